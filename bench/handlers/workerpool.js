@@ -1,0 +1,4 @@
+// The handler in workerpool's dialect: methods registered by name.
+import workerpool from 'workerpool'
+
+workerpool.worker({ echo: payload => payload })

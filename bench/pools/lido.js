@@ -1,0 +1,13 @@
+// lido with its default settings.
+import { Pool } from 'lido'
+
+export const packageName = 'lido'
+
+export function start({ workers }) {
+  const pool = new Pool({
+    filename: new URL('../handlers/echo.js', import.meta.url),
+    minThreads: workers,
+    maxThreads: workers,
+  })
+  return { run: payload => pool.run(payload), stop: () => pool.close() }
+}

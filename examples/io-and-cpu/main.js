@@ -1,0 +1,79 @@
+// Keeps the example of mixed work: fetch, then sort, three times over, and the two parts apart, with and without the
+// pool. The share of the processor tells them apart: time spent computing over time passed, 100% for one core.
+import { availableParallelism } from 'node:os'
+import { Child, runChild } from '../shared/child.js'
+import { readOptions } from '../shared/command-line.js'
+import {
+  countColumn,
+  formatNumber,
+  formatRatio,
+  latencyColumns,
+  loopDelayColumns,
+  printReport,
+  wayColumn,
+} from '../shared/report.js'
+
+const options = readOptions('node examples/io-and-cpu/main.js', {
+  tasks: { kind: 'number', default: 60, small: 8, least: 1, help: 'how many times each way does its work' },
+  lanes: { kind: 'number', default: 8, small: 4, least: 1, help: 'how many are asked for at a time' },
+  numbers: { kind: 'number', default: 30_000, small: 10_000, least: 1, help: 'length of the list' },
+  delay: { kind: 'number', default: 50, small: 20, least: 0, help: 'ms the list server lets pass' },
+  maxThreads: { kind: 'number', default: availableParallelism(), least: 1, help: 'workers in the pool' },
+  concurrentTasksPerWorker: {
+    kind: 'number',
+    default: 4,
+    least: 1,
+    help: 'tasks a worker takes on at a time',
+  },
+})
+
+const parts = { fetchOnly: 'fetch', sortOnly: 'sort', fetchThenSort: 'fetch then sort' }
+const { numbers: length, delay: delayMs } = options
+const listServer = new Child(new URL('./list-server.js', import.meta.url), { length, delayMs })
+const { port } = await listServer.next('listening')
+
+const results = {}
+try {
+  for (const part of Object.keys(parts)) {
+    results[part] = { alone: await runWay(part, false), pooled: await runWay(part, true) }
+  }
+} finally {
+  await listServer.end()
+}
+
+printReport({
+  title:
+    `Three times over: ${formatNumber(length)} numbers, fetched from a server that takes ${delayMs} ms, and sorted; ` +
+    `${options.maxThreads} workers with ${options.concurrentTasksPerWorker} task(s) at a time`,
+  columns: [
+    wayColumn,
+    countColumn('tasks/s', row => row.perSecond),
+    ...latencyColumns,
+    ...loopDelayColumns,
+    { name: 'CPU share', read: row => formatShare(row.cpuShare) },
+  ],
+  rows: Object.values(results).flatMap(({ alone, pooled }) => [alone, pooled]),
+  lesson: teach(results),
+})
+
+async function runWay(part, isPooled) {
+  const way = `${parts[part]}, ${isPooled ? 'with' : 'without'} the pool`
+  console.log(`${way} ...`)
+  const { tasks: count, lanes, maxThreads, concurrentTasksPerWorker } = options
+  const url = `http://127.0.0.1:${port}/`
+  const settings = { part, isPooled, url, length, count, lanes, maxThreads, concurrentTasksPerWorker }
+  return { way, ...(await runChild(new URL('./way.js', import.meta.url), settings)) }
+}
+
+function formatShare(share) {
+  return `${Math.round(share * 100)}%`
+}
+
+function teach({ fetchOnly, sortOnly, fetchThenSort }) {
+  const gain = ({ alone, pooled }) => formatRatio(pooled.perSecond / alone.perSecond)
+  return (
+    `Fetching leaves the processor idle (${formatShare(fetchOnly.alone.cpuShare)} of a core) and went at ` +
+    `${gain(fetchOnly)} its speed in the pool, sorting fills it (${formatShare(sortOnly.alone.cpuShare)}) and went ` +
+    `at ${gain(sortOnly)}, both together at ${gain(fetchThenSort)}: hand the sorting to the pool, and fetch outside it.`
+  )
+}

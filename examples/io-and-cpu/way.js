@@ -1,0 +1,29 @@
+// Keeps one way of doing one part of the work, in a process of its own: main.js starts it and is told the figures.
+import { runLanes } from '../shared/lanes.js'
+import { meetParent, tellParent } from '../shared/parent.js'
+import { Pool } from '../shared/pool-switch.js'
+import * as parts from './fetch-and-sort.js'
+import { makeListText } from './list.js'
+
+const { part, isPooled, url, length, count, lanes, maxThreads, concurrentTasksPerWorker } = await meetParent()
+const payload = part === 'sortOnly' ? { text: makeListText(length) } : { url }
+
+if (isPooled) {
+  const filename = new URL('./fetch-and-sort.js', import.meta.url)
+  const pool = new Pool({
+    filename,
+    name: part,
+    minThreads: maxThreads,
+    maxThreads,
+    concurrentTasksPerWorker,
+  })
+  await measure(() => pool.run(payload))
+  await pool.close()
+} else {
+  await measure(() => parts[part](payload))
+}
+
+async function measure(work) {
+  await runLanes({ count: lanes, lanes, work })
+  tellParent({ kind: 'figures', figures: await runLanes({ count, lanes, work }) })
+}

@@ -1,0 +1,23 @@
+// Keeps one way of deriving the keys, run in a process of its own: main.js starts it and is told the figures.
+
+import { runLanes } from '../shared/lanes.js'
+import { meetParent, tellParent } from '../shared/parent.js'
+import { Pool } from '../shared/pool-switch.js'
+import * as forms from './derive.js'
+
+const { form, isPooled, count, lanes, cost, maxThreads } = await meetParent()
+const password = { password: 'correct horse battery staple', salt: 'a salt of one user', cost }
+
+if (isPooled) {
+  const filename = new URL('./derive.js', import.meta.url)
+  const pool = new Pool({ filename, name: form, minThreads: maxThreads, maxThreads })
+  await measure(() => pool.run(password))
+  await pool.close()
+} else {
+  await measure(() => forms[form](password))
+}
+
+async function measure(work) {
+  await runLanes({ count: lanes, lanes, work })
+  tellParent({ kind: 'figures', figures: await runLanes({ count, lanes, work }) })
+}

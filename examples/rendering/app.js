@@ -1,0 +1,24 @@
+// Keeps one way of rendering the page, as a server in a process of its own; load.js starts it.
+import { serve } from '../shared/measured-server.js'
+import { meetParent } from '../shared/parent.js'
+
+const { renderer, rowCount, maxThreads } = await meetParent()
+const filename = new URL('./page.js', import.meta.url)
+const render = await makeRenderer()
+
+await serve(async (_request, reply) => {
+  const page = await render({ rowCount, visitor: 'the harbour office' })
+  return reply.type('text/html').send(page)
+})
+
+async function makeRenderer() {
+  if (renderer === 'alone') return (await import('./page.js')).default
+  if (renderer === 'piscina') {
+    const { Piscina } = await import('piscina')
+    const pool = new Piscina({ filename: filename.href, minThreads: maxThreads, maxThreads })
+    return payload => pool.run(payload)
+  }
+  const { Pool } = await import('../shared/pool-switch.js')
+  const pool = new Pool({ filename, minThreads: maxThreads, maxThreads })
+  return payload => pool.run(payload)
+}

@@ -1,0 +1,21 @@
+// Keeps one way of answering a request, as a server in a process of its own; load.js starts it.
+import { serve } from '../shared/measured-server.js'
+import { meetParent } from '../shared/parent.js'
+import { Pool } from '../shared/pool-switch.js'
+import * as kinds from './wait.js'
+
+const { kind, isPooled, sleepMs, maxThreads, concurrentTasksPerWorker, idleTimeoutMs } = await meetParent()
+
+if (isPooled) {
+  const filename = new URL('./wait.js', import.meta.url)
+  const pool = new Pool({
+    filename,
+    name: kind,
+    maxThreads,
+    concurrentTasksPerWorker,
+    idleTimeout: idleTimeoutMs,
+  })
+  await serve(() => pool.run(sleepMs))
+} else {
+  await serve(() => kinds[kind](sleepMs))
+}

@@ -1,0 +1,81 @@
+// Keeps the example of a web server: requests that wait and requests that keep the processor busy, with and without
+// the pool, under autocannon. Each server runs in a process of its own; the load comes from this one.
+import { availableParallelism } from 'node:os'
+import { readOptions } from '../shared/command-line.js'
+import { loadServer } from '../shared/load.js'
+import {
+  countColumn,
+  formatNumber,
+  formatRatio,
+  latencyColumns,
+  loopDelayColumns,
+  printReport,
+  wayColumn,
+} from '../shared/report.js'
+
+const options = readOptions('node examples/server/main.js', {
+  concurrentTasksPerWorker: {
+    kind: 'number',
+    default: 1,
+    least: 1,
+    help: 'tasks a worker takes on at a time',
+  },
+  idleTimeout: { kind: 'number', default: 30_000, isWhole: false, help: 'ms an idle worker is kept' },
+  maxThreads: { kind: 'number', default: availableParallelism(), least: 1, help: 'workers in the pool' },
+  connections: { kind: 'number', default: 50, small: 10, least: 1, help: 'connections of the load' },
+  duration: {
+    kind: 'number',
+    default: 5,
+    small: 0.5,
+    least: 0.1,
+    isWhole: false,
+    help: 'seconds of load a way',
+  },
+  sleep: {
+    kind: 'number',
+    default: 20,
+    small: 5,
+    least: 1,
+    isWhole: false,
+    help: 'ms that a request waits or is busy',
+  },
+})
+
+const asyncAlone = await runWay('waits, without the pool', 'sleepAsync', false)
+const asyncPooled = await runWay('waits, with the pool', 'sleepAsync', true)
+const busyAlone = await runWay('busy, without the pool', 'sleepBusy', false)
+const busyPooled = await runWay('busy, with the pool', 'sleepBusy', true)
+
+printReport({
+  title:
+    `Fastify, ${formatNumber(options.sleep)} ms a request, ${options.connections} connections, ` +
+    `${options.maxThreads} workers with ${options.concurrentTasksPerWorker} task(s) at a time`,
+  columns: [
+    wayColumn,
+    countColumn('req/s', row => row.perSecond),
+    ...latencyColumns,
+    ...loopDelayColumns,
+    countColumn('failed', row => row.failures),
+  ],
+  rows: [asyncAlone, asyncPooled, busyAlone, busyPooled],
+  lesson: teach(),
+})
+
+async function runWay(way, kind, isPooled) {
+  const { sleep: sleepMs, maxThreads, concurrentTasksPerWorker, idleTimeout: idleTimeoutMs } = options
+  console.log(`${way} ...`)
+  const settings = { kind, isPooled, sleepMs, maxThreads, concurrentTasksPerWorker, idleTimeoutMs }
+  const load = { connections: options.connections, durationSeconds: options.duration }
+  return { way, ...(await loadServer(new URL('./app.js', import.meta.url), settings, load)) }
+}
+
+function teach() {
+  const waiting = asyncPooled.perSecond / asyncAlone.perSecond
+  const verdict = waiting < 1.1 ? 'nothing to win there' : 'which a quieter machine should not repeat'
+  return (
+    `Requests that wait were answered ${formatRatio(waiting)} as often with the pool (${verdict}: the event loop was ` +
+    `free already); busy ones ${formatRatio(busyPooled.perSecond / busyAlone.perSecond)} as often, with an event ` +
+    `loop delay of ${formatNumber(busyPooled.loopDelayMs.p99)} ms (p99) instead of ` +
+    `${formatNumber(busyAlone.loopDelayMs.p99)} ms.`
+  )
+}

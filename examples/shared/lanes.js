@@ -1,0 +1,35 @@
+// Keeps a steady load inside one process: so many lanes, each starting its next piece of work when its last one
+// is done. A piece has arrived when it could start, so its latency includes waiting for a blocked event loop.
+import { performance } from 'node:perf_hooks'
+import { setImmediate as turn } from 'node:timers/promises'
+import { EventLoopDelay } from './event-loop-delay.js'
+import { Latencies } from './latencies.js'
+
+export async function runLanes({ count, lanes, work }) {
+  const latencies = new Latencies()
+  const delay = new EventLoopDelay()
+  let started = 0
+
+  async function runLane() {
+    while (started < count) {
+      started++
+      const arrivedAt = performance.now()
+      await turn()
+      await work()
+      latencies.record(performance.now() - arrivedAt)
+    }
+  }
+
+  await delay.start()
+  const cpuBefore = process.cpuUsage()
+  const startedAt = performance.now()
+  await Promise.all(Array.from({ length: lanes }, runLane))
+  const elapsedMs = performance.now() - startedAt
+  const { user, system } = process.cpuUsage(cpuBefore)
+  return {
+    perSecond: count / (elapsedMs / 1000),
+    latencyMs: latencies.figures(),
+    loopDelayMs: await delay.stop(),
+    cpuShare: (user + system) / 1000 / elapsedMs,
+  }
+}

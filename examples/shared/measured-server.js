@@ -1,0 +1,22 @@
+// Keeps the child's side of load.js: a Fastify server with one page on a free port of 127.0.0.1, and the measure of
+// this process's event loop while the load lasts.
+import Fastify from 'fastify'
+import { EventLoopDelay } from './event-loop-delay.js'
+import { answerParent, tellParent } from './parent.js'
+
+export async function serve(answer) {
+  const app = Fastify({ forceCloseConnections: true })
+  const delay = new EventLoopDelay()
+  app.get('/', answer)
+  answerParent({
+    async measure() {
+      await delay.start()
+      return { kind: 'measuring' }
+    },
+    async report() {
+      return { kind: 'measured', loopDelayMs: await delay.stop() }
+    },
+  })
+  await app.listen({ host: '127.0.0.1', port: 0 })
+  tellParent({ kind: 'listening', port: app.server.address().port })
+}

@@ -1,0 +1,74 @@
+// Keeps what an example prints at its end: the machine, one table, and one sentence. A row holds `way` and the
+// figures; the columns say where to read them.
+import { availableParallelism, cpus, loadavg } from 'node:os'
+import { styleText } from 'node:util'
+import Table from 'cli-table3'
+
+const isPlain = !process.stdout.isTTY || process.env.NO_COLOR !== undefined
+const loadBefore = loadavg()[0]
+const borderStyle = isPlain ? [] : ['gray']
+
+export const wayColumn = { name: '', read: row => row.way, hAlign: 'left' }
+export const latencyColumns = spread('latency ms', row => row.latencyMs)
+export const loopDelayColumns = spread('event loop delay ms', row => row.loopDelayMs)
+
+export function countColumn(name, read, group) {
+  return { group, name, read: row => formatNumber(read(row)) }
+}
+
+export function paint(style, text) {
+  return isPlain ? text : styleText(style, text)
+}
+
+export function printReport({ title, columns, rows, lesson }) {
+  console.log(`\n${paint('bold', title)}`)
+  console.log(paint('gray', describeMachine()))
+  console.log(drawTable(columns, rows))
+  console.log(`${paint('green', '=>')} ${lesson}`)
+}
+
+export function formatNumber(value) {
+  if (!Number.isFinite(value)) return '-'
+  if (Number.isInteger(value) || value >= 100) return Math.round(value).toLocaleString('en-US')
+  return value.toFixed(value >= 10 ? 1 : 2)
+}
+
+// "2.1 times" and the like, for sentences.
+export function formatRatio(value) {
+  return `${value.toFixed(value < 0.5 ? 2 : value < 10 ? 1 : 0)} times`
+}
+
+function describeMachine() {
+  const model = cpus()[0]?.model.trim() || 'unknown processor'
+  const machine = `${availableParallelism()} usable cores (${cpus().length} x ${model})`
+  return `node ${process.version}, ${machine}, load average ${loadBefore.toFixed(1)} before the run`
+}
+
+function spread(group, read) {
+  return ['p50', 'p99', 'max'].map(name => ({ group, name, read: row => formatNumber(read(row)[name]) }))
+}
+
+// cli-table3 rules off its first row only: the groups. The rule under the names is made from the bottom one.
+function drawTable(columns, rows) {
+  const table = new Table({
+    head: groupCells(columns),
+    style: { head: [], border: borderStyle, compact: true },
+  })
+  table.push(columns.map(({ name }) => ({ content: paint('bold', name), hAlign: 'right' })))
+  for (const row of rows) {
+    table.push(columns.map(column => ({ content: column.read(row), hAlign: column.hAlign ?? 'right' })))
+  }
+  const lines = table.toString().split('\n')
+  const underNames = lines.at(-1).replaceAll('└', '├').replaceAll('┴', '┼').replaceAll('┘', '┤')
+  return lines.toSpliced(4, 0, underNames).join('\n')
+}
+
+function groupCells(columns) {
+  const cells = []
+  for (const { group = '' } of columns) {
+    const last = cells.at(-1)
+    if (last && group !== '' && last.group === group) last.colSpan++
+    else cells.push({ group, colSpan: 1, content: paint('bold', group), hAlign: 'center' })
+  }
+  return cells
+}

@@ -1,0 +1,64 @@
+// Workers as threads of this process, each with a message port of the pool's own. The parent port stays the user's.
+import { MessageChannel, type MessagePort, receiveMessageOnPort, Worker } from 'node:worker_threads'
+import type { StartOrder, ToHost, ToWorker } from '../../shared/protocol/messages.js'
+import type { TransferItem } from '../../shared/protocol/move.js'
+import type { Backend, LinkListener, WorkerLink, WorkerSpec } from './backend.js'
+import { workerEntryUrl } from './entry-url.js'
+
+export const threadBackend: Backend = {
+  start: (spec, listener) => new ThreadLink(spec, listener),
+}
+
+class ThreadLink implements WorkerLink {
+  readonly thread: Worker
+  readonly #port: MessagePort
+  readonly #listener: LinkListener
+  #error: unknown
+
+  constructor(spec: WorkerSpec, listener: LinkListener) {
+    this.#listener = listener
+    this.thread = new Worker(workerEntryUrl, spec.workerOptions)
+    const { port1, port2 } = new MessageChannel()
+    this.#port = port1
+    const order: StartOrder = {
+      port: port2,
+      claims: spec.claims,
+      niceIncrement: spec.niceIncrement,
+      preload: spec.preload,
+    }
+    this.thread.postMessage(order, [port2])
+    port1.on('message', (message: ToHost) => listener.onMessage(message))
+    port1.on('messageerror', () => listener.onUnreadable())
+    port1.unref()
+    this.thread.on('message', (value: unknown) => listener.onUserMessage(value))
+    this.thread.on('error', (error: unknown) => {
+      this.#error = error
+    })
+    this.thread.on('exit', exitCode => this.#onExit(exitCode))
+    this.thread.unref()
+  }
+
+  get threadId(): number {
+    return this.thread.threadId
+  }
+
+  post(message: ToWorker, transferList?: readonly TransferItem[]): void {
+    if (transferList === undefined) this.#port.postMessage(message)
+    else this.#port.postMessage(message, transferList as TransferItem[])
+  }
+
+  terminate(): void {
+    void this.thread.terminate()
+  }
+
+  /** What the worker still said before its end counts: an answer given is an answer. */
+  #onExit(exitCode: number): void {
+    let last = receiveMessageOnPort(this.#port)
+    while (last !== undefined) {
+      this.#listener.onMessage(last.message)
+      last = receiveMessageOnPort(this.#port)
+    }
+    this.#port.close()
+    this.#listener.onExit(exitCode, this.#error)
+  }
+}

@@ -1,0 +1,43 @@
+// What became of the tasks, counted.
+import type { Outcome } from '../task/task.js'
+
+export interface TaskCounts {
+  /** Tasks that came in. */
+  accepted: number
+  /** Tasks that ended after a worker had them, whatever the outcome. */
+  completed: number
+  fulfilled: number
+  rejected: number
+  cancelled: number
+}
+
+export class Counters {
+  readonly #counts: TaskCounts = { accepted: 0, completed: 0, fulfilled: 0, rejected: 0, cancelled: 0 }
+
+  onAccepted(): void {
+    this.#counts.accepted++
+  }
+
+  onRefused(): void {
+    this.#counts.accepted--
+  }
+
+  onSettled(outcome: Outcome, wasAssigned: boolean): void {
+    if (wasAssigned) this.#counts.completed++
+    this.#counts[outcome]++
+  }
+
+  get completed(): number {
+    return this.#counts.completed
+  }
+
+  /** Accepted and not settled. */
+  get pending(): number {
+    const { accepted, fulfilled, rejected, cancelled } = this.#counts
+    return accepted - fulfilled - rejected - cancelled
+  }
+
+  snapshot(): TaskCounts {
+    return { ...this.#counts }
+  }
+}

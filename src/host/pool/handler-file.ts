@@ -1,0 +1,62 @@
+// What a user may give as a handler's file, as an absolute path. A builtin module, a URL of another kind or a bare name
+// in a call is refused: a file name that came from outside must not become `child_process`.
+import { createRequire, isBuiltin } from 'node:module'
+import { isAbsolute, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+/** Says in words what is wrong with the value, for the caller's own kind of error. */
+export class HandlerFileProblem {
+  readonly text: string
+  readonly cause: unknown
+
+  constructor(text: string, cause?: unknown) {
+    this.text = text
+    this.cause = cause
+  }
+}
+
+/** For a call: an absolute path, a `file:` string or a `URL`. */
+export function resolveHandlerFile(given: unknown): string | HandlerFileProblem {
+  if (given instanceof URL) return fromUrl(given)
+  if (typeof given !== 'string' || given === '') {
+    return new HandlerFileProblem(`must be an absolute path, a 'file:' string or a URL, got ${describe(given)}`)
+  }
+  if (given.startsWith('file:')) return fromUrl(given)
+  if (isAbsolute(given)) return given
+  if (isBuiltin(given)) return new HandlerFileProblem(`must be a file; '${given}' is a builtin module of Node`)
+  return new HandlerFileProblem(
+    `must be an absolute path, a 'file:' string or a URL, got '${given}'; write new URL('${given}', import.meta.url)`,
+  )
+}
+
+/** For the constructor: also a package's name, resolved from the working directory. */
+export function resolvePoolFile(given: unknown): string | HandlerFileProblem {
+  if (typeof given !== 'string' || !isPackageName(given) || isBuiltin(given)) return resolveHandlerFile(given)
+  try {
+    return createRequire(join(process.cwd(), 'noop.js')).resolve(given)
+  } catch (failure) {
+    return new HandlerFileProblem(
+      `names the package '${given}', which cannot be found from ${process.cwd()}; give the file as new URL('./handler.js', import.meta.url)`,
+      failure,
+    )
+  }
+}
+
+function fromUrl(given: string | URL): string | HandlerFileProblem {
+  try {
+    return fileURLToPath(given)
+  } catch (failure) {
+    return new HandlerFileProblem(`must be a 'file:' URL, got '${String(given)}'`, failure)
+  }
+}
+
+function isPackageName(given: string): boolean {
+  return /^(@[\w.~-]+\/)?[\w~-][\w.~-]*(\/[\w./~-]+)?$/.test(given)
+}
+
+export function describe(value: unknown): string {
+  if (typeof value === 'string') return `'${value}'`
+  if (typeof value === 'function') return `a function`
+  if (value === null || typeof value !== 'object') return String(value)
+  return Array.isArray(value) ? 'an array' : 'an object'
+}

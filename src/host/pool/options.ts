@@ -1,0 +1,225 @@
+// What a user may say of a pool, and what it becomes: settings in which everything is present and valid. Resolved once;
+// only own properties are read, so a polluted prototype changes nothing.
+import { SHARE_ENV, type WorkerOptions } from 'node:worker_threads'
+import { InvalidOptionError } from '../../shared/errors/pool-errors.js'
+import type { Handler } from '../../shared/protocol/messages.js'
+import type { LoadBalancer } from '../dispatch/dispatcher.js'
+import { FifoQueue } from '../queue/fifo-queue.js'
+import type { TaskQueue } from '../queue/task-queue.js'
+import { describe, HandlerFileProblem, resolvePoolFile } from './handler-file.js'
+import { nearestName } from './nearest-name.js'
+import { boolean, durationMs, integer, plainObject, refuse, stringArray, text } from './option-checks.js'
+import { usableCores } from './sizing.js'
+
+export interface PoolOptions {
+  /** The module with the handler: an absolute path, a `file:` string, a `URL`, or a package's name. */
+  filename?: string | URL | undefined
+  /** Which export is the handler. Default `'default'`. */
+  name?: string | undefined
+  /** Workers kept alive. Default: half of the usable cores, at least 1. */
+  minThreads?: number | undefined
+  /** Most workers alive at once. Default: the usable cores (available parallelism, or the container's CPU quota). */
+  maxThreads?: number | undefined
+  /** Milliseconds after which an idle worker above `minThreads` ends; `Infinity`: never. Default 30,000. */
+  idleTimeout?: number | undefined
+  /** Most tasks that may wait; `'auto'` is `maxThreads²`. Default `Infinity`. */
+  maxQueue?: number | 'auto' | undefined
+  /** Tasks a worker holds at once, 1 to 65,536. Above 1 it helps handlers that await. Default 1. */
+  concurrentTasksPerWorker?: number | undefined
+  resourceLimits?: WorkerOptions['resourceLimits'] | undefined
+  env?: WorkerOptions['env'] | undefined
+  argv?: WorkerOptions['argv'] | undefined
+  execArgv?: string[] | undefined
+  workerData?: unknown
+  /** Lowers the workers' priority; needs the package `@napi-rs/nice`. Default 0. */
+  niceIncrement?: number | undefined
+  trackUnmanagedFds?: boolean | undefined
+  /** Milliseconds that `close()` waits for accepted tasks. Default 30,000. */
+  closeTimeout?: number | undefined
+  /** Chooses the worker of a task; `null` lets it wait until a slot is freed. */
+  loadBalancer?: LoadBalancer | undefined
+  /** Where tasks wait. Default: a `FifoQueue`. */
+  queue?: TaskQueue | undefined
+  /** Keeps the histograms of wait and run times. Default `true`. */
+  recordTiming?: boolean | undefined
+  /** Keeps a histogram of run times for each worker. Default `false`. */
+  workerHistogram?: boolean | undefined
+}
+
+export interface PoolSettings {
+  readonly filename: string | null
+  readonly name: string
+  readonly minThreads: number
+  readonly maxThreads: number
+  readonly idleTimeout: number
+  readonly maxQueue: number
+  readonly concurrentTasksPerWorker: number
+  readonly niceIncrement: number
+  readonly closeTimeout: number
+  readonly loadBalancer: LoadBalancer | null
+  readonly queue: TaskQueue
+  readonly recordTiming: boolean
+  readonly workerHistogram: boolean
+  /** What each worker is started with. */
+  readonly workerOptions: Readonly<Record<string, unknown>>
+}
+
+const DEFAULT_IDLE_TIMEOUT_MS = 30_000
+const DEFAULT_CLOSE_TIMEOUT_MS = 30_000
+const MOST_THREADS = 4096
+const MOST_SLOTS = 65_536
+/** Below these Node ends the whole process, not the worker. */
+const LEAST_STACK_MB = 1
+const LEAST_OLD_GENERATION_MB = 4
+
+const knownOptions = [
+  'filename',
+  'name',
+  'minThreads',
+  'maxThreads',
+  'idleTimeout',
+  'maxQueue',
+  'concurrentTasksPerWorker',
+  'resourceLimits',
+  'env',
+  'argv',
+  'execArgv',
+  'workerData',
+  'niceIncrement',
+  'trackUnmanagedFds',
+  'closeTimeout',
+  'loadBalancer',
+  'queue',
+  'recordTiming',
+  'workerHistogram',
+] as const satisfies readonly (keyof PoolOptions)[]
+
+export function resolveOptions(given: unknown): PoolSettings {
+  const options = ownOptions(given)
+  const { minThreads, maxThreads } = resolveSizes(options)
+  const queue = resolveQueue(options.queue)
+  const maxQueue = resolveMaxQueue(options.maxQueue, maxThreads)
+  return {
+    filename: resolveFilename(options.filename),
+    name: options.name === undefined ? 'default' : text('name', options.name),
+    minThreads,
+    maxThreads,
+    idleTimeout: durationMs('idleTimeout', options.idleTimeout ?? DEFAULT_IDLE_TIMEOUT_MS),
+    maxQueue: Math.min(maxQueue, queue.capacity ?? Number.POSITIVE_INFINITY),
+    concurrentTasksPerWorker: integer('concurrentTasksPerWorker', options.concurrentTasksPerWorker ?? 1, 1, MOST_SLOTS),
+    niceIncrement: resolveNiceness(options.niceIncrement),
+    closeTimeout: durationMs('closeTimeout', options.closeTimeout ?? DEFAULT_CLOSE_TIMEOUT_MS),
+    loadBalancer: resolveBalancer(options.loadBalancer),
+    queue,
+    recordTiming: boolean('recordTiming', options.recordTiming ?? true),
+    workerHistogram: boolean('workerHistogram', options.workerHistogram ?? false),
+    workerOptions: resolveWorkerOptions(options),
+  }
+}
+
+/** The handler that workers load before they say they are ready. */
+export function preloadOf(settings: PoolSettings): Handler | null {
+  return settings.filename === null ? null : { filename: settings.filename, name: settings.name }
+}
+
+function ownOptions(given: unknown): PoolOptions {
+  if (given === undefined) return Object.create(null)
+  if (given === null || typeof given !== 'object' || Array.isArray(given)) {
+    throw new InvalidOptionError('options', `The options of a pool must be an object; got ${describe(given)}.`)
+  }
+  for (const key of Object.keys(given)) {
+    if ((knownOptions as readonly string[]).includes(key)) continue
+    const nearest = nearestName(key, knownOptions)
+    const hint = nearest === undefined ? `Known are ${knownOptions.join(', ')}.` : `Did you mean '${nearest}'?`
+    const value = describe((given as Record<string, unknown>)[key])
+    throw new InvalidOptionError(key, `There is no option '${key}' (given as ${value}). ${hint}`)
+  }
+  return Object.assign(Object.create(null), given)
+}
+
+function resolveFilename(given: unknown): string | null {
+  if (given === undefined || given === null) return null
+  const file = resolvePoolFile(given)
+  if (!(file instanceof HandlerFileProblem)) return file
+  throw new InvalidOptionError('filename', `The option 'filename' ${file.text}.`, file.cause)
+}
+
+function resolveSizes(options: PoolOptions): { minThreads: number; maxThreads: number } {
+  const cores = usableCores()
+  const least = options.minThreads
+  const most = options.maxThreads
+  if (least !== undefined) integer('minThreads', least, 0, MOST_THREADS)
+  if (most !== undefined) integer('maxThreads', most, 1, MOST_THREADS)
+  if (least !== undefined && most !== undefined && least > most) {
+    throw new InvalidOptionError(
+      'minThreads',
+      `The option 'minThreads' (${least}) must not be above 'maxThreads' (${most}).`,
+    )
+  }
+  const maxThreads = most ?? Math.max(cores, least ?? 1)
+  return { minThreads: least ?? Math.min(Math.max(Math.floor(cores / 2), 1), maxThreads), maxThreads }
+}
+
+function resolveMaxQueue(given: unknown, maxThreads: number): number {
+  if (given === undefined) return Number.POSITIVE_INFINITY
+  if (given === 'auto') return maxThreads ** 2
+  if (typeof given === 'string') return refuse('maxQueue', given, "an integer of at least 0, Infinity or 'auto'")
+  return integer('maxQueue', given, 0, Number.MAX_SAFE_INTEGER, true)
+}
+
+function resolveNiceness(given: unknown): number {
+  if (given === undefined) return 0
+  const least = process.platform === 'win32' ? -100 : 0
+  return integer('niceIncrement', given, least, 100)
+}
+
+function resolveBalancer(given: unknown): LoadBalancer | null {
+  if (given === undefined) return null
+  if (typeof given === 'function') return given as LoadBalancer
+  return refuse('loadBalancer', given, 'a function (task, workers) => worker or null')
+}
+
+function resolveQueue(given: unknown): TaskQueue {
+  if (given === undefined) return new FifoQueue()
+  const queue = given as TaskQueue | null
+  const isQueue =
+    queue !== null &&
+    typeof queue === 'object' &&
+    typeof queue.push === 'function' &&
+    typeof queue.shift === 'function' &&
+    typeof queue.remove === 'function' &&
+    typeof queue.size === 'number'
+  return isQueue ? queue : refuse('queue', given, 'a TaskQueue: { size, push(task), shift(), remove(task) }')
+}
+
+function resolveWorkerOptions(options: PoolOptions): Record<string, unknown> {
+  const resolved: Record<string, unknown> = Object.assign(Object.create(null), { eval: false, name: 'lido' })
+  if (options.env !== undefined && options.env !== SHARE_ENV) resolved.env = plainObject('env', options.env)
+  else if (options.env !== undefined) resolved.env = SHARE_ENV
+  if (options.argv !== undefined) {
+    resolved.argv = Array.isArray(options.argv) ? options.argv : refuse('argv', options.argv, 'an array')
+  }
+  if (options.execArgv !== undefined) resolved.execArgv = stringArray('execArgv', options.execArgv)
+  if (options.workerData !== undefined) resolved.workerData = options.workerData
+  if (options.resourceLimits !== undefined) resolved.resourceLimits = resolveLimits(options.resourceLimits)
+  if (options.trackUnmanagedFds !== undefined) {
+    resolved.trackUnmanagedFds = boolean('trackUnmanagedFds', options.trackUnmanagedFds)
+  }
+  return resolved
+}
+
+function resolveLimits(given: unknown): Record<string, unknown> {
+  const limits = { ...plainObject('resourceLimits', given) }
+  const leasts: Record<string, number> = {
+    stackSizeMb: LEAST_STACK_MB,
+    maxOldGenerationSizeMb: LEAST_OLD_GENERATION_MB,
+    maxYoungGenerationSizeMb: 0,
+    codeRangeSizeMb: 0,
+  }
+  for (const [limit, least] of Object.entries(leasts)) {
+    const value = limits[limit]
+    if (value === undefined || (typeof value === 'number' && value >= least)) continue
+    refuse(`resourceLimits.${limit}`, value, `a number of at least ${least}, or Node would end the process`)
+  }
+  return limits
+}

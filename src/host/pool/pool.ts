@@ -1,0 +1,374 @@
+// The promise made to users. It takes calls in, tells what happens, and lets go in order; the rooms behind it do the rest.
+import { EventEmitter } from 'node:events'
+import type { Worker } from 'node:worker_threads'
+import { realClock } from '../../shared/base/clock.js'
+import {
+  InvalidOptionError,
+  InvalidTaskError,
+  type PoolError,
+  PoolClosedError,
+  QueueFullError,
+  TaskCancelledError,
+} from '../../shared/errors/pool-errors.js'
+import { nextTaskId } from '../../shared/channel/claims.js'
+import type { Backend } from '../backend/backend.js'
+import { threadBackend } from '../backend/thread-backend.js'
+import { Dispatcher } from '../dispatch/dispatcher.js'
+import { Counters } from '../observe/counters.js'
+import { type PoolHistogram, poolHistogram, Timings } from '../observe/timings.js'
+import { Admission } from '../queue/admission.js'
+import { Supervisor } from '../supervisor/supervisor.js'
+import type { WorkerView } from '../supervisor/worker-handle.js'
+import { Cancellation } from '../task/cancellation.js'
+import { Settler } from '../task/settle.js'
+import { Task, type TaskRequest } from '../task/task.js'
+import { describe } from './handler-file.js'
+import type { HandlerName, PayloadOf, ResultOf } from './handler-types.js'
+import { type PoolOptions, type PoolSettings, preloadOf, resolveOptions } from './options.js'
+import { movePool, type PoolState } from './pool-life.js'
+import { type RunOptions, resolveRun } from './run-options.js'
+import { durationStats, type PoolStats, workerStats } from './stats.js'
+
+export interface PoolEvents {
+  drain: []
+  needsDrain: []
+  error: [error: unknown]
+  message: [value: unknown, worker: WorkerView]
+  workerCreate: [worker: WorkerView]
+  workerDestroy: [worker: WorkerView]
+  close: []
+}
+
+export interface CloseOptions {
+  /** Rejects the tasks that wait with `PoolClosedError` instead of running them. Default `false`. */
+  force?: boolean | undefined
+}
+
+export interface CloseReport {
+  /** Accepted tasks that did not get to finish. */
+  cutOff: number
+}
+
+/** For tests of the host: stand-ins for threads and time. */
+export interface PoolParts {
+  clock: typeof realClock
+  backend: Backend
+}
+
+export class Pool<Module = any> extends EventEmitter<PoolEvents> {
+  readonly #settings: PoolSettings
+  readonly #clock: typeof realClock
+  readonly #startedAt: number
+  readonly #counters = new Counters()
+  readonly #timings: Timings | null
+  readonly #histogram: PoolHistogram
+  readonly #settler: Settler
+  readonly #cancellation: Cancellation
+  readonly #supervisor: Supervisor
+  readonly #dispatcher: Dispatcher
+  readonly #admission: Admission
+  readonly #anchor: ReturnType<typeof realClock.anchor>
+  readonly #life: { state: PoolState } = { state: 'open' }
+  #lastTaskId = 0
+  #closing: Closing | null = null
+
+  /** Throws `InvalidOptionError`. */
+  constructor(options?: PoolOptions, parts: PoolParts = { clock: realClock, backend: threadBackend }) {
+    super()
+    const settings = resolveOptions(options)
+    const { clock, backend } = parts
+    this.#settings = settings
+    this.#clock = clock
+    this.#startedAt = clock.now()
+    this.#anchor = clock.anchor()
+    this.#timings = settings.recordTiming ? new Timings() : null
+    this.#histogram = poolHistogram(this.#timings)
+    this.#settler = new Settler({ onSettled: (task, wasAssigned) => this.#onSettled(task, wasAssigned) })
+    this.#cancellation = new Cancellation((task, reason) => this.#dispatcher.cancel(task, reason))
+    this.#supervisor = new Supervisor({ ...settings, preload: preloadOf(settings) }, backend, clock, {
+      onReady: worker => this.#dispatcher.onReady(worker),
+      onMessage: (worker, message) => this.#dispatcher.onMessage(worker, message),
+      onUnreadable: worker => this.#dispatcher.onUnreadable(worker),
+      onGivenUp: (worker, error) => this.#dispatcher.onGivenUp(worker, error),
+      onLost: (worker, death) => {
+        const wasToldToCallers = this.#dispatcher.onLost(worker, death)
+        if (!wasToldToCallers) this.#tellError(death.error)
+      },
+      onUserMessage: (worker, value) => this.#tell('message', value, worker.view),
+      onCreated: worker => this.#tell('workerCreate', worker.view),
+      onDestroyed: worker => this.#tell('workerDestroy', worker.view),
+    })
+    this.#dispatcher = new Dispatcher({
+      clock,
+      supervisor: this.#supervisor,
+      settler: this.#settler,
+      timings: this.#timings,
+      queue: settings.queue,
+      loadBalancer: settings.loadBalancer,
+      onLeft: () => this.#admission.onLeft(),
+    })
+    this.#admission = new Admission(
+      settings.maxQueue,
+      this.#slots,
+      clock,
+      () => ({ waiting: this.#dispatcher.waiting, inFlight: this.#dispatcher.inFlight }),
+      { onDrain: () => this.#tell('drain'), onNeedsDrain: () => this.#tell('needsDrain') },
+    )
+    this.#startMinimum()
+  }
+
+  /**
+   * Hands one task to the pool. Never throws; rejects with the handler's own error, or with a `PoolError` that says what
+   * went wrong: `InvalidTaskError`, `QueueFullError`, `PoolClosedError`, `TaskCancelledError`, `WorkerStartError`,
+   * `WorkerExitError`, `WorkerMemoryError` or `NotCloneableError`.
+   */
+  run<Name extends HandlerName<Module> = HandlerName<Module> & 'default'>(
+    payload?: PayloadOf<Module, Name>,
+    options?: RunOptions & { name?: Name | undefined },
+  ): Promise<ResultOf<Module, Name>> {
+    if (this.#life.state !== 'open') return Promise.reject(new PoolClosedError(CLOSED_FOR_RUN))
+    let request: TaskRequest
+    try {
+      request = resolveRun(payload, options, this.#settings, this.#dispatcher.handlers)
+    } catch (problem) {
+      return Promise.reject(problem)
+    }
+    if (request.signal?.aborted) return Promise.reject(new TaskCancelledError(request.signal.reason))
+    return new Promise((resolve, reject) => this.#accept(request, resolve as (value: unknown) => void, reject))
+  }
+
+  /**
+   * Resolves when the next `run()` will find room; in order, one waiter for each place. Call `run()` in the same turn.
+   * Rejects with `PoolClosedError` when the pool closes and with the signal's reason when `signal` is aborted.
+   */
+  room(options?: { signal?: AbortSignal | undefined }): Promise<void> {
+    return this.#admission.room(options?.signal ?? null)
+  }
+
+  /**
+   * Refuses new tasks, waits for every accepted one, then ends the workers. After `closeTimeout` the tasks that still run
+   * reject with `PoolClosedError`. Calling it again is no error.
+   */
+  async close(options: CloseOptions = {}): Promise<CloseReport> {
+    const { force = false } = checkCloseOptions(options)
+    this.#closing ??= this.#beginClosing()
+    if (force) this.#closing.cutOff += this.#dispatcher.rejectWaiting(new PoolClosedError(CLOSED_BY_FORCE))
+    this.#finishIfIdle()
+    return await this.#closing.done
+  }
+
+  /** Rejects all tasks with `PoolClosedError` and ends all workers, at once. Calling it again is no error. */
+  async destroy(): Promise<void> {
+    this.#closing ??= this.#beginClosing()
+    this.#shutDown(new PoolClosedError(DESTROYED))
+    await this.#closing.done
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close()
+  }
+
+  /** Tasks that wait. */
+  get queueSize(): number {
+    return this.#dispatcher.waiting
+  }
+
+  get maxQueue(): number {
+    return this.#settings.maxQueue
+  }
+
+  /** True while the queue is full; with `maxQueue: Infinity`, while as many tasks wait as the pool has slots. */
+  get needsDrain(): boolean {
+    return this.#admission.needsDrain
+  }
+
+  /** Tasks that ended after a worker had them, whatever the outcome. */
+  get completed(): number {
+    return this.#counters.completed
+  }
+
+  /** Milliseconds since construction. */
+  get duration(): number {
+    return this.#clock.now() - this.#startedAt
+  }
+
+  /** 0 to 1: the time tasks ran, of the time that all workers had. 0 with `recordTiming: false`. */
+  get utilization(): number {
+    if (this.#timings === null) return 0
+    return Math.min(this.#timings.totalRunMs / (this.duration * this.#slots), 1)
+  }
+
+  get histogram(): PoolHistogram {
+    return this.#histogram
+  }
+
+  get minThreads(): number {
+    return this.#settings.minThreads
+  }
+
+  get maxThreads(): number {
+    return this.#settings.maxThreads
+  }
+
+  /** What the options became. */
+  get options(): PoolSettings {
+    return this.#settings
+  }
+
+  /** The threads that are alive or starting. */
+  get threads(): Worker[] {
+    return this.#supervisor.workers.map(worker => worker.link!.thread)
+  }
+
+  get workers(): WorkerView[] {
+    return this.#supervisor.workers.map(worker => worker.view)
+  }
+
+  /** A snapshot of everything that can be counted. */
+  stats(): PoolStats {
+    return {
+      state: this.#life.state,
+      durationMs: this.duration,
+      utilization: this.utilization,
+      tasks: {
+        ...this.#counters.snapshot(),
+        waiting: this.#dispatcher.waiting,
+        inFlight: this.#dispatcher.inFlight,
+      },
+      queue: { size: this.queueSize, limit: this.maxQueue, needsDrain: this.needsDrain },
+      workers: this.workers.map(workerStats),
+      waitTime: durationStats(this.#timings?.waitTime),
+      runTime: durationStats(this.#timings?.runTime),
+      transport: 'port',
+    }
+  }
+
+  get #slots(): number {
+    return this.#settings.maxThreads * this.#settings.concurrentTasksPerWorker
+  }
+
+  #startMinimum(): void {
+    try {
+      while (this.#supervisor.workers.length < this.#settings.minThreads) this.#supervisor.spawn()
+    } catch (failure) {
+      void this.#supervisor.stop(new PoolClosedError(DESTROYED))
+      this.#anchor.drop()
+      throw startProblem(failure)
+    }
+  }
+
+  #accept(request: TaskRequest, resolve: (value: unknown) => void, reject: (reason: unknown) => void): void {
+    const { waiting, inFlight } = this.#dispatcher
+    const { limit } = this.#admission
+    const mustStartNow = waiting >= limit
+    if (mustStartNow && (waiting > 0 || inFlight >= this.#slots)) return reject(new QueueFullError(limit))
+    this.#lastTaskId = nextTaskId(this.#lastTaskId)
+    const isExclusive = request.signal !== null && this.#settings.concurrentTasksPerWorker > 1
+    const task = new Task(this.#lastTaskId, request, this.#clock.now(), isExclusive, resolve, reject)
+    this.#counters.onAccepted()
+    if (this.#counters.pending === 1) this.#anchor.hold()
+    this.#cancellation.watch(task)
+    this.#dispatcher.submit(task)
+    if (mustStartNow && task.state === 'queued') {
+      this.#dispatcher.withdraw(task)
+      this.#settler.reject(task, new QueueFullError(limit))
+    }
+    this.#admission.onAccepted()
+  }
+
+  #onSettled(task: Task, wasAssigned: boolean): void {
+    this.#cancellation.release(task)
+    this.#counters.onSettled(task.outcome!, wasAssigned)
+    if (this.#counters.pending > 0) return
+    if (this.#closing === null) this.#anchor.release()
+    else queueMicrotask(() => this.#finishIfIdle())
+  }
+
+  #beginClosing(): Closing {
+    movePool(this.#life, 'closing')
+    this.#anchor.hold()
+    this.#admission.close()
+    const closing = new Closing()
+    closing.limit = this.#clock.after(this.#settings.closeTimeout, () => {
+      this.#shutDown(new PoolClosedError(closeTimedOut(this.#settings.closeTimeout)))
+    })
+    return closing
+  }
+
+  #finishIfIdle(): void {
+    if (this.#closing !== null && this.#counters.pending === 0) this.#shutDown(new PoolClosedError(DESTROYED))
+  }
+
+  /** Rejects what is left and ends the workers; the one way to `closed`. */
+  #shutDown(error: PoolError): void {
+    const closing = this.#closing!
+    if (closing.isShuttingDown) return
+    closing.isShuttingDown = true
+    closing.limit?.cancel()
+    closing.cutOff += this.#counters.pending
+    this.#dispatcher.rejectWaiting(error)
+    const stopped = this.#supervisor.stop(error)
+    this.#dispatcher.rejectWaiting(error)
+    void stopped.then(() => {
+      movePool(this.#life, 'closed')
+      this.#anchor.drop()
+      this.emit('close')
+      closing.resolve({ cutOff: closing.cutOff })
+    })
+  }
+
+  /** Events are told when the pool's own work is done, so that a listener may call the pool. */
+  #tell<Name extends keyof PoolEvents>(name: Name, ...args: PoolEvents[Name]): void {
+    queueMicrotask(() => (this as EventEmitter).emit(name, ...args))
+  }
+
+  #tellError(error: unknown): void {
+    queueMicrotask(() => {
+      if (this.listenerCount('error') > 0) this.emit('error', error)
+    })
+  }
+}
+
+const CLOSED_FOR_RUN = 'The pool is closing or closed and takes no more tasks. Create another, or close it later.'
+const CLOSED_BY_FORCE = 'The pool was closed with force while the task waited.'
+const DESTROYED = 'The pool was destroyed before the task finished.'
+
+function closeTimedOut(closeTimeoutMs: number): string {
+  return `The task did not finish within closeTimeout (${closeTimeoutMs} ms) of close(). Raise it, or abort such tasks before.`
+}
+
+function checkCloseOptions(options: unknown): CloseOptions {
+  if (options === null || typeof options !== 'object') {
+    throw new InvalidTaskError('options', `The options of close() must be an object; got ${describe(options)}.`)
+  }
+  const force = Object.hasOwn(options, 'force') ? (options as CloseOptions).force : undefined
+  if (force === undefined || typeof force === 'boolean') return { force }
+  throw new InvalidTaskError('force', `The option 'force' of close() must be true or false; got ${describe(force)}.`)
+}
+
+/** What Node says of worker options that only it can judge, as an error about the option. */
+function startProblem(failure: unknown): unknown {
+  const { code, name, message } = failure as { code?: string; name?: string; message?: string }
+  if (code === 'ERR_WORKER_INVALID_EXEC_ARGV') {
+    return new InvalidOptionError('execArgv', `The option 'execArgv' holds flags a worker cannot have: ${message}.`, failure)
+  }
+  if (name === 'DataCloneError') {
+    return new InvalidOptionError('workerData', `The option 'workerData' (or 'env'): ${message}`, failure)
+  }
+  return failure
+}
+
+/** A close under way. */
+class Closing {
+  readonly done: Promise<CloseReport>
+  resolve!: (report: CloseReport) => void
+  limit: { cancel(): void } | null = null
+  isShuttingDown = false
+  cutOff = 0
+
+  constructor() {
+    this.done = new Promise(resolve => {
+      this.resolve = resolve
+    })
+  }
+}

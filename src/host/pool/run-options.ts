@@ -1,0 +1,99 @@
+// What a user may say of one call, checked before the task exists.
+import { InvalidTaskError } from '../../shared/errors/pool-errors.js'
+import { isMoved, type TransferItem, transferOf, valueSymbol } from '../../shared/protocol/move.js'
+import type { HandlerTable } from '../dispatch/handler-table.js'
+import type { TaskRequest } from '../task/task.js'
+import { describe, HandlerFileProblem, resolveHandlerFile } from './handler-file.js'
+import { nearestName } from './nearest-name.js'
+import type { PoolSettings } from './options.js'
+
+export interface RunOptions {
+  /** Which export is the handler. Default: the pool's. */
+  name?: string | undefined
+  /** The handler's file: an absolute path, a `file:` string or a `URL`. Default: the pool's. */
+  filename?: string | URL | undefined
+  /** Aborting it cancels the task, waiting or running. A task with a signal has its worker to itself. */
+  signal?: AbortSignal | undefined
+  /** What of the payload is transferred, not copied. */
+  transferList?: readonly TransferItem[] | undefined
+  /** Higher first; read by `PriorityQueue`. Default 0. */
+  priority?: number | undefined
+  /** Handed to your own queue. */
+  queueOptions?: unknown
+}
+
+const knownOptions = ['name', 'filename', 'signal', 'transferList', 'priority', 'queueOptions'] as const
+const NOTHING: readonly TransferItem[] = []
+const EMPTY: RunOptions = Object.freeze(Object.create(null))
+
+export function resolveRun(
+  payload: unknown,
+  given: RunOptions | undefined,
+  settings: PoolSettings,
+  handlers: HandlerTable,
+): TaskRequest {
+  const options = given === undefined ? EMPTY : ownOptions(given)
+  const handler = { filename: resolveFilename(options.filename, settings), name: resolveName(options.name, settings) }
+  let transferList = resolveTransferList(options.transferList)
+  if (isMoved(payload)) {
+    transferList = [...transferList, ...transferOf(payload)]
+    payload = payload[valueSymbol]
+  }
+  return {
+    handler,
+    handlerId: handlers.idOf(handler),
+    payload,
+    transferList,
+    signal: resolveSignal(options.signal),
+    priority: resolvePriority(options.priority),
+    queueOptions: options.queueOptions,
+  }
+}
+
+function ownOptions(given: unknown): RunOptions {
+  if (given === null || typeof given !== 'object') {
+    throw new InvalidTaskError('options', `The options of run() must be an object; got ${describe(given)}.`)
+  }
+  for (const key of Object.keys(given)) {
+    if ((knownOptions as readonly string[]).includes(key)) continue
+    const nearest = nearestName(key, knownOptions)
+    const hint = nearest === undefined ? `Known are ${knownOptions.join(', ')}.` : `Did you mean '${nearest}'?`
+    throw new InvalidTaskError(key, `run() has no option '${key}'. ${hint}`)
+  }
+  return Object.assign(Object.create(null), given)
+}
+
+function resolveFilename(given: unknown, settings: PoolSettings): string {
+  if (given !== undefined && given !== null) {
+    const file = resolveHandlerFile(given)
+    if (!(file instanceof HandlerFileProblem)) return file
+    throw new InvalidTaskError('filename', `The option 'filename' of run() ${file.text}.`, file.cause)
+  }
+  if (settings.filename !== null) return settings.filename
+  throw new InvalidTaskError('filename', "No handler: give 'filename' to the pool or to run().")
+}
+
+function resolveName(given: unknown, settings: PoolSettings): string {
+  if (given === undefined || given === null) return settings.name
+  if (typeof given === 'string' && given !== '') return given
+  throw new InvalidTaskError('name', `The option 'name' of run() must be a string that is not empty; got ${describe(given)}.`)
+}
+
+function resolveTransferList(given: unknown): readonly TransferItem[] {
+  if (given === undefined) return NOTHING
+  if (Array.isArray(given)) return given
+  throw new InvalidTaskError('transferList', `The option 'transferList' of run() must be an array; got ${describe(given)}.`)
+}
+
+function resolveSignal(given: unknown): AbortSignal | null {
+  if (given === undefined || given === null) return null
+  const signal = given as AbortSignal
+  if (typeof signal === 'object' && typeof signal.addEventListener === 'function' && 'aborted' in signal) return signal
+  throw new InvalidTaskError('signal', `The option 'signal' of run() must be an AbortSignal; got ${describe(given)}.`)
+}
+
+function resolvePriority(given: unknown): number {
+  if (given === undefined) return 0
+  if (typeof given === 'number' && !Number.isNaN(given)) return given
+  throw new InvalidTaskError('priority', `The option 'priority' of run() must be a number; got ${describe(given)}.`)
+}

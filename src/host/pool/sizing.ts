@@ -1,0 +1,41 @@
+// How many cores this process may use: what the system offers, lowered to the container's CPU quota.
+import { readFileSync } from 'node:fs'
+import { availableParallelism } from 'node:os'
+
+export interface SizingSources {
+  availableParallelism(): number
+  /** The text of a file, or `undefined` where there is none. */
+  readText(path: string): string | undefined
+}
+
+const systemSources: SizingSources = {
+  availableParallelism,
+  readText(path) {
+    try {
+      return readFileSync(path, 'utf8')
+    } catch {
+      return undefined
+    }
+  },
+}
+
+export function usableCores(sources: SizingSources = systemSources): number {
+  const cores = sources.availableParallelism()
+  const quota = cpuQuota(sources)
+  return quota === undefined ? cores : Math.max(1, Math.min(cores, Math.ceil(quota)))
+}
+
+/** Cores' worth of CPU time the container may use; `undefined` without a limit. Control groups, version 2 then 1. */
+function cpuQuota({ readText }: SizingSources): number | undefined {
+  const limits = readText('/sys/fs/cgroup/cpu.max')?.trim().split(' ')
+  if (limits !== undefined) return quotient(limits[0], limits[1])
+  return quotient(
+    readText('/sys/fs/cgroup/cpu/cpu.cfs_quota_us')?.trim(),
+    readText('/sys/fs/cgroup/cpu/cpu.cfs_period_us')?.trim(),
+  )
+}
+
+function quotient(quotaMicroseconds: string | undefined, periodMicroseconds: string | undefined): number | undefined {
+  const cores = Number(quotaMicroseconds) / Number(periodMicroseconds)
+  return Number.isFinite(cores) && cores > 0 ? cores : undefined
+}

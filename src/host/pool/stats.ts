@@ -1,0 +1,47 @@
+// One plain snapshot of a pool: numbers and strings only, so it can be logged, sent or compared.
+import type { TaskCounts } from '../observe/counters.js'
+import type { DurationSummary } from '../observe/histogram.js'
+import type { WorkerView } from '../supervisor/worker-handle.js'
+import type { WorkerState } from '../supervisor/worker-life.js'
+import type { PoolState } from './pool-life.js'
+
+export interface DurationStats {
+  count: number
+  minMs: number
+  meanMs: number
+  p50Ms: number
+  p99Ms: number
+  maxMs: number
+}
+
+export interface PoolStats {
+  state: PoolState
+  /** Milliseconds since construction. */
+  durationMs: number
+  /** 0 to 1. */
+  utilization: number
+  tasks: TaskCounts & { waiting: number; inFlight: number }
+  queue: { size: number; limit: number; needsDrain: boolean }
+  workers: { id: number; threadId: number; state: WorkerState; usage: number }[]
+  /** `null` with `recordTiming: false` and before the first answer. */
+  waitTime: DurationStats | null
+  runTime: DurationStats | null
+  /** How tasks reach workers. */
+  transport: 'port'
+}
+
+export function durationStats(summary: DurationSummary | undefined): DurationStats | null {
+  if (summary === undefined || summary.count === 0) return null
+  return {
+    count: summary.count,
+    minMs: summary.min,
+    meanMs: summary.mean,
+    p50Ms: summary.percentile(50),
+    p99Ms: summary.percentile(99),
+    maxMs: summary.max,
+  }
+}
+
+export function workerStats(view: WorkerView): PoolStats['workers'][number] {
+  return { id: view.id, threadId: view.threadId, state: view.state, usage: view.usage }
+}

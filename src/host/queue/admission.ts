@@ -1,0 +1,131 @@
+// Whether one more task may come in, and who is told when there is room again. Places are counted, not kept: a place
+// given to a waiter is his until the end of the turn in which he is woken.
+import type { Clock } from '../../shared/base/clock.js'
+import { PoolClosedError } from '../../shared/errors/pool-errors.js'
+
+export interface Load {
+  /** Tasks in the queue. */
+  waiting: number
+  /** Tasks that workers hold. */
+  inFlight: number
+}
+
+interface Waiter {
+  resolve: () => void
+  reject: (reason: unknown) => void
+  release: () => void
+}
+
+export interface AdmissionListener {
+  onNeedsDrain(): void
+  onDrain(): void
+}
+
+export class Admission {
+  /** Most tasks that may wait. */
+  readonly limit: number
+  readonly #slots: number
+  /** The number of waiting tasks at which producers should pause. */
+  readonly #mark: number
+  readonly #clock: Clock
+  readonly #listener: AdmissionListener
+  readonly #load: () => Load
+  readonly #waiters = new Set<Waiter>()
+  #grants = 0
+  #isFull = false
+  #wasWaiting = false
+  #isClosed = false
+
+  constructor(limit: number, slots: number, clock: Clock, load: () => Load, listener: AdmissionListener) {
+    this.limit = limit
+    this.#slots = slots
+    this.#mark = Number.isFinite(limit) ? limit : slots
+    this.#clock = clock
+    this.#load = load
+    this.#listener = listener
+  }
+
+  get needsDrain(): boolean {
+    return this.#isFull
+  }
+
+  /** Takes note of a task that came in. */
+  onAccepted(): void {
+    if (this.#grants > 0) this.#grants--
+    this.#look()
+  }
+
+  /** Takes note of tasks that left the queue or the workers. */
+  onLeft(): void {
+    this.#look()
+    this.#serveWaiters()
+  }
+
+  room(signal: AbortSignal | null): Promise<void> {
+    if (this.#isClosed) return Promise.reject(closedWhileWaiting())
+    if (signal?.aborted) return Promise.reject(signal.reason)
+    if (this.#waiters.size === 0 && this.#hasRoom()) {
+      this.#grant()
+      return Promise.resolve()
+    }
+    return new Promise((resolve, reject) => {
+      const onAbort = () => {
+        this.#waiters.delete(waiter)
+        reject(signal?.reason)
+      }
+      const waiter: Waiter = { resolve, reject, release: () => signal?.removeEventListener('abort', onAbort) }
+      signal?.addEventListener('abort', onAbort, { once: true })
+      this.#waiters.add(waiter)
+    })
+  }
+
+  close(): void {
+    this.#isClosed = true
+    for (const waiter of this.#waiters) {
+      waiter.release()
+      waiter.reject(closedWhileWaiting())
+    }
+    this.#waiters.clear()
+  }
+
+  #hasRoom(): boolean {
+    const { waiting, inFlight } = this.#load()
+    if (waiting === 0) return inFlight + this.#grants < this.#slots + this.#mark
+    return waiting + this.#grants < this.#mark
+  }
+
+  #serveWaiters(): void {
+    for (const waiter of this.#waiters) {
+      if (!this.#hasRoom()) return
+      this.#waiters.delete(waiter)
+      waiter.release()
+      this.#grant()
+      waiter.resolve()
+    }
+  }
+
+  #grant(): void {
+    if (this.#grants++ > 0) return
+    this.#clock.nextTurn(() => {
+      if (this.#grants === 0) return
+      this.#grants = 0
+      this.#serveWaiters()
+    })
+  }
+
+  #look(): void {
+    const { waiting, inFlight } = this.#load()
+    const isFull = waiting >= this.#mark && (waiting > 0 || inFlight >= this.#slots)
+    const becameFull = isFull && !this.#isFull
+    const hasRoomAgain = !isFull && this.#isFull
+    const becameEmpty = waiting === 0 && this.#wasWaiting
+    this.#isFull = isFull
+    this.#wasWaiting = waiting > 0
+    if (becameFull) this.#listener.onNeedsDrain()
+    if (hasRoomAgain || becameEmpty) this.#listener.onDrain()
+  }
+}
+
+function closedWhileWaiting(): PoolClosedError {
+  return new PoolClosedError('The pool closes: there will be no more room. Stop producing tasks for it.')
+}

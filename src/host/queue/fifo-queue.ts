@@ -1,0 +1,52 @@
+// First in, first out: a list linked through the tasks themselves. Every operation is O(1) and allocates nothing.
+import type { QueuedTask, Task } from '../task/task.js'
+import type { TaskQueue } from './task-queue.js'
+
+const WAITING = 0
+const ABSENT = -1
+
+export class FifoQueue implements TaskQueue {
+  #first: Task | null = null
+  #last: Task | null = null
+  #size = 0
+
+  get size(): number {
+    return this.#size
+  }
+
+  push(queued: QueuedTask): void {
+    const task = queued as Task
+    task.queueIndex = WAITING
+    task.previous = this.#last
+    task.next = null
+    if (this.#last === null) this.#first = task
+    else this.#last.next = task
+    this.#last = task
+    this.#size++
+  }
+
+  shift(): Task | null {
+    const task = this.#first
+    if (task !== null) this.remove(task)
+    return task
+  }
+
+  remove(queued: QueuedTask): void {
+    const task = queued as Task
+    if (task.queueIndex === ABSENT) return
+    const { previous, next } = task
+    if (previous === null) this.#first = next
+    else previous.next = next
+    if (next === null) this.#last = previous
+    else next.previous = previous
+    task.previous = null
+    task.next = null
+    task.queueIndex = ABSENT
+    this.#size--
+  }
+
+  /** The next task to run, left where it is. */
+  peek(): Task | null {
+    return this.#first
+  }
+}

@@ -1,0 +1,79 @@
+// First in, first out in a ring allocated once. A cancelled task leaves a hole that `shift` passes over. The ring has two
+// places for each task it may hold: holes are closed at most once in `capacity` pushes, so every operation is O(1) on
+// average.
+import { InvalidOptionError, QueueFullError } from '../../shared/errors/pool-errors.js'
+import type { QueuedTask, Task } from '../task/task.js'
+import type { TaskQueue } from './task-queue.js'
+
+const ABSENT = -1
+const MOST_PLACES = 2 ** 24
+
+export class FixedQueue implements TaskQueue {
+  readonly capacity: number
+  readonly #places: (Task | null)[]
+  #first = 0
+  /** Places from the first to the last task, holes included. */
+  #span = 0
+  #size = 0
+
+  /** @param capacity most tasks that may wait, 1 to 16,777,216 */
+  constructor(capacity: number) {
+    if (!Number.isInteger(capacity) || capacity < 1 || capacity > MOST_PLACES) {
+      throw new InvalidOptionError(
+        'capacity',
+        `FixedQueue needs a capacity from 1 to ${MOST_PLACES}, got ${String(capacity)}.`,
+      )
+    }
+    this.capacity = capacity
+    this.#places = new Array(2 * capacity).fill(null)
+  }
+
+  get size(): number {
+    return this.#size
+  }
+
+  push(queued: QueuedTask): void {
+    if (this.#size === this.capacity) throw new QueueFullError(this.capacity)
+    if (this.#span === this.#places.length) this.#closeHoles()
+    const task = queued as Task
+    task.queueIndex = (this.#first + this.#span) % this.#places.length
+    this.#places[task.queueIndex] = task
+    this.#span++
+    this.#size++
+  }
+
+  shift(): Task | null {
+    while (this.#span > 0) {
+      const task = this.#places[this.#first] ?? null
+      this.#places[this.#first] = null
+      this.#first = (this.#first + 1) % this.#places.length
+      this.#span--
+      if (task === null) continue
+      task.queueIndex = ABSENT
+      this.#size--
+      return task
+    }
+    return null
+  }
+
+  remove(queued: QueuedTask): void {
+    const task = queued as Task
+    if (task.queueIndex === ABSENT) return
+    this.#places[task.queueIndex] = null
+    task.queueIndex = ABSENT
+    this.#size--
+  }
+
+  #closeHoles(): void {
+    let filled = 0
+    for (let offset = 0; offset < this.#span; offset++) {
+      const place = (this.#first + offset) % this.#places.length
+      const task = this.#places[place] ?? null
+      if (task === null) continue
+      this.#places[place] = null
+      task.queueIndex = (this.#first + filled++) % this.#places.length
+      this.#places[task.queueIndex] = task
+    }
+    this.#span = filled
+  }
+}

@@ -1,0 +1,74 @@
+// The highest `priority` first, first in first out among equals: a binary heap that knows each task's place in it.
+import type { QueuedTask, Task } from '../task/task.js'
+import type { TaskQueue } from './task-queue.js'
+
+const ABSENT = -1
+
+export class PriorityQueue implements TaskQueue {
+  readonly #heap: Task[] = []
+  #arrived = 0
+
+  get size(): number {
+    return this.#heap.length
+  }
+
+  push(queued: QueuedTask): void {
+    const task = queued as Task
+    task.queueOrder = this.#arrived++
+    this.#put(task, this.#heap.length)
+    this.#rise(task)
+  }
+
+  shift(): Task | null {
+    const task = this.#heap[0] ?? null
+    if (task !== null) this.remove(task)
+    return task
+  }
+
+  remove(queued: QueuedTask): void {
+    const task = queued as Task
+    const place = task.queueIndex
+    if (place === ABSENT) return
+    task.queueIndex = ABSENT
+    const last = this.#heap.pop()!
+    if (last === task) return
+    this.#put(last, place)
+    this.#rise(last)
+    this.#sink(last)
+  }
+
+  #put(task: Task, place: number): void {
+    this.#heap[place] = task
+    task.queueIndex = place
+  }
+
+  #rise(task: Task): void {
+    while (task.queueIndex > 0) {
+      const parent = this.#heap[(task.queueIndex - 1) >> 1]!
+      if (!this.#isBefore(task, parent)) return
+      this.#exchange(task, parent)
+    }
+  }
+
+  #sink(task: Task): void {
+    for (;;) {
+      const left = this.#heap[2 * task.queueIndex + 1]
+      const right = this.#heap[2 * task.queueIndex + 2]
+      if (left === undefined) return
+      const child = right !== undefined && this.#isBefore(right, left) ? right : left
+      if (!this.#isBefore(child, task)) return
+      this.#exchange(child, task)
+    }
+  }
+
+  #exchange(one: Task, other: Task): void {
+    const place = one.queueIndex
+    this.#put(one, other.queueIndex)
+    this.#put(other, place)
+  }
+
+  #isBefore(one: Task, other: Task): boolean {
+    if (one.priority !== other.priority) return one.priority > other.priority
+    return one.queueOrder < other.queueOrder
+  }
+}

@@ -1,0 +1,14 @@
+// The port of a queue: where tasks wait. A user's own queue implements this and nothing more.
+import type { QueuedTask } from '../task/task.js'
+
+export interface TaskQueue {
+  /** How many tasks wait. */
+  readonly size: number
+  /** The most it can hold, where it has such a limit; `maxQueue` is lowered to it. */
+  readonly capacity?: number
+  push(task: QueuedTask): void
+  /** Takes out the next task to run. */
+  shift(): QueuedTask | null | undefined
+  /** Takes out a task that was cancelled; a task that is not there is no error. */
+  remove(task: QueuedTask): void
+}

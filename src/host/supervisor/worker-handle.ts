@@ -1,0 +1,161 @@
+// One worker as the host knows it: its state, its slots and the tasks in them. It holds; others decide.
+import type { Worker } from 'node:worker_threads'
+import type { SharedWords } from '../../shared/base/atomics.js'
+import { allocateClaims, isClaimed } from '../../shared/channel/claims.js'
+import type { WorkerLink } from '../backend/backend.js'
+import { DurationHistogram, type DurationSummary } from '../observe/histogram.js'
+import type { PlacementView } from '../scheduler/placement.js'
+import type { IdleView } from '../scheduler/scaling.js'
+import type { Task, TaskHolder } from '../task/task.js'
+import type { WorkerState } from './worker-life.js'
+
+export class WorkerHandle implements PlacementView, IdleView, TaskHolder {
+  readonly id: number
+  readonly slots: number
+  readonly claims: SharedWords
+  readonly histogram: DurationHistogram | null
+  readonly view: WorkerView
+  link: WorkerLink | null = null
+  state: WorkerState = 'spawning'
+  usage = 0
+  isExclusive = false
+  idleSince: number
+  /** Tasks it has answered. */
+  answers = 0
+  /** Tasks posted so far. */
+  posted = 0
+  readonly #tasks: (Task | null)[] = []
+  readonly #freed: number[] = []
+  readonly #knownHandlers = new Set<number>()
+
+  constructor(
+    id: number,
+    slots: number,
+    withHistogram: boolean,
+    now: number,
+    terminate: (worker: WorkerHandle) => Promise<void>,
+  ) {
+    this.id = id
+    this.slots = slots
+    this.claims = allocateClaims(slots)
+    this.histogram = withHistogram ? new DurationHistogram() : null
+    this.idleSince = now
+    this.view = new WorkerView(this, terminate)
+  }
+
+  get isReady(): boolean {
+    return this.state === 'ready'
+  }
+
+  get isIdle(): boolean {
+    return this.usage === 0
+  }
+
+  /** Puts the task into a free slot. */
+  assign(task: Task): void {
+    task.holder = this
+    task.slot = this.#freed.pop() ?? this.#tasks.length
+    task.ordinal = 0
+    this.#tasks[task.slot] = task
+    this.usage++
+    this.isExclusive = task.isExclusive
+  }
+
+  release(task: Task, now: number): void {
+    task.holder = null
+    this.#tasks[task.slot] = null
+    this.#freed.push(task.slot)
+    this.usage--
+    this.isExclusive = false
+    if (this.usage === 0) this.idleSince = now
+  }
+
+  /** The task in a slot, unless the slot was given to another meanwhile. */
+  taskAt(slot: number, taskId: number): Task | null {
+    const task = this.#tasks[slot] ?? null
+    return task !== null && task.id === taskId ? task : null
+  }
+
+  /** The tasks it holds, in the order in which they came. */
+  tasks(): Task[] {
+    const held = this.#tasks.filter(task => task !== null)
+    return held.sort((one, other) => one.ordinal - other.ordinal)
+  }
+
+  hasBegun(task: Task): boolean {
+    return isClaimed(this.claims, task.slot, task.id)
+  }
+
+  /** True when some task began here, answered or not. */
+  get hasWorked(): boolean {
+    return this.answers > 0 || this.#tasks.some(task => task !== null && this.hasBegun(task))
+  }
+
+  knows(handlerId: number): boolean {
+    return this.#knownHandlers.has(handlerId)
+  }
+
+  learn(handlerId: number): void {
+    this.#knownHandlers.add(handlerId)
+  }
+}
+
+/** A worker as users see it: live, and the same object all its life. */
+export class WorkerView {
+  readonly #worker: WorkerHandle
+  readonly #terminate: (worker: WorkerHandle) => Promise<void>
+
+  constructor(worker: WorkerHandle, terminate: (worker: WorkerHandle) => Promise<void>) {
+    this.#worker = worker
+    this.#terminate = terminate
+  }
+
+  /** Numbered from 1 within the pool; never used again. */
+  get id(): number {
+    return this.#worker.id
+  }
+
+  /** Node's number of the thread; -1 when it has ended. */
+  get threadId(): number {
+    return this.#worker.link?.threadId ?? -1
+  }
+
+  get thread(): Worker {
+    return this.#worker.link!.thread
+  }
+
+  get state(): WorkerState {
+    return this.#worker.state
+  }
+
+  /** Tasks it holds. */
+  get usage(): number {
+    return this.#worker.usage
+  }
+
+  get slots(): number {
+    return this.#worker.slots
+  }
+
+  /** It holds a task that runs alone. */
+  get isExclusive(): boolean {
+    return this.#worker.isExclusive
+  }
+
+  get isIdle(): boolean {
+    return this.#worker.isIdle
+  }
+
+  /** Run times on this worker; `null` without `workerHistogram`. */
+  get histogram(): DurationSummary | null {
+    return this.#worker.histogram
+  }
+
+  /**
+   * Ends this worker now. Tasks that it has begun reject with `WorkerExitError`; those it has not begun go back to the
+   * front of the queue. Resolves when the thread has ended.
+   */
+  terminate(): Promise<void> {
+    return this.#terminate(this.#worker)
+  }
+}

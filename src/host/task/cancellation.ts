@@ -1,0 +1,45 @@
+// Watches the signals of unsettled tasks: one listener a signal, however many tasks share it, gone with the last one.
+import type { Task } from './task.js'
+
+interface Watch {
+  tasks: Set<Task>
+  onAbort: () => void
+}
+
+export class Cancellation {
+  readonly #watches = new Map<AbortSignal, Watch>()
+  readonly #cancel: (task: Task, reason: unknown) => void
+
+  constructor(cancel: (task: Task, reason: unknown) => void) {
+    this.#cancel = cancel
+  }
+
+  watch(task: Task): void {
+    const { signal } = task
+    if (signal === null) return
+    const known = this.#watches.get(signal)
+    if (known !== undefined) {
+      known.tasks.add(task)
+      return
+    }
+    const watch: Watch = { tasks: new Set([task]), onAbort: () => this.#onAbort(signal) }
+    this.#watches.set(signal, watch)
+    signal.addEventListener('abort', watch.onAbort, { once: true })
+  }
+
+  release(task: Task): void {
+    const { signal } = task
+    if (signal === null) return
+    const watch = this.#watches.get(signal)
+    if (watch === undefined || !watch.tasks.delete(task) || watch.tasks.size > 0) return
+    this.#watches.delete(signal)
+    signal.removeEventListener('abort', watch.onAbort)
+  }
+
+  #onAbort(signal: AbortSignal): void {
+    const watch = this.#watches.get(signal)
+    if (watch === undefined) return
+    this.#watches.delete(signal)
+    for (const task of watch.tasks) this.#cancel(task, signal.reason)
+  }
+}

@@ -1,0 +1,20 @@
+// The life of a task as a table, and the one function that moves it.
+import { invariant } from '../../shared/base/invariant.js'
+
+export type TaskState = 'queued' | 'assigned' | 'running' | 'settled'
+
+export const taskMoves = {
+  /** settled: cancelled, refused or cut off before a worker had it */
+  queued: ['assigned', 'settled'],
+  /** queued: its worker died before it began the task, or it was taken back */
+  assigned: ['running', 'queued', 'settled'],
+  /** queued: a retry that the task allowed */
+  running: ['queued', 'settled'],
+  settled: [],
+} as const satisfies Record<TaskState, readonly TaskState[]>
+
+export function moveTask(task: { state: TaskState }, next: TaskState): void {
+  const legal: readonly TaskState[] = taskMoves[task.state]
+  invariant(legal.includes(next), `a task moves from ${task.state} to one of [${legal.join(', ')}], not to ${next}`)
+  task.state = next
+}

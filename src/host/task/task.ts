@@ -1,0 +1,103 @@
+// The record of one accepted call: what is to be run, where it stands, and how its caller is answered.
+import type { Handler } from '../../shared/protocol/messages.js'
+import type { TransferItem } from '../../shared/protocol/move.js'
+import type { TaskState } from './task-life.js'
+
+/** What a queue or a load balancer sees of a task. */
+export interface QueuedTask {
+  readonly id: number
+  readonly filename: string
+  readonly name: string
+  readonly payload: unknown
+  /** Higher first; read by `PriorityQueue`. */
+  readonly priority: number
+  /** What the caller gave for a queue of the user's own. */
+  readonly queueOptions: unknown
+  /** Milliseconds on the clock of `performance.now()`. */
+  readonly createdAt: number
+  /** True when the call came with a signal. */
+  readonly isCancellable: boolean
+}
+
+export interface TaskRequest {
+  handler: Handler
+  handlerId: number
+  payload: unknown
+  transferList: readonly TransferItem[]
+  signal: AbortSignal | null
+  priority: number
+  queueOptions: unknown
+}
+
+/** What has a task that is assigned: a worker, to those who know of workers. */
+export interface TaskHolder {
+  release(task: Task, now: number): void
+}
+
+export type Outcome = 'fulfilled' | 'rejected' | 'cancelled'
+
+export class Task implements QueuedTask {
+  readonly id: number
+  readonly filename: string
+  readonly name: string
+  readonly handlerId: number
+  readonly payload: unknown
+  readonly transferList: readonly TransferItem[]
+  readonly signal: AbortSignal | null
+  readonly priority: number
+  readonly queueOptions: unknown
+  readonly createdAt: number
+  /** Runs alone on its worker, because cancelling it may end the worker. */
+  readonly isExclusive: boolean
+  readonly resolve: (value: unknown) => void
+  readonly reject: (reason: unknown) => void
+
+  state: TaskState = 'queued'
+  outcome: Outcome | null = null
+  assignedAt = 0
+  holder: TaskHolder | null = null
+  /** Its place with its holder. */
+  slot = 0
+  /** It was the `ordinal`-th task posted on its worker's channel; 0: not posted yet. */
+  ordinal = 0
+  /** How often its worker died before beginning it. */
+  returns = 0
+
+  // A queue of ours keeps its own links here, so that removal needs no search.
+  previous: Task | null = null
+  next: Task | null = null
+  queueIndex = -1
+  queueOrder = 0
+
+  constructor(
+    id: number,
+    request: TaskRequest,
+    createdAt: number,
+    isExclusive: boolean,
+    resolve: (value: unknown) => void,
+    reject: (reason: unknown) => void,
+  ) {
+    this.id = id
+    this.filename = request.handler.filename
+    this.name = request.handler.name
+    this.handlerId = request.handlerId
+    this.payload = request.payload
+    this.transferList = request.transferList
+    this.signal = request.signal
+    this.priority = request.priority
+    this.queueOptions = request.queueOptions
+    this.createdAt = createdAt
+    this.isExclusive = isExclusive
+    this.resolve = resolve
+    this.reject = reject
+  }
+
+  get isCancellable(): boolean {
+    return this.signal !== null
+  }
+
+  /** Posted twice, it would be the same: nothing of it is given away by posting. */
+  get canBePostedAgain(): boolean {
+    return this.transferList.length === 0
+  }
+}

@@ -1,0 +1,29 @@
+// The front door.
+export type { LoadBalancer } from './host/dispatch/dispatcher.js'
+export type { DurationSummary } from './host/observe/histogram.js'
+export type { PoolHistogram } from './host/observe/timings.js'
+export type { PoolOptions, PoolSettings } from './host/pool/options.js'
+export { type CloseOptions, type CloseReport, Pool, type PoolEvents } from './host/pool/pool.js'
+export type { RunOptions } from './host/pool/run-options.js'
+export type { DurationStats, PoolStats } from './host/pool/stats.js'
+export { FifoQueue } from './host/queue/fifo-queue.js'
+export { FixedQueue } from './host/queue/fixed-queue.js'
+export { PriorityQueue } from './host/queue/priority-queue.js'
+export type { TaskQueue } from './host/queue/task-queue.js'
+export type { WorkerView } from './host/supervisor/worker-handle.js'
+export type { QueuedTask } from './host/task/task.js'
+export {
+  InvalidOptionError,
+  InvalidTaskError,
+  isPoolError,
+  NotCloneableError,
+  PoolClosedError,
+  PoolError,
+  QueueFullError,
+  TaskCancelledError,
+  WorkerError,
+  WorkerExitError,
+  WorkerMemoryError,
+  WorkerStartError,
+} from './shared/errors/pool-errors.js'
+export { type Movable, move, transferableSymbol, valueSymbol } from './shared/protocol/move.js'

@@ -1,0 +1,20 @@
+// The only door to Atomics, so that a model can stand in for it and drive the code through every order.
+
+export type SharedWords = Int32Array<SharedArrayBuffer>
+
+export function allocateWords(count: number): SharedWords {
+  return new Int32Array(new SharedArrayBuffer(count * Int32Array.BYTES_PER_ELEMENT))
+}
+
+export function load(words: SharedWords, index: number): number {
+  return Atomics.load(words, index)
+}
+
+export function store(words: SharedWords, index: number, value: number): void {
+  Atomics.store(words, index, value)
+}
+
+/** Writes `next` where `expected` stands; tells whether it did. */
+export function replace(words: SharedWords, index: number, expected: number, next: number): boolean {
+  return Atomics.compareExchange(words, index, expected, next) === expected
+}

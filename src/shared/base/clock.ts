@@ -1,0 +1,47 @@
+// The only door to time. The functions are taken when the module loads, so a test framework that later installs fake
+// timers does not stop a pool.
+
+export interface Timer {
+  cancel(): void
+}
+
+/** Keeps the process alive while it is held. */
+export interface Anchor {
+  hold(): void
+  release(): void
+  /** Lets go for good. */
+  drop(): void
+}
+
+export interface Clock {
+  /** Milliseconds of a clock that never jumps. */
+  now(): number
+  /** Calls back once, in `delayMs` (`Infinity`: never). Keeps the process alive only with `keepsAlive`. */
+  after(delayMs: number, callback: () => void, keepsAlive?: boolean): Timer
+  /** Calls back when this turn of the event loop is over. */
+  nextTurn(callback: () => void): Timer
+  anchor(): Anchor
+}
+
+const LONGEST_DELAY_MS = 2 ** 31 - 1
+const NEVER: Timer = { cancel() {} }
+const { setTimeout, clearTimeout, setInterval, clearInterval, setImmediate, clearImmediate } = globalThis
+const { performance } = globalThis
+
+export const realClock: Clock = {
+  now: () => performance.now(),
+  after(delayMs, callback, keepsAlive = false) {
+    if (delayMs === Number.POSITIVE_INFINITY) return NEVER
+    const timer = setTimeout(callback, Math.min(delayMs, LONGEST_DELAY_MS))
+    if (!keepsAlive) timer.unref()
+    return { cancel: () => clearTimeout(timer) }
+  },
+  nextTurn(callback) {
+    const immediate = setImmediate(callback)
+    return { cancel: () => clearImmediate(immediate) }
+  },
+  anchor() {
+    const timer = setInterval(() => {}, LONGEST_DELAY_MS).unref()
+    return { hold: () => timer.ref(), release: () => timer.unref(), drop: () => clearInterval(timer) }
+  },
+}

@@ -1,0 +1,9 @@
+// Speaks of our own bugs only: a user can never cause one of these.
+
+export function invariant(holds: boolean, whatMustHold: string): asserts holds {
+  if (!holds) throw new Error(`lido: internal invariant broken: ${whatMustHold}. Please report this.`)
+}
+
+export function unreachable(value: never): never {
+  throw new Error(`lido: unexpected ${JSON.stringify(value)}. Please report this.`)
+}

@@ -1,0 +1,157 @@
+// The errors a pool gives its callers. A family says who must act: the caller's code, the caller's pace, the order of
+// events, the operator, the caller's data. `code` is stable; the message says what to do next.
+import { brandOf, isBranded } from '../base/brand.js'
+
+const poolErrorBrand = brandOf('PoolError')
+
+export class PoolError extends Error {
+  readonly code: string
+
+  constructor(code: string, message: string, cause?: unknown) {
+    super(message, cause === undefined ? undefined : { cause })
+    this.code = code
+    Object.defineProperty(this, 'name', { value: new.target.name, configurable: true, writable: true })
+    Object.defineProperty(this, poolErrorBrand, { value: true })
+  }
+}
+
+/** Tells an error of this package from a handler's own, also when the package is present twice. */
+export function isPoolError(value: unknown): value is PoolError {
+  return isBranded(value, poolErrorBrand)
+}
+
+/** An option of the pool has the wrong type or value, contradicts another, or does not exist. `option` names it. */
+export class InvalidOptionError extends PoolError {
+  readonly option: string
+
+  constructor(option: string, message: string, cause?: unknown) {
+    super('ERR_LIDO_INVALID_OPTION', message, cause)
+    this.option = option
+  }
+}
+
+/** An option of one call is wrong, or the call names no file. `option` names it. */
+export class InvalidTaskError extends PoolError {
+  readonly option: string
+
+  constructor(option: string, message: string, cause?: unknown) {
+    super('ERR_LIDO_INVALID_TASK', message, cause)
+    this.option = option
+  }
+}
+
+/** `limit` tasks wait already. */
+export class QueueFullError extends PoolError {
+  readonly limit: number
+
+  constructor(limit: number) {
+    const holds =
+      limit === 0 ? 'All workers are busy and no task may wait' : `The queue holds its limit of ${limit} tasks`
+    super(
+      'ERR_LIDO_QUEUE_FULL',
+      `${holds}. Call 'await pool.room()' before run(), or raise maxQueue or maxThreads.`,
+    )
+    this.limit = limit
+  }
+}
+
+/** The pool is closing or closed; or it was ended before the task could finish. */
+export class PoolClosedError extends PoolError {
+  constructor(message: string) {
+    super('ERR_LIDO_POOL_CLOSED', message)
+  }
+}
+
+/** The task's signal was aborted. `reason` and `cause` are the signal's reason. */
+export class TaskCancelledError extends PoolError {
+  readonly reason: unknown
+
+  constructor(reason: unknown) {
+    super('ERR_LIDO_TASK_CANCELLED', 'The task was cancelled: its signal was aborted.', reason)
+    this.reason = reason
+    Object.defineProperty(this, 'name', { value: 'AbortError', configurable: true, writable: true })
+  }
+}
+
+/** Something happened to a worker, `workerId` (as in `pool.workers`), that the operator should know. */
+export class WorkerError extends PoolError {
+  readonly workerId: number
+
+  constructor(code: string, workerId: number, message: string, cause?: unknown) {
+    super(code, message, cause)
+    this.workerId = workerId
+  }
+}
+
+/** The handler could not be had: its file is missing, throws, exits, does not parse, or has no such function. */
+export class WorkerStartError extends WorkerError {
+  readonly filename: string
+  /** The export that was asked for. */
+  readonly handlerName: string
+  /** `'load'`: the file did not load. `'handler'`: it loaded, but has no such function. `'thread'`: no thread started. */
+  readonly stage: 'load' | 'handler' | 'thread'
+
+  constructor(
+    workerId: number,
+    handler: { filename: string; name: string },
+    stage: 'load' | 'handler' | 'thread',
+    cause?: unknown,
+  ) {
+    super('ERR_LIDO_WORKER_START', workerId, startMessage(handler, stage, cause), cause)
+    this.filename = handler.filename
+    this.handlerName = handler.name
+    this.stage = stage
+  }
+}
+
+function startMessage(handler: { filename: string; name: string }, stage: string, cause: unknown): string {
+  const file = handler.filename === '' ? 'its entry file' : handler.filename
+  if (stage === 'handler') {
+    return `No function named '${handler.name}' is exported from ${file}. Export one, or give its name in 'name'.`
+  }
+  const why = cause instanceof Error ? `${cause.name}: ${cause.message}` : String(cause)
+  if (stage === 'thread') return `A worker could not be started (${why}). Lower maxThreads or check the thread limits.`
+  return `A worker could not load ${file} (${why}). Mend the file; later calls try it again.`
+}
+
+/** The worker ended while it held the task. */
+export class WorkerExitError extends WorkerError {
+  readonly exitCode: number
+
+  constructor(workerId: number, exitCode: number, cause?: unknown) {
+    super(
+      'ERR_LIDO_WORKER_EXIT',
+      workerId,
+      `The worker ended with exit code ${exitCode} while it held this task. Look for process.exit() in the handler, or for code that ended the thread.`,
+      cause,
+    )
+    this.exitCode = exitCode
+  }
+}
+
+/** The worker reached its heap limit while it held the task. The code is Node's own. */
+export class WorkerMemoryError extends WorkerError {
+  constructor(workerId: number, cause: unknown) {
+    super(
+      'ERR_WORKER_OUT_OF_MEMORY',
+      workerId,
+      'The worker reached its heap limit while it held this task. Raise resourceLimits.maxOldGenerationSizeMb or give it less at once.',
+      cause,
+    )
+  }
+}
+
+/** A payload or a result cannot be copied to the other thread. `path` says where, as in `result.items[3].callback`. */
+export class NotCloneableError extends PoolError {
+  readonly path: string
+
+  constructor(path: string, cause: unknown) {
+    const why = cause instanceof Error ? cause.message : String(cause)
+    super(
+      'ERR_LIDO_NOT_CLONEABLE',
+      `${path} cannot be sent to the other thread (${why}). Send plain data, or move() what can be transferred.`,
+      cause,
+    )
+    this.path = path
+  }
+}

@@ -1,0 +1,51 @@
+// Marks what is to be transferred instead of copied. The symbols are those of Piscina's registry, so an object that
+// says how it is transferred there says so here.
+import { brandOf } from '../base/brand.js'
+
+export const transferableSymbol: unique symbol = Symbol.for('Piscina.transferable') as never
+export const valueSymbol: unique symbol = Symbol.for('Piscina.valueOf') as never
+const movedBrand = brandOf('moved')
+
+export type TransferItem = import('node:worker_threads').Transferable
+
+/** An object that says what of it is transferred, and what the other side receives. */
+export interface Movable {
+  readonly [transferableSymbol]: TransferItem | readonly TransferItem[]
+  readonly [valueSymbol]: unknown
+}
+
+/**
+ * Marks a payload or a handler's result: its buffer or port is transferred to the other side, not copied. Works on
+ * `ArrayBuffer`, views of one, `MessagePort` and the other transferables of Node, and on objects that implement
+ * `transferableSymbol` and `valueSymbol`. Primitives come back as they are. Only the outermost value is looked at.
+ */
+export function move<T>(value: T): T {
+  if (value === null || typeof value !== 'object') return value
+  const movable = isMovable(value) ? value : wrap(value)
+  Object.defineProperty(movable, movedBrand, { value: true, configurable: true, writable: true })
+  return movable as T
+}
+
+function wrap(value: object): Movable {
+  const item = ArrayBuffer.isView(value) ? value.buffer : value
+  return { [transferableSymbol]: item as TransferItem, [valueSymbol]: value }
+}
+
+function isMovable(value: object): value is Movable {
+  return transferableSymbol in value && valueSymbol in value
+}
+
+export function isMoved(value: unknown): value is Movable {
+  return (
+    value !== null &&
+    typeof value === 'object' &&
+    (value as Record<symbol, unknown>)[movedBrand] === true &&
+    isMovable(value)
+  )
+}
+
+/** The items to transfer for a marked value. */
+export function transferOf(moved: Movable): TransferItem[] {
+  const items = moved[transferableSymbol]
+  return Array.isArray(items) ? [...items] : [items as TransferItem]
+}

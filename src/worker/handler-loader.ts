@@ -1,0 +1,63 @@
+// From a file and a name to a function. A file is evaluated once; a name reaches own members only, of the module or of
+// what it exports by default.
+import { createRequire } from 'node:module'
+import { extname } from 'node:path'
+import { performance } from 'node:perf_hooks'
+import { pathToFileURL } from 'node:url'
+import type { Handler } from '../shared/protocol/messages.js'
+
+export type HandlerFunction = (payload: unknown) => unknown
+
+/** How long a file that failed to load keeps its error before a call tries it again. */
+const RETRY_AFTER_MS = 1000
+
+interface Loaded {
+  namespace: Promise<object>
+  /** When it failed; `null` while it has not. */
+  failedAt: number | null
+  attempt: number
+}
+
+const files = new Map<string, Loaded>()
+
+/** The function, or `null` when the file has none of that name. Rejects with what the file threw. */
+export async function loadHandler({ filename, name }: Handler): Promise<HandlerFunction | null> {
+  const namespace = await loadFile(filename)
+  const inner = Object.hasOwn(namespace, 'default') ? await ownMember(namespace, 'default') : undefined
+  if (name === 'default') return asFunction(inner) ?? asFunction(await ownMember(inner, 'default'))
+  return asFunction(await ownMember(namespace, name)) ?? asFunction(await ownMember(inner, name))
+}
+
+function loadFile(filename: string): Promise<object> {
+  const known = files.get(filename)
+  if (known !== undefined && !isWorthRetrying(known)) return known.namespace
+  const attempt = known === undefined ? 0 : known.attempt + 1
+  const loaded: Loaded = { namespace: evaluate(filename, attempt), failedAt: null, attempt }
+  files.set(filename, loaded)
+  loaded.namespace.catch(() => {
+    loaded.failedAt = performance.now()
+  })
+  return loaded.namespace
+}
+
+function isWorthRetrying(loaded: Loaded): boolean {
+  return loaded.failedAt !== null && performance.now() - loaded.failedAt >= RETRY_AFTER_MS
+}
+
+/** `import()` for everything it takes: Node 20 to 24 abort when a worker is ended inside `require()` of an ES module. */
+async function evaluate(filename: string, attempt: number): Promise<object> {
+  if (extname(filename) === '.node') return { default: createRequire(filename)(filename) }
+  const url = pathToFileURL(filename)
+  // The loader remembers failures by URL; another URL is another attempt.
+  if (attempt > 0) url.searchParams.set('attempt', String(attempt))
+  return await import(url.href)
+}
+
+function ownMember(container: unknown, name: string): unknown {
+  if (container === null || (typeof container !== 'object' && typeof container !== 'function')) return undefined
+  return Object.hasOwn(container, name) ? (container as Record<string, unknown>)[name] : undefined
+}
+
+function asFunction(value: unknown): HandlerFunction | null {
+  return typeof value === 'function' ? (value as HandlerFunction) : null
+}

@@ -1,0 +1,3 @@
+// The door for handlers' modules: `import { move } from 'lido/worker'`.
+export { move, transferableSymbol, valueSymbol } from '../shared/protocol/move.js'
+export { isWorkerThread, workerData } from './worker-state.js'
