@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url'
 
 const processPath = fileURLToPath(new URL('./contestant-process.js', import.meta.url))
 const startLimitMs = 10_000
-const stopLimitMs = 5_000
+const stopLimitMs = 2_000
 
 export class Contestant {
   #child = null

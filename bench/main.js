@@ -13,7 +13,7 @@ const usage = `npm run bench -- [options]
   --seconds <s>   measured time of a cell in a round (default 0.4)
   --only <row>    only this row: int/64, or int, or 64; may be repeated
   --pools <a,b>   which pools: ${listPools().join(', ')}
-  --quick         3 rounds of 0.12 s: a look, not a measurement
+  --quick         3 rounds of 0.1 s: a look, not a measurement
   --json          print everything as JSON instead of the table
   --save          also write it to bench/results/, as JSON and as Markdown`
 
@@ -42,7 +42,7 @@ function readOptions() {
     times: {
       processWarmUpMs: values.quick ? 400 : 1000,
       turnWarmUpMs: values.quick ? 40 : 150,
-      durationMs: 1000 * readNumber('seconds', values.seconds ?? (values.quick ? 0.12 : 0.4)),
+      durationMs: 1000 * readNumber('seconds', values.seconds ?? (values.quick ? 0.1 : 0.4)),
     },
     cells: chooseCells(values.only),
     poolNames: choosePools(values.pools),

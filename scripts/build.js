@@ -4,17 +4,31 @@
 //   node scripts/build.js --check     type-check the sources and the tests, write nothing
 // In the CommonJS pass a file named `x.cjs.ts` stands in for its neighbour `x.ts`.
 import { spawnSync } from 'node:child_process'
-import { cpSync, existsSync, mkdirSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
 const tsc = createRequire(import.meta.url).resolve('typescript/bin/tsc')
-const stamp = join(root, 'dist', '.built')
+const dist = join(root, 'dist')
+const next = join(root, 'build', 'dist')
+const stamp = join(dist, '.built')
 
 function compile(project, ...flags) {
-  const { status } = spawnSync(process.execPath, [tsc, '-p', project, ...flags], { cwd: root, stdio: 'inherit' })
+  const { status } = spawnSync(process.execPath, [tsc, '-p', project, ...flags], {
+    cwd: root,
+    stdio: 'inherit',
+  })
   if (status !== 0) process.exit(status ?? 1)
 }
 
@@ -27,7 +41,7 @@ function newestSource() {
 }
 
 function buildEsm() {
-  compile('tsconfig.json')
+  compile('tsconfig.json', '--outDir', join(next, 'esm'))
 }
 
 function buildCjs() {
@@ -44,13 +58,13 @@ function buildCjs() {
     join(stage, 'tsconfig.json'),
     JSON.stringify({
       extends: '../../tsconfig.json',
-      compilerOptions: { rootDir: 'src', outDir: '../../dist/cjs', verbatimModuleSyntax: false },
+      compilerOptions: { rootDir: 'src', outDir: '../dist/cjs', verbatimModuleSyntax: false, erasableSyntaxOnly: false },
       include: ['src'],
       exclude: ['src/**/*.test.ts'],
     }),
   )
   compile(join(stage, 'tsconfig.json'))
-  writeFileSync(join(root, 'dist', 'cjs', 'package.json'), '{ "type": "commonjs" }\n')
+  writeFileSync(join(next, 'cjs', 'package.json'), '{ "type": "commonjs" }\n')
 }
 
 const mode = process.argv[2]
@@ -58,9 +72,11 @@ if (mode === '--check') {
   compile('tsconfig.json', '--noEmit')
   compile('tsconfig.test.json', '--noEmit')
 } else if (mode !== '--if-stale' || !existsSync(stamp) || statSync(stamp).mtimeMs < newestSource()) {
-  rmSync(join(root, 'dist'), { recursive: true, force: true })
+  rmSync(next, { recursive: true, force: true })
   buildEsm()
   buildCjs()
-  mkdirSync(dirname(stamp), { recursive: true })
-  writeFileSync(stamp, '')
+  writeFileSync(join(next, '.built'), '')
+  // Put in place whole, so that whoever runs the package meanwhile sees the old build or the new one.
+  rmSync(dist, { recursive: true, force: true })
+  renameSync(next, dist)
 }

@@ -32,7 +32,7 @@ const options = readOptions('node examples/csv/main.js', {
     least: 1,
     help: 'how many rows of the file to work on',
   },
-  rowsPerTask: { kind: 'number', default: 1, least: 1, help: 'rows handed to the pool together' },
+  rowsPerTask: { kind: 'number', default: 4, least: 1, help: 'rows handed to the pool together' },
   maxQueue: { kind: 'number', default: 32, least: 1, help: 'most tasks that may wait in the bounded queue' },
   maxThreads: { kind: 'number', default: availableParallelism(), least: 1, help: 'workers in the pool' },
   output: { kind: 'text', default: join(tmpdir(), 'lido-csv'), help: 'folder for the result files' },
@@ -47,7 +47,7 @@ const results = {}
 for (const way of Object.keys(ways)) results[way] = await runWay(way)
 
 printReport({
-  title: 'CSV rows through a worker pool',
+  title: `CSV rows through a worker pool, ${options.rowsPerTask} in a task`,
   columns: [
     wayColumn,
     countColumn('rows/s', row => row.perSecond),

@@ -6,17 +6,8 @@ export class Progress {
   #bar = null
 
   constructor(title, total) {
-    if (!process.stdout.isTTY) return void console.log(`${title} ...`)
-    const format = `${title.padEnd(32)} ${paint('green', '{bar}')} {percentage}%  {value}/{total} rows  {duration_formatted}`
-    this.#bar = new SingleBar({
-      format,
-      barsize: 30,
-      barCompleteChar: '█',
-      barIncompleteChar: '░',
-      hideCursor: true,
-      stopOnComplete: false,
-    })
-    this.#bar.start(total, 0)
+    if (process.stdout.isTTY) this.#bar = startBar(title, total)
+    else console.log(`${title} ...`)
   }
 
   update(done) {
@@ -27,4 +18,17 @@ export class Progress {
     this.#bar?.update(done)
     this.#bar?.stop()
   }
+}
+
+function startBar(title, total) {
+  const figures = '{percentage}%  {value}/{total} rows  {duration_formatted}'
+  const bar = new SingleBar({
+    format: `${title.padEnd(22)} ${paint('green', '{bar}')} ${figures}`,
+    barsize: 40,
+    barCompleteChar: '█',
+    barIncompleteChar: '░',
+    hideCursor: true,
+  })
+  bar.start(total, 0)
+  return bar
 }

@@ -1,11 +1,11 @@
 // Keeps one run of the work in a process of its own: without the pool, in the pool with a bounded queue, or in the
 // pool with every row submitted at once. main.js starts it and is told the figures.
 import { performance } from 'node:perf_hooks'
+import { Pool } from 'lido'
 import { EventLoopDelay } from '../shared/event-loop-delay.js'
 import { Latencies } from '../shared/latencies.js'
 import { MemoryPeak } from '../shared/memory-peak.js'
 import { meetParent, tellParent } from '../shared/parent.js'
-import { Pool } from '../shared/pool-switch.js'
 import { streamPlaces } from './dataset.js'
 import { OrderedFile } from './ordered-file.js'
 

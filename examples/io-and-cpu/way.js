@@ -1,11 +1,13 @@
 // Keeps one way of doing one part of the work, in a process of its own: main.js starts it and is told the figures.
+
+import { Pool } from 'lido'
 import { runLanes } from '../shared/lanes.js'
 import { meetParent, tellParent } from '../shared/parent.js'
-import { Pool } from '../shared/pool-switch.js'
-import * as parts from './fetch-and-sort.js'
+import { fetchOnly, fetchThenSort, sortOnly } from './fetch-and-sort.js'
 import { makeListText } from './list.js'
 
 const { part, isPooled, url, length, count, lanes, maxThreads, concurrentTasksPerWorker } = await meetParent()
+const parts = { fetchOnly, sortOnly, fetchThenSort }
 const payload = part === 'sortOnly' ? { text: makeListText(length) } : { url }
 
 if (isPooled) {

@@ -16,12 +16,13 @@ import {
 const options = readOptions('node examples/key-derivation/main.js', {
   keys: { kind: 'number', default: 100, small: 12, least: 1, help: 'how many keys each way derives' },
   lanes: { kind: 'number', default: 8, small: 4, least: 1, help: 'how many keys are asked for at a time' },
-  cost: {
+  costLog2: {
     kind: 'number',
-    default: 16_384,
-    small: 4096,
-    least: 2,
-    help: 'the cost N of scrypt, a power of two',
+    default: 14,
+    small: 12,
+    least: 1,
+    most: 20,
+    help: 'scrypt works with the cost 2^this',
   },
   maxThreads: { kind: 'number', default: availableParallelism(), least: 1, help: 'workers in the pool' },
 })
@@ -32,16 +33,16 @@ const asyncAlone = await runWay('scrypt (async), without the pool', 'deriveAsync
 const asyncPooled = await runWay('scrypt (async), with the pool', 'deriveAsync', true)
 
 printReport({
-  title: `scrypt, ${options.keys} keys, ${options.lanes} asked for at a time, N = ${options.cost}`,
+  title: `scrypt, ${options.keys} keys, ${options.lanes} asked for at a time, N = 2^${options.costLog2}`,
   columns: [wayColumn, countColumn('keys/s', row => row.perSecond), ...latencyColumns, ...loopDelayColumns],
   rows: [syncAlone, syncPooled, asyncAlone, asyncPooled],
   lesson: teach(),
 })
 
 async function runWay(way, form, isPooled) {
-  const { keys: count, lanes, cost, maxThreads } = options
+  const { keys: count, lanes, costLog2, maxThreads } = options
   console.log(`${way} ...`)
-  const settings = { form, isPooled, count, lanes, cost, maxThreads }
+  const settings = { form, isPooled, count, lanes, cost: 2 ** costLog2, maxThreads }
   return { way, ...(await runChild(new URL('./way.js', import.meta.url), settings)) }
 }
 

@@ -1,11 +1,12 @@
 // Keeps one way of deriving the keys, run in a process of its own: main.js starts it and is told the figures.
 
+import { Pool } from 'lido'
 import { runLanes } from '../shared/lanes.js'
 import { meetParent, tellParent } from '../shared/parent.js'
-import { Pool } from '../shared/pool-switch.js'
-import * as forms from './derive.js'
+import { deriveAsync, deriveSync } from './derive.js'
 
 const { form, isPooled, count, lanes, cost, maxThreads } = await meetParent()
+const forms = { deriveSync, deriveAsync }
 const password = { password: 'correct horse battery staple', salt: 'a salt of one user', cost }
 
 if (isPooled) {

@@ -18,7 +18,7 @@ async function makeRenderer() {
     const pool = new Piscina({ filename: filename.href, minThreads: maxThreads, maxThreads })
     return payload => pool.run(payload)
   }
-  const { Pool } = await import('../shared/pool-switch.js')
+  const { Pool } = await import('lido')
   const pool = new Pool({ filename, minThreads: maxThreads, maxThreads })
   return payload => pool.run(payload)
 }

@@ -43,11 +43,10 @@ function choose(name, definition, given, isSmall) {
   if (given === undefined) return isSmall ? (definition.small ?? definition.default) : definition.default
   if (definition.kind !== 'number') return given
   const number = given.trim() === '' ? Number.NaN : Number(given)
-  const { least = 0, isWhole = true } = definition
-  if (Number.isNaN(number) || number < least || (isWhole && !Number.isInteger(number))) {
-    throw new Error(
-      `--${name} takes a${isWhole ? ' whole' : ''} number of at least ${least}, not '${given}'.`,
-    )
+  const { least = 0, most = Infinity, isWhole = true } = definition
+  if (Number.isNaN(number) || number < least || number > most || (isWhole && !Number.isInteger(number))) {
+    const bounds = most === Infinity ? `of at least ${least}` : `from ${least} to ${most}`
+    throw new Error(`--${name} takes a${isWhole ? ' whole' : ''} number ${bounds}, not '${given}'.`)
   }
   return number
 }

@@ -21,15 +21,18 @@ export async function runLanes({ count, lanes, work }) {
   }
 
   await delay.start()
+  const loopBefore = performance.eventLoopUtilization()
   const cpuBefore = process.cpuUsage()
   const startedAt = performance.now()
   await Promise.all(Array.from({ length: lanes }, runLane))
   const elapsedMs = performance.now() - startedAt
+  const { utilization } = performance.eventLoopUtilization(loopBefore)
   const { user, system } = process.cpuUsage(cpuBefore)
   return {
     perSecond: count / (elapsedMs / 1000),
     latencyMs: latencies.figures(),
     loopDelayMs: await delay.stop(),
+    loopShare: utilization,
     cpuShare: (user + system) / 1000 / elapsedMs,
   }
 }

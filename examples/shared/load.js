@@ -4,7 +4,10 @@ import autocannon from 'autocannon'
 import { Child } from './child.js'
 import { Latencies } from './latencies.js'
 
-const warmUpRequests = 20
+// The load before the measured one: workers have more code to warm than one thread, so it is a matter of time and
+// not of requests. Few connections, because what it leaves in a queue is worked on later.
+const warmUpConnections = 10
+const warmUpShare = 0.25
 
 // autocannon looks every `sampleInt` ms whether it is done; its own second would lengthen every run.
 const sampleInt = 50
@@ -15,7 +18,10 @@ export async function loadServer(moduleUrl, settings, load, env) {
   try {
     const { port } = await child.next('listening')
     const url = `http://127.0.0.1:${port}/`
-    await autocannon({ url, connections: 2, amount: warmUpRequests, sampleInt })
+    await fire(url, {
+      connections: Math.min(load.connections, warmUpConnections),
+      durationSeconds: load.durationSeconds * warmUpShare,
+    })
     await child.ask('measure', 'measuring')
     const figures = await fire(url, load)
     const { loopDelayMs } = await child.ask('report', 'measured')

@@ -29,8 +29,8 @@ export function printReport({ title, columns, rows, lesson }) {
 
 export function formatNumber(value) {
   if (!Number.isFinite(value)) return '-'
-  if (Number.isInteger(value) || value >= 100) return Math.round(value).toLocaleString('en-US')
-  return value.toFixed(value >= 10 ? 1 : 2)
+  if (Number.isInteger(value) || value >= 99.95) return Math.round(value).toLocaleString('en-US')
+  return value.toFixed(value >= 9.995 ? 1 : 2)
 }
 
 // "2.1 times" and the like, for sentences.

@@ -50,7 +50,20 @@ async function evaluate(filename: string, attempt: number): Promise<object> {
   const url = pathToFileURL(filename)
   // The loader remembers failures by URL; another URL is another attempt.
   if (attempt > 0) url.searchParams.set('attempt', String(attempt))
-  return await import(url.href)
+  try {
+    return await import(url.href)
+  } catch (failure) {
+    if ((failure as NodeJS.ErrnoException | null)?.code !== 'ERR_UNKNOWN_FILE_EXTENSION') throw failure
+    return requireByHook(filename, failure)
+  }
+}
+
+/** Loaders such as tsx teach `require()` a file's extension where they cannot teach `import()` in a worker (Node 20). */
+function requireByHook(filename: string, failure: unknown): object {
+  const require = createRequire(filename)
+  if (require.extensions[extname(filename)] === undefined) throw failure
+  const exported: unknown = require(filename)
+  return { default: exported }
 }
 
 function ownMember(container: unknown, name: string): unknown {

@@ -67,13 +67,15 @@ export class Dispatcher {
 
   /** Takes in an accepted task. A task that the queue refuses is rejected with what the queue threw. */
   submit(task: Task): void {
+    const othersWait = this.#line.size > 0
     try {
       this.#line.push(task)
     } catch (refusal) {
       this.#parts.settler.reject(task, refusal)
       return
     }
-    this.pump()
+    // Behind others there is nothing to do: what keeps them waiting keeps this one.
+    if (!othersWait) this.pump()
   }
 
   /** Takes out a task that waits, as if it had never come. */
@@ -210,8 +212,10 @@ export class Dispatcher {
     return true
   }
 
+  /** A balancer is asked in any case: it may count in its own way. */
   #hasPlaceForAny(): boolean {
-    const { supervisor } = this.#parts
+    const { supervisor, loadBalancer } = this.#parts
+    if (loadBalancer !== null) return true
     for (const worker of supervisor.workers) if (hasRoomFor(worker, false)) return true
     return supervisor.maySpawn
   }

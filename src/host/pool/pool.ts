@@ -47,6 +47,8 @@ export interface CloseOptions {
 export interface CloseReport {
   /** Accepted tasks that did not get to finish. */
   cutOff: number
+  /** `closeTimeout` was over before they were done. */
+  timedOut: boolean
 }
 
 /** For tests of the host: stand-ins for threads and time. */
@@ -126,7 +128,7 @@ export class Pool<Module = any> extends EventEmitter<PoolEvents> {
     payload?: PayloadOf<Module, Name>,
     options?: RunOptions & { name?: Name | undefined },
   ): Promise<ResultOf<Module, Name>> {
-    if (this.#life.state !== 'open') return Promise.reject(new PoolClosedError(CLOSED_FOR_RUN))
+    if (this.#life.state !== 'open') return Promise.reject(new PoolClosedError('closed'))
     let request: TaskRequest
     try {
       request = resolveRun(payload, options, this.#settings, this.#dispatcher.handlers)
@@ -152,7 +154,7 @@ export class Pool<Module = any> extends EventEmitter<PoolEvents> {
   async close(options: CloseOptions = {}): Promise<CloseReport> {
     const { force = false } = checkCloseOptions(options)
     this.#closing ??= this.#beginClosing()
-    if (force) this.#closing.cutOff += this.#dispatcher.rejectWaiting(new PoolClosedError(CLOSED_BY_FORCE))
+    if (force) this.#closing.cutOff += this.#dispatcher.rejectWaiting(new PoolClosedError('forced'))
     this.#finishIfIdle()
     return await this.#closing.done
   }
@@ -160,7 +162,7 @@ export class Pool<Module = any> extends EventEmitter<PoolEvents> {
   /** Rejects all tasks with `PoolClosedError` and ends all workers, at once. Calling it again is no error. */
   async destroy(): Promise<void> {
     this.#closing ??= this.#beginClosing()
-    this.#shutDown(new PoolClosedError(DESTROYED))
+    this.#shutDown(new PoolClosedError('destroyed'))
     await this.#closing.done
   }
 
@@ -251,7 +253,7 @@ export class Pool<Module = any> extends EventEmitter<PoolEvents> {
     try {
       while (this.#supervisor.workers.length < this.#settings.minThreads) this.#supervisor.spawn()
     } catch (failure) {
-      void this.#supervisor.stop(new PoolClosedError(DESTROYED))
+      void this.#supervisor.stop(new PoolClosedError('destroyed'))
       this.#anchor.drop()
       throw startProblem(failure)
     }
@@ -263,8 +265,7 @@ export class Pool<Module = any> extends EventEmitter<PoolEvents> {
     const mustStartNow = waiting >= limit
     if (mustStartNow && (waiting > 0 || inFlight >= this.#slots)) return reject(new QueueFullError(limit))
     this.#lastTaskId = nextTaskId(this.#lastTaskId)
-    const isExclusive = request.signal !== null && this.#settings.concurrentTasksPerWorker > 1
-    const task = new Task(this.#lastTaskId, request, this.#clock.now(), isExclusive, resolve, reject)
+    const task = new Task(this.#lastTaskId, request, this.#clock.now(), resolve, reject)
     this.#counters.onAccepted()
     if (this.#counters.pending === 1) this.#anchor.hold()
     this.#cancellation.watch(task)
@@ -290,13 +291,14 @@ export class Pool<Module = any> extends EventEmitter<PoolEvents> {
     this.#admission.close()
     const closing = new Closing()
     closing.limit = this.#clock.after(this.#settings.closeTimeout, () => {
-      this.#shutDown(new PoolClosedError(closeTimedOut(this.#settings.closeTimeout)))
+      closing.timedOut = true
+      this.#shutDown(new PoolClosedError('timeout'))
     })
     return closing
   }
 
   #finishIfIdle(): void {
-    if (this.#closing !== null && this.#counters.pending === 0) this.#shutDown(new PoolClosedError(DESTROYED))
+    if (this.#closing !== null && this.#counters.pending === 0) this.#shutDown(new PoolClosedError('destroyed'))
   }
 
   /** Rejects what is left and ends the workers; the one way to `closed`. */
@@ -313,7 +315,7 @@ export class Pool<Module = any> extends EventEmitter<PoolEvents> {
       movePool(this.#life, 'closed')
       this.#anchor.drop()
       this.emit('close')
-      closing.resolve({ cutOff: closing.cutOff })
+      closing.resolve({ cutOff: closing.cutOff, timedOut: closing.timedOut })
     })
   }
 
@@ -327,14 +329,6 @@ export class Pool<Module = any> extends EventEmitter<PoolEvents> {
       if (this.listenerCount('error') > 0) this.emit('error', error)
     })
   }
-}
-
-const CLOSED_FOR_RUN = 'The pool is closing or closed and takes no more tasks. Create another, or close it later.'
-const CLOSED_BY_FORCE = 'The pool was closed with force while the task waited.'
-const DESTROYED = 'The pool was destroyed before the task finished.'
-
-function closeTimedOut(closeTimeoutMs: number): string {
-  return `The task did not finish within closeTimeout (${closeTimeoutMs} ms) of close(). Raise it, or abort such tasks before.`
 }
 
 function checkCloseOptions(options: unknown): CloseOptions {
@@ -364,6 +358,7 @@ class Closing {
   resolve!: (report: CloseReport) => void
   limit: { cancel(): void } | null = null
   isShuttingDown = false
+  timedOut = false
   cutOff = 0
 
   constructor() {

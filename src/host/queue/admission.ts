@@ -62,7 +62,7 @@ export class Admission {
   }
 
   room(signal: AbortSignal | null): Promise<void> {
-    if (this.#isClosed) return Promise.reject(closedWhileWaiting())
+    if (this.#isClosed) return Promise.reject(new PoolClosedError('closed'))
     if (signal?.aborted) return Promise.reject(signal.reason)
     if (this.#waiters.size === 0 && this.#hasRoom()) {
       this.#grant()
@@ -83,7 +83,7 @@ export class Admission {
     this.#isClosed = true
     for (const waiter of this.#waiters) {
       waiter.release()
-      waiter.reject(closedWhileWaiting())
+      waiter.reject(new PoolClosedError('closed'))
     }
     this.#waiters.clear()
   }
@@ -124,8 +124,4 @@ export class Admission {
     if (becameFull) this.#listener.onNeedsDrain()
     if (hasRoomAgain || becameEmpty) this.#listener.onDrain()
   }
-}
-
-function closedWhileWaiting(): PoolClosedError {
-  return new PoolClosedError('The pool closes: there will be no more room. Stop producing tasks for it.')
 }

@@ -6,7 +6,7 @@ import type { WorkerLink } from '../backend/backend.js'
 import { DurationHistogram, type DurationSummary } from '../observe/histogram.js'
 import type { PlacementView } from '../scheduler/placement.js'
 import type { IdleView } from '../scheduler/scaling.js'
-import type { Task, TaskHolder } from '../task/task.js'
+import type { QueuedTask, Task, TaskHolder } from '../task/task.js'
 import type { WorkerState } from './worker-life.js'
 
 export class WorkerHandle implements PlacementView, IdleView, TaskHolder {
@@ -135,6 +135,11 @@ export class WorkerView {
 
   get slots(): number {
     return this.#worker.slots
+  }
+
+  /** The tasks it holds, in the order in which they came. */
+  get tasks(): QueuedTask[] {
+    return this.#worker.tasks()
   }
 
   /** It holds a task that runs alone. */

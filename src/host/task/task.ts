@@ -15,8 +15,8 @@ export interface QueuedTask {
   readonly queueOptions: unknown
   /** Milliseconds on the clock of `performance.now()`. */
   readonly createdAt: number
-  /** True when the call came with a signal. */
-  readonly isCancellable: boolean
+  /** The call's signal. A task with one has its worker to itself, because cancelling it may end the worker. */
+  readonly signal: AbortSignal | null
 }
 
 export interface TaskRequest {
@@ -47,8 +47,6 @@ export class Task implements QueuedTask {
   readonly priority: number
   readonly queueOptions: unknown
   readonly createdAt: number
-  /** Runs alone on its worker, because cancelling it may end the worker. */
-  readonly isExclusive: boolean
   readonly resolve: (value: unknown) => void
   readonly reject: (reason: unknown) => void
 
@@ -73,7 +71,6 @@ export class Task implements QueuedTask {
     id: number,
     request: TaskRequest,
     createdAt: number,
-    isExclusive: boolean,
     resolve: (value: unknown) => void,
     reject: (reason: unknown) => void,
   ) {
@@ -87,12 +84,11 @@ export class Task implements QueuedTask {
     this.priority = request.priority
     this.queueOptions = request.queueOptions
     this.createdAt = createdAt
-    this.isExclusive = isExclusive
     this.resolve = resolve
     this.reject = reject
   }
 
-  get isCancellable(): boolean {
+  get isExclusive(): boolean {
     return this.signal !== null
   }
 

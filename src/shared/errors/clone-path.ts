@@ -13,7 +13,13 @@ export function findUncloneable(value: unknown, root: string): string {
     if (member === null || typeof member !== 'object') return undefined
     if (seen.has(member) || depth > DEEPEST || seen.size > MOST_VISITED) return undefined
     seen.add(member)
-    if (types.isPromise(member) || types.isProxy(member) || types.isWeakMap(member) || types.isWeakSet(member)) return path
+    if (
+      types.isPromise(member) ||
+      types.isProxy(member) ||
+      types.isWeakMap(member) ||
+      types.isWeakSet(member)
+    )
+      return path
     for (const [key, child] of membersOf(member)) {
       const found = visit(child, path + key, depth + 1)
       if (found !== undefined) return found
@@ -43,7 +49,11 @@ function* membersOf(container: object): Generator<[string, unknown]> {
   if (ArrayBuffer.isView(container) || types.isAnyArrayBuffer(container)) return
   const isArray = Array.isArray(container)
   for (const key of Object.keys(container)) {
-    const step = isArray ? `[${key}]` : /^[A-Za-z_$][\w$]*$/.test(key) ? `.${key}` : `[${JSON.stringify(key)}]`
+    const step = isArray
+      ? `[${key}]`
+      : /^[A-Za-z_$][\w$]*$/.test(key)
+        ? `.${key}`
+        : `[${JSON.stringify(key)}]`
     yield [step, (container as Record<string, unknown>)[key]]
   }
 }

@@ -46,7 +46,9 @@ export class QueueFullError extends PoolError {
 
   constructor(limit: number) {
     const holds =
-      limit === 0 ? 'All workers are busy and no task may wait' : `The queue holds its limit of ${limit} tasks`
+      limit === 0
+        ? 'All workers are busy and no task may wait'
+        : `The queue holds its limit of ${limit} tasks`
     super(
       'ERR_LIDO_QUEUE_FULL',
       `${holds}. Call 'await pool.room()' before run(), or raise maxQueue or maxThreads.`,
@@ -55,10 +57,24 @@ export class QueueFullError extends PoolError {
   }
 }
 
-/** The pool is closing or closed; or it was ended before the task could finish. */
+const closedMessages = {
+  closed: 'The pool is closing or closed and takes no more tasks. Create another, or close it later.',
+  forced: 'The pool was closed with force while the task waited.',
+  timeout:
+    'The task did not finish within closeTimeout of close(). Raise closeTimeout, or abort such tasks before.',
+  destroyed: 'The pool was destroyed before the task finished.',
+} as const
+
+/**
+ * The pool takes no more tasks (`reason` is `'closed'`), or it ended before this one could finish: it was closed with
+ * force while the task waited (`'forced'`), `closeTimeout` was over (`'timeout'`), or it was destroyed (`'destroyed'`).
+ */
 export class PoolClosedError extends PoolError {
-  constructor(message: string) {
-    super('ERR_LIDO_POOL_CLOSED', message)
+  readonly reason: keyof typeof closedMessages
+
+  constructor(reason: keyof typeof closedMessages) {
+    super('ERR_LIDO_POOL_CLOSED', closedMessages[reason])
+    this.reason = reason
   }
 }
 
@@ -110,8 +126,16 @@ function startMessage(handler: { filename: string; name: string }, stage: string
     return `No function named '${handler.name}' is exported from ${file}. Export one, or give its name in 'name'.`
   }
   const why = cause instanceof Error ? `${cause.name}: ${cause.message}` : String(cause)
-  if (stage === 'thread') return `A worker could not be started (${why}). Lower maxThreads or check the thread limits.`
-  return `A worker could not load ${file} (${why}). Mend the file; later calls try it again.`
+  if (stage === 'thread')
+    return `A worker could not be started (${why}). Lower maxThreads or check the thread limits.`
+  const mend = isUnknownExtension(cause)
+    ? "This Node.js does not run such files: compile it, or give a loader, as in execArgv: ['--import', 'tsx']."
+    : 'Mend the file; later calls try it again.'
+  return `A worker could not load ${file} (${why}). ${mend}`
+}
+
+function isUnknownExtension(cause: unknown): boolean {
+  return cause instanceof Error && (cause as NodeJS.ErrnoException).code === 'ERR_UNKNOWN_FILE_EXTENSION'
 }
 
 /** The worker ended while it held the task. */

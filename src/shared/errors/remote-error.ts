@@ -47,7 +47,8 @@ function packError(error: Error, depth: number): PackedThrown {
   }
   const hidden: [string, PackedThrown][] = []
   for (const key of HIDDEN_FIELDS) {
-    if (Object.hasOwn(error, key) && !Object.keys(error).includes(key)) hidden.push([key, packField(error, key, depth)])
+    if (Object.hasOwn(error, key) && !Object.keys(error).includes(key))
+      hidden.push([key, packField(error, key, depth)])
   }
   return {
     kind: 'error',
@@ -70,7 +71,8 @@ function packField(error: Error, key: string, depth: number): PackedThrown {
 }
 
 function packValue(value: unknown): PackedThrown {
-  if (typeof value === 'function' || typeof value === 'symbol') return { kind: 'text', text: plainText(value) }
+  if (typeof value === 'function' || typeof value === 'symbol')
+    return { kind: 'text', text: plainText(value) }
   if (value === null || typeof value !== 'object') return { kind: 'value', value }
   try {
     structuredClone(value)
@@ -87,7 +89,12 @@ export function unpack(packed: PackedThrown): unknown {
   defineHidden(error, 'stack', packed.stack)
   if (!packed.isDomException && error.name !== packed.name) defineHidden(error, 'name', packed.name)
   for (const [key, value] of packed.fields) {
-    Object.defineProperty(error, key, { value: revive(key, value), enumerable: true, configurable: true, writable: true })
+    Object.defineProperty(error, key, {
+      value: revive(key, value),
+      enumerable: true,
+      configurable: true,
+      writable: true,
+    })
   }
   for (const [key, value] of packed.hidden) defineHidden(error, key, revive(key, value))
   return error

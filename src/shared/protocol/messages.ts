@@ -20,7 +20,14 @@ export interface Handler {
 
 export type ToWorker =
   /** `handler` says what `handlerId` stands for, until the worker has answered a task with it. */
-  | { kind: 'run'; taskId: number; slot: number; handlerId: number; handler: Handler | null; payload: unknown }
+  | {
+      kind: 'run'
+      taskId: number
+      slot: number
+      handlerId: number
+      handler: Handler | null
+      payload: unknown
+    }
   /** Say which tasks you hold: an answer arrived that could not be read. */
   | { kind: 'audit' }
   /** End yourself; sent instead of a kill while the worker may be loading. */

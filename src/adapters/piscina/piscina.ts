@@ -1,0 +1,293 @@
+// The class of Piscina 5.3, and its API of 2020, on lido's front door. It translates; the pool behind it decides.
+import { AsyncResource } from 'node:async_hooks'
+import { EventEmitterAsyncResource } from 'node:events'
+import type { Worker } from 'node:worker_threads'
+import { InvalidOptionError, move, Pool, type PoolOptions } from '../../index.js'
+import { isWorkerThread, workerData } from '../../worker/index.js'
+import { type AbortSignalAny, bridgeSignal } from './abort-signal.js'
+import { ArrayTaskQueue } from './array-task-queue.js'
+import { AbortError, closeTimedOut, filenameMissing, inPiscinaTerms, QUEUE_IS_ENDING } from './errors.js'
+import { FixedQueue } from './fixed-queue.js'
+import { HolderEnds } from './holder-ends.js'
+import { type PiscinaHistogram, type PiscinaHistogramSummary, piscinaHistogram } from './histogram.js'
+import { adaptBalancer, WorkerViews } from './load-balancer.js'
+import { checkOptions, type FilledOptions, fillOptions, type PiscinaOptions, toPath, toPoolOptions } from './options.js'
+import { type RunOptions, shiftArguments } from './run-task.js'
+import { queueOptionsSymbol, transferableSymbol, valueSymbol, version } from './symbols.js'
+import { adaptQueue, TaskViews } from './task-queue.js'
+
+export class Piscina<T = any, R = any> extends EventEmitterAsyncResource {
+  readonly #options: FilledOptions
+  readonly #poolOptions: PoolOptions
+  readonly #startedAt = performance.now()
+  readonly #workers = new WorkerViews()
+  readonly #holderEnds: HolderEnds | null
+  #pool: Pool
+  /** Tasks completed by pools that this one was before it was closed. */
+  #completedBefore = 0
+  /** A close or destroy under way: the pool takes no tasks until it is over, then it may be used again. */
+  #ending: Promise<void> | null = null
+  #hasEnded = false
+  #histogram: PiscinaHistogram | null = null
+
+  constructor(options: PiscinaOptions = {}) {
+    const checked = checkOptions(options)
+    super({ ...(options as object), name: 'Piscina' })
+    this.#options = fillOptions(checked)
+    const tasks = new TaskViews()
+    this.#poolOptions = toPoolOptions(this.#options)
+    if (checked.taskQueue !== undefined) this.#poolOptions.queue = adaptQueue(checked.taskQueue, tasks)
+    if (checked.loadBalancer !== undefined) {
+      this.#poolOptions.loadBalancer = adaptBalancer(checked.loadBalancer, tasks, this.#workers)
+    }
+    this.#pool = this.#start(this.#poolOptions)
+    this.#options.taskQueue ??= this.#pool.options.queue as unknown as PiscinaOptions['taskQueue']
+    this.#holderEnds = checked.loadBalancer === undefined ? null : new HolderEnds(() => this.#pool.workers)
+  }
+
+  run(task: T, options: RunOptions = {}): Promise<R> {
+    if (options === null || typeof options !== 'object') return Promise.reject(new TypeError('options must be an object'))
+    const { transferList, filename, name, signal }: RunOptions = Object.assign(Object.create(null), options)
+    if (transferList !== undefined && !Array.isArray(transferList)) {
+      return Promise.reject(new TypeError('transferList argument must be an Array'))
+    }
+    if (isWrongText(filename)) return Promise.reject(new TypeError('filename argument must be a string'))
+    if (isWrongText(name)) return Promise.reject(new TypeError('name argument must be a string'))
+    if (signal !== null && signal !== undefined && typeof signal !== 'object') {
+      return Promise.reject(new TypeError('signal argument must be an object'))
+    }
+    const file = filename ? toPath(filename) : this.#options.filename
+    if (!file) return Promise.reject(filenameMissing())
+    if (this.#ending !== null) return Promise.reject(new AbortError(QUEUE_IS_ENDING))
+    return this.#submit(task, file, name ?? this.#options.name, signal ?? null, transferList)
+  }
+
+  /**
+   * The call of Piscina before 3.1. A string or an object in an earlier place shifts the rest.
+   * @deprecated use `run(task, { transferList, filename, signal })`
+   */
+  runTask(task: T, ...rest: unknown[]): Promise<R> {
+    try {
+      return this.run(task, { name: 'default', ...shiftArguments(rest) })
+    } catch (problem) {
+      return Promise.reject(problem)
+    }
+  }
+
+  async close(options: { force?: boolean } = { force: false }): Promise<void> {
+    if (options === null || typeof options !== 'object') throw new TypeError('options must be an object')
+    const { force = false }: { force?: boolean } = Object.assign(Object.create(null), options)
+    if (typeof force !== 'boolean') throw new TypeError('force argument must be a boolean')
+    if (this.#ending !== null) {
+      if (force) void this.#pool.close({ force })
+      return await this.#ending
+    }
+    const pool = this.#pool
+    return await this.#end(async () => {
+      const { timedOut } = await pool.close({ force })
+      return () => {
+        if (timedOut) this.emit('error', closeTimedOut())
+        this.emit('close')
+      }
+    })
+  }
+
+  async destroy(): Promise<void> {
+    const pool = this.#pool
+    if (this.#ending !== null) {
+      await pool.destroy()
+      return await this.#ending
+    }
+    await this.#end(async () => {
+      await pool.destroy()
+      return () => {}
+    })
+  }
+
+  [Symbol.dispose](): void {
+    void this.close()
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close()
+  }
+
+  get maxThreads(): number {
+    return this.#options.maxThreads
+  }
+
+  get minThreads(): number {
+    return this.#options.minThreads
+  }
+
+  get options(): FilledOptions {
+    return this.#options
+  }
+
+  get threads(): Worker[] {
+    return this.#pool.threads
+  }
+
+  get idleThreads(): number {
+    return this.#pool.workers.filter(worker => worker.isIdle).length
+  }
+
+  get queueSize(): number {
+    return this.#pool.queueSize
+  }
+
+  get completed(): number {
+    return this.#completedBefore + this.#pool.completed
+  }
+
+  get histogram(): PiscinaHistogram {
+    this.#histogram ??= piscinaHistogram(() => this.#pool.histogram)
+    return this.#histogram
+  }
+
+  /** @deprecated use `histogram.runTime` */
+  get runTime(): PiscinaHistogramSummary {
+    return this.histogram.runTime
+  }
+
+  /** @deprecated use `histogram.waitTime` */
+  get waitTime(): PiscinaHistogramSummary {
+    return this.histogram.waitTime
+  }
+
+  get utilization(): number {
+    return this.#pool.utilization
+  }
+
+  get duration(): number {
+    return performance.now() - this.#startedAt
+  }
+
+  get needsDrain(): boolean {
+    return this.#pool.needsDrain
+  }
+
+  static get isWorkerThread(): boolean {
+    return isWorkerThread
+  }
+
+  static get workerData(): any {
+    return workerData
+  }
+
+  static get version(): string {
+    return version
+  }
+
+  static get Piscina(): typeof Piscina {
+    return Piscina
+  }
+
+  static get FixedQueue(): typeof FixedQueue {
+    return FixedQueue
+  }
+
+  static get ArrayTaskQueue(): typeof ArrayTaskQueue {
+    return ArrayTaskQueue
+  }
+
+  static move<V>(value: V): V {
+    return move(value)
+  }
+
+  static get transferableSymbol(): typeof transferableSymbol {
+    return transferableSymbol
+  }
+
+  static get valueSymbol(): typeof valueSymbol {
+    return valueSymbol
+  }
+
+  static get queueOptionsSymbol(): typeof queueOptionsSymbol {
+    return queueOptionsSymbol
+  }
+
+  async #submit(
+    task: T,
+    filename: string,
+    name: string,
+    given: AbortSignalAny | null,
+    transferList: RunOptions['transferList'],
+  ): Promise<R> {
+    const bridge = given === null ? null : bridgeSignal(given)
+    const signal = bridge?.signal
+    if (signal !== undefined) this.#holderEnds?.watch(signal)
+    const resource = new AsyncResource('Piscina.Task', { requireManualDestroy: true, triggerAsyncId: this.asyncId })
+    const queueOptions = (task as any)?.[queueOptionsSymbol]
+    const answer = this.#livingPool().run(task, { filename, name, signal, transferList, queueOptions })
+    const release = () => {
+      bridge?.release()
+      if (signal !== undefined) this.#holderEnds?.release(signal)
+    }
+    return await new Promise<R>((resolve, reject) => {
+      answer.then(
+        result => {
+          release()
+          resource.runInAsyncScope(resolve, null, result)
+          resource.emitDestroy()
+        },
+        error => {
+          release()
+          resource.runInAsyncScope(reject, null, inPiscinaTerms(error))
+          resource.emitDestroy()
+        },
+      )
+    })
+  }
+
+  /** After its end a pool may be used again; its threads are then started on demand. */
+  #livingPool(): Pool {
+    if (!this.#hasEnded) return this.#pool
+    this.#hasEnded = false
+    this.#completedBefore += this.#pool.completed
+    this.#pool = this.#start({ ...this.#poolOptions, minThreads: 0 })
+    return this.#pool
+  }
+
+  #start(options: PoolOptions): Pool {
+    let pool: Pool
+    try {
+      pool = new Pool(options)
+    } catch (problem) {
+      throw problem instanceof InvalidOptionError && problem.cause !== undefined ? problem.cause : problem
+    }
+    pool.on('drain', () => this.emit('drain'))
+    pool.on('needsDrain', () => this.emit('needsDrain'))
+    pool.on('message', value => this.emit('message', value))
+    pool.on('workerCreate', worker => this.emit('workerCreate', this.#workers.workerOf(worker)))
+    pool.on('workerDestroy', worker => this.emit('workerDestroy', this.#workers.workerOf(worker)))
+    // What a worker did while nobody waited for it must not end the host where nobody listens.
+    pool.on('error', error => {
+      if (this.listenerCount('error') > 0) this.emit('error', inPiscinaTerms(error))
+    })
+    return pool
+  }
+
+  async #end(finish: () => Promise<() => void>): Promise<void> {
+    const over = finish().then(announce => {
+      this.#ending = null
+      this.#hasEnded = true
+      announce()
+    })
+    this.#ending = over
+    await over
+  }
+}
+
+/** Types that CommonJS programs reach as members of the class. */
+export declare namespace Piscina {
+  type Options = import('./options.js').PiscinaOptions
+  type PiscinaTask = import('./task-queue.js').PiscinaTask
+  type TaskQueue = import('./task-queue.js').TaskQueue
+  type PiscinaWorker = import('./load-balancer.js').PiscinaWorker
+  type PiscinaLoadBalancer = import('./load-balancer.js').PiscinaLoadBalancer
+}
+
+function isWrongText(value: unknown): boolean {
+  return value !== null && value !== undefined && typeof value !== 'string'
+}

@@ -1,0 +1,234 @@
+// What every queue of ours promises, put to each kind of it.
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { InvalidOptionError, QueueFullError } from '../../shared/errors/pool-errors.js'
+import { makeTask, seededRandom } from '../../testing/stand-ins.js'
+import type { Task } from '../task/task.js'
+import { FifoQueue } from './fifo-queue.js'
+import { FixedQueue } from './fixed-queue.js'
+import { PriorityQueue } from './priority-queue.js'
+import type { TaskQueue } from './task-queue.js'
+
+const CAPACITY = 8
+
+interface Kind {
+  create: () => TaskQueue
+  capacity: number
+  /** Of the waiting tasks, in the order of their coming, the one that is next. */
+  next: (waiting: readonly Task[]) => Task
+}
+
+const oldest = (waiting: readonly Task[]) => waiting[0]!
+const highest = (waiting: readonly Task[]) =>
+  waiting.reduce((best, task) => (task.priority > best.priority ? task : best))
+
+const kinds: Record<string, Kind> = {
+  FifoQueue: { create: () => new FifoQueue(), capacity: Number.POSITIVE_INFINITY, next: oldest },
+  FixedQueue: { create: () => new FixedQueue(CAPACITY), capacity: CAPACITY, next: oldest },
+  PriorityQueue: { create: () => new PriorityQueue(), capacity: Number.POSITIVE_INFINITY, next: highest },
+}
+
+function filled(queue: TaskQueue, count: number): Task[] {
+  const tasks = Array.from({ length: count }, (_, index) => makeTask(index + 1))
+  for (const task of tasks) queue.push(task)
+  return tasks
+}
+
+function emptied(queue: TaskQueue): unknown[] {
+  const ids: number[] = []
+  for (let task = queue.shift(); task; task = queue.shift()) ids.push(task.id)
+  return ids
+}
+
+for (const [name, { create, capacity, next }] of Object.entries(kinds)) {
+  describe(name, () => {
+    test('an empty queue has nothing to give, however often it is asked', () => {
+      const queue = create()
+      assert.equal(queue.size, 0)
+      assert.equal(queue.shift() ?? null, null)
+      assert.equal(queue.shift() ?? null, null)
+      assert.equal(queue.size, 0)
+    })
+
+    test('equals leave in the order in which they came', () => {
+      const queue = create()
+      filled(queue, 5)
+      assert.equal(queue.size, 5)
+      assert.deepEqual(emptied(queue), [1, 2, 3, 4, 5])
+      assert.equal(queue.size, 0)
+    })
+
+    for (const [place, index] of [
+      ['the head', 0],
+      ['the second', 1],
+      ['the middle', 2],
+      ['the tail', 4],
+    ] as const) {
+      test(`${place} can be removed, and only it goes`, () => {
+        const queue = create()
+        const tasks = filled(queue, 5)
+        queue.remove(tasks[index]!)
+        assert.equal(queue.size, 4)
+        assert.deepEqual(
+          emptied(queue),
+          [1, 2, 3, 4, 5].filter(id => id !== index + 1),
+        )
+      })
+    }
+
+    test('removing what never came, has left or was removed changes nothing', () => {
+      const queue = create()
+      const tasks = filled(queue, 4)
+      queue.remove(makeTask(99))
+      queue.shift()
+      queue.remove(tasks[0]!)
+      queue.remove(tasks[2]!)
+      queue.remove(tasks[2]!)
+      assert.equal(queue.size, 2)
+      assert.deepEqual(emptied(queue), [2, 4])
+    })
+
+    test('the last one can be removed, and the queue is as new', () => {
+      const queue = create()
+      const [only] = filled(queue, 1)
+      queue.remove(only!)
+      assert.equal(queue.size, 0)
+      assert.equal(queue.shift() ?? null, null)
+      filled(queue, 3)
+      assert.deepEqual(emptied(queue), [1, 2, 3])
+    })
+
+    test('a task that left may come again', () => {
+      const queue = create()
+      const [first, second] = filled(queue, 2)
+      queue.shift()
+      queue.push(first!)
+      queue.remove(second!)
+      queue.push(second!)
+      assert.deepEqual(emptied(queue), [1, 2])
+    })
+
+    test('it can be emptied and filled again for ever', () => {
+      const queue = create()
+      for (let round = 0; round < 50; round++) {
+        filled(queue, 1 + (round % 7))
+        assert.equal(emptied(queue).length, 1 + (round % 7))
+      }
+    })
+
+    for (const seed of [1, 2, 3, Date.now() >>> 0]) {
+      test(`random calls give what a plain list gives (seed ${seed})`, () => {
+        const random = seededRandom(seed)
+        const queue = create()
+        const waiting: Task[] = []
+        const gone: Task[] = []
+        for (let step = 1; step <= 3000; step++) {
+          const choice = random(10)
+          if (choice < 5 && waiting.length < Math.min(capacity, 40)) {
+            const task = makeTask(step, { priority: random(4) - 1 })
+            queue.push(task)
+            waiting.push(task)
+          } else if (choice < 7 && waiting.length > 0) {
+            const [task] = waiting.splice(random(waiting.length), 1)
+            queue.remove(task!)
+            gone.push(task!)
+          } else if (choice === 7 && gone.length > 0) {
+            queue.remove(gone[random(gone.length)]!)
+          } else {
+            const expected = waiting.length === 0 ? null : next(waiting)
+            const task = (queue.shift() ?? null) as Task | null
+            assert.equal(task?.id, expected?.id, `step ${step}`)
+            if (task !== null) gone.push(...waiting.splice(waiting.indexOf(task), 1))
+          }
+          assert.equal(queue.size, waiting.length, `step ${step}`)
+        }
+      })
+    }
+  })
+}
+
+describe('FifoQueue', () => {
+  test('peek shows the next task and leaves it', () => {
+    const queue = new FifoQueue()
+    assert.equal(queue.peek(), null)
+    const [first] = filled(queue, 2)
+    assert.equal(queue.peek(), first)
+    assert.equal(queue.size, 2)
+    assert.equal(queue.shift(), first)
+  })
+})
+
+describe('FixedQueue', () => {
+  test('one more than its capacity is refused, and changes nothing', () => {
+    const queue = new FixedQueue(2)
+    filled(queue, 2)
+    assert.throws(() => queue.push(makeTask(3)), QueueFullError)
+    assert.equal(queue.size, 2)
+    assert.deepEqual(emptied(queue), [1, 2])
+  })
+
+  test('holes do not count: a full queue takes one for each that was removed', () => {
+    const queue = new FixedQueue(4)
+    let tasks = filled(queue, 4)
+    for (let round = 1; round <= 30; round++) {
+      const [gone] = tasks.splice(1 + (round % 3), 1)
+      queue.remove(gone!)
+      const task = makeTask(100 + round)
+      queue.push(task)
+      tasks = [...tasks, task]
+      assert.equal(queue.size, 4)
+    }
+    assert.deepEqual(
+      emptied(queue),
+      tasks.map(task => task.id),
+    )
+  })
+
+  test('the head stays for ever while all behind it come and go', () => {
+    const queue = new FixedQueue(3)
+    filled(queue, 1)
+    for (let round = 0; round < 30; round++) {
+      const [one, other] = [makeTask(100 + round), makeTask(200 + round)]
+      queue.push(one)
+      queue.push(other)
+      queue.remove(one)
+      queue.remove(other)
+    }
+    queue.push(makeTask(2))
+    assert.deepEqual(emptied(queue), [1, 2])
+  })
+
+  test('a capacity of one works', () => {
+    const queue = new FixedQueue(1)
+    for (let id = 1; id < 10; id++) {
+      queue.push(makeTask(id))
+      assert.throws(() => queue.push(makeTask(0)), QueueFullError)
+      assert.equal(queue.shift()?.id, id)
+    }
+  })
+
+  test('a capacity that makes no sense is refused', () => {
+    for (const capacity of [
+      0,
+      -1,
+      1.5,
+      Number.NaN,
+      Number.POSITIVE_INFINITY,
+      2 ** 24 + 1,
+      '4',
+      null,
+      undefined,
+    ]) {
+      assert.throws(() => new FixedQueue(capacity as number), InvalidOptionError, String(capacity))
+    }
+  })
+})
+
+describe('PriorityQueue', () => {
+  test('the highest priority leaves first, and the first among equals', () => {
+    const queue = new PriorityQueue()
+    const priorities = [0, 5, -1, 5, Number.POSITIVE_INFINITY, 0, Number.NEGATIVE_INFINITY]
+    priorities.forEach((priority, index) => queue.push(makeTask(index + 1, { priority })))
+    assert.deepEqual(emptied(queue), [5, 2, 4, 1, 6, 3, 7])
+  })
+})

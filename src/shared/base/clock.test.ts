@@ -1,0 +1,55 @@
+// The one door to time, in so far as it can be judged without waiting for time.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { realClock } from './clock.js'
+
+test('the clock never goes back', () => {
+  let last = realClock.now()
+  for (let reads = 0; reads < 1000; reads++) {
+    const now = realClock.now()
+    assert.ok(now >= last)
+    last = now
+  }
+})
+
+test('a delay longer than a timer can hold does not fire at once', async () => {
+  const timers = [2 ** 31, 2 ** 40, Number.POSITIVE_INFINITY].map(delayMs =>
+    realClock.after(delayMs, assert.fail),
+  )
+  await new Promise<void>(resolve => realClock.after(2, resolve, true))
+  for (const timer of timers) timer.cancel()
+})
+
+test('only a timer that asks for it keeps the process alive', () => {
+  const count = () => process.getActiveResourcesInfo().filter(name => name === 'Timeout').length
+  const before = count()
+  const quiet = realClock.after(60_000, assert.fail)
+  assert.equal(count(), before)
+  const loud = realClock.after(60_000, assert.fail, true)
+  assert.equal(count(), before + 1)
+  loud.cancel()
+  quiet.cancel()
+  assert.equal(count(), before)
+})
+
+test('an anchor keeps the process alive while it is held, and never again once dropped', () => {
+  const count = () => process.getActiveResourcesInfo().filter(name => name === 'Timeout').length
+  const before = count()
+  const anchor = realClock.anchor()
+  assert.equal(count(), before)
+  anchor.hold()
+  assert.equal(count(), before + 1)
+  anchor.release()
+  assert.equal(count(), before)
+  anchor.hold()
+  anchor.drop()
+  assert.equal(count(), before)
+  anchor.hold()
+  assert.equal(count(), before)
+})
+
+test('fake timers installed later do not stop the clock', async t => {
+  t.mock.timers.enable({ apis: ['setTimeout', 'setImmediate', 'setInterval'] })
+  await new Promise<void>(resolve => realClock.after(0, resolve, true))
+  await new Promise<void>(resolve => realClock.nextTurn(resolve))
+})

@@ -1,0 +1,68 @@
+// Who owns a posted task: exactly one of host and worker, whoever comes first.
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { allocateClaims, claim, isClaimed, nextTaskId, offer, takeBack } from './claims.js'
+
+const LAST_ID = 2 ** 31 - 1
+
+describe('a claim', () => {
+  for (const id of [1, 2, 77, LAST_ID]) {
+    test(`task ${id}: what the worker claims cannot be taken back`, () => {
+      const claims = allocateClaims(1)
+      offer(claims, 0, id)
+      assert.equal(isClaimed(claims, 0, id), false)
+      assert.equal(claim(claims, 0, id), true)
+      assert.equal(isClaimed(claims, 0, id), true)
+      assert.equal(takeBack(claims, 0, id), false)
+      assert.equal(isClaimed(claims, 0, id), true)
+    })
+
+    test(`task ${id}: what the host takes back cannot be claimed`, () => {
+      const claims = allocateClaims(1)
+      offer(claims, 0, id)
+      assert.equal(takeBack(claims, 0, id), true)
+      assert.equal(claim(claims, 0, id), false)
+      assert.equal(isClaimed(claims, 0, id), false)
+    })
+
+    test(`task ${id}: it is claimed once and taken back once`, () => {
+      const claims = allocateClaims(1)
+      offer(claims, 0, id)
+      assert.deepEqual([claim(claims, 0, id), claim(claims, 0, id)], [true, false])
+      offer(claims, 0, id)
+      assert.deepEqual([takeBack(claims, 0, id), takeBack(claims, 0, id)], [true, false])
+    })
+  }
+
+  test('a message that comes late finds the slot given to another, and passes over', () => {
+    const claims = allocateClaims(1)
+    offer(claims, 0, 1)
+    assert.equal(takeBack(claims, 0, 1), true)
+    offer(claims, 0, 2)
+    assert.equal(claim(claims, 0, 1), false)
+    assert.equal(claim(claims, 0, 2), true)
+  })
+
+  test('slots know nothing of each other', () => {
+    const claims = allocateClaims(3)
+    for (const slot of [0, 1, 2]) offer(claims, slot, 10 + slot)
+    assert.equal(claim(claims, 1, 11), true)
+    assert.equal(takeBack(claims, 0, 10), true)
+    assert.equal(isClaimed(claims, 2, 12), false)
+    assert.equal(isClaimed(claims, 1, 11), true)
+  })
+
+  test('an empty slot holds no task', () => {
+    const claims = allocateClaims(1)
+    assert.equal(claim(claims, 0, 1), false)
+    assert.equal(takeBack(claims, 0, 1), false)
+    assert.equal(isClaimed(claims, 0, 1), false)
+  })
+})
+
+test('ids run from 1 to the largest that a word holds both ways, and begin again at 1', () => {
+  assert.equal(nextTaskId(0), 1)
+  assert.equal(nextTaskId(1), 2)
+  assert.equal(nextTaskId(LAST_ID - 1), LAST_ID)
+  assert.equal(nextTaskId(LAST_ID), 1)
+})

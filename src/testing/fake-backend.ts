@@ -1,0 +1,143 @@
+// Workers without threads: a test plays the worker's part, step by step. Messages are cloned as a port would clone them,
+// and the claims are real, so what a host may not assume of a thread it may not assume here.
+import type { Worker } from 'node:worker_threads'
+import type { Backend, LinkListener, WorkerLink, WorkerSpec } from '../host/backend/backend.js'
+import { claim } from '../shared/channel/claims.js'
+import { pack } from '../shared/errors/remote-error.js'
+import type { FailureReason, ToHost, ToWorker } from '../shared/protocol/messages.js'
+import type { TransferItem } from '../shared/protocol/move.js'
+
+export type RunMessage = Extract<ToWorker, { kind: 'run' }>
+
+export class FakeBackend implements Backend {
+  /** Every worker that was started, the dead ones too. */
+  readonly links: FakeLink[] = []
+  /** While set, no worker can be started. */
+  startFailure: Error | null = null
+  /** Called for every worker that is started, when its listener is wired. */
+  onStart: ((link: FakeLink) => void) | null = null
+
+  start(spec: WorkerSpec, listener: LinkListener): WorkerLink {
+    if (this.startFailure !== null) throw this.startFailure
+    const link = new FakeLink(this.links.length + 1, spec, listener)
+    this.links.push(link)
+    if (this.onStart !== null) queueMicrotask(() => this.onStart?.(link))
+    return link
+  }
+
+  /** Workers that have not ended. */
+  get alive(): FakeLink[] {
+    return this.links.filter(link => !link.hasEnded)
+  }
+
+  /** The worker that was started last. */
+  get newest(): FakeLink {
+    return this.links[this.links.length - 1]!
+  }
+}
+
+export class FakeLink implements WorkerLink {
+  readonly thread: Worker
+  readonly spec: WorkerSpec
+  /** What the host posted, oldest first. */
+  readonly inbox: ToWorker[] = []
+  /** `terminate()` was called. */
+  isKilled = false
+  hasEnded = false
+  readonly #number: number
+  readonly #listener: LinkListener
+  #passed = 0
+
+  constructor(number: number, spec: WorkerSpec, listener: LinkListener) {
+    this.#number = number
+    this.spec = spec
+    this.#listener = listener
+    this.thread = { threadId: number } as Worker
+  }
+
+  get threadId(): number {
+    return this.hasEnded ? -1 : this.#number
+  }
+
+  post(message: ToWorker, transferList: readonly TransferItem[] = []): void {
+    if (this.hasEnded) return
+    const transfer = [...transferList] as unknown as Parameters<typeof structuredClone>[1]
+    this.inbox.push(structuredClone(message, { transfer } as never) as ToWorker)
+  }
+
+  /** As a thread: it ends later, and says so. */
+  terminate(): void {
+    if (this.isKilled) return
+    this.isKilled = true
+    queueMicrotask(() => this.exit(1))
+  }
+
+  /** The tasks posted so far, as payloads: begun, answered and taken back ones too. */
+  get payloads(): unknown[] {
+    return this.runs.map(run => run.payload)
+  }
+
+  get runs(): RunMessage[] {
+    return this.inbox.filter(message => message.kind === 'run')
+  }
+
+  /** The host asked it to end itself. */
+  get isStopped(): boolean {
+    return this.inbox.some(message => message.kind === 'stop')
+  }
+
+  // What the worker does.
+
+  ready(): void {
+    this.say({ kind: 'ready' })
+  }
+
+  /** Begins the next posted task that is still this worker's to run; `null` when there is none. */
+  begin(): RunMessage | null {
+    for (const run of this.runs.slice(this.#passed)) {
+      this.#passed++
+      if (claim(this.spec.claims, run.slot, run.taskId)) return run
+    }
+    return null
+  }
+
+  done({ taskId, slot }: RunMessage, result?: unknown): void {
+    this.say({ kind: 'done', taskId, slot, result })
+  }
+
+  failed({ taskId, slot }: RunMessage, thrown: unknown, reason: FailureReason = 'thrown', path = ''): void {
+    this.say({ kind: 'failed', taskId, slot, reason, error: pack(thrown), path })
+  }
+
+  /** Begins the next task and answers it at once with its payload; tells the payload, or `null` without a task. */
+  work(): unknown {
+    const run = this.begin()
+    if (run === null) return null
+    this.done(run, run.payload)
+    return run.payload
+  }
+
+  startFailed(thrown: unknown): void {
+    this.say({ kind: 'startFailed', error: pack(thrown) })
+    this.exit(0)
+  }
+
+  exit(exitCode: number, error?: unknown): void {
+    if (this.hasEnded) return
+    this.hasEnded = true
+    this.#listener.onExit(exitCode, error)
+  }
+
+  say(message: ToHost): void {
+    if (!this.hasEnded) this.#listener.onMessage(structuredClone(message))
+  }
+
+  /** An answer arrives that the host cannot read. */
+  sayUnreadable(): void {
+    if (!this.hasEnded) this.#listener.onUnreadable()
+  }
+
+  sayToUser(value: unknown): void {
+    if (!this.hasEnded) this.#listener.onUserMessage(value)
+  }
+}

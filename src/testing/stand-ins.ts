@@ -1,0 +1,61 @@
+// Stand-ins and lookers-on for tests of one room: tasks that no pool made, promises looked at from outside, seeded chance.
+
+import { Task } from '../host/task/task.js'
+import { realClock } from '../shared/base/clock.js'
+import type { TransferItem } from '../shared/protocol/move.js'
+
+/** Resolves when all microtasks that stand in line, and those that they add, have run. */
+export function microtasks(): Promise<void> {
+  return new Promise(resolve => realClock.nextTurn(resolve))
+}
+
+export interface Watched<T> {
+  state: 'pending' | 'fulfilled' | 'rejected'
+  value: T | undefined
+  error: any
+}
+
+/** Follows a promise, so that a test can look at it without waiting for it. */
+export function watch<T>(promise: Promise<T>): Watched<T> {
+  const watched: Watched<T> = { state: 'pending', value: undefined, error: undefined }
+  promise.then(
+    value => Object.assign(watched, { state: 'fulfilled', value }),
+    (error: unknown) => Object.assign(watched, { state: 'rejected', error }),
+  )
+  return watched
+}
+
+export interface TaskTraits {
+  priority?: number
+  signal?: AbortSignal | null
+  transferList?: readonly TransferItem[]
+  payload?: unknown
+  resolve?: (value: unknown) => void
+  reject?: (reason: unknown) => void
+}
+
+/** A task that nobody waits for. */
+export function makeTask(id: number, traits: TaskTraits = {}): Task {
+  const request = {
+    handler: { filename: '/handler.js', name: 'default' },
+    handlerId: 1,
+    payload: traits.payload ?? id,
+    transferList: traits.transferList ?? [],
+    signal: traits.signal ?? null,
+    priority: traits.priority ?? 0,
+    queueOptions: undefined,
+  }
+  const { resolve = () => {}, reject = () => {} } = traits
+  return new Task(id, request, 0, resolve, reject)
+}
+
+/** Numbers that look random and are the same for the same seed. */
+export function seededRandom(seed: number): (below: number) => number {
+  let state = seed >>> 0
+  return below => {
+    state = (state + 0x6d2b79f5) >>> 0
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
+    return Math.floor((((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32) * below)
+  }
+}

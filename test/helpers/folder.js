@@ -1,0 +1,19 @@
+// A folder for one test: files can be written into it, mended, and are gone afterwards.
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+
+export function openFolder(t) {
+  const path = realpathSync(mkdtempSync(join(tmpdir(), 'lido-test-')))
+  t.after(() => rmSync(path, { recursive: true, force: true }))
+  return {
+    path,
+    /** Writes a file and gives its path. */
+    write(name, text) {
+      const file = join(path, name)
+      mkdirSync(dirname(file), { recursive: true })
+      writeFileSync(file, text)
+      return file
+    },
+  }
+}

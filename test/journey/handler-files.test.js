@@ -1,0 +1,147 @@
+// Which files can hold a handler, how a caller may name them, and which names are refused.
+import assert from 'node:assert/strict'
+import { existsSync } from 'node:fs'
+import { fileURLToPath, pathToFileURL } from 'node:url'
+import { InvalidOptionError, InvalidTaskError, Pool, WorkerStartError } from 'lido'
+import { openFolder } from '../helpers/folder.js'
+import { handler } from '../helpers/handler.js'
+import { test } from '../helpers/pool-test.js'
+import { runProgram } from '../helpers/program.js'
+import { rejection } from '../helpers/rejection.js'
+
+const forms = [
+  ['the default export of an ES module', 'echo.js', undefined, 'x', 'x'],
+  ['a named export of an ES module', 'echo.js', 'twice', 21, 42],
+  ['an async function', 'echo.js', 'later', 'x', 'x'],
+  ['a default export that is a promise of a function', 'promised.js', undefined, 'x', 'promised x'],
+  ['a named export that is a promise of a function', 'promised.js', 'named', 'x', 'promised by name x'],
+  ['module.exports', 'function.cjs', undefined, 'x', 'cjs x'],
+  ['exports.add', 'names.cjs', 'add', { a: 1, b: 2 }, 3],
+  ['exports.default', 'names.cjs', undefined, 'x', 'cjs default x'],
+  ['module.exports with properties', 'properties.cjs', undefined, 'x', 'outer x'],
+  ['a property of module.exports', 'properties.cjs', 'inner', 'x', 'inner x'],
+  ['module.exports that is a promise of a function', 'promised.cjs', undefined, 'x', 'cjs promised x'],
+  ['the default of a transpiled module', 'transpiled.cjs', undefined, 'x', 'transpiled x'],
+  ['a name of a transpiled module', 'transpiled.cjs', 'named', 'x', 'transpiled by name x'],
+]
+
+for (const [what, file, name, payload, expected] of forms) {
+  test(`${what} can be the pool's handler`, async open => {
+    const pool = open({ filename: handler(file), name, maxThreads: 1 })
+    assert.deepEqual(await pool.run(payload), expected)
+  })
+}
+
+test('every form can be named by a call, side by side on one worker', async open => {
+  const pool = open({ minThreads: 1, maxThreads: 1 })
+  for (const [what, file, name, payload, expected] of forms) {
+    assert.deepEqual(await pool.run(payload, { filename: handler(file), name }), expected, what)
+  }
+  assert.deepEqual(
+    pool.workers.map(worker => worker.id),
+    [1],
+  )
+})
+
+test('a file can be given as a path, a file: string or a URL, to the pool and to a call', async open => {
+  const url = handler('echo.js')
+  for (const filename of [fileURLToPath(url), url.href, url]) {
+    assert.equal(await open({ filename, maxThreads: 1 }).run('x'), 'x')
+    assert.equal(await open({ maxThreads: 1 }).run('x', { filename }), 'x')
+  }
+})
+
+test('a path with spaces, percent signs and hashes is only a path', async (open, t) => {
+  const folder = openFolder(t)
+  const filename = folder.write('a b%20c#d?/handler ü.mjs', 'export default value => value + 1')
+  const pool = open({ filename, maxThreads: 1 })
+  assert.equal(await pool.run(1), 2)
+  assert.equal(await pool.run(1, { filename: pathToFileURL(filename) }), 2)
+})
+
+test('a package can be named in the constructor, as seen from the working directory', async (_open, t) => {
+  const folder = openFolder(t)
+  const packages = {
+    'plain-handler': ['{ "type": "module", "exports": "./index.js" }', 'export default value => `plain ${value}`'],
+    '@scope/handler': ['{ "main": "index.js" }', 'module.exports = value => `scoped ${value}`'],
+  }
+  for (const [name, [manifest, source]] of Object.entries(packages)) {
+    folder.write(`node_modules/${name}/package.json`, manifest)
+    folder.write(`node_modules/${name}/index.js`, source)
+  }
+  const { output, errors } = await runProgram(`
+    process.chdir(${JSON.stringify(folder.path)})
+    for (const filename of ['plain-handler', '@scope/handler', 'plain-handler']) {
+      const pool = new Pool({ filename, maxThreads: 1 })
+      console.log(await pool.run('x'))
+      await pool.close()
+    }
+  `)
+  assert.equal(output, 'plain x\nscoped x\nplain x\n', errors)
+})
+
+test('a package that is not there is an error of the constructor that names it', () => {
+  assert.throws(
+    () => new Pool({ filename: 'there-is-no-such-package' }),
+    error => error instanceof InvalidOptionError && /there-is-no-such-package/.test(error.message),
+  )
+})
+
+test('TypeScript runs where Node strips types; elsewhere the error names the file', async open => {
+  const pool = open({ filename: handler('typed.ts'), maxThreads: 1 })
+  if (process.features.typescript) return assert.equal(await pool.run('you'), 'hello you')
+  const error = await rejection(pool.run('you'))
+  assert.ok(error instanceof WorkerStartError)
+  assert.match(error.message, /typed\.ts/)
+  assert.equal(error.filename, fileURLToPath(handler('typed.ts')))
+})
+
+const refused = [
+  ['a relative path', './echo.js'],
+  ['a path without a dot', 'fixtures/echo.js'],
+  ['a builtin module', 'child_process'],
+  ['a builtin module with node:', 'node:fs'],
+  ['a part of a builtin module', 'fs/promises'],
+  ['a data: URL', 'data:text/javascript,export default () => 1'],
+  ['a data: URL object', new URL('data:text/javascript,export default () => 1')],
+  ['an http: URL', new URL('http://localhost/handler.js')],
+  ['a bare name', 'biome'],
+  ['the name of a real package', 'typescript'],
+  ['an empty string', ''],
+  ['a number', 42],
+]
+
+for (const [what, filename] of refused) {
+  test(`${what} as a call's file is refused, with a hint, and costs nothing`, async open => {
+    const pool = open({ filename: handler('echo.js'), minThreads: 1, maxThreads: 1 })
+    const error = await rejection(pool.run(null, { filename }))
+    assert.ok(error instanceof InvalidTaskError, String(error))
+    assert.equal(error.option, 'filename')
+    assert.match(error.message, /absolute path|'file:'|file/)
+    assert.equal(pool.stats().tasks.accepted, 0)
+    assert.equal(await pool.run('x'), 'x')
+  })
+}
+
+test('neither a builtin module nor a URL of another kind can be the file of a pool', () => {
+  for (const filename of ['child_process', 'node:fs', 'fs/promises', 'data:text/javascript,export default () => 1']) {
+    assert.throws(() => new Pool({ filename }), InvalidOptionError, filename)
+  }
+})
+
+test('an untrusted file and name never reach a function of Node', async (open, t) => {
+  const folder = openFolder(t)
+  const pool = open({ filename: handler('echo.js'), maxThreads: 1 })
+  const mark = `${folder.path}/mark`
+  for (const filename of ['child_process', 'node:child_process', 'node:child_process?x', 'NODE:child_process']) {
+    await assert.rejects(pool.run(`touch ${mark}`, { filename, name: 'execSync' }), InvalidTaskError, filename)
+  }
+  assert.equal(await pool.run('x'), 'x')
+  assert.equal(existsSync(mark), false)
+})
+
+test('without any file the call says where to give one', async open => {
+  const error = await rejection(open({ maxThreads: 1 }).run(1))
+  assert.ok(error instanceof InvalidTaskError)
+  assert.match(error.message, /'filename'/)
+})

@@ -1,0 +1,77 @@
+// A name reaches what a module exports and nothing else.
+import assert from 'node:assert/strict'
+import { InvalidTaskError, WorkerStartError } from 'lido'
+import { handler } from '../helpers/handler.js'
+import { test } from '../helpers/pool-test.js'
+import { rejection } from '../helpers/rejection.js'
+
+const inherited = [
+  'constructor',
+  '__proto__',
+  'toString',
+  'toLocaleString',
+  'hasOwnProperty',
+  'valueOf',
+  'isPrototypeOf',
+  '__defineGetter__',
+  '__defineSetter__',
+  '__lookupGetter__',
+  'call',
+  'apply',
+  'bind',
+  'then',
+]
+
+for (const file of ['echo.js', 'function.cjs', 'names.cjs', 'promised.cjs', 'transpiled.cjs']) {
+  test(`no inherited name is a handler of ${file}, and asking for one costs the worker nothing`, async open => {
+    const pool = open({ filename: handler(file), name: file === 'names.cjs' ? 'default' : undefined, maxThreads: 1 })
+    const before = await pool.run('x')
+    const [worker] = pool.workers
+    for (const name of inherited) {
+      const error = await rejection(pool.run('return process', { name }))
+      assert.ok(error instanceof WorkerStartError, `${name}: ${error}`)
+      assert.equal(error.code, 'ERR_LIDO_WORKER_START')
+      assert.equal(error.stage, 'handler')
+      assert.equal(error.handlerName, name)
+    }
+    assert.equal(await pool.run('x'), before)
+    assert.deepEqual(pool.workers, [worker])
+  })
+}
+
+test('a missing name is an error that has the name and the file', async open => {
+  const pool = open({ filename: handler('echo.js'), maxThreads: 1 })
+  const error = await rejection(pool.run(1, { name: 'thrice' }))
+  assert.ok(error instanceof WorkerStartError)
+  assert.match(error.message, /'thrice'.*echo\.js/)
+})
+
+test('a name that is no function is as good as missing', async open => {
+  const pool = open({ filename: handler('echo.js'), maxThreads: 1 })
+  for (const name of ['number', 'length', 'prototype', 'caller', 'arguments', 'name']) {
+    await assert.rejects(pool.run(1, { name }), WorkerStartError, name)
+  }
+})
+
+test('a pool whose own name is missing rejects each call; calls with a right name are answered', async open => {
+  const pool = open({ filename: handler('echo.js'), name: 'nothing', minThreads: 1, maxThreads: 1 })
+  for (let call = 0; call < 20; call++) await assert.rejects(pool.run(call), WorkerStartError)
+  assert.equal(await pool.run(21, { name: 'twice' }), 42)
+  assert.equal(pool.workers[0].id, 1)
+})
+
+test('a name with slashes never reaches another file', async open => {
+  const pool = open({ filename: handler('echo.js'), maxThreads: 1 })
+  assert.equal(await pool.run(21, { name: 'twice' }), 42)
+  for (const name of ['../function.cjs/default', './echo.js/twice', 'echo.js:twice', '/twice', 'twice/', 'default.twice']) {
+    await assert.rejects(pool.run(21, { name }), WorkerStartError, name)
+  }
+})
+
+test('an empty name and a name of another type are refused before there is a task', async open => {
+  const pool = open({ filename: handler('echo.js'), maxThreads: 1 })
+  for (const name of ['', 42, {}, Symbol('name'), ['default']]) {
+    await assert.rejects(pool.run(1, { name }), InvalidTaskError)
+  }
+  assert.equal(pool.stats().tasks.accepted, 0)
+})

@@ -1,0 +1,123 @@
+// Tasks start in the order in which they were submitted. Each task writes down its start and waits for its own gate, so
+// the order is a fact and not a matter of luck.
+import assert from 'node:assert/strict'
+import { move } from 'lido'
+import { handler } from '../helpers/handler.js'
+import { test } from '../helpers/pool-test.js'
+import { reached, set, sharedWords } from '../helpers/shared-words.js'
+import { Track } from '../helpers/track.js'
+
+const taskCount = 12
+
+const releaseOrders = {
+  'the oldest first': running => running[0],
+  'the newest first': running => running.at(-1),
+  'the oldest and the newest in turn': (running, step) => running[step % 2 === 0 ? 0 : running.length - 1],
+  'by a fixed dice': (running, step) => running[[0, 1, 1, 0, 1, 0, 0, 0, 1, 1, 0, 1][step] % running.length],
+}
+
+/** Opens gates one by one; whatever is freed, the next to start is the next that was submitted. */
+async function expectInOrder(track, slots, choose) {
+  const first = await track.starts(slots)
+  assert.deepEqual(
+    [...first].sort((one, other) => one - other),
+    Array.from({ length: slots }, (_, index) => index),
+  )
+  const running = [...first]
+  for (let next = slots; next < track.size; next++) {
+    const freed = choose(running, next - slots)
+    running.splice(running.indexOf(freed), 1)
+    track.release(freed)
+    assert.equal(await track.startAt(next), next)
+    running.push(next)
+  }
+  track.releaseAll()
+}
+
+async function warm(pool, workers) {
+  const track = new Track(workers)
+  const held = Array.from({ length: workers }, (_, index) => pool.run(track.task(index)))
+  await track.starts(workers)
+  track.releaseAll()
+  await Promise.all(held)
+}
+
+test('one worker runs 1,000 tasks in the order of their submission', async open => {
+  const track = new Track(1000)
+  const pool = open({ filename: handler('tracked.js'), name: 'quick', maxThreads: 1 })
+  const answers = Array.from({ length: track.size }, (_, index) => pool.run(track.task(index)))
+  const indices = Array.from({ length: track.size }, (_, index) => index)
+  assert.deepEqual(await Promise.all(answers), indices)
+  assert.deepEqual(await track.starts(track.size), indices)
+})
+
+for (const [what, choose] of Object.entries(releaseOrders)) {
+  test(`12 tasks on 2 workers start in order, freed ${what}`, async open => {
+    const track = new Track(taskCount)
+    const pool = open({ filename: handler('tracked.js'), minThreads: 2, maxThreads: 2 })
+    await warm(pool, 2)
+    const answers = Array.from({ length: taskCount }, (_, index) => pool.run(track.task(index)))
+    await expectInOrder(track, 2, choose)
+    await Promise.all(answers)
+  })
+
+  test(`12 tasks submitted before any worker is ready start in order, freed ${what}`, async open => {
+    const track = new Track(taskCount)
+    const pool = open({ filename: handler('tracked.js'), minThreads: 0, maxThreads: 2 })
+    const answers = Array.from({ length: taskCount }, (_, index) => pool.run(track.task(index)))
+    await expectInOrder(track, 2, choose)
+    await Promise.all(answers)
+  })
+}
+
+test('12 tasks on 2 workers of 2 slots start in order', async open => {
+  const track = new Track(taskCount)
+  const options = { name: 'patient', minThreads: 2, maxThreads: 2, concurrentTasksPerWorker: 2 }
+  const pool = open({ filename: handler('tracked.js'), ...options })
+  await warm(pool, 2)
+  const answers = Array.from({ length: taskCount }, (_, index) => pool.run(track.task(index)))
+  await expectInOrder(track, 4, releaseOrders['by a fixed dice'])
+  await Promise.all(answers)
+})
+
+test('a worker that is slow to start holds no task back: the ready one takes it over, in order', async open => {
+  const loading = sharedWords(2)
+  const track = new Track(6)
+  const pool = open({ filename: handler('slow-to-load.js'), minThreads: 2, maxThreads: 2, workerData: loading })
+  const answers = Array.from({ length: track.size }, (_, index) => pool.run(track.task(index)))
+  await reached(loading, 0)
+  const first = await track.startAt(0)
+  assert.ok(first < 2)
+  const order = [first, 1 - first, 2, 3, 4, 5]
+  for (let place = 0; place < order.length; place++) {
+    assert.equal(await track.startAt(place), order[place])
+    track.release(order[place])
+  }
+  set(loading, 1)
+  await Promise.all(answers)
+})
+
+test('tasks that transfer and tasks that do not keep their order on a worker that is not ready yet', async open => {
+  const track = new Track(6)
+  const pool = open({ filename: handler('tracked.js'), maxThreads: 1, concurrentTasksPerWorker: 6 })
+  const answers = Array.from({ length: track.size }, (_, index) => {
+    const task = track.task(index)
+    if (index % 2 === 1) return pool.run(task, { name: 'patient' })
+    const buffer = new ArrayBuffer(8)
+    return pool.run({ task, buffer }, { name: 'patientWith', transferList: [buffer] })
+  })
+  assert.deepEqual(await track.starts(track.size), [0, 1, 2, 3, 4, 5])
+  track.releaseAll()
+  await Promise.all(answers)
+})
+
+test('a moved payload does not lose its place among waiting tasks', async open => {
+  const track = new Track(3)
+  const pool = open({ filename: handler('tracked.js'), name: 'patientWith', minThreads: 1, maxThreads: 1 })
+  const answers = [0, 1, 2].map(index => {
+    const parcel = { task: track.task(index), buffer: new ArrayBuffer(8) }
+    return index === 1 ? pool.run(move(parcel), { transferList: [] }).catch(() => 1) : pool.run(parcel)
+  })
+  track.releaseAll()
+  assert.deepEqual(await Promise.all(answers), [0, 1, 2])
+})

@@ -1,0 +1,132 @@
+// Transferred means gone here and whole there; a submission that is rejected leaves everything as it was.
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { MessageChannel } from 'node:worker_threads'
+import { move, NotCloneableError, PoolClosedError, QueueFullError, transferableSymbol, valueSymbol } from 'lido'
+import { handler } from '../helpers/handler.js'
+import { test } from '../helpers/pool-test.js'
+import { Track } from '../helpers/track.js'
+
+const size = 1024
+
+test('a moved payload arrives whole and is detached here', async open => {
+  const pool = open({ filename: handler('moving.js'), name: 'sizeOf', maxThreads: 1 })
+  const buffer = new ArrayBuffer(size)
+  assert.equal(await pool.run(move(buffer)), size)
+  assert.equal(buffer.byteLength, 0)
+  const view = new Uint8Array(size)
+  assert.equal(await pool.run(move(view)), size)
+  assert.equal(view.byteLength, 0)
+})
+
+test('what a transferList names arrives whole and is detached here', async open => {
+  const pool = open({ filename: handler('moving.js'), name: 'sizeOf', maxThreads: 1 })
+  const buffer = new ArrayBuffer(size)
+  assert.equal(await pool.run(buffer, { transferList: [buffer] }), size)
+  assert.equal(buffer.byteLength, 0)
+})
+
+test('a buffer that is not moved is copied', async open => {
+  const pool = open({ filename: handler('moving.js'), name: 'sizeOf', maxThreads: 1 })
+  const buffer = new ArrayBuffer(size)
+  assert.equal(await pool.run(buffer), size)
+  assert.equal(buffer.byteLength, size)
+})
+
+test('a moved result arrives whole and is detached in the worker', async open => {
+  const pool = open({ filename: handler('moving.js'), maxThreads: 1 })
+  const bytes = await pool.run(size)
+  assert.equal(bytes.length, size)
+  assert.ok(bytes.every(byte => byte === 7))
+  assert.equal(await pool.run(undefined, { name: 'left' }), 0)
+})
+
+test('a message port can be moved to a worker and back', async open => {
+  const pool = open({ filename: handler('moving.js'), maxThreads: 1 })
+  const { port1, port2 } = new MessageChannel()
+  const said = once(port1, 'message')
+  await pool.run({ port: port2 }, { name: 'inPort', transferList: [port2] })
+  assert.equal((await said)[0], 'from the worker')
+  const port = await pool.run(undefined, { name: 'outPort' })
+  assert.equal((await once(port, 'message'))[0], 'through a returned port')
+})
+
+test('an object says for itself what is transferred and what arrives', async open => {
+  const pool = open({ filename: handler('echo.js'), maxThreads: 1 })
+  const buffer = new ArrayBuffer(size)
+  const parcel = { [transferableSymbol]: [buffer], [valueSymbol]: { buffer, note: 'inside' } }
+  const back = await pool.run(move(parcel))
+  assert.equal(back.note, 'inside')
+  assert.equal(back.buffer.byteLength, size)
+  assert.equal(buffer.byteLength, 0)
+})
+
+test('primitives pass through move', async open => {
+  const pool = open({ filename: handler('echo.js'), maxThreads: 1 })
+  for (const value of [undefined, null, 0, 'x', false, 1n]) assert.equal(await pool.run(move(value)), value)
+})
+
+test('buffers moved before any worker is ready arrive whole', async open => {
+  const pool = open({ filename: handler('moving.js'), name: 'sizeOf', minThreads: 2, maxThreads: 2 })
+  const sizes = [1, 2, 3, 4, 5, 6, 7, 8]
+  const answers = sizes.map(bytes => pool.run(move(new ArrayBuffer(bytes))))
+  assert.deepEqual(await Promise.all(answers), sizes)
+})
+
+test('a submission that is rejected leaves its buffer intact', async open => {
+  const track = new Track(1)
+  const pool = open({ filename: handler('tracked.js'), maxThreads: 1, maxQueue: 0 })
+  const busy = pool.run(track.task(0))
+  await track.startAt(0)
+  const buffer = new ArrayBuffer(size)
+  const transferList = [buffer]
+  await assert.rejects(pool.run(buffer, { transferList }), QueueFullError)
+  await assert.rejects(pool.run(move(buffer)), QueueFullError)
+  await assert.rejects(pool.run(buffer, { transferList, signal: AbortSignal.abort() }), { name: 'AbortError' })
+  await assert.rejects(pool.run(buffer, { transferList, filename: 'no-file' }))
+  assert.equal(buffer.byteLength, size)
+  track.releaseAll()
+  await busy
+  await assert.rejects(pool.run({ buffer, call() {} }, { transferList }), NotCloneableError)
+  assert.equal(buffer.byteLength, size)
+  await pool.close()
+  await assert.rejects(pool.run(buffer, { transferList }), PoolClosedError)
+  assert.equal(buffer.byteLength, size)
+})
+
+test('a task cancelled while it waits leaves its buffer intact', async open => {
+  const track = new Track(1)
+  const pool = open({ filename: handler('tracked.js'), maxThreads: 1 })
+  const busy = pool.run(track.task(0))
+  await track.startAt(0)
+  const controller = new AbortController()
+  const buffer = new ArrayBuffer(size)
+  const waiting = pool.run(move(buffer), { signal: controller.signal })
+  controller.abort()
+  await assert.rejects(waiting, { name: 'AbortError' })
+  assert.equal(buffer.byteLength, size)
+  track.releaseAll()
+  await busy
+})
+
+test('a transfer list with a doubled, detached or impossible entry rejects that task alone', async open => {
+  const pool = open({ filename: handler('moving.js'), name: 'sizeOf', minThreads: 1, maxThreads: 1 })
+  const doubled = new ArrayBuffer(size)
+  const detached = new ArrayBuffer(size)
+  structuredClone(detached, { transfer: [detached] })
+  const bad = [
+    [doubled, [doubled, doubled]],
+    [detached, [detached]],
+    [1, [{}]],
+    [1, [null]],
+    [1, ['text']],
+    [new SharedArrayBuffer(8), [new SharedArrayBuffer(8)]],
+  ]
+  const good = () => pool.run(new ArrayBuffer(3))
+  for (const [payload, transferList] of bad) {
+    const [before, outcome, after] = await Promise.allSettled([good(), pool.run(payload, { transferList }), good()])
+    assert.equal(outcome.status, 'rejected', String(transferList))
+    assert.deepEqual([before.value, after.value], [3, 3])
+  }
+  assert.equal(pool.workers[0].id, 1)
+})
