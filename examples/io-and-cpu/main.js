@@ -14,8 +14,8 @@ import {
 } from '../shared/report.js'
 
 const options = readOptions('node examples/io-and-cpu/main.js', {
-  tasks: { kind: 'number', default: 60, small: 8, least: 1, help: 'how many times each way does its work' },
-  lanes: { kind: 'number', default: 8, small: 4, least: 1, help: 'how many are asked for at a time' },
+  tasks: { kind: 'number', default: 96, small: 8, least: 1, help: 'how many times each way does its work' },
+  lanes: { kind: 'number', default: 16, small: 4, least: 1, help: 'how many are asked for at a time' },
   numbers: { kind: 'number', default: 30_000, small: 10_000, least: 1, help: 'length of the list' },
   delay: { kind: 'number', default: 100, small: 40, least: 0, help: 'ms the list server lets pass' },
   maxThreads: { kind: 'number', default: availableParallelism(), least: 1, help: 'workers in the pool' },

@@ -1,15 +1,9 @@
-// What a module may know of the worker it runs in. On `globalThis`, so that every copy of this package sees the same.
+// What a module may know of the worker it runs in. Read from `globalThis`, so that every copy of this package sees the same.
 import { workerData as threadData } from 'node:worker_threads'
 import { brandOf } from '../shared/base/brand.js'
 
-const workerMark = brandOf('worker')
-
-export function markAsWorker(): void {
-  Object.defineProperty(globalThis, workerMark, { value: true })
-}
-
 /** True inside a worker of a pool, false everywhere else. */
-export const isWorkerThread: boolean = (globalThis as Record<symbol, unknown>)[workerMark] === true
+export const isWorkerThread: boolean = (globalThis as Record<symbol, unknown>)[brandOf('worker')] === true
 
 /** The pool's `workerData`; `undefined` outside a pool's worker. */
 export const workerData: any = isWorkerThread ? threadData : undefined

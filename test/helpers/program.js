@@ -2,28 +2,30 @@
 // `handler(name)`.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
-import { fileURLToPath } from 'node:url'
 
 const limitMs = 45_000
-const root = fileURLToPath(new URL('../..', import.meta.url))
 const handlers = new URL('../fixtures/handlers/', import.meta.url)
 
 const preamble = `
-import { Pool } from 'lido'
+import { Pool } from '${import.meta.resolve('lido')}'
 const handler = name => new URL(name, '${handlers}')
 `
 
-/** Starts it; `ended` resolves to how it went. Its standard input and output are there to talk to it. */
+/** Starts it; `ended` resolves to how it went. Its streams and signals are there to talk to it. */
 export function startProgram(source, { nodeArguments = [], env = {} } = {}) {
-  const child = spawn(process.execPath, [...nodeArguments, '--input-type=module', '--eval', preamble + source], {
-    cwd: root,
-    env: { ...process.env, ...env },
-  })
+  const folder = mkdtempSync(join(tmpdir(), 'lido-program-'))
+  const file = join(folder, 'program.mjs')
+  writeFileSync(file, preamble + source)
+  const child = spawn(process.execPath, [...nodeArguments, file], { env: { ...process.env, ...env } })
   const limit = setTimeout(() => child.kill('SIGKILL'), limitMs)
   const ended = Promise.all([text(child.stdout), text(child.stderr), once(child, 'close')]).then(
     ([output, errors, [exitCode, signal]]) => {
       clearTimeout(limit)
+      rmSync(folder, { recursive: true, force: true })
       return { exitCode, signal, output, errors }
     },
   )

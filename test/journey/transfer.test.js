@@ -109,14 +109,11 @@ test('a task cancelled while it waits leaves its buffer intact', async open => {
   await busy
 })
 
-test('a transfer list with a doubled, detached or impossible entry rejects that task alone', async open => {
+test('a transfer list with a doubled or impossible entry rejects that task alone', async open => {
   const pool = open({ filename: handler('moving.js'), name: 'sizeOf', minThreads: 1, maxThreads: 1 })
   const doubled = new ArrayBuffer(size)
-  const detached = new ArrayBuffer(size)
-  structuredClone(detached, { transfer: [detached] })
   const bad = [
     [doubled, [doubled, doubled]],
-    [detached, [detached]],
     [1, [{}]],
     [1, [null]],
     [1, ['text']],
@@ -128,5 +125,17 @@ test('a transfer list with a doubled, detached or impossible entry rejects that 
     assert.equal(outcome.status, 'rejected', String(transferList))
     assert.deepEqual([before.value, after.value], [3, 3])
   }
+  assert.equal(pool.workers[0].id, 1)
+})
+
+test('a transfer list with a buffer that is detached already settles, and the pool is unharmed', async open => {
+  const pool = open({ filename: handler('moving.js'), name: 'sizeOf', minThreads: 1, maxThreads: 1 })
+  const detached = new ArrayBuffer(size)
+  structuredClone(detached, { transfer: [detached] })
+  // Node 20 takes such a buffer for an empty one; later Nodes refuse it.
+  const [outcome] = await Promise.allSettled([pool.run(detached, { transferList: [detached] })])
+  if (outcome.status === 'fulfilled') assert.equal(outcome.value, 0)
+  else assert.ok(outcome.reason instanceof NotCloneableError)
+  assert.equal(await pool.run(new ArrayBuffer(3)), 3)
   assert.equal(pool.workers[0].id, 1)
 })

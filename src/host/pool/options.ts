@@ -199,13 +199,20 @@ function resolveWorkerOptions(options: PoolOptions): Record<string, unknown> {
   if (options.argv !== undefined) {
     resolved.argv = Array.isArray(options.argv) ? options.argv : refuse('argv', options.argv, 'an array')
   }
-  if (options.execArgv !== undefined) resolved.execArgv = stringArray('execArgv', options.execArgv)
+  const execArgv = options.execArgv === undefined ? inheritedFlags() : stringArray('execArgv', options.execArgv)
+  if (execArgv !== undefined) resolved.execArgv = execArgv
   if (options.workerData !== undefined) resolved.workerData = options.workerData
   if (options.resourceLimits !== undefined) resolved.resourceLimits = resolveLimits(options.resourceLimits)
   if (options.trackUnmanagedFds !== undefined) {
     resolved.trackUnmanagedFds = boolean('trackUnmanagedFds', options.trackUnmanagedFds)
   }
   return resolved
+}
+
+/** Workers inherit the process's flags; the one that speaks of `--eval`'s text would keep them from starting a file. */
+function inheritedFlags(): string[] | undefined {
+  const speaksOfText = (flag: string) => flag.startsWith('--input-type')
+  return process.execArgv.some(speaksOfText) ? process.execArgv.filter(flag => !speaksOfText(flag)) : undefined
 }
 
 function resolveLimits(given: unknown): Record<string, unknown> {

@@ -1,0 +1,107 @@
+// The tasks that wait, in the order in which they are to start.
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { makeTask } from '../../testing/stand-ins.js'
+import { FifoQueue } from '../queue/fifo-queue.js'
+import type { TaskQueue } from '../queue/task-queue.js'
+import type { QueuedTask, Task } from '../task/task.js'
+import { WaitingLine } from './waiting-line.js'
+
+function setUp(count: number, queue: TaskQueue = new FifoQueue()) {
+  const line = new WaitingLine(queue)
+  const tasks = Array.from({ length: count }, (_, index) => makeTask(index + 1))
+  for (const task of tasks) line.push(task)
+  return { line, tasks }
+}
+
+function returned(line: WaitingLine, id: number): Task {
+  const task = makeTask(id)
+  task.returns = 1
+  line.putBack(task)
+  return task
+}
+
+const idsOf = (tasks: Iterable<Task>) => [...tasks].map(task => task.id)
+
+describe('the waiting line', () => {
+  test('an empty one has nothing to show', () => {
+    const { line } = setUp(0)
+    assert.deepEqual([line.size, line.peek()], [0, null])
+    assert.deepEqual(idsOf(line.drain()), [])
+  })
+
+  test('peek shows the same task until it is taken', () => {
+    const { line, tasks } = setUp(2)
+    assert.equal(line.peek(), tasks[0])
+    assert.equal(line.peek(), tasks[0])
+    assert.equal(line.size, 2)
+    line.take(tasks[0]!)
+    assert.equal(line.size, 1)
+    assert.equal(line.peek(), tasks[1])
+  })
+
+  test('a task that came back stands before the one that was next, and before the queue', () => {
+    const { line } = setUp(3)
+    line.peek()
+    returned(line, 10)
+    returned(line, 11)
+    assert.equal(line.size, 5)
+    assert.deepEqual(idsOf(line.drain()), [10, 11, 1, 2, 3])
+    assert.equal(line.size, 0)
+  })
+
+  for (const [title, look] of [
+    ['looked at', true],
+    ['not looked at', false],
+  ] as const) {
+    test(`any task can be removed, wherever it stands (${title})`, () => {
+      for (const gone of [1, 2, 3, 10]) {
+        const { line, tasks } = setUp(3)
+        if (look) line.peek()
+        const back = returned(line, 10)
+        line.remove(gone === 10 ? back : tasks[gone - 1]!)
+        assert.equal(line.size, 3)
+        assert.deepEqual(
+          idsOf(line.drain()),
+          [10, 1, 2, 3].filter(id => id !== gone),
+        )
+      }
+    })
+  }
+
+  test('a queue that keeps what it was told to remove brings no settled task back', () => {
+    const kept: QueuedTask[] = []
+    const queue = {
+      get size() {
+        return kept.length
+      },
+      push: (task: QueuedTask) => void kept.push(task),
+      shift: () => kept.shift(),
+      remove() {},
+    }
+    const { line, tasks } = setUp(2, queue)
+    line.remove(tasks[0]!)
+    tasks[0]!.state = 'settled'
+    assert.equal(line.peek(), tasks[1])
+  })
+
+  test('a queue that gives nothing though it has something is believed', () => {
+    for (const nothing of [null, undefined]) {
+      const { line } = setUp(0, { size: 3, push() {}, shift: () => nothing, remove() {} })
+      assert.equal(line.peek(), null)
+    }
+  })
+
+  test('a queue that gives what is no task of ours is passed over', () => {
+    const given: unknown[] = [{ id: 1 }, makeTask(2)]
+    const queue = {
+      get size() {
+        return given.length
+      },
+      push() {},
+      shift: () => given.shift() as QueuedTask,
+      remove() {},
+    }
+    assert.equal(setUp(0, queue).line.peek()?.id, 2)
+  })
+})

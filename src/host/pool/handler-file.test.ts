@@ -1,0 +1,99 @@
+// What may be a handler's file.
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { fileURLToPath, pathToFileURL } from 'node:url'
+import { describe as describeValue, HandlerFileProblem, resolveHandlerFile, resolvePoolFile } from './handler-file.js'
+
+const here = fileURLToPath(import.meta.url)
+
+function problemOf(found: string | HandlerFileProblem): string {
+  assert.ok(found instanceof HandlerFileProblem, `accepted as ${String(found)}`)
+  return found.text
+}
+
+for (const [name, resolve] of Object.entries({ resolveHandlerFile, resolvePoolFile })) {
+  describe(name, () => {
+    test('an absolute path is taken as it is', () => {
+      assert.equal(resolve(here), here)
+    })
+
+    test('a file: URL and its text become a path', () => {
+      assert.equal(resolve(pathToFileURL(here)), here)
+      assert.equal(resolve(pathToFileURL(here).href), here)
+    })
+
+    test('signs that a URL writes otherwise come back', () => {
+      const odd = fileURLToPath(new URL('file:///tmp/a%20b%23c%25.js'))
+      assert.equal(resolve(pathToFileURL(odd)), odd)
+    })
+
+    for (const given of ['fs', 'child_process', 'node:fs', 'node:child_process', 'fs/promises', 'node:test']) {
+      test(`the builtin module ${given} is refused`, () => {
+        assert.match(problemOf(resolve(given)), /builtin module/)
+      })
+    }
+
+    for (const given of [
+      'data:text/javascript,export default 1',
+      'https://example.org/x.js',
+      new URL('data:text/javascript,1'),
+      new URL('https://example.org/x.js'),
+      'blob:nodedata:1',
+      './handler.js',
+      '../handler.js',
+      'handlers\n.js',
+      '',
+      null,
+      undefined,
+      0,
+      {},
+      [],
+      () => {},
+      Symbol('file'),
+    ]) {
+      test(`${typeof given} ${JSON.stringify(String(given))} is refused`, () => {
+        assert.match(problemOf(resolve(given)), /must be/)
+      })
+    }
+
+    test('a relative path is answered with how to write it', () => {
+      assert.match(problemOf(resolve('./handler.js')), /new URL\('\.\/handler\.js', import\.meta\.url\)/)
+    })
+  })
+}
+
+describe("a package's name", () => {
+  test('is found by the pool, from the working directory', () => {
+    assert.match(String(resolvePoolFile('typescript')), /node_modules[\\/]typescript[\\/]/)
+    assert.match(String(resolvePoolFile('typescript/package.json')), /package\.json$/)
+  })
+
+  test('is refused for a call', () => {
+    assert.match(problemOf(resolveHandlerFile('typescript')), /must be an absolute path/)
+  })
+
+  test('that cannot be found is a problem with its cause', () => {
+    for (const given of ['lido-no-such-package', '@nobody/no-such-package', 'lido-no-such-package/deep/file.js']) {
+      const found = resolvePoolFile(given)
+      assert.match(problemOf(found), /cannot be found from/)
+      assert.equal(((found as HandlerFileProblem).cause as { code: string }).code, 'MODULE_NOT_FOUND')
+    }
+  })
+})
+
+test('every value can be described in a message', () => {
+  const values = ['text', 1, 2n, true, null, undefined, Symbol('it'), () => {}, [1], {}, Object.create(null)]
+  assert.deepEqual(values.map(describeValue), [
+    "'text'",
+    '1',
+    '2',
+    'true',
+    'null',
+    'undefined',
+    'Symbol(it)',
+    'a function',
+    'an array',
+    'an object',
+    'an object',
+  ])
+})

@@ -1,0 +1,34 @@
+// The name somebody probably meant.
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { nearestName } from './nearest-name.js'
+
+const known = ['maxThreads', 'minThreads', 'maxQueue', 'filename', 'name', 'env']
+
+describe('the nearest name', () => {
+  const cases: [string, string | undefined][] = [
+    ['maxThread', 'maxThreads'],
+    ['MAXTHREADS', 'maxThreads'],
+    ['maxthreds', 'maxThreads'],
+    ['minTreads', 'minThreads'],
+    ['fileName', 'filename'],
+    ['nmae', 'name'],
+    ['maxQueueSize', undefined],
+    ['timeout', undefined],
+    ['x', undefined],
+    ['', undefined],
+  ]
+  for (const [given, expected] of cases) {
+    test(`'${given}' ${expected === undefined ? 'is near none' : `means '${expected}'`}`, () => {
+      assert.equal(nearestName(given, known), expected)
+    })
+  }
+
+  test('the first of equally near names wins', () => {
+    assert.equal(nearestName('mxThreads', ['maxThreads', 'moxThreads']), 'maxThreads')
+  })
+
+  test('nothing is near among no names', () => {
+    assert.equal(nearestName('name', []), undefined)
+  })
+})

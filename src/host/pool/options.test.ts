@@ -1,0 +1,241 @@
+// What a user may say of a pool, and what it becomes.
+import assert from 'node:assert/strict'
+import { afterEach, describe, test } from 'node:test'
+import { SHARE_ENV } from 'node:worker_threads'
+import { InvalidOptionError } from '../../shared/errors/pool-errors.js'
+import { FifoQueue } from '../queue/fifo-queue.js'
+import { FixedQueue } from '../queue/fixed-queue.js'
+import { type PoolOptions, type PoolSettings, preloadOf, resolveOptions } from './options.js'
+
+const resolve = (options?: object): PoolSettings => resolveOptions(options)
+
+function refusal(options: unknown): InvalidOptionError {
+  try {
+    resolveOptions(options)
+  } catch (error) {
+    assert.ok(error instanceof InvalidOptionError, `threw ${String(error)}`)
+    return error
+  }
+  assert.fail(`accepted ${JSON.stringify(options)}`)
+}
+
+/** Of every option: values that are right, and values that are not. `null` stands for nothing that was said. */
+const judged: Record<keyof PoolOptions, { right: unknown[]; wrong: unknown[] }> = {
+  filename: { right: ['/handler.js', new URL('file:///handler.js'), 'typescript', null], wrong: [1, {}, '', './x.js', 'fs'] },
+  name: { right: ['work', '__proto__'], wrong: ['', 1, null, {}] },
+  minThreads: { right: [0, 1, 4096], wrong: [-1, 1.5, Number.NaN, Number.POSITIVE_INFINITY, 4097, '1', null, 1n] },
+  maxThreads: { right: [1, 4096], wrong: [0, -1, 1.5, Number.NaN, Number.POSITIVE_INFINITY, 4097, '1', null] },
+  idleTimeout: { right: [0, 0.5, 1e9, Number.POSITIVE_INFINITY], wrong: [-1, Number.NaN, '1', null, true] },
+  maxQueue: {
+    right: [0, 1, Number.POSITIVE_INFINITY, 'auto'],
+    wrong: [-1, 1.5, Number.NaN, Number.NEGATIVE_INFINITY, 'Auto', '1', null],
+  },
+  concurrentTasksPerWorker: { right: [1, 65_536], wrong: [0, -1, 1.5, 65_537, Number.POSITIVE_INFINITY, '1', null] },
+  resourceLimits: { right: [{}, { maxOldGenerationSizeMb: 64 }], wrong: [1, null, [], 'much', () => {}] },
+  env: { right: [{}, { A: '1' }, SHARE_ENV], wrong: [1, null, [], 'A=1', Symbol('other')] },
+  argv: { right: [[], ['--a', 1]], wrong: ['--a', 1, {}, null] },
+  execArgv: { right: [[], ['--no-warnings']], wrong: ['--a', [1], {}, null] },
+  workerData: { right: [0, null, 'x', {}, false], wrong: [] },
+  niceIncrement: { right: [0, 19], wrong: [1.5, Number.NaN, '1', null, ...(process.platform === 'win32' ? [] : [-1])] },
+  trackUnmanagedFds: { right: [true, false], wrong: [1, 'true', null] },
+  closeTimeout: { right: [0, 0.5, Number.POSITIVE_INFINITY], wrong: [-1, Number.NaN, '1', null] },
+  loadBalancer: { right: [() => null], wrong: [1, {}, 'least-busy', null] },
+  queue: {
+    right: [new FifoQueue(), { size: 0, push() {}, shift() {}, remove() {} }],
+    wrong: [1, null, [], {}, { push() {}, shift() {}, remove() {} }, { size: 0, push() {}, shift() {} }, FifoQueue],
+  },
+  recordTiming: { right: [true, false], wrong: [1, 'true', null] },
+  workerHistogram: { right: [true, false], wrong: [0, 'false', null] },
+}
+
+const say = (value: unknown) =>
+  typeof value === 'object' ? JSON.stringify(value) : typeof value === 'function' ? 'a function' : String(value)
+
+for (const [option, { right, wrong }] of Object.entries(judged)) {
+  describe(`the option ${option}`, () => {
+    for (const value of right) {
+      test(`may be ${say(value)}`, () => {
+        resolve({ [option]: value })
+      })
+    }
+    for (const value of wrong) {
+      test(`may not be ${say(value)}, and the error names it`, () => {
+        const error = refusal({ [option]: value })
+        assert.equal(error.option, option)
+        assert.equal(error.code, 'ERR_LIDO_INVALID_OPTION')
+        assert.match(error.message, new RegExp(`'${option}'`))
+      })
+    }
+    test('given as undefined it is not given', () => {
+      const { queue: one, ...given } = resolve({ [option]: undefined })
+      const { queue: other, ...none } = resolve()
+      assert.deepEqual(given, none)
+      assert.equal(one.constructor, other.constructor)
+    })
+  })
+}
+
+describe('options together', () => {
+  test('without any, everything has its default', () => {
+    const settings = resolve()
+    assert.equal(settings.filename, null)
+    assert.equal(settings.name, 'default')
+    assert.ok(settings.maxThreads >= 1)
+    assert.equal(settings.minThreads, Math.max(1, Math.floor(settings.maxThreads / 2)))
+    assert.equal(settings.idleTimeout, 30_000)
+    assert.equal(settings.closeTimeout, 30_000)
+    assert.equal(settings.maxQueue, Number.POSITIVE_INFINITY)
+    assert.equal(settings.concurrentTasksPerWorker, 1)
+    assert.equal(settings.loadBalancer, null)
+    assert.equal(settings.recordTiming, true)
+    assert.equal(settings.workerHistogram, false)
+    assert.ok(settings.queue instanceof FifoQueue)
+    assert.equal(preloadOf(settings), null)
+  })
+
+  test('every pool has a queue of its own', () => {
+    assert.notEqual(resolve().queue, resolve().queue)
+  })
+
+  test('a minimum above the maximum is impossible', () => {
+    const error = refusal({ minThreads: 3, maxThreads: 2 })
+    assert.equal(error.option, 'minThreads')
+    assert.match(error.message, /\(3\).*'maxThreads' \(2\)/)
+  })
+
+  test('a minimum alone lifts the maximum, a maximum alone lowers the minimum', () => {
+    assert.equal(resolve({ minThreads: 999 }).maxThreads, 999)
+    assert.equal(resolve({ minThreads: 999 }).minThreads, 999)
+    assert.deepEqual(
+      [resolve({ maxThreads: 1 }).minThreads, resolve({ maxThreads: 1 }).maxThreads],
+      [1, 1],
+    )
+    assert.equal(resolve({ minThreads: 0 }).minThreads, 0)
+  })
+
+  test("maxQueue 'auto' is the square of maxThreads", () => {
+    assert.equal(resolve({ maxThreads: 7, maxQueue: 'auto' }).maxQueue, 49)
+  })
+
+  test('a queue with a capacity lowers maxQueue to it, and never raises it', () => {
+    assert.equal(resolve({ queue: new FixedQueue(5) }).maxQueue, 5)
+    assert.equal(resolve({ queue: new FixedQueue(5), maxQueue: 9 }).maxQueue, 5)
+    assert.equal(resolve({ queue: new FixedQueue(5), maxQueue: 3 }).maxQueue, 3)
+  })
+
+  test('the pool file and its name are what workers load first', () => {
+    assert.deepEqual(preloadOf(resolve({ filename: '/handler.js', name: 'work' })), {
+      filename: '/handler.js',
+      name: 'work',
+    })
+  })
+
+  test('limits with which Node would end the process are refused by name', () => {
+    for (const [limit, value] of [
+      ['stackSizeMb', 0.5],
+      ['stackSizeMb', 0],
+      ['maxOldGenerationSizeMb', 3],
+      ['maxOldGenerationSizeMb', Number.NaN],
+      ['maxYoungGenerationSizeMb', -1],
+      ['codeRangeSizeMb', '8'],
+    ] as const) {
+      assert.equal(refusal({ resourceLimits: { [limit]: value } }).option, `resourceLimits.${limit}`)
+    }
+    resolve({ resourceLimits: { stackSizeMb: 1, maxOldGenerationSizeMb: 4, maxYoungGenerationSizeMb: undefined } })
+  })
+
+  test('what workers are started with is handed on, and only what was given', () => {
+    const env = { A: '1' }
+    const { workerOptions } = resolve({ env, argv: ['a'], execArgv: ['--b'], workerData: 0, trackUnmanagedFds: false })
+    assert.deepEqual(
+      { ...workerOptions, name: undefined },
+      { env, argv: ['a'], execArgv: ['--b'], workerData: 0, trackUnmanagedFds: false, eval: false, name: undefined },
+    )
+    for (const absent of ['env', 'argv', 'execArgv', 'workerData', 'resourceLimits', 'trackUnmanagedFds', 'stdout']) {
+      assert.equal(absent in resolve().workerOptions, false, absent)
+    }
+    assert.equal(resolve({ env: SHARE_ENV }).workerOptions.env, SHARE_ENV)
+  })
+})
+
+describe('names that do not exist', () => {
+  test('are refused with the nearest right one', () => {
+    for (const [given, meant] of [
+      ['maxThread', 'maxThreads'],
+      ['minthreads', 'minThreads'],
+      ['idleTimeOut', 'idleTimeout'],
+      ['file', 'filename'],
+      ['maxqueue', 'maxQueue'],
+    ]) {
+      const error = refusal({ [given!]: 1 })
+      assert.equal(error.option, given)
+      assert.match(error.message, new RegExp(`There is no option '${given}' \\(given as 1\\)`))
+      if (given !== 'file') assert.match(error.message, new RegExp(`Did you mean '${meant}'\\?`))
+    }
+  })
+
+  test('without a near one, all right ones are listed', () => {
+    const { message } = refusal({ completelyDifferent: true })
+    for (const option of Object.keys(judged)) assert.ok(message.includes(option), option)
+  })
+
+  test('are refused also when they are members of every object', () => {
+    for (const name of ['constructor', 'toString', 'hasOwnProperty', '__proto__']) {
+      const options = JSON.parse(`{ "${name}": { "minThreads": 0 } }`)
+      assert.equal(refusal(options).option, name)
+    }
+  })
+})
+
+describe('only own properties are read', () => {
+  const polluted = Object.prototype as Record<string, unknown>
+  const dirt: Record<string, unknown> = {
+    filename: '/etc/evil.js',
+    name: '',
+    minThreads: -1,
+    maxThreads: 0,
+    maxQueue: 'x',
+    queue: {},
+    loadBalancer: 1,
+    env: { NODE_OPTIONS: '--require /etc/evil.js' },
+    execArgv: ['--require', '/etc/evil.js'],
+    workerData: 'evil',
+    stackSizeMb: 0.1,
+    maxOldGenerationSizeMb: 1,
+    unknownOption: 1,
+  }
+  afterEach(() => {
+    for (const key of Object.keys(dirt)) delete polluted[key]
+  })
+
+  for (const options of [undefined, {}, Object.create(null), { resourceLimits: {} }] as (object | undefined)[]) {
+    test(`a polluted prototype changes nothing (${options === undefined ? 'no options' : JSON.stringify(options)})`, () => {
+      const clean = resolve(options)
+      Object.assign(polluted, dirt)
+      const settings = resolve(options)
+      assert.equal(settings.filename, null)
+      assert.equal(settings.minThreads, clean.minThreads)
+      assert.equal(settings.maxThreads, clean.maxThreads)
+      assert.equal(settings.maxQueue, Number.POSITIVE_INFINITY)
+      assert.equal(settings.loadBalancer, null)
+      for (const key of ['env', 'execArgv', 'workerData']) assert.equal(settings.workerOptions[key], undefined, key)
+      const limits = settings.workerOptions.resourceLimits as Record<string, unknown> | undefined
+      assert.equal(limits?.stackSizeMb, undefined)
+    })
+  }
+
+  test('an object without a prototype is as good as any', () => {
+    const options = Object.assign(Object.create(null), { minThreads: 0, maxThreads: 3 })
+    assert.equal(resolve(options).maxThreads, 3)
+  })
+
+  test('what an object inherits is not said by the user', () => {
+    assert.equal(resolve(Object.create({ maxThreads: 0, filename: '/etc/evil.js' })).filename, null)
+  })
+
+  test('options that are no object are refused', () => {
+    for (const options of [null, 1, 'x', true, [], () => {}, Symbol('x')]) {
+      assert.equal(refusal(options).option, 'options')
+    }
+  })
+})

@@ -1,0 +1,116 @@
+// What a user may say of one call.
+import assert from 'node:assert/strict'
+import { afterEach, describe, test } from 'node:test'
+import { InvalidTaskError } from '../../shared/errors/pool-errors.js'
+import { move } from '../../shared/protocol/move.js'
+import { HandlerTable } from '../dispatch/handler-table.js'
+import { resolveOptions } from './options.js'
+import { type RunOptions, resolveRun } from './run-options.js'
+
+const pool = resolveOptions({ filename: '/pool.js', name: 'work' })
+const resolve = (options?: unknown, payload?: unknown, settings = pool) =>
+  resolveRun(payload, options as RunOptions, settings, new HandlerTable())
+
+function refusal(options: unknown, settings = pool): InvalidTaskError {
+  try {
+    resolve(options, undefined, settings)
+  } catch (error) {
+    assert.ok(error instanceof InvalidTaskError, `threw ${String(error)}`)
+    return error
+  }
+  assert.fail('accepted')
+}
+
+const { signal } = new AbortController()
+const judged: Record<keyof RunOptions, { right: unknown[]; wrong: unknown[] }> = {
+  filename: {
+    right: ['/handler.js', 'file:///handler.js', new URL('file:///handler.js'), null],
+    wrong: [1, '', './x.js', 'typescript', 'fs', 'node:fs', 'data:text/javascript,1', {}],
+  },
+  name: { right: ['other', '__proto__', null], wrong: ['', 1, {}] },
+  signal: { right: [signal, null], wrong: [1, 'abort', {}, new AbortController(), { addEventListener() {} }] },
+  transferList: { right: [[], [new ArrayBuffer(1)]], wrong: [1, {}, new ArrayBuffer(1), null, 'x'] },
+  priority: { right: [0, -1, 1.5, Number.POSITIVE_INFINITY], wrong: ['1', Number.NaN, null, 1n, {}] },
+  queueOptions: { right: [null, 1, {}, 'x'], wrong: [] },
+}
+
+for (const [option, { right, wrong }] of Object.entries(judged)) {
+  describe(`the option ${option} of a call`, () => {
+    right.forEach((value, index) => {
+      test(`right value ${index + 1}: ${String(value)}`, () => {
+        resolve({ [option]: value })
+      })
+    })
+    wrong.forEach((value, index) => {
+      test(`wrong value ${index + 1}: ${String(value)}, and the error names the option`, () => {
+        const error = refusal({ [option]: value })
+        assert.equal(error.option, option)
+        assert.equal(error.code, 'ERR_LIDO_INVALID_TASK')
+      })
+    })
+    test('given as undefined it is not given', () => {
+      assert.deepEqual(resolve({ [option]: undefined }), resolve())
+    })
+  })
+}
+
+describe('a call', () => {
+  test('without options runs what the pool says', () => {
+    assert.deepEqual(resolve(), {
+      handler: { filename: '/pool.js', name: 'work' },
+      handlerId: 1,
+      payload: undefined,
+      transferList: [],
+      signal: null,
+      priority: 0,
+      queueOptions: undefined,
+    })
+  })
+
+  test('without a file anywhere is refused', () => {
+    assert.match(refusal(undefined, resolveOptions({})).message, /give 'filename' to the pool or to run\(\)/)
+  })
+
+  test('options that are no object are refused', () => {
+    for (const options of [null, 1, 'x', () => {}]) assert.equal(refusal(options).option, 'options')
+  })
+
+  test('an unknown name is refused with the nearest right one', () => {
+    assert.match(refusal({ singal: signal }).message, /no option 'singal'.*Did you mean 'signal'/)
+    assert.match(refusal({ timeout: 1 }).message, /Known are name, filename/)
+    for (const name of ['constructor', '__proto__']) {
+      assert.equal(refusal(JSON.parse(`{ "${name}": 1 }`)).option, name)
+    }
+  })
+
+  test('a marked payload is unwrapped and transferred with the rest', () => {
+    const buffer = new ArrayBuffer(8)
+    const other = new ArrayBuffer(4)
+    const view = new Uint8Array(buffer)
+    const request = resolve({ transferList: [other] }, move(view))
+    assert.equal(request.payload, view)
+    assert.deepEqual(request.transferList, [other, buffer])
+  })
+
+  test("the caller's list is not touched", () => {
+    const list: ArrayBuffer[] = []
+    resolve({ transferList: list }, move(new ArrayBuffer(8)))
+    assert.deepEqual(list, [])
+  })
+})
+
+describe('a polluted prototype', () => {
+  const polluted = Object.prototype as Record<string, unknown>
+  afterEach(() => {
+    for (const key of Object.keys(judged)) delete polluted[key]
+  })
+
+  for (const options of [undefined, {}, { priority: 1 }]) {
+    test(`changes no call with ${JSON.stringify(options)}`, () => {
+      Object.assign(polluted, { filename: '/etc/evil.js', name: 'evil', signal: 1, transferList: 1 })
+      const { handler, transferList } = resolve(options)
+      assert.deepEqual(handler, { filename: '/pool.js', name: 'work' })
+      assert.deepEqual(transferList, [])
+    })
+  }
+})

@@ -1,0 +1,231 @@
+// Whether one more task may come in, and who is told when there is room again.
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { ManualClock } from '../../testing/manual-clock.js'
+import { microtasks, type Watched, watch } from '../../testing/stand-ins.js'
+import { Admission } from './admission.js'
+
+function setUp({ limit = Number.POSITIVE_INFINITY, slots = 2, waiting = 0, inFlight = 0 } = {}) {
+  const clock = new ManualClock()
+  const load = { waiting, inFlight }
+  const events: string[] = []
+  const admission = new Admission(limit, slots, clock, () => ({ ...load }), {
+    onDrain: () => events.push('drain'),
+    onNeedsDrain: () => events.push('needsDrain'),
+  })
+  return {
+    admission,
+    clock,
+    load,
+    events,
+    /** Takes in tasks as the pool does: first to free slots, then to the queue. */
+    accept(count = 1) {
+      for (; count > 0; count--) {
+        if (load.inFlight < slots) load.inFlight++
+        else load.waiting++
+        admission.onAccepted()
+      }
+    },
+    /** Tasks are answered; waiting ones move up. */
+    answer(count = 1) {
+      for (; count > 0; count--) {
+        if (load.waiting > 0) load.waiting--
+        else load.inFlight--
+        admission.onLeft()
+      }
+    },
+    ask: (signal: AbortSignal | null = null) => watch(admission.room(signal)),
+  }
+}
+
+const states = (watched: Watched<void>[]) => watched.map(({ state }) => state)
+
+describe('room()', () => {
+  test('is there at once while the queue holds fewer than its limit', async () => {
+    const { ask } = setUp({ limit: 3, slots: 1, waiting: 2, inFlight: 1 })
+    const asked = ask()
+    await microtasks()
+    assert.equal(asked.state, 'fulfilled')
+  })
+
+  test('is not there while the queue is full', async () => {
+    const { ask, clock } = setUp({ limit: 3, slots: 1, waiting: 3, inFlight: 1 })
+    const asked = ask()
+    await microtasks()
+    clock.turn()
+    await microtasks()
+    assert.equal(asked.state, 'pending')
+  })
+
+  test('without a limit it means: fewer wait than the pool has slots', async () => {
+    const { ask, load, admission } = setUp({ slots: 2, waiting: 2, inFlight: 2 })
+    const asked = ask()
+    await microtasks()
+    assert.equal(asked.state, 'pending')
+    load.waiting = 1
+    admission.onLeft()
+    await microtasks()
+    assert.equal(asked.state, 'fulfilled')
+  })
+
+  test('one place wakes one waiter, the one who asked first', async () => {
+    const { ask, answer } = setUp({ limit: 1, slots: 1, waiting: 1, inFlight: 1 })
+    const asked = [ask(), ask(), ask()]
+    answer()
+    await microtasks()
+    assert.deepEqual(states(asked), ['fulfilled', 'pending', 'pending'])
+  })
+
+  test('as many are woken as there are places', async () => {
+    const { ask, load, admission } = setUp({ limit: 4, slots: 1, waiting: 4, inFlight: 1 })
+    const asked = [ask(), ask(), ask()]
+    load.waiting = 2
+    admission.onLeft()
+    await microtasks()
+    assert.deepEqual(states(asked), ['fulfilled', 'fulfilled', 'pending'])
+  })
+
+  test('callers in one turn are given no more places than there are', async () => {
+    const { ask } = setUp({ limit: 2, slots: 1 })
+    const asked = [ask(), ask(), ask(), ask()]
+    await microtasks()
+    assert.deepEqual(states(asked), ['fulfilled', 'fulfilled', 'fulfilled', 'pending'])
+  })
+
+  test('nobody overtakes those who wait already', async () => {
+    const { ask, load, admission } = setUp({ limit: 1, slots: 1, waiting: 1, inFlight: 1 })
+    const first = ask()
+    load.waiting = 0
+    const second = ask()
+    await microtasks()
+    assert.deepEqual(states([first, second]), ['pending', 'pending'])
+    admission.onLeft()
+    await microtasks()
+    assert.deepEqual(states([first, second]), ['fulfilled', 'pending'])
+  })
+
+  test('a place that is used stays used when the turn ends', async () => {
+    const { ask, accept, answer, clock } = setUp({ limit: 1, slots: 1, waiting: 1, inFlight: 1 })
+    const asked = [ask(), ask()]
+    answer()
+    await microtasks()
+    accept()
+    clock.turn()
+    await microtasks()
+    assert.deepEqual(states(asked), ['fulfilled', 'pending'])
+  })
+
+  test('a place that is not used by the end of the turn goes to the next', async () => {
+    const { ask, answer, clock } = setUp({ limit: 1, slots: 1, waiting: 1, inFlight: 1 })
+    const asked = [ask(), ask(), ask()]
+    answer()
+    await microtasks()
+    clock.turn()
+    await microtasks()
+    assert.deepEqual(states(asked), ['fulfilled', 'fulfilled', 'pending'])
+    clock.turn()
+    await microtasks()
+    assert.deepEqual(states(asked), ['fulfilled', 'fulfilled', 'fulfilled'])
+  })
+
+  test('with maxQueue 0 there is room while a slot is free', async () => {
+    const { ask, answer } = setUp({ limit: 0, slots: 2, inFlight: 1 })
+    const asked = [ask(), ask()]
+    await microtasks()
+    assert.deepEqual(states(asked), ['fulfilled', 'pending'])
+    answer()
+    await microtasks()
+    assert.deepEqual(states(asked), ['fulfilled', 'fulfilled'])
+  })
+
+  test('an aborted signal refuses at once, with its reason', async () => {
+    const { ask } = setUp()
+    const asked = ask(AbortSignal.abort('enough'))
+    await microtasks()
+    assert.deepEqual([asked.state, asked.error], ['rejected', 'enough'])
+  })
+
+  test('a waiter that gives up leaves his place in the line to the next', async () => {
+    const { ask, answer } = setUp({ limit: 1, slots: 1, waiting: 1, inFlight: 1 })
+    const controller = new AbortController()
+    const asked = [ask(controller.signal), ask()]
+    controller.abort('enough')
+    answer()
+    await microtasks()
+    assert.deepEqual(states(asked), ['rejected', 'fulfilled'])
+    assert.equal(asked[0]!.error, 'enough')
+  })
+
+  test('a signal is let go of when the waiter is served', async () => {
+    const { ask, answer } = setUp({ limit: 1, slots: 1, waiting: 1, inFlight: 1 })
+    const { signal } = new AbortController()
+    let listeners = 0
+    const { addEventListener, removeEventListener } = signal
+    signal.addEventListener = (...args: unknown[]) => {
+      listeners++
+      return Reflect.apply(addEventListener, signal, args)
+    }
+    signal.removeEventListener = (...args: unknown[]) => {
+      listeners--
+      return Reflect.apply(removeEventListener, signal, args)
+    }
+    ask(signal)
+    assert.equal(listeners, 1)
+    answer()
+    assert.equal(listeners, 0)
+  })
+
+  test('closing turns away those who wait and those who come', async () => {
+    const { ask, admission } = setUp({ limit: 1, slots: 1, waiting: 1, inFlight: 1 })
+    const waiting = ask()
+    admission.close()
+    const late = ask()
+    await microtasks()
+    for (const asked of [waiting, late]) assert.equal(asked.error.code, 'ERR_LIDO_POOL_CLOSED')
+  })
+})
+
+describe('needsDrain and drain', () => {
+  test('needsDrain is told once when the queue becomes full, drain once when there is room again', () => {
+    const { accept, answer, events, admission } = setUp({ limit: 2, slots: 1 })
+    accept(2)
+    assert.deepEqual(events, [])
+    assert.equal(admission.needsDrain, false)
+    accept()
+    assert.deepEqual(events, ['needsDrain'])
+    assert.equal(admission.needsDrain, true)
+    answer()
+    assert.deepEqual(events, ['needsDrain', 'drain'])
+    assert.equal(admission.needsDrain, false)
+  })
+
+  test('drain is told when the queue becomes empty, full before or not', () => {
+    const { accept, answer, events } = setUp({ limit: 5, slots: 1 })
+    accept(3)
+    answer()
+    assert.deepEqual(events, [])
+    answer()
+    assert.deepEqual(events, ['drain'])
+    answer()
+    assert.deepEqual(events, ['drain'])
+  })
+
+  test('without a limit the queue is full when as many wait as there are slots', () => {
+    const { accept, admission } = setUp({ slots: 2 })
+    accept(3)
+    assert.equal(admission.needsDrain, false)
+    accept()
+    assert.equal(admission.needsDrain, true)
+  })
+
+  test('with maxQueue 0 the pool is full when every slot is taken', () => {
+    const { accept, answer, events, admission } = setUp({ limit: 0, slots: 2 })
+    accept()
+    assert.equal(admission.needsDrain, false)
+    accept()
+    assert.equal(admission.needsDrain, true)
+    answer()
+    assert.equal(admission.needsDrain, false)
+    assert.deepEqual(events, ['needsDrain', 'drain'])
+  })
+})

@@ -1,0 +1,95 @@
+// The errors a pool gives its callers.
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import * as errors from './pool-errors.js'
+
+const cause = new Error('the cause')
+const handler = { filename: '/handler.js', name: 'work' }
+
+const cases: Record<string, { error: errors.PoolError; code: string; name?: string; fields: Record<string, unknown> }> = {
+  InvalidOptionError: {
+    error: new errors.InvalidOptionError('maxThreads', 'must be more', cause),
+    code: 'ERR_LIDO_INVALID_OPTION',
+    fields: { option: 'maxThreads', cause },
+  },
+  InvalidTaskError: {
+    error: new errors.InvalidTaskError('name', 'must be text', cause),
+    code: 'ERR_LIDO_INVALID_TASK',
+    fields: { option: 'name', cause },
+  },
+  QueueFullError: { error: new errors.QueueFullError(7), code: 'ERR_LIDO_QUEUE_FULL', fields: { limit: 7 } },
+  PoolClosedError: {
+    error: new errors.PoolClosedError('forced'),
+    code: 'ERR_LIDO_POOL_CLOSED',
+    fields: { reason: 'forced' },
+  },
+  TaskCancelledError: {
+    error: new errors.TaskCancelledError(cause),
+    code: 'ERR_LIDO_TASK_CANCELLED',
+    name: 'AbortError',
+    fields: { reason: cause, cause },
+  },
+  WorkerStartError: {
+    error: new errors.WorkerStartError(3, handler, 'load', cause),
+    code: 'ERR_LIDO_WORKER_START',
+    fields: { workerId: 3, filename: '/handler.js', handlerName: 'work', stage: 'load', cause },
+  },
+  WorkerExitError: {
+    error: new errors.WorkerExitError(3, 9, cause),
+    code: 'ERR_LIDO_WORKER_EXIT',
+    fields: { workerId: 3, exitCode: 9, cause },
+  },
+  WorkerMemoryError: {
+    error: new errors.WorkerMemoryError(3, cause),
+    code: 'ERR_WORKER_OUT_OF_MEMORY',
+    fields: { workerId: 3, cause },
+  },
+  NotCloneableError: {
+    error: new errors.NotCloneableError('payload.call', cause),
+    code: 'ERR_LIDO_NOT_CLONEABLE',
+    fields: { path: 'payload.call', cause },
+  },
+}
+
+for (const [name, { error, code, name: shown = name, fields }] of Object.entries(cases)) {
+  test(`${name} has its code, its name, its fields, and is a PoolError`, () => {
+    assert.ok(error instanceof errors.PoolError)
+    assert.ok(errors.isPoolError(error))
+    assert.equal(error.code, code)
+    assert.equal(error.name, shown)
+    for (const [field, value] of Object.entries(fields)) {
+      assert.equal((error as unknown as Record<string, unknown>)[field], value, field)
+    }
+    assert.ok(error.message.length > 10)
+    assert.ok(error.stack?.includes(error.message.slice(0, 40)))
+  })
+}
+
+test('every class there is stands in this list', () => {
+  const abstract = ['PoolError', 'WorkerError']
+  const classes = Object.entries(errors).filter(
+    ([, value]) => typeof value === 'function' && value.prototype instanceof Error,
+  )
+  assert.deepEqual(
+    classes.map(([name]) => name).filter(name => !abstract.includes(name)).sort(),
+    Object.keys(cases).sort(),
+  )
+})
+
+test('without a cause there is none, not an undefined one', () => {
+  assert.equal(Object.hasOwn(new errors.QueueFullError(1), 'cause'), false)
+})
+
+describe('isPoolError', () => {
+  test("is false for what is none, a handler's own error with a code too", () => {
+    for (const value of [null, undefined, 1, 'x', {}, cause, Object.assign(new Error('x'), { code: 'ERR_LIDO_X' })]) {
+      assert.equal(errors.isPoolError(value), false)
+    }
+  })
+
+  test('is true for an error of another copy of the package', async () => {
+    const copy = (await import(`${import.meta.resolve('./pool-errors.js')}?copy`)) as typeof errors
+    assert.notEqual(copy.PoolError, errors.PoolError)
+    assert.ok(errors.isPoolError(new copy.QueueFullError(1)))
+  })
+})

@@ -1,0 +1,218 @@
+// What programs written for Piscina rely on beyond its suite: the API of 2020, and contracts that no README of it names.
+import assert from 'node:assert/strict'
+import { EventEmitter, once } from 'node:events'
+import { createRequire } from 'node:module'
+import { describe, test } from 'node:test'
+import { fileURLToPath } from 'node:url'
+import { MessageChannel } from 'node:worker_threads'
+import Piscina, * as names from 'lido/piscina'
+
+const require = createRequire(import.meta.url)
+const door = fileURLToPath(new URL('./handlers/door.cjs', import.meta.url))
+const fixtures = name => fileURLToPath(new URL(`./handlers/${name}`, import.meta.url))
+
+function onePool(options) {
+  return new Piscina({ filename: door, minThreads: 1, maxThreads: 1, ...options })
+}
+
+describe('the module', () => {
+  test('require() gives the class itself, with no default and no __esModule', () => {
+    const required = require('lido/piscina')
+    assert.equal(required, Piscina)
+    assert.equal(required.Piscina, required)
+    assert.equal('default' in required, false)
+    assert.equal('__esModule' in required, false)
+    assert.equal(names.Piscina, Piscina)
+  })
+
+  test('the class has the statics of Piscina 5.3, in its order', () => {
+    assert.deepEqual(Object.getOwnPropertyNames(Piscina), [
+      ...['length', 'name', 'prototype', 'isWorkerThread', 'workerData', 'version', 'Piscina', 'FixedQueue'],
+      ...['ArrayTaskQueue', 'move', 'transferableSymbol', 'valueSymbol', 'queueOptionsSymbol'],
+    ])
+    assert.equal(Piscina.version, require('piscina').version)
+  })
+
+  test('the class can be subclassed, without a filename', async () => {
+    class Sub extends Piscina {
+      constructor() {
+        super({ minThreads: 0, maxThreads: 1 })
+      }
+    }
+    const pool = new Sub()
+    assert.equal(await pool.run('x', { filename: door, name: 'echo' }), 'x')
+    assert.ok(pool instanceof Piscina && pool instanceof EventEmitter)
+    await pool.destroy()
+  })
+})
+
+describe('hidden contracts', () => {
+  test('workerData in the worker is the value itself', async () => {
+    const pool = new Piscina({ filename: fixtures('worker-data.cjs'), maxThreads: 1, workerData: { answer: 42 } })
+    assert.deepEqual(await pool.run(null), { own: { answer: 42 }, door: { answer: 42 }, isWorkerThread: true })
+    await pool.close()
+  })
+
+  test('transferList: undefined, idleTimeout: Infinity and 2^31-1, useAtomics and unknown options are accepted', async () => {
+    for (const idleTimeout of [Number.POSITIVE_INFINITY, 2 ** 31 - 1]) {
+      const pool = onePool({ idleTimeout, useAtomics: true, somethingElse: 1 })
+      assert.equal(await pool.run(1, { name: 'echo', transferList: undefined }), 1)
+      assert.equal(pool.options.somethingElse, 1)
+      await pool.destroy()
+    }
+  })
+
+  test('a task may block on Atomics.wait and a port of its own while the host answers it', async () => {
+    const pool = new Piscina({ filename: fixtures('blocking-port.cjs'), maxThreads: 1 })
+    const { port1, port2 } = new MessageChannel()
+    const signal = new Int32Array(new SharedArrayBuffer(4))
+    port1.on('message', question => {
+      port1.postMessage(`answer to ${question}`)
+      Atomics.store(signal, 0, 1)
+      Atomics.notify(signal, 0)
+    })
+    assert.equal(await pool.run({ port: port2, signal }, { transferList: [port2] }), 'answer to question')
+    port1.close()
+    await pool.close()
+  })
+
+  test('a handler is called with exactly one argument', async () => {
+    const pool = onePool()
+    assert.equal(await pool.run('x', { name: 'twice' }), 1)
+    await pool.close()
+  })
+
+  test('after destroy() and close() the pool may be used again', async () => {
+    const pool = onePool()
+    await pool.run(1, { name: 'echo' })
+    await pool.destroy()
+    assert.equal(pool.threads.length, 0)
+    assert.equal(await pool.run(2, { name: 'echo' }), 2)
+    assert.equal(pool.threads.length, 1)
+    assert.equal(pool.completed, 2)
+    const closed = once(pool, 'close')
+    await pool.close()
+    await closed
+    assert.equal(await pool.run(3, { name: 'echo' }), 3)
+    await pool.destroy()
+  })
+
+  test('options are read by own properties only, and kept without a prototype', () => {
+    const polluted = Object.create({ filename: 42, minThreads: -1 })
+    const pool = new Piscina(Object.assign(polluted, { minThreads: 0 }))
+    assert.equal(Object.getPrototypeOf(pool.options), null)
+    assert.equal(pool.options.filename, null)
+    assert.equal(pool.options.maxQueue, Number.POSITIVE_INFINITY)
+  })
+
+  test('a builtin module is never a handler', async () => {
+    const pool = new Piscina({ minThreads: 0, maxThreads: 1 })
+    await assert.rejects(pool.run('id', { filename: 'child_process', name: 'execSync' }), /builtin module/)
+    await assert.rejects(pool.run('id', { filename: 'node:child_process', name: 'execSync' }), /builtin module/)
+    assert.equal(pool.threads.length, 0)
+  })
+})
+
+describe('errors', () => {
+  test('an AbortError has the reason as its cause, and none for an emitter', async () => {
+    const pool = onePool()
+    const controller = new AbortController()
+    const reason = new Error('enough')
+    const first = pool.run(null, { name: 'loop', signal: controller.signal })
+    controller.abort(reason)
+    await assert.rejects(first, { name: 'AbortError', message: 'The task has been aborted', cause: reason })
+    const emitter = new EventEmitter()
+    const second = pool.run(null, { name: 'loop', signal: emitter })
+    emitter.emit('abort')
+    const error = await second.catch(caught => caught)
+    assert.equal(error.name, 'AbortError')
+    assert.equal('cause' in error, false)
+    assert.equal(emitter.listenerCount('abort'), 0)
+    await pool.close()
+  })
+
+  test('wrong options reject with the texts of Piscina', async () => {
+    const pool = onePool()
+    await assert.rejects(pool.run(1, null), { message: 'options must be an object' })
+    await assert.rejects(pool.run(1, { signal: {} }), { message: 'abortSignal.once is not a function' })
+    await assert.rejects(pool.run(1, { name: 'nothing' }), { message: `No handler function exported from ${door}` })
+    await assert.rejects(
+      pool.run(() => {}, { name: 'echo' }),
+      { name: 'DataCloneError' },
+    )
+    await assert.rejects(pool.close(null), { message: 'options must be an object' })
+    await assert.rejects(pool.close({ force: 1 }), { message: 'force argument must be a boolean' })
+    assert.throws(() => new Piscina({ useAtomics: 'yes' }), { message: 'options.useAtomics must be a boolean value' })
+    await pool.close()
+  })
+
+  test('a balancer that throws rejects its task', async () => {
+    const pool = onePool({
+      loadBalancer: _task => {
+        throw new Error('from the balancer')
+      },
+    })
+    await assert.rejects(pool.run(1, { name: 'echo' }), /from the balancer/)
+    await pool.close()
+  })
+})
+
+describe('the API of 2020', () => {
+  const filename = fixtures('length.cjs')
+
+  test('runTask() takes its arguments in any of the old orders', async () => {
+    const pool = new Piscina({ filename: door, maxThreads: 1 })
+    const { signal } = new AbortController()
+    const buffer = () => new ArrayBuffer(8)
+    assert.equal(await pool.runTask(buffer(), filename), 8)
+    assert.equal(await pool.runTask(buffer(), filename, signal), 8)
+    const moved = buffer()
+    assert.equal(await pool.runTask(moved, [moved], filename), 8)
+    assert.equal(moved.byteLength, 0)
+    const other = buffer()
+    assert.equal(await pool.runTask(other, [other], filename, new EventEmitter()), 8)
+    await pool.close()
+  })
+
+  test('runTask(task, signal) and runTask(task, list, signal) can be aborted, by an emitter too', async () => {
+    const pool = new Piscina({ filename: fixtures('loop.cjs'), maxThreads: 1 })
+    for (const call of [signal => pool.runTask(1, signal), signal => pool.runTask(1, [], signal)]) {
+      const emitter = new EventEmitter()
+      const task = call(emitter)
+      emitter.emit('abort')
+      await assert.rejects(task, { name: 'AbortError' })
+    }
+    await pool.close()
+  })
+
+  test('runTask() rejects wrong arguments with the old texts', async () => {
+    const pool = new Piscina({ filename, maxThreads: 1 })
+    await assert.rejects(pool.runTask(1, 42), { message: 'transferList argument must be an Array' })
+    await assert.rejects(pool.runTask(1, [], 42), { message: 'filename argument must be a string' })
+    await assert.rejects(pool.runTask(1, [], filename, 42), { message: 'signal argument must be an object' })
+    await pool.close()
+  })
+
+  test('fileName is filename; runTime and waitTime are the histograms', async () => {
+    const pool = new Piscina({ fileName: filename, maxThreads: 1 })
+    assert.equal(await pool.runTask(new ArrayBuffer(3)), 3)
+    assert.equal(pool.runTime.max, pool.histogram.runTime.max)
+    assert.equal(pool.waitTime.max, pool.histogram.waitTime.max)
+    assert.deepEqual(Object.keys(pool.runTime).slice(0, 6), ['average', 'mean', 'stddev', 'min', 'max', 'p0_001'])
+    await pool.close()
+  })
+
+  test('a queue that went back to nothing drains: the streaming loop of the announcement works', async () => {
+    const pool = new Piscina({ filename, maxThreads: 1, maxQueue: 4 })
+    let pauses = 0
+    for (let row = 0; row < 50; row++) {
+      pool.runTask(new ArrayBuffer(row))
+      if (pool.queueSize < pool.options.maxQueue) continue
+      pauses++
+      await once(pool, 'drain')
+    }
+    await pool.close()
+    assert.equal(pool.completed, 50)
+    assert.ok(pauses > 0)
+  })
+})

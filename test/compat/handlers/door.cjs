@@ -1,0 +1,21 @@
+// Handlers for the tests of the compatibility door.
+const { threadId } = require('node:worker_threads')
+
+module.exports = {
+  echo: value => value,
+  loop: () => {
+    for (;;);
+  },
+  exit: () => process.exit(1),
+  waitForFlag: flag => {
+    Atomics.wait(flag, 0, 0)
+    return 'flag seen'
+  },
+  count: counter => Atomics.add(counter, 0, 1),
+  busy: durationMs => {
+    const endsAt = performance.now() + durationMs
+    while (performance.now() < endsAt);
+  },
+  threadId: () => threadId,
+  twice: (...args) => args.length,
+}

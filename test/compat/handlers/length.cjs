@@ -1,0 +1,2 @@
+// The size of what arrived.
+module.exports = buffer => buffer.byteLength

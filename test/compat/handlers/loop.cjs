@@ -1,0 +1,4 @@
+// Never returns.
+module.exports = () => {
+  for (;;);
+}
