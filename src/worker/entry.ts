@@ -5,7 +5,6 @@ import { parentPort, receiveMessageOnPort } from 'node:worker_threads'
 import { invariant } from '../shared/base/invariant.js'
 import type { StartOrder } from '../shared/protocol/messages.js'
 import { serve } from './serve.js'
-import { markAsWorker } from './worker-mark.js'
 
 invariant(parentPort !== null, 'the worker entry runs in a worker')
 const order = receiveMessageOnPort(parentPort)
