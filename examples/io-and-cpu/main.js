@@ -21,7 +21,7 @@ const options = readOptions('node examples/io-and-cpu/main.js', {
   maxThreads: { kind: 'number', default: availableParallelism(), least: 1, help: 'workers in the pool' },
   concurrentTasksPerWorker: {
     kind: 'number',
-    default: 4,
+    default: 8,
     least: 1,
     help: 'tasks a worker takes on at a time',
   },

@@ -216,7 +216,10 @@ function inheritedFlags(): string[] | undefined {
 }
 
 function resolveLimits(given: unknown): Record<string, unknown> {
-  const limits = { ...plainObject('resourceLimits', given) }
+  const limits: Record<string, unknown> = Object.assign(
+    Object.create(null),
+    plainObject('resourceLimits', given),
+  )
   const leasts: Record<string, number> = {
     stackSizeMb: LEAST_STACK_MB,
     maxOldGenerationSizeMb: LEAST_OLD_GENERATION_MB,

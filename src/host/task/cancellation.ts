@@ -39,7 +39,7 @@ export class Cancellation {
   #onAbort(signal: AbortSignal): void {
     const watch = this.#watches.get(signal)
     if (watch === undefined) return
-    this.#watches.delete(signal)
+    // Still watched meanwhile: cancelling one may settle another, which is then released and not visited.
     for (const task of watch.tasks) this.#cancel(task, signal.reason)
   }
 }

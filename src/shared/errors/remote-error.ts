@@ -15,7 +15,11 @@ interface PackedError {
   hidden: [string, PackedThrown][]
 }
 
+type Budget = { errors: number }
+
 const DEEPEST_CAUSE = 8
+/** Errors that point to each other are a graph: so many of its nodes are packed, the others become text. */
+const MOST_ERRORS = 1000
 const PACKED_BY_NAME = new Set(['name', 'message', 'stack'])
 const HIDDEN_FIELDS = ['cause', 'errors'] as const
 
@@ -30,44 +34,58 @@ const builtinErrors: Record<string, new (message: string) => Error> = {
   URIError,
 }
 
-export function pack(thrown: unknown, depth = 0): PackedThrown {
+export function pack(thrown: unknown, depth = 0, budget = { errors: MOST_ERRORS }): PackedThrown {
   try {
-    if (isErrorLike(thrown)) return packError(thrown, depth)
+    if (isErrorLike(thrown)) return packError(thrown, depth, budget)
     return packValue(thrown)
   } catch (failure) {
     return { kind: 'text', text: `(an error that could not be read: ${plainText(failure)})` }
   }
 }
 
-function packError(error: Error, depth: number): PackedThrown {
-  if (depth > DEEPEST_CAUSE) return { kind: 'text', text: `${error.name}: ${error.message}` }
+function packError(error: Error, depth: number, budget: Budget): PackedThrown {
+  if (depth > DEEPEST_CAUSE || budget.errors-- <= 0) return { kind: 'text', text: `${error.name}: ${error.message}` }
   const fields: [string, PackedThrown][] = []
   for (const key of Object.keys(error)) {
-    if (!PACKED_BY_NAME.has(key)) fields.push([key, packField(error, key, depth)])
+    if (!PACKED_BY_NAME.has(key)) fields.push([key, packField(error, key, depth, budget)])
   }
   const hidden: [string, PackedThrown][] = []
   for (const key of HIDDEN_FIELDS) {
     if (Object.hasOwn(error, key) && !Object.keys(error).includes(key))
-      hidden.push([key, packField(error, key, depth)])
+      hidden.push([key, packField(error, key, depth, budget)])
   }
   return {
     kind: 'error',
-    className: String(error.constructor?.name ?? 'Error'),
-    name: String(error.name),
-    message: String(error.message),
-    stack: String(error.stack),
+    className: packText(() => error.constructor?.name ?? 'Error'),
+    name: packText(() => error.name),
+    message: packText(() => error.message),
+    stack: packText(() => error.stack),
     isDomException: error instanceof DOMException,
     fields,
     hidden,
   }
 }
 
-function packField(error: Error, key: string, depth: number): PackedThrown {
-  const value = (error as unknown as Record<string, unknown>)[key]
-  if (key === 'errors' && Array.isArray(value)) {
-    return { kind: 'value', value: value.map(inner => pack(inner, depth + 1)) }
+/** A field that cannot be read costs that field, not the error. */
+function packField(error: Error, key: string, depth: number, budget: Budget): PackedThrown {
+  try {
+    const value = (error as unknown as Record<string, unknown>)[key]
+    if (key === 'errors' && Array.isArray(value)) {
+      return { kind: 'value', value: value.map(inner => pack(inner, depth + 1, budget)) }
+    }
+    return pack(value, depth + 1, budget)
+  } catch (failure) {
+    return { kind: 'text', text: `(could not be read: ${plainText(failure)})` }
   }
-  return pack(value, depth + 1)
+}
+
+/** The text of a member that every error has, whatever was made of it. */
+function packText(read: () => unknown): string {
+  try {
+    return String(read())
+  } catch (failure) {
+    return `(could not be read: ${plainText(failure)})`
+  }
 }
 
 function packValue(value: unknown): PackedThrown {

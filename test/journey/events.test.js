@@ -1,0 +1,154 @@
+// What a pool tells of itself, when, and how often.
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { handler } from '../helpers/handler.js'
+import { test } from '../helpers/pool-test.js'
+import { Track } from '../helpers/track.js'
+
+const filename = handler('tracked.js')
+
+test('needsDrain is told once when the queue becomes full, drain when there is room again', async open => {
+  const track = new Track(4)
+  const pool = open({ filename, minThreads: 1, maxThreads: 1, maxQueue: 2 })
+  const told = []
+  pool.on('needsDrain', () => told.push('needsDrain'))
+  pool.on('drain', () => told.push('drain'))
+  const answers = [0, 1].map(index => pool.run(track.task(index)))
+  await track.startAt(0)
+  assert.equal(pool.needsDrain, false)
+  answers.push(pool.run(track.task(2)))
+  assert.equal(pool.needsDrain, true)
+  await pool.run(track.task(3)).catch(() => {})
+  assert.deepEqual(told, ['needsDrain'])
+  const drained = once(pool, 'drain')
+  track.release(0)
+  await drained
+  assert.equal(pool.needsDrain, false)
+  track.releaseAll()
+  await Promise.all(answers)
+  assert.equal(told[1], 'drain')
+  assert.equal(told.filter(event => event === 'needsDrain').length, 1)
+})
+
+test('with an endless queue needsDrain comes when as many tasks wait as there are slots', async open => {
+  const track = new Track(5)
+  const pool = open({ filename, minThreads: 2, maxThreads: 2 })
+  const answers = [0, 1, 2].map(index => pool.run(track.task(index)))
+  assert.equal(pool.needsDrain, false)
+  answers.push(pool.run(track.task(3)))
+  assert.equal(pool.needsDrain, true)
+  await once(pool, 'needsDrain')
+  const drained = once(pool, 'drain')
+  track.releaseAll()
+  await Promise.all(answers)
+  await drained
+})
+
+test('drain comes when the queue is empty', async open => {
+  const track = new Track(2)
+  const pool = open({ filename, minThreads: 1, maxThreads: 1 })
+  const answers = [0, 1].map(index => pool.run(track.task(index)))
+  const drained = once(pool, 'drain')
+  track.releaseAll()
+  await drained
+  assert.equal(pool.queueSize, 0)
+  await Promise.all(answers)
+})
+
+test('a listener may call the pool', async open => {
+  const pool = open({ filename: handler('echo.js'), minThreads: 1, maxThreads: 1 })
+  const fromListener = new Promise(resolve => pool.once('drain', () => resolve(pool.run('from a listener'))))
+  await Promise.all([pool.run(1), pool.run(2)])
+  assert.equal(await fromListener, 'from a listener')
+})
+
+test('workers are told of when they are created and given up, each once, with its view', async open => {
+  const pool = open({ filename: handler('echo.js'), minThreads: 2, maxThreads: 2 })
+  const created = []
+  const destroyed = []
+  pool.on('workerCreate', worker => created.push(worker))
+  pool.on('workerDestroy', worker => destroyed.push(worker))
+  await pool.run(1)
+  assert.deepEqual(created, pool.workers)
+  assert.deepEqual(
+    created.map(worker => worker.id),
+    [1, 2],
+  )
+  const replaced = once(pool, 'workerCreate')
+  await pool.workers[0].terminate()
+  const [third] = await replaced
+  assert.equal(third.id, 3)
+  assert.deepEqual(
+    destroyed.map(worker => worker.id),
+    [1],
+  )
+  await pool.close()
+  assert.deepEqual(destroyed.map(worker => worker.id).sort(), [1, 2, 3])
+  assert.equal(created.length, 3)
+})
+
+test('a view is live and one object all its life', async open => {
+  const track = new Track(1)
+  const pool = open({ filename, minThreads: 1, maxThreads: 1, workerHistogram: true })
+  const [worker] = pool.workers
+  assert.equal(worker.state, 'spawning')
+  const answer = pool.run(track.task(0))
+  await track.startAt(0)
+  assert.deepEqual([worker.state, worker.usage, worker.slots, worker.isIdle], ['ready', 1, 1, false])
+  assert.equal(worker.threadId, worker.thread.threadId)
+  assert.equal(pool.threads[0], worker.thread)
+  track.releaseAll()
+  await answer
+  assert.deepEqual([worker.usage, worker.isIdle, worker.histogram.count], [0, true, 1])
+  assert.equal(pool.workers[0], worker)
+  await pool.close()
+  assert.deepEqual([worker.state, pool.workers.length, pool.threads.length], ['exited', 0, 0])
+})
+
+test('what a handler posts on the parent port arrives as a message with its worker', async open => {
+  const pool = open({ filename: handler('parent-port.js'), minThreads: 1, maxThreads: 1 })
+  const told = once(pool, 'message')
+  assert.equal(await pool.run('progress'), 'answered')
+  assert.deepEqual(await told, ['progress', pool.workers[0]])
+})
+
+test('a handler that closes or strips the parent port is answered, and so is the next', async open => {
+  const pool = open({ filename: handler('parent-port.js'), minThreads: 1, maxThreads: 1 })
+  assert.equal(await pool.run(undefined, { name: 'strip' }), 'stripped')
+  assert.equal(await pool.run(undefined, { name: 'close' }), 'closed')
+  assert.equal(await pool.run(undefined, { name: 'close' }), 'closed')
+  assert.equal(pool.workers[0].id, 1)
+})
+
+test('close is told once', async open => {
+  const pool = open({ filename: handler('echo.js') })
+  let count = 0
+  pool.on('close', () => count++)
+  await Promise.all([pool.close(), pool.destroy(), pool.close()])
+  await pool.close()
+  assert.equal(count, 1)
+})
+
+test('idle workers above the minimum end after idleTimeout, and come back when there is work', async open => {
+  const track = new Track(6)
+  const pool = open({ filename, minThreads: 1, maxThreads: 3, idleTimeout: 20 })
+  const answers = [0, 1, 2].map(index => pool.run(track.task(index)))
+  await track.starts(3)
+  const threads = pool.threads
+  const ended = threads.map(thread => new Promise(resolve => thread.once('exit', resolve)))
+  track.releaseAll()
+  await Promise.all(answers)
+  await Promise.race([Promise.all([ended[0], ended[1]]), Promise.all([ended[1], ended[2]]), Promise.all([ended[0], ended[2]])])
+  assert.equal(pool.workers.length, 1)
+  assert.deepEqual(await Promise.all([3, 4, 5].map(index => pool.run(track.task(index)))), [3, 4, 5])
+})
+
+test('a pool that shrank to no workers runs the next task', async open => {
+  const pool = open({ filename: handler('echo.js'), minThreads: 0, maxThreads: 2, idleTimeout: 0 })
+  for (let round = 0; round < 5; round++) {
+    assert.equal(await pool.run(round), round)
+    const [worker] = pool.threads
+    if (worker !== undefined) await once(worker, 'exit')
+    assert.equal(pool.workers.length, 0)
+  }
+})

@@ -1,0 +1,163 @@
+// How many tasks may wait, in which order they leave, and that a refused task leaves no trace.
+import assert from 'node:assert/strict'
+import { getEventListeners } from 'node:events'
+import { FixedQueue, InvalidOptionError, Pool, PriorityQueue, QueueFullError } from 'lido'
+import { handler } from '../helpers/handler.js'
+import { test } from '../helpers/pool-test.js'
+import { rejection } from '../helpers/rejection.js'
+import { Track } from '../helpers/track.js'
+
+const filename = handler('tracked.js')
+
+/** A pool of one worker that task 0 keeps busy. */
+async function openBusy(open, track, options) {
+  const pool = open({ filename, minThreads: 1, maxThreads: 1, ...options })
+  const busy = pool.run(track.task(0))
+  await track.startAt(0)
+  return { pool, busy }
+}
+
+test('with maxQueue 0 a task is refused while all workers are busy, and never runs', async open => {
+  const track = new Track(3)
+  const { pool, busy } = await openBusy(open, track, { maxQueue: 0 })
+  const error = await rejection(pool.run(track.task(1)))
+  assert.ok(error instanceof QueueFullError)
+  assert.equal(error.limit, 0)
+  assert.equal(error.code, 'ERR_LIDO_QUEUE_FULL')
+  assert.match(error.message, /room\(\)/)
+  track.releaseAll()
+  assert.equal(await busy, 0)
+  assert.equal(await pool.run(track.task(2)), 2)
+  assert.deepEqual(await track.starts(2), [0, 2])
+  assert.equal(track.started, 2)
+})
+
+test('with maxQueue 0 a cold pool takes as many tasks as it may have workers', async open => {
+  const track = new Track(4)
+  const pool = open({ filename, minThreads: 0, maxThreads: 3, maxQueue: 0 })
+  const answers = [0, 1, 2].map(index => pool.run(track.task(index)))
+  await assert.rejects(pool.run(track.task(3)), QueueFullError)
+  track.releaseAll()
+  assert.deepEqual(await Promise.all(answers), [0, 1, 2])
+})
+
+test('maxQueue counts waiting tasks, with a signal or without', async open => {
+  const track = new Track(6)
+  const { pool, busy } = await openBusy(open, track, { maxQueue: 2 })
+  const { signal } = new AbortController()
+  const waiting = [pool.run(track.task(1), { signal }), pool.run(track.task(2), { signal })]
+  await assert.rejects(pool.run(track.task(3), { signal }), QueueFullError)
+  await assert.rejects(pool.run(track.task(4)), QueueFullError)
+  assert.equal(pool.queueSize, 2)
+  track.releaseAll()
+  assert.deepEqual(await Promise.all([busy, ...waiting]), [0, 1, 2])
+  assert.equal(track.started, 3)
+})
+
+test('a cancelled task gives its place in the queue back', async open => {
+  const track = new Track(3)
+  const { pool, busy } = await openBusy(open, track, { maxQueue: 1 })
+  const controller = new AbortController()
+  const cancelled = pool.run(track.task(1), { signal: controller.signal })
+  await assert.rejects(pool.run(track.task(2)), QueueFullError)
+  controller.abort()
+  const waiting = pool.run(track.task(2))
+  await assert.rejects(cancelled, { name: 'AbortError' })
+  track.releaseAll()
+  assert.deepEqual(await Promise.all([busy, waiting]), [0, 2])
+})
+
+test('a refused task leaves no trace: no count, no listener, no place', async open => {
+  const track = new Track(3)
+  const { pool, busy } = await openBusy(open, track, { maxQueue: 1 })
+  const waiting = pool.run(track.task(1))
+  const { signal } = new AbortController()
+  for (let call = 0; call < 50; call++) await assert.rejects(pool.run(track.task(2), { signal }), QueueFullError)
+  assert.equal(getEventListeners(signal, 'abort').length, 0)
+  const { tasks, queue } = pool.stats()
+  assert.deepEqual([tasks.accepted, tasks.waiting, tasks.inFlight, queue.size], [2, 1, 1, 1])
+  track.releaseAll()
+  await Promise.all([busy, waiting])
+  assert.equal(pool.completed, 2)
+})
+
+test("maxQueue 'auto' is the square of maxThreads", async open => {
+  assert.equal(open({ filename, minThreads: 0, maxThreads: 3, maxQueue: 'auto' }).maxQueue, 9)
+})
+
+test('a FixedQueue holds what it has room for, in order, and its capacity is the limit', async open => {
+  const track = new Track(5)
+  const { pool, busy } = await openBusy(open, track, { queue: new FixedQueue(3) })
+  assert.equal(pool.maxQueue, 3)
+  const controller = new AbortController()
+  const cancelled = pool.run(track.task(1), { signal: controller.signal })
+  const waiting = [pool.run(track.task(2)), pool.run(track.task(3))]
+  await assert.rejects(pool.run(track.task(4)), QueueFullError)
+  controller.abort()
+  await assert.rejects(cancelled, { name: 'AbortError' })
+  waiting.push(pool.run(track.task(4)))
+  track.releaseAll()
+  assert.deepEqual(await Promise.all([busy, ...waiting]), [0, 2, 3, 4])
+  assert.deepEqual(await track.starts(4), [0, 2, 3, 4])
+})
+
+test('a PriorityQueue runs the highest priority first, and equals in the order of submission', async open => {
+  const priorities = [0, 1, 5, -1, 5, 1, 0, 9]
+  const track = new Track(priorities.length)
+  const { pool, busy } = await openBusy(open, track, { queue: new PriorityQueue() })
+  const waiting = priorities.slice(1).map((priority, place) => pool.run(track.task(place + 1), { priority }))
+  track.releaseAll()
+  await Promise.all([busy, ...waiting])
+  assert.deepEqual(await track.starts(8), [0, 7, 2, 4, 1, 5, 6, 3])
+})
+
+test('a higher priority goes first also when a lower one was already looked at', async open => {
+  const track = new Track(4)
+  const options = { name: 'patient', queue: new PriorityQueue(), concurrentTasksPerWorker: 2 }
+  const { pool, busy } = await openBusy(open, track, options)
+  const { signal } = new AbortController()
+  // A task with a signal needs the worker to itself, so it waits although a slot is free.
+  const low = pool.run(track.task(1), { signal, priority: 1 })
+  const high = pool.run(track.task(2), { signal, priority: 2 })
+  track.releaseAll()
+  await Promise.all([busy, low, high])
+  assert.deepEqual(await track.starts(3), [0, 2, 1])
+})
+
+test("a user's own queue decides the order and sees what it needs", async open => {
+  const seen = []
+  const stack = []
+  const queue = {
+    get size() {
+      return stack.length
+    },
+    push(task) {
+      seen.push([task.queueOptions, task.isCancellable, task.priority])
+      stack.push(task)
+    },
+    shift: () => stack.pop(),
+    remove: task => stack.splice(stack.indexOf(task), 1),
+  }
+  const track = new Track(5)
+  const { pool, busy } = await openBusy(open, track, { queue })
+  const controller = new AbortController()
+  const waiting = [1, 2, 3].map(index => pool.run(track.task(index), { queueOptions: { index } }))
+  const cancelled = pool.run(track.task(4), { signal: controller.signal, priority: 3 })
+  controller.abort()
+  await assert.rejects(cancelled, { name: 'AbortError' })
+  track.releaseAll()
+  await Promise.all([busy, ...waiting])
+  assert.deepEqual(await track.starts(4), [0, 3, 2, 1])
+  assert.deepEqual(seen.slice(1), [
+    [{ index: 1 }, false, 0],
+    [{ index: 2 }, false, 0],
+    [{ index: 3 }, false, 0],
+    [undefined, true, 3],
+  ])
+})
+
+test('what is no queue is refused by the constructor', () => {
+  for (const queue of [null, 1, [], {}, { size: 0, push() {}, shift() {} }]) {
+    assert.throws(() => new Pool({ filename, queue }), InvalidOptionError)
+  }
+})

@@ -1,0 +1,133 @@
+// Producers that wait for room are never refused and are served in turn.
+import assert from 'node:assert/strict'
+import { getEventListeners } from 'node:events'
+import { FixedQueue, PoolClosedError } from 'lido'
+import { handler } from '../helpers/handler.js'
+import { test } from '../helpers/pool-test.js'
+import { Track } from '../helpers/track.js'
+
+const filename = handler('tracked.js')
+
+const kinds = {
+  'a queue of 3': { maxQueue: 3 },
+  'a queue of 1': { maxQueue: 1 },
+  'no queue': { maxQueue: 0 },
+  'a FixedQueue': { queue: new FixedQueue(4) },
+  'an endless queue': {},
+}
+
+for (const [what, options] of Object.entries(kinds)) {
+  test(`six producers that wait for room are never refused, with ${what}`, async open => {
+    const pool = open({ filename: handler('echo.js'), name: 'later', minThreads: 2, maxThreads: 2, ...options })
+    const answers = []
+    let mostWaiting = 0
+    async function produce(producer) {
+      for (let item = 0; item < 100; item++) {
+        await pool.room()
+        answers.push(pool.run(producer * 100 + item))
+        mostWaiting = Math.max(mostWaiting, pool.queueSize)
+      }
+    }
+    await Promise.all([0, 1, 2, 3, 4, 5].map(produce))
+    const results = await Promise.all(answers)
+    assert.equal(new Set(results).size, 600)
+    assert.ok(mostWaiting <= Math.min(pool.maxQueue, 4), `${mostWaiting} tasks waited`)
+  })
+}
+
+test('waiters are served in the order in which they asked, one for each place', async open => {
+  const track = new Track(12)
+  const pool = open({ filename, minThreads: 1, maxThreads: 1, maxQueue: 1 })
+  const answers = [pool.run(track.task(0)), pool.run(track.task(1))]
+  await track.startAt(0)
+  const served = []
+  const producers = Array.from({ length: 10 }, async (_, place) => {
+    await pool.room()
+    served.push(place)
+    answers.push(pool.run(track.task(2 + place)))
+  })
+  for (let step = 0; step < 10; step++) {
+    assert.equal(served.length, step)
+    track.release(step)
+    await track.startAt(step + 1)
+    await Promise.race(producers.slice(step))
+  }
+  track.releaseAll()
+  await Promise.all([...producers, ...answers])
+  assert.deepEqual(served, [0, 1, 2, 3, 4, 5, 6, 7, 8, 9])
+})
+
+test('a place that its waiter does not use is given to the next', async open => {
+  const track = new Track(3)
+  const pool = open({ filename, minThreads: 1, maxThreads: 1, maxQueue: 1 })
+  const answers = [pool.run(track.task(0)), pool.run(track.task(1))]
+  await track.startAt(0)
+  const idler = pool.room()
+  const worker = pool.room().then(() => pool.run(track.task(2)))
+  track.releaseAll()
+  await idler
+  assert.equal(await worker, 2)
+  await Promise.all(answers)
+})
+
+test('room is kept for its waiter when tasks with a signal need workers to themselves', async open => {
+  const track = new Track(6)
+  const options = { name: 'patient', minThreads: 1, maxThreads: 1, maxQueue: 1, concurrentTasksPerWorker: 4 }
+  const pool = open({ filename, ...options })
+  const { signal } = new AbortController()
+  const answers = [pool.run(track.task(0), { signal })]
+  await track.startAt(0)
+  const producers = [1, 2, 3, 4, 5].map(async index => {
+    await pool.room()
+    return pool.run(track.task(index), { signal })
+  })
+  track.releaseAll()
+  assert.deepEqual(await Promise.all([...answers, ...producers]), [0, 1, 2, 3, 4, 5])
+})
+
+test('room is kept for its waiter while a load balancer lets tasks wait', async open => {
+  const track = new Track(6)
+  const loadBalancer = (_task, workers) => workers.find(worker => worker.id === 1 && worker.isIdle) ?? null
+  const pool = open({ filename, minThreads: 2, maxThreads: 2, maxQueue: 1, loadBalancer })
+  const first = pool.run(track.task(0))
+  await track.startAt(0)
+  const producers = [1, 2, 3, 4, 5].map(async index => {
+    await pool.room()
+    return pool.run(track.task(index))
+  })
+  track.releaseAll()
+  assert.deepEqual(await Promise.all([first, ...producers]), [0, 1, 2, 3, 4, 5])
+})
+
+test('a waiter can give up with a signal, which keeps no listener', async open => {
+  const track = new Track(2)
+  const pool = open({ filename, minThreads: 1, maxThreads: 1, maxQueue: 1 })
+  const answers = [pool.run(track.task(0)), pool.run(track.task(1))]
+  const controller = new AbortController()
+  const { signal } = controller
+  const waiting = [pool.room({ signal }), pool.room({ signal })]
+  const reason = new Error('no more')
+  controller.abort(reason)
+  const outcomes = await Promise.allSettled([...waiting, pool.room({ signal })])
+  assert.ok(outcomes.every(outcome => outcome.reason === reason))
+  assert.equal(getEventListeners(signal, 'abort').length, 0)
+  const patient = new AbortController()
+  const served = pool.room({ signal: patient.signal })
+  track.releaseAll()
+  await served
+  assert.equal(getEventListeners(patient.signal, 'abort').length, 0)
+  await Promise.all(answers)
+})
+
+test('waiters of a pool that closes are told so', async open => {
+  const track = new Track(2)
+  const pool = open({ filename, minThreads: 1, maxThreads: 1, maxQueue: 1 })
+  const answers = [pool.run(track.task(0)), pool.run(track.task(1))]
+  const waiting = pool.room()
+  const closed = pool.close()
+  await assert.rejects(waiting, PoolClosedError)
+  await assert.rejects(pool.room(), PoolClosedError)
+  track.releaseAll()
+  assert.deepEqual(await Promise.all(answers), [0, 1])
+  await closed
+})
