@@ -7,7 +7,6 @@ import { spawnSync } from 'node:child_process'
 import {
   cpSync,
   existsSync,
-  mkdirSync,
   readdirSync,
   renameSync,
   rmSync,
@@ -58,7 +57,12 @@ function buildCjs() {
     join(stage, 'tsconfig.json'),
     JSON.stringify({
       extends: '../../tsconfig.json',
-      compilerOptions: { rootDir: 'src', outDir: '../dist/cjs', verbatimModuleSyntax: false, erasableSyntaxOnly: false },
+      compilerOptions: {
+        rootDir: 'src',
+        outDir: '../dist/cjs',
+        verbatimModuleSyntax: false,
+        erasableSyntaxOnly: false,
+      },
       include: ['src'],
       exclude: ['src/**/*.test.ts'],
     }),

@@ -80,7 +80,8 @@ export class Executor {
     const { taskId, slot } = message
     this.#running.delete(taskId)
     try {
-      if (isMoved(result)) this.#answer({ kind: 'done', taskId, slot, result: result[valueSymbol] }, transferOf(result))
+      if (isMoved(result))
+        this.#answer({ kind: 'done', taskId, slot, result: result[valueSymbol] }, transferOf(result))
       else this.#answer({ kind: 'done', taskId, slot, result })
     } catch (failure) {
       this.#fail(message, 'result', pack(failure), findUncloneable(result, 'result'))

@@ -67,7 +67,8 @@ function requireByHook(filename: string, failure: unknown): object {
 }
 
 function ownMember(container: unknown, name: string): unknown {
-  if (container === null || (typeof container !== 'object' && typeof container !== 'function')) return undefined
+  if (container === null || (typeof container !== 'object' && typeof container !== 'function'))
+    return undefined
   return Object.hasOwn(container, name) ? (container as Record<string, unknown>)[name] : undefined
 }
 

@@ -53,5 +53,10 @@ async function lowerPriority(niceIncrement: number): Promise<void> {
   try {
     const { nice } = await import('@napi-rs/nice')
     nice(niceIncrement)
-  } catch {}
+  } catch (failure) {
+    const why = failure instanceof Error ? failure.message : String(failure)
+    process.emitWarning(
+      `niceIncrement needs the package @napi-rs/nice (${why}). Install it, or leave the option out.`,
+    )
+  }
 }

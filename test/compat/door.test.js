@@ -48,8 +48,16 @@ describe('the module', () => {
 
 describe('hidden contracts', () => {
   test('workerData in the worker is the value itself', async () => {
-    const pool = new Piscina({ filename: fixtures('worker-data.cjs'), maxThreads: 1, workerData: { answer: 42 } })
-    assert.deepEqual(await pool.run(null), { own: { answer: 42 }, door: { answer: 42 }, isWorkerThread: true })
+    const pool = new Piscina({
+      filename: fixtures('worker-data.cjs'),
+      maxThreads: 1,
+      workerData: { answer: 42 },
+    })
+    assert.deepEqual(await pool.run(null), {
+      own: { answer: 42 },
+      door: { answer: 42 },
+      isWorkerThread: true,
+    })
     await pool.close()
   })
 
@@ -108,7 +116,10 @@ describe('hidden contracts', () => {
   test('a builtin module is never a handler', async () => {
     const pool = new Piscina({ minThreads: 0, maxThreads: 1 })
     await assert.rejects(pool.run('id', { filename: 'child_process', name: 'execSync' }), /builtin module/)
-    await assert.rejects(pool.run('id', { filename: 'node:child_process', name: 'execSync' }), /builtin module/)
+    await assert.rejects(
+      pool.run('id', { filename: 'node:child_process', name: 'execSync' }),
+      /builtin module/,
+    )
     assert.equal(pool.threads.length, 0)
   })
 })
@@ -135,14 +146,18 @@ describe('errors', () => {
     const pool = onePool()
     await assert.rejects(pool.run(1, null), { message: 'options must be an object' })
     await assert.rejects(pool.run(1, { signal: {} }), { message: 'abortSignal.once is not a function' })
-    await assert.rejects(pool.run(1, { name: 'nothing' }), { message: `No handler function exported from ${door}` })
+    await assert.rejects(pool.run(1, { name: 'nothing' }), {
+      message: `No handler function exported from ${door}`,
+    })
     await assert.rejects(
       pool.run(() => {}, { name: 'echo' }),
       { name: 'DataCloneError' },
     )
     await assert.rejects(pool.close(null), { message: 'options must be an object' })
     await assert.rejects(pool.close({ force: 1 }), { message: 'force argument must be a boolean' })
-    assert.throws(() => new Piscina({ useAtomics: 'yes' }), { message: 'options.useAtomics must be a boolean value' })
+    assert.throws(() => new Piscina({ useAtomics: 'yes' }), {
+      message: 'options.useAtomics must be a boolean value',
+    })
     await pool.close()
   })
 
@@ -198,7 +213,14 @@ describe('the API of 2020', () => {
     assert.equal(await pool.runTask(new ArrayBuffer(3)), 3)
     assert.equal(pool.runTime.max, pool.histogram.runTime.max)
     assert.equal(pool.waitTime.max, pool.histogram.waitTime.max)
-    assert.deepEqual(Object.keys(pool.runTime).slice(0, 6), ['average', 'mean', 'stddev', 'min', 'max', 'p0_001'])
+    assert.deepEqual(Object.keys(pool.runTime).slice(0, 6), [
+      'average',
+      'mean',
+      'stddev',
+      'min',
+      'max',
+      'p0_001',
+    ])
     await pool.close()
   })
 

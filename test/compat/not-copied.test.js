@@ -81,7 +81,10 @@ describe('not copied from Piscina 5.3.2', () => {
     const flag = makeFlag()
     const counter = makeFlag()
     const first = pool.run(flag, { name: 'waitForFlag' })
-    await assert.rejects(pool.run(counter, { name: 'count' }), /No task queue available and all Workers are busy/)
+    await assert.rejects(
+      pool.run(counter, { name: 'count' }),
+      /No task queue available and all Workers are busy/,
+    )
     raise(flag)
     await first
     await pool.close()
@@ -175,7 +178,9 @@ describe('not copied from Piscina 5.3.2', () => {
       await Promise.all(Array.from({ length: 50 }, () => pool.run(1, { name: 'echo', signal })))
       await pool.close()
     `
-    const child = spawn(process.execPath, ['--input-type=module', '--eval', program], { cwd: fileURLToPath(new URL('.', import.meta.url)) })
+    const child = spawn(process.execPath, ['--input-type=module', '--eval', program], {
+      cwd: fileURLToPath(new URL('.', import.meta.url)),
+    })
     let warnings = ''
     child.stderr.setEncoding('utf8').on('data', text => {
       warnings += text

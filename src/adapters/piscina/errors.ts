@@ -44,12 +44,16 @@ export function inPiscinaTerms(error: unknown): unknown {
       return abortError((error as TaskCancelledError).reason)
     case 'ERR_LIDO_QUEUE_FULL': {
       const isUnavailable = (error as QueueFullError).limit === 0
-      return new Error(isUnavailable ? 'No task queue available and all Workers are busy' : 'Task queue is at limit')
+      return new Error(
+        isUnavailable ? 'No task queue available and all Workers are busy' : 'Task queue is at limit',
+      )
     }
     case 'ERR_LIDO_NOT_CLONEABLE':
       return (error as NotCloneableError).cause
     case 'ERR_LIDO_WORKER_EXIT':
-      return new Error(`worker exited with code: ${(error as WorkerExitError).exitCode}`, { cause: error.cause })
+      return new Error(`worker exited with code: ${(error as WorkerExitError).exitCode}`, {
+        cause: error.cause,
+      })
     case 'ERR_WORKER_OUT_OF_MEMORY':
       return error.cause
     case 'ERR_LIDO_WORKER_START':

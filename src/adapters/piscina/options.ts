@@ -74,11 +74,16 @@ const laterChecks: [keyof PiscinaOptions, Check, string][] = [
   ['idleTimeout', isNumberFrom(0), 'must be a non-negative integer'],
   ['maxQueue', value => value === 'auto' || isNumberFrom(0)(value), 'must be a non-negative integer'],
   ['concurrentTasksPerWorker', isNumberFrom(1), 'must be a positive integer'],
-  ['resourceLimits', value => value === undefined || (typeof value === 'object' && value !== null), 'must be an object'],
+  [
+    'resourceLimits',
+    value => value === undefined || (typeof value === 'object' && value !== null),
+    'must be an object',
+  ],
   ['taskQueue', value => value === undefined || isTaskQueue(value), 'must be a TaskQueue object'],
   [
     'niceIncrement',
-    value => value === undefined || (typeof value === 'number' && (value >= 0 || process.platform === 'win32')),
+    value =>
+      value === undefined || (typeof value === 'number' && (value >= 0 || process.platform === 'win32')),
     'must be a non-negative integer on Unix systems',
   ],
   ['trackUnmanagedFds', isBooleanOrAbsent, 'must be a boolean value'],

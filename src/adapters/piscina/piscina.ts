@@ -8,10 +8,17 @@ import { type AbortSignalAny, bridgeSignal } from './abort-signal.js'
 import { ArrayTaskQueue } from './array-task-queue.js'
 import { AbortError, closeTimedOut, filenameMissing, inPiscinaTerms, QUEUE_IS_ENDING } from './errors.js'
 import { FixedQueue } from './fixed-queue.js'
-import { HolderEnds } from './holder-ends.js'
 import { type PiscinaHistogram, type PiscinaHistogramSummary, piscinaHistogram } from './histogram.js'
+import { HolderEnds } from './holder-ends.js'
 import { adaptBalancer, WorkerViews } from './load-balancer.js'
-import { checkOptions, type FilledOptions, fillOptions, type PiscinaOptions, toPath, toPoolOptions } from './options.js'
+import {
+  checkOptions,
+  type FilledOptions,
+  fillOptions,
+  type PiscinaOptions,
+  toPath,
+  toPoolOptions,
+} from './options.js'
 import { type RunOptions, shiftArguments } from './run-task.js'
 import { queueOptionsSymbol, transferableSymbol, valueSymbol, version } from './symbols.js'
 import { adaptQueue, TaskViews } from './task-queue.js'
@@ -46,7 +53,8 @@ export class Piscina<T = any, R = any> extends EventEmitterAsyncResource {
   }
 
   run(task: T, options: RunOptions = {}): Promise<R> {
-    if (options === null || typeof options !== 'object') return Promise.reject(new TypeError('options must be an object'))
+    if (options === null || typeof options !== 'object')
+      return Promise.reject(new TypeError('options must be an object'))
     const { transferList, filename, name, signal }: RunOptions = Object.assign(Object.create(null), options)
     if (transferList !== undefined && !Array.isArray(transferList)) {
       return Promise.reject(new TypeError('transferList argument must be an Array'))
@@ -217,7 +225,10 @@ export class Piscina<T = any, R = any> extends EventEmitterAsyncResource {
     const bridge = given === null ? null : bridgeSignal(given)
     const signal = bridge?.signal
     if (signal !== undefined) this.#holderEnds?.watch(signal)
-    const resource = new AsyncResource('Piscina.Task', { requireManualDestroy: true, triggerAsyncId: this.asyncId })
+    const resource = new AsyncResource('Piscina.Task', {
+      requireManualDestroy: true,
+      triggerAsyncId: this.asyncId,
+    })
     const queueOptions = (task as any)?.[queueOptionsSymbol]
     const answer = this.#livingPool().run(task, { filename, name, signal, transferList, queueOptions })
     const release = () => {

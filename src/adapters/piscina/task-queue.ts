@@ -1,5 +1,5 @@
 // Piscina's queue interface, and a lido queue that stands before a queue written for it.
-import type { QueuedTask, TaskQueue as LidoQueue } from '../../index.js'
+import type { TaskQueue as LidoQueue, QueuedTask } from '../../index.js'
 import { queueOptionsSymbol } from './symbols.js'
 
 export interface PiscinaTask {

@@ -222,7 +222,8 @@ export class Dispatcher {
 
   #chooseWorker(task: Task): WorkerHandle | null {
     const { supervisor, loadBalancer } = this.#parts
-    if (loadBalancer === null) return choosePlacement(task.isExclusive, supervisor.workers) ?? supervisor.trySpawn()
+    if (loadBalancer === null)
+      return choosePlacement(task.isExclusive, supervisor.workers) ?? supervisor.trySpawn()
     let chosen: WorkerHandle | null
     try {
       chosen = this.#askBalancer(loadBalancer, task)

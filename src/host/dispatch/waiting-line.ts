@@ -1,7 +1,8 @@
 // The tasks that wait, in the order in which they are to start: first those that came back from a worker, then the one
 // taken from the queue and not yet placed, then the queue itself, whoever wrote it.
-import type { TaskQueue } from '../queue/task-queue.js'
+
 import { FifoQueue } from '../queue/fifo-queue.js'
+import type { TaskQueue } from '../queue/task-queue.js'
 import type { Task } from '../task/task.js'
 
 export class WaitingLine {

@@ -19,8 +19,7 @@ export class DurationHistogram implements DurationSummary {
   readonly #histogram: RecordableHistogram = createHistogram()
 
   record(durationMs: number): void {
-    const microseconds = Math.round(durationMs * MICROSECONDS)
-    this.#histogram.record(microseconds < 1 ? 1 : microseconds)
+    this.#histogram.record(Math.max(Math.round(durationMs * MICROSECONDS), 1))
   }
 
   reset(): void {

@@ -2,7 +2,12 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { fileURLToPath, pathToFileURL } from 'node:url'
-import { describe as describeValue, HandlerFileProblem, resolveHandlerFile, resolvePoolFile } from './handler-file.js'
+import {
+  describe as describeValue,
+  HandlerFileProblem,
+  resolveHandlerFile,
+  resolvePoolFile,
+} from './handler-file.js'
 
 const here = fileURLToPath(import.meta.url)
 
@@ -27,7 +32,14 @@ for (const [name, resolve] of Object.entries({ resolveHandlerFile, resolvePoolFi
       assert.equal(resolve(pathToFileURL(odd)), odd)
     })
 
-    for (const given of ['fs', 'child_process', 'node:fs', 'node:child_process', 'fs/promises', 'node:test']) {
+    for (const given of [
+      'fs',
+      'child_process',
+      'node:fs',
+      'node:child_process',
+      'fs/promises',
+      'node:test',
+    ]) {
       test(`the builtin module ${given} is refused`, () => {
         assert.match(problemOf(resolve(given)), /builtin module/)
       })
@@ -73,7 +85,11 @@ describe("a package's name", () => {
   })
 
   test('that cannot be found is a problem with its cause', () => {
-    for (const given of ['lido-no-such-package', '@nobody/no-such-package', 'lido-no-such-package/deep/file.js']) {
+    for (const given of [
+      'lido-no-such-package',
+      '@nobody/no-such-package',
+      'lido-no-such-package/deep/file.js',
+    ]) {
       const found = resolvePoolFile(given)
       assert.match(problemOf(found), /cannot be found from/)
       assert.equal(((found as HandlerFileProblem).cause as { code: string }).code, 'MODULE_NOT_FOUND')

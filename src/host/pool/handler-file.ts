@@ -19,11 +19,14 @@ export class HandlerFileProblem {
 export function resolveHandlerFile(given: unknown): string | HandlerFileProblem {
   if (given instanceof URL) return fromUrl(given)
   if (typeof given !== 'string' || given === '') {
-    return new HandlerFileProblem(`must be an absolute path, a 'file:' string or a URL, got ${describe(given)}`)
+    return new HandlerFileProblem(
+      `must be an absolute path, a 'file:' string or a URL, got ${describe(given)}`,
+    )
   }
   if (given.startsWith('file:')) return fromUrl(given)
   if (isAbsolute(given)) return given
-  if (isBuiltin(given)) return new HandlerFileProblem(`must be a file; '${given}' is a builtin module of Node`)
+  if (isBuiltin(given))
+    return new HandlerFileProblem(`must be a file; '${given}' is a builtin module of Node`)
   return new HandlerFileProblem(
     `must be an absolute path, a 'file:' string or a URL, got '${given}'; write new URL('${given}', import.meta.url)`,
   )

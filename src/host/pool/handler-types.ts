@@ -6,7 +6,9 @@ type IsAny<T> = 0 extends 1 & T ? true : false
 export type HandlerName<Module> =
   IsAny<Module> extends true
     ? string
-    : { [Name in keyof Module]: Awaited<Module[Name]> extends (...args: never[]) => unknown ? Name : never }[keyof Module] &
+    : {
+        [Name in keyof Module]: Awaited<Module[Name]> extends (...args: never[]) => unknown ? Name : never
+      }[keyof Module] &
         string
 
 type HandlerOf<Module, Name> = Name extends keyof Module ? Awaited<Module[Name]> : never

@@ -3,10 +3,19 @@
 import { InvalidOptionError } from '../../shared/errors/pool-errors.js'
 import { describe } from './handler-file.js'
 
-export function integer(option: string, value: unknown, least: number, most: number, alsoInfinity = false): number {
+export function integer(
+  option: string,
+  value: unknown,
+  least: number,
+  most: number,
+  alsoInfinity = false,
+): number {
   if (alsoInfinity && value === Number.POSITIVE_INFINITY) return value
   if (typeof value === 'number' && Number.isInteger(value) && value >= least && value <= most) return value
-  const range = most === Number.MAX_SAFE_INTEGER ? `an integer of at least ${least}` : `an integer from ${least} to ${most}`
+  const range =
+    most === Number.MAX_SAFE_INTEGER
+      ? `an integer of at least ${least}`
+      : `an integer from ${least} to ${most}`
   return refuse(option, value, alsoInfinity ? `${range}, or Infinity` : range)
 }
 
@@ -20,11 +29,14 @@ export function boolean(option: string, value: unknown): boolean {
 }
 
 export function text(option: string, value: unknown): string {
-  return typeof value === 'string' && value !== '' ? value : refuse(option, value, 'a string that is not empty')
+  return typeof value === 'string' && value !== ''
+    ? value
+    : refuse(option, value, 'a string that is not empty')
 }
 
 export function plainObject(option: string, value: unknown): Record<string, unknown> {
-  if (value !== null && typeof value === 'object' && !Array.isArray(value)) return value as Record<string, unknown>
+  if (value !== null && typeof value === 'object' && !Array.isArray(value))
+    return value as Record<string, unknown>
   return refuse(option, value, 'an object')
 }
 

@@ -21,35 +21,62 @@ function refusal(options: unknown): InvalidOptionError {
 
 /** Of every option: values that are right, and values that are not. `null` stands for nothing that was said. */
 const judged: Record<keyof PoolOptions, { right: unknown[]; wrong: unknown[] }> = {
-  filename: { right: ['/handler.js', new URL('file:///handler.js'), 'typescript', null], wrong: [1, {}, '', './x.js', 'fs'] },
+  filename: {
+    right: ['/handler.js', new URL('file:///handler.js'), 'typescript', null],
+    wrong: [1, {}, '', './x.js', 'fs'],
+  },
   name: { right: ['work', '__proto__'], wrong: ['', 1, null, {}] },
-  minThreads: { right: [0, 1, 4096], wrong: [-1, 1.5, Number.NaN, Number.POSITIVE_INFINITY, 4097, '1', null, 1n] },
-  maxThreads: { right: [1, 4096], wrong: [0, -1, 1.5, Number.NaN, Number.POSITIVE_INFINITY, 4097, '1', null] },
+  minThreads: {
+    right: [0, 1, 4096],
+    wrong: [-1, 1.5, Number.NaN, Number.POSITIVE_INFINITY, 4097, '1', null, 1n],
+  },
+  maxThreads: {
+    right: [1, 4096],
+    wrong: [0, -1, 1.5, Number.NaN, Number.POSITIVE_INFINITY, 4097, '1', null],
+  },
   idleTimeout: { right: [0, 0.5, 1e9, Number.POSITIVE_INFINITY], wrong: [-1, Number.NaN, '1', null, true] },
   maxQueue: {
     right: [0, 1, Number.POSITIVE_INFINITY, 'auto'],
     wrong: [-1, 1.5, Number.NaN, Number.NEGATIVE_INFINITY, 'Auto', '1', null],
   },
-  concurrentTasksPerWorker: { right: [1, 65_536], wrong: [0, -1, 1.5, 65_537, Number.POSITIVE_INFINITY, '1', null] },
+  concurrentTasksPerWorker: {
+    right: [1, 65_536],
+    wrong: [0, -1, 1.5, 65_537, Number.POSITIVE_INFINITY, '1', null],
+  },
   resourceLimits: { right: [{}, { maxOldGenerationSizeMb: 64 }], wrong: [1, null, [], 'much', () => {}] },
   env: { right: [{}, { A: '1' }, SHARE_ENV], wrong: [1, null, [], 'A=1', Symbol('other')] },
   argv: { right: [[], ['--a', 1]], wrong: ['--a', 1, {}, null] },
   execArgv: { right: [[], ['--no-warnings']], wrong: ['--a', [1], {}, null] },
   workerData: { right: [0, null, 'x', {}, false], wrong: [] },
-  niceIncrement: { right: [0, 19], wrong: [1.5, Number.NaN, '1', null, ...(process.platform === 'win32' ? [] : [-1])] },
+  niceIncrement: {
+    right: [0, 19],
+    wrong: [1.5, Number.NaN, '1', null, ...(process.platform === 'win32' ? [] : [-1])],
+  },
   trackUnmanagedFds: { right: [true, false], wrong: [1, 'true', null] },
   closeTimeout: { right: [0, 0.5, Number.POSITIVE_INFINITY], wrong: [-1, Number.NaN, '1', null] },
   loadBalancer: { right: [() => null], wrong: [1, {}, 'least-busy', null] },
   queue: {
     right: [new FifoQueue(), { size: 0, push() {}, shift() {}, remove() {} }],
-    wrong: [1, null, [], {}, { push() {}, shift() {}, remove() {} }, { size: 0, push() {}, shift() {} }, FifoQueue],
+    wrong: [
+      1,
+      null,
+      [],
+      {},
+      { push() {}, shift() {}, remove() {} },
+      { size: 0, push() {}, shift() {} },
+      FifoQueue,
+    ],
   },
   recordTiming: { right: [true, false], wrong: [1, 'true', null] },
   workerHistogram: { right: [true, false], wrong: [0, 'false', null] },
 }
 
 const say = (value: unknown) =>
-  typeof value === 'object' ? JSON.stringify(value) : typeof value === 'function' ? 'a function' : String(value)
+  typeof value === 'object'
+    ? JSON.stringify(value)
+    : typeof value === 'function'
+      ? 'a function'
+      : String(value)
 
 for (const [option, { right, wrong }] of Object.entries(judged)) {
   describe(`the option ${option}`, () => {
@@ -106,10 +133,7 @@ describe('options together', () => {
   test('a minimum alone lifts the maximum, a maximum alone lowers the minimum', () => {
     assert.equal(resolve({ minThreads: 999 }).maxThreads, 999)
     assert.equal(resolve({ minThreads: 999 }).minThreads, 999)
-    assert.deepEqual(
-      [resolve({ maxThreads: 1 }).minThreads, resolve({ maxThreads: 1 }).maxThreads],
-      [1, 1],
-    )
+    assert.deepEqual([resolve({ maxThreads: 1 }).minThreads, resolve({ maxThreads: 1 }).maxThreads], [1, 1])
     assert.equal(resolve({ minThreads: 0 }).minThreads, 0)
   })
 
@@ -141,17 +165,41 @@ describe('options together', () => {
     ] as const) {
       assert.equal(refusal({ resourceLimits: { [limit]: value } }).option, `resourceLimits.${limit}`)
     }
-    resolve({ resourceLimits: { stackSizeMb: 1, maxOldGenerationSizeMb: 4, maxYoungGenerationSizeMb: undefined } })
+    resolve({
+      resourceLimits: { stackSizeMb: 1, maxOldGenerationSizeMb: 4, maxYoungGenerationSizeMb: undefined },
+    })
   })
 
   test('what workers are started with is handed on, and only what was given', () => {
     const env = { A: '1' }
-    const { workerOptions } = resolve({ env, argv: ['a'], execArgv: ['--b'], workerData: 0, trackUnmanagedFds: false })
+    const { workerOptions } = resolve({
+      env,
+      argv: ['a'],
+      execArgv: ['--b'],
+      workerData: 0,
+      trackUnmanagedFds: false,
+    })
     assert.deepEqual(
       { ...workerOptions, name: undefined },
-      { env, argv: ['a'], execArgv: ['--b'], workerData: 0, trackUnmanagedFds: false, eval: false, name: undefined },
+      {
+        env,
+        argv: ['a'],
+        execArgv: ['--b'],
+        workerData: 0,
+        trackUnmanagedFds: false,
+        eval: false,
+        name: undefined,
+      },
     )
-    for (const absent of ['env', 'argv', 'execArgv', 'workerData', 'resourceLimits', 'trackUnmanagedFds', 'stdout']) {
+    for (const absent of [
+      'env',
+      'argv',
+      'execArgv',
+      'workerData',
+      'resourceLimits',
+      'trackUnmanagedFds',
+      'stdout',
+    ]) {
       assert.equal(absent in resolve().workerOptions, false, absent)
     }
     assert.equal(resolve({ env: SHARE_ENV }).workerOptions.env, SHARE_ENV)
@@ -208,7 +256,10 @@ describe('only own properties are read', () => {
     for (const key of Object.keys(dirt)) delete polluted[key]
   })
 
-  for (const options of [undefined, {}, Object.create(null), { resourceLimits: {} }] as (object | undefined)[]) {
+  for (const options of [undefined, {}, Object.create(null), { resourceLimits: {} }] as (
+    | object
+    | undefined
+  )[]) {
     test(`a polluted prototype changes nothing (${options === undefined ? 'no options' : JSON.stringify(options)})`, () => {
       const clean = resolve(options)
       Object.assign(polluted, dirt)
@@ -218,7 +269,8 @@ describe('only own properties are read', () => {
       assert.equal(settings.maxThreads, clean.maxThreads)
       assert.equal(settings.maxQueue, Number.POSITIVE_INFINITY)
       assert.equal(settings.loadBalancer, null)
-      for (const key of ['env', 'execArgv', 'workerData']) assert.equal(settings.workerOptions[key], undefined, key)
+      for (const key of ['env', 'execArgv', 'workerData'])
+        assert.equal(settings.workerOptions[key], undefined, key)
       const limits = settings.workerOptions.resourceLimits as Record<string, unknown> | undefined
       assert.equal(limits?.stackSizeMb, undefined)
     })

@@ -97,6 +97,8 @@ const knownOptions = [
 export function resolveOptions(given: unknown): PoolSettings {
   const options = ownOptions(given)
   const { minThreads, maxThreads } = resolveSizes(options)
+  const { idleTimeout = DEFAULT_IDLE_TIMEOUT_MS, closeTimeout = DEFAULT_CLOSE_TIMEOUT_MS } = options
+  const { concurrentTasksPerWorker = 1, recordTiming = true, workerHistogram = false } = options
   const queue = resolveQueue(options.queue)
   const maxQueue = resolveMaxQueue(options.maxQueue, maxThreads)
   return {
@@ -104,15 +106,15 @@ export function resolveOptions(given: unknown): PoolSettings {
     name: options.name === undefined ? 'default' : text('name', options.name),
     minThreads,
     maxThreads,
-    idleTimeout: durationMs('idleTimeout', options.idleTimeout ?? DEFAULT_IDLE_TIMEOUT_MS),
+    idleTimeout: durationMs('idleTimeout', idleTimeout),
     maxQueue: Math.min(maxQueue, queue.capacity ?? Number.POSITIVE_INFINITY),
-    concurrentTasksPerWorker: integer('concurrentTasksPerWorker', options.concurrentTasksPerWorker ?? 1, 1, MOST_SLOTS),
+    concurrentTasksPerWorker: integer('concurrentTasksPerWorker', concurrentTasksPerWorker, 1, MOST_SLOTS),
     niceIncrement: resolveNiceness(options.niceIncrement),
-    closeTimeout: durationMs('closeTimeout', options.closeTimeout ?? DEFAULT_CLOSE_TIMEOUT_MS),
+    closeTimeout: durationMs('closeTimeout', closeTimeout),
     loadBalancer: resolveBalancer(options.loadBalancer),
     queue,
-    recordTiming: boolean('recordTiming', options.recordTiming ?? true),
-    workerHistogram: boolean('workerHistogram', options.workerHistogram ?? false),
+    recordTiming: boolean('recordTiming', recordTiming),
+    workerHistogram: boolean('workerHistogram', workerHistogram),
     workerOptions: resolveWorkerOptions(options),
   }
 }
@@ -125,12 +127,16 @@ export function preloadOf(settings: PoolSettings): Handler | null {
 function ownOptions(given: unknown): PoolOptions {
   if (given === undefined) return Object.create(null)
   if (given === null || typeof given !== 'object' || Array.isArray(given)) {
-    throw new InvalidOptionError('options', `The options of a pool must be an object; got ${describe(given)}.`)
+    throw new InvalidOptionError(
+      'options',
+      `The options of a pool must be an object; got ${describe(given)}.`,
+    )
   }
   for (const key of Object.keys(given)) {
     if ((knownOptions as readonly string[]).includes(key)) continue
     const nearest = nearestName(key, knownOptions)
-    const hint = nearest === undefined ? `Known are ${knownOptions.join(', ')}.` : `Did you mean '${nearest}'?`
+    const hint =
+      nearest === undefined ? `Known are ${knownOptions.join(', ')}.` : `Did you mean '${nearest}'?`
     const value = describe((given as Record<string, unknown>)[key])
     throw new InvalidOptionError(key, `There is no option '${key}' (given as ${value}). ${hint}`)
   }
@@ -163,7 +169,8 @@ function resolveSizes(options: PoolOptions): { minThreads: number; maxThreads: n
 function resolveMaxQueue(given: unknown, maxThreads: number): number {
   if (given === undefined) return Number.POSITIVE_INFINITY
   if (given === 'auto') return maxThreads ** 2
-  if (typeof given === 'string') return refuse('maxQueue', given, "an integer of at least 0, Infinity or 'auto'")
+  if (typeof given === 'string')
+    return refuse('maxQueue', given, "an integer of at least 0, Infinity or 'auto'")
   return integer('maxQueue', given, 0, Number.MAX_SAFE_INTEGER, true)
 }
 
@@ -199,7 +206,8 @@ function resolveWorkerOptions(options: PoolOptions): Record<string, unknown> {
   if (options.argv !== undefined) {
     resolved.argv = Array.isArray(options.argv) ? options.argv : refuse('argv', options.argv, 'an array')
   }
-  const execArgv = options.execArgv === undefined ? inheritedFlags() : stringArray('execArgv', options.execArgv)
+  const execArgv =
+    options.execArgv === undefined ? inheritedFlags() : stringArray('execArgv', options.execArgv)
   if (execArgv !== undefined) resolved.execArgv = execArgv
   if (options.workerData !== undefined) resolved.workerData = options.workerData
   if (options.resourceLimits !== undefined) resolved.resourceLimits = resolveLimits(options.resourceLimits)
@@ -212,7 +220,9 @@ function resolveWorkerOptions(options: PoolOptions): Record<string, unknown> {
 /** Workers inherit the process's flags; the one that speaks of `--eval`'s text would keep them from starting a file. */
 function inheritedFlags(): string[] | undefined {
   const speaksOfText = (flag: string) => flag.startsWith('--input-type')
-  return process.execArgv.some(speaksOfText) ? process.execArgv.filter(flag => !speaksOfText(flag)) : undefined
+  return process.execArgv.some(speaksOfText)
+    ? process.execArgv.filter(flag => !speaksOfText(flag))
+    : undefined
 }
 
 function resolveLimits(given: unknown): Record<string, unknown> {

@@ -11,6 +11,9 @@ export const poolMoves = {
 
 export function movePool(pool: { state: PoolState }, next: PoolState): void {
   const legal: readonly PoolState[] = poolMoves[pool.state]
-  invariant(legal.includes(next), `a pool moves from ${pool.state} to one of [${legal.join(', ')}], not to ${next}`)
+  invariant(
+    legal.includes(next),
+    `a pool moves from ${pool.state} to one of [${legal.join(', ')}], not to ${next}`,
+  )
   pool.state = next
 }

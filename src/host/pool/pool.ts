@@ -2,15 +2,15 @@
 import { EventEmitter } from 'node:events'
 import type { Worker } from 'node:worker_threads'
 import { realClock } from '../../shared/base/clock.js'
+import { nextTaskId } from '../../shared/channel/claims.js'
 import {
   InvalidOptionError,
   InvalidTaskError,
-  type PoolError,
   PoolClosedError,
+  type PoolError,
   QueueFullError,
   TaskCancelledError,
 } from '../../shared/errors/pool-errors.js'
-import { nextTaskId } from '../../shared/channel/claims.js'
 import type { Backend } from '../backend/backend.js'
 import { threadBackend } from '../backend/thread-backend.js'
 import { Dispatcher } from '../dispatch/dispatcher.js'
@@ -136,7 +136,9 @@ export class Pool<Module = any> extends EventEmitter<PoolEvents> {
       return Promise.reject(problem)
     }
     if (request.signal?.aborted) return Promise.reject(new TaskCancelledError(request.signal.reason))
-    return new Promise((resolve, reject) => this.#accept(request, resolve as (value: unknown) => void, reject))
+    return new Promise((resolve, reject) =>
+      this.#accept(request, resolve as (value: unknown) => void, reject),
+    )
   }
 
   /**
@@ -298,7 +300,8 @@ export class Pool<Module = any> extends EventEmitter<PoolEvents> {
   }
 
   #finishIfIdle(): void {
-    if (this.#closing !== null && this.#counters.pending === 0) this.#shutDown(new PoolClosedError('destroyed'))
+    if (this.#closing !== null && this.#counters.pending === 0)
+      this.#shutDown(new PoolClosedError('destroyed'))
   }
 
   /** Rejects what is left and ends the workers; the one way to `closed`. */
@@ -333,18 +336,28 @@ export class Pool<Module = any> extends EventEmitter<PoolEvents> {
 
 function checkCloseOptions(options: unknown): CloseOptions {
   if (options === null || typeof options !== 'object') {
-    throw new InvalidTaskError('options', `The options of close() must be an object; got ${describe(options)}.`)
+    throw new InvalidTaskError(
+      'options',
+      `The options of close() must be an object; got ${describe(options)}.`,
+    )
   }
   const force = Object.hasOwn(options, 'force') ? (options as CloseOptions).force : undefined
   if (force === undefined || typeof force === 'boolean') return { force }
-  throw new InvalidTaskError('force', `The option 'force' of close() must be true or false; got ${describe(force)}.`)
+  throw new InvalidTaskError(
+    'force',
+    `The option 'force' of close() must be true or false; got ${describe(force)}.`,
+  )
 }
 
 /** What Node says of worker options that only it can judge, as an error about the option. */
 function startProblem(failure: unknown): unknown {
   const { code, name, message } = failure as { code?: string; name?: string; message?: string }
   if (code === 'ERR_WORKER_INVALID_EXEC_ARGV') {
-    return new InvalidOptionError('execArgv', `The option 'execArgv' holds flags a worker cannot have: ${message}.`, failure)
+    return new InvalidOptionError(
+      'execArgv',
+      `The option 'execArgv' holds flags a worker cannot have: ${message}.`,
+      failure,
+    )
   }
   if (name === 'DataCloneError') {
     return new InvalidOptionError('workerData', `The option 'workerData' (or 'env'): ${message}`, failure)

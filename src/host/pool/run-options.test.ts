@@ -28,7 +28,10 @@ const judged: Record<keyof RunOptions, { right: unknown[]; wrong: unknown[] }> =
     wrong: [1, '', './x.js', 'typescript', 'fs', 'node:fs', 'data:text/javascript,1', {}],
   },
   name: { right: ['other', '__proto__', null], wrong: ['', 1, {}] },
-  signal: { right: [signal, null], wrong: [1, 'abort', {}, new AbortController(), { addEventListener() {} }] },
+  signal: {
+    right: [signal, null],
+    wrong: [1, 'abort', {}, new AbortController(), { addEventListener() {} }],
+  },
   transferList: { right: [[], [new ArrayBuffer(1)]], wrong: [1, {}, new ArrayBuffer(1), null, 'x'] },
   priority: { right: [0, -1, 1.5, Number.POSITIVE_INFINITY], wrong: ['1', Number.NaN, null, 1n, {}] },
   queueOptions: { right: [null, 1, {}, 'x'], wrong: [] },

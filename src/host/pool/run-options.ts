@@ -33,7 +33,10 @@ export function resolveRun(
   handlers: HandlerTable,
 ): TaskRequest {
   const options = given === undefined ? EMPTY : ownOptions(given)
-  const handler = { filename: resolveFilename(options.filename, settings), name: resolveName(options.name, settings) }
+  const handler = {
+    filename: resolveFilename(options.filename, settings),
+    name: resolveName(options.name, settings),
+  }
   let transferList = resolveTransferList(options.transferList)
   if (isMoved(payload)) {
     transferList = [...transferList, ...transferOf(payload)]
@@ -57,7 +60,8 @@ function ownOptions(given: unknown): RunOptions {
   for (const key of Object.keys(given)) {
     if ((knownOptions as readonly string[]).includes(key)) continue
     const nearest = nearestName(key, knownOptions)
-    const hint = nearest === undefined ? `Known are ${knownOptions.join(', ')}.` : `Did you mean '${nearest}'?`
+    const hint =
+      nearest === undefined ? `Known are ${knownOptions.join(', ')}.` : `Did you mean '${nearest}'?`
     throw new InvalidTaskError(key, `run() has no option '${key}'. ${hint}`)
   }
   return Object.assign(Object.create(null), given)
@@ -76,24 +80,37 @@ function resolveFilename(given: unknown, settings: PoolSettings): string {
 function resolveName(given: unknown, settings: PoolSettings): string {
   if (given === undefined || given === null) return settings.name
   if (typeof given === 'string' && given !== '') return given
-  throw new InvalidTaskError('name', `The option 'name' of run() must be a string that is not empty; got ${describe(given)}.`)
+  throw new InvalidTaskError(
+    'name',
+    `The option 'name' of run() must be a string that is not empty; got ${describe(given)}.`,
+  )
 }
 
 function resolveTransferList(given: unknown): readonly TransferItem[] {
   if (given === undefined) return NOTHING
   if (Array.isArray(given)) return given
-  throw new InvalidTaskError('transferList', `The option 'transferList' of run() must be an array; got ${describe(given)}.`)
+  throw new InvalidTaskError(
+    'transferList',
+    `The option 'transferList' of run() must be an array; got ${describe(given)}.`,
+  )
 }
 
 function resolveSignal(given: unknown): AbortSignal | null {
   if (given === undefined || given === null) return null
   const signal = given as AbortSignal
-  if (typeof signal === 'object' && typeof signal.addEventListener === 'function' && 'aborted' in signal) return signal
-  throw new InvalidTaskError('signal', `The option 'signal' of run() must be an AbortSignal; got ${describe(given)}.`)
+  if (typeof signal === 'object' && typeof signal.addEventListener === 'function' && 'aborted' in signal)
+    return signal
+  throw new InvalidTaskError(
+    'signal',
+    `The option 'signal' of run() must be an AbortSignal; got ${describe(given)}.`,
+  )
 }
 
 function resolvePriority(given: unknown): number {
   if (given === undefined) return 0
   if (typeof given === 'number' && !Number.isNaN(given)) return given
-  throw new InvalidTaskError('priority', `The option 'priority' of run() must be a number; got ${describe(given)}.`)
+  throw new InvalidTaskError(
+    'priority',
+    `The option 'priority' of run() must be a number; got ${describe(given)}.`,
+  )
 }

@@ -29,7 +29,12 @@ describe('usable cores', () => {
     ['v1: a quota of three cores', 8, v1('300000\n', '100000\n'), 3],
     ['v1: -1 is no limit', 8, v1('-1\n', '100000\n'), 8],
     ['v1: a part of a core counts as one', 8, v1('50000\n', '100000\n'), 1],
-    ['v1: a quota without its period is no limit', 8, { '/sys/fs/cgroup/cpu/cpu.cfs_quota_us': '100000\n' }, 8],
+    [
+      'v1: a quota without its period is no limit',
+      8,
+      { '/sys/fs/cgroup/cpu/cpu.cfs_quota_us': '100000\n' },
+      8,
+    ],
     ['where both speak, v2 is right', 8, { ...v1('100000', '100000'), ...v2('400000 100000') }, 4],
   ]
   for (const [title, system, files, expected] of cases) {

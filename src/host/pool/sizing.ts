@@ -35,7 +35,10 @@ function cpuQuota({ readText }: SizingSources): number | undefined {
   )
 }
 
-function quotient(quotaMicroseconds: string | undefined, periodMicroseconds: string | undefined): number | undefined {
+function quotient(
+  quotaMicroseconds: string | undefined,
+  periodMicroseconds: string | undefined,
+): number | undefined {
   const cores = Number(quotaMicroseconds) / Number(periodMicroseconds)
   return Number.isFinite(cores) && cores > 0 ? cores : undefined
 }

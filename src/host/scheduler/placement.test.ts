@@ -16,7 +16,11 @@ describe('room on a worker', () => {
     ['an idle worker has room for any task', {}, { shared: true, exclusive: true }],
     ['a busy one only for a task that shares', { usage: 1 }, { shared: true, exclusive: false }],
     ['a full one for none', { usage: 4 }, { shared: false, exclusive: false }],
-    ['one with an exclusive task for none', { usage: 1, isExclusive: true }, { shared: false, exclusive: false }],
+    [
+      'one with an exclusive task for none',
+      { usage: 1, isExclusive: true },
+      { shared: false, exclusive: false },
+    ],
     ['one that starts counts like a ready one', { isReady: false }, { shared: true, exclusive: true }],
   ]
   for (const [title, traits, { shared, exclusive }] of cases) {
@@ -30,7 +34,10 @@ describe('room on a worker', () => {
 describe('the choice', () => {
   test('nobody, when there is nobody or no room', () => {
     assert.equal(choosePlacement(false, []), null)
-    assert.equal(choosePlacement(false, [worker({ usage: 4 }), worker({ usage: 1, isExclusive: true })]), null)
+    assert.equal(
+      choosePlacement(false, [worker({ usage: 4 }), worker({ usage: 1, isExclusive: true })]),
+      null,
+    )
   })
 
   test('the first idle worker that is ready', () => {
@@ -39,7 +46,12 @@ describe('the choice', () => {
   })
 
   test('else the ready one with the fewest tasks, the first of equals', () => {
-    const workers = [worker({ usage: 3 }), worker({ usage: 2 }), worker({ usage: 2 }), worker({ isReady: false })]
+    const workers = [
+      worker({ usage: 3 }),
+      worker({ usage: 2 }),
+      worker({ usage: 2 }),
+      worker({ isReady: false }),
+    ]
     assert.equal(choosePlacement(false, workers), workers[1])
   })
 

@@ -83,7 +83,8 @@ export class Supervisor {
 
   /** Starts a worker; throws what the runtime throws. */
   spawn(): WorkerHandle {
-    const { concurrentTasksPerWorker, workerHistogram, niceIncrement, preload, workerOptions } = this.#settings
+    const { concurrentTasksPerWorker, workerHistogram, niceIncrement, preload, workerOptions } =
+      this.#settings
     const worker = new WorkerHandle(
       ++this.#lastId,
       concurrentTasksPerWorker,
@@ -105,7 +106,11 @@ export class Supervisor {
       return this.spawn()
     } catch (failure) {
       const handler = this.#settings.preload ?? { filename: '', name: '' }
-      this.policy.onFailure(false, new WorkerStartError(this.#lastId, handler, 'thread', failure), this.#clock.now())
+      this.policy.onFailure(
+        false,
+        new WorkerStartError(this.#lastId, handler, 'thread', failure),
+        this.#clock.now(),
+      )
       return null
     }
   }
@@ -219,7 +224,12 @@ export class Supervisor {
 
   #startError(worker: WorkerHandle, cause: unknown): WorkerStartError {
     if (cause instanceof WorkerStartError) return cause
-    return new WorkerStartError(worker.id, this.#settings.preload ?? { filename: '', name: '' }, 'load', cause)
+    return new WorkerStartError(
+      worker.id,
+      this.#settings.preload ?? { filename: '', name: '' },
+      'load',
+      cause,
+    )
   }
 
   #remove(worker: WorkerHandle): void {

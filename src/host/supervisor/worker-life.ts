@@ -14,6 +14,9 @@ export const workerMoves = {
 
 export function moveWorker(worker: { state: WorkerState }, next: WorkerState): void {
   const legal: readonly WorkerState[] = workerMoves[worker.state]
-  invariant(legal.includes(next), `a worker moves from ${worker.state} to one of [${legal.join(', ')}], not to ${next}`)
+  invariant(
+    legal.includes(next),
+    `a worker moves from ${worker.state} to one of [${legal.join(', ')}], not to ${next}`,
+  )
   worker.state = next
 }

@@ -16,7 +16,13 @@ function setUp(count: number) {
   })
   const tasks = Array.from({ length: count }, (_, index) => makeTask(index + 1, { signal }))
   for (const task of tasks) cancellation.watch(task)
-  return { controller, cancellation, cancelled, tasks, listeners: () => getEventListeners(signal, 'abort').length }
+  return {
+    controller,
+    cancellation,
+    cancelled,
+    tasks,
+    listeners: () => getEventListeners(signal, 'abort').length,
+  }
 }
 
 test('a thousand tasks with one signal have one listener, gone with the last of them', () => {

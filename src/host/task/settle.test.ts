@@ -40,6 +40,7 @@ test('whether a worker had it is told', () => {
 test('a second answer is our own bug, and reaches no caller', () => {
   const { told, task, settler } = setUp()
   settler.fulfil(task, 1)
-  for (const way of ['fulfil', 'reject', 'cancel'] as const) assert.throws(() => settler[way](task, 2), /invariant/)
+  for (const way of ['fulfil', 'reject', 'cancel'] as const)
+    assert.throws(() => settler[way](task, 2), /invariant/)
   assert.deepEqual(told, ['told fulfilled false', 'resolved 1'])
 })

@@ -1,5 +1,5 @@
 // The only place a caller's promise is settled.
-import { type Outcome, Task } from './task.js'
+import type { Outcome, Task } from './task.js'
 import { moveTask } from './task-life.js'
 
 export interface SettleListener {

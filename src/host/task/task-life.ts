@@ -15,6 +15,9 @@ export const taskMoves = {
 
 export function moveTask(task: { state: TaskState }, next: TaskState): void {
   const legal: readonly TaskState[] = taskMoves[task.state]
-  invariant(legal.includes(next), `a task moves from ${task.state} to one of [${legal.join(', ')}], not to ${next}`)
+  invariant(
+    legal.includes(next),
+    `a task moves from ${task.state} to one of [${legal.join(', ')}], not to ${next}`,
+  )
   task.state = next
 }

@@ -30,7 +30,17 @@ describe('the path to what cannot be cloned', () => {
   }
 
   test('is the root when nothing is found', () => {
-    for (const value of [undefined, null, 1, 'x', {}, [], new Date(), new ArrayBuffer(8), new Uint8Array(4)]) {
+    for (const value of [
+      undefined,
+      null,
+      1,
+      'x',
+      {},
+      [],
+      new Date(),
+      new ArrayBuffer(8),
+      new Uint8Array(4),
+    ]) {
       assert.equal(findUncloneable(value, 'result'), 'result')
     }
   })

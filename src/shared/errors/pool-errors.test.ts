@@ -6,7 +6,10 @@ import * as errors from './pool-errors.js'
 const cause = new Error('the cause')
 const handler = { filename: '/handler.js', name: 'work' }
 
-const cases: Record<string, { error: errors.PoolError; code: string; name?: string; fields: Record<string, unknown> }> = {
+const cases: Record<
+  string,
+  { error: errors.PoolError; code: string; name?: string; fields: Record<string, unknown> }
+> = {
   InvalidOptionError: {
     error: new errors.InvalidOptionError('maxThreads', 'must be more', cause),
     code: 'ERR_LIDO_INVALID_OPTION',
@@ -71,7 +74,10 @@ test('every class there is stands in this list', () => {
     ([, value]) => typeof value === 'function' && value.prototype instanceof Error,
   )
   assert.deepEqual(
-    classes.map(([name]) => name).filter(name => !abstract.includes(name)).sort(),
+    classes
+      .map(([name]) => name)
+      .filter(name => !abstract.includes(name))
+      .sort(),
     Object.keys(cases).sort(),
   )
 })
@@ -82,7 +88,15 @@ test('without a cause there is none, not an undefined one', () => {
 
 describe('isPoolError', () => {
   test("is false for what is none, a handler's own error with a code too", () => {
-    for (const value of [null, undefined, 1, 'x', {}, cause, Object.assign(new Error('x'), { code: 'ERR_LIDO_X' })]) {
+    for (const value of [
+      null,
+      undefined,
+      1,
+      'x',
+      {},
+      cause,
+      Object.assign(new Error('x'), { code: 'ERR_LIDO_X' }),
+    ]) {
       assert.equal(errors.isPoolError(value), false)
     }
   })

@@ -32,7 +32,15 @@ describe('an error arrives as what it was', () => {
   })
 
   test('a code and other own fields', () => {
-    const fields = { code: 'E_WHY', status: 404, retry: true, list: [1, { a: 2 }], when: new Date(0), big: 1n, none: null }
+    const fields = {
+      code: 'E_WHY',
+      status: 404,
+      retry: true,
+      list: [1, { a: 2 }],
+      when: new Date(0),
+      big: 1n,
+      none: null,
+    }
     const error = errorAcross(Object.assign(new Error('why'), fields))
     assert.deepEqual({ ...error }, fields)
   })
@@ -163,7 +171,10 @@ describe('causes', () => {
 
 describe('an AggregateError', () => {
   test('brings its errors, each as what it was', () => {
-    const thrown = new AggregateError([new TypeError('one'), 'two', Object.assign(new Error('three'), { code: 3 })], 'all')
+    const thrown = new AggregateError(
+      [new TypeError('one'), 'two', Object.assign(new Error('three'), { code: 3 })],
+      'all',
+    )
     const error = errorAcross(thrown)
     assert.equal(error instanceof AggregateError, true)
     assert.equal(error.message, 'all')
@@ -209,7 +220,10 @@ describe('what is no error arrives too', () => {
 
   test('a symbol or a function arrives as its text', () => {
     assert.equal(across(Symbol('odd')), 'Symbol(odd)')
-    assert.match(across(function odd() {}), /function odd/)
+    assert.match(
+      across(function odd() {}),
+      /function odd/,
+    )
   })
 
   test('an object that cannot be cloned arrives as its text', () => {
@@ -222,7 +236,9 @@ describe('what is no error arrives too', () => {
 
 describe('what is hostile arrives as well as it can', () => {
   test('a field that cannot be cloned becomes text, the others stay', () => {
-    const error = errorAcross(Object.assign(new TypeError('why'), { code: 'E', call() {}, weak: new WeakMap() }))
+    const error = errorAcross(
+      Object.assign(new TypeError('why'), { code: 'E', call() {}, weak: new WeakMap() }),
+    )
     assert.equal(error instanceof TypeError, true)
     assert.equal(error.code, 'E')
     assert.match(error.call, /call\(\)/)
@@ -255,7 +271,15 @@ describe('what is hostile arrives as well as it can', () => {
       assert.equal(errorAcross(thrown).code, 'E')
     })
 
-    for (const value of [Symbol('odd'), null, undefined, {}, Object.create(null), 1n, () => {}] as unknown[]) {
+    for (const value of [
+      Symbol('odd'),
+      null,
+      undefined,
+      {},
+      Object.create(null),
+      1n,
+      () => {},
+    ] as unknown[]) {
       test(`${key} is ${value === null || typeof value !== 'object' ? String(value) : 'an object'}: something arrives`, () => {
         const thrown = new Error('why')
         Object.defineProperty(thrown, key, { value })

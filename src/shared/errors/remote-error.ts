@@ -44,7 +44,8 @@ export function pack(thrown: unknown, depth = 0, budget = { errors: MOST_ERRORS 
 }
 
 function packError(error: Error, depth: number, budget: Budget): PackedThrown {
-  if (depth > DEEPEST_CAUSE || budget.errors-- <= 0) return { kind: 'text', text: `${error.name}: ${error.message}` }
+  if (depth > DEEPEST_CAUSE || budget.errors-- <= 0)
+    return { kind: 'text', text: `${error.name}: ${error.message}` }
   const fields: [string, PackedThrown][] = []
   for (const key of Object.keys(error)) {
     if (!PACKED_BY_NAME.has(key)) fields.push([key, packField(error, key, depth, budget)])
