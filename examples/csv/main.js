@@ -32,7 +32,7 @@ const options = readOptions('node examples/csv/main.js', {
     least: 1,
     help: 'how many rows of the file to work on',
   },
-  rowsPerTask: { kind: 'number', default: 4, least: 1, help: 'rows handed to the pool together' },
+  rowsPerTask: { kind: 'number', default: 8, least: 1, help: 'rows handed to the pool together' },
   maxQueue: { kind: 'number', default: 32, least: 1, help: 'most tasks that may wait in the bounded queue' },
   maxThreads: { kind: 'number', default: availableParallelism(), least: 1, help: 'workers in the pool' },
   output: { kind: 'text', default: join(tmpdir(), 'lido-csv'), help: 'folder for the result files' },
@@ -47,7 +47,7 @@ const results = {}
 for (const way of Object.keys(ways)) results[way] = await runWay(way)
 
 printReport({
-  title: `CSV rows through a worker pool, ${options.rowsPerTask} in a task`,
+  title: `CSV rows through a worker pool, rows to a task: ${options.rowsPerTask}`,
   columns: [
     wayColumn,
     countColumn('rows/s', row => row.perSecond),
@@ -80,8 +80,8 @@ function teach({ alone, bounded, unbounded }) {
   const memory = unbounded.memory.rssMib - bounded.memory.rssMib
   const cost = memory > 0 ? `${formatNumber(memory)} MiB more memory` : 'no more memory this time'
   return (
-    `The pool did ${speed} the rows per second and took the longest stall of the event loop from ` +
-    `${formatNumber(alone.loopDelayMs.max)} to ${formatNumber(bounded.loopDelayMs.max)} ms; submitting everything ` +
+    `The pool did ${speed} the rows per second and took the event loop's delay (p99) from ` +
+    `${formatNumber(alone.loopDelayMs.p99)} to ${formatNumber(bounded.loopDelayMs.p99)} ms; submitting everything ` +
     `at once needed a queue of ${formatNumber(unbounded.peakQueue)} and ${cost}, for ` +
     `${formatRatio(unbounded.perSecond / bounded.perSecond)} the speed of \`await pool.room()\`.`
   )
