@@ -4,15 +4,7 @@
 //   node scripts/build.js --check     type-check the sources and the tests, write nothing
 // In the CommonJS pass a file named `x.cjs.ts` stands in for its neighbour `x.ts`.
 import { spawnSync } from 'node:child_process'
-import {
-  cpSync,
-  existsSync,
-  readdirSync,
-  renameSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs'
+import { cpSync, existsSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -64,7 +56,7 @@ function buildCjs() {
         erasableSyntaxOnly: false,
       },
       include: ['src'],
-      exclude: ['src/**/*.test.ts'],
+      exclude: ['src/**/*.test.ts', 'src/testing'],
     }),
   )
   compile(join(stage, 'tsconfig.json'))

@@ -1,5 +1,5 @@
 // A pool without threads and without time: the test plays the workers and moves the clock.
-import { type PoolOptions } from '../host/pool/options.js'
+import type { PoolOptions } from '../host/pool/options.js'
 import { Pool } from '../host/pool/pool.js'
 import type { RunOptions } from '../host/pool/run-options.js'
 import { FakeBackend, type FakeLink } from './fake-backend.js'

@@ -2,8 +2,8 @@
 // what it exports by default.
 import { createRequire } from 'node:module'
 import { extname } from 'node:path'
-import { performance } from 'node:perf_hooks'
 import { pathToFileURL } from 'node:url'
+import { realClock } from '../shared/base/clock.js'
 import type { Handler } from '../shared/protocol/messages.js'
 
 export type HandlerFunction = (payload: unknown) => unknown
@@ -35,13 +35,13 @@ function loadFile(filename: string): Promise<object> {
   const loaded: Loaded = { namespace: evaluate(filename, attempt), failedAt: null, attempt }
   files.set(filename, loaded)
   loaded.namespace.catch(() => {
-    loaded.failedAt = performance.now()
+    loaded.failedAt = realClock.now()
   })
   return loaded.namespace
 }
 
 function isWorthRetrying(loaded: Loaded): boolean {
-  return loaded.failedAt !== null && performance.now() - loaded.failedAt >= RETRY_AFTER_MS
+  return loaded.failedAt !== null && realClock.now() - loaded.failedAt >= RETRY_AFTER_MS
 }
 
 /** `import()` for everything it takes: Node 20 to 24 abort when a worker is ended inside `require()` of an ES module. */

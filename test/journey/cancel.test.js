@@ -43,7 +43,9 @@ test('a task cancelled while it waits never runs; those before and behind it do'
   const track = new Track(4)
   const pool = open({ filename, minThreads: 1, maxThreads: 1 })
   const controller = new AbortController()
-  const answers = [0, 1, 2, 3].map(index => pool.run(track.task(index), index === 2 ? controller : undefined))
+  const answers = [0, 1, 2, 3].map(index =>
+    pool.run(track.task(index), index === 2 ? { signal: controller.signal } : {}),
+  )
   await track.startAt(0)
   controller.abort()
   await assert.rejects(answers[2], { name: 'AbortError' })
@@ -89,7 +91,7 @@ test('the waiting task is cancelled, then the running one: the third still runs'
   const track = new Track(3)
   const pool = open({ filename, minThreads: 1, maxThreads: 1 })
   const controllers = [new AbortController(), new AbortController()]
-  const answers = [0, 1, 2].map(index => pool.run(track.task(index), controllers[index]))
+  const answers = [0, 1, 2].map(index => pool.run(track.task(index), { signal: controllers[index]?.signal }))
   await track.startAt(0)
   controllers[1].abort()
   controllers[0].abort()
@@ -165,7 +167,8 @@ test('of tasks aborted together in the turn of their submission, none begins tha
     const probe = new Track(1)
     await pool.run(probe.task(0))
     const controller = new AbortController()
-    const answers = Array.from({ length: 300 }, (_, index) => pool.run(track.task(index), controller))
+    const { signal } = controller
+    const answers = Array.from({ length: 300 }, (_, index) => pool.run(track.task(index), { signal }))
     controller.abort()
     await rejections(answers)
     await pool.run(new Track(1).task(0))
@@ -181,7 +184,10 @@ test('every second of 2,000 waiting tasks is aborted: exactly these reject, exac
   await track.startAt(0)
   const controllers = Array.from({ length: 1000 }, () => new AbortController())
   const answers = Array.from({ length: 2000 }, (_, index) => {
-    return pool.run(track.task(index), index % 2 === 0 ? undefined : { signal: controllers[index >> 1].signal })
+    return pool.run(
+      track.task(index),
+      index % 2 === 0 ? undefined : { signal: controllers[index >> 1].signal },
+    )
   })
   for (const controller of controllers) controller.abort()
   track.release(2000)
@@ -196,7 +202,9 @@ test('cancelling one task harms no neighbour, with several tasks on a worker', a
   const pool = open({ filename, ...options })
   const controller = new AbortController()
   const indices = Array.from({ length: 9 }, (_, index) => index)
-  const answers = indices.map(index => pool.run(track.task(index), index === 0 ? controller : undefined))
+  const answers = indices.map(index =>
+    pool.run(track.task(index), index === 0 ? { signal: controller.signal } : {}),
+  )
   await track.starts(5)
   controller.abort()
   await assert.rejects(answers[0], { name: 'AbortError' })

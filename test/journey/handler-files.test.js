@@ -62,7 +62,10 @@ test('a path with spaces, percent signs and hashes is only a path', async (open,
 test('a package can be named in the constructor, as seen from the working directory', async (_open, t) => {
   const folder = openFolder(t)
   const packages = {
-    'plain-handler': ['{ "type": "module", "exports": "./index.js" }', 'export default value => `plain ${value}`'],
+    'plain-handler': [
+      '{ "type": "module", "exports": "./index.js" }',
+      'export default value => `plain ${value}`',
+    ],
     '@scope/handler': ['{ "main": "index.js" }', 'module.exports = value => `scoped ${value}`'],
   }
   for (const [name, [manifest, source]] of Object.entries(packages)) {
@@ -124,7 +127,12 @@ for (const [what, filename] of refused) {
 }
 
 test('neither a builtin module nor a URL of another kind can be the file of a pool', () => {
-  for (const filename of ['child_process', 'node:fs', 'fs/promises', 'data:text/javascript,export default () => 1']) {
+  for (const filename of [
+    'child_process',
+    'node:fs',
+    'fs/promises',
+    'data:text/javascript,export default () => 1',
+  ]) {
     assert.throws(() => new Pool({ filename }), InvalidOptionError, filename)
   }
 })
@@ -133,8 +141,17 @@ test('an untrusted file and name never reach a function of Node', async (open, t
   const folder = openFolder(t)
   const pool = open({ filename: handler('echo.js'), maxThreads: 1 })
   const mark = `${folder.path}/mark`
-  for (const filename of ['child_process', 'node:child_process', 'node:child_process?x', 'NODE:child_process']) {
-    await assert.rejects(pool.run(`touch ${mark}`, { filename, name: 'execSync' }), InvalidTaskError, filename)
+  for (const filename of [
+    'child_process',
+    'node:child_process',
+    'node:child_process?x',
+    'NODE:child_process',
+  ]) {
+    await assert.rejects(
+      pool.run(`touch ${mark}`, { filename, name: 'execSync' }),
+      InvalidTaskError,
+      filename,
+    )
   }
   assert.equal(await pool.run('x'), 'x')
   assert.equal(existsSync(mark), false)

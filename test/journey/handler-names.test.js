@@ -24,7 +24,11 @@ const inherited = [
 
 for (const file of ['echo.js', 'function.cjs', 'names.cjs', 'promised.cjs', 'transpiled.cjs']) {
   test(`no inherited name is a handler of ${file}, and asking for one costs the worker nothing`, async open => {
-    const pool = open({ filename: handler(file), name: file === 'names.cjs' ? 'default' : undefined, maxThreads: 1 })
+    const pool = open({
+      filename: handler(file),
+      name: file === 'names.cjs' ? 'default' : undefined,
+      maxThreads: 1,
+    })
     const before = await pool.run('x')
     const [worker] = pool.workers
     for (const name of inherited) {
@@ -63,7 +67,14 @@ test('a pool whose own name is missing rejects each call; calls with a right nam
 test('a name with slashes never reaches another file', async open => {
   const pool = open({ filename: handler('echo.js'), maxThreads: 1 })
   assert.equal(await pool.run(21, { name: 'twice' }), 42)
-  for (const name of ['../function.cjs/default', './echo.js/twice', 'echo.js:twice', '/twice', 'twice/', 'default.twice']) {
+  for (const name of [
+    '../function.cjs/default',
+    './echo.js/twice',
+    'echo.js:twice',
+    '/twice',
+    'twice/',
+    'default.twice',
+  ]) {
     await assert.rejects(pool.run(21, { name }), WorkerStartError, name)
   }
 })

@@ -29,7 +29,10 @@ static napi_value Init(napi_env env, napi_value) {
 NAPI_MODULE(addon, Init)
 `
 
-const headers = [join(dirname(dirname(realpathSync(process.execPath))), 'include', 'node'), '/usr/include/node']
+const headers = [
+  join(dirname(dirname(realpathSync(process.execPath))), 'include', 'node'),
+  '/usr/include/node',
+]
 const include = headers.find(folder => existsSync(join(folder, 'node_api.h')))
 const hasCompiler = spawnSync('g++', ['--version']).status === 0
 let skip = false

@@ -83,7 +83,12 @@ test('12 tasks on 2 workers of 2 slots start in order', async open => {
 test('a worker that is slow to start holds no task back: the ready one takes it over, in order', async open => {
   const loading = sharedWords(2)
   const track = new Track(6)
-  const pool = open({ filename: handler('slow-to-load.js'), minThreads: 2, maxThreads: 2, workerData: loading })
+  const pool = open({
+    filename: handler('slow-to-load.js'),
+    minThreads: 2,
+    maxThreads: 2,
+    workerData: loading,
+  })
   const answers = Array.from({ length: track.size }, (_, index) => pool.run(track.task(index)))
   await reached(loading, 0)
   const first = await track.startAt(0)

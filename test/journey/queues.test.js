@@ -72,7 +72,8 @@ test('a refused task leaves no trace: no count, no listener, no place', async op
   const { pool, busy } = await openBusy(open, track, { maxQueue: 1 })
   const waiting = pool.run(track.task(1))
   const { signal } = new AbortController()
-  for (let call = 0; call < 50; call++) await assert.rejects(pool.run(track.task(2), { signal }), QueueFullError)
+  for (let call = 0; call < 50; call++)
+    await assert.rejects(pool.run(track.task(2), { signal }), QueueFullError)
   assert.equal(getEventListeners(signal, 'abort').length, 0)
   const { tasks, queue } = pool.stats()
   assert.deepEqual([tasks.accepted, tasks.waiting, tasks.inFlight, queue.size], [2, 1, 1, 1])
@@ -132,7 +133,7 @@ test("a user's own queue decides the order and sees what it needs", async open =
       return stack.length
     },
     push(task) {
-      seen.push([task.queueOptions, task.isCancellable, task.priority])
+      seen.push([task.queueOptions, Boolean(task.signal), task.priority])
       stack.push(task)
     },
     shift: () => stack.pop(),

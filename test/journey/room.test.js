@@ -18,7 +18,13 @@ const kinds = {
 
 for (const [what, options] of Object.entries(kinds)) {
   test(`six producers that wait for room are never refused, with ${what}`, async open => {
-    const pool = open({ filename: handler('echo.js'), name: 'later', minThreads: 2, maxThreads: 2, ...options })
+    const pool = open({
+      filename: handler('echo.js'),
+      name: 'later',
+      minThreads: 2,
+      maxThreads: 2,
+      ...options,
+    })
     const answers = []
     let mostWaiting = 0
     async function produce(producer) {

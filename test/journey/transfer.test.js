@@ -2,7 +2,14 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { MessageChannel } from 'node:worker_threads'
-import { move, NotCloneableError, PoolClosedError, QueueFullError, transferableSymbol, valueSymbol } from 'lido'
+import {
+  move,
+  NotCloneableError,
+  PoolClosedError,
+  QueueFullError,
+  transferableSymbol,
+  valueSymbol,
+} from 'lido'
 import { handler } from '../helpers/handler.js'
 import { test } from '../helpers/pool-test.js'
 import { Track } from '../helpers/track.js'
@@ -82,7 +89,9 @@ test('a submission that is rejected leaves its buffer intact', async open => {
   const transferList = [buffer]
   await assert.rejects(pool.run(buffer, { transferList }), QueueFullError)
   await assert.rejects(pool.run(move(buffer)), QueueFullError)
-  await assert.rejects(pool.run(buffer, { transferList, signal: AbortSignal.abort() }), { name: 'AbortError' })
+  await assert.rejects(pool.run(buffer, { transferList, signal: AbortSignal.abort() }), {
+    name: 'AbortError',
+  })
   await assert.rejects(pool.run(buffer, { transferList, filename: 'no-file' }))
   assert.equal(buffer.byteLength, size)
   track.releaseAll()
@@ -121,7 +130,11 @@ test('a transfer list with a doubled or impossible entry rejects that task alone
   ]
   const good = () => pool.run(new ArrayBuffer(3))
   for (const [payload, transferList] of bad) {
-    const [before, outcome, after] = await Promise.allSettled([good(), pool.run(payload, { transferList }), good()])
+    const [before, outcome, after] = await Promise.allSettled([
+      good(),
+      pool.run(payload, { transferList }),
+      good(),
+    ])
     assert.equal(outcome.status, 'rejected', String(transferList))
     assert.deepEqual([before.value, after.value], [3, 3])
   }

@@ -290,9 +290,14 @@ export class Piscina<T = any, R = any> extends EventEmitterAsyncResource {
   }
 }
 
-/** Types that CommonJS programs reach as members of the class. */
+/** Types that CommonJS programs reach as members of the class, or import by name. */
 export declare namespace Piscina {
+  type Piscina<T = any, R = any> = import('./piscina.js').Piscina<T, R>
+  type ArrayTaskQueue = import('./array-task-queue.js').ArrayTaskQueue
+  type FixedQueue = import('./fixed-queue.js').FixedQueue
   type Options = import('./options.js').PiscinaOptions
+  type PiscinaHistogram = import('./histogram.js').PiscinaHistogram
+  type PiscinaHistogramSummary = import('./histogram.js').PiscinaHistogramSummary
   type PiscinaTask = import('./task-queue.js').PiscinaTask
   type TaskQueue = import('./task-queue.js').TaskQueue
   type PiscinaWorker = import('./load-balancer.js').PiscinaWorker

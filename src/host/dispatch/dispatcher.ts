@@ -6,6 +6,7 @@ import { offer, takeBack } from '../../shared/channel/claims.js'
 import { findUncloneable } from '../../shared/errors/clone-path.js'
 import {
   NotCloneableError,
+  PoolClosedError,
   type PoolError,
   TaskCancelledError,
   WorkerExitError,
@@ -106,6 +107,8 @@ export class Dispatcher {
     if (task.state === 'queued') {
       this.#line.remove(task)
       this.#parts.settler.cancel(task, error)
+      // It may have been the one that the others waited behind.
+      this.pump()
       this.#parts.onLeft()
       return
     }
@@ -136,6 +139,7 @@ export class Dispatcher {
       else task.assignedAt = this.#parts.clock.now()
     }
     this.pump()
+    this.#parts.onLeft()
   }
 
   onMessage(worker: WorkerHandle, message: ToHost): void {
@@ -205,7 +209,8 @@ export class Dispatcher {
     const task = this.#line.peek()
     if (task === null) return false
     const worker = this.#chooseWorker(task)
-    if (worker === null) return task.state === 'settled'
+    // A balancer is the user's code: it may have cancelled the task, or closed the pool.
+    if (worker === null || task.state !== 'queued') return task.state === 'settled'
     this.#line.take(task)
     moveTask(task, 'assigned')
     this.#give(worker, task)
@@ -221,20 +226,25 @@ export class Dispatcher {
   }
 
   #chooseWorker(task: Task): WorkerHandle | null {
-    const { supervisor, loadBalancer } = this.#parts
+    const { supervisor, loadBalancer, settler } = this.#parts
     if (loadBalancer === null)
       return choosePlacement(task.isExclusive, supervisor.workers) ?? supervisor.trySpawn()
-    let chosen: WorkerHandle | null
     try {
-      chosen = this.#askBalancer(loadBalancer, task)
+      return this.#chooseByBalancer(loadBalancer, task)
     } catch (failure) {
-      this.#line.take(task)
-      this.#parts.settler.reject(task, failure)
+      if (task.state === 'queued') {
+        this.#line.take(task)
+        settler.reject(task, failure)
+      }
       return null
     }
-    if (chosen !== null) return chosen
-    const spawned = supervisor.trySpawn()
-    if (spawned !== null) return this.#askBalancer(loadBalancer, task)
+  }
+
+  #chooseByBalancer(loadBalancer: LoadBalancer, task: Task): WorkerHandle | null {
+    const { supervisor } = this.#parts
+    const chosen = this.#askBalancer(loadBalancer, task)
+    if (chosen !== null || task.state !== 'queued') return chosen
+    if (supervisor.trySpawn() !== null) return this.#askBalancer(loadBalancer, task)
     // A balancer may let a task wait for something to happen. Where nothing will, it is asked for nothing.
     const somethingWillHappen = this.#inFlight > 0 || supervisor.startingCount > 0
     return somethingWillHappen ? null : choosePlacement(task.isExclusive, supervisor.workers)
@@ -350,7 +360,8 @@ export class Dispatcher {
         settler.reject(task, error)
         wasTold = true
       } else if (isGone || ++task.returns > MOST_RETURNS) {
-        settler.reject(task, new WorkerExitError(worker.id, 1, error))
+        const isClosed = error instanceof PoolClosedError
+        settler.reject(task, isClosed ? error : new WorkerExitError(worker.id, 1, error))
         wasTold = true
       } else {
         moveTask(task, 'queued')

@@ -92,6 +92,23 @@ describe('the waiting line', () => {
     }
   })
 
+  test('draining takes out also what a queue will not give', () => {
+    const kept: QueuedTask[] = []
+    const queue = {
+      get size() {
+        return kept.length
+      },
+      push: (task: QueuedTask) => void kept.push(task),
+      shift: () => null,
+      remove: (task: QueuedTask) => void kept.splice(kept.indexOf(task), 1),
+    }
+    const { line, tasks } = setUp(3, queue)
+    line.remove(tasks[1]!)
+    assert.deepEqual(idsOf(line.drain()), [1, 3])
+    assert.equal(line.size, 0)
+    assert.deepEqual(idsOf(line.drain()), [])
+  })
+
   test('a queue that gives what is no task of ours is passed over', () => {
     const given: unknown[] = [{ id: 1 }, makeTask(2)]
     const queue = {

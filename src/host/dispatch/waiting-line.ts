@@ -10,9 +10,12 @@ export class WaitingLine {
   readonly #returned = new FifoQueue()
   /** Taken from the queue, since a queue cannot be looked into without taking. */
   #head: Task | null = null
+  /** What a queue of the user's own holds: it may give out nothing, and its tasks are answered all the same. */
+  readonly #held: Set<Task> | null
 
   constructor(queue: TaskQueue) {
     this.#queue = queue
+    this.#held = queue.constructor === FifoQueue ? null : new Set()
   }
 
   get size(): number {
@@ -21,6 +24,7 @@ export class WaitingLine {
 
   push(task: Task): void {
     this.#queue.push(task)
+    this.#held?.add(task)
   }
 
   /** A task comes back to where it stood: before all that have not been placed yet. */
@@ -35,6 +39,7 @@ export class WaitingLine {
     while (this.#head === null && this.#queue.size > 0) {
       const task = (this.#queue.shift() ?? null) as Task | null
       if (task === null) return null
+      this.#held?.delete(task)
       // A queue that keeps what it was told to remove must not bring a settled task back to life.
       if (task.state === 'queued') this.#head = task
     }
@@ -50,15 +55,22 @@ export class WaitingLine {
   remove(task: Task): void {
     if (task === this.#head) this.#head = null
     else if (task.returns > 0) this.#returned.remove(task)
-    else this.#queue.remove(task)
+    else {
+      this.#held?.delete(task)
+      this.#queue.remove(task)
+    }
   }
 
   /** Empties the line. */
   *drain(): Generator<Task> {
     for (;;) {
       const task = this.peek()
-      if (task === null) return
+      if (task === null) break
       this.take(task)
+      yield task
+    }
+    for (const task of this.#held ?? []) {
+      this.remove(task)
       yield task
     }
   }

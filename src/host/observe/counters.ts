@@ -1,5 +1,6 @@
 // What became of the tasks, counted.
-import type { Outcome } from '../task/task.js'
+
+export type Outcome = 'fulfilled' | 'rejected' | 'cancelled'
 
 export interface TaskCounts {
   /** Tasks that came in. */

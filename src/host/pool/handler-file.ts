@@ -61,5 +61,7 @@ export function describe(value: unknown): string {
   if (typeof value === 'string') return `'${value}'`
   if (typeof value === 'function') return `a function`
   if (value === null || typeof value !== 'object') return String(value)
-  return Array.isArray(value) ? 'an array' : 'an object'
+  if (Array.isArray(value)) return 'an array'
+  const kind: unknown = value.constructor?.name
+  return typeof kind === 'string' && kind !== 'Object' ? `an instance of ${kind}` : 'an object'
 }

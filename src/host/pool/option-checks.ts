@@ -48,3 +48,9 @@ export function stringArray(option: string, value: unknown): string[] {
 export function refuse(option: string, value: unknown, expected: string): never {
   throw new InvalidOptionError(option, `The option '${option}' must be ${expected}; got ${describe(value)}.`)
 }
+
+/** False for what can hold none, as a `URL`, a signal or an array put in the place of the options. */
+export function mayHoldOptions(given: unknown): given is object {
+  if (given === null || typeof given !== 'object' || Array.isArray(given)) return false
+  return Object.prototype.toString.call(given) === '[object Object]' || Object.keys(given).length > 0
+}

@@ -8,7 +8,16 @@ import { FifoQueue } from '../queue/fifo-queue.js'
 import type { TaskQueue } from '../queue/task-queue.js'
 import { describe, HandlerFileProblem, resolvePoolFile } from './handler-file.js'
 import { nearestName } from './nearest-name.js'
-import { boolean, durationMs, integer, plainObject, refuse, stringArray, text } from './option-checks.js'
+import {
+  boolean,
+  durationMs,
+  integer,
+  mayHoldOptions,
+  plainObject,
+  refuse,
+  stringArray,
+  text,
+} from './option-checks.js'
 import { usableCores } from './sizing.js'
 
 export interface PoolOptions {
@@ -126,10 +135,10 @@ export function preloadOf(settings: PoolSettings): Handler | null {
 
 function ownOptions(given: unknown): PoolOptions {
   if (given === undefined) return Object.create(null)
-  if (given === null || typeof given !== 'object' || Array.isArray(given)) {
+  if (!mayHoldOptions(given)) {
     throw new InvalidOptionError(
       'options',
-      `The options of a pool must be an object; got ${describe(given)}.`,
+      `The options of a pool must be an object, as in { filename }; got ${describe(given)}.`,
     )
   }
   for (const key of Object.keys(given)) {

@@ -195,6 +195,8 @@ describe('whatever happens', () => {
         assert.ok(pool.workers.length <= 3, `step ${step}`)
       }
       const closed = pool.destroy()
+      // Workers that were still starting are killed a little later.
+      clock.advance(1000)
       await closed
       await microtasks()
       for (const [index, task] of tasks.entries()) {

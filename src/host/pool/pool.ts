@@ -198,7 +198,7 @@ export class Pool<Module = any> extends EventEmitter<PoolEvents> {
 
   /** 0 to 1: the time tasks ran, of the time that all workers had. 0 with `recordTiming: false`. */
   get utilization(): number {
-    if (this.#timings === null) return 0
+    if (this.#timings === null || this.duration === 0) return 0
     return Math.min(this.#timings.totalRunMs / (this.duration * this.#slots), 1)
   }
 

@@ -5,6 +5,7 @@ import type { HandlerTable } from '../dispatch/handler-table.js'
 import type { TaskRequest } from '../task/task.js'
 import { describe, HandlerFileProblem, resolveHandlerFile } from './handler-file.js'
 import { nearestName } from './nearest-name.js'
+import { mayHoldOptions } from './option-checks.js'
 import type { PoolSettings } from './options.js'
 
 export interface RunOptions {
@@ -54,8 +55,11 @@ export function resolveRun(
 }
 
 function ownOptions(given: unknown): RunOptions {
-  if (given === null || typeof given !== 'object') {
-    throw new InvalidTaskError('options', `The options of run() must be an object; got ${describe(given)}.`)
+  if (!mayHoldOptions(given)) {
+    throw new InvalidTaskError(
+      'options',
+      `The options of run() must be an object, as in { signal }; got ${describe(given)}.`,
+    )
   }
   for (const key of Object.keys(given)) {
     if ((knownOptions as readonly string[]).includes(key)) continue

@@ -228,7 +228,7 @@ describe('PriorityQueue', () => {
   test('the highest priority leaves first, and the first among equals', () => {
     const queue = new PriorityQueue()
     const priorities = [0, 5, -1, 5, Number.POSITIVE_INFINITY, 0, Number.NEGATIVE_INFINITY]
-    priorities.forEach((priority, index) => queue.push(makeTask(index + 1, { priority })))
+    for (const [index, priority] of priorities.entries()) queue.push(makeTask(index + 1, { priority }))
     assert.deepEqual(emptied(queue), [5, 2, 4, 1, 6, 3, 7])
   })
 })

@@ -1,6 +1,7 @@
 // The record of one accepted call: what is to be run, where it stands, and how its caller is answered.
 import type { Handler } from '../../shared/protocol/messages.js'
 import type { TransferItem } from '../../shared/protocol/move.js'
+import type { Outcome } from '../observe/counters.js'
 import type { TaskState } from './task-life.js'
 
 /** What a queue or a load balancer sees of a task. */
@@ -34,7 +35,7 @@ export interface TaskHolder {
   release(task: Task, now: number): void
 }
 
-export type Outcome = 'fulfilled' | 'rejected' | 'cancelled'
+export type { Outcome }
 
 export class Task implements QueuedTask {
   readonly id: number
@@ -58,6 +59,8 @@ export class Task implements QueuedTask {
   slot = 0
   /** It was the `ordinal`-th task posted on its worker's channel; 0: not posted yet. */
   ordinal = 0
+  /** It was the `arrival`-th that its holder was given. */
+  arrival = 0
   /** How often its worker died before beginning it. */
   returns = 0
 

@@ -1,0 +1,113 @@
+// A user's own queue may be lazy, forgetful or throw: calls settle all the same, and nothing runs that must not.
+import assert from 'node:assert/strict'
+import { getEventListeners } from 'node:events'
+import { handler } from '../helpers/handler.js'
+import { test } from '../helpers/pool-test.js'
+import { rejection, rejections } from '../helpers/rejection.js'
+import { Track } from '../helpers/track.js'
+
+const filename = handler('tracked.js')
+
+/** A plain queue, with some of its ways changed. */
+function queueWith(ways) {
+  const tasks = []
+  const queue = {
+    push: task => tasks.push(task),
+    shift: () => tasks.shift(),
+    remove: task => tasks.splice(tasks.indexOf(task), 1),
+    ...ways(tasks),
+  }
+  return Object.defineProperty(queue, 'size', { get: () => tasks.length })
+}
+
+async function openBusy(open, track, options) {
+  const pool = open({ filename, minThreads: 1, maxThreads: 1, ...options })
+  const busy = pool.run(track.task(0))
+  await track.startAt(0)
+  return { pool, busy }
+}
+
+test('a queue that keeps what it was told to remove brings no cancelled task back to life', async open => {
+  const track = new Track(12)
+  const { pool, busy } = await openBusy(open, track, { queue: queueWith(() => ({ remove() {} })) })
+  const controller = new AbortController()
+  const cancelled = [1, 2, 3, 4, 5].map(index => pool.run(track.task(index), { signal: controller.signal }))
+  const kept = [6, 7, 8].map(index => pool.run(track.task(index)))
+  controller.abort()
+  await rejections(cancelled)
+  track.releaseAll()
+  assert.deepEqual(await Promise.all([busy, ...kept]), [0, 6, 7, 8])
+  assert.deepEqual(await track.starts(4), [0, 6, 7, 8])
+  assert.equal(track.started, 4)
+  assert.deepEqual([pool.queueSize, pool.stats().tasks.waiting], [0, 0])
+})
+
+test('a queue whose remove throws loses no cancellation, and harms nobody', async open => {
+  const track = new Track(6)
+  const queue = queueWith(() => ({
+    remove() {
+      throw new Error('cannot remove')
+    },
+  }))
+  const { pool, busy } = await openBusy(open, track, { queue })
+  const controller = new AbortController()
+  const cancelled = [1, 2, 3].map(index => pool.run(track.task(index), { signal: controller.signal }))
+  const kept = [4, 5].map(index => pool.run(track.task(index)))
+  const settled = rejections(cancelled)
+  controller.abort()
+  for (const error of await settled) assert.equal(error.name, 'AbortError')
+  track.releaseAll()
+  assert.deepEqual(await Promise.all([busy, ...kept]), [0, 4, 5])
+  assert.equal(track.started, 3)
+  await pool.close()
+})
+
+test('a queue whose push throws rejects that call with its error, which leaves no trace', async open => {
+  const failure = new Error('cannot push')
+  let isBroken = false
+  const queue = queueWith(tasks => ({
+    push(task) {
+      if (isBroken) throw failure
+      tasks.push(task)
+    },
+  }))
+  const track = new Track(3)
+  const { pool, busy } = await openBusy(open, track, { queue })
+  const { signal } = new AbortController()
+  isBroken = true
+  assert.equal(await rejection(pool.run(track.task(1), { signal })), failure)
+  assert.equal(getEventListeners(signal, 'abort').length, 0)
+  isBroken = false
+  const kept = pool.run(track.task(2))
+  track.releaseAll()
+  assert.deepEqual(await Promise.all([busy, kept]), [0, 2])
+  assert.deepEqual(pool.stats().tasks.waiting, 0)
+  await pool.close()
+  assert.equal(track.started, 2)
+})
+
+test('a queue that hands out a task twice runs it once', async open => {
+  const queue = queueWith(tasks => ({
+    push: task => tasks.push(task, task),
+    remove(task) {
+      while (tasks.includes(task)) tasks.splice(tasks.indexOf(task), 1)
+    },
+  }))
+  const track = new Track(5)
+  const { pool, busy } = await openBusy(open, track, { queue })
+  const answers = [1, 2, 3, 4].map(index => pool.run(track.task(index)))
+  track.releaseAll()
+  assert.deepEqual(await Promise.all([busy, ...answers]), [0, 1, 2, 3, 4])
+  await pool.close()
+  assert.equal(track.started, 5)
+})
+
+test('a queue with tasks that hands out none does not spin, and its pool can be destroyed', async open => {
+  const track = new Track(2)
+  const queue = queueWith(() => ({ shift: () => null }))
+  const pool = open({ filename, minThreads: 1, maxThreads: 1, queue })
+  const answers = [0, 1].map(index => pool.run(track.task(index)))
+  const settled = rejections(answers)
+  await pool.destroy()
+  await settled
+})

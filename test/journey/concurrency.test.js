@@ -1,0 +1,124 @@
+// How many tasks run at once: as many as there is room for, never more.
+import assert from 'node:assert/strict'
+import { AsyncLocalStorage } from 'node:async_hooks'
+import { handler } from '../helpers/handler.js'
+import { test } from '../helpers/pool-test.js'
+import { Track } from '../helpers/track.js'
+
+const filename = handler('tracked.js')
+
+for (const [maxThreads, concurrentTasksPerWorker] of [
+  [1, 1],
+  [2, 1],
+  [3, 1],
+  [1, 4],
+  [2, 3],
+]) {
+  const slots = maxThreads * concurrentTasksPerWorker
+  test(`${maxThreads} workers of ${concurrentTasksPerWorker} slots run ${slots} tasks at once, never more`, async open => {
+    const track = new Track(5 * slots)
+    const pool = open({ filename, name: 'patient', minThreads: 0, maxThreads, concurrentTasksPerWorker })
+    const answers = Array.from({ length: track.size }, (_, index) => pool.run(track.task(index)))
+    const running = await track.starts(slots)
+    assert.equal(pool.workers.length, maxThreads)
+    assert.ok(pool.workers.every(worker => worker.usage === concurrentTasksPerWorker))
+    for (let place = slots; place < track.size; place++) {
+      assert.equal(track.started, place)
+      track.release(running.shift())
+      running.push(await track.startAt(place))
+    }
+    track.releaseAll()
+    await Promise.all(answers)
+    assert.equal(track.mostAtOnce, slots)
+  })
+}
+
+test('a burst on a cold pool starts a worker for each task, up to the most', async open => {
+  const track = new Track(4)
+  const pool = open({ filename, minThreads: 0, maxThreads: 4 })
+  const answers = [0, 1, 2, 3].map(index => pool.run(track.task(index)))
+  assert.equal(pool.workers.length, 4)
+  await track.starts(4)
+  track.releaseAll()
+  await Promise.all(answers)
+  assert.equal(track.mostAtOnce, 4)
+})
+
+test('a single task on a pool that may grow starts one worker', async open => {
+  const pool = open({ filename: handler('echo.js'), minThreads: 0, maxThreads: 4 })
+  await pool.run(1)
+  await pool.run(2)
+  assert.equal(pool.workers.length, 1)
+})
+
+test('a task with a signal has its worker to itself', async open => {
+  const track = new Track(4)
+  const options = { name: 'patient', minThreads: 1, maxThreads: 1, concurrentTasksPerWorker: 4 }
+  const pool = open({ filename, ...options })
+  const { signal } = new AbortController()
+  const answers = [0, 1, 2, 3].map(index => pool.run(track.task(index), index === 1 ? { signal } : undefined))
+  assert.equal(await track.startAt(0), 0)
+  track.release(0)
+  assert.equal(await track.startAt(1), 1)
+  assert.equal(track.started, 2)
+  assert.equal(pool.workers[0].isExclusive, true)
+  track.release(1)
+  await track.starts(4)
+  track.releaseAll()
+  await Promise.all(answers)
+})
+
+test('the context of an AsyncLocalStorage is the same before and behind an await of a task', async open => {
+  const pool = open({ filename: handler('echo.js'), name: 'later', minThreads: 1, maxThreads: 2 })
+  const storage = new AsyncLocalStorage()
+  const seen = await Promise.all(
+    Array.from({ length: 50 }, (_, index) =>
+      storage.run(index, async () => {
+        await pool.run(index)
+        const behindRun = storage.getStore()
+        await pool.room()
+        return [behindRun, storage.getStore()]
+      }),
+    ),
+  )
+  for (const [index, stores] of seen.entries()) assert.deepEqual(stores, [index, index])
+})
+
+test('40 workers run 400 tasks and end', async open => {
+  const pool = open({ filename: handler('echo.js'), minThreads: 0, maxThreads: 40 })
+  const answers = Array.from({ length: 400 }, (_, index) => pool.run(index))
+  assert.equal(new Set(await Promise.all(answers)).size, 400)
+  await pool.destroy()
+  assert.equal(pool.threads.length, 0)
+})
+
+test('a load balancer chooses the worker', async open => {
+  const seen = []
+  const loadBalancer = (task, workers) => {
+    seen.push(task.payload)
+    return workers.find(worker => worker.id === 2 && worker.isIdle) ?? null
+  }
+  const pool = open({ filename, name: 'quick', minThreads: 2, maxThreads: 2, loadBalancer, workerHistogram: true })
+  const track = new Track(10)
+  const answers = Array.from({ length: 10 }, (_, index) => pool.run(track.task(index)))
+  assert.deepEqual(
+    await Promise.all(answers),
+    answers.map((_, index) => index),
+  )
+  assert.deepEqual(
+    pool.workers.map(worker => worker.histogram.count),
+    [0, 10],
+  )
+  assert.ok(seen.length >= 10)
+})
+
+test('a load balancer that throws rejects that task with its error; the others run', async open => {
+  const failure = new Error('no idea')
+  const loadBalancer = (task, workers) => {
+    if (task.payload === 'bad') throw failure
+    return workers.find(worker => worker.isIdle) ?? null
+  }
+  const pool = open({ filename: handler('echo.js'), minThreads: 1, maxThreads: 1, loadBalancer })
+  const [before, bad, after] = await Promise.allSettled(['before', 'bad', 'after'].map(payload => pool.run(payload)))
+  assert.deepEqual([before.value, bad.reason, after.value], ['before', failure, 'after'])
+})

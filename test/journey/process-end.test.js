@@ -1,0 +1,133 @@
+// A process with a pool lives while something is pending and ends when nothing is. How it ends is the fact.
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { test } from '../helpers/pool-test.js'
+import { runProgram, startProgram } from '../helpers/program.js'
+
+async function expectEnd(source, expected = { exitCode: 0 }, options = undefined) {
+  const { exitCode, signal, output, errors } = await runProgram(source, options)
+  assert.equal(signal, null, `${output}\n${errors}`)
+  assert.equal(exitCode, expected.exitCode, `${output}\n${errors}`)
+  if ('output' in expected) assert.equal(output, expected.output)
+  return errors
+}
+
+const echo = `new Pool({ filename: handler('echo.js'), minThreads: 2, maxThreads: 2 })`
+const tracked = `
+  const words = new Int32Array(new SharedArrayBuffer(64))
+  const task = index => ({ words, size: 4, index })
+  const release = index => { Atomics.store(words, 8 + index, 1); Atomics.notify(words, 8 + index) }
+`
+
+test('an idle pool that nobody closes lets the process end', async () => {
+  await expectEnd(`new Pool({ filename: handler('echo.js') })`)
+  await expectEnd(`const pool = ${echo}; console.log(await pool.run('x'))`, { exitCode: 0, output: 'x\n' })
+  await expectEnd(`const pool = new Pool({ filename: handler('echo.js'), minThreads: 0, maxThreads: 1 })
+    console.log(await pool.run('x'))`)
+})
+
+test('a pool without a file, or with a broken one, lets the process end', async () => {
+  await expectEnd(`new Pool({ minThreads: 2, maxThreads: 2 })`)
+  await expectEnd(`new Pool({ filename: '/no/such/file.js', minThreads: 2, maxThreads: 2 })`)
+  await expectEnd(`const pool = new Pool({ filename: '/no/such/file.js' })
+    await pool.run(1).catch(error => console.log(error.code))`, { exitCode: 0, output: 'ERR_LIDO_WORKER_START\n' })
+})
+
+test('a running task and a waiting task keep the process alive until they are answered', async () => {
+  await expectEnd(
+    `${tracked}
+    const pool = new Pool({ filename: handler('tracked.js'), maxThreads: 1 })
+    pool.run(task(0)).then(index => console.log('running', index))
+    pool.run(task(1)).then(index => console.log('waiting', index))
+    setTimeout(() => { release(0); release(1) }, 200).unref()
+    while (Atomics.load(words, 0) === 0) await new Promise(resolve => setImmediate(resolve))
+    release(0)
+    release(1)`,
+    { exitCode: 0, output: 'running 0\nwaiting 1\n' },
+  )
+})
+
+test('a task of a pool whose workers are still starting keeps the process alive', async () => {
+  await expectEnd(`const pool = ${echo}; pool.run('x').then(console.log)`, { exitCode: 0, output: 'x\n' })
+})
+
+test('an un-awaited close or destroy lets the process end, with code 0', async () => {
+  await expectEnd(`const pool = ${echo}; await pool.run('x'); pool.destroy()`)
+  await expectEnd(`const pool = ${echo}; await pool.run('x'); pool.close()`)
+  await expectEnd(`const pool = ${echo}; pool.destroy()`)
+  await expectEnd(`const pool = ${echo}; pool.run('x').then(console.log); pool.close().then(() => console.log('closed'))`, {
+    exitCode: 0,
+    output: 'x\nclosed\n',
+  })
+})
+
+test('an awaited close or destroy comes back although nothing else is left to do', async () => {
+  for (const end of ['close', 'destroy']) {
+    await expectEnd(`const pool = ${echo}; await pool.${end}(); console.log('ended')`, { exitCode: 0, output: 'ended\n' })
+  }
+})
+
+test('process.exit(5) with busy and starting workers ends the process with code 5', async () => {
+  for (let round = 0; round < 5; round++) {
+    await expectEnd(
+      `${tracked}
+      const pool = new Pool({ filename: handler('tracked.js'), name: 'endless', minThreads: 2, maxThreads: 2 })
+      pool.run(task(0)); pool.run(task(1))
+      while (Atomics.load(words, 0) < 2) await new Promise(resolve => setImmediate(resolve))
+      new Pool({ filename: handler('echo.js'), minThreads: 2, maxThreads: 2 })
+      process.exit(5)`,
+      { exitCode: 5 },
+    )
+  }
+})
+
+test('a rejection that nobody handles ends the process as it always does', async () => {
+  const errors = await expectEnd(
+    `const pool = ${echo}; pool.run('x').then(() => { throw new Error('the user’s own') })`,
+    { exitCode: 1 },
+  )
+  assert.match(errors, /the user’s own/)
+})
+
+test('SIGTERM, then close(): what was accepted is finished and the process ends by itself with code 0', async () => {
+  const { child, ended } = startProgram(`${tracked}
+    const pool = new Pool({ filename: handler('tracked.js'), minThreads: 2, maxThreads: 2 })
+    const answers = [0, 1, 2, 3].map(index => pool.run(task(index)))
+    process.once('SIGTERM', async () => {
+      const closed = pool.close()
+      for (const index of [0, 1, 2, 3]) release(index)
+      console.log(String(await Promise.all(answers)), (await closed).cutOff)
+    })
+    while (Atomics.load(words, 0) < 2) await new Promise(resolve => setImmediate(resolve))
+    console.log('busy')
+  `)
+  await once(child.stdout, 'data')
+  child.kill('SIGTERM')
+  const { exitCode, signal, output, errors } = await ended
+  assert.deepEqual([exitCode, signal], [0, null], errors)
+  assert.match(output, /0,1,2,3 0/)
+})
+
+test('every line that tasks logged is printed before the process ends after destroy()', async () => {
+  const { output, exitCode } = await runProgram(`
+    const pool = new Pool({ filename: handler('logging.js'), minThreads: 2, maxThreads: 2 })
+    await Promise.all(Array.from({ length: 500 }, (_, index) => pool.run(index)))
+    await pool.destroy()
+  `)
+  assert.equal(exitCode, 0)
+  const lines = output.trim().split('\n')
+  assert.equal(lines.length, 500)
+  assert.equal(new Set(lines).size, 500)
+})
+
+test('a parent with V8 flags, a title and NODE_OPTIONS can give its environment to its workers', async () => {
+  await expectEnd(
+    `const pool = new Pool({ filename: handler('echo.js'), env: process.env })
+    console.log(await pool.run('x'))`,
+    { exitCode: 0, output: 'x\n' },
+    {
+      nodeArguments: ['--max-old-space-size=300', '--title=parent', '--expose-gc'],
+      env: { NODE_OPTIONS: '--max-old-space-size=200 --title=options --no-warnings' },
+    },
+  )
+})

@@ -1,0 +1,102 @@
+// What a handler finds around it: data, environment, arguments, priority, an event loop that lives, pools of its own.
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { SHARE_ENV } from 'node:worker_threads'
+import { InvalidOptionError, Pool } from 'lido'
+import { isWorkerThread, workerData } from 'lido/worker'
+import { openFolder } from '../helpers/folder.js'
+import { handler } from '../helpers/handler.js'
+import { test } from '../helpers/pool-test.js'
+import { reached, sharedWords } from '../helpers/shared-words.js'
+import { untilItWorks } from '../helpers/retry.js'
+
+const filename = handler('surroundings.js')
+
+test('env, argv, execArgv and workerData reach every worker', async open => {
+  const options = { env: { COLOUR: 'blue' }, argv: ['first', 'second'], execArgv: ['--no-warnings'], workerData: { a: 1 } }
+  const pool = open({ filename, minThreads: 2, maxThreads: 2, ...options })
+  for (const seen of await Promise.all([1, 2, 3, 4].map(() => pool.run()))) {
+    assert.deepEqual(seen, {
+      isWorkerThread: true,
+      workerData: { a: 1 },
+      colour: 'blue',
+      argv: ['first', 'second'],
+      execArgv: ['--no-warnings'],
+    })
+  }
+})
+
+test('CommonJS modules see the same through their copy of the package', async open => {
+  const pool = open({ filename: handler('surroundings.cjs'), maxThreads: 1, workerData: [1, 2] })
+  assert.deepEqual(await pool.run(), { isWorkerThread: true, workerData: [1, 2] })
+})
+
+test('outside a worker isWorkerThread is false and there is no workerData', () => {
+  assert.equal(isWorkerThread, false)
+  assert.equal(workerData, undefined)
+})
+
+test('SHARE_ENV shares the environment', async open => {
+  const pool = open({ filename, minThreads: 1, maxThreads: 1, env: SHARE_ENV })
+  process.env.COLOUR = 'green'
+  assert.equal((await pool.run()).colour, 'green')
+  delete process.env.COLOUR
+})
+
+test('flags that a worker cannot have are an error of the option', () => {
+  assert.throws(
+    () => new Pool({ filename, minThreads: 1, execArgv: ['--title=x'] }),
+    error => error instanceof InvalidOptionError && error.option === 'execArgv',
+  )
+  assert.throws(
+    () => new Pool({ filename, minThreads: 1, workerData: () => {} }),
+    error => error instanceof InvalidOptionError && error.option === 'workerData',
+  )
+})
+
+test('a pool that starts its workers later tells each call what was wrong with the options', async open => {
+  for (const options of [{ execArgv: ['--title=x'] }, { workerData: () => {} }]) {
+    const pool = open({ filename, minThreads: 0, maxThreads: 1, ...options })
+    for (let call = 0; call < 3; call++) await assert.rejects(pool.run(), { code: 'ERR_LIDO_WORKER_START' })
+  }
+})
+
+test('niceIncrement lowers the priority of the workers, not of the process', async open => {
+  const pool = open({ filename, name: 'niceness', minThreads: 1, maxThreads: 1, niceIncrement: 3 })
+  const plain = open({ filename, name: 'niceness', minThreads: 1, maxThreads: 1 })
+  assert.equal((await pool.run()) - (await plain.run()), 3)
+})
+
+test('an interval of a handler’s module ticks while its worker is idle', async open => {
+  const ticks = sharedWords(1)
+  const pool = open({ filename: handler('ticking.js'), minThreads: 1, maxThreads: 1, workerData: ticks })
+  await pool.run()
+  const seen = await reached(ticks, 0)
+  await reached(ticks, 0, seen + 5)
+})
+
+test('what a task started and did not await is completed although no other task comes', async (open, t) => {
+  const folder = openFolder(t)
+  const pool = open({ filename, name: 'writeLater', minThreads: 1, maxThreads: 1 })
+  const file = `${folder.path}/late.txt`
+  await pool.run(file)
+  const text = await untilItWorks(() => {
+    const written = readFileSync(file, 'utf8')
+    assert.equal(written, 'written late')
+    return written
+  })
+  assert.equal(text, 'written late')
+})
+
+test('a handler may create, use and close a pool of its own', async open => {
+  const pool = open({ filename: handler('nested.js'), minThreads: 2, maxThreads: 2 })
+  const answers = await Promise.all([1, 2, 3, 4].map(depth => pool.run(depth)))
+  assert.deepEqual(answers, [[1], [2], [3], [4]])
+})
+
+test('a handler of a nested pool can have one too, and idle nested pools end with their worker', async open => {
+  const pool = open({ filename: handler('nested.js'), name: 'deeper', minThreads: 1, maxThreads: 1 })
+  assert.equal(await pool.run(2), 'bottom')
+  assert.equal(await pool.run('left open', { name: 'leaveOpen' }), 'left open')
+  await pool.close()
+})

@@ -1,0 +1,204 @@
+// The doors of the installed package, from programs of both kinds of module and with both builds in one process.
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { answer, installedPackage, node, printed, project, run, write } from './installed.js'
+
+const doors = {
+  lido: [
+    ...['FifoQueue', 'FixedQueue', 'InvalidOptionError', 'InvalidTaskError', 'NotCloneableError', 'Pool'],
+    ...[
+      'PoolClosedError',
+      'PoolError',
+      'PriorityQueue',
+      'QueueFullError',
+      'TaskCancelledError',
+      'WorkerError',
+    ],
+    ...['WorkerExitError', 'WorkerMemoryError', 'WorkerStartError'],
+    ...['isPoolError', 'move', 'transferableSymbol', 'valueSymbol'],
+  ],
+  'lido/worker': ['isWorkerThread', 'move', 'transferableSymbol', 'valueSymbol', 'workerData'],
+}
+/** Node 20 to 24 know the first name, later ones both. Without it, `require()` gets the CommonJS build. */
+const withoutRequireOfModules = '--no-experimental-require-module'
+
+write(
+  'handler.mjs',
+  `export default value => value * 2\nexport const fail = () => { throw new RangeError('no') }\n`,
+)
+write('handler.cjs', `module.exports = value => value * 3\n`)
+
+describe('every door', () => {
+  test('import() finds it, with its names', async () => {
+    const found = answer(
+      await run(
+        'import-doors.mjs',
+        `const names = async door => Object.keys(await import(door)).sort()
+         console.log(JSON.stringify([await names('lido'), await names('lido/worker'), await names('lido/piscina')]))`,
+      ),
+    )
+    assert.deepEqual(found.slice(0, 2), [doors.lido, doors['lido/worker']])
+    for (const name of ['default', 'Piscina', 'move', 'version']) assert.ok(found[2].includes(name), name)
+  })
+
+  for (const flags of [[], [withoutRequireOfModules]]) {
+    test(`require() finds it, with its names${flags.length > 0 ? ', without require() of ES modules' : ''}`, async () => {
+      const found = answer(
+        await run(
+          'require-doors.cjs',
+          `const names = door => Object.keys(require(door)).sort()
+           const Piscina = require('lido/piscina')
+           const { name, version } = require('lido/package.json')
+           const kind = /dist.(esm|cjs)/.exec(require.resolve('lido'))[1]
+           console.log(JSON.stringify(
+             [names('lido'), names('lido/worker'), typeof Piscina, Piscina.name, name, kind, version]))`,
+          ...flags,
+        ),
+      )
+      const kind = flags.length > 0 ? 'cjs' : 'esm'
+      const expected = [doors.lido, doors['lido/worker'], 'function', 'Piscina', 'lido', kind]
+      assert.deepEqual(found.slice(0, 6), expected)
+      assert.match(found[6], /^\d+\.\d+\.\d+/)
+    })
+  }
+
+  test('import and require() give the same class', async () => {
+    const same = answer(
+      await run(
+        'same-class.mjs',
+        `import { createRequire } from 'node:module'
+         import { Pool, isPoolError } from 'lido'
+         import { isWorkerThread, move } from 'lido/worker'
+         import Piscina, { Piscina as Named } from 'lido/piscina'
+         const require = createRequire(import.meta.url)
+         console.log(JSON.stringify([
+           require('lido').Pool === Pool,
+           require('lido').isPoolError === isPoolError,
+           require('lido/worker').move === move && isWorkerThread === false,
+           require('lido/piscina') === Piscina && Piscina === Named,
+         ]))`,
+      ),
+    )
+    assert.deepEqual(same, [true, true, true, true])
+  })
+
+  test('what no door names cannot be had', async () => {
+    const { exitCode, errors } = await run('inside.mjs', `await import('lido/dist/esm/worker/entry.js')`)
+    assert.equal(exitCode, 1)
+    assert.match(errors, /ERR_PACKAGE_PATH_NOT_EXPORTED/)
+  })
+})
+
+describe('a task', () => {
+  test('runs from an ES module, and the program ends by itself', async () => {
+    const program = `
+      import { Pool } from 'lido'
+      const pool = new Pool({ filename: new URL('./handler.mjs', import.meta.url), maxThreads: 2 })
+      console.log(await pool.run(21))`
+    assert.equal(printed(await run('task.mjs', program)), '42')
+  })
+
+  const fromCommonJs = `
+    const { Pool } = require('lido')
+    const pool = new Pool({ filename: require.resolve('./handler.cjs'), maxThreads: 2 })
+    pool.run(7).then(async result => {
+      console.log(result)
+      await pool.close()
+    })`
+
+  test('runs from CommonJS', async () => {
+    assert.equal(printed(await run('task.cjs', fromCommonJs)), '21')
+  })
+
+  test('runs from CommonJS without require() of ES modules', async () => {
+    assert.equal(printed(await run('task-of-old.cjs', fromCommonJs, withoutRequireOfModules)), '21')
+  })
+
+  test('runs through the door of Piscina, required', async () => {
+    const program = `
+      const Piscina = require('lido/piscina')
+      const { Piscina: Named, move } = Piscina
+      const piscina = new Piscina({ filename: require.resolve('./handler.cjs'), maxThreads: 1 })
+      piscina.run(5).then(async result => {
+        console.log(JSON.stringify([result, Named === Piscina, typeof move]))
+        await piscina.destroy()
+      })`
+    for (const flags of [[], [withoutRequireOfModules]]) {
+      assert.deepEqual(answer(await run('piscina.cjs', program, ...flags)), [15, true, 'function'])
+    }
+  })
+
+  for (const [kind, flags] of [
+    [
+      'an ES module',
+      ['--input-type=module', '-e', `import { Pool } from 'lido'; START; console.log(await pool.run(4))`],
+    ],
+    ['CommonJS', ['-e', `const { Pool } = require('lido'); START; pool.run(4).then(console.log)`]],
+  ]) {
+    test(`runs from the command line's text as ${kind}`, async () => {
+      const start = `const pool = new Pool({ filename: ${JSON.stringify(`${project}/handler.mjs`)}, maxThreads: 1 })`
+      assert.equal(printed(await node(...flags.map(flag => flag.replace('START', start)))), '8')
+    })
+  }
+})
+
+describe('the CommonJS build', () => {
+  const cjs = `${installedPackage}/dist/cjs/index.js`
+
+  test('runs a pool where a loader of its own knows no conditions, as under Jest', async () => {
+    const program = `
+      const { Pool } = require(${JSON.stringify(cjs)})
+      const pool = new Pool({ filename: require.resolve('./handler.mjs'), maxThreads: 1 })
+      pool.run(2).then(async result => {
+        console.log(JSON.stringify([result, pool.constructor === require('lido').Pool]))
+        await pool.close()
+      })`
+    assert.deepEqual(answer(await run('direct.cjs', program)), [4, false])
+  })
+
+  test('and the ES build know each other in one process', async () => {
+    write(
+      'buffers.cjs',
+      `const { move, isWorkerThread } = require(${JSON.stringify(`${installedPackage}/dist/cjs/worker/index.js`)})
+       module.exports = buffer => {
+         const answer = new ArrayBuffer(buffer.byteLength * 2)
+         globalThis.last = answer
+         return move(answer)
+       }
+       module.exports.gone = () => [globalThis.last.byteLength, isWorkerThread]`,
+    )
+    const program = `
+      import { createRequire } from 'node:module'
+      import * as esm from 'lido'
+      const cjs = createRequire(import.meta.url)(${JSON.stringify(cjs)})
+      const seen = []
+      for (const [one, other] of [[esm, cjs], [cjs, esm]]) {
+        const pool = new one.Pool({ filename: new URL('./buffers.cjs', import.meta.url), maxThreads: 1 })
+        const sent = new ArrayBuffer(8)
+        const answer = await pool.run(other.move(sent))
+        const [left, isWorkerThread] = await pool.run(undefined, { name: 'gone' })
+        const problem = await pool.run(1, { name: 'nowhere' }).catch(error => error)
+        seen.push({
+          sent: sent.byteLength,
+          answer: answer.byteLength,
+          left,
+          isWorkerThread,
+          isPoolError: other.isPoolError(problem),
+          isOfOther: problem instanceof other.PoolError,
+          code: problem.code,
+        })
+        await pool.close()
+      }
+      console.log(JSON.stringify(seen))`
+    const expected = {
+      sent: 0,
+      answer: 16,
+      left: 0,
+      isWorkerThread: true,
+      isPoolError: true,
+      isOfOther: false,
+      code: 'ERR_LIDO_WORKER_START',
+    }
+    assert.deepEqual(answer(await run('both.mjs', program)), [expected, expected])
+  })
+})

@@ -1,0 +1,247 @@
+// The mistakes of the first hour, and the words that are to help.
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { answer, run, write } from './installed.js'
+
+write(
+  'handler.mjs',
+  `export default value => value
+   export const square = value => value * value
+   export const settings = { depth: 1 }
+   export const give = () => ({ items: [1, { callback() {} }] })`,
+)
+write('no-default.mjs', 'export const work = value => value\n')
+write('no-default.cjs', 'exports.work = value => value\n')
+write('no-function.mjs', 'export default 42\n')
+write('broken.mjs', 'export default (value => value\n')
+write('no-package.mjs', "import 'lido-no-such-package'\nexport default value => value\n")
+write('typed.ts', 'export default (value: number): number => value * 2\n')
+write('old/package.json', '{ "type": "commonjs" }\n')
+write('old/handler.js', 'export default value => value\n')
+
+const invalidOption = ['InvalidOptionError', 'ERR_LIDO_INVALID_OPTION']
+const invalidTask = ['InvalidTaskError', 'ERR_LIDO_INVALID_TASK']
+const workerStart = ['WorkerStartError', 'ERR_LIDO_WORKER_START']
+const notCloneable = ['NotCloneableError', 'ERR_LIDO_NOT_CLONEABLE']
+const poolClosed = ['PoolClosedError', 'ERR_LIDO_POOL_CLOSED']
+
+/** What is done, what it ends in, and the words. `file(name)` is a URL, `one(options)` a pool of one worker. */
+const mistakes = {
+  'the file without new Pool({ … })': [
+    `new Pool('./handler.mjs')`,
+    invalidOption,
+    [/must be an object/, /\{ filename \}/],
+  ],
+  'the file without new Pool({ … }), as a URL': [
+    `new Pool(file('handler.mjs'))`,
+    invalidOption,
+    [/must be an object/, /\{ filename \}/, /instance of URL/],
+  ],
+  'a relative path': [
+    `one({ filename: './handler.mjs' })`,
+    invalidOption,
+    [/'filename'/, /absolute path/, /new URL\('\.\/handler\.mjs', import\.meta\.url\)/],
+  ],
+  'a path without ./': [
+    `one({ filename: 'handler.mjs' })`,
+    invalidOption,
+    [/'handler\.mjs'/, /cannot be found/, /new URL\(.*import\.meta\.url\)/],
+  ],
+  'a relative path in a call': [
+    `await one().run(1, { filename: './handler.mjs' })`,
+    invalidTask,
+    [/'filename' of run\(\)/, /new URL\('\.\/handler\.mjs', import\.meta\.url\)/],
+  ],
+  'a function as the file': [
+    `one({ filename: value => value })`,
+    invalidOption,
+    [/'filename'/, /a function/],
+  ],
+  'a misspelt option': [
+    `one({ maxThread: 4 })`,
+    invalidOption,
+    [/'maxThread'/, /Did you mean 'maxThreads'\?/],
+  ],
+  'an option of somebody else': [
+    `one({ poolSize: 4 })`,
+    invalidOption,
+    [/'poolSize'/, /Known are .*maxThreads/],
+  ],
+  'a number in quotes': [
+    `one({ maxThreads: '4' })`,
+    invalidOption,
+    [/'maxThreads'/, /an integer/, /got '4'/],
+  ],
+  'more minThreads than maxThreads': [
+    `one({ minThreads: 5, maxThreads: 2 })`,
+    invalidOption,
+    [/'minThreads' \(5\)/, /'maxThreads' \(2\)/],
+  ],
+  "a queue's class": [
+    `one({ queue: PriorityQueue })`,
+    invalidOption,
+    [/'queue'/, /push\(task\)/, /a function/],
+  ],
+  'no file at all': [`await one().run(1)`, invalidTask, [/give 'filename' to the pool or to run\(\)/]],
+  'a misspelt option of a call': [
+    `await one({ filename: file('handler.mjs') }).run(1, { nam: 'square' })`,
+    invalidTask,
+    [/'nam'/, /Did you mean 'name'\?/],
+  ],
+  'two arguments for the handler': [
+    `await one({ filename: file('handler.mjs') }).run(1, 2)`,
+    invalidTask,
+    [/options of run\(\) must be an object/, /got 2/],
+  ],
+  "the handler's name as a string": [
+    `await one({ filename: file('handler.mjs') }).run(1, 'square')`,
+    invalidTask,
+    [/options of run\(\) must be an object/, /got 'square'/],
+  ],
+  'a signal in place of the options': [
+    `await one({ filename: file('handler.mjs') }).run(1, new AbortController().signal)`,
+    invalidTask,
+    [/options of run\(\) must be an object/, /\{ signal \}/, /AbortSignal/],
+  ],
+  'a controller in place of its signal': [
+    `await one({ filename: file('handler.mjs') }).run(1, { signal: new AbortController() })`,
+    invalidTask,
+    [/'signal'/, /AbortSignal/],
+  ],
+  'export default forgotten': [
+    `await one({ filename: file('no-default.mjs') }).run(1)`,
+    workerStart,
+    [/No function named 'default'/, /no-default\.mjs/, /'name'/],
+  ],
+  'module.exports = forgotten': [
+    `await one({ filename: file('no-default.cjs') }).run(1)`,
+    workerStart,
+    [/No function named 'default'/, /no-default\.cjs/, /'name'/],
+  ],
+  'a handler that is no function': [
+    `await one({ filename: file('no-function.mjs') }).run(1)`,
+    workerStart,
+    [/No function named 'default'/, /no-function\.mjs/],
+  ],
+  'a name that is no function': [
+    `await one({ filename: file('handler.mjs') }).run(1, { name: 'settings' })`,
+    workerStart,
+    [/No function named 'settings'/, /handler\.mjs/],
+  ],
+  'a misspelt name': [
+    `await one({ filename: file('handler.mjs'), name: 'sqare' }).run(1)`,
+    workerStart,
+    [/No function named 'sqare'/, /handler\.mjs/],
+  ],
+  'a file that is not there': [
+    `await one({ filename: file('gone.mjs') }).run(1)`,
+    workerStart,
+    [/could not load/, /Cannot find module/, /gone\.mjs/],
+  ],
+  'a file that does not parse': [
+    `await one({ filename: file('broken.mjs') }).run(1)`,
+    workerStart,
+    [/broken\.mjs/, /SyntaxError/, /Mend the file/],
+  ],
+  'a file whose import is not installed': [
+    `await one({ filename: file('no-package.mjs') }).run(1)`,
+    workerStart,
+    [/Cannot find package 'lido-no-such-package'/, /no-package\.mjs/],
+  ],
+  'an ES module in a CommonJS folder': [
+    `await one({ filename: file('old/handler.js') }).run(1)`,
+    workerStart,
+    [/handler\.js/, /SyntaxError: .*export/],
+  ],
+  'a function in the payload': [
+    `await one({ filename: file('handler.mjs') }).run({ rows: [1], onRow() {} })`,
+    notCloneable,
+    [/payload\.onRow/, /plain data/],
+  ],
+  'a function as the payload': [
+    `await one({ filename: file('handler.mjs') }).run(() => 1)`,
+    notCloneable,
+    [/^payload cannot be sent/],
+  ],
+  'a promise in the payload': [
+    `await one({ filename: file('handler.mjs') }).run({ rows: Promise.resolve([]) })`,
+    notCloneable,
+    [/payload\.rows/, /Promise/],
+  ],
+  'a function in the result': [
+    `await one({ filename: file('handler.mjs') }).run(1, { name: 'give' })`,
+    notCloneable,
+    [/result\.items\[1\]\.callback/],
+  ],
+  'run() after close()': [
+    `const pool = one({ filename: file('handler.mjs') }); await pool.close(); await pool.run(1)`,
+    poolClosed,
+    [/closing or closed/, /Create another, or close it later/],
+  ],
+  'room() after close()': [
+    `const pool = one({ filename: file('handler.mjs') }); await pool.close(); await pool.room()`,
+    poolClosed,
+    [/closing or closed/],
+  ],
+}
+
+const attempts = Object.entries(mistakes).map(
+  ([title, [source]]) => `await attempt(${JSON.stringify(title)}, async () => { ${source} })`,
+)
+const ended = run(
+  'mistakes.mjs',
+  `import { PriorityQueue, Pool } from 'lido'
+   const file = name => new URL(name, import.meta.url)
+   const pools = []
+   function one(options) {
+     const pool = new Pool({ minThreads: 0, ...(options?.minThreads > 0 ? {} : { maxThreads: 1 }), ...options })
+     pools.push(pool)
+     return pool
+   }
+   const told = {}
+   async function attempt(title, mistake) {
+     told[title] = await mistake().then(() => null, ({ name, code, message }) => ({ name, code, message }))
+     for (const pool of pools.splice(0)) await pool.destroy()
+   }
+   ${attempts.join('\n')}
+   console.log(JSON.stringify(told))`,
+).then(answer)
+
+describe('a newcomer is told what to do after', () => {
+  for (const [title, [, [name, code], words]] of Object.entries(mistakes)) {
+    test(title, async () => {
+      const told = (await ended)[title]
+      assert.ok(told !== null, 'nothing was said')
+      assert.deepEqual([told.name, told.code], [name, code])
+      for (const word of words) assert.match(told.message, word)
+    })
+  }
+
+  test('a TypeScript file where Node does not run such files', async t => {
+    const outcome = answer(
+      await run(
+        'typed.mjs',
+        `import { Pool } from 'lido'
+         const pool = new Pool({ filename: new URL('./typed.ts', import.meta.url), maxThreads: 1 })
+         const outcome = await pool.run(21).catch(({ message }) => message)
+         console.log(JSON.stringify(outcome))
+         await pool.destroy()`,
+      ),
+    )
+    if (process.features.typescript) return assert.equal(outcome, 42, t.name)
+    assert.match(outcome, /typed\.ts/)
+    assert.match(outcome, /This Node\.js does not run such files: compile it, or give a loader/)
+    assert.match(outcome, /'--import', 'tsx'/)
+  })
+
+  test('an error that nobody caught: the program ends with the words and the code', async () => {
+    const { exitCode, errors } = await run(
+      'uncaught.mjs',
+      `import { Pool } from 'lido'
+       new Pool({ maxThread: 4 })`,
+    )
+    assert.equal(exitCode, 1)
+    assert.match(errors, /InvalidOptionError: There is no option 'maxThread'.*Did you mean 'maxThreads'\?/)
+    assert.match(errors, /code: 'ERR_LIDO_INVALID_OPTION'/)
+  })
+})

@@ -1,0 +1,93 @@
+// What is in the tarball, and what two judges of packages say of it.
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { readdirSync, readFileSync, statSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { dirname, join, relative } from 'node:path'
+import { text } from 'node:stream/consumers'
+import { test } from 'node:test'
+import { publint } from 'publint'
+import { formatMessage } from 'publint/utils'
+import { installedPackage, root, tarball } from './installed.js'
+
+const mostBytes = 120_000
+const require = createRequire(import.meta.url)
+
+function filesIn(folder) {
+  return readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter(entry => entry.isFile())
+    .map(entry => relative(folder, join(entry.parentPath ?? entry.path, entry.name)).replaceAll('\\', '/'))
+    .sort()
+}
+
+/** Of every module in `src` its code and its types; no tests, nothing that only tests use, no CommonJS stand-ins. */
+function expectedModules() {
+  return filesIn(join(root, 'src'))
+    .filter(name => !/\.(test|cjs)\.ts$/.test(name) && !name.startsWith('testing/'))
+    .flatMap(name => [name.replace(/ts$/, 'js'), name.replace(/ts$/, 'd.ts')])
+}
+
+test('the tarball holds both builds, the reference and three pages, and nothing else', t => {
+  const modules = expectedModules()
+  const expected = [
+    ...['CHANGELOG.md', 'LICENSE', 'README.md', 'package.json', 'dist/cjs/package.json'],
+    ...filesIn(join(root, 'docs', 'reference')).map(name => `docs/reference/${name}`),
+    ...modules.map(name => `dist/esm/${name}`),
+    ...modules.map(name => `dist/cjs/${name}`),
+  ]
+  assert.deepEqual(filesIn(installedPackage), expected.sort())
+  const { size } = statSync(tarball)
+  t.diagnostic(`the tarball: ${expected.length} files, ${(size / 1000).toFixed(1)} kB`)
+  assert.ok(size < mostBytes, `${size} bytes`)
+})
+
+test('the package asks for nothing to be installed with it', () => {
+  const manifest = JSON.parse(readFileSync(join(installedPackage, 'package.json'), 'utf8'))
+  assert.equal(manifest.dependencies, undefined)
+  for (const name of Object.keys(manifest.peerDependencies)) {
+    assert.equal(manifest.peerDependenciesMeta[name].optional, true, name)
+  }
+  assert.equal(manifest.scripts.postinstall ?? manifest.scripts.install, undefined)
+})
+
+test('every file that package.json names is there', () => {
+  const manifest = JSON.parse(readFileSync(join(installedPackage, 'package.json'), 'utf8'))
+  const named = []
+  const collect = value => {
+    if (typeof value === 'string') named.push(value)
+    else for (const inner of Object.values(value)) collect(inner)
+  }
+  collect([manifest.main, manifest.types, manifest.exports, manifest.typesVersions])
+  assert.ok(named.length > 15, `${named.length} names`)
+  for (const name of named) assert.ok(statSync(join(installedPackage, name)).isFile(), name)
+})
+
+test('publint has nothing to say', async () => {
+  const bytes = new Uint8Array(readFileSync(tarball)).buffer
+  const { messages, pkg } = await publint({ pack: { tarball: bytes }, level: 'suggestion', strict: true })
+  assert.deepEqual(
+    messages.map(message => formatMessage(message, pkg, { color: false })),
+    [],
+  )
+})
+
+test('every way of resolving types finds those that fit the code, through every door', async () => {
+  // No exception is made, not even for `moduleResolution: node10`, which knows no `exports`: it has `typesVersions`.
+  const manifest = require.resolve('@arethetypeswrong/cli/package.json')
+  const program = join(dirname(manifest), require(manifest).bin.attw)
+  const child = spawn(process.execPath, [program, tarball, '--format', 'json'], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  const [output] = await Promise.all([text(child.stdout), once(child, 'close')])
+  const { analysis } = JSON.parse(output)
+  assert.deepEqual(Object.keys(analysis.entrypoints), ['.', './worker', './piscina', './package.json'])
+  for (const [door, { resolutions }] of Object.entries(analysis.entrypoints)) {
+    for (const way of ['node10', 'node16-cjs', 'node16-esm', 'bundler']) {
+      const { resolution } = resolutions[way]
+      assert.ok(resolution, `${door} is not found by ${way}`)
+      assert.ok(resolution.isTypeScript || door === './package.json', `${door} has no types for ${way}`)
+    }
+  }
+  assert.deepEqual(analysis.problems, [])
+})

@@ -1,0 +1,82 @@
+// Strict TypeScript programs against the installed package, its own declarations checked too, in every way in which
+// TypeScript finds a package. The programs are in `types/`; what must be refused there is marked `@ts-expect-error`.
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdirSync, readdirSync, readFileSync, symlinkSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { dirname, join } from 'node:path'
+import { text } from 'node:stream/consumers'
+import { describe, test } from 'node:test'
+import { project, root, write } from './installed.js'
+
+const require = createRequire(import.meta.url)
+const programs = join(root, 'test', 'package', 'types')
+
+mkdirSync(join(project, 'node_modules', '@types'))
+symlinkSync(
+  dirname(require.resolve('@types/node/package.json')),
+  join(project, 'node_modules', '@types', 'node'),
+  'junction',
+)
+
+const strict = {
+  target: 'es2022',
+  lib: ['es2023', 'esnext.disposable'],
+  types: ['node'],
+  strict: true,
+  exactOptionalPropertyTypes: true,
+  noUncheckedIndexedAccess: true,
+  esModuleInterop: true,
+  skipLibCheck: false,
+  noEmit: true,
+}
+
+/** Programs as they are, or renamed to `.ts` where TypeScript is to decide what they are. */
+function copyPrograms(folder, isWanted, renamedFrom) {
+  for (const name of readdirSync(programs)) {
+    if (!isWanted(name)) continue
+    const source = readFileSync(join(programs, name), 'utf8')
+    if (renamedFrom === undefined) write(`${folder}/${name}`, source)
+    else {
+      const renamed = source.replaceAll(`.${renamedFrom}js'`, ".js'")
+      write(`${folder}/${name.replace(`.${renamedFrom}ts`, '.ts')}`, renamed)
+    }
+  }
+}
+
+async function complaints(folder, compilerOptions) {
+  write(`${folder}/tsconfig.json`, JSON.stringify({ compilerOptions: { ...strict, ...compilerOptions } }))
+  const child = spawn(
+    process.execPath,
+    [require.resolve('typescript/bin/tsc'), '-p', join(project, folder), '--pretty', 'false'],
+    { stdio: ['ignore', 'pipe', 'inherit'] },
+  )
+  const [output] = await Promise.all([text(child.stdout), once(child, 'close')])
+  return output
+}
+
+describe('strict programs compile', { concurrency: 2 }, () => {
+  test('as Node resolves, from ES modules and from CommonJS', async () => {
+    copyPrograms('nodenext', () => true)
+    assert.equal(await complaints('nodenext', { module: 'nodenext' }), '')
+  })
+
+  test('as bundlers resolve', async () => {
+    copyPrograms('bundler', name => name.endsWith('.mts'), 'm')
+    // The declarations found are those of the test above, checked there.
+    const options = { module: 'esnext', moduleResolution: 'bundler', skipLibCheck: true }
+    assert.equal(await complaints('bundler', options), '')
+  })
+
+  test('as TypeScript resolved before it knew of exports, with the library of 2022', async () => {
+    copyPrograms('node10', name => name.endsWith('.cts'), 'c')
+    const options = {
+      module: 'commonjs',
+      moduleResolution: 'node10',
+      ignoreDeprecations: '6.0',
+      lib: ['es2022'],
+    }
+    assert.equal(await complaints('node10', options), '')
+  })
+})

@@ -1,0 +1,8 @@
+// Statements about types, for the other files here: they compile when the statement is true.
+
+/** True when both are the same type; `any` equals only `any`. */
+export type Same<One, Other> =
+  (<T>() => T extends One ? 1 : 2) extends <T>() => T extends Other ? 1 : 2 ? true : false
+
+/** `isTrue<Same<typeof value, string>>()` */
+export declare function isTrue<Statement extends true>(): Statement

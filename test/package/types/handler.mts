@@ -1,0 +1,20 @@
+// A handler's module with functions of several kinds.
+
+export interface Row {
+  id: number
+  text: string
+}
+
+export default function length(row: Row): number {
+  return row.text.length
+}
+
+export async function upper(text: string): Promise<string> {
+  return text.toUpperCase()
+}
+
+export function now(): Date {
+  return new Date()
+}
+
+export const limit = 10

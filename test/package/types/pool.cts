@@ -1,0 +1,29 @@
+// The front door from CommonJS.
+import { isPoolError, Pool, type PoolOptions } from 'lido'
+
+import lido = require('lido')
+
+const options: PoolOptions = { filename: require.resolve('./handler.cjs') }
+const pool = new Pool(options)
+const same: lido.Pool = pool
+
+async function main(): Promise<number> {
+  try {
+    const result: number = await pool.run(1)
+    return result
+  } catch (error) {
+    if (isPoolError(error)) console.error(error.code)
+    return 0
+  } finally {
+    await same.close()
+  }
+}
+
+void main()
+const typed = new Pool<{ default: typeof import('./handler.cjs') }>(options)
+const doubled: Promise<number> = typed.run(1)
+// @ts-expect-error it takes a number
+typed.run('one')
+// @ts-expect-error it is maxThreads
+new lido.Pool({ maxThread: 4 })
+void doubled
