@@ -55,8 +55,8 @@ function buildCjs() {
         verbatimModuleSyntax: false,
         erasableSyntaxOnly: false,
       },
-      include: ['src'],
-      exclude: ['src/**/*.test.ts', 'src/testing'],
+      files: ['src/index.ts', 'src/worker/index.ts', 'src/adapters/piscina/index.ts'],
+      include: [],
     }),
   )
   compile(join(stage, 'tsconfig.json'))

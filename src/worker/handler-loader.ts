@@ -4,6 +4,7 @@ import { createRequire } from 'node:module'
 import { extname } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { realClock } from '../shared/base/clock.js'
+import { loadingFiles } from '../shared/protocol/loading.js'
 import type { Handler } from '../shared/protocol/messages.js'
 
 export type HandlerFunction = (payload: unknown) => unknown
@@ -32,11 +33,17 @@ function loadFile(filename: string): Promise<object> {
   const known = files.get(filename)
   if (known !== undefined && !isWorthRetrying(known)) return known.namespace
   const attempt = known === undefined ? 0 : known.attempt + 1
+  const loading = loadingFiles()
+  loading.add(filename)
   const loaded: Loaded = { namespace: evaluate(filename, attempt), failedAt: null, attempt }
   files.set(filename, loaded)
-  loaded.namespace.catch(() => {
-    loaded.failedAt = realClock.now()
-  })
+  loaded.namespace.then(
+    () => loading.delete(filename),
+    () => {
+      loading.delete(filename)
+      loaded.failedAt = realClock.now()
+    },
+  )
   return loaded.namespace
 }
 

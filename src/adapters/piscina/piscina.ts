@@ -26,9 +26,10 @@ import { adaptQueue, TaskViews } from './task-queue.js'
 export class Piscina<T = any, R = any> extends EventEmitterAsyncResource {
   readonly #options: FilledOptions
   readonly #poolOptions: PoolOptions
-  readonly #startedAt = performance.now()
   readonly #workers = new WorkerViews()
   readonly #holderEnds: HolderEnds | null
+  /** Keeps the time since construction, whatever pools come after it. */
+  readonly #firstPool: Pool
   #pool: Pool
   /** Tasks completed by pools that this one was before it was closed. */
   #completedBefore = 0
@@ -47,7 +48,8 @@ export class Piscina<T = any, R = any> extends EventEmitterAsyncResource {
     if (checked.loadBalancer !== undefined) {
       this.#poolOptions.loadBalancer = adaptBalancer(checked.loadBalancer, tasks, this.#workers)
     }
-    this.#pool = this.#start(this.#poolOptions)
+    this.#firstPool = this.#start(this.#poolOptions)
+    this.#pool = this.#firstPool
     this.#options.taskQueue ??= this.#pool.options.queue as unknown as PiscinaOptions['taskQueue']
     this.#holderEnds = checked.loadBalancer === undefined ? null : new HolderEnds(() => this.#pool.workers)
   }
@@ -168,7 +170,7 @@ export class Piscina<T = any, R = any> extends EventEmitterAsyncResource {
   }
 
   get duration(): number {
-    return performance.now() - this.#startedAt
+    return this.#firstPool.duration
   }
 
   get needsDrain(): boolean {

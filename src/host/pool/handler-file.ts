@@ -3,6 +3,8 @@
 import { createRequire, isBuiltin } from 'node:module'
 import { isAbsolute, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { loadingFiles } from '../../shared/protocol/loading.js'
+import { describe } from './describe-value.js'
 
 /** Says in words what is wrong with the value, for the caller's own kind of error. */
 export class HandlerFileProblem {
@@ -24,11 +26,11 @@ export function resolveHandlerFile(given: unknown): string | HandlerFileProblem 
     )
   }
   if (given.startsWith('file:')) return fromUrl(given)
-  if (isAbsolute(given)) return given
+  if (isAbsolute(given)) return notInTheMaking(given)
   if (isBuiltin(given))
     return new HandlerFileProblem(`must be a file; '${given}' is a builtin module of Node`)
   return new HandlerFileProblem(
-    `must be an absolute path, a 'file:' string or a URL, got '${given}'; write new URL('${given}', import.meta.url)`,
+    `must be an absolute path, a 'file:' string or a URL, got '${given}'; write new URL('${given}', import.meta.url), or require.resolve('${given}')`,
   )
 }
 
@@ -36,18 +38,26 @@ export function resolveHandlerFile(given: unknown): string | HandlerFileProblem 
 export function resolvePoolFile(given: unknown): string | HandlerFileProblem {
   if (typeof given !== 'string' || !isPackageName(given) || isBuiltin(given)) return resolveHandlerFile(given)
   try {
-    return createRequire(join(process.cwd(), 'noop.js')).resolve(given)
+    return notInTheMaking(createRequire(join(process.cwd(), 'noop.js')).resolve(given))
   } catch (failure) {
     return new HandlerFileProblem(
-      `names the package '${given}', which cannot be found from ${process.cwd()}; give the file as new URL('./handler.js', import.meta.url)`,
+      `names the package '${given}', which cannot be found from ${process.cwd()}; give a file as new URL('./handler.js', import.meta.url) or require.resolve('./handler.js')`,
       failure,
     )
   }
 }
 
+/** A file that makes a pool of itself while a worker loads it would start workers without end. */
+function notInTheMaking(file: string): string | HandlerFileProblem {
+  if (!loadingFiles().has(file)) return file
+  return new HandlerFileProblem(
+    `names ${file}, which this worker is just loading: each worker would start a pool of its own, without end; make the pool only where isWorkerThread of 'lido/worker' is false, or give the handler a file of its own`,
+  )
+}
+
 function fromUrl(given: string | URL): string | HandlerFileProblem {
   try {
-    return fileURLToPath(given)
+    return notInTheMaking(fileURLToPath(given))
   } catch (failure) {
     return new HandlerFileProblem(`must be a 'file:' URL, got '${String(given)}'`, failure)
   }
@@ -55,13 +65,4 @@ function fromUrl(given: string | URL): string | HandlerFileProblem {
 
 function isPackageName(given: string): boolean {
   return /^(@[\w.~-]+\/)?[\w~-][\w.~-]*(\/[\w./~-]+)?$/.test(given)
-}
-
-export function describe(value: unknown): string {
-  if (typeof value === 'string') return `'${value}'`
-  if (typeof value === 'function') return `a function`
-  if (value === null || typeof value !== 'object') return String(value)
-  if (Array.isArray(value)) return 'an array'
-  const kind: unknown = value.constructor?.name
-  return typeof kind === 'string' && kind !== 'Object' ? `an instance of ${kind}` : 'an object'
 }

@@ -2,8 +2,21 @@
 
 const MOST_EDITS = 3
 
+/** Names of the same thing elsewhere, that no spelling would lead from. */
+const sameThing: Record<string, string> = {
+  __proto__: null as never,
+  taskQueue: 'queue',
+  maxWorkers: 'maxThreads',
+  minWorkers: 'minThreads',
+  maxQueueSize: 'maxQueue',
+  abortSignal: 'signal',
+  transfer: 'transferList',
+}
+
 /** The known name closest to `given`, ignoring case; `undefined` when none is close. */
 export function nearestName(given: string, known: readonly string[]): string | undefined {
+  const same = sameThing[given]
+  if (same !== undefined && known.includes(same)) return same
   let best: string | undefined
   let fewest = Math.min(MOST_EDITS, Math.ceil(given.length / 2)) + 1
   for (const name of known) {

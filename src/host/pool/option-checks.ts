@@ -1,7 +1,7 @@
 // Small judges of single options. Each gives the value back or throws an error that names the option, shows what was
 // given and says what would be right.
 import { InvalidOptionError } from '../../shared/errors/pool-errors.js'
-import { describe } from './handler-file.js'
+import { describe } from './describe-value.js'
 
 export function integer(
   option: string,

@@ -6,7 +6,8 @@ import type { Handler } from '../../shared/protocol/messages.js'
 import type { LoadBalancer } from '../dispatch/dispatcher.js'
 import { FifoQueue } from '../queue/fifo-queue.js'
 import type { TaskQueue } from '../queue/task-queue.js'
-import { describe, HandlerFileProblem, resolvePoolFile } from './handler-file.js'
+import { describe } from './describe-value.js'
+import { HandlerFileProblem, resolvePoolFile } from './handler-file.js'
 import { nearestName } from './nearest-name.js'
 import {
   boolean,

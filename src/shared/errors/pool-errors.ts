@@ -128,14 +128,17 @@ function startMessage(handler: { filename: string; name: string }, stage: string
   const why = cause instanceof Error ? `${cause.name}: ${cause.message}` : String(cause)
   if (stage === 'thread')
     return `A worker could not be started (${why}). Lower maxThreads or check the thread limits.`
-  const mend = isUnknownExtension(cause)
+  if (hasCode(cause, 'ERR_MODULE_NOT_FOUND') && cause.message.includes(`'${file}'`)) {
+    return `There is no file ${file}. Give the right one in 'filename'; once it is there, later calls find it.`
+  }
+  const mend = hasCode(cause, 'ERR_UNKNOWN_FILE_EXTENSION')
     ? "This Node.js does not run such files: compile it, or give a loader, as in execArgv: ['--import', 'tsx']."
     : 'Mend the file; later calls try it again.'
   return `A worker could not load ${file} (${why}). ${mend}`
 }
 
-function isUnknownExtension(cause: unknown): boolean {
-  return cause instanceof Error && (cause as NodeJS.ErrnoException).code === 'ERR_UNKNOWN_FILE_EXTENSION'
+function hasCode(cause: unknown, code: string): cause is Error {
+  return cause instanceof Error && (cause as NodeJS.ErrnoException).code === code
 }
 
 /** The worker ended while it held the task. */

@@ -165,6 +165,8 @@ describe('causes', () => {
     aggregate.errors = Array.from({ length: 40 }, () => Object.assign(new Counting(), { parent: aggregate }))
     const error = errorAcross(aggregate)
     assert.equal(error.errors.length, 40)
+    assert.equal(error.errors[39].message, 'counted')
+    assert.equal(typeof error.errors[39].parent, 'string')
     assert.ok(reads <= 50_000, 'read without end')
   })
 })

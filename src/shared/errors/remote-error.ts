@@ -15,7 +15,8 @@ interface PackedError {
   hidden: [string, PackedThrown][]
 }
 
-type Budget = { errors: number }
+/** How many more errors may be packed, and those that are being packed: what leads back to one of them becomes text. */
+type Budget = { errors: number; above: Set<unknown> }
 
 const DEEPEST_CAUSE = 8
 /** Errors that point to each other are a graph: so many of its nodes are packed, the others become text. */
@@ -34,7 +35,11 @@ const builtinErrors: Record<string, new (message: string) => Error> = {
   URIError,
 }
 
-export function pack(thrown: unknown, depth = 0, budget = { errors: MOST_ERRORS }): PackedThrown {
+export function pack(
+  thrown: unknown,
+  depth = 0,
+  budget: Budget = { errors: MOST_ERRORS, above: new Set() },
+): PackedThrown {
   try {
     if (isErrorLike(thrown)) return packError(thrown, depth, budget)
     return packValue(thrown)
@@ -44,8 +49,9 @@ export function pack(thrown: unknown, depth = 0, budget = { errors: MOST_ERRORS 
 }
 
 function packError(error: Error, depth: number, budget: Budget): PackedThrown {
-  if (depth > DEEPEST_CAUSE || budget.errors-- <= 0)
+  if (depth > DEEPEST_CAUSE || budget.above.has(error) || budget.errors-- <= 0)
     return { kind: 'text', text: `${error.name}: ${error.message}` }
+  budget.above.add(error)
   const fields: [string, PackedThrown][] = []
   for (const key of Object.keys(error)) {
     if (!PACKED_BY_NAME.has(key)) fields.push([key, packField(error, key, depth, budget)])
@@ -55,6 +61,7 @@ function packError(error: Error, depth: number, budget: Budget): PackedThrown {
     if (Object.hasOwn(error, key) && !Object.keys(error).includes(key))
       hidden.push([key, packField(error, key, depth, budget)])
   }
+  budget.above.delete(error)
   return {
     kind: 'error',
     className: packText(() => error.constructor?.name ?? 'Error'),

@@ -1,0 +1,77 @@
+// A file that makes a pool of itself while a worker loads it: the mistake of a first day, and it must end.
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { fileURLToPath } from 'node:url'
+
+const here = fileURLToPath(new URL('.', import.meta.url))
+
+async function runProgram(text) {
+  const folder = await mkdtemp(join(here, 'self-made-'))
+  try {
+    const filename = join(folder, 'program.mjs')
+    await writeFile(filename, text)
+    const child = spawn(process.execPath, [filename], { stdio: ['ignore', 'pipe', 'pipe'] })
+    let output = ''
+    for (const stream of [child.stdout, child.stderr]) {
+      stream.setEncoding('utf8').on('data', chunk => {
+        output += chunk
+      })
+    }
+    const [code] = await once(child, 'close')
+    return { code, output }
+  } finally {
+    await rm(folder, { recursive: true })
+  }
+}
+
+test('a module that makes a pool of itself is told so, and starts no workers in workers', async () => {
+  const { code, output } = await runProgram(`
+    import { Pool } from 'lido'
+    const pool = new Pool({ filename: import.meta.url, maxThreads: 1 })
+    export default value => value
+    await pool.run(1)
+  `)
+  assert.equal(code, 1)
+  assert.match(output, /which this worker is just loading/)
+  assert.match(output, /isWorkerThread/)
+})
+
+test('with the question asked, one file holds the pool and its handler', async () => {
+  const { code, output } = await runProgram(`
+    import { Pool } from 'lido'
+    import { isWorkerThread } from 'lido/worker'
+    export default value => value * 2
+    if (!isWorkerThread) {
+      const pool = new Pool({ filename: import.meta.url, maxThreads: 1 })
+      console.log(await pool.run(21))
+      await pool.close()
+    }
+  `)
+  assert.deepEqual({ code, output }, { code: 0, output: '42\n' })
+})
+
+test('a handler may make a pool of its own file once it is loaded', async () => {
+  const { code, output } = await runProgram(`
+    import { Pool } from 'lido'
+    import { isWorkerThread } from 'lido/worker'
+    export default async depth => {
+      if (depth === 0) return 'bottom'
+      const inner = new Pool({ filename: import.meta.url, maxThreads: 1 })
+      try {
+        return await inner.run(depth - 1)
+      } finally {
+        await inner.close()
+      }
+    }
+    if (!isWorkerThread) {
+      const pool = new Pool({ filename: import.meta.url, maxThreads: 1 })
+      console.log(await pool.run(2))
+      await pool.close()
+    }
+  `)
+  assert.deepEqual({ code, output }, { code: 0, output: 'bottom\n' })
+})
