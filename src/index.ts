@@ -1,5 +1,5 @@
 // The front door.
-export type { LoadBalancer } from './host/dispatch/dispatcher.js'
+export type { LoadBalancer } from './host/dispatch/chooser.js'
 export type { DurationSummary } from './host/observe/histogram.js'
 export type { PoolHistogram } from './host/observe/timings.js'
 export type { PoolOptions, PoolSettings } from './host/pool/options.js'

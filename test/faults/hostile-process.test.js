@@ -6,6 +6,9 @@ import { runProgram } from '../helpers/program.js'
 
 test('a polluted Object.prototype changes nothing of what a pool does', async () => {
   const { output, errors, exitCode } = await runProgram(`
+    // Node itself cannot open its streams in such a process.
+    process.stdout.write('')
+    process.stderr.write('')
     const pollution = {
       filename: '/no/such/file.js', name: 'nothing', signal: AbortSignal.abort(), transferList: [{}], priority: 9,
       queueOptions: {}, maxThreads: 0, minThreads: -1, maxQueue: 0, resourceLimits: { stackSizeMb: 0.1 }, env: 1,
@@ -30,8 +33,8 @@ test('a polluted Object.prototype changes nothing of what a pool does', async ()
 
 test('with a polluted signal a task’s own signal still cancels it', async () => {
   const { output, errors, exitCode } = await runProgram(`
-    Object.defineProperty(Object.prototype, 'signal', { value: AbortSignal.abort(), configurable: true, writable: true })
     const pool = new Pool({ filename: handler('tracked.js'), name: 'patient', minThreads: 1, maxThreads: 1 })
+    Object.defineProperty(Object.prototype, 'signal', { value: AbortSignal.abort(), configurable: true, writable: true })
     const words = new Int32Array(new SharedArrayBuffer(64))
     const controller = new AbortController()
     const task = pool.run({ words, size: 1, index: 0 }, { signal: controller.signal })

@@ -49,7 +49,7 @@ const promises = {
   cycle: error => assert.deepEqual([error instanceof Error, error.message], [true, 'cyclic']),
   web(error) {
     assert.deepEqual([error instanceof AggregateError, error.message, error.errors.length], [true, 'a web', 200])
-    assert.equal(error.errors[199].message, 'part 199')
+    assert.match(String(error.errors[199]), /part 199/)
   },
   getter: error => assert.deepEqual([error instanceof Error, error.message], [true, 'with a getter']),
   deep: error => assert.deepEqual([error instanceof Error, error.message], [true, 'with deep data']),

@@ -1,8 +1,6 @@
-// Does what was decided. The only place where work leaves the queue, and the only place that knows how a task reaches a
-// worker: today by its channel. Off the road a task meets three side doors, all here: cancel, worker lost, close.
+// Does what was decided. The only place where work leaves the queue. Off the road a task meets three side doors, all here:
+// cancel, worker lost, close.
 import type { Clock } from '../../shared/base/clock.js'
-import { unreachable } from '../../shared/base/invariant.js'
-import { offer, takeBack } from '../../shared/channel/claims.js'
 import { findUncloneable } from '../../shared/errors/clone-path.js'
 import {
   NotCloneableError,
@@ -12,22 +10,20 @@ import {
   WorkerExitError,
   WorkerStartError,
 } from '../../shared/errors/pool-errors.js'
-import { unpack } from '../../shared/errors/remote-error.js'
 import type { ToHost } from '../../shared/protocol/messages.js'
 import type { Timings } from '../observe/timings.js'
 import type { TaskQueue } from '../queue/task-queue.js'
-import { choosePlacement, hasRoomFor } from '../scheduler/placement.js'
+import { hasRoomFor } from '../scheduler/placement.js'
 import type { Death, Supervisor } from '../supervisor/supervisor.js'
-import type { WorkerHandle, WorkerView } from '../supervisor/worker-handle.js'
+import type { WorkerHandle } from '../supervisor/worker-handle.js'
 import type { Settler } from '../task/settle.js'
-import type { QueuedTask, Task } from '../task/task.js'
+import type { Task } from '../task/task.js'
 import { moveTask } from '../task/task-life.js'
+import { Answers } from './answers.js'
+import { Chooser, type LoadBalancer } from './chooser.js'
 import { HandlerTable } from './handler-table.js'
+import { PortRoad } from './port-road.js'
 import { WaitingLine } from './waiting-line.js'
-
-export type LoadBalancer = (task: QueuedTask, workers: WorkerView[]) => WorkerView | null | undefined
-
-type FailedMessage = Extract<ToHost, { kind: 'failed' }>
 
 /** A task whose workers die before they begin it is given up after so many. */
 const MOST_RETURNS = 5
@@ -41,29 +37,56 @@ export interface DispatcherParts {
   loadBalancer: LoadBalancer | null
   /** Called when tasks have left the queue or the workers. */
   onLeft: () => void
+  /** Called with what a queue of the user's own threw where no caller could be told. */
+  onQueueFailure: (failure: unknown) => void
 }
 
 export class Dispatcher {
   readonly handlers = new HandlerTable()
-  readonly #parts: DispatcherParts
+  readonly #supervisor: Supervisor
+  readonly #settler: Settler
+  readonly #onLeft: () => void
   readonly #line: WaitingLine
-  #inFlight = 0
-  /** Tasks given to workers that are not ready yet, in order. Any ready worker with room takes them over. */
-  readonly #early = new Set<Task>()
+  readonly #road: PortRoad
+  readonly #chooser: Chooser
+  readonly #answers: Answers
   #isPumping = false
   #pumpAgain = false
 
   constructor(parts: DispatcherParts) {
-    this.#parts = parts
-    this.#line = new WaitingLine(parts.queue)
+    const { clock, supervisor, settler, timings } = parts
+    this.#supervisor = supervisor
+    this.#settler = settler
+    this.#onLeft = parts.onLeft
+    this.#line = new WaitingLine(parts.queue, parts.onQueueFailure)
+    this.#road = new PortRoad(clock)
+    this.#chooser = new Chooser(supervisor, parts.loadBalancer)
+    const { policy } = supervisor
+    this.#answers = new Answers({
+      clock,
+      settler,
+      timings,
+      policy,
+      road: this.#road,
+      handlers: this.handlers,
+    })
   }
 
+  /** Tasks that no worker holds. */
   get waiting(): number {
     return this.#line.size
   }
 
+  /** Of these, the tasks without a place that is sure as soon as a worker has started: what `maxQueue` counts. */
+  get queueSize(): number {
+    const { size } = this.#line
+    const sure = size === 0 ? 0 : this.#freeStartingSlots()
+    if (sure === 0 || !this.#nextWaitsForStart()) return size
+    return Math.max(size - sure, 0)
+  }
+
   get inFlight(): number {
-    return this.#inFlight
+    return this.#road.inFlight
   }
 
   /** Takes in an accepted task. A task that the queue refuses is rejected with what the queue threw. */
@@ -72,11 +95,12 @@ export class Dispatcher {
     try {
       this.#line.push(task)
     } catch (refusal) {
-      this.#parts.settler.reject(task, refusal)
+      this.#settler.reject(task, refusal)
       return
     }
     // Behind others there is nothing to do: what keeps them waiting keeps this one.
     if (!othersWait) this.pump()
+    else this.#startForWaiting()
   }
 
   /** Takes out a task that waits, as if it had never come. */
@@ -84,7 +108,10 @@ export class Dispatcher {
     this.#line.remove(task)
   }
 
-  /** Places waiting tasks until none waits or none can be placed. True when it had to reject those for which it is hopeless. */
+  /**
+   * Places waiting tasks until none waits or none can be placed. True when it had to reject them because no worker is
+   * alive and none is to be had.
+   */
   pump(): boolean {
     if (this.#isPumping) {
       this.#pumpAgain = true
@@ -99,305 +126,157 @@ export class Dispatcher {
     } finally {
       this.#isPumping = false
     }
-    return this.#line.size > 0 && this.#rejectIfHopeless()
+    if (this.#line.size === 0) return false
+    this.#startForWaiting()
+    return this.#rejectIfHopeless()
   }
 
   cancel(task: Task, reason: unknown): void {
     const error = new TaskCancelledError(reason)
     if (task.state === 'queued') {
       this.#line.remove(task)
-      this.#parts.settler.cancel(task, error)
-      // It may have been the one that the others waited behind.
-      this.pump()
-      this.#parts.onLeft()
-      return
+      this.#settler.cancel(task, error)
+    } else {
+      const worker = task.holder as WorkerHandle
+      const wasBegun = !this.#road.takeBack(task)
+      if (wasBegun) moveTask(task, 'running')
+      this.#settler.cancel(task, error)
+      if (wasBegun) void this.#supervisor.giveUp(worker)
     }
-    const worker = task.holder as WorkerHandle
-    const wasBegun = !this.#takeBack(worker, task)
-    this.#release(worker, task)
-    if (wasBegun) moveTask(task, 'running')
-    this.#parts.settler.cancel(task, error)
-    if (wasBegun) void this.#parts.supervisor.giveUp(worker)
+    // It may have been the one that the others waited behind.
     this.pump()
-    this.#parts.onLeft()
+    this.#onLeft()
   }
 
   rejectWaiting(error: PoolError): number {
     let count = 0
     for (const task of this.#line.drain()) {
-      this.#parts.settler.reject(task, error)
+      this.#settler.reject(task, error)
       count++
     }
-    this.#parts.onLeft()
+    this.#onLeft()
     return count
   }
 
   onReady(worker: WorkerHandle): void {
-    for (const task of worker.tasks()) {
-      this.#early.delete(task)
-      if (task.ordinal === 0) this.#post(worker, task)
-      else task.assignedAt = this.#parts.clock.now()
-    }
+    this.#road.onReady(worker)
     this.pump()
-    this.#parts.onLeft()
+    this.#onLeft()
   }
 
   onMessage(worker: WorkerHandle, message: ToHost): void {
-    switch (message.kind) {
-      case 'done': {
-        const task = worker.taskAt(message.slot, message.taskId)
-        if (task === null) return
-        this.#onAnswered(worker, task)
-        worker.learn(task.handlerId)
-        this.#parts.settler.fulfil(task, message.result)
-        return this.#afterAnswer(worker)
-      }
-      case 'failed': {
-        const task = worker.taskAt(message.slot, message.taskId)
-        if (task === null) return
-        this.#onAnswered(worker, task)
-        this.#onFailed(worker, task, message)
-        return this.#afterAnswer(worker)
-      }
-      case 'unreadable':
-        return this.#onUnreadablePayload(worker, message.ordinal)
-      case 'holding':
-        return this.#onHolding(worker, message.taskIds)
-      case 'ready':
-      case 'startFailed':
-        return
-      default:
-        return unreachable(message)
-    }
+    if (!this.#answers.receive(worker, message)) return
+    this.pump()
+    this.#onLeft()
+    if (worker.isIdle) this.#supervisor.onIdle()
   }
 
-  /** An answer that cannot be read: the worker says what it still holds, so what it does not is what was answered. */
   onUnreadable(worker: WorkerHandle): void {
-    worker.link!.post({ kind: 'audit' })
+    this.#answers.onUnreadable(worker)
   }
 
   onGivenUp(worker: WorkerHandle, error: PoolError): void {
     this.#giveBackTasks(worker, error)
-    this.#pumpSoon()
+    queueMicrotask(() => {
+      this.pump()
+      this.#onLeft()
+    })
   }
 
   /** True when some caller was told of the death. */
   onLost(worker: WorkerHandle, death: Death): boolean {
     const toldByDeath = this.#giveBackTasks(worker, death.error)
     const toldByPump = this.pump()
-    this.#parts.onLeft()
+    this.#onLeft()
     return toldByDeath || toldByPump
   }
 
-  /** Older tasks that wait for a worker to start come before younger ones in the queue. */
+  /** Older tasks that wait for a worker to start come before younger ones in the line. */
   #takeOverEarly(): boolean {
-    if (this.#early.size === 0 || this.#parts.loadBalancer !== null) return false
-    const [task] = this.#early as Set<Task> & [Task]
-    const ready = this.#parts.supervisor.workers.filter(worker => worker.isReady)
-    const worker = choosePlacement(task.isExclusive, ready)
+    const task = this.#chooser.isBalanced ? null : this.#road.oldestEarly
+    if (task === null) return false
+    const worker = this.#chooser.chooseReady(task)
     if (worker === null) return false
-    const starting = task.holder as WorkerHandle
-    this.#early.delete(task)
-    if (!this.#takeBack(starting, task)) return true
-    this.#release(starting, task)
-    this.#give(worker, task)
+    if (this.#road.takeOver(task)) this.#give(worker, task)
     return true
   }
 
+  /** True when the next task has left the line, one way or another. */
   #placeNext(): boolean {
-    if (this.#line.size === 0 || !this.#hasPlaceForAny()) return false
+    if (this.#line.size === 0 || !this.#chooser.isWorthAsking) return false
     const task = this.#line.peek()
     if (task === null) return false
-    const worker = this.#chooseWorker(task)
+    let worker: WorkerHandle | null
+    try {
+      worker = this.#chooser.choose(task, this.#road.inFlight)
+    } catch (failure) {
+      if (task.state !== 'queued') return true
+      this.#line.take(task)
+      this.#settler.reject(task, failure)
+      return true
+    }
     // A balancer is the user's code: it may have cancelled the task, or closed the pool.
-    if (worker === null || task.state !== 'queued') return task.state === 'settled'
+    if (task.state !== 'queued') return true
+    if (worker === null || !this.#road.canTravel(task, worker)) return false
     this.#line.take(task)
     moveTask(task, 'assigned')
     this.#give(worker, task)
     return true
   }
 
-  /** A balancer is asked in any case: it may count in its own way. */
-  #hasPlaceForAny(): boolean {
-    const { supervisor, loadBalancer } = this.#parts
-    if (loadBalancer !== null) return true
-    for (const worker of supervisor.workers) if (hasRoomFor(worker, false)) return true
-    return supervisor.maySpawn
-  }
-
-  #chooseWorker(task: Task): WorkerHandle | null {
-    const { supervisor, loadBalancer, settler } = this.#parts
-    if (loadBalancer === null)
-      return choosePlacement(task.isExclusive, supervisor.workers) ?? supervisor.trySpawn()
-    try {
-      return this.#chooseByBalancer(loadBalancer, task)
-    } catch (failure) {
-      if (task.state === 'queued') {
-        this.#line.take(task)
-        settler.reject(task, failure)
-      }
-      return null
-    }
-  }
-
-  #chooseByBalancer(loadBalancer: LoadBalancer, task: Task): WorkerHandle | null {
-    const { supervisor } = this.#parts
-    const chosen = this.#askBalancer(loadBalancer, task)
-    if (chosen !== null || task.state !== 'queued') return chosen
-    if (supervisor.trySpawn() !== null) return this.#askBalancer(loadBalancer, task)
-    // A balancer may let a task wait for something to happen. Where nothing will, it is asked for nothing.
-    const somethingWillHappen = this.#inFlight > 0 || supervisor.startingCount > 0
-    return somethingWillHappen ? null : choosePlacement(task.isExclusive, supervisor.workers)
-  }
-
-  #askBalancer(loadBalancer: LoadBalancer, task: Task): WorkerHandle | null {
-    const { workers } = this.#parts.supervisor
-    if (workers.length === 0) return null
-    const view = loadBalancer(
-      task,
-      workers.map(worker => worker.view),
-    )
-    const chosen = workers.find(worker => worker.view === view)
-    return chosen !== undefined && hasRoomFor(chosen, task.isExclusive) ? chosen : null
-  }
-
   #give(worker: WorkerHandle, task: Task): void {
-    worker.assign(task)
-    this.#inFlight++
-    if (!worker.isReady) this.#early.add(task)
-    if (worker.isReady || task.canBePostedAgain) this.#post(worker, task)
-    else offer(worker.claims, task.slot, task.id)
-  }
-
-  #post(worker: WorkerHandle, task: Task): void {
-    task.assignedAt = this.#parts.clock.now()
-    task.ordinal = ++worker.posted
-    offer(worker.claims, task.slot, task.id)
-    const handler = worker.knows(task.handlerId) ? null : { filename: task.filename, name: task.name }
-    const { id: taskId, slot, handlerId, payload, transferList } = task
     try {
-      worker.link!.post({ kind: 'run', taskId, slot, handlerId, handler, payload }, transferList)
+      this.#road.give(worker, task)
     } catch (failure) {
-      worker.posted--
-      this.#release(worker, task)
-      const path = task.canBePostedAgain ? findUncloneable(payload, 'payload') : 'payload'
-      this.#parts.settler.reject(task, new NotCloneableError(path, failure))
+      const path = task.canBePostedAgain ? findUncloneable(task.payload, 'payload') : 'payload'
+      this.#settler.reject(task, new NotCloneableError(path, failure))
     }
   }
 
-  #onAnswered(worker: WorkerHandle, task: Task): void {
-    worker.answers++
-    this.#parts.supervisor.policy.onWorkDone()
-    this.#recordTimes(worker, task)
-    this.#release(worker, task)
+  /** Where the next task must wait for a worker to start, those behind it get workers of their own meanwhile. */
+  #startForWaiting(): void {
+    if (this.#freeStartingSlots() === 0 || this.#chooser.isBalanced || !this.#nextWaitsForStart()) return
+    while (this.#line.size > this.#freeStartingSlots() && this.#supervisor.trySpawn() !== null);
   }
 
-  #afterAnswer(worker: WorkerHandle): void {
-    this.pump()
-    this.#parts.onLeft()
-    if (worker.isIdle) this.#parts.supervisor.onIdle()
+  #nextWaitsForStart(): boolean {
+    const next = this.#line.peek()
+    return next !== null && !next.canBePostedAgain
   }
 
-  #recordTimes(worker: WorkerHandle, task: Task): void {
-    const { timings, clock } = this.#parts
-    if (timings === null && worker.histogram === null) return
-    const runMs = clock.now() - task.assignedAt
-    timings?.record(task.assignedAt - task.createdAt, runMs)
-    worker.histogram?.record(runMs)
-  }
-
-  #onFailed(worker: WorkerHandle, task: Task, { reason, error: packed, path }: FailedMessage): void {
-    const { settler } = this.#parts
-    const error = unpack(packed)
-    switch (reason) {
-      case 'thrown':
-        worker.learn(task.handlerId)
-        return settler.reject(task, error)
-      case 'result':
-        worker.learn(task.handlerId)
-        return settler.reject(task, new NotCloneableError(path, error))
-      case 'load':
-      case 'missing': {
-        this.handlers.forget(task)
-        const stage = reason === 'load' ? 'load' : 'handler'
-        return settler.reject(task, new WorkerStartError(worker.id, task, stage, error))
-      }
-      default:
-        return unreachable(reason)
+  #freeStartingSlots(): number {
+    let free = 0
+    for (const worker of this.#supervisor.workers) {
+      if (worker.state === 'spawning' && hasRoomFor(worker, false)) free += worker.slots - worker.usage
     }
-  }
-
-  #onUnreadablePayload(worker: WorkerHandle, ordinal: number): void {
-    const task = worker.tasks().find(held => held.ordinal === ordinal)
-    if (task === undefined) return
-    const cause = new RangeError('The worker could not read it; it may be nested too deeply.')
-    this.#onAnswered(worker, task)
-    this.#parts.settler.reject(task, new NotCloneableError('payload', cause))
-    this.#afterAnswer(worker)
-  }
-
-  #onHolding(worker: WorkerHandle, taskIds: number[]): void {
-    const stillRunning = new Set(taskIds)
-    const cause = new RangeError('It could not be read here; it may be nested too deeply.')
-    for (const task of worker.tasks()) {
-      if (stillRunning.has(task.id) || !worker.hasBegun(task)) continue
-      this.#onAnswered(worker, task)
-      this.#parts.settler.reject(task, new NotCloneableError('result', cause))
-    }
-    this.#afterAnswer(worker)
+    return free
   }
 
   /** The worker is gone: what it had begun fails with `error`, what it had not goes back to where it stood. */
   #giveBackTasks(worker: WorkerHandle, error: unknown): boolean {
-    const { settler } = this.#parts
     let wasTold = false
     for (const task of worker.tasks()) {
-      const wasBegun = !this.#takeBack(worker, task)
-      const isGone = task.ordinal > 0 && !task.canBePostedAgain
-      this.#release(worker, task)
-      if (wasBegun) {
-        moveTask(task, 'running')
-        settler.reject(task, error)
-        wasTold = true
-      } else if (isGone || ++task.returns > MOST_RETURNS) {
-        const isClosed = error instanceof PoolClosedError
-        settler.reject(task, isClosed ? error : new WorkerExitError(worker.id, 1, error))
-        wasTold = true
-      } else {
+      const wasBegun = !this.#road.takeBack(task)
+      if (!wasBegun && task.canBePostedAgain && ++task.returns <= MOST_RETURNS) {
         moveTask(task, 'queued')
         this.#line.putBack(task)
+        continue
       }
+      wasTold = true
+      if (wasBegun) moveTask(task, 'running')
+      const isOwnError = wasBegun || error instanceof PoolClosedError
+      this.#settler.reject(task, isOwnError ? error : new WorkerExitError(worker.id, 1, error))
     }
     return wasTold
   }
 
-  /** True when the worker had not begun the task and never will. */
-  #takeBack(worker: WorkerHandle, task: Task): boolean {
-    return takeBack(worker.claims, task.slot, task.id)
-  }
-
-  #release(worker: WorkerHandle, task: Task): void {
-    this.#early.delete(task)
-    this.#inFlight--
-    worker.release(task, this.#parts.clock.now())
-  }
-
   /** With no worker alive and none to be had for now, waiting would be for ever. */
   #rejectIfHopeless(): boolean {
-    const { supervisor, settler } = this.#parts
-    if (supervisor.workers.length > 0 || supervisor.maySpawn) return false
-    const { lastError } = supervisor.policy
-    if (lastError === null) return false
-    for (const task of this.#line.drain()) settler.reject(task, restate(lastError))
-    this.#parts.onLeft()
+    const { workers, maySpawn, policy } = this.#supervisor
+    if (workers.length > 0 || maySpawn || policy.lastError === null) return false
+    for (const task of this.#line.drain()) this.#settler.reject(task, restate(policy.lastError))
+    this.#onLeft()
     return true
-  }
-
-  #pumpSoon(): void {
-    queueMicrotask(() => {
-      this.pump()
-      this.#parts.onLeft()
-    })
   }
 }
 

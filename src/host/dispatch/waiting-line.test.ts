@@ -8,7 +8,7 @@ import type { QueuedTask, Task } from '../task/task.js'
 import { WaitingLine } from './waiting-line.js'
 
 function setUp(count: number, queue: TaskQueue = new FifoQueue()) {
-  const line = new WaitingLine(queue)
+  const line = new WaitingLine(queue, () => {})
   const tasks = Array.from({ length: count }, (_, index) => makeTask(index + 1))
   for (const task of tasks) line.push(task)
   return { line, tasks }

@@ -1,27 +1,31 @@
 // The tasks that wait, in the order in which they are to start: first those that came back from a worker, then the one
-// taken from the queue and not yet placed, then the queue itself, whoever wrote it.
-
+// taken from the queue and not yet placed, then the queue itself, whoever wrote it. What a user's own queue throws is told
+// and costs no task its answer.
 import { FifoQueue } from '../queue/fifo-queue.js'
 import type { TaskQueue } from '../queue/task-queue.js'
 import type { Task } from '../task/task.js'
 
 export class WaitingLine {
   readonly #queue: TaskQueue
-  readonly #returned = new FifoQueue()
+  readonly #onFailure: (failure: unknown) => void
+  /** Few, and in the order in which they were accepted. */
+  readonly #returned: Task[] = []
   /** Taken from the queue, since a queue cannot be looked into without taking. */
   #head: Task | null = null
   /** What a queue of the user's own holds: it may give out nothing, and its tasks are answered all the same. */
   readonly #held: Set<Task> | null
 
-  constructor(queue: TaskQueue) {
+  constructor(queue: TaskQueue, onFailure: (failure: unknown) => void) {
     this.#queue = queue
+    this.#onFailure = onFailure
     this.#held = queue.constructor === FifoQueue ? null : new Set()
   }
 
   get size(): number {
-    return this.#queue.size + this.#returned.size + (this.#head === null ? 0 : 1)
+    return this.#queue.size + this.#returned.length + (this.#head === null ? 0 : 1)
   }
 
+  /** Throws what the queue throws; then the task does not wait. */
   push(task: Task): void {
     this.#queue.push(task)
     this.#held?.add(task)
@@ -29,15 +33,17 @@ export class WaitingLine {
 
   /** A task comes back to where it stood: before all that have not been placed yet. */
   putBack(task: Task): void {
-    this.#returned.push(task)
+    let place = this.#returned.length
+    while (place > 0 && isBefore(task, this.#returned[place - 1]!)) place--
+    this.#returned.splice(place, 0, task)
   }
 
   /** The task that is to start next; it stays until `take`. */
   peek(): Task | null {
-    const returned = this.#returned.peek()
-    if (returned !== null) return returned
+    const returned = this.#returned[0]
+    if (returned !== undefined) return returned
     while (this.#head === null && this.#queue.size > 0) {
-      const task = (this.#queue.shift() ?? null) as Task | null
+      const task = this.#shift()
       if (task === null) return null
       this.#held?.delete(task)
       // A queue that keeps what it was told to remove must not bring a settled task back to life.
@@ -49,15 +55,18 @@ export class WaitingLine {
   /** Takes out the task that `peek` gave. */
   take(task: Task): void {
     if (task === this.#head) this.#head = null
-    else this.#returned.remove(task)
+    else this.#takeReturned(task)
   }
 
   remove(task: Task): void {
     if (task === this.#head) this.#head = null
-    else if (task.returns > 0) this.#returned.remove(task)
-    else {
+    else if (!this.#takeReturned(task)) {
       this.#held?.delete(task)
-      this.#queue.remove(task)
+      try {
+        this.#queue.remove(task)
+      } catch (failure) {
+        this.#onFailure(failure)
+      }
     }
   }
 
@@ -74,4 +83,25 @@ export class WaitingLine {
       yield task
     }
   }
+
+  #shift(): Task | null {
+    try {
+      return (this.#queue.shift() ?? null) as Task | null
+    } catch (failure) {
+      this.#onFailure(failure)
+      return null
+    }
+  }
+
+  #takeReturned(task: Task): boolean {
+    const place = this.#returned.indexOf(task)
+    if (place < 0) return false
+    this.#returned.splice(place, 1)
+    return true
+  }
+}
+
+/** Accepted earlier. Ids start over some day; the clock does not, but may stand still between two tasks. */
+function isBefore(one: Task, other: Task): boolean {
+  return one.createdAt === other.createdAt ? one.id < other.id : one.createdAt < other.createdAt
 }

@@ -19,8 +19,10 @@ export class Counters {
     this.#counts.accepted++
   }
 
+  /** A task that was rejected because it could not be taken in after all: as if it had never come. */
   onRefused(): void {
     this.#counts.accepted--
+    this.#counts.rejected--
   }
 
   onSettled(outcome: Outcome, wasAssigned: boolean): void {

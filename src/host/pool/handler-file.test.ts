@@ -2,12 +2,8 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { fileURLToPath, pathToFileURL } from 'node:url'
-import {
-  describe as describeValue,
-  HandlerFileProblem,
-  resolveHandlerFile,
-  resolvePoolFile,
-} from './handler-file.js'
+import { describe as describeValue } from './describe-value.js'
+import { HandlerFileProblem, resolveHandlerFile, resolvePoolFile } from './handler-file.js'
 
 const here = fileURLToPath(import.meta.url)
 

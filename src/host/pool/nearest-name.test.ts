@@ -13,7 +13,7 @@ describe('the nearest name', () => {
     ['minTreads', 'minThreads'],
     ['fileName', 'filename'],
     ['nmae', 'name'],
-    ['maxQueueSize', undefined],
+    ['maxQueueLengthLimit', undefined],
     ['timeout', undefined],
     ['x', undefined],
     ['', undefined],
@@ -23,6 +23,11 @@ describe('the nearest name', () => {
       assert.equal(nearestName(given, known), expected)
     })
   }
+
+  test('a name that other pools use means the one used here', () => {
+    assert.equal(nearestName('taskQueue', ['maxQueue', 'queue']), 'queue')
+    assert.equal(nearestName('taskQueue', ['filename', 'name']), undefined)
+  })
 
   test('the first of equally near names wins', () => {
     assert.equal(nearestName('mxThreads', ['maxThreads', 'moxThreads']), 'maxThreads')

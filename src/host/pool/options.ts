@@ -3,7 +3,7 @@
 import { SHARE_ENV, type WorkerOptions } from 'node:worker_threads'
 import { InvalidOptionError } from '../../shared/errors/pool-errors.js'
 import type { Handler } from '../../shared/protocol/messages.js'
-import type { LoadBalancer } from '../dispatch/dispatcher.js'
+import type { LoadBalancer } from '../dispatch/chooser.js'
 import { FifoQueue } from '../queue/fifo-queue.js'
 import type { TaskQueue } from '../queue/task-queue.js'
 import { describe } from './describe-value.js'
@@ -205,8 +205,11 @@ function resolveQueue(given: unknown): TaskQueue {
     typeof queue.push === 'function' &&
     typeof queue.shift === 'function' &&
     typeof queue.remove === 'function' &&
-    typeof queue.size === 'number'
-  return isQueue ? queue : refuse('queue', given, 'a TaskQueue: { size, push(task), shift(), remove(task) }')
+    typeof queue.size === 'number' &&
+    (queue.capacity === undefined || (Number.isInteger(queue.capacity) && queue.capacity >= 0))
+  return isQueue
+    ? queue
+    : refuse('queue', given, 'a TaskQueue: { size, push(task), shift(), remove(task), capacity? }')
 }
 
 function resolveWorkerOptions(options: PoolOptions): Record<string, unknown> {

@@ -70,7 +70,7 @@ describe('a worker that dies', () => {
     other!.ready()
     const order: unknown[] = []
     for (let payload = other!.work(); payload !== null; payload = other!.work()) order.push(payload)
-    assert.deepEqual(order, ['b', 'd', 'a', 'c', 'e'])
+    assert.deepEqual(order, ['b', 'a', 'c', 'd', 'e'])
   })
 
   test('after its last answer loses nothing', async () => {

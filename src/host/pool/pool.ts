@@ -108,12 +108,13 @@ export class Pool<Module = any> extends EventEmitter<PoolEvents> {
       queue: settings.queue,
       loadBalancer: settings.loadBalancer,
       onLeft: () => this.#admission.onLeft(),
+      onQueueFailure: failure => this.#tellError(failure),
     })
     this.#admission = new Admission(
       settings.maxQueue,
       this.#slots,
       clock,
-      () => ({ waiting: this.#dispatcher.waiting, inFlight: this.#dispatcher.inFlight }),
+      () => ({ waiting: this.#dispatcher.queueSize, inFlight: this.#dispatcher.inFlight }),
       { onDrain: () => this.#tell('drain'), onNeedsDrain: () => this.#tell('needsDrain') },
     )
     this.#startMinimum()
@@ -174,7 +175,7 @@ export class Pool<Module = any> extends EventEmitter<PoolEvents> {
 
   /** Tasks that wait. */
   get queueSize(): number {
-    return this.#dispatcher.waiting
+    return this.#dispatcher.queueSize
   }
 
   get maxQueue(): number {
@@ -262,19 +263,20 @@ export class Pool<Module = any> extends EventEmitter<PoolEvents> {
   }
 
   #accept(request: TaskRequest, resolve: (value: unknown) => void, reject: (reason: unknown) => void): void {
-    const { waiting, inFlight } = this.#dispatcher
+    const { queueSize, inFlight } = this.#dispatcher
     const { limit } = this.#admission
-    const mustStartNow = waiting >= limit
-    if (mustStartNow && (waiting > 0 || inFlight >= this.#slots)) return reject(new QueueFullError(limit))
+    const mustStartNow = queueSize >= limit
+    if (mustStartNow && (queueSize > 0 || inFlight >= this.#slots)) return reject(new QueueFullError(limit))
     this.#lastTaskId = nextTaskId(this.#lastTaskId)
     const task = new Task(this.#lastTaskId, request, this.#clock.now(), resolve, reject)
     this.#counters.onAccepted()
     if (this.#counters.pending === 1) this.#anchor.hold()
     this.#cancellation.watch(task)
     this.#dispatcher.submit(task)
-    if (mustStartNow && task.state === 'queued') {
+    if (mustStartNow && task.state === 'queued' && this.#dispatcher.queueSize > limit) {
       this.#dispatcher.withdraw(task)
       this.#settler.reject(task, new QueueFullError(limit))
+      this.#counters.onRefused()
     }
     this.#admission.onAccepted()
   }
@@ -291,6 +293,7 @@ export class Pool<Module = any> extends EventEmitter<PoolEvents> {
     movePool(this.#life, 'closing')
     this.#anchor.hold()
     this.#admission.close()
+    this.#supervisor.keepNoMinimum()
     const closing = new Closing()
     closing.limit = this.#clock.after(this.#settings.closeTimeout, () => {
       closing.timedOut = true
@@ -317,8 +320,8 @@ export class Pool<Module = any> extends EventEmitter<PoolEvents> {
     void stopped.then(() => {
       movePool(this.#life, 'closed')
       this.#anchor.drop()
-      this.emit('close')
       closing.resolve({ cutOff: closing.cutOff, timedOut: closing.timedOut })
+      this.#tell('close')
     })
   }
 

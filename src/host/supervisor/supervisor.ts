@@ -58,6 +58,7 @@ export class Supervisor {
   readonly #ending = new Map<WorkerHandle, Ending>()
   #lastId = 0
   #isStopped = false
+  #keepsMinimum = true
   #retirement: Timer | null = null
 
   constructor(settings: SupervisorSettings, backend: Backend, clock: Clock, listener: SupervisorListener) {
@@ -116,7 +117,13 @@ export class Supervisor {
   }
 
   ensureMinimum(): void {
+    if (!this.#keepsMinimum) return
     while (this.workers.length < this.#settings.minThreads && this.trySpawn() !== null);
+  }
+
+  /** The pool closes: from now on a worker that dies is replaced only where tasks wait for one. */
+  keepNoMinimum(): void {
+    this.#keepsMinimum = false
   }
 
   /** Ends a worker by the pool's own will. Resolves when the thread has ended. */

@@ -26,7 +26,6 @@ export class WorkerHandle implements PlacementView, IdleView, TaskHolder {
   posted = 0
   readonly #tasks: (Task | null)[] = []
   readonly #freed: number[] = []
-  #arrived = 0
   readonly #knownHandlers = new Set<number>()
 
   constructor(
@@ -56,8 +55,6 @@ export class WorkerHandle implements PlacementView, IdleView, TaskHolder {
   assign(task: Task): void {
     task.holder = this
     task.slot = this.#freed.pop() ?? this.#tasks.length
-    task.ordinal = 0
-    task.arrival = ++this.#arrived
     this.#tasks[task.slot] = task
     this.usage++
     this.isExclusive = task.isExclusive
@@ -81,7 +78,7 @@ export class WorkerHandle implements PlacementView, IdleView, TaskHolder {
   /** The tasks it holds, in the order in which they came. */
   tasks(): Task[] {
     const held = this.#tasks.filter(task => task !== null)
-    return held.sort((one, other) => one.arrival - other.arrival)
+    return held.sort((one, other) => one.ordinal - other.ordinal)
   }
 
   hasBegun(task: Task): boolean {

@@ -57,10 +57,8 @@ export class Task implements QueuedTask {
   holder: TaskHolder | null = null
   /** Its place with its holder. */
   slot = 0
-  /** It was the `ordinal`-th task posted on its worker's channel; 0: not posted yet. */
+  /** It was the `ordinal`-th task posted on its worker's channel. */
   ordinal = 0
-  /** It was the `arrival`-th that its holder was given. */
-  arrival = 0
   /** How often its worker died before beginning it. */
   returns = 0
 

@@ -21,7 +21,7 @@ export interface Movable {
  */
 export function move<T>(value: T): T {
   if (value === null || typeof value !== 'object') return value
-  const movable = isMovable(value) ? value : wrap(value)
+  const movable = isMovable(value) ? markable(value) : wrap(value)
   Object.defineProperty(movable, movedBrand, { value: true, configurable: true, writable: true })
   return movable as T
 }
@@ -29,6 +29,12 @@ export function move<T>(value: T): T {
 function wrap(value: object): Movable {
   const item = ArrayBuffer.isView(value) ? value.buffer : value
   return { [transferableSymbol]: item as TransferItem, [valueSymbol]: value }
+}
+
+/** A frozen object cannot bear the mark; one that says the same can. */
+function markable(value: Movable): Movable {
+  if (Object.isExtensible(value)) return value
+  return { [transferableSymbol]: value[transferableSymbol], [valueSymbol]: value[valueSymbol] }
 }
 
 function isMovable(value: object): value is Movable {

@@ -1,0 +1,62 @@
+// Asks who is to take a task: the user's balancer where there is one, the scheduler where there is none. Starts a worker
+// when nobody has room and one more may live.
+import { choosePlacement, hasRoomFor } from '../scheduler/placement.js'
+import type { Supervisor } from '../supervisor/supervisor.js'
+import type { WorkerHandle, WorkerView } from '../supervisor/worker-handle.js'
+import type { QueuedTask, Task } from '../task/task.js'
+
+export type LoadBalancer = (task: QueuedTask, workers: WorkerView[]) => WorkerView | null | undefined
+
+export class Chooser {
+  readonly #supervisor: Supervisor
+  readonly #loadBalancer: LoadBalancer | null
+
+  constructor(supervisor: Supervisor, loadBalancer: LoadBalancer | null) {
+    this.#supervisor = supervisor
+    this.#loadBalancer = loadBalancer
+  }
+
+  get isBalanced(): boolean {
+    return this.#loadBalancer !== null
+  }
+
+  /** False when no task at all could be placed. A balancer is asked in any case: it may count in its own way. */
+  get isWorthAsking(): boolean {
+    if (this.#loadBalancer !== null) return true
+    for (const worker of this.#supervisor.workers) if (hasRoomFor(worker, false)) return true
+    return this.#supervisor.maySpawn
+  }
+
+  /** A worker with room for the task, or `null`. Throws what the balancer throws. */
+  choose(task: Task, inFlight: number): WorkerHandle | null {
+    const { workers } = this.#supervisor
+    if (this.#loadBalancer === null) {
+      return choosePlacement(task.isExclusive, workers) ?? this.#supervisor.trySpawn()
+    }
+    const chosen = this.#askBalancer(this.#loadBalancer, task)
+    if (chosen !== null || task.state !== 'queued') return chosen
+    if (this.#supervisor.trySpawn() !== null) return this.#askBalancer(this.#loadBalancer, task)
+    // A balancer may let a task wait for something to happen. Where nothing will, it is asked for nothing.
+    const somethingWillHappen = inFlight > 0 || this.#supervisor.startingCount > 0
+    return somethingWillHappen ? null : choosePlacement(task.isExclusive, workers)
+  }
+
+  /** A worker with room that is ready. */
+  chooseReady(task: Task): WorkerHandle | null {
+    return choosePlacement(
+      task.isExclusive,
+      this.#supervisor.workers.filter(worker => worker.isReady),
+    )
+  }
+
+  #askBalancer(loadBalancer: LoadBalancer, task: Task): WorkerHandle | null {
+    const { workers } = this.#supervisor
+    if (workers.length === 0) return null
+    const view = loadBalancer(
+      task,
+      workers.map(worker => worker.view),
+    )
+    const chosen = workers.find(worker => worker.view === view)
+    return chosen !== undefined && hasRoomFor(chosen, task.isExclusive) ? chosen : null
+  }
+}
