@@ -1,12 +1,12 @@
 // Runs tasks and answers them. An answer is always given: what cannot be sent is answered with the reason.
 import type { MessagePort } from 'node:worker_threads'
 import type { SharedWords } from '../shared/base/atomics.js'
-import { claim } from '../shared/channel/claims.js'
+import { claim, markLoading } from '../shared/channel/claims.js'
 import { findUncloneable } from '../shared/errors/clone-path.js'
 import { type PackedThrown, pack } from '../shared/errors/remote-error.js'
 import type { FailureReason, Handler, ToHost, ToWorker } from '../shared/protocol/messages.js'
 import { isMoved, type TransferItem, transferOf, valueSymbol } from '../shared/protocol/move.js'
-import { type HandlerFunction, loadHandler } from './handler-loader.js'
+import { type HandlerFunction, hasFailedAgain, loadHandler } from './handler-loader.js'
 import { flushStdio } from './stdio-flush.js'
 
 type RunMessage = Extract<ToWorker, { kind: 'run' }>
@@ -16,10 +16,15 @@ export class Executor {
   readonly #claims: SharedWords
   readonly #handlers = new Map<number, HandlerFunction>()
   readonly #running = new Set<number>()
+  /** Answers that wait for what was printed before them; a thread that ends meanwhile still gives them. */
+  readonly #unsent = new Set<() => void>()
 
   constructor(port: MessagePort, claims: SharedWords) {
     this.#port = port
     this.#claims = claims
+    process.on('exit', () => {
+      for (const answer of this.#unsent) answer()
+    })
   }
 
   /** The tasks begun and not answered. */
@@ -28,40 +33,47 @@ export class Executor {
   }
 
   run(message: RunMessage): void {
+    if (!this.#claim(message)) return
     const handler = this.#handlers.get(message.handlerId)
-    if (handler !== undefined) this.#begin(message, handler)
-    else void this.#loadAndBegin(message, message.handler!)
+    if (handler !== undefined) this.#call(message, handler)
+    else void this.#loadAndCall(message, message.handler!)
   }
 
-  async #loadAndBegin(message: RunMessage, wanted: Handler): Promise<void> {
+  /** A file may block or end this thread, so its task is begun when its loading begins. */
+  async #loadAndCall(message: RunMessage, wanted: Handler): Promise<void> {
     let handler: HandlerFunction | null
+    markLoading(this.#claims, message.slot, true)
     try {
       handler = await loadHandler(wanted)
     } catch (failure) {
-      if (this.#claim(message)) this.#fail(message, 'load', pack(failure))
+      markLoading(this.#claims, message.slot, false)
+      this.#fail(message, 'load', pack(failure))
+      if (hasFailedAgain(wanted)) this.#answer({ kind: 'stale' })
       return
     }
-    if (handler !== null) {
-      this.#handlers.set(message.handlerId, handler)
-      this.#begin(message, handler)
-    } else if (this.#claim(message)) this.#fail(message, 'missing', pack(undefined))
+    markLoading(this.#claims, message.slot, false)
+    if (handler === null) return this.#fail(message, 'missing', pack(undefined))
+    this.#handlers.set(message.handlerId, handler)
+    this.#call(message, handler)
   }
 
-  #begin(message: RunMessage, handler: HandlerFunction): void {
-    if (!this.#claim(message)) return
+  #call(message: RunMessage, handler: HandlerFunction): void {
     let result: unknown
+    let promise: Promise<unknown> | null
     try {
       result = handler(message.payload)
+      promise = isThenable(result) ? Promise.resolve(result) : null
     } catch (thrown) {
       this.#afterFlush(() => this.#fail(message, 'thrown', pack(thrown)))
       return
     }
-    if (isThenable(result)) {
-      result.then(
+    if (promise === null) this.#afterFlush(() => this.#succeed(message, result))
+    else {
+      promise.then(
         value => this.#afterFlush(() => this.#succeed(message, value)),
         thrown => this.#afterFlush(() => this.#fail(message, 'thrown', pack(thrown))),
       )
-    } else this.#afterFlush(() => this.#succeed(message, result))
+    }
   }
 
   #claim(message: RunMessage): boolean {
@@ -72,8 +84,12 @@ export class Executor {
 
   #afterFlush(answer: () => void): void {
     const flushed = flushStdio()
-    if (flushed === undefined) answer()
-    else void flushed.then(answer)
+    if (flushed === undefined) return answer()
+    const once = () => {
+      if (this.#unsent.delete(once)) answer()
+    }
+    this.#unsent.add(once)
+    void flushed.then(once)
   }
 
   #succeed(message: RunMessage, result: unknown): void {

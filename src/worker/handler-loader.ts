@@ -47,6 +47,12 @@ function loadFile(filename: string): Promise<object> {
   return loaded.namespace
 }
 
+/** True when trying the file again did not help: what it imports may be remembered as broken by this thread. */
+export function hasFailedAgain({ filename }: Handler): boolean {
+  const loaded = files.get(filename)
+  return loaded !== undefined && loaded.failedAt !== null && loaded.attempt > 0
+}
+
 function isWorthRetrying(loaded: Loaded): boolean {
   return loaded.failedAt !== null && realClock.now() - loaded.failedAt >= RETRY_AFTER_MS
 }

@@ -12,24 +12,24 @@ export async function serve({ port, claims, niceIncrement, preload }: StartOrder
   // Listening before the file is loaded: a worker told to stop need not load it to the end.
   const early: RunMessages = []
   let isLoading = true
-  let posted = 0
+  let received = 0
 
   port.on('message', (message: ToWorker) => {
     switch (message.kind) {
       case 'run':
-        posted++
+        received++
         if (isLoading) early.push(message)
         else executor.run(message)
         return
       case 'audit':
-        return say(port, { kind: 'holding', taskIds: executor.running })
+        return say(port, { kind: 'holding', taskIds: executor.running, received })
       case 'stop':
         return process.exit()
       default:
         return unreachable(message)
     }
   })
-  port.on('messageerror', () => say(port, { kind: 'unreadable', ordinal: ++posted }))
+  port.on('messageerror', () => say(port, { kind: 'unreadable', ordinal: ++received }))
 
   try {
     if (preload !== null) await loadHandler(preload)

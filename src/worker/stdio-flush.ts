@@ -1,4 +1,5 @@
 // What a task printed is on its way before its answer is: an ending process then still shows it.
+import { Writable } from 'node:stream'
 
 /** A promise when something is still to be written, nothing otherwise. */
 export function flushStdio(): Promise<unknown> | undefined {
@@ -9,5 +10,6 @@ export function flushStdio(): Promise<unknown> | undefined {
 
 function written(stream: NodeJS.WriteStream): Promise<void> | undefined {
   if (stream.writableLength === 0) return undefined
-  return new Promise(resolve => stream.write('', () => resolve()))
+  // Not `stream.write`: a handler may have put another in its place, to listen to what is printed.
+  return new Promise(resolve => Writable.prototype.write.call(stream, '', 'utf8', () => resolve()))
 }

@@ -14,15 +14,23 @@ const mostStarts = 25
 const mostProcessorShare = 0.05
 
 const breakages = {
-  'an ES module that is missing': ['handler.mjs', null, /Cannot find module|ENOENT/],
+  'an ES module that is missing': ['handler.mjs', null, /There is no file/],
   'an ES module that throws': ['handler.mjs', 'throw new RangeError("broken at load")', /broken at load/],
   'an ES module that does not parse': ['handler.mjs', 'export default {{', /SyntaxError|Unexpected token/],
   'an ES module that exits': ['handler.mjs', 'process.exit(9)', /exit code 9/],
-  'an ES module whose await rejects': ['handler.mjs', 'await Promise.reject(new Error("awaited"))', /awaited/],
+  'an ES module whose await rejects': [
+    'handler.mjs',
+    'await Promise.reject(new Error("awaited"))',
+    /awaited/,
+  ],
   'an ES module that imports what is missing': ['handler.mjs', 'import "./missing.mjs"', /missing\.mjs/],
-  'a CommonJS file that is missing': ['handler.cjs', null, /Cannot find module|ENOENT/],
+  'a CommonJS file that is missing': ['handler.cjs', null, /There is no file/],
   'a CommonJS file that throws': ['handler.cjs', 'throw new RangeError("broken at load")', /broken at load/],
-  'a CommonJS file that does not parse': ['handler.cjs', 'module.exports = {{', /SyntaxError|Unexpected token/],
+  'a CommonJS file that does not parse': [
+    'handler.cjs',
+    'module.exports = {{',
+    /SyntaxError|Unexpected token/,
+  ],
   'a CommonJS file that exits': ['handler.cjs', 'process.exit(9)', /exit code 9/],
   'a file that throws nothing': ['handler.mjs', 'throw null', /null/],
 }
@@ -62,11 +70,17 @@ for (const [what, [name, source, cause]] of Object.entries(breakages)) {
 }
 
 test('what the file threw is the cause: its class, message and own fields', async (open, t) => {
-  const file = openFolder(t).write('handler.mjs', 'throw Object.assign(new RangeError("broken"), { code: "ERR_OWN" })')
+  const file = openFolder(t).write(
+    'handler.mjs',
+    'throw Object.assign(new RangeError("broken"), { code: "ERR_OWN" })',
+  )
   const pool = open({ filename: file, minThreads: 1, maxThreads: 1 })
   const { cause, stage, code } = await rejection(pool.run(1))
   assert.ok(cause instanceof RangeError)
-  assert.deepEqual([cause.message, cause.code, stage, code], ['broken', 'ERR_OWN', 'load', 'ERR_LIDO_WORKER_START'])
+  assert.deepEqual(
+    [cause.message, cause.code, stage, code],
+    ['broken', 'ERR_OWN', 'load', 'ERR_LIDO_WORKER_START'],
+  )
 })
 
 test('a CommonJS file that throws is evaluated once for each worker', async (open, t) => {
@@ -106,7 +120,11 @@ for (const [what, [source, cause]] of Object.entries(badCalls)) {
     const file = source === null ? `${folder.path}/${name}` : folder.write(name, source)
     const pool = open({ filename: handler('echo.js'), minThreads: 1, maxThreads: 1 })
     for (let call = 0; call < 20; call++) {
-      const [before, bad, after] = await Promise.allSettled([pool.run(1), pool.run(2, { filename: file }), pool.run(3)])
+      const [before, bad, after] = await Promise.allSettled([
+        pool.run(1),
+        pool.run(2, { filename: file }),
+        pool.run(3),
+      ])
       assert.deepEqual([before.value, after.value], [1, 3])
       assert.ok(bad.reason instanceof WorkerStartError, String(bad.reason))
       assert.equal(bad.reason.filename, file)
@@ -142,7 +160,11 @@ test("a call's own file that imports a broken one works once that one is mended"
 test("a call's own file that exits at load is that call's WorkerStartError; the others are answered", async (open, t) => {
   const file = openFolder(t).write('own.mjs', 'process.exit(9)')
   const pool = open({ filename: handler('echo.js'), minThreads: 1, maxThreads: 1 })
-  const [before, bad, after] = await Promise.allSettled([pool.run(1), pool.run(2, { filename: file }), pool.run(3)])
+  const [before, bad, after] = await Promise.allSettled([
+    pool.run(1),
+    pool.run(2, { filename: file }),
+    pool.run(3),
+  ])
   assert.deepEqual([before.value, after.value], [1, 3])
   assert.ok(bad.reason instanceof WorkerStartError, String(bad.reason))
   assert.equal(bad.reason.filename, file)
@@ -150,7 +172,8 @@ test("a call's own file that exits at load is that call's WorkerStartError; the 
 
 test('a file that is broken for one name only serves the others', async open => {
   const pool = open({ filename: handler('echo.js'), minThreads: 1, maxThreads: 1 })
-  for (let call = 0; call < 50; call++) await assert.rejects(pool.run(1, { name: `missing${call}` }), WorkerStartError)
+  for (let call = 0; call < 50; call++)
+    await assert.rejects(pool.run(1, { name: `missing${call}` }), WorkerStartError)
   assert.equal(await pool.run('x'), 'x')
   assert.equal(pool.workers[0].id, 1)
 })

@@ -15,7 +15,12 @@ test('a task that exceeds the heap limit is told so; the process lives and waiti
     await pool.close()
   `)
   assert.deepEqual([exitCode, signal], [0, null], errors)
-  const expected = { name: 'WorkerMemoryError', code: 'ERR_WORKER_OUT_OF_MEMORY', workerId: 1, waiting: 'waiting' }
+  const expected = {
+    name: 'WorkerMemoryError',
+    code: 'ERR_WORKER_OUT_OF_MEMORY',
+    workerId: 1,
+    waiting: 'waiting',
+  }
   assert.deepEqual(JSON.parse(output), expected)
 })
 

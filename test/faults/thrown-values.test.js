@@ -36,7 +36,10 @@ const promises = {
     assert.ok(error instanceof AggregateError)
     assert.equal(error.message, 'several')
     assert.ok(error.errors[0] instanceof RangeError)
-    assert.deepEqual([error.errors.length, error.errors[0].message, ...error.errors.slice(1)], [3, 'first', null, 'third'])
+    assert.deepEqual(
+      [error.errors.length, error.errors[0].message, ...error.errors.slice(1)],
+      [3, 'first', null, 'third'],
+    )
   },
   dom(error) {
     assert.ok(error instanceof DOMException)
@@ -48,7 +51,10 @@ const promises = {
   },
   cycle: error => assert.deepEqual([error instanceof Error, error.message], [true, 'cyclic']),
   web(error) {
-    assert.deepEqual([error instanceof AggregateError, error.message, error.errors.length], [true, 'a web', 200])
+    assert.deepEqual(
+      [error instanceof AggregateError, error.message, error.errors.length],
+      [true, 'a web', 200],
+    )
     assert.match(String(error.errors[199]), /part 199/)
   },
   getter: error => assert.deepEqual([error instanceof Error, error.message], [true, 'with a getter']),

@@ -19,9 +19,15 @@ test('process.exit() in a handler rejects its task with the exit code, and the n
     ['exitLater', 7],
   ]) {
     const pool = open({ filename, ...one })
-    const [death, next] = await Promise.allSettled([pool.run(code, { name }), pool.run('next', { name: 'fine' })])
+    const [death, next] = await Promise.allSettled([
+      pool.run(code, { name }),
+      pool.run('next', { name: 'fine' }),
+    ])
     assert.ok(death.reason instanceof WorkerExitError)
-    assert.deepEqual([death.reason.code, death.reason.exitCode, death.reason.workerId], ['ERR_LIDO_WORKER_EXIT', code, 1])
+    assert.deepEqual(
+      [death.reason.code, death.reason.exitCode, death.reason.workerId],
+      ['ERR_LIDO_WORKER_EXIT', code, 1],
+    )
     assert.match(death.reason.message, /process\.exit\(\)/)
     assert.equal(next.value, 'next')
   }
@@ -31,7 +37,10 @@ test('an uncaught exception while a task runs is that task’s very error', asyn
   const pool = open({ filename, ...one })
   const error = await rejection(pool.run('its own words', { name: 'uncaught' }))
   assert.ok(error instanceof RangeError)
-  assert.deepEqual([error.message, error.code, error.detail], ['its own words', 'ERR_OWN', { of: 'the handler' }])
+  assert.deepEqual(
+    [error.message, error.code, error.detail],
+    ['its own words', 'ERR_OWN', { of: 'the handler' }],
+  )
   assert.equal(await pool.run('next', { name: 'fine' }), 'next')
 })
 
@@ -130,7 +139,10 @@ for (const name of ['answerAndExit', 'answerAndThrow', 'logAnswerAndExit']) {
   test(`an answer given right before the end of its worker is kept, and charged to nobody (${name})`, async open => {
     const pool = open({ filename, ...one })
     for (let round = 0; round < 10; round++) {
-      const [last, next] = await Promise.allSettled([pool.run(round, { name }), pool.run('next', { name: 'fine' })])
+      const [last, next] = await Promise.allSettled([
+        pool.run(round, { name }),
+        pool.run('next', { name: 'fine' }),
+      ])
       assert.deepEqual(last, { status: 'fulfilled', value: round })
       assert.deepEqual(next, { status: 'fulfilled', value: 'next' })
     }
@@ -141,7 +153,10 @@ test('a poison task 30 times in a row never bricks the pool: good tasks run betw
   const pool = open({ filename, minThreads: 2, maxThreads: 2 })
   for (let round = 0; round < 30; round++) {
     const name = ['default', 'uncaught', 'floating'][round % 3]
-    const [poison, good] = await Promise.allSettled([pool.run(1, { name }), pool.run(round, { name: 'fine' })])
+    const [poison, good] = await Promise.allSettled([
+      pool.run(1, { name }),
+      pool.run(round, { name: 'fine' }),
+    ])
     assert.equal(poison.status, 'rejected')
     assert.equal(good.value, round)
   }

@@ -40,7 +40,9 @@ test('close() lets waiting tasks run, those with a signal too, on a cold pool to
   for (const minThreads of [0, 2]) {
     const pool = open({ filename: handler('echo.js'), name: 'later', minThreads, maxThreads: 2 })
     const { signal } = new AbortController()
-    const answers = Array.from({ length: 40 }, (_, index) => pool.run(index, index % 2 ? { signal } : undefined))
+    const answers = Array.from({ length: 40 }, (_, index) =>
+      pool.run(index, index % 2 ? { signal } : undefined),
+    )
     const closed = pool.close()
     assert.deepEqual(
       await Promise.all(answers),
@@ -153,7 +155,11 @@ test('close() and destroy() can be called again and together', async open => {
   const answer = pool.run('x')
   const reports = await Promise.all([pool.close(), pool.close(), pool.close({ force: true })])
   assert.equal(await answer, 'x')
-  assert.deepEqual(reports, [{ cutOff: 0, timedOut: false }, { cutOff: 0, timedOut: false }, { cutOff: 0, timedOut: false }])
+  assert.deepEqual(reports, [
+    { cutOff: 0, timedOut: false },
+    { cutOff: 0, timedOut: false },
+    { cutOff: 0, timedOut: false },
+  ])
   await Promise.all([pool.destroy(), pool.destroy(), pool.close(), pool.destroy()])
   await pool.destroy()
 })
@@ -179,7 +185,12 @@ test('a pool can be destroyed at any moment of its start', async open => {
 
 test('a pool whose worker never finishes loading can be destroyed', async open => {
   const loading = sharedWords(2)
-  const pool = open({ filename: handler('spins-at-load.js'), minThreads: 1, maxThreads: 1, workerData: loading })
+  const pool = open({
+    filename: handler('spins-at-load.js'),
+    minThreads: 1,
+    maxThreads: 1,
+    workerData: loading,
+  })
   const answer = pool.run(1)
   await reached(loading, 0)
   const destroyed = pool.destroy()

@@ -98,7 +98,14 @@ test('a load balancer chooses the worker', async open => {
     seen.push(task.payload)
     return workers.find(worker => worker.id === 2 && worker.isIdle) ?? null
   }
-  const pool = open({ filename, name: 'quick', minThreads: 2, maxThreads: 2, loadBalancer, workerHistogram: true })
+  const pool = open({
+    filename,
+    name: 'quick',
+    minThreads: 2,
+    maxThreads: 2,
+    loadBalancer,
+    workerHistogram: true,
+  })
   const track = new Track(10)
   const answers = Array.from({ length: 10 }, (_, index) => pool.run(track.task(index)))
   assert.deepEqual(
@@ -119,6 +126,8 @@ test('a load balancer that throws rejects that task with its error; the others r
     return workers.find(worker => worker.isIdle) ?? null
   }
   const pool = open({ filename: handler('echo.js'), minThreads: 1, maxThreads: 1, loadBalancer })
-  const [before, bad, after] = await Promise.allSettled(['before', 'bad', 'after'].map(payload => pool.run(payload)))
+  const [before, bad, after] = await Promise.allSettled(
+    ['before', 'bad', 'after'].map(payload => pool.run(payload)),
+  )
   assert.deepEqual([before.value, bad.reason, after.value], ['before', failure, 'after'])
 })

@@ -35,7 +35,12 @@ test('counts add up: what was accepted was fulfilled, rejected, cancelled, waits
 })
 
 test('utilization stays from 0 to 1: 0 without work, above 0 with it', async open => {
-  const pool = open({ filename: handler('echo.js'), minThreads: 1, maxThreads: 2, concurrentTasksPerWorker: 3 })
+  const pool = open({
+    filename: handler('echo.js'),
+    minThreads: 1,
+    maxThreads: 2,
+    concurrentTasksPerWorker: 3,
+  })
   assert.equal(pool.utilization, 0)
   for (let round = 0; round < 50; round++) {
     await Promise.all([1, 2, 3, 4, 5, 6].map(value => pool.run(value)))
@@ -56,7 +61,9 @@ test('histograms have an entry for each answered task, in order of size, and can
     assert.ok(summary.stddev >= 0)
   }
   const { runTime } = pool.stats()
-  assert.ok(runTime.minMs <= runTime.p50Ms && runTime.p50Ms <= runTime.p99Ms && runTime.p99Ms <= runTime.maxMs)
+  assert.ok(
+    runTime.minMs <= runTime.p50Ms && runTime.p50Ms <= runTime.p99Ms && runTime.p99Ms <= runTime.maxMs,
+  )
   pool.histogram.reset()
   assert.equal(pool.histogram.runTime.count, 0)
   assert.equal(pool.histogram.waitTime.count, 0)
@@ -65,7 +72,10 @@ test('histograms have an entry for each answered task, in order of size, and can
 test('without recordTiming there are no histograms and the rest still counts', async open => {
   const pool = open({ filename: handler('echo.js'), minThreads: 1, maxThreads: 1, recordTiming: false })
   await pool.run(1)
-  assert.deepEqual([pool.histogram.runTime, pool.histogram.waitTime, pool.utilization], [undefined, undefined, 0])
+  assert.deepEqual(
+    [pool.histogram.runTime, pool.histogram.waitTime, pool.utilization],
+    [undefined, undefined, 0],
+  )
   assert.equal(pool.completed, 1)
   assert.equal(pool.workers[0].histogram, null)
 })

@@ -64,9 +64,9 @@ test('a package can be named in the constructor, as seen from the working direct
   const packages = {
     'plain-handler': [
       '{ "type": "module", "exports": "./index.js" }',
-      'export default value => `plain ${value}`',
+      'export default value => "plain " + value',
     ],
-    '@scope/handler': ['{ "main": "index.js" }', 'module.exports = value => `scoped ${value}`'],
+    '@scope/handler': ['{ "main": "index.js" }', 'module.exports = value => "scoped " + value'],
   }
   for (const [name, [manifest, source]] of Object.entries(packages)) {
     folder.write(`node_modules/${name}/package.json`, manifest)

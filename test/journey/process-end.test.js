@@ -29,8 +29,11 @@ test('an idle pool that nobody closes lets the process end', async () => {
 test('a pool without a file, or with a broken one, lets the process end', async () => {
   await expectEnd(`new Pool({ minThreads: 2, maxThreads: 2 })`)
   await expectEnd(`new Pool({ filename: '/no/such/file.js', minThreads: 2, maxThreads: 2 })`)
-  await expectEnd(`const pool = new Pool({ filename: '/no/such/file.js' })
-    await pool.run(1).catch(error => console.log(error.code))`, { exitCode: 0, output: 'ERR_LIDO_WORKER_START\n' })
+  await expectEnd(
+    `const pool = new Pool({ filename: '/no/such/file.js' })
+    await pool.run(1).catch(error => console.log(error.code))`,
+    { exitCode: 0, output: 'ERR_LIDO_WORKER_START\n' },
+  )
 })
 
 test('a running task and a waiting task keep the process alive until they are answered', async () => {
@@ -55,15 +58,21 @@ test('an un-awaited close or destroy lets the process end, with code 0', async (
   await expectEnd(`const pool = ${echo}; await pool.run('x'); pool.destroy()`)
   await expectEnd(`const pool = ${echo}; await pool.run('x'); pool.close()`)
   await expectEnd(`const pool = ${echo}; pool.destroy()`)
-  await expectEnd(`const pool = ${echo}; pool.run('x').then(console.log); pool.close().then(() => console.log('closed'))`, {
-    exitCode: 0,
-    output: 'x\nclosed\n',
-  })
+  await expectEnd(
+    `const pool = ${echo}; pool.run('x').then(console.log); pool.close().then(() => console.log('closed'))`,
+    {
+      exitCode: 0,
+      output: 'x\nclosed\n',
+    },
+  )
 })
 
 test('an awaited close or destroy comes back although nothing else is left to do', async () => {
   for (const end of ['close', 'destroy']) {
-    await expectEnd(`const pool = ${echo}; await pool.${end}(); console.log('ended')`, { exitCode: 0, output: 'ended\n' })
+    await expectEnd(`const pool = ${echo}; await pool.${end}(); console.log('ended')`, {
+      exitCode: 0,
+      output: 'ended\n',
+    })
   }
 })
 

@@ -7,13 +7,18 @@ import { isWorkerThread, workerData } from 'lido/worker'
 import { openFolder } from '../helpers/folder.js'
 import { handler } from '../helpers/handler.js'
 import { test } from '../helpers/pool-test.js'
-import { reached, sharedWords } from '../helpers/shared-words.js'
 import { untilItWorks } from '../helpers/retry.js'
+import { reached, sharedWords } from '../helpers/shared-words.js'
 
 const filename = handler('surroundings.js')
 
 test('env, argv, execArgv and workerData reach every worker', async open => {
-  const options = { env: { COLOUR: 'blue' }, argv: ['first', 'second'], execArgv: ['--no-warnings'], workerData: { a: 1 } }
+  const options = {
+    env: { COLOUR: 'blue' },
+    argv: ['first', 'second'],
+    execArgv: ['--no-warnings'],
+    workerData: { a: 1 },
+  }
   const pool = open({ filename, minThreads: 2, maxThreads: 2, ...options })
   for (const seen of await Promise.all([1, 2, 3, 4].map(() => pool.run()))) {
     assert.deepEqual(seen, {

@@ -24,7 +24,7 @@ export class HolderEnds {
     }
     const watch: Watch = { count: 1, onAbort: () => this.#onAbort(signal) }
     this.#watches.set(signal, watch)
-    signal.addEventListener('abort', watch.onAbort, { once: true })
+    signal.addEventListener('abort', watch.onAbort)
   }
 
   release(signal: AbortSignal): void {

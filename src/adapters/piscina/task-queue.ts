@@ -59,7 +59,7 @@ export class TaskViews {
 }
 
 export function adaptQueue(queue: TaskQueue, views: TaskViews): LidoQueue {
-  return {
+  const adapted: LidoQueue = {
     get size() {
       return queue.size
     },
@@ -70,4 +70,6 @@ export function adaptQueue(queue: TaskQueue, views: TaskViews): LidoQueue {
     },
     remove: task => queue.remove(views.viewOf(task)),
   }
+  if (typeof queue.unshift === 'function') adapted.unshift = task => queue.unshift!(views.viewOf(task))
+  return adapted
 }

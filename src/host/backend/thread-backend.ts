@@ -53,12 +53,19 @@ class ThreadLink implements WorkerLink {
 
   /** What the worker still said before its end counts: an answer given is an answer. */
   #onExit(exitCode: number): void {
-    let last = receiveMessageOnPort(this.#port)
-    while (last !== undefined) {
+    for (let last = this.#receive(); last !== undefined; last = this.#receive()) {
       this.#listener.onMessage(last.message)
-      last = receiveMessageOnPort(this.#port)
     }
     this.#port.close()
     this.#listener.onExit(exitCode, this.#error)
+  }
+
+  /** The next message that can be read; those that cannot are passed over. */
+  #receive(): { message: ToHost } | undefined {
+    for (;;) {
+      try {
+        return receiveMessageOnPort(this.#port)
+      } catch {}
+    }
   }
 }

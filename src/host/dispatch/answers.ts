@@ -51,7 +51,10 @@ export class Answers {
       case 'unreadable':
         return this.#onUnreadablePayload(worker, message.ordinal)
       case 'holding':
-        return this.#onHolding(worker, message.taskIds)
+        return this.#onHolding(worker, message.taskIds, message.received)
+      case 'stale':
+        worker.isLeaving = true
+        return true
       case 'ready':
       case 'startFailed':
         return false
@@ -107,11 +110,11 @@ export class Answers {
     return true
   }
 
-  #onHolding(worker: WorkerHandle, taskIds: number[]): boolean {
+  #onHolding(worker: WorkerHandle, taskIds: number[], received: number): boolean {
     const stillRunning = new Set(taskIds)
     const cause = new RangeError('It could not be read here; it may be nested too deeply.')
     for (const task of worker.tasks()) {
-      if (stillRunning.has(task.id) || !worker.hasBegun(task)) continue
+      if (task.ordinal > received || stillRunning.has(task.id) || !worker.hasBegun(task)) continue
       this.#onAnswered(worker, task)
       this.#parts.settler.reject(task, new NotCloneableError('result', cause))
     }

@@ -128,6 +128,7 @@ export class Dispatcher {
     }
     if (this.#line.size === 0) return false
     this.#startForWaiting()
+    this.#line.lookAway()
     return this.#rejectIfHopeless()
   }
 
@@ -168,7 +169,7 @@ export class Dispatcher {
     if (!this.#answers.receive(worker, message)) return
     this.pump()
     this.#onLeft()
-    if (worker.isIdle) this.#supervisor.onIdle()
+    if (worker.isIdle) this.#supervisor.onIdle(worker)
   }
 
   onUnreadable(worker: WorkerHandle): void {
@@ -241,6 +242,7 @@ export class Dispatcher {
 
   #nextWaitsForStart(): boolean {
     const next = this.#line.peek()
+    this.#line.lookAway()
     return next !== null && !next.canBePostedAgain
   }
 
@@ -256,7 +258,7 @@ export class Dispatcher {
   #giveBackTasks(worker: WorkerHandle, error: unknown): boolean {
     let wasTold = false
     for (const task of worker.tasks()) {
-      const wasBegun = !this.#road.takeBack(task)
+      const { wasBegun, wasLoading } = this.#road.progressOf(task)
       if (!wasBegun && task.canBePostedAgain && ++task.returns <= MOST_RETURNS) {
         moveTask(task, 'queued')
         this.#line.putBack(task)
@@ -264,10 +266,15 @@ export class Dispatcher {
       }
       wasTold = true
       if (wasBegun) moveTask(task, 'running')
-      const isOwnError = wasBegun || error instanceof PoolClosedError
-      this.#settler.reject(task, isOwnError ? error : new WorkerExitError(worker.id, 1, error))
+      this.#settler.reject(task, this.#endOf(worker, task, error, wasBegun, wasLoading))
     }
     return wasTold
+  }
+
+  #endOf(worker: WorkerHandle, task: Task, error: unknown, wasBegun: boolean, wasLoading: boolean): unknown {
+    if (error instanceof PoolClosedError) return error
+    if (!wasBegun) return new WorkerExitError(worker.id, 1, error)
+    return wasLoading ? new WorkerStartError(worker.id, task, 'load', error) : error
   }
 
   /** With no worker alive and none to be had for now, waiting would be for ever. */

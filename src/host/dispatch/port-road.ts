@@ -1,7 +1,7 @@
 // One road from a task to a worker: posted on the worker's channel, owned by whoever exchanges the slot's word first.
 // Nothing but this file and the worker's executor knows how a task travels.
 import type { Clock } from '../../shared/base/clock.js'
-import { offer, takeBack } from '../../shared/channel/claims.js'
+import { offer, takeBack, wasLoading } from '../../shared/channel/claims.js'
 import type { WorkerHandle } from '../supervisor/worker-handle.js'
 import type { Task } from '../task/task.js'
 
@@ -63,6 +63,14 @@ export class PortRoad {
     const isOurs = takeBack(worker.claims, task.slot, task.id)
     this.release(task)
     return isOurs
+  }
+
+  /** For a worker that is no more: frees the slot and tells how far the worker had come with the task. */
+  progressOf(task: Task): { wasBegun: boolean; wasLoading: boolean } {
+    const { claims } = task.holder as WorkerHandle
+    const isLoading = wasLoading(claims, task.slot)
+    const wasBegun = !this.takeBack(task)
+    return { wasBegun, wasLoading: wasBegun && isLoading }
   }
 
   /** Like `takeBack`, but leaves the task where it is when the worker has begun it. */

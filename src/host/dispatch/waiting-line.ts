@@ -52,6 +52,15 @@ export class WaitingLine {
     return this.#head
   }
 
+  /** Gives back to the queue what was looked at and not taken: by the next look another may come first. */
+  lookAway(): void {
+    const task = this.#head
+    if (task === null || this.#queue.unshift === undefined) return
+    this.#head = null
+    this.#held?.add(task)
+    this.#queue.unshift(task)
+  }
+
   /** Takes out the task that `peek` gave. */
   take(task: Task): void {
     if (task === this.#head) this.#head = null

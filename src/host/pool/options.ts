@@ -206,7 +206,7 @@ function resolveQueue(given: unknown): TaskQueue {
     typeof queue.shift === 'function' &&
     typeof queue.remove === 'function' &&
     typeof queue.size === 'number' &&
-    (queue.capacity === undefined || (Number.isInteger(queue.capacity) && queue.capacity >= 0))
+    (queue.capacity === undefined || (typeof queue.capacity === 'number' && queue.capacity >= 0))
   return isQueue
     ? queue
     : refuse('queue', given, 'a TaskQueue: { size, push(task), shift(), remove(task), capacity? }')

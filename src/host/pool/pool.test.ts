@@ -165,7 +165,7 @@ describe('what cannot be sent', () => {
     const [first, second] = [links[0]!.begin()!, links[0]!.begin()!]
     links[0]!.sayUnreadable()
     assert.equal(links[0]!.inbox.at(-1)!.kind, 'audit')
-    links[0]!.say({ kind: 'holding', taskIds: [second.taskId] })
+    links[0]!.say({ kind: 'holding', taskIds: [second.taskId], received: 3 })
     await microtasks()
     assert.deepEqual([tasks[0]!.error.code, tasks[0]!.error.path], ['ERR_LIDO_NOT_CLONEABLE', 'result'])
     assert.equal(first.taskId === second.taskId, false)

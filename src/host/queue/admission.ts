@@ -53,6 +53,7 @@ export class Admission {
   onAccepted(): void {
     if (this.#grants > 0) this.#grants--
     this.#look()
+    this.#serveWaiters()
   }
 
   /** Takes note of tasks that left the queue or the workers. */
@@ -71,10 +72,11 @@ export class Admission {
     return new Promise((resolve, reject) => {
       const onAbort = () => {
         this.#waiters.delete(waiter)
+        waiter.release()
         reject(signal?.reason)
       }
       const waiter: Waiter = { resolve, reject, release: () => signal?.removeEventListener('abort', onAbort) }
-      signal?.addEventListener('abort', onAbort, { once: true })
+      signal?.addEventListener('abort', onAbort)
       this.#waiters.add(waiter)
     })
   }
@@ -90,8 +92,9 @@ export class Admission {
 
   #hasRoom(): boolean {
     const { waiting, inFlight } = this.#load()
-    if (waiting === 0) return inFlight + this.#grants < this.#slots + this.#mark
-    return waiting + this.#grants < this.#mark
+    // Free slots are not counted where tasks may wait: a task may need a worker to itself, or a balancer's consent.
+    if (this.#mark > 0) return waiting + this.#grants < this.#mark
+    return waiting === 0 && inFlight + this.#grants < this.#slots
   }
 
   #serveWaiters(): void {

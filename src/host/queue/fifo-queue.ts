@@ -6,6 +6,7 @@ const WAITING = 0
 const ABSENT = -1
 
 export class FifoQueue implements TaskQueue {
+  readonly capacity = Number.POSITIVE_INFINITY
   #first: Task | null = null
   #last: Task | null = null
   #size = 0

@@ -5,6 +5,7 @@ import type { TaskQueue } from './task-queue.js'
 const ABSENT = -1
 
 export class PriorityQueue implements TaskQueue {
+  readonly capacity = Number.POSITIVE_INFINITY
   readonly #heap: Task[] = []
   #arrived = 0
 
@@ -15,6 +16,11 @@ export class PriorityQueue implements TaskQueue {
   push(queued: QueuedTask): void {
     const task = queued as Task
     task.queueOrder = this.#arrived++
+    this.unshift(task)
+  }
+
+  unshift(queued: QueuedTask): void {
+    const task = queued as Task
     this.#put(task, this.#heap.length)
     this.#rise(task)
   }

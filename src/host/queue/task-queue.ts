@@ -9,6 +9,11 @@ export interface TaskQueue {
   push(task: QueuedTask): void
   /** Takes out the next task to run. */
   shift(): QueuedTask | null | undefined
+  /**
+   * Puts a task that `shift` gave back to where it was, because no worker can take it yet. A queue without this method
+   * is not asked again before that task was placed.
+   */
+  unshift?(task: QueuedTask): void
   /** Takes out a task that was cancelled; a task that is not there is no error. */
   remove(task: QueuedTask): void
 }

@@ -8,6 +8,7 @@ const worker = (traits: Partial<PlacementView> = {}): PlacementView => ({
   usage: 0,
   slots: 4,
   isExclusive: false,
+  isLeaving: false,
   ...traits,
 })
 

@@ -7,10 +7,12 @@ export interface PlacementView {
   readonly slots: number
   /** It holds a task that must run alone. */
   readonly isExclusive: boolean
+  /** It takes no more tasks. */
+  readonly isLeaving: boolean
 }
 
 export function hasRoomFor(worker: PlacementView, isExclusive: boolean): boolean {
-  if (worker.isExclusive) return false
+  if (worker.isExclusive || worker.isLeaving) return false
   return isExclusive ? worker.usage === 0 : worker.usage < worker.slots
 }
 

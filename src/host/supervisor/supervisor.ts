@@ -156,8 +156,13 @@ export class Supervisor {
     await Promise.all([...this.#ending.values()].map(ending => ending.ended))
   }
 
-  /** To be called when a worker may have become idle. */
-  onIdle(): void {
+  /** To be called when a worker has become idle. */
+  onIdle(worker: WorkerHandle): void {
+    if (worker.isLeaving) void this.giveUp(worker)
+    else this.#planRetirement()
+  }
+
+  #planRetirement(): void {
     if (this.#retirement !== null || this.workers.length <= this.#settings.minThreads) return
     const { minThreads, idleTimeout } = this.#settings
     const dueAt = nextRetirement(this.workers, minThreads, idleTimeout)
@@ -167,7 +172,7 @@ export class Supervisor {
       for (const worker of chooseRetired(this.workers, minThreads, idleTimeout, this.#clock.now())) {
         void this.giveUp(worker)
       }
-      this.onIdle()
+      this.#planRetirement()
     })
   }
 
@@ -194,7 +199,7 @@ export class Supervisor {
     if (worker.isIdle) worker.idleSince = this.#clock.now()
     this.#listener.onReady(worker)
     this.ensureMinimum()
-    this.onIdle()
+    this.#planRetirement()
   }
 
   #onExit(worker: WorkerHandle, exitCode: number, error: unknown): void {

@@ -19,6 +19,8 @@ export class WorkerHandle implements PlacementView, IdleView, TaskHolder {
   state: WorkerState = 'spawning'
   usage = 0
   isExclusive = false
+  /** It takes no more tasks, and ends when it holds none. */
+  isLeaving = false
   idleSince: number
   /** Tasks it has answered. */
   answers = 0

@@ -24,7 +24,8 @@ export class Cancellation {
     }
     const watch: Watch = { tasks: new Set([task]), onAbort: () => this.#onAbort(signal) }
     this.#watches.set(signal, watch)
-    signal.addEventListener('abort', watch.onAbort, { once: true })
+    // Without options: theirs would be read with what somebody put on the prototype that all objects share.
+    signal.addEventListener('abort', watch.onAbort)
   }
 
   release(task: Task): void {
@@ -39,7 +40,9 @@ export class Cancellation {
   #onAbort(signal: AbortSignal): void {
     const watch = this.#watches.get(signal)
     if (watch === undefined) return
-    // Still watched meanwhile: cancelling one may settle another, which is then released and not visited.
+    // Those that wait first: else each place that a cancelled one leaves would be given to the next to be cancelled. Still
+    // watched meanwhile: cancelling one may settle another, which is then released and not visited.
+    for (const task of watch.tasks) if (task.state === 'queued') this.#cancel(task, signal.reason)
     for (const task of watch.tasks) this.#cancel(task, signal.reason)
   }
 }

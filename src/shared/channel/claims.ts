@@ -6,15 +6,18 @@
 //   slot = -id      worker, from id by compare-and-swap the worker runs it, or has run it
 //   slot = 0        host, from id by compare-and-swap   taken back; the worker will find that and pass over the message
 //
-// The two compare-and-swaps exclude each other, so a task is never both run and taken back. A word outlives its worker:
-// after a death it still tells what had begun.
+// The two compare-and-swaps exclude each other, so a task is never both run and taken back. Behind the slots' words stand
+// as many more, written by the worker alone: 1 while it loads the file of the slot's task, else 0. Words outlive their
+// worker: after a death they still tell what had begun, and how far.
 import { allocateWords, load, replace, type SharedWords, store } from '../base/atomics.js'
 
 const FREE = 0
+const LOADING = 1
+const NOT_LOADING = 0
 const LAST_ID = 2 ** 31 - 1
 
 export function allocateClaims(slots: number): SharedWords {
-  return allocateWords(slots)
+  return allocateWords(2 * slots)
 }
 
 /** Ids of tasks as the shared words can hold them: 1 to 2^31 - 1, then 1 again. */
@@ -35,6 +38,16 @@ export function claim(claims: SharedWords, slot: number, taskId: number): boolea
 /** Host: true when the worker had not begun the task and never will. */
 export function takeBack(claims: SharedWords, slot: number, taskId: number): boolean {
   return replace(claims, slot, taskId, FREE)
+}
+
+/** Worker: the task it has claimed waits for its file, or does no more. */
+export function markLoading(claims: SharedWords, slot: number, isLoading: boolean): void {
+  store(claims, claims.length / 2 + slot, isLoading ? LOADING : NOT_LOADING)
+}
+
+/** Host: did the worker, now dead, still load the file of the slot's task? */
+export function wasLoading(claims: SharedWords, slot: number): boolean {
+  return load(claims, claims.length / 2 + slot) === LOADING
 }
 
 /** Host: has the worker begun the task? */

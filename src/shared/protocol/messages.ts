@@ -39,8 +39,10 @@ export type ToHost =
   | { kind: 'startFailed'; error: PackedThrown }
   | { kind: 'done'; taskId: number; slot: number; result: unknown }
   | { kind: 'failed'; taskId: number; slot: number; reason: FailureReason; error: PackedThrown; path: string }
-  /** The tasks begun and not answered; every answer given before this message was sent before it. */
-  | { kind: 'holding'; taskIds: number[] }
+  /** Of the first `received` tasks posted, those begun and not answered. Every answer given before was sent before. */
+  | { kind: 'holding'; taskIds: number[]; received: number }
+  /** A file failed again after it was tried again; a fresh worker may fare better. */
+  | { kind: 'stale' }
   /** The `ordinal`-th task posted on this channel could not be read by the worker. */
   | { kind: 'unreadable'; ordinal: number }
 
