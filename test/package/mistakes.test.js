@@ -136,7 +136,7 @@ const mistakes = {
   'a file that is not there': [
     `await one({ filename: file('gone.mjs') }).run(1)`,
     workerStart,
-    [/could not load/, /Cannot find module/, /gone\.mjs/],
+    [/There is no file/, /gone\.mjs/],
   ],
   'a file that does not parse': [
     `await one({ filename: file('broken.mjs') }).run(1)`,

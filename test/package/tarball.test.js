@@ -28,13 +28,16 @@ function expectedModules() {
     .flatMap(name => [name.replace(/ts$/, 'js'), name.replace(/ts$/, 'd.ts')])
 }
 
-test('the tarball holds both builds, the reference and three pages, and nothing else', t => {
+test('the tarball holds both builds and the pages that the README names, and nothing else', t => {
   const modules = expectedModules()
+  const isWorkerSide = name => name.startsWith('worker/') && !/^worker\/(index|worker-state)\./.test(name)
   const expected = [
-    ...['CHANGELOG.md', 'LICENSE', 'README.md', 'package.json', 'dist/cjs/package.json'],
-    ...filesIn(join(root, 'docs', 'reference')).map(name => `docs/reference/${name}`),
+    ...['ARCHITECTURE.md', 'CHANGELOG.md', 'CONTRIBUTING.md', 'LICENSE', 'README.md', 'package.json'],
+    ...filesIn(join(root, 'docs')).map(name => `docs/${name}`),
     ...modules.map(name => `dist/esm/${name}`),
-    ...modules.map(name => `dist/cjs/${name}`),
+    'dist/cjs/package.json',
+    // Workers run the ES modules whoever started them.
+    ...modules.filter(name => !isWorkerSide(name)).map(name => `dist/cjs/${name}`),
   ]
   assert.deepEqual(filesIn(installedPackage), expected.sort())
   const { size } = statSync(tarball)
