@@ -1,6 +1,6 @@
 // What a user may say of a pool, and what it becomes: settings in which everything is present and valid. Resolved once;
 // only own properties are read, so a polluted prototype changes nothing.
-import { SHARE_ENV, type WorkerOptions } from 'node:worker_threads'
+import type { WorkerOptions } from 'node:worker_threads'
 import { InvalidOptionError } from '../../shared/errors/pool-errors.js'
 import type { Handler } from '../../shared/protocol/messages.js'
 import type { LoadBalancer } from '../dispatch/chooser.js'
@@ -9,17 +9,9 @@ import type { TaskQueue } from '../queue/task-queue.js'
 import { describe } from './describe-value.js'
 import { HandlerFileProblem, resolvePoolFile } from './handler-file.js'
 import { nearestName } from './nearest-name.js'
-import {
-  boolean,
-  durationMs,
-  integer,
-  mayHoldOptions,
-  plainObject,
-  refuse,
-  stringArray,
-  text,
-} from './option-checks.js'
+import { boolean, durationMs, integer, mayHoldOptions, refuse, text } from './option-checks.js'
 import { usableCores } from './sizing.js'
+import { resolveWorkerOptions } from './worker-options.js'
 
 export interface PoolOptions {
   /** The module with the handler: an absolute path, a `file:` string, a `URL`, or a package's name. */
@@ -78,9 +70,6 @@ const DEFAULT_IDLE_TIMEOUT_MS = 30_000
 const DEFAULT_CLOSE_TIMEOUT_MS = 30_000
 const MOST_THREADS = 4096
 const MOST_SLOTS = 65_536
-/** Below these Node ends the whole process, not the worker. */
-const LEAST_STACK_MB = 1
-const LEAST_OLD_GENERATION_MB = 4
 
 const knownOptions = [
   'filename',
@@ -210,49 +199,4 @@ function resolveQueue(given: unknown): TaskQueue {
   return isQueue
     ? queue
     : refuse('queue', given, 'a TaskQueue: { size, push(task), shift(), remove(task), capacity? }')
-}
-
-function resolveWorkerOptions(options: PoolOptions): Record<string, unknown> {
-  const resolved: Record<string, unknown> = Object.assign(Object.create(null), { eval: false, name: 'lido' })
-  if (options.env !== undefined && options.env !== SHARE_ENV) resolved.env = plainObject('env', options.env)
-  else if (options.env !== undefined) resolved.env = SHARE_ENV
-  if (options.argv !== undefined) {
-    resolved.argv = Array.isArray(options.argv) ? options.argv : refuse('argv', options.argv, 'an array')
-  }
-  const execArgv =
-    options.execArgv === undefined ? inheritedFlags() : stringArray('execArgv', options.execArgv)
-  if (execArgv !== undefined) resolved.execArgv = execArgv
-  if (options.workerData !== undefined) resolved.workerData = options.workerData
-  if (options.resourceLimits !== undefined) resolved.resourceLimits = resolveLimits(options.resourceLimits)
-  if (options.trackUnmanagedFds !== undefined) {
-    resolved.trackUnmanagedFds = boolean('trackUnmanagedFds', options.trackUnmanagedFds)
-  }
-  return resolved
-}
-
-/** Workers inherit the process's flags; the one that speaks of `--eval`'s text would keep them from starting a file. */
-function inheritedFlags(): string[] | undefined {
-  const speaksOfText = (flag: string) => flag.startsWith('--input-type')
-  return process.execArgv.some(speaksOfText)
-    ? process.execArgv.filter(flag => !speaksOfText(flag))
-    : undefined
-}
-
-function resolveLimits(given: unknown): Record<string, unknown> {
-  const limits: Record<string, unknown> = Object.assign(
-    Object.create(null),
-    plainObject('resourceLimits', given),
-  )
-  const leasts: Record<string, number> = {
-    stackSizeMb: LEAST_STACK_MB,
-    maxOldGenerationSizeMb: LEAST_OLD_GENERATION_MB,
-    maxYoungGenerationSizeMb: 0,
-    codeRangeSizeMb: 0,
-  }
-  for (const [limit, least] of Object.entries(leasts)) {
-    const value = limits[limit]
-    if (value === undefined || (typeof value === 'number' && value >= least)) continue
-    refuse(`resourceLimits.${limit}`, value, `a number of at least ${least}, or Node would end the process`)
-  }
-  return limits
 }

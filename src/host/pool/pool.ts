@@ -4,8 +4,6 @@ import type { Worker } from 'node:worker_threads'
 import { realClock } from '../../shared/base/clock.js'
 import { nextTaskId } from '../../shared/channel/claims.js'
 import {
-  InvalidOptionError,
-  InvalidTaskError,
   PoolClosedError,
   type PoolError,
   QueueFullError,
@@ -22,12 +20,13 @@ import type { WorkerView } from '../supervisor/worker-handle.js'
 import { Cancellation } from '../task/cancellation.js'
 import { Settler } from '../task/settle.js'
 import { Task, type TaskRequest } from '../task/task.js'
-import { describe } from './describe-value.js'
+import { type CloseOptions, type CloseReport, Closing, checkCloseOptions } from './closing.js'
 import type { HandlerName, PayloadOf, ResultOf } from './handler-types.js'
 import { type PoolOptions, type PoolSettings, preloadOf, resolveOptions } from './options.js'
 import { movePool, type PoolState } from './pool-life.js'
 import { type RunOptions, resolveRun } from './run-options.js'
 import { durationStats, type PoolStats, workerStats } from './stats.js'
+import { startProblem } from './worker-options.js'
 
 export interface PoolEvents {
   drain: []
@@ -37,18 +36,6 @@ export interface PoolEvents {
   workerCreate: [worker: WorkerView]
   workerDestroy: [worker: WorkerView]
   close: []
-}
-
-export interface CloseOptions {
-  /** Rejects the tasks that wait with `PoolClosedError` instead of running them. Default `false`. */
-  force?: boolean | undefined
-}
-
-export interface CloseReport {
-  /** Accepted tasks that did not get to finish. */
-  cutOff: number
-  /** `closeTimeout` was over before they were done. */
-  timedOut: boolean
 }
 
 /** For tests of the host: stand-ins for threads and time. */
@@ -333,53 +320,6 @@ export class Pool<Module = any> extends EventEmitter<PoolEvents> {
   #tellError(error: unknown): void {
     queueMicrotask(() => {
       if (this.listenerCount('error') > 0) this.emit('error', error)
-    })
-  }
-}
-
-function checkCloseOptions(options: unknown): CloseOptions {
-  if (options === null || typeof options !== 'object') {
-    throw new InvalidTaskError(
-      'options',
-      `The options of close() must be an object; got ${describe(options)}.`,
-    )
-  }
-  const force = Object.hasOwn(options, 'force') ? (options as CloseOptions).force : undefined
-  if (force === undefined || typeof force === 'boolean') return { force }
-  throw new InvalidTaskError(
-    'force',
-    `The option 'force' of close() must be true or false; got ${describe(force)}.`,
-  )
-}
-
-/** What Node says of worker options that only it can judge, as an error about the option. */
-function startProblem(failure: unknown): unknown {
-  const { code, name, message } = failure as { code?: string; name?: string; message?: string }
-  if (code === 'ERR_WORKER_INVALID_EXEC_ARGV') {
-    return new InvalidOptionError(
-      'execArgv',
-      `The option 'execArgv' holds flags a worker cannot have: ${message}.`,
-      failure,
-    )
-  }
-  if (name === 'DataCloneError') {
-    return new InvalidOptionError('workerData', `The option 'workerData' (or 'env'): ${message}`, failure)
-  }
-  return failure
-}
-
-/** A close under way. */
-class Closing {
-  readonly done: Promise<CloseReport>
-  resolve!: (report: CloseReport) => void
-  limit: { cancel(): void } | null = null
-  isShuttingDown = false
-  timedOut = false
-  cutOff = 0
-
-  constructor() {
-    this.done = new Promise(resolve => {
-      this.resolve = resolve
     })
   }
 }

@@ -1,0 +1,70 @@
+// What each worker is started with, as `worker_threads` takes it, and what Node says when it does not.
+import { SHARE_ENV } from 'node:worker_threads'
+import { InvalidOptionError } from '../../shared/errors/pool-errors.js'
+import { boolean, plainObject, refuse, stringArray } from './option-checks.js'
+import type { PoolOptions } from './options.js'
+
+/** Below these Node ends the whole process, not the worker. */
+const LEAST_STACK_MB = 1
+const LEAST_OLD_GENERATION_MB = 4
+
+export function resolveWorkerOptions(options: PoolOptions): Record<string, unknown> {
+  const resolved: Record<string, unknown> = Object.assign(Object.create(null), { eval: false, name: 'lido' })
+  if (options.env !== undefined && options.env !== SHARE_ENV) resolved.env = plainObject('env', options.env)
+  else if (options.env !== undefined) resolved.env = SHARE_ENV
+  if (options.argv !== undefined) {
+    resolved.argv = Array.isArray(options.argv) ? options.argv : refuse('argv', options.argv, 'an array')
+  }
+  const execArgv =
+    options.execArgv === undefined ? inheritedFlags() : stringArray('execArgv', options.execArgv)
+  if (execArgv !== undefined) resolved.execArgv = execArgv
+  if (options.workerData !== undefined) resolved.workerData = options.workerData
+  if (options.resourceLimits !== undefined) resolved.resourceLimits = resolveLimits(options.resourceLimits)
+  if (options.trackUnmanagedFds !== undefined) {
+    resolved.trackUnmanagedFds = boolean('trackUnmanagedFds', options.trackUnmanagedFds)
+  }
+  return resolved
+}
+
+/** Workers inherit the process's flags; the one that speaks of `--eval`'s text would keep them from starting a file. */
+function inheritedFlags(): string[] | undefined {
+  const speaksOfText = (flag: string) => flag.startsWith('--input-type')
+  return process.execArgv.some(speaksOfText)
+    ? process.execArgv.filter(flag => !speaksOfText(flag))
+    : undefined
+}
+
+function resolveLimits(given: unknown): Record<string, unknown> {
+  const limits: Record<string, unknown> = Object.assign(
+    Object.create(null),
+    plainObject('resourceLimits', given),
+  )
+  const leasts: Record<string, number> = {
+    stackSizeMb: LEAST_STACK_MB,
+    maxOldGenerationSizeMb: LEAST_OLD_GENERATION_MB,
+    maxYoungGenerationSizeMb: 0,
+    codeRangeSizeMb: 0,
+  }
+  for (const [limit, least] of Object.entries(leasts)) {
+    const value = limits[limit]
+    if (value === undefined || (typeof value === 'number' && value >= least)) continue
+    refuse(`resourceLimits.${limit}`, value, `a number of at least ${least}, or Node would end the process`)
+  }
+  return limits
+}
+
+/** What Node says of worker options that only it can judge, as an error about the option. */
+export function startProblem(failure: unknown): unknown {
+  const { code, name, message } = failure as { code?: string; name?: string; message?: string }
+  if (code === 'ERR_WORKER_INVALID_EXEC_ARGV') {
+    return new InvalidOptionError(
+      'execArgv',
+      `The option 'execArgv' holds flags a worker cannot have: ${message}.`,
+      failure,
+    )
+  }
+  if (name === 'DataCloneError') {
+    return new InvalidOptionError('workerData', `The option 'workerData' (or 'env'): ${message}`, failure)
+  }
+  return failure
+}
