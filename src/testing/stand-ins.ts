@@ -38,7 +38,6 @@ export interface TaskTraits {
 export function makeTask(id: number, traits: TaskTraits = {}): Task {
   const request = {
     handler: { filename: '/handler.js', name: 'default' },
-    handlerId: 1,
     payload: traits.payload ?? id,
     transferList: traits.transferList ?? [],
     signal: traits.signal ?? null,
@@ -46,7 +45,7 @@ export function makeTask(id: number, traits: TaskTraits = {}): Task {
     queueOptions: undefined,
   }
   const { resolve = () => {}, reject = () => {} } = traits
-  return new Task(id, request, 0, resolve, reject)
+  return new Task(id, request, 1, 0, resolve, reject)
 }
 
 /** Numbers that look random and are the same for the same seed. */

@@ -14,14 +14,17 @@ type RunMessage = Extract<ToWorker, { kind: 'run' }>
 export class Executor {
   readonly #port: MessagePort
   readonly #claims: SharedWords
+  readonly #onIdle: () => void
   readonly #handlers = new Map<number, HandlerFunction>()
   readonly #running = new Set<number>()
   /** Answers that wait for what was printed before them; a thread that ends meanwhile still gives them. */
   readonly #unsent = new Set<() => void>()
 
-  constructor(port: MessagePort, claims: SharedWords) {
+  /** @param onIdle called when the last task it held is answered */
+  constructor(port: MessagePort, claims: SharedWords, onIdle: () => void) {
     this.#port = port
     this.#claims = claims
+    this.#onIdle = onIdle
     process.on('exit', () => {
       for (const answer of this.#unsent) answer()
     })
@@ -117,6 +120,7 @@ export class Executor {
   #answer(message: ToHost, transferList?: TransferItem[]): void {
     if (transferList === undefined) this.#port.postMessage(message)
     else this.#port.postMessage(message, transferList)
+    if (this.#running.size === 0) this.#onIdle()
   }
 }
 

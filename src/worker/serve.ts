@@ -5,14 +5,16 @@ import { pack } from '../shared/errors/remote-error.js'
 import type { StartOrder, ToHost, ToWorker } from '../shared/protocol/messages.js'
 import { Executor } from './executor.js'
 import { loadHandler } from './handler-loader.js'
+import { Spinner } from './spinner.js'
 
 export async function serve({ port, claims, niceIncrement, preload }: StartOrder): Promise<void> {
-  const executor = new Executor(port, claims)
+  let received = 0
+  const spinner = new Spinner(claims)
+  const executor = new Executor(port, claims, () => spinner.lookOut(received))
   if (niceIncrement !== 0) await lowerPriority(niceIncrement)
   // Listening before the file is loaded: a worker told to stop need not load it to the end.
   const early: RunMessages = []
   let isLoading = true
-  let received = 0
 
   port.on('message', (message: ToWorker) => {
     switch (message.kind) {

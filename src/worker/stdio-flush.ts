@@ -1,11 +1,21 @@
 // What a task printed is on its way before its answer is: an ending process then still shows it.
 import { Writable } from 'node:stream'
+import { realClock } from '../shared/base/clock.js'
+
+const LONGEST_WAIT_MS = 100
 
 /** A promise when something is still to be written, nothing otherwise. */
 export function flushStdio(): Promise<unknown> | undefined {
   const { stdout, stderr } = process
   if (stdout.writableLength === 0 && stderr.writableLength === 0) return undefined
-  return Promise.all([written(stdout), written(stderr)])
+  return Promise.race([Promise.all([written(stdout), written(stderr)]), isOver()])
+}
+
+/** Where nobody reads any more, nothing is ever written out. */
+function isOver(): Promise<void> {
+  return new Promise(resolve => {
+    realClock.after(LONGEST_WAIT_MS, resolve)
+  })
 }
 
 function written(stream: NodeJS.WriteStream): Promise<void> | undefined {

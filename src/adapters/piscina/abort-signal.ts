@@ -9,20 +9,58 @@ export interface BridgedSignal {
   release(): void
 }
 
+interface Bridge {
+  controller: AbortController
+  tasks: number
+  onAbort: () => void
+}
+
+const bridges = new WeakMap<object, Bridge>()
+
 /** Throws a TypeError, in the words of a call that fails, when it is neither. */
 export function bridgeSignal(given: object): BridgedSignal {
-  if (isAbortSignal(given)) return { signal: given, release() {} }
+  if (given instanceof AbortSignal) return { signal: given, release() {} }
+  const bridge = bridges.get(given) ?? build(given)
+  bridge.tasks++
+  return {
+    signal: bridge.controller.signal,
+    release() {
+      if (--bridge.tasks > 0) return
+      bridges.delete(given)
+      listen(given, 'off', bridge.onAbort)
+    },
+  }
+}
+
+/** One listener, however many tasks share the emitter. */
+function build(given: object): Bridge {
+  const controller = new AbortController()
+  const onAbort = () => {
+    bridges.delete(given)
+    controller.abort((given as Partial<AbortSignal>).reason ?? NO_REASON)
+  }
+  if ((given as Partial<AbortSignal>).aborted === true) onAbort()
+  const bridge: Bridge = { controller, tasks: 0, onAbort }
+  listen(given, 'on', onAbort)
+  bridges.set(given, bridge)
+  return bridge
+}
+
+function listen(given: object, how: 'on' | 'off', onAbort: () => void): void {
+  if (isEventTarget(given)) {
+    if (how === 'on') given.addEventListener('abort', onAbort)
+    else given.removeEventListener?.('abort', onAbort)
+    return
+  }
   const emitter = given as EventEmitter
   if (typeof emitter.once !== 'function') throw new TypeError('abortSignal.once is not a function')
-  const controller = new AbortController()
-  const onAbort = () => controller.abort(NO_REASON)
-  emitter.once('abort', onAbort)
-  return { signal: controller.signal, release: () => emitter.removeListener('abort', onAbort) }
+  if (how === 'on') emitter.once('abort', onAbort)
+  else emitter.removeListener('abort', onAbort)
 }
 
 /** An emitter gives no reason, and its error has no cause. */
 export const NO_REASON: unique symbol = Symbol('lido.piscina.noReason')
 
-function isAbortSignal(given: object): given is AbortSignal {
+function isEventTarget(given: object): given is EventTarget {
   return 'addEventListener' in given
 }

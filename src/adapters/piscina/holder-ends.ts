@@ -37,7 +37,7 @@ export class HolderEnds {
   #onAbort(signal: AbortSignal): void {
     const holders = this.#workers().filter(worker => worker.tasks.some(task => task.signal === signal))
     queueMicrotask(() => {
-      for (const holder of holders) void holder.terminate()
+      for (const holder of holders) if (holder.isIdle) void holder.terminate()
     })
   }
 }

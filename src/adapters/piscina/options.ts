@@ -1,7 +1,7 @@
 // Piscina's options: checked in its order with its texts, filled with its defaults, and said in the front door's terms.
-import { createRequire } from 'node:module'
+import { createRequire, isBuiltin } from 'node:module'
 import { availableParallelism } from 'node:os'
-import { isAbsolute, join } from 'node:path'
+import { isAbsolute, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { WorkerOptions } from 'node:worker_threads'
 import type { PoolOptions } from '../../index.js'
@@ -188,13 +188,18 @@ function isUsable(filename: string | null): filename is string {
   return filename !== null && isAbsolute(filename)
 }
 
-/** A path, a `file:` string, or a package's name as seen from the working directory; else what was given. */
+/**
+ * A `file:` string or a path, with the extension or the `index` that `require()` would add, or a package's name as seen
+ * from the working directory; else what was given.
+ */
 export function toPath(filename: string): string {
   if (filename.startsWith('file:')) return fileURLToPath(filename)
-  if (isAbsolute(filename)) return filename
-  try {
-    return createRequire(join(process.cwd(), 'noop.js')).resolve(filename)
-  } catch {
-    return filename
+  if (isBuiltin(filename)) return filename
+  const require = createRequire(join(process.cwd(), 'noop.js'))
+  for (const candidate of [filename, resolve(filename)]) {
+    try {
+      return require.resolve(candidate)
+    } catch {}
   }
+  return filename
 }

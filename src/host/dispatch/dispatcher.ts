@@ -80,13 +80,20 @@ export class Dispatcher {
   /** Of these, the tasks without a place that is sure as soon as a worker has started: what `maxQueue` counts. */
   get queueSize(): number {
     const { size } = this.#line
-    const sure = size === 0 ? 0 : this.#freeStartingSlots()
+    const sure = size === 0 || this.#line.isBounded ? 0 : this.#freeStartingSlots()
     if (sure === 0 || !this.#nextWaitsForStart()) return size
     return Math.max(size - sure, 0)
   }
 
   get inFlight(): number {
     return this.#road.inFlight
+  }
+
+  /** Slots that are taken; a task that runs alone takes all of its worker. */
+  get occupied(): number {
+    let slots = 0
+    for (const worker of this.#supervisor.workers) slots += worker.isExclusive ? worker.slots : worker.usage
+    return slots
   }
 
   /** Takes in an accepted task. A task that the queue refuses is rejected with what the queue threw. */
@@ -98,9 +105,8 @@ export class Dispatcher {
       this.#settler.reject(task, refusal)
       return
     }
-    // Behind others there is nothing to do: what keeps them waiting keeps this one.
-    if (!othersWait) this.pump()
-    else this.#startForWaiting()
+    // Behind others there is nothing to do, unless a worker more may be started: what keeps them waiting keeps this one.
+    if (!othersWait || (!this.#chooser.isBalanced && this.#supervisor.maySpawn)) this.pump()
   }
 
   /** Takes out a task that waits, as if it had never come. */
@@ -219,6 +225,8 @@ export class Dispatcher {
     // A balancer is the user's code: it may have cancelled the task, or closed the pool.
     if (task.state !== 'queued') return true
     if (worker === null || !this.#road.canTravel(task, worker)) return false
+    // A task that needs a worker to itself may wait in one that starts; younger ones wait behind it.
+    if (worker.isReady && !this.#chooser.isBalanced && this.#road.oldestEarly !== null) return false
     this.#line.take(task)
     moveTask(task, 'assigned')
     this.#give(worker, task)
@@ -273,7 +281,8 @@ export class Dispatcher {
 
   #endOf(worker: WorkerHandle, task: Task, error: unknown, wasBegun: boolean, wasLoading: boolean): unknown {
     if (error instanceof PoolClosedError) return error
-    if (!wasBegun) return new WorkerExitError(worker.id, 1, error)
+    if (!wasBegun)
+      return new WorkerExitError(worker.id, error instanceof WorkerExitError ? error.exitCode : 1, error)
     return wasLoading ? new WorkerStartError(worker.id, task, 'load', error) : error
   }
 

@@ -1,7 +1,7 @@
 // One road from a task to a worker: posted on the worker's channel, owned by whoever exchanges the slot's word first.
 // Nothing but this file and the worker's executor knows how a task travels.
 import type { Clock } from '../../shared/base/clock.js'
-import { offer, takeBack, wasLoading } from '../../shared/channel/claims.js'
+import { announcePost, offer, takeBack, wasLoading } from '../../shared/channel/claims.js'
 import type { WorkerHandle } from '../supervisor/worker-handle.js'
 import type { Task } from '../task/task.js'
 
@@ -47,6 +47,7 @@ export class PortRoad {
       this.release(task)
       throw failure
     }
+    announcePost(worker.claims, worker.posted)
     if (!worker.isReady) this.#early.add(task)
   }
 

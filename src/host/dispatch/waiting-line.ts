@@ -21,6 +21,11 @@ export class WaitingLine {
     this.#held = queue.constructor === FifoQueue ? null : new Set()
   }
 
+  /** The queue itself refuses tasks beyond a number. */
+  get isBounded(): boolean {
+    return Number.isFinite(this.#queue.capacity ?? Number.POSITIVE_INFINITY)
+  }
+
   get size(): number {
     return this.#queue.size + this.#returned.length + (this.#head === null ? 0 : 1)
   }
@@ -56,9 +61,14 @@ export class WaitingLine {
   lookAway(): void {
     const task = this.#head
     if (task === null || this.#queue.unshift === undefined) return
+    try {
+      this.#queue.unshift(task)
+    } catch (failure) {
+      this.#onFailure(failure)
+      return
+    }
     this.#head = null
     this.#held?.add(task)
-    this.#queue.unshift(task)
   }
 
   /** Takes out the task that `peek` gave. */

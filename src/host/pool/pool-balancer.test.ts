@@ -68,6 +68,7 @@ describe('a load balancer', () => {
       const task = run('a')
       await microtasks()
       assert.equal(task.error, failure)
+      clock.advance(10)
       assert.equal(clock.heldAnchors, 0)
       assert.equal(pool.queueSize, 0)
       isBroken = false

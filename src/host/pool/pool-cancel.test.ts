@@ -144,6 +144,7 @@ describe('a cancelled task', () => {
     run(1, { signal })
     abort()
     assert.equal(pool.stats().tasks.cancelled, 1)
+    clock.advance(10)
     assert.equal(clock.heldAnchors, 0)
   })
 

@@ -237,6 +237,7 @@ describe('workers that cannot start', () => {
       assert.equal(task.error.code, 'ERR_LIDO_WORKER_START')
     }
     assert.equal(backend.links.length, 1)
+    clock.advance(10)
     assert.equal(clock.heldAnchors, 0)
   })
 
@@ -410,6 +411,7 @@ describe('idle workers', () => {
     run(1)
     backend.newest.ready()
     backend.newest.work()
+    clock.advance(10)
     assert.equal(clock.pending.length, 1)
     assert.equal(clock.keepsAlive, false)
   })

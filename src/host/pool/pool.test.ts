@@ -286,6 +286,7 @@ describe('maxQueue', () => {
     const task = run(1)
     await microtasks()
     assert.equal(task.error, refusal)
+    clock.advance(10)
     assert.equal(clock.heldAnchors, 0)
   })
 
@@ -383,7 +384,7 @@ describe('room()', () => {
 })
 
 describe('the process is kept alive', () => {
-  test('while a task pends, and only then', () => {
+  test('while a task pends and 10 ms longer, and only then', () => {
     const { clock, run, links } = readyPool()
     assert.equal(clock.heldAnchors, 0)
     run(1)
@@ -392,10 +393,13 @@ describe('the process is kept alive', () => {
     links[0]!.work()
     assert.equal(clock.heldAnchors, 1)
     links[0]!.work()
-    assert.equal(clock.heldAnchors, 0)
+    clock.advance(9)
+    assert.equal(clock.heldAnchors, 1)
     run(3)
+    clock.advance(1)
     assert.equal(clock.heldAnchors, 1)
     links[0]!.work()
+    clock.advance(10)
     assert.equal(clock.heldAnchors, 0)
     assert.equal(clock.keepsAlive, false)
   })

@@ -22,6 +22,7 @@ import { Settler } from '../task/settle.js'
 import { Task, type TaskRequest } from '../task/task.js'
 import { type CloseOptions, type CloseReport, Closing, checkCloseOptions } from './closing.js'
 import type { HandlerName, PayloadOf, ResultOf } from './handler-types.js'
+import { Liveness } from './liveness.js'
 import { type PoolOptions, type PoolSettings, preloadOf, resolveOptions } from './options.js'
 import { movePool, type PoolState } from './pool-life.js'
 import { type RunOptions, resolveRun } from './run-options.js'
@@ -56,7 +57,7 @@ export class Pool<Module = any> extends EventEmitter<PoolEvents> {
   readonly #supervisor: Supervisor
   readonly #dispatcher: Dispatcher
   readonly #admission: Admission
-  readonly #anchor: ReturnType<typeof realClock.anchor>
+  readonly #liveness: Liveness
   readonly #life: { state: PoolState } = { state: 'open' }
   #lastTaskId = 0
   #closing: Closing | null = null
@@ -69,7 +70,7 @@ export class Pool<Module = any> extends EventEmitter<PoolEvents> {
     this.#settings = settings
     this.#clock = clock
     this.#startedAt = clock.now()
-    this.#anchor = clock.anchor()
+    this.#liveness = new Liveness(clock, () => this.#counters.pending > 0 || this.#closing !== null)
     this.#timings = settings.recordTiming ? new Timings() : null
     this.#histogram = poolHistogram(this.#timings)
     this.#settler = new Settler({ onSettled: (task, wasAssigned) => this.#onSettled(task, wasAssigned) })
@@ -83,6 +84,7 @@ export class Pool<Module = any> extends EventEmitter<PoolEvents> {
         const wasToldToCallers = this.#dispatcher.onLost(worker, death)
         if (!wasToldToCallers) this.#tellError(death.error)
       },
+      onPauseOver: () => void this.#dispatcher.pump(),
       onUserMessage: (worker, value) => this.#tell('message', value, worker.view),
       onCreated: worker => this.#tell('workerCreate', worker.view),
       onDestroyed: worker => this.#tell('workerDestroy', worker.view),
@@ -101,7 +103,7 @@ export class Pool<Module = any> extends EventEmitter<PoolEvents> {
       settings.maxQueue,
       this.#slots,
       clock,
-      () => ({ waiting: this.#dispatcher.queueSize, inFlight: this.#dispatcher.inFlight }),
+      () => ({ waiting: this.#dispatcher.queueSize, inFlight: this.#dispatcher.occupied }),
       { onDrain: () => this.#tell('drain'), onNeedsDrain: () => this.#tell('needsDrain') },
     )
     this.#startMinimum()
@@ -119,7 +121,7 @@ export class Pool<Module = any> extends EventEmitter<PoolEvents> {
     if (this.#life.state !== 'open') return Promise.reject(new PoolClosedError('closed'))
     let request: TaskRequest
     try {
-      request = resolveRun(payload, options, this.#settings, this.#dispatcher.handlers)
+      request = resolveRun(payload, options, this.#settings)
     } catch (problem) {
       return Promise.reject(problem)
     }
@@ -134,7 +136,8 @@ export class Pool<Module = any> extends EventEmitter<PoolEvents> {
    * Rejects with `PoolClosedError` when the pool closes and with the signal's reason when `signal` is aborted.
    */
   room(options?: { signal?: AbortSignal | undefined }): Promise<void> {
-    return this.#admission.room(options?.signal ?? null)
+    const signal = options !== undefined && Object.hasOwn(options, 'signal') ? options.signal : undefined
+    return this.#admission.room(signal ?? null)
   }
 
   /**
@@ -244,7 +247,7 @@ export class Pool<Module = any> extends EventEmitter<PoolEvents> {
       while (this.#supervisor.workers.length < this.#settings.minThreads) this.#supervisor.spawn()
     } catch (failure) {
       void this.#supervisor.stop(new PoolClosedError('destroyed'))
-      this.#anchor.drop()
+      this.#liveness.end()
       throw startProblem(failure)
     }
   }
@@ -255,9 +258,10 @@ export class Pool<Module = any> extends EventEmitter<PoolEvents> {
     const mustStartNow = queueSize >= limit
     if (mustStartNow && (queueSize > 0 || inFlight >= this.#slots)) return reject(new QueueFullError(limit))
     this.#lastTaskId = nextTaskId(this.#lastTaskId)
-    const task = new Task(this.#lastTaskId, request, this.#clock.now(), resolve, reject)
+    const handlerId = this.#dispatcher.handlers.idOf(request.handler)
+    const task = new Task(this.#lastTaskId, request, handlerId, this.#clock.now(), resolve, reject)
     this.#counters.onAccepted()
-    if (this.#counters.pending === 1) this.#anchor.hold()
+    if (this.#counters.pending === 1) this.#liveness.onBusy()
     this.#cancellation.watch(task)
     this.#dispatcher.submit(task)
     if (mustStartNow && task.state === 'queued' && this.#dispatcher.queueSize > limit) {
@@ -272,13 +276,13 @@ export class Pool<Module = any> extends EventEmitter<PoolEvents> {
     this.#cancellation.release(task)
     this.#counters.onSettled(task.outcome!, wasAssigned)
     if (this.#counters.pending > 0) return
-    if (this.#closing === null) this.#anchor.release()
+    if (this.#closing === null) this.#liveness.onIdle()
     else queueMicrotask(() => this.#finishIfIdle())
   }
 
   #beginClosing(): Closing {
     movePool(this.#life, 'closing')
-    this.#anchor.hold()
+    this.#liveness.onBusy()
     this.#admission.close()
     this.#supervisor.keepNoMinimum()
     const closing = new Closing()
@@ -306,7 +310,7 @@ export class Pool<Module = any> extends EventEmitter<PoolEvents> {
     this.#dispatcher.rejectWaiting(error)
     void stopped.then(() => {
       movePool(this.#life, 'closed')
-      this.#anchor.drop()
+      this.#liveness.end()
       closing.resolve({ cutOff: closing.cutOff, timedOut: closing.timedOut })
       this.#tell('close')
     })

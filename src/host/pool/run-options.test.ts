@@ -3,13 +3,12 @@ import assert from 'node:assert/strict'
 import { afterEach, describe, test } from 'node:test'
 import { InvalidTaskError } from '../../shared/errors/pool-errors.js'
 import { move } from '../../shared/protocol/move.js'
-import { HandlerTable } from '../dispatch/handler-table.js'
 import { resolveOptions } from './options.js'
 import { type RunOptions, resolveRun } from './run-options.js'
 
 const pool = resolveOptions({ filename: '/pool.js', name: 'work' })
 const resolve = (options?: unknown, payload?: unknown, settings = pool) =>
-  resolveRun(payload, options as RunOptions, settings, new HandlerTable())
+  resolveRun(payload, options as RunOptions, settings)
 
 function refusal(options: unknown, settings = pool): InvalidTaskError {
   try {
@@ -61,7 +60,6 @@ describe('a call', () => {
   test('without options runs what the pool says', () => {
     assert.deepEqual(resolve(), {
       handler: { filename: '/pool.js', name: 'work' },
-      handlerId: 1,
       payload: undefined,
       transferList: [],
       signal: null,

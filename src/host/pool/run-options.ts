@@ -1,7 +1,6 @@
 // What a user may say of one call, checked before the task exists.
 import { InvalidTaskError } from '../../shared/errors/pool-errors.js'
 import { isMoved, type TransferItem, transferOf, valueSymbol } from '../../shared/protocol/move.js'
-import type { HandlerTable } from '../dispatch/handler-table.js'
 import type { TaskRequest } from '../task/task.js'
 import { describe } from './describe-value.js'
 import { HandlerFileProblem, resolveHandlerFile } from './handler-file.js'
@@ -32,7 +31,6 @@ export function resolveRun(
   payload: unknown,
   given: RunOptions | undefined,
   settings: PoolSettings,
-  handlers: HandlerTable,
 ): TaskRequest {
   const options = given === undefined ? EMPTY : ownOptions(given)
   const handler = {
@@ -46,7 +44,6 @@ export function resolveRun(
   }
   return {
     handler,
-    handlerId: handlers.idOf(handler),
     payload,
     transferList,
     signal: resolveSignal(options.signal),
@@ -103,7 +100,12 @@ function resolveTransferList(given: unknown): readonly TransferItem[] {
 function resolveSignal(given: unknown): AbortSignal | null {
   if (given === undefined || given === null) return null
   const signal = given as AbortSignal
-  if (typeof signal === 'object' && typeof signal.addEventListener === 'function' && 'aborted' in signal)
+  if (
+    typeof signal === 'object' &&
+    typeof signal.addEventListener === 'function' &&
+    typeof signal.removeEventListener === 'function' &&
+    'aborted' in signal
+  )
     return signal
   throw new InvalidTaskError(
     'signal',

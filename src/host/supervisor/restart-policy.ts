@@ -27,6 +27,11 @@ export class RestartPolicy {
     this.#pausedUntil = 0
   }
 
+  /** 0 when there is no pause. */
+  pauseLeftMs(now: number): number {
+    return Math.max(this.#pausedUntil - now, 0)
+  }
+
   maySpawn(now: number): boolean {
     return now >= this.#pausedUntil
   }

@@ -1,5 +1,6 @@
 // Keeps workers alive: starts, replaces and ends them. It knows nothing of tasks beyond a worker's count of them.
 import type { Clock, Timer } from '../../shared/base/clock.js'
+import { allowSpin } from '../../shared/channel/claims.js'
 import {
   type PoolError,
   WorkerExitError,
@@ -23,6 +24,8 @@ export interface SupervisorSettings {
   niceIncrement: number
   preload: Handler | null
   workerOptions: Record<string, unknown>
+  /** Workers spin while there are fewer of them than this; 0: never. */
+  spinCores: number
 }
 
 /** Why a worker is no more. `error` is for the tasks that it had begun. */
@@ -39,6 +42,8 @@ export interface SupervisorListener {
   onGivenUp(worker: WorkerHandle, error: PoolError): void
   /** The worker died. */
   onLost(worker: WorkerHandle, death: Death): void
+  /** Workers may be started again after some failed. */
+  onPauseOver(): void
   onUserMessage(worker: WorkerHandle, value: unknown): void
   onCreated(worker: WorkerHandle): void
   onDestroyed(worker: WorkerHandle): void
@@ -96,6 +101,7 @@ export class Supervisor {
     const spec = { claims: worker.claims, preload, niceIncrement, workerOptions }
     worker.link = this.#backend.start(spec, this.#listenerFor(worker))
     this.workers.push(worker)
+    this.#shareCores()
     this.#listener.onCreated(worker)
     return worker
   }
@@ -223,7 +229,17 @@ export class Supervisor {
     }
     this.#listener.onDestroyed(worker)
     this.#listener.onLost(worker, { wasReady, error: cause })
+    this.#lookAgainAfterPause()
     this.ensureMinimum()
+  }
+
+  /** Tasks that wait beside a living worker get another one once the pause is over; the others were rejected. */
+  #lookAgainAfterPause(): void {
+    const leftMs = this.policy.pauseLeftMs(this.#clock.now())
+    if (leftMs === 0 || this.#isStopped || this.workers.length === 0) return
+    this.#clock.after(leftMs, () => {
+      if (!this.#isStopped) this.#listener.onPauseOver()
+    })
   }
 
   #deathError(worker: WorkerHandle, exitCode: number, error: unknown): unknown {
@@ -247,6 +263,13 @@ export class Supervisor {
   #remove(worker: WorkerHandle): void {
     const place = this.workers.indexOf(worker)
     if (place >= 0) this.workers.splice(place, 1)
+    this.#shareCores()
+  }
+
+  /** Workers may spin while the host and all of them have a core each. */
+  #shareCores(): void {
+    const isAllowed = this.workers.length < this.#settings.spinCores
+    for (const worker of this.workers) allowSpin(worker.claims, isAllowed)
   }
 }
 

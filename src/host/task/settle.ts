@@ -14,24 +14,26 @@ export class Settler {
   }
 
   fulfil(task: Task, result: unknown): void {
-    this.#settle(task, 'fulfilled')
-    task.resolve(result)
+    this.#settle(task, 'fulfilled', () => task.resolve(result))
   }
 
   reject(task: Task, reason: unknown): void {
-    this.#settle(task, 'rejected')
-    task.reject(reason)
+    this.#settle(task, 'rejected', () => task.reject(reason))
   }
 
   cancel(task: Task, reason: unknown): void {
-    this.#settle(task, 'cancelled')
-    task.reject(reason)
+    this.#settle(task, 'cancelled', () => task.reject(reason))
   }
 
-  #settle(task: Task, outcome: Outcome): void {
+  /** The caller is answered whatever the listener meets, which deals with a signal of the user's. */
+  #settle(task: Task, outcome: Outcome, answer: () => void): void {
     const wasAssigned = task.state !== 'queued'
     moveTask(task, 'settled')
     task.outcome = outcome
-    this.#listener.onSettled(task, wasAssigned)
+    try {
+      this.#listener.onSettled(task, wasAssigned)
+    } finally {
+      answer()
+    }
   }
 }

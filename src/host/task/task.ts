@@ -22,7 +22,6 @@ export interface QueuedTask {
 
 export interface TaskRequest {
   handler: Handler
-  handlerId: number
   payload: unknown
   transferList: readonly TransferItem[]
   signal: AbortSignal | null
@@ -71,6 +70,7 @@ export class Task implements QueuedTask {
   constructor(
     id: number,
     request: TaskRequest,
+    handlerId: number,
     createdAt: number,
     resolve: (value: unknown) => void,
     reject: (reason: unknown) => void,
@@ -78,7 +78,7 @@ export class Task implements QueuedTask {
     this.id = id
     this.filename = request.handler.filename
     this.name = request.handler.name
-    this.handlerId = request.handlerId
+    this.handlerId = handlerId
     this.payload = request.payload
     this.transferList = request.transferList
     this.signal = request.signal

@@ -14,6 +14,9 @@ export function store(words: SharedWords, index: number, value: number): void {
   Atomics.store(words, index, value)
 }
 
+/** Tells the processor that this thread only waits for another, where the runtime can say so. */
+export const pause: () => void = (Atomics as { pause?: () => void }).pause ?? (() => {})
+
 /** Writes `next` where `expected` stands; tells whether it did. */
 export function replace(words: SharedWords, index: number, expected: number, next: number): boolean {
   return Atomics.compareExchange(words, index, expected, next) === expected

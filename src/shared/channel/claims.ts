@@ -7,8 +7,9 @@
 //   slot = 0        host, from id by compare-and-swap   taken back; the worker will find that and pass over the message
 //
 // The two compare-and-swaps exclude each other, so a task is never both run and taken back. Behind the slots' words stand
-// as many more, written by the worker alone: 1 while it loads the file of the slot's task, else 0. Words outlive their
-// worker: after a death they still tell what had begun, and how far.
+// as many more, written by the worker alone: 1 while it loads the file of the slot's task, else 0. The last two are the
+// host's: how many tasks it has posted, and whether a worker may spend a moment of a spare core looking at that number.
+// Words outlive their worker: after a death they still tell what had begun, and how far.
 import { allocateWords, load, replace, type SharedWords, store } from '../base/atomics.js'
 
 const FREE = 0
@@ -17,7 +18,7 @@ const NOT_LOADING = 0
 const LAST_ID = 2 ** 31 - 1
 
 export function allocateClaims(slots: number): SharedWords {
-  return allocateWords(2 * slots)
+  return allocateWords(2 * slots + 2)
 }
 
 /** Ids of tasks as the shared words can hold them: 1 to 2^31 - 1, then 1 again. */
@@ -42,12 +43,36 @@ export function takeBack(claims: SharedWords, slot: number, taskId: number): boo
 
 /** Worker: the task it has claimed waits for its file, or does no more. */
 export function markLoading(claims: SharedWords, slot: number, isLoading: boolean): void {
-  store(claims, claims.length / 2 + slot, isLoading ? LOADING : NOT_LOADING)
+  store(claims, loadingWord(claims, slot), isLoading ? LOADING : NOT_LOADING)
 }
 
 /** Host: did the worker, now dead, still load the file of the slot's task? */
 export function wasLoading(claims: SharedWords, slot: number): boolean {
-  return load(claims, claims.length / 2 + slot) === LOADING
+  return load(claims, loadingWord(claims, slot)) === LOADING
+}
+
+/** Host: after a task was posted, for a worker that looks out for one. */
+export function announcePost(claims: SharedWords, posted: number): void {
+  store(claims, claims.length - 1, posted)
+}
+
+/** Worker: how many tasks were posted. */
+export function postCount(claims: SharedWords): number {
+  return load(claims, claims.length - 1)
+}
+
+/** Host: there is a core to spare, or there is none. */
+export function allowSpin(claims: SharedWords, isAllowed: boolean): void {
+  store(claims, claims.length - 2, isAllowed ? 1 : 0)
+}
+
+/** Worker: may it look out for the next task before it goes back to its event loop? */
+export function maySpin(claims: SharedWords): boolean {
+  return load(claims, claims.length - 2) === 1
+}
+
+function loadingWord(claims: SharedWords, slot: number): number {
+  return (claims.length - 2) / 2 + slot
 }
 
 /** Host: has the worker begun the task? */

@@ -64,7 +64,7 @@ function packError(error: Error, depth: number, budget: Budget): PackedThrown {
   budget.above.delete(error)
   return {
     kind: 'error',
-    className: packText(() => error.constructor?.name ?? 'Error'),
+    className: packText(() => builtinAncestor(error)),
     name: packText(() => error.name),
     message: packText(() => error.message),
     stack: packText(() => error.stack),
@@ -124,6 +124,16 @@ export function unpack(packed: PackedThrown): unknown {
   }
   for (const [key, value] of packed.hidden) defineHidden(error, key, revive(key, value))
   return error
+}
+
+/** The name of the nearest class of the error that the other side has too. */
+function builtinAncestor(error: object): string {
+  for (let parent = Object.getPrototypeOf(error); parent !== null; parent = Object.getPrototypeOf(parent)) {
+    const name: unknown = Object.hasOwn(parent, 'constructor') ? parent.constructor?.name : undefined
+    if (typeof name === 'string' && (Object.hasOwn(builtinErrors, name) || name === 'AggregateError'))
+      return name
+  }
+  return 'Error'
 }
 
 function create(packed: PackedError): Error {

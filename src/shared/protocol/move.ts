@@ -42,12 +42,13 @@ function isMovable(value: object): value is Movable {
 }
 
 export function isMoved(value: unknown): value is Movable {
-  return (
-    value !== null &&
-    typeof value === 'object' &&
-    (value as Record<symbol, unknown>)[movedBrand] === true &&
-    isMovable(value)
-  )
+  if (value === null || typeof value !== 'object' || !isMovable(value)) return false
+  return (value as unknown as Record<symbol, unknown>)[movedBrand] === true || isMarkedByPiscina(value)
+}
+
+/** Piscina's own `move()` leaves a mark under a symbol that only its name tells. */
+function isMarkedByPiscina(value: Movable): boolean {
+  return Object.getOwnPropertySymbols(value).some(symbol => symbol.description === 'Piscina.kMovable')
 }
 
 /** The items to transfer for a marked value. */
