@@ -5,11 +5,12 @@ import { pause, type SharedWords } from '../shared/base/atomics.js'
 import { realClock } from '../shared/base/clock.js'
 import { maySpin, postCount } from '../shared/channel/claims.js'
 
-const LONGEST_SPIN_MS = 0.05
+/** Long enough for a host that was asleep to read an answer of some tens of kilobytes and to post the next task. */
+const LONGEST_SPIN_MS = 0.1
 /** Looks in a row that found nothing, after which the next are left out. */
 const PATIENCE = 8
 /** After so many left out, one more look. */
-const LOOK_AGAIN_AFTER = 64
+const LOOK_AGAIN_AFTER = 16
 
 export class Spinner {
   readonly #claims: SharedWords

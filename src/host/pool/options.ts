@@ -46,7 +46,7 @@ export interface PoolOptions {
   recordTiming?: boolean | undefined
   /** Keeps a histogram of run times for each worker. Default `false`. */
   workerHistogram?: boolean | undefined
-  /** Lets a worker that has answered look up to 50 µs for its next task, while a core is spare. Default `true`. */
+  /** Lets a worker that has answered look up to 100 µs for its next task, while a core is spare. Default `true`. */
   spin?: boolean | undefined
 }
 
