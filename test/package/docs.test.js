@@ -176,7 +176,7 @@ describe('the reference names every member', () => {
 
   test('of what close() tells', () => {
     const said = /resolves to\s+`\{ (.*?) \}`/.exec(pool)?.[1]
-    assertSame(said.split(', '), memberNames('src/host/pool/pool.ts', 'CloseReport'))
+    assertSame(said.split(', '), memberNames('src/host/pool/closing.ts', 'CloseReport'))
   })
 
   test('of a duration', () => {
