@@ -103,7 +103,7 @@ export class Pool<Module = any> extends EventEmitter<PoolEvents> {
       settings.maxQueue,
       this.#slots,
       clock,
-      () => ({ waiting: this.#dispatcher.queueSize, inFlight: this.#dispatcher.occupied }),
+      () => ({ waiting: this.#dispatcher.queueSize, occupied: this.#dispatcher.occupied }),
       { onDrain: () => this.#tell('drain'), onNeedsDrain: () => this.#tell('needsDrain') },
     )
     this.#startMinimum()

@@ -5,9 +5,9 @@ import { ManualClock } from '../../testing/manual-clock.js'
 import { microtasks, type Watched, watch } from '../../testing/stand-ins.js'
 import { Admission } from './admission.js'
 
-function setUp({ limit = Number.POSITIVE_INFINITY, slots = 2, waiting = 0, inFlight = 0 } = {}) {
+function setUp({ limit = Number.POSITIVE_INFINITY, slots = 2, waiting = 0, occupied = 0 } = {}) {
   const clock = new ManualClock()
-  const load = { waiting, inFlight }
+  const load = { waiting, occupied }
   const events: string[] = []
   const admission = new Admission(limit, slots, clock, () => ({ ...load }), {
     onDrain: () => events.push('drain'),
@@ -21,7 +21,7 @@ function setUp({ limit = Number.POSITIVE_INFINITY, slots = 2, waiting = 0, inFli
     /** Takes in tasks as the pool does: first to free slots, then to the queue. */
     accept(count = 1) {
       for (; count > 0; count--) {
-        if (load.inFlight < slots) load.inFlight++
+        if (load.occupied < slots) load.occupied++
         else load.waiting++
         admission.onAccepted()
       }
@@ -30,7 +30,7 @@ function setUp({ limit = Number.POSITIVE_INFINITY, slots = 2, waiting = 0, inFli
     answer(count = 1) {
       for (; count > 0; count--) {
         if (load.waiting > 0) load.waiting--
-        else load.inFlight--
+        else load.occupied--
         admission.onLeft()
       }
     },
@@ -42,14 +42,14 @@ const states = (watched: Watched<void>[]) => watched.map(({ state }) => state)
 
 describe('room()', () => {
   test('is there at once while the queue holds fewer than its limit', async () => {
-    const { ask } = setUp({ limit: 3, slots: 1, waiting: 2, inFlight: 1 })
+    const { ask } = setUp({ limit: 3, slots: 1, waiting: 2, occupied: 1 })
     const asked = ask()
     await microtasks()
     assert.equal(asked.state, 'fulfilled')
   })
 
   test('is not there while the queue is full', async () => {
-    const { ask, clock } = setUp({ limit: 3, slots: 1, waiting: 3, inFlight: 1 })
+    const { ask, clock } = setUp({ limit: 3, slots: 1, waiting: 3, occupied: 1 })
     const asked = ask()
     await microtasks()
     clock.turn()
@@ -58,7 +58,7 @@ describe('room()', () => {
   })
 
   test('without a limit it means: fewer wait than the pool has slots', async () => {
-    const { ask, load, admission } = setUp({ slots: 2, waiting: 2, inFlight: 2 })
+    const { ask, load, admission } = setUp({ slots: 2, waiting: 2, occupied: 2 })
     const asked = ask()
     await microtasks()
     assert.equal(asked.state, 'pending')
@@ -69,7 +69,7 @@ describe('room()', () => {
   })
 
   test('one place wakes one waiter, the one who asked first', async () => {
-    const { ask, answer } = setUp({ limit: 1, slots: 1, waiting: 1, inFlight: 1 })
+    const { ask, answer } = setUp({ limit: 1, slots: 1, waiting: 1, occupied: 1 })
     const asked = [ask(), ask(), ask()]
     answer()
     await microtasks()
@@ -77,7 +77,7 @@ describe('room()', () => {
   })
 
   test('as many are woken as there are places', async () => {
-    const { ask, load, admission } = setUp({ limit: 4, slots: 1, waiting: 4, inFlight: 1 })
+    const { ask, load, admission } = setUp({ limit: 4, slots: 1, waiting: 4, occupied: 1 })
     const asked = [ask(), ask(), ask()]
     load.waiting = 2
     admission.onLeft()
@@ -93,7 +93,7 @@ describe('room()', () => {
   })
 
   test('nobody overtakes those who wait already', async () => {
-    const { ask, load, admission } = setUp({ limit: 1, slots: 1, waiting: 1, inFlight: 1 })
+    const { ask, load, admission } = setUp({ limit: 1, slots: 1, waiting: 1, occupied: 1 })
     const first = ask()
     load.waiting = 0
     const second = ask()
@@ -105,7 +105,7 @@ describe('room()', () => {
   })
 
   test('a place that is used stays used when the turn ends', async () => {
-    const { ask, accept, answer, clock } = setUp({ limit: 1, slots: 1, waiting: 1, inFlight: 1 })
+    const { ask, accept, answer, clock } = setUp({ limit: 1, slots: 1, waiting: 1, occupied: 1 })
     const asked = [ask(), ask()]
     answer()
     await microtasks()
@@ -116,7 +116,7 @@ describe('room()', () => {
   })
 
   test('a place that is not used by the end of the turn goes to the next', async () => {
-    const { ask, answer, clock } = setUp({ limit: 1, slots: 1, waiting: 1, inFlight: 1 })
+    const { ask, answer, clock } = setUp({ limit: 1, slots: 1, waiting: 1, occupied: 1 })
     const asked = [ask(), ask(), ask()]
     answer()
     await microtasks()
@@ -129,7 +129,7 @@ describe('room()', () => {
   })
 
   test('with maxQueue 0 there is room while a slot is free', async () => {
-    const { ask, answer } = setUp({ limit: 0, slots: 2, inFlight: 1 })
+    const { ask, answer } = setUp({ limit: 0, slots: 2, occupied: 1 })
     const asked = [ask(), ask()]
     await microtasks()
     assert.deepEqual(states(asked), ['fulfilled', 'pending'])
@@ -146,7 +146,7 @@ describe('room()', () => {
   })
 
   test('a waiter that gives up leaves his place in the line to the next', async () => {
-    const { ask, answer } = setUp({ limit: 1, slots: 1, waiting: 1, inFlight: 1 })
+    const { ask, answer } = setUp({ limit: 1, slots: 1, waiting: 1, occupied: 1 })
     const controller = new AbortController()
     const asked = [ask(controller.signal), ask()]
     controller.abort('enough')
@@ -157,7 +157,7 @@ describe('room()', () => {
   })
 
   test('a signal is let go of when the waiter is served', async () => {
-    const { ask, answer } = setUp({ limit: 1, slots: 1, waiting: 1, inFlight: 1 })
+    const { ask, answer } = setUp({ limit: 1, slots: 1, waiting: 1, occupied: 1 })
     const { signal } = new AbortController()
     let listeners = 0
     const { addEventListener, removeEventListener } = signal
@@ -176,7 +176,7 @@ describe('room()', () => {
   })
 
   test('closing turns away those who wait and those who come', async () => {
-    const { ask, admission } = setUp({ limit: 1, slots: 1, waiting: 1, inFlight: 1 })
+    const { ask, admission } = setUp({ limit: 1, slots: 1, waiting: 1, occupied: 1 })
     const waiting = ask()
     admission.close()
     const late = ask()

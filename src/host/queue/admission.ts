@@ -6,8 +6,8 @@ import { PoolClosedError } from '../../shared/errors/pool-errors.js'
 export interface Load {
   /** Tasks in the queue. */
   waiting: number
-  /** Tasks that workers hold. */
-  inFlight: number
+  /** Slots that are taken; a task that runs alone takes all of its worker. */
+  occupied: number
 }
 
 interface Waiter {
@@ -91,10 +91,10 @@ export class Admission {
   }
 
   #hasRoom(): boolean {
-    const { waiting, inFlight } = this.#load()
+    const { waiting, occupied } = this.#load()
     // Free slots are not counted where tasks may wait: a task may need a worker to itself, or a balancer's consent.
     if (this.#mark > 0) return waiting + this.#grants < this.#mark
-    return waiting === 0 && inFlight + this.#grants < this.#slots
+    return waiting === 0 && occupied + this.#grants < this.#slots
   }
 
   #serveWaiters(): void {
@@ -117,8 +117,8 @@ export class Admission {
   }
 
   #look(): void {
-    const { waiting, inFlight } = this.#load()
-    const isFull = waiting >= this.#mark && (waiting > 0 || inFlight >= this.#slots)
+    const { waiting, occupied } = this.#load()
+    const isFull = waiting >= this.#mark && (waiting > 0 || occupied >= this.#slots)
     const becameFull = isFull && !this.#isFull
     const hasRoomAgain = !isFull && this.#isFull
     const becameEmpty = waiting === 0 && this.#wasWaiting

@@ -45,9 +45,4 @@ export class FifoQueue implements TaskQueue {
     task.queueIndex = ABSENT
     this.#size--
   }
-
-  /** The next task to run, left where it is. */
-  peek(): Task | null {
-    return this.#first
-  }
 }

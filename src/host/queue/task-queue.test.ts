@@ -147,17 +147,6 @@ for (const [name, { create, capacity, next }] of Object.entries(kinds)) {
   })
 }
 
-describe('FifoQueue', () => {
-  test('peek shows the next task and leaves it', () => {
-    const queue = new FifoQueue()
-    assert.equal(queue.peek(), null)
-    const [first] = filled(queue, 2)
-    assert.equal(queue.peek(), first)
-    assert.equal(queue.size, 2)
-    assert.equal(queue.shift(), first)
-  })
-})
-
 describe('FixedQueue', () => {
   test('one more than its capacity is refused, and changes nothing', () => {
     const queue = new FixedQueue(2)
