@@ -1,0 +1,269 @@
+// Bytes to value. Trusts nothing that it reads: damaged bytes give an error or some other value, of a size in proportion
+// to the message, and never what stands outside of it.
+import {
+  readBoxed,
+  readBuffer,
+  readDataView,
+  readMap,
+  readRegExp,
+  readSet,
+  readTypedArray,
+} from './builtin-reader.js'
+import { ByteReader } from './byte-reader.js'
+import type { Dictionary } from './dictionary.js'
+import { DateIntrinsic, Uint8ArrayIntrinsic } from './intrinsics.js'
+import { type KnownShape, KnownShapes } from './known-shapes.js'
+import { defineField, inheritsAsAtFirst, setField } from './own-fields.js'
+import * as tags from './tags.js'
+
+export { CorruptMessageError } from './corrupt-message-error.js'
+
+type Fields = Record<string, unknown>
+
+/** Arrays up to this length cost little even when almost all of them is holes. */
+const SHORT_ARRAY = 16
+
+export class Decoder extends ByteReader {
+  readonly #memory: SharedArrayBuffer
+  readonly #shapes: KnownShapes
+  #isGraph = false
+  #objects: unknown[] = []
+  #depth = 0
+  /** Asked once a message, when it matters. */
+  #isSafeToSet: boolean | undefined
+
+  constructor(memory: SharedArrayBuffer, dictionary: Dictionary) {
+    super(memory)
+    this.#memory = memory
+    this.#shapes = new KnownShapes(dictionary)
+  }
+
+  /** The value written at `from`. Throws CorruptMessageError on damaged bytes; reads nothing beyond `to`. */
+  decode(from: number, to: number): unknown {
+    this.#depth = 0
+    this.#isSafeToSet = undefined
+    const mode = this.begin(from, to)
+    if (mode === tags.TREE) {
+      this.#isGraph = false
+      return this.read()
+    }
+    if (mode !== tags.GRAPH) this.damaged('no message begins')
+    this.#isGraph = true
+    try {
+      return this.read()
+    } finally {
+      this.#objects = []
+    }
+  }
+
+  read(): unknown {
+    const tag = this.byte()
+    if (tag >= tags.SMALL_INT) return tag - tags.SMALL_INT
+    if (tag >= tags.SHORT_TEXT) return this.text(tag - tags.SHORT_TEXT)
+    if (tag >= tags.SHORT_SHAPED) return this.#shaped(tag - tags.SHORT_SHAPED)
+    return this.#readTagged(tag)
+  }
+
+  #readTagged(tag: number): unknown {
+    switch (tag) {
+      case tags.UNDEFINED:
+        return undefined
+      case tags.NULL:
+        return null
+      case tags.TRUE:
+        return true
+      case tags.FALSE:
+        return false
+      case tags.INT32:
+        return this.int32()
+      case tags.DOUBLE:
+        return this.double()
+      case tags.BIGINT64:
+        return this.bigint64()
+      case tags.BIGINT:
+        return this.bigint(this.byte() === 1, this.read())
+      case tags.TEXT:
+        return this.text(this.byte())
+      case tags.LATIN1:
+        return this.latin1(this.uint32())
+      case tags.UTF16:
+        return this.utf16(this.uint32())
+      case tags.SAME:
+        return this.#same(this.uint32())
+      case tags.SHAPED:
+        return this.#shaped(this.uint32())
+      default:
+        return this.#readObject(tag)
+    }
+  }
+
+  #readObject(tag: number): unknown {
+    if (++this.#depth > tags.DEEPEST) this.damaged('it nests too deep')
+    const object = this.#makeObject(tag)
+    this.#depth--
+    return object
+  }
+
+  #makeObject(tag: number): unknown {
+    switch (tag) {
+      case tags.EMPTY_OBJECT:
+        return this.begins({})
+      case tags.KEYED:
+        return this.#keyed(this.begins({}))
+      case tags.ARRAY:
+        return this.#array(this.count(1))
+      case tags.SPARSE_ARRAY:
+        return this.#sparseArray(this.uint32())
+      case tags.DATE:
+        return this.begins(new DateIntrinsic(this.double()))
+      case tags.MAP:
+        return readMap(this)
+      case tags.SET:
+        return readSet(this)
+      case tags.REGEXP:
+        return readRegExp(this)
+      case tags.BUFFER:
+        return readBuffer(this)
+      case tags.TYPED_ARRAY:
+        return readTypedArray(this)
+      case tags.DATA_VIEW:
+        return readDataView(this)
+      case tags.BOXED:
+        return readBoxed(this)
+      default:
+        return this.damaged(`no value has the tag ${tag}`)
+    }
+  }
+
+  /** Numbers an object at its beginning, as the encoder did. */
+  begins<T>(object: T): T {
+    if (this.#isGraph) this.#objects[this.#objects.length] = object
+    return object
+  }
+
+  /** For an object that cannot be made before its parts. */
+  reserves(): number {
+    const number = this.#objects.length
+    if (this.#isGraph) this.#objects[number] = undefined
+    return number
+  }
+
+  becomes(number: number, object: object): void {
+    if (this.#isGraph) this.#objects[number] = object
+  }
+
+  /** A count of things that take at least so many bytes each: no more are claimed than the message can hold. */
+  count(bytesEach: number): number {
+    const count = this.uint32()
+    if (count * bytesEach > this.to - this.at) this.damaged('it counts beyond its end')
+    return count
+  }
+
+  raw(length: number): Uint8Array {
+    this.take(-this.at & 7)
+    const from = this.take(length)
+    return new Uint8ArrayIntrinsic(this.#memory, from, length)
+  }
+
+  #same(number: number): unknown {
+    const object = this.#objects[number]
+    if (object === undefined) this.damaged('it points to an object that is not there')
+    return object
+  }
+
+  #shaped(number: number): object {
+    if (++this.#depth > tags.DEEPEST) this.damaged('it nests too deep')
+    const shape = this.#shapes.get(number)
+    const object =
+      shape.read === undefined
+        ? this.#readSlowly(shape)
+        : this.#isGraph
+          ? this.#fill(this.begins(shape.read.blank()), shape.keys)
+          : shape.read.whole(this)
+    this.#depth--
+    return object
+  }
+
+  #readSlowly(shape: KnownShape): object {
+    shape.countUse()
+    const object = this.begins({})
+    for (const key of shape.keys) defineField(object, key, this.read())
+    return object
+  }
+
+  #fill(object: Fields, keys: readonly string[]): object {
+    for (let index = 0; index < keys.length; index++) object[keys[index]!] = this.read()
+    return object
+  }
+
+  #keyed(object: object): object {
+    this.#isSafeToSet ??= inheritsAsAtFirst()
+    while (!this.#ends()) {
+      const key = this.#key()
+      if (this.#isSafeToSet) setField(object, key, this.read())
+      else defineField(object, key, this.read())
+    }
+    return object
+  }
+
+  #key(): string {
+    const key = this.read()
+    return typeof key === 'string' ? key : this.damaged('a key is no string')
+  }
+
+  #ends(): boolean {
+    if (this.at >= this.to || this.bytes[this.at] !== tags.END) return false
+    this.at++
+    return true
+  }
+
+  #array(length: number): unknown[] {
+    const array: unknown[] = this.begins([])
+    while (array.length < length) {
+      switch (this.at < this.to ? this.bytes[this.at] : tags.END) {
+        case tags.HOLE:
+          this.at++
+          array.length++
+          break
+        case tags.INT32S:
+          this.at++
+          this.#numbers(array, length, true)
+          break
+        case tags.DOUBLES:
+          this.at++
+          this.#numbers(array, length, false)
+          break
+        default:
+          array[array.length] = this.read()
+      }
+    }
+    return array
+  }
+
+  #numbers(array: unknown[], length: number, areInt32: boolean): void {
+    const count = this.count(areInt32 ? 4 : 8)
+    const from = array.length
+    if (count > length - from) this.damaged('an array is longer than it says')
+    for (let index = from; index < from + count; index++)
+      array[index] = areInt32 ? this.int32() : this.double()
+  }
+
+  /**
+   * A length alone must not claim memory. An array that gets an element far behind its others is kept by the runtime as
+   * a table of what is there, and stays one when that element goes.
+   */
+  #sparseArray(length: number): unknown[] {
+    const array: unknown[] = this.begins([])
+    while (!this.#ends()) {
+      const key = this.#key()
+      if (!defineField(array, key, this.read())) this.damaged('a key that no writer writes')
+    }
+    if (array.length > length) this.damaged('an array is longer than it says')
+    if (length > 2 * array.length + SHORT_ARRAY) {
+      array[length - 1] = undefined
+      delete array[length - 1]
+    }
+    array.length = length
+    return array
+  }
+}

@@ -1,0 +1,180 @@
+// Damaged messages and dictionaries: an error or another value, never a crash, a hang, bytes from outside, or memory out of
+// proportion.
+//   LIDO_SEED=123  replays a run
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { types } from 'node:util'
+import fc from 'fast-check'
+import { differenceOf } from './difference.js'
+import { allocateLane, CorruptMessageError, readerOf, writerOf } from './lane.js'
+import { build, plans } from './values.js'
+
+const seed = Number(process.env.LIDO_SEED ?? Date.now() >>> 0) | 0
+const messageCount = 400
+const mutationsOfEach = 250
+const dictionaryMutations = 20_000
+const FROM = 1024
+const MEMORY_BYTES = 2 ** 15
+/** What a byte may cost: the largest is a short array of holes. */
+const MOST_BYTES_EACH = 600
+
+function randomFrom(start) {
+  let state = start | 1
+  return below => {
+    state ^= state << 13
+    state ^= state >>> 17
+    state ^= state << 5
+    return (state >>> 0) % below
+  }
+}
+
+/** Accepted values as bytes; many share the shapes of one dictionary. */
+function writeMessages() {
+  const lane = allocateLane(MEMORY_BYTES, 2 ** 12)
+  const writer = writerOf(lane)
+  const memory = new Uint8Array(lane.memory)
+  const messages = []
+  for (let round = 0; messages.length < messageCount; round++) {
+    for (const plan of fc.sample(plans, { seed: seed + round, numRuns: 100 })) {
+      const end = writer.encode(build(plan), FROM, MEMORY_BYTES)
+      if (end > 0) messages.push(memory.slice(FROM, end))
+    }
+  }
+  return { messages, words: lane.words }
+}
+
+function mutate(bytes, random) {
+  const copy = bytes.slice()
+  for (let times = 1 + random(3); times > 0; times--) {
+    const at = random(copy.length)
+    switch (random(6)) {
+      case 0:
+        copy[at] ^= 1 << random(8)
+        break
+      case 1:
+        copy[at] = random(256)
+        break
+      case 2:
+        copy.fill([0, 255, 127, 128][random(4)], at, at + 1 + random(8))
+        break
+      case 3:
+        copy.copyWithin(at, random(copy.length))
+        break
+      case 4:
+        // The tags stand low, and make the most of what follows them.
+        copy[at] = random(32)
+        break
+      default:
+        return copy.subarray(0, at)
+    }
+  }
+  return copy
+}
+
+function outcome(reader, memory, bytes, filler) {
+  memory.fill(filler)
+  memory.set(bytes, FROM)
+  try {
+    return { value: reader.decode(FROM, FROM + bytes.length) }
+  } catch (error) {
+    if (!(error instanceof CorruptMessageError)) throw error
+    return { error: error.message }
+  }
+}
+
+/** Bytes that a value needs at least, its shared parts counted once. */
+function sizeOf(value) {
+  const seen = new Set()
+  let size = 0
+  const pending = [value]
+  while (pending.length > 0) {
+    const next = pending.pop()
+    if (typeof next === 'string') size += next.length
+    if (next === null || typeof next !== 'object' || seen.has(next)) continue
+    seen.add(next)
+    size += 16
+    if (types.isArrayBuffer(next)) size += next.byteLength
+    else if (ArrayBuffer.isView(next)) pending.push(next.buffer)
+    else if (types.isMap(next)) pending.push(...next.keys(), ...next.values())
+    else if (types.isSet(next)) pending.push(...next)
+    else for (const key of Reflect.ownKeys(next)) pending.push(key, next[key])
+  }
+  return size
+}
+
+test(`${messageCount * mutationsOfEach} damaged messages do no harm (seed ${seed})`, t => {
+  const random = randomFrom(seed)
+  const { messages, words } = writeMessages()
+  const lane = { memory: new SharedArrayBuffer(MEMORY_BYTES), words }
+  const memory = new Uint8Array(lane.memory)
+  const reader = readerOf(lane)
+  const before = process.memoryUsage()
+  const counts = { errors: 0, values: 0 }
+  for (const message of messages) {
+    for (let mutation = 0; mutation < mutationsOfEach; mutation++) {
+      const bytes = mutate(message, random)
+      const one = outcome(reader, memory, bytes, 0x5a)
+      const other = outcome(reader, memory, bytes, 0x85)
+      const where = `${Buffer.from(bytes).toString('hex')} with seed ${seed}`
+      assert.equal(one.error, other.error, where)
+      if (one.error !== undefined) counts.errors++
+      else {
+        counts.values++
+        if (differenceOf(one.value, other.value) !== undefined)
+          assert.fail(`it read what stands outside: ${where}`)
+        assert.ok(sizeOf(one.value) < MOST_BYTES_EACH * (bytes.length + 1), where)
+      }
+    }
+  }
+  const grown = process.memoryUsage().rss - before.rss
+  t.diagnostic(`${counts.errors} errors, ${counts.values} values, ${grown >> 20} MB more`)
+  assert.ok(grown < 2 ** 29, `${grown} bytes more`)
+  assert.ok(counts.errors > 1000 && counts.values > 1000)
+})
+
+test(`${dictionaryMutations} damaged dictionaries do no harm (seed ${seed})`, t => {
+  const random = randomFrom(seed)
+  const { messages, words } = writeMessages()
+  const dictionary = new Uint8Array(words)
+  const used = dictionary.findLastIndex(byte => byte !== 0) + 1
+  const shaped = messages.filter(message => message.some(byte => byte >= 0x40 && byte < 0x60))
+  const memory = new SharedArrayBuffer(MEMORY_BYTES)
+  const counts = { errors: 0, values: 0 }
+  for (let mutation = 0; mutation < dictionaryMutations; mutation++) {
+    const damaged = new SharedArrayBuffer(words.byteLength)
+    new Uint8Array(damaged).set(mutate(dictionary.subarray(0, used), random))
+    const reader = readerOf({ memory, words: damaged })
+    const message = shaped[mutation % shaped.length]
+    // Often enough that code is made for what the dictionary says.
+    for (let times = mutation % 16 === 0 ? 12 : 1; times > 0; times--) {
+      const { value, error } = outcome(reader, new Uint8Array(memory), message, 0)
+      if (error !== undefined) counts.errors++
+      else {
+        counts.values++
+        assert.ok(sizeOf(value) < MOST_BYTES_EACH * (message.length + used))
+      }
+    }
+  }
+  t.diagnostic(`${counts.errors} errors, ${counts.values} values`)
+  assert.ok(counts.errors > 100 && counts.values > 100)
+})
+
+test('a message that claims much and holds little claims no memory', () => {
+  const lane = allocateLane(MEMORY_BYTES)
+  const reader = readerOf(lane)
+  const memory = new Uint8Array(lane.memory)
+  const before = process.memoryUsage()
+  for (let tag = 0; tag < 256; tag++) {
+    for (const size of [0xff, 0x10, 0x01]) {
+      // A header without text, the tag, and a count of up to four thousand million.
+      memory.set([1, 0, 0, 0, 40, 0, 0, 0, tag, size, size, size, size], FROM)
+      try {
+        sizeOf(reader.decode(FROM, FROM + 40))
+      } catch (error) {
+        assert.ok(error instanceof CorruptMessageError, error.stack)
+      }
+    }
+  }
+  const after = process.memoryUsage()
+  assert.ok(after.heapTotal + after.external - before.heapTotal - before.external < 2 ** 26)
+})

@@ -1,0 +1,113 @@
+// Random values through shared memory to a real thread and back, each compared with what structured clone makes of it.
+//   LIDO_SEED=123    replays a run
+//   LIDO_VALUES=1e6  tries so many
+import assert from 'node:assert/strict'
+import { on } from 'node:events'
+import { test } from 'node:test'
+import { inspect } from 'node:util'
+import { Worker } from 'node:worker_threads'
+import fc from 'fast-check'
+import { differenceOf } from './difference.js'
+import { alignUp, allocateLane, DECLINED, NO_ROOM, readerOf, writerOf } from './lane.js'
+import { build, describeStranger, makeStranger, plans, strangerCount } from './values.js'
+
+const seed = Number(process.env.LIDO_SEED ?? Date.now() >>> 0) | 0
+const valueCount = Number(process.env.LIDO_VALUES ?? 200_000)
+const BATCH = 1000
+
+function cloneOf(value) {
+  try {
+    return { clone: structuredClone(value) }
+  } catch (refusal) {
+    return { refusal }
+  }
+}
+
+test(`${valueCount} random values cross to a thread and back as structured clone would give them (seed ${seed})`, async t => {
+  const toThread = allocateLane()
+  const toHost = allocateLane()
+  const thread = new Worker(new URL('./thread.js', import.meta.url), { workerData: { toThread, toHost } })
+  t.after(() => thread.terminate())
+  const answers = on(thread, 'message')
+  const writer = writerOf(toThread)
+  const reader = readerOf(toHost)
+  const counts = { accepted: 0, declined: 0 }
+
+  /** One batch is written while the thread reads the one before, in the other half of the memory. */
+  function send(batchSeed, half) {
+    const room = toThread.memory.byteLength / 2
+    const sent = []
+    let at = half * room
+    fc.sample(plans, { seed: batchSeed, numRuns: BATCH }).forEach((plan, index) => {
+      const where = () =>
+        `value ${index} of the batch with seed ${batchSeed}: ${inspect(plan, { depth: 20 })}`
+      const { clone, refusal } = cloneOf(build(plan))
+      const from = alignUp(at)
+      const end = writer.encode(build(plan), from, (half + 1) * room)
+      if (end === NO_ROOM) assert.fail(where())
+      if (end === DECLINED) {
+        counts.declined++
+        return
+      }
+      if (refusal !== undefined) assert.fail(`structured clone refuses, and the codec does not: ${where()}`)
+      at = end
+      counts.accepted++
+      sent.push({ from, end, clone, where })
+    })
+    const ranges = sent.map(({ from, end }) => [from, end])
+    thread.postMessage({ ranges, clones: sent.map(({ clone }) => clone), half })
+    return sent
+  }
+
+  function check(sent, answers) {
+    answers.forEach(({ difference, start, end }, index) => {
+      const { clone, where } = sent[index]
+      if (difference !== undefined) assert.fail(`there: ${difference}: ${where()}`)
+      if (end < 0) assert.fail(`what was decoded is not accepted: ${where()}`)
+      const back = differenceOf(reader.decode(start, end), clone)
+      if (back !== undefined) assert.fail(`back: ${back}: ${where()}`)
+    })
+  }
+
+  let before
+  for (let batch = 0; batch * BATCH < valueCount; batch++) {
+    const sent = send(seed + batch, batch % 2)
+    if (before !== undefined) check(before, (await answers.next()).value[0])
+    before = sent
+  }
+  check(before, (await answers.next()).value[0])
+  t.diagnostic(`${counts.accepted} accepted, ${counts.declined} declined`)
+  assert.ok(counts.accepted > valueCount * 0.75, `only ${counts.accepted} accepted`)
+  assert.ok(counts.declined > valueCount * 0.01, `only ${counts.declined} declined`)
+})
+
+test('what structured clone refuses is declined, at every place of a value', () => {
+  const lane = allocateLane()
+  const writer = writerOf(lane)
+  const room = lane.memory.byteLength
+  const places = [
+    stranger => stranger,
+    stranger => [stranger],
+    stranger => ({ a: stranger, b: 2 }),
+    stranger => ({ key: { 0: stranger } }),
+    stranger => new Map([[stranger, 1]]),
+    stranger => new Set([stranger]),
+  ]
+  for (let index = 0; index < strangerCount; index++) {
+    for (const place of places) {
+      // What many strangers pretend to be, so that it is what is expected.
+      for (let times = 0; times < 12; times++)
+        writer.encode(
+          [
+            { a: 1, b: 2 },
+            { a: 1, b: 2 },
+          ],
+          0,
+          room,
+        )
+      writer.encode(place({ a: 1, b: 2 }), 0, room)
+      const end = writer.encode(place(makeStranger(index)), 0, room)
+      assert.equal(end, DECLINED, `stranger ${index}: ${describeStranger(index)} in ${place}`)
+    }
+  }
+})
