@@ -1,43 +1,46 @@
-// The process of one contestant: starts the pool that its first argument names, then takes a turn whenever told to.
-// Leaves who plays when to main.js.
-import { readFileSync } from 'node:fs'
-import { cells } from './cells.js'
-import { check, measure } from './load.js'
+// The process of one contestant, whom its first argument names: takes a turn of a trial whenever told to. Leaves who plays
+// when to tournament.js, and what is measured to trials/.
+import { roster } from './roster.js'
 
-const poolName = process.argv[2]
-const { packageName, start } = await import(`./pools/${poolName}.js`)
+const { adapter, packageName, settings } = roster[process.argv[2]]
 
-/** The version of a package as installed, whether or not it exports its package.json. */
-function readVersion(name) {
-  for (let url = new URL('.', import.meta.resolve(name)); url.pathname !== '/'; url = new URL('..', url)) {
-    const manifest = readManifest(url)
-    if (manifest?.name === name) return manifest.version
-  }
-  return 'unknown'
+const contestant = {
+  importPackage: () => (packageName === null ? null : import(packageName)),
+  /** Loads everything; the pool itself begins when what this gives is called. */
+  async prepare() {
+    const { start } = await import(`./pools/${adapter}.js`)
+    return options => start({ ...options, settings })
+  },
+  async start(options) {
+    return (await this.prepare())(options)
+  },
 }
 
-function readManifest(folder) {
+const trials = new Map()
+
+async function takeTurn({ trialName, settings: turnSettings }) {
+  const trial = await import(`./trials/${trialName}.js`)
+  trials.set(trialName, trial)
+  return trial.takeTurn(contestant, turnSettings)
+}
+
+async function answerTurn(message) {
   try {
-    return JSON.parse(readFileSync(new URL('package.json', folder), 'utf8'))
-  } catch {
-    return null
+    process.send({ kind: 'result', figures: await takeTurn(message) })
+  } catch (error) {
+    process.send({
+      kind: error?.isUnavailable ? 'unavailable' : 'failed',
+      message: String(error?.message ?? error),
+    })
   }
 }
 
-const pool = await start({ workers: 1 })
-
-async function takeTurn({ cellId, turnWarmUpMs, durationMs }) {
-  const cell = cells.find(({ id }) => id === cellId)
-  await check(pool.run, cell)
-  if (turnWarmUpMs > 0) await measure(pool.run, cell, turnWarmUpMs)
-  process.send({ kind: 'result', ...(await measure(pool.run, cell, durationMs)) })
-}
-
+// Only a trial whose pool is to take further turns says how it ends. The others' pools end with the process: some do not
+// end well when asked.
 async function stop() {
-  await pool.stop()
+  for (const trial of trials.values()) await trial.leave?.()
   process.exit()
 }
 
-process.on('message', message => (message.kind === 'turn' ? takeTurn(message) : stop()))
+process.on('message', message => (message.kind === 'turn' ? answerTurn(message) : stop()))
 process.on('disconnect', () => process.exit())
-process.send({ kind: 'ready', version: packageName === null ? null : readVersion(packageName) })

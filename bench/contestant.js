@@ -3,65 +3,70 @@
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
+import { UnavailableError } from './unavailable.js'
 
 const processPath = fileURLToPath(new URL('./contestant-process.js', import.meta.url))
-const startLimitMs = 10_000
 const stopLimitMs = 2_000
 
 export class Contestant {
   #child = null
+  #launch
 
-  constructor(poolName) {
+  /** `launch`: `pinnedTo` a core (needs taskset), `heapMebibytes`, `environment`. */
+  constructor(poolName, launch) {
     this.poolName = poolName
+    this.#launch = launch
   }
 
-  /** Resolves to the version of the pool's package; null where there is no package. */
-  async start() {
-    this.#child = fork(processPath, [this.poolName], { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] })
-    this.#forgetOnExit(this.#child)
-    const { version } = await this.#receive(startLimitMs)
-    return version
-  }
-
-  /** Turns that count for nothing, so that the first turns that count do not meet cold code. */
-  async warmUp(cells, processWarmUpMs) {
-    const durationMs = processWarmUpMs / cells.length
-    for (const cell of cells) {
-      // What fails here fails again in the turn that counts, and is reported there.
-      await this.takeTurn({ cell, turnWarmUpMs: 0, durationMs }).catch(() => {})
-    }
-  }
-
-  async takeTurn({ cell, turnWarmUpMs, durationMs }) {
-    if (this.#child === null) await this.start()
-    this.#child.send({ kind: 'turn', cellId: cell.id, turnWarmUpMs, durationMs })
-    const { kind, ...result } = await this.#receive(10 * (turnWarmUpMs + durationMs) + startLimitMs)
-    return result
+  async takeTurn({ trialName, settings, limitMs }) {
+    this.#child ??= this.#start()
+    const child = this.#child
+    child.send({ kind: 'turn', trialName, settings })
+    const answer = await this.#receive(child, limitMs)
+    if (answer.kind === 'result') return answer.figures
+    this.#kill(child)
+    throw answer.kind === 'unavailable' ? new UnavailableError(answer.message) : new Error(answer.message)
   }
 
   async stop() {
-    if (this.#child === null) return
     const child = this.#child
+    if (child === null) return
     this.#child = null
-    const timer = setTimeout(() => {
-      console.error(`${this.poolName} did not stop within ${stopLimitMs} ms`)
-      child.kill('SIGKILL')
-    }, stopLimitMs)
+    const exited = once(child, 'exit')
+    const timer = setTimeout(() => child.kill('SIGKILL'), stopLimitMs)
     child.send({ kind: 'stop' })
-    await once(child, 'exit')
+    await exited
     clearTimeout(timer)
   }
 
-  // A process may also die between its turns, when nobody waits for it.
-  #forgetOnExit(child) {
-    child.on('error', () => child.kill('SIGKILL'))
-    child.once('exit', () => {
-      if (this.#child === child) this.#child = null
+  #start() {
+    const { pinnedTo = null, heapMebibytes = null, environment = {} } = this.#launch
+    const nodeArguments = heapMebibytes === null ? [] : [`--max-old-space-size=${heapMebibytes}`]
+    const command =
+      pinnedTo === null
+        ? { execPath: process.execPath, execArgv: nodeArguments }
+        : { execPath: 'taskset', execArgv: ['-c', String(pinnedTo), process.execPath, ...nodeArguments] }
+    const child = fork(processPath, [this.poolName], {
+      stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+      env: { ...process.env, ...environment },
+      ...command,
     })
+    // A process may also die between its turns, when nobody waits for it.
+    child.on('error', () => child.kill('SIGKILL'))
+    child.once('exit', () => this.#forget(child))
+    return child
   }
 
-  async #receive(limitMs) {
-    const child = this.#child
+  #forget(child) {
+    if (this.#child === child) this.#child = null
+  }
+
+  #kill(child) {
+    this.#forget(child)
+    child.kill('SIGKILL')
+  }
+
+  async #receive(child, limitMs) {
     const abort = new AbortController()
     const { signal } = abort
     const timer = setTimeout(() => abort.abort(), limitMs)
@@ -72,8 +77,7 @@ export class Contestant {
       const [message] = await Promise.race([once(child, 'message', { signal }), exit])
       return message
     } catch (error) {
-      this.#child = null
-      child.kill('SIGKILL')
+      this.#kill(child)
       throw error.name === 'AbortError' ? new Error(`no answer within ${limitMs} ms`) : error
     } finally {
       clearTimeout(timer)

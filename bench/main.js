@@ -1,57 +1,21 @@
-// The benchmark's front door: reads the options, has the pools play, prints the table. `--help` lists the options.
-import { readdirSync, writeFileSync } from 'node:fs'
-import { parseArgs } from 'node:util'
-import { chooseCells } from './cells.js'
-import { describeMachine } from './machine.js'
-import { formatMarkdown, formatTable } from './report.js'
-import { subjectName, summarize } from './summary.js'
+// The benchmark's front door: reads the options, has the pools play, prints the tables. `--help` lists the options.
+import { writeFileSync } from 'node:fs'
+import { countBars, judgeRow } from './judge.js'
+import { describeMachine, readVersion } from './machine.js'
+import { readOptions, usage } from './options.js'
+import { chooseTimes, createProgramme, scalingWorkersOn } from './programme.js'
+import { formatMarkdown, formatText } from './report.js'
+import { isPeer, roster, subjectName, thatPlay } from './roster.js'
+import { cellRows, chooseRows, createScalingRows, rows } from './rows.js'
 import { play } from './tournament.js'
+import { countLoopsPerMs } from './work.js'
 
-const usage = `npm run bench -- [options]
-
-  --rounds <n>    rounds, in each a fresh process for every pool (default 7)
-  --seconds <s>   measured time of a cell in a round (default 0.4)
-  --only <row>    only this row: int/64, or int, or 64; may be repeated
-  --pools <a,b>   which pools: ${listPools().join(', ')}
-  --quick         3 rounds of 0.1 s: a look, not a measurement
-  --json          print everything as JSON instead of the table
-  --save          also write it to bench/results/, as JSON and as Markdown`
-
-const defaultPoolNames = ['lido', 'piscina', 'tinypool', 'workerpool', 'poolifier', 'post-message']
-
-function listPools() {
-  return readdirSync(new URL('./pools/', import.meta.url)).map(name => name.replace(/\.js$/, ''))
-}
-
-function readOptions() {
-  const { values } = parseArgs({
-    options: {
-      rounds: { type: 'string' },
-      seconds: { type: 'string' },
-      only: { type: 'string', multiple: true, default: [] },
-      pools: { type: 'string' },
-      quick: { type: 'boolean', default: false },
-      json: { type: 'boolean', default: false },
-      save: { type: 'boolean', default: false },
-      help: { type: 'boolean', default: false },
-    },
-  })
-  return {
-    ...values,
-    rounds: Math.ceil(readNumber('rounds', values.rounds ?? (values.quick ? 3 : 7))),
-    times: {
-      processWarmUpMs: values.quick ? 400 : 1000,
-      turnWarmUpMs: values.quick ? 40 : 150,
-      durationMs: 1000 * readNumber('seconds', values.seconds ?? (values.quick ? 0.1 : 0.4)),
-    },
-    cells: chooseCells(values.only),
-    poolNames: choosePools(values.pools),
-  }
-}
-
-function tryReadOptions() {
+function tryPlan({ cores }) {
   try {
-    return readOptions()
+    const options = readOptions(process.argv.slice(2))
+    const scalingRows = options.isScaling ? createScalingRows(scalingWorkersOn(cores)) : []
+    const all = [...rows, ...cellRows, ...scalingRows]
+    return { ...options, chosenRows: chooseRows(all, options.rowNames) }
   } catch (error) {
     console.error(`${error.message}\n`)
     process.exitCode = 2
@@ -59,28 +23,52 @@ function tryReadOptions() {
   }
 }
 
-function readNumber(name, text) {
-  const number = Number(text)
-  if (!(number > 0)) throw new RangeError(`--${name} must be a number above 0`)
-  return number
+/** The matches that the chosen rows need, with the cells that they need, for the pools that are asked for. */
+function chooseMatches(programme, chosenRows, poolNames) {
+  const cellIds = new Set(chosenRows.map(row => row.cellId))
+  return programme
+    .map(match => ({
+      ...match,
+      cells: match.cells.filter(cell => cellIds.has(cell.id)),
+      peerNames: match.poolNames.filter(isPeer),
+      poolNames: thatPlay(poolNames ?? match.poolNames, match.trialName),
+    }))
+    .filter(match => match.cells.length > 0)
 }
 
-function choosePools(text) {
-  const poolNames = text?.split(',') ?? defaultPoolNames
-  const known = listPools()
-  for (const name of poolNames) {
-    if (!known.includes(name)) throw new RangeError(`No pool '${name}'. Pools: ${known.join(', ')}`)
-  }
-  return poolNames
+function judge(chosenRows, matches, { samples, failures }) {
+  return chosenRows.map(row => {
+    const match = matches.find(({ cells }) => cells.some(cell => cell.id === row.cellId))
+    const own = failures.filter(failure => failure.cellId === row.cellId)
+    const excuses = Object.fromEntries(own.map(({ poolName, message }) => [poolName, message]))
+    // Those who would play and those who do: the best of them is the best peer.
+    const peerNames = [...new Set([...match.peerNames, ...match.poolNames.filter(isPeer)])]
+    return judgeRow(row, samples[row.cellId] ?? {}, { subjectName, peerNames, whyNot: match.whyNot, excuses })
+  })
 }
 
-function showProgress({ round, cell, poolName }, rounds) {
-  if (process.stderr.isTTY)
-    process.stderr.write(`\r\x1b[Kround ${round + 1} of ${rounds}: ${cell.label}: ${poolName}`)
+function describePools(matches) {
+  const names = [...new Set(matches.flatMap(match => match.poolNames))]
+  return Object.fromEntries(
+    names.map(name => {
+      const { packageName, settings, role } = roster[name]
+      return [name, { role, version: packageName === null ? null : readVersion(packageName), settings }]
+    }),
+  )
+}
+
+function showProgress({ take, cellId, poolName }) {
+  if (process.stderr.isTTY) process.stderr.write(`\r\x1b[K${cellId}, take ${take + 1}: ${poolName}`)
 }
 
 function clearProgress() {
   if (process.stderr.isTTY) process.stderr.write('\r\x1b[K')
+}
+
+/** One fact about the samples that hold it: they all agree, because they come from one machine and one build. */
+function findFact(samples, poolName, name) {
+  const figures = Object.values(samples).flatMap(pools => pools[poolName] ?? [])
+  return figures.find(sample => sample?.[name] !== undefined)?.[name] ?? null
 }
 
 function save(results) {
@@ -91,33 +79,39 @@ function save(results) {
 }
 
 async function main() {
-  const options = tryReadOptions()
-  if (options === null || options.help) return console.log(usage)
-  const { rounds, times, cells, poolNames } = options
-
   const machine = describeMachine()
+  const plan = tryPlan(machine)
+  if (plan === null || plan.isHelp) return console.log(usage)
+  const { chosenRows, rounds, isScaling } = plan
+
+  const startedAt = performance.now()
   const date = new Date().toISOString()
-  const onTurn = turn => showProgress(turn, rounds)
-  const { samples, versions, failures } = await play({ poolNames, cells, rounds, onTurn, ...times })
+  const loops = countLoopsPerMs()
+  const times = chooseTimes(plan)
+  const programme = createProgramme({ machine, loops, times, isScaling })
+  const matches = chooseMatches(programme, chosenRows, plan.poolNames)
+  const possible = matches.filter(match => match.whyNot === null)
+  const played = await play({ matches: possible, rounds, onTurn: showProgress })
   clearProgress()
 
-  const played = Object.values(samples).flatMap(row => Object.values(row).flat())
+  const judged = judge(chosenRows, matches, played)
   const results = {
     date,
     machine,
-    versions,
-    poolNames,
+    pools: describePools(matches),
     rounds,
-    ...times,
-    hostCpuScope: played.find(sample => sample !== null)?.hostCpuScope ?? 'n/a',
-    hasBar: poolNames.includes(subjectName) && poolNames.includes('piscina'),
-    rows: summarize(samples, cells, poolNames),
-    failures,
-    samples,
+    times,
+    loopsPerMs: loops,
+    tookSeconds: Math.round((performance.now() - startedAt) / 1000),
+    transport: findFact(played.samples, subjectName, 'transport'),
+    hostCpuScope: findFact(played.samples, subjectName, 'hostCpuScope'),
+    rows: judged,
+    barCount: countBars(judged),
+    ...played,
   }
-  console.log(options.json ? JSON.stringify(results, null, 2) : formatTable(results))
-  if (options.save) save(results)
-  if (failures.length > 0) process.exitCode = 1
+  console.log(plan.isJson ? JSON.stringify(results, null, 2) : formatText(results))
+  if (plan.isSaved) save(results)
+  if (played.failures.some(failure => !failure.isUnavailable)) process.exitCode = 1
 }
 
 await main()

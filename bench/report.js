@@ -1,97 +1,136 @@
-// How results are shown: a table for the terminal, the same in Markdown for the results folder.
+// How results are shown: tables for the terminal, the same in Markdown for the results folder. Rows with the same pools
+// share a table.
 import Table from 'cli-table3'
-import { bar, subjectName } from './summary.js'
+import { formatFigure, formatRatio } from './units.js'
 
 const missing = '–'
 
-export function formatTable(results) {
-  const [head, ...rows] = createGrid(results)
-  const table = new Table({
-    head,
-    style: { head: [], border: [] },
-    colAligns: head.map((_, i) => (i ? 'right' : 'left')),
-  })
-  for (const row of rows) table.push(row.map(lines => lines.join('\n')))
-  return [formatFacts(results).join('\n'), table.toString(), formatLegend(results).join('\n')].join('\n\n')
+export function formatText(results) {
+  return [
+    formatFacts(results).join('\n'),
+    ...createGrids(results).map(drawTable),
+    formatLegend(results).join('\n'),
+  ].join('\n\n')
 }
 
 export function formatMarkdown(results) {
-  const [head, ...rows] = createGrid(results)
-  const lines = [
-    toMarkdownRow(head),
-    toMarkdownRow(head.map((_, i) => (i ? '--:' : '---'))),
-    ...rows.map(row => toMarkdownRow(row.map(cell => cell.join('<br>')))),
-  ]
   const list = entries => entries.map(entry => `- ${entry}`).join('\n')
-  return `${[`# ${results.date}`, list(formatFacts(results)), lines.join('\n'), list(formatLegend(results))].join('\n\n')}\n`
+  return `${[
+    `# ${results.date}`,
+    list(formatFacts(results)),
+    ...createGrids(results).map(drawMarkdown),
+    list(formatLegend(results)),
+  ].join('\n\n')}\n`
 }
 
-function toMarkdownRow(texts) {
-  return `| ${texts.join(' | ')} |`
+function drawTable([head, ...rows]) {
+  const table = new Table({
+    head: head.map(lines => lines.join('\n')),
+    style: { head: [], border: [] },
+    colAligns: head.map((_, i) => (i > 0 && i < head.length - 1 ? 'right' : 'left')),
+  })
+  for (const row of rows) table.push(row.map(lines => lines.join('\n')))
+  return table.toString()
 }
 
-/** The head, then a row for each cell; what stands in a cell of it is a list of lines. */
-function createGrid({ rows, poolNames, hasBar }) {
-  const head = ['echo', ...poolNames, ...(hasBar ? [`lido / piscina ≥ ${bar}`] : [])]
+function drawMarkdown([head, ...rows]) {
+  const toRow = texts => `| ${texts.join(' | ')} |`
   return [
-    head,
-    ...rows.map(row => [
-      [row.label],
-      ...poolNames.map(name => formatFigures(row.pools[name])),
-      ...(hasBar ? [formatBar(row)] : []),
-    ]),
-  ]
+    toRow(head.map(lines => lines.join('-'))),
+    toRow(head.map((_, i) => (i > 0 && i < head.length - 1 ? '--:' : '---'))),
+    ...rows.map(row => toRow(row.map(cell => cell.join('<br>')))),
+  ].join('\n')
 }
 
-function formatFigures(figures) {
-  if (figures === null) return ['failed']
-  const lines = [
-    `${formatRate(figures.tasksPerSecond.median)}/s`,
-    `${formatMicros(figures.hostCpuMicrosPerTask.median)} µs`,
-  ]
-  if (figures.subjectRatio !== null) lines.push(`× ${formatRatio(figures.subjectRatio.median)}`)
+/** A head, then the rows; what stands in a cell is a list of lines. */
+function createGrids({ rows, failures }) {
+  const grids = []
+  for (const row of rows) {
+    const names = Object.keys(row.pools)
+    const key = names.join()
+    if (grids.at(-1)?.key !== key)
+      grids.push({ key, lines: [[[''], ...names.map(name => splitName(name)), ['bars']]] })
+    grids
+      .at(-1)
+      .lines.push([formatTitle(row), ...names.map(name => formatPool(row, name, failures)), formatBars(row)])
+  }
+  return grids.map(grid => grid.lines)
+}
+
+/** A variant's name takes two lines: the pool, and what is different. */
+function splitName(name) {
+  const [pool, ...rest] = name.split('-')
+  return rest.length === 0 ? [pool] : [pool, rest.join('-')]
+}
+
+function formatTitle({ bar, title, unit }) {
+  const lines = []
+  for (const word of `${bar} ${title}${unit === 'per second' ? ', per second' : ''}`.split(' ')) {
+    const last = lines.at(-1)
+    if (last !== undefined && last.length + word.length < 26) lines[lines.length - 1] = `${last} ${word}`
+    else lines.push(word)
+  }
   return lines
 }
 
-function formatBar({ barRatio, isBarMet }) {
-  if (barRatio === null) return [missing]
+function formatPool({ cellId, pools, unit }, name, failures) {
+  const pool = pools[name]
+  const own = failures.filter(failure => failure.cellId === cellId && failure.poolName === name)
+  if (pool === null) return [wordForNothing(own)]
+  const lines = [formatFigure(pool.median, unit)]
+  if (pool.count > 1) lines.push(`${formatFigure(pool.min, unit)}–${formatFigure(pool.max, unit)}`)
+  if (pool.ratio !== null) lines.push(`× ${formatRatio(pool.ratio.median)}`)
+  if (own.length > 0) lines.push(`${own.length} FAILED`)
+  return lines
+}
+
+function wordForNothing([failure]) {
+  if (failure === undefined) return missing
+  return failure.isUnavailable ? 'not available' : 'FAILED'
+}
+
+function formatBars({ bars, unit, whyNot }) {
+  if (bars.length > 0) return bars.map(bar => formatBar(bar, unit))
+  return [whyNot === null ? missing : `not measured (${whyNot})`]
+}
+
+function formatBar(bar, unit) {
+  const [sign, limit] = bar.atLeast === undefined ? ['≤', bar.atMost] : ['≥', bar.atLeast]
+  const format = bar.against === null ? value => formatFigure(value, unit) : formatRatio
+  const wanted = `${sign} ${format(limit)}${bar.against === null ? '' : ` × ${bar.against}`}`
+  if (bar.value === null) return `${wanted}: not measured (${bar.reason})`
+  const { median, min, max } = bar.value
+  const range = bar.value.count > 1 ? ` (${format(min)}–${format(max)})` : ''
+  const who = bar.against === 'best peer' ? ` ${bar.opponent}` : ''
+  return `${wanted}: ${format(median)}${range}${who} ${bar.isMet ? 'met' : 'NOT MET'}`
+}
+
+function formatFacts({ machine, pools, rounds, times, tookSeconds, transport }) {
   return [
-    `${formatRatio(barRatio.median)} ${isBarMet ? 'met' : 'NOT MET'}`,
-    `(${formatRatio(barRatio.min)} to ${formatRatio(barRatio.max)})`,
+    `Node ${machine.node} (V8 ${machine.v8}), ${machine.platform} ${machine.release}, ${machine.cpu}, ` +
+      `${machine.cores} cores, ${(machine.memoryMebibytes / 1024).toFixed(0)} GiB; ` +
+      `load average at the start ${machine.loadAverage.toFixed(2)}`,
+    ...Object.entries(pools).map(formatPoolFact),
+    `rounds: ${rounds}; ${times.turnMs} ms an echo turn; ${tookSeconds} s in all` +
+      `${transport === null ? '' : `; lido's transport: ${transport}`}`,
   ]
 }
 
-function formatFacts({ machine, versions, poolNames, rounds, durationMs, turnWarmUpMs }) {
-  return [
-    `Node ${machine.node} (V8 ${machine.v8}), ${machine.platform}, ${machine.cpu}, ${machine.cores} cores, ` +
-      `${machine.memoryGiB} GiB; load average at the start ${machine.loadAverage.toFixed(2)}`,
-    poolNames.map(name => (versions[name] ? `${name} ${versions[name]}` : name)).join(', '),
-    `1 worker each; rounds: ${rounds}; ${durationMs} ms a cell and round, after ${turnWarmUpMs} ms of warm-up; medians`,
-  ]
+function formatPoolFact([name, { version, settings }]) {
+  const isDefault = Object.keys(settings).length === 0
+  const pairs = Object.entries(settings).map(([key, value]) => `${key}: ${JSON.stringify(value)}`)
+  return `${name}${version === null ? '' : ` ${version}`}: ${isDefault ? 'defaults' : pairs.join(', ')}`
 }
 
-function formatLegend({ poolNames, hostCpuScope, failures }) {
-  const hasRatios = poolNames.includes(subjectName) && poolNames.length > 1
+function formatLegend({ barCount, hostCpuScope, failures }) {
+  const { met, missed, notMeasured } = barCount
+  const scope = hostCpuScope === null ? '' : `; host CPU is that of the ${hostCpuScope}`
   return [
-    `each cell: tasks per second; host CPU per task, µs (${hostCpuScope})${hasRatios ? '; × how many times faster lido is' : ''}`,
+    `a cell: median, least to most of the rounds, × lido / this pool within a round${scope}`,
+    `bars: ${met} met, ${missed} not met, ${notMeasured} not measured`,
     ...failures.map(
-      ({ round, cellId, poolName, message }) =>
-        `FAILED: ${poolName}, ${cellId}, round ${round + 1}: ${message}`,
+      ({ take, cellId, poolName, message, isUnavailable }) =>
+        `${isUnavailable ? 'not available' : 'FAILED'}: ${poolName}, ${cellId}, take ${take + 1}: ${message}`,
     ),
   ]
-}
-
-function formatRate(rate) {
-  if (rate >= 999_500) return `${(rate / 1e6).toFixed(2)}M`
-  if (rate >= 99_950) return `${(rate / 1e3).toFixed(0)}k`
-  if (rate >= 1_000) return `${(rate / 1e3).toFixed(1)}k`
-  return rate.toFixed(0)
-}
-
-function formatMicros(micros) {
-  return micros >= 99.5 ? micros.toFixed(0) : micros.toPrecision(2)
-}
-
-function formatRatio(ratio) {
-  return ratio >= 9.95 ? ratio.toFixed(1) : ratio.toFixed(2)
 }

@@ -1,56 +1,79 @@
-// Who plays when: in a round every pool has a fresh process, and each cell is played by all pools one after another.
-// The order changes from round to round, so that a drift of the machine, and the neighbour before, hits all alike.
+// Who plays when. A round plays every match; in a match all pools take their turns on one cell after another. The order
+// changes from round to round, so that a drift of the machine, and the neighbour before, hits all alike.
 import { Contestant } from './contestant.js'
 
-/** `samples[cellId][poolName][round]` is what a turn took, or null where the pool failed. */
-export async function play({ poolNames, cells, rounds, onTurn, ...times }) {
-  const samples = createSamples(cells, poolNames, rounds)
-  const versions = {}
-  const failures = []
+// A pool that fails a cell so often has shown what it can: it plays that cell no more, or a hang would cost minutes.
+const mostFailures = 2
 
-  async function playRound(round) {
-    const contestants = await enter(round)
-    for (const [cellIndex, cell] of rotate(cells, round).entries()) {
+/** `samples[cellId][poolName][take]` is what a turn gave, or null; `failures` says why it is null. */
+export async function play({ matches, rounds, onTurn }) {
+  const samples = {}
+  const failures = []
+  for (const match of matches) {
+    for (const { id } of match.cells) {
+      const createTakes = name => [name, Array(rounds * match.takes).fill(null)]
+      samples[id] = Object.fromEntries(match.poolNames.map(createTakes))
+    }
+  }
+
+  for (let round = 0; round < rounds; round += 1) {
+    for (const match of matches) await playMatch(match, round)
+  }
+  return { samples, failures }
+
+  function playMatch(match, round) {
+    return match.isLasting ? playLasting(match, round) : playFresh(match, round)
+  }
+
+  async function playLasting(match, round) {
+    const contestants = match.poolNames.map(name => new Contestant(name, match.launch))
+    for (const contestant of contestants) await warmUp(match, contestant)
+    for (const [cellIndex, cell] of rotate(match.cells, round).entries()) {
       for (const contestant of orderTurns(contestants, round, cellIndex)) {
-        onTurn({ round, cell, poolName: contestant.poolName })
-        await takeTurn(contestant, cell, round)
+        await takeTurn(match, cell, contestant, round)
       }
     }
     await Promise.all(contestants.map(contestant => contestant.stop()))
   }
 
-  /** Starts and warms up everyone, one by one; who does not get up is out for the round. */
-  async function enter(round) {
-    const contestants = []
-    for (const poolName of poolNames) {
-      const contestant = new Contestant(poolName)
-      try {
-        versions[poolName] = await contestant.start()
-        await contestant.warmUp(cells, times.processWarmUpMs)
-        contestants.push(contestant)
-      } catch (error) {
-        failures.push({ round, cellId: 'start', poolName, message: error.message })
+  async function playFresh(match, round) {
+    for (const [cellIndex, cell] of rotate(match.cells, round).entries()) {
+      for (let take = 0; take < match.takes; take += 1) {
+        for (const name of orderTurns(match.poolNames, round + take, cellIndex)) {
+          const contestant = new Contestant(name, match.launch)
+          await takeTurn(match, cell, contestant, round * match.takes + take)
+          await contestant.stop()
+        }
       }
     }
-    return contestants
   }
 
-  async function takeTurn(contestant, cell, round) {
-    const { poolName } = contestant
-    try {
-      samples[cell.id][poolName][round] = await contestant.takeTurn({ cell, ...times })
-    } catch (error) {
-      failures.push({ round, cellId: cell.id, poolName, message: error.message })
+  async function warmUp(match, contestant) {
+    for (const cell of match.cells) {
+      if (!isStillIn(cell.id, contestant.poolName)) continue
+      const durationMs = match.warmUpMs / match.cells.length
+      const settings = { ...cell.settings, warmUpMs: 0, durationMs }
+      // What fails here fails again in the turn that counts, and is reported there.
+      await contestant.takeTurn({ ...match, settings }).catch(() => {})
     }
   }
 
-  for (let round = 0; round < rounds; round += 1) await playRound(round)
-  return { samples, versions, failures }
-}
+  async function takeTurn(match, cell, contestant, take) {
+    const { poolName } = contestant
+    if (!isStillIn(cell.id, poolName)) return
+    onTurn({ take, cellId: cell.id, poolName })
+    try {
+      samples[cell.id][poolName][take] = await contestant.takeTurn({ ...match, settings: cell.settings })
+    } catch (error) {
+      const isUnavailable = error.isUnavailable === true
+      failures.push({ take, cellId: cell.id, poolName, message: error.message, isUnavailable })
+    }
+  }
 
-function createSamples(cells, poolNames, rounds) {
-  const createRow = () => Object.fromEntries(poolNames.map(name => [name, Array(rounds).fill(null)]))
-  return Object.fromEntries(cells.map(cell => [cell.id, createRow()]))
+  function isStillIn(cellId, poolName) {
+    const own = failures.filter(failure => failure.cellId === cellId && failure.poolName === poolName)
+    return own.length < mostFailures && !own.some(failure => failure.isUnavailable)
+  }
 }
 
 /** Everyone is first as often as last, and every second round runs backwards: nobody has always the same neighbour. */

@@ -1,14 +1,16 @@
-// piscina with its default settings: the one the bar is set by.
+// piscina, with the settings that the roster gives.
 import { Piscina } from 'piscina'
 
-export const packageName = 'piscina'
-
-export function start({ workers, ...settings }) {
+export function start({ handlerName, workers, settings }) {
   const pool = new Piscina({
-    filename: new URL('../handlers/echo.js', import.meta.url).href,
+    filename: new URL(`../handlers/${handlerName}.js`, import.meta.url).href,
     minThreads: workers,
     maxThreads: workers,
     ...settings,
   })
-  return { run: payload => pool.run(payload), stop: () => pool.destroy() }
+  return {
+    run: (payload, signal) => (signal === undefined ? pool.run(payload) : pool.run(payload, { signal })),
+    stop: () => pool.destroy(),
+    cancelAll: () => pool.destroy(),
+  }
 }

@@ -1,13 +1,16 @@
-// poolifier with its default settings, which are its fastest: no queue, tasks go to the worker at once.
+// poolifier's pool of fixed size, with the settings that the roster gives.
 import { fileURLToPath } from 'node:url'
 import { FixedThreadPool } from 'poolifier'
 
-export const packageName = 'poolifier'
-
-export function start({ workers }) {
+export function start({ handlerName, workers, settings }) {
   const pool = new FixedThreadPool(
     workers,
-    fileURLToPath(new URL('../handlers/poolifier.js', import.meta.url)),
+    fileURLToPath(new URL(`../handlers/poolifier/${handlerName}.js`, import.meta.url)),
+    { ...settings },
   )
-  return { run: payload => pool.execute(payload), stop: () => pool.destroy() }
+  return {
+    run: payload => pool.execute(payload),
+    stop: () => pool.destroy(),
+    cancelAll: () => pool.destroy(),
+  }
 }

@@ -1,13 +1,20 @@
-// tinypool with its default settings.
+// tinypool, with the settings that the roster gives.
 import { Tinypool } from 'tinypool'
 
-export const packageName = 'tinypool'
-
-export function start({ workers }) {
+export function start({ handlerName, workers, settings }) {
   const pool = new Tinypool({
-    filename: new URL('../handlers/echo.js', import.meta.url).href,
+    filename: new URL(`../handlers/${handlerName}.js`, import.meta.url).href,
     minThreads: workers,
     maxThreads: workers,
+    ...settings,
   })
-  return { run: payload => pool.run(payload), stop: () => pool.destroy() }
+  return {
+    run: (payload, signal) => (signal === undefined ? pool.run(payload) : pool.run(payload, { signal })),
+    stop: () => pool.destroy(),
+    // Its destroy() takes time by the square of the tasks that wait; this is how it wants them cancelled.
+    cancelAll() {
+      pool.cancelPendingTasks()
+      return pool.destroy()
+    },
+  }
 }

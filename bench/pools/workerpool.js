@@ -2,13 +2,14 @@
 import { fileURLToPath } from 'node:url'
 import workerpool from 'workerpool'
 
-export const packageName = 'workerpool'
-
-export function start({ workers }) {
-  const pool = workerpool.pool(fileURLToPath(new URL('../handlers/workerpool.js', import.meta.url)), {
-    minWorkers: workers,
-    maxWorkers: workers,
-    workerType: 'thread',
-  })
-  return { run: payload => pool.exec('echo', [payload]), stop: () => pool.terminate() }
+export function start({ handlerName, workers, settings }) {
+  const pool = workerpool.pool(
+    fileURLToPath(new URL(`../handlers/workerpool/${handlerName}.js`, import.meta.url)),
+    { minWorkers: workers, maxWorkers: workers, workerType: 'thread', ...settings },
+  )
+  return {
+    run: payload => pool.exec(handlerName, [payload]),
+    stop: () => pool.terminate(),
+    cancelAll: () => pool.terminate(true),
+  }
 }

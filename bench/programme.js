@@ -1,0 +1,181 @@
+// What is played. A match is one trial under one set of conditions; each of its cells gives a sample per pool and round.
+//   poolNames   who plays it unless `--pools` says otherwise
+//   isLasting   a pool keeps its process for all cells of a round; else each cell has a fresh one
+//   takes       processes per pool, cell and round
+//   warmUpMs    time over all cells that counts for nothing, so that the first turn that counts meets no cold code
+//   whyNot      why it cannot be played here, or null
+import { payloads } from './payloads.js'
+
+const manySettings = [
+  'lido',
+  'piscina',
+  'piscina-tuned',
+  'piscina-async',
+  'tinypool',
+  'tinypool-tuned',
+  'workerpool',
+  'poolifier-tuned',
+  'post-message',
+]
+const oneSetting = ['lido', 'piscina', 'tinypool', 'workerpool', 'poolifier']
+const tunedToo = ['lido', 'piscina', 'piscina-tuned', 'tinypool', 'workerpool', 'poolifier']
+const onlyPiscina = ['lido', 'piscina']
+const scalingCores = 16
+const scalingWorkers = [1, 2, 4, 8, 15]
+
+const fullTimes = {
+  processWarmUpMs: 800,
+  turnWarmUpMs: 100,
+  turnMs: 300,
+  blockMs: 200,
+  coresMs: 600,
+  idleMs: 2000,
+  calmMs: 400,
+  floodTasks: 1_000_000,
+  cancelTasks: 15_000,
+  serverSeconds: { 10: 1.2, 1000: 2.5 },
+}
+const quickTimes = {
+  processWarmUpMs: 200,
+  turnWarmUpMs: 30,
+  turnMs: 80,
+  blockMs: 100,
+  coresMs: 200,
+  idleMs: 800,
+  calmMs: 200,
+  floodTasks: 100_000,
+  cancelTasks: 4_000,
+  serverSeconds: { 10: 0.4, 1000: 1 },
+}
+
+/** The numbers of workers that scaling is shown at; with too few cores the last one stands for all that cannot be. */
+export function scalingWorkersOn(cores) {
+  return cores < scalingCores ? scalingWorkers.slice(-1) : scalingWorkers
+}
+
+/** `turnMs` overrides the measured time of an echo turn. */
+export function chooseTimes({ isQuick, turnMs = null }) {
+  const chosen = isQuick ? quickTimes : fullTimes
+  return turnMs === null ? chosen : { ...chosen, turnMs }
+}
+
+/** `machine`: { cores, pinnableCore, memoryMebibytes }; `loops`: what burns a millisecond. */
+export function createProgramme({ machine, loops, times, isScaling }) {
+  const { cores } = machine
+  const { calmMs } = times
+  const oneByOne = Object.keys(payloads).map(id => [`${id}/one`, id])
+  const echo = { poolNames: manySettings, payloadIds: Object.keys(payloads) }
+
+  return [
+    ...(cores > 1
+      ? [createEchoMatch(times, { ...echo, oneByOne })]
+      : [createEchoMatch(times, echo), createImpossible(oneByOne, '1 core, none to spare')]),
+    createPinnedMatch(times, machine.pinnableCore),
+    createSingle('blocked-host', {
+      settings: { loops, blockMs: times.blockMs },
+      poolNames: tunedToo,
+      whyNot: cores > 1 ? null : '1 core: a blocked host leaves none to the worker',
+    }),
+    createWorkMatch('all-cores', times, { loops, workers: cores, poolNames: tunedToo }),
+    createSingle('idle', {
+      settings: { workers: cores, loadMs: 300, calmMs, durationMs: times.idleMs },
+      poolNames: onlyPiscina,
+    }),
+    createSingle('first-result', { settings: {}, takes: 3 }),
+    createSingle('memory', { settings: { loops, workers: 8, calmMs, startLimitMs: 10_000 } }),
+    createSingle('flood', {
+      settings: { taskCount: times.floodTasks },
+      poolNames: onlyPiscina,
+      launch: { heapMebibytes: Math.min(12_288, Math.floor(machine.memoryMebibytes * 0.6)) },
+      limitMs: 90_000,
+    }),
+    createSingle('cancel', {
+      settings: { fewTasks: times.cancelTasks, manyTasks: 4 * times.cancelTasks },
+      poolNames: onlyPiscina,
+      limitMs: 60_000,
+    }),
+    createServerMatch(times, cores),
+    ...(isScaling ? createScalingMatches(times, { cores, loops }) : []),
+  ]
+}
+
+function createMatch(trialName, { cells, ...rest }) {
+  return {
+    trialName,
+    cells,
+    poolNames: oneSetting,
+    isLasting: false,
+    takes: 1,
+    launch: {},
+    limitMs: 20_000,
+    warmUpMs: 0,
+    whyNot: null,
+    ...rest,
+  }
+}
+
+/** A match of one cell, which is called like the trial. */
+function createSingle(trialName, { settings, ...rest }) {
+  return createMatch(trialName, { cells: [{ id: trialName, settings }], ...rest })
+}
+
+function createImpossible(idPairs, whyNot) {
+  return createMatch('echo', { cells: idPairs.map(([id]) => ({ id, settings: {} })), whyNot })
+}
+
+/** `oneByOne`: pairs of a cell's id and the payload that one caller alone sends. */
+function createEchoMatch(times, { payloadIds, oneByOne = [], workers = 1, prefix = '', ...rest }) {
+  const createCell = (id, payloadId, inFlight) => ({
+    id,
+    settings: { payloadId, inFlight, workers, warmUpMs: times.turnWarmUpMs, durationMs: times.turnMs },
+  })
+  const inFlight = 64 * workers
+  const suffix = prefix === '' ? inFlight : workers
+  const cells = [
+    ...payloadIds.map(id => createCell(`${prefix}${id}/${suffix}`, id, inFlight)),
+    ...oneByOne.map(([id, payloadId]) => createCell(id, payloadId, 1)),
+  ]
+  return createMatch('echo', { cells, isLasting: true, warmUpMs: times.processWarmUpMs, ...rest })
+}
+
+function createPinnedMatch(times, pinnableCore) {
+  return createEchoMatch(times, {
+    poolNames: onlyPiscina,
+    payloadIds: [],
+    oneByOne: [['pair/pinned', 'pair']],
+    launch: { pinnedTo: pinnableCore },
+    whyNot: pinnableCore === null ? 'no taskset here' : null,
+  })
+}
+
+function createWorkMatch(cellId, times, { loops, workers, ...rest }) {
+  const settings = { loops, workers, warmUpMs: times.coresMs / 3, durationMs: times.coresMs }
+  return createMatch('all-cores', { cells: [{ id: cellId, settings }], ...rest })
+}
+
+function createServerMatch(times, workers) {
+  return createMatch('server', {
+    cells: [10, 1000].map(connections => ({
+      id: `server/${connections}`,
+      settings: {
+        connections,
+        workers,
+        rowCount: 40, // a page of 11 KB
+        warmUpSeconds: times.serverSeconds[10] / 3,
+        durationSeconds: times.serverSeconds[connections],
+      },
+    })),
+    poolNames: ['lido', 'piscina', 'unpooled'],
+    launch: { environment: { NODE_ENV: 'production' } },
+    limitMs: 60_000,
+  })
+}
+
+function createScalingMatches(times, { cores, loops }) {
+  const whyNot = cores < scalingCores ? `${cores} cores` : null
+  const poolNames = ['lido', 'piscina', 'piscina-tuned', 'poolifier']
+  return scalingWorkersOn(cores).flatMap(workers => [
+    createEchoMatch(times, { poolNames, payloadIds: ['int', 'pair'], workers, prefix: 'scaling/', whyNot }),
+    createWorkMatch(`scaling/work/${workers}`, times, { loops, workers, poolNames, whyNot }),
+  ])
+}

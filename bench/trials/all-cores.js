@@ -1,0 +1,65 @@
+// P9: tasks of 1 ms of CPU on as many workers as there are cores, as a share of the ideal. The ideal is as many bare
+// threads that burn without a pool, measured before and after in the same process.
+import { strictEqual } from 'node:assert/strict'
+import { once } from 'node:events'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { Worker } from 'node:worker_threads'
+import { burn } from '../work.js'
+
+const callersPerWorker = 16
+const bareShare = 0.5 // of the time, on each side
+
+export async function takeTurn(contestant, { loops, workers, warmUpMs, durationMs }) {
+  const pool = await contestant.start({ handlerName: 'work', workers })
+  const threads = Array.from({ length: workers }, startBareThread)
+  const measureBare = () => countBare(threads, { loops, durationMs: durationMs * bareShare })
+
+  await countPooled(pool, { loops, workers, durationMs: warmUpMs })
+  await countBare(threads, { loops, durationMs: warmUpMs })
+  const idealBefore = await measureBare()
+  const tasksPerSecond = await countPooled(pool, { loops, workers, durationMs })
+  const idealAfter = await measureBare()
+
+  const idealPerSecond = (idealBefore + idealAfter) / 2
+  return { tasksPerSecond, idealPerSecond, shareOfIdeal: tasksPerSecond / idealPerSecond }
+}
+
+function startBareThread() {
+  return new Worker(new URL('../handlers/bare-work.js', import.meta.url))
+}
+
+async function countBare(threads, plan) {
+  const answers = await Promise.all(
+    threads.map(async thread => {
+      thread.postMessage(plan)
+      const [{ count, elapsedMs }] = await once(thread, 'message')
+      return (count * 1000) / elapsedMs
+    }),
+  )
+  return answers.reduce((sum, rate) => sum + rate, 0)
+}
+
+/** Counts what ends between two moments at which all workers are busy: neither the first tasks nor the last. */
+async function countPooled(pool, { loops, workers, durationMs }) {
+  const state = burn(loops)
+  let taskCount = 0
+  let isOver = false
+
+  async function call() {
+    while (!isOver) {
+      strictEqual((await pool.run({ loops, times: 1 })).state, state)
+      taskCount += 1
+    }
+  }
+
+  const calls = Promise.all(Array.from({ length: workers * callersPerWorker }, call))
+  // Who answers wrongly ends the wait for the clock.
+  const wait = ms => Promise.race([sleep(ms), calls])
+  await wait(durationMs * 0.1)
+  const from = { count: taskCount, at: performance.now() }
+  await wait(durationMs)
+  const rate = ((taskCount - from.count) * 1000) / (performance.now() - from.at)
+  isOver = true
+  await calls
+  return rate
+}

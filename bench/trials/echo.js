@@ -1,0 +1,42 @@
+// P1 to P7: the cost of a task itself. The handler gives back what it got. The pool stays between the turns of a process,
+// and is warmed up over all cells before the first.
+import { checkAnswers, load, timeRoundTrips } from '../callers.js'
+import { createCpuClock } from '../cpu-clock.js'
+import { payloads } from '../payloads.js'
+
+let pool = null
+
+export async function takeTurn(contestant, { payloadId, inFlight, workers, warmUpMs, durationMs }) {
+  pool ??= await contestant.start({ handlerName: 'echo', workers })
+  const { create } = payloads[payloadId]
+  const checked = await checkAnswers(pool.run, { create, inFlight })
+  if (warmUpMs > 0) await load(pool.run, { create, inFlight, durationMs: warmUpMs })
+  const plan = { create, inFlight, durationMs }
+  const figures = inFlight === 1 ? await measureOneByOne(plan) : await measureMany(plan)
+  return { ...figures, checked, transport: pool.transport }
+}
+
+export async function leave() {
+  await pool?.stop()
+}
+
+async function measureMany(plan) {
+  const cpuClock = createCpuClock()
+  const cpuBefore = cpuClock.readMicros()
+  const { taskCount, elapsedMs } = await load(pool.run, plan)
+  return {
+    tasksPerSecond: (taskCount * 1000) / elapsedMs,
+    hostCpuMicrosPerTask: (cpuClock.readMicros() - cpuBefore) / taskCount,
+    hostCpuScope: cpuClock.scope,
+  }
+}
+
+async function measureOneByOne(plan) {
+  const { taskCount, elapsedMs, micros } = await timeRoundTrips(pool.run, plan)
+  micros.sort((a, b) => a - b)
+  return {
+    tasksPerSecond: (taskCount * 1000) / elapsedMs,
+    roundTripMicros: micros[micros.length >> 1],
+    roundTripMicrosP99: micros[Math.floor(micros.length * 0.99)],
+  }
+}
