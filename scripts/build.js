@@ -1,4 +1,5 @@
-// Builds the package with plain tsc, twice: dist/esm, and dist/cjs for those who cannot load ES modules.
+// Builds the package twice: dist/esm, and dist/cjs for those who cannot load ES modules. tsc compiles; then each door
+// becomes one file, because to load a hundred small ones takes several times as long, in the program and in each worker.
 //   node scripts/build.js             build
 //   node scripts/build.js --if-stale  build only when a source is newer than the last build
 //   node scripts/build.js --check     type-check the sources and the tests, write nothing
@@ -8,12 +9,14 @@ import { cpSync, existsSync, readdirSync, renameSync, rmSync, statSync, writeFil
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { build as bundle } from 'esbuild'
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
 const tsc = createRequire(import.meta.url).resolve('typescript/bin/tsc')
 const dist = join(root, 'dist')
 const next = join(root, 'build', 'dist')
 const stamp = join(dist, '.built')
+const entryUrl = './host/backend/entry-url.js'
 
 function compile(project, ...flags) {
   const { status } = spawnSync(process.execPath, [tsc, '-p', project, ...flags], {
@@ -31,11 +34,11 @@ function newestSource() {
   return Math.max(...times)
 }
 
-function buildEsm() {
+function compileEsm() {
   compile('tsconfig.json', '--outDir', join(next, 'esm'))
 }
 
-function buildCjs() {
+function compileCjs() {
   const stage = join(root, 'build', 'cjs')
   rmSync(stage, { recursive: true, force: true })
   cpSync(join(root, 'src'), join(stage, 'src'), { recursive: true })
@@ -52,6 +55,7 @@ function buildCjs() {
       compilerOptions: {
         rootDir: 'src',
         outDir: '../dist/cjs',
+        paths: { '#atomics': ['./src/shared/base/atomics.ts'] },
         verbatimModuleSyntax: false,
         erasableSyntaxOnly: false,
       },
@@ -63,14 +67,64 @@ function buildCjs() {
   writeFileSync(join(next, 'cjs', 'package.json'), '{ "type": "commonjs" }\n')
 }
 
+/** Puts all that a door needs into its file. What bundlers look for stays apart, and adapters enter by the front door. */
+async function bundleDoors() {
+  const doors = ['index.js', 'worker/index.js']
+  const adapter = 'adapters/piscina/index.js'
+  const esm = await bundleFor('esm', [...doors, adapter, 'worker/entry.js'])
+  const cjs = await bundleFor('cjs', doors)
+  // For `require()` the module is the class.
+  const cjsAdapter = await bundleFor('cjs', [adapter], 'module.exports = module.exports.Piscina')
+  for (const format of ['esm', 'cjs']) {
+    const folder = join(next, format)
+    for (const entry of readdirSync(folder, { recursive: true, withFileTypes: true })) {
+      const path = join(entry.parentPath, entry.name)
+      if (entry.isFile() && path.endsWith('.js') && path !== join(folder, entryUrl)) rmSync(path)
+    }
+  }
+  for (const { path, contents } of [...esm, ...cjs, ...cjsAdapter]) writeFileSync(path, contents)
+}
+
+/** Both formats are made of the ES modules. */
+async function bundleFor(format, entries, footer = '') {
+  const folder = join(next, 'esm')
+  const stayApart = {
+    name: 'stay apart',
+    setup({ onResolve }) {
+      onResolve({ filter: /^#atomics$/ }, () => ({ path: join(folder, 'shared', 'base', 'atomics.js') }))
+      onResolve({ filter: /entry-url\.js$/ }, () => ({ path: entryUrl, external: true }))
+      onResolve({ filter: /^(\.\.\/){2}(worker\/)?index\.js$/ }, ({ path }) => ({ path, external: true }))
+    },
+  }
+  const { outputFiles } = await bundle({
+    entryPoints: entries.map(entry => join(folder, entry)),
+    outbase: folder,
+    outdir: join(next, format),
+    allowOverwrite: true,
+    footer: { js: footer },
+    bundle: true,
+    platform: 'node',
+    target: 'node20',
+    format,
+    packages: 'external',
+    // What package.json says of side effects it says of the files that are packed.
+    ignoreAnnotations: true,
+    logLevel: 'error',
+    plugins: [stayApart],
+    write: false,
+  })
+  return outputFiles
+}
+
 const mode = process.argv[2]
 if (mode === '--check') {
   compile('tsconfig.json', '--noEmit')
   compile('tsconfig.test.json', '--noEmit')
 } else if (mode !== '--if-stale' || !existsSync(stamp) || statSync(stamp).mtimeMs < newestSource()) {
   rmSync(next, { recursive: true, force: true })
-  buildEsm()
-  buildCjs()
+  compileEsm()
+  compileCjs()
+  await bundleDoors()
   writeFileSync(join(next, '.built'), '')
   // Put in place whole, so that whoever runs the package meanwhile sees the old build or the new one.
   rmSync(dist, { recursive: true, force: true })

@@ -3,7 +3,7 @@
 //   node scripts/test.js unit journey      build, then these suites only
 //   --built                                take dist/ and build/unit as they are
 import { spawn } from 'node:child_process'
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join, relative } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
@@ -20,6 +20,8 @@ const suites = {
   journey: { folder: 'test/journey', limitMs: 120_000 },
   faults: { folder: 'test/faults', limitMs: 120_000, isOptional: true },
   examples: { folder: 'test/examples', limitMs: 300_000 },
+  bench: { folder: 'test/bench', limitMs: 120_000 },
+  codec: { folder: 'test/codec', limitMs: 180_000 },
   package: { folder: 'test/package', limitMs: 180_000 },
   compat: { folder: 'test/compat', limitMs: 420_000, runsAlone: true, program: 'test/compat/run-suite.js' },
 }
@@ -59,9 +61,14 @@ async function prepare() {
     const biome = join(dirname(require.resolve('@biomejs/biome/package.json')), 'bin', 'biome')
     await step('lint', [biome, 'check', '--error-on-warnings', '.'], true)
   }
-  if (asked.length > 0 && !asked.includes('unit')) return
+  if (asked.length > 0 && !asked.some(name => ['unit', 'codec', 'model'].includes(name))) return
   rmSync(join(root, 'build', 'unit'), { recursive: true, force: true })
   await step('type check', [require.resolve('typescript/bin/tsc'), '-p', 'tsconfig.test.json'])
+  // The tests' own build finds its own files, and under the condition `model` the model's.
+  writeFileSync(
+    join(root, 'build', 'unit', 'package.json'),
+    `${JSON.stringify({ type: 'module', imports: { '#atomics': { model: './src/testing/model-atomics.js', default: './src/shared/base/atomics.js' } } })}\n`,
+  )
 }
 
 async function step(title, args, mayGoOn = false) {
@@ -92,13 +99,14 @@ function testFiles({ folder, isDeep = false }) {
     .sort()
 }
 
-async function runFiles(name, { limitMs, runsAlone }, files) {
+async function runFiles(name, { limitMs, runsAlone, nodeArgs = [] }, files) {
   const counted = join(root, 'build', 'test', `${name}.json`)
   mkdirSync(dirname(counted), { recursive: true })
   rmSync(counted, { force: true })
   const { exitCode } = await runNode(
     [
       '--enable-source-maps',
+      ...nodeArgs,
       '--test',
       `--test-concurrency=${runsAlone ? 1 : 2}`,
       `--test-timeout=${limitMs}`,

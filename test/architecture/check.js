@@ -33,8 +33,9 @@ function checkImport(table, sources, path, room, { line, specifier, kind }, comp
       complain(line, 'a computed module', 'imports are plain strings')
     return
   }
-  if (specifier.startsWith('.')) {
-    const target = targetOf(sources, path, specifier)
+  const alias = table.aliases?.[specifier]
+  if (specifier.startsWith('.') || alias !== undefined) {
+    const target = alias ?? targetOf(sources, path, specifier)
     if (target === undefined) return complain(line, specifier, 'an import leads to a source file')
     const allowed = allowedFor(table, room, path)
     if (isWithin(target, room) || allowed.some(pattern => isWithin(target, pattern))) return
