@@ -2,6 +2,7 @@
 // and the claims are real, so what a host may not assume of a thread it may not assume here.
 import type { Worker } from 'node:worker_threads'
 import type { Backend, LinkListener, WorkerLink, WorkerSpec } from '../host/backend/backend.js'
+import type { SharedWords } from '../shared/base/atomics.js'
 import { claim } from '../shared/channel/claims.js'
 import { pack } from '../shared/errors/remote-error.js'
 import type { FailureReason, ToHost, ToWorker } from '../shared/protocol/messages.js'
@@ -55,6 +56,13 @@ export class FakeLink implements WorkerLink {
     this.thread = { threadId: number } as Worker
   }
 
+  /** The words of a worker whose tasks come by the port. */
+  get claims(): SharedWords {
+    const { road } = this.spec
+    if (road.kind !== 'port') throw new Error('this worker takes its tasks from the lane')
+    return road.claims
+  }
+
   get threadId(): number {
     return this.hasEnded ? -1 : this.#number
   }
@@ -96,7 +104,7 @@ export class FakeLink implements WorkerLink {
   begin(): RunMessage | null {
     for (const run of this.runs.slice(this.#passed)) {
       this.#passed++
-      if (claim(this.spec.claims, run.slot, run.taskId)) return run
+      if (claim(this.claims, run.slot, run.taskId)) return run
     }
     return null
   }

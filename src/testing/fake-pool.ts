@@ -24,7 +24,10 @@ const eventNames = ['drain', 'needsDrain', 'message', 'workerCreate', 'workerDes
 export function fakePool(options: PoolOptions = {}, backend = new FakeBackend()): FakePool {
   const clock = new ManualClock()
   const { maxThreads = 1, minThreads = maxThreads } = options
-  const pool = new Pool({ filename: '/handler.js', ...options, minThreads, maxThreads }, { clock, backend })
+  const pool = new Pool(
+    { filename: '/handler.js', lane: false, ...options, minThreads, maxThreads },
+    { clock, backend },
+  )
   const events: string[] = []
   const errors: unknown[] = []
   for (const name of eventNames) pool.on(name, () => events.push(name))

@@ -1,37 +1,41 @@
-// What a worker does for its host: load the pool's file, then answer messages until it is told to stop.
+// What a worker does for its host: load the pool's file, then take tasks until it is told to stop.
 import type { MessagePort } from 'node:worker_threads'
 import { unreachable } from '../shared/base/invariant.js'
 import { pack } from '../shared/errors/remote-error.js'
 import type { StartOrder, ToHost, ToWorker } from '../shared/protocol/messages.js'
 import { Executor } from './executor.js'
 import { loadHandler } from './handler-loader.js'
-import { Spinner } from './spinner.js'
+import type { Intake } from './intake.js'
+import { LaneIntake } from './lane-intake.js'
+import { PortIntake } from './port-intake.js'
 
-export async function serve({ port, claims, niceIncrement, preload }: StartOrder): Promise<void> {
-  let received = 0
-  const spinner = new Spinner(claims)
-  const executor = new Executor(port, claims, () => spinner.lookOut(received))
+export async function serve({ port, road, niceIncrement, preload }: StartOrder): Promise<void> {
+  const executor = new Executor({
+    onStale() {
+      intake.stopTaking()
+      say(port, { kind: 'stale' })
+    },
+    onEnd: () => intake.stopTaking(),
+  })
+  const intake: Intake =
+    road.kind === 'lane' ? new LaneIntake(port, road, executor) : new PortIntake(port, road.claims, executor)
   if (niceIncrement !== 0) await lowerPriority(niceIncrement)
   // Listening before the file is loaded: a worker told to stop need not load it to the end.
-  const early: RunMessages = []
-  let isLoading = true
-
   port.on('message', (message: ToWorker) => {
     switch (message.kind) {
       case 'run':
-        received++
-        if (isLoading) early.push(message)
-        else executor.run(message)
-        return
+      case 'bell':
+      case 'known':
+      case 'drop':
       case 'audit':
-        return say(port, { kind: 'holding', taskIds: executor.running, received })
+        return intake.onMessage(message)
       case 'stop':
         return process.exit()
       default:
         return unreachable(message)
     }
   })
-  port.on('messageerror', () => say(port, { kind: 'unreadable', ordinal: ++received }))
+  port.on('messageerror', () => intake.onUnreadable())
 
   try {
     if (preload !== null) await loadHandler(preload)
@@ -40,11 +44,8 @@ export async function serve({ port, claims, niceIncrement, preload }: StartOrder
     return process.exit()
   }
   say(port, { kind: 'ready' })
-  isLoading = false
-  for (const message of early) executor.run(message)
+  intake.open()
 }
-
-type RunMessages = Extract<ToWorker, { kind: 'run' }>[]
 
 function say(port: MessagePort, message: ToHost): void {
   port.postMessage(message)

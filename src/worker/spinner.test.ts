@@ -13,14 +13,42 @@ test('a new worker may not spin before the host allows it', () => {
   assert.equal(maySpin(claims), false)
 })
 
-test('it ends when a task was posted, and when none was', () => {
-  const claims = allocateClaims(3)
-  allowSpin(claims, true)
-  const spinner = new Spinner(claims)
-  for (let look = 0; look < 100; look++) spinner.lookOut(0)
-  announcePost(claims, 1)
-  spinner.lookOut(0)
-  assert.equal(maySpin(claims), true)
+test('it ends when something has come, and when nothing has', () => {
+  let looks = 0
+  const spinner = new Spinner(() => true)
+  assert.equal(
+    spinner.lookOut(() => ++looks === 3),
+    true,
+  )
+  for (let look = 0; look < 100; look++) {
+    spinner.onWork()
+    assert.equal(
+      spinner.lookOut(() => false),
+      false,
+    )
+  }
+})
+
+test('it looks once in a time without work', () => {
+  const spinner = new Spinner(() => true)
+  spinner.lookOut(() => false)
+  assert.equal(
+    spinner.lookOut(() => true),
+    false,
+  )
+  spinner.onWork()
+  assert.equal(
+    spinner.lookOut(() => true),
+    true,
+  )
+})
+
+test('it does not look where it is not allowed', () => {
+  const spinner = new Spinner(() => false)
+  assert.equal(
+    spinner.lookOut(() => true),
+    false,
+  )
 })
 
 test('its words leave those of the slots alone', () => {

@@ -1,44 +1,43 @@
 // A short look for the next task before the worker goes back to its event loop. Being woken from there costs several times
-// what a small task costs. Spinning has manners: only with a core to spare, a moment at a time, one task at a time (the
-// event loop turns between any two), and not where it has proved useless.
-import { pause, type SharedWords } from '../shared/base/atomics.js'
+// what a small task costs. Spinning has manners: only with a core to spare, a moment at a time, and not where it has proved
+// useless.
+import { pause } from '#atomics'
 import { realClock } from '../shared/base/clock.js'
-import { maySpin, postCount } from '../shared/channel/claims.js'
+import { Patience } from '../shared/base/patience.js'
 
 /** Long enough for a host that was asleep to read an answer of some tens of kilobytes and to post the next task. */
 const LONGEST_SPIN_MS = 0.1
-/** Looks in a row that found nothing, after which the next are left out. */
-const PATIENCE = 8
-/** After so many left out, one more look. */
-const LOOK_AGAIN_AFTER = 16
+/** A worker that slept was woken as well in this time. */
+const LONGEST_GAP_MS = 0.3
 
 export class Spinner {
-  readonly #claims: SharedWords
-  #failures = 0
-  #leftOut = 0
+  readonly #isAllowed: () => boolean
+  readonly #patience = new Patience(LONGEST_GAP_MS)
+  /** Since when there has been nothing to do; 0: there is. */
+  #idleSince = 0
 
-  constructor(claims: SharedWords) {
-    this.#claims = claims
+  /** @param isAllowed says whether there is a core to spare */
+  constructor(isAllowed: () => boolean) {
+    this.#isAllowed = isAllowed
   }
 
-  /** Returns when a task was posted beyond the `received` first ones, or after a moment. */
-  lookOut(received: number): void {
-    if (!maySpin(this.#claims) || this.#isHopeless()) return
-    const end = realClock.now() + LONGEST_SPIN_MS
-    while (postCount(this.#claims) === received) {
-      if (realClock.now() >= end) {
-        this.#failures++
-        return
-      }
+  /** There is nothing to do: true when `hasCome` became true within a moment. */
+  lookOut(hasCome: () => boolean): boolean {
+    if (this.#idleSince > 0) return false
+    this.#idleSince = realClock.now()
+    if (!this.#isAllowed() || !this.#patience.isWorthWaiting()) return false
+    const end = this.#idleSince + LONGEST_SPIN_MS
+    while (!hasCome()) {
+      if (realClock.now() >= end) return false
       pause()
     }
-    this.#failures = 0
+    return true
   }
 
-  #isHopeless(): boolean {
-    if (this.#failures < PATIENCE) return false
-    if (++this.#leftOut < LOOK_AGAIN_AFTER) return true
-    this.#leftOut = 0
-    return false
+  /** There is something to do again, unless there was before. */
+  onWork(): void {
+    if (this.#idleSince === 0) return
+    this.#patience.onGap(realClock.now() - this.#idleSince)
+    this.#idleSince = 0
   }
 }

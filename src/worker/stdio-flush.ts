@@ -4,9 +4,13 @@ import { realClock } from '../shared/base/clock.js'
 
 const LONGEST_WAIT_MS = 100
 
+// Asked for once: a look at `process` takes longer than a small task. They are made by the first look, not by the import.
+let streams: { stdout: NodeJS.WriteStream; stderr: NodeJS.WriteStream } | null = null
+
 /** A promise when something is still to be written, nothing otherwise. */
 export function flushStdio(): Promise<unknown> | undefined {
-  const { stdout, stderr } = process
+  streams ??= { stdout: process.stdout, stderr: process.stderr }
+  const { stdout, stderr } = streams
   if (stdout.writableLength === 0 && stderr.writableLength === 0) return undefined
   return Promise.race([Promise.all([written(stdout), written(stderr)]), isOver()])
 }

@@ -159,23 +159,29 @@ test('one signal aborts 1,000 tasks: all reject, those that waited never begin',
   assert.equal(track.started, 4)
 })
 
-test('of tasks aborted together in the turn of their submission, none begins that found no free worker', async open => {
-  const rounds = 20
-  const pool = open({ filename, name: 'quick', minThreads: 1, maxThreads: 1 })
-  for (let round = 0; round < rounds; round++) {
-    const track = new Track(300)
-    const probe = new Track(1)
-    await pool.run(probe.task(0))
-    const controller = new AbortController()
-    const { signal } = controller
-    const answers = Array.from({ length: 300 }, (_, index) => pool.run(track.task(index), { signal }))
-    controller.abort()
-    await rejections(answers)
-    await pool.run(new Track(1).task(0))
-    assert.ok(track.started <= 1, `${track.started} of the tasks began`)
-    if (track.started === 1) assert.equal(await track.startAt(0), 0)
-  }
-})
+for (const lane of [true, false]) {
+  const title = lane
+    ? 'of tasks aborted together in the turn of their submission, those begin that a free worker pulled before, in order'
+    : 'by messages alone, of tasks aborted together in the turn of their submission none begins that found no free worker'
+  test(title, async open => {
+    const rounds = 20
+    const pool = open({ filename, name: 'quick', minThreads: 1, maxThreads: 1, lane })
+    for (let round = 0; round < rounds; round++) {
+      const track = new Track(300)
+      const probe = new Track(1)
+      await pool.run(probe.task(0))
+      const controller = new AbortController()
+      const { signal } = controller
+      const answers = Array.from({ length: 300 }, (_, index) => pool.run(track.task(index), { signal }))
+      controller.abort()
+      await rejections(answers)
+      await pool.run(new Track(1).task(0))
+      const { started } = track
+      assert.ok(lane || started <= 1, `${started} of the tasks began`)
+      assert.deepEqual(await track.starts(started), [...Array(started).keys()])
+    }
+  })
+}
 
 test('every second of 2,000 waiting tasks is aborted: exactly these reject, exactly the others run, once', async open => {
   const track = new Track(2001)

@@ -177,6 +177,7 @@ export function toPoolOptions(options: FilledOptions): PoolOptions {
     closeTimeout: options.closeTimeout,
     recordTiming: Boolean(options.recordTiming),
     workerHistogram: options.workerHistogram,
+    lane: options.atomics !== 'disabled',
   }
 }
 

@@ -139,7 +139,11 @@ export class Piscina<T = any, R = any> extends EventEmitterAsyncResource {
   }
 
   get idleThreads(): number {
-    return this.#pool.workers.filter(worker => worker.isIdle).length
+    const { workers } = this.#pool
+    const held = workers.reduce((sum, worker) => sum + worker.usage, 0)
+    // Tasks on their way to workers that do not hold them yet.
+    const underWay = Math.max(this.#pool.stats().tasks.inFlight - held, 0)
+    return Math.max(workers.filter(worker => worker.isIdle).length - underWay, 0)
   }
 
   get queueSize(): number {
@@ -190,7 +194,7 @@ export class Piscina<T = any, R = any> extends EventEmitterAsyncResource {
   }
 
   static get Piscina(): typeof Piscina {
-    return Piscina
+    return classOf()
   }
 
   static get FixedQueue(): typeof FixedQueue {
@@ -293,6 +297,11 @@ export class Piscina<T = any, R = any> extends EventEmitterAsyncResource {
 }
 
 /** Types that CommonJS programs reach as members of the class, or import by name. */
+/** A class that names itself within is given another name by bundlers, and its name is what programs see. */
+function classOf(): typeof Piscina {
+  return Piscina
+}
+
 export declare namespace Piscina {
   type Piscina<T = any, R = any> = import('./piscina.js').Piscina<T, R>
   type ArrayTaskQueue = import('./array-task-queue.js').ArrayTaskQueue

@@ -1,10 +1,9 @@
 // The port of a backend: where a worker lives. A kind of it starts one and hands out a link; it decides nothing.
-import type { SharedWords } from '../../shared/base/atomics.js'
-import type { Handler, ToHost, ToWorker } from '../../shared/protocol/messages.js'
+import type { Handler, RoadOrder, ToHost, ToWorker } from '../../shared/protocol/messages.js'
 import type { TransferItem } from '../../shared/protocol/move.js'
 
 export interface WorkerSpec {
-  claims: SharedWords
+  road: RoadOrder
   preload: Handler | null
   niceIncrement: number
   /** What `worker_threads.Worker` is given, as the user gave it. */

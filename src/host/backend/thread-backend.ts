@@ -22,7 +22,7 @@ class ThreadLink implements WorkerLink {
     this.#port = port1
     const order: StartOrder = {
       port: port2,
-      claims: spec.claims,
+      road: spec.road,
       niceIncrement: spec.niceIncrement,
       preload: spec.preload,
     }

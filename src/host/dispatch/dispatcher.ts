@@ -1,9 +1,7 @@
 // Does what was decided. The only place where work leaves the queue. Off the road a task meets three side doors, all here:
 // cancel, worker lost, close.
 import type { Clock } from '../../shared/base/clock.js'
-import { findUncloneable } from '../../shared/errors/clone-path.js'
 import {
-  NotCloneableError,
   PoolClosedError,
   type PoolError,
   TaskCancelledError,
@@ -13,7 +11,7 @@ import {
 import type { ToHost } from '../../shared/protocol/messages.js'
 import type { Timings } from '../observe/timings.js'
 import type { TaskQueue } from '../queue/task-queue.js'
-import { hasRoomFor } from '../scheduler/placement.js'
+import type { LaneTasks } from '../supervisor/lane-tasks.js'
 import type { Death, Supervisor } from '../supervisor/supervisor.js'
 import type { WorkerHandle } from '../supervisor/worker-handle.js'
 import type { Settler } from '../task/settle.js'
@@ -21,8 +19,10 @@ import type { Task } from '../task/task.js'
 import { moveTask } from '../task/task-life.js'
 import { Answers } from './answers.js'
 import { Chooser, type LoadBalancer } from './chooser.js'
-import { HandlerTable } from './handler-table.js'
+import type { HandlerTable } from './handler-table.js'
+import { LaneRoad } from './lane-road.js'
 import { PortRoad } from './port-road.js'
+import type { Road } from './road.js'
 import { WaitingLine } from './waiting-line.js'
 
 /** A task whose workers die before they begin it is given up after so many. */
@@ -35,6 +35,12 @@ export interface DispatcherParts {
   timings: Timings | null
   queue: TaskQueue
   loadBalancer: LoadBalancer | null
+  handlers: HandlerTable
+  /** `null`: tasks go over the workers' ports. */
+  lane: LaneTasks | null
+  /** A task posted to a worker's port and not begun can be taken back. */
+  canTakeBack: boolean
+  slotsPerWorker: number
   /** Called when tasks have left the queue or the workers. */
   onLeft: () => void
   /** Called with what a queue of the user's own threw where no caller could be told. */
@@ -42,47 +48,53 @@ export interface DispatcherParts {
 }
 
 export class Dispatcher {
-  readonly handlers = new HandlerTable()
+  readonly handlers: HandlerTable
   readonly #supervisor: Supervisor
   readonly #settler: Settler
   readonly #onLeft: () => void
   readonly #line: WaitingLine
-  readonly #road: PortRoad
-  readonly #chooser: Chooser
-  readonly #answers: Answers
+  readonly #road: Road
   #isPumping = false
   #pumpAgain = false
+  /** The task that is placed without having stood in the line; a getter of its payload may close the pool. */
+  #placing: Task | null = null
 
   constructor(parts: DispatcherParts) {
-    const { clock, supervisor, settler, timings } = parts
+    const { clock, supervisor, settler, timings, handlers, lane } = parts
+    this.handlers = handlers
     this.#supervisor = supervisor
     this.#settler = settler
     this.#onLeft = parts.onLeft
     this.#line = new WaitingLine(parts.queue, parts.onQueueFailure)
-    this.#road = new PortRoad(clock)
-    this.#chooser = new Chooser(supervisor, parts.loadBalancer)
     const { policy } = supervisor
-    this.#answers = new Answers({
-      clock,
-      settler,
-      timings,
-      policy,
-      road: this.#road,
-      handlers: this.handlers,
-    })
+    const answers = new Answers({ settler, timings, policy, handlers })
+    const common = { clock, supervisor, settler, line: this.#line, answers }
+    if (lane === null) {
+      this.#road = new PortRoad({
+        ...common,
+        chooser: new Chooser(supervisor, parts.loadBalancer),
+        canTakeBack: parts.canTakeBack,
+      })
+    } else {
+      this.#road = new LaneRoad({
+        ...common,
+        tasks: lane,
+        slotsPerWorker: parts.slotsPerWorker,
+        onCollected: worker => {
+          if (worker.isIdle) this.#supervisor.onIdle(worker)
+        },
+        onRoom: () => this.#onRoom(),
+      })
+    }
   }
 
-  /** Tasks that no worker holds. */
+  /** Tasks that no worker holds and that have no sure place with one. */
   get waiting(): number {
-    return this.#line.size
+    return this.#line.size + this.#road.ahead
   }
 
-  /** Of these, the tasks without a place that is sure as soon as a worker has started: what `maxQueue` counts. */
   get queueSize(): number {
-    const { size } = this.#line
-    const sure = size === 0 || this.#line.isBounded ? 0 : this.#freeStartingSlots()
-    if (sure === 0 || !this.#nextWaitsForStart()) return size
-    return Math.max(size - sure, 0)
+    return this.#road.queueSize
   }
 
   get inFlight(): number {
@@ -91,14 +103,13 @@ export class Dispatcher {
 
   /** Slots that are taken; a task that runs alone takes all of its worker. */
   get occupied(): number {
-    let slots = 0
-    for (const worker of this.#supervisor.workers) slots += worker.isExclusive ? worker.slots : worker.usage
-    return slots
+    return this.#road.occupied
   }
 
   /** Takes in an accepted task. A task that the queue refuses is rejected with what the queue threw. */
   submit(task: Task): void {
     const othersWait = this.#line.size > 0
+    if (!othersWait && !this.#isPumping && this.#placeAtOnce(task)) return
     try {
       this.#line.push(task)
     } catch (refusal) {
@@ -106,12 +117,31 @@ export class Dispatcher {
       return
     }
     // Behind others there is nothing to do, unless a worker more may be started: what keeps them waiting keeps this one.
-    if (!othersWait || (!this.#chooser.isBalanced && this.#supervisor.maySpawn)) this.pump()
+    if (!othersWait || this.#road.mayPassOthers) this.pump()
   }
 
-  /** Takes out a task that waits, as if it had never come. */
-  withdraw(task: Task): void {
-    this.#line.remove(task)
+  #placeAtOnce(task: Task): boolean {
+    // What a getter of the payload's submits must not overtake it.
+    this.#isPumping = true
+    this.#placing = task
+    try {
+      if (!this.#road.placeAtOnce(task)) return false
+    } finally {
+      this.#isPumping = false
+      this.#placing = null
+    }
+    if (this.#pumpAgain || this.#supervisor.workers.length === 0) this.pump()
+    else this.#road.afterPlacing()
+    return true
+  }
+
+  /** Takes out a task that waits, as if it had never come; false when a worker has begun it. */
+  withdraw(task: Task): boolean {
+    if (task.state === 'assigned') {
+      if (!this.#road.takeBack(task)) return false
+      moveTask(task, 'queued')
+    } else this.#line.remove(task)
+    return true
   }
 
   /**
@@ -127,15 +157,14 @@ export class Dispatcher {
     try {
       do {
         this.#pumpAgain = false
-        while (this.#takeOverEarly() || this.#placeNext());
+        while (this.#road.placeNext());
       } while (this.#pumpAgain)
+      this.#road.afterPlacing()
     } finally {
       this.#isPumping = false
     }
-    if (this.#line.size === 0) return false
-    this.#startForWaiting()
-    this.#line.lookAway()
-    return this.#rejectIfHopeless()
+    if (this.#line.size > 0) this.#line.lookAway()
+    return this.waiting > 0 && this.#rejectIfHopeless()
   }
 
   cancel(task: Task, reason: unknown): void {
@@ -144,20 +173,18 @@ export class Dispatcher {
       this.#line.remove(task)
       this.#settler.cancel(task, error)
     } else {
-      const worker = task.holder as WorkerHandle
-      const wasBegun = !this.#road.takeBack(task)
-      if (wasBegun) moveTask(task, 'running')
+      const worker = this.#road.abandon(task)
+      if (worker !== null) moveTask(task, 'running')
       this.#settler.cancel(task, error)
-      if (wasBegun) void this.#supervisor.giveUp(worker)
+      if (worker !== null) void this.#supervisor.giveUp(worker)
     }
     // It may have been the one that the others waited behind.
-    this.pump()
-    this.#onLeft()
+    this.#onRoom()
   }
 
   rejectWaiting(error: PoolError): number {
     let count = 0
-    for (const task of this.#line.drain()) {
+    for (const task of this.#waitingTasks()) {
       this.#settler.reject(task, error)
       count++
     }
@@ -167,116 +194,86 @@ export class Dispatcher {
 
   onReady(worker: WorkerHandle): void {
     this.#road.onReady(worker)
-    this.pump()
-    this.#onLeft()
+    this.#onRoom()
   }
 
   onMessage(worker: WorkerHandle, message: ToHost): void {
-    if (!this.#answers.receive(worker, message)) return
-    this.pump()
-    this.#onLeft()
+    let mayHaveRoom = true
+    if (message.kind === 'stale') {
+      worker.isLeaving = true
+      this.#supervisor.countTakers()
+    } else mayHaveRoom = this.#road.onMessage(worker, message)
+    if (!mayHaveRoom) return
+    this.#onRoom()
     if (worker.isIdle) this.#supervisor.onIdle(worker)
   }
 
   onUnreadable(worker: WorkerHandle): void {
-    this.#answers.onUnreadable(worker)
+    this.#road.onUnreadable(worker)
   }
 
   onGivenUp(worker: WorkerHandle, error: PoolError): void {
-    this.#giveBackTasks(worker, error)
-    queueMicrotask(() => {
-      this.pump()
-      this.#onLeft()
-    })
+    this.#giveBackTasks(worker, error, error instanceof PoolClosedError)
+    queueMicrotask(() => this.#onRoom())
+  }
+
+  /** The thread of a worker that was given up has ended: what it still had claimed is sure only now. */
+  onGone(worker: WorkerHandle): void {
+    this.#giveBackTasks(worker, new WorkerExitError(worker.id, 1), true)
+    this.#onRoom()
   }
 
   /** True when some caller was told of the death. */
   onLost(worker: WorkerHandle, death: Death): boolean {
-    const toldByDeath = this.#giveBackTasks(worker, death.error)
+    const toldByDeath = this.#giveBackTasks(worker, death.error, true)
     const toldByPump = this.pump()
     this.#onLeft()
     return toldByDeath || toldByPump
   }
 
-  /** Older tasks that wait for a worker to start come before younger ones in the line. */
-  #takeOverEarly(): boolean {
-    const task = this.#chooser.isBalanced ? null : this.#road.oldestEarly
-    if (task === null) return false
-    const worker = this.#chooser.chooseReady(task)
-    if (worker === null) return false
-    if (this.#road.takeOver(task)) this.#give(worker, task)
-    return true
+  #onRoom(): void {
+    this.pump()
+    this.#onLeft()
   }
 
-  /** True when the next task has left the line, one way or another. */
-  #placeNext(): boolean {
-    if (this.#line.size === 0 || !this.#chooser.isWorthAsking) return false
-    const task = this.#line.peek()
-    if (task === null) return false
-    let worker: WorkerHandle | null
-    try {
-      worker = this.#chooser.choose(task, this.#road.inFlight)
-    } catch (failure) {
-      if (task.state !== 'queued') return true
-      this.#line.take(task)
-      this.#settler.reject(task, failure)
-      return true
-    }
-    // A balancer is the user's code: it may have cancelled the task, or closed the pool.
-    if (task.state !== 'queued') return true
-    if (worker === null || !this.#road.canTravel(task, worker)) return false
-    // A task that needs a worker to itself may wait in one that starts; younger ones wait behind it.
-    if (worker.isReady && !this.#chooser.isBalanced && this.#road.oldestEarly !== null) return false
-    this.#line.take(task)
-    moveTask(task, 'assigned')
-    this.#give(worker, task)
-    return true
-  }
-
-  #give(worker: WorkerHandle, task: Task): void {
-    try {
-      this.#road.give(worker, task)
-    } catch (failure) {
-      const path = task.canBePostedAgain ? findUncloneable(task.payload, 'payload') : 'payload'
-      this.#settler.reject(task, new NotCloneableError(path, failure))
-    }
-  }
-
-  /** Where the next task must wait for a worker to start, those behind it get workers of their own meanwhile. */
-  #startForWaiting(): void {
-    if (this.#freeStartingSlots() === 0 || this.#chooser.isBalanced || !this.#nextWaitsForStart()) return
-    while (this.#line.size > this.#freeStartingSlots() && this.#supervisor.trySpawn() !== null);
-  }
-
-  #nextWaitsForStart(): boolean {
-    const next = this.#line.peek()
-    this.#line.lookAway()
-    return next !== null && !next.canBePostedAgain
-  }
-
-  #freeStartingSlots(): number {
-    let free = 0
-    for (const worker of this.#supervisor.workers) {
-      if (worker.state === 'spawning' && hasRoomFor(worker, false)) free += worker.slots - worker.usage
-    }
-    return free
-  }
-
-  /** The worker is gone: what it had begun fails with `error`, what it had not goes back to where it stood. */
-  #giveBackTasks(worker: WorkerHandle, error: unknown): boolean {
+  /**
+   * The worker is gone, or will be: what it had begun fails with `error`, what it had not goes back to where it stood. What
+   * it has answered waits for that answer until the worker's end is sure.
+   */
+  #giveBackTasks(worker: WorkerHandle, error: unknown, isSure: boolean): boolean {
     let wasTold = false
-    for (const task of worker.tasks()) {
-      const { wasBegun, wasLoading } = this.#road.progressOf(task)
+    const returned: Task[] = []
+    for (const { task, wasBegun, wasLoading } of this.#road.leftBehind(worker, isSure)) {
       if (!wasBegun && task.canBePostedAgain && ++task.returns <= MOST_RETURNS) {
         moveTask(task, 'queued')
-        this.#line.putBack(task)
+        returned.push(task)
         continue
       }
       wasTold = true
       if (wasBegun) moveTask(task, 'running')
       this.#settler.reject(task, this.#endOf(worker, task, error, wasBegun, wasLoading))
     }
+    if (returned.length > 0) this.#recall(returned)
     return wasTold
+  }
+
+  /** Puts tasks back to where they stood, and those that come after them too, since these must not start before. */
+  #recall(returned: Task[]): void {
+    for (const task of this.#road.recall(Number.POSITIVE_INFINITY)) {
+      moveTask(task, 'queued')
+      returned.push(task)
+    }
+    for (const task of returned) this.#line.putBack(task)
+  }
+
+  /** Every task without a sure place with a worker, in order, taken out of where it waits. */
+  *#waitingTasks(): Generator<Task> {
+    for (const task of this.#road.recall(this.#road.ahead)) {
+      moveTask(task, 'queued')
+      yield task
+    }
+    if (this.#placing?.state === 'queued') yield this.#placing
+    yield* this.#line.drain()
   }
 
   #endOf(worker: WorkerHandle, task: Task, error: unknown, wasBegun: boolean, wasLoading: boolean): unknown {
@@ -290,7 +287,7 @@ export class Dispatcher {
   #rejectIfHopeless(): boolean {
     const { workers, maySpawn, policy } = this.#supervisor
     if (workers.length > 0 || maySpawn || policy.lastError === null) return false
-    for (const task of this.#line.drain()) this.#settler.reject(task, restate(policy.lastError))
+    for (const task of this.#waitingTasks()) this.#settler.reject(task, restate(policy.lastError))
     this.#onLeft()
     return true
   }

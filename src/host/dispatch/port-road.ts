@@ -1,93 +1,287 @@
-// One road from a task to a worker: posted on the worker's channel, owned by whoever exchanges the slot's word first.
-// Nothing but this file and the worker's executor knows how a task travels.
+// The road over the ports: each task is given to one worker and posted into one of its slots, owned by whoever exchanges the
+// slot's word first. Nothing but this file and the worker's `port-intake` knows how such a task travels.
 import type { Clock } from '../../shared/base/clock.js'
 import { announcePost, offer, takeBack, wasLoading } from '../../shared/channel/claims.js'
+import { findUncloneable } from '../../shared/errors/clone-path.js'
+import { NotCloneableError } from '../../shared/errors/pool-errors.js'
+import type { ToHost } from '../../shared/protocol/messages.js'
+import { hasRoomFor } from '../scheduler/placement.js'
+import type { PortSlots } from '../supervisor/port-slots.js'
+import type { Supervisor } from '../supervisor/supervisor.js'
 import type { WorkerHandle } from '../supervisor/worker-handle.js'
+import type { Settler } from '../task/settle.js'
 import type { Task } from '../task/task.js'
+import { moveTask } from '../task/task-life.js'
+import type { Answers } from './answers.js'
+import type { Chooser } from './chooser.js'
+import type { LeftTask, Road } from './road.js'
+import type { WaitingLine } from './waiting-line.js'
 
-export class PortRoad {
-  readonly #clock: Clock
+export interface PortRoadParts {
+  clock: Clock
+  supervisor: Supervisor
+  settler: Settler
+  line: WaitingLine
+  chooser: Chooser
+  answers: Answers
+  /** What was posted and not begun can be taken back: the words that tell are shared. */
+  canTakeBack: boolean
+}
+
+export class PortRoad implements Road {
+  readonly ahead = 0
+  readonly #parts: PortRoadParts
   #inFlight = 0
   /** Tasks posted to workers that are not ready yet, in order. Any ready worker with room takes them over. */
   readonly #early = new Set<Task>()
 
-  constructor(clock: Clock) {
-    this.#clock = clock
+  constructor(parts: PortRoadParts) {
+    this.#parts = parts
   }
 
-  /** Tasks that workers hold. */
   get inFlight(): number {
     return this.#inFlight
   }
 
-  /** The first of the tasks that wait in a worker still starting. */
-  get oldestEarly(): Task | null {
-    for (const task of this.#early) return task
-    return null
+  get occupied(): number {
+    let slots = 0
+    for (const worker of this.#parts.supervisor.workers)
+      slots += worker.isExclusive ? worker.slots : worker.usage
+    return slots
   }
 
-  /** What is posted to a worker still starting must stay here too, since another may be ready first. */
-  canTravel(task: Task, worker: WorkerHandle): boolean {
-    return worker.isReady || task.canBePostedAgain
+  get queueSize(): number {
+    const { line } = this.#parts
+    const { size } = line
+    const sure = size === 0 || line.isBounded ? 0 : this.#freeStartingSlots()
+    if (sure === 0 || !this.#nextWaitsForStart()) return size
+    return Math.max(size - sure, 0)
   }
 
-  /** Posts the task into a slot of the worker. Throws what the channel throws; then the worker holds nothing. */
-  give(worker: WorkerHandle, task: Task): void {
-    worker.assign(task)
-    this.#inFlight++
-    task.assignedAt = this.#clock.now()
-    task.ordinal = ++worker.posted
-    offer(worker.claims, task.slot, task.id)
-    const handler = worker.knows(task.handlerId) ? null : { filename: task.filename, name: task.name }
-    const { id: taskId, slot, handlerId, payload, transferList } = task
-    try {
-      worker.link!.post({ kind: 'run', taskId, slot, handlerId, handler, payload }, transferList)
-    } catch (failure) {
-      worker.posted--
-      this.release(task)
-      throw failure
-    }
-    announcePost(worker.claims, worker.posted)
-    if (!worker.isReady) this.#early.add(task)
+  /** Unless a balancer waits for something, a worker more may be started. */
+  get mayPassOthers(): boolean {
+    return !this.#parts.chooser.isBalanced && this.#parts.supervisor.maySpawn
   }
 
-  /** Frees the task's slot; what is to become of the task is the caller's. */
-  release(task: Task): void {
-    this.#early.delete(task)
-    this.#inFlight--
-    task.holder!.release(task, this.#clock.now())
+  placeAtOnce(): boolean {
+    return false
   }
 
-  /** Frees the slot, and tells whether the worker had not begun the task and never will. */
-  takeBack(task: Task): boolean {
-    const worker = task.holder as WorkerHandle
-    const isOurs = takeBack(worker.claims, task.slot, task.id)
-    this.release(task)
-    return isOurs
+  placeNext(): boolean {
+    return this.#takeOverEarly() || this.#place()
   }
 
-  /** For a worker that is no more: frees the slot and tells how far the worker had come with the task. */
-  progressOf(task: Task): { wasBegun: boolean; wasLoading: boolean } {
-    const { claims } = task.holder as WorkerHandle
-    const isLoading = wasLoading(claims, task.slot)
-    const wasBegun = !this.takeBack(task)
-    return { wasBegun, wasLoading: wasBegun && isLoading }
-  }
-
-  /** Like `takeBack`, but leaves the task where it is when the worker has begun it. */
-  takeOver(task: Task): boolean {
-    const worker = task.holder as WorkerHandle
-    this.#early.delete(task)
-    if (!takeBack(worker.claims, task.slot, task.id)) return false
-    this.release(task)
-    return true
+  /** Where the next task must wait for a worker to start, those behind it get workers of their own meanwhile. */
+  afterPlacing(): void {
+    const { chooser, line, supervisor } = this.#parts
+    if (line.size === 0) return
+    if (this.#freeStartingSlots() === 0 || chooser.isBalanced || !this.#nextWaitsForStart()) return
+    while (line.size > this.#freeStartingSlots() && supervisor.trySpawn() !== null);
   }
 
   /** The worker begins what it was given; what it ran until now was its start. */
   onReady(worker: WorkerHandle): void {
     for (const task of worker.tasks()) {
       this.#early.delete(task)
-      task.assignedAt = this.#clock.now()
+      task.assignedAt = this.#parts.clock.now()
     }
   }
+
+  onMessage(worker: WorkerHandle, message: ToHost): boolean {
+    const { answers } = this.#parts
+    switch (message.kind) {
+      case 'done': {
+        const task = this.#takeAnswered(worker, message.slot, message.taskId)
+        if (task === null) return false
+        worker.learn(task.handlerId)
+        answers.fulfil(worker, task, message.result, this.#runMs(task))
+        return true
+      }
+      case 'failed': {
+        const task = this.#takeAnswered(worker, message.slot, message.taskId)
+        if (task === null) return false
+        if (message.reason === 'thrown' || message.reason === 'result') worker.learn(task.handlerId)
+        answers.fail(worker, task, message, this.#runMs(task))
+        return true
+      }
+      case 'unreadable':
+        return this.#onUnreadablePayload(worker, message.ordinal)
+      case 'holding':
+        return this.#onHolding(worker, message.taskIds, message.received)
+      default:
+        return false
+    }
+  }
+
+  /** The worker says what it still holds, so what it does not is what was answered. */
+  onUnreadable(worker: WorkerHandle): void {
+    worker.link!.post({ kind: 'audit' })
+  }
+
+  abandon(task: Task): WorkerHandle | null {
+    const worker = task.holder as WorkerHandle
+    return this.takeBack(task) ? null : worker
+  }
+
+  takeBack(task: Task): boolean {
+    const { claims } = slotsOf(task.holder as WorkerHandle)
+    const isOurs = takeBack(claims, task.slot, task.id)
+    this.#release(task)
+    return isOurs
+  }
+
+  /** What was answered and not received counts as begun. */
+  *leftBehind(worker: WorkerHandle): Generator<LeftTask> {
+    for (const task of worker.tasks()) {
+      const isLoading = wasLoading(slotsOf(worker).claims, task.slot)
+      const wasBegun = !this.takeBack(task)
+      yield { task, wasBegun, wasLoading: wasBegun && isLoading }
+    }
+  }
+
+  /** What was given to a worker stays with it. */
+  recall(_most: number): Iterable<Task> {
+    return []
+  }
+
+  /** Older tasks that wait for a worker to start come before younger ones in the line. */
+  #takeOverEarly(): boolean {
+    const { chooser } = this.#parts
+    const task = chooser.isBalanced ? null : this.#oldestEarly
+    if (task === null) return false
+    const worker = chooser.chooseReady(task)
+    if (worker === null) return false
+    this.#early.delete(task)
+    if (takeBack(slotsOf(task.holder as WorkerHandle).claims, task.slot, task.id)) {
+      this.#release(task)
+      this.#give(worker, task)
+    }
+    return true
+  }
+
+  #place(): boolean {
+    const { chooser, line, settler } = this.#parts
+    if (line.size === 0 || !chooser.isWorthAsking) return false
+    const task = line.peek()
+    if (task === null) return false
+    let worker: WorkerHandle | null
+    try {
+      worker = chooser.choose(task, this.#inFlight)
+    } catch (failure) {
+      if (task.state !== 'queued') return true
+      line.take(task)
+      settler.reject(task, failure)
+      return true
+    }
+    // A balancer is the user's code: it may have cancelled the task, or closed the pool.
+    if (task.state !== 'queued') return true
+    // What is posted to a worker still starting must stay here too, since another may be ready first.
+    if (worker === null || !(worker.isReady || this.#mayPostEarly(task))) return false
+    // A task that needs a worker to itself may wait in one that starts; younger ones wait behind it.
+    if (worker.isReady && !chooser.isBalanced && this.#oldestEarly !== null) return false
+    line.take(task)
+    moveTask(task, 'assigned')
+    this.#give(worker, task)
+    return true
+  }
+
+  #give(worker: WorkerHandle, task: Task): void {
+    try {
+      this.#post(worker, task)
+    } catch (failure) {
+      const path = task.canBePostedAgain ? findUncloneable(task.payload, 'payload') : 'payload'
+      // A getter may have cancelled it meanwhile.
+      if (task.state !== 'settled') this.#parts.settler.reject(task, new NotCloneableError(path, failure))
+    }
+  }
+
+  /** Throws what the channel throws; then the worker holds nothing. */
+  #post(worker: WorkerHandle, task: Task): void {
+    const slots = slotsOf(worker)
+    slots.assign(task)
+    task.holder = worker
+    this.#inFlight++
+    task.assignedAt = this.#parts.clock.now()
+    task.ordinal = ++worker.posted
+    offer(slots.claims, task.slot, task.id)
+    const handler = worker.knows(task.handlerId) ? null : { filename: task.filename, name: task.name }
+    const { id: taskId, slot, handlerId, payload, transferList } = task
+    try {
+      worker.link!.post({ kind: 'run', taskId, slot, handlerId, handler, payload }, transferList)
+    } catch (failure) {
+      worker.posted--
+      if (task.holder === worker) this.#release(task)
+      throw failure
+    }
+    announcePost(slots.claims, worker.posted)
+    if (!worker.isReady && task.holder === worker) this.#early.add(task)
+  }
+
+  /** Frees the task's slot; what is to become of the task is the caller's. */
+  #release(task: Task): void {
+    const worker = task.holder as WorkerHandle
+    this.#early.delete(task)
+    this.#inFlight--
+    task.holder = null
+    slotsOf(worker).release(task)
+    if (worker.isIdle) worker.idleSince = this.#parts.clock.now()
+  }
+
+  #takeAnswered(worker: WorkerHandle, slot: number, taskId: number): Task | null {
+    const task = slotsOf(worker).taskAt(slot, taskId)
+    if (task !== null) this.#release(task)
+    return task
+  }
+
+  #runMs(task: Task): number {
+    return this.#parts.clock.now() - task.assignedAt
+  }
+
+  #onUnreadablePayload(worker: WorkerHandle, ordinal: number): boolean {
+    const task = worker.tasks().find(held => held.ordinal === ordinal)
+    if (task === undefined) return false
+    this.#release(task)
+    this.#parts.answers.failUnreadable(worker, task, 'payload', this.#runMs(task))
+    return true
+  }
+
+  #onHolding(worker: WorkerHandle, taskIds: number[], received: number): boolean {
+    const stillRunning = new Set(taskIds)
+    for (const task of worker.tasks()) {
+      if (task.ordinal > received || stillRunning.has(task.id) || !worker.holding.hasBegun(task)) continue
+      this.#release(task)
+      this.#parts.answers.failUnreadable(worker, task, 'result', this.#runMs(task))
+    }
+    return true
+  }
+
+  /** The first of the tasks that wait in a worker still starting. */
+  get #oldestEarly(): Task | null {
+    for (const task of this.#early) return task
+    return null
+  }
+
+  #nextWaitsForStart(): boolean {
+    const { line } = this.#parts
+    const next = line.peek()
+    line.lookAway()
+    return next !== null && !this.#mayPostEarly(next)
+  }
+
+  /** To a worker still starting: the first one that is ready must be able to take it over. */
+  #mayPostEarly(task: Task): boolean {
+    return this.#parts.canTakeBack && task.canBePostedAgain
+  }
+
+  #freeStartingSlots(): number {
+    let free = 0
+    for (const worker of this.#parts.supervisor.workers) {
+      if (worker.state === 'spawning' && hasRoomFor(worker, false)) free += worker.slots - worker.usage
+    }
+    return free
+  }
+}
+
+function slotsOf(worker: WorkerHandle): PortSlots {
+  return worker.holding as PortSlots
 }

@@ -21,6 +21,11 @@ export class WaitingLine {
     this.#held = queue.constructor === FifoQueue ? null : new Set()
   }
 
+  /** What comes later never starts earlier, so tasks may leave the line long before they start. */
+  get isFirstInFirstOut(): boolean {
+    return this.#held === null
+  }
+
   /** The queue itself refuses tasks beyond a number. */
   get isBounded(): boolean {
     return Number.isFinite(this.#queue.capacity ?? Number.POSITIVE_INFINITY)
@@ -71,7 +76,7 @@ export class WaitingLine {
     this.#held?.add(task)
   }
 
-  /** Takes out the task that `peek` gave. */
+  /** Takes out the task that `peek` gave, unless it was removed meanwhile. */
   take(task: Task): void {
     if (task === this.#head) this.#head = null
     else this.#takeReturned(task)

@@ -1,7 +1,15 @@
-// Durations, summed up: count, extremes, mean and percentiles, in milliseconds with a resolution of one microsecond.
-import { createHistogram, type RecordableHistogram } from 'node:perf_hooks'
+// Durations, summed up: count, extremes, mean and percentiles, in milliseconds. Kept in buckets that grow with the value:
+// up to 256 µs one for each microsecond, above that 128 for each doubling, so a percentile is off by 0.4 % at most. Plain
+// arrays: the runtime's own histogram takes a call into native code for each record, as long as a small task takes.
 
 const MICROSECONDS = 1000
+const FIRST_BITS = 8
+const FIRST_BUCKETS = 2 ** FIRST_BITS
+const HALF = FIRST_BUCKETS / 2
+/** About 100 days; what is longer counts as that. */
+const MOST_BITS = 43
+const MOST_MICROSECONDS = 2 ** MOST_BITS - 1
+const BUCKETS = FIRST_BUCKETS + (MOST_BITS - FIRST_BITS) * HALF
 
 export interface DurationSummary {
   readonly count: number
@@ -16,37 +24,79 @@ export interface DurationSummary {
 }
 
 export class DurationHistogram implements DurationSummary {
-  readonly #histogram: RecordableHistogram = createHistogram()
+  readonly #counts = new Float64Array(BUCKETS)
+  #count = 0
+  #min = Number.POSITIVE_INFINITY
+  #max = 0
+  #mean = 0
+  /** The sum of the squared distances from the mean. */
+  #spread = 0
 
   record(durationMs: number): void {
-    this.#histogram.record(Math.max(Math.round(durationMs * MICROSECONDS), 1))
+    const rounded = Math.round(durationMs * MICROSECONDS)
+    const value = rounded < 1 ? 1 : rounded > MOST_MICROSECONDS ? MOST_MICROSECONDS : rounded
+    this.#counts[bucketOf(value)]!++
+    this.#count++
+    if (value < this.#min) this.#min = value
+    if (value > this.#max) this.#max = value
+    const distance = value - this.#mean
+    this.#mean += distance / this.#count
+    this.#spread += distance * (value - this.#mean)
   }
 
   reset(): void {
-    this.#histogram.reset()
+    this.#counts.fill(0)
+    this.#count = 0
+    this.#min = Number.POSITIVE_INFINITY
+    this.#max = 0
+    this.#mean = 0
+    this.#spread = 0
   }
 
   get count(): number {
-    return this.#histogram.count
+    return this.#count
   }
 
   get min(): number {
-    return this.count === 0 ? Number.POSITIVE_INFINITY : this.#histogram.min / MICROSECONDS
+    return this.#min / MICROSECONDS
   }
 
   get max(): number {
-    return this.#histogram.max / MICROSECONDS
+    return this.#max / MICROSECONDS
   }
 
   get mean(): number {
-    return this.#histogram.mean / MICROSECONDS
+    return this.#count === 0 ? Number.NaN : this.#mean / MICROSECONDS
   }
 
   get stddev(): number {
-    return this.#histogram.stddev / MICROSECONDS
+    return this.#count === 0 ? Number.NaN : Math.sqrt(this.#spread / this.#count) / MICROSECONDS
   }
 
   percentile(percent: number): number {
-    return this.#histogram.percentile(percent) / MICROSECONDS
+    const rank = Math.max(Math.ceil((percent / 100) * this.#count), 1)
+    if (rank >= this.#count) return this.max
+    let passed = 0
+    for (let bucket = 0; bucket < BUCKETS; bucket++) {
+      passed += this.#counts[bucket]!
+      if (passed >= rank) return Math.min(Math.max(middleOf(bucket), this.#min), this.#max) / MICROSECONDS
+    }
+    return this.max
   }
+}
+
+function bucketOf(value: number): number {
+  if (value < FIRST_BUCKETS) return value
+  // Above 2^31 the upper half of the number tells its size.
+  const bits = value < 2 ** 31 ? 32 - Math.clz32(value) : 64 - Math.clz32(value / 2 ** 32)
+  const shift = bits - FIRST_BITS
+  return FIRST_BUCKETS + (shift - 1) * HALF + (Math.floor(value / 2 ** shift) - HALF)
+}
+
+/** The value in the middle of the bucket. */
+function middleOf(bucket: number): number {
+  if (bucket < FIRST_BUCKETS) return bucket
+  const shift = Math.floor((bucket - FIRST_BUCKETS) / HALF) + 1
+  const place = ((bucket - FIRST_BUCKETS) % HALF) + HALF
+  return (place + 0.5) * 2 ** shift
 }

@@ -5,7 +5,7 @@ import { SHARE_ENV } from 'node:worker_threads'
 import { InvalidOptionError } from '../../shared/errors/pool-errors.js'
 import { FifoQueue } from '../queue/fifo-queue.js'
 import { FixedQueue } from '../queue/fixed-queue.js'
-import { type PoolOptions, type PoolSettings, preloadOf, resolveOptions } from './options.js'
+import { type PoolOptions, type PoolSettings, resolveOptions } from './options.js'
 
 const resolve = (options?: object): PoolSettings => resolveOptions(options)
 
@@ -70,6 +70,7 @@ const judged: Record<keyof PoolOptions, { right: unknown[]; wrong: unknown[] }> 
   recordTiming: { right: [true, false], wrong: [1, 'true', null] },
   workerHistogram: { right: [true, false], wrong: [0, 'false', null] },
   spin: { right: [true, false], wrong: [1, 'false', null] },
+  lane: { right: [true, false], wrong: [1, 'false', null] },
 }
 
 const say = (value: unknown) =>
@@ -118,7 +119,7 @@ describe('options together', () => {
     assert.equal(settings.recordTiming, true)
     assert.equal(settings.workerHistogram, false)
     assert.ok(settings.queue instanceof FifoQueue)
-    assert.equal(preloadOf(settings), null)
+    assert.equal(settings.handler, null)
   })
 
   test('every pool has a queue of its own', () => {
@@ -149,7 +150,7 @@ describe('options together', () => {
   })
 
   test('the pool file and its name are what workers load first', () => {
-    assert.deepEqual(preloadOf(resolve({ filename: '/handler.js', name: 'work' })), {
+    assert.deepEqual(resolve({ filename: '/handler.js', name: 'work' }).handler, {
       filename: '/handler.js',
       name: 'work',
     })

@@ -46,13 +46,23 @@ export interface PoolOptions {
   recordTiming?: boolean | undefined
   /** Keeps a histogram of run times for each worker. Default `false`. */
   workerHistogram?: boolean | undefined
-  /** Lets a worker that has answered look up to 100 µs for its next task, while a core is spare. Default `true`. */
+  /**
+   * While a core is spare and short tasks follow each other, lets a worker look up to 100 µs for its next task before it
+   * sleeps, and the host look for answers in each turn of its event loop. Default `true`.
+   */
   spin?: boolean | undefined
+  /**
+   * Lets tasks and answers travel through memory that the threads share. `false`: by messages alone. A pool with a
+   * `loadBalancer`, or where there is no SharedArrayBuffer, goes without by itself. Default `true`.
+   */
+  lane?: boolean | undefined
 }
 
 export interface PoolSettings {
   readonly filename: string | null
   readonly name: string
+  /** The two together: what workers load before they say they are ready. `null` without a file. */
+  readonly handler: Handler | null
   readonly minThreads: number
   readonly maxThreads: number
   readonly idleTimeout: number
@@ -66,6 +76,7 @@ export interface PoolSettings {
   readonly workerHistogram: boolean
   /** Workers spin while there are fewer of them than this; 0: never. */
   readonly spinCores: number
+  readonly lane: boolean
   /** What each worker is started with. */
   readonly workerOptions: Readonly<Record<string, unknown>>
 }
@@ -96,6 +107,7 @@ const knownOptions = [
   'recordTiming',
   'workerHistogram',
   'spin',
+  'lane',
 ] as const satisfies readonly (keyof PoolOptions)[]
 
 export function resolveOptions(given: unknown): PoolSettings {
@@ -103,11 +115,15 @@ export function resolveOptions(given: unknown): PoolSettings {
   const { minThreads, maxThreads } = resolveSizes(options)
   const { idleTimeout = DEFAULT_IDLE_TIMEOUT_MS, closeTimeout = DEFAULT_CLOSE_TIMEOUT_MS } = options
   const { concurrentTasksPerWorker = 1, recordTiming = true, workerHistogram = false } = options
+  const { lane = true } = options
   const queue = resolveQueue(options.queue)
   const maxQueue = resolveMaxQueue(options.maxQueue, maxThreads)
+  const filename = resolveFilename(options.filename)
+  const name = options.name === undefined ? 'default' : text('name', options.name)
   return {
-    filename: resolveFilename(options.filename),
-    name: options.name === undefined ? 'default' : text('name', options.name),
+    filename,
+    name,
+    handler: filename === null ? null : { filename, name },
     minThreads,
     maxThreads,
     idleTimeout: durationMs('idleTimeout', idleTimeout),
@@ -120,13 +136,9 @@ export function resolveOptions(given: unknown): PoolSettings {
     recordTiming: boolean('recordTiming', recordTiming),
     workerHistogram: boolean('workerHistogram', workerHistogram),
     spinCores: resolveSpin(options.spin),
+    lane: boolean('lane', lane),
     workerOptions: resolveWorkerOptions(options),
   }
-}
-
-/** The handler that workers load before they say they are ready. */
-export function preloadOf(settings: PoolSettings): Handler | null {
-  return settings.filename === null ? null : { filename: settings.filename, name: settings.name }
 }
 
 function ownOptions(given: unknown): PoolOptions {

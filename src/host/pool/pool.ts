@@ -23,10 +23,11 @@ import { Task, type TaskRequest } from '../task/task.js'
 import { type CloseOptions, type CloseReport, Closing, checkCloseOptions } from './closing.js'
 import type { HandlerName, PayloadOf, ResultOf } from './handler-types.js'
 import { Liveness } from './liveness.js'
-import { type PoolOptions, type PoolSettings, preloadOf, resolveOptions } from './options.js'
+import { type PoolOptions, type PoolSettings, resolveOptions } from './options.js'
 import { movePool, type PoolState } from './pool-life.js'
 import { type RunOptions, resolveRun } from './run-options.js'
 import { durationStats, type PoolStats, workerStats } from './stats.js'
+import { Transport } from './transport.js'
 import { startProblem } from './worker-options.js'
 
 export interface PoolEvents {
@@ -58,6 +59,7 @@ export class Pool<Module = any> extends EventEmitter<PoolEvents> {
   readonly #dispatcher: Dispatcher
   readonly #admission: Admission
   readonly #liveness: Liveness
+  readonly #transport: Transport
   readonly #life: { state: PoolState } = { state: 'open' }
   #lastTaskId = 0
   #closing: Closing | null = null
@@ -75,20 +77,28 @@ export class Pool<Module = any> extends EventEmitter<PoolEvents> {
     this.#histogram = poolHistogram(this.#timings)
     this.#settler = new Settler({ onSettled: (task, wasAssigned) => this.#onSettled(task, wasAssigned) })
     this.#cancellation = new Cancellation((task, reason) => this.#dispatcher.cancel(task, reason))
-    this.#supervisor = new Supervisor({ ...settings, preload: preloadOf(settings) }, backend, clock, {
-      onReady: worker => this.#dispatcher.onReady(worker),
-      onMessage: (worker, message) => this.#dispatcher.onMessage(worker, message),
-      onUnreadable: worker => this.#dispatcher.onUnreadable(worker),
-      onGivenUp: (worker, error) => this.#dispatcher.onGivenUp(worker, error),
-      onLost: (worker, death) => {
-        const wasToldToCallers = this.#dispatcher.onLost(worker, death)
-        if (!wasToldToCallers) this.#tellError(death.error)
+    this.#transport = new Transport(settings)
+    const makeHolding = (workerId: number) => this.#transport.makeHolding(workerId)
+    this.#supervisor = new Supervisor(
+      { ...settings, preload: settings.handler, makeHolding },
+      backend,
+      clock,
+      {
+        onReady: worker => this.#dispatcher.onReady(worker),
+        onMessage: (worker, message) => this.#dispatcher.onMessage(worker, message),
+        onUnreadable: worker => this.#dispatcher.onUnreadable(worker),
+        onGivenUp: (worker, error) => this.#dispatcher.onGivenUp(worker, error),
+        onGone: worker => this.#dispatcher.onGone(worker),
+        onLost: (worker, death) => {
+          const wasToldToCallers = this.#dispatcher.onLost(worker, death)
+          if (!wasToldToCallers) this.#tellError(death.error)
+        },
+        onPauseOver: () => void this.#dispatcher.pump(),
+        onUserMessage: (worker, value) => this.#tell('message', value, worker.view),
+        onCreated: worker => this.#tell('workerCreate', worker.view),
+        onDestroyed: worker => this.#tell('workerDestroy', worker.view),
       },
-      onPauseOver: () => void this.#dispatcher.pump(),
-      onUserMessage: (worker, value) => this.#tell('message', value, worker.view),
-      onCreated: worker => this.#tell('workerCreate', worker.view),
-      onDestroyed: worker => this.#tell('workerDestroy', worker.view),
-    })
+    )
     this.#dispatcher = new Dispatcher({
       clock,
       supervisor: this.#supervisor,
@@ -96,16 +106,17 @@ export class Pool<Module = any> extends EventEmitter<PoolEvents> {
       timings: this.#timings,
       queue: settings.queue,
       loadBalancer: settings.loadBalancer,
+      handlers: this.#transport.handlers,
+      lane: this.#transport.lane,
+      canTakeBack: this.#transport.canTakeBack,
+      slotsPerWorker: settings.concurrentTasksPerWorker,
       onLeft: () => this.#admission.onLeft(),
       onQueueFailure: failure => this.#tellError(failure),
     })
-    this.#admission = new Admission(
-      settings.maxQueue,
-      this.#slots,
-      clock,
-      () => ({ waiting: this.#dispatcher.queueSize, occupied: this.#dispatcher.occupied }),
-      { onDrain: () => this.#tell('drain'), onNeedsDrain: () => this.#tell('needsDrain') },
-    )
+    this.#admission = new Admission(settings.maxQueue, this.#slots, clock, this.#dispatcher, {
+      onDrain: () => this.#tell('drain'),
+      onNeedsDrain: () => this.#tell('needsDrain'),
+    })
     this.#startMinimum()
   }
 
@@ -234,7 +245,8 @@ export class Pool<Module = any> extends EventEmitter<PoolEvents> {
       workers: this.workers.map(workerStats),
       waitTime: durationStats(this.#timings?.waitTime),
       runTime: durationStats(this.#timings?.runTime),
-      transport: 'port',
+      transport: this.#transport.lane === null ? 'port' : 'lane',
+      transportReason: this.#transport.reason,
     }
   }
 
@@ -253,10 +265,11 @@ export class Pool<Module = any> extends EventEmitter<PoolEvents> {
   }
 
   #accept(request: TaskRequest, resolve: (value: unknown) => void, reject: (reason: unknown) => void): void {
-    const { queueSize, inFlight } = this.#dispatcher
     const { limit } = this.#admission
-    const mustStartNow = queueSize >= limit
-    if (mustStartNow && (queueSize > 0 || inFlight >= this.#slots)) return reject(new QueueFullError(limit))
+    const mustStartNow = limit !== Number.POSITIVE_INFINITY && this.#dispatcher.queueSize >= limit
+    if (mustStartNow && (this.#dispatcher.queueSize > 0 || this.#dispatcher.inFlight >= this.#slots)) {
+      return reject(new QueueFullError(limit))
+    }
     this.#lastTaskId = nextTaskId(this.#lastTaskId)
     const handlerId = this.#dispatcher.handlers.idOf(request.handler)
     const task = new Task(this.#lastTaskId, request, handlerId, this.#clock.now(), resolve, reject)
@@ -264,8 +277,13 @@ export class Pool<Module = any> extends EventEmitter<PoolEvents> {
     if (this.#counters.pending === 1) this.#liveness.onBusy()
     this.#cancellation.watch(task)
     this.#dispatcher.submit(task)
-    if (mustStartNow && task.state === 'queued' && this.#dispatcher.queueSize > limit) {
+    const isStillWaiting = task.state === 'queued' || task.state === 'assigned'
+    if (
+      mustStartNow &&
+      isStillWaiting &&
+      this.#dispatcher.queueSize > limit &&
       this.#dispatcher.withdraw(task)
+    ) {
       this.#settler.reject(task, new QueueFullError(limit))
       this.#counters.onRefused()
     }
@@ -309,6 +327,7 @@ export class Pool<Module = any> extends EventEmitter<PoolEvents> {
     const stopped = this.#supervisor.stop(error)
     this.#dispatcher.rejectWaiting(error)
     void stopped.then(() => {
+      this.#dispatcher.rejectWaiting(error)
       movePool(this.#life, 'closed')
       this.#liveness.end()
       closing.resolve({ cutOff: closing.cutOff, timedOut: closing.timedOut })

@@ -1,5 +1,6 @@
 // What a user may say of one call, checked before the task exists.
 import { InvalidTaskError } from '../../shared/errors/pool-errors.js'
+import type { Handler } from '../../shared/protocol/messages.js'
 import { isMoved, type TransferItem, transferOf, valueSymbol } from '../../shared/protocol/move.js'
 import type { TaskRequest } from '../task/task.js'
 import { describe } from './describe-value.js'
@@ -32,11 +33,18 @@ export function resolveRun(
   given: RunOptions | undefined,
   settings: PoolSettings,
 ): TaskRequest {
-  const options = given === undefined ? EMPTY : ownOptions(given)
-  const handler = {
-    filename: resolveFilename(options.filename, settings),
-    name: resolveName(options.name, settings),
+  if (given === undefined && settings.handler !== null && !isMoved(payload)) {
+    return {
+      handler: settings.handler,
+      payload,
+      transferList: NOTHING,
+      signal: null,
+      priority: 0,
+      queueOptions: undefined,
+    }
   }
+  const options = given === undefined ? EMPTY : ownOptions(given)
+  const handler = resolveHandler(options, settings)
   let transferList = resolveTransferList(options.transferList)
   if (isMoved(payload)) {
     transferList = [...transferList, ...transferOf(payload)]
@@ -67,6 +75,12 @@ function ownOptions(given: unknown): RunOptions {
     throw new InvalidTaskError(key, `run() has no option '${key}'. ${hint}`)
   }
   return Object.assign(Object.create(null), given)
+}
+
+/** One object for all calls that say nothing of it. */
+function resolveHandler({ filename, name }: RunOptions, settings: PoolSettings): Handler {
+  if (filename === undefined && name === undefined && settings.handler !== null) return settings.handler
+  return { filename: resolveFilename(filename, settings), name: resolveName(name, settings) }
 }
 
 function resolveFilename(given: unknown, settings: PoolSettings): string {

@@ -14,6 +14,9 @@ export interface DurationStats {
   maxMs: number
 }
 
+/** The option `lane: false`, a balancer that chooses each task's worker, or no memory that threads could share. */
+export type PortReason = 'option' | 'loadBalancer' | 'noSharedMemory'
+
 export interface PoolStats {
   state: PoolState
   /** Milliseconds since construction. */
@@ -26,8 +29,10 @@ export interface PoolStats {
   /** `null` with `recordTiming: false` and before the first answer. */
   waitTime: DurationStats | null
   runTime: DurationStats | null
-  /** How tasks reach workers. */
-  transport: 'port'
+  /** How tasks reach workers: through shared memory, or by messages alone. */
+  transport: 'lane' | 'port'
+  /** Why not through shared memory; `null` where they do. */
+  transportReason: PortReason | null
 }
 
 export function durationStats(summary: DurationSummary | undefined): DurationStats | null {

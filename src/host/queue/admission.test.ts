@@ -7,9 +7,9 @@ import { Admission } from './admission.js'
 
 function setUp({ limit = Number.POSITIVE_INFINITY, slots = 2, waiting = 0, occupied = 0 } = {}) {
   const clock = new ManualClock()
-  const load = { waiting, occupied }
+  const load = { queueSize: waiting, occupied }
   const events: string[] = []
-  const admission = new Admission(limit, slots, clock, () => ({ ...load }), {
+  const admission = new Admission(limit, slots, clock, load, {
     onDrain: () => events.push('drain'),
     onNeedsDrain: () => events.push('needsDrain'),
   })
@@ -22,14 +22,14 @@ function setUp({ limit = Number.POSITIVE_INFINITY, slots = 2, waiting = 0, occup
     accept(count = 1) {
       for (; count > 0; count--) {
         if (load.occupied < slots) load.occupied++
-        else load.waiting++
+        else load.queueSize++
         admission.onAccepted()
       }
     },
     /** Tasks are answered; waiting ones move up. */
     answer(count = 1) {
       for (; count > 0; count--) {
-        if (load.waiting > 0) load.waiting--
+        if (load.queueSize > 0) load.queueSize--
         else load.occupied--
         admission.onLeft()
       }
@@ -62,7 +62,7 @@ describe('room()', () => {
     const asked = ask()
     await microtasks()
     assert.equal(asked.state, 'pending')
-    load.waiting = 1
+    load.queueSize = 1
     admission.onLeft()
     await microtasks()
     assert.equal(asked.state, 'fulfilled')
@@ -79,7 +79,7 @@ describe('room()', () => {
   test('as many are woken as there are places', async () => {
     const { ask, load, admission } = setUp({ limit: 4, slots: 1, waiting: 4, occupied: 1 })
     const asked = [ask(), ask(), ask()]
-    load.waiting = 2
+    load.queueSize = 2
     admission.onLeft()
     await microtasks()
     assert.deepEqual(states(asked), ['fulfilled', 'fulfilled', 'pending'])
@@ -95,7 +95,7 @@ describe('room()', () => {
   test('nobody overtakes those who wait already', async () => {
     const { ask, load, admission } = setUp({ limit: 1, slots: 1, waiting: 1, occupied: 1 })
     const first = ask()
-    load.waiting = 0
+    load.queueSize = 0
     const second = ask()
     await microtasks()
     assert.deepEqual(states([first, second]), ['pending', 'pending'])

@@ -4,10 +4,10 @@ import type { Clock } from '../../shared/base/clock.js'
 import { PoolClosedError } from '../../shared/errors/pool-errors.js'
 
 export interface Load {
-  /** Tasks in the queue. */
-  waiting: number
+  /** Tasks that wait. */
+  readonly queueSize: number
   /** Slots that are taken; a task that runs alone takes all of its worker. */
-  occupied: number
+  readonly occupied: number
 }
 
 interface Waiter {
@@ -29,14 +29,14 @@ export class Admission {
   readonly #mark: number
   readonly #clock: Clock
   readonly #listener: AdmissionListener
-  readonly #load: () => Load
+  readonly #load: Load
   readonly #waiters = new Set<Waiter>()
   #grants = 0
   #isFull = false
   #wasWaiting = false
   #isClosed = false
 
-  constructor(limit: number, slots: number, clock: Clock, load: () => Load, listener: AdmissionListener) {
+  constructor(limit: number, slots: number, clock: Clock, load: Load, listener: AdmissionListener) {
     this.limit = limit
     this.#slots = slots
     this.#mark = Number.isFinite(limit) ? limit : slots
@@ -91,13 +91,14 @@ export class Admission {
   }
 
   #hasRoom(): boolean {
-    const { waiting, occupied } = this.#load()
+    const { queueSize: waiting } = this.#load
     // Free slots are not counted where tasks may wait: a task may need a worker to itself, or a balancer's consent.
     if (this.#mark > 0) return waiting + this.#grants < this.#mark
-    return waiting === 0 && occupied + this.#grants < this.#slots
+    return waiting === 0 && this.#load.occupied + this.#grants < this.#slots
   }
 
   #serveWaiters(): void {
+    if (this.#waiters.size === 0) return
     for (const waiter of this.#waiters) {
       if (!this.#hasRoom()) return
       this.#waiters.delete(waiter)
@@ -117,8 +118,8 @@ export class Admission {
   }
 
   #look(): void {
-    const { waiting, occupied } = this.#load()
-    const isFull = waiting >= this.#mark && (waiting > 0 || occupied >= this.#slots)
+    const { queueSize: waiting } = this.#load
+    const isFull = waiting >= this.#mark && (waiting > 0 || this.#load.occupied >= this.#slots)
     const becameFull = isFull && !this.#isFull
     const hasRoomAgain = !isFull && this.#isFull
     const becameEmpty = waiting === 0 && this.#wasWaiting

@@ -1,6 +1,5 @@
 // Keeps workers alive: starts, replaces and ends them. It knows nothing of tasks beyond a worker's count of them.
 import type { Clock, Timer } from '../../shared/base/clock.js'
-import { allowSpin } from '../../shared/channel/claims.js'
 import {
   type PoolError,
   WorkerExitError,
@@ -11,6 +10,7 @@ import { unpack } from '../../shared/errors/remote-error.js'
 import type { Handler, ToHost } from '../../shared/protocol/messages.js'
 import type { Backend, LinkListener } from '../backend/backend.js'
 import { chooseRetired, nextRetirement } from '../scheduler/scaling.js'
+import type { MakeHolding } from './holding.js'
 import { RestartPolicy } from './restart-policy.js'
 import { WorkerHandle } from './worker-handle.js'
 import { moveWorker } from './worker-life.js'
@@ -26,6 +26,7 @@ export interface SupervisorSettings {
   workerOptions: Record<string, unknown>
   /** Workers spin while there are fewer of them than this; 0: never. */
   spinCores: number
+  makeHolding: MakeHolding
 }
 
 /** Why a worker is no more. `error` is for the tasks that it had begun. */
@@ -40,6 +41,8 @@ export interface SupervisorListener {
   onUnreadable(worker: WorkerHandle): void
   /** The worker is given up by the pool's own will; its tasks must go. */
   onGivenUp(worker: WorkerHandle, error: PoolError): void
+  /** The worker that was given up has ended. */
+  onGone(worker: WorkerHandle): void
   /** The worker died. */
   onLost(worker: WorkerHandle, death: Death): void
   /** Workers may be started again after some failed. */
@@ -49,6 +52,8 @@ export interface SupervisorListener {
   onDestroyed(worker: WorkerHandle): void
 }
 
+/** A worker whose time is over may be about to take a task; then it is looked at again after so long. */
+const RETRY_DELAY_MS = 1
 /** How long a worker that may be loading gets to end itself. Node 20 to 24 abort when one is killed in `require(esm)`. */
 const LOADING_GRACE_MS = 250
 
@@ -56,6 +61,10 @@ export class Supervisor {
   /** Spawning or ready, oldest first. */
   readonly workers: WorkerHandle[] = []
   readonly policy = new RestartPolicy()
+  /** Workers that take tasks, or will when they have started. */
+  takers = 0
+  /** There is a core for the host to look out for answers. */
+  mayPoll = false
   readonly #settings: SupervisorSettings
   readonly #backend: Backend
   readonly #clock: Clock
@@ -91,14 +100,16 @@ export class Supervisor {
   spawn(): WorkerHandle {
     const { concurrentTasksPerWorker, workerHistogram, niceIncrement, preload, workerOptions } =
       this.#settings
+    const id = ++this.#lastId
     const worker = new WorkerHandle(
-      ++this.#lastId,
+      id,
       concurrentTasksPerWorker,
+      this.#settings.makeHolding(id),
       workerHistogram,
       this.#clock.now(),
       handle => this.giveUp(handle),
     )
-    const spec = { claims: worker.claims, preload, niceIncrement, workerOptions }
+    const spec = { road: worker.holding.order(), preload, niceIncrement, workerOptions }
     worker.link = this.#backend.start(spec, this.#listenerFor(worker))
     this.workers.push(worker)
     this.#shareCores()
@@ -139,6 +150,7 @@ export class Supervisor {
     if (worker.state === 'exited') return Promise.resolve()
     const wasSpawning = worker.state === 'spawning'
     moveWorker(worker, 'draining')
+    worker.holding.dismiss()
     this.#remove(worker)
     const ending = new Ending()
     this.#ending.set(worker, ending)
@@ -168,17 +180,17 @@ export class Supervisor {
     else this.#planRetirement()
   }
 
-  #planRetirement(): void {
+  #planRetirement(leastDelayMs = 0): void {
     if (this.#retirement !== null || this.workers.length <= this.#settings.minThreads) return
     const { minThreads, idleTimeout } = this.#settings
     const dueAt = nextRetirement(this.workers, minThreads, idleTimeout)
     if (dueAt === Number.POSITIVE_INFINITY) return
-    this.#retirement = this.#clock.after(Math.max(dueAt - this.#clock.now(), 0), () => {
+    this.#retirement = this.#clock.after(Math.max(dueAt - this.#clock.now(), leastDelayMs), () => {
       this.#retirement = null
-      for (const worker of chooseRetired(this.workers, minThreads, idleTimeout, this.#clock.now())) {
-        void this.giveUp(worker)
-      }
-      this.#planRetirement()
+      const due = chooseRetired(this.workers, minThreads, idleTimeout, this.#clock.now())
+      const retired = due.filter(worker => worker.holding.retire())
+      for (const worker of retired) void this.giveUp(worker)
+      this.#planRetirement(retired.length < due.length ? RETRY_DELAY_MS : 0)
     })
   }
 
@@ -186,7 +198,7 @@ export class Supervisor {
     let startError: WorkerStartError | null = null
     return {
       onMessage: message => {
-        if (worker.state === 'draining') return
+        if (worker.state === 'draining' && !countsToTheEnd(message)) return
         if (message.kind === 'ready') this.#onReady(worker)
         else if (message.kind === 'startFailed') {
           startError = new WorkerStartError(worker.id, this.#settings.preload!, 'load', unpack(message.error))
@@ -218,7 +230,7 @@ export class Supervisor {
       ending.kill?.cancel()
       ending.resolve()
     }
-    if (wasGivenUp) return
+    if (wasGivenUp) return this.#listener.onGone(worker)
     this.#remove(worker)
     const cause = wasReady
       ? this.#deathError(worker, exitCode, error)
@@ -266,11 +278,23 @@ export class Supervisor {
     this.#shareCores()
   }
 
-  /** Workers may spin while the host and all of them have a core each. */
-  #shareCores(): void {
-    const isAllowed = this.workers.length < this.#settings.spinCores
-    for (const worker of this.workers) allowSpin(worker.claims, isAllowed)
+  /** To be called when a worker starts, ends or takes no more tasks. */
+  countTakers(): void {
+    this.takers = this.workers.filter(worker => !worker.isLeaving).length
   }
+
+  /** Workers may spin, and the host poll, while the host and all of them have a core each. */
+  #shareCores(): void {
+    this.countTakers()
+    const isAllowed = this.workers.length < this.#settings.spinCores
+    for (const worker of this.workers) worker.holding.allowSpin(isAllowed)
+    this.mayPoll = isAllowed
+  }
+}
+
+/** An answer given is an answer; and who rings the host's bell rings it for all workers. */
+function countsToTheEnd({ kind }: ToHost): boolean {
+  return kind === 'done' || kind === 'failed' || kind === 'bell'
 }
 
 /** A worker whose end was asked for. */

@@ -1,45 +1,41 @@
-// One worker as the host knows it: its state, its slots and the tasks in them. It holds; others decide.
+// One worker as the host knows it: its state, and what it holds. It is told; others decide.
 import type { Worker } from 'node:worker_threads'
-import type { SharedWords } from '../../shared/base/atomics.js'
-import { allocateClaims, isClaimed } from '../../shared/channel/claims.js'
 import type { WorkerLink } from '../backend/backend.js'
 import { DurationHistogram, type DurationSummary } from '../observe/histogram.js'
 import type { PlacementView } from '../scheduler/placement.js'
 import type { IdleView } from '../scheduler/scaling.js'
 import type { QueuedTask, Task, TaskHolder } from '../task/task.js'
+import type { Holding } from './holding.js'
 import type { WorkerState } from './worker-life.js'
 
 export class WorkerHandle implements PlacementView, IdleView, TaskHolder {
   readonly id: number
   readonly slots: number
-  readonly claims: SharedWords
+  readonly holding: Holding
   readonly histogram: DurationHistogram | null
   readonly view: WorkerView
   link: WorkerLink | null = null
   state: WorkerState = 'spawning'
-  usage = 0
-  isExclusive = false
   /** It takes no more tasks, and ends when it holds none. */
   isLeaving = false
   idleSince: number
   /** Tasks it has answered. */
   answers = 0
-  /** Tasks posted so far. */
+  /** Payloads posted on its channel so far. */
   posted = 0
-  readonly #tasks: (Task | null)[] = []
-  readonly #freed: number[] = []
   readonly #knownHandlers = new Set<number>()
 
   constructor(
     id: number,
     slots: number,
+    holding: Holding,
     withHistogram: boolean,
     now: number,
     terminate: (worker: WorkerHandle) => Promise<void>,
   ) {
     this.id = id
     this.slots = slots
-    this.claims = allocateClaims(slots)
+    this.holding = holding
     this.histogram = withHistogram ? new DurationHistogram() : null
     this.idleSince = now
     this.view = new WorkerView(this, terminate)
@@ -49,47 +45,26 @@ export class WorkerHandle implements PlacementView, IdleView, TaskHolder {
     return this.state === 'ready'
   }
 
+  get usage(): number {
+    return this.holding.usage
+  }
+
+  get isExclusive(): boolean {
+    return this.holding.isExclusive
+  }
+
   get isIdle(): boolean {
     return this.usage === 0
   }
 
-  /** Puts the task into a free slot. */
-  assign(task: Task): void {
-    task.holder = this
-    task.slot = this.#freed.pop() ?? this.#tasks.length
-    this.#tasks[task.slot] = task
-    this.usage++
-    this.isExclusive = task.isExclusive
-  }
-
-  release(task: Task, now: number): void {
-    task.holder = null
-    this.#tasks[task.slot] = null
-    this.#freed.push(task.slot)
-    this.usage--
-    this.isExclusive = false
-    if (this.usage === 0) this.idleSince = now
-  }
-
-  /** The task in a slot, unless the slot was given to another meanwhile. */
-  taskAt(slot: number, taskId: number): Task | null {
-    const task = this.#tasks[slot] ?? null
-    return task !== null && task.id === taskId ? task : null
-  }
-
   /** The tasks it holds, in the order in which they came. */
   tasks(): Task[] {
-    const held = this.#tasks.filter(task => task !== null)
-    return held.sort((one, other) => one.ordinal - other.ordinal)
-  }
-
-  hasBegun(task: Task): boolean {
-    return isClaimed(this.claims, task.slot, task.id)
+    return this.holding.tasks()
   }
 
   /** True when some task began here, answered or not. */
   get hasWorked(): boolean {
-    return this.answers > 0 || this.#tasks.some(task => task !== null && this.hasBegun(task))
+    return this.answers > 0 || this.tasks().some(task => this.holding.hasBegun(task))
   }
 
   knows(handlerId: number): boolean {

@@ -14,26 +14,27 @@ export class Settler {
   }
 
   fulfil(task: Task, result: unknown): void {
-    this.#settle(task, 'fulfilled', () => task.resolve(result))
+    this.#settle(task, 'fulfilled', result)
   }
 
   reject(task: Task, reason: unknown): void {
-    this.#settle(task, 'rejected', () => task.reject(reason))
+    this.#settle(task, 'rejected', reason)
   }
 
   cancel(task: Task, reason: unknown): void {
-    this.#settle(task, 'cancelled', () => task.reject(reason))
+    this.#settle(task, 'cancelled', reason)
   }
 
   /** The caller is answered whatever the listener meets, which deals with a signal of the user's. */
-  #settle(task: Task, outcome: Outcome, answer: () => void): void {
+  #settle(task: Task, outcome: Outcome, answer: unknown): void {
     const wasAssigned = task.state !== 'queued'
     moveTask(task, 'settled')
     task.outcome = outcome
     try {
       this.#listener.onSettled(task, wasAssigned)
     } finally {
-      answer()
+      if (outcome === 'fulfilled') task.resolve(answer)
+      else task.reject(answer)
     }
   }
 }

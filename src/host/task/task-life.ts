@@ -15,9 +15,8 @@ export const taskMoves = {
 
 export function moveTask(task: { state: TaskState }, next: TaskState): void {
   const legal: readonly TaskState[] = taskMoves[task.state]
-  invariant(
-    legal.includes(next),
-    `a task moves from ${task.state} to one of [${legal.join(', ')}], not to ${next}`,
-  )
+  if (!legal.includes(next)) {
+    invariant(false, `a task moves from ${task.state} to one of [${legal.join(', ')}], not to ${next}`)
+  }
   task.state = next
 }

@@ -31,7 +31,7 @@ export interface TaskRequest {
 
 /** What has a task that is assigned: a worker, to those who know of workers. */
 export interface TaskHolder {
-  release(task: Task, now: number): void
+  readonly id: number
 }
 
 export type { Outcome }
@@ -54,7 +54,7 @@ export class Task implements QueuedTask {
   outcome: Outcome | null = null
   assignedAt = 0
   holder: TaskHolder | null = null
-  /** Its place with its holder. */
+  /** Its place with its holder, or in the lane. */
   slot = 0
   /** It was the `ordinal`-th task posted on its worker's channel. */
   ordinal = 0

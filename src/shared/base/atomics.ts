@@ -2,8 +2,20 @@
 
 export type SharedWords = Int32Array<SharedArrayBuffer>
 
+export function allocateMemory(bytes: number): SharedArrayBuffer {
+  return new SharedArrayBuffer(bytes)
+}
+
+export function wordsOf(memory: SharedArrayBuffer): SharedWords {
+  return new Int32Array(memory)
+}
+
+/** Where a program has no SharedArrayBuffer these are words of this thread alone, and a worker gets a copy. */
 export function allocateWords(count: number): SharedWords {
-  return new Int32Array(new SharedArrayBuffer(count * Int32Array.BYTES_PER_ELEMENT))
+  const bytes = count * Int32Array.BYTES_PER_ELEMENT
+  const memory =
+    typeof SharedArrayBuffer === 'undefined' ? new ArrayBuffer(bytes) : new SharedArrayBuffer(bytes)
+  return new Int32Array(memory as SharedArrayBuffer)
 }
 
 export function load(words: SharedWords, index: number): number {

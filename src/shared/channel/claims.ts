@@ -10,12 +10,20 @@
 // as many more, written by the worker alone: 1 while it loads the file of the slot's task, else 0. The last two are the
 // host's: how many tasks it has posted, and whether a worker may spend a moment of a spare core looking at that number.
 // Words outlive their worker: after a death they still tell what had begun, and how far.
-import { allocateWords, load, replace, type SharedWords, store } from '../base/atomics.js'
+//
+// Where there is no shared memory the worker has a copy: then what is posted is begun, nothing can be taken back, and
+// nobody looks out.
+import { allocateWords, load, replace, store } from '#atomics'
+import type { SharedWords } from '../base/atomics.js'
 
 const FREE = 0
 const LOADING = 1
 const NOT_LOADING = 0
 const LAST_ID = 2 ** 31 - 1
+
+export function hasSharedMemory(): boolean {
+  return typeof SharedArrayBuffer !== 'undefined'
+}
 
 export function allocateClaims(slots: number): SharedWords {
   return allocateWords(2 * slots + 2)
@@ -33,11 +41,13 @@ export function offer(claims: SharedWords, slot: number, taskId: number): void {
 
 /** Worker: true when the task is now this worker's to run. */
 export function claim(claims: SharedWords, slot: number, taskId: number): boolean {
+  if (!areShared(claims)) return true
   return replace(claims, slot, taskId, -taskId)
 }
 
 /** Host: true when the worker had not begun the task and never will. */
 export function takeBack(claims: SharedWords, slot: number, taskId: number): boolean {
+  if (!areShared(claims)) return false
   return replace(claims, slot, taskId, FREE)
 }
 
@@ -68,7 +78,7 @@ export function allowSpin(claims: SharedWords, isAllowed: boolean): void {
 
 /** Worker: may it look out for the next task before it goes back to its event loop? */
 export function maySpin(claims: SharedWords): boolean {
-  return load(claims, claims.length - 2) === 1
+  return areShared(claims) && load(claims, claims.length - 2) === 1
 }
 
 function loadingWord(claims: SharedWords, slot: number): number {
@@ -77,5 +87,11 @@ function loadingWord(claims: SharedWords, slot: number): number {
 
 /** Host: has the worker begun the task? */
 export function isClaimed(claims: SharedWords, slot: number, taskId: number): boolean {
+  if (!areShared(claims)) return load(claims, slot) === taskId
   return load(claims, slot) === -taskId
+}
+
+/** False for words that no other thread sees. */
+function areShared(claims: SharedWords): boolean {
+  return hasSharedMemory() && claims.buffer instanceof SharedArrayBuffer
 }

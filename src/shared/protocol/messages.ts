@@ -6,10 +6,28 @@ import type { PackedThrown } from '../errors/remote-error.js'
 /** The first word to a new worker, over its parent port; everything after it goes over `port`. */
 export interface StartOrder {
   port: MessagePort
-  claims: SharedWords
+  road: RoadOrder
   niceIncrement: number
   /** Loaded before the worker says it is ready; `null` when the pool has no file of its own. */
   preload: Handler | null
+}
+
+/** How tasks will reach the worker. */
+export type RoadOrder =
+  | { kind: 'port'; claims: SharedWords }
+  | {
+      kind: 'lane'
+      lane: SharedArrayBuffer
+      desk: SharedArrayBuffer
+      workerId: number
+      slots: number
+      /** The handlers that tasks may name by number alone. */
+      handlers: KnownHandler[]
+    }
+
+export interface KnownHandler {
+  handlerId: number
+  handler: Handler
 }
 
 export interface Handler {
@@ -28,6 +46,12 @@ export type ToWorker =
       handler: Handler | null
       payload: unknown
     }
+  /** There is something in the lane. */
+  | { kind: 'bell' }
+  /** From now on tasks name this handler by its number alone. */
+  | ({ kind: 'known' } & KnownHandler)
+  /** The ticket that you have claimed, or were to claim, is taken back: wait for its payload no longer. */
+  | { kind: 'drop'; taskId: number; slot: number }
   /** Say which tasks you hold: an answer arrived that could not be read. */
   | { kind: 'audit' }
   /** End yourself; sent instead of a kill while the worker may be loading. */
@@ -37,8 +61,20 @@ export type ToHost =
   | { kind: 'ready' }
   /** The file named at the start did not load; the worker ends after this. */
   | { kind: 'startFailed'; error: PackedThrown }
-  | { kind: 'done'; taskId: number; slot: number; result: unknown }
-  | { kind: 'failed'; taskId: number; slot: number; reason: FailureReason; error: PackedThrown; path: string }
+  | { kind: 'done'; taskId: number; slot: number; result: unknown; runMs?: number }
+  | {
+      kind: 'failed'
+      taskId: number
+      slot: number
+      reason: FailureReason
+      error: PackedThrown
+      path: string
+      runMs?: number
+    }
+  /** There is something in the worker's ring, or a worker passed by may go on. */
+  | { kind: 'bell' }
+  /** The worker has claimed a ticket whose payload travels by the port. */
+  | { kind: 'send'; taskId: number; slot: number }
   /** Of the first `received` tasks posted, those begun and not answered. Every answer given before was sent before. */
   | { kind: 'holding'; taskIds: number[]; received: number }
   /** A file failed again after it was tried again; a fresh worker may fare better. */

@@ -1,0 +1,156 @@
+// Takes in what workers answer, from their rings and from their ports, and hands it on to the callers.
+import type { Clock } from '../../shared/base/clock.js'
+import type { PackedThrown } from '../../shared/errors/remote-error.js'
+import { FAILURE, INT_VALUE, type ResultReader } from '../../shared/lane/result-ring.js'
+import type { FailureReason, ToHost } from '../../shared/protocol/messages.js'
+import type { LaneDesk } from '../supervisor/lane-desk.js'
+import type { LaneTasks } from '../supervisor/lane-tasks.js'
+import type { Supervisor } from '../supervisor/supervisor.js'
+import type { WorkerHandle } from '../supervisor/worker-handle.js'
+import type { Task } from '../task/task.js'
+import type { Answers, Failure } from './answers.js'
+
+type PortAnswer = Extract<ToHost, { kind: 'done' | 'failed' }>
+
+/** So many answers are taken in before the event loop turns. */
+const MOST_AT_ONCE = 1024
+/** Handlers that tasks may name by number. */
+const MOST_ANNOUNCED = 1024
+
+export interface LaneCollectorParts {
+  clock: Clock
+  supervisor: Supervisor
+  answers: Answers
+  tasks: LaneTasks
+  /** Called for each task that is answered, before its caller is. */
+  onFree: (task: Task) => void
+  /** Called when answers were taken in from a worker. */
+  onCollected: (worker: WorkerHandle) => void
+  /** Called when all answers there were have been taken in. */
+  onRoom: () => void
+}
+
+export class LaneCollector {
+  readonly #parts: LaneCollectorParts
+  readonly #tasks: LaneTasks
+  readonly #announced = new Set<number>()
+  /** When the answers at hand were taken in. */
+  #now = 0
+
+  constructor(parts: LaneCollectorParts) {
+    this.#parts = parts
+    this.#tasks = parts.tasks
+    for (const { handlerId } of parts.tasks.handlers) this.#announced.add(handlerId)
+  }
+
+  /** Every worker knows the handler by its number. */
+  isAnnounced(handlerId: number): boolean {
+    return this.#announced.has(handlerId)
+  }
+
+  get hasAnswers(): boolean {
+    return this.#parts.supervisor.workers.some(worker => !deskOf(worker).ring.isEmpty)
+  }
+
+  /** An answer that came over the port. */
+  receive(worker: WorkerHandle, message: PortAnswer): void {
+    deskOf(worker).portAnswers++
+    this.#now = this.#parts.clock.now()
+    const task = this.#takeAnswered(message.slot, message.taskId)
+    if (task !== null) {
+      if (message.kind === 'done') this.#fulfil(worker, task, message.result, message.runMs!)
+      else this.#fail(worker, task, message, message.runMs!)
+    }
+  }
+
+  /** An answer sent over the port: its number says whose it was. */
+  onUnreadable(worker: WorkerHandle): void {
+    const ordinal = ++deskOf(worker).portAnswers
+    const { tickets } = this.#tasks
+    for (const task of worker.tasks()) {
+      if (tickets.phaseOf(task.slot) !== 'answered' || tickets.ordinalOf(task.slot) !== ordinal) continue
+      const answered = this.#takeAnswered(task.slot, task.id)
+      if (answered !== null) this.#parts.answers.failUnreadable(worker, answered, 'result', 0)
+      this.#parts.onCollected(worker)
+      return this.#parts.onRoom()
+    }
+  }
+
+  /** Takes in answers, not too many at once; true when there were any. */
+  collect(): boolean {
+    let left = MOST_AT_ONCE
+    for (const worker of [...this.#parts.supervisor.workers]) left -= this.collectFrom(worker, left)
+    if (left === MOST_AT_ONCE) return false
+    this.#parts.onRoom()
+    return true
+  }
+
+  /** Takes in the answers of one worker; tells how many there were. */
+  collectFrom(worker: WorkerHandle, most: number): number {
+    const { ring } = deskOf(worker)
+    if (ring.isEmpty) return 0
+    this.#now = this.#parts.clock.now()
+    let count = 0
+    for (; count < most && ring.next(); count++) {
+      const task = this.#takeAnswered(ring.ticket, ring.taskId)
+      if (task !== null) this.#answer(worker, task, ring)
+    }
+    ring.free()
+    if (worker.isIdle) worker.idleSince = this.#now
+    this.#parts.onCollected(worker)
+    return count
+  }
+
+  #answer(worker: WorkerHandle, task: Task, ring: ResultReader): void {
+    const { kind, runMs } = ring
+    if (kind === INT_VALUE) return this.#fulfil(worker, task, ring.value, runMs)
+    let value: unknown
+    try {
+      value = deskOf(worker).decoder.decode(ring.valueFrom, ring.valueFrom + ring.value)
+    } catch {
+      return this.#parts.answers.failUnreadable(worker, task, 'result', runMs)
+    }
+    if (kind !== FAILURE) return this.#fulfil(worker, task, value, runMs)
+    const [reason, error, path] = value as [FailureReason, PackedThrown, string]
+    this.#fail(worker, task, { reason, error, path }, runMs)
+  }
+
+  #fulfil(worker: WorkerHandle, task: Task, result: unknown, runMs: number): void {
+    if (!this.#announced.has(task.handlerId)) this.#announce(task)
+    this.#noteTimes(task, runMs)
+    this.#parts.answers.fulfil(worker, task, result, runMs)
+  }
+
+  #fail(worker: WorkerHandle, task: Task, failure: Failure, runMs: number): void {
+    this.#noteTimes(task, runMs)
+    this.#parts.answers.fail(worker, task, failure, runMs)
+  }
+
+  #noteTimes(task: Task, runMs: number): void {
+    task.assignedAt = Math.max(this.#now - runMs, task.createdAt)
+  }
+
+  /** The handler has proved to be one: from now on its number will do. */
+  #announce({ handlerId, filename, name }: Task): void {
+    const { handlers } = this.#tasks
+    if (handlers.length >= MOST_ANNOUNCED) return
+    const known = { handlerId, handler: { filename, name } }
+    handlers.push(known)
+    this.#announced.add(handlerId)
+    for (const worker of this.#parts.supervisor.workers) worker.link!.post({ kind: 'known', ...known })
+  }
+
+  /** The task with the ticket, which is free again; `null` when nobody waits for its answer any more. */
+  #takeAnswered(ticket: number, taskId: number): Task | null {
+    const task = this.#tasks.at(ticket, taskId)
+    if (task === null) return null
+    this.#tasks.release(task)
+    if (task.state === 'settled') return null
+    this.#parts.onFree(task)
+    return task
+  }
+}
+
+export function deskOf(worker: WorkerHandle): LaneDesk {
+  return worker.holding as LaneDesk
+}

@@ -1,0 +1,383 @@
+// The road through the lane: tasks are posted into shared memory, whoever is free pulls them, and answers come back through
+// each worker's ring. What the lane cannot carry is posted there all the same, as a ticket whose payload travels by the
+// port of whoever claims it: so all tasks start in one order.
+import type { Clock } from '../../shared/base/clock.js'
+import type { Encoder } from '../../shared/codec/encoder.js'
+import { findUncloneable } from '../../shared/errors/clone-path.js'
+import { NotCloneableError } from '../../shared/errors/pool-errors.js'
+import { HostBell } from '../../shared/lane/doorbell.js'
+import { LARGEST_VALUE_BYTES } from '../../shared/lane/layout.js'
+import { PayloadRoom } from '../../shared/lane/payload-room.js'
+import { ALONE, BY_PORT, IS_INT, NAMED } from '../../shared/lane/task-lane.js'
+import { encoderFor } from '../../shared/lane/values.js'
+import type { ToHost, ToWorker } from '../../shared/protocol/messages.js'
+import { choosePlacement } from '../scheduler/placement.js'
+import type { LaneTasks } from '../supervisor/lane-tasks.js'
+import type { Supervisor } from '../supervisor/supervisor.js'
+import type { WorkerHandle } from '../supervisor/worker-handle.js'
+import type { Settler } from '../task/settle.js'
+import type { Task } from '../task/task.js'
+import { moveTask } from '../task/task-life.js'
+import type { Answers } from './answers.js'
+import { deskOf, LaneCollector } from './lane-collector.js'
+import { Lookout } from './lookout.js'
+import type { LeftTask, Road } from './road.js'
+import { soleTaker } from './sole-taker.js'
+import type { WaitingLine } from './waiting-line.js'
+
+const BELL: ToWorker = { kind: 'bell' }
+
+export interface LaneRoadParts {
+  clock: Clock
+  supervisor: Supervisor
+  settler: Settler
+  line: WaitingLine
+  answers: Answers
+  tasks: LaneTasks
+  slotsPerWorker: number
+  /** Called when answers were taken in from a worker. */
+  onCollected: (worker: WorkerHandle) => void
+  /** Called when all answers there were have been taken in. */
+  onRoom: () => void
+}
+
+export class LaneRoad implements Road {
+  readonly #parts: LaneRoadParts
+  readonly #tasks: LaneTasks
+  readonly #room: PayloadRoom
+  readonly #encoder: Encoder
+  readonly #lookout: Lookout
+  readonly #collector: LaneCollector
+  /** Tasks in the lane or with a worker, neither answered nor cancelled. */
+  #live = 0
+  /** Tasks on offer whose payload was sent to a worker still starting. */
+  readonly #early = new Set<Task>()
+  /** What these take of the slots: one that runs alone takes all of a worker. */
+  #weight = 0
+
+  constructor(parts: LaneRoadParts) {
+    this.#parts = parts
+    this.#tasks = parts.tasks
+    const { layout, lane } = parts.tasks
+    this.#room = new PayloadRoom(layout.payloads, lane)
+    this.#encoder = encoderFor(layout)
+    this.#collector = new LaneCollector({ ...parts, onFree: task => this.#forget(task) })
+    this.#lookout = new Lookout({
+      clock: parts.clock,
+      bell: new HostBell(layout),
+      mayPoll: () => parts.supervisor.mayPoll,
+      collect: () => this.#collector.collect(),
+      hasAnswers: () => this.#collector.hasAnswers,
+      isWaiting: () => this.#live > 0,
+    })
+  }
+
+  get inFlight(): number {
+    return this.#live - this.ahead
+  }
+
+  get ahead(): number {
+    const beyond = this.#weight - this.#slots
+    return beyond <= 0 ? 0 : Math.min(beyond, this.#live)
+  }
+
+  get occupied(): number {
+    return Math.min(this.#weight, this.#slots)
+  }
+
+  get queueSize(): number {
+    return this.#parts.line.size + this.ahead
+  }
+
+  get mayPassOthers(): boolean {
+    return this.#parts.supervisor.maySpawn
+  }
+
+  placeAtOnce(task: Task): boolean {
+    return this.#parts.line.isFirstInFirstOut && this.#tasks.lane.hasRoom && this.#place(task)
+  }
+
+  placeNext(): boolean {
+    const { line } = this.#parts
+    if (this.#early.size > 0) this.#recallForReady()
+    if (line.size === 0 || !this.#tasks.lane.hasRoom) return false
+    // Where a better one may still come before it, a task stays in the line until there is a place for it.
+    const free = line.isFirstInFirstOut ? Number.POSITIVE_INFINITY : this.#slots - this.#weight
+    if (free <= 0) return false
+    const task = line.peek()
+    if (task === null || this.#weightOf(task) > free || !this.#place(task)) return false
+    line.take(task)
+    return true
+  }
+
+  afterPlacing(): void {
+    const { supervisor, line } = this.#parts
+    while (supervisor.maySpawn && line.size + this.ahead > 0 && supervisor.trySpawn() !== null);
+    this.#ringForWaiting()
+  }
+
+  onReady(worker: WorkerHandle): void {
+    worker.idleSince = this.#parts.clock.now()
+    for (const task of this.#tasks.assignedTo(worker.id)) this.#early.delete(task)
+  }
+
+  onMessage(worker: WorkerHandle, message: ToHost): boolean {
+    const mayHaveRoom = this.#receive(worker, message)
+    if (worker.isIdle) worker.idleSince = this.#parts.clock.now()
+    return mayHaveRoom
+  }
+
+  #receive(worker: WorkerHandle, message: ToHost): boolean {
+    switch (message.kind) {
+      case 'bell':
+        this.#lookout.onBell()
+        return true
+      case 'send':
+        this.#send(worker, message.slot, message.taskId)
+        return false
+      case 'done':
+      case 'failed':
+        this.#collector.receive(worker, message)
+        return true
+      case 'unreadable':
+        return this.#onUnreadablePayload(worker, message.ordinal)
+      default:
+        return false
+    }
+  }
+
+  onUnreadable(worker: WorkerHandle): void {
+    this.#collector.onUnreadable(worker)
+  }
+
+  abandon(task: Task): WorkerHandle | null {
+    if (this.takeBack(task)) {
+      moveTask(task, 'queued')
+      return null
+    }
+    const { tickets } = this.#tasks
+    const holder = tickets.holderOf(task.slot)
+    this.#forget(task)
+    // Else its answer is under way, and will find a task that is settled.
+    return tickets.condemn(task.slot, holder) ? this.#workerWith(holder) : null
+  }
+
+  takeBack(task: Task): boolean {
+    const { tickets } = this.#tasks
+    for (;;) {
+      const phase = tickets.phaseOf(task.slot)
+      if (phase !== 'offered' && phase !== 'claimed') return false
+      if (phase === 'offered' ? this.#takeOffer(task) : this.#takeClaim(task)) return true
+    }
+  }
+
+  *leftBehind(worker: WorkerHandle, isSure: boolean): Generator<LeftTask> {
+    if (isSure) this.#lookout.onWorkerGone()
+    // What it has answered is answered.
+    this.#collector.collectFrom(worker, Number.POSITIVE_INFINITY)
+    for (const task of this.#tasks.assignedTo(worker.id)) {
+      if (task.state === 'settled') {
+        this.#tasks.release(task)
+      } else if (this.takeBack(task)) {
+        yield { task, wasBegun: false, wasLoading: false }
+      } else {
+        const phase = this.#tasks.tickets.phaseOf(task.slot)
+        // The answer is on its way over the port: it arrives before the news of the end.
+        if (phase === 'answered' && !isSure) continue
+        this.#release(task)
+        yield { task, wasBegun: true, wasLoading: phase === 'loading' }
+      }
+    }
+  }
+
+  *recall(most: number): Generator<Task> {
+    if (most === 0) return
+    const { lane } = this.#tasks
+    for (const task of this.#tasks.unclaimed().slice(-most)) {
+      // What was given away with its ticket cannot come back; what a worker claims meanwhile does not.
+      const isGivenAway = lane.addresseeOf(task.slot) !== 0 && !task.canBePostedAgain
+      if (!isGivenAway && this.#takeOffer(task)) yield task
+    }
+  }
+
+  #takeOffer(task: Task): boolean {
+    const { lane } = this.#tasks
+    const addressee = lane.addresseeOf(task.slot)
+    if (!lane.takeBack(task.slot)) return false
+    this.#drop(task, addressee)
+    return true
+  }
+
+  #takeClaim(task: Task): boolean {
+    const { tickets } = this.#tasks
+    const holder = tickets.holderOf(task.slot)
+    if (!tickets.takeBackFrom(task.slot, holder)) return false
+    this.#drop(task, holder)
+    return true
+  }
+
+  /** The task was taken back; a worker that has its payload, or waits for it, is told. */
+  #drop(task: Task, workerId: number): void {
+    if (this.#tasks.lane.isByPort(task.slot)) {
+      this.#workerWith(workerId)?.link?.post({ kind: 'drop', slot: task.slot, taskId: task.id })
+    }
+    this.#release(task)
+  }
+
+  /**
+   * A worker that is ready must not wait behind what is meant for one still starting: all is placed anew, what is meant for
+   * workers that are ready before the rest.
+   */
+  #recallForReady(): void {
+    const { line, supervisor } = this.#parts
+    const offers = this.#tasks.unclaimed()
+    const [first] = offers
+    if (first === undefined || !this.#early.has(first)) return
+    const ready = supervisor.workers.filter(worker => worker.isReady)
+    if (choosePlacement(first.isExclusive, ready) === null) return
+    const addressed = offers.filter(task => this.#tasks.lane.addresseeOf(task.slot) !== 0)
+    const own = new Set(addressed.filter(task => !this.#early.has(task)))
+    const recalled = [...this.recall(Number.POSITIVE_INFINITY)]
+    for (const task of recalled) moveTask(task, 'queued')
+    for (const task of recalled) if (!own.has(task) || !this.#place(task)) line.putBack(task)
+  }
+
+  /** False when there is no room for it now; else it is posted, or has been settled. */
+  #place(task: Task): boolean {
+    const flags = task.isExclusive && this.#parts.slotsPerWorker > 1 ? ALONE : 0
+    if (!task.canBePostedAgain) return this.#placeByPort(task, flags)
+    const { payload, handlerId } = task
+    const isKnown = this.#collector.isAnnounced(handlerId)
+    if (isKnown && isInt(payload)) {
+      this.#post(task, flags | IS_INT, 0, 0, payload)
+      return true
+    }
+    const from = this.#room.reserve()
+    if (from < 0) return false
+    const value = isKnown ? payload : [task.filename, task.name, payload]
+    const to = this.#encoder.encode(value, from, from + LARGEST_VALUE_BYTES)
+    // A getter is the user's code: it may have cancelled the task, or closed the pool.
+    if (task.state !== 'queued') return true
+    if (to < 0) return this.#placeByPort(task, flags)
+    this.#post(task, isKnown ? flags : flags | NAMED, from, to, 0)
+    this.#room.take(task.slot, this.#tasks.lane.positionOf(task.slot), to)
+    return true
+  }
+
+  /** The payload goes along at once where it is clear who can claim the ticket. */
+  #placeByPort(task: Task, flags: number): boolean {
+    const worker = this.#mayBeCertain ? soleTaker(task, this.#tasks, this.#parts.supervisor) : null
+    if (worker !== null) {
+      const slot = this.#tasks.lane.nextTicket
+      const wasSent = this.#sendPayload(worker, task, slot)
+      // It cannot be sent, or a getter has cancelled it or closed the pool.
+      if (task.state !== 'queued') {
+        if (wasSent) worker.link!.post({ kind: 'drop', slot, taskId: task.id })
+        return true
+      }
+    }
+    this.#post(task, flags | BY_PORT, 0, 0, 0, worker?.id)
+    if (worker?.isReady === false) this.#early.add(task)
+    return true
+  }
+
+  #post(task: Task, flags: number, from: number, to: number, int: number, addressee = 0): void {
+    const { id: taskId, handlerId } = task
+    moveTask(task, 'assigned')
+    if (addressee === 0) task.ordinal = 0
+    this.#tasks.post(task, { taskId, handlerId, flags, from, to, int, addressee })
+    this.#live++
+    this.#weight += this.#weightOf(task)
+    this.#lookout.expect(task.createdAt)
+  }
+
+  /** With more on offer than all workers may hold, some of it is for whoever comes first. */
+  get #mayBeCertain(): boolean {
+    return this.#tasks.lane.unclaimed <= this.#parts.supervisor.workers.length * this.#parts.slotsPerWorker
+  }
+
+  /** The worker has claimed a ticket whose payload was not sent along. */
+  #send(worker: WorkerHandle, ticket: number, taskId: number): void {
+    const task = this.#tasks.at(ticket, taskId)
+    if (task === null || task.state === 'settled') return
+    if (!this.#tasks.tickets.isClaimedBy(ticket, worker.id)) return
+    if (this.#sendPayload(worker, task, ticket)) {
+      // A getter has cancelled it, before the payload was on its way.
+      if (!this.#tasks.tickets.isClaimedBy(ticket, worker.id)) {
+        worker.link!.post({ kind: 'drop', slot: ticket, taskId })
+      }
+      return
+    }
+    if (this.#tasks.at(ticket, taskId) === task) this.takeBack(task)
+    this.#parts.onRoom()
+  }
+
+  /** False when it cannot be sent; then the caller was told. */
+  #sendPayload(worker: WorkerHandle, task: Task, ticket: number): boolean {
+    const { id: taskId, handlerId, filename, name, payload, transferList } = task
+    const handler = this.#collector.isAnnounced(handlerId) ? null : { filename, name }
+    try {
+      worker.link!.post({ kind: 'run', taskId, slot: ticket, handlerId, handler, payload }, transferList)
+      task.ordinal = ++worker.posted
+      return true
+    } catch (failure) {
+      const path = task.canBePostedAgain ? findUncloneable(payload, 'payload') : 'payload'
+      if (!isSettled(task)) this.#parts.settler.reject(task, new NotCloneableError(path, failure))
+      return false
+    }
+  }
+
+  #onUnreadablePayload(worker: WorkerHandle, ordinal: number): boolean {
+    const task = this.#tasks.assignedTo(worker.id).find(held => held.ordinal === ordinal)
+    if (task === undefined || !this.takeBack(task)) return false
+    this.#parts.answers.failUnreadable(worker, task, 'payload', 0)
+    return true
+  }
+
+  /** Workers that sleep are woken for what is on offer; those that are awake find it by themselves. */
+  #ringForWaiting(): void {
+    // What is on offer is asked last: the word changes with each claim, while who sleeps changes seldom.
+    let unclaimed = -1
+    for (const worker of this.#parts.supervisor.workers) {
+      if (!worker.isReady || worker.isLeaving || !deskOf(worker).bell.isParked) continue
+      if (unclaimed < 0) unclaimed = this.#tasks.lane.unclaimed
+      if (unclaimed === 0) return
+      if (!deskOf(worker).bell.ring()) continue
+      worker.link!.post(BELL)
+      // With more slots than one, who is woken may have to leave the ticket to another.
+      if (this.#parts.slotsPerWorker === 1) unclaimed--
+    }
+  }
+
+  #release(task: Task): void {
+    this.#tasks.release(task)
+    this.#forget(task)
+  }
+
+  #forget(task: Task): void {
+    if (this.#early.size > 0) this.#early.delete(task)
+    this.#live--
+    this.#weight -= this.#weightOf(task)
+  }
+
+  #weightOf(task: Task): number {
+    return task.isExclusive ? this.#parts.slotsPerWorker : 1
+  }
+
+  get #slots(): number {
+    return this.#parts.supervisor.takers * this.#parts.slotsPerWorker
+  }
+
+  #workerWith(id: number): WorkerHandle | null {
+    return this.#parts.supervisor.workers.find(worker => worker.id === id) ?? null
+  }
+}
+
+/** A getter may have cancelled it meanwhile. */
+function isSettled(task: Task): boolean {
+  return task.state === 'settled'
+}
+
+function isInt(value: unknown): value is number {
+  return typeof value === 'number' && (value | 0) === value && !Object.is(value, -0)
+}

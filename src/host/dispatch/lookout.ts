@@ -1,0 +1,93 @@
+// When the host looks for answers: when a bell comes, and, while short tasks are under way and a core is spare, once in
+// each turn of its event loop. Being woken costs several times what a small task costs. It never blocks to wait.
+import type { Clock, Timer } from '../../shared/base/clock.js'
+import { Patience } from '../../shared/base/patience.js'
+import type { HostBell } from '../../shared/lane/doorbell.js'
+
+/**
+ * How long it goes on looking when nothing comes; it sleeps at once where answers take longer. Not less than it takes to
+ * wake a worker that sleeps: else two sides that both sleep would never find out that both could stay awake.
+ */
+const LONGEST_LOOK_MS = 0.5
+
+export interface LookoutParts {
+  clock: Clock
+  bell: HostBell
+  /** There is a core to spare. */
+  mayPoll: () => boolean
+  /** Takes in the answers that are there, not too many at once; true when there were any. */
+  collect: () => boolean
+  /** Are there answers to be taken in? */
+  hasAnswers: () => boolean
+  isWaiting: () => boolean
+}
+
+export class Lookout {
+  readonly #parts: LookoutParts
+  readonly #patience = new Patience(LONGEST_LOOK_MS)
+  #turn: Timer | null = null
+  #lookUntil = 0
+  /** Since when answers are waited for; 0: they are not. */
+  #waitingSince = 0
+
+  constructor(parts: LookoutParts) {
+    this.#parts = parts
+    parts.bell.announceSleep()
+  }
+
+  /** A task was posted at `now`: an answer will come. */
+  expect(now: number): void {
+    if (this.#waitingSince !== 0) return
+    this.#waitingSince = now
+    if (this.#isWorthLooking()) this.#lookOn(now)
+  }
+
+  /** A bell came: there are answers. */
+  onBell(): void {
+    if (this.#turn === null) this.#look()
+  }
+
+  /** A worker is no more: it may have taken the bell, and not have come to ring it. */
+  onWorkerGone(): void {
+    const now = this.#parts.clock.now()
+    if (this.#parts.isWaiting()) this.#lookOn(now)
+    else this.#sleep(now)
+  }
+
+  #look(): void {
+    const { clock, collect, hasAnswers, isWaiting } = this.#parts
+    this.#turn = null
+    const hadAnswers = collect()
+    const now = clock.now()
+    if (hadAnswers) {
+      if (this.#waitingSince !== 0) this.#patience.onGap(now - this.#waitingSince)
+      this.#waitingSince = isWaiting() ? now : 0
+      if (hasAnswers() || (isWaiting() && this.#isWorthLooking())) this.#lookOn(now)
+      else this.#sleep(now)
+    } else if (isWaiting() && now < this.#lookUntil) {
+      this.#turn ??= clock.nextTurn(() => this.#look())
+    } else {
+      if (!isWaiting()) this.#waitingSince = 0
+      this.#sleep(now)
+    }
+  }
+
+  #lookOn(now: number): void {
+    const { bell, clock } = this.#parts
+    bell.stayAwake()
+    this.#lookUntil = now + LONGEST_LOOK_MS
+    // What was collected may have led to tasks being posted, and so here already.
+    this.#turn ??= clock.nextTurn(() => this.#look())
+  }
+
+  #sleep(now: number): void {
+    const { bell, hasAnswers } = this.#parts
+    bell.announceSleep()
+    // Look again after the announcement (pairs with publish() and then ring()).
+    if (hasAnswers()) this.#lookOn(now)
+  }
+
+  #isWorthLooking(): boolean {
+    return this.#parts.mayPoll() && this.#patience.isWorthWaiting()
+  }
+}

@@ -1,0 +1,46 @@
+// The port of a road: how tasks get from the line to workers and under which conditions. Two kinds: over each worker's
+// port, one task into one slot; or into the lane, where workers pull.
+import type { ToHost } from '../../shared/protocol/messages.js'
+import type { WorkerHandle } from '../supervisor/worker-handle.js'
+import type { Task } from '../task/task.js'
+
+export interface Road {
+  /** Tasks that have left the line and that a worker has, or has a sure place for. */
+  readonly inFlight: number
+  /** Tasks that have left the line and for which all workers together have no place yet. */
+  readonly ahead: number
+  /** Slots that are taken; a task that runs alone takes all of its worker. */
+  readonly occupied: number
+  /** Of the tasks that wait, those without a place that is sure as soon as a worker has started: what `maxQueue` counts. */
+  readonly queueSize: number
+  /** The same for a task that has not waited in the line; false when it must. Only for an empty line. */
+  placeAtOnce(task: Task): boolean
+  /** Moves the task on that is next; true when it has left the line, one way or another. */
+  placeNext(): boolean
+  /** To be called when no more can be placed: workers are started, and woken, for what waits. */
+  afterPlacing(): void
+  /** What keeps the tasks before it in the line may not keep a new one. */
+  readonly mayPassOthers: boolean
+  onReady(worker: WorkerHandle): void
+  /** Deals with a message of the worker; true when there may be room again. */
+  onMessage(worker: WorkerHandle, message: ToHost): boolean
+  /** An answer of the worker's could not be read. */
+  onUnreadable(worker: WorkerHandle): void
+  /** Gives a task up that has left the line. Returns the worker that has begun it and must be ended for it, if any. */
+  abandon(task: Task): WorkerHandle | null
+  /** True when no worker has begun the task and none will. */
+  takeBack(task: Task): boolean
+  /**
+   * For a worker that is no more, or is about to be: frees its tasks and tells how far it had come with each. While its end
+   * is not `sure`, what it has answered is left out: those answers are under way.
+   */
+  leftBehind(worker: WorkerHandle, isSure: boolean): Iterable<LeftTask>
+  /** Takes back, in order, the last `most` of the tasks that have left the line and that no worker has claimed. */
+  recall(most: number): Iterable<Task>
+}
+
+export interface LeftTask {
+  task: Task
+  wasBegun: boolean
+  wasLoading: boolean
+}

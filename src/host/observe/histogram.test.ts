@@ -1,0 +1,53 @@
+// Durations, summed up.
+import assert from 'node:assert/strict'
+import { createHistogram } from 'node:perf_hooks'
+import { test } from 'node:test'
+import { seededRandom } from '../../testing/stand-ins.js'
+import { DurationHistogram } from './histogram.js'
+
+test('an empty one says so', () => {
+  const empty = new DurationHistogram()
+  assert.deepEqual([empty.count, empty.min, empty.max], [0, Number.POSITIVE_INFINITY, 0])
+  assert.ok(Number.isNaN(empty.mean) && Number.isNaN(empty.stddev))
+  assert.equal(empty.percentile(50), 0)
+})
+
+test('it agrees with the runtime’s own, percentiles within half a percent', () => {
+  const random = seededRandom(7)
+  const ours = new DurationHistogram()
+  const theirs = createHistogram()
+  for (let record = 0; record < 20_000; record++) {
+    const micros = 1 + random(2 ** (1 + random(31)))
+    ours.record(micros / 1000)
+    theirs.record(micros)
+  }
+  assert.equal(ours.count, theirs.count)
+  assert.equal(ours.min, theirs.min / 1000)
+  const isNear = (one: number, other: number) => Math.abs(one / other - 1) < 0.005
+  assert.ok(isNear(ours.max, theirs.max / 1000) && isNear(ours.mean, theirs.mean / 1000))
+  assert.ok(isNear(ours.stddev, theirs.stddev / 1000))
+  for (const percent of [0.1, 1, 10, 25, 50, 75, 90, 99, 99.9, 100]) {
+    const expected = theirs.percentile(percent) / 1000
+    assert.ok(
+      isNear(ours.percentile(percent), expected),
+      `p${percent}: ${ours.percentile(percent)}, ${expected}`,
+    )
+  }
+})
+
+test('what is below a microsecond, negative or longer than its range still counts', () => {
+  const histogram = new DurationHistogram()
+  for (const ms of [0, -5, 0.0001, 1e300, 2 ** 33]) histogram.record(ms)
+  assert.equal(histogram.count, 5)
+  assert.equal(histogram.min, 0.001)
+  assert.equal(histogram.percentile(100), histogram.max)
+})
+
+test('after a reset it is empty', () => {
+  const histogram = new DurationHistogram()
+  histogram.record(3)
+  histogram.reset()
+  assert.deepEqual([histogram.count, histogram.percentile(50)], [0, 0])
+  histogram.record(2)
+  assert.deepEqual([histogram.count, histogram.min, histogram.max, histogram.mean], [1, 2, 2, 2])
+})

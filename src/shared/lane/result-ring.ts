@@ -1,0 +1,158 @@
+// Answers on their way back: a ring of bytes for each worker, written by that worker alone and read by the host alone. A
+// record is never cut in two: where the end is near, the rest is passed over. When there is no room the worker sends its
+// answer by the port, so a host that is busy stops nobody.
+import { load, store } from '#atomics'
+import type { SharedWords } from '../base/atomics.js'
+import {
+  type DeskLayout,
+  KIND,
+  LARGEST_VALUE_BYTES,
+  READ,
+  RECORD_BYTES,
+  RUN_MS,
+  SIZE,
+  type Span,
+  TASK,
+  TICKET,
+  VALUE,
+  WRITTEN,
+  wordsOf,
+} from './layout.js'
+
+/** The rest of the ring is to be passed over. */
+const PASS = 0
+/** The value is in bytes. */
+export const BYTES = 1
+export const INT_VALUE = 2
+/** The value, in bytes, is `[reason, error, path]`. */
+export const FAILURE = 3
+export type RecordKind = typeof BYTES | typeof INT_VALUE | typeof FAILURE
+
+const WORD = Int32Array.BYTES_PER_ELEMENT
+const NEEDED_BYTES = RECORD_BYTES + LARGEST_VALUE_BYTES
+
+/** The worker's end. */
+export class ResultWriter {
+  readonly #ring: Span
+  readonly #mask: number
+  readonly #words: SharedWords
+  readonly #floats: Float64Array
+  #written = 0
+
+  constructor(desk: DeskLayout) {
+    this.#ring = desk.ring
+    this.#mask = desk.ring.to - desk.ring.from - 1
+    this.#words = wordsOf(desk.memory)
+    this.#floats = new Float64Array(desk.memory)
+  }
+
+  /** Where the next value may be written, as far as `LARGEST_VALUE_BYTES` from there; -1 when there is no room. */
+  reserve(): number {
+    const capacity = this.#mask + 1
+    const used = (this.#written - load(this.#words, READ)) | 0
+    const offset = this.#written & this.#mask
+    const toEnd = capacity - offset
+    // An empty ring starts over, so that what is small stays in little memory.
+    const mustPass = toEnd < NEEDED_BYTES || (used === 0 && offset >= NEEDED_BYTES)
+    if (capacity - used - (mustPass ? toEnd : 0) < NEEDED_BYTES) return -1
+    if (mustPass) {
+      const at = (this.#ring.from + offset) / WORD
+      this.#words[at + SIZE] = toEnd
+      this.#words[at + KIND] = PASS
+      this.#written = (this.#written + toEnd) | 0
+    }
+    return this.#ring.from + (this.#written & this.#mask) + RECORD_BYTES
+  }
+
+  /** Publishes a record; its bytes lie from where `reserve` said. `value`: an int, or how many bytes. */
+  publish(kind: RecordKind, ticket: number, taskId: number, value: number, runMs: number): void {
+    const from = this.#ring.from + (this.#written & this.#mask)
+    const at = from / WORD
+    const bytes = kind === INT_VALUE ? 0 : value
+    const size = RECORD_BYTES + Math.ceil(bytes / RECORD_BYTES) * RECORD_BYTES
+    const words = this.#words
+    words[at + SIZE] = size
+    words[at + KIND] = kind
+    words[at + TICKET] = ticket
+    words[at + TASK] = taskId
+    words[at + VALUE] = value
+    this.#floats[from / 8 + RUN_MS] = runMs
+    this.#written = (this.#written + size) | 0
+    store(words, WRITTEN, this.#written)
+  }
+}
+
+/** The host's end. After `next()` said so, a record can be read from it until the next call. */
+export class ResultReader {
+  readonly #ring: Span
+  readonly #mask: number
+  readonly #words: SharedWords
+  readonly #floats: Float64Array
+  #read = 0
+  #known = 0
+  #freed = 0
+  #from = 0
+
+  constructor(desk: DeskLayout) {
+    this.#ring = desk.ring
+    this.#mask = desk.ring.to - desk.ring.from - 1
+    this.#words = wordsOf(desk.memory)
+    this.#floats = new Float64Array(desk.memory)
+  }
+
+  get isEmpty(): boolean {
+    return this.#read === this.#known && load(this.#words, WRITTEN) === this.#known
+  }
+
+  next(): boolean {
+    if (this.#read === this.#known) {
+      this.#known = load(this.#words, WRITTEN)
+      if (this.#read === this.#known) return false
+    }
+    let at = this.#at()
+    if (this.#words[at + KIND] === PASS) {
+      this.#read = (this.#read + this.#words[at + SIZE]!) | 0
+      at = this.#at()
+    }
+    this.#from = at
+    this.#read = (this.#read + this.#words[at + SIZE]!) | 0
+    return true
+  }
+
+  /** Gives back the room of the records read. */
+  free(): void {
+    if (this.#freed === this.#read) return
+    this.#freed = this.#read
+    store(this.#words, READ, this.#read)
+  }
+
+  get kind(): RecordKind {
+    return this.#words[this.#from + KIND] as RecordKind
+  }
+
+  get ticket(): number {
+    return this.#words[this.#from + TICKET]!
+  }
+
+  get taskId(): number {
+    return this.#words[this.#from + TASK]!
+  }
+
+  get value(): number {
+    return this.#words[this.#from + VALUE]!
+  }
+
+  /** Where the value's bytes begin. */
+  get valueFrom(): number {
+    return this.#from * WORD + RECORD_BYTES
+  }
+
+  get runMs(): number {
+    return this.#floats[this.#from / 2 + RUN_MS]!
+  }
+
+  /** The first word of the next record. */
+  #at(): number {
+    return (this.#ring.from + (this.#read & this.#mask)) / WORD
+  }
+}

@@ -1,0 +1,22 @@
+// The codec for a piece of shared memory: one side encodes into it, the others decode what they find there.
+import { Decoder } from '../codec/decoder.js'
+import { Dictionary } from '../codec/dictionary.js'
+import { Encoder } from '../codec/encoder.js'
+import type { Span } from './layout.js'
+
+export interface ValueMemory {
+  readonly memory: SharedArrayBuffer
+  readonly dictionary: Span
+}
+
+export function encoderFor(layout: ValueMemory): Encoder {
+  return new Encoder(layout.memory, dictionaryOf(layout))
+}
+
+export function decoderFor(layout: ValueMemory): Decoder {
+  return new Decoder(layout.memory, dictionaryOf(layout))
+}
+
+function dictionaryOf({ memory, dictionary }: ValueMemory): Dictionary {
+  return new Dictionary(memory, dictionary.from, dictionary.to)
+}

@@ -1,0 +1,66 @@
+// A task as the executor sees it, whichever road it came by.
+import type { MessagePort } from 'node:worker_threads'
+import { findUncloneable } from '../shared/errors/clone-path.js'
+import { type PackedThrown, pack } from '../shared/errors/remote-error.js'
+import type { FailureReason, Handler, ToHost } from '../shared/protocol/messages.js'
+import { isMoved, transferOf, valueSymbol } from '../shared/protocol/move.js'
+
+export interface Assignment {
+  readonly handlerId: number
+  /** `null` when the number says it all. */
+  readonly handler: Handler | null
+  readonly payload: unknown
+  markLoading(isLoading: boolean): void
+  succeed(result: unknown): void
+  fail(reason: FailureReason, error: PackedThrown, path: string): void
+}
+
+export interface Addressed {
+  readonly taskId: number
+  readonly slot: number
+  readonly runMs?: number
+}
+
+/** Why a result could not be sent, for `fail`. */
+export interface Unsendable {
+  error: PackedThrown
+  path: string
+}
+
+/** Sends a result over the port; what cannot be sent is not, and the reason is returned. */
+export function sendResult(port: MessagePort, task: Addressed, result: unknown): Unsendable | null {
+  try {
+    if (isMoved(result)) {
+      port.postMessage(
+        { kind: 'done', ...task, result: result[valueSymbol] } satisfies ToHost,
+        transferOf(result),
+      )
+    } else {
+      port.postMessage({ kind: 'done', ...task, result } satisfies ToHost)
+    }
+    return null
+  } catch (failure) {
+    return { error: pack(failure), path: findUncloneable(result, 'result') }
+  }
+}
+
+export function sendFailure(
+  port: MessagePort,
+  task: Addressed,
+  reason: FailureReason,
+  error: PackedThrown,
+  path: string,
+): void {
+  try {
+    port.postMessage({ kind: 'failed', ...task, reason, error, path } satisfies ToHost)
+  } catch (failure) {
+    const text = `(an error that could not be sent: ${String(failure)})`
+    port.postMessage({
+      kind: 'failed',
+      ...task,
+      reason,
+      error: { kind: 'text', text },
+      path,
+    } satisfies ToHost)
+  }
+}

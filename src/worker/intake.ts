@@ -1,0 +1,14 @@
+// How tasks come into this worker. A kind of it takes them in and hands them to the executor, one assignment each.
+import type { ToWorker } from '../shared/protocol/messages.js'
+
+export type RunMessage = Extract<ToWorker, { kind: 'run' }>
+
+export interface Intake {
+  /** The worker is ready: what came before, and all that comes, is begun. */
+  open(): void
+  onMessage(message: ToWorker): void
+  /** A message came that could not be read. */
+  onUnreadable(): void
+  /** The worker is to be replaced: it finishes what it has. */
+  stopTaking(): void
+}

@@ -1,0 +1,137 @@
+// Gives the answers of tasks from the lane: into the ring, or over the port where the ring has no room or the codec
+// declines. What this worker holds is counted here, for the host to see.
+import type { MessagePort } from 'node:worker_threads'
+import { realClock } from '../shared/base/clock.js'
+import type { Encoder } from '../shared/codec/encoder.js'
+import type { PackedThrown } from '../shared/errors/remote-error.js'
+import { DeskWords } from '../shared/lane/desk.js'
+import { HostBell } from '../shared/lane/doorbell.js'
+import { type DeskLayout, LARGEST_VALUE_BYTES, type LaneLayout } from '../shared/lane/layout.js'
+import { BYTES, FAILURE, INT_VALUE, type RecordKind, ResultWriter } from '../shared/lane/result-ring.js'
+import { Tickets } from '../shared/lane/tickets.js'
+import { encoderFor } from '../shared/lane/values.js'
+import type { FailureReason, ToHost } from '../shared/protocol/messages.js'
+import { isMoved } from '../shared/protocol/move.js'
+import { sendFailure, sendResult } from './assignment.js'
+import type { LaneAssignment } from './lane-assignment.js'
+
+const BELL: ToHost = { kind: 'bell' }
+
+export class LaneAnswers {
+  readonly #port: MessagePort
+  readonly #workerId: number
+  readonly #tickets: Tickets
+  readonly #ring: ResultWriter
+  readonly #encoder: Encoder
+  readonly #hostBell: HostBell
+  readonly #desk: DeskWords
+  readonly #onAnswered: () => void
+  /** When the last answer was given. */
+  answeredAt = 0
+  #held = 0
+  /** Answers sent over the port. */
+  #sent = 0
+
+  /** @param onAnswered called when there is room again */
+  constructor(
+    port: MessagePort,
+    workerId: number,
+    lane: LaneLayout,
+    desk: DeskLayout,
+    onAnswered: () => void,
+  ) {
+    this.#port = port
+    this.#workerId = workerId
+    this.#tickets = new Tickets(lane)
+    this.#ring = new ResultWriter(desk)
+    this.#encoder = encoderFor(desk)
+    this.#hostBell = new HostBell(lane)
+    this.#desk = new DeskWords(desk)
+    this.#onAnswered = onAnswered
+  }
+
+  /** Tasks claimed and not answered. */
+  get held(): number {
+    return this.#held
+  }
+
+  onClaimed(): void {
+    this.#desk.setHeld(++this.#held)
+  }
+
+  /** A task that was claimed is the host's again. */
+  onGivenBack(): void {
+    this.#desk.setHeld(--this.#held)
+    this.#port.postMessage(BELL)
+  }
+
+  markLoading(task: LaneAssignment, isLoading: boolean): void {
+    this.#tickets.markLoading(task.ticket, this.#workerId, isLoading)
+  }
+
+  succeed(task: LaneAssignment, result: unknown): void {
+    const runMs = this.#runMsOf(task)
+    if (!this.#mayAnswer(task)) return
+    if (typeof result === 'number' && (result | 0) === result && !Object.is(result, -0)) {
+      if (this.#ring.reserve() >= 0) return this.#publish(INT_VALUE, task, result, runMs)
+    } else if (!isMoved(result) && this.#write(BYTES, task, result, runMs)) return
+    const unsendable = sendResult(this.#port, this.#nextSent(task, runMs), result)
+    if (unsendable === null) return this.#onAnswered()
+    this.#sent--
+    this.#sayFailed(task, 'result', unsendable.error, unsendable.path, runMs)
+  }
+
+  fail(task: LaneAssignment, reason: FailureReason, error: PackedThrown, path: string): void {
+    const runMs = this.#runMsOf(task)
+    if (!this.#mayAnswer(task)) return
+    this.#sayFailed(task, reason, error, path, runMs)
+  }
+
+  #sayFailed(
+    task: LaneAssignment,
+    reason: FailureReason,
+    error: PackedThrown,
+    path: string,
+    runMs: number,
+  ): void {
+    if (this.#write(FAILURE, task, [reason, error, path], runMs)) return
+    sendFailure(this.#port, this.#nextSent(task, runMs), reason, error, path)
+    this.#onAnswered()
+  }
+
+  #runMsOf({ startedAt }: LaneAssignment): number {
+    this.answeredAt = realClock.now()
+    return this.answeredAt - startedAt
+  }
+
+  /** True when the value went into the ring. */
+  #write(kind: RecordKind, task: LaneAssignment, value: unknown, runMs: number): boolean {
+    const from = this.#ring.reserve()
+    if (from < 0) return false
+    const end = this.#encoder.encode(value, from, from + LARGEST_VALUE_BYTES)
+    if (end < 0) return false
+    this.#publish(kind, task, kind === INT_VALUE ? (value as number) : end - from, runMs)
+    return true
+  }
+
+  #publish(kind: RecordKind, task: LaneAssignment, value: number, runMs: number): void {
+    this.#ring.publish(kind, task.ticket, task.taskId, value, runMs)
+    // The bell after the publishing (pairs with announceSleep() and the look after it).
+    if (this.#hostBell.ring()) this.#port.postMessage(BELL)
+    this.#onAnswered()
+  }
+
+  /** The host finds by its number the answer that it could not read. */
+  #nextSent({ taskId, ticket }: LaneAssignment, runMs: number) {
+    this.#tickets.setOrdinal(ticket, ++this.#sent)
+    return { taskId, slot: ticket, runMs }
+  }
+
+  /** False when the task was cancelled: nobody wants to know, and this worker is about to be ended and claims no more. */
+  #mayAnswer(task: LaneAssignment): boolean {
+    if (!this.#tickets.answer(task.ticket, this.#workerId)) return false
+    // Before the answer: who reads that one finds the worker without the task.
+    this.#desk.setHeld(--this.#held)
+    return true
+  }
+}

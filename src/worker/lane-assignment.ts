@@ -1,0 +1,45 @@
+// A task from the lane, on its way to an answer.
+import type { PackedThrown } from '../shared/errors/remote-error.js'
+import type { FailureReason, Handler } from '../shared/protocol/messages.js'
+import type { Assignment } from './assignment.js'
+import type { LaneAnswers } from './lane-answers.js'
+
+export class LaneAssignment implements Assignment {
+  readonly taskId: number
+  readonly ticket: number
+  readonly handlerId: number
+  readonly handler: Handler
+  readonly payload: unknown
+  readonly startedAt: number
+  readonly #answers: LaneAnswers
+
+  constructor(
+    taskId: number,
+    ticket: number,
+    handlerId: number,
+    handler: Handler,
+    payload: unknown,
+    startedAt: number,
+    answers: LaneAnswers,
+  ) {
+    this.taskId = taskId
+    this.ticket = ticket
+    this.handlerId = handlerId
+    this.handler = handler
+    this.payload = payload
+    this.startedAt = startedAt
+    this.#answers = answers
+  }
+
+  markLoading(isLoading: boolean): void {
+    this.#answers.markLoading(this, isLoading)
+  }
+
+  succeed(result: unknown): void {
+    this.#answers.succeed(this, result)
+  }
+
+  fail(reason: FailureReason, error: PackedThrown, path: string): void {
+    this.#answers.fail(this, reason, error, path)
+  }
+}

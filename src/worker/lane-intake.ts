@@ -1,0 +1,257 @@
+// Tasks that this worker pulls from the lane. It takes one after another while there are any and it has room, turns its own
+// event loop in between, and goes back to it for good when the lane is empty: it never blocks to wait.
+import { type MessagePort, receiveMessageOnPort } from 'node:worker_threads'
+import { realClock, type Timer } from '../shared/base/clock.js'
+import { invariant } from '../shared/base/invariant.js'
+import type { Decoder } from '../shared/codec/decoder.js'
+import { DeskWords } from '../shared/lane/desk.js'
+import { WorkerBell } from '../shared/lane/doorbell.js'
+import { deskIn, laneIn } from '../shared/lane/layout.js'
+import {
+  ALONE,
+  BLOCKED,
+  BY_PORT,
+  DISMISSED,
+  EMPTY,
+  IS_INT,
+  LaneClaims,
+  NAMED,
+  type Posting,
+} from '../shared/lane/task-lane.js'
+import { decoderFor } from '../shared/lane/values.js'
+import type { Handler, RoadOrder, ToHost, ToWorker } from '../shared/protocol/messages.js'
+import type { Executor } from './executor.js'
+import type { Intake, RunMessage } from './intake.js'
+import { LaneAnswers } from './lane-answers.js'
+import { LaneAssignment } from './lane-assignment.js'
+import { Spinner } from './spinner.js'
+
+/** What is next is not for this worker: it looks again after so long, and each time after twice as long, up to the most. */
+const FIRST_RETRY_MS = 1
+const MOST_RETRY_MS = 32
+/** Under steady load the worker's own event loop turns at least so often, or after a task that took longer. */
+const YIELD_MS = 1
+
+type LaneOrder = Extract<RoadOrder, { kind: 'lane' }>
+
+export class LaneIntake implements Intake {
+  readonly #port: MessagePort
+  readonly #workerId: number
+  readonly #slots: number
+  readonly #claims: LaneClaims
+  readonly #bell: WorkerBell
+  readonly #answers: LaneAnswers
+  readonly #decoder: Decoder
+  readonly #executor: Executor
+  readonly #spinner: Spinner
+  readonly #known = new Map<number, Handler>()
+  /** Tickets claimed whose payload is on its way; by ticket. */
+  readonly #expected = new Map<number, number>()
+  /** Payloads that came before their ticket was claimed; by ticket. */
+  readonly #arrived = new Map<number, RunMessage>()
+  readonly #hasCome = () => !this.#claims.isEmpty
+  /** Payloads that came over the port. */
+  #received = 0
+  /** The drain is under way, or will be in a turn. */
+  #isDraining = false
+  #isTaking = false
+  #retry: Timer | null = null
+  #retryMs = FIRST_RETRY_MS
+  /** When it last came from its event loop, as far as it knows. */
+  #cameAt = 0
+  /** The task that it holds must be the only one. */
+  #isAlone = false
+
+  constructor(port: MessagePort, order: LaneOrder, executor: Executor) {
+    const lane = laneIn(order.lane)
+    const desk = deskIn(order.desk)
+    this.#port = port
+    this.#workerId = order.workerId
+    this.#slots = order.slots
+    this.#executor = executor
+    this.#bell = new WorkerBell(order.desk)
+    this.#claims = new LaneClaims(lane, order.workerId, this.#bell)
+    this.#answers = new LaneAnswers(port, order.workerId, lane, desk, () => this.#onAnswered())
+    const words = new DeskWords(desk)
+    this.#decoder = decoderFor(lane)
+    this.#spinner = new Spinner(() => words.maySpin)
+    for (const { handlerId, handler } of order.handlers) this.#known.set(handlerId, handler)
+  }
+
+  open(): void {
+    this.#isTaking = true
+    this.#drainAnew()
+  }
+
+  stopTaking(): void {
+    this.#isTaking = false
+  }
+
+  onMessage(message: ToWorker): void {
+    switch (message.kind) {
+      case 'run':
+        this.#received++
+        if (this.#expected.get(message.slot) === message.taskId) {
+          this.#expected.delete(message.slot)
+          return this.#begin(message, realClock.now())
+        }
+        this.#arrived.set(message.slot, message)
+        return this.#drainAnew()
+      case 'known':
+        this.#known.set(message.handlerId, message.handler)
+        return
+      case 'drop':
+        return this.#drop(message.slot, message.taskId)
+      case 'bell':
+        return this.#drainAnew()
+    }
+  }
+
+  /** The host knows by the number which one it was, and drops its ticket. */
+  onUnreadable(): void {
+    this.#say({ kind: 'unreadable', ordinal: ++this.#received })
+  }
+
+  /** Handlers that await are answered in microtasks, one after another: then the event loop has not turned in between. */
+  #onAnswered(): void {
+    this.#isAlone = false
+    if (!this.#isDraining) this.#drain()
+  }
+
+  /** A task that was claimed is the host's again, so there is room for another. */
+  #giveBack(): void {
+    this.#answers.onGivenBack()
+    this.#onAnswered()
+  }
+
+  /** The event loop has turned. */
+  #drainAnew(): void {
+    if (this.#isDraining) return
+    this.#cameAt = realClock.now()
+    this.#drain()
+  }
+
+  #drain(): void {
+    if (this.#isDraining || !this.#isTaking || !this.#bell.wake()) return
+    this.#isDraining = true
+    const isToYield = this.#pull()
+    if (isToYield) {
+      realClock.nextTurn(() => {
+        this.#isDraining = false
+        this.#drainAnew()
+      })
+    } else {
+      this.#isDraining = false
+    }
+  }
+
+  /** Runs tasks until there are none for this worker; true when it should come back after a turn of the event loop. */
+  #pull(): boolean {
+    let now = realClock.now()
+    while (this.#isTaking) {
+      // Full: it looks again when a task is done, so nobody needs to wake it.
+      if (this.#answers.held >= this.#slots || this.#isAlone) return false
+      const ticket = this.#claims.claim(this.#answers.held)
+      if (ticket >= 0) {
+        this.#spinner.onWork()
+        this.#retryMs = FIRST_RETRY_MS
+        this.#take(ticket, now)
+        // A plain handler has just been answered; another may have run for long all the same.
+        now = this.#answers.answeredAt > now ? this.#answers.answeredAt : realClock.now()
+        if (now - this.#cameAt >= YIELD_MS) return true
+      } else if (ticket === DISMISSED) {
+        this.#isTaking = false
+      } else if (ticket !== EMPTY || this.#answers.held > 0 || !this.#spinner.lookOut(this.#hasCome)) {
+        if (!this.#bell.park(this.#answers.held > 0)) return false
+        // Look again after the announcement (pairs with post() and then ring()).
+        if (!this.#claims.isWorthClaiming(this.#answers.held)) {
+          if (ticket === BLOCKED) this.#lookAgainLater()
+          return false
+        }
+        if (!this.#bell.wake()) return false
+      } else {
+        now = realClock.now()
+      }
+    }
+    return false
+  }
+
+  /** Whoever claims what is in the way tells the host, which wakes the others; but the host may be busy. */
+  #lookAgainLater(): void {
+    this.#retry?.cancel()
+    this.#retry = realClock.after(this.#retryMs, () => this.#drainAnew())
+    this.#retryMs = Math.min(2 * this.#retryMs, MOST_RETRY_MS)
+  }
+
+  #take(ticket: number, now: number): void {
+    const posting = this.#claims.read(ticket)
+    const heldOthersUp = this.#claims.heldOthersUp(ticket)
+    const isForMeAlone = this.#claims.isForMeAlone(ticket)
+    this.#answers.onClaimed()
+    // Taken back already, it may have been posted anew: then all that was read is another task's.
+    if (!this.#claims.isStillMine(ticket)) return this.#giveBack()
+    if (heldOthersUp) {
+      this.#isAlone = (posting.flags & ALONE) !== 0
+      if (!this.#claims.isEmpty) this.#say({ kind: 'bell' })
+    }
+    if ((posting.flags & BY_PORT) !== 0) return this.#takeFromPort(ticket, posting.taskId, isForMeAlone, now)
+    const task = this.#decode(ticket, posting)
+    if (task === null) this.#giveBack()
+    else this.#begin(task, now)
+  }
+
+  /** `null` when the task was taken back meanwhile: then the bytes may be another's, and make no sense. */
+  #decode(ticket: number, { taskId, handlerId, flags, from, to, int }: Omit<Posting, 'addressee'>) {
+    if ((flags & IS_INT) !== 0) return { taskId, slot: ticket, handlerId, handler: null, payload: int }
+    try {
+      const payload = this.#decoder.decode(from, to)
+      if ((flags & NAMED) === 0) return { taskId, slot: ticket, handlerId, handler: null, payload }
+      const [filename, name, inner] = payload as [string, string, unknown]
+      return { taskId, slot: ticket, handlerId, handler: { filename, name }, payload: inner }
+    } catch (failure) {
+      if (this.#claims.isStillMine(ticket)) throw failure
+      return null
+    }
+  }
+
+  /** @param wasSent the host has sent the payload by itself; it is under way when it is not here */
+  #takeFromPort(ticket: number, taskId: number, wasSent: boolean, now: number): void {
+    const message = this.#arrived.get(ticket)
+    this.#arrived.delete(ticket)
+    if (message?.taskId === taskId) return this.#begin(message, now)
+    this.#expected.set(ticket, taskId)
+    if (!wasSent) this.#say({ kind: 'send', taskId, slot: ticket })
+  }
+
+  #begin(task: Omit<RunMessage, 'kind'>, now: number): void {
+    if (!this.#claims.tickets.begin(task.slot, this.#workerId)) return this.#giveBack()
+    const handler = task.handler ?? this.#knownHandler(task.handlerId)
+    this.#executor.run(
+      new LaneAssignment(task.taskId, task.slot, task.handlerId, handler, task.payload, now, this.#answers),
+    )
+  }
+
+  /** What it stands for was said over the port before the ticket was posted, so the message is there. */
+  #knownHandler(handlerId: number): Handler {
+    for (;;) {
+      const handler = this.#known.get(handlerId)
+      if (handler !== undefined) return handler
+      const next = receiveMessageOnPort(this.#port)
+      invariant(next !== undefined, 'a handler is made known before a task names it by number')
+      const message = next.message as ToWorker
+      if (message.kind === 'stop') process.exit()
+      this.onMessage(message)
+    }
+  }
+
+  #drop(ticket: number, taskId: number): void {
+    if (this.#arrived.get(ticket)?.taskId === taskId) this.#arrived.delete(ticket)
+    if (this.#expected.get(ticket) !== taskId) return
+    this.#expected.delete(ticket)
+    this.#giveBack()
+  }
+
+  #say(message: ToHost): void {
+    this.#port.postMessage(message)
+  }
+}

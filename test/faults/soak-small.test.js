@@ -1,0 +1,29 @@
+// A small soak: mixed tasks, workers killed meanwhile, every task accounted for. `npm run soak` is the large one; a seed that
+// fails here can be given to it.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { freshSeed } from '../soak/random.js'
+import { soak } from '../soak/soak.js'
+
+const TASKS = 100_000
+const limitMs = 90_000
+const KILL_EVERY_MS = 250
+
+const runs = [true, false].flatMap(lane =>
+  [1, 2, 4].flatMap(threads => [1, 8].map(concurrency => ({ lane, threads, concurrency }))),
+)
+
+for (const { lane, threads, concurrency } of runs) {
+  const road = lane ? 'lane' : 'port'
+  const title = `every task is settled once and rightly: ${road}, ${threads} threads, ${concurrency} slots`
+  test(title, { timeout: limitMs }, async t => {
+    const seed = freshSeed()
+    t.diagnostic(`seed ${seed}`)
+    const tasks = Math.floor(TASKS / runs.length)
+    const options = { tasks, endsAt: null, seed, lane, threads, concurrency, samples: 0 }
+    const report = await soak({ ...options, killEveryMs: KILL_EVERY_MS })
+    assert.deepEqual(report.violations, [], `seed ${seed}`)
+    assert.equal(report.transport, road)
+    assert.ok(report.tasks >= tasks)
+  })
+}

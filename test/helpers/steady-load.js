@@ -1,0 +1,38 @@
+// Keeps so many short tasks in flight until it is stopped.
+
+export class SteadyLoad {
+  answered = 0
+  #pool
+  #name
+  #isStopped = false
+  #ended
+
+  constructor(pool, name = 'default', inFlight = 64) {
+    this.#pool = pool
+    this.#name = name
+    this.#ended = Promise.all(Array.from({ length: inFlight }, () => this.#run()))
+    this.#ended.catch(() => {
+      this.#isStopped = true
+    })
+  }
+
+  /** Resolves when so many more were answered. */
+  async more(count) {
+    const enough = this.answered + count
+    while (this.answered < enough && !this.#isStopped) await new Promise(resolve => setImmediate(resolve))
+    if (this.#isStopped) await this.#ended
+  }
+
+  /** Rejects with what a task was rejected with. */
+  async stop() {
+    this.#isStopped = true
+    await this.#ended
+  }
+
+  async #run() {
+    while (!this.#isStopped) {
+      await this.#pool.run(this.answered, { name: this.#name })
+      this.answered++
+    }
+  }
+}

@@ -1,0 +1,178 @@
+// A worker belongs to its module as much as to the pool: its timers, servers, streams and its inspector go on, idle and
+// under a load that never pauses. The host's own event loop goes on too.
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import { Session } from 'node:inspector'
+import { Worker } from 'node:worker_threads'
+import { handler } from '../helpers/handler.js'
+import { test } from '../helpers/pool-test.js'
+import { runProgram } from '../helpers/program.js'
+import { reached, sharedWords } from '../helpers/shared-words.js'
+import { SteadyLoad } from '../helpers/steady-load.js'
+
+const filename = handler('busy.js')
+const PLAIN = 0
+const POOLED = 1
+const OTHER = 2
+const TICK_MS = 10
+/** Of the ticks of a plain thread beside it, a pool's worker must get one in so many. */
+const GENEROUS = 4
+const REQUESTS = 5
+
+/** What a pool may be busy with, and with how many slots. */
+const loads = [
+  { title: 'idle', name: null, slots: 1 },
+  { title: 'under tasks that never leave their thread', name: 'default', slots: 1 },
+  { title: 'under tasks that await what is there already', name: 'later', slots: 1 },
+  { title: 'with more such tasks waiting than it can do', name: 'later', slots: 1, inFlight: 5000 },
+  { title: 'under tasks that await, several at once', name: 'later', slots: 8 },
+  { title: 'under tasks that await a turn, several at once', name: 'laterTurn', slots: 8 },
+]
+
+for (const { title, name, slots, inFlight = 64 } of loads) {
+  const openBusy = (open, words = sharedWords(3)) =>
+    open({ filename, minThreads: 1, maxThreads: 1, concurrentTasksPerWorker: slots, workerData: words })
+  const startLoad = pool => (name === null ? null : new SteadyLoad(pool, name, inFlight))
+
+  test(`${title}, a worker's timer ticks as in a plain thread`, async (open, t) => {
+    const words = sharedWords(3)
+    const pool = openBusy(open, words)
+    await pool.run({ word: POOLED, everyMs: TICK_MS }, { name: 'startTicking' })
+    const load = startLoad(pool)
+    const source = `
+      const { workerData } = require('node:worker_threads')
+      setInterval(() => { Atomics.add(workerData, ${PLAIN}, 1); Atomics.notify(workerData, ${PLAIN}) }, ${TICK_MS})
+    `
+    const plain = new Worker(source, { eval: true, workerData: words })
+    t.after(() => plain.terminate())
+    await reached(words, PLAIN, 1)
+    const before = Atomics.load(words, POOLED)
+    const plainTicks = await reached(words, PLAIN, 60)
+    const pooledTicks = Atomics.load(words, POOLED) - before
+    await load?.stop()
+    assert.ok(
+      pooledTicks * GENEROUS >= plainTicks,
+      `${pooledTicks} ticks where a plain thread had ${plainTicks}`,
+    )
+  })
+
+  test(`${title}, a server in a worker answers`, async open => {
+    const pool = openBusy(open)
+    const { port, threadId } = await pool.run(undefined, { name: 'openServer' })
+    const load = startLoad(pool)
+    for (let request = 0; request < REQUESTS; request++) {
+      await load?.more(1)
+      const response = await fetch(`http://127.0.0.1:${port}/`)
+      assert.equal(await response.text(), `thread ${threadId}`)
+    }
+    await load?.more(1)
+    await load?.stop()
+  })
+
+  test(`${title}, an inspector in the worker evaluates`, async open => {
+    const words = sharedWords(3)
+    const pool = openBusy(open, words)
+    await pool.run({ word: OTHER }, { name: 'startInspecting' })
+    const load = startLoad(pool)
+    await load?.more(1)
+    await reached(words, OTHER, Atomics.load(words, OTHER) + 5)
+    await load?.more(1)
+    await load?.stop()
+  })
+
+  test(`${title}, a worker can be inspected from outside`, async (open, t) => {
+    const pool = openBusy(open)
+    await pool.run(1)
+    const session = new Session()
+    session.connect()
+    t.after(() => session.disconnect())
+    const load = startLoad(pool)
+    await load?.more(1)
+    const attached = once(session, 'NodeWorker.attachedToWorker')
+    session.post('NodeWorker.enable', { waitForDebuggerOnStart: false })
+    const [{ params }] = await attached
+    for (let id = 1; id <= REQUESTS; id++) {
+      const answered = once(session, 'NodeWorker.receivedMessageFromWorker')
+      const message = { id, method: 'Runtime.evaluate', params: { expression: '40 + 2' } }
+      session.post('NodeWorker.sendMessageToWorker', {
+        sessionId: params.sessionId,
+        message: JSON.stringify(message),
+      })
+      const [answer] = await answered
+      assert.equal(JSON.parse(answer.params.message).result.result.value, 42)
+    }
+    await load?.more(1)
+    await load?.stop()
+  })
+
+  test(`${title}, microtasks and promises that a handler leaves behind run`, async open => {
+    const words = sharedWords(3)
+    const pool = openBusy(open, words)
+    const load = startLoad(pool)
+    for (let round = 1; round <= 3; round++) {
+      await pool.run({ microtasks: PLAIN, promises: OTHER }, { name: 'leaveBehind' })
+      await Promise.all([reached(words, PLAIN, round), reached(words, OTHER, round)])
+    }
+    await load?.stop()
+  })
+
+  test(`${title}, what handlers print arrives while their worker lives, once and in order`, async () => {
+    const { output, exitCode, errors } = await runProgram(`
+      const words = new Int32Array(new SharedArrayBuffer(12))
+      const options = { minThreads: 1, maxThreads: 1, concurrentTasksPerWorker: ${slots}, workerData: words }
+      const pool = new Pool({ filename: handler('busy.js'), ...options })
+      let isOver = false
+      const load = ${JSON.stringify(name)}
+      const runners = Array.from({ length: load === null ? 0 : ${inFlight} }, async () => {
+        while (!isOver) await pool.run(1, { name: load })
+      })
+      for (let line = 0; line < 10; line++) await pool.run('line ' + line, { name: 'print' })
+      isOver = true
+      await Promise.all(runners)
+      await pool.close()
+    `)
+    assert.equal(exitCode, 0, errors)
+    assert.equal(output, Array.from({ length: 10 }, (_, line) => `line ${line}\n`).join(''))
+  })
+}
+
+test('while the host looks for answers its timers tick and its server answers', async (open, t) => {
+  const pool = open({ filename, minThreads: 1, maxThreads: 1, workerData: sharedWords(3) })
+  const server = createServer((_request, response) => response.end('host')).listen(0, '127.0.0.1')
+  t.after(() => server.close())
+  await once(server, 'listening')
+  let ticks = 0
+  const timer = setInterval(() => ticks++, TICK_MS)
+  t.after(() => clearInterval(timer))
+  const load = new SteadyLoad(pool)
+  const source = `
+    const { parentPort, workerData } = require('node:worker_threads')
+    async function ask() {
+      const texts = []
+      for (let request = 0; request < ${REQUESTS}; request++) texts.push(await (await fetch(workerData)).text())
+      parentPort.postMessage(texts)
+    }
+    ask()
+  `
+  const client = new Worker(source, { eval: true, workerData: `http://127.0.0.1:${server.address().port}/` })
+  t.after(() => client.terminate())
+  const [texts] = await once(client, 'message')
+  assert.deepEqual(texts, new Array(REQUESTS).fill('host'))
+  const before = ticks
+  while (ticks < before + 10) await load.more(1)
+  await load.stop()
+})
+
+test('several slots: tasks that await and tasks that do not get their turn, under load', async open => {
+  const pool = open({
+    filename,
+    minThreads: 1,
+    maxThreads: 1,
+    concurrentTasksPerWorker: 8,
+    workerData: sharedWords(3),
+  })
+  const kinds = ['default', 'later', 'laterTurn'].map(name => new SteadyLoad(pool, name, 32))
+  for (const load of kinds) await load.more(200)
+  for (const load of kinds) await load.stop()
+})

@@ -1,0 +1,95 @@
+// npm run soak -- [--tasks N] [--minutes N] [--seed N] [--no-lane] [--kill-every MS] [--threads N] [--concurrency N] [--samples N]
+// Exit code 1 when a single task of many millions met what it must not, or when memory grew.
+import { availableParallelism } from 'node:os'
+import { parseArgs } from 'node:util'
+import { limits } from './memory.js'
+import { freshSeed } from './random.js'
+import { soak } from './soak.js'
+
+const PROGRESS_EVERY_MS = 5000
+
+const options = readOptions()
+console.log(
+  `soak: seed ${options.seed}, ${options.endsAt === null ? `${options.tasks} tasks` : 'by the clock'}, lane ${options.lane}, ` +
+    `threads ${options.threads}, concurrency ${options.concurrency}, a kill every ${options.killEveryMs} ms`,
+)
+const report = await soak({ ...options, onProgress: progress() })
+show(report)
+process.exitCode = report.violationCount === 0 ? 0 : 1
+
+function readOptions() {
+  const { values } = parseArgs({
+    options: {
+      tasks: { type: 'string', default: '10000000' },
+      minutes: { type: 'string' },
+      seed: { type: 'string', default: String(freshSeed()) },
+      lane: { type: 'boolean', default: true },
+      'no-lane': { type: 'boolean', default: false },
+      'kill-every': { type: 'string', default: '200' },
+      threads: { type: 'string', default: String(Math.min(availableParallelism(), 4)) },
+      concurrency: { type: 'string', default: '1' },
+      samples: { type: 'string', default: '20' },
+    },
+  })
+  return {
+    tasks: Number(values.tasks),
+    endsAt: values.minutes === undefined ? null : performance.now() + Number(values.minutes) * 60_000,
+    seed: Number(values.seed),
+    lane: values.lane && !values['no-lane'],
+    killEveryMs: Number(values['kill-every']),
+    threads: Number(values.threads),
+    concurrency: Number(values.concurrency),
+    samples: Number(values.samples),
+  }
+}
+
+function progress() {
+  let toldAt = performance.now()
+  let told = 0
+  return ({ settled, violationCount }, kills) => {
+    const now = performance.now()
+    if (now - toldAt < PROGRESS_EVERY_MS) return
+    const rate = Math.round(((settled - told) / (now - toldAt)) * 1000)
+    const rssMb = Math.round(process.memoryUsage.rss() / 2 ** 20)
+    console.log(
+      `${settled} settled, ${rate}/s, ${kills} kills, rss ${rssMb} MB, ${violationCount} violations`,
+    )
+    toldAt = now
+    told = settled
+  }
+}
+
+function show({
+  seconds,
+  transport,
+  tasks,
+  kills,
+  exits,
+  rows,
+  samples,
+  memory,
+  violations,
+  violationCount,
+}) {
+  console.log(
+    `\n${tasks} tasks in ${Math.round(seconds)} s over the ${transport}; ${kills} kills took ${exits} tasks along`,
+  )
+  console.table(rows)
+  if (samples.length > 0) {
+    console.table(
+      samples.map(sample => ({
+        settled: sample.settled,
+        ...Object.fromEntries(
+          Object.keys(limits).map(figure => [`${figure} MB`, Math.round(sample[figure] / 2 ** 20)]),
+        ),
+      })),
+    )
+    console.table(memory)
+  }
+  for (const violation of violations) console.log(`VIOLATION ${violation}`)
+  console.log(
+    violationCount === 0
+      ? 'no violation'
+      : `${violationCount} violations; the same mix again: --seed ${options.seed}`,
+  )
+}
