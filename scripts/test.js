@@ -16,6 +16,7 @@ const countReporter = pathToFileURL(join(root, 'scripts', 'count-reporter.js')).
 // In the order in which they run: the quick ones first. `limitMs` is for one file.
 const suites = {
   unit: { folder: 'build/unit/src', isDeep: true, limitMs: 60_000 },
+  model: { folder: 'build/unit/test/model', limitMs: 300_000, nodeArgs: ['--conditions=model'] },
   architecture: { folder: 'test/architecture', limitMs: 60_000 },
   journey: { folder: 'test/journey', limitMs: 120_000 },
   faults: { folder: 'test/faults', limitMs: 120_000, isOptional: true },

@@ -1,0 +1,232 @@
+// Goes through every order in which the threads of a case can take their steps. States that are the same are looked at
+// once; all orders that lead to one have the same length, so they are found in the same round, shortest first.
+import { type History, Run } from './history.js'
+import { DEATH, type Move, Moves } from './moves.js'
+import type { Operation } from './operation.js'
+import { describeStep, type Step } from './order.js'
+import { movesTo, type Node, Round } from './round.js'
+import type { Rules } from './rules.js'
+import { ABSENT, ALIVE, BURIED, DEAD, DOOMED, type State, type StateRow } from './state.js'
+import type { World } from './world.js'
+
+export interface ExplorerParts {
+  world: World
+  row: StateRow
+  rules: Rules
+  isFine: boolean
+  /** Workers may die, or be ended. */
+  mayDie: boolean
+  /** How often another thread may go on while the one before it could. */
+  switches: number
+}
+
+export interface Findings {
+  states: number
+  /** How many orders these stand for. */
+  orders: number
+  /** Steps in the longest order. */
+  steps: number
+  ends: number
+  /** What is wrong, and the shortest order that leads to it. */
+  wrong: { what: string; order: string[] } | null
+}
+
+class Wrong extends Error {}
+
+export class Explorer {
+  readonly #parts: ExplorerParts
+  readonly #moves: Moves
+
+  constructor(parts: ExplorerParts) {
+    this.#parts = parts
+    this.#moves = new Moves(parts.world, parts.row, parts.switches)
+  }
+
+  explore(first: State): Findings {
+    const findings: Findings = { states: 1, orders: 0, steps: 0, ends: 0, wrong: null }
+    const start = { thread: 0, event: 0, isSwitch: false }
+    let round: Node[] = [{ state: first, before: null, move: start, orders: 1 }]
+    while (round.length > 0) {
+      const next = new Round()
+      for (const node of round) {
+        const wrong = this.#expand(node, next, findings)
+        if (wrong !== null) {
+          const { what, moves } = wrong
+          return { ...findings, wrong: { what, order: this.#retell(first, moves) } }
+        }
+        // Its way is kept, its words are not needed any more.
+        node.state = first
+      }
+      round = next.nodes
+      findings.states += round.length
+      if (round.length > 0) findings.steps++
+    }
+    return findings
+  }
+
+  #expand(node: Node, next: Round, findings: Findings): { what: string; moves: Move[] } | null {
+    const moves = this.#moves.of(node.state)
+    for (const move of moves) {
+      const child = node.state.slice()
+      try {
+        this.#take(child, move, [])
+      } catch (problem) {
+        if (problem instanceof Wrong) return { what: problem.message, moves: [...movesTo(node), move] }
+        throw problem
+      }
+      next.add(child, node, move)
+    }
+    if (moves.some(move => this.#moves.isSure(node.state, move))) return null
+    findings.ends++
+    findings.orders += node.orders
+    const [what] = this.#audit(node.state)
+    return what === undefined ? null : { what, moves: movesTo(node) }
+  }
+
+  #take(state: State, { thread, event, isSwitch }: Move, steps: Step[]): void {
+    const { row, switches } = this.#parts
+    if (event === DEATH) {
+      if (state[row.lifeOf(thread)] === ALIVE) state[row.deaths]!--
+      state[row.lifeOf(thread)] = DEAD
+      steps.push({ thread, operation: { kind: 'die' }, found: 0 })
+      return
+    }
+    if (switches < Number.POSITIVE_INFINITY) {
+      state[row.lastThread] = thread
+      if (isSwitch) state[row.switches]!++
+    }
+    this.step(state, thread, event, steps)
+  }
+
+  /** A step that makes no difference to the others when it comes at once: it is no turn of its own. */
+  #isUnnoticed(thread: number, operation: Operation): boolean {
+    switch (operation.kind) {
+      case 'note':
+      case 'start':
+        return true
+      case 'read':
+      case 'write':
+        return !this.#parts.isFine
+      case 'kill':
+        return true
+      case 'post':
+        // It waits as long as anybody likes; only who dies before has not sent it.
+        return thread === 0 || !this.#parts.mayDie
+      default:
+        return false
+    }
+  }
+
+  #historyOf(state: State, thread: number): History {
+    return this.#parts.world.history(state[this.#parts.row.historyOf(thread)]!)
+  }
+
+  /** Takes the thread's next step, and what nobody else can notice. */
+  step(state: State, thread: number, event: number, steps: Step[]): void {
+    const { world, row } = this.#parts
+    let history = this.#historyOf(state, thread)
+    let operation = world.next(history)
+    let chosen = event
+    do {
+      const found = this.#apply(state, thread, operation, chosen, steps)
+      chosen = 0
+      history = history.child(found, world)
+      operation = world.next(history)
+    } while (this.#isUnnoticed(thread, operation))
+    state[row.historyOf(thread)] = history.number
+    if (operation.kind === 'end') state[row.lifeOf(thread)] = DEAD
+    if (operation.kind === 'failed') {
+      steps.push({ thread, operation, found: 0 })
+      throw new Wrong(`${thread === 0 ? 'the host' : `worker ${thread}`} throws: ${operation.error}`)
+    }
+  }
+
+  #apply(state: State, thread: number, operation: Operation, event: number, steps: Step[]): number {
+    const { world, row, rules } = this.#parts
+    const step = { thread, operation, found: 0 }
+    steps.push(step)
+    switch (operation.kind) {
+      case 'load':
+      case 'read':
+        step.found = state[row.cell(operation.cell)]!
+        return step.found
+      case 'store':
+      case 'write':
+        this.#write(state, operation.cell, operation.value)
+        return 0
+      case 'replace':
+        if (state[row.cell(operation.cell)] !== (operation.expected | 0)) return 0
+        step.found = 1
+        this.#write(state, operation.cell, operation.value)
+        return 1
+      case 'post': {
+        const box = operation.to === 0 ? row.outboxOf(thread) : row.inboxOf(operation.to)
+        state[box] = world.mailAfter(state[box]!, operation.message)
+        return 0
+      }
+      case 'note':
+        refuse(rules.onNote(state, thread, operation.note))
+        return 0
+      case 'start':
+        if (operation.worker >= row.threads)
+          throw new Error('the case starts more workers than it has threads')
+        state[row.lifeOf(operation.worker)] = ALIVE
+        state[row.historyOf(operation.worker)] = world.rootOf(operation.worker).number
+        return 0
+      case 'kill':
+        if (state[row.lifeOf(operation.worker)] === ALIVE) state[row.lifeOf(operation.worker)] = DOOMED
+        return 0
+      case 'next':
+        step.found = event
+        this.#onEvent(state, thread, event)
+        return event
+      default:
+        throw new Error(`${operation.kind} is no step`)
+    }
+  }
+
+  #write(state: State, cell: number, value: number): void {
+    const { row, rules } = this.#parts
+    const before = state[row.cell(cell)]!
+    state[row.cell(cell)] = value
+    refuse(rules.onWrite(state, cell, before, value))
+  }
+
+  #onEvent(state: State, thread: number, number: number): void {
+    const { world, row } = this.#parts
+    const event = world.event(number)
+    if (event.kind === 'exit') state[row.lifeOf(event.worker)] = BURIED
+    if (event.kind !== 'message') return
+    const box = thread === 0 ? row.outboxOf(event.from) : row.inboxOf(thread)
+    state[box] = world.withoutFirst(state[box]!)
+  }
+
+  #audit(state: State): string[] {
+    const { world, row } = this.#parts
+    const wrong: string[] = []
+    for (let thread = 0; thread < row.threads; thread++) {
+      const life = state[row.lifeOf(thread)]
+      if (life === ABSENT || life === DEAD || life === BURIED) continue
+      const run = new Run(world, this.#historyOf(state, thread))
+      wrong.push(...run.audit(cell => state[row.cell(cell)]!))
+    }
+    return wrong
+  }
+
+  #retell(first: State, moves: Move[]): string[] {
+    const state = first.slice()
+    const steps: Step[] = []
+    for (const move of moves) {
+      try {
+        this.#take(state, move, steps)
+      } catch (problem) {
+        if (!(problem instanceof Wrong)) throw problem
+      }
+    }
+    return steps.map(step => describeStep(this.#parts.world, step))
+  }
+}
+
+function refuse(wrong: string | null): void {
+  if (wrong !== null) throw new Wrong(wrong)
+}

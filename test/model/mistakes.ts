@@ -1,0 +1,201 @@
+// Mistakes that somebody might make in the lane, each as a change to the compiled code, with a case that must find it. Some
+// were made.
+import type { Plan } from './plan.js'
+
+export interface Mistake {
+  title: string
+  /** Under `src/`, as compiled. */
+  file: string
+  /** What is replaced by what; each must be there once. */
+  edits: (readonly [string, string])[]
+  /** `ring`: the case of the ring. */
+  plan: Omit<Plan, 'title'> | 'ring'
+}
+
+const oneTask = { isFine: true, workers: 1, tasks: [{}], wishes: [[{ submit: 1 }]] }
+const cancelled = {
+  isFine: true,
+  workers: 1,
+  tasks: [{ isAlone: true }],
+  wishes: [[{ submit: 1 }], [{ cancel: 1 }]],
+}
+const replaced = {
+  isFine: true,
+  workers: 1,
+  tasks: [{ isAlone: true }, {}],
+  wishes: [[{ submit: 1 }], [{ cancel: 1 }, { submit: 2 }]],
+}
+const givenUp = { isFine: true, workers: 1, tasks: [{}], wishes: [[{ submit: 1 }], [{ giveUp: 1 }]] }
+
+export const mistakes: Mistake[] = [
+  {
+    title: 'a worker does not look again after it said that it sleeps',
+    file: 'worker/lane-intake.js',
+    edits: [['if (!this.#claims.isWorthClaiming(this.#answers.held))', 'if (true)']],
+    plan: { ...oneTask, startsAwake: true },
+  },
+  {
+    title: 'the host does not look again after it said that it sleeps',
+    file: 'host/dispatch/lookout.js',
+    edits: [['if (hasAnswers())', 'if (false)']],
+    plan: { ...oneTask, ahead: 1, tasks: [{}, {}], wishes: [[{ submit: 1 }, { submit: 2 }]] },
+  },
+  {
+    title: 'a worker rings before it publishes',
+    file: 'worker/lane-answers.js',
+    edits: [
+      [
+        'this.#ring.publish(kind',
+        'if (this.#hostBell.ring()) this.#port.postMessage(BELL); this.#ring.publish(kind',
+      ],
+      ['if (this.#hostBell.ring())\n', 'if (false)\n'],
+    ],
+    plan: oneTask,
+  },
+  {
+    title: 'the tail is moved before the ticket is on offer',
+    file: 'shared/lane/task-lane.js',
+    edits: [
+      ['this.tickets.offer(ticket, position);', ''],
+      [
+        'store(words, TAIL, this.#tail);',
+        'store(words, TAIL, this.#tail); this.tickets.offer(ticket, position);',
+      ],
+    ],
+    plan: { ...oneTask, startsAwake: true },
+  },
+  {
+    title: 'a ticket is claimed without compare-and-swap',
+    file: 'shared/lane/tickets.js',
+    edits: [
+      [
+        'return replace(this.#words, this.#at(ticket), word(OFFERED, position), word(CLAIMED, workerId));',
+        'this.#words[this.#at(ticket)] = word(CLAIMED, workerId); return true;',
+      ],
+    ],
+    plan: { ...oneTask, workers: 2, startsAwake: true },
+  },
+  {
+    title: 'the head is moved before the ticket is claimed',
+    file: 'shared/lane/task-lane.js',
+    edits: [
+      [
+        'const isMine = isOnOffer',
+        'replace(words, HEAD, head, (head + 1) & POSITION_MASK); const isMine = isOnOffer',
+      ],
+    ],
+    plan: { ...oneTask, deaths: 1 },
+  },
+  {
+    title: 'a worker does not look whether it is dismissed after a claim',
+    file: 'shared/lane/task-lane.js',
+    edits: [['return this.#bell.isRetired ? DISMISSED : ticket', 'return ticket']],
+    plan: givenUp,
+  },
+  {
+    title: 'a task is begun without compare-and-swap',
+    file: 'shared/lane/tickets.js',
+    edits: [
+      [
+        'return replace(this.#words, this.#at(ticket), word(CLAIMED, workerId), word(BEGUN, workerId));',
+        'this.#words[this.#at(ticket)] = word(BEGUN, workerId); return true;',
+      ],
+    ],
+    plan: cancelled,
+  },
+  {
+    title: 'a task is answered without compare-and-swap',
+    file: 'shared/lane/tickets.js',
+    edits: [
+      [
+        'return replace(this.#words, this.#at(ticket), word(BEGUN, workerId), word(ANSWERED, workerId));',
+        'this.#words[this.#at(ticket)] = word(ANSWERED, workerId); return true;',
+      ],
+    ],
+    plan: replaced,
+  },
+  {
+    title: 'an offer is taken back without compare-and-swap',
+    file: 'shared/lane/tickets.js',
+    edits: [
+      [
+        'return replace(this.#words, this.#at(ticket), word(OFFERED, position), FREE);',
+        'this.#words[this.#at(ticket)] = FREE; return true;',
+      ],
+    ],
+    plan: cancelled,
+  },
+  {
+    title: 'a claim does not ask for the position of the offer',
+    file: 'shared/lane/tickets.js',
+    edits: [
+      [
+        'return replace(this.#words, this.#at(ticket), word(OFFERED, position), word(CLAIMED, workerId));',
+        `const found = load(this.#words, this.#at(ticket));
+        return (found & PHASE_MASK) === OFFERED && replace(this.#words, this.#at(ticket), found, word(CLAIMED, workerId));`,
+      ],
+    ],
+    plan: {
+      workers: 1,
+      ahead: 1,
+      tasks: [{ isAlone: true }, {}, {}],
+      wishes: [
+        [{ submit: 1 }, { submit: 2 }],
+        [{ cancel: 1 }, { submit: 3 }],
+      ],
+      switches: 2,
+    },
+  },
+  {
+    title: 'the host counts a position as given up that a worker has passed',
+    file: 'shared/lane/task-lane.js',
+    edits: [['if (!isPassed)', 'if (true)']],
+    plan: cancelled,
+  },
+  {
+    title: 'the room of a record is given back before it is read',
+    file: 'shared/lane/result-ring.js',
+    edits: [
+      [
+        'this.#from = at;',
+        'this.#from = at; store(this.#words, READ, (this.#read + this.#words[at + SIZE]) | 0);',
+      ],
+    ],
+    plan: 'ring',
+  },
+  {
+    title: 'a record is published before it is written',
+    file: 'shared/lane/result-ring.js',
+    edits: [
+      [
+        'words[at + SIZE] = size;',
+        'store(words, WRITTEN, (this.#written + size) | 0); words[at + SIZE] = size;',
+      ],
+    ],
+    plan: 'ring',
+  },
+  {
+    title: 'a worker whose claim was taken back does not go on',
+    file: 'worker/lane-intake.js',
+    edits: [['onGivenBack();\n        this.#onAnswered();', 'onGivenBack();']],
+    plan: { ...cancelled, slots: 2 },
+  },
+  {
+    title: 'what was read of a ticket is believed though the claim is gone',
+    file: 'shared/lane/task-lane.js',
+    edits: [['return this.tickets.isClaimedBy(ticket, this.#workerId);', 'return true;']],
+    plan: { ...replaced, tasks: [{ isAlone: true }, { isMoved: true }], switches: 2 },
+  },
+  {
+    title: 'a payload that went along with its ticket is sent once more',
+    file: 'worker/lane-intake.js',
+    edits: [['if (!wasSent)', 'if (true)']],
+    plan: { ...oneTask, tasks: [{ isMoved: true }], startsAwake: true },
+  },
+  {
+    title: 'the host does not look after its own bell when a worker has died',
+    file: 'host/dispatch/lane-road.js',
+    edits: [['this.#lookout.onWorkerGone();', '']],
+    plan: { ...oneTask, deaths: 1 },
+  },
+]

@@ -1,0 +1,64 @@
+// A case of its own for the ring: records as large as can be, so that it starts over after three and is full at times.
+import { createDesk, type DeskLayout, LARGEST_VALUE_BYTES } from '../../src/shared/lane/layout.js'
+import { BYTES, ResultReader, ResultWriter } from '../../src/shared/lane/result-ring.js'
+import { Explorer, type Findings } from './explorer.js'
+import type { Script } from './history.js'
+import { ALIVE, StateRow } from './state.js'
+import { World } from './world.js'
+
+const RECORDS = 5
+const LOOKS = 2
+
+export function checkRing(): Findings {
+  let desk: DeskLayout
+  const reader: Script = self => {
+    desk = createDesk()
+    const ring = new ResultReader(desk)
+    const take = () => self.note({ kind: 'read', value: ring.ticket === ring.taskId ? ring.ticket : -1 })
+    self.start(1)
+    self.onQuiet(() => {
+      const left: number[] = []
+      while (ring.next()) left.push(ring.ticket)
+      const isInOrder = left.every((ticket, index) => index === 0 || ticket === left[index - 1]! + 1)
+      return isInOrder ? [] : [`the records left are ${left}`]
+    })
+    for (let look = 0; look < LOOKS; look++) {
+      self.next(['it looks into the ring'])
+      while (ring.next()) take()
+      ring.free()
+    }
+    self.next([])
+  }
+  const writer: Script = self => {
+    const ring = new ResultWriter(desk)
+    let count = 0
+    for (let record = 0; record < RECORDS; record++) {
+      if (ring.reserve() < 0) continue
+      count++
+      ring.publish(BYTES, count, count, LARGEST_VALUE_BYTES, 0)
+    }
+    self.end()
+  }
+  const world = new World([reader, writer])
+  const row = new StateRow(2, 0, 128)
+  const state = new Int32Array(row.size)
+  const readSoFar = row.settledAs(0)
+  const explorer = new Explorer({
+    world,
+    row,
+    rules: {
+      onWrite: () => null,
+      onNote(now, _thread, note) {
+        if (note.kind !== 'read' || note.value === ++now[readSoFar]!) return null
+        return `record ${note.value} is read where ${now[readSoFar]} was to come`
+      },
+    },
+    isFine: true,
+    mayDie: false,
+    switches: Number.POSITIVE_INFINITY,
+  })
+  state[row.historyOf(0)] = world.rootOf(0).number
+  state[row.lifeOf(0)] = ALIVE
+  explorer.step(state, 0, 0, [])
+  return explorer.explore(state)
+}

@@ -1,0 +1,99 @@
+// A state of the model as one row of numbers, so that two of them are easily compared. Where each number stands:
+//
+//   for each thread   its history · whether it lives · mail on its way to it from the host · mail from it to the host
+//   then              deaths that may still happen · the thread that took the last step · interruptions so far
+//                     tickets that were claimed by a worker that is dismissed, a bit each
+//   for each task     which worker has begun it · how it was settled
+//   then              the words
+export type State = Int32Array
+
+/** Whether a thread lives. Dead: it takes no more steps. Buried: the host knows. */
+export const ABSENT = 0
+export const ALIVE = 1
+export const DOOMED = 2
+export const DEAD = 3
+export const BURIED = 4
+
+const HISTORY = 0
+const LIFE = 1
+const INBOX = 2
+const OUTBOX = 3
+const PER_THREAD = 4
+
+/** The case touches more words than its states have room for. */
+export class NoRoom extends Error {}
+
+export class StateRow {
+  readonly threads: number
+  readonly #tasksFrom: number
+  readonly cellsFrom: number
+  readonly size: number
+
+  constructor(threads: number, tasks: number, cells: number) {
+    this.threads = threads
+    this.#tasksFrom = threads * PER_THREAD + 4
+    this.cellsFrom = this.#tasksFrom + 2 * (tasks + 1)
+    this.size = this.cellsFrom + cells
+  }
+
+  historyOf(thread: number): number {
+    return thread * PER_THREAD + HISTORY
+  }
+
+  lifeOf(thread: number): number {
+    return thread * PER_THREAD + LIFE
+  }
+
+  /** Messages of the host to the worker. */
+  inboxOf(worker: number): number {
+    return worker * PER_THREAD + INBOX
+  }
+
+  /** Messages of the worker to the host. */
+  outboxOf(worker: number): number {
+    return worker * PER_THREAD + OUTBOX
+  }
+
+  get deaths(): number {
+    return this.threads * PER_THREAD
+  }
+
+  get lastThread(): number {
+    return this.threads * PER_THREAD + 1
+  }
+
+  get switches(): number {
+    return this.threads * PER_THREAD + 2
+  }
+
+  get lateClaims(): number {
+    return this.threads * PER_THREAD + 3
+  }
+
+  begunBy(task: number): number {
+    return this.#tasksFrom + 2 * task
+  }
+
+  settledAs(task: number): number {
+    return this.#tasksFrom + 2 * task + 1
+  }
+
+  cell(number: number): number {
+    if (this.cellsFrom + number >= this.size) throw new NoRoom()
+    return this.cellsFrom + number
+  }
+}
+
+export function hashOf(state: State): number {
+  let hash = 0
+  for (let index = 0; index < state.length; index++) {
+    hash = Math.imul(hash ^ state[index]!, 0x9e3779b1)
+    hash ^= hash >>> 15
+  }
+  return hash
+}
+
+export function isSame(one: State, other: State): boolean {
+  for (let index = 0; index < one.length; index++) if (one[index] !== other[index]) return false
+  return true
+}
