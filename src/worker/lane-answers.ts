@@ -9,7 +9,7 @@ import { HostBell } from '../shared/lane/doorbell.js'
 import { type DeskLayout, LARGEST_VALUE_BYTES, type LaneLayout } from '../shared/lane/layout.js'
 import { BYTES, FAILURE, INT_VALUE, type RecordKind, ResultWriter } from '../shared/lane/result-ring.js'
 import { Tickets } from '../shared/lane/tickets.js'
-import { encoderFor } from '../shared/lane/values.js'
+import { encoderFor, isInt } from '../shared/lane/values.js'
 import type { FailureReason, ToHost } from '../shared/protocol/messages.js'
 import { isMoved } from '../shared/protocol/move.js'
 import { sendFailure, sendResult } from './assignment.js'
@@ -72,7 +72,7 @@ export class LaneAnswers {
   succeed(task: LaneAssignment, result: unknown): void {
     const runMs = this.#runMsOf(task)
     if (!this.#mayAnswer(task)) return
-    if (typeof result === 'number' && (result | 0) === result && !Object.is(result, -0)) {
+    if (isInt(result)) {
       if (this.#ring.reserve() >= 0) return this.#publish(INT_VALUE, task, result, runMs)
     } else if (!isMoved(result) && this.#write(BYTES, task, result, runMs)) return
     const unsendable = sendResult(this.#port, this.#nextSent(task, runMs), result)

@@ -9,7 +9,7 @@ import { HostBell } from '../../shared/lane/doorbell.js'
 import { LARGEST_VALUE_BYTES } from '../../shared/lane/layout.js'
 import { PayloadRoom } from '../../shared/lane/payload-room.js'
 import { ALONE, BY_PORT, IS_INT, NAMED } from '../../shared/lane/task-lane.js'
-import { encoderFor } from '../../shared/lane/values.js'
+import { encoderFor, isInt } from '../../shared/lane/values.js'
 import type { ToHost, ToWorker } from '../../shared/protocol/messages.js'
 import { choosePlacement } from '../scheduler/placement.js'
 import type { LaneTasks } from '../supervisor/lane-tasks.js'
@@ -376,8 +376,4 @@ export class LaneRoad implements Road {
 /** A getter may have cancelled it meanwhile. */
 function isSettled(task: Task): boolean {
   return task.state === 'settled'
-}
-
-function isInt(value: unknown): value is number {
-  return typeof value === 'number' && (value | 0) === value && !Object.is(value, -0)
 }

@@ -17,6 +17,11 @@ export function decoderFor(layout: ValueMemory): Decoder {
   return new Decoder(layout.memory, dictionaryOf(layout))
 }
 
+/** It fits into one word, so it needs no codec. */
+export function isInt(value: unknown): value is number {
+  return typeof value === 'number' && (value | 0) === value && !Object.is(value, -0)
+}
+
 function dictionaryOf({ memory, dictionary }: ValueMemory): Dictionary {
   return new Dictionary(memory, dictionary.from, dictionary.to)
 }
