@@ -24,7 +24,7 @@ const scalingCores = 16
 const scalingWorkers = [1, 2, 4, 8, 15]
 
 const fullTimes = {
-  processWarmUpMs: 800,
+  processWarmUpMs: 3000,
   turnWarmUpMs: 100,
   turnMs: 300,
   blockMs: 200,
