@@ -38,7 +38,7 @@ export const mistakes: Mistake[] = [
     title: 'the host does not look again after it said that it sleeps',
     file: 'host/dispatch/lookout.js',
     edits: [['if (hasAnswers())', 'if (false)']],
-    plan: { ...oneTask, ahead: 1, tasks: [{}, {}], wishes: [[{ submit: 1 }, { submit: 2 }]] },
+    plan: { ...oneTask, looksOut: true },
   },
   {
     title: 'a worker rings before it publishes',
@@ -53,14 +53,17 @@ export const mistakes: Mistake[] = [
     plan: oneTask,
   },
   {
+    title: 'a ticket that was held back is never published',
+    file: 'host/dispatch/lane-road.js',
+    edits: [['queueMicrotask(this.#publish);', '']],
+    plan: { ...oneTask, ahead: 1, tasks: [{}, {}], wishes: [[{ submit: 1 }, { submit: 2 }]] },
+  },
+  {
     title: 'the tail is moved before the ticket is on offer',
     file: 'shared/lane/task-lane.js',
     edits: [
       ['this.tickets.offer(ticket, position);', ''],
-      [
-        'store(words, TAIL, this.#tail);',
-        'store(words, TAIL, this.#tail); this.tickets.offer(ticket, position);',
-      ],
+      ['this.#unpublished++;', 'store(words, TAIL, this.#tail); this.tickets.offer(ticket, position);'],
     ],
     plan: { ...oneTask, startsAwake: true },
   },

@@ -13,7 +13,7 @@ import type { Answers, Failure } from './answers.js'
 type PortAnswer = Extract<ToHost, { kind: 'done' | 'failed' }>
 
 /** So many answers are taken in before the event loop turns. */
-const MOST_AT_ONCE = 1024
+const MOST_AT_ONCE = 512
 /** Handlers that tasks may name by number. */
 const MOST_ANNOUNCED = 1024
 

@@ -25,6 +25,8 @@ import type { LeftTask, Road } from './road.js'
 import { soleTaker } from './sole-taker.js'
 import type { WaitingLine } from './waiting-line.js'
 
+/** So many tickets are shown to the workers at once, while these have others to work on. */
+const MOST_UNPUBLISHED = 8
 const BELL: ToWorker = { kind: 'bell' }
 
 export interface LaneRoadParts {
@@ -54,6 +56,12 @@ export class LaneRoad implements Road {
   readonly #early = new Set<Task>()
   /** What these take of the slots: one that runs alone takes all of a worker. */
   #weight = 0
+  #willPublish = false
+  readonly #publish = () => {
+    this.#willPublish = false
+    this.#tasks.lane.publish()
+    this.#ringForWaiting()
+  }
 
   constructor(parts: LaneRoadParts) {
     this.#parts = parts
@@ -113,7 +121,8 @@ export class LaneRoad implements Road {
   afterPlacing(): void {
     const { supervisor, line } = this.#parts
     while (supervisor.maySpawn && line.size + this.ahead > 0 && supervisor.trySpawn() !== null);
-    this.#ringForWaiting()
+    // Else it is about to be published, and rung for then.
+    if (this.#tasks.lane.unpublished === 0) this.#ringForWaiting()
   }
 
   onReady(worker: WorkerHandle): void {
@@ -288,7 +297,17 @@ export class LaneRoad implements Road {
     this.#tasks.post(task, { taskId, handlerId, flags, from, to, int, addressee })
     this.#live++
     this.#weight += this.#weightOf(task)
+    this.#publishSoon()
     this.#lookout.expect(task.createdAt)
+  }
+
+  /** At once while a worker may be waiting for it; else with what else is posted before this turn's microtasks end. */
+  #publishSoon(): void {
+    const { lane } = this.#tasks
+    if (this.#live <= this.#slots || lane.unpublished >= MOST_UNPUBLISHED) return lane.publish()
+    if (this.#willPublish) return
+    this.#willPublish = true
+    queueMicrotask(this.#publish)
   }
 
   /** With more on offer than all workers may hold, some of it is for whoever comes first. */

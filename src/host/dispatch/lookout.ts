@@ -9,6 +9,8 @@ import type { HostBell } from '../../shared/lane/doorbell.js'
  * wake a worker that sleeps: else two sides that both sleep would never find out that both could stay awake.
  */
 const LONGEST_LOOK_MS = 0.5
+/** In one turn it looks again so often as long as there are answers: those to what the callers have just submitted. */
+const LOOKS_AGAIN = 4
 
 export interface LookoutParts {
   clock: Clock
@@ -27,6 +29,10 @@ export class Lookout {
   readonly #patience = new Patience(LONGEST_LOOK_MS)
   #turn: Timer | null = null
   #lookUntil = 0
+  #looksLeft = 0
+  readonly #lookAgain = () => {
+    if (this.#parts.collect() && --this.#looksLeft > 0) queueMicrotask(this.#lookAgain)
+  }
   /** Since when answers are waited for; 0: they are not. */
   #waitingSince = 0
 
@@ -60,6 +66,8 @@ export class Lookout {
     const hadAnswers = collect()
     const now = clock.now()
     if (hadAnswers) {
+      this.#looksLeft = LOOKS_AGAIN
+      queueMicrotask(this.#lookAgain)
       if (this.#waitingSince !== 0) this.#patience.onGap(now - this.#waitingSince)
       this.#waitingSince = isWaiting() ? now : 0
       if (hasAnswers() || (isWaiting() && this.#isWorthLooking())) this.#lookOn(now)

@@ -72,6 +72,8 @@ export class WorkerBell {
 /** The host's sleep. */
 export class HostBell {
   readonly #words: SharedWords
+  /** Host: it has announced its sleep since it said last that it is awake. */
+  #isAnnounced = false
 
   constructor(lane: LaneLayout) {
     this.#words = wordsOf(lane.memory)
@@ -79,11 +81,15 @@ export class HostBell {
 
   /** Host: it is about to sleep and must look into the rings once more. */
   announceSleep(): void {
+    this.#isAnnounced = true
     store(this.#words, HOST, 1)
   }
 
   /** Host: it will look into the rings by itself. */
   stayAwake(): void {
+    // Workers read the word after each answer: writing it takes it from them.
+    if (!this.#isAnnounced) return
+    this.#isAnnounced = false
     store(this.#words, HOST, 0)
   }
 
