@@ -11,7 +11,9 @@ export { FifoQueue } from './host/queue/fifo-queue.js'
 export { FixedQueue } from './host/queue/fixed-queue.js'
 export { PriorityQueue } from './host/queue/priority-queue.js'
 export type { TaskQueue } from './host/queue/task-queue.js'
+export type { RestartOptions } from './host/supervisor/restart-policy.js'
 export type { WorkerView } from './host/supervisor/worker-handle.js'
+export type { RetryOptions } from './host/task/retry.js'
 export type { QueuedTask } from './host/task/task.js'
 export {
   InvalidOptionError,
@@ -21,7 +23,10 @@ export {
   PoolClosedError,
   PoolError,
   QueueFullError,
+  RestartLimitError,
   TaskCancelledError,
+  TaskQuarantinedError,
+  TeardownError,
   WorkerError,
   WorkerExitError,
   WorkerMemoryError,

@@ -45,6 +45,9 @@ export class FakeLink implements WorkerLink {
   /** `terminate()` was called. */
   isKilled = false
   hasEnded = false
+  /** False: it does not do by itself what it is asked. */
+  isObedient = true
+  #hasLeft = false
   readonly #number: number
   readonly #listener: LinkListener
   #passed = 0
@@ -71,6 +74,16 @@ export class FakeLink implements WorkerLink {
     if (this.hasEnded) return
     const transfer = [...transferList] as unknown as Parameters<typeof structuredClone>[1]
     this.inbox.push(structuredClone(message, { transfer } as never) as ToWorker)
+    if (this.isObedient) this.#obey(message)
+  }
+
+  /** As a worker that is not busy: it leaves, and ends, when it is asked to. */
+  #obey({ kind }: ToWorker): void {
+    if (kind === 'leave' && !this.#hasLeft) {
+      this.#hasLeft = true
+      queueMicrotask(() => this.say({ kind: 'leaving' }))
+    }
+    if (kind === 'end') queueMicrotask(() => this.exit(0))
   }
 
   /** As a thread: it ends later, and says so. */
@@ -92,6 +105,11 @@ export class FakeLink implements WorkerLink {
   /** The host asked it to end itself. */
   get isStopped(): boolean {
     return this.inbox.some(message => message.kind === 'stop')
+  }
+
+  /** The host asked it to run its teardown and to end. */
+  get isAskedToEnd(): boolean {
+    return this.inbox.some(message => message.kind === 'end')
   }
 
   // What the worker does.

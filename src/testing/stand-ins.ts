@@ -43,6 +43,7 @@ export function makeTask(id: number, traits: TaskTraits = {}): Task {
     signal: traits.signal ?? null,
     priority: traits.priority ?? 0,
     queueOptions: undefined,
+    retry: null,
   }
   const { resolve = () => {}, reject = () => {} } = traits
   return new Task(id, request, 1, 0, resolve, reject)

@@ -4,6 +4,7 @@ import { pack } from '../shared/errors/remote-error.js'
 import type { Handler } from '../shared/protocol/messages.js'
 import type { Assignment } from './assignment.js'
 import { type HandlerFunction, hasFailedAgain, loadHandler } from './handler-loader.js'
+import type { Limits } from './limits.js'
 import { flushStdio } from './stdio-flush.js'
 
 export interface ExecutorHooks {
@@ -14,6 +15,8 @@ export interface ExecutorHooks {
 }
 
 export class Executor {
+  /** `null`: there are none to look after. */
+  limits: Limits | null = null
   readonly #hooks: ExecutorHooks
   readonly #handlers = new Map<number, HandlerFunction>()
   /** Answers that wait for what was printed before them; a thread that ends meanwhile still gives them. */
@@ -28,6 +31,7 @@ export class Executor {
   }
 
   run(task: Assignment): void {
+    if (this.limits !== null) this.limits.onBegin()
     const handler = this.#handlers.get(task.handlerId)
     if (handler !== undefined) this.#call(task, handler)
     else void this.#loadAndCall(task, task.handler!)

@@ -21,6 +21,15 @@ interface Loaded {
 
 const files = new Map<string, Loaded>()
 
+/** The functions `teardown` of the modules loaded so far. */
+export const teardowns: (() => unknown)[] = []
+let onTeardown = () => {}
+
+/** @param listener told when a module that exports a teardown was loaded, before any function of it is called */
+export function watchTeardowns(listener: () => void): void {
+  onTeardown = listener
+}
+
 /** The function, or `null` when the file has none of that name. Rejects with what the file threw. */
 export async function loadHandler({ filename, name }: Handler): Promise<HandlerFunction | null> {
   const namespace = await loadFile(filename)
@@ -38,7 +47,10 @@ function loadFile(filename: string): Promise<object> {
   const loaded: Loaded = { namespace: evaluate(filename, attempt), failedAt: null, attempt }
   files.set(filename, loaded)
   loaded.namespace.then(
-    () => loading.delete(filename),
+    namespace => {
+      loading.delete(filename)
+      noteTeardown(namespace)
+    },
     () => {
       loading.delete(filename)
       loaded.failedAt = realClock.now()
@@ -83,6 +95,18 @@ function ownMember(container: unknown, name: string): unknown {
   if (container === null || (typeof container !== 'object' && typeof container !== 'function'))
     return undefined
   return Object.hasOwn(container, name) ? (container as Record<string, unknown>)[name] : undefined
+}
+
+/** A module is the user's: to look at it may throw. */
+function noteTeardown(namespace: object): void {
+  try {
+    const teardown =
+      asFunction(ownMember(namespace, 'teardown')) ??
+      asFunction(ownMember(ownMember(namespace, 'default'), 'teardown'))
+    if (teardown === null) return
+    teardowns.push(() => teardown(undefined))
+    onTeardown()
+  } catch {}
 }
 
 function asFunction(value: unknown): HandlerFunction | null {

@@ -9,6 +9,8 @@ export interface Intake {
   onMessage(message: ToWorker): void
   /** A message came that could not be read. */
   onUnreadable(): void
-  /** The worker is to be replaced: it finishes what it has. */
+  /** The worker is to be replaced: it finishes what it has, and takes what was given away to it. */
+  leave(): void
+  /** It has nothing more that it could do. */
   stopTaking(): void
 }

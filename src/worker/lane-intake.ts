@@ -83,6 +83,10 @@ export class LaneIntake implements Intake {
     this.#drainAnew()
   }
 
+  leave(): void {
+    this.#claims.isLeaving = true
+  }
+
   stopTaking(): void {
     this.#isTaking = false
   }

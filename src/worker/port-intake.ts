@@ -1,7 +1,7 @@
 // Tasks that come by the port, each with its payload, into a slot of this worker.
 import type { MessagePort } from 'node:worker_threads'
 import type { SharedWords } from '../shared/base/atomics.js'
-import { claim, markLoading, maySpin, postCount } from '../shared/channel/claims.js'
+import { canBeTakenBack, claim, markLoading, maySpin, postCount } from '../shared/channel/claims.js'
 import type { PackedThrown } from '../shared/errors/remote-error.js'
 import type { FailureReason, Handler, ToHost, ToWorker } from '../shared/protocol/messages.js'
 import { type Assignment, sendFailure, sendResult } from './assignment.js'
@@ -17,7 +17,7 @@ export class PortIntake implements Intake {
   /** The tasks begun and not answered. */
   readonly #running = new Set<number>()
   #received = 0
-  /** What came before the worker was ready. */
+  /** What came before the worker was ready, or since it leaves: the host takes back what it can. */
   #early: RunMessage[] | null = []
 
   constructor(port: MessagePort, claims: SharedWords, executor: Executor) {
@@ -28,9 +28,19 @@ export class PortIntake implements Intake {
   }
 
   open(): void {
+    this.#goOn()
+  }
+
+  /** The first of them may make the worker leave. */
+  #goOn(): void {
     const early = this.#early ?? []
     this.#early = null
-    for (const message of early) this.#begin(message)
+    for (const message of early) this.#take(message)
+  }
+
+  #take(message: RunMessage): void {
+    if (this.#early !== null) this.#early.push(message)
+    else this.#begin(message)
   }
 
   onMessage(message: ToWorker): void {
@@ -38,9 +48,9 @@ export class PortIntake implements Intake {
       case 'run':
         this.#received++
         this.#spinner.onWork()
-        if (this.#early !== null) this.#early.push(message)
-        else this.#begin(message)
-        return
+        return this.#take(message)
+      case 'leave':
+        return this.#goOn()
       case 'audit':
         return this.#say({ kind: 'holding', taskIds: [...this.#running], received: this.#received })
     }
@@ -50,7 +60,11 @@ export class PortIntake implements Intake {
     this.#say({ kind: 'unreadable', ordinal: ++this.#received })
   }
 
-  /** Nothing more to do than what the host does: it gives no more tasks. */
+  /** The host gives no more tasks. What it cannot take back is begun when it has taken back the rest. */
+  leave(): void {
+    if (canBeTakenBack(this.claims)) this.#early ??= []
+  }
+
   stopTaking(): void {}
 
   onAnswered(taskId: number): void {

@@ -4,19 +4,25 @@ import { unreachable } from '../shared/base/invariant.js'
 import { pack } from '../shared/errors/remote-error.js'
 import type { StartOrder, ToHost, ToWorker } from '../shared/protocol/messages.js'
 import { Executor } from './executor.js'
-import { loadHandler } from './handler-loader.js'
+import { loadHandler, watchTeardowns } from './handler-loader.js'
 import type { Intake } from './intake.js'
 import { LaneIntake } from './lane-intake.js'
+import { Limits } from './limits.js'
+import { endAsPlanned } from './planned-end.js'
 import { PortIntake } from './port-intake.js'
 
-export async function serve({ port, road, niceIncrement, preload }: StartOrder): Promise<void> {
-  const executor = new Executor({
-    onStale() {
-      intake.stopTaking()
-      say(port, { kind: 'stale' })
-    },
-    onEnd: () => intake.stopTaking(),
-  })
+export async function serve({ port, road, niceIncrement, preload, limits }: StartOrder): Promise<void> {
+  let isLeaving = false
+  /** The host is told before it hears of anything that was done since. */
+  const leave = () => {
+    if (isLeaving) return
+    isLeaving = true
+    intake.leave()
+    say(port, { kind: 'leaving' })
+  }
+  const executor = new Executor({ onStale: leave, onEnd: () => intake.stopTaking() })
+  if (limits !== null) executor.limits = new Limits(limits, leave, () => say(port, { kind: 'heavy' }))
+  watchTeardowns(() => say(port, { kind: 'hasTeardown' }))
   const intake: Intake =
     road.kind === 'lane' ? new LaneIntake(port, road, executor) : new PortIntake(port, road.claims, executor)
   if (niceIncrement !== 0) await lowerPriority(niceIncrement)
@@ -29,6 +35,12 @@ export async function serve({ port, road, niceIncrement, preload }: StartOrder):
       case 'drop':
       case 'audit':
         return intake.onMessage(message)
+      case 'leave':
+        leave()
+        return intake.onMessage(message)
+      case 'end':
+        intake.stopTaking()
+        return void endAsPlanned(port)
       case 'stop':
         return process.exit()
       default:

@@ -7,6 +7,7 @@ import { FifoQueue } from '../../src/host/queue/fifo-queue.js'
 import { LaneDesk } from '../../src/host/supervisor/lane-desk.js'
 import { LaneTasks } from '../../src/host/supervisor/lane-tasks.js'
 import { Supervisor } from '../../src/host/supervisor/supervisor.js'
+import { lifeDefaults } from '../../src/host/supervisor/worker-limits.js'
 import { Settler } from '../../src/host/task/settle.js'
 import type { Task } from '../../src/host/task/task.js'
 import { HOST, REST, wordsOf } from '../../src/shared/lane/layout.js'
@@ -59,6 +60,7 @@ class HostThread {
         this.#lane.handlers.push({ handlerId, handler: { filename, name } })
     }
     const settings = {
+      ...lifeDefaults,
       minThreads: retires ? 1 : workers,
       maxThreads: workers,
       idleTimeout: retires ? 0 : Number.POSITIVE_INFINITY,
@@ -76,6 +78,8 @@ class HostThread {
       onUnreadable: worker => this.#dispatcher.onUnreadable(worker),
       onGivenUp: (worker, error) => this.#dispatcher.onGivenUp(worker, error),
       onGone: worker => this.#dispatcher.onGone(worker),
+      onLeaving: worker => this.#dispatcher.onLeaving(worker),
+      onTrouble() {},
       onLost: (worker, death) => void this.#dispatcher.onLost(worker, death),
       onPauseOver: () => void this.#dispatcher.pump(),
       onUserMessage() {},

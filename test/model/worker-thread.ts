@@ -42,7 +42,7 @@ export function workerThread(plan: Plan, orders: Map<number, LaneOrder>): Script
       if (event.kind === 'own') [...own.values()][event.index]!()
       else if (event.kind === 'message') {
         const message = event.message as ToWorker
-        if (message.kind === 'stop') self.end()
+        if (message.kind === 'stop' || message.kind === 'end') self.end()
         intake.onMessage(message)
       }
     }

@@ -56,6 +56,8 @@ export function inPiscinaTerms(error: unknown): unknown {
       })
     case 'ERR_WORKER_OUT_OF_MEMORY':
       return error.cause
+    case 'ERR_LIDO_RESTART_LIMIT':
+      return inPiscinaTerms(error.cause)
     case 'ERR_LIDO_WORKER_START':
       return startFailure(error as WorkerStartError)
     case 'ERR_LIDO_POOL_CLOSED':

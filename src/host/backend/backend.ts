@@ -1,11 +1,12 @@
 // The port of a backend: where a worker lives. A kind of it starts one and hands out a link; it decides nothing.
-import type { Handler, RoadOrder, ToHost, ToWorker } from '../../shared/protocol/messages.js'
+import type { Handler, RoadOrder, ToHost, ToWorker, WorkerLimits } from '../../shared/protocol/messages.js'
 import type { TransferItem } from '../../shared/protocol/move.js'
 
 export interface WorkerSpec {
   road: RoadOrder
   preload: Handler | null
   niceIncrement: number
+  limits: WorkerLimits | null
   /** What `worker_threads.Worker` is given, as the user gave it. */
   workerOptions: Record<string, unknown>
 }

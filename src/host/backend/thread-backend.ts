@@ -25,6 +25,7 @@ class ThreadLink implements WorkerLink {
       road: spec.road,
       niceIncrement: spec.niceIncrement,
       preload: spec.preload,
+      limits: spec.limits,
     }
     this.thread.postMessage(order, [port2])
     port1.on('message', (message: ToHost) => listener.onMessage(message))

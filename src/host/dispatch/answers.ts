@@ -6,6 +6,7 @@ import type { FailureReason } from '../../shared/protocol/messages.js'
 import type { Timings } from '../observe/timings.js'
 import type { RestartPolicy } from '../supervisor/restart-policy.js'
 import type { WorkerHandle } from '../supervisor/worker-handle.js'
+import { AGAIN } from '../task/retry.js'
 import type { Settler } from '../task/settle.js'
 import type { Task } from '../task/task.js'
 import type { HandlerTable } from './handler-table.js'
@@ -21,6 +22,8 @@ export interface AnswersParts {
   policy: RestartPolicy
   handlers: HandlerTable
   timings: Timings | null
+  /** Puts a task back to where it stood. */
+  runAgain: (task: Task) => void
 }
 
 export class Answers {
@@ -36,12 +39,14 @@ export class Answers {
   }
 
   fail(worker: WorkerHandle, task: Task, { reason, error: packed, path }: Failure, runMs: number): void {
-    const { handlers, settler } = this.#parts
+    const { handlers, settler, runAgain } = this.#parts
     this.#onAnswered(worker, task, runMs)
     const error = unpack(packed)
     switch (reason) {
-      case 'thrown':
-        return settler.reject(task, error)
+      case 'thrown': {
+        const verdict = task.retry === null ? error : task.retry.afterFailure(error)
+        return verdict === AGAIN ? runAgain(task) : settler.reject(task, verdict)
+      }
       case 'result':
         return settler.reject(task, new NotCloneableError(path, error))
       case 'load':

@@ -14,6 +14,7 @@ import type { TaskQueue } from '../queue/task-queue.js'
 import type { LaneTasks } from '../supervisor/lane-tasks.js'
 import type { Death, Supervisor } from '../supervisor/supervisor.js'
 import type { WorkerHandle } from '../supervisor/worker-handle.js'
+import { AGAIN, type Retry } from '../task/retry.js'
 import type { Settler } from '../task/settle.js'
 import type { Task } from '../task/task.js'
 import { moveTask } from '../task/task-life.js'
@@ -49,6 +50,7 @@ export interface DispatcherParts {
 
 export class Dispatcher {
   readonly handlers: HandlerTable
+  readonly #clock: Clock
   readonly #supervisor: Supervisor
   readonly #settler: Settler
   readonly #onLeft: () => void
@@ -62,12 +64,19 @@ export class Dispatcher {
   constructor(parts: DispatcherParts) {
     const { clock, supervisor, settler, timings, handlers, lane } = parts
     this.handlers = handlers
+    this.#clock = clock
     this.#supervisor = supervisor
     this.#settler = settler
     this.#onLeft = parts.onLeft
     this.#line = new WaitingLine(parts.queue, parts.onQueueFailure)
     const { policy } = supervisor
-    const answers = new Answers({ settler, timings, policy, handlers })
+    const answers = new Answers({
+      settler,
+      timings,
+      policy,
+      handlers,
+      runAgain: task => this.#runAgain(task),
+    })
     const common = { clock, supervisor, settler, line: this.#line, answers }
     if (lane === null) {
       this.#road = new PortRoad({
@@ -198,12 +207,7 @@ export class Dispatcher {
   }
 
   onMessage(worker: WorkerHandle, message: ToHost): void {
-    let mayHaveRoom = true
-    if (message.kind === 'stale') {
-      worker.isLeaving = true
-      this.#supervisor.countTakers()
-    } else mayHaveRoom = this.#road.onMessage(worker, message)
-    if (!mayHaveRoom) return
+    if (!this.#road.onMessage(worker, message)) return
     this.#onRoom()
     if (worker.isIdle) this.#supervisor.onIdle(worker)
   }
@@ -214,6 +218,14 @@ export class Dispatcher {
 
   onGivenUp(worker: WorkerHandle, error: PoolError): void {
     this.#giveBackTasks(worker, error, error instanceof PoolClosedError)
+    queueMicrotask(() => this.#onRoom())
+  }
+
+  /** The worker is to leave: what it has not begun goes back to where it stood, except what was given away to it. */
+  onLeaving(worker: WorkerHandle): void {
+    const returned = [...this.#road.unbegun(worker)]
+    for (const task of returned) moveTask(task, 'queued')
+    if (returned.length > 0) this.#recall(returned)
     queueMicrotask(() => this.#onRoom())
   }
 
@@ -249,12 +261,25 @@ export class Dispatcher {
         returned.push(task)
         continue
       }
-      wasTold = true
       if (wasBegun) moveTask(task, 'running')
-      this.#settler.reject(task, this.#endOf(worker, task, error, wasBegun, wasLoading))
+      const reason = this.#endOf(worker, task, error, wasBegun, wasLoading)
+      const verdict = wasBegun && task.retry !== null ? afterDeath(task.retry, reason) : reason
+      if (verdict === AGAIN) {
+        moveTask(task, 'queued')
+        returned.push(task)
+        continue
+      }
+      wasTold = true
+      this.#settler.reject(task, verdict)
     }
     if (returned.length > 0) this.#recall(returned)
     return wasTold
+  }
+
+  /** The handler failed, and the task's `retry` lets it run once more. */
+  #runAgain(task: Task): void {
+    moveTask(task, 'queued')
+    this.#recall([task])
   }
 
   /** Puts tasks back to where they stood, and those that come after them too, since these must not start before. */
@@ -285,21 +310,18 @@ export class Dispatcher {
 
   /** With no worker alive and none to be had for now, waiting would be for ever. */
   #rejectIfHopeless(): boolean {
-    const { workers, maySpawn, policy } = this.#supervisor
-    if (workers.length > 0 || maySpawn || policy.lastError === null) return false
-    for (const task of this.#waitingTasks()) this.#settler.reject(task, restate(policy.lastError))
+    const { isHopeless, policy } = this.#supervisor
+    if (!isHopeless || policy.lastError === null) return false
+    const now = this.#clock.now()
+    for (const task of this.#waitingTasks()) {
+      this.#settler.reject(task, policy.refusal(task.createdAt, now))
+    }
     this.#onLeft()
     return true
   }
 }
 
-/** The same error for another caller: each gets one of his own. */
-function restate(error: PoolError): PoolError {
-  if (!(error instanceof WorkerStartError)) return error
-  return new WorkerStartError(
-    error.workerId,
-    { filename: error.filename, name: error.handlerName },
-    error.stage,
-    error.cause,
-  )
+/** The end of the pool is the end of all its tasks. */
+function afterDeath(retry: Retry, reason: unknown): unknown {
+  return reason instanceof PoolClosedError ? reason : retry.afterDeath(reason)
 }

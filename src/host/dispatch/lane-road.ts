@@ -199,13 +199,25 @@ export class LaneRoad implements Road {
     }
   }
 
+  *unbegun(worker: WorkerHandle): Generator<Task> {
+    const { tickets } = this.#tasks
+    const assigned = this.#tasks.assignedTo(worker.id)
+    // Nothing on offer is for this worker alone: it need claim no more. Dismiss first, search afterwards.
+    if (!assigned.some(task => isGivenAway(task) && tickets.phaseOf(task.slot) === 'offered')) {
+      worker.holding.dismiss()
+    }
+    for (const task of this.#tasks.assignedTo(worker.id)) {
+      if (task.state !== 'settled' && !isGivenAway(task) && this.takeBack(task)) yield task
+    }
+  }
+
   *recall(most: number): Generator<Task> {
     if (most === 0) return
     const { lane } = this.#tasks
     for (const task of this.#tasks.unclaimed().slice(-most)) {
       // What was given away with its ticket cannot come back; what a worker claims meanwhile does not.
-      const isGivenAway = lane.addresseeOf(task.slot) !== 0 && !task.canBePostedAgain
-      if (!isGivenAway && this.#takeOffer(task)) yield task
+      const isSent = lane.addresseeOf(task.slot) !== 0 && !task.canBePostedAgain
+      if (!isSent && this.#takeOffer(task)) yield task
     }
   }
 
@@ -384,12 +396,29 @@ export class LaneRoad implements Road {
   }
 
   get #slots(): number {
-    return this.#parts.supervisor.takers * this.#parts.slotsPerWorker
+    const { supervisor, slotsPerWorker } = this.#parts
+    const slots = supervisor.takers * slotsPerWorker
+    return supervisor.hasLeaving ? slots + this.#slotsOfLeaving : slots
+  }
+
+  /** A worker that takes no more still has the slots that it fills. */
+  get #slotsOfLeaving(): number {
+    let slots = 0
+    for (const worker of this.#parts.supervisor.workers) {
+      if (!worker.isLeaving) continue
+      slots += worker.slots > 1 && worker.isExclusive ? worker.slots : worker.usage
+    }
+    return slots
   }
 
   #workerWith(id: number): WorkerHandle | null {
     return this.#parts.supervisor.workers.find(worker => worker.id === id) ?? null
   }
+}
+
+/** Its payload was moved to a worker, so that no other can have it. */
+function isGivenAway(task: Task): boolean {
+  return !task.canBePostedAgain && task.ordinal > 0
 }
 
 /** A getter may have cancelled it meanwhile. */

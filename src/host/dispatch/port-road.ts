@@ -139,6 +139,15 @@ export class PortRoad implements Road {
     }
   }
 
+  *unbegun(worker: WorkerHandle): Generator<Task> {
+    const { claims } = slotsOf(worker)
+    for (const task of worker.tasks()) {
+      if (!task.canBePostedAgain || !takeBack(claims, task.slot, task.id)) continue
+      this.#release(task)
+      yield task
+    }
+  }
+
   /** What was given to a worker stays with it. */
   recall(_most: number): Iterable<Task> {
     return []

@@ -35,6 +35,11 @@ export interface Road {
    * is not `sure`, what it has answered is left out: those answers are under way.
    */
   leftBehind(worker: WorkerHandle, isSure: boolean): Iterable<LeftTask>
+  /**
+   * For a worker that is to leave, and works on: frees the tasks that it has not begun and never will. What was given away
+   * to it is left out: nobody else can run that.
+   */
+  unbegun(worker: WorkerHandle): Iterable<Task>
   /** Takes back, in order, the last `most` of the tasks that have left the line and that no worker has claimed. */
   recall(most: number): Iterable<Task>
 }

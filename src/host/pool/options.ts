@@ -6,14 +6,17 @@ import type { Handler } from '../../shared/protocol/messages.js'
 import type { LoadBalancer } from '../dispatch/chooser.js'
 import { FifoQueue } from '../queue/fifo-queue.js'
 import type { TaskQueue } from '../queue/task-queue.js'
+import type { LifeSettings } from '../supervisor/worker-limits.js'
+import type { RetrySettings } from '../task/retry.js'
 import { describe } from './describe-value.js'
 import { HandlerFileProblem, resolvePoolFile } from './handler-file.js'
+import { type LifeOptions, lifeOptionNames, resolveLife } from './life-options.js'
 import { nearestName } from './nearest-name.js'
 import { boolean, durationMs, integer, mayHoldOptions, refuse, text } from './option-checks.js'
 import { usableCores } from './sizing.js'
 import { resolveWorkerOptions } from './worker-options.js'
 
-export interface PoolOptions {
+export interface PoolOptions extends LifeOptions {
   /** The module with the handler: an absolute path, a `file:` string, a `URL`, or a package's name. */
   filename?: string | URL | undefined
   /** Which export is the handler. Default `'default'`. */
@@ -58,7 +61,9 @@ export interface PoolOptions {
   lane?: boolean | undefined
 }
 
-export interface PoolSettings {
+export interface PoolSettings extends LifeSettings {
+  /** `null`: a task is run once. */
+  readonly retry: RetrySettings | null
   readonly filename: string | null
   readonly name: string
   /** The two together: what workers load before they say they are ready. `null` without a file. */
@@ -108,6 +113,7 @@ const knownOptions = [
   'workerHistogram',
   'spin',
   'lane',
+  ...lifeOptionNames,
 ] as const satisfies readonly (keyof PoolOptions)[]
 
 export function resolveOptions(given: unknown): PoolSettings {
@@ -137,6 +143,7 @@ export function resolveOptions(given: unknown): PoolSettings {
     workerHistogram: boolean('workerHistogram', workerHistogram),
     spinCores: resolveSpin(options.spin),
     lane: boolean('lane', lane),
+    ...resolveLife(options),
     workerOptions: resolveWorkerOptions(options),
   }
 }

@@ -62,6 +62,8 @@ export class Pool<Module = any> extends EventEmitter<PoolEvents> {
   readonly #transport: Transport
   readonly #life: { state: PoolState } = { state: 'open' }
   #lastTaskId = 0
+  /** Calls of `recycle` and `reload` under way. */
+  #replacing = 0
   #closing: Closing | null = null
 
   /** Throws `InvalidOptionError`. */
@@ -72,7 +74,10 @@ export class Pool<Module = any> extends EventEmitter<PoolEvents> {
     this.#settings = settings
     this.#clock = clock
     this.#startedAt = clock.now()
-    this.#liveness = new Liveness(clock, () => this.#counters.pending > 0 || this.#closing !== null)
+    this.#liveness = new Liveness(
+      clock,
+      () => this.#counters.pending > 0 || this.#closing !== null || this.#replacing > 0,
+    )
     this.#timings = settings.recordTiming ? new Timings() : null
     this.#histogram = poolHistogram(this.#timings)
     this.#settler = new Settler({ onSettled: (task, wasAssigned) => this.#onSettled(task, wasAssigned) })
@@ -89,6 +94,8 @@ export class Pool<Module = any> extends EventEmitter<PoolEvents> {
         onUnreadable: worker => this.#dispatcher.onUnreadable(worker),
         onGivenUp: (worker, error) => this.#dispatcher.onGivenUp(worker, error),
         onGone: worker => this.#dispatcher.onGone(worker),
+        onLeaving: worker => this.#dispatcher.onLeaving(worker),
+        onTrouble: error => this.#tellError(error),
         onLost: (worker, death) => {
           const wasToldToCallers = this.#dispatcher.onLost(worker, death)
           if (!wasToldToCallers) this.#tellError(death.error)
@@ -167,7 +174,27 @@ export class Pool<Module = any> extends EventEmitter<PoolEvents> {
   async destroy(): Promise<void> {
     this.#closing ??= this.#beginClosing()
     this.#shutDown(new PoolClosedError('destroyed'))
+    // Also those that a close() lets run their teardown.
+    void this.#supervisor.stop(new PoolClosedError('destroyed'))
     await this.#closing.done
+  }
+
+  /**
+   * Replaces every worker, one after another: a new one is ready before the old one is asked to leave, and the old one
+   * finishes what it has begun. Resolves when all that were there have ended; a call meanwhile joins. Rejects with
+   * `WorkerStartError` when a new one does not start (those not replaced yet stay) and with `PoolClosedError` when the pool
+   * closes.
+   */
+  recycle(): Promise<void> {
+    return this.#replaceAll(false)
+  }
+
+  /**
+   * The same for handlers' files that have changed: when it has resolved, no task meets a worker that was started before
+   * the call. Pauses after failed starts are over with it.
+   */
+  reload(): Promise<void> {
+    return this.#replaceAll(true)
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -250,6 +277,18 @@ export class Pool<Module = any> extends EventEmitter<PoolEvents> {
     }
   }
 
+  async #replaceAll(isReload: boolean): Promise<void> {
+    if (this.#life.state !== 'open') throw new PoolClosedError('closed')
+    this.#liveness.onBusy()
+    this.#replacing++
+    try {
+      await this.#supervisor.replaceAll(isReload)
+    } finally {
+      this.#replacing--
+      this.#liveness.onIdle()
+    }
+  }
+
   get #slots(): number {
     return this.#settings.maxThreads * this.#settings.concurrentTasksPerWorker
   }
@@ -302,7 +341,7 @@ export class Pool<Module = any> extends EventEmitter<PoolEvents> {
     movePool(this.#life, 'closing')
     this.#liveness.onBusy()
     this.#admission.close()
-    this.#supervisor.keepNoMinimum()
+    this.#supervisor.keepNoMinimum(new PoolClosedError('closed'))
     const closing = new Closing()
     closing.limit = this.#clock.after(this.#settings.closeTimeout, () => {
       closing.timedOut = true
@@ -313,18 +352,18 @@ export class Pool<Module = any> extends EventEmitter<PoolEvents> {
 
   #finishIfIdle(): void {
     if (this.#closing !== null && this.#counters.pending === 0)
-      this.#shutDown(new PoolClosedError('destroyed'))
+      this.#shutDown(new PoolClosedError('destroyed'), true)
   }
 
   /** Rejects what is left and ends the workers; the one way to `closed`. */
-  #shutDown(error: PoolError): void {
+  #shutDown(error: PoolError, isPlanned = false): void {
     const closing = this.#closing!
     if (closing.isShuttingDown) return
     closing.isShuttingDown = true
     closing.limit?.cancel()
     closing.cutOff += this.#counters.pending
     this.#dispatcher.rejectWaiting(error)
-    const stopped = this.#supervisor.stop(error)
+    const stopped = isPlanned ? this.#supervisor.finish(error) : this.#supervisor.stop(error)
     this.#dispatcher.rejectWaiting(error)
     void stopped.then(() => {
       this.#dispatcher.rejectWaiting(error)

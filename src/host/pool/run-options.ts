@@ -2,9 +2,11 @@
 import { InvalidTaskError } from '../../shared/errors/pool-errors.js'
 import type { Handler } from '../../shared/protocol/messages.js'
 import { isMoved, type TransferItem, transferOf, valueSymbol } from '../../shared/protocol/move.js'
+import type { RetryOptions, RetrySettings } from '../task/retry.js'
 import type { TaskRequest } from '../task/task.js'
 import { describe } from './describe-value.js'
 import { HandlerFileProblem, resolveHandlerFile } from './handler-file.js'
+import { resolveRetryOfCall } from './life-options.js'
 import { nearestName } from './nearest-name.js'
 import { mayHoldOptions } from './option-checks.js'
 import type { PoolSettings } from './options.js'
@@ -22,9 +24,22 @@ export interface RunOptions {
   priority?: number | undefined
   /** Handed to your own queue. */
   queueOptions?: unknown
+  /**
+   * Lets the task run again when its worker died while it ran. Not for a task with a `transferList`, whose payload is gone
+   * with the worker. Default: the pool's; `{ attempts: 1 }`: never.
+   */
+  retry?: RetryOptions | undefined
 }
 
-const knownOptions = ['name', 'filename', 'signal', 'transferList', 'priority', 'queueOptions'] as const
+const knownOptions = [
+  'name',
+  'filename',
+  'signal',
+  'transferList',
+  'priority',
+  'queueOptions',
+  'retry',
+] as const
 const NOTHING: readonly TransferItem[] = []
 const EMPTY: RunOptions = Object.freeze(Object.create(null))
 
@@ -41,6 +56,7 @@ export function resolveRun(
       signal: null,
       priority: 0,
       queueOptions: undefined,
+      retry: settings.retry,
     }
   }
   const options = given === undefined ? EMPTY : ownOptions(given)
@@ -57,7 +73,23 @@ export function resolveRun(
     signal: resolveSignal(options.signal),
     priority: resolvePriority(options.priority),
     queueOptions: options.queueOptions,
+    retry: resolveRetry(options.retry, transferList, settings),
   }
+}
+
+/** What was transferred cannot be sent a second time; the pool's default is not meant for such tasks. */
+function resolveRetry(
+  given: unknown,
+  transferList: readonly TransferItem[],
+  settings: PoolSettings,
+): RetrySettings | null {
+  const retry = given === undefined ? settings.retry : resolveRetryOfCall(given)
+  if (transferList.length === 0 || retry === null) return retry
+  if (given === undefined) return null
+  throw new InvalidTaskError(
+    'retry',
+    "The option 'retry' of run() does not go with a payload that is moved or has a transferList: it is gone with the worker that had it. Leave one of the two out.",
+  )
 }
 
 function ownOptions(given: unknown): RunOptions {

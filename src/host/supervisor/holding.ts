@@ -15,6 +15,8 @@ export interface Holding {
   allowSpin(isAllowed: boolean): void
   /** True when it holds nothing and never will again. */
   retire(): boolean
+  /** It holds nothing, and nothing is on its way to it or from it. */
+  readonly isEmpty: boolean
   /** The worker is given up: it must take nothing more. */
   dismiss(): void
   /** What the worker is told of the road by which its tasks come. */

@@ -59,6 +59,10 @@ export class LaneDesk implements Holding {
     return this.bell.retire()
   }
 
+  get isEmpty(): boolean {
+    return this.usage === 0 && this.#lane.assignedTo(this.#workerId).length === 0
+  }
+
   dismiss(): void {
     this.bell.dismiss()
   }

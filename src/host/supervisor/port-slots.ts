@@ -54,6 +54,10 @@ export class PortSlots implements Holding {
     return this.usage === 0
   }
 
+  get isEmpty(): boolean {
+    return this.usage === 0
+  }
+
   /** It takes nothing that it is not given. */
   dismiss(): void {}
 

@@ -2,6 +2,7 @@
 import type { Clock, Timer } from '../../shared/base/clock.js'
 import {
   type PoolError,
+  TeardownError,
   WorkerExitError,
   WorkerMemoryError,
   WorkerStartError,
@@ -10,12 +11,16 @@ import { unpack } from '../../shared/errors/remote-error.js'
 import type { Handler, ToHost } from '../../shared/protocol/messages.js'
 import type { Backend, LinkListener } from '../backend/backend.js'
 import { chooseRetired, nextRetirement } from '../scheduler/scaling.js'
+import { Ageing } from './ageing.js'
+import { Ending } from './ending.js'
 import type { MakeHolding } from './holding.js'
+import { Replacements } from './replacements.js'
 import { RestartPolicy } from './restart-policy.js'
 import { WorkerHandle } from './worker-handle.js'
 import { moveWorker } from './worker-life.js'
+import { type LifeSettings, limitsOf } from './worker-limits.js'
 
-export interface SupervisorSettings {
+export interface SupervisorSettings extends LifeSettings {
   minThreads: number
   maxThreads: number
   idleTimeout: number
@@ -41,6 +46,10 @@ export interface SupervisorListener {
   onUnreadable(worker: WorkerHandle): void
   /** The worker is given up by the pool's own will; its tasks must go. */
   onGivenUp(worker: WorkerHandle, error: PoolError): void
+  /** The worker is to leave: what it has not begun must go, except what was given away to it for good. */
+  onLeaving(worker: WorkerHandle): void
+  /** Something of the worker's went wrong that is no caller's. */
+  onTrouble(error: unknown): void
   /** The worker that was given up has ended. */
   onGone(worker: WorkerHandle): void
   /** The worker died. */
@@ -56,13 +65,17 @@ export interface SupervisorListener {
 const RETRY_DELAY_MS = 1
 /** How long a worker that may be loading gets to end itself. Node 20 to 24 abort when one is killed in `require(esm)`. */
 const LOADING_GRACE_MS = 250
+/** How long a worker without a teardown gets to write out what it printed, and to end itself. */
+const QUICK_END_MS = 1000
 
 export class Supervisor {
   /** Spawning or ready, oldest first. */
   readonly workers: WorkerHandle[] = []
-  readonly policy = new RestartPolicy()
+  readonly policy: RestartPolicy
   /** Workers that take tasks, or will when they have started. */
   takers = 0
+  /** Some workers take no more tasks and still hold some. */
+  hasLeaving = false
   /** There is a core for the host to look out for answers. */
   mayPoll = false
   readonly #settings: SupervisorSettings
@@ -70,16 +83,27 @@ export class Supervisor {
   readonly #clock: Clock
   readonly #listener: SupervisorListener
   readonly #ending = new Map<WorkerHandle, Ending>()
+  readonly #replacements: Replacements
+  readonly #ageing: Ageing
   #lastId = 0
   #isStopped = false
   #keepsMinimum = true
   #retirement: Timer | null = null
+  #afterPause: Timer | null = null
 
   constructor(settings: SupervisorSettings, backend: Backend, clock: Clock, listener: SupervisorListener) {
     this.#settings = settings
     this.#backend = backend
     this.#clock = clock
     this.#listener = listener
+    this.policy = new RestartPolicy(settings.restart)
+    this.#replacements = new Replacements({
+      spawn: () => this.#spawnAnyway(),
+      mayAddOne: () => !this.#isStopped && this.#alive <= settings.maxThreads,
+      leave: worker => this.#askToLeave(worker),
+      workers: () => this.workers,
+    })
+    this.#ageing = new Ageing(settings.maxWorkerAge, clock, this.workers, worker => this.#renew(worker))
   }
 
   get startingCount(): number {
@@ -88,18 +112,33 @@ export class Supervisor {
     return count
   }
 
+  /** While one worker leaves, another may have taken its place already. */
   get maySpawn(): boolean {
     return (
       !this.#isStopped &&
-      this.workers.length < this.#settings.maxThreads &&
+      this.takers < this.#settings.maxThreads &&
+      this.#alive <= this.#settings.maxThreads &&
       this.policy.maySpawn(this.#clock.now())
     )
+  }
+
+  /** No worker is alive, and none may be started for now because others failed. */
+  get isHopeless(): boolean {
+    return this.workers.length === 0 && !this.policy.maySpawn(this.#clock.now())
+  }
+
+  /** Workers that are there, and those that run their teardown. */
+  get #alive(): number {
+    let count = this.workers.length
+    for (const ending of this.#ending.values()) if (ending.isPlanned) count++
+    return count
   }
 
   /** Starts a worker; throws what the runtime throws. */
   spawn(): WorkerHandle {
     const { concurrentTasksPerWorker, workerHistogram, niceIncrement, preload, workerOptions } =
       this.#settings
+    this.policy.onSpawn()
     const id = ++this.#lastId
     const worker = new WorkerHandle(
       id,
@@ -109,10 +148,12 @@ export class Supervisor {
       this.#clock.now(),
       handle => this.giveUp(handle),
     )
-    const spec = { road: worker.holding.order(), preload, niceIncrement, workerOptions }
+    const limits = limitsOf(this.#settings)
+    const spec = { road: worker.holding.order(), preload, niceIncrement, limits, workerOptions }
     worker.link = this.#backend.start(spec, this.#listenerFor(worker))
     this.workers.push(worker)
     this.#shareCores()
+    this.#ageing.plan()
     this.#listener.onCreated(worker)
     return worker
   }
@@ -121,26 +162,45 @@ export class Supervisor {
   trySpawn(): WorkerHandle | null {
     if (!this.maySpawn) return null
     try {
+      return this.#spawnAnyway()
+    } catch {
+      return null
+    }
+  }
+
+  /** Throws a `WorkerStartError`, which the policy knows of. */
+  #spawnAnyway(): WorkerHandle {
+    try {
       return this.spawn()
     } catch (failure) {
       const handler = this.#settings.preload ?? { filename: '', name: '' }
-      this.policy.onFailure(
-        false,
-        new WorkerStartError(this.#lastId, handler, 'thread', failure),
-        this.#clock.now(),
-      )
-      return null
+      const error = new WorkerStartError(this.#lastId, handler, 'thread', failure)
+      this.policy.onFailure(false, error, this.#clock.now())
+      throw error
     }
   }
 
   ensureMinimum(): void {
     if (!this.#keepsMinimum) return
-    while (this.workers.length < this.#settings.minThreads && this.trySpawn() !== null);
+    while (this.takers < this.#settings.minThreads && this.trySpawn() !== null);
   }
 
   /** The pool closes: from now on a worker that dies is replaced only where tasks wait for one. */
-  keepNoMinimum(): void {
+  keepNoMinimum(error: PoolError): void {
     this.#keepsMinimum = false
+    this.#replacements.stop(error)
+  }
+
+  /**
+   * Replaces every worker by a new one, which is ready before the old one leaves. Resolves when the old ones have ended;
+   * rejects when a new one does not start.
+   * @param isReload those started while others are replaced are replaced as well, and pauses after failures are over
+   */
+  async replaceAll(isReload: boolean): Promise<void> {
+    if (isReload) this.policy.forgive()
+    const done = this.#replacements.all(!isReload)
+    this.ensureMinimum()
+    await done
   }
 
   /** Ends a worker by the pool's own will. Resolves when the thread has ended. */
@@ -149,12 +209,8 @@ export class Supervisor {
     if (known !== undefined) return known.ended
     if (worker.state === 'exited') return Promise.resolve()
     const wasSpawning = worker.state === 'spawning'
-    moveWorker(worker, 'draining')
-    worker.holding.dismiss()
-    this.#remove(worker)
-    const ending = new Ending()
-    this.#ending.set(worker, ending)
-    this.#listener.onGivenUp(worker, error)
+    if (wasSpawning) this.policy.onStartCutOff()
+    const ending = this.#beginEnding(worker, error, false)
     if (wasSpawning) {
       worker.link!.post({ kind: 'stop' })
       ending.kill = this.#clock.after(LOADING_GRACE_MS, () => worker.link!.terminate(), true)
@@ -166,30 +222,119 @@ export class Supervisor {
     return ending.ended
   }
 
-  /** Ends all workers and starts no more. Resolves when every thread has ended. */
+  /** A worker that holds nothing runs its teardown and ends. */
+  #end(worker: WorkerHandle, error: PoolError = new WorkerExitError(worker.id, 0)): void {
+    const { teardownTimeout } = this.#settings
+    const ending = this.#beginEnding(worker, error, true)
+    worker.link!.post({ kind: 'end' })
+    const timeoutMs = worker.hasTeardown ? teardownTimeout : QUICK_END_MS
+    ending.kill = this.#clock.after(
+      timeoutMs,
+      () => {
+        if (worker.hasTeardown) this.#listener.onTrouble(new TeardownError(worker.id, teardownTimeout))
+        worker.link!.terminate()
+      },
+      true,
+    )
+    this.#listener.onDestroyed(worker)
+    this.ensureMinimum()
+  }
+
+  #beginEnding(worker: WorkerHandle, error: PoolError, isPlanned: boolean): Ending {
+    moveWorker(worker, 'draining')
+    worker.holding.dismiss()
+    this.#remove(worker)
+    const ending = new Ending(isPlanned)
+    this.#ending.set(worker, ending)
+    this.#listener.onGivenUp(worker, error)
+    return ending
+  }
+
+  /** Kills all workers, also those that are ending, and starts no more. Resolves when every thread has ended. */
   async stop(error: PoolError): Promise<void> {
+    this.#startNoMore()
+    for (const [worker, ending] of this.#ending) if (ending.isPlanned) worker.link!.terminate()
+    for (const worker of [...this.workers]) void this.giveUp(worker, error)
+    await this.#allEnded()
+  }
+
+  /** The same for workers that nobody waits for any more: each runs its teardown first. */
+  async finish(error: PoolError): Promise<void> {
+    this.#startNoMore()
+    for (const worker of [...this.workers]) {
+      if (worker.isReady) this.#end(worker, error)
+      else void this.giveUp(worker, error)
+    }
+    await this.#allEnded()
+  }
+
+  #startNoMore(): void {
     this.#isStopped = true
     this.#retirement?.cancel()
-    for (const worker of [...this.workers]) void this.giveUp(worker, error)
+    this.#afterPause?.cancel()
+    this.#ageing.stop()
+  }
+
+  async #allEnded(): Promise<void> {
     await Promise.all([...this.#ending.values()].map(ending => ending.ended))
   }
 
   /** To be called when a worker has become idle. */
   onIdle(worker: WorkerHandle): void {
-    if (worker.isLeaving) void this.giveUp(worker)
+    if (worker.isLeaving) this.#endIfDone(worker)
     else this.#planRetirement()
   }
 
+  /** It is too old, or too large. */
+  #renew(worker: WorkerHandle): void {
+    const isSpare = worker.isReady && worker.isIdle && this.takers > this.#settings.minThreads
+    if (isSpare) this.#askToLeave(worker)
+    else this.#replacements.request(worker)
+  }
+
+  /** The worker finishes what it has begun and ends. */
+  #askToLeave(worker: WorkerHandle): void {
+    if (worker.isLeaving || worker.state === 'draining' || worker.state === 'exited') return
+    if (worker.state === 'spawning') return void this.giveUp(worker)
+    if (worker.holding.retire()) return this.#end(worker)
+    this.#letLeave(worker)
+    if (worker.state === 'ready') worker.link!.post({ kind: 'leave' })
+  }
+
+  /** The worker takes no more, by its own will or because it was asked: what it had not begun by now it never will. */
+  #onLeaving(worker: WorkerHandle): void {
+    const wasAsked = worker.isLeaving
+    worker.hasStopped = true
+    this.#letLeave(worker)
+    // It goes on with what was given away to it.
+    if (!wasAsked && worker.state === 'ready') worker.link!.post({ kind: 'leave' })
+    this.#endIfDone(worker)
+  }
+
+  #letLeave(worker: WorkerHandle): void {
+    worker.isLeaving = true
+    this.countTakers()
+    this.#listener.onLeaving(worker)
+    this.ensureMinimum()
+  }
+
+  #endIfDone(worker: WorkerHandle): void {
+    if (worker.state === 'ready' && worker.hasStopped && worker.holding.isEmpty) this.#end(worker)
+  }
+
   #planRetirement(leastDelayMs = 0): void {
-    if (this.#retirement !== null || this.workers.length <= this.#settings.minThreads) return
+    if (this.#retirement !== null || this.takers <= this.#settings.minThreads) return
     const { minThreads, idleTimeout } = this.#settings
-    const dueAt = nextRetirement(this.workers, minThreads, idleTimeout)
+    const dueAt = nextRetirement(this.#staying, minThreads, idleTimeout)
     if (dueAt === Number.POSITIVE_INFINITY) return
     this.#retirement = this.#clock.after(Math.max(dueAt - this.#clock.now(), leastDelayMs), () => {
       this.#retirement = null
-      const due = chooseRetired(this.workers, minThreads, idleTimeout, this.#clock.now())
+      const due = chooseRetired(this.#staying, minThreads, idleTimeout, this.#clock.now())
       const retired = due.filter(worker => worker.holding.retire())
-      for (const worker of retired) void this.giveUp(worker)
+      for (const worker of retired) {
+        if (worker.isReady) this.#end(worker)
+        else void this.giveUp(worker)
+      }
       this.#planRetirement(retired.length < due.length ? RETRY_DELAY_MS : 0)
     })
   }
@@ -199,10 +344,30 @@ export class Supervisor {
     return {
       onMessage: message => {
         if (worker.state === 'draining' && !countsToTheEnd(message)) return
-        if (message.kind === 'ready') this.#onReady(worker)
-        else if (message.kind === 'startFailed') {
-          startError = new WorkerStartError(worker.id, this.#settings.preload!, 'load', unpack(message.error))
-        } else this.#listener.onMessage(worker, message)
+        switch (message.kind) {
+          case 'ready':
+            return this.#onReady(worker)
+          case 'startFailed': {
+            const { preload } = this.#settings
+            startError = new WorkerStartError(worker.id, preload!, 'load', unpack(message.error))
+            return
+          }
+          case 'leaving':
+            return this.#onLeaving(worker)
+          case 'heavy':
+            return this.#renew(worker)
+          case 'hasTeardown':
+            worker.hasTeardown = true
+            return
+          case 'teardownFailed': {
+            const { teardownTimeout } = this.#settings
+            return this.#listener.onTrouble(
+              new TeardownError(worker.id, teardownTimeout, unpack(message.error)),
+            )
+          }
+          default:
+            return this.#listener.onMessage(worker, message)
+        }
       },
       onUnreadable: () => {
         if (worker.state !== 'draining') this.#listener.onUnreadable(worker)
@@ -214,8 +379,10 @@ export class Supervisor {
 
   #onReady(worker: WorkerHandle): void {
     moveWorker(worker, 'ready')
+    this.policy.onStarted()
     if (worker.isIdle) worker.idleSince = this.#clock.now()
     this.#listener.onReady(worker)
+    this.#replacements.onReady(worker)
     this.ensureMinimum()
     this.#planRetirement()
   }
@@ -230,7 +397,15 @@ export class Supervisor {
       ending.kill?.cancel()
       ending.resolve()
     }
-    if (wasGivenUp) return this.#listener.onGone(worker)
+    if (wasGivenUp) {
+      if (ending?.isPlanned && error !== undefined) {
+        this.#listener.onTrouble(new TeardownError(worker.id, this.#settings.teardownTimeout, error))
+      }
+      this.#replacements.onGone(worker, null)
+      this.#listener.onGone(worker)
+      // It may have been the one too many.
+      return this.ensureMinimum()
+    }
     this.#remove(worker)
     const cause = wasReady
       ? this.#deathError(worker, exitCode, error)
@@ -241,16 +416,21 @@ export class Supervisor {
     }
     this.#listener.onDestroyed(worker)
     this.#listener.onLost(worker, { wasReady, error: cause })
+    this.#replacements.onGone(worker, cause instanceof WorkerStartError ? cause : null)
     this.#lookAgainAfterPause()
     this.ensureMinimum()
   }
 
-  /** Tasks that wait beside a living worker get another one once the pause is over; the others were rejected. */
+  /** While a worker lives, the others come back once the pause is over. Without one, the next call tries. */
   #lookAgainAfterPause(): void {
     const leftMs = this.policy.pauseLeftMs(this.#clock.now())
-    if (leftMs === 0 || this.#isStopped || this.workers.length === 0) return
-    this.#clock.after(leftMs, () => {
-      if (!this.#isStopped) this.#listener.onPauseOver()
+    if (leftMs === 0 || this.#isStopped || this.#afterPause !== null || this.workers.length === 0) return
+    this.#afterPause = this.#clock.after(leftMs, () => {
+      this.#afterPause = null
+      if (this.#isStopped || this.workers.length === 0) return
+      this.ensureMinimum()
+      this.#listener.onPauseOver()
+      this.#lookAgainAfterPause()
     })
   }
 
@@ -280,7 +460,12 @@ export class Supervisor {
 
   /** To be called when a worker starts, ends or takes no more tasks. */
   countTakers(): void {
-    this.takers = this.workers.filter(worker => !worker.isLeaving).length
+    this.takers = this.#staying.length
+    this.hasLeaving = this.takers < this.workers.length
+  }
+
+  get #staying(): WorkerHandle[] {
+    return this.workers.filter(worker => !worker.isLeaving)
   }
 
   /** Workers may spin, and the host poll, while the host and all of them have a core each. */
@@ -294,18 +479,5 @@ export class Supervisor {
 
 /** An answer given is an answer; and who rings the host's bell rings it for all workers. */
 function countsToTheEnd({ kind }: ToHost): boolean {
-  return kind === 'done' || kind === 'failed' || kind === 'bell'
-}
-
-/** A worker whose end was asked for. */
-class Ending {
-  readonly ended: Promise<void>
-  resolve!: () => void
-  kill: Timer | null = null
-
-  constructor() {
-    this.ended = new Promise(resolve => {
-      this.resolve = resolve
-    })
-  }
+  return kind === 'done' || kind === 'failed' || kind === 'bell' || kind === 'teardownFailed'
 }

@@ -18,6 +18,11 @@ export class WorkerHandle implements PlacementView, IdleView, TaskHolder {
   state: WorkerState = 'spawning'
   /** It takes no more tasks, and ends when it holds none. */
   isLeaving = false
+  /** It has said so itself: nothing that it has not begun will be begun, except what was given away to it. */
+  hasStopped = false
+  /** A module that it has loaded exports a teardown. */
+  hasTeardown = false
+  readonly bornAt: number
   idleSince: number
   /** Tasks it has answered. */
   answers = 0
@@ -37,6 +42,7 @@ export class WorkerHandle implements PlacementView, IdleView, TaskHolder {
     this.slots = slots
     this.holding = holding
     this.histogram = withHistogram ? new DurationHistogram() : null
+    this.bornAt = now
     this.idleSince = now
     this.view = new WorkerView(this, terminate)
   }

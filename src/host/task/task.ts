@@ -2,6 +2,7 @@
 import type { Handler } from '../../shared/protocol/messages.js'
 import type { TransferItem } from '../../shared/protocol/move.js'
 import type { Outcome } from '../observe/counters.js'
+import { Retry, type RetrySettings } from './retry.js'
 import type { TaskState } from './task-life.js'
 
 /** What a queue or a load balancer sees of a task. */
@@ -27,6 +28,7 @@ export interface TaskRequest {
   signal: AbortSignal | null
   priority: number
   queueOptions: unknown
+  retry: RetrySettings | null
 }
 
 /** What has a task that is assigned: a worker, to those who know of workers. */
@@ -47,6 +49,8 @@ export class Task implements QueuedTask {
   readonly priority: number
   readonly queueOptions: unknown
   readonly createdAt: number
+  /** `null`: it is run once. */
+  readonly retry: Retry | null
   readonly resolve: (value: unknown) => void
   readonly reject: (reason: unknown) => void
 
@@ -85,6 +89,7 @@ export class Task implements QueuedTask {
     this.priority = request.priority
     this.queueOptions = request.queueOptions
     this.createdAt = createdAt
+    this.retry = request.retry === null ? null : new Retry(request.retry)
     this.resolve = resolve
     this.reject = reject
   }

@@ -51,6 +51,11 @@ export function takeBack(claims: SharedWords, slot: number, taskId: number): boo
   return replace(claims, slot, taskId, FREE)
 }
 
+/** Worker: what it has not claimed, the host can take back. */
+export function canBeTakenBack(claims: SharedWords): boolean {
+  return areShared(claims)
+}
+
 /** Worker: the task it has claimed waits for its file, or does no more. */
 export function markLoading(claims: SharedWords, slot: number, isLoading: boolean): void {
   store(claims, loadingWord(claims, slot), isLoading ? LOADING : NOT_LOADING)

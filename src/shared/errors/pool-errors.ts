@@ -182,3 +182,56 @@ export class NotCloneableError extends PoolError {
     this.path = path
   }
 }
+
+/**
+ * Workers failed to start `failures` times within `period` ms, so none is started for a while; `retryAfter` says in how many ms
+ * one may be tried again, after which a call does so. `cause` is what the last start failed of.
+ */
+export class RestartLimitError extends WorkerError {
+  readonly failures: number
+  readonly period: number
+  readonly retryAfter: number
+
+  constructor(
+    workerId: number,
+    { failures, period, retryAfter }: { failures: number; period: number; retryAfter: number },
+    cause: Error,
+  ) {
+    super(
+      'ERR_LIDO_RESTART_LIMIT',
+      workerId,
+      `${failures} workers failed to start within ${period} ms (the last: ${cause.message}) None is started now; a call in ${retryAfter} ms tries one. The option 'restart' sets these limits; pool.reload() tries at once.`,
+      cause,
+    )
+    this.failures = failures
+    this.period = period
+    this.retryAfter = retryAfter
+  }
+}
+
+/** The task's `retry` let it run again, and it lost `workers` workers, each while it ran. `cause` is how the last one ended. */
+export class TaskQuarantinedError extends PoolError {
+  readonly workers: number
+
+  constructor(workers: number, cause: unknown) {
+    const why = cause instanceof Error ? cause.message : String(cause)
+    super(
+      'ERR_LIDO_TASK_QUARANTINED',
+      `The task is not run again: ${workers} workers ended while it ran (the last: ${why}) Look at its payload, or raise retry.attempts.`,
+      cause,
+    )
+    this.workers = workers
+  }
+}
+
+/** A `teardown` export threw, or it was not done within `teardownTimeout` (then there is no `cause`). Told as an event `error`. */
+export class TeardownError extends WorkerError {
+  constructor(workerId: number, timeout: number, cause?: unknown) {
+    const why = cause instanceof Error ? `${cause.name}: ${cause.message}` : String(cause)
+    const what =
+      cause === undefined
+        ? `was not done within ${timeout} ms, so the worker was killed. Make it quicker, or raise teardownTimeout`
+        : `threw (${why}). The worker ended all the same; mend the teardown of the handler's module`
+    super('ERR_LIDO_TEARDOWN', workerId, `The teardown of worker ${workerId} ${what}.`, cause)
+  }
+}

@@ -207,6 +207,8 @@ export class LaneClaims {
   readonly #words: SharedWords
   readonly #workerId: number
   readonly #bell: WorkerBell
+  /** It claims only what nobody else may. */
+  isLeaving = false
 
   constructor(layout: LaneLayout, workerId: number, bell: WorkerBell) {
     this.#layout = layout
@@ -285,7 +287,7 @@ export class LaneClaims {
     const words = this.#words
     const at = ticketAt(this.#layout, ticket)
     const addressee = words[at + ADDRESSEE]!
-    if (addressee !== 0 && addressee !== this.#workerId) return false
+    if (addressee !== this.#workerId && (addressee !== 0 || this.isLeaving)) return false
     return held === 0 || (words[at + FLAGS]! & ALONE) === 0
   }
 }

@@ -10,6 +10,15 @@ export interface StartOrder {
   niceIncrement: number
   /** Loaded before the worker says it is ready; `null` when the pool has no file of its own. */
   preload: Handler | null
+  limits: WorkerLimits | null
+}
+
+/** What a worker itself looks after; `Infinity`: no limit. */
+export interface WorkerLimits {
+  /** Tasks that it may begin. */
+  tasks: number
+  /** What its heap, and the memory beside it that its values hold, may come to. */
+  bytes: number
 }
 
 /** How tasks will reach the worker. */
@@ -54,6 +63,10 @@ export type ToWorker =
   | { kind: 'drop'; taskId: number; slot: number }
   /** Say which tasks you hold: an answer arrived that could not be read. */
   | { kind: 'audit' }
+  /** Take no more tasks, but what was given away to you for good; say that you leave, and finish what you have begun. */
+  | { kind: 'leave' }
+  /** You hold nothing any more: run the teardowns, write out what was printed, and end yourself. */
+  | { kind: 'end' }
   /** End yourself; sent instead of a kill while the worker may be loading. */
   | { kind: 'stop' }
 
@@ -77,8 +90,13 @@ export type ToHost =
   | { kind: 'send'; taskId: number; slot: number }
   /** Of the first `received` tasks posted, those begun and not answered. Every answer given before was sent before. */
   | { kind: 'holding'; taskIds: number[]; received: number }
-  /** A file failed again after it was tried again; a fresh worker may fare better. */
-  | { kind: 'stale' }
+  /** It takes no more tasks: it was asked to leave, has begun all it may, or a file failed again after it was tried again. */
+  | { kind: 'leaving' }
+  /** It holds more memory than it may; it works on until it is asked to leave. */
+  | { kind: 'heavy' }
+  /** It has loaded a module that exports a teardown. */
+  | { kind: 'hasTeardown' }
+  | { kind: 'teardownFailed'; error: PackedThrown }
   /** The `ordinal`-th task posted on this channel could not be read by the worker. */
   | { kind: 'unreadable'; ordinal: number }
 

@@ -1,0 +1,27 @@
+// How long a worker lives, as the pool's options say.
+import type { WorkerLimits } from '../../shared/protocol/messages.js'
+import { type RestartSettings, restartDefaults } from './restart-policy.js'
+
+export interface LifeSettings {
+  readonly maxTasksPerWorker: number
+  readonly maxWorkerAge: number
+  /** Bytes. */
+  readonly maxWorkerMemory: number
+  readonly teardownTimeout: number
+  readonly restart: RestartSettings
+}
+
+export const lifeDefaults: LifeSettings = {
+  maxTasksPerWorker: Number.POSITIVE_INFINITY,
+  maxWorkerAge: Number.POSITIVE_INFINITY,
+  maxWorkerMemory: Number.POSITIVE_INFINITY,
+  teardownTimeout: 5000,
+  restart: restartDefaults,
+}
+
+/** What a worker itself has to look after; `null`: nothing. */
+export function limitsOf({ maxTasksPerWorker, maxWorkerMemory }: LifeSettings): WorkerLimits | null {
+  if (maxTasksPerWorker === Number.POSITIVE_INFINITY && maxWorkerMemory === Number.POSITIVE_INFINITY)
+    return null
+  return { tasks: maxTasksPerWorker, bytes: maxWorkerMemory }
+}
