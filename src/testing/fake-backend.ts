@@ -148,6 +148,10 @@ export class FakeLink implements WorkerLink {
     this.exit(0)
   }
 
+  failTeardown(thrown: unknown): void {
+    this.say({ kind: 'teardownFailed', error: pack(thrown) })
+  }
+
   exit(exitCode: number, error?: unknown): void {
     if (this.hasEnded) return
     this.hasEnded = true

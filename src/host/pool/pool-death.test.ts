@@ -242,7 +242,8 @@ describe('workers that cannot start', () => {
   })
 
   test('are tried again after pauses that double from 100 ms to a second', async () => {
-    const { backend, run, clock } = fakePool({ minThreads: 0 })
+    const restart = { failures: Number.POSITIVE_INFINITY }
+    const { backend, run, clock } = fakePool({ minThreads: 0, restart })
     const pauses: number[] = []
     for (let failure = 0; failure < 6; failure++) {
       run('tries')

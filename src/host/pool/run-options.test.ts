@@ -34,6 +34,7 @@ const judged: Record<keyof RunOptions, { right: unknown[]; wrong: unknown[] }> =
   transferList: { right: [[], [new ArrayBuffer(1)]], wrong: [1, {}, new ArrayBuffer(1), null, 'x'] },
   priority: { right: [0, -1, 1.5, Number.POSITIVE_INFINITY], wrong: ['1', Number.NaN, null, 1n, {}] },
   queueOptions: { right: [null, 1, {}, 'x'], wrong: [] },
+  retry: { right: [{ attempts: 1 }, { attempts: 2, when: () => true }], wrong: [2, null, [], true] },
 }
 
 for (const [option, { right, wrong }] of Object.entries(judged)) {
@@ -65,6 +66,7 @@ describe('a call', () => {
       signal: null,
       priority: 0,
       queueOptions: undefined,
+      retry: null,
     })
   })
 

@@ -1,0 +1,155 @@
+// Workers that are replaced while the pool works, on real threads: planned ends, teardowns, and tasks run again.
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { TaskQuarantinedError } from 'lido'
+import { openFolder } from '../helpers/folder.js'
+import { handler } from '../helpers/handler.js'
+import { test } from '../helpers/pool-test.js'
+import { runProgram } from '../helpers/program.js'
+import { rejection } from '../helpers/rejection.js'
+import { untilItWorks } from '../helpers/retry.js'
+import { reached, set, sharedWords } from '../helpers/shared-words.js'
+
+const filename = handler('renewed.js')
+
+for (const lane of [true, false]) {
+  const road = lane ? 'lane' : 'port'
+
+  test(`maxTasksPerWorker: no worker runs more, and each task is answered (${road})`, async open => {
+    const pool = open({ filename, minThreads: 2, maxThreads: 2, maxTasksPerWorker: 10, lane })
+    const threads = await Promise.all(Array.from({ length: 205 }, () => pool.run()))
+    const counts = new Map()
+    for (const thread of threads) counts.set(thread, (counts.get(thread) ?? 0) + 1)
+    assert.ok(Math.max(...counts.values()) <= 10, [...counts.values()].join())
+  })
+
+  test(`maxTasksPerWorker 1 with several slots: every task has a worker of its own (${road})`, async open => {
+    const options = { minThreads: 1, maxThreads: 1, concurrentTasksPerWorker: 4, maxTasksPerWorker: 1, lane }
+    const pool = open({ filename, ...options })
+    const threads = await Promise.all(Array.from({ length: 12 }, () => pool.run()))
+    assert.equal(new Set(threads).size, 12)
+  })
+
+  test(`recycle under load loses no task, and no old thread runs one afterwards (${road})`, async open => {
+    const pool = open({ filename, minThreads: 2, maxThreads: 2, lane })
+    const old = pool.workers.map(worker => worker.id)
+    let isOver = false
+    const running = []
+    const recycled = pool.recycle().finally(() => {
+      isOver = true
+    })
+    while (!isOver) {
+      await pool.room()
+      running.push(pool.run())
+      if (running.length % 50 === 0) await new Promise(setImmediate)
+      assert.ok(pool.workers.length <= 3)
+    }
+    await recycled
+    await Promise.all(running)
+    assert.ok(pool.workers.every(worker => !old.includes(worker.id)))
+    assert.equal(pool.workers.length, 2)
+  })
+}
+
+test('recycle waits for what a worker has begun', async open => {
+  const pool = open({ filename, minThreads: 1, maxThreads: 1 })
+  const words = sharedWords(2)
+  const task = pool.run(words, { name: 'wait' })
+  await reached(words, 0)
+  const recycled = pool.recycle()
+  const fresh = await untilItWorks(async () => {
+    const thread = await pool.run()
+    assert.equal(pool.workers.length, 2)
+    return thread
+  })
+  set(words, 1)
+  assert.notEqual(await task, fresh)
+  await recycled
+  assert.deepEqual(
+    pool.workers.map(worker => worker.threadId),
+    [fresh],
+  )
+})
+
+test('after reload() tasks run the code as it is now', async (open, t) => {
+  const folder = openFolder(t)
+  const file = folder.write('handler.mjs', 'export default () => "old"')
+  const pool = open({ filename: file, minThreads: 1, maxThreads: 2 })
+  assert.equal(await pool.run(), 'old')
+  folder.write('handler.mjs', 'throw new Error("half written")')
+  assert.match((await rejection(pool.reload())).message, /half written/)
+  assert.equal(await pool.run(), 'old')
+  folder.write('handler.mjs', 'export default () => "new"')
+  await pool.reload()
+  assert.equal(await pool.run(), 'new')
+})
+
+test('maxWorkerMemory: a worker that has grown is replaced while it is busy', async open => {
+  const pool = open({ filename, minThreads: 1, maxThreads: 1, maxWorkerMemory: 64 * 2 ** 20 })
+  const first = await pool.run(80 * 2 ** 20, { name: 'grow' })
+  await untilItWorks(async () => assert.notEqual(await pool.run(), first))
+})
+
+test('maxWorkerAge: an idle worker is replaced', async open => {
+  const pool = open({ filename, minThreads: 1, maxThreads: 1, maxWorkerAge: 300 })
+  const first = await pool.run()
+  await once(pool, 'workerDestroy')
+  assert.notEqual(await pool.run(), first)
+})
+
+test('a teardown runs once for each worker that is recycled, and for each that a close ends', async open => {
+  const teardowns = sharedWords(1)
+  const pool = open({ filename, minThreads: 2, maxThreads: 2, workerData: { teardowns } })
+  await pool.run()
+  await pool.recycle()
+  assert.equal(teardowns[0], 2)
+  await pool.close()
+  assert.equal(teardowns[0], 4)
+})
+
+test('a teardown does not run when its worker is killed', async open => {
+  const teardowns = sharedWords(1)
+  const pool = open({ filename, minThreads: 1, maxThreads: 1, workerData: { teardowns } })
+  await pool.run()
+  await pool.destroy()
+  assert.equal(teardowns[0], 0)
+})
+
+test('a teardown that throws is told, one that hangs is cut short, and both let the pool close', async open => {
+  for (const [workerData, message] of [
+    [{ fails: true }, /RangeError: the teardown failed/],
+    [{ hangs: true }, /not done within 200 ms/],
+  ]) {
+    const pool = open({ filename, minThreads: 1, maxThreads: 1, workerData, teardownTimeout: 200 })
+    await pool.run()
+    const told = once(pool, 'error')
+    await pool.close()
+    const [error] = await told
+    assert.equal(error.code, 'ERR_LIDO_TEARDOWN')
+    assert.match(error.message, message)
+  }
+})
+
+test('what a teardown prints is seen although the process ends right after', async () => {
+  const { exitCode, output, errors } = await runProgram(`
+    const pool = new Pool({ filename: handler('renewed.js'), minThreads: 1, maxThreads: 1 })
+    await pool.run()
+    await pool.close()
+  `)
+  assert.deepEqual([exitCode, output, errors], [0, 'torn down\n', ''])
+})
+
+test('a task with retry is run until it lives, or is quarantined; its neighbours are not told', async open => {
+  const pool = open({ filename, minThreads: 1, maxThreads: 2 })
+  const [lives, dies] = [sharedWords(1), sharedWords(1)]
+  const retry = { attempts: 3 }
+  const [ran, quarantined, ...others] = await Promise.allSettled([
+    pool.run({ words: lives, runs: 3 }, { name: 'dieUntil', retry }),
+    pool.run({ words: dies, runs: 99 }, { name: 'dieUntil', retry }),
+    ...Array.from({ length: 20 }, () => pool.run()),
+  ])
+  assert.equal(ran.value, 3)
+  assert.ok(quarantined.reason instanceof TaskQuarantinedError)
+  assert.deepEqual([quarantined.reason.workers, quarantined.reason.cause.exitCode, dies[0]], [3, 9, 3])
+  assert.ok(others.every(({ status }) => status === 'fulfilled'))
+})
