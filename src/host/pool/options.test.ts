@@ -71,11 +71,17 @@ const judged: Record<keyof PoolOptions, { right: unknown[]; wrong: unknown[] }> 
   workerHistogram: { right: [true, false], wrong: [0, 'false', null] },
   spin: { right: [true, false], wrong: [1, 'false', null] },
   lane: { right: [true, false], wrong: [1, 'false', null] },
-  maxTasksPerWorker: { right: [1, 1e6, Number.POSITIVE_INFINITY], wrong: [0, -1, 1.5, Number.NaN, '1', null] },
+  maxTasksPerWorker: {
+    right: [1, 1e6, Number.POSITIVE_INFINITY],
+    wrong: [0, -1, 1.5, Number.NaN, '1', null],
+  },
   maxWorkerAge: { right: [0.5, 1e9, Number.POSITIVE_INFINITY], wrong: [0, -1, Number.NaN, '1', null] },
   maxWorkerMemory: { right: [2 ** 22, Number.POSITIVE_INFINITY], wrong: [0, 512, Number.NaN, '1g', null] },
   teardownTimeout: { right: [0, 1, Number.POSITIVE_INFINITY], wrong: [-1, Number.NaN, '1', null] },
-  restart: { right: [{}, { failures: 1, period: 1, pause: 1 }, { pause: undefined }], wrong: [1, null, [], true] },
+  restart: {
+    right: [{}, { failures: 1, period: 1, pause: 1 }, { pause: undefined }],
+    wrong: [1, null, [], true],
+  },
   retry: { right: [{ attempts: 1 }, { attempts: 3, when: () => true }], wrong: [3, null, [], true] },
 }
 

@@ -178,10 +178,7 @@ describe('a planned end', () => {
     assert.equal(links[0]!.isAskedToEnd, false)
     links[0]!.done(message, 'a')
     await settled()
-    assert.deepEqual(
-      [tasks.map(({ value }) => value), links[0]!.hasEnded],
-      [['a', 'b', 'c'], true],
-    )
+    assert.deepEqual([tasks.map(({ value }) => value), links[0]!.hasEnded], [['a', 'b', 'c'], true])
   })
 
   test('at its age replaces a worker, which sleeps or works', async () => {

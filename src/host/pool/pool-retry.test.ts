@@ -103,7 +103,10 @@ describe('a task with retry', () => {
     const buffer = new ArrayBuffer(8)
     const task = run(buffer, { retry, transferList: [buffer] })
     await microtasks()
-    assert.deepEqual([task.error.code, task.error.option, buffer.byteLength], ['ERR_LIDO_INVALID_TASK', 'retry', 8])
+    assert.deepEqual(
+      [task.error.code, task.error.option, buffer.byteLength],
+      ['ERR_LIDO_INVALID_TASK', 'retry', 8],
+    )
   })
 
   test('of the pool does not concern a payload that is moved', async () => {
@@ -144,7 +147,10 @@ describe('the circuit of a pool', () => {
   })
 
   test('while one worker lives calls are served, and the others come back by themselves', async () => {
-    const { pool, backend, links, run, clock } = readyPool({ maxThreads: 2, restart: { failures: 1, pause: 200 } })
+    const { pool, backend, links, run, clock } = readyPool({
+      maxThreads: 2,
+      restart: { failures: 1, pause: 200 },
+    })
     links[1]!.exit(1)
     backend.newest.startFailed(new Error('broken for now'))
     const task = run('served')

@@ -83,7 +83,10 @@ describe('the circuit', () => {
       test(`${from} → ${to} is ${isLegal ? 'a move' : 'refused, and changes nothing'}`, () => {
         const circuit = { state: from }
         if (isLegal) moveCircuit(circuit, to)
-        else assert.throws(() => moveCircuit(circuit, to), { message: new RegExp(`from ${from} to .* not to ${to}`) })
+        else
+          assert.throws(() => moveCircuit(circuit, to), {
+            message: new RegExp(`from ${from} to .* not to ${to}`),
+          })
         assert.equal(circuit.state, isLegal ? to : from)
       })
     }

@@ -287,7 +287,9 @@ export class Supervisor {
 
   /** It is too old, or too large. */
   #renew(worker: WorkerHandle): void {
-    const isSpare = worker.isReady && worker.isIdle && this.takers > this.#settings.minThreads
+    // One that is still starting may not come to be.
+    const ready = this.#staying.filter(({ isReady }) => isReady).length
+    const isSpare = worker.isReady && worker.isIdle && ready > this.#settings.minThreads
     if (isSpare) this.#askToLeave(worker)
     else this.#replacements.request(worker)
   }

@@ -52,6 +52,21 @@ const cases: Record<
     code: 'ERR_LIDO_NOT_CLONEABLE',
     fields: { path: 'payload.call', cause },
   },
+  RestartLimitError: {
+    error: new errors.RestartLimitError(3, { failures: 5, period: 10_000, retryAfter: 90 }, cause),
+    code: 'ERR_LIDO_RESTART_LIMIT',
+    fields: { workerId: 3, failures: 5, period: 10_000, retryAfter: 90, cause },
+  },
+  TaskQuarantinedError: {
+    error: new errors.TaskQuarantinedError(2, cause),
+    code: 'ERR_LIDO_TASK_QUARANTINED',
+    fields: { workers: 2, cause },
+  },
+  TeardownError: {
+    error: new errors.TeardownError(3, 100, cause),
+    code: 'ERR_LIDO_TEARDOWN',
+    fields: { workerId: 3, cause },
+  },
 }
 
 for (const [name, { error, code, name: shown = name, fields }] of Object.entries(cases)) {
