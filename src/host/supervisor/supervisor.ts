@@ -74,6 +74,7 @@ export class Supervisor {
   #isStopped = false
   #keepsMinimum = true
   #retirement: Timer | null = null
+  #pauseEnd: Timer | null = null
 
   constructor(settings: SupervisorSettings, backend: Backend, clock: Clock, listener: SupervisorListener) {
     this.#settings = settings
@@ -129,6 +130,7 @@ export class Supervisor {
         new WorkerStartError(this.#lastId, handler, 'thread', failure),
         this.#clock.now(),
       )
+      this.#lookAgainAfterPause()
       return null
     }
   }
@@ -170,6 +172,7 @@ export class Supervisor {
   async stop(error: PoolError): Promise<void> {
     this.#isStopped = true
     this.#retirement?.cancel()
+    this.#pauseEnd?.cancel()
     for (const worker of [...this.workers]) void this.giveUp(worker, error)
     await Promise.all([...this.#ending.values()].map(ending => ending.ended))
   }
@@ -249,8 +252,11 @@ export class Supervisor {
   #lookAgainAfterPause(): void {
     const leftMs = this.policy.pauseLeftMs(this.#clock.now())
     if (leftMs === 0 || this.#isStopped || this.workers.length === 0) return
-    this.#clock.after(leftMs, () => {
-      if (!this.#isStopped) this.#listener.onPauseOver()
+    this.#pauseEnd?.cancel()
+    this.#pauseEnd = this.#clock.after(leftMs, () => {
+      this.#pauseEnd = null
+      this.ensureMinimum()
+      this.#listener.onPauseOver()
     })
   }
 
