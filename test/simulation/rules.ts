@@ -79,6 +79,8 @@ export class Rules {
     const world = this.#world
     // They reject all that waits, in one turn, while a worker may go on.
     if (world.closes.some(close => close.how !== 'close')) return undefined
+    // Its getter may have ended a worker while it was placed: what came back from there is then behind it.
+    if (call.payload === 'getter') return undefined
     return world.calls.find(
       other =>
         other.id < call.id &&
