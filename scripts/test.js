@@ -17,6 +17,11 @@ const countReporter = pathToFileURL(join(root, 'scripts', 'count-reporter.js')).
 const suites = {
   unit: { folder: 'build/unit/src', isDeep: true, limitMs: 60_000 },
   model: { folder: 'build/unit/test/model', limitMs: 300_000, nodeArgs: ['--conditions=model'] },
+  simulation: {
+    folder: 'build/unit/test/simulation',
+    limitMs: 300_000,
+    nodeArgs: ['--conditions=simulation'],
+  },
   architecture: { folder: 'test/architecture', limitMs: 60_000 },
   journey: { folder: 'test/journey', limitMs: 120_000 },
   faults: { folder: 'test/faults', limitMs: 120_000, isOptional: true },
@@ -62,13 +67,13 @@ async function prepare() {
     const biome = join(dirname(require.resolve('@biomejs/biome/package.json')), 'bin', 'biome')
     await step('lint', [biome, 'check', '--error-on-warnings', '.'], true)
   }
-  if (asked.length > 0 && !asked.some(name => ['unit', 'codec', 'model'].includes(name))) return
+  if (asked.length > 0 && !asked.some(name => ['unit', 'codec', 'model', 'simulation'].includes(name))) return
   rmSync(join(root, 'build', 'unit'), { recursive: true, force: true })
   await step('type check', [require.resolve('typescript/bin/tsc'), '-p', 'tsconfig.test.json'])
-  // The tests' own build finds its own files, and under the condition `model` the model's.
+  // The tests' own build finds its own files, and under the conditions `model` and `simulation` theirs.
   writeFileSync(
     join(root, 'build', 'unit', 'package.json'),
-    `${JSON.stringify({ type: 'module', imports: { '#atomics': { model: './src/testing/model-atomics.js', default: './src/shared/base/atomics.js' } } })}\n`,
+    `${JSON.stringify({ type: 'module', imports: { '#atomics': { model: './src/testing/model-atomics.js', simulation: './src/testing/interrupted-atomics.js', default: './src/shared/base/atomics.js' } } })}\n`,
   )
 }
 

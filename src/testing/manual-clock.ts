@@ -54,6 +54,11 @@ export class ManualClock implements Clock {
     return [...this.#alarms].some(alarm => alarm.keepsAlive)
   }
 
+  /** Something waits for the end of this turn. */
+  get awaitsTurn(): boolean {
+    return this.#nextTurn.size > 0
+  }
+
   /** Moves time on; what falls due on the way is called at its own moment, what it sets anew as well. */
   advance(milliseconds: number): void {
     const until = this.#now + milliseconds

@@ -77,7 +77,9 @@ export class LaneAnswers {
     } else if (!isMoved(result) && this.#write(BYTES, task, result, runMs)) return
     const unsendable = sendResult(this.#port, this.#nextSent(task, runMs), result)
     if (unsendable === null) return this.#onAnswered()
+    // Nothing was sent, so no answer that the host cannot read may be taken for this one.
     this.#sent--
+    this.#tickets.setOrdinal(task.ticket, 0)
     this.#sayFailed(task, 'result', unsendable.error, unsendable.path, runMs)
   }
 

@@ -1,15 +1,19 @@
 // The model would notice: each of these mistakes is found, in the shortest order that shows it.
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
+import { copyWith } from '../helpers/patched-copy.js'
+import type * as CheckModule from './check.js'
 import { mistakes } from './mistakes.js'
-import { copyWith } from './patched-copy.js'
+import type * as RingModule from './ring-case.js'
 
 describe('a mistake in the lane is found', () => {
   for (const [index, mistake] of mistakes.entries()) {
     test(mistake.title, async t => {
-      const copy = await copyWith(mistake, String(index))
+      const copy = copyWith(mistake, `model-${index}`)
       const { plan } = mistake
-      const { wrong } = plan === 'ring' ? copy.checkRing() : copy.check({ title: mistake.title, ...plan })
+      const { check } = await copy.load<typeof CheckModule>('test/model/check.js')
+      const { checkRing } = await copy.load<typeof RingModule>('test/model/ring-case.js')
+      const { wrong } = plan === 'ring' ? checkRing() : check({ title: mistake.title, ...plan })
       copy.remove()
       assert.ok(wrong !== null, 'no order shows it')
       t.diagnostic(

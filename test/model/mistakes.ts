@@ -1,13 +1,10 @@
 // Mistakes that somebody might make in the lane, each as a change to the compiled code, with a case that must find it. Some
 // were made.
+import type { Patch } from '../helpers/patched-copy.js'
 import type { Plan } from './plan.js'
 
-export interface Mistake {
+export interface Mistake extends Patch {
   title: string
-  /** Under `src/`, as compiled. */
-  file: string
-  /** What is replaced by what; each must be there once. */
-  edits: (readonly [string, string])[]
   /** `ring`: the case of the ring. */
   plan: Omit<Plan, 'title'> | 'ring'
 }

@@ -120,7 +120,10 @@ export class LaneRoad implements Road {
 
   afterPlacing(): void {
     const { supervisor, line } = this.#parts
-    while (supervisor.maySpawn && line.size + this.ahead > 0 && supervisor.trySpawn() !== null);
+    while (supervisor.maySpawn && line.size + this.ahead > 0 && supervisor.trySpawn() !== null) {
+      // What had to wait in the line for a place has one now.
+      while (this.placeNext());
+    }
     // Else it is about to be published, and rung for then.
     if (this.#tasks.lane.unpublished === 0) this.#ringForWaiting()
   }

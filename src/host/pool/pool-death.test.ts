@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { fakePool, readyPool } from '../../testing/fake-pool.js'
 import { microtasks } from '../../testing/stand-ins.js'
+import { PriorityQueue } from '../queue/priority-queue.js'
 
 describe('a worker that dies', () => {
   test('fails the task that it had begun, with its exit code', async () => {
@@ -416,4 +417,49 @@ describe('idle workers', () => {
     assert.equal(clock.pending.length, 1)
     assert.equal(clock.keepsAlive, false)
   })
+})
+
+test('the minimum is restored when the pause after a failed start is over, though nobody calls', () => {
+  const { backend, clock, pool } = fakePool({ minThreads: 2, maxThreads: 2 })
+  const [fine, broken] = backend.links
+  fine!.ready()
+  broken!.startFailed(new SyntaxError('why'))
+  assert.equal(pool.workers.length, 1)
+  clock.advance(2000)
+  assert.equal(pool.workers.length, 2)
+})
+
+test('the minimum is restored as well when it is the thread that could not be had', () => {
+  const { backend, clock, links, pool, run } = readyPool({ maxThreads: 2 })
+  run(1)
+  links[0]!.work()
+  backend.startFailure = new Error('no threads left')
+  links[0]!.exit(1)
+  assert.equal(pool.workers.length, 1)
+  backend.startFailure = null
+  clock.advance(2000)
+  assert.equal(pool.workers.length, 2)
+})
+
+test('a pool that is destroyed during a pause leaves no timer', async () => {
+  const { backend, clock, pool } = fakePool({ minThreads: 2, maxThreads: 2 })
+  const [fine, broken] = backend.links
+  fine!.ready()
+  broken!.startFailed(new SyntaxError('why'))
+  await pool.destroy()
+  assert.deepEqual(clock.pending, [])
+})
+
+test('a task in a queue that is not first in, first out gets one worker where there is none, and none may have to wait', async () => {
+  const { backend, run } = fakePool({
+    lane: true,
+    queue: new PriorityQueue(),
+    minThreads: 0,
+    maxThreads: 3,
+    maxQueue: 0,
+  })
+  const task = run(1)
+  await microtasks()
+  assert.equal(task.state, 'pending')
+  assert.equal(backend.links.length, 1)
 })

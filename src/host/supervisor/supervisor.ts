@@ -176,6 +176,7 @@ export class Supervisor {
       const handler = this.#settings.preload ?? { filename: '', name: '' }
       const error = new WorkerStartError(this.#lastId, handler, 'thread', failure)
       this.policy.onFailure(false, error, this.#clock.now())
+      this.#lookAgainAfterPause()
       throw error
     }
   }

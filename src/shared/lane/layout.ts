@@ -31,7 +31,7 @@ export const TO = 5
 export const ADDRESSEE = 6
 /** An int payload, so that it needs no bytes. */
 export const INT = 7
-/** Worker: it was the so-manieth answer that this worker sent over its port. */
+/** Worker, after the answer: it was the so-manieth that this worker sent over its port. 0: it was not. */
 export const ORDINAL = 8
 
 // The desk: one for a worker.

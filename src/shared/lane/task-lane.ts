@@ -10,6 +10,7 @@ import {
   HEAD,
   INT,
   type LaneLayout,
+  ORDINAL,
   TAIL,
   TASK_ID,
   TO,
@@ -100,6 +101,8 @@ export class TaskLane {
     words[at + TO] = to
     words[at + INT] = int
     words[at + ADDRESSEE] = addressee
+    // What an earlier task's worker wrote would be taken for this one's.
+    words[at + ORDINAL] = 0
     const position = this.#tail
     words[this.layout.positionsFrom + (position & (this.layout.positions - 1))] = ticket
     this.#positionOf[ticket] = position

@@ -2,20 +2,25 @@
 import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
-import type * as CheckModule from './check.js'
-import type { Mistake } from './mistakes.js'
-import type * as RingModule from './ring-case.js'
 
 const compiled = fileURLToPath(new URL('../../', import.meta.url))
-const copies = join(compiled, '..', 'model')
+const copies = join(compiled, '..', 'copies')
+
+/** A mistake that somebody might make, as a change to the compiled code. */
+export interface Patch {
+  /** Under `src/`, as compiled. */
+  file: string
+  /** What is replaced by what; each must be there once. */
+  edits: (readonly [string, string])[]
+}
 
 export interface Copy {
-  check: typeof CheckModule.check
-  checkRing: typeof RingModule.checkRing
+  /** Imports a module of the copy, by its path. */
+  load<Module>(path: string): Promise<Module>
   remove(): void
 }
 
-export async function copyWith({ file, edits }: Mistake, name: string): Promise<Copy> {
+export function copyWith({ file, edits }: Patch, name: string): Copy {
   const folder = join(copies, name)
   rmSync(folder, { recursive: true, force: true })
   mkdirSync(folder, { recursive: true })
@@ -25,10 +30,10 @@ export async function copyWith({ file, edits }: Mistake, name: string): Promise<
   })
   const changed = join(folder, 'src', file)
   writeFileSync(changed, edits.reduce(edit, readFileSync(changed, 'utf8')))
-  const load = (path: string) => import(pathToFileURL(join(folder, 'test', 'model', path)).href)
-  const { check } = (await load('check.js')) as typeof CheckModule
-  const { checkRing } = (await load('ring-case.js')) as typeof RingModule
-  return { check, checkRing, remove: () => rmSync(folder, { recursive: true, force: true }) }
+  return {
+    load: path => import(pathToFileURL(join(folder, path)).href),
+    remove: () => rmSync(folder, { recursive: true, force: true }),
+  }
 }
 
 function edit(text: string, [from, to]: readonly [string, string]): string {

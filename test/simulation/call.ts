@@ -1,0 +1,78 @@
+// One call of the user's, and what has become of it so far.
+import type { SimulatedThread } from './thread.js'
+
+/** What its handler does with it. */
+export type Fate =
+  | 'int'
+  | 'object'
+  | 'moved'
+  | 'throws'
+  | 'uncloneable'
+  | 'unreadable'
+  | 'dies'
+  /** It answers when all has calmed down. */
+  | 'late'
+  | 'never'
+
+export type PayloadKind =
+  | 'int'
+  | 'object'
+  | 'large'
+  /** What the codec declines, so it travels by the port. */
+  | 'declined'
+  | 'transferred'
+  | 'uncloneable'
+  | 'unreadable'
+  /** Reading it calls the user's code. */
+  | 'getter'
+
+/** `missing` and `broken` fail, one because there is no such function, one because its file does not load. */
+export type HandlerName = 'default' | 'other' | 'missing' | 'broken'
+
+/** How a worker ends by itself. */
+export interface Death {
+  exitCode: number
+  with: 'nothing' | 'error' | 'memory'
+}
+
+export interface Call {
+  readonly id: number
+  readonly payload: PayloadKind
+  readonly fate: Fate
+  readonly death: Death
+  /** The handler answers in the same step. */
+  readonly isQuick: boolean
+  readonly handler: HandlerName
+  readonly controller: AbortController | null
+  readonly wasAbortedBefore: boolean
+  /** The pool's queue held its limit when the call was made. */
+  readonly metFullQueue: boolean
+  state: 'pending' | 'fulfilled' | 'rejected'
+  value: unknown
+  begunBy: SimulatedThread[]
+  /** It had to load the handler's file first. */
+  wasLoading: boolean
+  /** The host has heard of its abort, and dealt with it. */
+  wasCancelled: boolean
+  /** What its handler has answered. */
+  answer: Fate | 'missing' | 'load' | null
+}
+
+export function isAborted({ controller }: Call): boolean {
+  return controller?.signal.aborted === true
+}
+
+/** Other calls need not wait behind it: it may be settled already, or have been claimed and wait for its payload. */
+export function keepsItsPlace(call: Call): boolean {
+  return !isAborted(call) && (call.payload === 'int' || call.payload === 'object' || call.payload === 'large')
+}
+
+/** What its handler is to answer. */
+export function answerTo({ id }: Call, fate: 'int' | 'object' | 'moved'): unknown {
+  if (fate === 'int') return -id
+  return fate === 'object' ? { answer: id, text: `to ${id}` } : { answer: id, bytes: new ArrayBuffer(8) }
+}
+
+export function isAnswerTo({ id }: Call, value: unknown): boolean {
+  return value === -id || (value as { answer?: unknown } | null | undefined)?.answer === id
+}

@@ -1,0 +1,25 @@
+// A machine of four cores, whatever this one has, so that a seed means the same everywhere; and the one clock of a real
+// thread and its exit, which belong to the thread that is played at the moment. To be imported before the code under test.
+import fs from 'node:fs'
+import { syncBuiltinESMExports } from 'node:module'
+import os from 'node:os'
+
+const CORES = 4
+
+const { readFileSync } = fs
+os.availableParallelism = () => CORES
+fs.readFileSync = ((path: string, ...rest: never[]) =>
+  String(path).startsWith('/sys/fs/cgroup/') ? '' : readFileSync(path, ...rest)) as never
+syncBuiltinESMExports()
+
+const exit = process.exit.bind(process)
+
+/** The thread in whose name the code runs. */
+export interface Played {
+  exit(exitCode: number): never
+}
+
+export const stage: { played: Played | null } = { played: null }
+
+process.exit = ((exitCode?: number): never =>
+  stage.played === null ? exit(exitCode) : stage.played.exit(exitCode ?? 0)) as never

@@ -1,0 +1,27 @@
+// The simulation would notice: each of these mistakes is found, by a seed that shows it every time.
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { copyWith } from '../helpers/patched-copy.js'
+import { mistakes } from './mistakes.js'
+import type * as SimulateModule from './simulate.js'
+
+const MOST_SEEDS = 5000
+
+describe('a mistake in the host is found', () => {
+  for (const [index, mistake] of mistakes.entries()) {
+    test(mistake.title, async t => {
+      const copy = copyWith(mistake, `simulation-${index}`)
+      const { drawProgramme, simulate } = await copy.load<typeof SimulateModule>(
+        'test/simulation/simulate.js',
+      )
+      let wrong: string | null = null
+      let seed = 0
+      while (wrong === null && seed < MOST_SEEDS) {
+        wrong = (await simulate(drawProgramme(++seed, mistake.road))).wrong
+      }
+      copy.remove()
+      assert.ok(wrong !== null, `no seed shows it, of ${MOST_SEEDS}`)
+      t.diagnostic(`seed ${seed}: ${wrong.split('\n')[0]}`)
+    })
+  }
+})

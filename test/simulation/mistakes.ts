@@ -1,0 +1,58 @@
+// Mistakes that somebody might make in the host, each as a change to the compiled code that some seed must find.
+import type { Patch } from '../helpers/patched-copy.js'
+import type { RoadChoice } from './options.js'
+
+export interface Mistake extends Patch {
+  title: string
+  road: RoadChoice
+}
+
+export const mistakes: Mistake[] = [
+  {
+    title: 'a task that comes back from a dead worker is not put into the line again',
+    road: 'any',
+    file: 'host/dispatch/dispatcher.js',
+    edits: [['this.#line.putBack(task)', 'void task']],
+  },
+  {
+    title: 'an answer settles a task that was cancelled before',
+    road: 'lane',
+    file: 'host/dispatch/lane-collector.js',
+    edits: [['if (task.state === "settled")', 'if (false)']],
+  },
+  {
+    title: 'nobody looks into the queue when a worker has answered',
+    road: 'port',
+    file: 'host/dispatch/dispatcher.js',
+    edits: [['if (!mayHaveRoom)', 'if (mayHaveRoom)']],
+  },
+  {
+    title: 'a close forgets the workers that still start',
+    road: 'any',
+    file: 'host/supervisor/supervisor.js',
+    edits: [
+      [
+        'for (const worker of [...this.workers])',
+        'for (const worker of this.workers.filter(each => each.state !== "spawning"))',
+      ],
+    ],
+  },
+  {
+    title: 'a listener stays on the signal of a task that is settled',
+    road: 'any',
+    file: 'host/task/cancellation.js',
+    edits: [['signal.removeEventListener("abort", watch.onAbort)', 'void watch']],
+  },
+  {
+    title: 'a ticket keeps the number of the answer to an earlier task',
+    road: 'lane',
+    file: 'shared/lane/task-lane.js',
+    edits: [['words[at + ORDINAL] = 0', '']],
+  },
+  {
+    title: 'a timer is left when the pool closes',
+    road: 'any',
+    file: 'host/supervisor/supervisor.js',
+    edits: [['this.#pauseEnd?.cancel();\n    for', 'for']],
+  },
+]

@@ -1,0 +1,99 @@
+// The options of a simulated pool: drawn as plain data, one line each, and made into what the pool is given.
+import type { PoolOptions } from '../../src/host/pool/options.js'
+import { FixedQueue } from '../../src/host/queue/fixed-queue.js'
+import { PriorityQueue } from '../../src/host/queue/priority-queue.js'
+import type { TaskQueue } from '../../src/host/queue/task-queue.js'
+import type { WorkerView } from '../../src/host/supervisor/worker-handle.js'
+import type { QueuedTask } from '../../src/host/task/task.js'
+import { oneOf, pick, type Random } from './draw.js'
+
+export type QueueKind = 'fifo' | 'fixed' | 'priority' | 'lastFirst'
+export type BalancerKind = 'none' | 'leastBusy' | 'patient' | 'throwing'
+
+export interface DrawnOptions {
+  lane: boolean
+  maxThreads: number
+  minThreads: number
+  concurrentTasksPerWorker: number
+  queue: QueueKind
+  maxQueue: number
+  idleTimeout: number
+  closeTimeout: number
+  loadBalancer: BalancerKind
+  spin: boolean
+}
+
+export type RoadChoice = 'any' | 'port' | 'lane'
+
+const NEVER = Number.POSITIVE_INFINITY
+
+export function drawOptions(random: Random, road: RoadChoice): DrawnOptions {
+  const maxThreads = 1 + random(3)
+  return {
+    lane: road === 'any' ? random(2) === 0 : road === 'lane',
+    maxThreads,
+    minThreads: random(maxThreads + 1),
+    concurrentTasksPerWorker: oneOf(random, [1, 1, 2, 3]),
+    queue: pick(random, { fifo: 6, fixed: 1, priority: 2, lastFirst: 1 }),
+    maxQueue: oneOf(random, [NEVER, NEVER, NEVER, 0, 1, 3]),
+    idleTimeout: oneOf(random, [0, 5, 100, NEVER]),
+    closeTimeout: oneOf(random, [0, 20, 2000, NEVER]),
+    loadBalancer: pick(random, { none: 8, leastBusy: 1, patient: 1, throwing: 1 }),
+    spin: random(2) === 0,
+  }
+}
+
+export function toPoolOptions({ queue, loadBalancer, ...plain }: DrawnOptions): PoolOptions {
+  const options: PoolOptions = { filename: '/handler.js', ...plain }
+  if (queue !== 'fifo') options.queue = queues[queue]()
+  if (!plain.lane && loadBalancer !== 'none') options.loadBalancer = balancers[loadBalancer]()
+  return options
+}
+
+const queues: Record<Exclude<QueueKind, 'fifo'>, () => TaskQueue> = {
+  fixed: () => new FixedQueue(4),
+  priority: () => new PriorityQueue(),
+  lastFirst: () => new LastFirst(),
+}
+
+type Balancer = NonNullable<PoolOptions['loadBalancer']>
+
+const balancers: Record<Exclude<BalancerKind, 'none'>, () => Balancer> = {
+  leastBusy: () => (_task, workers) => leastBusy(workers),
+  patient: () => (_task, workers) => workers.find(worker => worker.isIdle) ?? null,
+  throwing: () => {
+    let asked = 0
+    return (_task, workers) => {
+      if (++asked % 5 === 0) throw new BalancerError('the balancer throws')
+      return leastBusy(workers)
+    }
+  },
+}
+
+export class BalancerError extends Error {}
+
+function leastBusy(workers: WorkerView[]): WorkerView | null {
+  return [...workers].sort((one, other) => one.usage - other.usage)[0] ?? null
+}
+
+/** A queue of the user's own, which knows no more than it must. */
+class LastFirst implements TaskQueue {
+  readonly #tasks: QueuedTask[] = []
+
+  get size(): number {
+    return this.#tasks.length
+  }
+
+  push(task: QueuedTask): void {
+    this.#tasks.push(task)
+  }
+
+  shift(): QueuedTask | undefined {
+    return this.#tasks.pop()
+  }
+
+  remove(task: QueuedTask): void {
+    const place = this.#tasks.indexOf(task)
+    if (place >= 0) this.#tasks.splice(place, 1)
+  }
+}

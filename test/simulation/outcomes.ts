@@ -1,0 +1,93 @@
+// What a call may come to, by what has happened to it and to the pool.
+import {
+  NotCloneableError,
+  PoolClosedError,
+  QueueFullError,
+  TaskCancelledError,
+  WorkerExitError,
+  WorkerMemoryError,
+  WorkerStartError,
+} from '../../src/shared/errors/pool-errors.js'
+import { type Call, isAborted, isAnswerTo } from './call.js'
+import { BalancerError } from './options.js'
+import { describe, type World } from './world.js'
+
+/** Workers may die so often under a task that they have not begun. */
+const MOST_RETURNS = 5
+
+export function whatIsWrongWith(call: Call, world: World): string | null {
+  const is = `is ${call.state} with ${describe(call.value)}`
+  if (call.state === 'fulfilled') {
+    const { answer } = call
+    const isAnswered = answer === 'int' || answer === 'object' || answer === 'moved'
+    return isAnswered && isAnswerTo(call, call.value) ? null : `${is}; its handler's answer was ${answer}`
+  }
+  const why = rejections.find(([type]) => call.value instanceof type)
+  if (why !== undefined) return why[1](call.value as never, call, world) ? null : is
+  const isOwn = call.answer === 'throws' && (call.value as Error).message === `thrown by ${call.id}`
+  const isOfDeath = call.begunBy.some(thread => thread.death?.error === call.value)
+  return isOwn || isOfDeath ? null : is
+}
+
+type Rejection<Type extends Error> = [
+  new (...args: never[]) => Type,
+  (error: Type, call: Call, world: World) => boolean,
+]
+
+const rejections = [
+  rejection(
+    TaskCancelledError,
+    (error, call) => isAborted(call) && error.reason === call.controller?.signal.reason,
+  ),
+  rejection(QueueFullError, (_error, call, world) => {
+    const { maxQueue, queue } = world.programme.options
+    return call.metFullQueue && call.begunBy.length === 0 && (Number.isFinite(maxQueue) || queue === 'fixed')
+  }),
+  rejection(PoolClosedError, ({ reason }, call, world) => {
+    const { closes } = world
+    switch (reason) {
+      case 'closed':
+        return closes.length > 0 && call.begunBy.length === 0
+      case 'forced':
+        return closes.some(({ how }) => how === 'force') && call.begunBy.length === 0
+      case 'destroyed':
+        return closes.some(({ how }) => how === 'destroy')
+      case 'timeout':
+        return closes[0] !== undefined && world.clock.now() >= closes[0].at + world.pool.options.closeTimeout
+    }
+  }),
+  rejection(WorkerMemoryError, (error, call) =>
+    call.begunBy.some(thread => thread.death?.error === error.cause),
+  ),
+  rejection(WorkerExitError, (error, call, world) => {
+    const { options } = world.programme
+    const thread = world.threads.find(({ number }) => number === error.workerId)
+    if (call.begunBy.length > 0)
+      return call.begunBy.some(({ number }) => number === error.workerId) && isEnding(thread)
+    // What was given away with its ticket, or its message, cannot be given again.
+    const isGivenAway = call.payload === 'transferred' || call.payload === 'unreadable'
+    return (isGivenAway && isEnding(thread)) || (world.deaths > MOST_RETURNS && options.maxThreads > 0)
+  }),
+  rejection(WorkerStartError, (error, call, world) => {
+    if (call.wasLoading && error.stage === 'load' && call.begunBy.some(isEnding)) return true
+    if (call.answer === 'missing') return error.stage === 'handler'
+    if (call.answer === 'load') return error.stage === 'load'
+    if (call.begunBy.length > 0) return call.wasLoading && error.stage === 'load'
+    return world.failedStarts > 0
+  }),
+  rejection(NotCloneableError, ({ path }, call) => {
+    if (path.startsWith('payload')) return call.payload === 'uncloneable' || call.payload === 'unreadable'
+    return call.answer === 'uncloneable' ? path === 'result.method' : call.answer === 'unreadable'
+  }),
+  rejection(BalancerError, (_error, call, { programme: { options } }) => {
+    return options.loadBalancer === 'throwing' && call.begunBy.length === 0
+  }),
+] as unknown as Rejection<Error>[]
+
+function rejection<Type extends Error>(...rule: Rejection<Type>): Rejection<Type> {
+  return rule
+}
+
+function isEnding(thread: { isKilled: boolean; wasToldToStop: boolean; life: string } | undefined): boolean {
+  return thread !== undefined && (thread.isKilled || thread.wasToldToStop || thread.life === 'dead')
+}

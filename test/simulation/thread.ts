@@ -1,0 +1,409 @@
+// A worker without a thread: the real intake on a real port, with handlers that do what their call's fate says. It moves when
+// it is told to, and dies in the middle of a move where that was asked for.
+import { type MessagePort, receiveMessageOnPort, type Worker } from 'node:worker_threads'
+import type { LinkListener, WorkerLink, WorkerSpec } from '../../src/host/backend/backend.js'
+import type { Timer } from '../../src/shared/base/clock.js'
+import { pack } from '../../src/shared/errors/remote-error.js'
+import type { ToHost, ToWorker } from '../../src/shared/protocol/messages.js'
+import { move, type TransferItem } from '../../src/shared/protocol/move.js'
+import type { Assignment } from '../../src/worker/assignment.js'
+import type { Executor } from '../../src/worker/executor.js'
+import type { Intake } from '../../src/worker/intake.js'
+import { LaneIntake } from '../../src/worker/lane-intake.js'
+import { PortIntake } from '../../src/worker/port-intake.js'
+import { answerTo, type Call, type Death, type HandlerName } from './call.js'
+import { takeChannel } from './channel.js'
+import { type Played, stage } from './machine.js'
+import type { Start } from './programme.js'
+import type { World } from './world.js'
+
+export type Move =
+  | 'start'
+  | 'load'
+  | 'receive'
+  | 'turn'
+  | 'timer'
+  | 'work'
+  /** Its end comes about: by a kill, which takes its time. */
+  | 'end'
+  /** The host's: a message of this worker's arrives, or the news of its end. */
+  | 'arrive'
+  | 'exit'
+
+interface Running {
+  call: Call
+  task: Assignment
+  handler: HandlerName
+  isLoading: boolean
+}
+
+interface Alarm {
+  dueAt: number
+  callback: () => void
+}
+
+class ThreadEnded extends Error {}
+
+export class SimulatedThread implements WorkerLink, Played {
+  readonly number: number
+  readonly thread: Worker
+  readonly start: Start
+  /** `dead`: it moves no more, but the host may not know. */
+  life: 'new' | 'loading' | 'open' | 'dead' = 'new'
+  /** The host was told of its end. */
+  isGone = false
+  /** The host has asked for its end. */
+  isKilled = false
+  wasToldToStop = false
+  hasWorked = false
+  death: { exitCode: number; error: unknown } | null = null
+  /** It dies at so many accesses to shared words from now; below 0: it does not. */
+  deathIn = -1
+  readonly running: Running[] = []
+  readonly #world: World
+  readonly #spec: WorkerSpec
+  readonly #listener: LinkListener
+  readonly #hostEnd: MessagePort
+  readonly #end: MessagePort
+  #mailForWorker = 0
+  #mailForHost = 0
+  #deathToCome: Death = { exitCode: 1, with: 'nothing' }
+  #intake: Intake | null = null
+  #turn: (() => void)[] = []
+  readonly #alarms = new Set<Alarm>()
+  readonly #handlers = new Map<number, HandlerName>()
+  #brokenLoads = 0
+  /** Every look at the clock takes a moment. */
+  #looks = 0
+
+  constructor(world: World, number: number, start: Start, spec: WorkerSpec, listener: LinkListener) {
+    this.#world = world
+    this.number = number
+    this.start = start
+    this.#spec = spec
+    this.#listener = listener
+    this.thread = { threadId: number } as Worker
+    const { host, worker } = takeChannel()
+    this.#hostEnd = host
+    this.#end = worker
+    worker.postMessage = (message: ToHost, transfer?: readonly TransferItem[]) => {
+      if (this.life === 'dead') throw new ThreadEnded()
+      MessagePortPost.call(worker, message, transfer as TransferItem[])
+      this.#mailForHost++
+    }
+  }
+
+  // The host's side.
+
+  get threadId(): number {
+    return this.isGone ? -1 : this.number
+  }
+
+  post(message: ToWorker, transferList?: readonly TransferItem[]): void {
+    this.#hostEnd.postMessage(message, transferList as TransferItem[])
+    this.#mailForWorker++
+    if (message.kind === 'stop') this.wasToldToStop = true
+  }
+
+  terminate(): void {
+    this.isKilled = true
+  }
+
+  // The worker's.
+
+  /** What can happen to it now. */
+  moves(isCalm: boolean, into: [SimulatedThread, Move][]): void {
+    if (this.isGone) return
+    if (this.#mailForHost > 0) into.push([this, 'arrive'])
+    if (this.life === 'dead') {
+      into.push([this, 'exit'])
+      return
+    }
+    if (this.isKilled) into.push([this, 'end'])
+    this.ownMoves(isCalm, into)
+  }
+
+  ownMoves(isCalm: boolean, into: [SimulatedThread, Move][]): void {
+    const { life } = this
+    if (life === 'dead') return
+    if (life === 'new') {
+      into.push([this, 'start'])
+      return
+    }
+    const isStuck = life === 'loading' && this.start === 'blocks' && !isCalm
+    if (this.#mailForWorker > 0 && !isStuck) into.push([this, 'receive'])
+    if (life === 'loading') {
+      if (!isStuck && (isCalm || this.start !== 'slow')) into.push([this, 'load'])
+      return
+    }
+    if (this.#turn.length > 0) into.push([this, 'turn'])
+    for (const alarm of this.#alarms) {
+      if (alarm.dueAt > this.#world.clock.now()) continue
+      into.push([this, 'timer'])
+      break
+    }
+    if (this.running.some(running => mayGoOn(running, isCalm))) into.push([this, 'work'])
+  }
+
+  /** When its next timer is due. */
+  get nextAlarm(): number {
+    let next = Number.POSITIVE_INFINITY
+    if (this.life === 'dead') return next
+    for (const { dueAt } of this.#alarms) next = Math.min(next, dueAt)
+    return next
+  }
+
+  make(move: Move): void {
+    switch (move) {
+      case 'arrive':
+        return this.#arrive()
+      case 'exit':
+        return this.#tellEnd()
+      case 'end':
+        this.#die({ exitCode: 1, with: 'nothing' })
+        return
+      default:
+        this.#play(() => this.#act(move))
+    }
+  }
+
+  /** It dies, after so many accesses to shared words. */
+  dieAfter(accesses: number, death: Death): void {
+    if (this.life === 'dead') return
+    this.#deathToCome = death
+    if (accesses === 0) this.#die(death)
+    else this.deathIn = accesses
+  }
+
+  /** Called before each access to a shared word in its name. */
+  beforeAccess(): void {
+    if (this.life === 'dead') throw new ThreadEnded()
+    if (this.deathIn > 0 && --this.deathIn === 0) {
+      this.#die(this.#deathToCome)
+      throw new ThreadEnded()
+    }
+  }
+
+  exit(exitCode: number): never {
+    this.#die({ exitCode, with: 'nothing' })
+    throw new ThreadEnded()
+  }
+
+  now(): number {
+    return this.#world.clock.now() + 0.03 * this.#looks++
+  }
+
+  after(delayMs: number, callback: () => void): Timer {
+    const alarm: Alarm = { dueAt: this.#world.clock.now() + delayMs, callback }
+    this.#alarms.add(alarm)
+    return { cancel: () => this.#alarms.delete(alarm) }
+  }
+
+  nextTurn(callback: () => void): Timer {
+    this.#turn.push(callback)
+    return { cancel: () => this.#turn.splice(this.#turn.indexOf(callback), 1) }
+  }
+
+  #play(act: () => void): void {
+    const before = stage.played
+    stage.played = this
+    this.#looks = 0
+    try {
+      act()
+    } catch (problem) {
+      if (problem instanceof ThreadEnded) return
+      this.#world.fail(`worker ${this.number} throws ${problem instanceof Error ? problem.stack : problem}`)
+      if (this.life !== 'dead') this.#die({ exitCode: 1, with: 'error' })
+    } finally {
+      stage.played = before
+    }
+  }
+
+  #act(move: Move): void {
+    switch (move) {
+      case 'start':
+        return this.#startUp()
+      case 'load':
+        return this.#load()
+      case 'receive':
+        return this.#receive()
+      case 'turn': {
+        const due = this.#turn
+        this.#turn = []
+        for (const callback of due) callback()
+        return
+      }
+      case 'timer':
+        for (const alarm of this.#alarms) {
+          if (alarm.dueAt > this.#world.clock.now()) continue
+          this.#alarms.delete(alarm)
+          return alarm.callback()
+        }
+        return
+      case 'work': {
+        const isCalm = this.#world.isCalm
+        const able = this.running.filter(running => mayGoOn(running, isCalm))
+        return this.#goOn(able[this.#world.random(able.length)]!)
+      }
+    }
+  }
+
+  #startUp(): void {
+    if (this.start === 'exits') return this.exit(3)
+    const { road } = this.#spec
+    const executor = { run: (task: Assignment) => this.#begin(task) } as Executor
+    this.#intake =
+      road.kind === 'lane'
+        ? new LaneIntake(this.#end, road, executor)
+        : new PortIntake(this.#end, road.claims, executor)
+    this.life = 'loading'
+  }
+
+  #load(): void {
+    if (this.start === 'fails') {
+      this.#say({ kind: 'startFailed', error: pack(new SyntaxError('the file does not load')) })
+      return this.exit(0)
+    }
+    this.life = 'open'
+    this.#say({ kind: 'ready' })
+    this.#intake!.open()
+  }
+
+  #receive(): void {
+    this.#mailForWorker--
+    const received = receiveMessageOnPort(this.#end)
+    if (received === undefined) return
+    const message = received.message as ToWorker
+    if (message.kind === 'stop') return this.exit(0)
+    const isUnreadable = message.kind === 'run' && hasMark(message.payload)
+    if (isUnreadable) this.#intake!.onUnreadable()
+    else this.#intake!.onMessage(message)
+  }
+
+  /** As the executor does: a handler that it does not know is loaded first. */
+  #begin(task: Assignment): void {
+    const known = this.#handlers.get(task.handlerId)
+    const call = this.#world.onBegun(this, task.payload)
+    if (call === null) return
+    this.hasWorked = true
+    const handler = known ?? (task.handler?.name as HandlerName | undefined)
+    if (handler !== call.handler)
+      return this.#world.fail(`call ${call.id} wants the handler ${call.handler} and gets ${handler}`)
+    const running: Running = { call, task, handler, isLoading: known === undefined }
+    this.running.push(running)
+    if (running.isLoading) {
+      call.wasLoading = true
+      task.markLoading(true)
+    }
+    if (call.isQuick && mayGoOn(running, false)) this.#goOn(running)
+  }
+
+  #goOn(running: Running): void {
+    const { call, task, handler } = running
+    if (running.isLoading) {
+      running.isLoading = false
+      task.markLoading(false)
+      if (handler === 'missing' || handler === 'broken') return this.#fail(running, handler)
+      this.#handlers.set(task.handlerId, handler)
+      if (!call.isQuick || call.fate === 'late' || call.fate === 'never') return
+    }
+    this.#answer(running)
+  }
+
+  #fail(running: Running, handler: 'missing' | 'broken'): void {
+    this.#leave(running)
+    running.call.answer = handler === 'missing' ? 'missing' : 'load'
+    running.task.fail(running.call.answer, pack(new SyntaxError('does not load')), '')
+    if (handler === 'broken' && ++this.#brokenLoads === 2) {
+      this.#intake!.stopTaking()
+      this.#say({ kind: 'stale' })
+    }
+  }
+
+  #answer(running: Running): void {
+    const { call, task } = running
+    const fate = call.fate === 'late' ? 'int' : call.fate
+    if (fate === 'dies') {
+      this.#die(call.death)
+      throw new ThreadEnded()
+    }
+    this.#leave(running)
+    call.answer = fate
+    switch (fate) {
+      case 'int':
+      case 'object':
+        return task.succeed(answerTo(call, fate))
+      case 'moved':
+        return task.succeed(moved(answerTo(call, 'moved') as { bytes: ArrayBuffer }))
+      case 'throws':
+        return task.fail('thrown', pack(new RangeError(`thrown by ${call.id}`)), '')
+      case 'uncloneable':
+        return task.succeed({ answer: call.id, method() {} })
+      case 'unreadable':
+        return task.succeed(moved({ mark: UNREADABLE, bytes: new ArrayBuffer(1) }))
+    }
+  }
+
+  #leave(running: Running): void {
+    this.running.splice(this.running.indexOf(running), 1)
+  }
+
+  #arrive(): void {
+    this.#mailForHost--
+    const received = receiveMessageOnPort(this.#hostEnd)
+    if (received === undefined) return
+    const message = received.message as ToHost
+    if (message.kind === 'done' && hasMark(message.result)) this.#listener.onUnreadable()
+    else this.#listener.onMessage(message)
+  }
+
+  /** As a thread's link does: what it said before its end comes before the news of it. */
+  #tellEnd(): void {
+    for (;;) {
+      const received = receiveMessageOnPort(this.#hostEnd)
+      if (received === undefined) break
+      const message = received.message as ToHost
+      // What cannot be read is passed over.
+      if (message.kind !== 'done' || !hasMark(message.result)) this.#listener.onMessage(message)
+    }
+    this.isGone = true
+    this.#listener.onExit(this.death!.exitCode, this.death!.error)
+  }
+
+  #die({ exitCode, with: how }: Death): void {
+    this.life = 'dead'
+    this.#world.onDeath(this)
+    this.death = { exitCode, error: errorOf(how) }
+  }
+
+  #say(message: ToHost): void {
+    this.#end.postMessage(message)
+  }
+}
+
+const MessagePortPost = Object.getPrototypeOf(takeChannel().worker).postMessage as MessagePort['postMessage']
+
+/** What is marked so cannot be read where it arrives. */
+export const UNREADABLE = 'cannot be read'
+
+function hasMark(value: unknown): boolean {
+  return (value as { mark?: unknown } | null | undefined)?.mark === UNREADABLE
+}
+
+function moved<Value extends { bytes: ArrayBuffer }>(value: Value): Value {
+  return move({
+    [Symbol.for('Piscina.transferable')]: value.bytes,
+    [Symbol.for('Piscina.valueOf')]: value,
+  }) as unknown as Value
+}
+
+function mayGoOn({ call, isLoading }: Running, isCalm: boolean): boolean {
+  if (isLoading) return true
+  return call.fate !== 'never' && (isCalm || call.fate !== 'late')
+}
+
+function errorOf(how: Death['with']): unknown {
+  if (how === 'nothing') return undefined
+  if (how === 'error') return new TypeError('thrown in a timer')
+  return Object.assign(new Error('the heap limit'), { code: 'ERR_WORKER_OUT_OF_MEMORY' })
+}

@@ -1,0 +1,167 @@
+// What may happen to a pool, one entry each: how likely, what is drawn of it, and how it is done. Events of the kind
+// `reaction` may also happen inside the pool's own work: in a getter of a payload, in a listener, when a call is settled.
+import type { Death, Fate, HandlerName, PayloadKind } from './call.js'
+import { oneOf, pick, type Random } from './draw.js'
+import type { World } from './world.js'
+
+export interface Event {
+  readonly word: string
+  readonly given: unknown
+}
+
+type Place = 'event' | 'reaction' | 'end'
+
+interface Word<Given> {
+  /** How likely it is, where it may happen at all. */
+  weights: Partial<Record<Place, number>>
+  draw(random: Random, depth: number): Given
+  act(world: World, given: Given): void
+}
+
+export interface Submission {
+  payload: PayloadKind
+  fate: Fate
+  death: Death
+  isQuick: boolean
+  handler: HandlerName
+  priority: number
+  /** `shared`: the signal of the programme's first such call, and of all that share it. */
+  signal: 'none' | 'own' | 'shared'
+  /** What the user's code does when it is called: by a getter of the payload, and when the call is settled. */
+  inGetter: Event | null
+  whenSettled: Event | null
+}
+
+const listened = ['drain', 'needsDrain', 'workerCreate', 'workerDestroy', 'error', 'close'] as const
+
+const words = {
+  submit: {
+    weights: { event: 40, reaction: 4 },
+    draw: (random, depth): Submission => ({
+      payload: pick(random, {
+        int: 8,
+        object: 6,
+        large: 1,
+        declined: 2,
+        transferred: 2,
+        uncloneable: 1,
+        unreadable: 1,
+        getter: depth === 0 ? 2 : 0,
+      }),
+      fate: pick(random, {
+        int: 8,
+        object: 4,
+        moved: 2,
+        throws: 2,
+        uncloneable: 1,
+        unreadable: 1,
+        dies: 2,
+        late: 2,
+        never: 1,
+      }),
+      death: drawDeath(random),
+      isQuick: random(2) === 0,
+      handler: pick(random, { default: 20, other: 4, missing: 1, broken: 1 }),
+      priority: random(3),
+      signal: pick(random, { none: 6, own: 2, shared: 1 }),
+      inGetter: drawReaction(random, depth, 1),
+      whenSettled: drawReaction(random, depth, 8),
+    }),
+    act: (world, given) => world.submit(given),
+  } satisfies Word<Submission>,
+
+  abort: {
+    weights: { event: 8, reaction: 2 },
+    draw: random => random(2 ** 16),
+    act: (world, which) => world.abort(which),
+  } satisfies Word<number>,
+
+  /** A worker dies by itself, after so many accesses to shared words if it comes so far. */
+  kill: {
+    weights: { event: 5 },
+    draw: random => ({
+      who: oneOf(random, ['any', 'loading', 'idle', 'running', 'retired'] as const),
+      which: random(16),
+      after: random(2) === 0 ? 0 : random(12),
+      death: drawDeath(random),
+    }),
+    act: (world, given) => world.kill(given),
+  } satisfies Word<Killing>,
+
+  terminate: {
+    weights: { event: 2, reaction: 1 },
+    draw: random => random(16),
+    act: (world, which) => world.terminateWorker(which),
+  } satisfies Word<number>,
+
+  wait: {
+    weights: { event: 8 },
+    draw: random => oneOf(random, [0, 1, 5, 20, 100, 250, 1000]),
+    act: (world, milliseconds) => world.wait(milliseconds),
+  } satisfies Word<number>,
+
+  room: {
+    weights: { event: 4, reaction: 1 },
+    draw: random => ({ hasSignal: random(3) === 0, submits: random(2) === 0 }),
+    act: (world, given) => world.awaitRoom(given),
+  } satisfies Word<{ hasSignal: boolean; submits: boolean }>,
+
+  listen: {
+    weights: { event: 2 },
+    draw: (random, depth) => ({ name: oneOf(random, listened), reaction: drawReaction(random, depth, 1) }),
+    act: (world, given) => world.listen(given.name, given.reaction),
+  } satisfies Word<{ name: (typeof listened)[number]; reaction: Event | null }>,
+
+  close: {
+    weights: { event: 1, reaction: 1, end: 4 },
+    draw: () => null,
+    act: world => world.close('close'),
+  } satisfies Word<null>,
+
+  forcedClose: {
+    weights: { event: 1, reaction: 1, end: 1 },
+    draw: () => null,
+    act: world => world.close('force'),
+  } satisfies Word<null>,
+
+  destroy: {
+    weights: { event: 1, reaction: 1, end: 3 },
+    draw: () => null,
+    act: world => world.close('destroy'),
+  } satisfies Word<null>,
+}
+
+export interface Killing {
+  who: 'any' | 'loading' | 'idle' | 'running' | 'retired'
+  which: number
+  after: number
+  death: Death
+}
+
+export function drawEvent(random: Random, place: Place, depth = 0): Event {
+  const weights = Object.fromEntries(
+    Object.entries(words as Record<string, Word<unknown>>).map(([name, word]) => [
+      name,
+      word.weights[place] ?? 0,
+    ]),
+  )
+  const word = pick(random, weights)
+  return { word, given: wordOf(word).draw(random, depth) }
+}
+
+export function act(world: World, { word, given }: Event): void {
+  wordOf(word).act(world, given)
+}
+
+function wordOf(name: string): Word<unknown> {
+  return (words as unknown as Record<string, Word<unknown>>)[name]!
+}
+
+/** One time in so many; none within another. */
+function drawReaction(random: Random, depth: number, oneIn: number): Event | null {
+  return depth > 0 || random(oneIn) > 0 ? null : drawEvent(random, 'reaction', depth + 1)
+}
+
+function drawDeath(random: Random): Death {
+  return { exitCode: random(4), with: pick(random, { nothing: 3, error: 2, memory: 1 }) }
+}
