@@ -13,6 +13,7 @@ export { PriorityQueue } from './host/queue/priority-queue.js'
 export type { TaskQueue } from './host/queue/task-queue.js'
 export type { WorkerView } from './host/supervisor/worker-handle.js'
 export type { QueuedTask } from './host/task/task.js'
+export type { ErrorClass } from './shared/errors/error-classes.js'
 export {
   InvalidOptionError,
   InvalidTaskError,

@@ -1,5 +1,6 @@
 // From a worker's answer to the caller's.
 import { unreachable } from '../../shared/base/invariant.js'
+import type { ErrorClasses } from '../../shared/errors/error-classes.js'
 import { NotCloneableError, WorkerStartError } from '../../shared/errors/pool-errors.js'
 import { type PackedThrown, unpack } from '../../shared/errors/remote-error.js'
 import type { FailureReason } from '../../shared/protocol/messages.js'
@@ -21,6 +22,7 @@ export interface AnswersParts {
   policy: RestartPolicy
   handlers: HandlerTable
   timings: Timings | null
+  errorClasses: ErrorClasses
 }
 
 export class Answers {
@@ -36,9 +38,9 @@ export class Answers {
   }
 
   fail(worker: WorkerHandle, task: Task, { reason, error: packed, path }: Failure, runMs: number): void {
-    const { handlers, settler } = this.#parts
+    const { handlers, settler, errorClasses } = this.#parts
     this.#onAnswered(worker, task, runMs)
-    const error = unpack(packed)
+    const error = unpack(packed, errorClasses)
     switch (reason) {
       case 'thrown':
         return settler.reject(task, error)

@@ -1,6 +1,7 @@
 // Does what was decided. The only place where work leaves the queue. Off the road a task meets three side doors, all here:
 // cancel, worker lost, close.
 import type { Clock } from '../../shared/base/clock.js'
+import type { ErrorClasses } from '../../shared/errors/error-classes.js'
 import {
   PoolClosedError,
   type PoolError,
@@ -36,6 +37,7 @@ export interface DispatcherParts {
   queue: TaskQueue
   loadBalancer: LoadBalancer | null
   handlers: HandlerTable
+  errorClasses: ErrorClasses
   /** `null`: tasks go over the workers' ports. */
   lane: LaneTasks | null
   /** A task posted to a worker's port and not begun can be taken back. */
@@ -67,7 +69,7 @@ export class Dispatcher {
     this.#onLeft = parts.onLeft
     this.#line = new WaitingLine(parts.queue, parts.onQueueFailure)
     const { policy } = supervisor
-    const answers = new Answers({ settler, timings, policy, handlers })
+    const answers = new Answers({ settler, timings, policy, handlers, errorClasses: parts.errorClasses })
     const common = { clock, supervisor, settler, line: this.#line, answers }
     if (lane === null) {
       this.#road = new PortRoad({

@@ -1,5 +1,6 @@
 // Keeps workers alive: starts, replaces and ends them. It knows nothing of tasks beyond a worker's count of them.
 import type { Clock, Timer } from '../../shared/base/clock.js'
+import type { ErrorClasses } from '../../shared/errors/error-classes.js'
 import {
   type PoolError,
   WorkerExitError,
@@ -27,6 +28,7 @@ export interface SupervisorSettings {
   /** Workers spin while there are fewer of them than this; 0: never. */
   spinCores: number
   makeHolding: MakeHolding
+  errorClasses: ErrorClasses
 }
 
 /** Why a worker is no more. `error` is for the tasks that it had begun. */
@@ -74,6 +76,7 @@ export class Supervisor {
   #isStopped = false
   #keepsMinimum = true
   #retirement: Timer | null = null
+  #pauseOver: Timer | null = null
 
   constructor(settings: SupervisorSettings, backend: Backend, clock: Clock, listener: SupervisorListener) {
     this.#settings = settings
@@ -170,6 +173,7 @@ export class Supervisor {
   async stop(error: PoolError): Promise<void> {
     this.#isStopped = true
     this.#retirement?.cancel()
+    this.#pauseOver?.cancel()
     for (const worker of [...this.workers]) void this.giveUp(worker, error)
     await Promise.all([...this.#ending.values()].map(ending => ending.ended))
   }
@@ -196,19 +200,22 @@ export class Supervisor {
 
   #listenerFor(worker: WorkerHandle): LinkListener {
     let startError: WorkerStartError | null = null
+    let crash: { error: unknown } | null = null
+    const { errorClasses, preload } = this.#settings
     return {
       onMessage: message => {
         if (worker.state === 'draining' && !countsToTheEnd(message)) return
         if (message.kind === 'ready') this.#onReady(worker)
         else if (message.kind === 'startFailed') {
-          startError = new WorkerStartError(worker.id, this.#settings.preload!, 'load', unpack(message.error))
-        } else this.#listener.onMessage(worker, message)
+          startError = new WorkerStartError(worker.id, preload!, 'load', unpack(message.error, errorClasses))
+        } else if (message.kind === 'crashed') crash = { error: unpack(message.error, errorClasses) }
+        else this.#listener.onMessage(worker, message)
       },
       onUnreadable: () => {
         if (worker.state !== 'draining') this.#listener.onUnreadable(worker)
       },
       onUserMessage: value => this.#listener.onUserMessage(worker, value),
-      onExit: (exitCode, error) => this.#onExit(worker, exitCode, startError ?? error),
+      onExit: (exitCode, error) => this.#onExit(worker, exitCode, startError ?? crashError(error, crash)),
     }
   }
 
@@ -249,9 +256,8 @@ export class Supervisor {
   #lookAgainAfterPause(): void {
     const leftMs = this.policy.pauseLeftMs(this.#clock.now())
     if (leftMs === 0 || this.#isStopped || this.workers.length === 0) return
-    this.#clock.after(leftMs, () => {
-      if (!this.#isStopped) this.#listener.onPauseOver()
-    })
+    this.#pauseOver?.cancel()
+    this.#pauseOver = this.#clock.after(leftMs, () => this.#listener.onPauseOver())
   }
 
   #deathError(worker: WorkerHandle, exitCode: number, error: unknown): unknown {
@@ -290,6 +296,13 @@ export class Supervisor {
     for (const worker of this.workers) worker.holding.allowSpin(isAllowed)
     this.mayPoll = isAllowed
   }
+}
+
+/** What the worker said of the exception that ended it says more than what the runtime tells. */
+function crashError(told: unknown, crash: { error: unknown } | null): unknown {
+  const wasCrash =
+    told !== undefined && (told as { code?: unknown } | null)?.code !== 'ERR_WORKER_OUT_OF_MEMORY'
+  return wasCrash && crash !== null ? crash.error : told
 }
 
 /** An answer given is an answer; and who rings the host's bell rings it for all workers. */
