@@ -44,7 +44,7 @@ const ways = {
     controller.abort()
     await Promise.allSettled(calls)
     await pool.close({ force: true })`,
-  'closeTimeout': `
+  closeTimeout: `
     const words = new Int32Array(new SharedArrayBuffer(64))
     const pool = open({ filename: handler('tracked.js'), minThreads: 1, maxThreads: 1, closeTimeout: 5 })
     const calls = [0, 1].map(index => pool.run({ words, size: 4, index }).catch(() => {}))
@@ -63,7 +63,7 @@ for (const lane of [true, false]) {
       const { output, errors, exitCode } = await runProgram(`
         import { createHook } from 'node:async_hooks'
         import { readdirSync, readlinkSync } from 'node:fs'
-        const kinds = new Set(['Timeout', 'Immediate', 'MESSAGEPORT', 'WORKER', 'WORKERHEAPSNAPSHOT', 'PIPEWRAP', 'TCPWRAP'])
+        const kinds = new Set(['Timeout', 'Immediate', 'MESSAGEPORT', 'WORKER'])
         const alive = new Map()
         createHook({
           init(id, kind) { if (kinds.has(kind)) alive.set(id, kind) },
@@ -76,9 +76,11 @@ for (const lane of [true, false]) {
         const settleDown = async () => {
           for (let turn = 0; turn < 20; turn++) await new Promise(resolve => setImmediate(resolve))
         }
-        const descriptors = () => readdirSync('/proc/self/fd').filter(fd => {
-          try { return !readlinkSync('/proc/self/fd/' + fd).includes('/proc/') } catch { return false }
-        }).length
+        // Node 20 leaves a file open whose thread ends while it is loaded.
+        const isExcused = path => process.version.startsWith('v20.') && path.endsWith('.js')
+        const pathOf = fd => { try { return readlinkSync('/proc/self/fd/' + fd) } catch { return '/proc/' } }
+        const descriptors = () =>
+          readdirSync('/proc/self/fd').map(pathOf).filter(path => !path.includes('/proc/') && !isExcused(path)).sort()
         const count = () => ({
           threads: readdirSync('/proc/self/task').length,
           descriptors: descriptors(),

@@ -59,20 +59,18 @@ for (const lane of [true, false]) {
   test(`the pool may be closed or destroyed in what follows an answer (lane: ${lane})`, async open => {
     for (const end of ['close', 'destroy']) {
       const pool = open({ filename: echo, minThreads: 1, maxThreads: 2, lane })
-      const later = []
-      const ended = pool.run(0).then(() => {
-        later.push(pool.run(1))
-        return pool[end]()
+      const [outcome] = await pool.run(0).then(async () => {
+        const later = Promise.allSettled([pool.run(1)])
+        await pool[end]()
+        return later
       })
-      await ended
-      const [outcome] = await Promise.allSettled(later)
       if (end === 'close') assert.deepEqual(outcome, { status: 'fulfilled', value: 1 })
       else expectClosed(outcome.reason, 'destroyed')
       assert.equal(pool.threads.length, 0)
     }
   })
 
-  test(`a task can await the close of its own pool's queue without a deadlock (lane: ${lane})`, async open => {
+  test(`close({ force: true }) lets the task that runs finish, however late (lane: ${lane})`, async open => {
     const track = new Track(2)
     const pool = open({ filename: handler('tracked.js'), minThreads: 1, maxThreads: 1, lane })
     const first = pool.run(track.task(0))
@@ -113,7 +111,10 @@ test('the pool may be closed from each of its events, by every listener', async 
 })
 
 test('an error event may close the pool', async (open, t) => {
-  const file = openFolder(t).write('dies.mjs', 'setImmediate(() => process.exit(3)); export default value => value')
+  const file = openFolder(t).write(
+    'dies.mjs',
+    'setImmediate(() => process.exit(3)); export default value => value',
+  )
   const pool = open({ filename: file, minThreads: 1, maxThreads: 1 })
   await once(pool, 'error').catch(() => {})
   await pool.close()

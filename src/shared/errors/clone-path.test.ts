@@ -38,14 +38,26 @@ describe('the path to what cannot be cloned', () => {
     ['a weak set', { weak: new WeakSet() }, 'payload.weak'],
     ['a proxy', { proxy: new Proxy({}, {}) }, 'payload.proxy'],
     ['the cause of an error', { error: new Error('x', { cause: { call } }) }, 'payload.error.cause.call'],
-    ['a function of an error is not in the way', [Object.assign(new Error('x'), { call }), call], 'payload[1]'],
+    [
+      'a function of an error is not in the way',
+      [Object.assign(new Error('x'), { call }), call],
+      'payload[1]',
+    ],
     ['a value behind an object', new Map([[{}, call]]), 'payload.get({…})'],
     ['a generator', { steps: (function* () {})() }, 'payload.steps'],
     ['a weak reference', { weak: new WeakRef({}) }, 'payload.weak'],
     ['a detached buffer', { a: [detached()] }, 'payload.a[0]'],
     ['a view of a detached buffer', { view: detachedView() }, 'payload.view'],
     ['a port that is not transferred', { port }, 'payload.port'],
-    ['a class of the user', { mine: new (class Mine { call = call })() }, 'payload.mine.call'],
+    [
+      'a class of the user',
+      {
+        mine: new (class Mine {
+          call = call
+        })(),
+      },
+      'payload.mine.call',
+    ],
     ['the first of two', { a: { call }, b: { call } }, 'payload.a.call'],
   ]
   for (const [title, value, path] of cases) {

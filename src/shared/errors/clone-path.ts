@@ -6,11 +6,22 @@ const MOST_VISITED = 10_000
 
 /** Where a payload, or what is to be transferred of it, is in the way of sending it; `payload` itself when unknown. */
 export function findUnsendable(payload: unknown, transferList: readonly unknown[]): string {
-  const place = transferList.findIndex((item, index) => !mayTransfer(item) || transferList.indexOf(item) < index)
+  const place = transferList.findIndex(
+    (item, index) => !mayTransfer(item) || transferList.indexOf(item) < index,
+  )
   if (place < 0) return findUncloneable(payload, 'payload', transferList)
   const item = transferList[place]
   const isWhole = item === payload || (ArrayBuffer.isView(payload) && payload.buffer === item)
   return isWhole ? 'payload' : `transferList[${place}]`
+}
+
+/** Throws what the runtime does not: it would send a detached buffer as an empty one. */
+export function refuseDetached(transferList: readonly unknown[]): void {
+  for (const item of transferList) {
+    if (types.isArrayBuffer(item) && item.byteLength === 0 && isDetached(item)) {
+      throw new DOMException('An ArrayBuffer is detached and could not be transferred.', 'DataCloneError')
+    }
+  }
 }
 
 /**
