@@ -15,6 +15,7 @@ export type { RestartOptions } from './host/supervisor/restart-policy.js'
 export type { WorkerView } from './host/supervisor/worker-handle.js'
 export type { RetryOptions } from './host/task/retry.js'
 export type { QueuedTask } from './host/task/task.js'
+export type { ErrorClass } from './shared/errors/error-classes.js'
 export {
   InvalidOptionError,
   InvalidTaskError,

@@ -1,7 +1,7 @@
 // A task as the executor sees it, whichever road it came by.
 import type { MessagePort } from 'node:worker_threads'
 import { findUncloneable } from '../shared/errors/clone-path.js'
-import { type PackedThrown, pack } from '../shared/errors/remote-error.js'
+import { type PackedThrown, pack, withoutData } from '../shared/errors/remote-error.js'
 import type { FailureReason, Handler, ToHost } from '../shared/protocol/messages.js'
 import { isMoved, transferOf, valueSymbol } from '../shared/protocol/move.js'
 
@@ -53,14 +53,7 @@ export function sendFailure(
 ): void {
   try {
     port.postMessage({ kind: 'failed', ...task, reason, error, path } satisfies ToHost)
-  } catch (failure) {
-    const text = `(an error that could not be sent: ${String(failure)})`
-    port.postMessage({
-      kind: 'failed',
-      ...task,
-      reason,
-      error: { kind: 'text', text },
-      path,
-    } satisfies ToHost)
+  } catch {
+    port.postMessage({ kind: 'failed', ...task, reason, error: withoutData(error), path } satisfies ToHost)
   }
 }

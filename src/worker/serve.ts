@@ -48,6 +48,8 @@ export async function serve({ port, road, niceIncrement, preload, limits }: Star
     }
   })
   port.on('messageerror', () => intake.onUnreadable())
+  // What the runtime tells of the end has lost the class and what could not be cloned.
+  process.on('uncaughtExceptionMonitor', failure => say(port, { kind: 'crashed', error: pack(failure) }))
 
   try {
     if (preload !== null) await loadHandler(preload)

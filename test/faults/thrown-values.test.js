@@ -47,15 +47,19 @@ const promises = {
   },
   functions(error) {
     assert.ok(error instanceof Error)
-    assert.deepEqual([error.message, error.kept], ['with functions', 1])
+    assert.deepEqual(
+      [error.message, error.kept, error.retry, error.details],
+      ['with functions', 1, '[function retry]', { socket: '[Socket, not cloneable]', port: 80 }],
+    )
   },
-  cycle: error => assert.deepEqual([error instanceof Error, error.message], [true, 'cyclic']),
+  cycle: error => assert.deepEqual([error.message, error.cause, error.self], ['cyclic', error, error]),
   web(error) {
     assert.deepEqual(
       [error instanceof AggregateError, error.message, error.errors.length],
       [true, 'a web', 200],
     )
     assert.match(String(error.errors[199]), /part 199/)
+    assert.equal(error.errors[199].whole, error)
   },
   getter: error => assert.deepEqual([error instanceof Error, error.message], [true, 'with a getter']),
   deep: error => assert.deepEqual([error instanceof Error, error.message], [true, 'with deep data']),
@@ -63,14 +67,16 @@ const promises = {
   hostile: reason => assert.notEqual(reason, undefined),
 }
 
-for (const [what, check] of Object.entries(promises)) {
-  test(`a handler that throws ${what} rejects with just that, thrown at once or later, and its worker lives`, async open => {
-    const pool = open({ filename, minThreads: 1, maxThreads: 1 })
-    check(await rejection(pool.run(what)))
-    check(await rejection(pool.run(what, { name: 'later' })))
-    assert.equal(await pool.run('next', { name: 'fine' }), 'next')
-    assert.equal(pool.workers[0].id, 1)
-  })
+for (const lane of [true, false]) {
+  for (const [what, check] of Object.entries(promises)) {
+    test(`a handler that throws ${what} rejects with just that, thrown at once or later, and its worker lives (lane: ${lane})`, async open => {
+      const pool = open({ filename, minThreads: 1, maxThreads: 1, lane })
+      check(await rejection(pool.run(what)))
+      check(await rejection(pool.run(what, { name: 'later' })))
+      assert.equal(await pool.run('next', { name: 'fine' }), 'next')
+      assert.equal(pool.workers[0].id, 1)
+    })
+  }
 }
 
 test('errors of many tasks go each to its own caller', async open => {

@@ -1,4 +1,5 @@
 // The host's thread: the real dispatcher, supervisor and lane road, with workers that the model plays.
+
 import { load } from '#atomics'
 import type { Backend, LinkListener } from '../../src/host/backend/backend.js'
 import { Dispatcher } from '../../src/host/dispatch/dispatcher.js'
@@ -10,6 +11,7 @@ import { Supervisor } from '../../src/host/supervisor/supervisor.js'
 import { lifeDefaults } from '../../src/host/supervisor/worker-limits.js'
 import { Settler } from '../../src/host/task/settle.js'
 import type { Task } from '../../src/host/task/task.js'
+import { ErrorClasses } from '../../src/shared/errors/error-classes.js'
 import { HOST, REST, wordsOf } from '../../src/shared/lane/layout.js'
 import type { RoadOrder } from '../../src/shared/protocol/messages.js'
 import { makeTask } from '../../src/testing/stand-ins.js'
@@ -59,6 +61,7 @@ class HostThread {
       if (this.#lane.handlers.length === 0)
         this.#lane.handlers.push({ handlerId, handler: { filename, name } })
     }
+    const errorClasses = new ErrorClasses()
     const settings = {
       ...lifeDefaults,
       minThreads: retires ? 1 : workers,
@@ -70,6 +73,7 @@ class HostThread {
       preload: null,
       workerOptions: {},
       spinCores: looksOut ? workers + 1 : 0,
+      errorClasses,
       makeHolding: (workerId: number) => new LaneDesk(workerId, slots, this.#lane),
     }
     this.#supervisor = new Supervisor(settings, this.#backend, this.#clock, {
@@ -94,6 +98,7 @@ class HostThread {
       queue: new FifoQueue(),
       loadBalancer: null,
       handlers,
+      errorClasses,
       lane: this.#lane,
       slotsPerWorker: slots,
       canTakeBack: true,

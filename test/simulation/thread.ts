@@ -316,7 +316,7 @@ export class SimulatedThread implements WorkerLink, Played {
     running.task.fail(running.call.answer, pack(new SyntaxError('does not load')), '')
     if (handler === 'broken' && ++this.#brokenLoads === 2) {
       this.#intake!.stopTaking()
-      this.#say({ kind: 'stale' })
+      this.#say({ kind: 'leaving' })
     }
   }
 

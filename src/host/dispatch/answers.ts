@@ -1,5 +1,6 @@
 // From a worker's answer to the caller's.
 import { unreachable } from '../../shared/base/invariant.js'
+import type { ErrorClasses } from '../../shared/errors/error-classes.js'
 import { NotCloneableError, WorkerStartError } from '../../shared/errors/pool-errors.js'
 import { type PackedThrown, unpack } from '../../shared/errors/remote-error.js'
 import type { FailureReason } from '../../shared/protocol/messages.js'
@@ -24,6 +25,7 @@ export interface AnswersParts {
   timings: Timings | null
   /** Puts a task back to where it stood. */
   runAgain: (task: Task) => void
+  errorClasses: ErrorClasses
 }
 
 export class Answers {
@@ -39,9 +41,9 @@ export class Answers {
   }
 
   fail(worker: WorkerHandle, task: Task, { reason, error: packed, path }: Failure, runMs: number): void {
-    const { handlers, settler, runAgain } = this.#parts
+    const { handlers, settler, errorClasses, runAgain } = this.#parts
     this.#onAnswered(worker, task, runMs)
-    const error = unpack(packed)
+    const error = unpack(packed, errorClasses)
     switch (reason) {
       case 'thrown': {
         const verdict = task.retry === null ? error : task.retry.afterFailure(error)

@@ -1,6 +1,7 @@
 // Does what was decided. The only place where work leaves the queue. Off the road a task meets three side doors, all here:
 // cancel, worker lost, close.
 import type { Clock } from '../../shared/base/clock.js'
+import type { ErrorClasses } from '../../shared/errors/error-classes.js'
 import {
   PoolClosedError,
   type PoolError,
@@ -37,6 +38,7 @@ export interface DispatcherParts {
   queue: TaskQueue
   loadBalancer: LoadBalancer | null
   handlers: HandlerTable
+  errorClasses: ErrorClasses
   /** `null`: tasks go over the workers' ports. */
   lane: LaneTasks | null
   /** A task posted to a worker's port and not begun can be taken back. */
@@ -75,6 +77,7 @@ export class Dispatcher {
       timings,
       policy,
       handlers,
+      errorClasses: parts.errorClasses,
       runAgain: task => this.#runAgain(task),
     })
     const common = { clock, supervisor, settler, line: this.#line, answers }

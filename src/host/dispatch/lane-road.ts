@@ -3,7 +3,7 @@
 // port of whoever claims it: so all tasks start in one order.
 import type { Clock } from '../../shared/base/clock.js'
 import type { Encoder } from '../../shared/codec/encoder.js'
-import { findUncloneable } from '../../shared/errors/clone-path.js'
+import { findUnsendable, refuseDetached } from '../../shared/errors/clone-path.js'
 import { NotCloneableError } from '../../shared/errors/pool-errors.js'
 import { HostBell } from '../../shared/lane/doorbell.js'
 import { LARGEST_VALUE_BYTES } from '../../shared/lane/layout.js'
@@ -351,11 +351,12 @@ export class LaneRoad implements Road {
     const { id: taskId, handlerId, filename, name, payload, transferList } = task
     const handler = this.#collector.isAnnounced(handlerId) ? null : { filename, name }
     try {
+      refuseDetached(transferList)
       worker.link!.post({ kind: 'run', taskId, slot: ticket, handlerId, handler, payload }, transferList)
       task.ordinal = ++worker.posted
       return true
     } catch (failure) {
-      const path = task.canBePostedAgain ? findUncloneable(payload, 'payload') : 'payload'
+      const path = findUnsendable(payload, transferList)
       if (!isSettled(task)) this.#parts.settler.reject(task, new NotCloneableError(path, failure))
       return false
     }

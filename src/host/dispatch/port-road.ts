@@ -2,7 +2,7 @@
 // slot's word first. Nothing but this file and the worker's `port-intake` knows how such a task travels.
 import type { Clock } from '../../shared/base/clock.js'
 import { announcePost, offer, takeBack, wasLoading } from '../../shared/channel/claims.js'
-import { findUncloneable } from '../../shared/errors/clone-path.js'
+import { findUnsendable, refuseDetached } from '../../shared/errors/clone-path.js'
 import { NotCloneableError } from '../../shared/errors/pool-errors.js'
 import type { ToHost } from '../../shared/protocol/messages.js'
 import { hasRoomFor } from '../scheduler/placement.js'
@@ -198,7 +198,7 @@ export class PortRoad implements Road {
     try {
       this.#post(worker, task)
     } catch (failure) {
-      const path = task.canBePostedAgain ? findUncloneable(task.payload, 'payload') : 'payload'
+      const path = findUnsendable(task.payload, task.transferList)
       // A getter may have cancelled it meanwhile.
       if (task.state !== 'settled') this.#parts.settler.reject(task, new NotCloneableError(path, failure))
     }
@@ -216,6 +216,7 @@ export class PortRoad implements Road {
     const handler = worker.knows(task.handlerId) ? null : { filename: task.filename, name: task.name }
     const { id: taskId, slot, handlerId, payload, transferList } = task
     try {
+      refuseDetached(transferList)
       worker.link!.post({ kind: 'run', taskId, slot, handlerId, handler, payload }, transferList)
     } catch (failure) {
       worker.posted--

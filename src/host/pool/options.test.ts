@@ -19,6 +19,8 @@ function refusal(options: unknown): InvalidOptionError {
   assert.fail(`accepted ${JSON.stringify(options)}`)
 }
 
+class Mine extends Error {}
+
 /** Of every option: values that are right, and values that are not. `null` stands for nothing that was said. */
 const judged: Record<keyof PoolOptions, { right: unknown[]; wrong: unknown[] }> = {
   filename: {
@@ -54,6 +56,29 @@ const judged: Record<keyof PoolOptions, { right: unknown[]; wrong: unknown[] }> 
   },
   trackUnmanagedFds: { right: [true, false], wrong: [1, 'true', null] },
   closeTimeout: { right: [0, 0.5, Number.POSITIVE_INFINITY], wrong: [-1, Number.NaN, '1', null] },
+  closeOnSignals: {
+    right: [true, false, [], ['SIGTERM'], ['SIGHUP', 'SIGHUP']],
+    wrong: [1, 'SIGTERM', ['SIGKILL'], ['SIGSTOP'], ['TERM'], ['toString'], [15], null],
+  },
+  errorClasses: {
+    right: [
+      [],
+      [class Mine extends Error {}],
+      [class A extends TypeError {}, class B extends AggregateError {}],
+    ],
+    wrong: [
+      Error,
+      [class {}],
+      [{}],
+      [null],
+      [class extends Error {}],
+      [TypeError],
+      [Mine, Mine],
+      { Mine },
+      null,
+    ],
+  },
+  callerStack: { right: [true, false], wrong: [1, 'true', null] },
   loadBalancer: { right: [() => null], wrong: [1, {}, 'least-busy', null] },
   queue: {
     right: [new FifoQueue(), { size: 0, push() {}, shift() {}, remove() {} }],

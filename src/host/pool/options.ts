@@ -1,6 +1,7 @@
 // What a user may say of a pool, and what it becomes: settings in which everything is present and valid. Resolved once;
 // only own properties are read, so a polluted prototype changes nothing.
 import type { WorkerOptions } from 'node:worker_threads'
+import type { ErrorClass, ErrorClasses } from '../../shared/errors/error-classes.js'
 import { InvalidOptionError } from '../../shared/errors/pool-errors.js'
 import type { Handler } from '../../shared/protocol/messages.js'
 import type { LoadBalancer } from '../dispatch/chooser.js'
@@ -8,7 +9,9 @@ import { FifoQueue } from '../queue/fifo-queue.js'
 import type { TaskQueue } from '../queue/task-queue.js'
 import type { LifeSettings } from '../supervisor/worker-limits.js'
 import type { RetrySettings } from '../task/retry.js'
+import { resolveSignals } from './closing-signals.js'
 import { describe } from './describe-value.js'
+import { resolveErrorClasses } from './error-class-option.js'
 import { HandlerFileProblem, resolvePoolFile } from './handler-file.js'
 import { type LifeOptions, lifeOptionNames, resolveLife } from './life-options.js'
 import { nearestName } from './nearest-name.js'
@@ -41,6 +44,15 @@ export interface PoolOptions extends LifeOptions {
   trackUnmanagedFds?: boolean | undefined
   /** Milliseconds that `close()` waits for accepted tasks. Default 30,000. */
   closeTimeout?: number | undefined
+  /**
+   * Closes the pool when the process gets one of these signals; `true`: `SIGTERM` and `SIGINT`. A second signal destroys it.
+   * When all such pools are closed and nobody else listens, the signal is raised again. Default `false`.
+   */
+  closeOnSignals?: boolean | readonly NodeJS.Signals[] | undefined
+  /** Classes of your own that errors of handlers are revived as, found by name; their constructors do not run. */
+  errorClasses?: readonly ErrorClass[] | undefined
+  /** Adds to the stack of each rejection where `run()` was called. Costs each call some microseconds. Default `false`. */
+  callerStack?: boolean | undefined
   /** Chooses the worker of a task; `null` lets it wait until a slot is freed. */
   loadBalancer?: LoadBalancer | undefined
   /** Where tasks wait. Default: a `FifoQueue`. */
@@ -75,6 +87,9 @@ export interface PoolSettings extends LifeSettings {
   readonly concurrentTasksPerWorker: number
   readonly niceIncrement: number
   readonly closeTimeout: number
+  readonly closeOnSignals: readonly NodeJS.Signals[]
+  readonly errorClasses: ErrorClasses
+  readonly callerStack: boolean
   readonly loadBalancer: LoadBalancer | null
   readonly queue: TaskQueue
   readonly recordTiming: boolean
@@ -107,6 +122,9 @@ const knownOptions = [
   'niceIncrement',
   'trackUnmanagedFds',
   'closeTimeout',
+  'closeOnSignals',
+  'errorClasses',
+  'callerStack',
   'loadBalancer',
   'queue',
   'recordTiming',
@@ -137,6 +155,9 @@ export function resolveOptions(given: unknown): PoolSettings {
     concurrentTasksPerWorker: integer('concurrentTasksPerWorker', concurrentTasksPerWorker, 1, MOST_SLOTS),
     niceIncrement: resolveNiceness(options.niceIncrement),
     closeTimeout: durationMs('closeTimeout', closeTimeout),
+    closeOnSignals: resolveSignals(options.closeOnSignals),
+    errorClasses: resolveErrorClasses(options.errorClasses),
+    callerStack: options.callerStack !== undefined && boolean('callerStack', options.callerStack),
     loadBalancer: resolveBalancer(options.loadBalancer),
     queue,
     recordTiming: boolean('recordTiming', recordTiming),

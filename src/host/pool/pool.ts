@@ -20,7 +20,9 @@ import type { WorkerView } from '../supervisor/worker-handle.js'
 import { Cancellation } from '../task/cancellation.js'
 import { Settler } from '../task/settle.js'
 import { Task, type TaskRequest } from '../task/task.js'
+import { withCallerStack } from './caller-stack.js'
 import { type CloseOptions, type CloseReport, Closing, checkCloseOptions } from './closing.js'
+import { closeOnSignals } from './closing-signals.js'
 import type { HandlerName, PayloadOf, ResultOf } from './handler-types.js'
 import { Liveness } from './liveness.js'
 import { type PoolOptions, type PoolSettings, resolveOptions } from './options.js'
@@ -61,6 +63,9 @@ export class Pool<Module = any> extends EventEmitter<PoolEvents> {
   readonly #liveness: Liveness
   readonly #transport: Transport
   readonly #life: { state: PoolState } = { state: 'open' }
+  readonly #withCallerStack: boolean
+  /** Ends the listening to signals. */
+  #stopListening = () => {}
   #lastTaskId = 0
   /** Calls of `recycle` and `reload` under way. */
   #replacing = 0
@@ -72,6 +77,7 @@ export class Pool<Module = any> extends EventEmitter<PoolEvents> {
     const settings = resolveOptions(options)
     const { clock, backend } = parts
     this.#settings = settings
+    this.#withCallerStack = settings.callerStack
     this.#clock = clock
     this.#startedAt = clock.now()
     this.#liveness = new Liveness(
@@ -114,6 +120,7 @@ export class Pool<Module = any> extends EventEmitter<PoolEvents> {
       queue: settings.queue,
       loadBalancer: settings.loadBalancer,
       handlers: this.#transport.handlers,
+      errorClasses: settings.errorClasses,
       lane: this.#transport.lane,
       canTakeBack: this.#transport.canTakeBack,
       slotsPerWorker: settings.concurrentTasksPerWorker,
@@ -125,6 +132,8 @@ export class Pool<Module = any> extends EventEmitter<PoolEvents> {
       onNeedsDrain: () => this.#tell('needsDrain'),
     })
     this.#startMinimum()
+    if (settings.closeOnSignals.length > 0)
+      this.#stopListening = closeOnSignals(this, settings.closeOnSignals)
   }
 
   /**
@@ -144,9 +153,10 @@ export class Pool<Module = any> extends EventEmitter<PoolEvents> {
       return Promise.reject(problem)
     }
     if (request.signal?.aborted) return Promise.reject(new TaskCancelledError(request.signal.reason))
-    return new Promise((resolve, reject) =>
+    const answer = new Promise<ResultOf<Module, Name>>((resolve, reject) =>
       this.#accept(request, resolve as (value: unknown) => void, reject),
     )
+    return this.#withCallerStack ? withCallerStack(answer, this.run) : answer
   }
 
   /**
@@ -369,6 +379,7 @@ export class Pool<Module = any> extends EventEmitter<PoolEvents> {
       this.#dispatcher.rejectWaiting(error)
       movePool(this.#life, 'closed')
       this.#liveness.end()
+      this.#stopListening()
       closing.resolve({ cutOff: closing.cutOff, timedOut: closing.timedOut })
       this.#tell('close')
     })

@@ -1,5 +1,6 @@
 // Keeps workers alive: starts, replaces and ends them. It knows nothing of tasks beyond a worker's count of them.
 import type { Clock, Timer } from '../../shared/base/clock.js'
+import type { ErrorClasses } from '../../shared/errors/error-classes.js'
 import {
   type PoolError,
   TeardownError,
@@ -32,6 +33,7 @@ export interface SupervisorSettings extends LifeSettings {
   /** Workers spin while there are fewer of them than this; 0: never. */
   spinCores: number
   makeHolding: MakeHolding
+  errorClasses: ErrorClasses
 }
 
 /** Why a worker is no more. `error` is for the tasks that it had begun. */
@@ -344,6 +346,8 @@ export class Supervisor {
 
   #listenerFor(worker: WorkerHandle): LinkListener {
     let startError: WorkerStartError | null = null
+    let crash: { error: unknown } | null = null
+    const { errorClasses, preload } = this.#settings
     return {
       onMessage: message => {
         if (worker.state === 'draining' && !countsToTheEnd(message)) return
@@ -351,8 +355,12 @@ export class Supervisor {
           case 'ready':
             return this.#onReady(worker)
           case 'startFailed': {
-            const { preload } = this.#settings
-            startError = new WorkerStartError(worker.id, preload!, 'load', unpack(message.error))
+            startError = new WorkerStartError(
+              worker.id,
+              preload!,
+              'load',
+              unpack(message.error, errorClasses),
+            )
             return
           }
           case 'leaving':
@@ -365,9 +373,12 @@ export class Supervisor {
           case 'teardownFailed': {
             const { teardownTimeout } = this.#settings
             return this.#listener.onTrouble(
-              new TeardownError(worker.id, teardownTimeout, unpack(message.error)),
+              new TeardownError(worker.id, teardownTimeout, unpack(message.error, errorClasses)),
             )
           }
+          case 'crashed':
+            crash = { error: unpack(message.error, errorClasses) }
+            return
           default:
             return this.#listener.onMessage(worker, message)
         }
@@ -376,7 +387,7 @@ export class Supervisor {
         if (worker.state !== 'draining') this.#listener.onUnreadable(worker)
       },
       onUserMessage: value => this.#listener.onUserMessage(worker, value),
-      onExit: (exitCode, error) => this.#onExit(worker, exitCode, startError ?? error),
+      onExit: (exitCode, error) => this.#onExit(worker, exitCode, startError ?? crashError(error, crash)),
     }
   }
 
@@ -478,6 +489,13 @@ export class Supervisor {
     for (const worker of this.workers) worker.holding.allowSpin(isAllowed)
     this.mayPoll = isAllowed
   }
+}
+
+/** What the worker said of the exception that ended it says more than what the runtime tells. */
+function crashError(told: unknown, crash: { error: unknown } | null): unknown {
+  const wasCrash =
+    told !== undefined && (told as { code?: unknown } | null)?.code !== 'ERR_WORKER_OUT_OF_MEMORY'
+  return wasCrash && crash !== null ? crash.error : told
 }
 
 /** An answer given is an answer; and who rings the host's bell rings it for all workers. */

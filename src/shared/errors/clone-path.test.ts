@@ -1,9 +1,24 @@
 // Where in a value structured clone finds what it refuses.
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { findUncloneable } from './clone-path.js'
+import { findUncloneable, findUnsendable } from './clone-path.js'
 
 const call = () => {}
+
+const { port1: port } = new MessageChannel()
+port.close()
+
+function detached(): ArrayBuffer {
+  const buffer = new ArrayBuffer(8)
+  structuredClone(buffer, { transfer: [buffer] })
+  return buffer
+}
+
+function detachedView(): Uint8Array {
+  const view = new Uint8Array(8)
+  structuredClone(view, { transfer: [view.buffer] })
+  return view
+}
 
 describe('the path to what cannot be cloned', () => {
   const cases: [string, unknown, string][] = [
@@ -22,7 +37,27 @@ describe('the path to what cannot be cloned', () => {
     ['a weak map', { weak: new WeakMap() }, 'payload.weak'],
     ['a weak set', { weak: new WeakSet() }, 'payload.weak'],
     ['a proxy', { proxy: new Proxy({}, {}) }, 'payload.proxy'],
-    ['an error with a function', { error: Object.assign(new Error('x'), { call }) }, 'payload.error.call'],
+    ['the cause of an error', { error: new Error('x', { cause: { call } }) }, 'payload.error.cause.call'],
+    [
+      'a function of an error is not in the way',
+      [Object.assign(new Error('x'), { call }), call],
+      'payload[1]',
+    ],
+    ['a value behind an object', new Map([[{}, call]]), 'payload.get({…})'],
+    ['a generator', { steps: (function* () {})() }, 'payload.steps'],
+    ['a weak reference', { weak: new WeakRef({}) }, 'payload.weak'],
+    ['a detached buffer', { a: [detached()] }, 'payload.a[0]'],
+    ['a view of a detached buffer', { view: detachedView() }, 'payload.view'],
+    ['a port that is not transferred', { port }, 'payload.port'],
+    [
+      'a class of the user',
+      {
+        mine: new (class Mine {
+          call = call
+        })(),
+      },
+      'payload.mine.call',
+    ],
     ['the first of two', { a: { call }, b: { call } }, 'payload.a.call'],
   ]
   for (const [title, value, path] of cases) {
@@ -53,13 +88,13 @@ describe('the path to what cannot be cloned', () => {
     assert.equal(findUncloneable(value, 'payload'), 'payload.last')
   })
 
-  test('is the root when a getter or a trap throws', () => {
+  test('is where a getter throws', () => {
     const hostile = {
       get odd() {
         throw new Error('not for you')
       },
     }
-    assert.equal(findUncloneable({ hostile }, 'payload'), 'payload')
+    assert.equal(findUncloneable({ hostile }, 'payload'), 'payload.hostile.odd')
   })
 
   test('ends in what is deep or wide, without an overflow', () => {
@@ -68,5 +103,33 @@ describe('the path to what cannot be cloned', () => {
     assert.equal(findUncloneable(deep, 'payload'), 'payload')
     const wide = Array.from({ length: 50_000 }, () => ({}))
     assert.equal(findUncloneable(wide, 'payload'), 'payload')
+  })
+})
+
+describe('the place of what cannot be transferred', () => {
+  const buffer = new ArrayBuffer(8)
+  const cases: [string, unknown, unknown[], string][] = [
+    ['twice the same', { buffer }, [buffer, buffer], 'transferList[1]'],
+    ['a detached buffer', {}, [buffer, detached()], 'transferList[1]'],
+    ['a view instead of its buffer', {}, [new Uint8Array(8)], 'transferList[0]'],
+    ['plain data', {}, [buffer, {}], 'transferList[1]'],
+    ['no object', {}, [null], 'transferList[0]'],
+    ['shared memory', {}, [new SharedArrayBuffer(8)], 'transferList[0]'],
+    ['a function beside what is transferred', { buffer, call }, [buffer], 'payload.call'],
+    ['the payload itself, detached', detached(), [], 'payload'],
+  ]
+  for (const [title, payload, list, place] of cases) {
+    test(title, () => assert.equal(findUnsendable(payload, list), place))
+  }
+
+  test('is the payload when that is what is transferred', () => {
+    const gone = detached()
+    assert.equal(findUnsendable(gone, [gone]), 'payload')
+  })
+
+  test('is not with what is transferred well', () => {
+    const { port1 } = new MessageChannel()
+    assert.equal(findUnsendable({ port1, call }, [port1]), 'payload.call')
+    port1.close()
   })
 })

@@ -4,8 +4,31 @@ import { types } from 'node:util'
 const DEEPEST = 200
 const MOST_VISITED = 10_000
 
-/** The path of the first member that cannot be cloned, starting with `root`; `root` itself when none is found. */
-export function findUncloneable(value: unknown, root: string): string {
+/** Where a payload, or what is to be transferred of it, is in the way of sending it; `payload` itself when unknown. */
+export function findUnsendable(payload: unknown, transferList: readonly unknown[]): string {
+  const place = transferList.findIndex(
+    (item, index) => !mayTransfer(item) || transferList.indexOf(item) < index,
+  )
+  if (place < 0) return findUncloneable(payload, 'payload', transferList)
+  const item = transferList[place]
+  const isWhole = item === payload || (ArrayBuffer.isView(payload) && payload.buffer === item)
+  return isWhole ? 'payload' : `transferList[${place}]`
+}
+
+/** Throws what the runtime does not: it would send a detached buffer as an empty one. */
+export function refuseDetached(transferList: readonly unknown[]): void {
+  for (const item of transferList) {
+    if (types.isArrayBuffer(item) && item.byteLength === 0 && isDetached(item)) {
+      throw new DOMException('An ArrayBuffer is detached and could not be transferred.', 'DataCloneError')
+    }
+  }
+}
+
+/**
+ * The path of the first member that cannot be cloned, starting with `root`; `root` itself when none is found.
+ * @param transferred what need not be cloned
+ */
+export function findUncloneable(value: unknown, root: string, transferred: readonly unknown[] = []): string {
   const seen = new Set<object>()
 
   function visit(member: unknown, path: string, depth: number): string | undefined {
@@ -13,18 +36,19 @@ export function findUncloneable(value: unknown, root: string): string {
     if (member === null || typeof member !== 'object') return undefined
     if (seen.has(member) || depth > DEEPEST || seen.size > MOST_VISITED) return undefined
     seen.add(member)
-    if (
-      types.isPromise(member) ||
-      types.isProxy(member) ||
-      types.isWeakMap(member) ||
-      types.isWeakSet(member)
-    )
-      return path
-    for (const [key, child] of membersOf(member)) {
+    if (transferred.includes(member)) return undefined
+    if (types.isProxy(member)) return path
+    for (const [key, read] of membersOf(member)) {
+      let child: unknown
+      try {
+        child = read()
+      } catch {
+        return path + key
+      }
       const found = visit(child, path + key, depth + 1)
       if (found !== undefined) return found
     }
-    return undefined
+    return isContainer(member) || isCloneable(member) ? undefined : path
   }
 
   try {
@@ -34,19 +58,24 @@ export function findUncloneable(value: unknown, root: string): string {
   }
 }
 
-function* membersOf(container: object): Generator<[string, unknown]> {
+function* membersOf(container: object): Generator<[string, () => unknown]> {
   if (types.isMap(container)) {
     for (const [key, child] of container) {
-      yield ['.key', key]
-      yield [`.get(${typeof key === 'string' ? JSON.stringify(key) : String(key)})`, child]
+      yield ['.key', () => key]
+      yield [`.get(${keyText(key)})`, () => child]
     }
     return
   }
   if (types.isSet(container)) {
-    for (const child of container) yield ['.member', child]
+    for (const child of container) yield ['.member', () => child]
     return
   }
   if (ArrayBuffer.isView(container) || types.isAnyArrayBuffer(container)) return
+  // Of an error nothing else is cloned.
+  if (types.isNativeError(container)) {
+    yield ['.cause', () => container.cause]
+    return
+  }
   const isArray = Array.isArray(container)
   for (const key of Object.keys(container)) {
     const step = isArray
@@ -54,6 +83,45 @@ function* membersOf(container: object): Generator<[string, unknown]> {
       : /^[A-Za-z_$][\w$]*$/.test(key)
         ? `.${key}`
         : `[${JSON.stringify(key)}]`
-    yield [step, (container as Record<string, unknown>)[key]]
+    yield [step, () => (container as Record<string, unknown>)[key]]
+  }
+}
+
+function keyText(key: unknown): string {
+  if (typeof key === 'string') return JSON.stringify(key)
+  return key === Object(key) ? '{…}' : String(key)
+}
+
+/** What is cloned when its members are. */
+function isContainer(value: object): boolean {
+  if (Array.isArray(value) || types.isMap(value) || types.isSet(value)) return true
+  const prototype = Object.getPrototypeOf(value)
+  return prototype === null || Object.getPrototypeOf(prototype) === null
+}
+
+function isCloneable(value: object): boolean {
+  const buffer = ArrayBuffer.isView(value) ? value.buffer : value
+  // Large, and in order unless detached.
+  if (types.isAnyArrayBuffer(buffer)) return !isDetached(buffer)
+  try {
+    structuredClone(value)
+    return true
+  } catch {
+    return false
+  }
+}
+
+function mayTransfer(item: unknown): boolean {
+  if (item === null || typeof item !== 'object' || ArrayBuffer.isView(item)) return false
+  if (types.isSharedArrayBuffer(item)) return false
+  return types.isArrayBuffer(item) ? !isDetached(item) : !isContainer(item)
+}
+
+function isDetached(buffer: ArrayBufferLike): boolean {
+  try {
+    new Uint8Array(buffer)
+    return false
+  } catch {
+    return true
   }
 }

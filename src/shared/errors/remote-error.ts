@@ -1,89 +1,79 @@
 // An error flattened to cross to the other thread, and revived there as what it was. Structured clone alone loses the
-// class, `code` and own fields, and refuses an error that holds a function; this never refuses.
+// class, `code` and own fields, and refuses an error that holds a function; this never refuses. The errors that one holds
+// lie beside each other and name each other by number, so a circle of causes arrives as a circle and no depth is too deep.
+import { types } from 'node:util'
+import { classNames, ErrorClasses } from './error-classes.js'
+import { define, type Hole, type HoleFiller, type PackedMember, PlainCopy, unreadable } from './plain-copy.js'
 
 /** What a handler threw, in plain data. Only `pack` makes one and only `unpack` reads one. */
-export type PackedThrown = PackedError | { kind: 'value'; value: unknown } | { kind: 'text'; text: string }
+export interface PackedThrown {
+  thrown: PackedMember
+  errors: PackedError[]
+  holes: Hole[]
+}
 
 interface PackedError {
-  kind: 'error'
-  className: string
+  classes: string[]
   name: string
   message: string
   stack: string
-  isDomException: boolean
-  fields: [string, PackedThrown][]
-  hidden: [string, PackedThrown][]
+  fields: [key: string, member: PackedMember, isEnumerable: boolean][]
 }
 
-/** How many more errors may be packed, and those that are being packed: what leads back to one of them becomes text. */
-type Budget = { errors: number; above: Set<unknown> }
-
-const DEEPEST_CAUSE = 8
-/** Errors that point to each other are a graph: so many of its nodes are packed, the others become text. */
+/** So many errors of one graph are packed, the nearest first; the others become text. */
 const MOST_ERRORS = 1000
 const PACKED_BY_NAME = new Set(['name', 'message', 'stack'])
-const HIDDEN_FIELDS = ['cause', 'errors'] as const
+const builtinClasses = new ErrorClasses()
 
-const builtinErrors: Record<string, new (message: string) => Error> = {
-  __proto__: null as never,
-  Error,
-  EvalError,
-  RangeError,
-  ReferenceError,
-  SyntaxError,
-  TypeError,
-  URIError,
-}
+export function pack(thrown: unknown): PackedThrown {
+  const found: Error[] = []
+  const numbers = new Map<unknown, number>()
+  const data = new PlainCopy(noteError)
+  const errors: PackedError[] = []
+  const root = data.pack(thrown)
+  // Those found while one is packed are packed after it.
+  for (let index = 0; index < found.length; index++) errors.push(packError(found[index]!, data))
+  return { thrown: root, errors, holes: data.holes }
 
-export function pack(
-  thrown: unknown,
-  depth = 0,
-  budget: Budget = { errors: MOST_ERRORS, above: new Set() },
-): PackedThrown {
-  try {
-    if (isErrorLike(thrown)) return packError(thrown, depth, budget)
-    return packValue(thrown)
-  } catch (failure) {
-    return { kind: 'text', text: `(an error that could not be read: ${plainText(failure)})` }
+  function noteError(value: unknown): HoleFiller | string | null {
+    const known = numbers.get(value)
+    if (known !== undefined) return { error: known }
+    if (!isErrorLike(value)) return null
+    if (found.length >= MOST_ERRORS) return `${value.name}: ${value.message}`
+    numbers.set(value, found.length)
+    return { error: found.push(value) - 1 }
   }
 }
 
-function packError(error: Error, depth: number, budget: Budget): PackedThrown {
-  if (depth > DEEPEST_CAUSE || budget.above.has(error) || budget.errors-- <= 0)
-    return { kind: 'text', text: `${error.name}: ${error.message}` }
-  budget.above.add(error)
-  const fields: [string, PackedThrown][] = []
-  for (const key of Object.keys(error)) {
-    if (!PACKED_BY_NAME.has(key)) fields.push([key, packField(error, key, depth, budget)])
-  }
-  const hidden: [string, PackedThrown][] = []
-  for (const key of HIDDEN_FIELDS) {
-    if (Object.hasOwn(error, key) && !Object.keys(error).includes(key))
-      hidden.push([key, packField(error, key, depth, budget)])
-  }
-  budget.above.delete(error)
-  return {
-    kind: 'error',
-    className: packText(() => builtinAncestor(error)),
+/** Only what no handler can spoil: for a failure that could not be sent with all it holds. */
+export function withoutData({ thrown, errors }: PackedThrown): PackedThrown {
+  const root = 'value' in thrown ? { value: '(a value that could not be sent)' } : thrown
+  return { thrown: root, errors: errors.map(error => ({ ...error, fields: [] })), holes: [] }
+}
+
+function packError(error: Error, data: PlainCopy): PackedError {
+  const packed: PackedError = {
+    classes: packSafely(() => classNames(error), ['Error']),
     name: packText(() => error.name),
     message: packText(() => error.message),
     stack: packText(() => error.stack),
-    isDomException: error instanceof DOMException,
-    fields,
-    hidden,
+    fields: [],
   }
+  for (const key of packSafely(() => Object.getOwnPropertyNames(error), [])) {
+    if (!PACKED_BY_NAME.has(key)) packField(packed, error, key, data)
+  }
+  return packed
 }
 
-/** A field that cannot be read costs that field, not the error. */
-function packField(error: Error, key: string, depth: number, budget: Budget): PackedThrown {
+/** A field that cannot be read costs that field, not the error. Methods and the like that were hidden stay behind. */
+function packField({ fields }: PackedError, error: Error, key: string, data: PlainCopy): void {
+  let isEnumerable = false
   try {
+    isEnumerable = Object.prototype.propertyIsEnumerable.call(error, key)
     const value = (error as unknown as Record<string, unknown>)[key]
-    if (key === 'errors' && Array.isArray(value)) {
-      return { kind: 'value', value: value.map(inner => pack(inner, depth + 1, budget)) }
-    }
-    return pack(value, depth + 1, budget)
+    if (isEnumerable || typeof value !== 'function') fields.push([key, data.pack(value), isEnumerable])
   } catch (failure) {
-    return { kind: 'text', text: `(could not be read: ${plainText(failure)})` }
+    fields.push([key, { value: unreadable(failure) }, isEnumerable])
   }
 }
 
@@ -92,77 +82,40 @@ function packText(read: () => unknown): string {
   try {
     return String(read())
   } catch (failure) {
-    return `(could not be read: ${plainText(failure)})`
+    return unreadable(failure)
   }
 }
 
-function packValue(value: unknown): PackedThrown {
-  if (typeof value === 'function' || typeof value === 'symbol')
-    return { kind: 'text', text: plainText(value) }
-  if (value === null || typeof value !== 'object') return { kind: 'value', value }
+function packSafely<T>(read: () => T, otherwise: T): T {
   try {
-    structuredClone(value)
-    return { kind: 'value', value }
-  } catch (failure) {
-    return { kind: 'text', text: `${plainText(value)} (could not be sent: ${plainText(failure)})` }
+    return read()
+  } catch {
+    return otherwise
   }
 }
 
-export function unpack(packed: PackedThrown): unknown {
-  if (packed.kind === 'value') return packed.value
-  if (packed.kind === 'text') return packed.text
-  const error = create(packed)
-  defineHidden(error, 'stack', packed.stack)
-  if (!packed.isDomException && error.name !== packed.name) defineHidden(error, 'name', packed.name)
-  for (const [key, value] of packed.fields) {
-    Object.defineProperty(error, key, {
-      value: revive(key, value),
-      enumerable: true,
-      configurable: true,
-      writable: true,
-    })
+/** @param classes those known here beside the builtin ones */
+export function unpack(packed: PackedThrown, classes: ErrorClasses = builtinClasses): unknown {
+  const errors = packed.errors.map(error => revive(error, classes))
+  const fill = (member: PackedMember): unknown => {
+    if ('value' in member) return member.value
+    return 'error' in member ? errors[member.error] : Symbol.for(member.symbol)
   }
-  for (const [key, value] of packed.hidden) defineHidden(error, key, revive(key, value))
+  for (const [container, key, filler] of packed.holes) define(container, key, fill(filler))
+  for (const [index, { fields }] of packed.errors.entries()) {
+    for (const [key, member, isEnumerable] of fields) define(errors[index]!, key, fill(member), isEnumerable)
+  }
+  return fill(packed.thrown)
+}
+
+function revive({ classes: names, name, message, stack }: PackedError, classes: ErrorClasses): Error {
+  const error = classes.create(names, name, message)
+  define(error, 'stack', stack, false)
+  if (error.name !== name) define(error, 'name', name, false)
   return error
 }
 
-/** The name of the nearest class of the error that the other side has too. */
-function builtinAncestor(error: object): string {
-  for (let parent = Object.getPrototypeOf(error); parent !== null; parent = Object.getPrototypeOf(parent)) {
-    const name: unknown = Object.hasOwn(parent, 'constructor') ? parent.constructor?.name : undefined
-    if (typeof name === 'string' && (Object.hasOwn(builtinErrors, name) || name === 'AggregateError'))
-      return name
-  }
-  return 'Error'
-}
-
-function create(packed: PackedError): Error {
-  if (packed.isDomException) return new DOMException(packed.message, packed.name)
-  if (packed.className === 'AggregateError') return new AggregateError([], packed.message)
-  const Builtin = builtinErrors[packed.className] ?? builtinErrors[packed.name] ?? Error
-  return new Builtin(packed.message)
-}
-
-function revive(key: string, packed: PackedThrown): unknown {
-  if (key === 'errors' && packed.kind === 'value' && Array.isArray(packed.value)) {
-    return packed.value.map(inner => unpack(inner as PackedThrown))
-  }
-  return unpack(packed)
-}
-
-function defineHidden(target: object, key: string, value: unknown): void {
-  Object.defineProperty(target, key, { value, enumerable: false, configurable: true, writable: true })
-}
-
-/** An error of any realm: `vm` contexts have their own classes. */
+/** Of any realm: `vm` contexts have their own classes. */
 function isErrorLike(value: unknown): value is Error {
-  return value instanceof Error || Object.prototype.toString.call(value) === '[object Error]'
-}
-
-function plainText(value: unknown): string {
-  try {
-    return String(value)
-  } catch {
-    return Object.prototype.toString.call(value)
-  }
+  return types.isNativeError(value) || value instanceof Error
 }

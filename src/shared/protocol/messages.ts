@@ -74,6 +74,8 @@ export type ToHost =
   | { kind: 'ready' }
   /** The file named at the start did not load; the worker ends after this. */
   | { kind: 'startFailed'; error: PackedThrown }
+  /** Nobody caught this, so the worker is about to end, unless the user's own code prevents it. */
+  | { kind: 'crashed'; error: PackedThrown }
   | { kind: 'done'; taskId: number; slot: number; result: unknown; runMs?: number }
   | {
       kind: 'failed'

@@ -1,0 +1,126 @@
+// Closes pools when the process is asked to end. One listener a signal for all pools of the process; what becomes of the
+// process afterwards is what would have become of it without the pools.
+import { constants } from 'node:os'
+import { isMainThread } from 'node:worker_threads'
+import { brandOf } from '../../shared/base/brand.js'
+import { realClock } from '../../shared/base/clock.js'
+import { InvalidOptionError } from '../../shared/errors/pool-errors.js'
+import { refuse } from './option-checks.js'
+
+interface Closable {
+  close(): Promise<unknown>
+  destroy(): Promise<unknown>
+}
+
+type Signal = NodeJS.Signals
+
+const DEFAULT_SIGNALS: readonly Signal[] = ['SIGTERM', 'SIGINT']
+const NOT_TO_BE_CAUGHT = new Set<string>(['SIGKILL', 'SIGSTOP'])
+/** What callers do with their last answers, as sending a response, gets so long before the signal is raised again. */
+const LAST_WORDS_MS = 100
+
+const listenerBrand = brandOf('signalListener')
+const watching = new Map<Signal, Set<Closable>>()
+let ending: Ending | null = null
+
+Object.defineProperty(onSignal, listenerBrand, { value: true })
+
+/** Closes the pool when one of the signals comes. Returns what ends that, to be called when the pool is closed. */
+export function closeOnSignals(pool: Closable, signals: readonly Signal[]): () => void {
+  for (const signal of signals) {
+    const pools = watching.get(signal)
+    if (pools !== undefined) {
+      pools.add(pool)
+      continue
+    }
+    watching.set(signal, new Set([pool]))
+    // First of all, while those listeners are still there that remove themselves when they are called.
+    process.prependListener(signal, onSignal)
+  }
+  return () => {
+    for (const signal of signals) forget(signal, pool)
+  }
+}
+
+export function resolveSignals(given: unknown): readonly Signal[] {
+  if (given === undefined || given === false) return []
+  if (!isMainThread) {
+    throw new InvalidOptionError(
+      'closeOnSignals',
+      "The option 'closeOnSignals' is for the main thread, the only one that signals reach. Leave it out here, and close the pool when the thread is told to end.",
+    )
+  }
+  if (given === true) return DEFAULT_SIGNALS
+  if (Array.isArray(given) && given.every(isCatchable)) return [...new Set(given)]
+  const shown = Array.isArray(given) ? given.find(signal => !isCatchable(signal)) : given
+  return refuse('closeOnSignals', shown, "true, or an array of signals that can be caught, as ['SIGTERM']")
+}
+
+function isCatchable(signal: unknown): signal is Signal {
+  return (
+    typeof signal === 'string' && Object.hasOwn(constants.signals, signal) && !NOT_TO_BE_CAUGHT.has(signal)
+  )
+}
+
+function forget(signal: Signal, pool: Closable): void {
+  const pools = watching.get(signal)
+  if (!pools?.delete(pool) || pools.size > 0) return
+  watching.delete(signal)
+  process.off(signal, onSignal)
+}
+
+/** The first signal closes; another one does not wait any longer, and a third one meets nobody here. */
+function onSignal(signal: Signal): void {
+  if (ending === null) {
+    ending = new Ending(signal)
+    void ending.close()
+  } else {
+    ending.force()
+    for (const watched of watching.keys()) process.off(watched, onSignal)
+  }
+}
+
+/** The pools are being closed because of a signal. */
+class Ending {
+  readonly #signal: Signal
+  /** Somebody else listens too, and it is theirs to say how the process ends. */
+  readonly #isTheirs: boolean
+  readonly #pools = new Set<Closable>()
+  #isForced = false
+
+  constructor(signal: Signal) {
+    this.#signal = signal
+    this.#isTheirs = process.rawListeners(signal).some(listener => !isOurs(listener))
+  }
+
+  async close(): Promise<void> {
+    for (;;) {
+      // A pool may have been made meanwhile.
+      const left = [...(watching.get(this.#signal) ?? [])].filter(pool => !this.#pools.has(pool))
+      if (left.length === 0) break
+      for (const pool of left) this.#pools.add(pool)
+      await Promise.allSettled(left.map(pool => (this.#isForced ? pool.destroy() : pool.close())))
+    }
+    if (this.#isForced || this.#isTheirs) this.#end()
+    else realClock.after(LAST_WORDS_MS, () => this.#end(), true)
+  }
+
+  force(): void {
+    this.#isForced = true
+    for (const pool of this.#pools) void pool.destroy()
+  }
+
+  /** Another copy of this package that is not done yet raises the signal when it is. */
+  #end(): void {
+    ending = null
+    if (this.#isTheirs || process.listenerCount(this.#signal) > 0) return
+    // Nothing is done by default to the first process of a container.
+    if (process.pid === 1) process.exit(128 + constants.signals[this.#signal])
+    process.kill(process.pid, this.#signal)
+  }
+}
+
+/** Of any copy of this package. */
+function isOurs(listener: unknown): boolean {
+  return (listener as unknown as Record<symbol, unknown>)[listenerBrand] === true
+}

@@ -1,0 +1,217 @@
+// What a caller should not have given: one clear error, for that call only. The buffers stay whole, the worker and its
+// other tasks do not notice. Over the lane and over the ports.
+import assert from 'node:assert/strict'
+import { MessageChannel } from 'node:worker_threads'
+import { move, NotCloneableError } from 'lido'
+import { handler } from '../helpers/handler.js'
+import { test } from '../helpers/pool-test.js'
+import { rejection } from '../helpers/rejection.js'
+import { Track } from '../helpers/track.js'
+
+function detached() {
+  const buffer = new ArrayBuffer(8)
+  structuredClone(buffer, { transfer: [buffer] })
+  return buffer
+}
+
+const throwing = {
+  get bad() {
+    throw new RangeError('not to be read')
+  },
+}
+const trapped = new Proxy(
+  {},
+  {
+    ownKeys() {
+      throw new RangeError('trapped')
+    },
+  },
+)
+class Lying {
+  constructor() {
+    this.callback = () => {}
+  }
+}
+Object.defineProperty(Lying.prototype, 'constructor', { value: Object })
+
+/** What is given, and where it is at fault: the payload and the options of a call. */
+const refused = {
+  'a function in a map in an array': () => [
+    { list: [new Map([['k', () => {}]])] },
+    'payload.list[0].get("k")',
+  ],
+  'a function in a set': () => [{ set: new Set([1, () => {}]) }, 'payload.set.member'],
+  'a getter that throws': () => [{ ok: 1, throwing }, 'payload.throwing.bad'],
+  'a toJSON of its own': () => [{ toJSON: () => 'unused' }, 'payload.toJSON'],
+  'a proxy': () => [{ inner: new Proxy({}, {}) }, 'payload.inner'],
+  'a proxy whose trap throws': () => [{ trapped }, 'payload.trapped'],
+  'an object whose constructor lies': () => [{ lying: new Lying() }, 'payload.lying.callback'],
+  'a generator': () => [(function* () {})(), 'payload'],
+  'a detached buffer': () => [{ parts: [detached()] }, 'payload.parts[0]'],
+  'a view of a detached buffer': () => [{ view: structuredCloneView() }, 'payload.view'],
+  'a port that is not transferred': () => {
+    const { port1 } = new MessageChannel()
+    port1.close()
+    return [{ port1 }, 'payload.port1']
+  },
+  'a buffer twice in the transfer list': buffer => [
+    { buffer },
+    'transferList[1]',
+    { transferList: [buffer, buffer] },
+  ],
+  'a detached buffer in the transfer list': buffer => {
+    const gone = detached()
+    return [{ buffer, gone }, 'transferList[1]', { transferList: [buffer, gone] }]
+  },
+  'plain data in the transfer list': buffer => [
+    { buffer },
+    'transferList[1]',
+    { transferList: [buffer, {}] },
+  ],
+  'a view in the transfer list': buffer => [
+    { buffer },
+    'transferList[1]',
+    { transferList: [buffer, new Uint8Array(8)] },
+  ],
+  'nothing in the transfer list': buffer => [{ buffer }, 'transferList[0]', { transferList: [null, buffer] }],
+  'a function beside what is transferred': buffer => [
+    { buffer, call() {} },
+    'payload.call',
+    { transferList: [buffer] },
+  ],
+  'a detached buffer to be moved': () => [move(detached()), 'payload'],
+}
+
+function structuredCloneView() {
+  const view = new Uint8Array(8)
+  structuredClone(view, { transfer: [view.buffer] })
+  return view
+}
+
+for (const lane of [true, false]) {
+  const road = lane ? 'the lane' : 'the ports'
+
+  test(`what cannot be sent rejects with its place, harms no neighbour and detaches nothing, over ${road}`, async open => {
+    const track = new Track(2)
+    const tracked = { filename: handler('tracked.js'), name: 'patient' }
+    const options = { minThreads: 1, maxThreads: 1, concurrentTasksPerWorker: 4, lane }
+    const pool = open({ filename: handler('echo.js'), ...options })
+    const neighbours = [0, 1].map(index => pool.run(track.task(index), tracked))
+    await track.starts(2)
+    for (const [what, make] of Object.entries(refused)) {
+      const buffer = new ArrayBuffer(8)
+      const [payload, path, callOptions] = make(buffer)
+      const error = await rejection(pool.run(payload, callOptions)).catch(() =>
+        assert.fail(`${what} was accepted`),
+      )
+      assert.ok(error instanceof NotCloneableError, `${what}: ${String(error)}`)
+      assert.equal(error.path, path, what)
+      assert.ok(error.message.startsWith(`${path} `), what)
+      assert.ok(error.cause instanceof Error, what)
+      assert.equal(buffer.byteLength, 8, what)
+      assert.equal(await pool.run(what), what)
+    }
+    track.releaseAll()
+    assert.deepEqual(await Promise.all(neighbours), [0, 1])
+    assert.equal(pool.workers[0].id, 1)
+    assert.deepEqual(pool.stats().tasks.inFlight, 0)
+  })
+
+  test(`what only looks odd arrives as structured clone would send it, over ${road}`, async open => {
+    const pool = open({ filename: handler('echo.js'), minThreads: 1, maxThreads: 1, lane })
+    const error = Object.assign(new TypeError('given'), { call() {} })
+    const lying = { __proto__: { constructor: Map, size: 3, get: 1 }, own: 1 }
+    const values = {
+      bare: Object.assign(Object.create(null), { a: 1 }),
+      lying,
+      tagged: { [Symbol.toStringTag]: 'Map', a: 1 },
+      proto: JSON.parse('{"__proto__":{"polluted":1},"a":1}'),
+      error,
+      frozen: Object.freeze([Object.freeze({ a: 1 })]),
+      sparse: Object.assign(new Array(3), { 0: 1, 2: 3 }),
+      named: Object.assign([1], { extra: 2 }),
+      mine: new (class Mine {
+        a = 1
+      })(),
+    }
+    for (const [what, value] of Object.entries(values)) {
+      assert.deepEqual(await pool.run(value), structuredClone(value), what)
+    }
+    assert.equal({}.polluted, undefined)
+  })
+
+  test(`a payload that changes while it is read arrives as it was read once, over ${road}`, async open => {
+    const pool = open({ filename: handler('echo.js'), minThreads: 1, maxThreads: 1, lane })
+    let reads = 0
+    const counting = {
+      get count() {
+        return ++reads
+      },
+    }
+    assert.equal((await pool.run(counting)).count, reads)
+    const growing = {
+      a: 1,
+      get b() {
+        growing.z = () => {}
+        delete growing.c
+        return 2
+      },
+      c: 3,
+    }
+    const [outcome] = await Promise.allSettled([pool.run(growing)])
+    if (outcome.status === 'fulfilled') assert.deepEqual([outcome.value.a, outcome.value.b], [1, 2])
+    else assert.ok(outcome.reason instanceof NotCloneableError)
+    const list = [1, 2, 3]
+    Object.defineProperty(list, 0, {
+      enumerable: true,
+      get() {
+        list.length = 1
+        return 1
+      },
+    })
+    assert.equal((await pool.run(list))[0], 1)
+    assert.equal(await pool.run('next'), 'next')
+  })
+
+  test(`a getter may cancel its own task, destroy its neighbour's or submit another, over ${road}`, async open => {
+    const pool = open({ filename: handler('echo.js'), minThreads: 1, maxThreads: 1, lane })
+    const controller = new AbortController()
+    let inner
+    const payload = {
+      get odd() {
+        inner ??= pool.run('inner')
+        controller.abort()
+        return 1
+      },
+    }
+    const error = await rejection(pool.run(payload, { signal: controller.signal }))
+    assert.equal(error.name, 'AbortError')
+    assert.equal(await inner, 'inner')
+    assert.equal(await pool.run('next'), 'next')
+  })
+}
+
+test('of tasks that are given one buffer to transfer, only the first gets it', async open => {
+  const pool = open({ filename: handler('large.js'), name: 'measure', minThreads: 1, maxThreads: 1 })
+  const buffer = new ArrayBuffer(8)
+  const [first, second] = await Promise.allSettled([
+    pool.run(buffer, { transferList: [buffer] }),
+    pool.run({ byteLength: 1, buffer }, { transferList: [buffer] }),
+  ])
+  assert.deepEqual(first, { status: 'fulfilled', value: 8 })
+  assert.ok(second.reason instanceof NotCloneableError)
+  assert.equal(second.reason.path, 'transferList[0]')
+})
+
+test('a result of more than 2 GiB arrives or is refused, and the worker lives', {
+  skip: process.availableMemory?.() < 12 * 2 ** 30 && 'less than 12 GiB of memory',
+  timeout: 110_000,
+}, async open => {
+  const pool = open({ filename: handler('large.js'), minThreads: 1, maxThreads: 1 })
+  const size = 2 ** 31 + 4096
+  const [{ status, value, reason }] = await Promise.allSettled([pool.run(size, { name: 'make' })])
+  if (status === 'fulfilled') assert.equal(value.byteLength, size)
+  else assert.ok(reason instanceof NotCloneableError, String(reason))
+  assert.equal(await pool.run(new Uint8Array(8), { name: 'measure' }), 8)
+  assert.equal(pool.workers[0].id, 1)
+})
