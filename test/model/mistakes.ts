@@ -50,12 +50,6 @@ export const mistakes: Mistake[] = [
     plan: oneTask,
   },
   {
-    title: 'a ticket that was held back is never published',
-    file: 'host/dispatch/lane-road.js',
-    edits: [['queueMicrotask(this.#publish);', '']],
-    plan: { ...oneTask, ahead: 1, tasks: [{}, {}], wishes: [[{ submit: 1 }, { submit: 2 }]] },
-  },
-  {
     title: 'the tail is moved before the ticket is on offer',
     file: 'shared/lane/task-lane.js',
     edits: [

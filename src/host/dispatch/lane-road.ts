@@ -25,8 +25,6 @@ import type { LeftTask, Road } from './road.js'
 import { soleTaker } from './sole-taker.js'
 import type { WaitingLine } from './waiting-line.js'
 
-/** So many tickets are shown to the workers at once, while these have others to work on. */
-const MOST_UNPUBLISHED = 8
 const BELL: ToWorker = { kind: 'bell' }
 
 export interface LaneRoadParts {
@@ -56,12 +54,6 @@ export class LaneRoad implements Road {
   readonly #early = new Set<Task>()
   /** What these take of the slots: one that runs alone takes all of a worker. */
   #weight = 0
-  #willPublish = false
-  readonly #publish = () => {
-    this.#willPublish = false
-    this.#tasks.lane.publish()
-    this.#ringForWaiting()
-  }
 
   constructor(parts: LaneRoadParts) {
     this.#parts = parts
@@ -124,8 +116,7 @@ export class LaneRoad implements Road {
       // What had to wait in the line for a place has one now.
       while (this.placeNext());
     }
-    // Else it is about to be published, and rung for then.
-    if (this.#tasks.lane.unpublished === 0) this.#ringForWaiting()
+    this.#ringForWaiting()
   }
 
   onReady(worker: WorkerHandle): void {
@@ -312,17 +303,7 @@ export class LaneRoad implements Road {
     this.#tasks.post(task, { taskId, handlerId, flags, from, to, int, addressee })
     this.#live++
     this.#weight += this.#weightOf(task)
-    this.#publishSoon()
     this.#lookout.expect(task.createdAt)
-  }
-
-  /** At once while a worker may be waiting for it; else with what else is posted before this turn's microtasks end. */
-  #publishSoon(): void {
-    const { lane } = this.#tasks
-    if (this.#live <= this.#slots || lane.unpublished >= MOST_UNPUBLISHED) return lane.publish()
-    if (this.#willPublish) return
-    this.#willPublish = true
-    queueMicrotask(this.#publish)
   }
 
   /** With more on offer than all workers may hold, some of it is for whoever comes first. */

@@ -50,8 +50,6 @@ export class TaskLane {
   readonly #left: Uint8Array
   #leftCount = 0
   #tail: number
-  /** Tickets that workers do not see yet. */
-  #unpublished = 0
   /** The head as this side saw it last. */
   #head: number
 
@@ -85,11 +83,7 @@ export class TaskLane {
     return this.#free[this.#free.length - 1]!
   }
 
-  get unpublished(): number {
-    return this.#unpublished
-  }
-
-  /** Puts a task on offer, from the next `publish` on; there must be room. Returns its ticket. */
+  /** Puts a task on offer; there must be room. Returns its ticket. */
   post({ taskId, handlerId, flags, from, to, int, addressee }: Posting): number {
     const words = this.#words
     const ticket = this.#free.pop()!
@@ -108,17 +102,10 @@ export class TaskLane {
     this.#positionOf[ticket] = position
     this.tickets.offer(ticket, position)
     this.#tail = (position + 1) & POSITION_MASK
-    this.#unpublished++
-    return ticket
-  }
-
-  /** Shows what was posted to the workers. One atomic write for several tickets: each waits until all before it are through. */
-  publish(): void {
-    if (this.#unpublished === 0) return
-    this.#unpublished = 0
-    // The offers, and all the rest, before the tail: a worker looks at a position only when the tail is beyond it (pairs with
+    // The offer, and all the rest, before the tail: a worker looks at a position only when the tail is beyond it (pairs with
     // claim()).
-    store(this.#words, TAIL, this.#tail)
+    store(words, TAIL, this.#tail)
+    return ticket
   }
 
   /** True when no worker has claimed the ticket and none will. The ticket stays the caller's until `release`. */
@@ -186,8 +173,6 @@ export class TaskLane {
 
   /** Positions that were given up at the very head wait for no worker. */
   #passLeft(): void {
-    // The head never passes the tail that workers see.
-    this.publish()
     this.#look()
     while (this.#head !== this.#tail && this.#left[this.#head & (this.layout.positions - 1)] === 1) {
       replace(this.#words, HEAD, this.#head, (this.#head + 1) & POSITION_MASK)
