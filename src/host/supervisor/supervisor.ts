@@ -184,7 +184,8 @@ export class Supervisor {
   }
 
   #planRetirement(leastDelayMs = 0): void {
-    if (this.#retirement !== null || this.workers.length <= this.#settings.minThreads) return
+    if (this.#isStopped || this.#retirement !== null || this.workers.length <= this.#settings.minThreads)
+      return
     const { minThreads, idleTimeout } = this.#settings
     const dueAt = nextRetirement(this.workers, minThreads, idleTimeout)
     if (dueAt === Number.POSITIVE_INFINITY) return
