@@ -18,7 +18,7 @@ export const mistakes: Mistake[] = [
     title: 'an answer settles a task that was cancelled before',
     road: 'lane',
     file: 'host/dispatch/lane-collector.js',
-    edits: [['if (task.state === "settled")', 'if (false)']],
+    edits: [["if (task.state === 'settled')", 'if (false)']],
   },
   {
     title: 'nobody looks into the queue when a worker has answered',
@@ -41,7 +41,7 @@ export const mistakes: Mistake[] = [
     title: 'a listener stays on the signal of a task that is settled',
     road: 'any',
     file: 'host/task/cancellation.js',
-    edits: [['signal.removeEventListener("abort", watch.onAbort)', 'void watch']],
+    edits: [["signal.removeEventListener('abort', watch.onAbort)", 'void watch']],
   },
   {
     title: 'a ticket keeps the number of the answer to an earlier task',
@@ -53,6 +53,6 @@ export const mistakes: Mistake[] = [
     title: 'a timer is left when the pool closes',
     road: 'any',
     file: 'host/supervisor/supervisor.js',
-    edits: [['this.#pauseEnd?.cancel();\n    for', 'for']],
+    edits: [['this.#pauseEnd?.cancel();\n        for', 'for']],
   },
 ]

@@ -77,8 +77,10 @@ export class Rules {
 
   #earlierThan(call: Call): Call | undefined {
     const world = this.#world
-    // They reject all that waits, in one turn, while a worker may go on.
-    if (world.closes.some(close => close.how !== 'close')) return undefined
+    // These reject all that waits, in one turn, while a worker may go on.
+    const { closeTimeout } = world.pool.options
+    if (world.closes.some(({ how, at }) => how !== 'close' || world.clock.now() >= at + closeTimeout))
+      return undefined
     // Its getter may have ended a worker while it was placed: what came back from there is then behind it.
     if (call.payload === 'getter') return undefined
     return world.calls.find(

@@ -328,7 +328,8 @@ export class Supervisor {
   }
 
   #planRetirement(leastDelayMs = 0): void {
-    if (this.#retirement !== null || this.takers <= this.#settings.minThreads) return
+    if (this.#isStopped || this.#retirement !== null) return
+    if (this.takers <= this.#settings.minThreads) return
     const { minThreads, idleTimeout } = this.#settings
     const dueAt = nextRetirement(this.#staying, minThreads, idleTimeout)
     if (dueAt === Number.POSITIVE_INFINITY) return
