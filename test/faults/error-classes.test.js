@@ -84,7 +84,7 @@ test('with callerStack a rejection tells where its task was submitted, below whe
   assert.deepEqual((await pool.run(undefined, { name: 'returned' })).error.message, 'as a result')
 })
 
-test('with callerStack what is no error, or frozen, arrives as without', async open => {
+test('with callerStack what is no error arrives as without', async open => {
   const pool = open({ filename: handler('throwing.js'), minThreads: 1, maxThreads: 1, callerStack: true })
   assert.equal(await rejection(pool.run('null')), null)
   assert.equal(await rejection(pool.run('string')), 'a string')
