@@ -4,13 +4,14 @@ import { pack } from '../shared/errors/remote-error.js'
 import type { Handler } from '../shared/protocol/messages.js'
 import type { Assignment } from './assignment.js'
 import { type HandlerFunction, hasFailedAgain, loadHandler } from './handler-loader.js'
-import { flushStdio } from './stdio-flush.js'
 
 export interface ExecutorHooks {
   /** A file failed again after it was tried again. */
   onStale(): void
-  /** The thread ends; what was done is still answered. */
+  /** The worker ends; what was done is still answered. */
   onEnd(): void
+  /** A promise when something that was printed is still to be written, nothing otherwise. */
+  flush(): Promise<unknown> | undefined
 }
 
 export class Executor {
@@ -21,10 +22,12 @@ export class Executor {
 
   constructor(hooks: ExecutorHooks) {
     this.#hooks = hooks
-    process.on('exit', () => {
-      hooks.onEnd()
-      for (const answer of this.#unsent) answer()
-    })
+  }
+
+  /** The worker ends: what was done is answered. */
+  end(): void {
+    this.#hooks.onEnd()
+    for (const answer of this.#unsent) answer()
   }
 
   run(task: Assignment): void {
@@ -61,7 +64,7 @@ export class Executor {
       return this.#afterFlush(() => task.fail('thrown', pack(thrown), ''))
     }
     if (promise === null) {
-      const flushed = flushStdio()
+      const flushed = this.#hooks.flush()
       if (flushed === undefined) task.succeed(result)
       else this.#after(flushed, () => task.succeed(result))
     } else {
@@ -73,7 +76,7 @@ export class Executor {
   }
 
   #afterFlush(answer: () => void): void {
-    const flushed = flushStdio()
+    const flushed = this.#hooks.flush()
     if (flushed === undefined) answer()
     else this.#after(flushed, answer)
   }

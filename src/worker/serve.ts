@@ -1,24 +1,24 @@
 // What a worker does for its host: load the pool's file, then take tasks until it is told to stop.
-import type { MessagePort } from 'node:worker_threads'
 import { unreachable } from '../shared/base/invariant.js'
 import { pack } from '../shared/errors/remote-error.js'
-import type { StartOrder, ToHost, ToWorker } from '../shared/protocol/messages.js'
+import type { HostPort, ToHost, ToWorker, WorkerOrder } from '../shared/protocol/messages.js'
 import { Executor } from './executor.js'
 import { loadHandler } from './handler-loader.js'
 import type { Intake } from './intake.js'
-import { LaneIntake } from './lane-intake.js'
-import { PortIntake } from './port-intake.js'
+import type { Place } from './place.js'
 
-export async function serve({ port, road, niceIncrement, preload }: StartOrder): Promise<void> {
+export async function serve({ niceIncrement, preload }: WorkerOrder, place: Place): Promise<void> {
+  const { port } = place
   const executor = new Executor({
     onStale() {
       intake.stopTaking()
       say(port, { kind: 'stale' })
     },
     onEnd: () => intake.stopTaking(),
+    flush: place.flush,
   })
-  const intake: Intake =
-    road.kind === 'lane' ? new LaneIntake(port, road, executor) : new PortIntake(port, road.claims, executor)
+  const intake: Intake = place.makeIntake(executor)
+  place.onEnd(() => executor.end())
   if (niceIncrement !== 0) await lowerPriority(niceIncrement)
   // Listening before the file is loaded: a worker told to stop need not load it to the end.
   port.on('message', (message: ToWorker) => {
@@ -30,7 +30,7 @@ export async function serve({ port, road, niceIncrement, preload }: StartOrder):
       case 'audit':
         return intake.onMessage(message)
       case 'stop':
-        return process.exit()
+        return place.end()
       default:
         return unreachable(message)
     }
@@ -41,13 +41,13 @@ export async function serve({ port, road, niceIncrement, preload }: StartOrder):
     if (preload !== null) await loadHandler(preload)
   } catch (failure) {
     say(port, { kind: 'startFailed', error: pack(failure) })
-    return process.exit()
+    return place.end()
   }
   say(port, { kind: 'ready' })
   intake.open()
 }
 
-function say(port: MessagePort, message: ToHost): void {
+function say(port: HostPort, message: ToHost): void {
   port.postMessage(message)
 }
 

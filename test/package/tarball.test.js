@@ -32,6 +32,8 @@ const packedModules = [
   'index.js',
   'worker/index.js',
   'worker/entry.js',
+  'worker/process-entry.js',
+  'worker/inline-entry.js',
   'adapters/piscina/index.js',
   'host/backend/entry-url.js',
 ]

@@ -3,9 +3,11 @@
 import type { WorkerOptions } from 'node:worker_threads'
 import { InvalidOptionError } from '../../shared/errors/pool-errors.js'
 import type { Handler } from '../../shared/protocol/messages.js'
+import type { BackendKind } from '../backend/backend.js'
 import type { LoadBalancer } from '../dispatch/chooser.js'
 import { FifoQueue } from '../queue/fifo-queue.js'
 import type { TaskQueue } from '../queue/task-queue.js'
+import { type HandlerOptions, resolveBackend, resolveHandlers } from './backend-options.js'
 import { describe } from './describe-value.js'
 import { HandlerFileProblem, resolvePoolFile } from './handler-file.js'
 import { nearestName } from './nearest-name.js'
@@ -56,6 +58,13 @@ export interface PoolOptions {
    * `loadBalancer`, or where there is no SharedArrayBuffer, goes without by itself. Default `true`.
    */
   lane?: boolean | undefined
+  /**
+   * Where workers live: `'thread'` of this process; `'process'` of its own, which survives crashes of native code and gives
+   * its memory back; or `'inline'`, on this very thread, for debugging, tests and tiny work. Default `'thread'`.
+   */
+  backend?: BackendKind | undefined
+  /** Says of single exports of `filename` what holds for them only, as in `{ render: { backend: 'process' } }`. */
+  handlers?: Record<string, HandlerOptions> | undefined
 }
 
 export interface PoolSettings {
@@ -77,6 +86,9 @@ export interface PoolSettings {
   /** Workers spin while there are fewer of them than this; 0: never. */
   readonly spinCores: number
   readonly lane: boolean
+  readonly backend: BackendKind
+  /** The exports whose tasks run on another backend than the pool's; `null`: there are none. */
+  readonly handlers: ReadonlyMap<string, BackendKind> | null
   /** What each worker is started with. */
   readonly workerOptions: Readonly<Record<string, unknown>>
 }
@@ -108,6 +120,8 @@ const knownOptions = [
   'workerHistogram',
   'spin',
   'lane',
+  'backend',
+  'handlers',
 ] as const satisfies readonly (keyof PoolOptions)[]
 
 export function resolveOptions(given: unknown): PoolSettings {
@@ -116,6 +130,7 @@ export function resolveOptions(given: unknown): PoolSettings {
   const { idleTimeout = DEFAULT_IDLE_TIMEOUT_MS, closeTimeout = DEFAULT_CLOSE_TIMEOUT_MS } = options
   const { concurrentTasksPerWorker = 1, recordTiming = true, workerHistogram = false } = options
   const { lane = true } = options
+  const backend = resolveBackend(options.backend)
   const queue = resolveQueue(options.queue)
   const maxQueue = resolveMaxQueue(options.maxQueue, maxThreads)
   const filename = resolveFilename(options.filename)
@@ -137,7 +152,9 @@ export function resolveOptions(given: unknown): PoolSettings {
     workerHistogram: boolean('workerHistogram', workerHistogram),
     spinCores: resolveSpin(options.spin),
     lane: boolean('lane', lane),
-    workerOptions: resolveWorkerOptions(options),
+    backend,
+    handlers: resolveHandlers(options.handlers, backend, filename, options),
+    workerOptions: resolveWorkerOptions(options, backend),
   }
 }
 

@@ -9,17 +9,19 @@ import {
   QueueFullError,
   TaskCancelledError,
 } from '../../shared/errors/pool-errors.js'
-import type { Backend } from '../backend/backend.js'
-import { threadBackend } from '../backend/thread-backend.js'
+import type { Backend, BackendKind } from '../backend/backend.js'
 import { Dispatcher } from '../dispatch/dispatcher.js'
 import { Counters } from '../observe/counters.js'
 import { type PoolHistogram, poolHistogram, Timings } from '../observe/timings.js'
-import { Admission } from '../queue/admission.js'
-import { Supervisor } from '../supervisor/supervisor.js'
+import { Admission, type Load } from '../queue/admission.js'
+import { Supervisor, type WorkerIds } from '../supervisor/supervisor.js'
 import type { WorkerView } from '../supervisor/worker-handle.js'
 import { Cancellation } from '../task/cancellation.js'
 import { Settler } from '../task/settle.js'
 import { Task, type TaskRequest } from '../task/task.js'
+import { Annexes, type House } from './annexes.js'
+import { backendOf } from './backend-of.js'
+import { anotherQueue } from './backend-options.js'
 import { type CloseOptions, type CloseReport, Closing, checkCloseOptions } from './closing.js'
 import type { HandlerName, PayloadOf, ResultOf } from './handler-types.js'
 import { Liveness } from './liveness.js'
@@ -40,10 +42,12 @@ export interface PoolEvents {
   close: []
 }
 
-/** For tests of the host: stand-ins for threads and time. */
+/** For tests of the host: stand-ins for threads and time. For an annex: what it shares with its pool. */
 export interface PoolParts {
   clock: typeof realClock
-  backend: Backend
+  /** Default: what the option says. */
+  backend?: Backend
+  house?: House
 }
 
 export class Pool<Module = any> extends EventEmitter<PoolEvents> {
@@ -61,23 +65,26 @@ export class Pool<Module = any> extends EventEmitter<PoolEvents> {
   readonly #liveness: Liveness
   readonly #transport: Transport
   readonly #life: { state: PoolState } = { state: 'open' }
+  /** `null` unless single handlers live on another backend. */
+  readonly #annexes: Annexes | null
   #lastTaskId = 0
   #closing: Closing | null = null
 
   /** Throws `InvalidOptionError`. */
-  constructor(options?: PoolOptions, parts: PoolParts = { clock: realClock, backend: threadBackend }) {
+  constructor(options?: PoolOptions, parts: PoolParts = { clock: realClock }) {
     super()
     const settings = resolveOptions(options)
-    const { clock, backend } = parts
+    const { clock, backend = backendOf(settings), house } = parts
     this.#settings = settings
     this.#clock = clock
     this.#startedAt = clock.now()
     this.#liveness = new Liveness(clock, () => this.#counters.pending > 0 || this.#closing !== null)
-    this.#timings = settings.recordTiming ? new Timings() : null
+    this.#timings = house !== undefined ? house.timings : settings.recordTiming ? new Timings() : null
     this.#histogram = poolHistogram(this.#timings)
     this.#settler = new Settler({ onSettled: (task, wasAssigned) => this.#onSettled(task, wasAssigned) })
     this.#cancellation = new Cancellation((task, reason) => this.#dispatcher.cancel(task, reason))
     this.#transport = new Transport(settings)
+    const workerIds: WorkerIds = house?.workerIds ?? { last: 0 }
     const makeHolding = (workerId: number) => this.#transport.makeHolding(workerId)
     this.#supervisor = new Supervisor(
       { ...settings, preload: settings.handler, makeHolding },
@@ -98,6 +105,7 @@ export class Pool<Module = any> extends EventEmitter<PoolEvents> {
         onCreated: worker => this.#tell('workerCreate', worker.view),
         onDestroyed: worker => this.#tell('workerDestroy', worker.view),
       },
+      workerIds,
     )
     this.#dispatcher = new Dispatcher({
       clock,
@@ -113,10 +121,17 @@ export class Pool<Module = any> extends EventEmitter<PoolEvents> {
       onLeft: () => this.#admission.onLeft(),
       onQueueFailure: failure => this.#tellError(failure),
     })
-    this.#admission = new Admission(settings.maxQueue, this.#slots, clock, this.#dispatcher, {
-      onDrain: () => this.#tell('drain'),
-      onNeedsDrain: () => this.#tell('needsDrain'),
-    })
+    this.#annexes =
+      settings.handlers === null
+        ? null
+        : new Annexes(settings, kind => this.#openAnnex(kind, options!, clock, workerIds))
+    const load = this.#annexes === null ? this.#dispatcher : this.#annexes.loadWith(this.#dispatcher)
+    this.#admission =
+      house?.admission ??
+      new Admission(settings.maxQueue, this.#allSlots, clock, load, {
+        onDrain: () => this.#tell('drain'),
+        onNeedsDrain: () => this.#tell('needsDrain'),
+      })
     this.#startMinimum()
   }
 
@@ -132,6 +147,10 @@ export class Pool<Module = any> extends EventEmitter<PoolEvents> {
     if (this.#life.state !== 'open') return Promise.reject(new PoolClosedError('closed'))
     let request: TaskRequest
     try {
+      if (this.#annexes !== null) {
+        const annex = this.#annexes.poolFor(options)
+        if (annex !== null) return annex.run(payload, options) as Promise<ResultOf<Module, Name>>
+      }
       request = resolveRun(payload, options, this.#settings)
     } catch (problem) {
       return Promise.reject(problem)
@@ -158,6 +177,7 @@ export class Pool<Module = any> extends EventEmitter<PoolEvents> {
   async close(options: CloseOptions = {}): Promise<CloseReport> {
     const { force = false } = checkCloseOptions(options)
     this.#closing ??= this.#beginClosing()
+    this.#annexes?.close({ force })
     if (force) this.#closing.cutOff += this.#dispatcher.rejectWaiting(new PoolClosedError('forced'))
     this.#finishIfIdle()
     return await this.#closing.done
@@ -166,6 +186,7 @@ export class Pool<Module = any> extends EventEmitter<PoolEvents> {
   /** Rejects all tasks with `PoolClosedError` and ends all workers, at once. Calling it again is no error. */
   async destroy(): Promise<void> {
     this.#closing ??= this.#beginClosing()
+    this.#annexes?.destroy()
     this.#shutDown(new PoolClosedError('destroyed'))
     await this.#closing.done
   }
@@ -176,7 +197,7 @@ export class Pool<Module = any> extends EventEmitter<PoolEvents> {
 
   /** Tasks that wait. */
   get queueSize(): number {
-    return this.#dispatcher.queueSize
+    return this.#admission.waiting
   }
 
   get maxQueue(): number {
@@ -190,7 +211,7 @@ export class Pool<Module = any> extends EventEmitter<PoolEvents> {
 
   /** Tasks that ended after a worker had them, whatever the outcome. */
   get completed(): number {
-    return this.#counters.completed
+    return this.#sum(this.#counters.completed, annex => annex.completed)
   }
 
   /** Milliseconds since construction. */
@@ -201,7 +222,7 @@ export class Pool<Module = any> extends EventEmitter<PoolEvents> {
   /** 0 to 1: the time tasks ran, of the time that all workers had. 0 with `recordTiming: false`. */
   get utilization(): number {
     if (this.#timings === null || this.duration === 0) return 0
-    return Math.min(this.#timings.totalRunMs / (this.duration * this.#slots), 1)
+    return Math.min(this.#timings.totalRunMs / (this.duration * this.#allSlots), 1)
   }
 
   get histogram(): PoolHistogram {
@@ -221,13 +242,14 @@ export class Pool<Module = any> extends EventEmitter<PoolEvents> {
     return this.#settings
   }
 
-  /** The threads that are alive or starting. */
+  /** The threads that are alive or starting; workers that are none are in `workers` only. */
   get threads(): Worker[] {
-    return this.#supervisor.workers.map(worker => worker.link!.thread)
+    return this.workers.map(worker => worker.thread).filter(thread => thread !== null)
   }
 
   get workers(): WorkerView[] {
-    return this.#supervisor.workers.map(worker => worker.view)
+    const own = this.#supervisor.workers.map(worker => worker.view)
+    return this.#annexes === null ? own : own.concat(...this.#annexes.opened.map(annex => annex.workers))
   }
 
   /** A snapshot of everything that can be counted. */
@@ -237,17 +259,56 @@ export class Pool<Module = any> extends EventEmitter<PoolEvents> {
       durationMs: this.duration,
       utilization: this.utilization,
       tasks: {
-        ...this.#counters.snapshot(),
-        waiting: this.#dispatcher.waiting,
-        inFlight: this.#dispatcher.inFlight,
+        ...this.#taskCounts(),
       },
       queue: { size: this.queueSize, limit: this.maxQueue, needsDrain: this.needsDrain },
       workers: this.workers.map(workerStats),
       waitTime: durationStats(this.#timings?.waitTime),
       runTime: durationStats(this.#timings?.runTime),
-      transport: this.#transport.lane === null ? 'port' : 'lane',
+      backend: this.#settings.backend,
+      transport: this.#transport.name,
       transportReason: this.#transport.reason,
     }
+  }
+
+  /** For the pool that this one is an annex of. */
+  get load(): Load {
+    return this.#dispatcher
+  }
+
+  #taskCounts(): PoolStats['tasks'] {
+    const { waiting, inFlight } = this.#dispatcher
+    const counts = { ...this.#counters.snapshot(), waiting, inFlight }
+    for (const annex of this.#annexes?.opened ?? []) {
+      const others = annex.#taskCounts()
+      for (const key of Object.keys(counts) as (keyof typeof counts)[]) counts[key] += others[key]
+    }
+    return counts
+  }
+
+  #sum(own: number, of: (annex: Pool) => number): number {
+    return (this.#annexes?.opened ?? []).reduce((total, annex) => total + of(annex), own)
+  }
+
+  #openAnnex(
+    backend: BackendKind,
+    options: PoolOptions,
+    clock: typeof realClock,
+    workerIds: WorkerIds,
+  ): Pool {
+    const own = { ...options, backend, handlers: undefined, queue: anotherQueue(this.#settings.queue) }
+    const house = { admission: this.#admission, timings: this.#timings, workerIds }
+    const annex = new Pool(own, { clock, house })
+    annex.on('error', error => this.#tellError(error))
+    annex.on('message', (value, worker) => this.emit('message', value, worker))
+    annex.on('workerCreate', worker => this.emit('workerCreate', worker))
+    annex.on('workerDestroy', worker => this.emit('workerDestroy', worker))
+    return annex
+  }
+
+  /** Of all backends. */
+  get #allSlots(): number {
+    return this.#slots * (1 + (this.#annexes?.count ?? 0))
   }
 
   get #slots(): number {
@@ -266,7 +327,7 @@ export class Pool<Module = any> extends EventEmitter<PoolEvents> {
 
   #accept(request: TaskRequest, resolve: (value: unknown) => void, reject: (reason: unknown) => void): void {
     const { limit } = this.#admission
-    const mustStartNow = limit !== Number.POSITIVE_INFINITY && this.#dispatcher.queueSize >= limit
+    const mustStartNow = limit !== Number.POSITIVE_INFINITY && this.#admission.waiting >= limit
     if (mustStartNow && (this.#dispatcher.queueSize > 0 || this.#dispatcher.inFlight >= this.#slots)) {
       return reject(new QueueFullError(limit))
     }
@@ -281,7 +342,7 @@ export class Pool<Module = any> extends EventEmitter<PoolEvents> {
     if (
       mustStartNow &&
       isStillWaiting &&
-      this.#dispatcher.queueSize > limit &&
+      this.#admission.waiting > limit &&
       this.#dispatcher.withdraw(task)
     ) {
       this.#settler.reject(task, new QueueFullError(limit))
@@ -326,11 +387,12 @@ export class Pool<Module = any> extends EventEmitter<PoolEvents> {
     this.#dispatcher.rejectWaiting(error)
     const stopped = this.#supervisor.stop(error)
     this.#dispatcher.rejectWaiting(error)
-    void stopped.then(() => {
+    void Promise.all([this.#annexes?.ended(), stopped]).then(([annexed]) => {
       this.#dispatcher.rejectWaiting(error)
       movePool(this.#life, 'closed')
       this.#liveness.end()
-      closing.resolve({ cutOff: closing.cutOff, timedOut: closing.timedOut })
+      const { cutOff = 0, timedOut = false } = annexed ?? {}
+      closing.resolve({ cutOff: closing.cutOff + cutOff, timedOut: closing.timedOut || timedOut })
       this.#tell('close')
     })
   }

@@ -52,6 +52,11 @@ export interface SupervisorListener {
   onDestroyed(worker: WorkerHandle): void
 }
 
+/** The numbers of workers, in one row for all that a pool has. */
+export interface WorkerIds {
+  last: number
+}
+
 /** A worker whose time is over may be about to take a task; then it is looked at again after so long. */
 const RETRY_DELAY_MS = 1
 /** How long a worker that may be loading gets to end itself. Node 20 to 24 abort when one is killed in `require(esm)`. */
@@ -70,13 +75,20 @@ export class Supervisor {
   readonly #clock: Clock
   readonly #listener: SupervisorListener
   readonly #ending = new Map<WorkerHandle, Ending>()
-  #lastId = 0
+  readonly #ids: WorkerIds
   #isStopped = false
   #keepsMinimum = true
   #retirement: Timer | null = null
 
-  constructor(settings: SupervisorSettings, backend: Backend, clock: Clock, listener: SupervisorListener) {
+  constructor(
+    settings: SupervisorSettings,
+    backend: Backend,
+    clock: Clock,
+    listener: SupervisorListener,
+    ids: WorkerIds = { last: 0 },
+  ) {
     this.#settings = settings
+    this.#ids = ids
     this.#backend = backend
     this.#clock = clock
     this.#listener = listener
@@ -100,7 +112,7 @@ export class Supervisor {
   spawn(): WorkerHandle {
     const { concurrentTasksPerWorker, workerHistogram, niceIncrement, preload, workerOptions } =
       this.#settings
-    const id = ++this.#lastId
+    const id = ++this.#ids.last
     const worker = new WorkerHandle(
       id,
       concurrentTasksPerWorker,
@@ -126,7 +138,7 @@ export class Supervisor {
       const handler = this.#settings.preload ?? { filename: '', name: '' }
       this.policy.onFailure(
         false,
-        new WorkerStartError(this.#lastId, handler, 'thread', failure),
+        new WorkerStartError(this.#ids.last, handler, 'thread', failure),
         this.#clock.now(),
       )
       return null
@@ -208,7 +220,7 @@ export class Supervisor {
         if (worker.state !== 'draining') this.#listener.onUnreadable(worker)
       },
       onUserMessage: value => this.#listener.onUserMessage(worker, value),
-      onExit: (exitCode, error) => this.#onExit(worker, exitCode, startError ?? error),
+      onExit: (exitCode, error, signal = null) => this.#onExit(worker, exitCode, startError ?? error, signal),
     }
   }
 
@@ -220,7 +232,7 @@ export class Supervisor {
     this.#planRetirement()
   }
 
-  #onExit(worker: WorkerHandle, exitCode: number, error: unknown): void {
+  #onExit(worker: WorkerHandle, exitCode: number, error: unknown, signal: string | null): void {
     const wasReady = worker.state === 'ready'
     const ending = this.#ending.get(worker)
     const wasGivenUp = worker.state === 'draining'
@@ -233,8 +245,8 @@ export class Supervisor {
     if (wasGivenUp) return this.#listener.onGone(worker)
     this.#remove(worker)
     const cause = wasReady
-      ? this.#deathError(worker, exitCode, error)
-      : this.#startError(worker, this.#deathError(worker, exitCode, error))
+      ? this.#deathError(worker, exitCode, error, signal)
+      : this.#startError(worker, this.#deathError(worker, exitCode, error, signal))
     if (!worker.hasWorked) {
       const known = cause instanceof WorkerStartError ? cause : this.#startError(worker, cause)
       this.policy.onFailure(wasReady, known, this.#clock.now())
@@ -254,8 +266,8 @@ export class Supervisor {
     })
   }
 
-  #deathError(worker: WorkerHandle, exitCode: number, error: unknown): unknown {
-    if (error === undefined) return new WorkerExitError(worker.id, exitCode)
+  #deathError(worker: WorkerHandle, exitCode: number, error: unknown, signal: string | null): unknown {
+    if (error === undefined) return new WorkerExitError(worker.id, exitCode, undefined, signal)
     if ((error as { code?: unknown } | null)?.code === 'ERR_WORKER_OUT_OF_MEMORY') {
       return new WorkerMemoryError(worker.id, error)
     }

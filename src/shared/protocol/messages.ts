@@ -2,10 +2,27 @@
 import type { MessagePort } from 'node:worker_threads'
 import type { SharedWords } from '../base/atomics.js'
 import type { PackedThrown } from '../errors/remote-error.js'
+import type { TransferItem } from './move.js'
 
-/** The first word to a new worker, over its parent port; everything after it goes over `port`. */
-export interface StartOrder {
+/** What a worker says its words to: a port of its own thread, or a pipe to another process that keeps a port's promises. */
+export interface HostPort {
+  /** Throws what cannot be sent; then nothing was. */
+  postMessage(message: ToHost, transferList?: readonly TransferItem[]): void
+  on(event: 'message', listener: (message: ToWorker) => void): unknown
+  on(event: 'messageerror', listener: () => void): unknown
+}
+
+/** The first word to a new worker; everything after it goes over `port`. */
+export interface StartOrder extends WorkerOrder {
   port: MessagePort
+}
+
+/** The first word to a worker in a process of its own, which finds its pipes open. */
+export interface ProcessOrder extends WorkerOrder {
+  workerData: unknown
+}
+
+export interface WorkerOrder {
   road: RoadOrder
   niceIncrement: number
   /** Loaded before the worker says it is ready; `null` when the pool has no file of its own. */
@@ -15,6 +32,8 @@ export interface StartOrder {
 /** How tasks will reach the worker. */
 export type RoadOrder =
   | { kind: 'port'; claims: SharedWords }
+  /** Nothing is shared: the worker tells what it begins. */
+  | { kind: 'pipe' }
   | {
       kind: 'lane'
       lane: SharedArrayBuffer
@@ -77,6 +96,8 @@ export type ToHost =
   | { kind: 'send'; taskId: number; slot: number }
   /** Of the first `received` tasks posted, those begun and not answered. Every answer given before was sent before. */
   | { kind: 'holding'; taskIds: number[]; received: number }
+  /** What nobody caught, and what this process ends of; said by the link when it has ended. */
+  | { kind: 'dying'; error: PackedThrown }
   /** A file failed again after it was tried again; a fresh worker may fare better. */
   | { kind: 'stale' }
   /** The `ordinal`-th task posted on this channel could not be read by the worker. */
