@@ -4,8 +4,8 @@ import { writeSync } from 'node:fs'
 import { Socket } from 'node:net'
 import {
   BEGUN,
-  FrameReader,
   type FrameKind,
+  FrameReader,
   HEAD_BYTES,
   LOADED,
   LOADING,

@@ -18,7 +18,8 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal
 
 // A thread's error arrives by itself. Where the user catches what nobody caught, the process lives on.
 process.on('uncaughtExceptionMonitor', error => {
-  if (process.listenerCount('uncaughtException') === 0) port.postMessage({ kind: 'dying', error: pack(error) })
+  if (process.listenerCount('uncaughtException') === 0)
+    port.postMessage({ kind: 'dying', error: pack(error) })
 })
 
 const port: PipePort = new PipePort(3, 4, { onOrder: begin, onEnd: () => exit(1) })

@@ -2,8 +2,8 @@
 // where there is something to hold it to, a promise of its own.
 import assert from 'node:assert/strict'
 import { describe, test as nodeTest } from 'node:test'
-import { test } from '../helpers/pool-test.js'
 import { handler } from '../helpers/handler.js'
+import { test } from '../helpers/pool-test.js'
 import { deviations } from './deviations.js'
 import { Journal } from './journal.js'
 import { endings } from './promises/endings.js'

@@ -53,7 +53,8 @@ export const deviations = {
   inline: {
     'a running task that is cancelled rejects at once, and the next one runs': {
       because: 'nothing can end a handler on the host’s own thread',
-      instead: 'a running task that is cancelled rejects at once, and its place is free when its handler ends',
+      instead:
+        'a running task that is cancelled rejects at once, and its place is free when its handler ends',
       async body({ open, journal }) {
         const pool = open()
         const controller = new AbortController()

@@ -27,7 +27,9 @@ for (const [name, signal] of [
   ['segfault', 'SIGSEGV'],
   ['abort', 'SIGABRT'],
 ]) {
-  test(`${name} of a handler fails its task with the signal, and the pool works on`, { skip: !isUnix }, async open => {
+  test(`${name} of a handler fails its task with the signal, and the pool works on`, {
+    skip: !isUnix,
+  }, async open => {
     const pool = open(options)
     const error = await rejection(pool.run(undefined, { name }))
     assert.equal(error.code, 'ERR_LIDO_WORKER_EXIT')
@@ -38,20 +40,27 @@ for (const [name, signal] of [
 }
 
 for (const name of ['spin', 'never']) {
-  test(`a host that is killed leaves no process behind, not one busy in '${name}'`, { skip: !isUnix }, async (_, t) => {
-    const journal = new Journal(t)
-    const { child, ended } = startProgram(`
+  test(
+    `a host that is killed leaves no process behind, not one busy in '${name}'`,
+    { skip: !isUnix },
+    async (_, t) => {
+      const journal = new Journal(t)
+      const { child, ended } = startProgram(`
       const pool = new Pool({ filename: handler('conformant.js'), backend: 'process', minThreads: 2, maxThreads: 2 })
       pool.run({ journal: ${JSON.stringify(journal.path)} }, { name: '${name}' })
       await pool.run(1)
       const { appendFileSync } = await import('node:fs')
       appendFileSync(${JSON.stringify(journal.path)}, pool.workers.map(worker => worker.pid).join(' ') + '\\n')`)
-    const pids = (await journal.lines(2)).find(line => line !== 'begun').split(' ').map(Number)
-    assert.equal(pids.length, 2)
-    child.kill('SIGKILL')
-    for (const pid of pids) await untilGone(pid)
-    assert.equal((await ended).signal, 'SIGKILL')
-  })
+      const pids = (await journal.lines(2))
+        .find(line => line !== 'begun')
+        .split(' ')
+        .map(Number)
+      assert.equal(pids.length, 2)
+      child.kill('SIGKILL')
+      for (const pid of pids) await untilGone(pid)
+      assert.equal((await ended).signal, 'SIGKILL')
+    },
+  )
 }
 
 test('a signal to the whole group, as Ctrl-C sends it, ends no worker', { skip: !isUnix }, async open => {

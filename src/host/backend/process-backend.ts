@@ -1,14 +1,14 @@
 // Workers as processes. Three pipes of the pool's own: to the worker, from it, and one that only says by closing that this
 // process is no more. The channel of `process.send` beside them is the user's.
-import type { ChildProcess } from 'node:child_process'
+import type { ChildProcess, SpawnOptions } from 'node:child_process'
 import type { Socket } from 'node:net'
 import { fileURLToPath } from 'node:url'
-import { realClock, type Timer } from '../../shared/base/clock.js'
 import type { SharedWords } from '../../shared/base/atomics.js'
+import { realClock, type Timer } from '../../shared/base/clock.js'
 import { claim, markLoading } from '../../shared/channel/claims.js'
 import { BEGUN, type FrameKind, FrameReader, LOADING } from '../../shared/channel/frames.js'
-import { unpack } from '../../shared/errors/remote-error.js'
 import { packMessage, unpackMessage } from '../../shared/channel/process-values.js'
+import { unpack } from '../../shared/errors/remote-error.js'
 import type { ProcessOrder, ToHost, ToWorker } from '../../shared/protocol/messages.js'
 import type { TransferItem } from '../../shared/protocol/move.js'
 import type { Backend, LinkListener, WorkerLink, WorkerSpec } from './backend.js'
@@ -136,12 +136,14 @@ class ProcessLink implements WorkerLink {
 function spawnNode(workerOptions: Record<string, unknown>): ChildProcess {
   // Asked for here: a program without such workers does not load it.
   const { spawn } = process.getBuiltinModule('node:child_process')
-  const child = spawn(process.execPath, processArguments(fileURLToPath(processEntryUrl), workerOptions), {
+  const options: SpawnOptions = Object.assign(Object.create(null), {
     stdio: [...STDIO],
     serialization: 'advanced',
     env: processEnvironment(workerOptions.env),
     windowsHide: true,
   })
+  const entry = fileURLToPath(processEntryUrl)
+  const child = spawn(process.execPath, processArguments(entry, workerOptions), options)
   if (child.pid !== undefined) return child
   // The reason comes later, as an event; without a listener it would end this process.
   child.on('error', () => {})

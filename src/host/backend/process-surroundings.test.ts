@@ -4,10 +4,18 @@ import { test } from 'node:test'
 import { exitCodeOf, inheritedFlags, processArguments } from './process-surroundings.js'
 
 const cases: [string, string[], string[]][] = [
-  ['hooks and limits', ['--import', './hook.js', '-r', 'x', '--no-warnings'], ['--import', './hook.js', '-r', 'x', '--no-warnings']],
+  [
+    'hooks and limits',
+    ['--import', './hook.js', '-r', 'x', '--no-warnings'],
+    ['--import', './hook.js', '-r', 'x', '--no-warnings'],
+  ],
   ['not the text to run', ['-e', 'code', '--input-type=module'], []],
   ['not the text to print', ['--expose-gc', '-p', '1 + 1'], ['--expose-gc']],
-  ['not the debugger', ['--inspect-brk=9229', '--inspect', '--debug-port=1', '--inspect-publish-uid=http'], []],
+  [
+    'not the debugger',
+    ['--inspect-brk=9229', '--inspect', '--debug-port=1', '--inspect-publish-uid=http'],
+    [],
+  ],
   ['not the test runner', ['--test', '--test-concurrency=2', '--watch'], []],
 ]
 for (const [title, given, expected] of cases) {

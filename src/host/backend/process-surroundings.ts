@@ -3,7 +3,8 @@
 import { constants } from 'node:os'
 
 /** Flags of this process that say what it runs, or that only one process can have. */
-const NOT_INHERITED = /^-(?:e|p|pe|i|c)$|^--(?:eval|print|interactive|check|test|watch|input-type|build-snapshot)\b/
+const NOT_INHERITED =
+  /^-(?:e|p|pe|i|c)$|^--(?:eval|print|interactive|check|test|watch|input-type|build-snapshot)\b/
 const INSPECTOR = /^--(?:inspect|debug)(?:-\w+)*(?:=|$)/
 /** Those of them whose value is the next word. */
 const TAKES_NEXT_WORD = new Set(['-e', '--eval', '-p', '--print', '-pe'])
@@ -17,7 +18,7 @@ interface HeapLimits {
 /** The words of the command line after the program. */
 export function processArguments(entry: string, options: Record<string, unknown>): string[] {
   const flags = (options.execArgv ?? []) as string[]
-  const limits = heapFlags((options.resourceLimits ?? {}) as HeapLimits)
+  const limits = heapFlags((options.resourceLimits ?? Object.create(null)) as HeapLimits)
   const words = ((options.argv ?? []) as unknown[]).map(String)
   return [...flags, ...limits, entry, ...words]
 }

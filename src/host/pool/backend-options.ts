@@ -26,24 +26,27 @@ export function resolveBackend(given: unknown, option = 'backend'): BackendKind 
 /** Only those that differ from the pool are kept. */
 export function resolveHandlers(
   given: unknown,
-  own: BackendKind,
+  pools: BackendKind,
   filename: string | null,
   options: PoolOptions,
 ): ReadonlyMap<string, BackendKind> | null {
   if (given === undefined) return null
-  if (filename === null) {
-    throw new InvalidOptionError('handlers', "The option 'handlers' speaks of exports of 'filename': give that too.")
+  const said = Object.entries(plainObject('handlers', given))
+  if (said.length > 0 && filename === null) {
+    throw new InvalidOptionError(
+      'handlers',
+      "The option 'handlers' speaks of exports of 'filename': give that too.",
+    )
   }
   const elsewhere = new Map<string, BackendKind>()
-  for (const [name, value] of Object.entries(plainObject('handlers', given))) {
+  for (const [name, value] of said) {
     const option = `handlers.${name}`
-    const said = plainObject(option, value)
-    for (const key of Object.keys(said)) {
+    const own = plainObject(option, value)
+    for (const key of Object.keys(own)) {
       if (key !== 'backend') refuse(option, value, "an object as { backend: 'process' }; it has no other key")
     }
-    if (said.backend === undefined) continue
-    const backend = resolveBackend(said.backend, `${option}.backend`)
-    if (backend !== own) elsewhere.set(name, backend)
+    const backend = own.backend === undefined ? pools : resolveBackend(own.backend, `${option}.backend`)
+    if (backend !== pools) elsewhere.set(name, backend)
   }
   for (const backend of new Set(elsewhere.values())) resolveWorkerOptions(options, backend)
   if (elsewhere.size > 0 && options.queue !== undefined) anotherQueue(options.queue)

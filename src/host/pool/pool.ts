@@ -391,8 +391,9 @@ export class Pool<Module = any> extends EventEmitter<PoolEvents> {
       this.#dispatcher.rejectWaiting(error)
       movePool(this.#life, 'closed')
       this.#liveness.end()
-      const { cutOff = 0, timedOut = false } = annexed ?? {}
-      closing.resolve({ cutOff: closing.cutOff + cutOff, timedOut: closing.timedOut || timedOut })
+      const { cutOff, timedOut } = closing
+      if (annexed === undefined) closing.resolve({ cutOff, timedOut })
+      else closing.resolve({ cutOff: cutOff + annexed.cutOff, timedOut: timedOut || annexed.timedOut })
       this.#tell('close')
     })
   }

@@ -49,7 +49,11 @@ function refuseForProcesses({ env, resourceLimits }: PoolOptions): void {
   for (const limit of ['stackSizeMb', 'codeRangeSizeMb'] as const) {
     const value = (resourceLimits as Record<string, unknown> | null | undefined)?.[limit]
     if (value === undefined) continue
-    refuse(`resourceLimits.${limit}`, value, "left out with backend 'process': only the heap of a process is limited")
+    refuse(
+      `resourceLimits.${limit}`,
+      value,
+      "left out with backend 'process': only the heap of a process is limited",
+    )
   }
 }
 

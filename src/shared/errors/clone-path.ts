@@ -27,7 +27,11 @@ export function findUncloneable(value: unknown, root: string): string {
 
 /** The path of this very member. */
 export function findMember(value: unknown, wanted: object, root: string): string {
-  return find(value, root, member => member === wanted || (ArrayBuffer.isView(member) && member.buffer === wanted))
+  return find(
+    value,
+    root,
+    member => member === wanted || (ArrayBuffer.isView(member) && member.buffer === wanted),
+  )
 }
 
 function isUncloneable(member: unknown): boolean {

@@ -8,7 +8,10 @@ export const errors = {
     for (const name of ['fail', 'failLater']) {
       const error = await rejection(pool.run('own', { name }))
       assert.ok(error instanceof TypeError)
-      assert.deepEqual([error.name, error.message, error.code, error.data], ['OwnError', 'not that', 'E_OWN', [1]])
+      assert.deepEqual(
+        [error.name, error.message, error.code, error.data],
+        ['OwnError', 'not that', 'E_OWN', [1]],
+      )
       assert.ok(error.cause instanceof RangeError)
       assert.match(error.stack, /conformant\.js/)
     }
