@@ -16,14 +16,20 @@ export interface House {
   workerIds: WorkerIds
 }
 
+export interface Annex {
+  pool: Pool
+  /** What waits and runs there. */
+  load: Load
+}
+
 export class Annexes {
   readonly #settings: PoolSettings
   readonly #handlers: ReadonlyMap<string, BackendKind>
-  readonly #open: (backend: BackendKind) => Pool
-  readonly #opened = new Map<BackendKind, Pool>()
+  readonly #open: (backend: BackendKind) => Annex
+  readonly #opened = new Map<BackendKind, Annex>()
 
   /** @param open makes the annex; throws what a pool's constructor throws */
-  constructor(settings: PoolSettings, open: (backend: BackendKind) => Pool) {
+  constructor(settings: PoolSettings, open: (backend: BackendKind) => Annex) {
     this.#settings = settings
     this.#handlers = settings.handlers!
     this.#open = open
@@ -35,7 +41,7 @@ export class Annexes {
   }
 
   get opened(): Pool[] {
-    return [...this.#opened.values()]
+    return [...this.#opened.values()].map(annex => annex.pool)
   }
 
   /** The annex where a call with these options is at home; `null`: the pool itself, which also judges bad options. */
@@ -50,12 +56,17 @@ export class Annexes {
       annex = this.#open(backend)
       this.#opened.set(backend, annex)
     }
-    return annex
+    return annex.pool
   }
 
   /** Of the pool and all that is open. */
   loadWith(own: Load): Load {
-    const sum = (key: keyof Load) => this.opened.reduce((total, annex) => total + annex.load[key], own[key])
+    const annexes = this.#opened
+    const sum = (key: keyof Load) => {
+      let total = own[key]
+      for (const { load } of annexes.values()) total += load[key]
+      return total
+    }
     return {
       get queueSize() {
         return sum('queueSize')
@@ -67,11 +78,11 @@ export class Annexes {
   }
 
   close(options: CloseOptions): void {
-    for (const annex of this.#opened.values()) void annex.close(options)
+    for (const pool of this.opened) void pool.close(options)
   }
 
   destroy(): void {
-    for (const annex of this.#opened.values()) void annex.destroy()
+    for (const pool of this.opened) void pool.destroy()
   }
 
   /** What closing them came to; they must be closing. */

@@ -13,13 +13,13 @@ import type { Backend, BackendKind } from '../backend/backend.js'
 import { Dispatcher } from '../dispatch/dispatcher.js'
 import { Counters } from '../observe/counters.js'
 import { type PoolHistogram, poolHistogram, Timings } from '../observe/timings.js'
-import { Admission, type Load } from '../queue/admission.js'
+import { Admission } from '../queue/admission.js'
 import { Supervisor, type WorkerIds } from '../supervisor/supervisor.js'
 import type { WorkerView } from '../supervisor/worker-handle.js'
 import { Cancellation } from '../task/cancellation.js'
 import { Settler } from '../task/settle.js'
 import { Task, type TaskRequest } from '../task/task.js'
-import { Annexes, type House } from './annexes.js'
+import { type Annex, Annexes, type House } from './annexes.js'
 import { backendOf } from './backend-of.js'
 import { anotherQueue } from './backend-options.js'
 import { type CloseOptions, type CloseReport, Closing, checkCloseOptions } from './closing.js'
@@ -271,11 +271,6 @@ export class Pool<Module = any> extends EventEmitter<PoolEvents> {
     }
   }
 
-  /** For the pool that this one is an annex of. */
-  get load(): Load {
-    return this.#dispatcher
-  }
-
   #taskCounts(): PoolStats['tasks'] {
     const { waiting, inFlight } = this.#dispatcher
     const counts = { ...this.#counters.snapshot(), waiting, inFlight }
@@ -295,7 +290,7 @@ export class Pool<Module = any> extends EventEmitter<PoolEvents> {
     options: PoolOptions,
     clock: typeof realClock,
     workerIds: WorkerIds,
-  ): Pool {
+  ): Annex {
     const own = { ...options, backend, handlers: undefined, queue: anotherQueue(this.#settings.queue) }
     const house = { admission: this.#admission, timings: this.#timings, workerIds }
     const annex = new Pool(own, { clock, house })
@@ -303,7 +298,7 @@ export class Pool<Module = any> extends EventEmitter<PoolEvents> {
     annex.on('message', (value, worker) => this.emit('message', value, worker))
     annex.on('workerCreate', worker => this.emit('workerCreate', worker))
     annex.on('workerDestroy', worker => this.emit('workerDestroy', worker))
-    return annex
+    return { pool: annex, load: annex.#dispatcher }
   }
 
   /** Of all backends. */
