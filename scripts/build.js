@@ -71,7 +71,8 @@ function compileCjs() {
 async function bundleDoors() {
   const doors = ['index.js', 'worker/index.js']
   const adapter = 'adapters/piscina/index.js'
-  const esm = await bundleFor('esm', [...doors, adapter, 'worker/entry.js'])
+  const entries = ['worker/entry.js', 'worker/process-entry.js', 'worker/inline-entry.js']
+  const esm = await bundleFor('esm', [...doors, adapter, ...entries])
   const cjs = await bundleFor('cjs', doors)
   // For `require()` the module is the class.
   const cjsAdapter = await bundleFor('cjs', [adapter], 'module.exports = module.exports.Piscina')

@@ -1,7 +1,10 @@
 // The front door.
+
+export type { BackendKind } from './host/backend/backend.js'
 export type { LoadBalancer } from './host/dispatch/chooser.js'
 export type { DurationSummary } from './host/observe/histogram.js'
 export type { PoolHistogram } from './host/observe/timings.js'
+export type { HandlerOptions } from './host/pool/backend-options.js'
 export type { CloseOptions, CloseReport } from './host/pool/closing.js'
 export type { PoolOptions, PoolSettings } from './host/pool/options.js'
 export { Pool, type PoolEvents } from './host/pool/pool.js'

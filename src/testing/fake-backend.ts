@@ -38,6 +38,8 @@ export class FakeBackend implements Backend {
 }
 
 export class FakeLink implements WorkerLink {
+  readonly kind = 'thread'
+  readonly process = null
   readonly thread: Worker
   readonly spec: WorkerSpec
   /** What the host posted, oldest first. */

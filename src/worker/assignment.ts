@@ -1,8 +1,7 @@
 // A task as the executor sees it, whichever road it came by.
-import type { MessagePort } from 'node:worker_threads'
-import { findUncloneable } from '../shared/errors/clone-path.js'
+import { pathOfRefused } from '../shared/errors/clone-path.js'
 import { type PackedThrown, pack, withoutData } from '../shared/errors/remote-error.js'
-import type { FailureReason, Handler, ToHost } from '../shared/protocol/messages.js'
+import type { FailureReason, Handler, HostPort, ToHost } from '../shared/protocol/messages.js'
 import { isMoved, transferOf, valueSymbol } from '../shared/protocol/move.js'
 
 export interface Assignment {
@@ -28,7 +27,7 @@ export interface Unsendable {
 }
 
 /** Sends a result over the port; what cannot be sent is not, and the reason is returned. */
-export function sendResult(port: MessagePort, task: Addressed, result: unknown): Unsendable | null {
+export function sendResult(port: HostPort, task: Addressed, result: unknown): Unsendable | null {
   try {
     if (isMoved(result)) {
       port.postMessage(
@@ -40,12 +39,12 @@ export function sendResult(port: MessagePort, task: Addressed, result: unknown):
     }
     return null
   } catch (failure) {
-    return { error: pack(failure), path: findUncloneable(result, 'result') }
+    return { error: pack(failure), path: pathOfRefused(failure, result, 'result') }
   }
 }
 
 export function sendFailure(
-  port: MessagePort,
+  port: HostPort,
   task: Addressed,
   reason: FailureReason,
   error: PackedThrown,

@@ -4,9 +4,33 @@ import './mark-worker.js'
 import { parentPort, receiveMessageOnPort } from 'node:worker_threads'
 import { invariant } from '../shared/base/invariant.js'
 import type { StartOrder } from '../shared/protocol/messages.js'
+import { watchCrash } from './crash.js'
+import { LaneIntake } from './lane-intake.js'
+import { PortIntake } from './port-intake.js'
 import { serve } from './serve.js'
+import { SharedSlotBook } from './slot-book.js'
+import { flushStdio } from './stdio-flush.js'
+
+// Before any handler's module can put another in its place.
+const exit = process.exit.bind(process)
 
 invariant(parentPort !== null, 'the worker entry runs in a worker')
 const order = receiveMessageOnPort(parentPort)
-if (order !== undefined) void serve(order.message as StartOrder)
-else parentPort.once('message', (late: StartOrder) => void serve(late))
+if (order !== undefined) begin(order.message as StartOrder)
+else parentPort.once('message', begin)
+
+function begin(order: StartOrder): void {
+  const { port, road } = order
+  invariant(road.kind !== 'pipe', 'a thread has a port')
+  void serve(order, {
+    port,
+    makeIntake: executor =>
+      road.kind === 'lane'
+        ? new LaneIntake(port, road, executor)
+        : new PortIntake(port, new SharedSlotBook(road.claims), executor),
+    flush: flushStdio,
+    onEnd: callback => process.on('exit', callback),
+    onCrash: watchCrash,
+    end: exit,
+  })
+}

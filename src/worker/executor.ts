@@ -3,15 +3,18 @@
 import { pack } from '../shared/errors/remote-error.js'
 import type { Handler } from '../shared/protocol/messages.js'
 import type { Assignment } from './assignment.js'
-import { type HandlerFunction, hasFailedAgain, loadHandler } from './handler-loader.js'
+import { type HandlerFunction, hasFailedAgain } from './handler-loader.js'
 import type { Limits } from './limits.js'
-import { flushStdio } from './stdio-flush.js'
 
 export interface ExecutorHooks {
+  /** The function, or `null` when its file has none of that name. Rejects with what the file threw. */
+  load(handler: Handler): Promise<HandlerFunction | null>
   /** A file failed again after it was tried again. */
   onStale(): void
-  /** The thread ends; what was done is still answered. */
+  /** The worker ends; what was done is still answered. */
   onEnd(): void
+  /** A promise when something that was printed is still to be written, nothing otherwise. */
+  flush(): Promise<unknown> | undefined
 }
 
 export class Executor {
@@ -24,10 +27,12 @@ export class Executor {
 
   constructor(hooks: ExecutorHooks) {
     this.#hooks = hooks
-    process.on('exit', () => {
-      hooks.onEnd()
-      for (const answer of this.#unsent) answer()
-    })
+  }
+
+  /** The worker ends: what was done is answered. */
+  end(): void {
+    this.#hooks.onEnd()
+    for (const answer of this.#unsent) answer()
   }
 
   run(task: Assignment): void {
@@ -42,7 +47,7 @@ export class Executor {
     let handler: HandlerFunction | null
     task.markLoading(true)
     try {
-      handler = await loadHandler(wanted)
+      handler = await this.#hooks.load(wanted)
     } catch (failure) {
       task.markLoading(false)
       task.fail('load', pack(failure), '')
@@ -65,7 +70,7 @@ export class Executor {
       return this.#afterFlush(() => task.fail('thrown', pack(thrown), ''))
     }
     if (promise === null) {
-      const flushed = flushStdio()
+      const flushed = this.#hooks.flush()
       if (flushed === undefined) task.succeed(result)
       else this.#after(flushed, () => task.succeed(result))
     } else {
@@ -77,7 +82,7 @@ export class Executor {
   }
 
   #afterFlush(answer: () => void): void {
-    const flushed = flushStdio()
+    const flushed = this.#hooks.flush()
     if (flushed === undefined) answer()
     else this.#after(flushed, answer)
   }

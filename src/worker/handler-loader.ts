@@ -21,24 +21,15 @@ interface Loaded {
 
 const files = new Map<string, Loaded>()
 
-/** The functions `teardown` of the modules loaded so far. */
-export const teardowns: (() => unknown)[] = []
-let onTeardown = () => {}
-
-/** @param listener told when a module that exports a teardown was loaded, before any function of it is called */
-export function watchTeardowns(listener: () => void): void {
-  onTeardown = listener
-}
-
-/** The function, or `null` when the file has none of that name. Rejects with what the file threw. */
-export async function loadHandler({ filename, name }: Handler): Promise<HandlerFunction | null> {
-  const namespace = await loadFile(filename)
+/** The function, or `null` when the module has none of that name. */
+export async function findHandler(namespace: object, name: string): Promise<HandlerFunction | null> {
   const inner = Object.hasOwn(namespace, 'default') ? await ownMember(namespace, 'default') : undefined
   if (name === 'default') return asFunction(inner) ?? asFunction(await ownMember(inner, 'default'))
   return asFunction(await ownMember(namespace, name)) ?? asFunction(await ownMember(inner, name))
 }
 
-function loadFile(filename: string): Promise<object> {
+/** Rejects with what the file threw. */
+export function loadFile(filename: string): Promise<object> {
   const known = files.get(filename)
   if (known !== undefined && !isWorthRetrying(known)) return known.namespace
   const attempt = known === undefined ? 0 : known.attempt + 1
@@ -47,10 +38,7 @@ function loadFile(filename: string): Promise<object> {
   const loaded: Loaded = { namespace: evaluate(filename, attempt), failedAt: null, attempt }
   files.set(filename, loaded)
   loaded.namespace.then(
-    namespace => {
-      loading.delete(filename)
-      noteTeardown(namespace)
-    },
+    () => loading.delete(filename),
     () => {
       loading.delete(filename)
       loaded.failedAt = realClock.now()
@@ -97,16 +85,16 @@ function ownMember(container: unknown, name: string): unknown {
   return Object.hasOwn(container, name) ? (container as Record<string, unknown>)[name] : undefined
 }
 
-/** A module is the user's: to look at it may throw. */
-function noteTeardown(namespace: object): void {
+/** What the module wants done before its worker ends; a module is the user's: to look at it may throw. */
+export function findTeardown(namespace: object): (() => unknown) | null {
   try {
     const teardown =
       asFunction(ownMember(namespace, 'teardown')) ??
       asFunction(ownMember(ownMember(namespace, 'default'), 'teardown'))
-    if (teardown === null) return
-    teardowns.push(() => teardown(undefined))
-    onTeardown()
-  } catch {}
+    return teardown === null ? null : () => teardown(undefined)
+  } catch {
+    return null
+  }
 }
 
 function asFunction(value: unknown): HandlerFunction | null {

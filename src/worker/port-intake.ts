@@ -1,30 +1,31 @@
 // Tasks that come by the port, each with its payload, into a slot of this worker.
-import type { MessagePort } from 'node:worker_threads'
-import type { SharedWords } from '../shared/base/atomics.js'
-import { canBeTakenBack, claim, markLoading, maySpin, postCount } from '../shared/channel/claims.js'
 import type { PackedThrown } from '../shared/errors/remote-error.js'
-import type { FailureReason, Handler, ToHost, ToWorker } from '../shared/protocol/messages.js'
+import type { FailureReason, Handler, HostPort, ToHost, ToWorker } from '../shared/protocol/messages.js'
 import { type Assignment, sendFailure, sendResult } from './assignment.js'
 import type { Executor } from './executor.js'
 import type { Intake, RunMessage } from './intake.js'
+import type { SlotBook } from './slot-book.js'
 import { Spinner } from './spinner.js'
 
 export class PortIntake implements Intake {
-  readonly port: MessagePort
-  readonly claims: SharedWords
+  readonly port: HostPort
+  readonly book: SlotBook
   readonly #executor: Executor
   readonly #spinner: Spinner
+  readonly #onQuiet: (() => void) | null
   /** The tasks begun and not answered. */
   readonly #running = new Set<number>()
   #received = 0
   /** What came before the worker was ready, or since it leaves: the host takes back what it can. */
   #early: RunMessage[] | null = []
 
-  constructor(port: MessagePort, claims: SharedWords, executor: Executor) {
+  /** @param onQuiet called when the last task it had begun is answered */
+  constructor(port: HostPort, book: SlotBook, executor: Executor, onQuiet: (() => void) | null = null) {
     this.port = port
-    this.claims = claims
+    this.#onQuiet = onQuiet
+    this.book = book
     this.#executor = executor
-    this.#spinner = new Spinner(() => maySpin(claims))
+    this.#spinner = new Spinner(() => book.maySpin())
   }
 
   open(): void {
@@ -62,20 +63,25 @@ export class PortIntake implements Intake {
 
   /** The host gives no more tasks. What it cannot take back is begun when it has taken back the rest. */
   leave(): void {
-    if (canBeTakenBack(this.claims)) this.#early ??= []
+    if (this.book.canBeTakenBack()) this.#early ??= []
   }
 
   stopTaking(): void {}
 
+  get isBusy(): boolean {
+    return this.#running.size > 0
+  }
+
   onAnswered(taskId: number): void {
     this.#running.delete(taskId)
     if (this.#running.size > 0) return
+    this.#onQuiet?.()
     const received = this.#received
-    this.#spinner.lookOut(() => postCount(this.claims) !== received)
+    this.#spinner.lookOut(() => this.book.postCount() !== received)
   }
 
   #begin(message: RunMessage): void {
-    if (!claim(this.claims, message.slot, message.taskId)) return
+    if (!this.book.claim(message.slot, message.taskId)) return
     this.#running.add(message.taskId)
     this.#executor.run(new PortAssignment(message, this))
   }
@@ -103,7 +109,7 @@ class PortAssignment implements Assignment {
   }
 
   markLoading(isLoading: boolean): void {
-    markLoading(this.#intake.claims, this.#slot, isLoading)
+    this.#intake.book.markLoading(this.#slot, isLoading)
   }
 
   succeed(result: unknown): void {

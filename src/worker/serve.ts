@@ -1,17 +1,16 @@
 // What a worker does for its host: load the pool's file, then take tasks until it is told to stop.
-import type { MessagePort } from 'node:worker_threads'
 import { unreachable } from '../shared/base/invariant.js'
 import { pack } from '../shared/errors/remote-error.js'
-import type { StartOrder, ToHost, ToWorker } from '../shared/protocol/messages.js'
+import type { HostPort, ToHost, ToWorker, WorkerOrder } from '../shared/protocol/messages.js'
 import { Executor } from './executor.js'
-import { loadHandler, watchTeardowns } from './handler-loader.js'
 import type { Intake } from './intake.js'
-import { LaneIntake } from './lane-intake.js'
 import { Limits } from './limits.js'
+import { Modules } from './modules.js'
+import type { Place } from './place.js'
 import { endAsPlanned } from './planned-end.js'
-import { PortIntake } from './port-intake.js'
 
-export async function serve({ port, road, niceIncrement, preload, limits }: StartOrder): Promise<void> {
+export async function serve({ niceIncrement, preload, limits }: WorkerOrder, place: Place): Promise<void> {
+  const { port } = place
   let isLeaving = false
   /** The host is told before it hears of anything that was done since. */
   const leave = () => {
@@ -20,11 +19,21 @@ export async function serve({ port, road, niceIncrement, preload, limits }: Star
     intake.leave()
     say(port, { kind: 'leaving' })
   }
-  const executor = new Executor({ onStale: leave, onEnd: () => intake.stopTaking() })
+  const modules = new Modules(() => say(port, { kind: 'hasTeardown' }))
+  const executor = new Executor({
+    onStale: leave,
+    onEnd: () => intake.stopTaking(),
+    flush: place.flush,
+    load: handler => modules.load(handler),
+  })
   if (limits !== null) executor.limits = new Limits(limits, leave, () => say(port, { kind: 'heavy' }))
-  watchTeardowns(() => say(port, { kind: 'hasTeardown' }))
-  const intake: Intake =
-    road.kind === 'lane' ? new LaneIntake(port, road, executor) : new PortIntake(port, road.claims, executor)
+  const intake: Intake = place.makeIntake(executor)
+  place.onEnd(() => {
+    executor.end()
+    modules.takeDown()
+  })
+  // What the runtime tells of the end has lost the class and what could not be cloned.
+  place.onCrash(failure => say(port, { kind: 'crashed', error: pack(failure) }))
   if (niceIncrement !== 0) await lowerPriority(niceIncrement)
   // Listening before the file is loaded: a worker told to stop need not load it to the end.
   port.on('message', (message: ToWorker) => {
@@ -40,28 +49,26 @@ export async function serve({ port, road, niceIncrement, preload, limits }: Star
         return intake.onMessage(message)
       case 'end':
         intake.stopTaking()
-        return void endAsPlanned(port)
+        return void endAsPlanned(place, modules)
       case 'stop':
-        return process.exit()
+        return place.end()
       default:
         return unreachable(message)
     }
   })
   port.on('messageerror', () => intake.onUnreadable())
-  // What the runtime tells of the end has lost the class and what could not be cloned.
-  process.on('uncaughtExceptionMonitor', failure => say(port, { kind: 'crashed', error: pack(failure) }))
 
   try {
-    if (preload !== null) await loadHandler(preload)
+    if (preload !== null) await modules.load(preload)
   } catch (failure) {
     say(port, { kind: 'startFailed', error: pack(failure) })
-    return process.exit()
+    return place.end()
   }
   say(port, { kind: 'ready' })
   intake.open()
 }
 
-function say(port: MessagePort, message: ToHost): void {
+function say(port: HostPort, message: ToHost): void {
   port.postMessage(message)
 }
 

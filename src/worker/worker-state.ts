@@ -5,5 +5,12 @@ import { brandOf } from '../shared/base/brand.js'
 /** True inside a worker of a pool, false everywhere else. */
 export const isWorkerThread: boolean = (globalThis as Record<symbol, unknown>)[brandOf('worker')] === true
 
+/** Where a worker that is a process has it. */
+const processData = brandOf('workerData')
+
 /** The pool's `workerData`; `undefined` outside a pool's worker. */
-export const workerData: any = isWorkerThread ? threadData : undefined
+export const workerData: any = !isWorkerThread
+  ? undefined
+  : processData in globalThis
+    ? (globalThis as Record<symbol, unknown>)[processData]
+    : threadData

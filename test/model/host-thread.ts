@@ -167,7 +167,9 @@ class HostThread {
         this.#orders.set(worker, spec.road as LaneOrder)
         this.#self.start(worker)
         return {
+          kind: 'thread',
           thread: {} as never,
+          process: null,
           threadId: worker,
           post: message => {
             if (message.kind === 'run') this.#giveAway(message.taskId)

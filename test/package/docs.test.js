@@ -207,7 +207,7 @@ describe('the reference names every member', () => {
 
 describe('the pages', () => {
   const pages = ['README.md', 'ARCHITECTURE.md', 'CONTRIBUTING.md', 'CHANGELOG.md']
-  for (const folder of ['docs', 'docs/reference', 'docs/design']) {
+  for (const folder of ['docs', 'docs/reference', 'docs/design', 'docs/guides']) {
     for (const name of readdirSync(join(root, folder)))
       if (name.endsWith('.md')) pages.push(`${folder}/${name}`)
   }

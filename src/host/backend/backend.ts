@@ -1,6 +1,10 @@
 // The port of a backend: where a worker lives. A kind of it starts one and hands out a link; it decides nothing.
+import type { ChildProcess } from 'node:child_process'
+import type { Worker } from 'node:worker_threads'
 import type { Handler, RoadOrder, ToHost, ToWorker, WorkerLimits } from '../../shared/protocol/messages.js'
 import type { TransferItem } from '../../shared/protocol/move.js'
+
+export type BackendKind = 'thread' | 'process' | 'inline'
 
 export interface WorkerSpec {
   road: RoadOrder
@@ -18,16 +22,22 @@ export interface LinkListener {
   onUnreadable(): void
   /** The user's own traffic on the parent port. */
   onUserMessage(value: unknown): void
-  /** The thread ended. `error` is what it died of, where it said so. Nothing is called after this. */
-  onExit(exitCode: number, error: unknown): void
+  /**
+   * The worker ended. `error` is what it died of, where it said so; `signal` what ended its process, if it was one. Nothing
+   * is called after this.
+   */
+  onExit(exitCode: number, error: unknown, signal?: NodeJS.Signals | null): void
 }
 
 /** One open link to a started worker. It never keeps the process alive. */
 export interface WorkerLink {
-  readonly thread: import('node:worker_threads').Worker
+  readonly kind: BackendKind
+  readonly thread: Worker | null
+  readonly process: ChildProcess | null
+  /** -1 for a worker that is no thread of this process. */
   readonly threadId: number
   post(message: ToWorker, transferList?: readonly TransferItem[]): void
-  /** Kills the worker; `onExit` follows. */
+  /** Kills the worker, where it can be killed; `onExit` follows. */
   terminate(): void
 }
 

@@ -1,7 +1,10 @@
-// Where a worker's life begins. The worker side is the same for both builds: nothing in a thread needs CommonJS.
+// Where a worker's life begins, on each backend. The worker side is the same for both builds: nothing in a worker needs
+// CommonJS.
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 
-export const workerEntryUrl: URL = pathToFileURL(
-  join(__dirname, '..', '..', '..', 'esm', 'worker', 'entry.js'),
-)
+const folder = join(__dirname, '..', '..', '..', 'esm', 'worker')
+
+export const workerEntryUrl: URL = pathToFileURL(join(folder, 'entry.js'))
+export const processEntryUrl: URL = pathToFileURL(join(folder, 'process-entry.js'))
+export const inlineEntryUrl: URL = pathToFileURL(join(folder, 'inline-entry.js'))

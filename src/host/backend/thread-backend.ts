@@ -10,6 +10,8 @@ export const threadBackend: Backend = {
 }
 
 class ThreadLink implements WorkerLink {
+  readonly kind = 'thread'
+  readonly process = null
   readonly thread: Worker
   readonly #port: MessagePort
   readonly #listener: LinkListener

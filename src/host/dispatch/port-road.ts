@@ -2,7 +2,7 @@
 // slot's word first. Nothing but this file and the worker's `port-intake` knows how such a task travels.
 import type { Clock } from '../../shared/base/clock.js'
 import { announcePost, offer, takeBack, wasLoading } from '../../shared/channel/claims.js'
-import { findUnsendable, refuseDetached } from '../../shared/errors/clone-path.js'
+import { findUnsendable, refuseDetached, UnsendableError } from '../../shared/errors/clone-path.js'
 import { NotCloneableError } from '../../shared/errors/pool-errors.js'
 import type { ToHost } from '../../shared/protocol/messages.js'
 import { hasRoomFor } from '../scheduler/placement.js'
@@ -120,26 +120,29 @@ export class PortRoad implements Road {
 
   abandon(task: Task): WorkerHandle | null {
     const worker = task.holder as WorkerHandle
-    return this.takeBack(task) ? null : worker
+    return this.#takeOut(task, this.#parts.canTakeBack) ? null : worker
   }
 
   takeBack(task: Task): boolean {
     const { claims } = slotsOf(task.holder as WorkerHandle)
-    const isOurs = takeBack(claims, task.slot, task.id)
+    if (!this.#parts.canTakeBack || !takeBack(claims, task.slot, task.id)) return false
     this.#release(task)
-    return isOurs
+    return true
   }
 
-  /** What was answered and not received counts as begun. */
-  *leftBehind(worker: WorkerHandle): Generator<LeftTask> {
+  /** What was answered and not received counts as begun. What cannot be taken back may be begun until the very end. */
+  *leftBehind(worker: WorkerHandle, isSure: boolean): Generator<LeftTask> {
+    const canTell = isSure || this.#parts.canTakeBack
     for (const task of worker.tasks()) {
+      if (!canTell && !worker.holding.hasBegun(task)) continue
       const isLoading = wasLoading(slotsOf(worker).claims, task.slot)
-      const wasBegun = !this.takeBack(task)
+      const wasBegun = !this.#takeOut(task, true)
       yield { task, wasBegun, wasLoading: wasBegun && isLoading }
     }
   }
 
   *unbegun(worker: WorkerHandle): Generator<Task> {
+    if (!this.#parts.canTakeBack) return
     const { claims } = slotsOf(worker)
     for (const task of worker.tasks()) {
       if (!task.canBePostedAgain || !takeBack(claims, task.slot, task.id)) continue
@@ -151,6 +154,14 @@ export class PortRoad implements Road {
   /** What was given to a worker stays with it. */
   recall(_most: number): Iterable<Task> {
     return []
+  }
+
+  /** Frees the task's slot in any case; tells whether no worker has begun it and none will. */
+  #takeOut(task: Task, canTakeBack: boolean): boolean {
+    const { claims } = slotsOf(task.holder as WorkerHandle)
+    const isOurs = canTakeBack && takeBack(claims, task.slot, task.id)
+    this.#release(task)
+    return isOurs
   }
 
   /** Older tasks that wait for a worker to start come before younger ones in the line. */
@@ -198,7 +209,8 @@ export class PortRoad implements Road {
     try {
       this.#post(worker, task)
     } catch (failure) {
-      const path = findUnsendable(task.payload, task.transferList)
+      const path =
+        failure instanceof UnsendableError ? failure.path : findUnsendable(task.payload, task.transferList)
       // A getter may have cancelled it meanwhile.
       if (task.state !== 'settled') this.#parts.settler.reject(task, new NotCloneableError(path, failure))
     }

@@ -108,6 +108,8 @@ const judged: Record<keyof PoolOptions, { right: unknown[]; wrong: unknown[] }> 
     wrong: [1, null, [], true],
   },
   retry: { right: [{ attempts: 1 }, { attempts: 3, when: () => true }], wrong: [3, null, [], true] },
+  backend: { right: ['thread', 'process', 'inline'], wrong: ['threads', 1, null, {}] },
+  handlers: { right: [{}], wrong: [1, null, [], 'process'] },
 }
 
 const nested: [string, object, string][] = [
@@ -195,6 +197,24 @@ describe('options together', () => {
 
   test("maxQueue 'auto' is the square of maxThreads", () => {
     assert.equal(resolve({ maxThreads: 7, maxQueue: 'auto' }).maxQueue, 49)
+  })
+
+  test('handlers are said of exports of the file, and kept where they live elsewhere', () => {
+    const filename = '/handler.js'
+    const handlers = { own: { backend: 'thread' }, plain: {}, other: { backend: 'process' } }
+    assert.deepEqual(resolve({ filename, handlers }).handlers, new Map([['other', 'process']]))
+    assert.equal(resolve({ filename, handlers: { plain: {} } }).handlers, null)
+    assert.equal(refusal({ handlers }).option, 'handlers')
+    for (const [said, option] of [
+      [{ other: 1 }, 'handlers.other'],
+      [{ other: { backend: 'fork' } }, 'handlers.other.backend'],
+      [{ other: { name: 'x' } }, 'handlers.other'],
+    ] as const)
+      assert.equal(refusal({ filename, handlers: said }).option, option)
+    // What holds for a process is asked where one handler needs one.
+    assert.equal(refusal({ filename, handlers, env: SHARE_ENV }).option, 'env')
+    const queue = { size: 0, push() {}, shift() {}, remove() {} }
+    assert.equal(refusal({ filename, handlers, queue }).option, 'queue')
   })
 
   test('a queue with a capacity lowers maxQueue to it, and never raises it', () => {

@@ -4,11 +4,13 @@ import type { WorkerOptions } from 'node:worker_threads'
 import type { ErrorClass, ErrorClasses } from '../../shared/errors/error-classes.js'
 import { InvalidOptionError } from '../../shared/errors/pool-errors.js'
 import type { Handler } from '../../shared/protocol/messages.js'
+import type { BackendKind } from '../backend/backend.js'
 import type { LoadBalancer } from '../dispatch/chooser.js'
 import { FifoQueue } from '../queue/fifo-queue.js'
 import type { TaskQueue } from '../queue/task-queue.js'
 import type { LifeSettings } from '../supervisor/worker-limits.js'
 import type { RetrySettings } from '../task/retry.js'
+import { type HandlerOptions, resolveBackend, resolveHandlers } from './backend-options.js'
 import { resolveSignals } from './closing-signals.js'
 import { describe } from './describe-value.js'
 import { resolveErrorClasses } from './error-class-option.js'
@@ -71,6 +73,13 @@ export interface PoolOptions extends LifeOptions {
    * `loadBalancer`, or where there is no SharedArrayBuffer, goes without by itself. Default `true`.
    */
   lane?: boolean | undefined
+  /**
+   * Where workers live: `'thread'` of this process; `'process'` of its own, which survives crashes of native code and gives
+   * its memory back; or `'inline'`, on this very thread, for debugging, tests and tiny work. Default `'thread'`.
+   */
+  backend?: BackendKind | undefined
+  /** Says of single exports of `filename` what holds for them only, as in `{ render: { backend: 'process' } }`. */
+  handlers?: Record<string, HandlerOptions> | undefined
 }
 
 export interface PoolSettings extends LifeSettings {
@@ -97,6 +106,9 @@ export interface PoolSettings extends LifeSettings {
   /** Workers spin while there are fewer of them than this; 0: never. */
   readonly spinCores: number
   readonly lane: boolean
+  readonly backend: BackendKind
+  /** The exports whose tasks run on another backend than the pool's; `null`: there are none. */
+  readonly handlers: ReadonlyMap<string, BackendKind> | null
   /** What each worker is started with. */
   readonly workerOptions: Readonly<Record<string, unknown>>
 }
@@ -131,6 +143,8 @@ const knownOptions = [
   'workerHistogram',
   'spin',
   'lane',
+  'backend',
+  'handlers',
   ...lifeOptionNames,
 ] as const satisfies readonly (keyof PoolOptions)[]
 
@@ -140,6 +154,7 @@ export function resolveOptions(given: unknown): PoolSettings {
   const { idleTimeout = DEFAULT_IDLE_TIMEOUT_MS, closeTimeout = DEFAULT_CLOSE_TIMEOUT_MS } = options
   const { concurrentTasksPerWorker = 1, recordTiming = true, workerHistogram = false } = options
   const { lane = true } = options
+  const backend = resolveBackend(options.backend)
   const queue = resolveQueue(options.queue)
   const maxQueue = resolveMaxQueue(options.maxQueue, maxThreads)
   const filename = resolveFilename(options.filename)
@@ -165,7 +180,9 @@ export function resolveOptions(given: unknown): PoolSettings {
     spinCores: resolveSpin(options.spin),
     lane: boolean('lane', lane),
     ...resolveLife(options),
-    workerOptions: resolveWorkerOptions(options),
+    backend,
+    handlers: resolveHandlers(options.handlers, backend, filename, options),
+    workerOptions: resolveWorkerOptions(options, backend),
   }
 }
 

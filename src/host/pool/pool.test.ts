@@ -435,7 +435,9 @@ describe('figures', () => {
       inFlight: 1,
     })
     assert.deepEqual(queue, { size: 0, limit: 3, needsDrain: false })
-    assert.deepEqual(workers, [{ id: 1, threadId: 1, state: 'ready', usage: 1 }])
+    assert.deepEqual(workers, [
+      { id: 1, backend: 'thread', pid: process.pid, threadId: 1, state: 'ready', usage: 1 },
+    ])
     assert.equal(state, 'open')
   })
 

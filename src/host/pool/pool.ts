@@ -9,17 +9,19 @@ import {
   QueueFullError,
   TaskCancelledError,
 } from '../../shared/errors/pool-errors.js'
-import type { Backend } from '../backend/backend.js'
-import { threadBackend } from '../backend/thread-backend.js'
+import type { Backend, BackendKind } from '../backend/backend.js'
 import { Dispatcher } from '../dispatch/dispatcher.js'
 import { Counters } from '../observe/counters.js'
 import { type PoolHistogram, poolHistogram, Timings } from '../observe/timings.js'
 import { Admission } from '../queue/admission.js'
-import { Supervisor } from '../supervisor/supervisor.js'
+import { Supervisor, type WorkerIds } from '../supervisor/supervisor.js'
 import type { WorkerView } from '../supervisor/worker-handle.js'
 import { Cancellation } from '../task/cancellation.js'
 import { Settler } from '../task/settle.js'
 import { Task, type TaskRequest } from '../task/task.js'
+import { type Annex, Annexes, type House } from './annexes.js'
+import { backendOf } from './backend-of.js'
+import { anotherQueue } from './backend-options.js'
 import { withCallerStack } from './caller-stack.js'
 import { type CloseOptions, type CloseReport, Closing, checkCloseOptions } from './closing.js'
 import { closeOnSignals } from './closing-signals.js'
@@ -42,10 +44,12 @@ export interface PoolEvents {
   close: []
 }
 
-/** For tests of the host: stand-ins for threads and time. */
+/** For tests of the host: stand-ins for threads and time. For an annex: what it shares with its pool. */
 export interface PoolParts {
   clock: typeof realClock
-  backend: Backend
+  /** Default: what the option says. */
+  backend?: Backend
+  house?: House
 }
 
 export class Pool<Module = any> extends EventEmitter<PoolEvents> {
@@ -66,16 +70,18 @@ export class Pool<Module = any> extends EventEmitter<PoolEvents> {
   readonly #withCallerStack: boolean
   /** Ends the listening to signals. */
   #stopListening = () => {}
+  /** `null` unless single handlers live on another backend. */
+  readonly #annexes: Annexes | null
   #lastTaskId = 0
   /** Calls of `recycle` and `reload` under way. */
   #replacing = 0
   #closing: Closing | null = null
 
   /** Throws `InvalidOptionError`. */
-  constructor(options?: PoolOptions, parts: PoolParts = { clock: realClock, backend: threadBackend }) {
+  constructor(options?: PoolOptions, parts: PoolParts = { clock: realClock }) {
     super()
     const settings = resolveOptions(options)
-    const { clock, backend } = parts
+    const { clock, backend = backendOf(settings), house } = parts
     this.#settings = settings
     this.#withCallerStack = settings.callerStack
     this.#clock = clock
@@ -84,11 +90,12 @@ export class Pool<Module = any> extends EventEmitter<PoolEvents> {
       clock,
       () => this.#counters.pending > 0 || this.#closing !== null || this.#replacing > 0,
     )
-    this.#timings = settings.recordTiming ? new Timings() : null
+    this.#timings = house !== undefined ? house.timings : settings.recordTiming ? new Timings() : null
     this.#histogram = poolHistogram(this.#timings)
     this.#settler = new Settler({ onSettled: (task, wasAssigned) => this.#onSettled(task, wasAssigned) })
     this.#cancellation = new Cancellation((task, reason) => this.#dispatcher.cancel(task, reason))
     this.#transport = new Transport(settings)
+    const workerIds: WorkerIds = house?.workerIds ?? { last: 0 }
     const makeHolding = (workerId: number) => this.#transport.makeHolding(workerId)
     this.#supervisor = new Supervisor(
       { ...settings, preload: settings.handler, makeHolding },
@@ -111,6 +118,7 @@ export class Pool<Module = any> extends EventEmitter<PoolEvents> {
         onCreated: worker => this.#tell('workerCreate', worker.view),
         onDestroyed: worker => this.#tell('workerDestroy', worker.view),
       },
+      workerIds,
     )
     this.#dispatcher = new Dispatcher({
       clock,
@@ -127,10 +135,17 @@ export class Pool<Module = any> extends EventEmitter<PoolEvents> {
       onLeft: () => this.#admission.onLeft(),
       onQueueFailure: failure => this.#tellError(failure),
     })
-    this.#admission = new Admission(settings.maxQueue, this.#slots, clock, this.#dispatcher, {
-      onDrain: () => this.#tell('drain'),
-      onNeedsDrain: () => this.#tell('needsDrain'),
-    })
+    this.#annexes =
+      settings.handlers === null
+        ? null
+        : new Annexes(settings, kind => this.#openAnnex(kind, options!, clock, workerIds))
+    const load = this.#annexes === null ? this.#dispatcher : this.#annexes.loadWith(this.#dispatcher)
+    this.#admission =
+      house?.admission ??
+      new Admission(settings.maxQueue, this.#allSlots, clock, load, {
+        onDrain: () => this.#tell('drain'),
+        onNeedsDrain: () => this.#tell('needsDrain'),
+      })
     this.#startMinimum()
     if (settings.closeOnSignals.length > 0)
       this.#stopListening = closeOnSignals(this, settings.closeOnSignals)
@@ -148,6 +163,13 @@ export class Pool<Module = any> extends EventEmitter<PoolEvents> {
     if (this.#life.state !== 'open') return Promise.reject(new PoolClosedError('closed'))
     let request: TaskRequest
     try {
+      if (this.#annexes !== null) {
+        const annex = this.#annexes.poolFor(options)
+        if (annex !== null) {
+          const answer = annex.run(payload, options) as Promise<ResultOf<Module, Name>>
+          return this.#withCallerStack ? withCallerStack(answer, this.run) : answer
+        }
+      }
       request = resolveRun(payload, options, this.#settings)
     } catch (problem) {
       return Promise.reject(problem)
@@ -175,6 +197,7 @@ export class Pool<Module = any> extends EventEmitter<PoolEvents> {
   async close(options: CloseOptions = {}): Promise<CloseReport> {
     const { force = false } = checkCloseOptions(options)
     this.#closing ??= this.#beginClosing()
+    this.#annexes?.close({ force })
     if (force) this.#closing.cutOff += this.#dispatcher.rejectWaiting(new PoolClosedError('forced'))
     this.#finishIfIdle()
     return await this.#closing.done
@@ -183,6 +206,7 @@ export class Pool<Module = any> extends EventEmitter<PoolEvents> {
   /** Rejects all tasks with `PoolClosedError` and ends all workers, at once. Calling it again is no error. */
   async destroy(): Promise<void> {
     this.#closing ??= this.#beginClosing()
+    this.#annexes?.destroy()
     this.#shutDown(new PoolClosedError('destroyed'))
     // Also those that a close() lets run their teardown.
     void this.#supervisor.stop(new PoolClosedError('destroyed'))
@@ -213,7 +237,7 @@ export class Pool<Module = any> extends EventEmitter<PoolEvents> {
 
   /** Tasks that wait. */
   get queueSize(): number {
-    return this.#dispatcher.queueSize
+    return this.#admission.waiting
   }
 
   get maxQueue(): number {
@@ -227,7 +251,7 @@ export class Pool<Module = any> extends EventEmitter<PoolEvents> {
 
   /** Tasks that ended after a worker had them, whatever the outcome. */
   get completed(): number {
-    return this.#counters.completed
+    return this.#sum(this.#counters.completed, annex => annex.completed)
   }
 
   /** Milliseconds since construction. */
@@ -238,7 +262,7 @@ export class Pool<Module = any> extends EventEmitter<PoolEvents> {
   /** 0 to 1: the time tasks ran, of the time that all workers had. 0 with `recordTiming: false`. */
   get utilization(): number {
     if (this.#timings === null || this.duration === 0) return 0
-    return Math.min(this.#timings.totalRunMs / (this.duration * this.#slots), 1)
+    return Math.min(this.#timings.totalRunMs / (this.duration * this.#allSlots), 1)
   }
 
   get histogram(): PoolHistogram {
@@ -258,13 +282,14 @@ export class Pool<Module = any> extends EventEmitter<PoolEvents> {
     return this.#settings
   }
 
-  /** The threads that are alive or starting. */
+  /** The threads that are alive or starting; workers that are none are in `workers` only. */
   get threads(): Worker[] {
-    return this.#supervisor.workers.map(worker => worker.link!.thread)
+    return this.workers.map(worker => worker.thread).filter(thread => thread !== null)
   }
 
   get workers(): WorkerView[] {
-    return this.#supervisor.workers.map(worker => worker.view)
+    const own = this.#supervisor.workers.map(worker => worker.view)
+    return this.#annexes === null ? own : own.concat(...this.#annexes.opened.map(annex => annex.workers))
   }
 
   /** A snapshot of everything that can be counted. */
@@ -274,15 +299,14 @@ export class Pool<Module = any> extends EventEmitter<PoolEvents> {
       durationMs: this.duration,
       utilization: this.utilization,
       tasks: {
-        ...this.#counters.snapshot(),
-        waiting: this.#dispatcher.waiting,
-        inFlight: this.#dispatcher.inFlight,
+        ...this.#taskCounts(),
       },
       queue: { size: this.queueSize, limit: this.maxQueue, needsDrain: this.needsDrain },
       workers: this.workers.map(workerStats),
       waitTime: durationStats(this.#timings?.waitTime),
       runTime: durationStats(this.#timings?.runTime),
-      transport: this.#transport.lane === null ? 'port' : 'lane',
+      backend: this.#settings.backend,
+      transport: this.#transport.name,
       transportReason: this.#transport.reason,
     }
   }
@@ -292,11 +316,55 @@ export class Pool<Module = any> extends EventEmitter<PoolEvents> {
     this.#liveness.onBusy()
     this.#replacing++
     try {
-      await this.#supervisor.replaceAll(isReload)
+      const own = this.#supervisor.replaceAll(isReload)
+      await (this.#annexes === null ? own : this.#annexes.replacedWith(own, isReload))
     } finally {
       this.#replacing--
       this.#liveness.onIdle()
     }
+  }
+
+  #taskCounts(): PoolStats['tasks'] {
+    const { waiting, inFlight } = this.#dispatcher
+    const counts = { ...this.#counters.snapshot(), waiting, inFlight }
+    for (const annex of this.#annexes?.opened ?? []) {
+      const others = annex.#taskCounts()
+      for (const key of Object.keys(counts) as (keyof typeof counts)[]) counts[key] += others[key]
+    }
+    return counts
+  }
+
+  #sum(own: number, of: (annex: Pool) => number): number {
+    return (this.#annexes?.opened ?? []).reduce((total, annex) => total + of(annex), own)
+  }
+
+  #openAnnex(
+    backend: BackendKind,
+    options: PoolOptions,
+    clock: typeof realClock,
+    workerIds: WorkerIds,
+  ): Annex {
+    const own: PoolOptions = {
+      ...options,
+      backend,
+      handlers: undefined,
+      queue: anotherQueue(this.#settings.queue),
+      // What the pool does for its annexes too.
+      closeOnSignals: undefined,
+      callerStack: undefined,
+    }
+    const house = { admission: this.#admission, timings: this.#timings, workerIds }
+    const annex = new Pool(own, { clock, house })
+    annex.on('error', error => this.#tellError(error))
+    annex.on('message', (value, worker) => this.emit('message', value, worker))
+    annex.on('workerCreate', worker => this.emit('workerCreate', worker))
+    annex.on('workerDestroy', worker => this.emit('workerDestroy', worker))
+    return { pool: annex, load: annex.#dispatcher }
+  }
+
+  /** Of all backends. */
+  get #allSlots(): number {
+    return this.#slots * (1 + (this.#annexes?.count ?? 0))
   }
 
   get #slots(): number {
@@ -315,7 +383,7 @@ export class Pool<Module = any> extends EventEmitter<PoolEvents> {
 
   #accept(request: TaskRequest, resolve: (value: unknown) => void, reject: (reason: unknown) => void): void {
     const { limit } = this.#admission
-    const mustStartNow = limit !== Number.POSITIVE_INFINITY && this.#dispatcher.queueSize >= limit
+    const mustStartNow = limit !== Number.POSITIVE_INFINITY && this.#admission.waiting >= limit
     if (mustStartNow && (this.#dispatcher.queueSize > 0 || this.#dispatcher.inFlight >= this.#slots)) {
       return reject(new QueueFullError(limit))
     }
@@ -330,7 +398,7 @@ export class Pool<Module = any> extends EventEmitter<PoolEvents> {
     if (
       mustStartNow &&
       isStillWaiting &&
-      this.#dispatcher.queueSize > limit &&
+      this.#admission.waiting > limit &&
       this.#dispatcher.withdraw(task)
     ) {
       this.#settler.reject(task, new QueueFullError(limit))
@@ -375,12 +443,14 @@ export class Pool<Module = any> extends EventEmitter<PoolEvents> {
     this.#dispatcher.rejectWaiting(error)
     const stopped = isPlanned ? this.#supervisor.finish(error) : this.#supervisor.stop(error)
     this.#dispatcher.rejectWaiting(error)
-    void stopped.then(() => {
+    void Promise.all([this.#annexes?.ended(), stopped]).then(([annexed]) => {
       this.#dispatcher.rejectWaiting(error)
       movePool(this.#life, 'closed')
       this.#liveness.end()
       this.#stopListening()
-      closing.resolve({ cutOff: closing.cutOff, timedOut: closing.timedOut })
+      const { cutOff, timedOut } = closing
+      if (annexed === undefined) closing.resolve({ cutOff, timedOut })
+      else closing.resolve({ cutOff: cutOff + annexed.cutOff, timedOut: timedOut || annexed.timedOut })
       this.#tell('close')
     })
   }

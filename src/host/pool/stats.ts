@@ -1,4 +1,5 @@
 // One plain snapshot of a pool: numbers and strings only, so it can be logged, sent or compared.
+import type { BackendKind } from '../backend/backend.js'
 import type { TaskCounts } from '../observe/counters.js'
 import type { DurationSummary } from '../observe/histogram.js'
 import type { WorkerView } from '../supervisor/worker-handle.js'
@@ -14,8 +15,8 @@ export interface DurationStats {
   maxMs: number
 }
 
-/** The option `lane: false`, a balancer that chooses each task's worker, or no memory that threads could share. */
-export type PortReason = 'option' | 'loadBalancer' | 'noSharedMemory'
+/** A worker that is no thread, the option `lane: false`, a balancer that chooses each task's worker, or no memory that threads could share. */
+export type PortReason = 'backend' | 'option' | 'loadBalancer' | 'noSharedMemory'
 
 export interface PoolStats {
   state: PoolState
@@ -25,12 +26,21 @@ export interface PoolStats {
   utilization: number
   tasks: TaskCounts & { waiting: number; inFlight: number }
   queue: { size: number; limit: number; needsDrain: boolean }
-  workers: { id: number; threadId: number; state: WorkerState; usage: number }[]
+  workers: {
+    id: number
+    backend: BackendKind
+    pid: number
+    threadId: number
+    state: WorkerState
+    usage: number
+  }[]
   /** `null` with `recordTiming: false` and before the first answer. */
   waitTime: DurationStats | null
   runTime: DurationStats | null
-  /** How tasks reach workers: through shared memory, or by messages alone. */
-  transport: 'lane' | 'port'
+  /** Where the pool's workers live; those of single handlers may live elsewhere. */
+  backend: BackendKind
+  /** How tasks reach them: through shared memory, by messages alone, through a pipe to a process, or not away at all. */
+  transport: 'lane' | 'port' | 'pipe' | 'inline'
   /** Why not through shared memory; `null` where they do. */
   transportReason: PortReason | null
 }
@@ -48,5 +58,6 @@ export function durationStats(summary: DurationSummary | undefined): DurationSta
 }
 
 export function workerStats(view: WorkerView): PoolStats['workers'][number] {
-  return { id: view.id, threadId: view.threadId, state: view.state, usage: view.usage }
+  const { id, backend, pid, threadId, state, usage } = view
+  return { id, backend, pid, threadId, state, usage }
 }

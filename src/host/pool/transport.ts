@@ -1,31 +1,32 @@
 // Which road a pool's tasks take.
 import { hasSharedMemory } from '../../shared/channel/claims.js'
+import type { BackendKind } from '../backend/backend.js'
 import { HandlerTable } from '../dispatch/handler-table.js'
 import type { Holding } from '../supervisor/holding.js'
 import { LaneDesk } from '../supervisor/lane-desk.js'
 import { LaneTasks } from '../supervisor/lane-tasks.js'
 import { PortSlots } from '../supervisor/port-slots.js'
 import type { PoolSettings } from './options.js'
-import type { PortReason } from './stats.js'
+import type { PoolStats, PortReason } from './stats.js'
 
 export class Transport {
   readonly handlers = new HandlerTable()
   /** `null`: tasks travel by messages alone. */
   readonly lane: LaneTasks | null
   readonly reason: PortReason | null
+  /** A task posted and not begun can be taken back: host and workers see the same words. */
+  readonly canTakeBack: boolean
+  readonly name: PoolStats['transport']
   readonly #slotsPerWorker: number
 
   constructor(settings: PoolSettings) {
     this.#slotsPerWorker = settings.concurrentTasksPerWorker
     this.reason = whyPort(settings)
+    this.canTakeBack = hasSharedMemory() && settings.backend !== 'process'
+    this.name = nameOf(settings.backend, this.reason)
     this.lane = this.reason === null ? new LaneTasks(settings.maxThreads * this.#slotsPerWorker) : null
     const { handler } = settings
     if (handler !== null) this.lane?.handlers.push({ handlerId: this.handlers.idOf(handler), handler })
-  }
-
-  /** Host and workers see the same words, so a task posted and not begun can be taken back. */
-  get canTakeBack(): boolean {
-    return hasSharedMemory()
   }
 
   makeHolding(workerId: number): Holding {
@@ -35,7 +36,13 @@ export class Transport {
   }
 }
 
-function whyPort({ lane, loadBalancer }: PoolSettings): PortReason | null {
+function nameOf(backend: BackendKind, reason: PortReason | null): PoolStats['transport'] {
+  if (backend === 'thread') return reason === null ? 'lane' : 'port'
+  return backend === 'process' ? 'pipe' : 'inline'
+}
+
+function whyPort({ backend, lane, loadBalancer }: PoolSettings): PortReason | null {
+  if (backend !== 'thread') return 'backend'
   if (!lane) return 'option'
   if (loadBalancer !== null) return 'loadBalancer'
   return hasSharedMemory() ? null : 'noSharedMemory'

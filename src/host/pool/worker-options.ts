@@ -1,6 +1,8 @@
 // What each worker is started with, as `worker_threads` takes it, and what Node says when it does not.
 import { SHARE_ENV } from 'node:worker_threads'
 import { InvalidOptionError } from '../../shared/errors/pool-errors.js'
+import type { BackendKind } from '../backend/backend.js'
+import { inheritedFlags } from '../backend/process-surroundings.js'
 import { boolean, plainObject, refuse, stringArray } from './option-checks.js'
 import type { PoolOptions } from './options.js'
 
@@ -8,7 +10,8 @@ import type { PoolOptions } from './options.js'
 const LEAST_STACK_MB = 1
 const LEAST_OLD_GENERATION_MB = 4
 
-export function resolveWorkerOptions(options: PoolOptions): Record<string, unknown> {
+export function resolveWorkerOptions(options: PoolOptions, backend: BackendKind): Record<string, unknown> {
+  if (backend === 'process') refuseForProcesses(options)
   const resolved: Record<string, unknown> = Object.assign(Object.create(null), { eval: false, name: 'lido' })
   if (options.env !== undefined && options.env !== SHARE_ENV) resolved.env = plainObject('env', options.env)
   else if (options.env !== undefined) resolved.env = SHARE_ENV
@@ -16,7 +19,11 @@ export function resolveWorkerOptions(options: PoolOptions): Record<string, unkno
     resolved.argv = Array.isArray(options.argv) ? options.argv : refuse('argv', options.argv, 'an array')
   }
   const execArgv =
-    options.execArgv === undefined ? inheritedFlags() : stringArray('execArgv', options.execArgv)
+    options.execArgv !== undefined
+      ? stringArray('execArgv', options.execArgv)
+      : backend === 'process'
+        ? inheritedFlags(process.execArgv)
+        : flagsOfThreads()
   if (execArgv !== undefined) resolved.execArgv = execArgv
   if (options.workerData !== undefined) resolved.workerData = options.workerData
   if (options.resourceLimits !== undefined) resolved.resourceLimits = resolveLimits(options.resourceLimits)
@@ -27,11 +34,27 @@ export function resolveWorkerOptions(options: PoolOptions): Record<string, unkno
 }
 
 /** Workers inherit the process's flags; the one that speaks of `--eval`'s text would keep them from starting a file. */
-function inheritedFlags(): string[] | undefined {
+function flagsOfThreads(): string[] | undefined {
   const speaksOfText = (flag: string) => flag.startsWith('--input-type')
   return process.execArgv.some(speaksOfText)
     ? process.execArgv.filter(flag => !speaksOfText(flag))
     : undefined
+}
+
+/** What a thread can have and a process cannot: said before one is started without it. */
+function refuseForProcesses({ env, resourceLimits }: PoolOptions): void {
+  if (env === SHARE_ENV) {
+    refuse('env', 'SHARE_ENV', "an object with backend 'process': a process has an environment of its own")
+  }
+  for (const limit of ['stackSizeMb', 'codeRangeSizeMb'] as const) {
+    const value = (resourceLimits as Record<string, unknown> | null | undefined)?.[limit]
+    if (value === undefined) continue
+    refuse(
+      `resourceLimits.${limit}`,
+      value,
+      "left out with backend 'process': only the heap of a process is limited",
+    )
+  }
 }
 
 function resolveLimits(given: unknown): Record<string, unknown> {

@@ -45,6 +45,11 @@ export class Admission {
     this.#listener = listener
   }
 
+  /** Tasks that wait, in all that share this room. */
+  get waiting(): number {
+    return this.#load.queueSize
+  }
+
   get needsDrain(): boolean {
     return this.#isFull
   }

@@ -63,6 +63,11 @@ export interface SupervisorListener {
   onDestroyed(worker: WorkerHandle): void
 }
 
+/** The numbers of workers, in one row for all that a pool has. */
+export interface WorkerIds {
+  last: number
+}
+
 /** A worker whose time is over may be about to take a task; then it is looked at again after so long. */
 const RETRY_DELAY_MS = 1
 /** How long a worker that may be loading gets to end itself. Node 20 to 24 abort when one is killed in `require(esm)`. */
@@ -87,14 +92,21 @@ export class Supervisor {
   readonly #ending = new Map<WorkerHandle, Ending>()
   readonly #replacements: Replacements
   readonly #ageing: Ageing
-  #lastId = 0
+  readonly #ids: WorkerIds
   #isStopped = false
   #keepsMinimum = true
   #retirement: Timer | null = null
   #afterPause: Timer | null = null
 
-  constructor(settings: SupervisorSettings, backend: Backend, clock: Clock, listener: SupervisorListener) {
+  constructor(
+    settings: SupervisorSettings,
+    backend: Backend,
+    clock: Clock,
+    listener: SupervisorListener,
+    ids: WorkerIds = { last: 0 },
+  ) {
     this.#settings = settings
+    this.#ids = ids
     this.#backend = backend
     this.#clock = clock
     this.#listener = listener
@@ -141,7 +153,7 @@ export class Supervisor {
     const { concurrentTasksPerWorker, workerHistogram, niceIncrement, preload, workerOptions } =
       this.#settings
     this.policy.onSpawn()
-    const id = ++this.#lastId
+    const id = ++this.#ids.last
     const worker = new WorkerHandle(
       id,
       concurrentTasksPerWorker,
@@ -176,7 +188,7 @@ export class Supervisor {
       return this.spawn()
     } catch (failure) {
       const handler = this.#settings.preload ?? { filename: '', name: '' }
-      const error = new WorkerStartError(this.#lastId, handler, 'thread', failure)
+      const error = new WorkerStartError(this.#ids.last, handler, 'thread', failure)
       this.policy.onFailure(false, error, this.#clock.now())
       this.#lookAgainAfterPause()
       throw error
@@ -388,7 +400,8 @@ export class Supervisor {
         if (worker.state !== 'draining') this.#listener.onUnreadable(worker)
       },
       onUserMessage: value => this.#listener.onUserMessage(worker, value),
-      onExit: (exitCode, error) => this.#onExit(worker, exitCode, startError ?? crashError(error, crash)),
+      onExit: (exitCode, error, signal = null) =>
+        this.#onExit(worker, exitCode, startError ?? crashError(error, crash), signal),
     }
   }
 
@@ -402,7 +415,7 @@ export class Supervisor {
     this.#planRetirement()
   }
 
-  #onExit(worker: WorkerHandle, exitCode: number, error: unknown): void {
+  #onExit(worker: WorkerHandle, exitCode: number, error: unknown, signal: string | null): void {
     const wasReady = worker.state === 'ready'
     const ending = this.#ending.get(worker)
     const wasGivenUp = worker.state === 'draining'
@@ -413,8 +426,10 @@ export class Supervisor {
       ending.resolve()
     }
     if (wasGivenUp) {
-      if (ending?.isPlanned && error !== undefined) {
-        this.#listener.onTrouble(new TeardownError(worker.id, this.#settings.teardownTimeout, error))
+      const trouble =
+        error ?? (isCrash(signal) ? this.#deathError(worker, exitCode, error, signal) : undefined)
+      if (ending?.isPlanned && trouble !== undefined) {
+        this.#listener.onTrouble(new TeardownError(worker.id, this.#settings.teardownTimeout, trouble))
       }
       this.#replacements.onGone(worker, null)
       this.#listener.onGone(worker)
@@ -423,8 +438,8 @@ export class Supervisor {
     }
     this.#remove(worker)
     const cause = wasReady
-      ? this.#deathError(worker, exitCode, error)
-      : this.#startError(worker, this.#deathError(worker, exitCode, error))
+      ? this.#deathError(worker, exitCode, error, signal)
+      : this.#startError(worker, this.#deathError(worker, exitCode, error, signal))
     if (!worker.hasWorked) {
       const known = cause instanceof WorkerStartError ? cause : this.#startError(worker, cause)
       this.policy.onFailure(wasReady, known, this.#clock.now())
@@ -449,8 +464,8 @@ export class Supervisor {
     })
   }
 
-  #deathError(worker: WorkerHandle, exitCode: number, error: unknown): unknown {
-    if (error === undefined) return new WorkerExitError(worker.id, exitCode)
+  #deathError(worker: WorkerHandle, exitCode: number, error: unknown, signal: string | null): unknown {
+    if (error === undefined) return new WorkerExitError(worker.id, exitCode, undefined, signal)
     if ((error as { code?: unknown } | null)?.code === 'ERR_WORKER_OUT_OF_MEMORY') {
       return new WorkerMemoryError(worker.id, error)
     }
@@ -492,11 +507,15 @@ export class Supervisor {
   }
 }
 
-/** What the worker said of the exception that ended it says more than what the runtime tells. */
+/** What the worker said of the exception that ended it says more than what the runtime tells, which of a process is nothing. */
 function crashError(told: unknown, crash: { error: unknown } | null): unknown {
-  const wasCrash =
-    told !== undefined && (told as { code?: unknown } | null)?.code !== 'ERR_WORKER_OUT_OF_MEMORY'
-  return wasCrash && crash !== null ? crash.error : told
+  const wasMemory = (told as { code?: unknown } | null | undefined)?.code === 'ERR_WORKER_OUT_OF_MEMORY'
+  return crash === null || wasMemory ? told : crash.error
+}
+
+/** A process that was killed was so by its pool, or by who knows why. */
+function isCrash(signal: string | null): boolean {
+  return signal !== null && signal !== 'SIGKILL'
 }
 
 /** An answer given is an answer; and who rings the host's bell rings it for all workers. */

@@ -1,6 +1,7 @@
 // One worker as the host knows it: its state, and what it holds. It is told; others decide.
+import type { ChildProcess } from 'node:child_process'
 import type { Worker } from 'node:worker_threads'
-import type { WorkerLink } from '../backend/backend.js'
+import type { BackendKind, WorkerLink } from '../backend/backend.js'
 import { DurationHistogram, type DurationSummary } from '../observe/histogram.js'
 import type { PlacementView } from '../scheduler/placement.js'
 import type { IdleView } from '../scheduler/scaling.js'
@@ -97,13 +98,29 @@ export class WorkerView {
     return this.#worker.id
   }
 
-  /** Node's number of the thread; -1 when it has ended. */
+  /** Where it lives. */
+  get backend(): BackendKind {
+    return this.#worker.link!.kind
+  }
+
+  /** Node's number of the thread; -1 when it has ended, and for a process. Inline it is the host's own. */
   get threadId(): number {
     return this.#worker.link?.threadId ?? -1
   }
 
-  get thread(): Worker {
+  /** The system's number of the process that it lives in. */
+  get pid(): number {
+    return this.#worker.link?.process?.pid ?? process.pid
+  }
+
+  /** `null` for a worker that is no thread of its own. */
+  get thread(): Worker | null {
     return this.#worker.link!.thread
+  }
+
+  /** `null` for a worker that is no process of its own. */
+  get process(): ChildProcess | null {
+    return this.#worker.link!.process
   }
 
   get state(): WorkerState {
@@ -140,7 +157,7 @@ export class WorkerView {
 
   /**
    * Ends this worker now. Tasks that it has begun reject with `WorkerExitError`; those it has not begun go back to the
-   * front of the queue. Resolves when the thread has ended.
+   * front of the queue. Resolves when it has ended.
    */
   terminate(): Promise<void> {
     return this.#terminate(this.#worker)

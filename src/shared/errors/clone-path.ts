@@ -4,6 +4,22 @@ import { types } from 'node:util'
 const DEEPEST = 200
 const MOST_VISITED = 10_000
 
+/** A message that a channel refused to carry: `path` says what of it, from its outermost member on. */
+export class UnsendableError extends Error {
+  readonly path: string
+
+  constructor(path: string, cause: unknown) {
+    super(cause instanceof Error ? cause.message : String(cause), { cause })
+    this.name = 'DataCloneError'
+    this.path = path
+  }
+}
+
+/** Where a channel says itself what it refused, that; else what structured clone would refuse. */
+export function pathOfRefused(failure: unknown, value: unknown, root: string): string {
+  return failure instanceof UnsendableError ? failure.path : findUncloneable(value, root)
+}
+
 /** Where a payload, or what is to be transferred of it, is in the way of sending it; `payload` itself when unknown. */
 export function findUnsendable(payload: unknown, transferList: readonly unknown[]): string {
   const place = transferList.findIndex(
@@ -24,20 +40,44 @@ export function refuseDetached(transferList: readonly unknown[]): void {
   }
 }
 
+/** The path of this very member; `root` itself when it is not found. */
+export function findMember(value: unknown, wanted: object, root: string): string {
+  const isWanted = (member: unknown) =>
+    member === wanted || (ArrayBuffer.isView(member) && member.buffer === wanted)
+  return find(value, root, isWanted, () => true)
+}
+
 /**
  * The path of the first member that cannot be cloned, starting with `root`; `root` itself when none is found.
  * @param transferred what need not be cloned
  */
 export function findUncloneable(value: unknown, root: string, transferred: readonly unknown[] = []): string {
+  return find(value, root, isUncloneable, member => isContainer(member) || isCloneable(member), transferred)
+}
+
+function isUncloneable(member: unknown): boolean {
+  if (typeof member === 'function' || typeof member === 'symbol') return true
+  return (
+    types.isPromise(member) || types.isProxy(member) || types.isWeakMap(member) || types.isWeakSet(member)
+  )
+}
+
+/** @param isSound asked when nothing wanted was found in a member */
+function find(
+  value: unknown,
+  root: string,
+  isWanted: (member: unknown) => boolean,
+  isSound: (member: object) => boolean,
+  transferred: readonly unknown[] = [],
+): string {
   const seen = new Set<object>()
 
   function visit(member: unknown, path: string, depth: number): string | undefined {
-    if (typeof member === 'function' || typeof member === 'symbol') return path
+    if (isWanted(member)) return path
     if (member === null || typeof member !== 'object') return undefined
     if (seen.has(member) || depth > DEEPEST || seen.size > MOST_VISITED) return undefined
     seen.add(member)
-    if (transferred.includes(member)) return undefined
-    if (types.isProxy(member)) return path
+    if (transferred.includes(member) || types.isProxy(member)) return undefined
     for (const [key, read] of membersOf(member)) {
       let child: unknown
       try {
@@ -48,7 +88,7 @@ export function findUncloneable(value: unknown, root: string, transferred: reado
       const found = visit(child, path + key, depth + 1)
       if (found !== undefined) return found
     }
-    return isContainer(member) || isCloneable(member) ? undefined : path
+    return isSound(member) ? undefined : path
   }
 
   try {

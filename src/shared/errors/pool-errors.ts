@@ -143,17 +143,30 @@ function hasCode(cause: unknown, code: string): cause is Error {
 
 /** The worker ended while it held the task. */
 export class WorkerExitError extends WorkerError {
+  /** Of a process that a signal ended: 128 and the signal's number, as shells count. */
   readonly exitCode: number
+  /** The signal that ended the worker's process, as `'SIGSEGV'`; `null` for a thread and for a process that exited. */
+  readonly signal: string | null
 
-  constructor(workerId: number, exitCode: number, cause?: unknown) {
-    super(
-      'ERR_LIDO_WORKER_EXIT',
-      workerId,
-      `The worker ended with exit code ${exitCode} while it held this task. Look for process.exit() in the handler, or for code that ended the thread.`,
-      cause,
-    )
+  constructor(workerId: number, exitCode: number, cause?: unknown, signal: string | null = null) {
+    super('ERR_LIDO_WORKER_EXIT', workerId, exitMessage(exitCode, signal), cause)
     this.exitCode = exitCode
+    this.signal = signal
   }
+}
+
+const signalHints: Record<string, string> = {
+  SIGABRT: 'Look on stderr for a fatal error: the heap limit was reached, or process.abort() was called.',
+  SIGKILL: 'It was killed from outside, often for memory: look at what the system logged.',
+  SIGSEGV: 'Look for native code in the handler.',
+}
+
+function exitMessage(exitCode: number, signal: string | null): string {
+  if (signal === null) {
+    return `The worker ended with exit code ${exitCode} while it held this task. Look for process.exit() in the handler, or for code that ended the worker.`
+  }
+  const hint = signalHints[signal] ?? 'Look for who sent it.'
+  return `The worker was ended by ${signal} while it held this task. ${hint}`
 }
 
 /** The worker reached its heap limit while it held the task. The code is Node's own. */

@@ -2,10 +2,27 @@
 import type { MessagePort } from 'node:worker_threads'
 import type { SharedWords } from '../base/atomics.js'
 import type { PackedThrown } from '../errors/remote-error.js'
+import type { TransferItem } from './move.js'
 
-/** The first word to a new worker, over its parent port; everything after it goes over `port`. */
-export interface StartOrder {
+/** What a worker says its words to: a port of its own thread, or a pipe to another process that keeps a port's promises. */
+export interface HostPort {
+  /** Throws what cannot be sent; then nothing was. */
+  postMessage(message: ToHost, transferList?: readonly TransferItem[]): void
+  on(event: 'message', listener: (message: ToWorker) => void): unknown
+  on(event: 'messageerror', listener: () => void): unknown
+}
+
+/** The first word to a new worker; everything after it goes over `port`. */
+export interface StartOrder extends WorkerOrder {
   port: MessagePort
+}
+
+/** The first word to a worker in a process of its own, which finds its pipes open. */
+export interface ProcessOrder extends WorkerOrder {
+  workerData: unknown
+}
+
+export interface WorkerOrder {
   road: RoadOrder
   niceIncrement: number
   /** Loaded before the worker says it is ready; `null` when the pool has no file of its own. */
@@ -24,6 +41,8 @@ export interface WorkerLimits {
 /** How tasks will reach the worker. */
 export type RoadOrder =
   | { kind: 'port'; claims: SharedWords }
+  /** Nothing is shared: the worker tells what it begins. */
+  | { kind: 'pipe' }
   | {
       kind: 'lane'
       lane: SharedArrayBuffer
@@ -74,7 +93,7 @@ export type ToHost =
   | { kind: 'ready' }
   /** The file named at the start did not load; the worker ends after this. */
   | { kind: 'startFailed'; error: PackedThrown }
-  /** Nobody caught this, so the worker is about to end, unless the user's own code prevents it. */
+  /** Nobody catches this: the worker ends of it. */
   | { kind: 'crashed'; error: PackedThrown }
   | { kind: 'done'; taskId: number; slot: number; result: unknown; runMs?: number }
   | {

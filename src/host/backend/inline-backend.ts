@@ -1,0 +1,139 @@
+// Workers on the host's own thread, for debugging, tests and tiny work: the same port, the same copies, no other thread.
+// Nothing can kill them, so one that is given up keeps its seat until its handlers have ended, and who comes next waits.
+import { MessageChannel, type MessagePort, receiveMessageOnPort, threadId } from 'node:worker_threads'
+import type { StartOrder, ToHost, ToWorker } from '../../shared/protocol/messages.js'
+import type { TransferItem } from '../../shared/protocol/move.js'
+import type { Backend, LinkListener, WorkerLink, WorkerSpec } from './backend.js'
+import { inlineEntryUrl } from './entry-url.js'
+
+/** The entry's own type is the worker's; the host reaches it by URL. */
+interface InlineWorker {
+  end(onQuiet: () => void): void
+}
+interface InlineEntry {
+  serveInline(order: StartOrder, onEnd: () => void): InlineWorker
+}
+
+export class InlineBackend implements Backend {
+  readonly #seats: number
+  readonly #waiting = new Set<InlineLink>()
+  #alive = 0
+  /** Workers that have ended for the pool, and run on. */
+  #lingering = 0
+
+  /** @param seats workers that may run at once, as long as one that was given up still runs */
+  constructor(seats: number) {
+    this.#seats = seats
+  }
+
+  start(spec: WorkerSpec, listener: LinkListener): WorkerLink {
+    const link = new InlineLink(spec, listener, this)
+    this.#waiting.add(link)
+    this.#seat()
+    return link
+  }
+
+  /** The worker has ended, and what it runs has not. */
+  onEnd(link: InlineLink): void {
+    if (this.#waiting.delete(link)) return
+    this.#alive--
+    this.#lingering++
+  }
+
+  /** So has all that it ran. */
+  onQuiet(): void {
+    this.#lingering--
+    this.#seat()
+  }
+
+  /** The pool itself never has more workers than it may; it knows nothing of those that linger. */
+  #seat(): void {
+    for (const link of this.#waiting) {
+      if (this.#lingering > 0 && this.#alive + this.#lingering >= this.#seats) return
+      this.#waiting.delete(link)
+      this.#alive++
+      void link.begin()
+    }
+  }
+}
+
+class InlineLink implements WorkerLink {
+  readonly kind = 'inline'
+  readonly thread = null
+  readonly process = null
+  readonly #spec: WorkerSpec
+  readonly #listener: LinkListener
+  readonly #backend: InlineBackend
+  readonly #port: MessagePort
+  readonly #workerPort: MessagePort
+  #worker: InlineWorker | null = null
+  #isOver = false
+
+  constructor(spec: WorkerSpec, listener: LinkListener, backend: InlineBackend) {
+    this.#spec = spec
+    this.#listener = listener
+    this.#backend = backend
+    const { port1, port2 } = new MessageChannel()
+    this.#port = port1
+    this.#workerPort = port2
+    port1.on('message', (message: ToHost) => listener.onMessage(message))
+    port1.on('messageerror', () => listener.onUnreadable())
+    port1.unref()
+  }
+
+  get threadId(): number {
+    return this.#isOver ? -1 : threadId
+  }
+
+  async begin(): Promise<void> {
+    const { road, preload, limits } = this.#spec
+    const order: StartOrder = {
+      port: this.#workerPort,
+      road,
+      preload,
+      // Its priority and its memory are the host's.
+      niceIncrement: 0,
+      limits: limits === null ? null : { ...limits, bytes: Number.POSITIVE_INFINITY },
+    }
+    try {
+      const entry: InlineEntry = await import(inlineEntryUrl.href)
+      if (this.#isOver) this.#backend.onQuiet()
+      else this.#worker = entry.serveInline(order, () => this.#onEnd(0))
+    } catch (failure) {
+      this.#onEnd(1, failure)
+      this.#backend.onQuiet()
+    }
+  }
+
+  post(message: ToWorker, transferList?: readonly TransferItem[]): void {
+    if (message.kind === 'stop') return this.terminate()
+    if (transferList === undefined) this.#port.postMessage(message)
+    else this.#port.postMessage(message, transferList as TransferItem[])
+  }
+
+  terminate(): void {
+    queueMicrotask(() => this.#onEnd(1))
+  }
+
+  /** For the pool it has ended; its seat is free when what it runs has ended too. What it still said counts. */
+  #onEnd(exitCode: number, error?: unknown): void {
+    if (this.#isOver) return
+    this.#isOver = true
+    for (let last = this.#receive(); last !== undefined; last = this.#receive()) {
+      this.#listener.onMessage(last.message)
+    }
+    this.#port.close()
+    this.#backend.onEnd(this)
+    this.#worker?.end(() => this.#backend.onQuiet())
+    this.#listener.onExit(exitCode, error)
+  }
+
+  /** The next message that can be read; those that cannot are passed over. */
+  #receive(): { message: ToHost } | undefined {
+    for (;;) {
+      try {
+        return receiveMessageOnPort(this.#port)
+      } catch {}
+    }
+  }
+}

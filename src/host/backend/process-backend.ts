@@ -1,0 +1,150 @@
+// Workers as processes. Three pipes of the pool's own: to the worker, from it, and one that only says by closing that this
+// process is no more. The channel of `process.send` beside them is the user's.
+import type { ChildProcess, SpawnOptions } from 'node:child_process'
+import type { Socket } from 'node:net'
+import { fileURLToPath } from 'node:url'
+import type { SharedWords } from '../../shared/base/atomics.js'
+import { realClock, type Timer } from '../../shared/base/clock.js'
+import { claim, markLoading } from '../../shared/channel/claims.js'
+import { BEGUN, type FrameKind, FrameReader, LOADING } from '../../shared/channel/frames.js'
+import { packMessage, unpackMessage } from '../../shared/channel/process-values.js'
+import type { ProcessOrder, ToHost, ToWorker } from '../../shared/protocol/messages.js'
+import type { TransferItem } from '../../shared/protocol/move.js'
+import type { Backend, LinkListener, WorkerLink, WorkerSpec } from './backend.js'
+import { processEntryUrl } from './entry-url.js'
+import { exitCodeOf, processArguments, processEnvironment } from './process-surroundings.js'
+
+/** In the order of their descriptors. What is printed goes straight to where this process prints. */
+const STDIO = ['ignore', 'inherit', 'inherit', 'pipe', 'pipe', 'pipe', 'ipc'] as const
+const TO_WORKER = 3
+const FROM_WORKER = 4
+const LIFELINE = 5
+/** How long the last words of a worker that has ended are waited for: another process may hold its pipe open. */
+const LAST_WORDS_MS = 1000
+
+export const processBackend: Backend = {
+  start: (spec, listener) => new ProcessLink(spec, listener),
+}
+
+class ProcessLink implements WorkerLink {
+  readonly kind = 'process'
+  readonly thread = null
+  readonly threadId = -1
+  readonly process: ChildProcess
+  readonly #listener: LinkListener
+  readonly #claims: SharedWords
+  readonly #toWorker: Socket
+  readonly #fromWorker: Socket
+  readonly #lifeline: Socket
+  #end: { exitCode: number; signal: NodeJS.Signals | null } | null = null
+  #saysNoMore = false
+  #lastWords: Timer | null = null
+
+  constructor(spec: WorkerSpec, listener: LinkListener) {
+    const { road, preload, niceIncrement, limits, workerOptions } = spec
+    if (road.kind !== 'port') throw new TypeError('A process takes its tasks one by one.')
+    this.#listener = listener
+    this.#claims = road.claims
+    const order: ProcessOrder = {
+      road: { kind: 'pipe' },
+      niceIncrement,
+      preload,
+      limits,
+      workerData: workerOptions.workerData,
+    }
+    const firstFrame = packMessage(order)
+    this.process = spawnNode(workerOptions)
+    const pipes = this.process.stdio as unknown as Socket[]
+    this.#toWorker = pipes[TO_WORKER]!
+    this.#fromWorker = pipes[FROM_WORKER]!
+    this.#lifeline = pipes[LIFELINE]!
+    this.#listen()
+    this.#toWorker.write(firstFrame)
+  }
+
+  post(message: ToWorker, transferList?: readonly TransferItem[]): void {
+    // No moment of a process's life is bad for a kill.
+    if (message.kind === 'stop') return this.terminate()
+    const frame = packMessage(message, transferList)
+    if (this.#end === null) this.#toWorker.write(frame)
+  }
+
+  terminate(): void {
+    this.process.kill('SIGKILL')
+  }
+
+  #listen(): void {
+    const reader = new FrameReader({
+      onValue: bytes => this.#onValue(bytes),
+      onControl: (kind, slot, taskId) => this.#onControl(kind, slot, taskId),
+    })
+    this.#fromWorker.on('data', piece => reader.push(piece))
+    this.#fromWorker.on('close', () => this.#onSilent())
+    for (const pipe of [this.#toWorker, this.#fromWorker, this.#lifeline]) {
+      // What is written to a worker that is no more is of no interest: its end says all.
+      pipe.on('error', () => {})
+      pipe.unref()
+    }
+    this.process.on('message', (value: unknown) => this.#listener.onUserMessage(value))
+    this.process.on('error', () => {})
+    this.process.on('exit', (exitCode, signal) => this.#onExit(exitCode, signal))
+    this.process.channel?.unref()
+    this.process.unref()
+  }
+
+  #onValue(bytes: Buffer): void {
+    let message: ToHost
+    try {
+      message = unpackMessage(bytes) as ToHost
+    } catch {
+      return this.#listener.onUnreadable()
+    }
+    this.#listener.onMessage(message)
+  }
+
+  /** The worker cannot write into the words of its slots: that is done for it. */
+  #onControl(kind: FrameKind, slot: number, taskId: number): void {
+    if (kind === BEGUN) claim(this.#claims, slot, taskId)
+    else markLoading(this.#claims, slot, kind === LOADING)
+  }
+
+  #onExit(exitCode: number | null, signal: NodeJS.Signals | null): void {
+    this.#end = { exitCode: exitCode ?? exitCodeOf(signal), signal }
+    if (this.#saysNoMore) return this.#finish()
+    this.#lastWords = realClock.after(LAST_WORDS_MS, () => this.#fromWorker.destroy(), true)
+  }
+
+  /** What the worker still said before its end counts: an answer given is an answer. */
+  #onSilent(): void {
+    this.#saysNoMore = true
+    if (this.#end !== null) this.#finish()
+  }
+
+  #finish(): void {
+    this.#lastWords?.cancel()
+    this.#toWorker.destroy()
+    this.#lifeline.destroy()
+    if (this.process.connected) this.process.disconnect()
+    const { exitCode, signal } = this.#end!
+    this.#listener.onExit(exitCode, undefined, signal)
+  }
+}
+
+function spawnNode(workerOptions: Record<string, unknown>): ChildProcess {
+  // Asked for here: a program without such workers does not load it.
+  const { spawn } = process.getBuiltinModule('node:child_process')
+  const options: SpawnOptions = Object.assign(Object.create(null), {
+    stdio: [...STDIO],
+    serialization: 'advanced',
+    env: processEnvironment(workerOptions.env),
+    windowsHide: true,
+  })
+  const entry = fileURLToPath(processEntryUrl)
+  const child = spawn(process.execPath, processArguments(entry, workerOptions), options)
+  if (child.pid !== undefined) return child
+  // The reason comes later, as an event; without a listener it would end this process.
+  child.on('error', () => {})
+  throw new Error(
+    'The system gave no process: look at the limits on processes, open files and memory (ulimit -u, -n)',
+  )
+}

@@ -1,0 +1,44 @@
+// Which flags and variables of this process a worker has too.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { exitCodeOf, inheritedFlags, processArguments } from './process-surroundings.js'
+
+const cases: [string, string[], string[]][] = [
+  [
+    'hooks and limits',
+    ['--import', './hook.js', '-r', 'x', '--no-warnings'],
+    ['--import', './hook.js', '-r', 'x', '--no-warnings'],
+  ],
+  ['not the text to run', ['-e', 'code', '--input-type=module'], []],
+  ['not the text to print', ['--expose-gc', '-p', '1 + 1'], ['--expose-gc']],
+  [
+    'not the debugger',
+    ['--inspect-brk=9229', '--inspect', '--debug-port=1', '--inspect-publish-uid=http'],
+    [],
+  ],
+  ['not the test runner', ['--test', '--test-concurrency=2', '--watch'], []],
+]
+for (const [title, given, expected] of cases) {
+  test(`a process inherits ${title}`, () => assert.deepEqual(inheritedFlags(given), expected))
+}
+
+test('limits become flags before the entry, arguments follow it', () => {
+  const words = processArguments('/entry.js', {
+    execArgv: ['--expose-gc'],
+    argv: ['a', 1],
+    resourceLimits: { maxOldGenerationSizeMb: 64, maxYoungGenerationSizeMb: 7 },
+  })
+  assert.deepEqual(words, [
+    '--expose-gc',
+    '--max-old-space-size=64',
+    '--max-semi-space-size=3',
+    '/entry.js',
+    'a',
+    '1',
+  ])
+})
+
+test('an end by a signal is counted as shells do', () => {
+  assert.equal(exitCodeOf('SIGKILL'), 137)
+  assert.equal(exitCodeOf(null), 1)
+})

@@ -1,0 +1,38 @@
+// Frames come whole however a pipe cuts them.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { BEGUN, FrameReader, HEAD_BYTES, LOADING, VALUE, writeHead } from './frames.js'
+
+function valueFrame(text: string): Buffer {
+  const body = Buffer.from(text)
+  const head = Buffer.alloc(HEAD_BYTES)
+  writeHead(head, VALUE, body.length)
+  return Buffer.concat([head, body])
+}
+
+function control(kind: typeof BEGUN | typeof LOADING, slot: number, taskId: number): Buffer {
+  const head = Buffer.alloc(HEAD_BYTES)
+  writeHead(head, kind, slot, taskId)
+  return head
+}
+
+const stream = Buffer.concat([
+  valueFrame('first'),
+  control(BEGUN, 3, 2 ** 31 - 1),
+  valueFrame(''),
+  valueFrame('a longer one'.repeat(20)),
+  control(LOADING, 0, 0),
+])
+const expected = ['first', `${BEGUN} 3 2147483647`, '', 'a longer one'.repeat(20), `${LOADING} 0 0`]
+
+for (const size of [1, 2, 7, HEAD_BYTES, HEAD_BYTES + 1, 64, stream.length]) {
+  test(`in pieces of ${size} bytes`, () => {
+    const seen: string[] = []
+    const reader = new FrameReader({
+      onValue: bytes => seen.push(bytes.toString()),
+      onControl: (kind, slot, taskId) => seen.push(`${kind} ${slot} ${taskId}`),
+    })
+    for (let at = 0; at < stream.length; at += size) reader.push(stream.subarray(at, at + size))
+    assert.deepEqual(seen, expected)
+  })
+}

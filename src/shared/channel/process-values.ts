@@ -1,0 +1,113 @@
+// Values that cross to another process: the runtime's own structured clone, written out. What a thread would share or be
+// given outright (shared memory, ports, handles) has no meaning in another process and is refused by name.
+import { types } from 'node:util'
+import { Deserializer, Serializer } from 'node:v8'
+import { findMember, findUncloneable, UnsendableError } from '../errors/clone-path.js'
+import type { TransferItem } from '../protocol/move.js'
+import { HEAD_BYTES, LARGEST_VALUE_BYTES, VALUE, writeHead } from './frames.js'
+
+/** The symbol under which Node's own classes say how they are cloned; the serialiser knows nothing of it from Node 21 on. */
+const cloneSymbol = Object.getOwnPropertySymbols(Blob.prototype).find(
+  symbol => symbol.description === 'messaging_clone_symbol',
+)
+
+class Refusal extends Error {
+  readonly member: object
+
+  constructor(member: object, why: string) {
+    super(`${nameOf(member)} ${why}`)
+    this.name = 'DataCloneError'
+    this.member = member
+  }
+}
+
+class ValueWriter extends Serializer {
+  /** Called by the serialiser for what has a part outside of the heap. */
+  _writeHostObject(member: object): never {
+    throw new Refusal(member, 'cannot leave its process')
+  }
+
+  _getSharedArrayBufferId(member: object): never {
+    throw new Refusal(member, 'is memory that only threads of one process can share')
+  }
+}
+
+/**
+ * A frame with the message. Array buffers in `transferList` are copied and then detached here, as if they had gone; other
+ * transferables are refused. Throws `UnsendableError`, and then nothing is detached.
+ */
+export function packMessage(message: object, transferList: readonly TransferItem[] = []): Buffer {
+  try {
+    for (const item of transferList) {
+      if (!types.isArrayBuffer(item)) throw new Refusal(item, 'cannot be transferred to another process')
+    }
+    if (cloneSymbol !== undefined && !isNativelySeen()) refuseNodeObjects(message, cloneSymbol)
+    const writer = new ValueWriter()
+    writer.writeRawBytes(Buffer.alloc(HEAD_BYTES))
+    writer.writeHeader()
+    writer.writeValue(message)
+    const frame = writer.releaseBuffer()
+    const length = frame.length - HEAD_BYTES
+    if (length > LARGEST_VALUE_BYTES) {
+      throw new RangeError(`It takes ${length} bytes; a message holds ${LARGEST_VALUE_BYTES}.`)
+    }
+    writeHead(frame, VALUE, length)
+    // Doubled, detached and undetachable buffers are refused here, before the first is detached.
+    if (transferList.length > 0) structuredClone(null, { transfer: transferList as never })
+    return frame
+  } catch (failure) {
+    throw new UnsendableError(pathIn(message, failure), failure)
+  }
+}
+
+/** Throws on what cannot be read, as on what is nested too deeply. */
+export function unpackMessage(bytes: Buffer): unknown {
+  const reader = new Deserializer(bytes)
+  reader.readHeader()
+  return reader.readValue()
+}
+
+/** `payload.items[3]`: the members of a message are what the caller knows. */
+function pathIn(message: object, failure: unknown): string {
+  const path =
+    failure instanceof Refusal ? findMember(message, failure.member, '') : findUncloneable(message, '')
+  if (path !== '') return path.slice(1)
+  return ['payload', 'result', 'workerData'].find(name => name in message) ?? 'message'
+}
+
+let isSeen: boolean | undefined
+
+/** Does the serialiser itself notice the objects of Node that are cloned in a way of their own? */
+function isNativelySeen(): boolean {
+  if (isSeen === undefined) {
+    try {
+      const writer = new ValueWriter()
+      writer.writeValue(new Blob([]))
+      isSeen = false
+    } catch {
+      isSeen = true
+    }
+  }
+  return isSeen
+}
+
+/** They would arrive as empty objects. */
+function refuseNodeObjects(root: object, mark: symbol): void {
+  const seen = new Set<object>()
+  const left: unknown[] = [root]
+  while (left.length > 0) {
+    const member = left.pop()
+    if (member === null || typeof member !== 'object' || seen.has(member)) continue
+    seen.add(member)
+    if (types.isProxy(member) || ArrayBuffer.isView(member)) continue
+    if (mark in member) throw new Refusal(member, 'cannot leave its process')
+    if (types.isMap(member)) for (const pair of member) left.push(...pair)
+    else if (types.isSet(member)) left.push(...member)
+    else for (const value of Object.values(member)) left.push(value)
+  }
+}
+
+function nameOf(member: object): string {
+  const name: unknown = member?.constructor?.name
+  return typeof name === 'string' && name !== '' ? name : Object.prototype.toString.call(member)
+}

@@ -1,0 +1,32 @@
+// The life of a worker that is a process, from its first line. Its pipes are open: 3 from the host, 4 to the host, 5 is held
+// by the host's life. What a user sends by `process.send` travels on another channel and stays the user's.
+import './mark-worker.js'
+import { brandOf } from '../shared/base/brand.js'
+import type { ProcessOrder } from '../shared/protocol/messages.js'
+import { watchCrash } from './crash.js'
+import { holdLifeline } from './lifeline.js'
+import { PipePort } from './pipe-port.js'
+import { PortIntake } from './port-intake.js'
+import { serve } from './serve.js'
+import { flushStdio } from './stdio-flush.js'
+
+// Before any handler can change what it is.
+const exit = process.exit.bind(process)
+
+// They reach a whole group of processes, as Ctrl-C does: the host decides what becomes of its workers.
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => {})
+
+const port: PipePort = new PipePort(3, 4, { onOrder: begin, onEnd: () => exit(1) })
+holdLifeline(5)
+
+function begin(order: ProcessOrder): void {
+  Object.defineProperty(globalThis, brandOf('workerData'), { value: order.workerData })
+  void serve(order, {
+    port,
+    makeIntake: executor => new PortIntake(port, port, executor),
+    flush: flushStdio,
+    onEnd: callback => process.on('exit', callback),
+    onCrash: watchCrash,
+    end: exit,
+  })
+}

@@ -1,0 +1,127 @@
+// What only processes can promise: they survive what takes a thread's host with it, and leave when their host is no more.
+import assert from 'node:assert/strict'
+import { readdirSync } from 'node:fs'
+import { handler } from '../helpers/handler.js'
+import { test } from '../helpers/pool-test.js'
+import { startProgram } from '../helpers/program.js'
+import { rejection } from '../helpers/rejection.js'
+import { Journal } from './journal.js'
+
+const options = { filename: handler('conformant.js'), minThreads: 1, maxThreads: 1, backend: 'process' }
+const isUnix = process.platform !== 'win32'
+
+function isAlive(pid) {
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch {
+    return false
+  }
+}
+
+async function untilGone(pid) {
+  while (isAlive(pid)) await new Promise(resolve => setTimeout(resolve, 5))
+}
+
+for (const [name, signal] of [
+  ['segfault', 'SIGSEGV'],
+  ['abort', 'SIGABRT'],
+]) {
+  test(`${name} of a handler fails its task with the signal, and the pool works on`, {
+    skip: !isUnix,
+  }, async open => {
+    const pool = open(options)
+    const error = await rejection(pool.run(undefined, { name }))
+    assert.equal(error.code, 'ERR_LIDO_WORKER_EXIT')
+    assert.equal(error.signal, signal)
+    assert.equal(error.exitCode, { SIGSEGV: 139, SIGABRT: 134 }[signal])
+    assert.equal(await pool.run(2), 2)
+  })
+}
+
+for (const name of ['spin', 'never']) {
+  test(
+    `a host that is killed leaves no process behind, not one busy in '${name}'`,
+    { skip: !isUnix },
+    async (_, t) => {
+      const journal = new Journal(t)
+      const { child, ended } = startProgram(`
+      const pool = new Pool({ filename: handler('conformant.js'), backend: 'process', minThreads: 2, maxThreads: 2 })
+      pool.run({ journal: ${JSON.stringify(journal.path)} }, { name: '${name}' })
+      await pool.run(1)
+      const { appendFileSync } = await import('node:fs')
+      appendFileSync(${JSON.stringify(journal.path)}, pool.workers.map(worker => worker.pid).join(' ') + '\\n')`)
+      const pids = (await journal.lines(2))
+        .find(line => line !== 'begun')
+        .split(' ')
+        .map(Number)
+      assert.equal(pids.length, 2)
+      child.kill('SIGKILL')
+      for (const pid of pids) await untilGone(pid)
+      assert.equal((await ended).signal, 'SIGKILL')
+    },
+  )
+}
+
+test('a signal to the whole group, as Ctrl-C sends it, ends no worker', { skip: !isUnix }, async open => {
+  const pool = open(options)
+  await pool.run(1)
+  const [{ pid, id }] = pool.workers
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.kill(pid, signal)
+  assert.equal(await pool.run(2), 2)
+  assert.equal(pool.workers[0].id, id)
+})
+
+test('a process ended from outside fails its task with the signal', { skip: !isUnix }, async (open, t) => {
+  const journal = new Journal(t)
+  const pool = open(options)
+  const call = rejection(pool.run({ journal: journal.path }, { name: 'never' }))
+  await journal.lines(1)
+  process.kill(pool.workers[0].pid, 'SIGKILL')
+  assert.equal((await call).signal, 'SIGKILL')
+  assert.equal(await pool.run(2), 2)
+})
+
+test('sixty deaths leave no descriptor and no zombie', { skip: process.platform !== 'linux' }, async open => {
+  const pool = open(options)
+  const descriptors = () => readdirSync('/proc/self/fd').length
+  await rejection(pool.run(1, { name: 'exit' }))
+  await pool.run(1)
+  const before = descriptors()
+  for (let round = 0; round < 60; round++) await rejection(pool.run(1, { name: 'exit' }))
+  await pool.run(1)
+  assert.ok(descriptors() <= before, `${descriptors()} descriptors, ${before} before`)
+})
+
+test('destroy() leaves no process', async (open, t) => {
+  const journal = new Journal(t)
+  const pool = open(options)
+  const call = rejection(pool.run({ journal: journal.path }, { name: 'spin' }))
+  await journal.lines(1)
+  const [{ pid }] = pool.workers
+  await pool.destroy()
+  await call
+  await untilGone(pid)
+})
+
+test('the debugger of the host is not the worker’s', async () => {
+  const { ended } = startProgram(
+    `const pool = new Pool({ filename: handler('conformant.js'), backend: 'process', maxThreads: 1 })
+     console.log(await pool.run(42))`,
+    { nodeArguments: ['--inspect=127.0.0.1:0'], env: { NODE_OPTIONS: '--inspect-port=127.0.0.1:0' } },
+  )
+  const { output, errors, exitCode } = await ended
+  assert.deepEqual([exitCode, output], [0, '42\n'])
+  assert.equal(errors.match(/Debugger listening/g).length, 1)
+})
+
+test('what a process cannot have is refused when the pool is made', open => {
+  for (const [option, value] of [
+    ['resourceLimits', { stackSizeMb: 4 }],
+    ['env', Symbol.for('nodejs.worker_threads.SHARE_ENV')],
+  ]) {
+    assert.throws(() => open({ ...options, [option]: value }), { code: 'ERR_LIDO_INVALID_OPTION' }, option)
+  }
+  const workerData = { words: new SharedArrayBuffer(4) }
+  assert.throws(() => open({ ...options, workerData }), { option: 'workerData' })
+})

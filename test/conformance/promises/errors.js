@@ -1,0 +1,33 @@
+// What a handler throws arrives as what it was.
+import assert from 'node:assert/strict'
+import { rejection } from '../../helpers/rejection.js'
+
+export const errors = {
+  async 'an error keeps its class, name, code, data and cause, and tells both stacks or its own'({ open }) {
+    const pool = open()
+    for (const name of ['fail', 'failLater']) {
+      const error = await rejection(pool.run('own', { name }))
+      assert.ok(error instanceof TypeError)
+      assert.deepEqual(
+        [error.name, error.message, error.code, error.data],
+        ['OwnError', 'not that', 'E_OWN', [1]],
+      )
+      assert.ok(error.cause instanceof RangeError)
+      assert.match(error.stack, /conformant\.js/)
+    }
+  },
+
+  async 'several errors in one arrive as such'({ open }) {
+    const error = await rejection(open().run('several', { name: 'fail' }))
+    assert.ok(error instanceof AggregateError)
+    assert.ok(error.errors[0] instanceof RangeError)
+    assert.equal(error.errors[1], 'second')
+  },
+
+  async 'what is no error arrives as it is'({ open }) {
+    const pool = open()
+    assert.equal(await rejection(pool.run('null', { name: 'fail' })), null)
+    assert.equal(await rejection(pool.run('a string', { name: 'fail' })), 'a string')
+    assert.deepEqual(await rejection(pool.run({ code: 1 }, { name: 'fail' })), { code: 1 })
+  },
+}

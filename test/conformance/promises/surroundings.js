@@ -1,0 +1,104 @@
+// Where handlers find themselves, and how they speak to the host beside their answers.
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { threadId } from 'node:worker_threads'
+import { runProgram } from '../../helpers/program.js'
+
+export const surroundings = {
+  async 'a worker knows that it is one, and is given env, argv and workerData'({ open }) {
+    const pool = open({ env: { COLOUR: 'blue' }, argv: ['one', 2], workerData: { deep: [1] } })
+    const { isWorkerThread, workerData, colour, argv } = await pool.run(undefined, { name: 'where' })
+    assert.deepEqual(
+      { isWorkerThread, workerData, colour, argv },
+      { isWorkerThread: true, workerData: { deep: [1] }, colour: 'blue', argv: ['one', '2'] },
+    )
+  },
+
+  async 'a worker lives where its view says'({ open, backend }) {
+    const pool = open()
+    const { pid, threadId: number } = await pool.run(undefined, { name: 'where' })
+    const [view] = pool.workers
+    assert.equal(view.backend, backend)
+    assert.equal(view.pid, pid)
+    assert.equal(pid !== process.pid, backend === 'process')
+    assert.equal(view.process?.pid, backend === 'process' ? pid : undefined)
+    assert.equal(view.thread?.threadId, backend === 'thread' ? number : undefined)
+    assert.equal(view.threadId, { thread: number, process: -1, inline: threadId }[backend])
+    assert.deepEqual(pool.threads, backend === 'thread' ? [view.thread] : [])
+    const stats = pool.stats()
+    assert.equal(stats.backend, backend)
+    assert.equal(stats.transport, { thread: 'lane', process: 'pipe', inline: 'inline' }[backend])
+    assert.equal(stats.workers[0].pid, pid)
+  },
+
+  async 'what a handler sends on the channel of its runtime comes as an event'({ open }) {
+    const pool = open()
+    const came = once(pool, 'message')
+    await pool.run({ kind: 'done', taskId: 1, slot: 0 }, { name: 'send' })
+    const [value, worker] = await came
+    assert.deepEqual(value, { kind: 'done', taskId: 1, slot: 0 })
+    assert.equal(worker, pool.workers[0])
+  },
+
+  async 'a handler that closes that channel harms no task'({ open }) {
+    const pool = open()
+    assert.equal(await pool.run(1, { name: 'vandalise' }), 1)
+    assert.equal(await pool.run(2), 2)
+    assert.equal(await pool.run(3, { name: 'vandalise' }), 3)
+  },
+
+  async 'its input is empty'({ open }) {
+    assert.equal(await open().run(undefined, { name: 'readInput' }), '')
+  },
+
+  async 'every line that tasks printed is there when the program ends'({ backend }) {
+    const { output, exitCode } = await runProgram(`
+      const pool = new Pool({ filename: handler('conformant.js'), backend: '${backend}', maxThreads: 2 })
+      await Promise.all(Array.from({ length: 500 }, (_, index) => pool.run('line ' + index, { name: 'print' })))
+      await pool.destroy()`)
+    assert.equal(exitCode, 0)
+    assert.equal(output.split('\n').filter(line => line.startsWith('line ')).length, 500)
+  },
+
+  async 'an idle pool lets the program end'({ backend }) {
+    const { exitCode, signal, output } = await runProgram(`
+      const pool = new Pool({ filename: handler('conformant.js'), backend: '${backend}', maxThreads: 2 })
+      console.log(await pool.run(42))`)
+    assert.deepEqual([exitCode, signal, output], [0, null, '42\n'])
+  },
+
+  async 'handlers of one pool may live on another backend'({ open, backend }) {
+    const other = backend === 'process' ? 'thread' : 'process'
+    const pool = open({ handlers: { where: { backend: other }, twice: {} } })
+    const [place, two] = await Promise.all([
+      pool.run(undefined, { name: 'where' }),
+      pool.run(1, { name: 'twice' }),
+    ])
+    assert.equal(two, 2)
+    assert.equal(place.pid === process.pid, other !== 'process')
+    const { tasks, workers } = pool.stats()
+    assert.deepEqual([tasks.accepted, tasks.fulfilled], [2, 2])
+    assert.deepEqual(workers.map(worker => worker.backend).sort(), [backend, other].sort())
+    assert.equal(new Set(workers.map(worker => worker.id)).size, 2)
+    assert.deepEqual(await pool.close(), { cutOff: 0, timedOut: false })
+    assert.equal(pool.workers.length, 0)
+  },
+
+  async 'maxQueue counts the tasks of all backends of a pool'({ open, backend, journal }) {
+    const other = backend === 'process' ? 'inline' : 'process'
+    const pool = open({ maxQueue: 1, handlers: { gated: { backend: other } } })
+    await pool.run(0)
+    const first = pool.run(journal.task('first'), { name: 'gated' })
+    await journal.lines(1)
+    const second = pool.run(journal.task('second'), { name: 'gated' })
+    assert.equal(pool.queueSize, 1)
+    assert.equal(
+      await pool.run(journal.task('third'), { name: 'gated' }).catch(error => error.code),
+      'ERR_LIDO_QUEUE_FULL',
+    )
+    // The pool's own worker is free: what starts at once does not wait.
+    assert.equal(await pool.run(5), 5)
+    journal.open()
+    await Promise.all([first, second])
+  },
+}

@@ -1,0 +1,3 @@
+import { holdAgainst } from './conformance.js'
+
+holdAgainst('thread')
