@@ -1,7 +1,8 @@
 import { fulfilled, rejected } from '../harness/expect.js'
 
 export default {
-  title: 'Aborting a task that awaits for ever frees its slot: with one thread and one slot the next task runs.',
+  title:
+    'Aborting a task that awaits for ever frees its slot: with one thread and one slot the next task runs.',
   async run({ open, facts }) {
     const pool = open({ workers: 1 })
     const call = pool.run('hang', 0, { isAbortable: true })

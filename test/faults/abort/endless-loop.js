@@ -1,7 +1,8 @@
 import { fulfilled, rejected, until } from '../harness/expect.js'
 
 export default {
-  title: 'Aborting a task stuck in an endless loop rejects soon, the thread really stops, the next task runs.',
+  title:
+    'Aborting a task stuck in an endless loop rejects soon, the thread really stops, the next task runs.',
   async run({ open, facts, workers }) {
     const pool = open({ workers: 1 })
     const call = pool.run('spin', 0, { isAbortable: true })

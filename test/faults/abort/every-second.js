@@ -9,7 +9,9 @@ export default {
     const pool = open({ workers: 1 })
     const first = pool.run('gated', 0)
     await facts.reach(1, 'started')
-    const calls = Array.from({ length: count }, (_, number) => pool.run('noted', number, { isAbortable: true }))
+    const calls = Array.from({ length: count }, (_, number) =>
+      pool.run('noted', number, { isAbortable: true }),
+    )
     for (const [number, call] of calls.entries()) if (number % 2 === 0) call.abort()
     facts.openGate()
     await fulfilled(first, 0)

@@ -6,7 +6,8 @@ function expectAbortError(error, isReason) {
 }
 
 export default {
-  title: 'The rejection is an AbortError that carries the reason of the signal (also for AbortSignal.timeout).',
+  title:
+    'The rejection is an AbortError that carries the reason of the signal (also for AbortSignal.timeout).',
   async run({ open, needs, facts }) {
     needs('signal')
     const pool = open({ workers: 1 })

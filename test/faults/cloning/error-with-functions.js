@@ -5,7 +5,10 @@ export default {
   async run({ open }) {
     const pool = open({ workers: 1 })
     const before = await fulfilled(pool.run('whoAmI'))
-    for (const [kind, words] of Object.entries({ functions: 'carries functions', cycle: 'carries a cycle' })) {
+    for (const [kind, words] of Object.entries({
+      functions: 'carries functions',
+      cycle: 'carries a cycle',
+    })) {
       const error = await rejected(pool.run('fail', kind))
       expect(tells(error, words), `rejected with ${say(error)}`)
     }

@@ -1,7 +1,8 @@
 import { fulfilled } from '../harness/expect.js'
 
 export default {
-  title: 'A setInterval of the worker module ticks while the worker is idle (heartbeats, token refresh, flushes).',
+  title:
+    'A setInterval of the worker module ticks while the worker is idle (heartbeats, token refresh, flushes).',
   async run({ open, facts }) {
     const pool = open({ workers: 1, needsIdleLoop: true })
     await fulfilled(pool.run('tick'), 'ticking')

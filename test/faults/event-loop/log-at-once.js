@@ -2,11 +2,15 @@ import { once } from 'node:events'
 import { fulfilled, until } from '../harness/expect.js'
 
 export default {
-  title: 'A line logged by a task is visible within a second of the end of the task, while the worker is idle.',
+  title:
+    'A line logged by a task is visible within a second of the end of the task, while the worker is idle.',
   async run({ startSubject }) {
     const subject = startSubject()
     try {
-      await until(() => subject.output.includes('answered'), () => `no answer: ${subject.errors.slice(0, 200)}`)
+      await until(
+        () => subject.output.includes('answered'),
+        () => `no answer: ${subject.errors.slice(0, 200)}`,
+      )
       await until(() => subject.output.includes('a line of the task'), 'the line is not there', 2_000)
     } finally {
       subject.child.kill('SIGKILL')

@@ -20,7 +20,13 @@ export async function judge(scenario, { poolName, backend = 'thread', environmen
     execArgv: [],
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
     detached: hasGroups,
-    env: { ...inherited, ...environment, FAULT_FOLDER: folder, FAULT_FACTS: join(folder, 'facts'), FAULT_POOL: poolName },
+    env: {
+      ...inherited,
+      ...environment,
+      FAULT_FOLDER: folder,
+      FAULT_FACTS: join(folder, 'facts'),
+      FAULT_POOL: poolName,
+    },
   })
   const end = () => endGroup(child)
   process.once('exit', end)
@@ -56,7 +62,9 @@ function watch(child, limitMs) {
 /** The line of a crash that says what it was. */
 function lastWords(errors) {
   const lines = errors.split('\n').filter(line => line.trim() !== '')
-  return (lines.find(line => /Error|FATAL|assert|Abort/i.test(line)) ?? lines.at(-1) ?? 'no word').trim().slice(0, 200)
+  return (lines.find(line => /Error|FATAL|assert|Abort/i.test(line)) ?? lines.at(-1) ?? 'no word')
+    .trim()
+    .slice(0, 200)
 }
 
 function endGroup(child) {

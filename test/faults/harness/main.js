@@ -21,7 +21,8 @@ function tryReadOptions() {
 async function chooseScenarios(texts) {
   const corpus = openCorpus()
   const all = await Promise.all(corpus.ids.map(id => corpus.load(id)))
-  const isChosen = ({ id, title }) => texts.some(text => `${id} ${title}`.toLowerCase().includes(text.toLowerCase()))
+  const isChosen = ({ id, title }) =>
+    texts.some(text => `${id} ${title}`.toLowerCase().includes(text.toLowerCase()))
   return texts.length === 0 ? all : all.filter(isChosen)
 }
 

@@ -18,7 +18,9 @@ function bySection(results) {
   return Object.entries(sections)
     .map(([folder, name]) => ({
       name,
-      faults: [...titles].filter(([fault]) => fault.startsWith(`${folder}/`)).sort(([a], [b]) => (a < b ? -1 : 1)),
+      faults: [...titles]
+        .filter(([fault]) => fault.startsWith(`${folder}/`))
+        .sort(([a], [b]) => (a < b ? -1 : 1)),
     }))
     .filter(({ faults }) => faults.length > 0)
 }
@@ -29,7 +31,12 @@ export function formatText({ results, poolNames }) {
   for (const { name, faults } of bySection(results)) {
     lines.push('', name)
     for (const [fault] of faults)
-      lines.push(row(`  ${fault}`, poolNames.map(poolName => findVerdict(results, fault, poolName))))
+      lines.push(
+        row(
+          `  ${fault}`,
+          poolNames.map(poolName => findVerdict(results, fault, poolName)),
+        ),
+      )
   }
   const total = poolNames.map(poolName => {
     const { kept, judged } = countKept(results, poolName)
@@ -38,7 +45,8 @@ export function formatText({ results, poolNames }) {
   lines.push('', row('kept', total))
   const reasons = results.filter(({ verdict, why }) => why !== null && verdict !== unsupported)
   if (reasons.length > 0) lines.push('')
-  for (const { poolName, fault, verdict, why } of reasons) lines.push(`${poolName} ${fault} ${verdict}: ${why}`)
+  for (const { poolName, fault, verdict, why } of reasons)
+    lines.push(`${poolName} ${fault} ${verdict}: ${why}`)
   return lines.join('\n')
 }
 
@@ -50,20 +58,25 @@ export function formatPage({ results, poolNames, versions, settings, machine, da
     '',
     ...head,
     ...faults.map(([fault, title]) =>
-      cells([escape(title), ...poolNames.map(poolName => findVerdict(results, fault, poolName))]),
+      cells([escapeCell(title), ...poolNames.map(poolName => findVerdict(results, fault, poolName))]),
     ),
     '',
   ])
   const sums = poolNames.map(poolName => {
     const { kept, judged } = countKept(results, poolName)
-    return cells([poolName, versions[poolName], `${kept} of ${judged}`, escape(JSON.stringify(settings[poolName]))])
+    return cells([
+      poolName,
+      versions[poolName],
+      `${kept} of ${judged}`,
+      escapeCell(JSON.stringify(settings[poolName])),
+    ])
   })
   const skips = [...new Set(results.filter(({ verdict }) => verdict === skipped).map(({ why }) => why))]
   return `# What a pool survives
 
 <!-- Written by \`npm run faults -- --save\`; what is changed here by hand is lost. -->
 
-Each fault is one file in [test/faults](https://github.com/lido-pool/lido/tree/main/test/faults) and runs in a process of its own under a hard limit. The same
+Each fault is one file in \`test/faults\` and runs in a process of its own under a hard limit. The same
 files are the suite that lido is tested with. \`npm run faults -- --pool lido --pool piscina\` makes the table again; \`--only\`
 picks faults.
 
@@ -82,6 +95,9 @@ ${tables.join('\n').trimEnd()}
 `
 }
 
-function escape(text) {
-  return text.replaceAll('|', '\\|').replaceAll('<', '&lt;').replace(/\b(__\w+?__)/g, '\\$1')
+function escapeCell(text) {
+  return text
+    .replaceAll('|', '\\|')
+    .replaceAll('<', '&lt;')
+    .replace(/\b(__\w+?__)/g, '\\$1')
 }

@@ -9,7 +9,7 @@ import { startSubject } from './subject.js'
 import { Skipped, Unsupported } from './verdicts.js'
 
 export function createStage({ adapter, poolName, backend, fault, folder, workers }) {
-  const pools = []
+  let pools = []
   const has = feature => adapter.features.has(feature)
   return {
     backend,
@@ -30,7 +30,8 @@ export function createStage({ adapter, poolName, backend, fault, folder, workers
     /** Options in the words of the harness; the adapter has its pool's. */
     open(options = {}) {
       const pool = new PoolUnderTest(adapter, { backend, ...options })
-      pools.push(pool)
+      // Those that were destroyed are let go, or their memory would count as a leak.
+      pools = [...pools.filter(({ isDestroyed }) => !isDestroyed), pool]
       return pool
     },
 
@@ -39,7 +40,7 @@ export function createStage({ adapter, poolName, backend, fault, folder, workers
 
     /** After the verdict, so nobody is judged by it. */
     async leave() {
-      const ends = pools.filter(pool => !pool.isDestroyed).map(pool => pool.destroy().done)
+      const ends = pools.filter(({ isDestroyed }) => !isDestroyed).map(pool => pool.destroy().done)
       await within(Promise.all(ends), 'the end', 500).catch(() => {})
     },
   }

@@ -9,8 +9,15 @@ export default {
     const calls = [1, 2, 3, 4].map(number => pool.run('echo', number))
     for (const [index, call] of calls.entries()) await fulfilled(call, index + 1)
     await fulfilled(pool.destroy())
-    await until(() => workers.living === 0, () => `${workers.living} workers live on`)
+    await until(
+      () => workers.living === 0,
+      () => `${workers.living} workers live on`,
+    )
     // The platform keeps descriptors and threads of its own for later workers.
-    await expectNoMoreThan({ ...before, descriptors: Number.POSITIVE_INFINITY, threads: Number.POSITIVE_INFINITY })
+    await expectNoMoreThan({
+      ...before,
+      descriptors: Number.POSITIVE_INFINITY,
+      threads: Number.POSITIVE_INFINITY,
+    })
   },
 }

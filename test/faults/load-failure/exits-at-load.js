@@ -7,6 +7,7 @@ export default {
     const calls = Array.from({ length: 5 }, (_, number) => pool.run('echo', number))
     for (const call of calls) await rejected(call)
     const { started } = workers
+    expect(started > 0, 'no worker was started')
     await pause(1_500)
     expect(workers.started - started <= 10, `${workers.started - started} more workers started in 1.5 s`)
   },

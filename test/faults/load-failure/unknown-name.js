@@ -1,7 +1,8 @@
 import { expect, fulfilled, rejected, say, tells } from '../harness/expect.js'
 
 export default {
-  title: 'An unknown task name rejects that run() with a message that has the name; the worker is not restarted.',
+  title:
+    'An unknown task name rejects that run() with a message that has the name; the worker is not restarted.',
   backends: ['thread', 'process', 'inline'],
   async run({ open }) {
     const pool = open({ workers: 1 })

@@ -33,6 +33,8 @@ export function createPiscinaStyle(options, settings, construct) {
     run: (name, payload, runOptions) => pool.run(payload, { name, ...runOptions }),
     destroy: () => pool.destroy(),
     wrongCalls: () =>
-      ['name', 'filename', 'signal', 'transferList'].map(option => () => pool.run(1, { name: 'echo', [option]: 5 })),
+      ['name', 'filename', 'signal', 'transferList'].map(
+        option => () => pool.run(1, { name: 'echo', [option]: 5 }),
+      ),
   }
 }

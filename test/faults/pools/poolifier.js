@@ -6,7 +6,15 @@ import { handlerPath } from './handler-path.js'
 
 export const packageName = 'poolifier'
 export const settings = { enableTasksQueue: true, restartWorkerOnError: true }
-export const features = ['signal', 'transfer', 'slots', 'idleTimeout', 'resourceLimits', 'execArgv', 'processes']
+export const features = [
+  'signal',
+  'transfer',
+  'slots',
+  'idleTimeout',
+  'resourceLimits',
+  'execArgv',
+  'processes',
+]
 
 const kinds = {
   thread: { Fixed: FixedThreadPool, Dynamic: DynamicThreadPool },

@@ -15,6 +15,9 @@ export default {
       await fulfilled(pool.run('echo', name), name)
     }
     await fulfilled(pool.destroy())
-    await until(() => workers.living === 0, () => `${workers.living} children live on`)
+    await until(
+      () => workers.living === 0,
+      () => `${workers.living} children live on`,
+    )
   },
 }

@@ -7,7 +7,10 @@ export default {
   async run({ startSubject, needs }) {
     needs('close')
     const subject = startSubject()
-    await until(() => subject.output.includes('ready'), () => `not ready: ${subject.errors.slice(0, 200)}`)
+    await until(
+      () => subject.output.includes('ready'),
+      () => `not ready: ${subject.errors.slice(0, 200)}`,
+    )
     subject.child.kill('SIGTERM')
     const { exitCode, signal, output, errors } = await subject.end()
     expect(exitCode === 0, `the process ended (${signal ?? exitCode}): ${errors.slice(0, 300)}`)
@@ -20,7 +23,8 @@ export default {
       pool.run('later', { ms: 200, value: number }).done.then(() => {})
     }
     const calls = Array.from({ length: count }, (_, number) => pool.run('gated', number))
-    for (const call of calls) call.done.then(() => call.state === 'fulfilled' && process.stdout.write('finished\n'))
+    for (const call of calls)
+      call.done.then(() => call.state === 'fulfilled' && process.stdout.write('finished\n'))
     process.once('SIGTERM', () => {
       const end = pool.close()
       facts.openGate()

@@ -8,7 +8,10 @@ export default {
     for (let round = 0; round < 3; round++) {
       const calls = [1, 2].map(number => pool.run('echo', number))
       for (const [index, call] of calls.entries()) await fulfilled(call, index + 1)
-      await until(() => workers.living === 0, () => `${workers.living} workers live on`)
+      await until(
+        () => workers.living === 0,
+        () => `${workers.living} workers live on`,
+      )
     }
   },
 }

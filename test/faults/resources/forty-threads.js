@@ -12,6 +12,9 @@ export default {
     const end = pool.destroy()
     await settled(end, 4_000)
     await fulfilled(end)
-    await until(() => workers.living === 0, () => `${workers.living} workers live on`)
+    await until(
+      () => workers.living === 0,
+      () => `${workers.living} workers live on`,
+    )
   },
 }

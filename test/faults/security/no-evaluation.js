@@ -1,10 +1,25 @@
 import { expect, fulfilled, settled } from '../harness/expect.js'
 
-const names = ['run', 'eval', 'Function', 'constructor', 'methods', 'import', 'require', 'default.constructor', 'call']
-const codes = ['globalThis.isReached = true', 'function () { globalThis.isReached = true }', '() => (globalThis.isReached = true)']
+const names = [
+  'run',
+  'eval',
+  'Function',
+  'constructor',
+  'methods',
+  'import',
+  'require',
+  'default.constructor',
+  'call',
+]
+const codes = [
+  'globalThis.isReached = true',
+  'function () { globalThis.isReached = true }',
+  '() => (globalThis.isReached = true)',
+]
 
 export default {
-  title: 'No task name reaches a built-in that evaluates its argument: an untrusted { name, task } pair cannot run code.',
+  title:
+    'No task name reaches a built-in that evaluates its argument: an untrusted { name, task } pair cannot run code.',
   backends: ['thread', 'process', 'inline'],
   async run({ open }) {
     const pool = open({ workers: 1 })

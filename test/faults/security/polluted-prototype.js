@@ -8,7 +8,8 @@ const pollution = {
 }
 
 export default {
-  title: 'A polluted Object.prototype (filename, name, signal, transferList) does not change what run() does.',
+  title:
+    'A polluted Object.prototype (filename, name, signal, transferList) does not change what run() does.',
   async run({ open }) {
     const pool = open({ workers: 1 })
     await fulfilled(pool.run('echo', 0), 0)

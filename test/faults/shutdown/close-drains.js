@@ -12,6 +12,9 @@ export default {
     facts.openGate()
     for (const [number, call] of calls.entries()) await fulfilled(call, number)
     await fulfilled(end)
-    await until(() => workers.living === 0, () => `${workers.living} workers live on`)
+    await until(
+      () => workers.living === 0,
+      () => `${workers.living} workers live on`,
+    )
   },
 }

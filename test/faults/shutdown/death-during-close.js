@@ -1,7 +1,8 @@
 import { fulfilled, rejected, settled } from '../harness/expect.js'
 
 export default {
-  title: 'A worker that dies during close() does not stall it: close() resolves soon and every accepted task settles.',
+  title:
+    'A worker that dies during close() does not stall it: close() resolves soon and every accepted task settles.',
   async run({ open, needs, facts }) {
     needs('close')
     const pool = open({ workers: 1 })

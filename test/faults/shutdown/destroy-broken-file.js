@@ -10,7 +10,10 @@ export default {
     await fulfilled(pool.destroy())
     await rejected(call)
     const { started } = workers
-    await until(() => workers.living === 0, () => `${workers.living} workers live on`)
+    await until(
+      () => workers.living === 0,
+      () => `${workers.living} workers live on`,
+    )
     await pause(1_000)
     expect(workers.started === started, 'workers are started after the end')
   },

@@ -12,6 +12,9 @@ export default {
     const destroyed = pool.destroy()
     await settled([closed, destroyed], 3_000)
     await rejected(stuck)
-    await until(() => workers.living === 0, () => `${workers.living} workers live on`)
+    await until(
+      () => workers.living === 0,
+      () => `${workers.living} workers live on`,
+    )
   },
 }

@@ -15,6 +15,9 @@ export default {
       if (call.state === 'fulfilled') await fulfilled(call, 1)
     }
     expect(workers.started > 0, 'no worker was started')
-    await until(() => workers.living === 0, () => `${workers.living} workers live on`)
+    await until(
+      () => workers.living === 0,
+      () => `${workers.living} workers live on`,
+    )
   },
 }

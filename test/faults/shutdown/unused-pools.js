@@ -11,7 +11,10 @@ export default {
         await fulfilled(end)
       }
     }
-    await until(() => workers.living === 0, () => `${workers.living} workers live on`)
+    await until(
+      () => workers.living === 0,
+      () => `${workers.living} workers live on`,
+    )
     // That there was a pool at all.
     await fulfilled(open({ min: 0, max: 2 }).run('echo', 1), 1)
   },

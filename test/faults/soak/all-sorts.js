@@ -12,12 +12,19 @@ function createRandom(seed) {
 }
 
 const sorts = {
-  right: (pool, number) => ({ call: pool.run('later', { ms: number % 4, value: number }), isRight: isValue(number) }),
+  right: (pool, number) => ({
+    call: pool.run('later', { ms: number % 4, value: number }),
+    isRight: isValue(number),
+  }),
   thrown: pool => ({ call: pool.run('fail', 'plain'), isRight: isErrorOf('plain words') }),
   exited: pool => ({ call: pool.run('exit', 1), isRight: isRejected }),
   uncloneable: pool => ({ call: pool.run('returnFunction'), isRight: isRejected }),
   uncloneableTask: pool => ({ call: pool.run('echo', () => {}), isRight: isRejected }),
-  aborted: pool => ({ call: pool.run('hang', 0, { isAbortable: true }), isRight: isRejected, isAborted: true }),
+  aborted: pool => ({
+    call: pool.run('hang', 0, { isAbortable: true }),
+    isRight: isRejected,
+    isAborted: true,
+  }),
 }
 
 const isRejected = ({ state }) => state === 'rejected'
@@ -44,9 +51,15 @@ export default {
     }
     for (const { call, isRight, name, number } of tasks) {
       await settled(call, 60_000)
-      expect(isRight(call), `seed ${seed}: task ${number} (${name}) ${call.state}: ${say(call.error ?? call.value)}`)
+      expect(
+        isRight(call),
+        `seed ${seed}: task ${number} (${name}) ${call.state}: ${say(call.error ?? call.value)}`,
+      )
     }
-    await until(() => workers.living === 2, () => `${workers.living} of 2 workers live`)
+    await until(
+      () => workers.living === 2,
+      () => `${workers.living} of 2 workers live`,
+    )
     await fulfilled(pool.run('echo', 1), 1)
   },
 }

@@ -1,7 +1,8 @@
 import { fulfilled, pause } from '../harness/expect.js'
 
 export default {
-  title: 'A worker that dies just after returning: the task settles (its result is not lost), later tasks run.',
+  title:
+    'A worker that dies just after returning: the task settles (its result is not lost), later tasks run.',
   async run({ open }) {
     const pool = open({ workers: 1, needsIdleLoop: true })
     for (let round = 0; round < 5; round++) {

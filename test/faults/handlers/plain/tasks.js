@@ -125,7 +125,8 @@ export function fail(kind) {
 
 const failures = {
   plain: () => new Error('plain words'),
-  functions: () => Object.assign(new Error('carries functions'), { callback() {}, nested: { callback() {} } }),
+  functions: () =>
+    Object.assign(new Error('carries functions'), { callback() {}, nested: { callback() {} } }),
   cycle: () => {
     const error = new Error('carries a cycle')
     return Object.assign(error, { self: error, box: { error } })
