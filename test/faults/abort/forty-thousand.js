@@ -29,6 +29,7 @@ export default {
   title:
     '40,000 queued tasks aborted at once: all rejected, none runs, and aborting them is not quadratic (at most 2.5 times the cost of 40,000 bare aborts + 0.3 s).',
   limitMs: 90_000,
+  isHeavy: true,
   async run({ open, facts }) {
     const pool = open({ workers: 1 })
     const first = pool.run('gated', 0)

@@ -28,12 +28,12 @@ export function openCorpus() {
   return {
     ids,
     /**
-     * `title`: what a user deserves. `backends`: where lido's own must hold it. `limitMs`: for the whole scenario.
+     * `title`: what a user deserves. `backends`: where lido's own must hold it. `limitMs`: for the whole scenario. `isHeavy`: it runs alone.
      * `run(stage)`: returns when the pool kept it. `subject(stage)`: what `run` has done in another process.
      */
     async load(id) {
       const { default: scenario } = await import(new URL(`${id}.js`, root))
-      return { backends: ['thread', 'process'], limitMs: 40_000, nodeArguments: [], ...scenario, id }
+      return { backends: ['thread', 'process'], limitMs: 40_000, ...scenario, id }
     },
   }
 }

@@ -58,9 +58,10 @@ export function spin() {
   for (;;);
 }
 
-export function hang() {
+/** `async` in so many words: some pools look at the function for it. */
+export async function hang() {
   fact('hanging')
-  return new Promise(() => {})
+  await new Promise(() => {})
 }
 
 // Deaths.
