@@ -26,7 +26,9 @@ export async function serve({ port, road, niceIncrement, preload, limits }: Star
   const intake: Intake =
     road.kind === 'lane' ? new LaneIntake(port, road, executor) : new PortIntake(port, road.claims, executor)
   if (niceIncrement !== 0) await lowerPriority(niceIncrement)
-  // Listening before the file is loaded: a worker told to stop need not load it to the end.
+  let loading: Promise<unknown> | null = null
+  // Listening before the file is loaded. A worker told to stop meanwhile ends when it is: Node never closes a file that a
+  // thread was reading when it ended. The host's patience bounds that.
   port.on('message', (message: ToWorker) => {
     switch (message.kind) {
       case 'run':
@@ -42,7 +44,7 @@ export async function serve({ port, road, niceIncrement, preload, limits }: Star
         intake.stopTaking()
         return void endAsPlanned(port)
       case 'stop':
-        return process.exit()
+        return loading === null ? process.exit() : void loading.then(exit, exit)
       default:
         return unreachable(message)
     }
@@ -52,13 +54,21 @@ export async function serve({ port, road, niceIncrement, preload, limits }: Star
   process.on('uncaughtExceptionMonitor', failure => say(port, { kind: 'crashed', error: pack(failure) }))
 
   try {
-    if (preload !== null) await loadHandler(preload)
+    if (preload !== null) {
+      loading = loadHandler(preload)
+      await loading
+      loading = null
+    }
   } catch (failure) {
     say(port, { kind: 'startFailed', error: pack(failure) })
     return process.exit()
   }
   say(port, { kind: 'ready' })
   intake.open()
+}
+
+function exit(): never {
+  return process.exit()
 }
 
 function say(port: MessagePort, message: ToHost): void {
