@@ -25,7 +25,7 @@ const suites = {
   architecture: { folder: 'test/architecture', limitMs: 60_000 },
   journey: { folder: 'test/journey', limitMs: 120_000 },
   conformance: { folder: 'test/conformance', limitMs: 240_000 },
-  faults: { folder: 'test/faults', limitMs: 120_000, isOptional: true },
+  faults: { folder: 'test/faults', isDeep: true, limitMs: 300_000 },
   examples: { folder: 'test/examples', limitMs: 300_000 },
   bench: { folder: 'test/bench', limitMs: 120_000 },
   codec: { folder: 'test/codec', limitMs: 180_000 },

@@ -11,6 +11,7 @@ import { endAsPlanned } from './planned-end.js'
 
 export async function serve({ niceIncrement, preload, limits }: WorkerOrder, place: Place): Promise<void> {
   const { port } = place
+  const end = () => place.end()
   let isLeaving = false
   /** The host is told before it hears of anything that was done since. */
   const leave = () => {
@@ -35,7 +36,9 @@ export async function serve({ niceIncrement, preload, limits }: WorkerOrder, pla
   // What the runtime tells of the end has lost the class and what could not be cloned.
   place.onCrash(failure => say(port, { kind: 'crashed', error: pack(failure) }))
   if (niceIncrement !== 0) await lowerPriority(niceIncrement)
-  // Listening before the file is loaded: a worker told to stop need not load it to the end.
+  let loading: Promise<unknown> | null = null
+  // Listening before the file is loaded. A worker told to stop meanwhile ends when it is: Node never closes a file that a
+  // thread was reading when it ended. The host's patience bounds that.
   port.on('message', (message: ToWorker) => {
     switch (message.kind) {
       case 'run':
@@ -51,7 +54,7 @@ export async function serve({ niceIncrement, preload, limits }: WorkerOrder, pla
         intake.stopTaking()
         return void endAsPlanned(place, modules)
       case 'stop':
-        return place.end()
+        return loading === null ? end() : void loading.then(end, end)
       default:
         return unreachable(message)
     }
@@ -59,10 +62,14 @@ export async function serve({ niceIncrement, preload, limits }: WorkerOrder, pla
   port.on('messageerror', () => intake.onUnreadable())
 
   try {
-    if (preload !== null) await modules.load(preload)
+    if (preload !== null) {
+      loading = modules.load(preload)
+      await loading
+      loading = null
+    }
   } catch (failure) {
     say(port, { kind: 'startFailed', error: pack(failure) })
-    return place.end()
+    return end()
   }
   say(port, { kind: 'ready' })
   intake.open()

@@ -1,0 +1,18 @@
+import { expect, fulfilled, rejected } from '../harness/expect.js'
+
+export default {
+  title: 'Abort task 2 (queued), then task 1 (running): task 3 still runs.',
+  async run({ open, facts }) {
+    const pool = open({ workers: 1 })
+    const first = pool.run('hang', 1, { isAbortable: true })
+    await facts.reach(1, 'hanging')
+    const second = pool.run('noted', 2, { isAbortable: true })
+    const third = pool.run('noted', 3, { isAbortable: true })
+    second.abort()
+    first.abort()
+    await rejected(second)
+    await rejected(first)
+    await fulfilled(third, 3)
+    expect(facts.numbers('ran').join() === '3', 'the aborted task ran')
+  },
+}

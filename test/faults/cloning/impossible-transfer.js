@@ -1,0 +1,28 @@
+import { fulfilled, rejected } from '../harness/expect.js'
+
+/** A port that went elsewhere. A buffer would not do: Node sends a detached one as an empty one, without a word. */
+function detached() {
+  const { port1, port2 } = new MessageChannel()
+  port2.close()
+  structuredClone(port1, { transfer: [port1] }).close()
+  return port1
+}
+
+export default {
+  title: 'A transfer list with a detached, doubled or impossible entry rejects; the pool is unharmed.',
+  backends: ['thread'],
+  async run({ open, needs }) {
+    needs('transfer')
+    const pool = open({ workers: 1 })
+    const gone = detached()
+    const twice = new ArrayBuffer(8)
+    for (const [payload, transferList] of [
+      [gone, [gone]],
+      [twice, [twice, twice]],
+      [1, [{}]],
+    ]) {
+      await rejected(pool.run('echo', payload, { transferList }), { mayThrow: false })
+    }
+    await fulfilled(pool.run('echo', 1), 1)
+  },
+}

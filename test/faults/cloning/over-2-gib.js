@@ -1,0 +1,17 @@
+import { expect, fulfilled, settled, untilItWorks } from '../harness/expect.js'
+
+export default {
+  title: 'A result over 2 GiB resolves or rejects; it never hangs or aborts the process.',
+  limitMs: 90_000,
+  isHeavy: true,
+  async run({ open, needsMemory }) {
+    needsMemory(12)
+    const pool = open({ workers: 1 })
+    await fulfilled(pool.run('echo', 1), 1)
+    const size = 2 ** 31 + 2 ** 20
+    const call = pool.run('makeBytes', size)
+    await settled(call, 60_000)
+    if (call.state === 'fulfilled') expect(call.value?.byteLength === size, 'it came back cut')
+    await untilItWorks(pool)
+  },
+}

@@ -1,0 +1,12 @@
+import { expect, fulfilled, rejected } from '../harness/expect.js'
+
+export default {
+  title: 'A result that cannot be cloned does not kill the worker (its caches and connections live on).',
+  async run({ open }) {
+    const pool = open({ workers: 1 })
+    const before = await fulfilled(pool.run('whoAmI'))
+    expect(typeof before === 'string', 'no answer')
+    await rejected(pool.run('returnFunction'))
+    await fulfilled(pool.run('whoAmI'), before)
+  },
+}

@@ -1,0 +1,12 @@
+import { fulfilled, settled } from '../harness/expect.js'
+
+export default {
+  title: 'User code that closes parentPort or removes its listeners settles all the same; later tasks run.',
+  backends: ['thread'],
+  async run({ open }) {
+    const pool = open({ workers: 1 })
+    await settled(pool.run('closeParentPort', 1))
+    await fulfilled(pool.run('echo', 2), 2)
+    await fulfilled(pool.run('echo', 3), 3)
+  },
+}

@@ -1,0 +1,11 @@
+import { fulfilled } from '../harness/expect.js'
+
+export default {
+  title:
+    'I/O that a task started and did not await (a log write) completes soon although no other task comes.',
+  async run({ open, facts }) {
+    const pool = open({ workers: 1, needsIdleLoop: true })
+    await fulfilled(pool.run('writeLater'), 'answered')
+    await facts.reach(1, 'written')
+  },
+}

@@ -1,0 +1,2 @@
+setInterval(() => {}, 1_000)
+await new Promise(() => {})

@@ -1,0 +1,178 @@
+// The tasks of all scenarios, in plain functions; the other dialects wrap this file.
+import { appendFileSync, existsSync, writeFileSync } from 'node:fs'
+import { parentPort } from 'node:worker_threads'
+
+const { setTimeout, setInterval, setImmediate } = globalThis
+const factsFile = process.env.FAULT_FACTS
+const gate = `${process.env.FAULT_FOLDER}/gate`
+const identity = `${process.pid}-${Math.random()}`
+let counter = 0
+
+function fact(line) {
+  appendFileSync(factsFile, `${line}\n`)
+}
+
+const pause = ms => new Promise(resolve => setTimeout(resolve, ms))
+
+async function gateOpens() {
+  while (!existsSync(gate)) await pause(5)
+}
+
+// What answers.
+export const echo = value => value
+export const whoAmI = () => identity
+export const count = () => ++counter
+export const length = value => value.byteLength ?? value.length
+export const isUndefined = value => value === undefined
+
+export async function later({ ms, value }) {
+  await pause(ms)
+  return value
+}
+
+/** Holds its thread. */
+export function block({ ms, value }) {
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms)
+  return value
+}
+
+export function noted(number) {
+  fact(`ran ${number}`)
+  return number
+}
+
+export async function gated(number) {
+  fact(`started ${number}`)
+  await gateOpens()
+  return number
+}
+
+export function openGate(value) {
+  writeFileSync(gate, '')
+  return value
+}
+
+// What does not answer.
+export function spin() {
+  fact('spinning')
+  for (;;);
+}
+
+/** `async` in so many words: some pools look at the function for it. */
+export async function hang() {
+  fact('hanging')
+  await new Promise(() => {})
+}
+
+// Deaths.
+export function exit(code) {
+  process.exit(code)
+}
+
+export async function exitAtGate() {
+  fact('started')
+  await gateOpens()
+  process.exit(3)
+}
+
+export function exitAfterwards(value) {
+  setImmediate(() => process.exit(3))
+  return value
+}
+
+export function exitWhenIdle(ms) {
+  setTimeout(() => process.exit(3), ms)
+  return 'answered'
+}
+
+export function throwWhenIdle(ms) {
+  setTimeout(() => {
+    throw new Error('in an idle worker')
+  }, ms)
+  return 'answered'
+}
+
+export async function floats() {
+  Promise.reject(new Error('floating'))
+  await pause(300)
+  return 'answered'
+}
+
+export async function throwsMeanwhile() {
+  setTimeout(() => {
+    throw new RangeError('its own words')
+  }, 10)
+  await pause(5_000)
+}
+
+export function eatMemory() {
+  const kept = []
+  for (;;) kept.push(new Array(10_000).fill(kept.length))
+}
+
+export function overflow() {
+  const deeper = depth => 1 + deeper(depth + 1)
+  return deeper(0)
+}
+
+// What cannot be copied, or hardly.
+export const returnFunction = () => () => {}
+export const makeBytes = size => new Uint8Array(size)
+export const makeString = size => 'x'.repeat(size)
+
+export function fail(kind) {
+  throw failures[kind]()
+}
+
+const failures = {
+  plain: () => new Error('plain words'),
+  functions: () =>
+    Object.assign(new Error('carries functions'), { callback() {}, nested: { callback() {} } }),
+  cycle: () => {
+    const error = new Error('carries a cycle')
+    return Object.assign(error, { self: error, box: { error } })
+  },
+  symbol: () => Symbol('thrown'),
+  function: () => function thrown() {},
+  rich: () =>
+    Object.assign(new RangeError('rich words', { cause: new TypeError('its cause') }), {
+      code: 'EOWN',
+      detail: { a: 1 },
+    }),
+}
+
+// What goes on without a task.
+export function tick() {
+  setInterval(() => fact('tick'), 20)
+  return 'ticking'
+}
+
+export function writeLater() {
+  setTimeout(() => fact('written'), 50)
+  return 'answered'
+}
+
+export function log(line) {
+  console.log(line)
+  return line
+}
+
+export function closeParentPort(value) {
+  parentPort?.removeAllListeners()
+  parentPort?.close()
+  return value
+}
+
+// What was done to this side.
+export const readGlobal = name => globalThis[name]
+export const readPrototype = name => Object.prototype[name]
+export const ownKeys = value => Object.keys(value)
+
+/** A pool of the same kind inside this worker. */
+export async function nestPool(value) {
+  const { open } = await import(new URL(`../../pools/${process.env.FAULT_POOL}.js`, import.meta.url))
+  const pool = open({ backend: 'thread', workers: 1 })
+  const result = await pool.run('echo', value)
+  await pool.destroy()
+  return result
+}

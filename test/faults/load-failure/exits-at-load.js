@@ -1,0 +1,14 @@
+import { expect, pause, rejected } from '../harness/expect.js'
+
+export default {
+  title: 'A worker file that calls process.exit() at load rejects run(), no endless respawn.',
+  async run({ open, workers }) {
+    const pool = open({ workers: 2, file: 'broken/exits.js' })
+    const calls = Array.from({ length: 5 }, (_, number) => pool.run('echo', number))
+    for (const call of calls) await rejected(call)
+    const { started } = workers
+    expect(started > 0, 'no worker was started')
+    await pause(1_500)
+    expect(workers.started - started <= 10, `${workers.started - started} more workers started in 1.5 s`)
+  },
+}

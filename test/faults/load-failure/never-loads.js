@@ -1,0 +1,16 @@
+import { expect, fulfilled, pause, rejected, say, until } from '../harness/expect.js'
+
+export default {
+  title: 'A worker file that never finishes loading: a waiting task can be aborted, and destroy() works.',
+  async run({ open, workers }) {
+    const pool = open({ workers: 1, file: 'broken/never-loads.js' })
+    const call = pool.run('echo', 1, { isAbortable: true })
+    await until(() => workers.started > 0, 'no worker was started')
+    await pause(200)
+    expect(call.isPending, `${call.label} settled before it was aborted: ${say(call.error ?? call.value)}`)
+    call.abort()
+    await rejected(call)
+    await fulfilled(pool.destroy())
+    await until(() => workers.living === 0, 'a worker lives on')
+  },
+}

@@ -1,0 +1,20 @@
+// lido on its defaults. The only pool here whose `error` event has no listener: it must not need one.
+import { Pool } from 'lido'
+import { Unsupported } from '../harness/verdicts.js'
+import { createPiscinaStyle, piscinaStyleFeatures } from './piscina-style.js'
+
+export const packageName = 'lido'
+export const settings = {}
+export const features = [...piscinaStyleFeatures, 'close', 'processes']
+
+export function open({ backend, ...options }) {
+  const adapted = createPiscinaStyle(options, settings, poolOptions => {
+    try {
+      return new Pool(backend === 'thread' ? poolOptions : { ...poolOptions, backend })
+    } catch (error) {
+      if (error.option !== 'backend') throw error
+      throw new Unsupported(`this build has no backend '${backend}'`)
+    }
+  })
+  return { ...adapted, close: () => adapted.pool.close() }
+}

@@ -1,0 +1,8 @@
+// Says no to everything.
+import { openAnswering } from './wrong.js'
+
+export { features } from './wrong.js'
+export const open = () =>
+  openAnswering(async () => {
+    throw new Error('no')
+  })

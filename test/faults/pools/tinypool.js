@@ -1,0 +1,19 @@
+// tinypool on its defaults; where a fault is about what an idle worker does, with the setting it has for that.
+import { Tinypool } from 'tinypool'
+import { Unsupported } from '../harness/verdicts.js'
+import { createPiscinaStyle, piscinaStyleFeatures } from './piscina-style.js'
+
+export const packageName = 'tinypool'
+export const settings = { 'where idle workers matter': { useAtomics: false } }
+export const features = [...piscinaStyleFeatures, 'processes']
+
+export function open({ backend, needsIdleLoop = false, ...options }) {
+  if (backend === 'inline') throw new Unsupported('it has no inline workers')
+  const own = needsIdleLoop ? { useAtomics: false } : {}
+  if (backend === 'process') Object.assign(own, { runtime: 'child_process', serialization: 'advanced' })
+  return createPiscinaStyle(options, own, poolOptions => {
+    const pool = new Tinypool(poolOptions)
+    pool.on('error', () => {})
+    return pool
+  })
+}

@@ -1,0 +1,15 @@
+import { expect, say } from '../harness/expect.js'
+
+export default {
+  title: 'An idle pool that nobody closed does not keep the process alive (a script ends by itself).',
+  backends: ['thread', 'process', 'inline'],
+  async run({ startSubject }) {
+    const { exitCode, signal, output, errors } = await startSubject().end()
+    expect(exitCode === 0, `the process ended (${signal ?? exitCode}): ${errors.slice(0, 300)}`)
+    expect(output === 'right\n', `it printed ${say(output)}`)
+  },
+  async subject({ open }) {
+    const pool = open({ workers: 2 })
+    if ((await pool.promise('echo', 1)) === 1) process.stdout.write('right\n')
+  },
+}

@@ -1,0 +1,17 @@
+import { fulfilled, until } from '../harness/expect.js'
+
+export default {
+  title: 'A pool that shrank to 0 threads runs the next task; after idleTimeout the threads are really gone.',
+  async run({ open, needs, workers }) {
+    needs('idleTimeout')
+    const pool = open({ min: 0, max: 2, idleTimeoutMs: 100 })
+    for (let round = 0; round < 3; round++) {
+      const calls = [1, 2].map(number => pool.run('echo', number))
+      for (const [index, call] of calls.entries()) await fulfilled(call, index + 1)
+      await until(
+        () => workers.living === 0,
+        () => `${workers.living} workers live on`,
+      )
+    }
+  },
+}

@@ -1,0 +1,3 @@
+import { testSection } from '../harness/test-section.js'
+
+await testSection('resources')

@@ -1,0 +1,13 @@
+import { expect, fulfilled, rejected, say, tells } from '../harness/expect.js'
+
+export default {
+  title: 'A stack overflow in a task rejects with RangeError; the worker survives.',
+  backends: ['thread', 'process', 'inline'],
+  async run({ open }) {
+    const pool = open({ workers: 1 })
+    const before = await fulfilled(pool.run('whoAmI'))
+    const error = await rejected(pool.run('overflow'))
+    expect(tells(error, 'RangeError') || tells(error, 'Maximum call stack'), `rejected with ${say(error)}`)
+    await fulfilled(pool.run('whoAmI'), before)
+  },
+}

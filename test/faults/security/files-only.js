@@ -1,0 +1,22 @@
+import { fulfilled, rejected } from '../harness/expect.js'
+
+const attempts = [
+  ['node:child_process', 'execSync', 'true'],
+  ['child_process', 'execSync', 'true'],
+  ['node:fs', 'existsSync', '/'],
+  ['esbuild', 'transformSync', '1'],
+  ['data:text/javascript,export const reached = () => 1', 'reached', 1],
+]
+
+export default {
+  title:
+    'filename takes files only: builtin modules, bare package names and data: URLs are rejected (no { filename: "node:child_process", name: "execSync" }).',
+  backends: ['thread', 'process', 'inline'],
+  async run({ open, needs }) {
+    needs('files')
+    const pool = open({ workers: 1 })
+    await fulfilled(pool.run('echo', 1), 1)
+    for (const [filename, name, payload] of attempts) await rejected(pool.run(name, payload, { filename }))
+    await fulfilled(pool.run('echo', 2), 2)
+  },
+}

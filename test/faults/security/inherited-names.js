@@ -1,0 +1,26 @@
+import { fulfilled, rejected } from '../harness/expect.js'
+
+const names = [
+  'constructor',
+  'toString',
+  '__proto__',
+  'hasOwnProperty',
+  'valueOf',
+  'isPrototypeOf',
+  '__defineGetter__',
+  '__lookupGetter__',
+  'propertyIsEnumerable',
+  'toLocaleString',
+]
+
+export default {
+  title:
+    'name: "constructor", "toString", "__proto__", "hasOwnProperty", "valueOf", "__defineGetter__"... rejects as an unknown task.',
+  backends: ['thread', 'process', 'inline'],
+  async run({ open }) {
+    const pool = open({ workers: 1 })
+    await fulfilled(pool.run('echo', 1), 1)
+    for (const name of names) await rejected(pool.run(name, 'x'))
+    await fulfilled(pool.run('echo', 2), 2)
+  },
+}

@@ -1,0 +1,20 @@
+import { fulfilled, pause, until } from '../harness/expect.js'
+
+export default {
+  title: 'close() finishes the running and the queued tasks, then resolves; no thread lives on.',
+  async run({ open, needs, facts, workers }) {
+    needs('close')
+    const pool = open({ workers: 2 })
+    const calls = [0, 1, 2, 3, 4, 5, 6, 7].map(number => pool.run('gated', number))
+    await facts.reach(2, 'started')
+    const end = pool.close()
+    await pause(100)
+    facts.openGate()
+    for (const [number, call] of calls.entries()) await fulfilled(call, number)
+    await fulfilled(end)
+    await until(
+      () => workers.living === 0,
+      () => `${workers.living} workers live on`,
+    )
+  },
+}

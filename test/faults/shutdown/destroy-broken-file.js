@@ -1,0 +1,20 @@
+import { expect, fulfilled, pause, rejected, until } from '../harness/expect.js'
+
+export default {
+  title: 'A pool whose worker file cannot load can be destroyed; no thread is left, no restart goes on.',
+  async run({ open, workers }) {
+    const pool = open({ workers: 2, file: 'broken/throws.js' })
+    const call = pool.run('echo', 1)
+    await until(() => workers.started > 0, 'no worker was started')
+    await pause(300)
+    await fulfilled(pool.destroy())
+    await rejected(call)
+    const { started } = workers
+    await until(
+      () => workers.living === 0,
+      () => `${workers.living} workers live on`,
+    )
+    await pause(1_000)
+    expect(workers.started === started, 'workers are started after the end')
+  },
+}

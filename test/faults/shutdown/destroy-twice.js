@@ -1,0 +1,14 @@
+import { fulfilled, pause } from '../harness/expect.js'
+
+export default {
+  title: 'destroy() twice at once, and again later: all settle, none rejects.',
+  backends: ['thread', 'process', 'inline'],
+  async run({ open }) {
+    const pool = open({ workers: 2 })
+    await fulfilled(pool.run('echo', 1), 1)
+    const ends = [pool.destroy(), pool.destroy()]
+    for (const end of ends) await fulfilled(end)
+    await pause(50)
+    await fulfilled(pool.destroy())
+  },
+}

@@ -1,0 +1,15 @@
+import { pause, settled, until, untilItWorks } from '../harness/expect.js'
+
+export default {
+  title:
+    'A worker that dies while it is still loading: waiting tasks are run by a replacement or rejected, never forgotten.',
+  async run({ open, workers }) {
+    const pool = open({ workers: 1, file: 'slow.js' })
+    const call = pool.run('echo', 1)
+    await until(() => workers.started > 0, 'no worker was started')
+    await pause(200)
+    workers.endAll()
+    await settled(call)
+    await untilItWorks(pool)
+  },
+}

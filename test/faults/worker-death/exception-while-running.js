@@ -1,0 +1,11 @@
+import { expect, fulfilled, rejected, say, tells } from '../harness/expect.js'
+
+export default {
+  title: 'An uncaught exception while a task runs rejects that task with that very error.',
+  async run({ open }) {
+    const pool = open({ workers: 1 })
+    const error = await rejected(pool.run('throwsMeanwhile'))
+    expect(tells(error, 'its own words'), `rejected with ${say(error)}`)
+    await fulfilled(pool.run('echo', 1), 1)
+  },
+}
