@@ -10,10 +10,11 @@ import { endings } from './promises/endings.js'
 import { errors } from './promises/errors.js'
 import { limits } from './promises/limits.js'
 import { loading } from './promises/loading.js'
+import { renewal } from './promises/renewal.js'
 import { surroundings } from './promises/surroundings.js'
 import { values } from './promises/values.js'
 
-const promises = { values, errors, limits, loading, endings, surroundings }
+const promises = { values, errors, limits, loading, endings, renewal, surroundings }
 
 export function holdAgainst(backend) {
   const own = deviations[backend]

@@ -1,5 +1,6 @@
 // What a backend keeps in another way, and why. `instead` is the promise that it is held to there.
 import assert from 'node:assert/strict'
+import { handler } from '../helpers/handler.js'
 import { rejection } from '../helpers/rejection.js'
 
 const ownThread = 'handlers run on the host’s own thread, and end or block it as any function would'
@@ -79,6 +80,40 @@ export const deviations = {
     'an answer larger than any pipe is not lost when its worker exits': { because: ownThread },
     'only what had begun fails with its worker': { because: ownThread },
     'an uncaught exception rejects the task that runs, and the pool works on': { because: ownThread },
+    'an uncaught exception arrives as a class of errorClasses, with data and cause': { because: ownThread },
+    'a teardown runs when its worker is recycled, and when the pool closes': {
+      because: 'workers of one thread share their modules',
+      instead: 'a teardown runs when the last worker that holds its module ends as planned',
+      async body({ open, journal }) {
+        const options = { filename: handler('conformant-teardown.js') }
+        const pool = open(options)
+        await pool.run({ journal: journal.path })
+        await pool.recycle()
+        const other = open(options)
+        await other.run({ journal: journal.path })
+        await pool.close()
+        assert.deepEqual(journal.written, [])
+        await other.close()
+        assert.deepEqual(journal.written, ['torn down'])
+      },
+    },
+    'after reload() tasks run the file as it is now': {
+      because: 'modules are the program’s, which loads each once',
+      instead: 'reload() replaces the workers, and modules stay as they were',
+      async body({ open, journal }) {
+        const file = journal.write('handler.mjs', 'export default () => "old"')
+        const pool = open({ filename: file })
+        const [old] = pool.workers
+        assert.equal(await pool.run(), 'old')
+        journal.write('handler.mjs', 'export default () => "new"')
+        await pool.reload()
+        assert.notEqual(pool.workers[0].id, old.id)
+        assert.equal(await pool.run(), 'old')
+      },
+    },
+    'maxWorkerMemory: a worker that has grown is replaced': { because: 'the heap is the host’s' },
+    'retry: a task runs again when its worker died, and is answered': { because: ownThread },
+    'retry: a task that ends every worker is told from one that was unlucky': { because: ownThread },
     'the heap limit ends the task with an error of its own': { because: 'the heap is the host’s' },
     'sixty deaths leave no handle behind': { because: ownThread },
     'a worker knows that it is one, and is given env, argv and workerData': {

@@ -67,6 +67,7 @@ class InlineLink implements WorkerLink {
   readonly #port: MessagePort
   readonly #workerPort: MessagePort
   #worker: InlineWorker | null = null
+  #isLingering = false
   #isOver = false
 
   constructor(spec: WorkerSpec, listener: LinkListener, backend: InlineBackend) {
@@ -112,6 +113,7 @@ class InlineLink implements WorkerLink {
   }
 
   terminate(): void {
+    this.#lingers()
     queueMicrotask(() => this.#onEnd(1))
   }
 
@@ -123,9 +125,16 @@ class InlineLink implements WorkerLink {
       this.#listener.onMessage(last.message)
     }
     this.#port.close()
-    this.#backend.onEnd(this)
+    this.#lingers()
     this.#worker?.end(() => this.#backend.onQuiet())
     this.#listener.onExit(exitCode, error)
+  }
+
+  /** At once, since the pool may start another at once. */
+  #lingers(): void {
+    if (this.#isLingering) return
+    this.#isLingering = true
+    this.#backend.onEnd(this)
   }
 
   /** The next message that can be read; those that cannot are passed over. */

@@ -14,7 +14,7 @@ export interface LifeOptions {
   maxWorkerAge?: number | undefined
   /**
    * Bytes of heap, and of buffers beside it, above which a worker is replaced, when it has finished what it has begun. At
-   * least 4 MiB. Default `Infinity`.
+   * least 4 MiB. Default `Infinity`. Inline it has no effect: the heap is the program's.
    */
   maxWorkerMemory?: number | undefined
   /** Milliseconds that the `teardown` exports of a worker's modules may take before it is killed. Default 5,000. */

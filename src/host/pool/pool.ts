@@ -225,7 +225,7 @@ export class Pool<Module = any> extends EventEmitter<PoolEvents> {
 
   /**
    * The same for handlers' files that have changed: when it has resolved, no task meets a worker that was started before
-   * the call. Pauses after failed starts are over with it.
+   * the call. Pauses after failed starts are over with it. Inline workers meet the modules that the program has loaded.
    */
   reload(): Promise<void> {
     return this.#replaceAll(true)

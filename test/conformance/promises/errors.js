@@ -30,4 +30,14 @@ export const errors = {
     assert.equal(await rejection(pool.run('a string', { name: 'fail' })), 'a string')
     assert.deepEqual(await rejection(pool.run({ code: 1 }, { name: 'fail' })), { code: 1 })
   },
+
+  async 'an uncaught exception arrives as a class of errorClasses, with data and cause'({ open }) {
+    class OwnCrash extends Error {}
+    const pool = open({ errorClasses: [OwnCrash] })
+    const error = await rejection(pool.run(undefined, { name: 'uncaughtOwn' }))
+    assert.ok(error instanceof OwnCrash)
+    assert.deepEqual([error.message, error.data], ['outside', [1]])
+    assert.ok(error.cause instanceof RangeError)
+    assert.equal(await pool.run(2), 2)
+  },
 }

@@ -1,0 +1,114 @@
+// Workers that are replaced, their teardowns, and tasks that are run again.
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { handler } from '../../helpers/handler.js'
+import { rejection } from '../../helpers/rejection.js'
+import { untilItWorks } from '../../helpers/retry.js'
+
+const filename = handler('conformant-teardown.js')
+
+export const renewal = {
+  async 'maxTasksPerWorker: no worker runs more, and each task is answered'({ open }) {
+    const pool = open({ maxTasksPerWorker: 2 })
+    let created = 0
+    pool.on('workerCreate', () => created++)
+    for (let value = 0; value < 6; value++) assert.equal(await pool.run(value), value)
+    assert.ok(created >= 3, `${created} workers`)
+  },
+
+  async 'maxTasksPerWorker loses no task of several slots'({ open }) {
+    const pool = open({ maxTasksPerWorker: 3, concurrentTasksPerWorker: 2 })
+    const values = Array.from({ length: 20 }, (_, index) => index)
+    assert.deepEqual(await Promise.all(values.map(value => pool.run(value))), values)
+  },
+
+  async 'recycle() puts a new worker in the place of each, and lets finish what runs'({ open, journal }) {
+    const pool = open()
+    const [old] = pool.workers
+    const task = pool.run(journal.task('first'), { name: 'gated' })
+    await journal.lines(1)
+    const recycled = pool.recycle()
+    await untilItWorks(async () => {
+      assert.equal(await pool.run(2), 2)
+      assert.equal(pool.workers.length, 2)
+    })
+    journal.open()
+    assert.equal(await task, 'first')
+    await recycled
+    assert.equal(pool.workers.length, 1)
+    assert.notEqual(pool.workers[0].id, old.id)
+    assert.equal(await pool.run(3), 3)
+  },
+
+  async 'a teardown runs when its worker is recycled, and when the pool closes'({ open, journal }) {
+    const pool = open({ filename })
+    await pool.run({ journal: journal.path })
+    await pool.recycle()
+    assert.deepEqual(journal.written, ['torn down'])
+    await pool.run({ journal: journal.path })
+    await pool.close()
+    assert.deepEqual(journal.written, ['torn down', 'torn down'])
+  },
+
+  async 'a teardown that throws is told as an error, and the pool closes'({ open, journal }) {
+    const pool = open({ filename })
+    await pool.run({ journal: journal.path, does: 'throw' })
+    const told = once(pool, 'error')
+    await pool.close()
+    const [error] = await told
+    assert.equal(error.code, 'ERR_LIDO_TEARDOWN')
+    assert.ok(error.cause instanceof RangeError)
+  },
+
+  async 'a teardown that never ends is cut off by teardownTimeout'({ open, journal }) {
+    const pool = open({ filename, teardownTimeout: 20 })
+    await pool.run({ journal: journal.path, does: 'hang' })
+    const told = once(pool, 'error')
+    await pool.close()
+    assert.match((await told)[0].message, /20 ms/)
+    assert.deepEqual(journal.written, ['torn down'])
+  },
+
+  async 'destroy() cuts off a teardown that close() waits for'({ open, journal }) {
+    const pool = open({ filename, teardownTimeout: Number.POSITIVE_INFINITY })
+    await pool.run({ journal: journal.path, does: 'hang' })
+    const closed = pool.close()
+    await journal.lines(1)
+    await pool.destroy()
+    await closed
+    assert.equal(pool.workers.length, 0)
+  },
+
+  async 'after reload() tasks run the file as it is now'({ open, journal }) {
+    const file = journal.write('handler.mjs', 'export default () => "old"')
+    const pool = open({ filename: file })
+    assert.equal(await pool.run(), 'old')
+    journal.write('handler.mjs', 'export default () => "new"')
+    await pool.reload()
+    assert.equal(await pool.run(), 'new')
+  },
+
+  async 'maxWorkerMemory: a worker that has grown is replaced'({ open }) {
+    const pool = open({ maxWorkerMemory: 64 * 2 ** 20 })
+    const [old] = pool.workers
+    await pool.run(80 * 2 ** 20, { name: 'keep' })
+    await untilItWorks(async () => {
+      assert.equal(await pool.run(2), 2)
+      assert.ok(pool.workers.every(({ id }) => id !== old.id))
+    })
+  },
+
+  async 'retry: a task runs again when its worker died, and is answered'({ open, journal }) {
+    const pool = open()
+    const task = { journal: journal.path, deaths: 2 }
+    assert.equal(await pool.run(task, { name: 'dieFirst', retry: { attempts: 3 } }), 3)
+  },
+
+  async 'retry: a task that ends every worker is told from one that was unlucky'({ open, journal }) {
+    const pool = open()
+    const task = { journal: journal.path, deaths: 9 }
+    const error = await rejection(pool.run(task, { name: 'dieFirst', retry: { attempts: 2 } }))
+    assert.equal(error.name, 'TaskQuarantinedError')
+    assert.equal(error.cause.exitCode, 9)
+  },
+}
