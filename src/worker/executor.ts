@@ -5,6 +5,7 @@ import type { Handler } from '../shared/protocol/messages.js'
 import type { Assignment } from './assignment.js'
 import { type HandlerFunction, hasFailedAgain, loadHandler } from './handler-loader.js'
 import type { Limits } from './limits.js'
+import { RunningContext } from './running-context.js'
 import { flushStdio } from './stdio-flush.js'
 
 export interface ExecutorHooks {
@@ -18,12 +19,15 @@ export class Executor {
   /** `null`: there are none to look after. */
   limits: Limits | null = null
   readonly #hooks: ExecutorHooks
+  /** Handlers are given a second argument. */
+  readonly #context: boolean
   readonly #handlers = new Map<number, HandlerFunction>()
   /** Answers that wait for what was printed before them; a thread that ends meanwhile still gives them. */
   readonly #unsent = new Set<() => void>()
 
-  constructor(hooks: ExecutorHooks) {
+  constructor(hooks: ExecutorHooks, context: boolean) {
     this.#hooks = hooks
+    this.#context = context
     process.on('exit', () => {
       hooks.onEnd()
       for (const answer of this.#unsent) answer()
@@ -52,6 +56,8 @@ export class Executor {
     task.markLoading(false)
     if (handler === null) return task.fail('missing', pack(undefined), '')
     this.#handlers.set(task.handlerId, handler)
+    // Cancelled while its file was loading: it need not begin.
+    if (task.isCancelled) return task.succeed(undefined)
     this.#call(task, handler)
   }
 
@@ -59,7 +65,7 @@ export class Executor {
     let result: unknown
     let promise: Promise<unknown> | null
     try {
-      result = handler(task.payload)
+      result = this.#context ? handler(task.payload, new RunningContext(task)) : handler(task.payload)
       promise = isThenable(result) ? Promise.resolve(result) : null
     } catch (thrown) {
       return this.#afterFlush(() => task.fail('thrown', pack(thrown), ''))

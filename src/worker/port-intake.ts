@@ -1,17 +1,32 @@
 // Tasks that come by the port, each with its payload, into a slot of this worker.
 import type { MessagePort } from 'node:worker_threads'
 import type { SharedWords } from '../shared/base/atomics.js'
-import { canBeTakenBack, claim, markLoading, maySpin, postCount } from '../shared/channel/claims.js'
-import type { PackedThrown } from '../shared/errors/remote-error.js'
-import type { FailureReason, Handler, ToHost, ToWorker } from '../shared/protocol/messages.js'
-import { type Assignment, sendFailure, sendResult } from './assignment.js'
+import { clockOrigin, realClock } from '../shared/base/clock.js'
+import {
+  canBeTakenBack,
+  claim,
+  isCancelled,
+  markLoading,
+  maySpin,
+  noteBegin,
+  postCount,
+} from '../shared/channel/claims.js'
+import { type PackedThrown, unpack } from '../shared/errors/remote-error.js'
+import type { FailureReason, Handler, RoadOrder, ToHost, ToWorker } from '../shared/protocol/messages.js'
+import { type Assignment, type AssignmentState, sendFailure, sendResult } from './assignment.js'
+import { Cancellations } from './cancellations.js'
 import type { Executor } from './executor.js'
 import type { Intake, RunMessage } from './intake.js'
 import { Spinner } from './spinner.js'
 
+type PortOrder = Extract<RoadOrder, { kind: 'port' }>
+
 export class PortIntake implements Intake {
   readonly port: MessagePort
   readonly claims: SharedWords
+  readonly cancellations = new Cancellations()
+  /** What the host's clock is ahead of this thread's. */
+  readonly #toHostClock: number
   readonly #executor: Executor
   readonly #spinner: Spinner
   /** The tasks begun and not answered. */
@@ -20,9 +35,10 @@ export class PortIntake implements Intake {
   /** What came before the worker was ready, or since it leaves: the host takes back what it can. */
   #early: RunMessage[] | null = []
 
-  constructor(port: MessagePort, claims: SharedWords, executor: Executor) {
+  constructor(port: MessagePort, { claims, clockOrigin: hostOrigin }: PortOrder, executor: Executor) {
     this.port = port
     this.claims = claims
+    this.#toHostClock = clockOrigin() - hostOrigin
     this.#executor = executor
     this.#spinner = new Spinner(() => maySpin(claims))
   }
@@ -51,6 +67,10 @@ export class PortIntake implements Intake {
         return this.#take(message)
       case 'leave':
         return this.#goOn()
+      case 'cancel':
+        return this.#cancel(message)
+      case 'ask':
+        return this.#say({ kind: 'alive' })
       case 'audit':
         return this.#say({ kind: 'holding', taskIds: [...this.#running], received: this.#received })
     }
@@ -67,17 +87,35 @@ export class PortIntake implements Intake {
 
   stopTaking(): void {}
 
+  /** Nobody wanted the answer of the task, whose handler has ended. */
+  sayOver(taskId: number, slot: number): void {
+    this.#say({ kind: 'over', taskId, slot })
+    this.onAnswered(taskId)
+  }
+
   onAnswered(taskId: number): void {
     this.#running.delete(taskId)
+    this.cancellations.forget(taskId)
     if (this.#running.size > 0) return
     const received = this.#received
     this.#spinner.lookOut(() => postCount(this.claims) !== received)
   }
 
   #begin(message: RunMessage): void {
+    // Before the claim: the host reads it only after. Where the task was taken back, the slot's next one writes it anew.
+    noteBegin(this.claims, message.slot, realClock.now() + this.#toHostClock)
     if (!claim(this.claims, message.slot, message.taskId)) return
     this.#running.add(message.taskId)
     this.#executor.run(new PortAssignment(message, this))
+  }
+
+  /** What the host could not take back and this worker has not begun, it does not begin. */
+  #cancel({ taskId, slot, reason }: Extract<ToWorker, { kind: 'cancel' }>): void {
+    if (this.#running.has(taskId)) return this.cancellations.cancel(taskId, unpack(reason))
+    const place = this.#early?.findIndex(message => message.taskId === taskId) ?? -1
+    if (place < 0) return
+    this.#early!.splice(place, 1)
+    this.#say({ kind: 'over', taskId, slot })
   }
 
   #say(message: ToHost): void {
@@ -92,6 +130,7 @@ class PortAssignment implements Assignment {
   readonly #taskId: number
   readonly #slot: number
   readonly #intake: PortIntake
+  #state: AssignmentState = 'running'
 
   constructor({ taskId, slot, handlerId, handler, payload }: RunMessage, intake: PortIntake) {
     this.#taskId = taskId
@@ -102,17 +141,45 @@ class PortAssignment implements Assignment {
     this.#intake = intake
   }
 
+  get isCancelled(): boolean {
+    if (this.#state !== 'running') return this.#state === 'ended'
+    const { claims, cancellations } = this.#intake
+    return isCancelled(claims, this.#slot, this.#taskId) || cancellations.isCancelled(this.#taskId)
+  }
+
+  get cancelReason(): unknown {
+    return this.#intake.cancellations.reasonOf(this.#taskId)
+  }
+
+  makeSignal(): AbortSignal {
+    if (this.#state === 'running') return this.#intake.cancellations.signalOf(this.#taskId)
+    return this.#state === 'ended' ? AbortSignal.abort() : new AbortController().signal
+  }
+
   markLoading(isLoading: boolean): void {
     markLoading(this.#intake.claims, this.#slot, isLoading)
   }
 
   succeed(result: unknown): void {
+    if (this.#isOver()) return
     const problem = sendResult(this.#intake.port, this.#address, result)
-    if (problem !== null) return this.fail('result', problem.error, problem.path)
+    if (problem !== null) return this.#fail('result', problem.error, problem.path)
     this.#intake.onAnswered(this.#taskId)
   }
 
   fail(reason: FailureReason, error: PackedThrown, path: string): void {
+    if (!this.#isOver()) this.#fail(reason, error, path)
+  }
+
+  /** Nobody wants the answer: then all there is to say is that the handler has ended. */
+  #isOver(): boolean {
+    const wasCancelled = this.isCancelled
+    this.#state = wasCancelled ? 'ended' : 'answered'
+    if (wasCancelled) this.#intake.sayOver(this.#taskId, this.#slot)
+    return wasCancelled
+  }
+
+  #fail(reason: FailureReason, error: PackedThrown, path: string): void {
     sendFailure(this.#intake.port, this.#address, reason, error, path)
     this.#intake.onAnswered(this.#taskId)
   }

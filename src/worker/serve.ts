@@ -20,11 +20,11 @@ export async function serve({ port, road, niceIncrement, preload, limits }: Star
     intake.leave()
     say(port, { kind: 'leaving' })
   }
-  const executor = new Executor({ onStale: leave, onEnd: () => intake.stopTaking() })
+  const executor = new Executor({ onStale: leave, onEnd: () => intake.stopTaking() }, road.context)
   if (limits !== null) executor.limits = new Limits(limits, leave, () => say(port, { kind: 'heavy' }))
   watchTeardowns(() => say(port, { kind: 'hasTeardown' }))
   const intake: Intake =
-    road.kind === 'lane' ? new LaneIntake(port, road, executor) : new PortIntake(port, road.claims, executor)
+    road.kind === 'lane' ? new LaneIntake(port, road, executor) : new PortIntake(port, road, executor)
   if (niceIncrement !== 0) await lowerPriority(niceIncrement)
   let loading: Promise<unknown> | null = null
   // Listening before the file is loaded. A worker told to stop meanwhile ends when it is: Node never closes a file that a
@@ -35,6 +35,8 @@ export async function serve({ port, road, niceIncrement, preload, limits }: Star
       case 'bell':
       case 'known':
       case 'drop':
+      case 'cancel':
+      case 'ask':
       case 'audit':
         return intake.onMessage(message)
       case 'leave':

@@ -255,7 +255,7 @@ export class SimulatedThread implements WorkerLink, Played {
     this.#intake =
       road.kind === 'lane'
         ? new LaneIntake(this.#end, road, executor)
-        : new PortIntake(this.#end, road.claims, executor)
+        : new PortIntake(this.#end, road, executor)
     this.life = 'loading'
   }
 

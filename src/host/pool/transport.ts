@@ -14,9 +14,11 @@ export class Transport {
   readonly lane: LaneTasks | null
   readonly reason: PortReason | null
   readonly #slotsPerWorker: number
+  readonly #context: boolean
 
   constructor(settings: PoolSettings) {
     this.#slotsPerWorker = settings.concurrentTasksPerWorker
+    this.#context = settings.context
     this.reason = whyPort(settings)
     this.lane = this.reason === null ? new LaneTasks(settings.maxThreads * this.#slotsPerWorker) : null
     const { handler } = settings
@@ -30,8 +32,8 @@ export class Transport {
 
   makeHolding(workerId: number): Holding {
     return this.lane === null
-      ? new PortSlots(this.#slotsPerWorker)
-      : new LaneDesk(workerId, this.#slotsPerWorker, this.lane)
+      ? new PortSlots(this.#slotsPerWorker, this.#context)
+      : new LaneDesk(workerId, this.#slotsPerWorker, this.lane, this.#context)
   }
 }
 
