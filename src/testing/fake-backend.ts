@@ -3,7 +3,8 @@
 import type { Worker } from 'node:worker_threads'
 import type { Backend, LinkListener, WorkerLink, WorkerSpec } from '../host/backend/backend.js'
 import type { SharedWords } from '../shared/base/atomics.js'
-import { claim } from '../shared/channel/claims.js'
+import type { Clock } from '../shared/base/clock.js'
+import { claim, noteBegin } from '../shared/channel/claims.js'
 import { pack } from '../shared/errors/remote-error.js'
 import type { FailureReason, ToHost, ToWorker } from '../shared/protocol/messages.js'
 import type { TransferItem } from '../shared/protocol/move.js'
@@ -13,6 +14,8 @@ export type RunMessage = Extract<ToWorker, { kind: 'run' }>
 export class FakeBackend implements Backend {
   /** Every worker that was started, the dead ones too. */
   readonly links: FakeLink[] = []
+  /** The host's clock, by which workers say when they begin a task; `null`: they do not say. */
+  clock: Clock | null = null
   /** While set, no worker can be started. */
   startFailure: Error | null = null
   /** Called for every worker that is started, when its listener is wired. */
@@ -20,7 +23,7 @@ export class FakeBackend implements Backend {
 
   start(spec: WorkerSpec, listener: LinkListener): WorkerLink {
     if (this.startFailure !== null) throw this.startFailure
-    const link = new FakeLink(this.links.length + 1, spec, listener)
+    const link = new FakeLink(this.links.length + 1, spec, listener, this.clock)
     this.links.push(link)
     if (this.onStart !== null) queueMicrotask(() => this.onStart?.(link))
     return link
@@ -52,9 +55,11 @@ export class FakeLink implements WorkerLink {
   #hasLeft = false
   readonly #number: number
   readonly #listener: LinkListener
+  readonly #clock: Clock | null
   #passed = 0
 
-  constructor(number: number, spec: WorkerSpec, listener: LinkListener) {
+  constructor(number: number, spec: WorkerSpec, listener: LinkListener, clock: Clock | null) {
+    this.#clock = clock
     this.#number = number
     this.spec = spec
     this.#listener = listener
@@ -124,7 +129,9 @@ export class FakeLink implements WorkerLink {
   begin(): RunMessage | null {
     for (const run of this.runs.slice(this.#passed)) {
       this.#passed++
-      if (claim(this.claims, run.slot, run.taskId)) return run
+      if (!claim(this.claims, run.slot, run.taskId)) continue
+      if (this.#clock !== null) noteBegin(this.claims, run.slot, this.#clock.now())
+      return run
     }
     return null
   }

@@ -23,6 +23,7 @@ const eventNames = ['drain', 'needsDrain', 'message', 'workerCreate', 'workerDes
 /** `maxThreads` is 1 and `minThreads` as high, unless said otherwise. */
 export function fakePool(options: PoolOptions = {}, backend = new FakeBackend()): FakePool {
   const clock = new ManualClock()
+  backend.clock ??= clock
   const { maxThreads = 1, minThreads = maxThreads } = options
   const pool = new Pool(
     { filename: '/handler.js', lane: false, ...options, minThreads, maxThreads },

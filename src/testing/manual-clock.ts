@@ -23,6 +23,13 @@ export class ManualClock implements Clock {
     return this.#now
   }
 
+  /** The wall clock: a test may let it jump. */
+  epochShift = 1_700_000_000_000
+
+  epochNow(): number {
+    return this.epochShift + this.#now
+  }
+
   after(delayMs: number, callback: () => void, keepsAlive = false): Timer {
     const alarm: Alarm = { dueAt: this.#now + delayMs, callback, keepsAlive }
     if (delayMs !== Number.POSITIVE_INFINITY) this.#alarms.add(alarm)

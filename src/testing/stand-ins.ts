@@ -28,6 +28,7 @@ export function watch<T>(promise: Promise<T>): Watched<T> {
 export interface TaskTraits {
   priority?: number
   signal?: AbortSignal | null
+  isExclusive?: boolean
   transferList?: readonly TransferItem[]
   payload?: unknown
   resolve?: (value: unknown) => void
@@ -41,6 +42,8 @@ export function makeTask(id: number, traits: TaskTraits = {}): Task {
     payload: traits.payload ?? id,
     transferList: traits.transferList ?? [],
     signal: traits.signal ?? null,
+    limits: null,
+    isExclusive: traits.isExclusive ?? false,
     priority: traits.priority ?? 0,
     queueOptions: undefined,
     retry: null,

@@ -9,6 +9,12 @@ export interface Assignment {
   /** `null` when the number says it all. */
   readonly handler: Handler | null
   readonly payload: unknown
+  /** Nobody wants its answer any more; whatever it ends with only frees its slot. */
+  readonly isCancelled: boolean
+  /** Why, as far as this worker was told. */
+  readonly cancelReason: unknown
+  /** Aborts when this worker is told that the task is cancelled. */
+  makeSignal(): AbortSignal
   markLoading(isLoading: boolean): void
   succeed(result: unknown): void
   fail(reason: FailureReason, error: PackedThrown, path: string): void
@@ -19,6 +25,9 @@ export interface Addressed {
   readonly slot: number
   readonly runMs?: number
 }
+
+/** Where a task stands in this worker: `ended` when nobody wanted its answer. */
+export type AssignmentState = 'running' | 'answered' | 'ended'
 
 /** Why a result could not be sent, for `fail`. */
 export interface Unsendable {

@@ -27,7 +27,7 @@ function begin(order: StartOrder): void {
     makeIntake: executor =>
       road.kind === 'lane'
         ? new LaneIntake(port, road, executor)
-        : new PortIntake(port, new SharedSlotBook(road.claims), executor),
+        : new PortIntake(port, new SharedSlotBook(road), executor),
     flush: flushStdio,
     onEnd: callback => process.on('exit', callback),
     onCrash: watchCrash,

@@ -5,6 +5,7 @@ import type { Handler } from '../shared/protocol/messages.js'
 import type { Assignment } from './assignment.js'
 import { type HandlerFunction, hasFailedAgain } from './handler-loader.js'
 import type { Limits } from './limits.js'
+import { RunningContext } from './running-context.js'
 
 export interface ExecutorHooks {
   /** The function, or `null` when its file has none of that name. Rejects with what the file threw. */
@@ -21,12 +22,15 @@ export class Executor {
   /** `null`: there are none to look after. */
   limits: Limits | null = null
   readonly #hooks: ExecutorHooks
+  /** Handlers are given a second argument. */
+  readonly #context: boolean
   readonly #handlers = new Map<number, HandlerFunction>()
   /** Answers that wait for what was printed before them; a thread that ends meanwhile still gives them. */
   readonly #unsent = new Set<() => void>()
 
-  constructor(hooks: ExecutorHooks) {
+  constructor(hooks: ExecutorHooks, context: boolean) {
     this.#hooks = hooks
+    this.#context = context
   }
 
   /** The worker ends: what was done is answered. */
@@ -57,6 +61,8 @@ export class Executor {
     task.markLoading(false)
     if (handler === null) return task.fail('missing', pack(undefined), '')
     this.#handlers.set(task.handlerId, handler)
+    // Cancelled while its file was loading: it need not begin.
+    if (task.isCancelled) return task.succeed(undefined)
     this.#call(task, handler)
   }
 
@@ -64,7 +70,7 @@ export class Executor {
     let result: unknown
     let promise: Promise<unknown> | null
     try {
-      result = handler(task.payload)
+      result = this.#context ? handler(task.payload, new RunningContext(task)) : handler(task.payload)
       promise = isThenable(result) ? Promise.resolve(result) : null
     } catch (thrown) {
       return this.#afterFlush(() => task.fail('thrown', pack(thrown), ''))

@@ -6,8 +6,9 @@ import { pathToFileURL } from 'node:url'
 import { realClock } from '../shared/base/clock.js'
 import { loadingFiles } from '../shared/protocol/loading.js'
 import type { Handler } from '../shared/protocol/messages.js'
+import type { TaskContext } from './task-context.js'
 
-export type HandlerFunction = (payload: unknown) => unknown
+export type HandlerFunction = (payload: unknown, context?: TaskContext) => unknown
 
 /** How long a file that failed to load keeps its error before a call tries it again. */
 const RETRY_AFTER_MS = 1000

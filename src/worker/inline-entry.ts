@@ -19,10 +19,11 @@ export function serveInline(order: StartOrder, onEnd: () => void): InlineWorker 
   let whenQuiet: (() => void) | null = null
   let letGo = () => {}
   let isEnding = false
-  const shared = new SharedSlotBook(road.claims)
+  const shared = new SharedSlotBook(road)
   const book: SlotBook = {
     claim: (slot, taskId) => !isEnding && shared.claim(slot, taskId),
     markLoading: (slot, isLoading) => shared.markLoading(slot, isLoading),
+    isCancelled: (slot, taskId) => shared.isCancelled(slot, taskId),
     canBeTakenBack: () => shared.canBeTakenBack(),
     maySpin: () => false,
     postCount: () => 0,

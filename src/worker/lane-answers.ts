@@ -13,6 +13,7 @@ import { encoderFor, isInt } from '../shared/lane/values.js'
 import type { FailureReason, ToHost } from '../shared/protocol/messages.js'
 import { isMoved } from '../shared/protocol/move.js'
 import { sendFailure, sendResult } from './assignment.js'
+import { Cancellations } from './cancellations.js'
 import type { LaneAssignment } from './lane-assignment.js'
 
 const BELL: ToHost = { kind: 'bell' }
@@ -26,6 +27,7 @@ export class LaneAnswers {
   readonly #hostBell: HostBell
   readonly #desk: DeskWords
   readonly #onAnswered: () => void
+  readonly cancellations = new Cancellations()
   /** When the last answer was given. */
   answeredAt = 0
   #held = 0
@@ -63,6 +65,10 @@ export class LaneAnswers {
   onGivenBack(): void {
     this.#desk.setHeld(--this.#held)
     this.#port.postMessage(BELL)
+  }
+
+  isCancelled({ ticket }: LaneAssignment): boolean {
+    return this.#tickets.isCondemned(ticket, this.#workerId)
   }
 
   markLoading(task: LaneAssignment, isLoading: boolean): void {
@@ -129,11 +135,25 @@ export class LaneAnswers {
     return { taskId, slot: ticket, runMs }
   }
 
-  /** False when the task was cancelled: nobody wants to know, and this worker is about to be ended and claims no more. */
+  /** False when the task was cancelled: nobody wants to know, and the host is told that its handler has ended. */
   #mayAnswer(task: LaneAssignment): boolean {
-    if (!this.#tickets.answer(task.ticket, this.#workerId)) return false
+    const mayAnswer = this.#tickets.answer(task.ticket, this.#workerId)
+    task.state = mayAnswer ? 'answered' : 'ended'
+    this.cancellations.forget(task.taskId)
+    if (!mayAnswer) {
+      this.#end(task)
+      return false
+    }
     // Before the answer: who reads that one finds the worker without the task.
     this.#desk.setHeld(--this.#held)
     return true
+  }
+
+  #end({ ticket, taskId }: LaneAssignment): void {
+    // A worker that was given up has nothing to say: its tickets are the host's.
+    if (!this.#tickets.end(ticket, this.#workerId)) return
+    this.#desk.setHeld(--this.#held)
+    this.#port.postMessage({ kind: 'over', taskId, slot: ticket } satisfies ToHost)
+    this.#onAnswered()
   }
 }

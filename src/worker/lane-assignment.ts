@@ -1,7 +1,7 @@
 // A task from the lane, on its way to an answer.
 import type { PackedThrown } from '../shared/errors/remote-error.js'
 import type { FailureReason, Handler } from '../shared/protocol/messages.js'
-import type { Assignment } from './assignment.js'
+import type { Assignment, AssignmentState } from './assignment.js'
 import type { LaneAnswers } from './lane-answers.js'
 
 export class LaneAssignment implements Assignment {
@@ -11,6 +11,7 @@ export class LaneAssignment implements Assignment {
   readonly handler: Handler
   readonly payload: unknown
   readonly startedAt: number
+  state: AssignmentState = 'running'
   readonly #answers: LaneAnswers
 
   constructor(
@@ -29,6 +30,19 @@ export class LaneAssignment implements Assignment {
     this.payload = payload
     this.startedAt = startedAt
     this.#answers = answers
+  }
+
+  get isCancelled(): boolean {
+    return this.state === 'running' ? this.#answers.isCancelled(this) : this.state === 'ended'
+  }
+
+  get cancelReason(): unknown {
+    return this.#answers.cancellations.reasonOf(this.taskId)
+  }
+
+  makeSignal(): AbortSignal {
+    if (this.state === 'running') return this.#answers.cancellations.signalOf(this.taskId)
+    return this.state === 'ended' ? AbortSignal.abort() : new AbortController().signal
   }
 
   markLoading(isLoading: boolean): void {

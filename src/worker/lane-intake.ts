@@ -1,9 +1,10 @@
 // Tasks that this worker pulls from the lane. It takes one after another while there are any and it has room, turns its own
 // event loop in between, and goes back to it for good when the lane is empty: it never blocks to wait.
 import { type MessagePort, receiveMessageOnPort } from 'node:worker_threads'
-import { realClock, type Timer } from '../shared/base/clock.js'
+import { clockOrigin, realClock, type Timer } from '../shared/base/clock.js'
 import { invariant } from '../shared/base/invariant.js'
 import type { Decoder } from '../shared/codec/decoder.js'
+import { unpack } from '../shared/errors/remote-error.js'
 import { DeskWords } from '../shared/lane/desk.js'
 import { WorkerBell } from '../shared/lane/doorbell.js'
 import { deskIn, laneIn } from '../shared/lane/layout.js'
@@ -17,6 +18,7 @@ import {
   LaneClaims,
   NAMED,
   type Posting,
+  TIMED,
 } from '../shared/lane/task-lane.js'
 import { decoderFor } from '../shared/lane/values.js'
 import type { Handler, RoadOrder, ToHost, ToWorker } from '../shared/protocol/messages.js'
@@ -38,6 +40,8 @@ export class LaneIntake implements Intake {
   readonly #port: MessagePort
   readonly #workerId: number
   readonly #slots: number
+  /** What the host's clock is ahead of this thread's. */
+  readonly #toHostClock: number
   readonly #claims: LaneClaims
   readonly #bell: WorkerBell
   readonly #answers: LaneAnswers
@@ -68,6 +72,7 @@ export class LaneIntake implements Intake {
     this.#port = port
     this.#workerId = order.workerId
     this.#slots = order.slots
+    this.#toHostClock = clockOrigin() - order.clockOrigin
     this.#executor = executor
     this.#bell = new WorkerBell(order.desk)
     this.#claims = new LaneClaims(lane, order.workerId, this.#bell)
@@ -97,7 +102,7 @@ export class LaneIntake implements Intake {
         this.#received++
         if (this.#expected.get(message.slot) === message.taskId) {
           this.#expected.delete(message.slot)
-          return this.#begin(message, realClock.now())
+          return this.#begin(message, this.#claims.isTimed(message.slot), realClock.now())
         }
         this.#arrived.set(message.slot, message)
         return this.#drainAnew()
@@ -108,6 +113,10 @@ export class LaneIntake implements Intake {
         return this.#drop(message.slot, message.taskId)
       case 'bell':
         return this.#drainAnew()
+      case 'cancel':
+        return this.#cancel(message)
+      case 'ask':
+        return this.#say({ kind: 'alive' })
     }
   }
 
@@ -198,10 +207,13 @@ export class LaneIntake implements Intake {
       this.#isAlone = (posting.flags & ALONE) !== 0
       if (!this.#claims.isEmpty) this.#say({ kind: 'bell' })
     }
-    if ((posting.flags & BY_PORT) !== 0) return this.#takeFromPort(ticket, posting.taskId, isForMeAlone, now)
+    const isTimed = (posting.flags & TIMED) !== 0
+    if ((posting.flags & BY_PORT) !== 0) {
+      return this.#takeFromPort(ticket, posting.taskId, isForMeAlone, isTimed, now)
+    }
     const task = this.#decode(ticket, posting)
     if (task === null) this.#giveBack()
-    else this.#begin(task, now)
+    else this.#begin(task, isTimed, now)
   }
 
   /** `null` when the task was taken back meanwhile: then the bytes may be another's, and make no sense. */
@@ -219,16 +231,18 @@ export class LaneIntake implements Intake {
   }
 
   /** @param wasSent the host has sent the payload by itself; it is under way when it is not here */
-  #takeFromPort(ticket: number, taskId: number, wasSent: boolean, now: number): void {
+  #takeFromPort(ticket: number, taskId: number, wasSent: boolean, isTimed: boolean, now: number): void {
     const message = this.#arrived.get(ticket)
     this.#arrived.delete(ticket)
-    if (message?.taskId === taskId) return this.#begin(message, now)
+    if (message?.taskId === taskId) return this.#begin(message, isTimed, now)
     this.#expected.set(ticket, taskId)
     if (!wasSent) this.#say({ kind: 'send', taskId, slot: ticket })
   }
 
-  #begin(task: Omit<RunMessage, 'kind'>, now: number): void {
-    if (!this.#claims.tickets.begin(task.slot, this.#workerId)) return this.#giveBack()
+  #begin(task: Omit<RunMessage, 'kind'>, isTimed: boolean, now: number): void {
+    const { tickets } = this.#claims
+    if (!tickets.begin(task.slot, this.#workerId)) return this.#giveBack()
+    if (isTimed) tickets.noteBegin(task.slot, now + this.#toHostClock)
     const handler = task.handler ?? this.#knownHandler(task.handlerId)
     this.#executor.run(
       new LaneAssignment(task.taskId, task.slot, task.handlerId, handler, task.payload, now, this.#answers),
@@ -246,6 +260,13 @@ export class LaneIntake implements Intake {
       if (message.kind === 'stop') process.exit()
       this.onMessage(message)
     }
+  }
+
+  /** Unless its handler has ended meanwhile. */
+  #cancel({ slot, taskId, reason }: Extract<ToWorker, { kind: 'cancel' }>): void {
+    const { tickets } = this.#claims
+    if (tickets.isCondemned(slot, this.#workerId) && this.#claims.read(slot).taskId === taskId)
+      this.#answers.cancellations.cancel(taskId, unpack(reason))
   }
 
   #drop(ticket: number, taskId: number): void {

@@ -67,6 +67,10 @@ export class PipePort implements HostPort, SlotBook {
     this.#tell(isLoading ? LOADING : LOADED, slot)
   }
 
+  isCancelled(): boolean {
+    return false
+  }
+
   canBeTakenBack(): boolean {
     return false
   }

@@ -1,7 +1,8 @@
 // Tasks that come by the port, each with its payload, into a slot of this worker.
-import type { PackedThrown } from '../shared/errors/remote-error.js'
+import { type PackedThrown, unpack } from '../shared/errors/remote-error.js'
 import type { FailureReason, Handler, HostPort, ToHost, ToWorker } from '../shared/protocol/messages.js'
-import { type Assignment, sendFailure, sendResult } from './assignment.js'
+import { type Assignment, type AssignmentState, sendFailure, sendResult } from './assignment.js'
+import { Cancellations } from './cancellations.js'
 import type { Executor } from './executor.js'
 import type { Intake, RunMessage } from './intake.js'
 import type { SlotBook } from './slot-book.js'
@@ -10,6 +11,7 @@ import { Spinner } from './spinner.js'
 export class PortIntake implements Intake {
   readonly port: HostPort
   readonly book: SlotBook
+  readonly cancellations = new Cancellations()
   readonly #executor: Executor
   readonly #spinner: Spinner
   readonly #onQuiet: (() => void) | null
@@ -52,6 +54,10 @@ export class PortIntake implements Intake {
         return this.#take(message)
       case 'leave':
         return this.#goOn()
+      case 'cancel':
+        return this.#cancel(message)
+      case 'ask':
+        return this.#say({ kind: 'alive' })
       case 'audit':
         return this.#say({ kind: 'holding', taskIds: [...this.#running], received: this.#received })
     }
@@ -72,8 +78,15 @@ export class PortIntake implements Intake {
     return this.#running.size > 0
   }
 
+  /** Nobody wanted the answer of the task, whose handler has ended. */
+  sayOver(taskId: number, slot: number): void {
+    this.#say({ kind: 'over', taskId, slot })
+    this.onAnswered(taskId)
+  }
+
   onAnswered(taskId: number): void {
     this.#running.delete(taskId)
+    this.cancellations.forget(taskId)
     if (this.#running.size > 0) return
     this.#onQuiet?.()
     const received = this.#received
@@ -84,6 +97,15 @@ export class PortIntake implements Intake {
     if (!this.book.claim(message.slot, message.taskId)) return
     this.#running.add(message.taskId)
     this.#executor.run(new PortAssignment(message, this))
+  }
+
+  /** What the host could not take back and this worker has not begun, it does not begin. */
+  #cancel({ taskId, slot, reason }: Extract<ToWorker, { kind: 'cancel' }>): void {
+    if (this.#running.has(taskId)) return this.cancellations.cancel(taskId, unpack(reason))
+    const place = this.#early?.findIndex(message => message.taskId === taskId) ?? -1
+    if (place < 0) return
+    this.#early!.splice(place, 1)
+    this.#say({ kind: 'over', taskId, slot })
   }
 
   #say(message: ToHost): void {
@@ -98,6 +120,7 @@ class PortAssignment implements Assignment {
   readonly #taskId: number
   readonly #slot: number
   readonly #intake: PortIntake
+  #state: AssignmentState = 'running'
 
   constructor({ taskId, slot, handlerId, handler, payload }: RunMessage, intake: PortIntake) {
     this.#taskId = taskId
@@ -108,17 +131,45 @@ class PortAssignment implements Assignment {
     this.#intake = intake
   }
 
+  get isCancelled(): boolean {
+    if (this.#state !== 'running') return this.#state === 'ended'
+    const { book, cancellations } = this.#intake
+    return book.isCancelled(this.#slot, this.#taskId) || cancellations.isCancelled(this.#taskId)
+  }
+
+  get cancelReason(): unknown {
+    return this.#intake.cancellations.reasonOf(this.#taskId)
+  }
+
+  makeSignal(): AbortSignal {
+    if (this.#state === 'running') return this.#intake.cancellations.signalOf(this.#taskId)
+    return this.#state === 'ended' ? AbortSignal.abort() : new AbortController().signal
+  }
+
   markLoading(isLoading: boolean): void {
     this.#intake.book.markLoading(this.#slot, isLoading)
   }
 
   succeed(result: unknown): void {
+    if (this.#isOver()) return
     const problem = sendResult(this.#intake.port, this.#address, result)
-    if (problem !== null) return this.fail('result', problem.error, problem.path)
+    if (problem !== null) return this.#fail('result', problem.error, problem.path)
     this.#intake.onAnswered(this.#taskId)
   }
 
   fail(reason: FailureReason, error: PackedThrown, path: string): void {
+    if (!this.#isOver()) this.#fail(reason, error, path)
+  }
+
+  /** Nobody wants the answer: then all there is to say is that the handler has ended. */
+  #isOver(): boolean {
+    const wasCancelled = this.isCancelled
+    this.#state = wasCancelled ? 'ended' : 'answered'
+    if (wasCancelled) this.#intake.sayOver(this.#taskId, this.#slot)
+    return wasCancelled
+  }
+
+  #fail(reason: FailureReason, error: PackedThrown, path: string): void {
     sendFailure(this.#intake.port, this.#address, reason, error, path)
     this.#intake.onAnswered(this.#taskId)
   }

@@ -1,7 +1,7 @@
 // What a worker does for its host: load the pool's file, then take tasks until it is told to stop.
 import { unreachable } from '../shared/base/invariant.js'
 import { pack } from '../shared/errors/remote-error.js'
-import type { HostPort, ToHost, ToWorker, WorkerOrder } from '../shared/protocol/messages.js'
+import type { Handler, HostPort, ToHost, ToWorker, WorkerOrder } from '../shared/protocol/messages.js'
 import { Executor } from './executor.js'
 import type { Intake } from './intake.js'
 import { Limits } from './limits.js'
@@ -9,7 +9,10 @@ import { Modules } from './modules.js'
 import type { Place } from './place.js'
 import { endAsPlanned } from './planned-end.js'
 
-export async function serve({ niceIncrement, preload, limits }: WorkerOrder, place: Place): Promise<void> {
+export async function serve(
+  { road, niceIncrement, preload, limits }: WorkerOrder,
+  place: Place,
+): Promise<void> {
   const { port } = place
   const end = () => place.end()
   let isLeaving = false
@@ -21,12 +24,13 @@ export async function serve({ niceIncrement, preload, limits }: WorkerOrder, pla
     say(port, { kind: 'leaving' })
   }
   const modules = new Modules(() => say(port, { kind: 'hasTeardown' }))
-  const executor = new Executor({
+  const hooks = {
     onStale: leave,
     onEnd: () => intake.stopTaking(),
     flush: place.flush,
-    load: handler => modules.load(handler),
-  })
+    load: (handler: Handler) => modules.load(handler),
+  }
+  const executor = new Executor(hooks, road.context)
   if (limits !== null) executor.limits = new Limits(limits, leave, () => say(port, { kind: 'heavy' }))
   const intake: Intake = place.makeIntake(executor)
   place.onEnd(() => {
@@ -45,6 +49,8 @@ export async function serve({ niceIncrement, preload, limits }: WorkerOrder, pla
       case 'bell':
       case 'known':
       case 'drop':
+      case 'cancel':
+      case 'ask':
       case 'audit':
         return intake.onMessage(message)
       case 'leave':

@@ -1,12 +1,26 @@
 // Who keeps the account of this worker's slots: which task it has begun there, and which waits for its file. Where memory is
 // shared the worker writes into it, and the host may have taken the task back before.
 import type { SharedWords } from '../shared/base/atomics.js'
-import { canBeTakenBack, claim, markLoading, maySpin, postCount } from '../shared/channel/claims.js'
+import { clockOrigin, realClock } from '../shared/base/clock.js'
+import {
+  canBeTakenBack,
+  claim,
+  isCancelled,
+  markLoading,
+  maySpin,
+  noteBegin,
+  postCount,
+} from '../shared/channel/claims.js'
+import type { RoadOrder } from '../shared/protocol/messages.js'
+
+type PortOrder = Extract<RoadOrder, { kind: 'port' }>
 
 export interface SlotBook {
   /** True when the task is now this worker's to run. */
   claim(slot: number, taskId: number): boolean
   markLoading(slot: number, isLoading: boolean): void
+  /** Has the host written that nobody wants its answer? Where nothing is shared, only a message tells. */
+  isCancelled(slot: number, taskId: number): boolean
   /** Will the host take back what the worker does not begin? */
   canBeTakenBack(): boolean
   /** May the worker look out for the next task before it goes back to its event loop? */
@@ -18,16 +32,26 @@ export interface SlotBook {
 export class SharedSlotBook implements SlotBook {
   readonly #claims: SharedWords
 
-  constructor(claims: SharedWords) {
+  /** What the host's clock is ahead of this thread's. */
+  readonly #toHostClock: number
+
+  constructor({ claims, clockOrigin: hostOrigin }: PortOrder) {
     this.#claims = claims
+    this.#toHostClock = clockOrigin() - hostOrigin
   }
 
   claim(slot: number, taskId: number): boolean {
+    // Before the claim: the host reads it only after. Where the task was taken back, the slot's next one writes it anew.
+    noteBegin(this.#claims, slot, realClock.now() + this.#toHostClock)
     return claim(this.#claims, slot, taskId)
   }
 
   markLoading(slot: number, isLoading: boolean): void {
     markLoading(this.#claims, slot, isLoading)
+  }
+
+  isCancelled(slot: number, taskId: number): boolean {
+    return isCancelled(this.#claims, slot, taskId)
   }
 
   canBeTakenBack(): boolean {

@@ -51,12 +51,14 @@ test('a single task on a pool that may grow starts one worker', async open => {
   assert.equal(pool.workers.length, 1)
 })
 
-test('a task with a signal has its worker to itself', async open => {
+test('an exclusive task has its worker to itself', async open => {
   const track = new Track(4)
   const options = { name: 'patient', minThreads: 1, maxThreads: 1, concurrentTasksPerWorker: 4 }
   const pool = open({ filename, ...options })
-  const { signal } = new AbortController()
-  const answers = [0, 1, 2, 3].map(index => pool.run(track.task(index), index === 1 ? { signal } : undefined))
+  const exclusive = true
+  const answers = [0, 1, 2, 3].map(index =>
+    pool.run(track.task(index), index === 1 ? { exclusive } : undefined),
+  )
   assert.equal(await track.startAt(0), 0)
   track.release(0)
   assert.equal(await track.startAt(1), 1)

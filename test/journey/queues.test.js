@@ -116,10 +116,9 @@ test('a higher priority goes first also when a lower one was already looked at',
   const track = new Track(4)
   const options = { name: 'patient', queue: new PriorityQueue(), concurrentTasksPerWorker: 2 }
   const { pool, busy } = await openBusy(open, track, options)
-  const { signal } = new AbortController()
-  // A task with a signal needs the worker to itself, so it waits although a slot is free.
-  const low = pool.run(track.task(1), { signal, priority: 1 })
-  const high = pool.run(track.task(2), { signal, priority: 2 })
+  // They need the worker to themselves, so they wait although a slot is free.
+  const low = pool.run(track.task(1), { exclusive: true, priority: 1 })
+  const high = pool.run(track.task(2), { exclusive: true, priority: 2 })
   track.releaseAll()
   await Promise.all([busy, low, high])
   assert.deepEqual(await track.starts(3), [0, 2, 1])

@@ -23,6 +23,10 @@ export class ThreadClock implements Clock {
     return this.#now
   }
 
+  epochNow(): number {
+    return this.#now
+  }
+
   after(delayMs: number, callback: () => void): Timer {
     if (delayMs === Number.POSITIVE_INFINITY) return { cancel() {} }
     const fire = () => {

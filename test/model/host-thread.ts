@@ -12,6 +12,7 @@ import { lifeDefaults } from '../../src/host/supervisor/worker-limits.js'
 import { Settler } from '../../src/host/task/settle.js'
 import type { Task } from '../../src/host/task/task.js'
 import { ErrorClasses } from '../../src/shared/errors/error-classes.js'
+import { TaskCancelledError } from '../../src/shared/errors/pool-errors.js'
 import { HOST, REST, wordsOf } from '../../src/shared/lane/layout.js'
 import type { RoadOrder } from '../../src/shared/protocol/messages.js'
 import { makeTask } from '../../src/testing/stand-ins.js'
@@ -102,6 +103,8 @@ class HostThread {
       lane: this.#lane,
       slotsPerWorker: slots,
       canTakeBack: true,
+      cancelGraceMs: plan.graceMs ?? 0,
+      onCondemnedGone() {},
       onLeft() {},
       onQueueFailure(failure) {
         throw failure
@@ -135,7 +138,7 @@ class HostThread {
     if ('submit' in wish) this.#dispatcher.submit(this.#tasks[wish.submit - 1]!)
     else if ('cancel' in wish) {
       const task = this.#tasks[wish.cancel - 1]!
-      if (task.state !== 'settled') this.#dispatcher.cancel(task, 'no more')
+      if (task.state !== 'settled') this.#dispatcher.cancel(task, new TaskCancelledError('no more'))
     } else {
       const worker = this.#supervisor.workers.find(({ id }) => id === wish.giveUp)
       if (worker !== undefined) void this.#supervisor.giveUp(worker)
@@ -153,7 +156,7 @@ class HostThread {
       this.#self.note({ kind: 'settled', task: id, outcome, value })
     return makeTask(id, {
       payload: id,
-      signal: isAlone ? ({} as AbortSignal) : null,
+      isExclusive: isAlone,
       transferList: isMoved ? [new ArrayBuffer(0)] : [],
       resolve: value => settle('fulfilled', value as number),
       reject: reason => settle((reason as Error).constructor.name, 0),

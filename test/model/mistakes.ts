@@ -22,6 +22,14 @@ const replaced = {
   tasks: [{ isAlone: true }, {}],
   wishes: [[{ submit: 1 }], [{ cancel: 1 }, { submit: 2 }]],
 }
+const letEnd = {
+  isFine: true,
+  workers: 1,
+  tasks: [{ isSlow: true }, {}],
+  wishes: [[{ submit: 1 }], [{ cancel: 1 }, { submit: 2 }]],
+  graceMs: Number.POSITIVE_INFINITY,
+  switches: 1,
+}
 const givenUp = { isFine: true, workers: 1, tasks: [{}], wishes: [[{ submit: 1 }], [{ giveUp: 1 }]] }
 
 export const mistakes: Mistake[] = [
@@ -107,6 +115,29 @@ export const mistakes: Mistake[] = [
       ],
     ],
     plan: replaced,
+  },
+  {
+    title: 'the ticket of a cancelled task is given away while its handler runs',
+    file: 'host/dispatch/lane-road.js',
+    edits: [
+      [
+        'this.#live--;\n        return this.#workerWith(holder);',
+        'this.#live--; const worker = this.#workerWith(holder); this.#releaseSettled(task); return worker;',
+      ],
+    ],
+    plan: letEnd,
+  },
+  {
+    title: 'a worker does not say that the handler of a cancelled task has ended',
+    file: 'worker/lane-answers.js',
+    edits: [["this.#port.postMessage({ kind: 'over', taskId, slot: ticket });", '']],
+    plan: letEnd,
+  },
+  {
+    title: 'a cancelled task keeps its weight when its handler has ended',
+    file: 'host/dispatch/lane-road.js',
+    edits: [["if (phase === 'condemned' || phase === 'ended')", 'if (false)']],
+    plan: letEnd,
   },
   {
     title: 'an offer is taken back without compare-and-swap',

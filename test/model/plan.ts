@@ -1,6 +1,6 @@
 // A case of the model: how many of everything there are, and what is wished of the pool, in order.
 export interface TaskTraits {
-  /** It is cancelled by a signal, so it has its worker to itself. */
+  /** It has its worker to itself. */
   isAlone?: boolean
   /** Its payload is given away, so it travels by the port. */
   isMoved?: boolean
@@ -19,6 +19,8 @@ export interface Plan {
   tasks: TaskTraits[]
   /** Each row is done in one turn of the host's event loop. */
   wishes: Wish[][]
+  /** What the handler of a cancelled task gets to end by itself. Default 0: its worker is ended at once. */
+  graceMs?: number
   /** So many workers may die, at any step. */
   deaths?: number
   /** Workers stand above the minimum, and idle ones are ended. */

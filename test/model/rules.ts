@@ -8,6 +8,8 @@ import { ALIVE, type State, type StateRow } from './state.js'
 import type { World } from './world.js'
 
 const RETIRED = 3
+/** The worker has it, and nobody else may use it. */
+const heldPhases: TicketPhase[] = ['claimed', 'loading', 'begun', 'condemned']
 const outcomes = ['fulfilled', 'TaskCancelledError', 'WorkerExitError']
 
 export interface Rules {
@@ -42,7 +44,7 @@ export class LaneRules implements Rules {
     if (ticket < 0) return null
     const from = readState(before)
     const to = readState(after)
-    const isHeld = from.phase === 'claimed' || from.phase === 'loading' || from.phase === 'begun'
+    const isHeld = heldPhases.includes(from.phase)
     if (
       to.phase === 'offered' &&
       (from.phase === 'offered' || (isHeld && this.#isAtWork(state, from.owner)))

@@ -113,7 +113,7 @@ describe('the reference names every error', () => {
 
   /** The code a class hands to its parent. */
   function codeOf(name) {
-    return /super\(\s*'(\w+)'/.exec(sources.get(name).getText())?.[1]
+    return /'(ERR_\w+)'/.exec(sources.get(name).getText())?.[1]
   }
 
   function fieldsOf(name) {

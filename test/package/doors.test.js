@@ -12,6 +12,7 @@ const doors = {
       'PriorityQueue',
       'QueueFullError',
       'TaskCancelledError',
+      'TaskTimeoutError',
       'WorkerError',
     ],
     ...['WorkerExitError', 'WorkerMemoryError', 'WorkerStartError'],

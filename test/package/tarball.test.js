@@ -42,7 +42,8 @@ test('the tarball holds both builds and the pages that the README names, and not
   const modules = expectedModules()
   // Of the modules only the doors are packed, each with all it needs; of the types all are.
   const isPacked = name => name.endsWith('.d.ts') || packedModules.includes(name)
-  const isWorkerSide = name => name.startsWith('worker/') && !/^worker\/(index|worker-state)\./.test(name)
+  const isWorkerSide = name =>
+    name.startsWith('worker/') && !/^worker\/(index|task-context|worker-state)\./.test(name)
   const expected = [
     ...['ARCHITECTURE.md', 'CHANGELOG.md', 'CONTRIBUTING.md', 'LICENSE', 'README.md', 'package.json'],
     ...filesIn(join(root, 'docs')).map(name => `docs/${name}`),

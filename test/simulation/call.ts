@@ -1,4 +1,5 @@
 // One call of the user's, and what has become of it so far.
+import type { TimeLimit } from '../../src/shared/errors/pool-errors.js'
 import type { SimulatedThread } from './thread.js'
 
 /** What its handler does with it. */
@@ -44,6 +45,8 @@ export interface Call {
   readonly isQuick: boolean
   readonly handler: HandlerName
   readonly controller: AbortController | null
+  readonly isExclusive: boolean
+  readonly limit: 'none' | TimeLimit
   readonly wasAbortedBefore: boolean
   /** The pool's queue held its limit when the call was made. */
   readonly metFullQueue: boolean

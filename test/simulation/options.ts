@@ -19,6 +19,7 @@ export interface DrawnOptions {
   maxQueue: number
   idleTimeout: number
   closeTimeout: number
+  cancelGrace: number
   loadBalancer: BalancerKind
   spin: boolean
 }
@@ -37,6 +38,7 @@ export function drawOptions(random: Random, road: RoadChoice): DrawnOptions {
     queue: pick(random, { fifo: 6, fixed: 1, priority: 2, lastFirst: 1 }),
     maxQueue: oneOf(random, [NEVER, NEVER, NEVER, 0, 1, 3]),
     idleTimeout: oneOf(random, [0, 5, 100, NEVER]),
+    cancelGrace: oneOf(random, [0, 5, 100]),
     closeTimeout: oneOf(random, [0, 20, 2000, NEVER]),
     loadBalancer: pick(random, { none: 8, leastBusy: 1, patient: 1, throwing: 1 }),
     spin: random(2) === 0,

@@ -4,6 +4,7 @@ import {
   PoolClosedError,
   QueueFullError,
   TaskCancelledError,
+  TaskTimeoutError,
   WorkerExitError,
   WorkerMemoryError,
   WorkerStartError,
@@ -35,6 +36,7 @@ type Rejection<Type extends Error> = [
 ]
 
 const rejections = [
+  rejection(TaskTimeoutError, (error, call) => error.limit === call.limit && error.limitMs === 20),
   rejection(
     TaskCancelledError,
     (error, call) => isAborted(call) && error.reason === call.controller?.signal.reason,

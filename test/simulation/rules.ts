@@ -22,10 +22,7 @@ export class Rules {
     const beside = thread.running.filter(running => !isAborted(running.call))
     if (beside.length >= concurrentTasksPerWorker)
       return world.fail(`${at} beside ${beside.length} others, with ${concurrentTasksPerWorker} slots`)
-    if (
-      beside.some(running => running.call.controller !== null) ||
-      (call.controller !== null && beside.length > 0)
-    )
+    if (beside.some(running => running.call.isExclusive) || (call.isExclusive && beside.length > 0))
       return world.fail(`${at} beside a task, though one of them has its worker to itself`)
     const earlier = this.#startsInOrder ? this.#earlierThan(call) : undefined
     if (earlier !== undefined) world.fail(`${at} before call ${earlier.id}, which came first and waits`)
@@ -88,6 +85,8 @@ export class Rules {
         other.id < call.id &&
         other.state === 'pending' &&
         other.begunBy.length === 0 &&
+        // Its time may be over, and its caller about to hear of it.
+        other.limit === 'none' &&
         !other.metFullQueue &&
         keepsItsPlace(other),
     )

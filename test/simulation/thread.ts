@@ -4,13 +4,14 @@ import { type MessagePort, receiveMessageOnPort, type Worker } from 'node:worker
 import type { LinkListener, WorkerLink, WorkerSpec } from '../../src/host/backend/backend.js'
 import type { Timer } from '../../src/shared/base/clock.js'
 import { pack } from '../../src/shared/errors/remote-error.js'
-import type { ToHost, ToWorker } from '../../src/shared/protocol/messages.js'
+import type { RoadOrder, ToHost, ToWorker } from '../../src/shared/protocol/messages.js'
 import { move, type TransferItem } from '../../src/shared/protocol/move.js'
 import type { Assignment } from '../../src/worker/assignment.js'
 import type { Executor } from '../../src/worker/executor.js'
 import type { Intake } from '../../src/worker/intake.js'
 import { LaneIntake } from '../../src/worker/lane-intake.js'
 import { PortIntake } from '../../src/worker/port-intake.js'
+import { SharedSlotBook } from '../../src/worker/slot-book.js'
 import { answerTo, type Call, type Death, type HandlerName } from './call.js'
 import { takeChannel } from './channel.js'
 import { type Played, stage } from './machine.js'
@@ -37,6 +38,8 @@ interface Running {
   isLoading: boolean
 }
 
+type PortOrder = Extract<RoadOrder, { kind: 'port' }>
+
 interface Alarm {
   dueAt: number
   callback: () => void
@@ -46,6 +49,8 @@ class ThreadEnded extends Error {}
 
 export class SimulatedThread implements WorkerLink, Played {
   readonly number: number
+  readonly kind = 'thread'
+  readonly process = null
   readonly thread: Worker
   readonly start: Start
   /** `dead`: it moves no more, but the host may not know. */
@@ -255,7 +260,7 @@ export class SimulatedThread implements WorkerLink, Played {
     this.#intake =
       road.kind === 'lane'
         ? new LaneIntake(this.#end, road, executor)
-        : new PortIntake(this.#end, road.claims, executor)
+        : new PortIntake(this.#end, new SharedSlotBook(road as PortOrder), executor)
     this.life = 'loading'
   }
 

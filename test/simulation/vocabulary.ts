@@ -1,5 +1,6 @@
 // What may happen to a pool, one entry each: how likely, what is drawn of it, and how it is done. Events of the kind
 // `reaction` may also happen inside the pool's own work: in a getter of a payload, in a listener, when a call is settled.
+import type { TimeLimit } from '../../src/shared/errors/pool-errors.js'
 import type { Death, Fate, HandlerName, PayloadKind } from './call.js'
 import { oneOf, pick, type Random } from './draw.js'
 import type { World } from './world.js'
@@ -27,6 +28,9 @@ export interface Submission {
   priority: number
   /** `shared`: the signal of the programme's first such call, and of all that share it. */
   signal: 'none' | 'own' | 'shared'
+  isExclusive: boolean
+  /** One of them, of some milliseconds. */
+  limit: 'none' | TimeLimit
   /** What the user's code does when it is called: by a getter of the payload, and when the call is settled. */
   inGetter: Event | null
   whenSettled: Event | null
@@ -64,6 +68,8 @@ const words = {
       handler: pick(random, { default: 20, other: 4, missing: 1, broken: 1 }),
       priority: random(3),
       signal: pick(random, { none: 6, own: 2, shared: 1 }),
+      isExclusive: random(8) === 0,
+      limit: pick(random, { none: 12, timeout: 1, queueTimeout: 1, deadline: 1 }),
       inGetter: drawReaction(random, depth, 1),
       whenSettled: drawReaction(random, depth, 8),
     }),

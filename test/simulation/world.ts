@@ -115,7 +115,9 @@ export class World {
         `run ${call.id}: ${payload}, ${call.fate}${controller === null ? '' : `, signal ${signal}`}, ${handler}`,
       )
     const made = makePayload(call, () => this.react(inGetter))
-    const options: RunOptions = { priority }
+    const options: RunOptions = { priority, exclusive: call.isExclusive }
+    if (call.limit === 'deadline') options.deadline = this.clock.epochNow() + 20
+    else if (call.limit !== 'none') options[call.limit] = 20
     if (controller !== null) options.signal = controller.signal
     if (handler !== 'default') options.name = handler
     if (made.transferList !== null) options.transferList = made.transferList
@@ -379,6 +381,8 @@ export const plainSubmission: Submission = {
   handler: 'default',
   priority: 0,
   signal: 'none',
+  isExclusive: false,
+  limit: 'none',
   inGetter: null,
   whenSettled: null,
 }

@@ -175,6 +175,8 @@ export function toPoolOptions(options: FilledOptions): PoolOptions {
     niceIncrement: Math.trunc(options.niceIncrement),
     trackUnmanagedFds: options.trackUnmanagedFds,
     closeTimeout: options.closeTimeout,
+    cancelGrace: 0,
+    context: false,
     recordTiming: Boolean(options.recordTiming),
     workerHistogram: options.workerHistogram,
     lane: options.atomics !== 'disabled',

@@ -236,7 +236,15 @@ export class Piscina<T = any, R = any> extends EventEmitterAsyncResource {
       triggerAsyncId: this.asyncId,
     })
     const queueOptions = (task as any)?.[queueOptionsSymbol]
-    const answer = this.#livingPool().run(task, { filename, name, signal, transferList, queueOptions })
+    const answer = this.#livingPool().run(task, {
+      filename,
+      name,
+      signal,
+      // An abort ends the thread at once, so nobody else may be on it.
+      exclusive: signal !== undefined,
+      transferList,
+      queueOptions,
+    })
     const release = () => {
       bridge?.release()
       if (signal !== undefined) this.#holderEnds?.release(signal)

@@ -5,7 +5,7 @@ import type { Socket } from 'node:net'
 import { fileURLToPath } from 'node:url'
 import type { SharedWords } from '../../shared/base/atomics.js'
 import { realClock, type Timer } from '../../shared/base/clock.js'
-import { claim, markLoading } from '../../shared/channel/claims.js'
+import { claim, markLoading, noteBegin } from '../../shared/channel/claims.js'
 import { BEGUN, type FrameKind, FrameReader, LOADING } from '../../shared/channel/frames.js'
 import { packMessage, unpackMessage } from '../../shared/channel/process-values.js'
 import type { ProcessOrder, ToHost, ToWorker } from '../../shared/protocol/messages.js'
@@ -46,7 +46,7 @@ class ProcessLink implements WorkerLink {
     this.#listener = listener
     this.#claims = road.claims
     const order: ProcessOrder = {
-      road: { kind: 'pipe' },
+      road: { kind: 'pipe', context: road.context },
       niceIncrement,
       preload,
       limits,
@@ -104,8 +104,10 @@ class ProcessLink implements WorkerLink {
 
   /** The worker cannot write into the words of its slots: that is done for it. */
   #onControl(kind: FrameKind, slot: number, taskId: number): void {
-    if (kind === BEGUN) claim(this.#claims, slot, taskId)
-    else markLoading(this.#claims, slot, kind === LOADING)
+    if (kind === BEGUN) {
+      noteBegin(this.#claims, slot, realClock.now())
+      claim(this.#claims, slot, taskId)
+    } else markLoading(this.#claims, slot, kind === LOADING)
   }
 
   #onExit(exitCode: number | null, signal: NodeJS.Signals | null): void {

@@ -5,7 +5,7 @@ import type { ErrorClasses } from '../../shared/errors/error-classes.js'
 import {
   PoolClosedError,
   type PoolError,
-  TaskCancelledError,
+  type TaskCancelledError,
   WorkerExitError,
   WorkerStartError,
 } from '../../shared/errors/pool-errors.js'
@@ -19,8 +19,10 @@ import { AGAIN, type Retry } from '../task/retry.js'
 import type { Settler } from '../task/settle.js'
 import type { Task } from '../task/task.js'
 import { moveTask } from '../task/task-life.js'
+import type { Progress } from '../task/time-limits.js'
 import { Answers } from './answers.js'
 import { Chooser, type LoadBalancer } from './chooser.js'
+import { Condemned } from './condemned.js'
 import type { HandlerTable } from './handler-table.js'
 import { LaneRoad } from './lane-road.js'
 import { PortRoad } from './port-road.js'
@@ -44,6 +46,10 @@ export interface DispatcherParts {
   /** A task posted to a worker's port and not begun can be taken back. */
   canTakeBack: boolean
   slotsPerWorker: number
+  /** How long the handler of a cancelled task gets to end by itself. */
+  cancelGraceMs: number
+  /** Called when no handler of a cancelled task runs any more. */
+  onCondemnedGone: () => void
   /** Called when tasks have left the queue or the workers. */
   onLeft: () => void
   /** Called with what a queue of the user's own threw where no caller could be told. */
@@ -58,6 +64,7 @@ export class Dispatcher {
   readonly #onLeft: () => void
   readonly #line: WaitingLine
   readonly #road: Road
+  readonly #condemned: Condemned
   #isPumping = false
   #pumpAgain = false
   /** The task that is placed without having stood in the line; a getter of its payload may close the pool. */
@@ -92,12 +99,17 @@ export class Dispatcher {
         ...common,
         tasks: lane,
         slotsPerWorker: parts.slotsPerWorker,
-        onCollected: worker => {
-          if (worker.isIdle) this.#supervisor.onIdle(worker)
-        },
+        onCollected: worker => this.#onAnswered(worker),
         onRoom: () => this.#onRoom(),
       })
     }
+    this.#condemned = new Condemned({
+      clock,
+      supervisor,
+      road: this.#road,
+      graceMs: parts.cancelGraceMs,
+      onNone: parts.onCondemnedGone,
+    })
   }
 
   /** Tasks that no worker holds and that have no sure place with one. */
@@ -179,16 +191,28 @@ export class Dispatcher {
     return this.waiting > 0 && this.#rejectIfHopeless()
   }
 
-  cancel(task: Task, reason: unknown): void {
-    const error = new TaskCancelledError(reason)
+  /** Some handler of a cancelled task runs on. */
+  get hasCondemned(): boolean {
+    return this.#condemned.isAny
+  }
+
+  progressOf(task: Task, now: number): Progress {
+    return task.state === 'queued' ? 'waiting' : this.#road.progressOf(task, now)
+  }
+
+  /** The caller is answered at once. With `onlyWaiting` a task that a worker has begun is left alone. */
+  cancel(task: Task, error: TaskCancelledError, onlyWaiting = false): void {
     if (task.state === 'queued') {
       this.#line.remove(task)
+      this.#settler.cancel(task, error)
+    } else if (onlyWaiting) {
+      if (!this.withdraw(task)) return
       this.#settler.cancel(task, error)
     } else {
       const worker = this.#road.abandon(task)
       if (worker !== null) moveTask(task, 'running')
       this.#settler.cancel(task, error)
-      if (worker !== null) void this.#supervisor.giveUp(worker)
+      if (worker !== null) this.#condemned.add(worker, task, error)
     }
     // It may have been the one that the others waited behind.
     this.#onRoom()
@@ -210,8 +234,14 @@ export class Dispatcher {
   }
 
   onMessage(worker: WorkerHandle, message: ToHost): void {
+    if (message.kind === 'alive') return this.#condemned.onAlive(worker)
     if (!this.#road.onMessage(worker, message)) return
     this.#onRoom()
+    this.#onAnswered(worker)
+  }
+
+  #onAnswered(worker: WorkerHandle): void {
+    if (this.#condemned.isAny) this.#condemned.review(worker)
     if (worker.isIdle) this.#supervisor.onIdle(worker)
   }
 
@@ -220,6 +250,7 @@ export class Dispatcher {
   }
 
   onGivenUp(worker: WorkerHandle, error: PoolError): void {
+    this.#condemned.forget(worker)
     this.#giveBackTasks(worker, error, error instanceof PoolClosedError)
     queueMicrotask(() => this.#onRoom())
   }
@@ -240,6 +271,7 @@ export class Dispatcher {
 
   /** True when some caller was told of the death. */
   onLost(worker: WorkerHandle, death: Death): boolean {
+    this.#condemned.forget(worker)
     const toldByDeath = this.#giveBackTasks(worker, death.error, true)
     const toldByPump = this.pump()
     this.#onLeft()

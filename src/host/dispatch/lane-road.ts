@@ -8,7 +8,7 @@ import { NotCloneableError } from '../../shared/errors/pool-errors.js'
 import { HostBell } from '../../shared/lane/doorbell.js'
 import { LARGEST_VALUE_BYTES } from '../../shared/lane/layout.js'
 import { PayloadRoom } from '../../shared/lane/payload-room.js'
-import { ALONE, BY_PORT, IS_INT, NAMED } from '../../shared/lane/task-lane.js'
+import { ALONE, BY_PORT, IS_INT, NAMED, TIMED } from '../../shared/lane/task-lane.js'
 import { encoderFor, isInt } from '../../shared/lane/values.js'
 import type { ToHost, ToWorker } from '../../shared/protocol/messages.js'
 import { choosePlacement } from '../scheduler/placement.js'
@@ -18,6 +18,7 @@ import type { WorkerHandle } from '../supervisor/worker-handle.js'
 import type { Settler } from '../task/settle.js'
 import type { Task } from '../task/task.js'
 import { moveTask } from '../task/task-life.js'
+import type { Progress } from '../task/time-limits.js'
 import type { Answers } from './answers.js'
 import { deskOf, LaneCollector } from './lane-collector.js'
 import { Lookout } from './lookout.js'
@@ -144,6 +145,8 @@ export class LaneRoad implements Road {
         return true
       case 'unreadable':
         return this.#onUnreadablePayload(worker, message.ordinal)
+      case 'over':
+        return this.#onOver(worker, message.slot, message.taskId)
       default:
         return false
     }
@@ -160,9 +163,36 @@ export class LaneRoad implements Road {
     }
     const { tickets } = this.#tasks
     const holder = tickets.holderOf(task.slot)
-    this.#forget(task)
-    // Else its answer is under way, and will find a task that is settled.
-    return tickets.condemn(task.slot, holder) ? this.#workerWith(holder) : null
+    if (!tickets.condemn(task.slot, holder)) {
+      // Its answer is under way, and will find a task that is settled.
+      this.#forget(task)
+      return null
+    }
+    // It keeps its slot, and so its weight.
+    this.#live--
+    return this.#workerWith(holder)
+  }
+
+  stillRuns({ id }: WorkerHandle, task: Task): boolean {
+    const { tickets } = this.#tasks
+    return this.#tasks.at(task.slot, task.id) === task && tickets.isCondemned(task.slot, id)
+  }
+
+  hasOthers({ id }: WorkerHandle): boolean {
+    return this.#tasks.assignedTo(id).some(task => task.state !== 'settled')
+  }
+
+  progressOf(task: Task, now: number): Progress {
+    const { tickets } = this.#tasks
+    switch (tickets.phaseOf(task.slot)) {
+      case 'loading':
+      case 'begun':
+        return tickets.begunAt(task.slot, now)
+      case 'answered':
+        return 'answered'
+      default:
+        return 'waiting'
+    }
   }
 
   takeBack(task: Task): boolean {
@@ -180,7 +210,7 @@ export class LaneRoad implements Road {
     this.#collector.collectFrom(worker, Number.POSITIVE_INFINITY)
     for (const task of this.#tasks.assignedTo(worker.id)) {
       if (task.state === 'settled') {
-        this.#tasks.release(task)
+        this.#releaseSettled(task)
       } else if (this.takeBack(task)) {
         yield { task, wasBegun: false, wasLoading: false }
       } else {
@@ -259,7 +289,8 @@ export class LaneRoad implements Road {
 
   /** False when there is no room for it now; else it is posted, or has been settled. */
   #place(task: Task): boolean {
-    const flags = task.isExclusive && this.#parts.slotsPerWorker > 1 ? ALONE : 0
+    const flags =
+      (task.isExclusive && this.#parts.slotsPerWorker > 1 ? ALONE : 0) | (task.timeLimit === null ? 0 : TIMED)
     if (!task.canBePostedAgain) return this.#placeByPort(task, flags)
     const { payload, handlerId } = task
     const isKnown = this.#collector.isAnnounced(handlerId)
@@ -350,6 +381,15 @@ export class LaneRoad implements Road {
     return true
   }
 
+  /** The handler of a cancelled task has ended. */
+  #onOver(worker: WorkerHandle, ticket: number, taskId: number): boolean {
+    const task = this.#tasks.at(ticket, taskId)
+    if (task === null) return false
+    worker.answers++
+    this.#releaseSettled(task)
+    return true
+  }
+
   /** Workers that sleep are woken for what is on offer; those that are awake find it by themselves. */
   #ringForWaiting(): void {
     // What is on offer is asked last: the word changes with each claim, while who sleeps changes seldom.
@@ -368,6 +408,13 @@ export class LaneRoad implements Road {
   #release(task: Task): void {
     this.#tasks.release(task)
     this.#forget(task)
+  }
+
+  /** Of a task that was cancelled; while its handler ran it kept its weight. */
+  #releaseSettled(task: Task): void {
+    const phase = this.#tasks.tickets.phaseOf(task.slot)
+    if (phase === 'condemned' || phase === 'ended') this.#weight -= this.#weightOf(task)
+    this.#tasks.release(task)
   }
 
   #forget(task: Task): void {

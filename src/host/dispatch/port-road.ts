@@ -1,7 +1,16 @@
 // The road over the ports: each task is given to one worker and posted into one of its slots, owned by whoever exchanges the
 // slot's word first. Nothing but this file and the worker's `port-intake` knows how such a task travels.
 import type { Clock } from '../../shared/base/clock.js'
-import { announcePost, offer, takeBack, wasLoading } from '../../shared/channel/claims.js'
+import {
+  announcePost,
+  areShared,
+  begunAt,
+  cancel,
+  isClaimed,
+  offer,
+  takeBack,
+  wasLoading,
+} from '../../shared/channel/claims.js'
 import { findUnsendable, refuseDetached, UnsendableError } from '../../shared/errors/clone-path.js'
 import { NotCloneableError } from '../../shared/errors/pool-errors.js'
 import type { ToHost } from '../../shared/protocol/messages.js'
@@ -12,6 +21,7 @@ import type { WorkerHandle } from '../supervisor/worker-handle.js'
 import type { Settler } from '../task/settle.js'
 import type { Task } from '../task/task.js'
 import { moveTask } from '../task/task-life.js'
+import type { Progress } from '../task/time-limits.js'
 import type { Answers } from './answers.js'
 import type { Chooser } from './chooser.js'
 import type { LeftTask, Road } from './road.js'
@@ -93,6 +103,7 @@ export class PortRoad implements Road {
       case 'done': {
         const task = this.#takeAnswered(worker, message.slot, message.taskId)
         if (task === null) return false
+        if (task.state === 'settled') return true
         worker.learn(task.handlerId)
         answers.fulfil(worker, task, message.result, this.#runMs(task))
         return true
@@ -100,10 +111,13 @@ export class PortRoad implements Road {
       case 'failed': {
         const task = this.#takeAnswered(worker, message.slot, message.taskId)
         if (task === null) return false
+        if (task.state === 'settled') return true
         if (message.reason === 'thrown' || message.reason === 'result') worker.learn(task.handlerId)
         answers.fail(worker, task, message, this.#runMs(task))
         return true
       }
+      case 'over':
+        return this.#takeAnswered(worker, message.slot, message.taskId) !== null
       case 'unreadable':
         return this.#onUnreadablePayload(worker, message.ordinal)
       case 'holding':
@@ -120,7 +134,27 @@ export class PortRoad implements Road {
 
   abandon(task: Task): WorkerHandle | null {
     const worker = task.holder as WorkerHandle
-    return this.#takeOut(task, this.#parts.canTakeBack) ? null : worker
+    if (this.takeBack(task)) return null
+    cancel(slotsOf(worker).claims, task.slot, task.id)
+    this.#early.delete(task)
+    this.#inFlight--
+    return worker
+  }
+
+  stillRuns(worker: WorkerHandle, task: Task): boolean {
+    return slotsOf(worker).taskAt(task.slot, task.id) === task
+  }
+
+  hasOthers(worker: WorkerHandle): boolean {
+    return worker.tasks().some(task => task.state !== 'settled')
+  }
+
+  progressOf(task: Task, now: number): Progress {
+    const worker = task.holder as WorkerHandle
+    const { claims } = slotsOf(worker)
+    // Then all there is to know is when it was handed over.
+    if (!areShared(claims)) return worker.isReady ? task.assignedAt : 'waiting'
+    return isClaimed(claims, task.slot, task.id) ? begunAt(claims, task.slot, now) : 'waiting'
   }
 
   takeBack(task: Task): boolean {
@@ -136,8 +170,9 @@ export class PortRoad implements Road {
     for (const task of worker.tasks()) {
       if (!canTell && !worker.holding.hasBegun(task)) continue
       const isLoading = wasLoading(slotsOf(worker).claims, task.slot)
+      const isSettled = task.state === 'settled'
       const wasBegun = !this.#takeOut(task, true)
-      yield { task, wasBegun, wasLoading: wasBegun && isLoading }
+      if (!isSettled) yield { task, wasBegun, wasLoading: wasBegun && isLoading }
     }
   }
 
@@ -145,7 +180,8 @@ export class PortRoad implements Road {
     if (!this.#parts.canTakeBack) return
     const { claims } = slotsOf(worker)
     for (const task of worker.tasks()) {
-      if (!task.canBePostedAgain || !takeBack(claims, task.slot, task.id)) continue
+      if (task.state === 'settled' || !task.canBePostedAgain || !takeBack(claims, task.slot, task.id))
+        continue
       this.#release(task)
       yield task
     }
@@ -243,7 +279,8 @@ export class PortRoad implements Road {
   #release(task: Task): void {
     const worker = task.holder as WorkerHandle
     this.#early.delete(task)
-    this.#inFlight--
+    // A task that was cancelled while its worker had it kept only its slot.
+    if (task.state !== 'settled') this.#inFlight--
     task.holder = null
     slotsOf(worker).release(task)
     if (worker.isIdle) worker.idleSince = this.#parts.clock.now()
@@ -251,7 +288,9 @@ export class PortRoad implements Road {
 
   #takeAnswered(worker: WorkerHandle, slot: number, taskId: number): Task | null {
     const task = slotsOf(worker).taskAt(slot, taskId)
-    if (task !== null) this.#release(task)
+    if (task === null) return null
+    this.#release(task)
+    if (task.state === 'settled') worker.answers++
     return task
   }
 
@@ -263,7 +302,8 @@ export class PortRoad implements Road {
     const task = worker.tasks().find(held => held.ordinal === ordinal)
     if (task === undefined) return false
     this.#release(task)
-    this.#parts.answers.failUnreadable(worker, task, 'payload', this.#runMs(task))
+    if (task.state !== 'settled')
+      this.#parts.answers.failUnreadable(worker, task, 'payload', this.#runMs(task))
     return true
   }
 
@@ -272,7 +312,8 @@ export class PortRoad implements Road {
     for (const task of worker.tasks()) {
       if (task.ordinal > received || stillRunning.has(task.id) || !worker.holding.hasBegun(task)) continue
       this.#release(task)
-      this.#parts.answers.failUnreadable(worker, task, 'result', this.#runMs(task))
+      if (task.state !== 'settled')
+        this.#parts.answers.failUnreadable(worker, task, 'result', this.#runMs(task))
     }
     return true
   }

@@ -3,6 +3,7 @@
 import type { ToHost } from '../../shared/protocol/messages.js'
 import type { WorkerHandle } from '../supervisor/worker-handle.js'
 import type { Task } from '../task/task.js'
+import type { Progress } from '../task/time-limits.js'
 
 export interface Road {
   /** Tasks that have left the line and that a worker has, or has a sure place for. */
@@ -26,8 +27,17 @@ export interface Road {
   onMessage(worker: WorkerHandle, message: ToHost): boolean
   /** An answer of the worker's could not be read. */
   onUnreadable(worker: WorkerHandle): void
-  /** Gives a task up that has left the line. Returns the worker that has begun it and must be ended for it, if any. */
+  /**
+   * Gives a task up that has left the line. Returns the worker that runs it, if any: it keeps the slot until it says that
+   * the handler has ended.
+   */
   abandon(task: Task): WorkerHandle | null
+  /** Of a task that was given up. */
+  stillRuns(worker: WorkerHandle, task: Task): boolean
+  /** The worker has tasks that were not given up. */
+  hasOthers(worker: WorkerHandle): boolean
+  /** How far a task has come that has left the line. */
+  progressOf(task: Task, now: number): Progress
   /** True when no worker has begun the task and none will. */
   takeBack(task: Task): boolean
   /**

@@ -55,6 +55,10 @@ const judged: Record<keyof PoolOptions, { right: unknown[]; wrong: unknown[] }> 
     wrong: [1.5, Number.NaN, '1', null, ...(process.platform === 'win32' ? [] : [-1])],
   },
   trackUnmanagedFds: { right: [true, false], wrong: [1, 'true', null] },
+  timeout: { right: [0.5, 1, Number.POSITIVE_INFINITY], wrong: [0, -1, Number.NaN, '1', null] },
+  queueTimeout: { right: [0, 1, Number.POSITIVE_INFINITY], wrong: [-1, Number.NaN, '1', null] },
+  cancelGrace: { right: [0, 1, Number.POSITIVE_INFINITY], wrong: [-1, Number.NaN, '1', null] },
+  context: { right: [true, false], wrong: [1, null, 'no'] },
   closeTimeout: { right: [0, 0.5, Number.POSITIVE_INFINITY], wrong: [-1, Number.NaN, '1', null] },
   closeOnSignals: {
     right: [true, false, [], ['SIGTERM'], ['SIGHUP', 'SIGHUP']],
@@ -169,6 +173,8 @@ describe('options together', () => {
     assert.equal(settings.minThreads, Math.max(1, Math.floor(settings.maxThreads / 2)))
     assert.equal(settings.idleTimeout, 30_000)
     assert.equal(settings.closeTimeout, 30_000)
+    assert.equal(settings.cancelGrace, 100)
+    assert.deepEqual([settings.timeout, settings.queueTimeout, settings.limits], [Infinity, Infinity, null])
     assert.equal(settings.maxQueue, Number.POSITIVE_INFINITY)
     assert.equal(settings.concurrentTasksPerWorker, 1)
     assert.equal(settings.loadBalancer, null)

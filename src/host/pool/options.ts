@@ -10,6 +10,7 @@ import { FifoQueue } from '../queue/fifo-queue.js'
 import type { TaskQueue } from '../queue/task-queue.js'
 import type { LifeSettings } from '../supervisor/worker-limits.js'
 import type { RetrySettings } from '../task/retry.js'
+import type { Limits } from '../task/time-limits.js'
 import { type HandlerOptions, resolveBackend, resolveHandlers } from './backend-options.js'
 import { resolveSignals } from './closing-signals.js'
 import { describe } from './describe-value.js'
@@ -19,6 +20,7 @@ import { type LifeOptions, lifeOptionNames, resolveLife } from './life-options.j
 import { nearestName } from './nearest-name.js'
 import { boolean, durationMs, integer, mayHoldOptions, refuse, text } from './option-checks.js'
 import { usableCores } from './sizing.js'
+import { resolveLimits } from './time-options.js'
 import { resolveWorkerOptions } from './worker-options.js'
 
 export interface PoolOptions extends LifeOptions {
@@ -44,6 +46,20 @@ export interface PoolOptions extends LifeOptions {
   /** Lowers the workers' priority; needs the package `@napi-rs/nice`. Default 0. */
   niceIncrement?: number | undefined
   trackUnmanagedFds?: boolean | undefined
+  /** Milliseconds from the moment a worker begins a task, after which it is cancelled. Default `Infinity`: no limit. */
+  timeout?: number | undefined
+  /** Milliseconds from the call, within which a worker must have begun a task. Default `Infinity`: no limit. */
+  queueTimeout?: number | undefined
+  /**
+   * Milliseconds that the handler of a cancelled task gets to end by itself before its worker is ended; 0: none,
+   * `Infinity`: its worker is never ended for it. Default 100.
+   */
+  cancelGrace?: number | undefined
+  /**
+   * Calls handlers with a second argument, by which they hear that their task is cancelled. `false`: with the payload
+   * alone, for functions that take something else there. Default `true`.
+   */
+  context?: boolean | undefined
   /** Milliseconds that `close()` waits for accepted tasks. Default 30,000. */
   closeTimeout?: number | undefined
   /**
@@ -95,6 +111,12 @@ export interface PoolSettings extends LifeSettings {
   readonly maxQueue: number
   readonly concurrentTasksPerWorker: number
   readonly niceIncrement: number
+  readonly timeout: number
+  readonly queueTimeout: number
+  /** The two together, for calls that say nothing else; `null` where neither limits anything. */
+  readonly limits: Limits | null
+  readonly cancelGrace: number
+  readonly context: boolean
   readonly closeTimeout: number
   readonly closeOnSignals: readonly NodeJS.Signals[]
   readonly errorClasses: ErrorClasses
@@ -114,6 +136,8 @@ export interface PoolSettings extends LifeSettings {
 }
 
 const DEFAULT_IDLE_TIMEOUT_MS = 30_000
+/** Some turns of a busy worker's event loop; a caller that cancelled a loop does not wait long for its thread. */
+const DEFAULT_CANCEL_GRACE_MS = 100
 const DEFAULT_CLOSE_TIMEOUT_MS = 30_000
 const MOST_THREADS = 4096
 const MOST_SLOTS = 65_536
@@ -133,6 +157,10 @@ const knownOptions = [
   'workerData',
   'niceIncrement',
   'trackUnmanagedFds',
+  'timeout',
+  'queueTimeout',
+  'cancelGrace',
+  'context',
   'closeTimeout',
   'closeOnSignals',
   'errorClasses',
@@ -153,7 +181,14 @@ export function resolveOptions(given: unknown): PoolSettings {
   const { minThreads, maxThreads } = resolveSizes(options)
   const { idleTimeout = DEFAULT_IDLE_TIMEOUT_MS, closeTimeout = DEFAULT_CLOSE_TIMEOUT_MS } = options
   const { concurrentTasksPerWorker = 1, recordTiming = true, workerHistogram = false } = options
-  const { lane = true } = options
+  const {
+    lane = true,
+    context = true,
+    cancelGrace = DEFAULT_CANCEL_GRACE_MS,
+    timeout,
+    queueTimeout,
+  } = options
+  const limits = resolveLimits({ timeout, queueTimeout }, null, refuse)
   const backend = resolveBackend(options.backend)
   const queue = resolveQueue(options.queue)
   const maxQueue = resolveMaxQueue(options.maxQueue, maxThreads)
@@ -169,6 +204,11 @@ export function resolveOptions(given: unknown): PoolSettings {
     maxQueue: Math.min(maxQueue, queue.capacity ?? Number.POSITIVE_INFINITY),
     concurrentTasksPerWorker: integer('concurrentTasksPerWorker', concurrentTasksPerWorker, 1, MOST_SLOTS),
     niceIncrement: resolveNiceness(options.niceIncrement),
+    timeout: limits?.timeoutMs ?? Number.POSITIVE_INFINITY,
+    queueTimeout: limits?.queueTimeoutMs ?? Number.POSITIVE_INFINITY,
+    limits,
+    cancelGrace: durationMs('cancelGrace', cancelGrace),
+    context: boolean('context', context),
     closeTimeout: durationMs('closeTimeout', closeTimeout),
     closeOnSignals: resolveSignals(options.closeOnSignals),
     errorClasses: resolveErrorClasses(options.errorClasses),

@@ -127,14 +127,13 @@ describe('a load balancer', () => {
     assert.equal(pool.stats().tasks.inFlight + pool.queueSize, 1)
   })
 
-  test('may not put a task with a signal beside others', () => {
-    const { signal } = new AbortController()
+  test('may not put an exclusive task beside others', () => {
     const { links, run, pool } = readyPool({
       concurrentTasksPerWorker: 3,
       loadBalancer: (_task, [first]) => first,
     })
     run('a')
-    run('alone', { signal })
+    run('alone', { exclusive: true })
     assert.deepEqual(links[0]!.payloads, ['a'])
     assert.equal(pool.queueSize, 1)
   })

@@ -47,7 +47,7 @@ describe('a cancelled task', () => {
     const { links, run } = readyPool({ concurrentTasksPerWorker: 2 })
     const { signal, abort } = abortable()
     run('a')
-    run('alone', { signal })
+    run('alone', { signal, exclusive: true })
     run('b')
     assert.deepEqual(links[0]!.payloads, ['a'])
     abort()
@@ -59,7 +59,7 @@ describe('a cancelled task', () => {
     const { links, run } = readyPool({ concurrentTasksPerWorker: 2 })
     const { signal, abort } = abortable()
     run('a')
-    run('alone', { signal })
+    run('alone', { signal, exclusive: true })
     run('b')
     abort()
     assert.deepEqual(links[0]!.payloads, ['a', 'b'])
@@ -92,8 +92,8 @@ describe('a cancelled task', () => {
     assert.equal(backend.links.length, 1)
   })
 
-  test('that runs rejects at once; its worker ends and is replaced', async () => {
-    const { links, backend, run, pool, events } = readyPool()
+  test('that runs rejects at once; without a grace its worker ends and is replaced', async () => {
+    const { links, backend, run, pool, events } = readyPool({ cancelGrace: 0 })
     const { signal, abort, listeners } = abortable()
     const task = run('runs', { signal })
     const next = run('b')

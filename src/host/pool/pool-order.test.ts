@@ -109,12 +109,10 @@ describe('the queue', () => {
   })
 })
 
-describe('a task with a signal', () => {
-  const { signal } = new AbortController()
-
+describe('a task that is exclusive', () => {
   test('has its worker to itself', () => {
     const { links, run, pool } = readyPool({ concurrentTasksPerWorker: 3 })
-    run('alone', { signal })
+    run('alone', { exclusive: true })
     run('after')
     assert.deepEqual(links[0]!.payloads, ['alone'])
     assert.equal(pool.workers[0]!.isExclusive, true)
@@ -127,7 +125,7 @@ describe('a task with a signal', () => {
     const { links, run } = readyPool({ concurrentTasksPerWorker: 3 })
     run('a')
     run('b')
-    run('alone', { signal })
+    run('alone', { exclusive: true })
     run('c')
     assert.deepEqual(links[0]!.payloads, ['a', 'b'])
     links[0]!.work()
@@ -142,10 +140,18 @@ describe('a task with a signal', () => {
     const { backend, run } = fakePool({ minThreads: 1, maxThreads: 2, concurrentTasksPerWorker: 3 })
     backend.links[0]!.ready()
     run('a')
-    run('alone', { signal })
+    run('alone', { exclusive: true })
     assert.equal(backend.links.length, 2)
     assert.deepEqual(backend.newest.payloads, ['alone'])
   })
+})
+
+test('tasks with a signal share a worker as others do', () => {
+  const { signal } = new AbortController()
+  const { links, run, pool } = readyPool({ concurrentTasksPerWorker: 3 })
+  for (const payload of ['a', 'b', 'c']) run(payload, { signal })
+  assert.deepEqual(links[0]!.payloads, ['a', 'b', 'c'])
+  assert.equal(pool.workers[0]!.isExclusive, false)
 })
 
 describe('whatever happens', () => {

@@ -8,6 +8,7 @@ import {
   type PoolError,
   QueueFullError,
   TaskCancelledError,
+  TaskTimeoutError,
 } from '../../shared/errors/pool-errors.js'
 import type { Backend, BackendKind } from '../backend/backend.js'
 import { Dispatcher } from '../dispatch/dispatcher.js'
@@ -93,7 +94,11 @@ export class Pool<Module = any> extends EventEmitter<PoolEvents> {
     this.#timings = house !== undefined ? house.timings : settings.recordTiming ? new Timings() : null
     this.#histogram = poolHistogram(this.#timings)
     this.#settler = new Settler({ onSettled: (task, wasAssigned) => this.#onSettled(task, wasAssigned) })
-    this.#cancellation = new Cancellation((task, reason) => this.#dispatcher.cancel(task, reason))
+    this.#cancellation = new Cancellation({
+      clock,
+      progressOf: (task, now) => this.#dispatcher.progressOf(task, now),
+      cancel: (task, error, onlyWaiting) => this.#dispatcher.cancel(task, error, onlyWaiting),
+    })
     this.#transport = new Transport(settings)
     const workerIds: WorkerIds = house?.workerIds ?? { last: 0 }
     const makeHolding = (workerId: number) => this.#transport.makeHolding(workerId)
@@ -132,6 +137,8 @@ export class Pool<Module = any> extends EventEmitter<PoolEvents> {
       lane: this.#transport.lane,
       canTakeBack: this.#transport.canTakeBack,
       slotsPerWorker: settings.concurrentTasksPerWorker,
+      cancelGraceMs: settings.cancelGrace,
+      onCondemnedGone: () => queueMicrotask(() => this.#finishIfIdle()),
       onLeft: () => this.#admission.onLeft(),
       onQueueFailure: failure => this.#tellError(failure),
     })
@@ -153,8 +160,8 @@ export class Pool<Module = any> extends EventEmitter<PoolEvents> {
 
   /**
    * Hands one task to the pool. Never throws; rejects with the handler's own error, or with a `PoolError` that says what
-   * went wrong: `InvalidTaskError`, `QueueFullError`, `PoolClosedError`, `TaskCancelledError`, `WorkerStartError`,
-   * `WorkerExitError`, `WorkerMemoryError` or `NotCloneableError`.
+   * went wrong: `InvalidTaskError`, `QueueFullError`, `PoolClosedError`, `TaskCancelledError`, `TaskTimeoutError`,
+   * `WorkerStartError`, `WorkerExitError`, `WorkerMemoryError` or `NotCloneableError`.
    */
   run<Name extends HandlerName<Module> = HandlerName<Module> & 'default'>(
     payload?: PayloadOf<Module, Name>,
@@ -175,6 +182,8 @@ export class Pool<Module = any> extends EventEmitter<PoolEvents> {
       return Promise.reject(problem)
     }
     if (request.signal?.aborted) return Promise.reject(new TaskCancelledError(request.signal.reason))
+    if (request.limits !== null && request.limits.deadline <= this.#clock.epochNow())
+      return Promise.reject(new TaskTimeoutError('deadline', 0))
     const answer = new Promise<ResultOf<Module, Name>>((resolve, reject) =>
       this.#accept(request, resolve as (value: unknown) => void, reject),
     )
@@ -392,7 +401,7 @@ export class Pool<Module = any> extends EventEmitter<PoolEvents> {
     const task = new Task(this.#lastTaskId, request, handlerId, this.#clock.now(), resolve, reject)
     this.#counters.onAccepted()
     if (this.#counters.pending === 1) this.#liveness.onBusy()
-    this.#cancellation.watch(task)
+    this.#cancellation.watch(task, request.limits)
     this.#dispatcher.submit(task)
     const isStillWaiting = task.state === 'queued' || task.state === 'assigned'
     if (
@@ -428,8 +437,9 @@ export class Pool<Module = any> extends EventEmitter<PoolEvents> {
     return closing
   }
 
+  /** The handlers of cancelled tasks get their time as well. */
   #finishIfIdle(): void {
-    if (this.#closing !== null && this.#counters.pending === 0)
+    if (this.#closing !== null && this.#counters.pending === 0 && !this.#dispatcher.hasCondemned)
       this.#shutDown(new PoolClosedError('destroyed'), true)
   }
 
@@ -445,6 +455,7 @@ export class Pool<Module = any> extends EventEmitter<PoolEvents> {
     this.#dispatcher.rejectWaiting(error)
     void Promise.all([this.#annexes?.ended(), stopped]).then(([annexed]) => {
       this.#dispatcher.rejectWaiting(error)
+      this.#cancellation.end()
       movePool(this.#life, 'closed')
       this.#liveness.end()
       this.#stopListening()

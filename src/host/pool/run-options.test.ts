@@ -31,6 +31,16 @@ const judged: Record<keyof RunOptions, { right: unknown[]; wrong: unknown[] }> =
     right: [signal, null],
     wrong: [1, 'abort', {}, new AbortController(), { addEventListener() {} }],
   },
+  timeout: {
+    right: [0.5, 1, Number.POSITIVE_INFINITY],
+    wrong: [0, -1, Number.NaN, '1', null, 1n, new Date()],
+  },
+  queueTimeout: { right: [0, 1, Number.POSITIVE_INFINITY], wrong: [-1, Number.NaN, '1', null, {}] },
+  deadline: {
+    right: [new Date(), 0, -1, Date.now() + 0.5, Number.POSITIVE_INFINITY],
+    wrong: [new Date(Number.NaN), Number.NaN, '2030-01-01', null, {}],
+  },
+  exclusive: { right: [true, false], wrong: [1, null, 'yes'] },
   transferList: { right: [[], [new ArrayBuffer(1)]], wrong: [1, {}, new ArrayBuffer(1), null, 'x'] },
   priority: { right: [0, -1, 1.5, Number.POSITIVE_INFINITY], wrong: ['1', Number.NaN, null, 1n, {}] },
   queueOptions: { right: [null, 1, {}, 'x'], wrong: [] },
@@ -64,10 +74,32 @@ describe('a call', () => {
       payload: undefined,
       transferList: [],
       signal: null,
+      limits: null,
+      isExclusive: false,
       priority: 0,
       queueOptions: undefined,
       retry: null,
     })
+  })
+
+  test('that says nothing of time has the limits of the pool, one object for all such calls', () => {
+    const limited = resolveOptions({ filename: '/pool.js', timeout: 5 })
+    assert.deepEqual(limited.limits, { timeoutMs: 5, queueTimeoutMs: Infinity, deadline: Infinity })
+    for (const options of [undefined, {}, { priority: 1 }, { timeout: undefined }]) {
+      assert.equal(resolve(options, undefined, limited).limits, limited.limits)
+    }
+  })
+
+  test('sets each limit by itself, and Infinity takes away one of the pool', () => {
+    const limited = resolveOptions({ filename: '/pool.js', timeout: 5, queueTimeout: 6 })
+    const limitsOf = (options: RunOptions) => resolve(options, undefined, limited).limits
+    assert.deepEqual(limitsOf({ timeout: 7 }), { timeoutMs: 7, queueTimeoutMs: 6, deadline: Infinity })
+    assert.deepEqual(limitsOf({ timeout: Infinity, deadline: new Date(9) }), {
+      timeoutMs: Infinity,
+      queueTimeoutMs: 6,
+      deadline: 9,
+    })
+    assert.equal(limitsOf({ timeout: Infinity, queueTimeout: Infinity }), null)
   })
 
   test('without a file anywhere is refused', () => {
@@ -80,7 +112,7 @@ describe('a call', () => {
 
   test('an unknown name is refused with the nearest right one', () => {
     assert.match(refusal({ singal: signal }).message, /no option 'singal'.*Did you mean 'signal'/)
-    assert.match(refusal({ timeout: 1 }).message, /Known are name, filename/)
+    assert.match(refusal({ patience: 1 }).message, /Known are name, filename/)
     for (const name of ['constructor', '__proto__']) {
       assert.equal(refusal(JSON.parse(`{ "${name}": 1 }`)).option, name)
     }

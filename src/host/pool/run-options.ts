@@ -10,14 +10,29 @@ import { resolveRetryOfCall } from './life-options.js'
 import { nearestName } from './nearest-name.js'
 import { mayHoldOptions } from './option-checks.js'
 import type { PoolSettings } from './options.js'
+import { resolveLimits } from './time-options.js'
 
 export interface RunOptions {
   /** Which export is the handler. Default: the pool's. */
   name?: string | undefined
   /** The handler's file: an absolute path, a `file:` string or a `URL`. Default: the pool's. */
   filename?: string | URL | undefined
-  /** Aborting it cancels the task, waiting or running. A task with a signal has its worker to itself. */
+  /** Aborting it cancels the task, waiting or running; the call rejects at once with `TaskCancelledError`. */
   signal?: AbortSignal | undefined
+  /**
+   * Milliseconds from the moment a worker begins the task, after which the call rejects with `TaskTimeoutError`;
+   * `Infinity`: no limit. Default: the pool's.
+   */
+  timeout?: number | undefined
+  /**
+   * Milliseconds from the call, within which a worker must have begun the task; else the call rejects with
+   * `TaskTimeoutError`. `Infinity`: no limit. Default: the pool's.
+   */
+  queueTimeout?: number | undefined
+  /** When the answer must be there: a `Date` or milliseconds of the epoch; else the call rejects with `TaskTimeoutError`. */
+  deadline?: Date | number | undefined
+  /** The task has its worker to itself, whatever `concurrentTasksPerWorker` says. Default `false`. */
+  exclusive?: boolean | undefined
   /** What of the payload is transferred, not copied. */
   transferList?: readonly TransferItem[] | undefined
   /** Higher first; read by `PriorityQueue`. Default 0. */
@@ -35,6 +50,10 @@ const knownOptions = [
   'name',
   'filename',
   'signal',
+  'timeout',
+  'queueTimeout',
+  'deadline',
+  'exclusive',
   'transferList',
   'priority',
   'queueOptions',
@@ -54,6 +73,8 @@ export function resolveRun(
       payload,
       transferList: NOTHING,
       signal: null,
+      limits: settings.limits,
+      isExclusive: false,
       priority: 0,
       queueOptions: undefined,
       retry: settings.retry,
@@ -71,6 +92,8 @@ export function resolveRun(
     payload,
     transferList,
     signal: resolveSignal(options.signal),
+    limits: resolveLimits(options, settings.limits, refuse),
+    isExclusive: resolveExclusive(options.exclusive),
     priority: resolvePriority(options.priority),
     queueOptions: options.queueOptions,
     retry: resolveRetry(options.retry, transferList, settings),
@@ -156,6 +179,18 @@ function resolveSignal(given: unknown): AbortSignal | null {
   throw new InvalidTaskError(
     'signal',
     `The option 'signal' of run() must be an AbortSignal; got ${describe(given)}.`,
+  )
+}
+
+function resolveExclusive(given: unknown): boolean {
+  if (given === undefined) return false
+  return typeof given === 'boolean' ? given : refuse('exclusive', given, 'true or false')
+}
+
+function refuse(option: string, value: unknown, expected: string): never {
+  throw new InvalidTaskError(
+    option,
+    `The option '${option}' of run() must be ${expected}; got ${describe(value)}.`,
   )
 }
 

@@ -1,4 +1,5 @@
 // The desk of a worker whose tasks come by the lane: where the host reads what the worker holds, and its answers.
+import { clockOrigin } from '../../shared/base/clock.js'
 import type { Decoder } from '../../shared/codec/decoder.js'
 import { DeskWords } from '../../shared/lane/desk.js'
 import { WorkerBell } from '../../shared/lane/doorbell.js'
@@ -21,8 +22,10 @@ export class LaneDesk implements Holding {
   readonly #workerId: number
   readonly #slots: number
   readonly #lane: LaneTasks
+  readonly #context: boolean
 
-  constructor(workerId: number, slots: number, lane: LaneTasks) {
+  constructor(workerId: number, slots: number, lane: LaneTasks, context = true) {
+    this.#context = context
     this.#workerId = workerId
     this.#slots = slots
     this.#lane = lane
@@ -74,6 +77,8 @@ export class LaneDesk implements Holding {
       desk: this.#layout.memory,
       workerId: this.#workerId,
       slots: this.#slots,
+      clockOrigin: clockOrigin(),
+      context: this.#context,
       handlers: this.#lane.handlers,
     }
   }

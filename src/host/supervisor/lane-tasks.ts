@@ -62,7 +62,7 @@ export class LaneTasks {
   }
 
   /**
-   * The tasks that are on offer for this worker alone, or that it has and has not answered. Each ticket is looked at once:
+   * The tasks that are on offer for this worker alone, or that it has and whose handlers have not ended. Each ticket is looked at once:
    * one that is claimed meanwhile is counted one way or the other.
    */
   meantFor(workerId: number): Task[] {
@@ -70,7 +70,7 @@ export class LaneTasks {
     return this.#select(ticket => {
       const phase = tickets.phaseOf(ticket)
       if (phase === 'offered') return this.lane.addresseeOf(ticket) === workerId
-      return phase !== 'answered' && phase !== 'condemned' && tickets.holderOf(ticket) === workerId
+      return phase !== 'answered' && phase !== 'ended' && tickets.holderOf(ticket) === workerId
     })
   }
 

@@ -114,7 +114,7 @@ export class Supervisor {
     this.#replacements = new Replacements({
       spawn: () => this.#spawnAnyway(),
       mayAddOne: () => !this.#isStopped && this.#alive <= settings.maxThreads,
-      leave: worker => this.#askToLeave(worker),
+      leave: worker => this.askToLeave(worker),
       workers: () => this.workers,
     })
     this.#ageing = new Ageing(settings.maxWorkerAge, clock, this.workers, worker => this.#renew(worker))
@@ -305,12 +305,12 @@ export class Supervisor {
     // One that is still starting may not come to be.
     const ready = this.#staying.filter(({ isReady }) => isReady).length
     const isSpare = worker.isReady && worker.isIdle && ready > this.#settings.minThreads
-    if (isSpare) this.#askToLeave(worker)
+    if (isSpare) this.askToLeave(worker)
     else this.#replacements.request(worker)
   }
 
   /** The worker finishes what it has begun and ends. */
-  #askToLeave(worker: WorkerHandle): void {
+  askToLeave(worker: WorkerHandle): void {
     if (worker.isLeaving || worker.state === 'draining' || worker.state === 'exited') return
     if (worker.state === 'spawning') return void this.giveUp(worker)
     if (worker.holding.retire()) return this.#end(worker)

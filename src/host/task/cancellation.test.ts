@@ -2,20 +2,25 @@
 import assert from 'node:assert/strict'
 import { getEventListeners } from 'node:events'
 import { test } from 'node:test'
+import { ManualClock } from '../../testing/manual-clock.js'
 import { makeTask } from '../../testing/stand-ins.js'
-import { Cancellation } from './cancellation.js'
+import { Cancellation, type CancellationParts } from './cancellation.js'
 import type { Task } from './task.js'
+
+function cancellationThat(cancel: CancellationParts['cancel']): Cancellation {
+  return new Cancellation({ clock: new ManualClock(), progressOf: () => 'waiting', cancel })
+}
 
 function setUp(count: number) {
   const controller = new AbortController()
   const { signal } = controller
   const cancelled: [number, unknown][] = []
-  const cancellation: Cancellation = new Cancellation((task, reason) => {
-    cancelled.push([task.id, reason])
+  const cancellation = cancellationThat((task, error) => {
+    cancelled.push([task.id, error.reason])
     cancellation.release(task)
   })
   const tasks = Array.from({ length: count }, (_, index) => makeTask(index + 1, { signal }))
-  for (const task of tasks) cancellation.watch(task)
+  for (const task of tasks) cancellation.watch(task, null)
   return {
     controller,
     cancellation,
@@ -50,12 +55,12 @@ test('a task that is settled by the cancelling of another is not cancelled', () 
   const controller = new AbortController()
   const cancelled: number[] = []
   const tasks: Task[] = [1, 2, 3].map(id => makeTask(id, { signal: controller.signal }))
-  const cancellation: Cancellation = new Cancellation(task => {
+  const cancellation = cancellationThat(task => {
     cancelled.push(task.id)
     cancellation.release(task)
     cancellation.release(tasks[2]!)
   })
-  for (const task of tasks) cancellation.watch(task)
+  for (const task of tasks) cancellation.watch(task, null)
   controller.abort()
   assert.deepEqual(cancelled, [1, 2])
 })
@@ -63,7 +68,7 @@ test('a task that is settled by the cancelling of another is not cancelled', () 
 test('tasks without a signal are no concern, and releasing twice is none', () => {
   const { cancellation, tasks, listeners } = setUp(1)
   const plain = makeTask(9)
-  cancellation.watch(plain)
+  cancellation.watch(plain, null)
   cancellation.release(plain)
   cancellation.release(tasks[0]!)
   cancellation.release(tasks[0]!)

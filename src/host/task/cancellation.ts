@@ -1,22 +1,45 @@
-// Watches the signals of unsettled tasks: one listener a signal, however many tasks share it, gone with the last one.
+// Decides that a task is cancelled, and with which error: its signal was aborted, or a limit of its time is over. One
+// listener a signal, however many tasks share it, gone with the last one.
+import { TaskCancelledError } from '../../shared/errors/pool-errors.js'
 import type { Task } from './task.js'
+import { type Limits, TimeLimits, type TimeLimitsParts } from './time-limits.js'
 
 interface Watch {
   tasks: Set<Task>
   onAbort: () => void
 }
 
+export interface CancellationParts extends Omit<TimeLimitsParts, 'cancel'> {
+  /** Cancels the task; with `onlyWaiting` not when a worker has begun it. */
+  cancel: (task: Task, error: TaskCancelledError, onlyWaiting: boolean) => void
+}
+
 export class Cancellation {
   readonly #watches = new Map<AbortSignal, Watch>()
-  readonly #cancel: (task: Task, reason: unknown) => void
+  readonly #limits: TimeLimits
+  readonly #cancel: CancellationParts['cancel']
 
-  constructor(cancel: (task: Task, reason: unknown) => void) {
-    this.#cancel = cancel
+  constructor(parts: CancellationParts) {
+    this.#limits = new TimeLimits(parts)
+    this.#cancel = parts.cancel
   }
 
-  watch(task: Task): void {
-    const { signal } = task
-    if (signal === null) return
+  watch(task: Task, limits: Limits | null): void {
+    if (limits !== null) task.timeLimit = this.#limits.watch(task, limits)
+    if (task.signal !== null) this.#listenTo(task.signal, task)
+  }
+
+  release(task: Task): void {
+    if (task.timeLimit !== null) this.#limits.release(task.timeLimit)
+    if (task.signal !== null) this.#leave(task.signal, task)
+  }
+
+  /** The pool is no more. */
+  end(): void {
+    this.#limits.end()
+  }
+
+  #listenTo(signal: AbortSignal, task: Task): void {
     const known = this.#watches.get(signal)
     if (known !== undefined) {
       known.tasks.add(task)
@@ -28,9 +51,7 @@ export class Cancellation {
     signal.addEventListener('abort', watch.onAbort)
   }
 
-  release(task: Task): void {
-    const { signal } = task
-    if (signal === null) return
+  #leave(signal: AbortSignal, task: Task): void {
     const watch = this.#watches.get(signal)
     if (watch === undefined || !watch.tasks.delete(task) || watch.tasks.size > 0) return
     this.#watches.delete(signal)
@@ -42,7 +63,11 @@ export class Cancellation {
     if (watch === undefined) return
     // Those that wait first: else each place that a cancelled one leaves would be given to the next to be cancelled. Still
     // watched meanwhile: cancelling one may settle another, which is then released and not visited.
-    for (const task of watch.tasks) if (task.state === 'queued') this.#cancel(task, signal.reason)
-    for (const task of watch.tasks) this.#cancel(task, signal.reason)
+    for (const task of watch.tasks) if (task.state === 'queued') this.#abort(task, signal)
+    for (const task of watch.tasks) this.#abort(task, signal)
+  }
+
+  #abort(task: Task, signal: AbortSignal): void {
+    this.#cancel(task, new TaskCancelledError(signal.reason), false)
   }
 }

@@ -4,6 +4,7 @@ import type { TransferItem } from '../../shared/protocol/move.js'
 import type { Outcome } from '../observe/counters.js'
 import { Retry, type RetrySettings } from './retry.js'
 import type { TaskState } from './task-life.js'
+import type { Limits, TimeLimitEntry } from './time-limits.js'
 
 /** What a queue or a load balancer sees of a task. */
 export interface QueuedTask {
@@ -17,7 +18,7 @@ export interface QueuedTask {
   readonly queueOptions: unknown
   /** Milliseconds on the clock of `performance.now()`. */
   readonly createdAt: number
-  /** The call's signal. A task with one has its worker to itself, because cancelling it may end the worker. */
+  /** The call's signal. */
   readonly signal: AbortSignal | null
 }
 
@@ -26,6 +27,8 @@ export interface TaskRequest {
   payload: unknown
   transferList: readonly TransferItem[]
   signal: AbortSignal | null
+  limits: Limits | null
+  isExclusive: boolean
   priority: number
   queueOptions: unknown
   retry: RetrySettings | null
@@ -46,6 +49,8 @@ export class Task implements QueuedTask {
   readonly payload: unknown
   readonly transferList: readonly TransferItem[]
   readonly signal: AbortSignal | null
+  /** It has its worker to itself. */
+  readonly isExclusive: boolean
   readonly priority: number
   readonly queueOptions: unknown
   readonly createdAt: number
@@ -64,6 +69,8 @@ export class Task implements QueuedTask {
   ordinal = 0
   /** How often its worker died before beginning it. */
   returns = 0
+  /** `null`: its time is not limited. */
+  timeLimit: TimeLimitEntry | null = null
 
   // A queue of ours keeps its own links here, so that removal needs no search.
   previous: Task | null = null
@@ -86,16 +93,13 @@ export class Task implements QueuedTask {
     this.payload = request.payload
     this.transferList = request.transferList
     this.signal = request.signal
+    this.isExclusive = request.isExclusive
     this.priority = request.priority
     this.queueOptions = request.queueOptions
     this.createdAt = createdAt
     this.retry = request.retry === null ? null : new Retry(request.retry)
     this.resolve = resolve
     this.reject = reject
-  }
-
-  get isExclusive(): boolean {
-    return this.signal !== null
   }
 
   /** Posted twice, it would be the same: nothing of it is given away by posting. */

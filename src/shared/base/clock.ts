@@ -16,6 +16,8 @@ export interface Anchor {
 export interface Clock {
   /** Milliseconds of a clock that never jumps. */
   now(): number
+  /** Milliseconds of the epoch, on the wall clock: it may jump, so it is asked once and turned into the other. */
+  epochNow(): number
   /** Calls back once, in `delayMs` (`Infinity`: never). Keeps the process alive only with `keepsAlive`. */
   after(delayMs: number, callback: () => void, keepsAlive?: boolean): Timer
   /** Calls back when this turn of the event loop is over. */
@@ -27,9 +29,11 @@ const LONGEST_DELAY_MS = 2 ** 31 - 1
 const NEVER: Timer = { cancel() {} }
 const { setTimeout, clearTimeout, setInterval, clearInterval, setImmediate, clearImmediate } = globalThis
 const { performance } = globalThis
+const epochNow = Date.now
 
 export const realClock: Clock = {
   now: () => performance.now(),
+  epochNow,
   after(delayMs, callback, keepsAlive = false) {
     if (delayMs === Number.POSITIVE_INFINITY) return NEVER
     const timer = setTimeout(callback, Math.min(delayMs, LONGEST_DELAY_MS))
@@ -44,4 +48,12 @@ export const realClock: Clock = {
     const timer = setInterval(() => {}, LONGEST_DELAY_MS).unref()
     return { hold: () => timer.ref(), release: () => timer.unref(), drop: () => clearInterval(timer) }
   },
+}
+
+/**
+ * Where this thread's clock starts, on the one that all threads and processes of the machine share: what two origins differ
+ * by, the two threads' `now()` differ by.
+ */
+export function clockOrigin(): number {
+  return Number(process.hrtime.bigint()) / 1e6 - performance.now()
 }

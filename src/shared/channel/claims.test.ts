@@ -1,7 +1,18 @@
 // Who owns a posted task: exactly one of host and worker, whoever comes first.
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { allocateClaims, claim, isClaimed, nextTaskId, offer, takeBack } from './claims.js'
+import {
+  allocateClaims,
+  begunAt,
+  cancel,
+  claim,
+  isCancelled,
+  isClaimed,
+  nextTaskId,
+  noteBegin,
+  offer,
+  takeBack,
+} from './claims.js'
 
 const LAST_ID = 2 ** 31 - 1
 
@@ -41,6 +52,24 @@ describe('a claim', () => {
     offer(claims, 0, 2)
     assert.equal(claim(claims, 0, 1), false)
     assert.equal(claim(claims, 0, 2), true)
+  })
+
+  test('a cancellation is of one task, not of the next in its slot', () => {
+    const claims = allocateClaims(2)
+    offer(claims, 0, 1)
+    cancel(claims, 0, 1)
+    assert.deepEqual([isCancelled(claims, 0, 1), isCancelled(claims, 1, 1)], [true, false])
+    offer(claims, 0, 2)
+    assert.equal(isCancelled(claims, 0, 2), false)
+  })
+
+  test('when a task began is said anew for each task in a slot', () => {
+    const claims = allocateClaims(2)
+    offer(claims, 1, 1)
+    noteBegin(claims, 1, 10)
+    assert.equal(begunAt(claims, 1, 50), 10)
+    offer(claims, 1, 2)
+    assert.equal(begunAt(claims, 1, 50), 50)
   })
 
   test('slots know nothing of each other', () => {

@@ -7,26 +7,36 @@
 //   slot = 0        host, from id by compare-and-swap   taken back; the worker will find that and pass over the message
 //
 // The two compare-and-swaps exclude each other, so a task is never both run and taken back. Behind the slots' words stand
-// as many more, written by the worker alone: 1 while it loads the file of the slot's task, else 0. The last two are the
-// host's: how many tasks it has posted, and whether a worker may spend a moment of a spare core looking at that number.
-// Words outlive their worker: after a death they still tell what had begun, and how far.
+// three times as many more, in rows:
+//
+//   loading         worker                              1 while it loads the file of the slot's task, else 0
+//   begun at        worker; host 0, before it posts     when it began the slot's task, in ms of the host's clock; never 0
+//   cancelled       host                                the id of the task that nobody wants answered any more
+//
+// The last two words are the host's: how many tasks it has posted, and whether a worker may spend a moment of a spare core
+// looking at that number. Words outlive their worker: after a death they still tell what had begun, and how far.
 //
 // Where there is no shared memory the worker has a copy: then what is posted is begun, nothing can be taken back, and
 // nobody looks out.
 import { allocateWords, load, replace, store } from '#atomics'
 import type { SharedWords } from '../base/atomics.js'
+import { fromStamp, toStamp } from '../base/stamp.js'
 
 const FREE = 0
 const LOADING = 1
 const NOT_LOADING = 0
 const LAST_ID = 2 ** 31 - 1
+const ROWS = 4
+const LOADING_ROW = 1
+const BEGUN_ROW = 2
+const CANCELLED_ROW = 3
 
 export function hasSharedMemory(): boolean {
   return typeof SharedArrayBuffer !== 'undefined'
 }
 
 export function allocateClaims(slots: number): SharedWords {
-  return allocateWords(2 * slots + 2)
+  return allocateWords(ROWS * slots + 2)
 }
 
 /** Ids of tasks as the shared words can hold them: 1 to 2^31 - 1, then 1 again. */
@@ -36,6 +46,7 @@ export function nextTaskId(id: number): number {
 
 /** Host: the task is about to be posted into the slot. */
 export function offer(claims: SharedWords, slot: number, taskId: number): void {
+  store(claims, wordOf(claims, BEGUN_ROW, slot), 0)
   store(claims, slot, taskId)
 }
 
@@ -58,12 +69,32 @@ export function canBeTakenBack(claims: SharedWords): boolean {
 
 /** Worker: the task it has claimed waits for its file, or does no more. */
 export function markLoading(claims: SharedWords, slot: number, isLoading: boolean): void {
-  store(claims, loadingWord(claims, slot), isLoading ? LOADING : NOT_LOADING)
+  store(claims, wordOf(claims, LOADING_ROW, slot), isLoading ? LOADING : NOT_LOADING)
 }
 
 /** Host: did the worker, now dead, still load the file of the slot's task? */
 export function wasLoading(claims: SharedWords, slot: number): boolean {
-  return load(claims, loadingWord(claims, slot)) === LOADING
+  return load(claims, wordOf(claims, LOADING_ROW, slot)) === LOADING
+}
+
+/** Worker: it has claimed the task, at `now` of the host's clock. */
+export function noteBegin(claims: SharedWords, slot: number, now: number): void {
+  store(claims, wordOf(claims, BEGUN_ROW, slot), toStamp(now))
+}
+
+/** Host: when the worker began the task, which it has claimed; `now` where it has not said so yet. */
+export function begunAt(claims: SharedWords, slot: number, now: number): number {
+  return fromStamp(load(claims, wordOf(claims, BEGUN_ROW, slot)), now)
+}
+
+/** Host: nobody wants the task's answer any more. */
+export function cancel(claims: SharedWords, slot: number, taskId: number): void {
+  store(claims, wordOf(claims, CANCELLED_ROW, slot), taskId)
+}
+
+/** Worker. Where nothing is shared, only a message tells. */
+export function isCancelled(claims: SharedWords, slot: number, taskId: number): boolean {
+  return load(claims, wordOf(claims, CANCELLED_ROW, slot)) === taskId
 }
 
 /** Host: after a task was posted, for a worker that looks out for one. */
@@ -86,8 +117,8 @@ export function maySpin(claims: SharedWords): boolean {
   return areShared(claims) && load(claims, claims.length - 2) === 1
 }
 
-function loadingWord(claims: SharedWords, slot: number): number {
-  return (claims.length - 2) / 2 + slot
+function wordOf(claims: SharedWords, row: number, slot: number): number {
+  return ((claims.length - 2) / ROWS) * row + slot
 }
 
 /** Host: has the worker begun the task? */
@@ -97,6 +128,6 @@ export function isClaimed(claims: SharedWords, slot: number, taskId: number): bo
 }
 
 /** False for words that no other thread sees. */
-function areShared(claims: SharedWords): boolean {
+export function areShared(claims: SharedWords): boolean {
   return hasSharedMemory() && claims.buffer instanceof SharedArrayBuffer
 }

@@ -32,6 +32,12 @@ const cases: Record<
     name: 'AbortError',
     fields: { reason: cause, cause },
   },
+  TaskTimeoutError: {
+    error: new errors.TaskTimeoutError('queueTimeout', 50),
+    code: 'ERR_LIDO_TASK_TIMEOUT',
+    name: 'TimeoutError',
+    fields: { limit: 'queueTimeout', limitMs: 50, reason: undefined, cause: undefined },
+  },
   WorkerStartError: {
     error: new errors.WorkerStartError(3, handler, 'load', cause),
     code: 'ERR_LIDO_WORKER_START',

@@ -78,14 +78,47 @@ export class PoolClosedError extends PoolError {
   }
 }
 
-/** The task's signal was aborted. `reason` and `cause` are the signal's reason. */
+/** The task was cancelled: its signal was aborted. `reason` and `cause` are the signal's reason. */
 export class TaskCancelledError extends PoolError {
   readonly reason: unknown
 
-  constructor(reason: unknown) {
-    super('ERR_LIDO_TASK_CANCELLED', 'The task was cancelled: its signal was aborted.', reason)
+  constructor(
+    reason: unknown,
+    code = 'ERR_LIDO_TASK_CANCELLED',
+    message = 'The task was cancelled: its signal was aborted.',
+    name = 'AbortError',
+  ) {
+    super(code, message, reason)
     this.reason = reason
-    Object.defineProperty(this, 'name', { value: 'AbortError', configurable: true, writable: true })
+    Object.defineProperty(this, 'name', { value: name, configurable: true, writable: true })
+  }
+}
+
+/** The limits of a task's time, by the names of the options. */
+export type TimeLimit = 'timeout' | 'queueTimeout' | 'deadline'
+
+const limitMessages: Record<TimeLimit, (limitMs: number) => string> = {
+  timeout: limitMs =>
+    `The task ran longer than its timeout of ${limitMs} ms. Raise 'timeout', or give it less to do.`,
+  queueTimeout: limitMs =>
+    `The task did not begin within its queueTimeout of ${limitMs} ms. Raise 'queueTimeout' or maxThreads, or submit fewer at once.`,
+  deadline: limitMs =>
+    `The task was not done by its deadline, ${limitMs} ms after the call. Give it more time, or submit it earlier.`,
+}
+
+/**
+ * A limit of the task's time is over: `limit` names the option, `limitMs` says how many milliseconds it came to. It is a
+ * `TaskCancelledError` whose `name` is `'TimeoutError'` and whose `reason` is `undefined`.
+ */
+export class TaskTimeoutError extends TaskCancelledError {
+  readonly limit: TimeLimit
+  /** For a deadline: what was left of the time when the task was submitted; 0 when it had passed. */
+  readonly limitMs: number
+
+  constructor(limit: TimeLimit, limitMs: number) {
+    super(undefined, 'ERR_LIDO_TASK_TIMEOUT', limitMessages[limit](limitMs), 'TimeoutError')
+    this.limit = limit
+    this.limitMs = limitMs
   }
 }
 

@@ -33,6 +33,8 @@ export const ADDRESSEE = 6
 export const INT = 7
 /** Worker, after the answer: it was the so-manieth that this worker sent over its port. 0: it was not. */
 export const ORDINAL = 8
+/** When it began, of a task whose time is limited: worker, after it has; host 0, before the offer. */
+export const BEGUN_AT = 9
 
 // The desk: one for a worker.
 //

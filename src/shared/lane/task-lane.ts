@@ -4,6 +4,7 @@ import type { SharedWords } from '../base/atomics.js'
 import type { WorkerBell } from './doorbell.js'
 import {
   ADDRESSEE,
+  BEGUN_AT,
   FLAGS,
   FROM,
   HANDLER_ID,
@@ -27,6 +28,8 @@ export const BY_PORT = 2
 export const ALONE = 4
 /** The payload is `[filename, name, payload]`: not every worker knows the handler's number. */
 export const NAMED = 8
+/** Its time is limited: the worker writes down when it begins. */
+export const TIMED = 16
 
 export interface Posting {
   taskId: number
@@ -97,6 +100,7 @@ export class TaskLane {
     words[at + ADDRESSEE] = addressee
     // What an earlier task's worker wrote would be taken for this one's.
     words[at + ORDINAL] = 0
+    if ((flags & TIMED) !== 0) words[at + BEGUN_AT] = 0
     const position = this.#tail
     words[this.layout.positionsFrom + (position & (this.layout.positions - 1))] = ticket
     this.#positionOf[ticket] = position
@@ -253,6 +257,10 @@ export class LaneClaims {
       to: words[at + TO]!,
       int: words[at + INT]!,
     }
+  }
+
+  isTimed(ticket: number): boolean {
+    return (this.#words[ticketAt(this.#layout, ticket) + FLAGS]! & TIMED) !== 0
   }
 
   /** Other workers may have had to wait behind it. */

@@ -7,16 +7,19 @@
 //   CLAIMED    -> BEGUN      worker    it has read the payload and calls the handler (LOADING: loads its file first)
 //   CLAIMED    -> FREE       host      taken back from a worker that is given up
 //   BEGUN      -> ANSWERED   worker    the answer is about to be published; LOADING the same
-//   BEGUN      -> CONDEMNED  host      cancelled: the worker will be ended and takes no more tasks; LOADING the same
+//   BEGUN      -> CONDEMNED  host      cancelled: nobody wants the answer, the handler is to stop; LOADING the same
+//   CONDEMNED  -> ENDED      worker    the handler has ended, whatever it answered; the worker says so
 //
-// An answered ticket, or one of a worker that is no more, is the host's to offer again; nobody else moves it from there.
+// An answered or ended ticket, or one of a worker that is no more, is the host's to offer again; nobody else moves it from
+// there.
 //
 // An offer carries its position, what follows carries the worker: a claim that comes late, when the ticket is on offer
 // again elsewhere, finds another word. Positions are counted modulo 2^28; to be fooled a worker would have to stop between
 // two steps while exactly so many tasks go by.
 import { load, replace } from '#atomics'
 import type { SharedWords } from '../base/atomics.js'
-import { type LaneLayout, ORDINAL, STATE, ticketAt, wordsOf } from './layout.js'
+import { fromStamp, toStamp } from '../base/stamp.js'
+import { BEGUN_AT, type LaneLayout, ORDINAL, STATE, ticketAt, wordsOf } from './layout.js'
 
 export const FREE = 0
 const OFFERED = 1
@@ -25,12 +28,21 @@ const LOADING = 3
 const BEGUN = 4
 const ANSWERED = 5
 const CONDEMNED = 6
+const ENDED = 7
 
 const PHASE_BITS = 3
 const PHASE_MASK = 2 ** PHASE_BITS - 1
 export const POSITION_MASK = 2 ** 28 - 1
 
-export type TicketPhase = 'free' | 'offered' | 'claimed' | 'loading' | 'begun' | 'answered' | 'condemned'
+export type TicketPhase =
+  | 'free'
+  | 'offered'
+  | 'claimed'
+  | 'loading'
+  | 'begun'
+  | 'answered'
+  | 'condemned'
+  | 'ended'
 
 export const ticketPhases = [
   'free',
@@ -40,6 +52,7 @@ export const ticketPhases = [
   'begun',
   'answered',
   'condemned',
+  'ended',
 ] as const satisfies readonly TicketPhase[]
 
 export class Tickets {
@@ -66,7 +79,7 @@ export class Tickets {
     return replace(this.#words, this.#at(ticket), word(CLAIMED, workerId), FREE)
   }
 
-  /** True when the worker runs the task and will find, when it is done, that nobody wants to know. */
+  /** True when the worker runs the task and will find, when it looks or is done, that nobody wants to know. */
   condemn(ticket: number, workerId: number): boolean {
     const at = this.#at(ticket)
     for (;;) {
@@ -75,6 +88,11 @@ export class Tickets {
       if (state !== word(BEGUN, workerId) && state !== word(LOADING, workerId)) return false
       if (replace(this.#words, at, state, word(CONDEMNED, workerId))) return true
     }
+  }
+
+  /** When its worker began it; `now` where it has not said so yet. Only of a task whose time is limited. */
+  begunAt(ticket: number, now: number): number {
+    return fromStamp(this.#words[ticketAt(this.#layout, ticket) + BEGUN_AT]!, now)
   }
 
   phaseOf(ticket: number): TicketPhase {
@@ -118,7 +136,21 @@ export class Tickets {
     replace(this.#words, this.#at(ticket), word(before, workerId), word(after, workerId))
   }
 
-  /** False when the task was cancelled meanwhile: then nothing is to be answered and nothing claimed any more. */
+  /** After `begin`, for the host to read. */
+  noteBegin(ticket: number, now: number): void {
+    this.#words[ticketAt(this.#layout, ticket) + BEGUN_AT] = toStamp(now)
+  }
+
+  isCondemned(ticket: number, workerId: number): boolean {
+    return load(this.#words, this.#at(ticket)) === word(CONDEMNED, workerId)
+  }
+
+  /** The handler of a cancelled task has ended. False when the host has given the worker up. */
+  end(ticket: number, workerId: number): boolean {
+    return replace(this.#words, this.#at(ticket), word(CONDEMNED, workerId), word(ENDED, workerId))
+  }
+
+  /** False when the task was cancelled meanwhile: then nothing is to be answered. */
   answer(ticket: number, workerId: number): boolean {
     return replace(this.#words, this.#at(ticket), word(BEGUN, workerId), word(ANSWERED, workerId))
   }

@@ -40,15 +40,19 @@ export interface WorkerLimits {
 
 /** How tasks will reach the worker. */
 export type RoadOrder =
-  | { kind: 'port'; claims: SharedWords }
+  | { kind: 'port'; claims: SharedWords; clockOrigin: number; context: boolean }
   /** Nothing is shared: the worker tells what it begins. */
-  | { kind: 'pipe' }
+  | { kind: 'pipe'; context: boolean }
   | {
       kind: 'lane'
       lane: SharedArrayBuffer
       desk: SharedArrayBuffer
       workerId: number
       slots: number
+      /** Of the host's clock, by which a worker says when it began a task. */
+      clockOrigin: number
+      /** Handlers are given a second argument. */
+      context: boolean
       /** The handlers that tasks may name by number alone. */
       handlers: KnownHandler[]
     }
@@ -80,6 +84,10 @@ export type ToWorker =
   | ({ kind: 'known' } & KnownHandler)
   /** The ticket that you have claimed, or were to claim, is taken back: wait for its payload no longer. */
   | { kind: 'drop'; taskId: number; slot: number }
+  /** Nobody wants the answer of this task, which you have begun: its handler is to stop. */
+  | { kind: 'cancel'; taskId: number; slot: number; reason: PackedThrown }
+  /** Say that your event loop turns. */
+  | { kind: 'ask' }
   /** Say which tasks you hold: an answer arrived that could not be read. */
   | { kind: 'audit' }
   /** Take no more tasks, but what was given away to you for good; say that you leave, and finish what you have begun. */
@@ -118,6 +126,10 @@ export type ToHost =
   /** It has loaded a module that exports a teardown. */
   | { kind: 'hasTeardown' }
   | { kind: 'teardownFailed'; error: PackedThrown }
+  /** The handler of a cancelled task has ended; its slot is free. */
+  | { kind: 'over'; taskId: number; slot: number }
+  /** The event loop turns: to `ask`. */
+  | { kind: 'alive' }
   /** The `ordinal`-th task posted on this channel could not be read by the worker. */
   | { kind: 'unreadable'; ordinal: number }
 

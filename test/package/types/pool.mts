@@ -58,6 +58,10 @@ typed.run(1, { name: 'uper' })
 typed.run(1, { name: 'limit' })
 // @ts-expect-error runs have no such option
 typed.run({ id: 1, text: 'one' }, { prioritee: 1 })
+typed.run({ id: 1, text: 'one' }, { timeout: 1, queueTimeout: 2, deadline: new Date(), exclusive: true })
+typed.run({ id: 1, text: 'one' }, { deadline: Date.now() + 1000 })
+// @ts-expect-error a deadline is no text
+typed.run({ id: 1, text: 'one' }, { deadline: 'tomorrow' })
 // @ts-expect-error a signal is an AbortSignal
 typed.run({ id: 1, text: 'one' }, { signal: 1 })
 

@@ -1,5 +1,13 @@
 // The door for handlers' modules.
-import { type isWorkerThread, move, transferableSymbol, valueSymbol, type workerData } from 'lido/worker'
+import {
+  type Handler,
+  type isWorkerThread,
+  move,
+  type TaskContext,
+  transferableSymbol,
+  valueSymbol,
+  type workerData,
+} from 'lido/worker'
 import { isTrue, type Same } from './checks.mjs'
 
 isTrue<Same<typeof isWorkerThread, boolean>>()
@@ -16,6 +24,20 @@ class Picture {
     return { pixels: this.pixels }
   }
 }
+
+// A handler is given a context, and may leave it.
+export const patient: Handler<string, number> = async (text, context) => {
+  isTrue<Same<typeof context, TaskContext>>()
+  isTrue<Same<typeof context.signal, AbortSignal>>()
+  isTrue<Same<typeof context.cancelled, boolean>>()
+  context.throwIfCancelled()
+  // @ts-expect-error it is the pool that cancels
+  context.cancelled = true
+  return text.length
+}
+export const plain: Handler<number, number> = size => size
+// @ts-expect-error a number is no text
+export const wrong: Handler<number, string> = size => size
 
 export default (size: number): ArrayBuffer => move(new ArrayBuffer(size))
 export const draw = (): Picture => move(new Picture())

@@ -1,0 +1,152 @@
+// Tasks that were cancelled after a worker had begun them. Their callers are answered; here it is seen to that their
+// handlers end: they are told to stop and given a moment, then their worker is ended. The tasks beside them are not to
+// suffer for it: what has not begun goes back, and what has is let finish while the worker's event loop turns.
+import type { Clock, Timer } from '../../shared/base/clock.js'
+import {
+  type TaskCancelledError,
+  TaskTimeoutError,
+  WorkerExitError,
+} from '../../shared/errors/pool-errors.js'
+import { pack } from '../../shared/errors/remote-error.js'
+import type { Supervisor } from '../supervisor/supervisor.js'
+import type { WorkerHandle } from '../supervisor/worker-handle.js'
+import type { Task } from '../task/task.js'
+import type { Road } from './road.js'
+
+/** A worker to be ended whose event loop has not turned for so long keeps nobody waiting. */
+const STUCK_AFTER_MS = 1000
+const ASK_AGAIN_AFTER_MS = 1000
+
+export interface CondemnedParts {
+  clock: Clock
+  supervisor: Supervisor
+  road: Road
+  /** How long a handler gets to end by itself; `Infinity`: its worker is never ended for it. */
+  graceMs: number
+  /** Called when there are none any more. */
+  onNone: () => void
+}
+
+/** A worker that runs some of them. */
+class Sentence {
+  /** Each with the moment at which its time is over. */
+  readonly tasks = new Map<Task, number>()
+  timer: Timer | null = null
+  /** Time is over: the worker ends as soon as nobody suffers for it. */
+  isEnding = false
+}
+
+export class Condemned {
+  readonly #parts: CondemnedParts
+  readonly #sentences = new Map<WorkerHandle, Sentence>()
+
+  constructor(parts: CondemnedParts) {
+    this.#parts = parts
+  }
+
+  /** There are some. */
+  get isAny(): boolean {
+    return this.#sentences.size > 0
+  }
+
+  /** The task, whose caller is answered, runs on the worker. */
+  add(worker: WorkerHandle, task: Task, error: TaskCancelledError): void {
+    const { clock, graceMs } = this.#parts
+    let sentence = this.#sentences.get(worker)
+    if (sentence === undefined) {
+      sentence = new Sentence()
+      this.#sentences.set(worker, sentence)
+    }
+    sentence.tasks.set(task, clock.now() + graceMs)
+    if (graceMs === 0 && !sentence.isEnding) this.#end(worker, sentence)
+    if (this.#sentences.has(worker)) this.#tell(worker, task, error)
+    if (sentence.timer === null && !sentence.isEnding) this.#setTimer(worker, sentence)
+  }
+
+  /** To be called when something has changed at a worker. */
+  review(worker: WorkerHandle): void {
+    const sentence = this.#sentences.get(worker)
+    if (sentence === undefined || !worker.isReady) return
+    if (sentence.isEnding) {
+      if (!this.#parts.road.hasOthers(worker)) void this.#parts.supervisor.giveUp(worker)
+      return
+    }
+    this.#strikeOut(sentence, worker)
+    if (sentence.tasks.size === 0) this.forget(worker)
+  }
+
+  /** The worker's event loop turns. */
+  onAlive(worker: WorkerHandle): void {
+    const sentence = this.#sentences.get(worker)
+    if (sentence === undefined || !sentence.isEnding || !worker.isReady) return
+    sentence.timer?.cancel()
+    if (!this.#parts.road.hasOthers(worker)) return void this.#parts.supervisor.giveUp(worker)
+    sentence.timer = this.#parts.clock.after(ASK_AGAIN_AFTER_MS, () => this.#ask(worker, sentence))
+  }
+
+  /** The worker is no more, or runs none of them. */
+  forget(worker: WorkerHandle): void {
+    const sentence = this.#sentences.get(worker)
+    if (sentence === undefined) return
+    sentence.timer?.cancel()
+    this.#sentences.delete(worker)
+    if (this.#sentences.size === 0) this.#parts.onNone()
+  }
+
+  /** The handler's signal aborts with the caller's reason; of a limit, with its error. */
+  #tell(worker: WorkerHandle, { id: taskId, slot }: Task, error: TaskCancelledError): void {
+    const post = (reason: unknown) =>
+      worker.link!.post({ kind: 'cancel', taskId, slot, reason: pack(reason) })
+    try {
+      post(error instanceof TaskTimeoutError ? error : error.reason)
+    } catch (failure) {
+      post(`(a reason that could not be sent: ${String(failure)})`)
+    }
+  }
+
+  #setTimer(worker: WorkerHandle, sentence: Sentence): void {
+    const { clock } = this.#parts
+    const dueAt = Math.min(...sentence.tasks.values())
+    // After a turn: where the host was busy, it hears first of those that have ended meanwhile.
+    sentence.timer = clock.after(Math.max(dueAt - clock.now(), 0), () => {
+      sentence.timer = clock.nextTurn(() => this.#onTimeOver(worker, sentence))
+    })
+  }
+
+  #onTimeOver(worker: WorkerHandle, sentence: Sentence): void {
+    sentence.timer = null
+    this.#strikeOut(sentence, worker)
+    if (sentence.tasks.size === 0) return this.forget(worker)
+    const now = this.#parts.clock.now()
+    if (Math.min(...sentence.tasks.values()) <= now) this.#end(worker, sentence)
+    else this.#setTimer(worker, sentence)
+  }
+
+  #end(worker: WorkerHandle, sentence: Sentence): void {
+    const { road, supervisor } = this.#parts
+    sentence.isEnding = true
+    // It takes nothing more, and what it has not begun goes back to where it stood.
+    if (road.hasOthers(worker)) supervisor.askToLeave(worker)
+    if (road.hasOthers(worker)) this.#ask(worker, sentence)
+    else void supervisor.giveUp(worker)
+  }
+
+  #ask(worker: WorkerHandle, sentence: Sentence): void {
+    const { clock, supervisor } = this.#parts
+    worker.link!.post({ kind: 'ask' })
+    sentence.timer = clock.after(STUCK_AFTER_MS, () => {
+      sentence.timer = clock.nextTurn(() => void supervisor.giveUp(worker, stuck(worker)))
+    })
+  }
+
+  #strikeOut(sentence: Sentence, worker: WorkerHandle): void {
+    for (const task of sentence.tasks.keys()) {
+      if (!this.#parts.road.stillRuns(worker, task)) sentence.tasks.delete(task)
+    }
+  }
+}
+
+function stuck(worker: WorkerHandle): WorkerExitError {
+  const why = 'it was ended because the handler of a cancelled task, beside this one, held its thread'
+  return new WorkerExitError(worker.id, 1, new Error(`Worker ${worker.id}: ${why}.`))
+}

@@ -1,0 +1,38 @@
+// What falls due first stands first, whatever comes and goes.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { seededRandom } from '../../testing/stand-ins.js'
+import { type Due, DueHeap } from './due-heap.js'
+
+const due = (dueAt: number): Due => ({ dueAt, place: -1 })
+
+for (const seed of [1, 2, 3, Date.now() >>> 0]) {
+  test(`the soonest of those that are there stands first, and each knows whether it is (seed ${seed})`, () => {
+    const random = seededRandom(seed)
+    const heap = new DueHeap<Due>()
+    const inside: Due[] = []
+    for (let step = 0; step < 3000; step++) {
+      if (random(5) < 3 || inside.length === 0) {
+        const item = due(random(50))
+        heap.add(item)
+        inside.push(item)
+      } else {
+        const [item] = inside.splice(random(inside.length), 1)
+        heap.remove(item!)
+        assert.equal(item!.place, -1)
+      }
+      assert.equal(heap.size, inside.length)
+      assert.equal(heap.soonest?.dueAt ?? Infinity, Math.min(Infinity, ...inside.map(item => item.dueAt)))
+    }
+  })
+}
+
+test('to take out what is not there changes nothing', () => {
+  const heap = new DueHeap<Due>()
+  const [one, other] = [due(1), due(2)]
+  heap.add(one)
+  heap.remove(other)
+  heap.remove(one)
+  heap.remove(one)
+  assert.equal(heap.soonest, null)
+})

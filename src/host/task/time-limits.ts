@@ -1,0 +1,147 @@
+// How long tasks may take. One timer for all of them, set for the one that is due first, and one entry for each task that
+// has limits; the others cost nothing. An entry is due when a limit could be over at the earliest; then it is asked how far
+// the task has come.
+import type { Clock, Timer } from '../../shared/base/clock.js'
+import { TaskTimeoutError } from '../../shared/errors/pool-errors.js'
+import { type Due, DueHeap } from './due-heap.js'
+import type { Task } from './task.js'
+
+/** What a call, or its pool, says; `Infinity` is no limit. One object for all calls that leave it to the pool. */
+export interface Limits {
+  /** From the moment a worker begins the task. */
+  readonly timeoutMs: number
+  /** From the call until a worker begins the task. */
+  readonly queueTimeoutMs: number
+  /** In milliseconds of the epoch. */
+  readonly deadline: number
+}
+
+/** When a worker began the task, on the host's clock; `answered`: the answer is under way. */
+export type Progress = number | 'waiting' | 'answered'
+
+export interface TimeLimitsParts {
+  clock: Clock
+  progressOf: (task: Task, now: number) => Progress
+  /** Cancels the task; with `onlyWaiting` not when a worker has begun it. */
+  cancel: (task: Task, error: TaskTimeoutError, onlyWaiting: boolean) => void
+}
+
+/** What is kept of one task. */
+export class TimeLimitEntry implements Due {
+  readonly task: Task
+  readonly limits: Limits
+  readonly deadlineAt: number
+  dueAt: number
+  place = -1
+  /** Then it no longer matters how long it waits. */
+  wasBegun = false
+  /** A worker that does not say when it began has begun when that was first seen. */
+  begunAt = Number.POSITIVE_INFINITY
+
+  constructor(task: Task, limits: Limits, deadlineAt: number) {
+    this.task = task
+    this.limits = limits
+    this.deadlineAt = deadlineAt
+    this.dueAt = Math.min(task.createdAt + Math.min(limits.timeoutMs, limits.queueTimeoutMs), deadlineAt)
+  }
+}
+
+export class TimeLimits {
+  readonly #parts: TimeLimitsParts
+  readonly #heap = new DueHeap<TimeLimitEntry>()
+  #timer: Timer | null = null
+  #timerAt = Number.POSITIVE_INFINITY
+
+  constructor(parts: TimeLimitsParts) {
+    this.#parts = parts
+  }
+
+  /** The wall clock is asked here, once: what it does later changes nothing. */
+  watch(task: Task, limits: Limits): TimeLimitEntry {
+    const { deadline } = limits
+    const isForEver = deadline === Number.POSITIVE_INFINITY
+    const deadlineAt = isForEver ? deadline : task.createdAt + deadline - this.#parts.clock.epochNow()
+    const entry = new TimeLimitEntry(task, limits, deadlineAt)
+    this.#heap.add(entry)
+    this.#setTimer()
+    return entry
+  }
+
+  /** The task is settled. The timer is left as it is: most often the next task wants it. */
+  release(entry: TimeLimitEntry): void {
+    this.#heap.remove(entry)
+  }
+
+  /** The pool is no more. */
+  end(): void {
+    this.#timer?.cancel()
+  }
+
+  #setTimer(): void {
+    const { soonest } = this.#heap
+    if (soonest === null || soonest.dueAt >= this.#timerAt) return
+    const { clock } = this.#parts
+    this.#timer?.cancel()
+    this.#timerAt = soonest.dueAt
+    // After a turn: where the host was busy, what has been answered meanwhile is taken in first.
+    this.#timer = clock.after(Math.max(soonest.dueAt - clock.now(), 0), () => {
+      this.#timer = clock.nextTurn(() => this.#look())
+    })
+  }
+
+  #look(): void {
+    this.#timer = null
+    this.#timerAt = Number.POSITIVE_INFINITY
+    const now = this.#parts.clock.now()
+    const due: TimeLimitEntry[] = []
+    for (let next = this.#heap.soonest; next !== null && next.dueAt <= now; next = this.#heap.soonest) {
+      this.#heap.remove(next)
+      due.push(next)
+    }
+    // Those that wait first: else each place that a cancelled one leaves would be given to the next to be cancelled.
+    for (const entry of due) if (entry.task.state === 'queued') this.#judge(entry, now)
+    for (const entry of due) if (entry.place < 0) this.#judge(entry, now)
+    this.#setTimer()
+  }
+
+  #judge(entry: TimeLimitEntry, now: number): void {
+    const { task, limits, deadlineAt } = entry
+    if (task.state === 'settled') return
+    const progress = this.#progressOf(entry, now)
+    if (progress === 'answered') return this.#watchOn(entry, now)
+    const isWaiting = progress === 'waiting'
+    const timeoutAt = isWaiting ? Number.POSITIVE_INFINITY : progress + limits.timeoutMs
+    if (deadlineAt <= now) {
+      const limitMs = Math.max(Math.round(deadlineAt - task.createdAt), 0)
+      this.#parts.cancel(task, new TaskTimeoutError('deadline', limitMs), false)
+    } else if (timeoutAt <= now) {
+      this.#parts.cancel(task, new TaskTimeoutError('timeout', limits.timeoutMs), false)
+    } else if (this.#queueTimeoutAt(entry) <= now) {
+      this.#parts.cancel(task, new TaskTimeoutError('queueTimeout', limits.queueTimeoutMs), true)
+    }
+    // It has time left, or a worker began it in this very moment.
+    if (task.outcome === null) this.#watchOn(entry, now)
+  }
+
+  #watchOn(entry: TimeLimitEntry, now: number): void {
+    const progress = this.#progressOf(entry, now)
+    // An answer may lead to another attempt.
+    const beginsAt = typeof progress === 'number' ? progress : now
+    const dueAt = Math.min(beginsAt + entry.limits.timeoutMs, this.#queueTimeoutAt(entry), entry.deadlineAt)
+    entry.dueAt = Math.max(dueAt, now + 1)
+    if (entry.dueAt !== Number.POSITIVE_INFINITY) this.#heap.add(entry)
+  }
+
+  #progressOf(entry: TimeLimitEntry, now: number): Progress {
+    const progress = this.#parts.progressOf(entry.task, now)
+    if (progress === 'waiting') entry.begunAt = Number.POSITIVE_INFINITY
+    else entry.wasBegun = true
+    if (typeof progress !== 'number') return progress
+    entry.begunAt = Math.min(entry.begunAt, progress)
+    return entry.begunAt
+  }
+
+  #queueTimeoutAt({ task, limits, wasBegun }: TimeLimitEntry): number {
+    return wasBegun ? Number.POSITIVE_INFINITY : task.createdAt + limits.queueTimeoutMs
+  }
+}
