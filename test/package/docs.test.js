@@ -65,7 +65,10 @@ describe('the reference names every option, and no other', () => {
   test('of a pool', () => {
     assertSame(
       rows.flatMap(([names]) => coded(names)),
-      memberNames('src/host/pool/options.ts', 'PoolOptions'),
+      [
+        ...memberNames('src/host/pool/options.ts', 'PoolOptions'),
+        ...memberNames('src/host/pool/life-options.ts', 'LifeOptions'),
+      ],
     )
   })
 
@@ -144,7 +147,8 @@ describe('the reference names every error', () => {
 
   test('that run() may reject with where run() is described', () => {
     const named = coded(section(pool, '`pool.run(')).filter(word => word.endsWith('Error') && word in lido)
-    const duringRun = [...rows.keys()].filter(name => name !== 'InvalidOptionError')
+    const elsewhere = ['InvalidOptionError', 'TeardownError']
+    const duringRun = [...rows.keys()].filter(name => !elsewhere.includes(name))
     assertSame(
       new Set(named),
       duringRun.filter(name => name !== 'AbortError'),

@@ -6,15 +6,8 @@ import { answer, installedPackage, node, printed, project, run, write } from './
 const doors = {
   lido: [
     ...['FifoQueue', 'FixedQueue', 'InvalidOptionError', 'InvalidTaskError', 'NotCloneableError', 'Pool'],
-    ...[
-      'PoolClosedError',
-      'PoolError',
-      'PriorityQueue',
-      'QueueFullError',
-      'TaskCancelledError',
-      'TaskTimeoutError',
-      'WorkerError',
-    ],
+    ...['PoolClosedError', 'PoolError', 'PriorityQueue', 'QueueFullError', 'RestartLimitError'],
+    ...['TaskCancelledError', 'TaskQuarantinedError', 'TaskTimeoutError', 'TeardownError', 'WorkerError'],
     ...['WorkerExitError', 'WorkerMemoryError', 'WorkerStartError'],
     ...['isPoolError', 'move', 'transferableSymbol', 'valueSymbol'],
   ],
