@@ -41,9 +41,7 @@ export class Rules {
   lookOn(): void {
     const world = this.#world
     const { pool, clock } = world
-    const { maxThreads } = world.programme.options
-    if (pool.workers.length > maxThreads)
-      return world.fail(`${pool.workers.length} workers live, of ${maxThreads} at most`)
+    this.#countWorkers()
     const { tasks, queue, workers } = pool.stats()
     const pending = tasks.accepted - tasks.fulfilled - tasks.rejected - tasks.cancelled
     if (pending < 0) return world.fail(`${-pending} tasks more were settled than accepted`)
@@ -65,6 +63,16 @@ export class Rules {
       worker => worker.usage < 0 || worker.usage > pool.options.concurrentTasksPerWorker,
     )
     if (over !== undefined) world.fail(`worker ${over.id} says that it holds ${over.usage} tasks`)
+  }
+
+  /** One more than `maxThreads` while one is replaced, or leaves; none more for any other reason. */
+  #countWorkers(): void {
+    const world = this.#world
+    const { maxThreads } = world.programme.options
+    const alive = world.threads.filter(thread => thread.isAlive)
+    const isAnyReplaced = alive.some(thread => thread.isLeaving || thread.wasToldToLeave)
+    const most = isAnyReplaced ? maxThreads + 1 : maxThreads
+    if (alive.length > most) world.fail(`${alive.length} workers live, of ${most} at most`)
   }
 
   /** First in, first started is promised to the letter where there is one worker to start them. */

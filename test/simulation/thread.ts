@@ -24,6 +24,8 @@ export type Move =
   | 'turn'
   | 'timer'
   | 'work'
+  /** Its teardown is done: it ends as planned. */
+  | 'teardown'
   /** Its end comes about: by a kill, which takes its time. */
   | 'end'
   /** The host's: a message of this worker's arrives, or the news of its end. */
@@ -55,6 +57,10 @@ export class SimulatedThread implements WorkerLink, Played {
   /** The host has asked for its end. */
   isKilled = false
   wasToldToStop = false
+  /** It was asked to leave, or is told to end when it has left. */
+  wasToldToLeave = false
+  /** It has said that it takes no more. */
+  isLeaving = false
   hasWorked = false
   death: { exitCode: number; error: unknown } | null = null
   /** It dies at so many accesses to shared words from now; below 0: it does not. */
@@ -73,6 +79,7 @@ export class SimulatedThread implements WorkerLink, Played {
   readonly #alarms = new Set<Alarm>()
   readonly #handlers = new Map<number, HandlerName>()
   #brokenLoads = 0
+  #isTornDown = false
   /** Every look at the clock takes a moment. */
   #looks = 0
 
@@ -103,10 +110,16 @@ export class SimulatedThread implements WorkerLink, Played {
     this.#hostEnd.postMessage(message, transferList as TransferItem[])
     this.#mailForWorker++
     if (message.kind === 'stop') this.wasToldToStop = true
+    if (message.kind === 'leave' || message.kind === 'end') this.wasToldToLeave = true
   }
 
   terminate(): void {
     this.isKilled = true
+  }
+
+  /** One of the pool's, as far as the host knows. */
+  get isAlive(): boolean {
+    return !this.isGone && !this.isKilled && !this.wasToldToStop
   }
 
   // The worker's.
@@ -143,6 +156,7 @@ export class SimulatedThread implements WorkerLink, Played {
       break
     }
     if (this.running.some(running => mayGoOn(running, isCalm))) into.push([this, 'work'])
+    if (this.#isTornDown) into.push([this, 'teardown'])
   }
 
   /** When its next timer is due. */
@@ -245,6 +259,8 @@ export class SimulatedThread implements WorkerLink, Played {
         const able = this.running.filter(running => mayGoOn(running, isCalm))
         return this.#goOn(able[this.#world.random(able.length)]!)
       }
+      case 'teardown':
+        return this.exit(0)
     }
   }
 
@@ -275,6 +291,12 @@ export class SimulatedThread implements WorkerLink, Played {
     if (received === undefined) return
     const message = received.message as ToWorker
     if (message.kind === 'stop') return this.exit(0)
+    if (message.kind === 'end') {
+      this.#intake!.stopTaking()
+      this.#isTornDown = true
+      return
+    }
+    if (message.kind === 'leave') this.#takeLeave()
     const isUnreadable = message.kind === 'run' && hasMark(message.payload)
     if (isUnreadable) this.#intake!.onUnreadable()
     else this.#intake!.onMessage(message)
@@ -314,10 +336,14 @@ export class SimulatedThread implements WorkerLink, Played {
     this.#leave(running)
     running.call.answer = handler === 'missing' ? 'missing' : 'load'
     running.task.fail(running.call.answer, pack(new SyntaxError('does not load')), '')
-    if (handler === 'broken' && ++this.#brokenLoads === 2) {
-      this.#intake!.stopTaking()
-      this.#say({ kind: 'leaving' })
-    }
+    if (handler === 'broken' && ++this.#brokenLoads === 2) this.#takeLeave()
+  }
+
+  #takeLeave(): void {
+    if (this.isLeaving) return
+    this.isLeaving = true
+    this.#intake!.leave()
+    this.#say({ kind: 'leaving' })
   }
 
   #answer(running: Running): void {
