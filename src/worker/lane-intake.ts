@@ -223,6 +223,8 @@ export class LaneIntake implements Intake {
     const message = this.#arrived.get(ticket)
     this.#arrived.delete(ticket)
     if (message?.taskId === taskId) return this.#begin(message, now)
+    // Claimed a second time, it was taken back since: the word of that, still under way, will find another's number here.
+    if (this.#expected.has(ticket)) this.#answers.onGivenBack()
     this.#expected.set(ticket, taskId)
     if (!wasSent) this.#say({ kind: 'send', taskId, slot: ticket })
   }
