@@ -34,3 +34,25 @@ test('a ticket claimed anew, before the word that it was taken back, is held onc
   port1.close()
   port2.close()
 })
+
+test('a worker that leaves takes nothing until the host has taken back what it can', () => {
+  const workerId = 1
+  const layout = createLane(2, 0)
+  const lane = new TaskLane(layout)
+  const { port1, port2 } = new MessageChannel()
+  const intake = new LaneIntake(
+    port1,
+    { kind: 'lane', lane: layout.memory, desk: createDesk().memory, workerId, slots: 2, handlers: [] },
+    {} as Executor,
+  )
+  const posting = { handlerId: 1, flags: BY_PORT, from: 0, to: 0, int: 0, addressee: workerId }
+  const copied = lane.post({ ...posting, taskId: 1 })
+  const moved = lane.post({ ...posting, taskId: 2 })
+  intake.leave()
+  intake.open()
+  assert.ok(lane.takeBack(copied))
+  intake.onMessage({ kind: 'leave' })
+  assert.ok(lane.tickets.isClaimedBy(moved, workerId))
+  port1.close()
+  port2.close()
+})

@@ -55,6 +55,8 @@ export class LaneIntake implements Intake {
   /** The drain is under way, or will be in a turn. */
   #isDraining = false
   #isTaking = false
+  /** It has said that it leaves: the host takes back what it can, and says when the rest may begin. */
+  #awaitsLeave = false
   #retry: Timer | null = null
   #retryMs = FIRST_RETRY_MS
   /** When it last came from its event loop, as far as it knows. */
@@ -85,6 +87,7 @@ export class LaneIntake implements Intake {
 
   leave(): void {
     this.#claims.isLeaving = true
+    this.#awaitsLeave = true
   }
 
   stopTaking(): void {
@@ -95,7 +98,7 @@ export class LaneIntake implements Intake {
     switch (message.kind) {
       case 'run':
         this.#received++
-        if (this.#expected.get(message.slot) === message.taskId) {
+        if (!this.#awaitsLeave && this.#expected.get(message.slot) === message.taskId) {
           this.#expected.delete(message.slot)
           return this.#begin(message, realClock.now())
         }
@@ -108,7 +111,22 @@ export class LaneIntake implements Intake {
         return this.#drop(message.slot, message.taskId)
       case 'bell':
         return this.#drainAnew()
+      case 'leave':
+        return this.#goOn()
     }
+  }
+
+  /** What the host has not taken back was given away to this worker. */
+  #goOn(): void {
+    this.#awaitsLeave = false
+    for (const [ticket, taskId] of this.#expected) {
+      const message = this.#arrived.get(ticket)
+      if (message?.taskId !== taskId) continue
+      this.#expected.delete(ticket)
+      this.#arrived.delete(ticket)
+      this.#begin(message, realClock.now())
+    }
+    this.#drainAnew()
   }
 
   /** The host knows by the number which one it was, and drops its ticket. */
@@ -152,7 +170,7 @@ export class LaneIntake implements Intake {
   /** Runs tasks until there are none for this worker; true when it should come back after a turn of the event loop. */
   #pull(): boolean {
     let now = realClock.now()
-    while (this.#isTaking) {
+    while (this.#isTaking && !this.#awaitsLeave) {
       // Full: it looks again when a task is done, so nobody needs to wake it.
       if (this.#answers.held >= this.#slots || this.#isAlone) return false
       const ticket = this.#claims.claim(this.#answers.held)
