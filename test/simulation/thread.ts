@@ -10,8 +10,9 @@ import type { Assignment } from '../../src/worker/assignment.js'
 import type { Executor } from '../../src/worker/executor.js'
 import type { Intake } from '../../src/worker/intake.js'
 import { LaneIntake } from '../../src/worker/lane-intake.js'
+import { Limits } from '../../src/worker/limits.js'
 import { PortIntake } from '../../src/worker/port-intake.js'
-import { answerTo, type Call, type Death, type HandlerName } from './call.js'
+import { answerTo, type Call, type Death, type Fate, fateOf, type HandlerName } from './call.js'
 import { takeChannel } from './channel.js'
 import { type Played, stage } from './machine.js'
 import type { Start } from './programme.js'
@@ -34,6 +35,7 @@ export type Move =
 
 interface Running {
   call: Call
+  fate: Fate
   task: Assignment
   handler: HandlerName
   isLoading: boolean
@@ -61,7 +63,8 @@ export class SimulatedThread implements WorkerLink, Played {
   wasToldToLeave = false
   /** It has said that it takes no more. */
   isLeaving = false
-  hasWorked = false
+  /** Tasks. */
+  begun = 0
   death: { exitCode: number; error: unknown } | null = null
   /** It dies at so many accesses to shared words from now; below 0: it does not. */
   deathIn = -1
@@ -78,6 +81,7 @@ export class SimulatedThread implements WorkerLink, Played {
   #turn: (() => void)[] = []
   readonly #alarms = new Set<Alarm>()
   readonly #handlers = new Map<number, HandlerName>()
+  #limits: Limits | null = null
   #brokenLoads = 0
   #isTornDown = false
   /** Every look at the clock takes a moment. */
@@ -266,7 +270,8 @@ export class SimulatedThread implements WorkerLink, Played {
 
   #startUp(): void {
     if (this.start === 'exits') return this.exit(3)
-    const { road } = this.#spec
+    const { road, limits } = this.#spec
+    if (limits !== null) this.#limits = new Limits(limits, () => this.#takeLeave(), unheard)
     const executor = { run: (task: Assignment) => this.#begin(task) } as Executor
     this.#intake =
       road.kind === 'lane'
@@ -304,14 +309,15 @@ export class SimulatedThread implements WorkerLink, Played {
 
   /** As the executor does: a handler that it does not know is loaded first. */
   #begin(task: Assignment): void {
+    this.#limits?.onBegin()
     const known = this.#handlers.get(task.handlerId)
     const call = this.#world.onBegun(this, task.payload)
     if (call === null) return
-    this.hasWorked = true
+    this.begun++
     const handler = known ?? (task.handler?.name as HandlerName | undefined)
     if (handler !== call.handler)
       return this.#world.fail(`call ${call.id} wants the handler ${call.handler} and gets ${handler}`)
-    const running: Running = { call, task, handler, isLoading: known === undefined }
+    const running: Running = { call, fate: fateOf(call), task, handler, isLoading: known === undefined }
     this.running.push(running)
     if (running.isLoading) {
       call.wasLoading = true
@@ -321,13 +327,13 @@ export class SimulatedThread implements WorkerLink, Played {
   }
 
   #goOn(running: Running): void {
-    const { call, task, handler } = running
+    const { call, fate, task, handler } = running
     if (running.isLoading) {
       running.isLoading = false
       task.markLoading(false)
       if (handler === 'missing' || handler === 'broken') return this.#fail(running, handler)
       this.#handlers.set(task.handlerId, handler)
-      if (!call.isQuick || call.fate === 'late' || call.fate === 'never') return
+      if (!call.isQuick || fate === 'late' || fate === 'never') return
     }
     this.#answer(running)
   }
@@ -348,7 +354,7 @@ export class SimulatedThread implements WorkerLink, Played {
 
   #answer(running: Running): void {
     const { call, task } = running
-    const fate = call.fate === 'late' ? 'int' : call.fate
+    const fate = running.fate === 'late' ? 'int' : running.fate
     if (fate === 'dies') {
       this.#die(call.death)
       throw new ThreadEnded()
@@ -423,9 +429,12 @@ function moved<Value extends { bytes: ArrayBuffer }>(value: Value): Value {
   }) as unknown as Value
 }
 
-function mayGoOn({ call, isLoading }: Running, isCalm: boolean): boolean {
+/** Memory has no limit here. */
+function unheard(): void {}
+
+function mayGoOn({ fate, isLoading }: Running, isCalm: boolean): boolean {
   if (isLoading) return true
-  return call.fate !== 'never' && (isCalm || call.fate !== 'late')
+  return fate !== 'never' && (isCalm || fate !== 'late')
 }
 
 function errorOf(how: Death['with']): unknown {
