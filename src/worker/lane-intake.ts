@@ -59,6 +59,8 @@ export class LaneIntake implements Intake {
   /** The drain is under way, or will be in a turn. */
   #isDraining = false
   #isTaking = false
+  /** It has said that it leaves: the host takes back what it can, and says when the rest may begin. */
+  #awaitsLeave = false
   #retry: Timer | null = null
   #retryMs = FIRST_RETRY_MS
   /** When it last came from its event loop, as far as it knows. */
@@ -90,6 +92,7 @@ export class LaneIntake implements Intake {
 
   leave(): void {
     this.#claims.isLeaving = true
+    this.#awaitsLeave = true
   }
 
   stopTaking(): void {
@@ -100,7 +103,7 @@ export class LaneIntake implements Intake {
     switch (message.kind) {
       case 'run':
         this.#received++
-        if (this.#expected.get(message.slot) === message.taskId) {
+        if (!this.#awaitsLeave && this.#expected.get(message.slot) === message.taskId) {
           this.#expected.delete(message.slot)
           return this.#begin(message, this.#claims.isTimed(message.slot), realClock.now())
         }
@@ -117,7 +120,22 @@ export class LaneIntake implements Intake {
         return this.#cancel(message)
       case 'ask':
         return this.#say({ kind: 'alive' })
+      case 'leave':
+        return this.#goOn()
     }
+  }
+
+  /** What the host has not taken back was given away to this worker. */
+  #goOn(): void {
+    this.#awaitsLeave = false
+    for (const [ticket, taskId] of this.#expected) {
+      const message = this.#arrived.get(ticket)
+      if (message?.taskId !== taskId) continue
+      this.#expected.delete(ticket)
+      this.#arrived.delete(ticket)
+      this.#begin(message, this.#claims.isTimed(ticket), realClock.now())
+    }
+    this.#drainAnew()
   }
 
   /** The host knows by the number which one it was, and drops its ticket. */
@@ -161,7 +179,7 @@ export class LaneIntake implements Intake {
   /** Runs tasks until there are none for this worker; true when it should come back after a turn of the event loop. */
   #pull(): boolean {
     let now = realClock.now()
-    while (this.#isTaking) {
+    while (this.#isTaking && !this.#awaitsLeave) {
       // Full: it looks again when a task is done, so nobody needs to wake it.
       if (this.#answers.held >= this.#slots || this.#isAlone) return false
       const ticket = this.#claims.claim(this.#answers.held)
@@ -235,6 +253,8 @@ export class LaneIntake implements Intake {
     const message = this.#arrived.get(ticket)
     this.#arrived.delete(ticket)
     if (message?.taskId === taskId) return this.#begin(message, isTimed, now)
+    // Claimed a second time, it was taken back since: the word of that, still under way, will find another's number here.
+    if (this.#expected.has(ticket)) this.#answers.onGivenBack()
     this.#expected.set(ticket, taskId)
     if (!wasSent) this.#say({ kind: 'send', taskId, slot: ticket })
   }

@@ -62,7 +62,10 @@ export const mistakes: Mistake[] = [
     file: 'shared/lane/task-lane.js',
     edits: [
       ['this.tickets.offer(ticket, position);', ''],
-      ['this.#unpublished++;', 'store(words, TAIL, this.#tail); this.tickets.offer(ticket, position);'],
+      [
+        'store(words, TAIL, this.#tail);',
+        'store(words, TAIL, this.#tail); this.tickets.offer(ticket, position);',
+      ],
     ],
     plan: { ...oneTask, startsAwake: true },
   },

@@ -30,6 +30,14 @@ export type PayloadKind =
 /** `missing` and `broken` fail, one because there is no such function, one because its file does not load. */
 export type HandlerName = 'default' | 'other' | 'missing' | 'broken'
 
+/** The call's option `retry`. */
+export interface RetryPlan {
+  attempts: number
+  when: 'unsaid' | 'yes' | 'no' | 'throws'
+  /** From its second attempt on, all goes well. */
+  isCured: boolean
+}
+
 /** How a worker ends by itself. */
 export interface Death {
   exitCode: number
@@ -43,6 +51,7 @@ export interface Call {
   readonly death: Death
   /** The handler answers in the same step. */
   readonly isQuick: boolean
+  readonly retry: RetryPlan | null
   readonly handler: HandlerName
   readonly controller: AbortController | null
   readonly isExclusive: boolean
@@ -63,6 +72,30 @@ export interface Call {
 
 export function isAborted({ controller }: Call): boolean {
   return controller?.signal.aborted === true
+}
+
+/** What its handler does with it this time. */
+export function fateOf({ fate, retry, begunBy }: Call): Fate {
+  return retry?.isCured && begunBy.length > 1 ? 'int' : fate
+}
+
+/** Its last attempt has failed in a way that lets it be run again. */
+export function mayRunAgain(call: Call): boolean {
+  return mayFollowThrow(call) || mayFollowDeath(call)
+}
+
+export function mayFollowThrow({ retry, begunBy, answer }: Call): boolean {
+  return answer === 'throws' && retry?.when === 'yes' && begunBy.length < retry.attempts
+}
+
+export function mayFollowDeath({ retry, begunBy }: Call): boolean {
+  const last = begunBy[begunBy.length - 1]
+  if (retry === null || last === undefined || begunBy.length >= retry.attempts) return false
+  return isEnding(last) && (retry.when === 'unsaid' || retry.when === 'yes')
+}
+
+export function isEnding({ isKilled, wasToldToStop, life }: SimulatedThread): boolean {
+  return isKilled || wasToldToStop || life === 'dead'
 }
 
 /** Other calls need not wait behind it: it may be settled already, or have been claimed and wait for its payload. */

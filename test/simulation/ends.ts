@@ -1,12 +1,16 @@
 // What must hold when chaos is over: first that the pool, if it is open, is whole and comes to rest; then that nothing is
 // left of it when it is closed.
 import { getEventListeners } from 'node:events'
+import { RestartLimitError } from '../../src/shared/errors/pool-errors.js'
+import type { Call } from './call.js'
 import { BalancerError } from './options.js'
 import { act, type Event } from './vocabulary.js'
 import { plainSubmission, type World } from './world.js'
 
 /** Longer than any pause before a restart, and than the moment for which a pool keeps its process alive. */
 const LONG_MS = 2000
+/** Of the pauses before starts, when many have failed. */
+const LONGEST_PAUSE_MS = 30_000
 
 /** All that can be answered is, and a plain task finds a pool that works. */
 export async function comeToRest(world: World): Promise<void> {
@@ -17,13 +21,24 @@ export async function comeToRest(world: World): Promise<void> {
   if (isHeldUp) return
   if (waits !== undefined) return world.fail(`call ${waits.id} waits for ever`)
   await world.advance(LONG_MS)
-  world.submit(plainSubmission)
-  const probe = world.calls[world.calls.length - 1]!
-  await world.calmDown(() => probe.state !== 'pending')
+  let probe = await askPlainly(world)
+  if (probe.value instanceof RestartLimitError) {
+    await world.advance(probe.value.retryAfter)
+    probe = await askPlainly(world)
+  }
   if (probe.state !== 'fulfilled' && !(probe.value instanceof BalancerError))
     return world.fail(`a plain task, when all is calm, is ${probe.state}`)
   await world.advance(LONG_MS)
+  // Where starts had failed, others came back after a pause.
+  if (world.pool.workers.length < world.pool.minThreads) await world.advance(LONGEST_PAUSE_MS)
   if (world.wrong === null) world.look(() => checkRest(world))
+}
+
+async function askPlainly(world: World): Promise<Call> {
+  world.submit(plainSubmission)
+  const probe = world.calls[world.calls.length - 1]!
+  await world.calmDown(() => probe.state !== 'pending')
+  return probe
 }
 
 /** The pool is closed, and nothing of it is left. */
@@ -58,6 +73,7 @@ function checkRest(world: World): void {
   if (clock.heldAnchors > 0 || clock.keepsAlive) return world.fail('an idle pool keeps the process alive')
   if (world.waiters.some(waiter => waiter.state === 'waiting'))
     return world.fail('somebody waits for room, and there is room')
+  if (world.renewals.isAnyPending) return world.fail('a recycle never ends')
   checkListeners(world)
 }
 
@@ -79,6 +95,7 @@ function checkEnd(world: World): void {
     return world.fail(`${tasks.fulfilled} tasks are counted as fulfilled, of ${fulfilled}`)
   if (tasks.accepted !== tasks.fulfilled + tasks.rejected + tasks.cancelled)
     return world.fail(`the counts do not add up: ${JSON.stringify(tasks)}`)
+  if (world.renewals.isAnyPending) return world.fail('a recycle never ends')
   checkListeners(world)
 }
 

@@ -24,18 +24,13 @@ export const mistakes: Mistake[] = [
     title: 'nobody looks into the queue when a worker has answered',
     road: 'port',
     file: 'host/dispatch/dispatcher.js',
-    edits: [['if (!mayHaveRoom)', 'if (mayHaveRoom)']],
+    edits: [['this.#onRoom();\n        if (worker.isIdle)', 'if (worker.isIdle)']],
   },
   {
     title: 'a close forgets the workers that still start',
     road: 'any',
     file: 'host/supervisor/supervisor.js',
-    edits: [
-      [
-        'for (const worker of [...this.workers])',
-        'for (const worker of this.workers.filter(each => each.state !== "spawning"))',
-      ],
-    ],
+    edits: [['else\n                void this.giveUp(worker, error)', 'else\n                continue']],
   },
   {
     title: 'a listener stays on the signal of a task that is settled',
@@ -53,6 +48,6 @@ export const mistakes: Mistake[] = [
     title: 'a timer is left when the pool closes',
     road: 'any',
     file: 'host/supervisor/supervisor.js',
-    edits: [['this.#pauseEnd?.cancel();\n        for', 'for']],
+    edits: [['this.#afterPause?.cancel();', '']],
   },
 ]

@@ -4,7 +4,9 @@ import { FixedQueue } from '../../src/host/queue/fixed-queue.js'
 import { PriorityQueue } from '../../src/host/queue/priority-queue.js'
 import type { TaskQueue } from '../../src/host/queue/task-queue.js'
 import type { WorkerView } from '../../src/host/supervisor/worker-handle.js'
+import type { RetryOptions } from '../../src/host/task/retry.js'
 import type { QueuedTask } from '../../src/host/task/task.js'
+import type { RetryPlan } from './call.js'
 import { oneOf, pick, type Random } from './draw.js'
 
 export type QueueKind = 'fifo' | 'fixed' | 'priority' | 'lastFirst'
@@ -22,6 +24,10 @@ export interface DrawnOptions {
   cancelGrace: number
   loadBalancer: BalancerKind
   spin: boolean
+  maxTasksPerWorker: number
+  maxWorkerAge: number
+  /** `null`: as the pool has it by default. */
+  restart: { failures: number; period: number; pause: number } | null
 }
 
 export type RoadChoice = 'any' | 'port' | 'lane'
@@ -42,14 +48,40 @@ export function drawOptions(random: Random, road: RoadChoice): DrawnOptions {
     closeTimeout: oneOf(random, [0, 20, 2000, NEVER]),
     loadBalancer: pick(random, { none: 8, leastBusy: 1, patient: 1, throwing: 1 }),
     spin: random(2) === 0,
+    maxTasksPerWorker: oneOf(random, [NEVER, NEVER, NEVER, NEVER, 1, 2, 5]),
+    maxWorkerAge: oneOf(random, [NEVER, NEVER, NEVER, NEVER, 30, 300]),
+    restart: random(2) === 0 ? null : drawRestart(random),
   }
 }
 
-export function toPoolOptions({ queue, loadBalancer, ...plain }: DrawnOptions): PoolOptions {
+function drawRestart(random: Random): NonNullable<DrawnOptions['restart']> {
+  return {
+    failures: oneOf(random, [1, 2, NEVER]),
+    period: oneOf(random, [50, 10_000]),
+    pause: oneOf(random, [20, 500]),
+  }
+}
+
+export function toPoolOptions({ queue, loadBalancer, restart, ...plain }: DrawnOptions): PoolOptions {
   const options: PoolOptions = { filename: '/handler.js', ...plain }
+  if (restart !== null) options.restart = restart
   if (queue !== 'fifo') options.queue = queues[queue]()
   if (!plain.lane && loadBalancer !== 'none') options.loadBalancer = balancers[loadBalancer]()
   return options
+}
+
+/** What `when` throws. */
+export class WhenError extends Error {}
+
+export function toRetryOptions({ attempts, when }: RetryPlan): RetryOptions {
+  if (when === 'unsaid') return { attempts }
+  return {
+    attempts,
+    when: () => {
+      if (when === 'throws') throw new WhenError('when throws')
+      return when === 'yes'
+    },
+  }
 }
 
 const queues: Record<Exclude<QueueKind, 'fifo'>, () => TaskQueue> = {

@@ -3,14 +3,16 @@ import {
   NotCloneableError,
   PoolClosedError,
   QueueFullError,
+  RestartLimitError,
   TaskCancelledError,
+  TaskQuarantinedError,
   TaskTimeoutError,
   WorkerExitError,
   WorkerMemoryError,
   WorkerStartError,
 } from '../../src/shared/errors/pool-errors.js'
-import { type Call, isAborted, isAnswerTo } from './call.js'
-import { BalancerError } from './options.js'
+import { type Call, isAborted, isAnswerTo, isEnding, mayFollowDeath, mayFollowThrow } from './call.js'
+import { BalancerError, WhenError } from './options.js'
 import { describe, type World } from './world.js'
 
 /** Workers may die so often under a task that they have not begun. */
@@ -27,7 +29,12 @@ export function whatIsWrongWith(call: Call, world: World): string | null {
   if (why !== undefined) return why[1](call.value as never, call, world) ? null : is
   const isOwn = call.answer === 'throws' && (call.value as Error).message === `thrown by ${call.id}`
   const isOfDeath = call.begunBy.some(thread => thread.death?.error === call.value)
-  return isOwn || isOfDeath ? null : is
+  return (isOwn && !mayFollowThrow(call)) || (isOfDeath && !mayFollowDeath(call)) ? null : is
+}
+
+/** No worker has it, as far as its caller may know. */
+function mayWait({ begunBy, retry }: Call): boolean {
+  return begunBy.length === 0 || retry !== null
 }
 
 type Rejection<Type extends Error> = [
@@ -49,47 +56,56 @@ const rejections = [
     const { closes } = world
     switch (reason) {
       case 'closed':
-        return closes.length > 0 && call.begunBy.length === 0
+        return closes.length > 0 && mayWait(call)
       case 'forced':
-        return closes.some(({ how }) => how === 'force') && call.begunBy.length === 0
+        return closes.some(({ how }) => how === 'force') && mayWait(call)
       case 'destroyed':
         return closes.some(({ how }) => how === 'destroy')
       case 'timeout':
         return closes[0] !== undefined && world.clock.now() >= closes[0].at + world.pool.options.closeTimeout
     }
   }),
-  rejection(WorkerMemoryError, (error, call) =>
-    call.begunBy.some(thread => thread.death?.error === error.cause),
+  rejection(
+    WorkerMemoryError,
+    (error, call) =>
+      call.begunBy.some(thread => thread.death?.error === error.cause) && !mayFollowDeath(call),
   ),
   rejection(WorkerExitError, (error, call, world) => {
     const { options } = world.programme
     const thread = world.threads.find(({ number }) => number === error.workerId)
-    if (call.begunBy.length > 0)
-      return call.begunBy.some(({ number }) => number === error.workerId) && isEnding(thread)
+    if (call.begunBy.some(({ number }) => number === error.workerId))
+      return isEnding(thread!) && !mayFollowDeath(call)
+    if (!mayWait(call)) return false
     // What was given away with its ticket, or its message, cannot be given again.
     const isGivenAway = call.payload === 'transferred' || call.payload === 'unreadable'
-    return (isGivenAway && isEnding(thread)) || (world.deaths > MOST_RETURNS && options.maxThreads > 0)
+    return (
+      (isGivenAway && thread !== undefined && isEnding(thread)) ||
+      (world.deaths > MOST_RETURNS && options.maxThreads > 0)
+    )
   }),
   rejection(WorkerStartError, (error, call, world) => {
     if (call.wasLoading && error.stage === 'load' && call.begunBy.some(isEnding)) return true
     if (call.answer === 'missing') return error.stage === 'handler'
     if (call.answer === 'load') return error.stage === 'load'
-    if (call.begunBy.length > 0) return call.wasLoading && error.stage === 'load'
-    return world.failedStarts > 0
+    if (call.wasLoading && error.stage === 'load') return true
+    return mayWait(call) && world.failedStarts > 0
   }),
+  rejection(RestartLimitError, ({ failures, retryAfter }, call, world) => {
+    return mayWait(call) && world.failedStarts >= failures && Number.isFinite(retryAfter)
+  }),
+  rejection(TaskQuarantinedError, ({ workers }, { begunBy, retry }) => {
+    return workers > 1 && workers <= begunBy.filter(isEnding).length && begunBy.length === retry?.attempts
+  }),
+  rejection(WhenError, (_error, { retry, begunBy }) => retry?.when === 'throws' && begunBy.length > 0),
   rejection(NotCloneableError, ({ path }, call) => {
     if (path.startsWith('payload')) return call.payload === 'uncloneable' || call.payload === 'unreadable'
     return call.answer === 'uncloneable' ? path === 'result.method' : call.answer === 'unreadable'
   }),
   rejection(BalancerError, (_error, call, { programme: { options } }) => {
-    return options.loadBalancer === 'throwing' && call.begunBy.length === 0
+    return options.loadBalancer === 'throwing' && mayWait(call)
   }),
 ] as unknown as Rejection<Error>[]
 
 function rejection<Type extends Error>(...rule: Rejection<Type>): Rejection<Type> {
   return rule
-}
-
-function isEnding(thread: { isKilled: boolean; wasToldToStop: boolean; life: string } | undefined): boolean {
-  return thread !== undefined && (thread.isKilled || thread.wasToldToStop || thread.life === 'dead')
 }

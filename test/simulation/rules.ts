@@ -1,6 +1,6 @@
 // What must hold while a pool lives: at each begin, at each settlement, and whenever the host has done its work. `outcomes`
 // knows what each call may come to, `ends` what must hold when all is over.
-import { type Call, isAborted, keepsItsPlace } from './call.js'
+import { type Call, isAborted, keepsItsPlace, mayRunAgain } from './call.js'
 import { whatIsWrongWith } from './outcomes.js'
 import type { SimulatedThread } from './thread.js'
 import type { World } from './world.js'
@@ -14,11 +14,15 @@ export class Rules {
 
   onBegun(thread: SimulatedThread, call: Call): void {
     const world = this.#world
-    const { concurrentTasksPerWorker } = world.programme.options
+    const { concurrentTasksPerWorker, maxTasksPerWorker } = world.programme.options
     const at = `call ${call.id} begins on worker ${thread.number}`
-    if (call.begunBy.length > 0) return world.fail(`${at} and was begun by worker ${call.begunBy[0]!.number}`)
+    if (call.begunBy.length > 0 && !mayRunAgain(call))
+      return world.fail(`${at} and was begun by worker ${call.begunBy[0]!.number}`)
     if (call.state !== 'pending') return world.fail(`${at} after it was ${call.state}`)
     if (call.wasCancelled) return world.fail(`${at} after it was cancelled`)
+    const isGivenAway = call.payload === 'transferred' || call.payload === 'unreadable'
+    if (thread.begun >= maxTasksPerWorker && !isGivenAway)
+      return world.fail(`${at}, which has begun ${thread.begun} of ${maxTasksPerWorker} at most`)
     const beside = thread.running.filter(running => !isAborted(running.call))
     if (beside.length >= concurrentTasksPerWorker)
       return world.fail(`${at} beside ${beside.length} others, with ${concurrentTasksPerWorker} slots`)
@@ -38,9 +42,7 @@ export class Rules {
   lookOn(): void {
     const world = this.#world
     const { pool, clock } = world
-    const { maxThreads } = world.programme.options
-    if (pool.workers.length > maxThreads)
-      return world.fail(`${pool.workers.length} workers live, of ${maxThreads} at most`)
+    this.#countWorkers()
     const { tasks, queue, workers } = pool.stats()
     const pending = tasks.accepted - tasks.fulfilled - tasks.rejected - tasks.cancelled
     if (pending < 0) return world.fail(`${-pending} tasks more were settled than accepted`)
@@ -64,12 +66,26 @@ export class Rules {
     if (over !== undefined) world.fail(`worker ${over.id} says that it holds ${over.usage} tasks`)
   }
 
+  /** One more than `maxThreads` while one is replaced, or leaves; none more for any other reason. */
+  #countWorkers(): void {
+    const world = this.#world
+    const { maxThreads, maxWorkerAge } = world.programme.options
+    const alive = world.threads.filter(thread => thread.isAlive)
+    const mayStart = Number.isFinite(maxWorkerAge) || world.renewals.mayHaveLeftOne
+    const isAnyReplaced = mayStart || alive.some(thread => thread.isLeaving || thread.wasToldToLeave)
+    const most = isAnyReplaced ? maxThreads + 1 : maxThreads
+    if (alive.length > most) world.fail(`${alive.length} workers live, of ${most} at most`)
+  }
+
   /** First in, first started is promised to the letter where there is one worker to start them. */
   get #startsInOrder(): boolean {
-    const { options } = this.#world.programme
+    const { threads, renewals, programme } = this.#world
+    const { options } = programme
     const isBalanced = !options.lane && options.loadBalancer !== 'none'
     const isOrdered = options.queue === 'fifo' || options.queue === 'fixed'
-    return isOrdered && options.maxThreads === 1 && !isBalanced
+    const isReplaced =
+      renewals.wereAsked || threads.some(thread => thread.isLeaving) || Number.isFinite(options.maxWorkerAge)
+    return isOrdered && options.maxThreads === 1 && !isBalanced && !isReplaced
   }
 
   #earlierThan(call: Call): Call | undefined {

@@ -10,9 +10,10 @@ import type { Assignment } from '../../src/worker/assignment.js'
 import type { Executor } from '../../src/worker/executor.js'
 import type { Intake } from '../../src/worker/intake.js'
 import { LaneIntake } from '../../src/worker/lane-intake.js'
+import { Limits } from '../../src/worker/limits.js'
 import { PortIntake } from '../../src/worker/port-intake.js'
 import { SharedSlotBook } from '../../src/worker/slot-book.js'
-import { answerTo, type Call, type Death, type HandlerName } from './call.js'
+import { answerTo, type Call, type Death, type Fate, fateOf, type HandlerName } from './call.js'
 import { takeChannel } from './channel.js'
 import { type Played, stage } from './machine.js'
 import type { Start } from './programme.js'
@@ -25,6 +26,8 @@ export type Move =
   | 'turn'
   | 'timer'
   | 'work'
+  /** Its teardown is done: it ends as planned. */
+  | 'teardown'
   /** Its end comes about: by a kill, which takes its time. */
   | 'end'
   /** The host's: a message of this worker's arrives, or the news of its end. */
@@ -33,6 +36,7 @@ export type Move =
 
 interface Running {
   call: Call
+  fate: Fate
   task: Assignment
   handler: HandlerName
   isLoading: boolean
@@ -60,7 +64,12 @@ export class SimulatedThread implements WorkerLink, Played {
   /** The host has asked for its end. */
   isKilled = false
   wasToldToStop = false
-  hasWorked = false
+  /** It was asked to leave, or is told to end when it has left. */
+  wasToldToLeave = false
+  /** It has said that it takes no more. */
+  isLeaving = false
+  /** Tasks. */
+  begun = 0
   death: { exitCode: number; error: unknown } | null = null
   /** It dies at so many accesses to shared words from now; below 0: it does not. */
   deathIn = -1
@@ -77,7 +86,9 @@ export class SimulatedThread implements WorkerLink, Played {
   #turn: (() => void)[] = []
   readonly #alarms = new Set<Alarm>()
   readonly #handlers = new Map<number, HandlerName>()
+  #limits: Limits | null = null
   #brokenLoads = 0
+  #isTornDown = false
   /** Every look at the clock takes a moment. */
   #looks = 0
 
@@ -108,10 +119,16 @@ export class SimulatedThread implements WorkerLink, Played {
     this.#hostEnd.postMessage(message, transferList as TransferItem[])
     this.#mailForWorker++
     if (message.kind === 'stop') this.wasToldToStop = true
+    if (message.kind === 'leave' || message.kind === 'end') this.wasToldToLeave = true
   }
 
   terminate(): void {
     this.isKilled = true
+  }
+
+  /** One of the pool's, as far as the host knows. */
+  get isAlive(): boolean {
+    return !this.isGone && !this.isKilled && !this.wasToldToStop
   }
 
   // The worker's.
@@ -148,6 +165,7 @@ export class SimulatedThread implements WorkerLink, Played {
       break
     }
     if (this.running.some(running => mayGoOn(running, isCalm))) into.push([this, 'work'])
+    if (this.#isTornDown) into.push([this, 'teardown'])
   }
 
   /** When its next timer is due. */
@@ -250,12 +268,15 @@ export class SimulatedThread implements WorkerLink, Played {
         const able = this.running.filter(running => mayGoOn(running, isCalm))
         return this.#goOn(able[this.#world.random(able.length)]!)
       }
+      case 'teardown':
+        return this.exit(0)
     }
   }
 
   #startUp(): void {
     if (this.start === 'exits') return this.exit(3)
-    const { road } = this.#spec
+    const { road, limits } = this.#spec
+    if (limits !== null) this.#limits = new Limits(limits, () => this.#takeLeave(), unheard)
     const executor = { run: (task: Assignment) => this.#begin(task) } as Executor
     this.#intake =
       road.kind === 'lane'
@@ -280,6 +301,12 @@ export class SimulatedThread implements WorkerLink, Played {
     if (received === undefined) return
     const message = received.message as ToWorker
     if (message.kind === 'stop') return this.exit(0)
+    if (message.kind === 'end') {
+      this.#intake!.stopTaking()
+      this.#isTornDown = true
+      return
+    }
+    if (message.kind === 'leave') this.#takeLeave()
     const isUnreadable = message.kind === 'run' && hasMark(message.payload)
     if (isUnreadable) this.#intake!.onUnreadable()
     else this.#intake!.onMessage(message)
@@ -287,14 +314,15 @@ export class SimulatedThread implements WorkerLink, Played {
 
   /** As the executor does: a handler that it does not know is loaded first. */
   #begin(task: Assignment): void {
+    this.#limits?.onBegin()
     const known = this.#handlers.get(task.handlerId)
     const call = this.#world.onBegun(this, task.payload)
     if (call === null) return
-    this.hasWorked = true
+    this.begun++
     const handler = known ?? (task.handler?.name as HandlerName | undefined)
     if (handler !== call.handler)
       return this.#world.fail(`call ${call.id} wants the handler ${call.handler} and gets ${handler}`)
-    const running: Running = { call, task, handler, isLoading: known === undefined }
+    const running: Running = { call, fate: fateOf(call), task, handler, isLoading: known === undefined }
     this.running.push(running)
     if (running.isLoading) {
       call.wasLoading = true
@@ -304,13 +332,13 @@ export class SimulatedThread implements WorkerLink, Played {
   }
 
   #goOn(running: Running): void {
-    const { call, task, handler } = running
+    const { call, fate, task, handler } = running
     if (running.isLoading) {
       running.isLoading = false
       task.markLoading(false)
       if (handler === 'missing' || handler === 'broken') return this.#fail(running, handler)
       this.#handlers.set(task.handlerId, handler)
-      if (!call.isQuick || call.fate === 'late' || call.fate === 'never') return
+      if (!call.isQuick || fate === 'late' || fate === 'never') return
     }
     this.#answer(running)
   }
@@ -319,15 +347,19 @@ export class SimulatedThread implements WorkerLink, Played {
     this.#leave(running)
     running.call.answer = handler === 'missing' ? 'missing' : 'load'
     running.task.fail(running.call.answer, pack(new SyntaxError('does not load')), '')
-    if (handler === 'broken' && ++this.#brokenLoads === 2) {
-      this.#intake!.stopTaking()
-      this.#say({ kind: 'leaving' })
-    }
+    if (handler === 'broken' && ++this.#brokenLoads === 2) this.#takeLeave()
+  }
+
+  #takeLeave(): void {
+    if (this.isLeaving) return
+    this.isLeaving = true
+    this.#intake!.leave()
+    this.#say({ kind: 'leaving' })
   }
 
   #answer(running: Running): void {
     const { call, task } = running
-    const fate = call.fate === 'late' ? 'int' : call.fate
+    const fate = running.fate === 'late' ? 'int' : running.fate
     if (fate === 'dies') {
       this.#die(call.death)
       throw new ThreadEnded()
@@ -402,9 +434,12 @@ function moved<Value extends { bytes: ArrayBuffer }>(value: Value): Value {
   }) as unknown as Value
 }
 
-function mayGoOn({ call, isLoading }: Running, isCalm: boolean): boolean {
+/** Memory has no limit here. */
+function unheard(): void {}
+
+function mayGoOn({ fate, isLoading }: Running, isCalm: boolean): boolean {
   if (isLoading) return true
-  return call.fate !== 'never' && (isCalm || call.fate !== 'late')
+  return fate !== 'never' && (isCalm || fate !== 'late')
 }
 
 function errorOf(how: Death['with']): unknown {

@@ -1,7 +1,7 @@
 // What may happen to a pool, one entry each: how likely, what is drawn of it, and how it is done. Events of the kind
 // `reaction` may also happen inside the pool's own work: in a getter of a payload, in a listener, when a call is settled.
 import type { TimeLimit } from '../../src/shared/errors/pool-errors.js'
-import type { Death, Fate, HandlerName, PayloadKind } from './call.js'
+import type { Death, Fate, HandlerName, PayloadKind, RetryPlan } from './call.js'
 import { oneOf, pick, type Random } from './draw.js'
 import type { World } from './world.js'
 
@@ -24,6 +24,8 @@ export interface Submission {
   fate: Fate
   death: Death
   isQuick: boolean
+  /** Not for a payload that is moved. */
+  retry: RetryPlan | null
   handler: HandlerName
   priority: number
   /** `shared`: the signal of the programme's first such call, and of all that share it. */
@@ -65,6 +67,7 @@ const words = {
       }),
       death: drawDeath(random),
       isQuick: random(2) === 0,
+      retry: random(4) === 0 ? drawRetry(random) : null,
       handler: pick(random, { default: 20, other: 4, missing: 1, broken: 1 }),
       priority: random(3),
       signal: pick(random, { none: 6, own: 2, shared: 1 }),
@@ -118,6 +121,18 @@ const words = {
     act: (world, given) => world.listen(given.name, given.reaction),
   } satisfies Word<{ name: (typeof listened)[number]; reaction: Event | null }>,
 
+  recycle: {
+    weights: { event: 2, reaction: 1 },
+    draw: () => null,
+    act: world => world.renewals.ask('recycle'),
+  } satisfies Word<null>,
+
+  reload: {
+    weights: { event: 1, reaction: 1 },
+    draw: () => null,
+    act: world => world.renewals.ask('reload'),
+  } satisfies Word<null>,
+
   close: {
     weights: { event: 1, reaction: 1, end: 4 },
     draw: () => null,
@@ -166,6 +181,11 @@ function wordOf(name: string): Word<unknown> {
 /** One time in so many; none within another. */
 function drawReaction(random: Random, depth: number, oneIn: number): Event | null {
   return depth > 0 || random(oneIn) > 0 ? null : drawEvent(random, 'reaction', depth + 1)
+}
+
+function drawRetry(random: Random): RetryPlan {
+  const when = pick(random, { unsaid: 3, yes: 3, no: 1, throws: 1 })
+  return { attempts: 1 + random(3), when, isCured: random(2) === 0 }
 }
 
 function drawDeath(random: Random): Death {

@@ -10,9 +10,10 @@ import { seededRandom } from '../../src/testing/stand-ins.js'
 import type { Call } from './call.js'
 import type { Random } from './draw.js'
 import { stage } from './machine.js'
-import { toPoolOptions } from './options.js'
+import { toPoolOptions, toRetryOptions } from './options.js'
 import { makePayload } from './payload.js'
 import type { Programme } from './programme.js'
+import { Renewals } from './renewals.js'
 import { Rules } from './rules.js'
 import { type Move, SimulatedThread } from './thread.js'
 import { act, type Event, type Killing, type Submission } from './vocabulary.js'
@@ -48,6 +49,7 @@ export class World {
   readonly waiters: Waiter[] = []
   readonly pool: Pool
   readonly rules: Rules
+  readonly renewals = new Renewals(this)
   /** What happened, for who wants to read it. */
   readonly trace: string[] | null
   /** Chaos is over: what can go on does. */
@@ -90,7 +92,7 @@ export class World {
 
   // What the programme asks for.
 
-  submit({ payload, signal, handler, priority, inGetter, whenSettled, ...fate }: Submission): void {
+  submit({ payload, signal, handler, priority, retry, inGetter, whenSettled, ...fate }: Submission): void {
     const { pool } = this
     const controller =
       signal === 'none' ? null : signal === 'own' ? this.#newController() : this.#sharedController()
@@ -99,6 +101,7 @@ export class World {
       id: this.calls.length + 1,
       payload,
       handler,
+      retry: payload === 'transferred' || payload === 'unreadable' ? null : retry,
       controller,
       wasAbortedBefore: controller?.signal.aborted === true,
       metFullQueue: this.look(() => pool.queueSize >= pool.maxQueue || pool.queueSize >= 4),
@@ -112,12 +115,13 @@ export class World {
     this.calls.push(call)
     if (this.trace !== null)
       this.note(
-        `run ${call.id}: ${payload}, ${call.fate}${controller === null ? '' : `, signal ${signal}`}, ${handler}`,
+        `run ${call.id}: ${payload}, ${call.fate}${call.retry === null ? '' : `, retry ${describe(call.retry)}`}${controller === null ? '' : `, signal ${signal}`}, ${handler}`,
       )
     const made = makePayload(call, () => this.react(inGetter))
     const options: RunOptions = { priority, exclusive: call.isExclusive }
     if (call.limit === 'deadline') options.deadline = this.clock.epochNow() + 20
     else if (call.limit !== 'none') options[call.limit] = 20
+    if (call.retry !== null) options.retry = toRetryOptions(call.retry)
     if (controller !== null) options.signal = controller.signal
     if (handler !== 'default') options.name = handler
     if (made.transferList !== null) options.transferList = made.transferList
@@ -263,12 +267,13 @@ export class World {
     if (this.trace !== null) this.note(`  worker ${thread.number} begins ${call.id}`)
     this.rules.onBegun(thread, call)
     call.begunBy.push(thread)
+    call.answer = null
     return call
   }
 
   onDeath(thread: SimulatedThread): void {
     this.deaths++
-    if (!thread.hasWorked) this.failedStarts++
+    if (thread.begun === 0) this.failedStarts++
     if (this.trace !== null) this.note(`  worker ${thread.number} is dead`)
   }
 
@@ -378,6 +383,7 @@ export const plainSubmission: Submission = {
   fate: 'object',
   death: { exitCode: 0, with: 'nothing' },
   isQuick: true,
+  retry: null,
   handler: 'default',
   priority: 0,
   signal: 'none',

@@ -323,7 +323,10 @@ export class LaneRoad implements Road {
       }
     }
     this.#post(task, flags | BY_PORT, 0, 0, 0, worker?.id)
-    if (worker?.isReady === false) this.#early.add(task)
+    if (worker === null) return true
+    // It may have looked, and gone to sleep, between its payload and the ticket; nobody else can take this one.
+    if (!worker.isReady) this.#early.add(task)
+    else if (deskOf(worker).bell.ring()) worker.link!.post(BELL)
     return true
   }
 

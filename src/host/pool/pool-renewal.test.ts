@@ -93,6 +93,19 @@ describe('recycle()', () => {
     assert.deepEqual([task.value, pool.workers.length], ['still', 2])
   })
 
+  test('rejects when no new worker can be had, and replaces none', async () => {
+    const { pool, backend, links } = readyPool({ maxThreads: 3 })
+    const { start } = backend
+    backend.start = () => {
+      backend.start = start
+      throw new Error('no thread can be had')
+    }
+    const recycled = watch(pool.recycle())
+    await settled()
+    assert.equal(recycled.error.code, 'ERR_LIDO_WORKER_START')
+    assert.deepEqual(backend.alive, links)
+  })
+
   test('of a pool without workers resolves at once', async () => {
     const { pool, backend } = fakePool({ minThreads: 0 })
     await pool.recycle()

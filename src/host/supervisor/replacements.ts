@@ -52,7 +52,11 @@ export class Replacements {
     if (workers.length === 0) return Promise.resolve()
     const wait = makeWait(workers)
     this.#waits.push(wait)
-    for (const worker of [...workers]) this.request(worker)
+    for (const worker of [...workers]) {
+      // A start that fails at once fails them all.
+      if (!this.#waits.includes(wait)) break
+      this.request(worker)
+    }
     return wait.done
   }
 
