@@ -54,7 +54,10 @@ export const mistakes: Mistake[] = [
     file: 'shared/lane/task-lane.js',
     edits: [
       ['this.tickets.offer(ticket, position);', ''],
-      ['this.#unpublished++;', 'store(words, TAIL, this.#tail); this.tickets.offer(ticket, position);'],
+      [
+        'return ticket;\n    }\n    /** True when no',
+        'this.tickets.offer(ticket, position); return ticket;\n    }\n    /** True when no',
+      ],
     ],
     plan: { ...oneTask, startsAwake: true },
   },
