@@ -85,6 +85,8 @@ const rejections = [
   }),
   rejection(WorkerStartError, (error, call, world) => {
     if (call.wasLoading && error.stage === 'load' && call.begunBy.some(isEnding)) return true
+    // It was to run again, whatever its worker had still answered, and there was none to run it.
+    if (call.retry !== null && call.begunBy.some(isEnding) && world.failedStarts > 0) return true
     if (call.answer === 'missing') return error.stage === 'handler'
     if (call.answer === 'load') return error.stage === 'load'
     if (call.wasLoading && error.stage === 'load') return true

@@ -29,6 +29,17 @@ test('a task for one worker alone wakes that one, though another went to sleep m
   )
 })
 
+test('a worker that sleeps is not ended while a task that was moved to it is on offer', () => {
+  const { links, backend, pool, run } = readyPool({ lane: true })
+  const bytes = new ArrayBuffer(8)
+  run(bytes, { transferList: [bytes] })
+  endOf(links[0]!).bell.park(false)
+  void pool.recycle()
+  backend.newest.ready()
+  const kinds = links[0]!.inbox.map(({ kind }) => kind)
+  assert.deepEqual([kinds.includes('leave'), kinds.includes('end')], [true, false])
+})
+
 function endOf({ spec: { road } }: FakeLink) {
   if (road.kind !== 'lane') throw new Error('this worker takes its tasks from its port')
   const bell = new WorkerBell(road.desk)

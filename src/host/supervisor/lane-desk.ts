@@ -59,7 +59,8 @@ export class LaneDesk implements Holding {
   }
 
   retire(): boolean {
-    return this.bell.retire()
+    // It may sleep while something is on offer for it alone, behind what is for another.
+    return this.#lane.assignedTo(this.#workerId).length === 0 && this.bell.retire()
   }
 
   get isEmpty(): boolean {
