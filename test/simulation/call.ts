@@ -58,7 +58,7 @@ export interface Call {
   readonly limit: 'none' | TimeLimit
   readonly wasAbortedBefore: boolean
   /** The pool's queue held its limit when the call was made. */
-  readonly metFullQueue: boolean
+  metFullQueue: boolean
   state: 'pending' | 'fulfilled' | 'rejected'
   value: unknown
   begunBy: SimulatedThread[]

@@ -24,7 +24,7 @@ export const mistakes: Mistake[] = [
     title: 'nobody looks into the queue when a worker has answered',
     road: 'port',
     file: 'host/dispatch/dispatcher.js',
-    edits: [['this.#onRoom();\n        if (worker.isIdle)', 'if (worker.isIdle)']],
+    edits: [['this.#onRoom();\n        this.#onAnswered(worker);', 'this.#onAnswered(worker);']],
   },
   {
     title: 'a close forgets the workers that still start',
@@ -37,12 +37,6 @@ export const mistakes: Mistake[] = [
     road: 'any',
     file: 'host/task/cancellation.js',
     edits: [["signal.removeEventListener('abort', watch.onAbort)", 'void watch']],
-  },
-  {
-    title: 'a ticket keeps the number of the answer to an earlier task',
-    road: 'lane',
-    file: 'shared/lane/task-lane.js',
-    edits: [['words[at + ORDINAL] = 0', '']],
   },
   {
     title: 'a timer is left when the pool closes',

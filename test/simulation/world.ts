@@ -104,7 +104,7 @@ export class World {
       retry: payload === 'transferred' || payload === 'unreadable' ? null : retry,
       controller,
       wasAbortedBefore: controller?.signal.aborted === true,
-      metFullQueue: this.look(() => pool.queueSize >= pool.maxQueue || pool.queueSize >= 4),
+      metFullQueue: this.#isQueueFull(),
       state: 'pending',
       value: undefined,
       begunBy: [],
@@ -133,6 +133,13 @@ export class World {
       this.react(whenSettled)
     }
     pool.run(made.payload, options).then(settle('fulfilled'), settle('rejected'))
+    // A worker may have moved in the middle of the call.
+    call.metFullQueue ||= this.#isQueueFull()
+  }
+
+  #isQueueFull(): boolean {
+    const { pool } = this
+    return this.look(() => pool.queueSize >= pool.maxQueue || pool.queueSize >= 4)
   }
 
   abort(which: number): void {
