@@ -108,6 +108,9 @@ async function bundleFor(format, entries, footer = '') {
     target: 'node20',
     format,
     packages: 'external',
+    // Every program and every worker reads it: names stay, comments and blanks go. Short lines, so that a stack says where.
+    minifyWhitespace: true,
+    lineLimit: 120,
     // What package.json says of side effects it says of the files that are packed.
     ignoreAnnotations: true,
     logLevel: 'error',
