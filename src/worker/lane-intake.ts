@@ -1,7 +1,7 @@
 // Tasks that this worker pulls from the lane. It takes one after another while there are any and it has room, turns its own
 // event loop in between, and goes back to it for good when the lane is empty: it never blocks to wait.
 import { type MessagePort, receiveMessageOnPort } from 'node:worker_threads'
-import { clockOrigin, realClock, type Timer } from '../shared/base/clock.js'
+import { realClock, type Timer } from '../shared/base/clock.js'
 import { invariant } from '../shared/base/invariant.js'
 import type { Decoder } from '../shared/codec/decoder.js'
 import { unpack } from '../shared/errors/remote-error.js'
@@ -74,7 +74,7 @@ export class LaneIntake implements Intake {
     this.#port = port
     this.#workerId = order.workerId
     this.#slots = order.slots
-    this.#toHostClock = clockOrigin() - order.clockOrigin
+    this.#toHostClock = realClock.origin() - order.clockOrigin
     this.#executor = executor
     this.#bell = new WorkerBell(order.desk)
     this.#claims = new LaneClaims(lane, order.workerId, this.#bell)

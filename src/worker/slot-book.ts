@@ -1,7 +1,7 @@
 // Who keeps the account of this worker's slots: which task it has begun there, and which waits for its file. Where memory is
 // shared the worker writes into it, and the host may have taken the task back before.
 import type { SharedWords } from '../shared/base/atomics.js'
-import { clockOrigin, realClock } from '../shared/base/clock.js'
+import { realClock } from '../shared/base/clock.js'
 import {
   canBeTakenBack,
   claim,
@@ -37,7 +37,7 @@ export class SharedSlotBook implements SlotBook {
 
   constructor({ claims, clockOrigin: hostOrigin }: PortOrder) {
     this.#claims = claims
-    this.#toHostClock = clockOrigin() - hostOrigin
+    this.#toHostClock = realClock.origin() - hostOrigin
   }
 
   claim(slot: number, taskId: number): boolean {

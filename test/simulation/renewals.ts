@@ -6,9 +6,11 @@ import { describe, type World } from './world.js'
 export type RenewalKind = 'recycle' | 'reload'
 
 interface Renewal {
-  /** Must have ended when it resolves. */
+  /** Were there when it was asked for. */
   readonly old: SimulatedThread[]
-  isPending: boolean
+  /** The one that was under way, as far as its caller knew. */
+  readonly joined: Renewal | undefined
+  state: 'pending' | 'resolved' | 'rejected'
 }
 
 export class Renewals {
@@ -20,7 +22,7 @@ export class Renewals {
   }
 
   get isAnyPending(): boolean {
-    return this.#all.some(renewal => renewal.isPending)
+    return this.#all.some(isPending)
   }
 
   get wereAsked(): boolean {
@@ -34,19 +36,19 @@ export class Renewals {
 
   ask(how: RenewalKind): void {
     const world = this.#world
-    const joined = how === 'recycle' ? this.#all.findLast(renewal => renewal.isPending) : undefined
-    const renewal: Renewal = { old: joined?.old ?? this.#workers(), isPending: true }
+    const joined = how === 'recycle' ? this.#all.findLast(isPending) : undefined
+    const renewal: Renewal = { old: this.#workers(), joined, state: 'pending' }
     this.#all.push(renewal)
     world.note(how)
     world.pool[how]().then(
       () => {
-        renewal.isPending = false
+        renewal.state = 'resolved'
         world.note(`${how} is done`)
-        const left = renewal.old.find(thread => !thread.isGone)
+        const left = oldOf(renewal).find(thread => !thread.isGone)
         if (left !== undefined) world.fail(`${how} is done, and worker ${left.number} lives`)
       },
       problem => {
-        renewal.isPending = false
+        renewal.state = 'rejected'
         world.note(`${how} is rejected: ${describe(problem)}`)
         const isStart = problem instanceof WorkerStartError && world.failedStarts > 0
         const isEnd = problem instanceof PoolClosedError && world.closes.length > 0
@@ -59,4 +61,16 @@ export class Renewals {
     const ids = this.#world.pool.workers.map(worker => worker.id)
     return this.#world.threads.filter(thread => ids.includes(thread.number))
   }
+}
+
+/**
+ * Those that must have ended when it resolves. One that had failed already, though its caller was still to hear of it, was not
+ * joined; its caller hears of it first.
+ */
+function oldOf({ old, joined }: Renewal): SimulatedThread[] {
+  return joined === undefined || joined.state === 'rejected' ? old : oldOf(joined)
+}
+
+function isPending({ state }: Renewal): boolean {
+  return state === 'pending'
 }

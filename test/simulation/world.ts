@@ -409,6 +409,8 @@ function isSuch(thread: SimulatedThread, who: Killing['who']): boolean {
 
 function actAsMachine(world: World): void {
   const thread = () => stage.played as SimulatedThread | null
+  // The threads' clocks all start with the simulation's; the real ones differ by what it takes to ask for them.
+  realClock.origin = () => 0
   realClock.now = () => thread()?.now() ?? world.clock.now()
   realClock.after = (delayMs, callback) => (thread() ?? world.clock).after(delayMs, callback)
   realClock.nextTurn = callback => (thread() ?? world.clock).nextTurn(callback)

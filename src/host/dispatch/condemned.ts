@@ -127,6 +127,8 @@ export class Condemned {
     sentence.isEnding = true
     // It takes nothing more, and what it has not begun goes back to where it stood.
     if (road.hasOthers(worker)) supervisor.askToLeave(worker)
+    // One that begins before it is known to be ready was given up instead.
+    if (this.#sentences.get(worker) !== sentence) return
     if (road.hasOthers(worker)) this.#ask(worker, sentence)
     else void supervisor.giveUp(worker)
   }

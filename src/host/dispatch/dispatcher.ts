@@ -214,6 +214,8 @@ export class Dispatcher {
       this.#settler.cancel(task, error)
       if (worker !== null) this.#condemned.add(worker, task, error)
     }
+    // It may have been the last one that a worker stayed for.
+    if (this.#supervisor.hasLeaving) this.#supervisor.endThoseDone()
     // It may have been the one that the others waited behind.
     this.#onRoom()
   }

@@ -5,7 +5,7 @@ import { WorkerBell } from '../../shared/lane/doorbell.js'
 import { laneIn } from '../../shared/lane/layout.js'
 import { LaneClaims } from '../../shared/lane/task-lane.js'
 import type { FakeLink } from '../../testing/fake-backend.js'
-import { readyPool } from '../../testing/fake-pool.js'
+import { fakePool, readyPool } from '../../testing/fake-pool.js'
 
 test('a task for one worker alone wakes that one, though another went to sleep meanwhile', () => {
   const { links, run } = readyPool({ lane: true, maxThreads: 2 })
@@ -40,8 +40,51 @@ test('a worker that sleeps is not ended while a task that was moved to it is on 
   assert.deepEqual([kinds.includes('leave'), kinds.includes('end')], [true, false])
 })
 
+test('a worker that is ended while it runs a task that is to run again can give it no answer any more', () => {
+  const { links, pool, run } = readyPool({ lane: true })
+  run(1, { retry: { attempts: 2 } })
+  const { claims, workerId } = endOf(links[0]!)
+  const ticket = claims.claim(0)
+  assert.equal(claims.tickets.begin(ticket, workerId), true)
+  void pool.workers[0]!.terminate()
+  assert.equal(claims.tickets.answer(ticket, workerId), false)
+})
+
+test('a worker that takes no more ends when the task that it stayed for is cancelled', () => {
+  const { links, backend, pool, run } = readyPool({ lane: true })
+  const controller = new AbortController()
+  const bytes = new ArrayBuffer(8)
+  run(bytes, { transferList: [bytes], signal: controller.signal })
+  const isAskedToEnd = () => links[0]!.inbox.some(({ kind }) => kind === 'end')
+  void pool.recycle()
+  backend.newest.ready()
+  links[0]!.say({ kind: 'leaving' })
+  assert.equal(isAskedToEnd(), false)
+  controller.abort()
+  assert.equal(isAskedToEnd(), true)
+})
+
+test('a worker with a cancelled task that is not known to be ready is ended, and not asked whether it lives', () => {
+  const { backend, clock, run } = fakePool({ lane: true, concurrentTasksPerWorker: 2, cancelGrace: 0 })
+  const controller = new AbortController()
+  run(1, { signal: controller.signal })
+  run(2)
+  const link = backend.links[0]!
+  const { claims, workerId } = endOf(link)
+  const [, second] = [0, 1].map(held => {
+    const ticket = claims.claim(held)
+    claims.tickets.begin(ticket, workerId)
+    return ticket
+  })
+  assert.equal(claims.tickets.answer(second!, workerId), true)
+  controller.abort()
+  assert.deepEqual([link.isStopped, link.inbox.some(({ kind }) => kind === 'ask')], [true, false])
+  assert.equal(clock.pending.includes(1000), false)
+})
+
 function endOf({ spec: { road } }: FakeLink) {
   if (road.kind !== 'lane') throw new Error('this worker takes its tasks from its port')
   const bell = new WorkerBell(road.desk)
-  return { bell, claims: new LaneClaims(laneIn(road.lane), road.workerId, bell) }
+  const { workerId } = road
+  return { bell, workerId, claims: new LaneClaims(laneIn(road.lane), workerId, bell) }
 }

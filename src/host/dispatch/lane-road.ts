@@ -214,9 +214,11 @@ export class LaneRoad implements Road {
       } else if (this.takeBack(task)) {
         yield { task, wasBegun: false, wasLoading: false }
       } else {
-        const phase = this.#tasks.tickets.phaseOf(task.slot)
-        // The answer is on its way over the port: it arrives before the news of the end.
-        if (phase === 'answered' && !isSure) continue
+        const { tickets } = this.#tasks
+        const phase = tickets.phaseOf(task.slot)
+        // An answer that is on its way arrives before the news of the end. None is given from now on: the handler may run on,
+        // and a task that is to run again keeps its number, and mostly its ticket.
+        if (!isSure && !tickets.condemn(task.slot, worker.id)) continue
         this.#release(task)
         yield { task, wasBegun: true, wasLoading: phase === 'loading' }
       }

@@ -1,7 +1,7 @@
 // The promise made to users. It takes calls in, tells what happens, and lets go in order; the rooms behind it do the rest.
 import { EventEmitter } from 'node:events'
 import type { Worker } from 'node:worker_threads'
-import { realClock } from '../../shared/base/clock.js'
+import { type Clock, realClock } from '../../shared/base/clock.js'
 import { nextTaskId } from '../../shared/channel/claims.js'
 import {
   PoolClosedError,
@@ -47,7 +47,7 @@ export interface PoolEvents {
 
 /** For tests of the host: stand-ins for threads and time. For an annex: what it shares with its pool. */
 export interface PoolParts {
-  clock: typeof realClock
+  clock: Clock
   /** Default: what the option says. */
   backend?: Backend
   house?: House
@@ -55,7 +55,7 @@ export interface PoolParts {
 
 export class Pool<Module = any> extends EventEmitter<PoolEvents> {
   readonly #settings: PoolSettings
-  readonly #clock: typeof realClock
+  readonly #clock: Clock
   readonly #startedAt: number
   readonly #counters = new Counters()
   readonly #timings: Timings | null
@@ -347,12 +347,7 @@ export class Pool<Module = any> extends EventEmitter<PoolEvents> {
     return (this.#annexes?.opened ?? []).reduce((total, annex) => total + of(annex), own)
   }
 
-  #openAnnex(
-    backend: BackendKind,
-    options: PoolOptions,
-    clock: typeof realClock,
-    workerIds: WorkerIds,
-  ): Annex {
+  #openAnnex(backend: BackendKind, options: PoolOptions, clock: Clock, workerIds: WorkerIds): Annex {
     const own: PoolOptions = {
       ...options,
       backend,

@@ -1,5 +1,5 @@
 // The desk of a worker whose tasks come by the lane: where the host reads what the worker holds, and its answers.
-import { clockOrigin } from '../../shared/base/clock.js'
+import { realClock } from '../../shared/base/clock.js'
 import type { Decoder } from '../../shared/codec/decoder.js'
 import { DeskWords } from '../../shared/lane/desk.js'
 import { WorkerBell } from '../../shared/lane/doorbell.js'
@@ -78,7 +78,7 @@ export class LaneDesk implements Holding {
       desk: this.#layout.memory,
       workerId: this.#workerId,
       slots: this.#slots,
-      clockOrigin: clockOrigin(),
+      clockOrigin: realClock.origin(),
       context: this.#context,
       handlers: this.#lane.handlers,
     }

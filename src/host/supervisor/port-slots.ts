@@ -1,6 +1,6 @@
 // The slots of a worker whose tasks come by the port: the host puts each task into one.
 import type { SharedWords } from '../../shared/base/atomics.js'
-import { clockOrigin } from '../../shared/base/clock.js'
+import { realClock } from '../../shared/base/clock.js'
 import { allocateClaims, allowSpin, isClaimed } from '../../shared/channel/claims.js'
 import type { RoadOrder } from '../../shared/protocol/messages.js'
 import type { Task } from '../task/task.js'
@@ -65,6 +65,6 @@ export class PortSlots implements Holding {
   dismiss(): void {}
 
   order(): RoadOrder {
-    return { kind: 'port', claims: this.claims, clockOrigin: clockOrigin(), context: this.#context }
+    return { kind: 'port', claims: this.claims, clockOrigin: realClock.origin(), context: this.#context }
   }
 }

@@ -335,6 +335,11 @@ export class Supervisor {
     this.ensureMinimum()
   }
 
+  /** To be called when a task was taken from a worker that leaves. */
+  endThoseDone(): void {
+    for (const worker of [...this.workers]) if (worker.isLeaving) this.#endIfDone(worker)
+  }
+
   #endIfDone(worker: WorkerHandle): void {
     if (worker.state === 'ready' && worker.hasStopped && worker.holding.isEmpty) this.#end(worker)
   }

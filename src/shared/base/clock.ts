@@ -31,7 +31,16 @@ const { setTimeout, clearTimeout, setInterval, clearInterval, setImmediate, clea
 const { performance } = globalThis
 const epochNow = Date.now
 
-export const realClock: Clock = {
+export interface ThreadClock extends Clock {
+  /**
+   * Where this thread's clock starts, on the one that all threads and processes of the machine share: what two origins differ
+   * by, the two threads' `now()` differ by.
+   */
+  origin(): number
+}
+
+export const realClock: ThreadClock = {
+  origin: () => Number(process.hrtime.bigint()) / 1e6 - performance.now(),
   now: () => performance.now(),
   epochNow,
   after(delayMs, callback, keepsAlive = false) {
@@ -48,12 +57,4 @@ export const realClock: Clock = {
     const timer = setInterval(() => {}, LONGEST_DELAY_MS).unref()
     return { hold: () => timer.ref(), release: () => timer.unref(), drop: () => clearInterval(timer) }
   },
-}
-
-/**
- * Where this thread's clock starts, on the one that all threads and processes of the machine share: what two origins differ
- * by, the two threads' `now()` differ by.
- */
-export function clockOrigin(): number {
-  return Number(process.hrtime.bigint()) / 1e6 - performance.now()
 }
