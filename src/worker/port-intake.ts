@@ -59,8 +59,13 @@ export class PortIntake implements Intake {
       case 'ask':
         return this.#say({ kind: 'alive' })
       case 'audit':
-        return this.#say({ kind: 'holding', taskIds: [...this.#running], received: this.#received })
+        return this.#say({ kind: 'holding', taskIds: this.#unanswered(), received: this.#received })
     }
+  }
+
+  /** What waits for the host's word is not answered either. */
+  #unanswered(): number[] {
+    return [...this.#running, ...(this.#early ?? []).map(({ taskId }) => taskId)]
   }
 
   onUnreadable(): void {

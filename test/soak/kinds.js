@@ -85,7 +85,8 @@ const table = {
   watched: { per10000: 5, handler: 'later', payload: withIndex, check: isIndex, isWatched: true },
   // Sent by whoever kills workers, not by chance.
   exit: { per10000: 0, payload: withIndex, isKilling: true },
-  endless: { per10000: 0, payload: withIndex, isAborted: 'when begun' },
+  // Its worker can only be killed, which would take along what else runs there.
+  endless: { per10000: 0, payload: withIndex, isAborted: 'when begun', exclusive: true },
   patient: { per10000: 0, payload: withIndex, isAborted: 'when begun' },
 }
 
@@ -96,6 +97,7 @@ export const kinds = Object.entries(table).map(([name, kind]) => ({
   fails: null,
   wrap: null,
   isAborted: null,
+  exclusive: false,
   isWatched: false,
   isKilling: false,
   ...kind,

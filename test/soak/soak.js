@@ -141,8 +141,7 @@ class Run {
     const task = { kind, index, sent, isSettled: false, wasAborted: false, abort: null }
     this.#ledger.onSubmitted(task)
     const payload = kind.wrap === null ? sent : kind.wrap(sent)
-    const runOptions =
-      controller === null ? { name: kind.handler } : { name: kind.handler, signal: controller.signal }
+    const runOptions = { name: kind.handler, exclusive: kind.exclusive, signal: controller?.signal }
     this.#pool.run(payload, runOptions).then(
       value => {
         this.#ledger.onFulfilled(task, value)

@@ -117,7 +117,7 @@ export type ToHost =
   | { kind: 'bell' }
   /** The worker has claimed a ticket whose payload travels by the port. */
   | { kind: 'send'; taskId: number; slot: number }
-  /** Of the first `received` tasks posted, those begun and not answered. Every answer given before was sent before. */
+  /** Of the first `received` tasks posted, those not answered. Every answer given before was sent before. */
   | { kind: 'holding'; taskIds: number[]; received: number }
   /** It takes no more tasks: it was asked to leave, has begun all it may, or a file failed again after it was tried again. */
   | { kind: 'leaving' }
