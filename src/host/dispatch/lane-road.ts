@@ -237,14 +237,17 @@ export class LaneRoad implements Road {
     }
   }
 
-  *recall(most: number): Generator<Task> {
-    if (most === 0) return
+  recall(most: number): Iterable<Task> {
+    if (most === 0) return []
     const { lane } = this.#tasks
-    for (const task of this.#tasks.unclaimed().slice(-most)) {
+    const recalled: Task[] = []
+    // The last first: a worker that claims meanwhile must not find a task whose older ones are gone.
+    for (const task of this.#tasks.unclaimed().slice(-most).reverse()) {
       // What was given away with its ticket cannot come back; what a worker claims meanwhile does not.
       const isSent = lane.addresseeOf(task.slot) !== 0 && !task.canBePostedAgain
-      if (!isSent && this.#takeOffer(task)) yield task
+      if (!isSent && this.#takeOffer(task)) recalled.push(task)
     }
+    return recalled.reverse()
   }
 
   #takeOffer(task: Task): boolean {
