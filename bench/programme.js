@@ -28,7 +28,7 @@ const fullTimes = {
   turnWarmUpMs: 100,
   turnMs: 300,
   blockMs: 200,
-  coresMs: 600,
+  coresMs: 1200,
   idleMs: 2000,
   calmMs: 400,
   floodTasks: 1_000_000,
@@ -149,7 +149,7 @@ function createPinnedMatch(times, pinnableCore) {
 }
 
 function createWorkMatch(cellId, times, { loops, workers, ...rest }) {
-  const settings = { loops, workers, warmUpMs: times.coresMs / 3, durationMs: times.coresMs }
+  const settings = { loops, workers, warmUpMs: times.processWarmUpMs, durationMs: times.coresMs }
   return createMatch('all-cores', { cells: [{ id: cellId, settings }], ...rest })
 }
 

@@ -7,7 +7,7 @@ import { Worker } from 'node:worker_threads'
 import { burn } from '../work.js'
 
 const callersPerWorker = 16
-const bareShare = 0.5 // of the time, on each side
+const bareShare = 0.5 // of the pool's time, on each side
 
 export async function takeTurn(contestant, { loops, workers, warmUpMs, durationMs }) {
   const pool = await contestant.start({ handlerName: 'work', workers })
@@ -15,7 +15,7 @@ export async function takeTurn(contestant, { loops, workers, warmUpMs, durationM
   const measureBare = () => countBare(threads, { loops, durationMs: durationMs * bareShare })
 
   await countPooled(pool, { loops, workers, durationMs: warmUpMs })
-  await countBare(threads, { loops, durationMs: warmUpMs })
+  await countBare(threads, { loops, durationMs: warmUpMs * bareShare })
   const idealBefore = await measureBare()
   const tasksPerSecond = await countPooled(pool, { loops, workers, durationMs })
   const idealAfter = await measureBare()

@@ -67,6 +67,11 @@ export class LaneAnswers {
     this.#port.postMessage(BELL)
   }
 
+  /** There is no task left: a host that rests has the next ones, and answers to take in. */
+  onNothingToDo(): void {
+    if (this.#hostBell.ringAtRest()) this.#port.postMessage(BELL)
+  }
+
   isCancelled({ ticket }: LaneAssignment): boolean {
     return this.#tickets.isCondemned(ticket, this.#workerId)
   }

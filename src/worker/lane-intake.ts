@@ -193,6 +193,7 @@ export class LaneIntake implements Intake {
       } else if (ticket === DISMISSED) {
         this.#isTaking = false
       } else if (ticket !== EMPTY || this.#answers.held > 0 || !this.#spinner.lookOut(this.#hasCome)) {
+        if (ticket === EMPTY) this.#answers.onNothingToDo()
         if (!this.#bell.park(this.#answers.held > 0)) return false
         // Look again after the announcement (pairs with post() and then ring()).
         if (!this.#claims.isWorthClaiming(this.#answers.held)) {

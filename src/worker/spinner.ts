@@ -7,6 +7,8 @@ import { Patience } from '../shared/base/patience.js'
 
 /** Long enough for a host that was asleep to read an answer of some tens of kilobytes and to post the next task. */
 const LONGEST_SPIN_MS = 0.1
+/** So many looks for one at the clock: each makes a number on the heap, and an idle worker is to stay small. */
+const LOOKS_A_TIME = 64
 /** A worker that slept was woken as well in this time. */
 const LONGEST_GAP_MS = 0.3
 
@@ -27,11 +29,13 @@ export class Spinner {
     this.#idleSince = realClock.now()
     if (!this.#isAllowed() || !this.#patience.isWorthWaiting()) return false
     const end = this.#idleSince + LONGEST_SPIN_MS
-    while (!hasCome()) {
-      if (realClock.now() >= end) return false
-      pause()
-    }
-    return true
+    do {
+      for (let look = 0; look < LOOKS_A_TIME; look++) {
+        if (hasCome()) return true
+        pause()
+      }
+    } while (realClock.now() < end)
+    return false
   }
 
   /** There is something to do again, unless there was before. */

@@ -36,6 +36,8 @@ export class LaneCollector {
   readonly #announced = new Set<number>()
   /** When the answers at hand were taken in. */
   #now = 0
+  /** How long the task ran whose answer came last. */
+  lastRunMs = 0
 
   constructor(parts: LaneCollectorParts) {
     this.#parts = parts
@@ -96,6 +98,7 @@ export class LaneCollector {
       if (task !== null) this.#answer(worker, task, ring)
     }
     ring.free()
+    this.lastRunMs = ring.runMs
     if (worker.isIdle) worker.idleSince = this.#now
     this.#parts.onCollected(worker)
     return count

@@ -70,6 +70,7 @@ export class LaneRoad implements Road {
       collect: () => this.#collector.collect(),
       hasAnswers: () => this.#collector.hasAnswers,
       isWaiting: () => this.#live > 0,
+      backlogMs: () => (this.#tasks.lane.unclaimed * this.#collector.lastRunMs) / (this.#slots || 1),
     })
   }
 

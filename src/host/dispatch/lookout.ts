@@ -1,5 +1,6 @@
 // When the host looks for answers: when a bell comes, and, while short tasks are under way and a core is spare, once in
-// each turn of its event loop. Being woken costs several times what a small task costs. It never blocks to wait.
+// each turn of its event loop. Being woken costs several times what a small task costs. Where no core is spare it costs the
+// workers as well: then the host takes answers in together, as long as the workers have enough to do. It never blocks to wait.
 import type { Clock, Timer } from '../../shared/base/clock.js'
 import { Patience } from '../../shared/base/patience.js'
 import type { HostBell } from '../../shared/lane/doorbell.js'
@@ -11,6 +12,11 @@ import type { HostBell } from '../../shared/lane/doorbell.js'
 const LONGEST_LOOK_MS = 0.5
 /** In one turn it looks again so often as long as there are answers: those to what the callers have just submitted. */
 const LOOKS_AGAIN = 4
+/** It rests for so much of the time for which the workers have enough to do: an answer waits so much longer than it has. */
+const REST_SHARE = 1 / 4
+/** Timers cannot be set to less. */
+const SHORTEST_REST_MS = 1
+const LONGEST_REST_MS = 4
 
 export interface LookoutParts {
   clock: Clock
@@ -22,12 +28,16 @@ export interface LookoutParts {
   /** Are there answers to be taken in? */
   hasAnswers: () => boolean
   isWaiting: () => boolean
+  /** How long what waits in the lane keeps the workers busy, as far as the last answers tell. */
+  backlogMs: () => number
 }
 
 export class Lookout {
   readonly #parts: LookoutParts
   readonly #patience = new Patience(LONGEST_LOOK_MS)
   #turn: Timer | null = null
+  /** It looks again then, and nobody need ring. */
+  #rest: Timer | null = null
   #lookUntil = 0
   #looksLeft = 0
   readonly #lookAgain = () => {
@@ -63,6 +73,8 @@ export class Lookout {
   #look(): void {
     const { clock, collect, hasAnswers, isWaiting } = this.#parts
     this.#turn = null
+    this.#rest?.cancel()
+    this.#rest = null
     const hadAnswers = collect()
     const now = clock.now()
     if (hadAnswers) {
@@ -71,7 +83,7 @@ export class Lookout {
       if (this.#waitingSince !== 0) this.#patience.onGap(now - this.#waitingSince)
       this.#waitingSince = isWaiting() ? now : 0
       if (hasAnswers() || (isWaiting() && this.#isWorthLooking())) this.#lookOn(now)
-      else this.#sleep(now)
+      else if (!this.#rests()) this.#sleep(now)
     } else if (isWaiting() && now < this.#lookUntil) {
       this.#turn ??= clock.nextTurn(() => this.#look())
     } else {
@@ -93,6 +105,17 @@ export class Lookout {
     bell.announceSleep()
     // Look again after the announcement (pairs with publish() and then ring()).
     if (hasAnswers()) this.#lookOn(now)
+  }
+
+  /** True when it looks again by itself in a moment: until then only a worker with nothing left to do rings. */
+  #rests(): boolean {
+    const { backlogMs, bell, clock, isWaiting, mayPoll } = this.#parts
+    if (this.#turn !== null || !isWaiting() || mayPoll()) return false
+    const restMs = Math.min(backlogMs() * REST_SHARE, LONGEST_REST_MS)
+    if (!(restMs >= SHORTEST_REST_MS)) return false
+    bell.announceRest()
+    this.#rest = clock.after(restMs, () => this.#look())
+    return true
   }
 
   #isWorthLooking(): boolean {

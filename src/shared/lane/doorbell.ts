@@ -69,10 +69,15 @@ export class WorkerBell {
   }
 }
 
+/** It will look into the rings by itself: at once, or, while it rests, in a moment. */
+const HOST_AWAKE = 0
+const HOST_ASLEEP = 1
+const HOST_RESTS = 2
+
 /** The host's sleep. */
 export class HostBell {
   readonly #words: SharedWords
-  /** Host: it has announced its sleep since it said last that it is awake. */
+  /** Host: it has announced its sleep, or a rest, since it said last that it is awake. */
   #isAnnounced = false
 
   constructor(lane: LaneLayout) {
@@ -82,7 +87,13 @@ export class HostBell {
   /** Host: it is about to sleep and must look into the rings once more. */
   announceSleep(): void {
     this.#isAnnounced = true
-    store(this.#words, HOST, 1)
+    store(this.#words, HOST, HOST_ASLEEP)
+  }
+
+  /** Host: it looks into the rings in a moment, and is to be called before that only for a worker with nothing to do. */
+  announceRest(): void {
+    this.#isAnnounced = true
+    store(this.#words, HOST, HOST_RESTS)
   }
 
   /** Host: it will look into the rings by itself. */
@@ -90,11 +101,16 @@ export class HostBell {
     // Workers read the word after each answer: writing it takes it from them.
     if (!this.#isAnnounced) return
     this.#isAnnounced = false
-    store(this.#words, HOST, 0)
+    store(this.#words, HOST, HOST_AWAKE)
   }
 
   /** Worker, after publishing: true when the host sleeps and is to be sent a bell. */
   ring(): boolean {
-    return load(this.#words, HOST) === 1 && replace(this.#words, HOST, 1, 0)
+    return load(this.#words, HOST) === HOST_ASLEEP && replace(this.#words, HOST, HOST_ASLEEP, HOST_AWAKE)
+  }
+
+  /** Worker with nothing left to do: true when the host rests and is to be sent a bell. */
+  ringAtRest(): boolean {
+    return load(this.#words, HOST) === HOST_RESTS && replace(this.#words, HOST, HOST_RESTS, HOST_AWAKE)
   }
 }

@@ -12,7 +12,7 @@ const LINE_BYTES = LINE * Int32Array.BYTES_PER_ELEMENT
 //   word       writer                        meaning
 //   TAIL       host                          the position that is posted next
 //   HEAD       all, by compare-and-swap      no position before it holds a ticket on offer
-//   HOST       host 1; whoever rings it 0    1: the host sleeps and wants a bell
+//   HOST       host; whoever rings it 0      1: the host sleeps and wants a bell, 2: only from who has nothing to do
 export const TAIL = 0
 export const HEAD = LINE
 export const HOST = 2 * LINE
