@@ -48,7 +48,8 @@ export class Contestant {
         : { execPath: 'taskset', execArgv: ['-c', String(pinnedTo), process.execPath, ...nodeArguments] }
     const child = fork(processPath, [this.poolName], {
       stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
-      env: { ...process.env, ...environment },
+      // Node's warnings would stand between the tables; each pool's own are the same to it.
+      env: { ...process.env, NODE_NO_WARNINGS: '1', ...environment },
       ...command,
     })
     // A process may also die between its turns, when nobody waits for it.

@@ -11,6 +11,7 @@ import {
   loopDelayColumns,
   printReport,
   wayColumn,
+  worthColumn,
 } from '../shared/report.js'
 
 const options = readOptions('node examples/key-derivation/main.js', {
@@ -34,7 +35,13 @@ const asyncPooled = await runWay('scrypt (async), with the pool', 'deriveAsync',
 
 printReport({
   title: `scrypt, ${options.keys} keys, ${options.lanes} asked for at a time, N = 2^${options.costLog2}`,
-  columns: [wayColumn, countColumn('keys/s', row => row.perSecond), ...latencyColumns, ...loopDelayColumns],
+  columns: [
+    wayColumn,
+    countColumn('keys/s', row => row.perSecond),
+    ...latencyColumns,
+    ...loopDelayColumns,
+    worthColumn,
+  ],
   rows: [syncAlone, syncPooled, asyncAlone, asyncPooled],
   lesson: teach(),
 })

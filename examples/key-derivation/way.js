@@ -3,6 +3,7 @@
 import { Pool } from 'lido'
 import { runLanes } from '../shared/lanes.js'
 import { meetParent, tellParent } from '../shared/parent.js'
+import { atWorkPercent } from '../shared/worth.js'
 import { deriveAsync, deriveSync } from './derive.js'
 
 const { form, isPooled, count, lanes, cost, maxThreads } = await meetParent()
@@ -12,13 +13,14 @@ const password = { password: 'correct horse battery staple', salt: 'a salt of on
 if (isPooled) {
   const filename = new URL('./derive.js', import.meta.url)
   const pool = new Pool({ filename, name: form, minThreads: maxThreads, maxThreads })
-  await measure(() => pool.run(password))
+  await measure(() => pool.run(password), pool)
   await pool.close()
 } else {
   await measure(() => forms[form](password))
 }
 
-async function measure(work) {
+async function measure(work, pool = null) {
   await runLanes({ count: lanes, lanes, work })
-  tellParent({ kind: 'figures', figures: await runLanes({ count, lanes, work }) })
+  const figures = await runLanes({ count, lanes, work })
+  tellParent({ kind: 'figures', figures: { ...figures, atWorkPercent: atWorkPercent(pool) } })
 }

@@ -17,7 +17,7 @@ if (isPooled) {
     concurrentTasksPerWorker,
     idleTimeout: idleTimeoutMs,
   })
-  await serve(() => pool.run(sleepMs))
+  await serve(() => pool.run(sleepMs), pool)
 } else {
   await serve(() => kinds[kind](sleepMs))
 }

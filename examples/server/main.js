@@ -11,6 +11,7 @@ import {
   loopDelayColumns,
   printReport,
   wayColumn,
+  worthColumn,
 } from '../shared/report.js'
 
 const options = readOptions('node examples/server/main.js', {
@@ -55,6 +56,7 @@ printReport({
     countColumn('req/s', row => row.perSecond),
     ...latencyColumns,
     ...loopDelayColumns,
+    worthColumn,
     countColumn('failed', row => row.failures),
   ],
   rows: [asyncAlone, asyncPooled, busyAlone, busyPooled],

@@ -24,8 +24,8 @@ export async function loadServer(moduleUrl, settings, load, env) {
     })
     await child.ask('measure', 'measuring')
     const figures = await fire(url, load)
-    const { loopDelayMs } = await child.ask('report', 'measured')
-    return { ...figures, loopDelayMs }
+    const { loopDelayMs, atWorkPercent } = await child.ask('report', 'measured')
+    return { ...figures, loopDelayMs, atWorkPercent }
   } finally {
     await child.end()
   }

@@ -3,8 +3,10 @@
 import Fastify from 'fastify'
 import { EventLoopDelay } from './event-loop-delay.js'
 import { answerParent, tellParent } from './parent.js'
+import { atWorkPercent } from './worth.js'
 
-export async function serve(answer) {
+// `pool`: what answers, if any; its figures of its only handler go into the report.
+export async function serve(answer, pool = null) {
   const app = Fastify({ forceCloseConnections: true })
   const delay = new EventLoopDelay()
   app.get('/', answer)
@@ -14,7 +16,7 @@ export async function serve(answer) {
       return { kind: 'measuring' }
     },
     async report() {
-      return { kind: 'measured', loopDelayMs: await delay.stop() }
+      return { kind: 'measured', loopDelayMs: await delay.stop(), atWorkPercent: atWorkPercent(pool) }
     },
   })
   await app.listen({ host: '127.0.0.1', port: 0 })

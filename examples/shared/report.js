@@ -12,6 +12,12 @@ export const wayColumn = { name: '', read: row => row.way, hAlign: 'left' }
 export const latencyColumns = spread('latency ms', row => row.latencyMs)
 export const loopDelayColumns = spread('event loop delay ms', row => row.loopDelayMs)
 
+export const worthColumn = {
+  group: 'in the worker',
+  name: 'at work %',
+  read: row => formatNumber(row.atWorkPercent),
+}
+
 export function countColumn(name, read, group) {
   return { group, name, read: row => formatNumber(read(row)) }
 }

@@ -5,6 +5,7 @@ import type { Handler } from '../shared/protocol/messages.js'
 import type { Assignment } from './assignment.js'
 import { type HandlerFunction, hasFailedAgain } from './handler-loader.js'
 import type { Limits } from './limits.js'
+import type { Meter } from './meter.js'
 import { RunningContext } from './running-context.js'
 
 export interface ExecutorHooks {
@@ -21,6 +22,8 @@ export interface ExecutorHooks {
 export class Executor {
   /** `null`: there are none to look after. */
   limits: Limits | null = null
+  /** `null`: nothing is measured. */
+  meter: Meter | null = null
   readonly #hooks: ExecutorHooks
   /** Handlers are given a second argument. */
   readonly #context: boolean
@@ -42,7 +45,8 @@ export class Executor {
   run(task: Assignment): void {
     if (this.limits !== null) this.limits.onBegin()
     const handler = this.#handlers.get(task.handlerId)
-    if (handler !== undefined) this.#call(task, handler)
+    // A handler's first task, with all that is done only once, is none to judge it by.
+    if (handler !== undefined) this.#call(this.meter?.isDue() ? this.meter.measure(task) : task, handler)
     else void this.#loadAndCall(task, task.handler!)
   }
 

@@ -239,7 +239,7 @@ export class LaneIntake implements Intake {
   #decode(ticket: number, { taskId, handlerId, flags, from, to, int }: Omit<Posting, 'addressee'>) {
     if ((flags & IS_INT) !== 0) return { taskId, slot: ticket, handlerId, handler: null, payload: int }
     try {
-      const payload = this.#decoder.decode(from, to)
+      const payload = this.#readPayload(from, to)
       if ((flags & NAMED) === 0) return { taskId, slot: ticket, handlerId, handler: null, payload }
       const [filename, name, inner] = payload as [string, string, unknown]
       return { taskId, slot: ticket, handlerId, handler: { filename, name }, payload: inner }
@@ -247,6 +247,15 @@ export class LaneIntake implements Intake {
       if (this.#claims.isStillMine(ticket)) throw failure
       return null
     }
+  }
+
+  #readPayload(from: number, to: number): unknown {
+    const { meter } = this.#executor
+    if (!meter?.isNextDue) return this.#decoder.decode(from, to)
+    const startedAt = realClock.now()
+    const payload = this.#decoder.decode(from, to)
+    meter.readMs = realClock.now() - startedAt
+    return payload
   }
 
   /** @param wasSent the host has sent the payload by itself; it is under way when it is not here */

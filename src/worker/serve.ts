@@ -5,12 +5,13 @@ import type { Handler, HostPort, ToHost, ToWorker, WorkerOrder } from '../shared
 import { Executor } from './executor.js'
 import type { Intake } from './intake.js'
 import { Limits } from './limits.js'
+import { Meter } from './meter.js'
 import { Modules } from './modules.js'
 import type { Place } from './place.js'
 import { endAsPlanned } from './planned-end.js'
 
 export async function serve(
-  { road, niceIncrement, preload, limits }: WorkerOrder,
+  { road, niceIncrement, preload, limits, measures }: WorkerOrder,
   place: Place,
 ): Promise<void> {
   const { port } = place
@@ -32,6 +33,7 @@ export async function serve(
   }
   const executor = new Executor(hooks, road.context)
   if (limits !== null) executor.limits = new Limits(limits, leave, () => say(port, { kind: 'heavy' }))
+  if (measures) executor.meter = new Meter(handlers => say(port, { kind: 'measured', handlers }))
   const intake: Intake = place.makeIntake(executor)
   place.onEnd(() => {
     executor.end()

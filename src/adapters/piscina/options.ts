@@ -176,6 +176,7 @@ export function toPoolOptions(options: FilledOptions): PoolOptions {
     trackUnmanagedFds: options.trackUnmanagedFds,
     closeTimeout: options.closeTimeout,
     cancelGrace: 0,
+    worthWarnings: false,
     context: false,
     recordTiming: Boolean(options.recordTiming),
     workerHistogram: options.workerHistogram,

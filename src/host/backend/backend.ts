@@ -11,6 +11,7 @@ export interface WorkerSpec {
   preload: Handler | null
   niceIncrement: number
   limits: WorkerLimits | null
+  measures: boolean
   /** What `worker_threads.Worker` is given, as the user gave it. */
   workerOptions: Record<string, unknown>
 }

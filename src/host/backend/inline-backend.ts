@@ -95,6 +95,8 @@ class InlineLink implements WorkerLink {
       // Its priority and its memory are the host's.
       niceIncrement: 0,
       limits: limits === null ? null : { ...limits, bytes: Number.POSITIVE_INFINITY },
+      // Its time on a core is that of all else here.
+      measures: false,
     }
     try {
       const entry: InlineEntry = await import(inlineEntryUrl.href)

@@ -41,7 +41,7 @@ class ProcessLink implements WorkerLink {
   #lastWords: Timer | null = null
 
   constructor(spec: WorkerSpec, listener: LinkListener) {
-    const { road, preload, niceIncrement, limits, workerOptions } = spec
+    const { road, preload, niceIncrement, limits, measures, workerOptions } = spec
     if (road.kind !== 'port') throw new TypeError('A process takes its tasks one by one.')
     this.#listener = listener
     this.#claims = road.claims
@@ -50,6 +50,7 @@ class ProcessLink implements WorkerLink {
       niceIncrement,
       preload,
       limits,
+      measures,
       workerData: workerOptions.workerData,
     }
     const firstFrame = packMessage(order)

@@ -28,6 +28,7 @@ class ThreadLink implements WorkerLink {
       niceIncrement: spec.niceIncrement,
       preload: spec.preload,
       limits: spec.limits,
+      measures: spec.measures,
     }
     this.thread.postMessage(order, [port2])
     port1.on('message', (message: ToHost) => listener.onMessage(message))

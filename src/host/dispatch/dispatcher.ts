@@ -11,6 +11,7 @@ import {
 } from '../../shared/errors/pool-errors.js'
 import type { ToHost } from '../../shared/protocol/messages.js'
 import type { Timings } from '../observe/timings.js'
+import type { Worth } from '../observe/worth.js'
 import type { TaskQueue } from '../queue/task-queue.js'
 import type { LaneTasks } from '../supervisor/lane-tasks.js'
 import type { Death, Supervisor } from '../supervisor/supervisor.js'
@@ -37,6 +38,8 @@ export interface DispatcherParts {
   supervisor: Supervisor
   settler: Settler
   timings: Timings | null
+  /** `null`: what tasks cost is not measured. */
+  worth: Worth | null
   queue: TaskQueue
   loadBalancer: LoadBalancer | null
   handlers: HandlerTable
@@ -65,13 +68,15 @@ export class Dispatcher {
   readonly #line: WaitingLine
   readonly #road: Road
   readonly #condemned: Condemned
+  readonly #worth: Worth | null
   #isPumping = false
   #pumpAgain = false
   /** The task that is placed without having stood in the line; a getter of its payload may close the pool. */
   #placing: Task | null = null
 
   constructor(parts: DispatcherParts) {
-    const { clock, supervisor, settler, timings, handlers, lane } = parts
+    const { clock, supervisor, settler, timings, worth, handlers, lane } = parts
+    this.#worth = worth
     this.handlers = handlers
     this.#clock = clock
     this.#supervisor = supervisor
@@ -87,7 +92,7 @@ export class Dispatcher {
       errorClasses: parts.errorClasses,
       runAgain: task => this.#runAgain(task),
     })
-    const common = { clock, supervisor, settler, line: this.#line, answers }
+    const common = { clock, supervisor, settler, line: this.#line, answers, worth }
     if (lane === null) {
       this.#road = new PortRoad({
         ...common,
@@ -237,6 +242,7 @@ export class Dispatcher {
 
   onMessage(worker: WorkerHandle, message: ToHost): void {
     if (message.kind === 'alive') return this.#condemned.onAlive(worker)
+    if (message.kind === 'measured') return this.#worth?.onMeasured(message.handlers)
     if (!this.#road.onMessage(worker, message)) return
     this.#onRoom()
     this.#onAnswered(worker)

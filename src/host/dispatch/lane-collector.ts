@@ -3,6 +3,7 @@ import type { Clock } from '../../shared/base/clock.js'
 import type { PackedThrown } from '../../shared/errors/remote-error.js'
 import { FAILURE, INT_VALUE, type ResultReader } from '../../shared/lane/result-ring.js'
 import type { FailureReason, ToHost } from '../../shared/protocol/messages.js'
+import type { Worth } from '../observe/worth.js'
 import type { LaneDesk } from '../supervisor/lane-desk.js'
 import type { LaneTasks } from '../supervisor/lane-tasks.js'
 import type { Supervisor } from '../supervisor/supervisor.js'
@@ -22,6 +23,7 @@ export interface LaneCollectorParts {
   supervisor: Supervisor
   answers: Answers
   tasks: LaneTasks
+  worth: Worth | null
   /** Called for each task that is answered, before its caller is. */
   onFree: (task: Task) => void
   /** Called when answers were taken in from a worker. */
@@ -95,13 +97,21 @@ export class LaneCollector {
     let count = 0
     for (; count < most && ring.next(); count++) {
       const task = this.#takeAnswered(ring.ticket, ring.taskId)
-      if (task !== null) this.#answer(worker, task, ring)
+      if (task !== null) this.#takeIn(worker, task, ring)
     }
     ring.free()
     this.lastRunMs = ring.runMs
     if (worker.isIdle) worker.idleSince = this.#now
     this.#parts.onCollected(worker)
     return count
+  }
+
+  #takeIn(worker: WorkerHandle, task: Task, ring: ResultReader): void {
+    const { clock, worth } = this.#parts
+    if (worth === null || !worth.isDue()) return this.#answer(worker, task, ring)
+    const from = clock.now()
+    this.#answer(worker, task, ring)
+    worth.onTakenIn(task, clock.now() - from)
   }
 
   #answer(worker: WorkerHandle, task: Task, ring: ResultReader): void {

@@ -11,6 +11,7 @@ import { PayloadRoom } from '../../shared/lane/payload-room.js'
 import { ALONE, BY_PORT, IS_INT, NAMED, TIMED } from '../../shared/lane/task-lane.js'
 import { encoderFor, isInt } from '../../shared/lane/values.js'
 import type { ToHost, ToWorker } from '../../shared/protocol/messages.js'
+import type { Worth } from '../observe/worth.js'
 import { choosePlacement } from '../scheduler/placement.js'
 import type { LaneTasks } from '../supervisor/lane-tasks.js'
 import type { Supervisor } from '../supervisor/supervisor.js'
@@ -35,6 +36,7 @@ export interface LaneRoadParts {
   line: WaitingLine
   answers: Answers
   tasks: LaneTasks
+  worth: Worth | null
   slotsPerWorker: number
   /** Called when answers were taken in from a worker. */
   onCollected: (worker: WorkerHandle) => void
@@ -295,6 +297,15 @@ export class LaneRoad implements Road {
 
   /** False when there is no room for it now; else it is posted, or has been settled. */
   #place(task: Task): boolean {
+    const { clock, worth } = this.#parts
+    if (worth === null || !worth.isDue()) return this.#handOver(task)
+    const from = clock.now()
+    const isPlaced = this.#handOver(task)
+    if (isPlaced) worth.onHandedOver(task, clock.now() - from)
+    return isPlaced
+  }
+
+  #handOver(task: Task): boolean {
     const flags =
       (task.isExclusive && this.#parts.slotsPerWorker > 1 ? ALONE : 0) | (task.timeLimit === null ? 0 : TIMED)
     if (!task.canBePostedAgain) return this.#placeByPort(task, flags)

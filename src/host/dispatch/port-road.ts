@@ -14,6 +14,7 @@ import {
 import { findUnsendable, refuseDetached, UnsendableError } from '../../shared/errors/clone-path.js'
 import { NotCloneableError } from '../../shared/errors/pool-errors.js'
 import type { ToHost } from '../../shared/protocol/messages.js'
+import type { Worth } from '../observe/worth.js'
 import { hasRoomFor } from '../scheduler/placement.js'
 import type { PortSlots } from '../supervisor/port-slots.js'
 import type { Supervisor } from '../supervisor/supervisor.js'
@@ -34,6 +35,7 @@ export interface PortRoadParts {
   line: WaitingLine
   chooser: Chooser
   answers: Answers
+  worth: Worth | null
   /** What was posted and not begun can be taken back: the words that tell are shared. */
   canTakeBack: boolean
 }
@@ -265,7 +267,10 @@ export class PortRoad implements Road {
     const { id: taskId, slot, handlerId, payload, transferList } = task
     try {
       refuseDetached(transferList)
+      const { clock, worth } = this.#parts
+      const from = worth?.isDue() ? clock.now() : 0
       worker.link!.post({ kind: 'run', taskId, slot, handlerId, handler, payload }, transferList)
+      if (from > 0) worth!.onHandedOver(task, clock.now() - from)
     } catch (failure) {
       worker.posted--
       if (task.holder === worker) this.#release(task)

@@ -97,6 +97,7 @@ const judged: Record<keyof PoolOptions, { right: unknown[]; wrong: unknown[] }> 
     ],
   },
   recordTiming: { right: [true, false], wrong: [1, 'true', null] },
+  worthWarnings: { right: [true, false], wrong: [1, 'true', null] },
   workerHistogram: { right: [true, false], wrong: [0, 'false', null] },
   spin: { right: [true, false], wrong: [1, 'false', null] },
   lane: { right: [true, false], wrong: [1, 'false', null] },

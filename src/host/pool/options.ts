@@ -75,8 +75,13 @@ export interface PoolOptions extends LifeOptions {
   loadBalancer?: LoadBalancer | undefined
   /** Where tasks wait. Default: a `FifoQueue`. */
   queue?: TaskQueue | undefined
-  /** Keeps the histograms of wait and run times. Default `true`. */
+  /** Keeps the histograms of wait and run times, and measures what handlers cost. Default `true`. */
   recordTiming?: boolean | undefined
+  /**
+   * Warns, once for each handler, by `process.emitWarning`, when what was measured says that a worker is of no use to it: it
+   * waits, or it is over sooner than it is handed over. Default `true`.
+   */
+  worthWarnings?: boolean | undefined
   /** Keeps a histogram of run times for each worker. Default `false`. */
   workerHistogram?: boolean | undefined
   /**
@@ -124,6 +129,7 @@ export interface PoolSettings extends LifeSettings {
   readonly loadBalancer: LoadBalancer | null
   readonly queue: TaskQueue
   readonly recordTiming: boolean
+  readonly worthWarnings: boolean
   readonly workerHistogram: boolean
   /** Workers spin while there are fewer of them than this; 0: never. */
   readonly spinCores: number
@@ -168,6 +174,7 @@ const knownOptions = [
   'loadBalancer',
   'queue',
   'recordTiming',
+  'worthWarnings',
   'workerHistogram',
   'spin',
   'lane',
@@ -181,6 +188,7 @@ export function resolveOptions(given: unknown): PoolSettings {
   const { minThreads, maxThreads } = resolveSizes(options)
   const { idleTimeout = DEFAULT_IDLE_TIMEOUT_MS, closeTimeout = DEFAULT_CLOSE_TIMEOUT_MS } = options
   const { concurrentTasksPerWorker = 1, recordTiming = true, workerHistogram = false } = options
+  const { worthWarnings = true } = options
   const {
     lane = true,
     context = true,
@@ -216,6 +224,7 @@ export function resolveOptions(given: unknown): PoolSettings {
     loadBalancer: resolveBalancer(options.loadBalancer),
     queue,
     recordTiming: boolean('recordTiming', recordTiming),
+    worthWarnings: boolean('worthWarnings', worthWarnings),
     workerHistogram: boolean('workerHistogram', workerHistogram),
     spinCores: resolveSpin(options.spin),
     lane: boolean('lane', lane),

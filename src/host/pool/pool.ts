@@ -14,6 +14,7 @@ import type { Backend, BackendKind } from '../backend/backend.js'
 import { Dispatcher } from '../dispatch/dispatcher.js'
 import { Counters } from '../observe/counters.js'
 import { type PoolHistogram, poolHistogram, Timings } from '../observe/timings.js'
+import { type HandlerStats, Worth } from '../observe/worth.js'
 import { Admission } from '../queue/admission.js'
 import { Supervisor, type WorkerIds } from '../supervisor/supervisor.js'
 import type { WorkerView } from '../supervisor/worker-handle.js'
@@ -34,6 +35,7 @@ import { type RunOptions, resolveRun } from './run-options.js'
 import { durationStats, type PoolStats, workerStats } from './stats.js'
 import { Transport } from './transport.js'
 import { startProblem } from './worker-options.js'
+import { WorthWarnings } from './worth-warnings.js'
 
 export interface PoolEvents {
   drain: []
@@ -59,6 +61,7 @@ export class Pool<Module = any> extends EventEmitter<PoolEvents> {
   readonly #startedAt: number
   readonly #counters = new Counters()
   readonly #timings: Timings | null
+  readonly #worth: Worth | null
   readonly #histogram: PoolHistogram
   readonly #settler: Settler
   readonly #cancellation: Cancellation
@@ -93,6 +96,8 @@ export class Pool<Module = any> extends EventEmitter<PoolEvents> {
     )
     this.#timings = house !== undefined ? house.timings : settings.recordTiming ? new Timings() : null
     this.#histogram = poolHistogram(this.#timings)
+    const warnings = settings.worthWarnings ? new WorthWarnings(settings.concurrentTasksPerWorker) : null
+    this.#worth = settings.recordTiming ? new Worth(handler => warnings?.consider(handler)) : null
     this.#settler = new Settler({ onSettled: (task, wasAssigned) => this.#onSettled(task, wasAssigned) })
     this.#cancellation = new Cancellation({
       clock,
@@ -130,6 +135,7 @@ export class Pool<Module = any> extends EventEmitter<PoolEvents> {
       supervisor: this.#supervisor,
       settler: this.#settler,
       timings: this.#timings,
+      worth: this.#worth,
       queue: settings.queue,
       loadBalancer: settings.loadBalancer,
       handlers: this.#transport.handlers,
@@ -314,6 +320,7 @@ export class Pool<Module = any> extends EventEmitter<PoolEvents> {
       workers: this.workers.map(workerStats),
       waitTime: durationStats(this.#timings?.waitTime),
       runTime: durationStats(this.#timings?.runTime),
+      handlers: this.#handlerStats(),
       backend: this.#settings.backend,
       transport: this.#transport.name,
       transportReason: this.#transport.reason,
@@ -341,6 +348,11 @@ export class Pool<Module = any> extends EventEmitter<PoolEvents> {
       for (const key of Object.keys(counts) as (keyof typeof counts)[]) counts[key] += others[key]
     }
     return counts
+  }
+
+  #handlerStats(): HandlerStats[] {
+    const own = this.#worth?.handlers ?? []
+    return own.concat(...(this.#annexes?.opened ?? []).map(annex => annex.#handlerStats()))
   }
 
   #sum(own: number, of: (annex: Pool) => number): number {

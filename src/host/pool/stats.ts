@@ -2,6 +2,7 @@
 import type { BackendKind } from '../backend/backend.js'
 import type { TaskCounts } from '../observe/counters.js'
 import type { DurationSummary } from '../observe/histogram.js'
+import type { HandlerStats } from '../observe/worth.js'
 import type { WorkerView } from '../supervisor/worker-handle.js'
 import type { WorkerState } from '../supervisor/worker-life.js'
 import type { PoolState } from './pool-life.js'
@@ -37,6 +38,8 @@ export interface PoolStats {
   /** `null` with `recordTiming: false` and before the first answer. */
   waitTime: DurationStats | null
   runTime: DurationStats | null
+  /** What each handler costs, as far as workers have told yet; none with `recordTiming: false`, and none of inline workers. */
+  handlers: HandlerStats[]
   /** Where the pool's workers live; those of single handlers may live elsewhere. */
   backend: BackendKind
   /** How tasks reach them: through shared memory, by messages alone, through a pipe to a process, or not away at all. */

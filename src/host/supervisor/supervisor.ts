@@ -28,6 +28,7 @@ export interface SupervisorSettings extends LifeSettings {
   concurrentTasksPerWorker: number
   workerHistogram: boolean
   niceIncrement: number
+  recordTiming: boolean
   preload: Handler | null
   workerOptions: Record<string, unknown>
   /** Workers spin while there are fewer of them than this; 0: never. */
@@ -150,7 +151,7 @@ export class Supervisor {
 
   /** Starts a worker; throws what the runtime throws. */
   spawn(): WorkerHandle {
-    const { concurrentTasksPerWorker, workerHistogram, niceIncrement, preload, workerOptions } =
+    const { concurrentTasksPerWorker, workerHistogram, niceIncrement, preload, workerOptions, recordTiming } =
       this.#settings
     this.policy.onSpawn()
     const id = ++this.#ids.last
@@ -163,7 +164,8 @@ export class Supervisor {
       handle => this.giveUp(handle),
     )
     const limits = limitsOf(this.#settings)
-    const spec = { road: worker.holding.order(), preload, niceIncrement, limits, workerOptions }
+    const road = worker.holding.order()
+    const spec = { road, preload, niceIncrement, limits, measures: recordTiming, workerOptions }
     worker.link = this.#backend.start(spec, this.#listenerFor(worker))
     this.workers.push(worker)
     this.#shareCores()

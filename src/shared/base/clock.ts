@@ -37,10 +37,23 @@ export interface ThreadClock extends Clock {
    * by, the two threads' `now()` differ by.
    */
   origin(): number
+  /** Milliseconds in which this thread's event loop was not waiting. What blocks, or is kept off the cores, is not waiting. */
+  active(): number
+  /** Milliseconds in which this thread was on a core; `null` where the runtime cannot say. */
+  onCore(): number | null
 }
+
+type CpuUsage = { user: number; system: number }
+const { threadCpuUsage } = process as { threadCpuUsage?: () => CpuUsage }
 
 export const realClock: ThreadClock = {
   origin: () => Number(process.hrtime.bigint()) / 1e6 - performance.now(),
+  active: () => performance.eventLoopUtilization().active,
+  onCore() {
+    if (threadCpuUsage === undefined) return null
+    const { user, system } = threadCpuUsage.call(process)
+    return (user + system) / 1000
+  },
   now: () => performance.now(),
   epochNow,
   after(delayMs, callback, keepsAlive = false) {

@@ -28,6 +28,8 @@ export interface WorkerOrder {
   /** Loaded before the worker says it is ready; `null` when the pool has no file of its own. */
   preload: Handler | null
   limits: WorkerLimits | null
+  /** Tell now and then what tasks cost. */
+  measures: boolean
 }
 
 /** What a worker itself looks after; `Infinity`: no limit. */
@@ -36,6 +38,19 @@ export interface WorkerLimits {
   tasks: number
   /** What its heap, and the memory beside it that its values hold, may come to. */
   bytes: number
+}
+
+/** What measured tasks of one handler took since the worker told last: sums, in milliseconds. */
+export interface HandlerMeasure {
+  handlerId: number
+  tasks: number
+  runMs: number
+  /** In which the worker's event loop was not waiting. */
+  activeMs: number
+  /** In which the worker was on a core; `null` where the runtime cannot say. */
+  cpuMs: number | null
+  /** For reading payloads and writing answers. */
+  transferMs: number
 }
 
 /** How tasks will reach the worker. */
@@ -121,6 +136,7 @@ export type ToHost =
   | { kind: 'holding'; taskIds: number[]; received: number }
   /** It takes no more tasks: it was asked to leave, has begun all it may, or a file failed again after it was tried again. */
   | { kind: 'leaving' }
+  | { kind: 'measured'; handlers: HandlerMeasure[] }
   /** It holds more memory than it may; it works on until it is asked to leave. */
   | { kind: 'heavy' }
   /** It has loaded a module that exports a teardown. */

@@ -1,0 +1,140 @@
+// What a pool's handlers cost and what handing tasks over costs, handler by handler: whether a worker is worth it. Sums of
+// what was measured, here for one task in many and by the workers as they tell.
+import type { HandlerMeasure } from '../../shared/protocol/messages.js'
+
+/** Means over the tasks that were measured, in milliseconds; short ones are measured one in many. */
+export interface HandlerStats {
+  filename: string
+  name: string
+  /** Tasks that workers measured. */
+  measured: number
+  /** From the handler's call to its answer. */
+  runMs: number
+  /** Of that, the time in which the worker's event loop was not waiting. What reads a file synchronously, or is kept off the cores, is not waiting there. */
+  activeMs: number
+  /** Of that, the time in which the worker was on a core; `null` where the runtime cannot say (before Node 24). */
+  cpuMs: number | null
+  /** For reading the payload and writing the answer, in the worker. */
+  transferMs: number
+  /** For writing the payload, posting the task, reading the answer and settling the promise, on the pool's thread. */
+  handOverMs: number
+}
+
+interface Handed {
+  readonly handlerId: number
+  readonly filename: string
+  readonly name: string
+}
+
+interface Sums {
+  readonly filename: string
+  readonly name: string
+  readonly out: Mean
+  readonly back: Mean
+  measured: number
+  runMs: number
+  activeMs: number
+  cpuMs: number | null
+  transferMs: number
+}
+
+/** Looking at the clock costs what a short task costs: so much of what is measured may go to it. */
+const SKIPPED_OF_ONE_MS = 0.02
+/** Odd: tasks out and answers back often alternate. */
+const MOST_SKIPPED = 62
+/** What comes from outside must not fill the table. */
+const MOST_HANDLERS = 256
+
+export class Worth {
+  readonly #handlers = new Map<number, Sums>()
+  readonly #onNews: (handler: HandlerStats) => void
+  // The first of all, with all that is done only once, is none to judge by.
+  #toSkip = 1
+
+  /** @param onNews called when a worker has told more of a handler */
+  constructor(onNews: (handler: HandlerStats) => void) {
+    this.#onNews = onNews
+  }
+
+  /** To be asked each time a task is handed over or an answer is taken in: true when it is to be measured. */
+  isDue(): boolean {
+    return --this.#toSkip < 0
+  }
+
+  onHandedOver(task: Handed, ms: number): void {
+    this.#sumsOf(task)?.out.add(ms)
+    this.#skipAfter(ms)
+  }
+
+  onTakenIn(task: Handed, ms: number): void {
+    this.#sumsOf(task)?.back.add(ms)
+    this.#skipAfter(ms)
+  }
+
+  onMeasured(handlers: readonly HandlerMeasure[]): void {
+    for (const { handlerId, tasks, runMs, activeMs, cpuMs, transferMs } of handlers) {
+      const sums = this.#handlers.get(handlerId)
+      if (sums === undefined) continue
+      sums.measured += tasks
+      sums.runMs += runMs
+      sums.activeMs += activeMs
+      sums.cpuMs = cpuMs === null ? null : (sums.cpuMs ?? 0) + cpuMs
+      sums.transferMs += transferMs
+      this.#onNews(statsOf(sums))
+    }
+  }
+
+  get handlers(): HandlerStats[] {
+    return [...this.#handlers.values()].filter(({ measured }) => measured > 0).map(statsOf)
+  }
+
+  #skipAfter(ms: number): void {
+    this.#toSkip = Math.min(Math.floor(SKIPPED_OF_ONE_MS / ms), MOST_SKIPPED)
+  }
+
+  #sumsOf({ handlerId, filename, name }: Handed): Sums | undefined {
+    let sums = this.#handlers.get(handlerId)
+    if (sums === undefined && this.#handlers.size < MOST_HANDLERS) {
+      sums = {
+        filename,
+        name,
+        out: new Mean(),
+        back: new Mean(),
+        measured: 0,
+        runMs: 0,
+        activeMs: 0,
+        cpuMs: 0,
+        transferMs: 0,
+      }
+      this.#handlers.set(handlerId, sums)
+    }
+    return sums
+  }
+}
+
+class Mean {
+  #sum = 0
+  #count = 0
+
+  add(value: number): void {
+    this.#sum += value
+    this.#count++
+  }
+
+  get value(): number {
+    return this.#count === 0 ? 0 : this.#sum / this.#count
+  }
+}
+
+function statsOf({ filename, name, out, back, measured, ...sums }: Sums): HandlerStats {
+  return {
+    filename,
+    name,
+    measured,
+    runMs: sums.runMs / measured,
+    activeMs: sums.activeMs / measured,
+    cpuMs: sums.cpuMs === null ? null : sums.cpuMs / measured,
+    transferMs: sums.transferMs / measured,
+    handOverMs: out.value + back.value,
+  }
+}

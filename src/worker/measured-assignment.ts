@@ -1,0 +1,69 @@
+// A task whose handler is measured, from its call to its answer.
+import { realClock } from '../shared/base/clock.js'
+import type { PackedThrown } from '../shared/errors/remote-error.js'
+import type { FailureReason, Handler } from '../shared/protocol/messages.js'
+import type { Assignment } from './assignment.js'
+
+/** In milliseconds. */
+export interface Measure {
+  /** From the handler's call to its answer. */
+  runMs: number
+  activeMs: number
+  cpuMs: number | null
+  /** For writing the answer. */
+  writeMs: number
+}
+
+export class MeasuredAssignment implements Assignment {
+  readonly handlerId: number
+  readonly handler: Handler | null
+  readonly payload: unknown
+  readonly #task: Assignment
+  readonly #onMeasured: (measure: Measure) => void
+  readonly #cpuFrom: number | null
+  readonly #activeFrom: number
+  readonly #from: number
+
+  constructor(task: Assignment, onMeasured: (measure: Measure) => void) {
+    this.handlerId = task.handlerId
+    this.handler = task.handler
+    this.payload = task.payload
+    this.#task = task
+    this.#onMeasured = onMeasured
+    this.#cpuFrom = realClock.onCore()
+    this.#activeFrom = realClock.active()
+    this.#from = realClock.now()
+  }
+
+  get isCancelled(): boolean {
+    return this.#task.isCancelled
+  }
+
+  get cancelReason(): unknown {
+    return this.#task.cancelReason
+  }
+
+  makeSignal(): AbortSignal {
+    return this.#task.makeSignal()
+  }
+
+  markLoading(isLoading: boolean): void {
+    this.#task.markLoading(isLoading)
+  }
+
+  succeed(result: unknown): void {
+    this.#answer(() => this.#task.succeed(result))
+  }
+
+  fail(reason: FailureReason, error: PackedThrown, path: string): void {
+    this.#answer(() => this.#task.fail(reason, error, path))
+  }
+
+  #answer(give: () => void): void {
+    const to = realClock.now()
+    const activeMs = realClock.active() - this.#activeFrom
+    const cpuMs = this.#cpuFrom === null ? null : realClock.onCore()! - this.#cpuFrom
+    give()
+    this.#onMeasured({ runMs: to - this.#from, activeMs, cpuMs, writeMs: realClock.now() - to })
+  }
+}

@@ -1,0 +1,97 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { HandlerMeasure } from '../shared/protocol/messages.js'
+import type { Assignment } from './assignment.js'
+import { Meter } from './meter.js'
+
+/** A task that notes how it was answered. */
+function someTask(handlerId = 1) {
+  const answers: unknown[][] = []
+  const task: Assignment = {
+    handlerId,
+    handler: null,
+    payload: { of: handlerId },
+    isCancelled: false,
+    cancelReason: 'why',
+    makeSignal: () => AbortSignal.abort(),
+    markLoading: isLoading => answers.push(['loading', isLoading]),
+    succeed: result => answers.push(['succeeded', result]),
+    fail: (...failure) => answers.push(['failed', ...failure]),
+  }
+  return { task, answers }
+}
+
+function burn(milliseconds: number): void {
+  const end = performance.now() + milliseconds
+  while (performance.now() < end);
+}
+
+test('a task that is measured is the same to its handler, and is answered the same', () => {
+  const meter = new Meter(() => {})
+  const { task, answers } = someTask()
+  const measured = meter.measure(task)
+  assert.deepEqual(
+    [measured.handlerId, measured.handler, measured.payload, measured.isCancelled, measured.cancelReason],
+    [1, null, task.payload, false, 'why'],
+  )
+  assert.equal(measured.makeSignal().aborted, true)
+  measured.markLoading(true)
+  measured.succeed(7)
+  const packed = { value: 'thrown' } as never
+  meter.measure(task).fail('thrown', packed, 'here')
+  assert.deepEqual(answers, [
+    ['loading', true],
+    ['succeeded', 7],
+    ['failed', 'thrown', packed, 'here'],
+  ])
+})
+
+test('it tells of the first task at once, and then sums of many', () => {
+  const told: HandlerMeasure[][] = []
+  const meter = new Meter(handlers => told.push(handlers))
+  const run = (handlerId: number) => {
+    const measured = meter.measure(someTask(handlerId).task)
+    burn(2)
+    measured.succeed(null)
+  }
+  run(1)
+  assert.deepEqual(
+    told.map(handlers => handlers.map(({ handlerId, tasks }) => [handlerId, tasks])),
+    [[[1, 1]]],
+  )
+  let runs = 0
+  while (told.length < 2) {
+    run(1 + (runs++ % 2))
+  }
+  const sums = told[1]!
+  assert.equal(
+    sums.reduce((total, { tasks }) => total + tasks, 0),
+    runs,
+  )
+  for (const { tasks, runMs, transferMs } of sums) {
+    assert.ok(runMs >= 2 * tasks, `${runMs} ms in ${tasks} tasks`)
+    assert.ok(transferMs >= 0)
+  }
+})
+
+test('tasks of a millisecond are measured one and all, tiny ones one in 256', () => {
+  const meter = new Meter(() => {})
+  const measureDue = (taskCount: number, run: () => void) => {
+    let count = 0
+    for (let task = 0; task < taskCount; task++) {
+      if (!meter.isDue()) continue
+      count++
+      const measured = meter.measure(someTask().task)
+      run()
+      measured.succeed(null)
+    }
+    return count
+  }
+  assert.equal(
+    measureDue(5, () => burn(1.5)),
+    5,
+  )
+  const counts = Array.from({ length: 20 }, () => measureDue(2560, () => {}))
+  // A thread that loses its core in the middle of one makes a tiny task a long one.
+  assert.equal(Math.min(...counts), 10)
+})

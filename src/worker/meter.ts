@@ -1,0 +1,64 @@
+// What tasks cost in this worker: time on the clock, time on a core, time for reading and writing values. The host is told now
+// and then. Measuring takes some microseconds itself, so of short tasks one in many is measured.
+import { realClock } from '../shared/base/clock.js'
+import type { HandlerMeasure } from '../shared/protocol/messages.js'
+import type { Assignment } from './assignment.js'
+import { type Measure, MeasuredAssignment } from './measured-assignment.js'
+
+/** So many tasks of a millisecond go by unmeasured for each measured one: measuring is to cost below 1 %. */
+const SKIPPED_OF_ONE_MS = 0.3
+const MOST_SKIPPED = 255
+/** The host is told after the first task measured, then after so long, and after twice as long each time. */
+const FIRST_PAUSE_MS = 20
+const LONGEST_PAUSE_MS = 500
+
+export class Meter {
+  /** What reading the payload of the next task took. */
+  readMs = 0
+  readonly #tell: (handlers: HandlerMeasure[]) => void
+  readonly #sums = new Map<number, HandlerMeasure>()
+  #toSkip = 0
+  #tellAt = 0
+  #pauseMs = FIRST_PAUSE_MS
+
+  constructor(tell: (handlers: HandlerMeasure[]) => void) {
+    this.#tell = tell
+  }
+
+  /** To be asked once for each task: true when it is to be measured. */
+  isDue(): boolean {
+    return --this.#toSkip < 0
+  }
+
+  /** What `isDue` will say next. */
+  get isNextDue(): boolean {
+    return this.#toSkip <= 0
+  }
+
+  measure(task: Assignment): Assignment {
+    const { readMs } = this
+    this.readMs = 0
+    return new MeasuredAssignment(task, measure => this.#add(task.handlerId, readMs, measure))
+  }
+
+  #add(handlerId: number, readMs: number, { runMs, activeMs, cpuMs, writeMs }: Measure): void {
+    const transferMs = readMs + writeMs
+    this.#toSkip = Math.min(Math.floor(SKIPPED_OF_ONE_MS / runMs), MOST_SKIPPED)
+    const sum = this.#sums.get(handlerId)
+    if (sum === undefined)
+      this.#sums.set(handlerId, { handlerId, tasks: 1, runMs, activeMs, cpuMs, transferMs })
+    else {
+      sum.tasks++
+      sum.runMs += runMs
+      sum.activeMs += activeMs
+      sum.cpuMs = cpuMs === null ? null : sum.cpuMs! + cpuMs
+      sum.transferMs += transferMs
+    }
+    const now = realClock.now()
+    if (now < this.#tellAt) return
+    this.#tellAt = now + this.#pauseMs
+    this.#pauseMs = Math.min(2 * this.#pauseMs, LONGEST_PAUSE_MS)
+    this.#tell([...this.#sums.values()])
+    this.#sums.clear()
+  }
+}

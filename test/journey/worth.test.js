@@ -1,0 +1,65 @@
+// Whether a handler is worth a worker: what is measured, and what is said of it.
+import assert from 'node:assert/strict'
+import { fileURLToPath } from 'node:url'
+import { handler } from '../helpers/handler.js'
+import { test } from '../helpers/pool-test.js'
+
+const filename = handler('worth.js')
+
+/** The codes of warnings that name an export of the file, from now to the end of the test. */
+function listen(t) {
+  const heard = []
+  const listener = ({ code, message }) => {
+    const name = /^'(\w+)' of /.exec(message)?.[1]
+    if (name !== undefined) heard.push(`${name} ${code}`)
+  }
+  process.on('warning', listener)
+  t.after(() => process.off('warning', listener))
+  return heard
+}
+
+async function runUntil(isEnough, pool, name, payload) {
+  while (!isEnough()) await pool.run(payload, { name })
+}
+
+function figuresOf(pool, name) {
+  return pool.stats().handlers.find(figures => figures.name === name)
+}
+
+for (const backend of ['thread', 'process']) {
+  test(`a ${backend}’s handler that waits is told apart from one that computes, and is warned of once`, async (open, t) => {
+    const heard = listen(t)
+    const pool = open({ filename, minThreads: 1, maxThreads: 1, backend })
+    await runUntil(() => heard.length > 0, pool, 'waits')
+    const waiting = figuresOf(pool, 'waits')
+    assert.equal(waiting.filename, fileURLToPath(filename))
+    assert.ok(waiting.measured >= 20 && waiting.runMs >= 28, JSON.stringify(waiting))
+    assert.ok(waiting.activeMs < waiting.runMs / 5, JSON.stringify(waiting))
+    await runUntil(() => figuresOf(pool, 'computes')?.measured >= 20, pool, 'computes')
+    const computing = figuresOf(pool, 'computes')
+    assert.equal(computing.cpuMs === null, process.threadCpuUsage === undefined)
+    assert.ok(computing.activeMs > computing.runMs / 2, JSON.stringify(computing))
+    await runUntil(() => figuresOf(pool, 'waits').measured >= waiting.measured + 20, pool, 'waits')
+    assert.deepEqual(heard, ['waits LIDO_WAITING_HANDLER'])
+  })
+}
+
+test('a handler that is over sooner than its payload is handed over is warned of', async (open, t) => {
+  const heard = listen(t)
+  const pool = open({ filename, minThreads: 1, maxThreads: 1 })
+  const payload = Array.from({ length: 50 }, (_, index) => ({ index, name: `row ${index}` }))
+  const callUntilHeard = () => runUntil(() => heard.length > 0, pool, 'ignores', payload)
+  await Promise.all(Array.from({ length: 32 }, callUntilHeard))
+  assert.deepEqual(heard, ['ignores LIDO_TINY_HANDLER'])
+  const { runMs, handOverMs, transferMs } = figuresOf(pool, 'ignores')
+  assert.ok(runMs < handOverMs && runMs < transferMs, JSON.stringify({ runMs, handOverMs, transferMs }))
+})
+
+test('without worthWarnings the figures are kept and nothing is said; without recordTiming there are none', async (open, t) => {
+  const heard = listen(t)
+  const quiet = open({ filename, minThreads: 1, maxThreads: 1, worthWarnings: false })
+  await runUntil(() => figuresOf(quiet, 'waits')?.measured >= 22, quiet, 'waits')
+  const blind = open({ filename, minThreads: 1, maxThreads: 1, recordTiming: false })
+  for (let run = 0; run < 10; run++) await blind.run(null, { name: 'computes' })
+  assert.deepEqual([blind.stats().handlers, heard], [[], []])
+})
