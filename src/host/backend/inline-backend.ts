@@ -127,6 +127,8 @@ class InlineLink implements WorkerLink {
       this.#listener.onMessage(last.message)
     }
     this.#port.close()
+    // A port that nobody has listened at does not hear that the other one is closed.
+    if (this.#worker === null) this.#workerPort.close()
     this.#lingers()
     this.#worker?.end(() => this.#backend.onQuiet())
     this.#listener.onExit(exitCode, error)
