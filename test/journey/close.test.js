@@ -5,6 +5,7 @@ import { openFolder } from '../helpers/folder.js'
 import { handler } from '../helpers/handler.js'
 import { test } from '../helpers/pool-test.js'
 import { runProgram } from '../helpers/program.js'
+import { Queued } from '../helpers/queued.js'
 import { rejection, rejections } from '../helpers/rejection.js'
 import { reached, set, sharedWords } from '../helpers/shared-words.js'
 import { Track } from '../helpers/track.js'
@@ -121,6 +122,22 @@ test('close({ force: true }) rejects what waits and lets finish what runs', asyn
   track.releaseAll()
   assert.equal(await answers[0], 0)
   assert.deepEqual(await closed, { cutOff: 2, timedOut: false })
+})
+
+test('a task whose answer is there when the pool is destroyed is answered, and not counted as cut off', async open => {
+  const queued = new Queued(2)
+  const pool = open({ ...queued.options, minThreads: 1, maxThreads: 1 })
+  const answered = pool.run({ index: 0 }, { name: 'gated' })
+  const endless = rejection(pool.run({ index: 1 }, { name: 'endless' }))
+  await queued.starts(1)
+  const closed = pool.close()
+  queued.openGate()
+  // Nothing is taken in meanwhile; who begins the second has answered the first.
+  Atomics.wait(queued.words, 0, 1)
+  await pool.destroy()
+  assert.equal(await answered, 0)
+  assert.equal((await endless).reason, 'destroyed')
+  assert.deepEqual(await closed, { cutOff: 1, timedOut: false })
 })
 
 test('destroy() rejects everything at once, endless loops and the queue, and its threads end', async open => {

@@ -225,14 +225,10 @@ export class Dispatcher {
     this.#onRoom()
   }
 
-  rejectWaiting(error: PoolError): number {
-    let count = 0
-    for (const task of this.#waitingTasks()) {
-      this.#settler.reject(task, error)
-      count++
-    }
+  /** The pool ends. */
+  rejectWaiting(error: PoolClosedError): void {
+    for (const task of this.#waitingTasks()) this.#settler.cutOff(task, error)
     this.#onLeft()
-    return count
   }
 
   onReady(worker: WorkerHandle): void {
@@ -313,7 +309,8 @@ export class Dispatcher {
         continue
       }
       wasTold = true
-      this.#settler.reject(task, verdict)
+      if (error instanceof PoolClosedError) this.#settler.cutOff(task, error)
+      else this.#settler.reject(task, verdict)
     }
     if (returned.length > 0) this.#recall(returned)
     return wasTold

@@ -22,7 +22,6 @@ export class Closing {
   limit: Timer | null = null
   isShuttingDown = false
   timedOut = false
-  cutOff = 0
 
   constructor() {
     this.done = new Promise(resolve => {

@@ -5,7 +5,6 @@ import { type Clock, realClock } from '../../shared/base/clock.js'
 import { nextTaskId } from '../../shared/channel/claims.js'
 import {
   PoolClosedError,
-  type PoolError,
   QueueFullError,
   TaskCancelledError,
   TaskTimeoutError,
@@ -213,7 +212,7 @@ export class Pool<Module = any> extends EventEmitter<PoolEvents> {
     const { force = false } = checkCloseOptions(options)
     this.#closing ??= this.#beginClosing()
     this.#annexes?.close({ force })
-    if (force) this.#closing.cutOff += this.#dispatcher.rejectWaiting(new PoolClosedError('forced'))
+    if (force) this.#dispatcher.rejectWaiting(new PoolClosedError('forced'))
     this.#finishIfIdle()
     return await this.#closing.done
   }
@@ -451,12 +450,11 @@ export class Pool<Module = any> extends EventEmitter<PoolEvents> {
   }
 
   /** Rejects what is left and ends the workers; the one way to `closed`. */
-  #shutDown(error: PoolError, isPlanned = false): void {
+  #shutDown(error: PoolClosedError, isPlanned = false): void {
     const closing = this.#closing!
     if (closing.isShuttingDown) return
     closing.isShuttingDown = true
     closing.limit?.cancel()
-    closing.cutOff += this.#counters.pending
     this.#dispatcher.rejectWaiting(error)
     const stopped = isPlanned ? this.#supervisor.finish(error) : this.#supervisor.stop(error)
     this.#dispatcher.rejectWaiting(error)
@@ -466,7 +464,8 @@ export class Pool<Module = any> extends EventEmitter<PoolEvents> {
       movePool(this.#life, 'closed')
       this.#liveness.end()
       this.#stopListening()
-      const { cutOff, timedOut } = closing
+      const { timedOut } = closing
+      const cutOff = this.#settler.cutOffCount
       if (annexed === undefined) closing.resolve({ cutOff, timedOut })
       else closing.resolve({ cutOff: cutOff + annexed.cutOff, timedOut: timedOut || annexed.timedOut })
       this.#tell('close')

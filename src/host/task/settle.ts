@@ -1,4 +1,5 @@
 // The only place a caller's promise is settled.
+import type { PoolError } from '../../shared/errors/pool-errors.js'
 import type { Outcome, Task } from './task.js'
 import { moveTask } from './task-life.js'
 
@@ -7,6 +8,8 @@ export interface SettleListener {
 }
 
 export class Settler {
+  /** Tasks that did not get to finish because the pool ends. */
+  cutOffCount = 0
   readonly #listener: SettleListener
 
   constructor(listener: SettleListener) {
@@ -19,6 +22,12 @@ export class Settler {
 
   reject(task: Task, reason: unknown): void {
     this.#settle(task, 'rejected', reason)
+  }
+
+  /** The pool ends. */
+  cutOff(task: Task, error: PoolError): void {
+    this.cutOffCount++
+    this.#settle(task, 'rejected', error)
   }
 
   cancel(task: Task, reason: unknown): void {
