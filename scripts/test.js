@@ -25,6 +25,7 @@ const suites = {
   architecture: { folder: 'test/architecture', limitMs: 60_000 },
   journey: { folder: 'test/journey', limitMs: 120_000 },
   conformance: { folder: 'test/conformance', limitMs: 240_000 },
+  matrix: { folder: 'test/matrix', limitMs: 300_000 },
   faults: { folder: 'test/faults', isDeep: true, limitMs: 300_000 },
   examples: { folder: 'test/examples', limitMs: 300_000 },
   bench: { folder: 'test/bench', limitMs: 120_000 },
@@ -68,7 +69,11 @@ async function prepare() {
     const biome = join(dirname(require.resolve('@biomejs/biome/package.json')), 'bin', 'biome')
     await step('lint', [biome, 'check', '--error-on-warnings', '.'], true)
   }
-  if (asked.length > 0 && !asked.some(name => ['unit', 'codec', 'model', 'simulation'].includes(name))) return
+  if (
+    asked.length > 0 &&
+    !asked.some(name => ['unit', 'codec', 'model', 'simulation', 'matrix'].includes(name))
+  )
+    return
   rmSync(join(root, 'build', 'unit'), { recursive: true, force: true })
   await step('type check', [require.resolve('typescript/bin/tsc'), '-p', 'tsconfig.test.json'])
   // The tests' own build finds its own files, and under the conditions `model` and `simulation` theirs.

@@ -17,6 +17,8 @@ export interface Patch {
 export interface Copy {
   /** Imports a module of the copy, by its path. */
   load<Module>(path: string): Promise<Module>
+  /** For a process that imports it. */
+  urlOf(path: string): string
   remove(): void
 }
 
@@ -30,8 +32,10 @@ export function copyWith({ file, edits }: Patch, name: string): Copy {
   })
   const changed = join(folder, 'src', file)
   writeFileSync(changed, edits.reduce(edit, readFileSync(changed, 'utf8')))
+  const urlOf = (path: string) => pathToFileURL(join(folder, path)).href
   return {
-    load: path => import(pathToFileURL(join(folder, path)).href),
+    load: path => import(urlOf(path)),
+    urlOf,
     remove: () => rmSync(folder, { recursive: true, force: true }),
   }
 }

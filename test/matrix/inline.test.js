@@ -1,0 +1,3 @@
+import { holdAgainst } from './hold.js'
+
+holdAgainst('inline', 3)

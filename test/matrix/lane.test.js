@@ -1,0 +1,3 @@
+import { holdAgainst } from './hold.js'
+
+holdAgainst('lane', 3)

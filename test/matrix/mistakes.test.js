@@ -1,0 +1,23 @@
+// The matrix would notice: cases that pass fail with each of these mistakes, and say what is wrong.
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { copyWith } from '../../build/unit/test/helpers/patched-copy.js'
+import { mistakes } from './mistakes.js'
+import { played } from './played.js'
+
+const unharmed = new URL('../../build/unit/src/index.js', import.meta.url).href
+
+describe('a mistake in the host is found', () => {
+  for (const [index, { title, cases, says, ...patch }] of mistakes.entries()) {
+    test(title, async t => {
+      const flags = ['--match', cases, '--pool']
+      const before = await played(...flags, unharmed)
+      assert.equal(before.exitCode, 0, before.output + before.errors)
+      const copy = copyWith(patch, `matrix-${index}`)
+      t.after(() => copy.remove())
+      const { exitCode, output } = await played(...flags, copy.urlOf('src/index.js'), '--until-failure')
+      assert.equal(exitCode, 1, output)
+      assert.match(output, says)
+    })
+  }
+})

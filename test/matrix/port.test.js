@@ -1,0 +1,3 @@
+import { holdAgainst } from './hold.js'
+
+holdAgainst('port', 3)
