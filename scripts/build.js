@@ -17,6 +17,9 @@ const dist = join(root, 'dist')
 const next = join(root, 'build', 'dist')
 const stamp = join(dist, '.built')
 const entryUrl = './host/backend/entry-url.js'
+/** Files that say where others are: they stay where they are, and differ between the builds. */
+const places = [entryUrl, './adapters/body/place.js']
+const adapters = ['piscina', 'body', 'express']
 
 function compile(project, ...flags) {
   const { status } = spawnSync(process.execPath, [tsc, '-p', project, ...flags], {
@@ -24,6 +27,10 @@ function compile(project, ...flags) {
     stdio: 'inherit',
   })
   if (status !== 0) process.exit(status ?? 1)
+}
+
+function adapterDoors(extension) {
+  return adapters.map(name => `adapters/${name}/index.${extension}`)
 }
 
 function newestSource() {
@@ -59,7 +66,7 @@ function compileCjs() {
         verbatimModuleSyntax: false,
         erasableSyntaxOnly: false,
       },
-      files: ['src/index.ts', 'src/worker/index.ts', 'src/adapters/piscina/index.ts'],
+      files: ['index.ts', 'worker/index.ts', ...adapterDoors('ts')].map(file => `src/${file}`),
       include: [],
     }),
   )
@@ -70,17 +77,20 @@ function compileCjs() {
 /** Puts all that a door needs into its file. What bundlers look for stays apart, and adapters enter by the front door. */
 async function bundleDoors() {
   const doors = ['index.js', 'worker/index.js']
-  const adapter = 'adapters/piscina/index.js'
+  const [piscina, ...others] = adapterDoors('js')
   const entries = ['worker/entry.js', 'worker/process-entry.js', 'worker/inline-entry.js']
-  const esm = await bundleFor('esm', [...doors, adapter, ...entries])
-  const cjs = await bundleFor('cjs', doors)
+  // Workers run the ES modules whoever started them.
+  const handlers = ['adapters/body/parser.js']
+  const esm = await bundleFor('esm', [...doors, piscina, ...others, ...entries, ...handlers])
+  const cjs = await bundleFor('cjs', [...doors, ...others])
   // For `require()` the module is the class.
-  const cjsAdapter = await bundleFor('cjs', [adapter], 'module.exports = module.exports.Piscina')
+  const cjsAdapter = await bundleFor('cjs', [piscina], 'module.exports = module.exports.Piscina')
   for (const format of ['esm', 'cjs']) {
     const folder = join(next, format)
     for (const entry of readdirSync(folder, { recursive: true, withFileTypes: true })) {
       const path = join(entry.parentPath, entry.name)
-      if (entry.isFile() && path.endsWith('.js') && path !== join(folder, entryUrl)) rmSync(path)
+      const isPlace = places.some(place => path === join(folder, place))
+      if (entry.isFile() && path.endsWith('.js') && !isPlace) rmSync(path)
     }
   }
   for (const { path, contents } of [...esm, ...cjs, ...cjsAdapter]) writeFileSync(path, contents)
@@ -94,7 +104,9 @@ async function bundleFor(format, entries, footer = '') {
     setup({ onResolve }) {
       onResolve({ filter: /^#atomics$/ }, () => ({ path: join(folder, 'shared', 'base', 'atomics.js') }))
       onResolve({ filter: /entry-url\.js$/ }, () => ({ path: entryUrl, external: true }))
+      onResolve({ filter: /^\.\/place\.js$/ }, ({ path }) => ({ path, external: true }))
       onResolve({ filter: /^(\.\.\/){2}(worker\/)?index\.js$/ }, ({ path }) => ({ path, external: true }))
+      onResolve({ filter: /^\.\.\/body\/index\.js$/ }, ({ path }) => ({ path, external: true }))
     },
   }
   const { outputFiles } = await bundle({

@@ -4,7 +4,11 @@ import { posix } from 'node:path'
 import { readImports } from './read-imports.js'
 
 /** A file named by the user, checked where it comes in; and the worker's side, which the host reaches by URL. */
-const mayComputeImports = ['worker/handler-loader.ts', 'host/backend/inline-backend.ts']
+const mayComputeImports = [
+  'worker/handler-loader.ts',
+  'host/backend/inline-backend.ts',
+  'adapters/body/functions.ts',
+]
 
 /**
  * @param table architecture.json

@@ -1,0 +1,61 @@
+// A plan carried out: from the bytes of a body to its value, or to what is wrong with it. The same in a worker and in place.
+import { isDeeperThan } from './depth.js'
+import { type BodyFunctions, loadFunctions } from './functions.js'
+import { parseBody, type Reviver } from './json-text.js'
+import { LineError, parseLines } from './lines.js'
+import type { Plan, WorkerOutcome } from './plan.js'
+import { withoutPoison } from './poisoning.js'
+import { textOf } from './text.js'
+
+/**
+ * @param carriedDepth how deep a value may nest to cross to where it is wanted
+ * Rejects with what the user's functions threw.
+ */
+export async function carryOut(bytes: Uint8Array, plan: Plan, carriedDepth: number): Promise<WorkerOutcome> {
+  const functions = plan.functions === null ? null : await loadFunctions(plan.functions)
+  const outcome = parse(bytes, plan, functions, carriedDepth)
+  if (functions === null || outcome.kind !== 'value') return outcome
+  let { value } = outcome
+  if (functions.validate !== null) {
+    const validated = await functions.validate(value)
+    if (validated.issues !== null) return { kind: 'invalid', issues: validated.issues }
+    value = validated.value
+  }
+  return functions.select === null
+    ? { kind: 'value', value }
+    : { kind: 'value', value: await functions.select(value) }
+}
+
+function parse(
+  bytes: Uint8Array,
+  plan: Plan,
+  functions: BodyFunctions | null,
+  carriedDepth: number,
+): WorkerOutcome {
+  const text = textOf(bytes, plan.charset, plan.charsets)
+  if (isDeeperThan(plan.maxDepth, text)) return { kind: 'tooDeep' }
+  // What `select` returns is what crosses then.
+  if (!functions?.select && carriedDepth < plan.maxDepth && isDeeperThan(carriedDepth, text))
+    return { kind: 'notCarried', bytes }
+  try {
+    const value = parsed(text, plan, functions?.reviver ?? null)
+    return value === null
+      ? { kind: 'tooManyLines' }
+      : { kind: 'value', value: withoutPoison(value.value, text, plan) }
+  } catch (problem) {
+    // Also what a reviver throws: body-parser answers it like a text that is no JSON.
+    const line = problem instanceof LineError ? problem.line : 0
+    return {
+      kind: 'malformed',
+      message: problem instanceof Error ? problem.message : String(problem),
+      line,
+      bytes,
+    }
+  }
+}
+
+function parsed(text: string, plan: Plan, reviver: Reviver | null): { value: unknown } | null {
+  if (plan.format === 'json') return { value: parseBody(text, plan.isStrict, reviver) }
+  const values = parseLines(text, plan.maxLines, reviver)
+  return values === null ? null : { value: values }
+}

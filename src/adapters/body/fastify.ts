@@ -1,0 +1,138 @@
+// JSON and NDJSON bodies for Fastify, as a plugin that puts content type parsers in the place of its own. Fastify reads, and
+// below the threshold its own parser parses. Nothing of Fastify is imported: what is needed, the instance gives.
+import type { IncomingMessage } from 'node:http'
+import { parseInPlace, parseInPool } from './large-body.js'
+import {
+  linesTypes,
+  ownOptions,
+  type ParseOptions,
+  parseOptionNames,
+  resolveParsing,
+  type Settings,
+} from './options.js'
+import { PoolOfReader } from './own-pool.js'
+import type { Outcome, Plan, Poisoning } from './plan.js'
+import { httpProblem, tooDeep, tooManyLines } from './problems.js'
+
+export interface FastifyJsonOptions extends ParseOptions {
+  /** Bytes. Default: the instance's `bodyLimit`. A route's own `bodyLimit` goes before. */
+  bodyLimit?: number | undefined
+  /** Default `'application/json'`. */
+  contentType?: string | RegExp | (string | RegExp)[] | undefined
+}
+
+export interface FastifyNdjsonOptions extends FastifyJsonOptions {
+  /** Values above which a body is refused with 413. Default 100,000. */
+  maxLines?: number | undefined
+}
+
+type Done = (error: Error | null, body?: unknown) => void
+type Parser = (request: any, body: any, done: Done) => void
+
+/** What the plugin needs of an instance. */
+export interface FastifyInstanceLike {
+  readonly initialConfig: object
+  addContentTypeParser(contentType: any, options: any, parser: any): unknown
+  getDefaultJsonParser(onProtoPoisoning: any, onConstructorPoisoning: any): unknown
+  addHook(name: any, hook: any): unknown
+}
+
+export type FastifyBodyPlugin = (instance: FastifyInstanceLike, options: unknown, done: () => void) => void
+
+/** To be registered: `await fastify.register(fastifyJson({ … }))`. Throws `InvalidOptionError`. */
+export function fastifyJson(options?: FastifyJsonOptions): FastifyBodyPlugin {
+  const own = ownOptions(options, [...parseOptionNames, 'bodyLimit', 'contentType'])
+  return pluginOf('lido-json', own, 'json', 'application/json')
+}
+
+/** One JSON value on each line; `request.body` is the array of them. Throws `InvalidOptionError`. */
+export function fastifyNdjson(options?: FastifyNdjsonOptions): FastifyBodyPlugin {
+  const own = ownOptions(options, [...parseOptionNames, 'bodyLimit', 'contentType', 'maxLines'])
+  return pluginOf('lido-ndjson', own, 'lines', linesTypes)
+}
+
+function pluginOf(
+  name: string,
+  options: FastifyNdjsonOptions,
+  format: Plan['format'],
+  otherwise: string | string[],
+): FastifyBodyPlugin {
+  const { bodyLimit, contentType = otherwise } = options
+  // What is wrong with the options is told where they are given.
+  resolveParsing(options, format)
+  const plugin: FastifyBodyPlugin = (instance, _options, done) => {
+    const config = instance.initialConfig as {
+      onProtoPoisoning?: Poisoning
+      onConstructorPoisoning?: Poisoning
+    }
+    const { onProtoPoisoning = 'error', onConstructorPoisoning = 'error' } = config
+    const settings = resolveParsing(
+      { onProtoPoisoning, onConstructorPoisoning, strict: false, ...options },
+      format,
+    )
+    const { plan } = settings
+    const own = instance.getDefaultJsonParser(plan.onProtoPoisoning, plan.onConstructorPoisoning) as Parser
+    const holder = new PoolOfReader(settings.pool)
+    instance.addContentTypeParser(
+      contentType,
+      { parseAs: 'buffer', bodyLimit },
+      parserOf(settings, holder, own),
+    )
+    instance.addHook('onClose', () => holder.close())
+    done()
+  }
+  return Object.assign(plugin, {
+    // It is for the instance that registers it, not for a scope of its own.
+    [Symbol.for('skip-override')]: true,
+    [Symbol.for('fastify.display-name')]: name,
+    [Symbol.for('plugin-meta')]: { name, fastify: '5.x' },
+  })
+}
+
+function parserOf({ plan, threshold }: Settings, holder: PoolOfReader, own: Parser): Parser {
+  const isFrameworks =
+    plan.format === 'json' && plan.functions === null && plan.maxDepth === Number.POSITIVE_INFINITY
+  return (request: { raw: IncomingMessage }, bytes: Buffer, done) => {
+    const isLarge = bytes.length >= threshold && bytes.length > 0
+    if (!isLarge && (isFrameworks || (bytes.length === 0 && plan.format === 'json')))
+      return own(request, bytes, done)
+    const parsing = isLarge ? parseInPool(holder, request.raw, bytes, plan) : parseInPlace(bytes, plan)
+    const settle = (outcome: Outcome) => {
+      if (outcome.kind === 'value') done(null, outcome.value)
+      else done(problemOf(outcome, plan, () => ownComplaint(own, request)))
+    }
+    parsing.then(settle, done)
+  }
+}
+
+/** Fastify's own error, had from its own parser by the shortest text that is no JSON. */
+function ownComplaint(own: Parser, request: unknown): Error {
+  let complaint: Error | null = null
+  own(request, '{', error => {
+    complaint = error
+  })
+  return complaint ?? httpProblem(new SyntaxError('Body is not valid JSON'), 400, 'entity.parse.failed')
+}
+
+function problemOf(outcome: Exclude<Outcome, { kind: 'value' }>, plan: Plan, complain: () => Error): Error {
+  switch (outcome.kind) {
+    case 'malformed':
+      return outcome.line === 0
+        ? complain()
+        : Object.assign(complain(), { message: outcome.message, line: outcome.line })
+    case 'tooDeep':
+      return tooDeep(plan.maxDepth)
+    case 'tooManyLines':
+      return tooManyLines(plan.maxLines)
+    case 'invalid':
+      return notValid(outcome.issues)
+  }
+}
+
+/** As when a schema of Fastify's refuses a body. */
+function notValid(issues: unknown): Error {
+  const validation = Array.isArray(issues) ? issues : [issues]
+  const { instancePath = '', message = 'is not valid' } = Object(validation[0])
+  const fields = { code: 'FST_ERR_VALIDATION', validation, validationContext: 'body' }
+  return httpProblem(new Error(`body${instancePath} ${message}`), 400, 'entity.invalid', fields)
+}

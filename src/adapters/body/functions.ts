@@ -1,0 +1,69 @@
+// The user's own functions for bodies, found by name in a module of his: in the worker for large bodies, here for small ones.
+import type { Reviver } from './json-text.js'
+import type { FunctionNames } from './plan.js'
+
+export interface BodyFunctions {
+  readonly reviver: Reviver | null
+  /** Resolves to what is wrong with the value, or to `null`; `value` is then what it became. */
+  readonly validate: ((value: unknown) => Promise<Validated>) | null
+  readonly select: ((value: unknown) => unknown) | null
+}
+
+export interface Validated {
+  readonly issues: unknown
+  readonly value: unknown
+}
+
+type Check = ((value: unknown) => unknown) & { errors?: unknown }
+
+/** What schema libraries have in common: https://standardschema.dev */
+interface StandardSchema {
+  readonly '~standard': { validate(value: unknown): unknown }
+}
+
+/** Rejects with what the module threw, and with a `TypeError` when it has no such function. */
+export async function loadFunctions(names: FunctionNames): Promise<BodyFunctions> {
+  const namespace: object = await import(names.module)
+  return {
+    reviver: names.reviver === null ? null : (functionOf(namespace, names.reviver, names.module) as Reviver),
+    validate: names.validate === null ? null : validatorOf(namespace, names.validate, names.module),
+    select: names.select === null ? null : functionOf(namespace, names.select, names.module),
+  }
+}
+
+function validatorOf(namespace: object, name: string, module: string): BodyFunctions['validate'] {
+  const found = memberOf(namespace, name)
+  if (isStandardSchema(found)) {
+    return async value => {
+      const result = (await found['~standard'].validate(value)) as { issues?: unknown; value?: unknown }
+      return { issues: result.issues ?? null, value: result.value }
+    }
+  }
+  const check: Check = functionOf(namespace, name, module)
+  return async value => {
+    const verdict = await check(value)
+    if (verdict === undefined || verdict === null || verdict === true) return { issues: null, value }
+    // Compiled schemas answer `false` and keep the reasons beside the function.
+    return { issues: verdict === false ? (check.errors ?? []) : verdict, value }
+  }
+}
+
+function functionOf(namespace: object, name: string, module: string): (value: unknown) => unknown {
+  const found = memberOf(namespace, name)
+  if (typeof found === 'function') return found as (value: unknown) => unknown
+  throw new TypeError(`No function named '${name}' is exported from ${module}. Export one, or name another.`)
+}
+
+/** Own members only, of the module or of what it exports by default. */
+function memberOf(namespace: object, name: string): unknown {
+  if (Object.hasOwn(namespace, name)) return (namespace as Record<string, unknown>)[name]
+  const inner: unknown = (namespace as { default?: unknown }).default
+  if (inner === null || (typeof inner !== 'object' && typeof inner !== 'function')) return undefined
+  return Object.hasOwn(inner, name) ? (inner as Record<string, unknown>)[name] : undefined
+}
+
+function isStandardSchema(found: unknown): found is StandardSchema {
+  if (found === null || (typeof found !== 'object' && typeof found !== 'function')) return false
+  const { '~standard': standard } = found as Partial<StandardSchema>
+  return typeof standard?.validate === 'function'
+}

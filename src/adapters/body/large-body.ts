@@ -1,0 +1,40 @@
+// A large body's way: its bytes are given to a worker, and what comes back is its value or what is wrong with it.
+import type { IncomingMessage } from 'node:http'
+import { carryOut } from './carry-out.js'
+import { whileConnected } from './connection.js'
+import type { PoolOfReader } from './own-pool.js'
+import { parserUrl } from './place.js'
+import type { Outcome, Plan, WorkerOutcome } from './plan.js'
+import { problemOf } from './problems.js'
+
+/** Nothing crosses where a body is parsed in place. */
+const ANY_DEPTH = Number.POSITIVE_INFINITY
+
+/** Rejects with an `HttpProblem`, and with what a function of the user's threw. */
+export async function parseInPool(
+  holder: PoolOfReader,
+  request: IncomingMessage,
+  bytes: Uint8Array,
+  plan: Plan,
+): Promise<Outcome> {
+  const own = ownBuffer(bytes)
+  const options = { filename: parserUrl, name: 'parse', transferList: [own.buffer as ArrayBuffer] }
+  try {
+    const outcome: WorkerOutcome = await whileConnected(request, signal =>
+      holder.pool.run({ bytes: own, plan }, { ...options, signal }),
+    )
+    // As deep as that it is the framework's own parser's, and takes the time that it takes there.
+    return outcome.kind === 'notCarried' ? await parseInPlace(outcome.bytes, plan) : outcome
+  } catch (error) {
+    throw problemOf(error)
+  }
+}
+
+export function parseInPlace(bytes: Uint8Array, plan: Plan): Promise<Outcome> {
+  return carryOut(bytes, plan, ANY_DEPTH) as Promise<Outcome>
+}
+
+/** Bytes that share their buffer with others are not ours to give away. */
+function ownBuffer(bytes: Uint8Array): Uint8Array {
+  return bytes.byteLength === bytes.buffer.byteLength ? bytes : new Uint8Array(bytes)
+}

@@ -1,0 +1,86 @@
+// What is told to a server when a body or a task cannot be had, in the shape that Express and Fastify answer by: `status`,
+// `statusCode`, `expose`, `headers`. What body-parser has words for is told in its words.
+import { isPoolError, type PoolError, type RestartLimitError } from '../../index.js'
+
+/** What the clients of a busy server are asked to wait. */
+const RETRY_AFTER_SECONDS = 1
+
+export interface HttpProblem extends Error {
+  readonly status: number
+  readonly statusCode: number
+  /** Whether the client may read the message. */
+  readonly expose: boolean
+  readonly type: string
+  readonly code?: string
+  readonly headers?: Readonly<Record<string, string>>
+}
+
+export function httpProblem<Fields extends object>(
+  error: Error,
+  status: number,
+  type: string,
+  fields?: Fields,
+): HttpProblem & Fields {
+  const common = { expose: status < 500, statusCode: status, status, type }
+  return Object.assign(error, common, fields) as unknown as HttpProblem & Fields
+}
+
+/** The text is no JSON. `body` is what was read, made only when somebody asks. */
+export function malformed(message: string, line: number, readBody: () => string): HttpProblem {
+  const problem = httpProblem(new SyntaxError(message), 400, 'entity.parse.failed', line > 0 ? { line } : {})
+  return Object.defineProperty(problem, 'body', { get: readBody, enumerable: true, configurable: true })
+}
+
+export function tooDeep(maxDepth: number): HttpProblem {
+  const message = `request entity nests deeper than ${maxDepth} levels`
+  return httpProblem(new Error(message), 400, 'entity.too.deep', { limit: maxDepth })
+}
+
+export function tooManyLines(maxLines: number): HttpProblem {
+  const message = `request entity has more than ${maxLines} lines`
+  return httpProblem(new Error(message), 413, 'lines.too.many', { limit: maxLines })
+}
+
+export function invalid(issues: unknown): HttpProblem & { issues: unknown } {
+  return httpProblem(new Error('request entity is not valid'), 422, 'entity.invalid', { issues })
+}
+
+/** The client left before its answer was there. The server says nothing; whoever logs is told as body-parser tells it. */
+export function clientGone(): HttpProblem {
+  return httpProblem(new Error('request aborted'), 400, 'request.aborted', { code: 'ECONNABORTED' })
+}
+
+/** An error of `pool.run()` as a server would answer it; a handler's own error as it is. */
+export function problemOf(error: unknown): unknown {
+  if (!isPoolError(error)) return error
+  switch (error.code) {
+    case 'ERR_LIDO_TASK_CANCELLED':
+      return isHttpProblem(error.cause) ? error.cause : unavailable(error, 'the task was cancelled')
+    case 'ERR_LIDO_QUEUE_FULL':
+      return unavailable(error, 'too many tasks wait')
+    case 'ERR_LIDO_TASK_TIMEOUT':
+      return unavailable(error, 'the task took too long')
+    case 'ERR_LIDO_POOL_CLOSED':
+      return unavailable(error, 'the pool is closed')
+    case 'ERR_LIDO_RESTART_LIMIT':
+      return unavailable(error, 'workers do not start', (error as RestartLimitError).retryAfter / 1000)
+    default:
+      return httpProblem(failure(error, 'the task failed in its worker'), 500, 'task.failed', {
+        code: error.code,
+      })
+  }
+}
+
+function unavailable(error: PoolError, reason: string, seconds = 0): HttpProblem {
+  const wait = Math.max(RETRY_AFTER_SECONDS, Math.ceil(seconds))
+  const fields = { code: error.code, headers: { 'Retry-After': String(wait) } }
+  return httpProblem(failure(error, reason), 503, 'service.unavailable', fields)
+}
+
+function failure(cause: PoolError, message: string): Error {
+  return new Error(message, { cause })
+}
+
+function isHttpProblem(value: unknown): value is HttpProblem {
+  return value instanceof Error && typeof (value as Partial<HttpProblem>).status === 'number'
+}

@@ -1,0 +1,37 @@
+// The same as promises, for servers of plain `node:http`.
+import type { IncomingMessage } from 'node:http'
+import { type BodyMiddleware, json, ndjson } from './middleware.js'
+import type { JsonOptions, NdjsonOptions } from './options.js'
+
+export interface BodyReader<Body = any> {
+  /**
+   * Resolves to the body; to `undefined` when the request has none or one of another type. Rejects with an `HttpProblem`,
+   * whose `status`, `headers` and, if `expose` is true, `message` are for the client, or with what a function of the
+   * `module` threw.
+   */
+  (request: IncomingMessage): Promise<Body>
+  /** Closes the pool that parses, unless it was given. Later large bodies reject with status 503. */
+  close(): Promise<void>
+}
+
+/** Throws `InvalidOptionError`, and an `Error` when body-parser is not installed. */
+export function jsonReader<Body = any>(options?: JsonOptions): BodyReader<Body> {
+  return readerOf(json(options))
+}
+
+/** Throws as `jsonReader()` does. */
+export function ndjsonReader<Line = any>(options?: NdjsonOptions): BodyReader<Line[]> {
+  return readerOf(ndjson(options))
+}
+
+function readerOf<Body>(middleware: BodyMiddleware): BodyReader<Body> {
+  const read = (request: IncomingMessage) =>
+    new Promise<Body>((resolve, reject) => {
+      // body-parser hands the response to `verify` and has no other use for it.
+      middleware(request, undefined as never, problem => {
+        if (problem) reject(problem as Error)
+        else resolve((request as IncomingMessage & { body: Body }).body)
+      })
+    })
+  return Object.assign(read, { close: () => middleware.close() })
+}

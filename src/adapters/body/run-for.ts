@@ -1,0 +1,30 @@
+// A task on behalf of a request: cancelled when the client leaves, and refused in the words of HTTP.
+import type { IncomingMessage } from 'node:http'
+import type { HandlerName, PayloadOf, Pool, ResultOf, RunOptions } from '../../index.js'
+import { whileConnected } from './connection.js'
+import { problemOf } from './problems.js'
+
+/**
+ * `pool.run()` tied to the request: when the client leaves before the answer is there, the task is cancelled. Rejects with
+ * the handler's own error, or with an `HttpProblem`: `status` 503 and a `Retry-After` header when the queue is full, the
+ * pool is closed, or a limit of time is over; 500 when the worker is lost; `type` `request.aborted` when the client left.
+ */
+export async function runFor<
+  Module = any,
+  Name extends HandlerName<Module> = HandlerName<Module> & 'default',
+>(
+  request: IncomingMessage,
+  pool: Pool<Module>,
+  payload?: PayloadOf<Module, Name>,
+  options?: RunOptions & { name?: Name | undefined },
+): Promise<ResultOf<Module, Name>> {
+  try {
+    return await whileConnected(request, gone => {
+      const given = options?.signal
+      const signal = given === undefined ? gone : AbortSignal.any([gone, given])
+      return pool.run(payload, { ...options, signal } as RunOptions & { name?: Name | undefined })
+    })
+  } catch (error) {
+    throw problemOf(error)
+  }
+}

@@ -1,0 +1,59 @@
+// HTTP by hand over real sockets, so that a test can send what no client library would, and stop anywhere.
+import { once } from 'node:events'
+import { connect } from 'node:net'
+import { text } from 'node:stream/consumers'
+
+/** Starts a `node:http` server on a free port; it and its connections are gone when the test ends. */
+export async function listen(t, server) {
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.after(() => {
+    server.closeAllConnections()
+    return new Promise(resolve => server.close(resolve))
+  })
+  return server.address().port
+}
+
+/** A request's bytes. `body` gets a Content-Length unless the headers say how long it is. */
+export function requestBytes({ method = 'POST', path = '/', headers = {}, body = null }) {
+  const all = { host: 'localhost', connection: 'close', ...headers }
+  const isSized = Object.keys(all).some(name => /^(content-length|transfer-encoding)$/i.test(name))
+  const bytes = Buffer.from(body ?? '')
+  if (body !== null && !isSized) all['content-length'] = bytes.length
+  const lines = Object.entries(all).map(([name, value]) => `${name}: ${value}\r\n`)
+  return Buffer.concat([Buffer.from(`${method} ${path} HTTP/1.1\r\n${lines.join('')}\r\n`), bytes])
+}
+
+export function chunk(data) {
+  const bytes = Buffer.from(data)
+  return Buffer.concat([Buffer.from(`${bytes.length.toString(16)}\r\n`), bytes, Buffer.from('\r\n')])
+}
+
+export const lastChunk = Buffer.from('0\r\n\r\n')
+
+export async function open(port) {
+  const socket = connect(port, '127.0.0.1')
+  socket.on('error', () => {})
+  await once(socket, 'connect')
+  return socket
+}
+
+/** Sends a request on a connection of its own; resolves to `{ status, headers, body }`. */
+export async function send(port, request) {
+  const socket = await open(port)
+  const answer = text(socket)
+  socket.write(requestBytes(request))
+  return parseAnswer(await answer)
+}
+
+export function parseAnswer(answer) {
+  const end = answer.indexOf('\r\n\r\n')
+  const [first, ...lines] = answer.slice(0, end).split('\r\n')
+  const headers = Object.fromEntries(lines.map(line => line.split(/: ?(.*)/s).slice(0, 2)))
+  const lowered = Object.fromEntries(
+    Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]),
+  )
+  let body = answer.slice(end + 4)
+  if (lowered['transfer-encoding'] === 'chunked') body = body.replace(/[0-9a-f]+\r\n|\r\n/g, '')
+  return { status: Number(first.split(' ')[1]), headers: lowered, body }
+}
