@@ -1,0 +1,228 @@
+// Clients that leave, workers that die, queues that are full: with real sockets, for each framework, and what stays behind.
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import { describe, test } from 'node:test'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
+import { gzipSync } from 'node:zlib'
+import express from 'express'
+import Fastify from 'fastify'
+import { Pool } from 'lido'
+import { fastifyJson, jsonReader } from 'lido/body'
+import { json } from 'lido/express'
+import { alive } from '../helpers/alive.js'
+import { chunk, listen, open, requestBytes, send } from '../helpers/raw-http.js'
+import { untilItWorks } from '../helpers/retry.js'
+import { reached, set, sharedWords } from '../helpers/shared-words.js'
+
+setFlagsFromString('--expose-gc')
+const collectGarbage = runInNewContext('gc')
+const STARTED = 0
+const GATE = 1
+const module = new URL('./body-functions.js', import.meta.url)
+const headers = { 'content-type': 'application/json' }
+const body = JSON.stringify({ items: Array.from({ length: 200 }, (_, index) => index) })
+
+/** Each starts a server that echoes bodies, counts requests that ended well in `answered`, and tells of errors by `told`. */
+const frameworks = {
+  async Express(t, options, told) {
+    const app = express()
+    // Express writes errors to the console, but not in this one.
+    app.set('env', 'test')
+    app.use(json(options))
+    app.post('/', (request, response) => response.json(request.body))
+    app.use((error, _request, _response, next) => {
+      told(error)
+      next(error)
+    })
+    return await listen(t, createServer(app))
+  },
+  async Fastify(t, { limit, ...options }, told) {
+    const app = Fastify({ forceCloseConnections: true, bodyLimit: limit })
+    await app.register(fastifyJson(options))
+    app.addHook('onError', async (_request, _reply, error) => told(error))
+    app.post('/', async request => request.body)
+    await app.listen({ host: '127.0.0.1', port: 0 })
+    t.after(() => app.close())
+    return app.server.address().port
+  },
+  async 'node:http'(t, options, told) {
+    const read = jsonReader(options)
+    const server = createServer((request, response) => {
+      read(request).then(
+        value => response.end(JSON.stringify(value)),
+        error => {
+          told(error)
+          response.writeHead(error.status ?? 500, error.headers).end()
+        },
+      )
+    })
+    return await listen(t, server)
+  },
+}
+
+/** Errors as they are told, each to be awaited. */
+function listener() {
+  const found = []
+  const waiting = []
+  return {
+    told(error) {
+      const waiter = waiting.shift()
+      if (waiter) waiter(error)
+      else found.push(error)
+    },
+    next: () =>
+      found.length > 0
+        ? Promise.resolve(found.shift())
+        : alive(new Promise(resolve => waiting.push(resolve))),
+  }
+}
+
+function openPool(t, options = {}) {
+  const pool = new Pool({ minThreads: 1, maxThreads: 1, ...options })
+  t.after(() => pool.destroy())
+  return pool
+}
+
+for (const [name, start] of Object.entries(frameworks)) {
+  describe(name, () => {
+    const parts = requestBytes({ headers, body })
+    const headersEnd = parts.indexOf('\r\n\r\n') + 4
+    const chunkedHead = requestBytes({ headers: { ...headers, 'transfer-encoding': 'chunked' } })
+    const unfinished = {
+      'after the headers': [parts.subarray(0, headersEnd)],
+      'in the middle of the body': [parts.subarray(0, headersEnd + 100)],
+      'in the middle of a chunk': [chunkedHead, chunk(body.slice(0, 50)).subarray(0, 20)],
+      'between two chunks': [chunkedHead, chunk(body.slice(0, 50))],
+    }
+
+    for (const [stage, sent] of Object.entries(unfinished)) {
+      test(`a client that leaves ${stage} costs no task`, async t => {
+        const pool = openPool(t)
+        const { told, next } = listener()
+        const port = await start(t, { pool, threshold: 0 }, told)
+        const socket = await open(port)
+        for (const bytes of sent) socket.write(bytes)
+        // The server has them when it has answered a request that came later.
+        await send(port, { headers, body: '[1]' })
+        socket.destroy()
+        const error = await next()
+        assert.equal(error.statusCode, 400)
+        const { status } = await send(port, { headers, body })
+        assert.deepEqual([status, pool.stats().tasks.accepted], [200, 2])
+      })
+    }
+
+    test('a client that leaves while its body is parsed has its task cancelled', async t => {
+      const words = sharedWords(2)
+      const pool = openPool(t, { workerData: words, cancelGrace: 0 })
+      const { told, next } = listener()
+      const port = await start(t, { pool, threshold: 0, module, select: 'gated' }, told)
+      const socket = await open(port)
+      socket.write(parts)
+      await reached(words, STARTED)
+      socket.destroy()
+      const error = await next()
+      assert.deepEqual([error.status, error.type, error.code], [400, 'request.aborted', 'ECONNABORTED'])
+      assert.equal(pool.stats().tasks.cancelled, 1)
+      set(words, GATE)
+      assert.equal((await send(port, { headers, body })).body, body)
+    })
+
+    test('a client that leaves while its body waits costs no worker', async t => {
+      const words = sharedWords(2)
+      const pool = openPool(t, { workerData: words })
+      const { told, next } = listener()
+      const port = await start(t, { pool, threshold: 0, module, select: 'gated' }, told)
+      const first = send(port, { headers, body })
+      await reached(words, STARTED)
+      const socket = await open(port)
+      socket.write(parts)
+      await untilItWorks(() => assert.equal(pool.queueSize, 1))
+      socket.destroy()
+      assert.equal((await next()).type, 'request.aborted')
+      set(words, GATE)
+      assert.equal((await first).body, body)
+      assert.deepEqual([Atomics.load(words, STARTED), pool.stats().tasks.cancelled], [1, 1])
+    })
+
+    test('a full queue is answered with 503, and when to come again', async t => {
+      const words = sharedWords(2)
+      const pool = openPool(t, { workerData: words, maxQueue: 0 })
+      const { told, next } = listener()
+      const port = await start(t, { pool, threshold: 0, module, select: 'gated' }, told)
+      const first = send(port, { headers, body })
+      await reached(words, STARTED)
+      const refused = await send(port, { headers, body })
+      assert.deepEqual([refused.status, refused.headers['retry-after']], [503, '1'])
+      const error = await next()
+      assert.deepEqual(
+        [error.type, error.code, error.expose],
+        ['service.unavailable', 'ERR_LIDO_QUEUE_FULL', false],
+      )
+      set(words, GATE)
+      assert.equal((await first).status, 200)
+    })
+
+    for (const [death, select, code, options] of [
+      ['exits', 'exit', 'ERR_LIDO_WORKER_EXIT', {}],
+      [
+        'reaches its heap limit',
+        'hungry',
+        'ERR_WORKER_OUT_OF_MEMORY',
+        { resourceLimits: { maxOldGenerationSizeMb: 40 } },
+      ],
+    ]) {
+      test(`a worker that ${death} in the middle is answered with 500, and the next one works`, async t => {
+        const pool = openPool(t, options)
+        const { told, next } = listener()
+        const port = await start(t, { pool, threshold: 1000, module, select }, told)
+        // What is parsed here would end this process.
+        const { status } = await send(port, { headers, body: body.padEnd(1000) })
+        assert.equal(status, 500)
+        const error = await next()
+        assert.deepEqual(
+          [error.status, error.type, error.code, error.expose],
+          [500, 'task.failed', code, false],
+        )
+        assert.equal(await pool.run({ items: [] }, { filename: module, name: 'reasons' }), undefined)
+      })
+    }
+
+    test('a closed pool is answered with 503', async t => {
+      const pool = openPool(t)
+      const { told } = listener()
+      const port = await start(t, { pool, threshold: 0 }, told)
+      await pool.close()
+      assert.equal((await send(port, { headers, body })).status, 503)
+    })
+
+    test('a handful of gzip bombs and torn bodies leave no memory behind', async t => {
+      const pool = openPool(t)
+      const { told } = listener()
+      const limit = 4_000_000
+      const port = await start(t, { pool, threshold: 0, limit }, told)
+      const bomb = gzipSync(Buffer.alloc(50_000_000, '1'))
+      const torn = Buffer.alloc(2_000_000, '[')
+      const held = () => process.memoryUsage().arrayBuffers
+      await send(port, { headers, body: torn })
+      const before = held()
+      for (let round = 0; round < 5; round++) {
+        const asked = { headers: { ...headers, 'content-encoding': 'gzip' }, body: bomb }
+        const expected = name === 'Fastify' ? 400 : 413
+        assert.equal((await send(port, asked)).status, expected)
+        assert.equal((await send(port, { headers, body: torn })).status, 400)
+        const socket = await open(port)
+        socket.write(requestBytes({ headers: { ...headers, 'content-length': 3_000_000 }, body: torn }))
+        await once(socket.resume().end(), 'close')
+      }
+      assert.equal((await send(port, { headers, body })).body, body)
+      // What is held for ever fails the test's time limit.
+      await untilItWorks(() => {
+        collectGarbage()
+        assert.ok(held() < before + 2 * limit)
+      })
+    })
+  })
+}

@@ -1,0 +1,53 @@
+// Functions for parsed bodies, as a user's module has them.
+import { setImmediate as turn } from 'node:timers/promises'
+import { workerData } from 'lido/worker'
+
+const STARTED = 0
+const GATE = 1
+
+export const total = ({ items }) => items.reduce((sum, item) => sum + item, 0)
+
+/** As validators that are compiled ahead of time: the verdict, and the reasons beside the function. */
+export function compiled({ items }) {
+  const wrong = items.findIndex(item => typeof item !== 'number')
+  compiled.errors =
+    wrong < 0 ? null : [{ instancePath: `/items/${wrong}`, message: 'must be number', keyword: 'type' }]
+  return wrong < 0
+}
+
+export const reasons = ({ items }) => (Array.isArray(items) ? undefined : ['items must be an array'])
+
+/** As schema libraries have it in common. */
+export const schema = {
+  '~standard': {
+    version: 1,
+    vendor: 'test',
+    validate: value =>
+      typeof value?.a === 'number'
+        ? { value: { doubled: value.a * 2 } }
+        : { issues: [{ message: 'a must be a number', path: ['a'] }] },
+  },
+}
+
+export const dates = (_key, value) => (/^\d{4}-\d\d-\d\dT/.test(value) ? new Date(value) : value)
+
+export function throwing() {
+  throw Object.assign(new RangeError('too many'), { status: 409 })
+}
+
+export function exit() {
+  process.exit(3)
+}
+
+export function hungry() {
+  const held = []
+  for (;;) held.push(new Array(1_000_000).fill(held.length))
+}
+
+/** Says that it has begun, and ends when the gate is open, or never when its task is cancelled. */
+export async function gated(value) {
+  Atomics.add(workerData, STARTED, 1)
+  Atomics.notify(workerData, STARTED)
+  while (Atomics.load(workerData, GATE) === 0) await turn()
+  return value
+}

@@ -1,0 +1,220 @@
+// What readers do beyond the framework's own: functions of a module, lines, limits of depth; and what is refused at once.
+import assert from 'node:assert/strict'
+import { createServer } from 'node:http'
+import { after, describe, test } from 'node:test'
+import express from 'express'
+import { Pool } from 'lido'
+import { json as doorJson, fastifyJson, jsonReader, ndjsonReader, runFor } from 'lido/body'
+import { json, ndjson } from 'lido/express'
+import { handler } from '../helpers/handler.js'
+import { runProgram } from '../helpers/program.js'
+import { listen, open, requestBytes, send } from '../helpers/raw-http.js'
+import { reached, sharedWords } from '../helpers/shared-words.js'
+
+const pool = new Pool({ minThreads: 1, maxThreads: 1 })
+after(() => pool.close())
+
+const module = new URL('./body-functions.js', import.meta.url)
+const headers = { 'content-type': 'application/json' }
+const linesHeaders = { 'content-type': 'application/x-ndjson' }
+
+/** Answers with the body, or with what an error says. */
+async function serve(t, parser) {
+  const app = express()
+  app.use(parser)
+  app.post('/', (request, response) => response.json({ body: request.body }))
+  app.use((error, _request, response, _next) => {
+    const { status = 500, type, message, issues, line, limit } = error
+    response.status(status).json({ type, message, issues, line, limit })
+  })
+  const port = await listen(t, createServer(app))
+  return async (body, all = headers) => {
+    const answer = await send(port, { headers: all, body })
+    return { status: answer.status, ...JSON.parse(answer.body) }
+  }
+}
+
+for (const [place, threshold] of [
+  ['in the pool', 0],
+  ['in place', Number.POSITIVE_INFINITY],
+]) {
+  describe(`${place}`, () => {
+    test('what select returns is the body', async t => {
+      const ask = await serve(t, json({ pool, threshold, module, select: 'total' }))
+      assert.deepEqual(await ask('{"items":[1,2]}'), { status: 200, body: 3 })
+    })
+
+    test('what a validator refuses is answered with 422 and the reasons', async t => {
+      const ask = await serve(t, json({ pool, threshold, module, validate: 'reasons', select: 'total' }))
+      assert.deepEqual(await ask('{"items":[1,2]}'), { status: 200, body: 3 })
+      const { status, type, issues } = await ask('{"items":1}')
+      assert.deepEqual([status, type, issues], [422, 'entity.invalid', ['items must be an array']])
+    })
+
+    test('a validator that answers false keeps its reasons beside itself', async t => {
+      const ask = await serve(t, json({ pool, threshold, module, validate: 'compiled' }))
+      const { status, issues } = await ask('{"items":["1"]}')
+      assert.deepEqual([status, issues[0].instancePath], [422, '/items/0'])
+    })
+
+    test('a schema of the common standard checks, and makes the value', async t => {
+      const ask = await serve(t, json({ pool, threshold, module, validate: 'schema' }))
+      assert.deepEqual(await ask('{"a":2}'), { status: 200, body: { doubled: 4 } })
+      assert.deepEqual((await ask('{"a":"2"}')).issues, [{ message: 'a must be a number', path: ['a'] }])
+    })
+
+    test('what a function throws arrives as it is, with its status', async t => {
+      const ask = await serve(t, json({ pool, threshold, module, select: 'throwing' }))
+      const { status, message } = await ask('{}')
+      assert.deepEqual([status, message], [409, 'too many'])
+    })
+
+    test('a function that is not there is the operator’s to mend', async t => {
+      const ask = await serve(t, json({ pool, threshold, module, select: 'totals' }))
+      const { status, message } = await ask('{}')
+      assert.equal(status, 500)
+      assert.match(message, /No function named 'totals' is exported from file:.*body-functions\.js/)
+    })
+
+    test('a reviver revives', async t => {
+      const read = jsonReader({ pool, threshold, module, reviver: 'dates' })
+      let body
+      const server = createServer(async (request, response) => {
+        body = await read(request)
+        response.end()
+      })
+      const port = await listen(t, server)
+      await send(port, { headers, body: '{"at":"2026-11-21T00:00:00Z"}' })
+      assert.deepEqual(body, { at: new Date('2026-11-21T00:00:00Z') })
+    })
+
+    test('maxDepth is the last that is accepted', async t => {
+      const ask = await serve(t, json({ pool, threshold, maxDepth: 3 }))
+      assert.equal((await ask('{"[[[[":[{}],"}":"\\"[[["}')).status, 200)
+      assert.deepEqual(await ask('[[[[]]]]'), {
+        status: 400,
+        type: 'entity.too.deep',
+        message: 'request entity nests deeper than 3 levels',
+        limit: 3,
+      })
+    })
+
+    test('keys that poison are refused or removed when that is asked for', async t => {
+      const refusing = await serve(t, json({ pool, threshold, onProtoPoisoning: 'error' }))
+      assert.equal((await refusing('{"__proto__":1}')).type, 'entity.parse.failed')
+      const removing = await serve(t, json({ pool, threshold, onProtoPoisoning: 'remove' }))
+      assert.deepEqual((await removing('[{"__proto__":1,"a":2}]')).body, [{ a: 2 }])
+    })
+
+    test('lines become an array, blank ones are passed over, an error names its line', async t => {
+      const ask = await serve(t, ndjson({ pool, threshold, maxLines: 3 }))
+      assert.deepEqual(await ask('', linesHeaders), { status: 200, body: [] })
+      const good = [
+        '{"a":1}\r\n\r\n2\n \t\n"three"',
+        '{"a":1}\n2\n"three"\n',
+        '{"a":1}\n2\r\n"three"\r\n\n\n',
+      ]
+      for (const body of good) {
+        assert.deepEqual(await ask(body, linesHeaders), { status: 200, body: [{ a: 1 }, 2, 'three'] })
+      }
+      const bad = await ask('1\n\n{"a":\n3', linesHeaders)
+      assert.deepEqual([bad.status, bad.type, bad.line], [400, 'entity.parse.failed', 3])
+      assert.match(bad.message, /^Line 3: /)
+      const many = await ask('1\n2\n3\n4', linesHeaders)
+      assert.deepEqual([many.status, many.type, many.limit], [413, 'lines.too.many', 3])
+    })
+  })
+}
+
+test('readers of node:http resolve to the body, and to undefined without one', async t => {
+  const readers = { '/json': jsonReader(), '/lines': ndjsonReader() }
+  const server = createServer(async (request, response) => {
+    response.end(String(JSON.stringify(await readers[request.url](request))))
+  })
+  const port = await listen(t, server)
+  const ask = async asked => (await send(port, asked)).body
+  assert.equal(await ask({ path: '/json', headers, body: '{"a":1}' }), '{"a":1}')
+  assert.equal(await ask({ path: '/json', method: 'GET' }), 'undefined')
+  assert.equal(await ask({ path: '/lines', headers: linesHeaders, body: '1\n2' }), '[1,2]')
+})
+
+test('a task that is run for a request is cancelled when its client leaves, and else answers', async t => {
+  const words = sharedWords(6)
+  const own = new Pool({ filename: handler('queued.js'), workerData: words, maxThreads: 1, maxQueue: 0 })
+  t.after(() => own.destroy())
+  const ends = []
+  const server = createServer((request, response) => {
+    const name = request.url.slice(1)
+    const end = runFor(request, own, { index: 0, length: 2 }, { name })
+    ends.push(end)
+    end.then(
+      value => response.end(JSON.stringify(value)),
+      error => response.writeHead(error.status, error.headers).end(),
+    )
+  })
+  const port = await listen(t, server)
+  assert.equal((await send(port, { path: '/sized' })).body, '{"index":0,"text":"xx"}')
+  const socket = await open(port)
+  socket.write(requestBytes({ path: '/patient' }))
+  await reached(words, 0, 2)
+  const refused = await send(port, { path: '/sized' })
+  assert.deepEqual([refused.status, refused.headers['retry-after']], [503, '1'])
+  socket.destroy()
+  await assert.rejects(ends[1], { type: 'request.aborted', status: 400 })
+  assert.equal(own.stats().tasks.cancelled, 1)
+})
+
+describe('what is no option is refused at once, in words', () => {
+  const wrong = [
+    [{ treshold: 1 }, 'treshold', /There is no option 'treshold'\. Known are pool, threshold,/],
+    [{ threshold: -1 }, 'threshold', /must be an integer of at least 0, or Infinity; got -1/],
+    [{ threshold: '1mb' }, 'threshold', /got '1mb'/],
+    [{ pool: {} }, 'pool', /must be a Pool; got an object/],
+    [{ strict: 1 }, 'strict', /must be true or false; got 1/],
+    [{ reviver: () => {} }, 'reviver', /functions do not cross to a worker; got a function/],
+    [{ select: 'x' }, 'module', /The option 'select' names an export of 'module', which is missing/],
+    [{ module }, 'module', /needs at least one of validate, select, reviver/],
+    [{ module: './x.js', select: 'x' }, 'module', /must be an absolute path/],
+    [{ module: new URL('data:text/javascript,'), select: 'x' }, 'module', /must be an absolute path/],
+    [{ onProtoPoisoning: 'throw' }, 'onProtoPoisoning', /must be 'error', 'remove' or 'ignore'; got 'throw'/],
+  ]
+  for (const [options, option, message] of wrong) {
+    test(message.source.slice(0, 40), () => {
+      const refusal = { name: 'InvalidOptionError', code: 'ERR_LIDO_INVALID_OPTION', option, message }
+      assert.throws(() => json(options), refusal)
+      if (!('strict' in options)) assert.throws(() => fastifyJson(options), refusal)
+    })
+  }
+
+  test('the doors share their functions', () => assert.equal(doorJson, json))
+})
+
+test('a program whose servers are closed ends by itself, with the pool that nobody closed', async () => {
+  const program = `
+    import { createServer } from 'node:http'
+    import { once } from 'node:events'
+    import express from '${import.meta.resolve('express')}'
+    import Fastify from '${import.meta.resolve('fastify')}'
+    import { fastifyJson, json } from '${import.meta.resolve('lido/body')}'
+    const big = JSON.stringify({ text: 'x'.repeat(200_000) })
+    const send = async url => {
+      const headers = { 'content-type': 'application/json' }
+      const answer = await fetch(url, { method: 'POST', headers, body: big })
+      return (await answer.json()).length
+    }
+    const app = express()
+    app.use(json({ limit: '1mb' }))
+    app.post('/', (request, response) => response.json({ length: request.body.text.length }))
+    const server = createServer(app).listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    const fastify = Fastify()
+    await fastify.register(fastifyJson())
+    fastify.post('/', async request => ({ length: request.body.text.length }))
+    const url = await fastify.listen({ port: 0, host: '127.0.0.1' })
+    console.log(await send('http://127.0.0.1:' + server.address().port), await send(url))
+    await fastify.close()
+    server.closeAllConnections()
+    server.close()`
+  const { exitCode, output, errors } = await runProgram(program)
+  assert.deepEqual({ exitCode, output, errors }, { exitCode: 0, output: '200000 200000\n', errors: '' })
+})
