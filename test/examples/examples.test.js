@@ -112,7 +112,18 @@ test('io-and-cpu shows each part and the whole with and without the pool', async
   ])
 })
 
-for (const name of ['csv', 'key-derivation', 'server', 'rendering', 'io-and-cpu']) {
+test('body shows large bodies with each parser, and answers all of them', async () => {
+  const output = await expectTable('body', [
+    'express.json()',
+    'lido, the whole value',
+    'lido, what the route needs',
+    'a worker for each body',
+    'piscina, by hand',
+  ])
+  for (const row of readRows(output)) assert.equal(row.at(-1), '0', `failed: ${row}`)
+})
+
+for (const name of ['csv', 'key-derivation', 'server', 'rendering', 'io-and-cpu', 'body']) {
   test(`${name} refuses an option it does not know and names the nearest`, async () => {
     const { exitCode, errors } = await runExample(name, '--maxThread', '2')
     assert.equal(exitCode, 2)

@@ -1,0 +1,46 @@
+// Keeps the ways to a parsed body, each as middleware for Express that leaves the parsed body in `request.body`.
+import { Worker } from 'node:worker_threads'
+import express from 'express'
+import { json } from 'lido/express'
+
+const limit = '100mb'
+const module = new URL('./orders.js', import.meta.url)
+const mostThreads = 2
+
+export const parsers = {
+  /** Express' own: on the event loop. */
+  own: () => [express.json({ limit })],
+
+  /** In lido's pool; the whole value comes back. */
+  lido: () => [json({ limit })],
+
+  /** In lido's pool; only what the route needs comes back. */
+  select: () => [json({ limit, module, select: 'summarize' })],
+
+  /** By hand: a worker for each request. */
+  workers: () =>
+    byHand(bytes => {
+      const worker = new Worker(new URL('./parse-once.js', import.meta.url), {
+        workerData: bytes,
+        transferList: [bytes.buffer],
+      })
+      return new Promise((resolve, reject) => worker.once('message', resolve).once('error', reject))
+    }),
+
+  /** By hand: piscina. */
+  async piscina() {
+    const { Piscina } = await import('piscina')
+    const pool = new Piscina({ filename: module.href, minThreads: 1, maxThreads: mostThreads })
+    return byHand(bytes => pool.run(bytes, { transferList: [bytes.buffer] }))
+  },
+}
+
+function byHand(parse) {
+  return [
+    express.raw({ limit, type: 'application/json' }),
+    async (request, _response, next) => {
+      if (request.body !== undefined) request.body = await parse(new Uint8Array(request.body))
+      next()
+    },
+  ]
+}
