@@ -5,6 +5,7 @@ import { roster } from './roster.js'
 const { adapter, packageName, settings } = roster[process.argv[2]]
 
 const contestant = {
+  adapter,
   importPackage: () => (packageName === null ? null : import(packageName)),
   /** Loads everything; the pool itself begins when what this gives is called. */
   async prepare() {

@@ -34,6 +34,8 @@ const fullTimes = {
   floodTasks: 1_000_000,
   cancelTasks: 15_000,
   serverSeconds: { 10: 1.2, 1000: 2.5 },
+  bodySeconds: 6,
+  bodyBytes: 10_000_000,
 }
 const quickTimes = {
   processWarmUpMs: 200,
@@ -46,6 +48,8 @@ const quickTimes = {
   floodTasks: 100_000,
   cancelTasks: 4_000,
   serverSeconds: { 10: 0.4, 1000: 1 },
+  bodySeconds: 1.5,
+  bodyBytes: 2_000_000,
 }
 
 /** The numbers of workers that scaling is shown at; with too few cores the last one stands for all that cannot be. */
@@ -95,6 +99,7 @@ export function createProgramme({ machine, loops, times, isScaling }) {
       limitMs: 60_000,
     }),
     createServerMatch(times, cores),
+    createBodyMatch(times),
     ...(isScaling ? createScalingMatches(times, { cores, loops }) : []),
   ]
 }
@@ -168,6 +173,22 @@ function createServerMatch(times, workers) {
     poolNames: ['lido', 'piscina', 'unpooled'],
     launch: { environment: { NODE_ENV: 'production' } },
     limitMs: 60_000,
+  })
+}
+
+function createBodyMatch({ bodyBytes, bodySeconds }) {
+  return createSingle('body', {
+    settings: {
+      workers: 2,
+      bytes: bodyBytes,
+      perSecond: 2,
+      connections: 10,
+      warmUpSeconds: bodySeconds / 3,
+      durationSeconds: bodySeconds,
+    },
+    poolNames: ['lido', 'piscina', 'unpooled'],
+    launch: { environment: { NODE_ENV: 'production' } },
+    limitMs: 90_000,
   })
 }
 

@@ -3,7 +3,7 @@
 // `plays` says in which trials. Candidates are settings that were tried to find each peer's best ones; they play when
 // `--pools` names them.
 const noServer = ['echo', 'blocked-host', 'all-cores', 'idle', 'first-result', 'memory', 'flood', 'cancel']
-const withServer = [...noServer, 'server']
+const withServer = [...noServer, 'server', 'body']
 
 const lido = { adapter: 'lido', packageName: 'lido', plays: withServer }
 const piscina = { adapter: 'piscina', packageName: 'piscina', plays: withServer, role: 'peer' }
@@ -33,7 +33,7 @@ export const roster = {
   'poolifier-tuned': { ...poolifier, settings: { enableEvents: false } },
 
   'post-message': { ...bare, plays: ['echo'], adapter: 'post-message' },
-  unpooled: { ...bare, plays: ['server'], adapter: 'unpooled' },
+  unpooled: { ...bare, plays: ['server', 'body'], adapter: 'unpooled' },
 
   // Candidates.
   'piscina-64': { ...piscina, settings: { concurrentTasksPerWorker: 64 } },

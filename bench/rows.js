@@ -1,4 +1,4 @@
-// What is printed: P1 to P13, each with the figure it reads from a cell of programme.js and the bars it is held against.
+// What is printed: P1 to P13 and the rows of examples, each with the figure it reads from a cell of programme.js and the bars it is held against.
 // A ratio is always ours / theirs. `against`: a pool's name, 'best peer', or null where the figure itself is judged.
 import { payloads } from './payloads.js'
 import { bareName } from './roster.js'
@@ -186,6 +186,33 @@ export const rows = [
   },
   ...serverRows(10),
   ...serverRows(1000),
+  {
+    bar: 'body',
+    id: 'body-small-p99',
+    title: 'small requests beside JSON bodies of 10 MB, 2 a second: p99',
+    cellId: 'body',
+    figure: 'smallMsP99',
+    unit: 'ms',
+    bars: [atMost(0.2, 'unpooled')],
+  },
+  {
+    bar: 'body',
+    id: 'body-loop',
+    title: 'the same: event loop late by, at most',
+    cellId: 'body',
+    figure: 'loopDelayMsMax',
+    unit: 'ms',
+    bars: [atMost(25)],
+  },
+  {
+    bar: 'body',
+    id: 'body-large',
+    title: 'the same: large bodies answered',
+    cellId: 'body',
+    figure: 'largePerSecond',
+    unit: 'per second',
+    bars: [atLeast(0.9, 'unpooled')],
+  },
 ]
 
 /** Rows without a bar that only play when they are named: one caller alone, whose figures are all round trips. */

@@ -75,10 +75,17 @@ test('a bar without its opponent is not measured, and says why', async () => {
   assert.match(alone[0].bars[0].reason, /piscina/)
 })
 
+test('large bodies are answered by lido, by a peer and by the framework itself', async () => {
+  const { rows: judged, failures } = await runJson('--only', 'body', '--rounds', '1')
+  assert.deepEqual(failures, [])
+  for (const { id, pools } of judged)
+    assert.deepEqual(Object.keys(pools), ['lido', 'piscina', 'unpooled'], id)
+})
+
 test('rows have names of their own, and every bar from P1 to P13 has a row', () => {
   assert.equal(new Set(rows.map(row => row.id)).size, rows.length)
   const bars = Array.from({ length: 13 }, (_, i) => `P${i + 1}`)
-  assert.deepEqual([...new Set(rows.map(row => row.bar))], bars)
+  assert.deepEqual([...new Set(rows.map(row => row.bar))], [...bars, 'body'])
 })
 
 test('a row, a pool or a number that does not exist is answered with those that do', async () => {

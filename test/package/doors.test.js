@@ -11,6 +11,8 @@ const doors = {
     ...['WorkerExitError', 'WorkerMemoryError', 'WorkerStartError'],
     ...['isPoolError', 'move', 'transferableSymbol', 'valueSymbol'],
   ],
+  'lido/body': ['fastifyJson', 'fastifyNdjson', 'json', 'jsonReader', 'ndjson', 'ndjsonReader', 'runFor'],
+  'lido/express': ['json', 'ndjson', 'runFor'],
   'lido/worker': ['isWorkerThread', 'move', 'transferableSymbol', 'valueSymbol', 'workerData'],
 }
 /** Node 20 to 24 know the first name, later ones both. Without it, `require()` gets the CommonJS build. */
@@ -81,6 +83,46 @@ describe('every door', () => {
     assert.equal(exitCode, 1)
     assert.match(errors, /ERR_PACKAGE_PATH_NOT_EXPORTED/)
   })
+})
+
+describe('the doors for bodies', () => {
+  const names = ['lido/body', 'lido/express'].map(door => doors[door])
+
+  test('import() finds them, with their names', async () => {
+    const program = `
+      const names = async door => Object.keys(await import(door)).sort()
+      console.log(JSON.stringify([await names('lido/body'), await names('lido/express')]))`
+    assert.deepEqual(answer(await run('import-bodies.mjs', program)), names)
+  })
+
+  for (const flags of [[], [withoutRequireOfModules]]) {
+    test(`large bodies are parsed from CommonJS${flags.length > 0 ? ', without require() of ES modules' : ''}`, async () => {
+      const program = `
+        const { fastifyJson, json } = require('lido/body')
+        const names = door => Object.keys(require(door)).filter(name => name !== 'module.exports').sort()
+        // What the plugin asks of Fastify.
+        let parser
+        let close
+        const fastify = {
+          initialConfig: {},
+          getDefaultJsonParser: () => () => {},
+          addContentTypeParser: (type, options, given) => { parser = given },
+          addHook: (name, hook) => { close = hook },
+        }
+        fastifyJson({ threshold: 1 })(fastify, {}, () => {})
+        const raw = { socket: new (require('node:events'))() }
+        parser({ raw }, Buffer.from('{"a":[1]}'), async (error, body) => {
+          await close()
+          let missing
+          try { json() } catch (error) { missing = error.message }
+          console.log(JSON.stringify([names('lido/body'), names('lido/express'), error, body, missing]))
+        })`
+      const missing =
+        "Bodies are read by the package 'body-parser', which is not installed. Run: npm install body-parser"
+      const found = answer(await run('bodies.cjs', program, ...flags))
+      assert.deepEqual(found, [...names, null, { a: [1] }, missing])
+    })
+  }
 })
 
 describe('a task', () => {

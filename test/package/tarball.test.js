@@ -35,15 +35,22 @@ const packedModules = [
   'worker/process-entry.js',
   'worker/inline-entry.js',
   'adapters/piscina/index.js',
+  'adapters/body/index.js',
+  'adapters/body/place.js',
+  'adapters/express/index.js',
   'host/backend/entry-url.js',
 ]
+/** Workers run the ES modules whoever started them: of these there is one build. */
+const workerModules = ['adapters/body/parser.js']
 
 test('the tarball holds both builds and the pages that the README names, and nothing else', t => {
   const modules = expectedModules()
   // Of the modules only the doors are packed, each with all it needs; of the types all are.
-  const isPacked = name => name.endsWith('.d.ts') || packedModules.includes(name)
+  const packed = [...packedModules, ...workerModules]
+  const isPacked = name => name.endsWith('.d.ts') || packed.includes(name)
   const isWorkerSide = name =>
-    name.startsWith('worker/') && !/^worker\/(index|task-context|worker-state)\./.test(name)
+    (name.startsWith('worker/') && !/^worker\/(index|task-context|worker-state)\./.test(name)) ||
+    workerModules.some(module => name.startsWith(module.replace(/js$/, '')))
   const expected = [
     ...['ARCHITECTURE.md', 'CHANGELOG.md', 'CONTRIBUTING.md', 'LICENSE', 'README.md', 'package.json'],
     ...filesIn(join(root, 'docs')).map(name => `docs/${name}`),
@@ -97,7 +104,14 @@ test('every way of resolving types finds those that fit the code, through every 
   })
   const [output] = await Promise.all([text(child.stdout), once(child, 'close')])
   const { analysis } = JSON.parse(output)
-  assert.deepEqual(Object.keys(analysis.entrypoints), ['.', './worker', './piscina', './package.json'])
+  assert.deepEqual(Object.keys(analysis.entrypoints), [
+    '.',
+    './worker',
+    './piscina',
+    './body',
+    './express',
+    './package.json',
+  ])
   for (const [door, { resolutions }] of Object.entries(analysis.entrypoints)) {
     for (const way of ['node10', 'node16-cjs', 'node16-esm', 'bundler']) {
       const { resolution } = resolutions[way]

@@ -1,5 +1,5 @@
 // A plan carried out: from the bytes of a body to its value, or to what is wrong with it. The same in a worker and in place.
-import { isDeeperThan } from './depth.js'
+import { isTextDeeper, isValueDeeper } from './depth.js'
 import { type BodyFunctions, loadFunctions } from './functions.js'
 import { parseBody, type Reviver } from './json-text.js'
 import { LineError, parseLines } from './lines.js'
@@ -33,24 +33,21 @@ function parse(
   carriedDepth: number,
 ): WorkerOutcome {
   const text = textOf(bytes, plan.charset, plan.charsets)
-  if (isDeeperThan(plan.maxDepth, text)) return { kind: 'tooDeep' }
-  // What `select` returns is what crosses then.
-  if (!functions?.select && carriedDepth < plan.maxDepth && isDeeperThan(carriedDepth, text))
-    return { kind: 'notCarried', bytes }
+  if (isTextDeeper(plan.maxDepth, text)) return { kind: 'tooDeep' }
   try {
-    const value = parsed(text, plan, functions?.reviver ?? null)
-    return value === null
-      ? { kind: 'tooManyLines' }
-      : { kind: 'value', value: withoutPoison(value.value, text, plan) }
+    const found = parsed(text, plan, functions?.reviver ?? null)
+    if (found === null) return { kind: 'tooManyLines' }
+    const value = withoutPoison(found.value, text, plan)
+    // What `select` returns is what crosses then.
+    const isWhole = !functions?.select && carriedDepth < plan.maxDepth
+    return isWhole && isValueDeeper(carriedDepth, value)
+      ? { kind: 'notCarried', bytes }
+      : { kind: 'value', value }
   } catch (problem) {
     // Also what a reviver throws: body-parser answers it like a text that is no JSON.
     const line = problem instanceof LineError ? problem.line : 0
-    return {
-      kind: 'malformed',
-      message: problem instanceof Error ? problem.message : String(problem),
-      line,
-      bytes,
-    }
+    const message = problem instanceof Error ? problem.message : String(problem)
+    return { kind: 'malformed', message, line, bytes }
   }
 }
 
