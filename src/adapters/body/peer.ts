@@ -24,18 +24,21 @@ export function findBodyParser(): Peer {
 }
 
 function load(): Peer {
-  const file = locate()
-  const require = createRequire(file)
-  return { bodyParser: require(file) as BodyParser, charsets: require.resolve('iconv-lite') }
+  const require = requireThatFinds()
+  const bodyParser = require('body-parser') as BodyParser
+  return { bodyParser, charsets: createRequire(require.resolve('body-parser')).resolve('iconv-lite') }
 }
 
-function locate(): string {
-  const require = createRequire(doorUrl)
+function requireThatFinds(): NodeJS.Require {
+  const own = createRequire(doorUrl)
   try {
-    return require.resolve('body-parser')
+    own.resolve('body-parser')
+    return own
   } catch (problem) {
     try {
-      return createRequire(require.resolve('express')).resolve('body-parser')
+      const throughExpress = createRequire(own.resolve('express'))
+      throughExpress.resolve('body-parser')
+      return throughExpress
     } catch {
       throw new Error(
         "Bodies are read by the package 'body-parser', which is not installed. Run: npm install body-parser",
