@@ -1,5 +1,6 @@
 // Keeps the example of large JSON bodies: what they do to the small requests beside them, with Express' own parser, with
 // lido's, and with two ways by hand. Each server runs in a process of its own; the load comes from this one.
+import { availableParallelism } from 'node:os'
 import { Child } from '../shared/child.js'
 import { readOptions } from '../shared/command-line.js'
 import {
@@ -23,6 +24,7 @@ const options = readOptions('node examples/body/main.js', {
     help: 'MB of a large body',
   },
   perSecond: { kind: 'number', default: 2, least: 1, help: 'large bodies a second' },
+  maxThreads: { kind: 'number', default: availableParallelism(), least: 1, help: 'workers in the pools' },
   connections: { kind: 'number', default: 10, small: 4, least: 1, help: 'connections of the small requests' },
   duration: {
     kind: 'number',
@@ -65,7 +67,13 @@ printReport({
 
 async function runWay(way) {
   console.log(`${ways[way]} ...`)
-  const child = new Child(new URL('./app.js', import.meta.url), { way }, { NODE_ENV: 'production' })
+  const child = new Child(
+    new URL('./app.js', import.meta.url),
+    { way, maxThreads: options.maxThreads },
+    {
+      NODE_ENV: 'production',
+    },
+  )
   try {
     const { port } = await child.next('listening')
     const { connections, perSecond, duration } = options

@@ -1,21 +1,21 @@
 // Keeps the ways to a parsed body, each as middleware for Express that leaves the parsed body in `request.body`.
 import { Worker } from 'node:worker_threads'
 import express from 'express'
+import { Pool } from 'lido'
 import { json } from 'lido/express'
 
 const limit = '100mb'
 const module = new URL('./orders.js', import.meta.url)
-const mostThreads = 2
 
 export const parsers = {
   /** Express' own: on the event loop. */
   own: () => [express.json({ limit })],
 
   /** In lido's pool; the whole value comes back. */
-  lido: () => [json({ limit })],
+  lido: maxThreads => [json({ limit, pool: new Pool({ maxThreads }) })],
 
   /** In lido's pool; only what the route needs comes back. */
-  select: () => [json({ limit, module, select: 'summarize' })],
+  select: maxThreads => [json({ limit, pool: new Pool({ maxThreads }), module, select: 'summarize' })],
 
   /** By hand: a worker for each request. */
   workers: () =>
@@ -28,9 +28,9 @@ export const parsers = {
     }),
 
   /** By hand: piscina. */
-  async piscina() {
+  async piscina(maxThreads) {
     const { Piscina } = await import('piscina')
-    const pool = new Piscina({ filename: module.href, minThreads: 1, maxThreads: mostThreads })
+    const pool = new Piscina({ filename: module.href, maxThreads })
     return byHand(bytes => pool.run(bytes, { transferList: [bytes.buffer] }))
   },
 }
