@@ -43,5 +43,6 @@ export class PoolOfReader {
 
 function makePool(): Pool {
   const maxThreads = Math.min(MOST_THREADS, availableParallelism())
-  return new Pool({ minThreads: 1, maxThreads, maxQueue: MOST_WAITING })
+  // It is there to keep the event loop free, whether or not that saves time; and its handler is none of the user's.
+  return new Pool({ minThreads: 1, maxThreads, maxQueue: MOST_WAITING, worthWarnings: false })
 }
