@@ -6,6 +6,7 @@ import { MessageChannel, receiveMessageOnPort } from 'node:worker_threads'
 import { Decoder } from '../build/unit/src/shared/codec/decoder.js'
 import { Dictionary } from '../build/unit/src/shared/codec/dictionary.js'
 import { Encoder } from '../build/unit/src/shared/codec/encoder.js'
+import { KnownShapes } from '../build/unit/src/shared/codec/known-shapes.js'
 import { describeMachine } from './machine.js'
 import { payloads } from './payloads.js'
 
@@ -19,7 +20,7 @@ const cells = ['pair', 'six-fields', 'object-10k', 'string-10k', 'bytes-64k'].ma
 const memory = new SharedArrayBuffer(MEMORY_BYTES)
 const words = new SharedArrayBuffer(DICTIONARY_BYTES)
 const encoder = new Encoder(memory, new Dictionary(words, 0, DICTIONARY_BYTES))
-const decoder = new Decoder(memory, new Dictionary(words, 0, DICTIONARY_BYTES))
+const decoder = new Decoder(memory, new KnownShapes(new Dictionary(words, 0, DICTIONARY_BYTES)))
 const { port1, port2 } = new MessageChannel()
 
 /** Nanoseconds a call, over about ROUND_MS. */

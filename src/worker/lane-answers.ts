@@ -2,7 +2,8 @@
 // declines. What this worker holds is counted here, for the host to see.
 import type { MessagePort } from 'node:worker_threads'
 import { realClock } from '../shared/base/clock.js'
-import type { Encoder } from '../shared/codec/encoder.js'
+import { DECLINED, type Encoder, NO_ROOM } from '../shared/codec/encoder.js'
+import { memoryOf } from '../shared/codec/long-message.js'
 import type { PackedThrown } from '../shared/errors/remote-error.js'
 import { DeskWords } from '../shared/lane/desk.js'
 import { HostBell } from '../shared/lane/doorbell.js'
@@ -85,7 +86,10 @@ export class LaneAnswers {
     if (!this.#mayAnswer(task)) return
     if (isInt(result)) {
       if (this.#ring.reserve() >= 0) return this.#publish(INT_VALUE, task, result, runMs)
-    } else if (!isMoved(result) && this.#write(BYTES, task, result, runMs)) return
+    } else if (!isMoved(result)) {
+      const end = this.#write(BYTES, task, result, runMs)
+      if (end >= 0 || (end === NO_ROOM && this.#sendLong(task, result, runMs))) return
+    }
     const unsendable = sendResult(this.#port, this.#nextSent(task, runMs), result)
     if (unsendable === null) return this.#onAnswered()
     // Nothing was sent, so no answer that the host cannot read may be taken for this one.
@@ -107,7 +111,7 @@ export class LaneAnswers {
     path: string,
     runMs: number,
   ): void {
-    if (this.#write(FAILURE, task, [reason, error, path], runMs)) return
+    if (this.#write(FAILURE, task, [reason, error, path], runMs) >= 0) return
     sendFailure(this.#port, this.#nextSent(task, runMs), reason, error, path)
     this.#onAnswered()
   }
@@ -117,13 +121,28 @@ export class LaneAnswers {
     return this.answeredAt - startedAt
   }
 
-  /** True when the value went into the ring. */
-  #write(kind: RecordKind, task: LaneAssignment, value: unknown, runMs: number): boolean {
+  /** Where the value ends that went into the ring; else why it did not: DECLINED, where the ring is full too, or NO_ROOM. */
+  #write(kind: RecordKind, task: LaneAssignment, value: unknown, runMs: number): number {
     const from = this.#ring.reserve()
-    if (from < 0) return false
+    if (from < 0) return DECLINED
     const end = this.#encoder.encode(value, from, from + LARGEST_VALUE_BYTES)
-    if (end < 0) return false
+    if (end < 0) return end
     this.#publish(kind, task, kind === INT_VALUE ? (value as number) : end - from, runMs)
+    return end
+  }
+
+  /** Too large for the ring: in a form that the host can read in slices. False when the codec declines. */
+  #sendLong(task: LaneAssignment, result: unknown, runMs: number): boolean {
+    const message = this.#encoder.encodeLong(result)
+    if (message === null) return false
+    const answer: ToHost = {
+      kind: 'done',
+      ...this.#nextSent(task, runMs),
+      result: message,
+      isLong: true,
+    }
+    this.#port.postMessage(answer, memoryOf(message))
+    this.#onAnswered()
     return true
   }
 

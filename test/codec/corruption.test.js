@@ -3,10 +3,10 @@
 //   LIDO_SEED=123  replays a run
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { types } from 'node:util'
 import fc from 'fast-check'
 import { differenceOf } from './difference.js'
 import { allocateLane, CorruptMessageError, readerOf, writerOf } from './lane.js'
+import { sizeOf } from './sizes.js'
 import { build, plans } from './values.js'
 
 const seed = Number(process.env.LIDO_SEED ?? Date.now() >>> 0) | 0
@@ -80,26 +80,6 @@ function outcome(reader, memory, bytes, filler) {
     if (!(error instanceof CorruptMessageError)) throw error
     return { error: error.message }
   }
-}
-
-/** Bytes that a value needs at least, its shared parts counted once. */
-function sizeOf(value) {
-  const seen = new Set()
-  let size = 0
-  const pending = [value]
-  while (pending.length > 0) {
-    const next = pending.pop()
-    if (typeof next === 'string') size += next.length
-    if (next === null || typeof next !== 'object' || seen.has(next)) continue
-    seen.add(next)
-    size += 16
-    if (types.isArrayBuffer(next)) size += next.byteLength
-    else if (ArrayBuffer.isView(next)) pending.push(next.buffer)
-    else if (types.isMap(next)) pending.push(...next.keys(), ...next.values())
-    else if (types.isSet(next)) pending.push(...next)
-    else for (const key of Reflect.ownKeys(next)) pending.push(key, next[key])
-  }
-  return size
 }
 
 test(`${messageCount * mutationsOfEach} damaged messages do no harm (seed ${seed})`, t => {

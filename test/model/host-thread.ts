@@ -103,6 +103,7 @@ class HostThread {
       handlers,
       errorClasses,
       lane: this.#lane,
+      decodeSliceMs: 5,
       slotsPerWorker: slots,
       canTakeBack: true,
       cancelGraceMs: plan.graceMs ?? 0,

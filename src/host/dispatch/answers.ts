@@ -1,5 +1,7 @@
 // From a worker's answer to the caller's.
 import { unreachable } from '../../shared/base/invariant.js'
+import type { KnownShapes } from '../../shared/codec/known-shapes.js'
+import type { LongMessage } from '../../shared/codec/long-message.js'
 import type { ErrorClasses } from '../../shared/errors/error-classes.js'
 import { NotCloneableError, WorkerStartError } from '../../shared/errors/pool-errors.js'
 import { type PackedThrown, unpack } from '../../shared/errors/remote-error.js'
@@ -10,6 +12,7 @@ import type { WorkerHandle } from '../supervisor/worker-handle.js'
 import { AGAIN } from '../task/retry.js'
 import type { Settler } from '../task/settle.js'
 import type { Task } from '../task/task.js'
+import type { Arrivals } from './arrivals.js'
 import type { HandlerTable } from './handler-table.js'
 
 export interface Failure {
@@ -20,6 +23,7 @@ export interface Failure {
 
 export interface AnswersParts {
   settler: Settler
+  arrivals: Arrivals
   policy: RestartPolicy
   handlers: HandlerTable
   timings: Timings | null
@@ -38,6 +42,12 @@ export class Answers {
   fulfil(worker: WorkerHandle, task: Task, result: unknown, runMs: number): void {
     this.#onAnswered(worker, task, runMs)
     this.#parts.settler.fulfil(task, result)
+  }
+
+  /** A result too large to be read at once: the worker is done with the task, the caller is answered when it is read. */
+  arrive(worker: WorkerHandle, task: Task, message: LongMessage, shapes: KnownShapes, runMs: number): void {
+    this.#onAnswered(worker, task, runMs)
+    this.#parts.arrivals.add(task, message, shapes)
   }
 
   fail(worker: WorkerHandle, task: Task, { reason, error: packed, path }: Failure, runMs: number): void {

@@ -22,6 +22,7 @@ import type { Task } from '../task/task.js'
 import { moveTask } from '../task/task-life.js'
 import type { Progress } from '../task/time-limits.js'
 import { Answers } from './answers.js'
+import { Arrivals } from './arrivals.js'
 import { Chooser, type LoadBalancer } from './chooser.js'
 import { Condemned } from './condemned.js'
 import type { HandlerTable } from './handler-table.js'
@@ -49,6 +50,8 @@ export interface DispatcherParts {
   /** A task posted to a worker's port and not begun can be taken back. */
   canTakeBack: boolean
   slotsPerWorker: number
+  /** How long the reading of large results may hold the event loop at a time. */
+  decodeSliceMs: number
   /** How long the handler of a cancelled task gets to end by itself. */
   cancelGraceMs: number
   /** Called when no handler of a cancelled task runs any more. */
@@ -69,6 +72,7 @@ export class Dispatcher {
   readonly #road: Road
   readonly #condemned: Condemned
   readonly #worth: Worth | null
+  readonly #arrivals: Arrivals
   #isPumping = false
   #pumpAgain = false
   /** The task that is placed without having stood in the line; a getter of its payload may close the pool. */
@@ -84,8 +88,10 @@ export class Dispatcher {
     this.#onLeft = parts.onLeft
     this.#line = new WaitingLine(parts.queue, parts.onQueueFailure)
     const { policy } = supervisor
+    this.#arrivals = new Arrivals({ clock, settler, sliceMs: parts.decodeSliceMs })
     const answers = new Answers({
       settler,
+      arrivals: this.#arrivals,
       timings,
       policy,
       handlers,
@@ -169,7 +175,8 @@ export class Dispatcher {
     if (task.state === 'assigned') {
       if (!this.#road.takeBack(task)) return false
       moveTask(task, 'queued')
-    } else this.#line.remove(task)
+    } else if (task.state === 'arriving') return false
+    else this.#line.remove(task)
     return true
   }
 
@@ -202,11 +209,13 @@ export class Dispatcher {
   }
 
   progressOf(task: Task, now: number): Progress {
+    if (task.state === 'arriving') return 'arriving'
     return task.state === 'queued' ? 'waiting' : this.#road.progressOf(task, now)
   }
 
   /** The caller is answered at once. With `onlyWaiting` a task that a worker has begun is left alone. */
   cancel(task: Task, error: TaskCancelledError, onlyWaiting = false): void {
+    if (task.state === 'arriving') return this.#cancelArriving(task, error, onlyWaiting)
     if (task.state === 'queued') {
       this.#line.remove(task)
       this.#settler.cancel(task, error)
@@ -223,6 +232,18 @@ export class Dispatcher {
     if (this.#supervisor.hasLeaving) this.#supervisor.endThoseDone()
     // It may have been the one that the others waited behind.
     this.#onRoom()
+  }
+
+  /** Its worker has long been free: nobody waits for what is left of it. */
+  #cancelArriving(task: Task, error: TaskCancelledError, onlyWaiting: boolean): void {
+    if (onlyWaiting) return
+    this.#arrivals.drop(task)
+    this.#settler.cancel(task, error)
+  }
+
+  /** The pool is at its end: results that are still being read are not read any further. */
+  rejectArriving(error: PoolClosedError): void {
+    this.#arrivals.cutOff(error)
   }
 
   /** The pool ends. */

@@ -1,5 +1,6 @@
 // Takes in what workers answer, from their rings and from their ports, and hands it on to the callers.
 import type { Clock } from '../../shared/base/clock.js'
+import type { LongMessage } from '../../shared/codec/long-message.js'
 import type { PackedThrown } from '../../shared/errors/remote-error.js'
 import { FAILURE, INT_VALUE, type ResultReader } from '../../shared/lane/result-ring.js'
 import type { FailureReason, ToHost } from '../../shared/protocol/messages.js'
@@ -12,6 +13,7 @@ import type { Task } from '../task/task.js'
 import type { Answers, Failure } from './answers.js'
 
 type PortAnswer = Extract<ToHost, { kind: 'done' | 'failed' }>
+type PortResult = Extract<ToHost, { kind: 'done' }>
 
 /** So many answers are taken in before the event loop turns. */
 const MOST_AT_ONCE = 512
@@ -62,9 +64,15 @@ export class LaneCollector {
     this.#now = this.#parts.clock.now()
     const task = this.#takeAnswered(message.slot, message.taskId)
     if (task !== null) {
-      if (message.kind === 'done') this.#fulfil(worker, task, message.result, message.runMs!)
+      if (message.kind === 'done') this.#take(worker, task, message)
       else this.#fail(worker, task, message, message.runMs!)
     }
+  }
+
+  #take(worker: WorkerHandle, task: Task, { result, runMs, isLong }: PortResult): void {
+    if (isLong !== true) return this.#fulfil(worker, task, result, runMs!)
+    this.#noteDone(task, runMs!)
+    this.#parts.answers.arrive(worker, task, result as LongMessage, deskOf(worker).decoder.shapes, runMs!)
   }
 
   /** An answer sent over the port: its number says whose it was. */
@@ -129,9 +137,13 @@ export class LaneCollector {
   }
 
   #fulfil(worker: WorkerHandle, task: Task, result: unknown, runMs: number): void {
+    this.#noteDone(task, runMs)
+    this.#parts.answers.fulfil(worker, task, result, runMs)
+  }
+
+  #noteDone(task: Task, runMs: number): void {
     if (!this.#announced.has(task.handlerId)) this.#announce(task)
     this.#noteTimes(task, runMs)
-    this.#parts.answers.fulfil(worker, task, result, runMs)
   }
 
   #fail(worker: WorkerHandle, task: Task, failure: Failure, runMs: number): void {

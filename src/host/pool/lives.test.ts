@@ -25,9 +25,11 @@ const lives: Record<string, Life> = {
       'queued → settled',
       'assigned → running',
       'assigned → queued',
+      'assigned → arriving',
       'assigned → settled',
       'running → queued',
       'running → settled',
+      'arriving → settled',
     ],
   },
   worker: {

@@ -101,6 +101,7 @@ const judged: Record<keyof PoolOptions, { right: unknown[]; wrong: unknown[] }> 
   workerHistogram: { right: [true, false], wrong: [0, 'false', null] },
   spin: { right: [true, false], wrong: [1, 'false', null] },
   lane: { right: [true, false], wrong: [1, 'false', null] },
+  decodeSliceMs: { right: [0, 0.5, 5, Number.POSITIVE_INFINITY], wrong: [-1, Number.NaN, '5', null] },
   maxTasksPerWorker: {
     right: [1, 1e6, Number.POSITIVE_INFINITY],
     wrong: [0, -1, 1.5, Number.NaN, '1', null],

@@ -95,6 +95,11 @@ export interface PoolOptions extends LifeOptions {
    */
   lane?: boolean | undefined
   /**
+   * Milliseconds that the reading of large results (above 512 KiB) may hold the event loop at a time; in between it turns.
+   * `Infinity`: each is read in one go. Default 5.
+   */
+  decodeSliceMs?: number | undefined
+  /**
    * Where workers live: `'thread'` of this process; `'process'` of its own, which survives crashes of native code and gives
    * its memory back; or `'inline'`, on this very thread, for debugging, tests and tiny work. Default `'thread'`.
    */
@@ -134,6 +139,7 @@ export interface PoolSettings extends LifeSettings {
   /** Workers spin while there are fewer of them than this; 0: never. */
   readonly spinCores: number
   readonly lane: boolean
+  readonly decodeSliceMs: number
   readonly backend: BackendKind
   /** The exports whose tasks run on another backend than the pool's; `null`: there are none. */
   readonly handlers: ReadonlyMap<string, BackendKind> | null
@@ -145,6 +151,8 @@ const DEFAULT_IDLE_TIMEOUT_MS = 30_000
 /** Some turns of a busy worker's event loop; a caller that cancelled a loop does not wait long for its thread. */
 const DEFAULT_CANCEL_GRACE_MS = 100
 const DEFAULT_CLOSE_TIMEOUT_MS = 30_000
+/** Longer slices save little: what is shorter than a frame of a display nobody notices. */
+const DEFAULT_DECODE_SLICE_MS = 5
 const MOST_THREADS = 4096
 const MOST_SLOTS = 65_536
 
@@ -178,6 +186,7 @@ const knownOptions = [
   'workerHistogram',
   'spin',
   'lane',
+  'decodeSliceMs',
   'backend',
   'handlers',
   ...lifeOptionNames,
@@ -191,6 +200,7 @@ export function resolveOptions(given: unknown): PoolSettings {
   const { worthWarnings = true } = options
   const {
     lane = true,
+    decodeSliceMs = DEFAULT_DECODE_SLICE_MS,
     context = true,
     cancelGrace = DEFAULT_CANCEL_GRACE_MS,
     timeout,
@@ -228,6 +238,7 @@ export function resolveOptions(given: unknown): PoolSettings {
     workerHistogram: boolean('workerHistogram', workerHistogram),
     spinCores: resolveSpin(options.spin),
     lane: boolean('lane', lane),
+    decodeSliceMs: durationMs('decodeSliceMs', decodeSliceMs),
     ...resolveLife(options),
     backend,
     handlers: resolveHandlers(options.handlers, backend, filename, options),

@@ -142,6 +142,7 @@ export class Pool<Module = any> extends EventEmitter<PoolEvents> {
       lane: this.#transport.lane,
       canTakeBack: this.#transport.canTakeBack,
       slotsPerWorker: settings.concurrentTasksPerWorker,
+      decodeSliceMs: settings.decodeSliceMs,
       cancelGraceMs: settings.cancelGrace,
       onCondemnedGone: () => queueMicrotask(() => this.#finishIfIdle()),
       onLeft: () => this.#admission.onLeft(),
@@ -456,6 +457,7 @@ export class Pool<Module = any> extends EventEmitter<PoolEvents> {
     closing.isShuttingDown = true
     closing.limit?.cancel()
     this.#dispatcher.rejectWaiting(error)
+    this.#dispatcher.rejectArriving(error)
     const stopped = isPlanned ? this.#supervisor.finish(error) : this.#supervisor.stop(error)
     this.#dispatcher.rejectWaiting(error)
     void Promise.all([this.#annexes?.ended(), stopped]).then(([annexed]) => {

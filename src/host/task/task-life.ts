@@ -1,15 +1,17 @@
 // The life of a task as a table, and the one function that moves it.
 import { invariant } from '../../shared/base/invariant.js'
 
-export type TaskState = 'queued' | 'assigned' | 'running' | 'settled'
+export type TaskState = 'queued' | 'assigned' | 'running' | 'arriving' | 'settled'
 
 export const taskMoves = {
   /** settled: cancelled, refused or cut off before a worker had it */
   queued: ['assigned', 'settled'],
   /** queued: its worker died before it began the task, or it was taken back */
-  assigned: ['running', 'queued', 'settled'],
+  assigned: ['running', 'queued', 'arriving', 'settled'],
   /** queued: a retry that the task allowed */
   running: ['queued', 'settled'],
+  /** its large result is here, and read in slices */
+  arriving: ['settled'],
   settled: [],
 } as const satisfies Record<TaskState, readonly TaskState[]>
 

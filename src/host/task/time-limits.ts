@@ -16,8 +16,11 @@ export interface Limits {
   readonly deadline: number
 }
 
-/** When a worker began the task, on the host's clock; `answered`: the answer is under way. */
-export type Progress = number | 'waiting' | 'answered'
+/**
+ * When a worker began the task, on the host's clock; `answered`: the answer is under way; `arriving`: it is here, and being
+ * read.
+ */
+export type Progress = number | 'waiting' | 'answered' | 'arriving'
 
 export interface TimeLimitsParts {
   clock: Clock
@@ -109,8 +112,7 @@ export class TimeLimits {
     if (task.state === 'settled') return
     const progress = this.#progressOf(entry, now)
     if (progress === 'answered') return this.#watchOn(entry, now)
-    const isWaiting = progress === 'waiting'
-    const timeoutAt = isWaiting ? Number.POSITIVE_INFINITY : progress + limits.timeoutMs
+    const timeoutAt = typeof progress === 'number' ? progress + limits.timeoutMs : Number.POSITIVE_INFINITY
     if (deadlineAt <= now) {
       const limitMs = Math.max(Math.round(deadlineAt - task.createdAt), 0)
       this.#parts.cancel(task, new TaskTimeoutError('deadline', limitMs), false)

@@ -83,7 +83,7 @@ function expect(isKnown: boolean): void {
 
 /** All entries are taken before the first is written: writing may run a getter that changes the map. */
 function writeMap(out: Encoder, map: Map<unknown, unknown>): void {
-  out.need(2 * mapSize(map))
+  out.expectRoom(2 * mapSize(map))
   const entries: unknown[] = []
   mapForEach(map, (value, key) => {
     entries[entries.length] = key
@@ -94,7 +94,7 @@ function writeMap(out: Encoder, map: Map<unknown, unknown>): void {
 }
 
 function writeSet(out: Encoder, set: Set<unknown>): void {
-  out.need(setSize(set))
+  out.expectRoom(setSize(set))
   const members: unknown[] = []
   setForEach(set, member => {
     members[members.length] = member
@@ -133,7 +133,7 @@ function writeBuffer(out: Encoder, buffer: ArrayBuffer, prototype: object | null
   expect(prototype === ArrayBufferIntrinsic.prototype && !bufferIsResizable(buffer))
   // Throws when the buffer is detached.
   const bytes = new Uint8ArrayIntrinsic(buffer)
-  out.head(tags.BUFFER, bytes.length)
+  if (out.handsOver(bytes)) return
   out.raw(bytes)
 }
 

@@ -2,6 +2,7 @@
 import { CorruptMessageError } from './corrupt-message-error.js'
 import {
   BigIntIntrinsic,
+  bufferLength,
   latin1Slice,
   matches,
   min,
@@ -10,6 +11,7 @@ import {
   viewBytes,
   viewNumbers,
 } from './intrinsics.js'
+import { CHUNK_SPAN, type LongMessage } from './long-message.js'
 import * as tags from './tags.js'
 
 /** Even, and more than a string that stands in the text. */
@@ -17,10 +19,16 @@ const WINDOW_BYTES = 512
 const HEXADECIMAL = /^[0-9a-f]+$/
 
 export class ByteReader {
-  protected readonly bytes: Buffer
+  protected bytes: Buffer
   protected at = 0
   protected to = 0
-  readonly #view: DataView<SharedArrayBuffer>
+  /** Bytes of the message that lie beyond `to`. */
+  protected beyond = 0
+  #view: DataView<ArrayBufferLike>
+  /** `null`, unless the message is a long one. */
+  #long: LongMessage | null = null
+  #chunk = -1
+  #textBytes: Buffer
   #isWide = false
   #textAt = 0
   #textTo = 0
@@ -28,9 +36,15 @@ export class ByteReader {
   #windowFrom = 0
   #windowTo = 0
 
-  constructor(memory: SharedArrayBuffer) {
+  constructor(memory: ArrayBufferLike) {
     this.bytes = viewBytes(memory)
+    this.#textBytes = this.bytes
     this.#view = viewNumbers(memory)
+  }
+
+  /** A buffer that comes beside a long message. */
+  handed(number: number): ArrayBuffer {
+    return this.#long?.buffers[number] ?? this.damaged('it names a buffer that is not there')
   }
 
   damaged(what: string): never {
@@ -40,29 +54,87 @@ export class ByteReader {
   /** Moves behind so many bytes, and tells where they begin. */
   take(bytes: number): number {
     const { at } = this
-    if (bytes > this.to - at) this.damaged('it ends too early')
+    if (bytes > this.to - at) return this.#takeBeyond(bytes)
     this.at = at + bytes
     return at
   }
 
+  #takeBeyond(bytes: number): number {
+    if (!this.#openNext()) this.damaged('it ends too early')
+    return this.take(bytes)
+  }
+
+  /** The byte that is next, or `END` where the message ends. */
+  peek(): number {
+    while (this.at === this.to) if (!this.#openNext()) return tags.END
+    return this.bytes[this.at]!
+  }
+
+  /** Where the next value begins, as a long message notes it. */
+  get position(): number {
+    return this.#chunk * CHUNK_SPAN + this.at
+  }
+
+  /** Bytes of a long message that are still to be read. */
+  get bytesLeft(): number {
+    return this.beyond + this.to - this.at
+  }
+
+  protected beginLong(long: LongMessage): void {
+    this.#long = long
+    this.beyond = 0
+    for (const { bytes, used } of long.chunks) {
+      if (used > bufferLength(bytes)) this.damaged('a chunk is too short')
+      this.beyond += used
+    }
+    this.#chunk = -1
+    this.at = 0
+    this.to = 0
+    this.#openNext()
+  }
+
+  /** What was written in one piece lies in one chunk, so the one before has been read to its end. */
+  #openNext(): boolean {
+    const next = this.#long?.chunks[this.#chunk + 1]
+    if (next === undefined || this.at !== this.to) return false
+    this.#chunk++
+    this.bytes = viewBytes(next.bytes)
+    this.#view = viewNumbers(next.bytes)
+    this.at = 0
+    this.to = next.used
+    this.beyond -= next.used
+    this.#textBytes = viewBytes(next.text)
+    this.#isWide = next.isWide
+    this.#textAt = 0
+    this.#textTo = bufferLength(next.text)
+    this.#windowTo = 0
+    return true
+  }
+
   byte(): number {
-    return this.bytes[this.take(1)]!
+    // The memory is asked for afterwards: it may be the next chunk's.
+    const at = this.take(1)
+    return this.bytes[at]!
   }
 
   uint32(): number {
-    return this.#view.getUint32(this.take(4), true)
+    const at = this.take(4)
+    return this.#view.getUint32(at, true)
   }
 
   int32(): number {
-    return this.#view.getInt32(this.take(4), true)
+    const at = this.take(4)
+    return this.#view.getInt32(at, true)
   }
 
   double(): number {
-    return this.#view.getFloat64(this.take(8), true)
+    const at = this.take(8)
+    return this.#view.getFloat64(at, true)
   }
 
   bigint64(): bigint {
-    return this.#view.getBigInt64(this.take(8), true)
+    const at = this.take(8)
+    return this.#view.getBigInt64(at, true)
   }
 
   protected begin(from: number, to: number): number {
@@ -98,7 +170,7 @@ export class ByteReader {
     this.#windowFrom = from
     this.#windowTo = min(this.#textTo, from + WINDOW_BYTES)
     const slice = this.#isWide ? ucs2Slice : latin1Slice
-    this.#window = slice(this.bytes, from, this.#windowTo)
+    this.#window = slice(this.#textBytes, from, this.#windowTo)
   }
 
   latin1(length: number): string {

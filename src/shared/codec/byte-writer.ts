@@ -1,5 +1,6 @@
 // Writes primitives, each with its tag, into a region of shared memory, and never beyond the region's end.
 import {
+  ArrayBufferIntrinsic,
   asIntN,
   bigIntText,
   charCodeAt,
@@ -10,6 +11,8 @@ import {
   viewBytes,
   viewNumbers,
 } from './intrinsics.js'
+import type { LongDraft } from './long-draft.js'
+import type { LongChunk } from './long-message.js'
 import * as tags from './tags.js'
 
 /** Thrown, and caught where the message began: a value that cannot be written ends the message at any depth. */
@@ -20,29 +23,77 @@ export const UNKNOWN_VALUE = { refusal: 'unknown value' }
 const LONGEST_LOOP = 48
 const BEYOND_LATIN1 = /[^\0-\xff]/
 const LARGEST_HEAD = 5
+const LARGEST_NUMBER = 8
 
 export class ByteWriter {
-  protected readonly bytes: Buffer
+  protected bytes: Buffer
   protected at = 0
   protected to = 0
   /** The short strings so far. */
   protected text = ''
   protected following: unknown
-  readonly #view: DataView<SharedArrayBuffer>
+  /** `null`, unless the message may be of any length. */
+  protected long: LongDraft | null = null
+  readonly #ownBytes: Buffer
+  readonly #ownView: DataView<ArrayBufferLike>
+  #view: DataView<ArrayBufferLike>
 
   constructor(memory: SharedArrayBuffer) {
-    this.bytes = viewBytes(memory)
-    this.#view = viewNumbers(memory)
+    this.#ownBytes = viewBytes(memory)
+    this.#ownView = viewNumbers(memory)
+    this.bytes = this.#ownBytes
+    this.#view = this.#ownView
   }
 
-  /** Every write of unknown size begins with this one. */
+  /** Every write of unknown size begins with this one; what it makes room for lies in one piece. */
   need(bytes: number): void {
-    if (bytes > this.to - this.at) throw NO_ROOM_LEFT
+    if (bytes > this.to - this.at) this.#goOn(bytes)
+  }
+
+  /** For what will come to so many bytes at least, in whatever pieces. */
+  expectRoom(bytes: number): void {
+    if (bytes > this.to - this.at && this.long === null) throw NO_ROOM_LEFT
   }
 
   tag(tag: number): void {
-    if (this.at >= this.to) throw NO_ROOM_LEFT
+    if (this.at >= this.to) this.#goOn(1)
     this.bytes[this.at++] = tag
+  }
+
+  /** A long message goes on in another chunk; any other ends here. */
+  #goOn(bytes: number): void {
+    if (this.long === null) throw NO_ROOM_LEFT
+    this.#closeChunk(this.long)
+    this.#openChunk(this.long, bytes)
+  }
+
+  protected beginLong(draft: LongDraft): void {
+    this.long = draft
+    this.#openChunk(draft, 0)
+  }
+
+  protected finishLong(draft: LongDraft): void {
+    this.#closeChunk(draft)
+  }
+
+  /** Back to the memory that is this writer's own. */
+  protected leaveLong(): void {
+    this.long = null
+    this.bytes = this.#ownBytes
+    this.#view = this.#ownView
+  }
+
+  #openChunk(draft: LongDraft, bytes: number): void {
+    const memory = draft.open(bytes)
+    this.bytes = viewBytes(memory)
+    this.#view = viewNumbers(memory)
+    this.at = 0
+    this.to = memory.byteLength
+    this.text = ''
+  }
+
+  #closeChunk(draft: LongDraft): void {
+    draft.close(this.at, bytesOfText(this.text))
   }
 
   /** A tag and a count, a length or a number. */
@@ -75,9 +126,10 @@ export class ByteWriter {
 
   /**
    * Writes the numbers of a row from `array[from]` on, whose value is `first`, without a tag for each. A row of integers
-   * ends before the first that is none. Tells how many there were; what ended the row was read, and is in `following`.
+   * ends before the first that is none, any row where the room ends. Tells how many there were; what ended the row was read, and is in `following`.
    */
   protected row(array: readonly unknown[], from: number, length: number, first: number): number {
+    this.need(LARGEST_HEAD + LARGEST_NUMBER)
     const head = this.at
     const areInt32 = isInt32(first)
     this.head(areInt32 ? tags.INT32S : tags.DOUBLES, 0)
@@ -85,13 +137,14 @@ export class ByteWriter {
     let value: unknown = first
     let index = from
     for (;;) {
-      this.need(size)
       if (areInt32) this.#view.setInt32(this.at, value as number, true)
       else this.#view.setFloat64(this.at, value as number, true)
       this.at += size
       if (++index === length) break
       value = array[index]
       if (typeof value !== 'number' || (areInt32 && !isInt32(value))) break
+      // A row lies in one piece.
+      if (size > this.to - this.at) break
     }
     this.#view.setUint32(head + 1, index - from, true)
     this.following = value
@@ -126,9 +179,10 @@ export class ByteWriter {
   }
 
   #longString(value: string): void {
-    this.need(LARGEST_HEAD + value.length)
+    this.expectRoom(LARGEST_HEAD + value.length)
     const isWide = matches(BEYOND_LATIN1, value) !== null
     const size = isWide ? value.length * 2 : value.length
+    if (this.long !== null && size >= this.long.sizes.longTextBytes) this.long.noteLongText(this.at)
     this.need(LARGEST_HEAD + size)
     this.head(isWide ? tags.UTF16 : tags.LATIN1, size)
     this.#copy(value, isWide)
@@ -181,6 +235,16 @@ export class ByteWriter {
     else latin1Write(this.bytes, text, this.at, size)
     this.at += size
   }
+}
+
+/** The short strings of a chunk, in memory of their own. */
+function bytesOfText(text: string): Pick<LongChunk, 'text' | 'isWide'> {
+  const isWide = matches(BEYOND_LATIN1, text) !== null
+  const size = isWide ? text.length * 2 : text.length
+  const memory = new ArrayBufferIntrinsic(size)
+  const write = isWide ? ucs2Write : latin1Write
+  write(viewBytes(memory), text, 0, size)
+  return { text: memory, isWide }
 }
 
 /** Minus zero is none. */

@@ -10,9 +10,9 @@ import {
   readTypedArray,
 } from './builtin-reader.js'
 import { ByteReader } from './byte-reader.js'
-import type { Dictionary } from './dictionary.js'
-import { DateIntrinsic, Uint8ArrayIntrinsic } from './intrinsics.js'
-import { type KnownShape, KnownShapes } from './known-shapes.js'
+import { DateIntrinsic, typedArrayBuffer, Uint8ArrayIntrinsic } from './intrinsics.js'
+import type { KnownShape, KnownShapes } from './known-shapes.js'
+import type { LongMessage } from './long-message.js'
 import { defineField, inheritsAsAtFirst, setField } from './own-fields.js'
 import * as tags from './tags.js'
 
@@ -24,18 +24,16 @@ type Fields = Record<string, unknown>
 const SHORT_ARRAY = 16
 
 export class Decoder extends ByteReader {
-  readonly #memory: SharedArrayBuffer
-  readonly #shapes: KnownShapes
+  readonly shapes: KnownShapes
   #isGraph = false
   #objects: unknown[] = []
   #depth = 0
   /** Asked once a message, when it matters. */
   #isSafeToSet: boolean | undefined
 
-  constructor(memory: SharedArrayBuffer, dictionary: Dictionary) {
+  constructor(memory: ArrayBufferLike, shapes: KnownShapes) {
     super(memory)
-    this.#memory = memory
-    this.#shapes = new KnownShapes(dictionary)
+    this.shapes = shapes
   }
 
   /** The value written at `from`. Throws CorruptMessageError on damaged bytes; reads nothing beyond `to`. */
@@ -54,6 +52,19 @@ export class Decoder extends ByteReader {
     } finally {
       this.#objects = []
     }
+  }
+
+  /** From now on this reader reads this message; its value is for `LongDecoder` to put together. */
+  beginMessage(message: LongMessage): void {
+    this.#depth = 0
+    this.#isGraph = message.isGraph
+    this.#objects = []
+    this.beginLong(message)
+  }
+
+  /** The program has run meanwhile. */
+  lookAnew(): void {
+    this.#isSafeToSet = undefined
   }
 
   read(): unknown {
@@ -124,6 +135,8 @@ export class Decoder extends ByteReader {
         return readRegExp(this)
       case tags.BUFFER:
         return readBuffer(this)
+      case tags.HANDED:
+        return this.begins(this.handed(this.uint32()))
       case tags.TYPED_ARRAY:
         return readTypedArray(this)
       case tags.DATA_VIEW:
@@ -155,14 +168,14 @@ export class Decoder extends ByteReader {
   /** A count of things that take at least so many bytes each: no more are claimed than the message can hold. */
   count(bytesEach: number): number {
     const count = this.uint32()
-    if (count * bytesEach > this.to - this.at) this.damaged('it counts beyond its end')
+    if (count * bytesEach > this.to - this.at + this.beyond) this.damaged('it counts beyond its end')
     return count
   }
 
   raw(length: number): Uint8Array {
     this.take(-this.at & 7)
     const from = this.take(length)
-    return new Uint8ArrayIntrinsic(this.#memory, from, length)
+    return new Uint8ArrayIntrinsic(typedArrayBuffer(this.bytes) as ArrayBuffer, from, length)
   }
 
   #same(number: number): unknown {
@@ -171,9 +184,16 @@ export class Decoder extends ByteReader {
     return object
   }
 
+  /** An object with all its keys, before its values are there. */
+  blank(shape: KnownShape): Fields {
+    if (shape.read !== undefined) return this.begins(shape.read.blank())
+    shape.countUse()
+    return this.begins({})
+  }
+
   #shaped(number: number): object {
     if (++this.#depth > tags.DEEPEST) this.damaged('it nests too deep')
-    const shape = this.#shapes.get(number)
+    const shape = this.shapes.get(number)
     const object =
       shape.read === undefined
         ? this.#readSlowly(shape)
@@ -197,22 +217,26 @@ export class Decoder extends ByteReader {
   }
 
   #keyed(object: object): object {
-    this.#isSafeToSet ??= inheritsAsAtFirst()
-    while (!this.#ends()) {
-      const key = this.#key()
-      if (this.#isSafeToSet) setField(object, key, this.read())
-      else defineField(object, key, this.read())
+    while (!this.ends()) {
+      const key = this.key()
+      this.setField(object, key, this.read())
     }
     return object
   }
 
-  #key(): string {
+  setField(object: object, key: string, value: unknown): void {
+    this.#isSafeToSet ??= inheritsAsAtFirst()
+    if (this.#isSafeToSet) setField(object, key, value)
+    else defineField(object, key, value)
+  }
+
+  key(): string {
     const key = this.read()
     return typeof key === 'string' ? key : this.damaged('a key is no string')
   }
 
-  #ends(): boolean {
-    if (this.at >= this.to || this.bytes[this.at] !== tags.END) return false
+  ends(): boolean {
+    if (this.peek() !== tags.END || this.at === this.to) return false
     this.at++
     return true
   }
@@ -220,24 +244,29 @@ export class Decoder extends ByteReader {
   #array(length: number): unknown[] {
     const array: unknown[] = this.begins([])
     while (array.length < length) {
-      switch (this.at < this.to ? this.bytes[this.at] : tags.END) {
-        case tags.HOLE:
-          this.at++
-          array.length++
-          break
-        case tags.INT32S:
-          this.at++
-          this.#numbers(array, length, true)
-          break
-        case tags.DOUBLES:
-          this.at++
-          this.#numbers(array, length, false)
-          break
-        default:
-          array[array.length] = this.read()
-      }
+      if (!this.readInto(array, length)) array[array.length] = this.read()
     }
     return array
+  }
+
+  /** What an array holds besides values: a hole, or a row of numbers. False, and nothing read, when it is a value. */
+  readInto(array: unknown[], length: number): boolean {
+    switch (this.peek()) {
+      case tags.HOLE:
+        this.at++
+        array.length++
+        return true
+      case tags.INT32S:
+        this.at++
+        this.#numbers(array, length, true)
+        return true
+      case tags.DOUBLES:
+        this.at++
+        this.#numbers(array, length, false)
+        return true
+      default:
+        return false
+    }
   }
 
   #numbers(array: unknown[], length: number, areInt32: boolean): void {
@@ -248,16 +277,24 @@ export class Decoder extends ByteReader {
       array[index] = areInt32 ? this.int32() : this.double()
   }
 
+  #sparseArray(length: number): unknown[] {
+    const array: unknown[] = this.begins([])
+    while (!this.ends()) {
+      const key = this.key()
+      this.setElement(array, key, this.read())
+    }
+    return this.lengthened(array, length)
+  }
+
+  setElement(array: unknown[], key: string, value: unknown): void {
+    if (!defineField(array, key, value)) this.damaged('a key that no writer writes')
+  }
+
   /**
    * A length alone must not claim memory. An array that gets an element far behind its others is kept by the runtime as
    * a table of what is there, and stays one when that element goes.
    */
-  #sparseArray(length: number): unknown[] {
-    const array: unknown[] = this.begins([])
-    while (!this.#ends()) {
-      const key = this.#key()
-      if (!defineField(array, key, this.read())) this.damaged('a key that no writer writes')
-    }
+  lengthened(array: unknown[], length: number): unknown[] {
     if (array.length > length) this.damaged('an array is longer than it says')
     if (length > 2 * array.length + SHORT_ARRAY) {
       array[length - 1] = undefined

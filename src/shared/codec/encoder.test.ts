@@ -4,6 +4,7 @@ import { describe, test } from 'node:test'
 import { Decoder } from './decoder.js'
 import { Dictionary } from './dictionary.js'
 import { DECLINED, Encoder, NO_ROOM } from './encoder.js'
+import { KnownShapes } from './known-shapes.js'
 
 const BYTES = 2 ** 18
 
@@ -13,7 +14,7 @@ function open(dictionaryBytes = 4096): { encoder: Encoder; decoder: Decoder; mem
   return {
     memory,
     encoder: new Encoder(memory, new Dictionary(words, 0, dictionaryBytes)),
-    decoder: new Decoder(memory, new Dictionary(words, 0, dictionaryBytes)),
+    decoder: new Decoder(memory, new KnownShapes(new Dictionary(words, 0, dictionaryBytes))),
   }
 }
 

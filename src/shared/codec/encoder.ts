@@ -6,18 +6,22 @@ import { ByteWriter, NO_ROOM_LEFT, UNKNOWN_VALUE } from './byte-writer.js'
 import type { Dictionary } from './dictionary.js'
 import {
   ArrayIntrinsic,
+  hasNoNamedFields,
   hasOwn,
   isArray,
   isProxy,
   isView,
   ObjectIntrinsic,
   ownKeys,
+  ownValues,
   prototypeOf,
   toStringTag,
   typedArraySet,
 } from './intrinsics.js'
 import { KnownObjects } from './known-objects.js'
 import { LearnedShape, LearnedShapes } from './learned-shapes.js'
+import { LongDraft } from './long-draft.js'
+import type { LongMessage } from './long-message.js'
 import { hasRareSlots, hasSlots } from './slots.js'
 import * as tags from './tags.js'
 
@@ -30,6 +34,10 @@ export const NO_ROOM = -2
 const LONGEST_DENSE = 32 * 1024 * 1024
 /** From so many elements on, numbers are written in rows. */
 const SHORTEST_ROW = 8
+/** A tag, a count, and what it takes to the next multiple of 8. */
+const LARGEST_RAW_HEAD = 12
+/** From so many elements on, telling that an array holds them and nothing else is not done by their names. */
+const MANY_ELEMENTS = 2 ** 16
 const arrayPrototype: object = ArrayIntrinsic.prototype
 const objectPrototype: object = ObjectIntrinsic.prototype
 
@@ -72,6 +80,28 @@ export class Encoder extends ByteWriter {
     }
   }
 
+  /** The value as a message of any length, or `null` when it is declined. Never throws. */
+  encodeLong(value: unknown, draft = new LongDraft()): LongMessage | null {
+    if (this.#isWriting) return null
+    this.#isWriting = true
+    this.#isGraph = false
+    this.#depth = 0
+    this.#previous = this.#start
+    try {
+      this.beginLong(draft)
+      this.write(value)
+      this.finishLong(draft)
+      return draft.finish(this.#isGraph)
+    } catch {
+      return null
+    } finally {
+      this.#known.clear()
+      this.following = undefined
+      this.leaveLong()
+      this.#isWriting = false
+    }
+  }
+
   write(value: unknown): void {
     switch (typeof value) {
       case 'string':
@@ -97,12 +127,20 @@ export class Encoder extends ByteWriter {
     this.tag(tags.UNDEFINED)
   }
 
-  /** From the next multiple of 8 on: copying is many times faster from there. */
+  /** Its bytes from the next multiple of 8 on: copying is many times faster from there. */
   raw(bytes: Uint8Array): void {
-    this.need(bytes.length + 7)
+    this.need(LARGEST_RAW_HEAD + bytes.length)
+    this.head(tags.BUFFER, bytes.length)
     this.at = (this.at + 7) & ~7
     typedArraySet(this.bytes, bytes, this.at)
     this.at += bytes.length
+  }
+
+  /** A large buffer goes beside a long message, in a copy that becomes the reader's; false when it does not. */
+  handsOver(bytes: Uint8Array): boolean {
+    if (this.long === null || bytes.length < this.long.sizes.handedBytes) return false
+    this.head(tags.HANDED, this.long.hand(bytes))
+    return true
   }
 
   #object(object: object): void {
@@ -111,10 +149,12 @@ export class Encoder extends ByteWriter {
     const number = this.#known.numberOf(object)
     if (number !== -1) return this.#same(number)
     if (++this.#depth > tags.DEEPEST) throw UNKNOWN_VALUE
+    if (this.long !== null) this.long.begin(this.at)
     if (isArray(object)) this.#array(object)
     // Not left to what follows, which looks at keys: each element of a view is one.
     else if (isView(object)) writeView(this, object)
     else if (!this.#expectedObject(object)) this.#otherObject(object)
+    if (this.long !== null) this.long.end(this.at)
     this.#depth--
   }
 
@@ -183,9 +223,11 @@ export class Encoder extends ByteWriter {
   #array(array: unknown[]): void {
     if (prototypeOf(array) !== arrayPrototype) throw UNKNOWN_VALUE
     const { length } = array
-    if (length > this.to - this.at && length <= LONGEST_DENSE) throw NO_ROOM_LEFT
-    const keys = ownKeys(array)
-    if (!areIndices(keys, length)) return this.#sparseArray(array, keys)
+    if (length <= LONGEST_DENSE) this.expectRoom(length)
+    if (length < MANY_ELEMENTS || !isDense(array)) {
+      const keys = ownKeys(array)
+      if (!areIndices(keys, length)) return this.#sparseArray(array, keys)
+    }
     this.head(tags.ARRAY, length)
     if (length >= SHORTEST_ROW) return this.#longArray(array, length)
     for (let index = 0; index < length; index++) this.#element(array, index, array[index])
@@ -226,6 +268,11 @@ function hasExactly(object: object, keys: readonly string[]): boolean {
     index++
   }
   return index === keys.length
+}
+
+/** It holds enumerable elements, no holes, and nothing else. */
+function isDense(array: readonly unknown[]): boolean {
+  return ownValues(array).length === array.length && hasNoNamedFields(array)
 }
 
 /** Indices come first and in order, so the last key tells of them all. */

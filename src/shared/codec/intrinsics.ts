@@ -1,6 +1,6 @@
 // What the language was when this module loaded. A program that patches a builtin later changes neither what the codec
 // takes a value for nor what it makes of bytes.
-import { types } from 'node:util'
+import { inspect, types } from 'node:util'
 
 /** `method` as a function whose first argument is `this`; nothing is looked up when it is called. */
 type Uncurried<This, Args extends unknown[], Result> = (self: This, ...args: Args) => Result
@@ -17,7 +17,7 @@ function getter(prototype: object, key: PropertyKey): (self: unknown) => any {
 export const { isArray } = Array
 export const { isView } = ArrayBuffer
 export const { asIntN } = BigInt
-export const { keys: ownKeys, getOwnPropertyNames: ownNames } = Object
+export const { keys: ownKeys, values: ownValues, getOwnPropertyNames: ownNames } = Object
 export const { defineProperty: reflectDefine } = Reflect
 export const prototypeOf: (value: object) => object | null = getPrototypeOf
 export const { floor, min } = Math
@@ -72,6 +72,22 @@ export const indexOf: Uncurried<readonly unknown[], [unknown, number], number> =
   Array.prototype.indexOf,
 )
 
+/**
+ * Does an array have enumerable fields besides its elements? The language tells only by naming all of its elements; the
+ * runtime's own printer looks at the fields alone, and says of the elements how many it left out.
+ */
+const fieldsOnly = {
+  maxArrayLength: 0,
+  depth: 0,
+  customInspect: false,
+  showProxy: false,
+  breakLength: Infinity,
+}
+const [beforeCount, afterCount] = inspect([0, 0, 0], fieldsOnly).split('3')
+export function hasNoNamedFields(array: readonly unknown[]): boolean {
+  return inspect(array, fieldsOnly) === `${beforeCount}${array.length}${afterCount}`
+}
+
 export const mapGet: Uncurried<Map<any, any>, [unknown], any> = uncurry(Map.prototype.get)
 export const mapSet: Uncurried<Map<any, any>, [unknown, unknown], unknown> = uncurry(Map.prototype.set)
 export const mapForEach: Uncurried<Map<any, any>, [(value: unknown, key: unknown) => void], void> = uncurry(
@@ -113,9 +129,9 @@ export const substring: Uncurried<string, [number, number], string> = uncurry(St
  * single instruction; by way of `call` they do not.
  */
 const ownMethods = Object.freeze(
-  Object.create(null, getOwnPropertyDescriptors(DataView.prototype)) as DataView<SharedArrayBuffer>,
+  Object.create(null, getOwnPropertyDescriptors(DataView.prototype)) as DataView<ArrayBufferLike>,
 )
-export function viewNumbers(memory: SharedArrayBuffer): DataView<SharedArrayBuffer> {
+export function viewNumbers(memory: ArrayBufferLike): DataView<ArrayBufferLike> {
   return setPrototypeOf(new DataViewIntrinsic(memory), ownMethods)
 }
 

@@ -55,6 +55,8 @@ export const BOXED = 26
 /** In place of elements: a count, then so many 32-bit integers, or doubles. */
 export const INT32S = 27
 export const DOUBLES = 28
+/** In a long message: the number of a buffer that comes beside its chunks. */
+export const HANDED = 30
 
 /** SHORT_SHAPED + number, for the shapes learned first. */
 export const SHORT_SHAPED = 0x40

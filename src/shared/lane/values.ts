@@ -2,6 +2,7 @@
 import { Decoder } from '../codec/decoder.js'
 import { Dictionary } from '../codec/dictionary.js'
 import { Encoder } from '../codec/encoder.js'
+import { KnownShapes } from '../codec/known-shapes.js'
 import type { Span } from './layout.js'
 
 export interface ValueMemory {
@@ -14,7 +15,7 @@ export function encoderFor(layout: ValueMemory): Encoder {
 }
 
 export function decoderFor(layout: ValueMemory): Decoder {
-  return new Decoder(layout.memory, dictionaryOf(layout))
+  return new Decoder(layout.memory, new KnownShapes(dictionaryOf(layout)))
 }
 
 /** It fits into one word, so it needs no codec. */

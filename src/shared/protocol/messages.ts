@@ -118,7 +118,8 @@ export type ToHost =
   | { kind: 'startFailed'; error: PackedThrown }
   /** Nobody catches this: the worker ends of it. */
   | { kind: 'crashed'; error: PackedThrown }
-  | { kind: 'done'; taskId: number; slot: number; result: unknown; runMs?: number }
+  /** With `isLong` the result is a `LongMessage`. */
+  | { kind: 'done'; taskId: number; slot: number; result: unknown; runMs?: number; isLong?: true }
   | {
       kind: 'failed'
       taskId: number

@@ -1,0 +1,87 @@
+// Results too large to be read in one go: they are read in slices, one a turn of the event loop, and then their callers are
+// answered. Where there are several, they take turns. What happens to the workers meanwhile is no concern of theirs.
+import type { Clock, Timer } from '../../shared/base/clock.js'
+import type { KnownShapes } from '../../shared/codec/known-shapes.js'
+import { LongDecoder } from '../../shared/codec/long-decoder.js'
+import type { LongMessage } from '../../shared/codec/long-message.js'
+import { NotCloneableError, type PoolClosedError } from '../../shared/errors/pool-errors.js'
+import type { Settler } from '../task/settle.js'
+import type { Task } from '../task/task.js'
+import { moveTask } from '../task/task-life.js'
+
+export interface ArrivalsParts {
+  clock: Clock
+  settler: Settler
+  /** How long one slice may take. */
+  sliceMs: number
+}
+
+export class Arrivals {
+  readonly #parts: ArrivalsParts
+  /** The next to be read first. */
+  readonly #reading = new Map<Task, LongDecoder>()
+  /** This turn has had its slice. */
+  #turn: Timer | null = null
+
+  constructor(parts: ArrivalsParts) {
+    this.#parts = parts
+  }
+
+  /** The answer of the task is here, and its worker free. What can be read in this turn's slice is answered in this call. */
+  add(task: Task, message: LongMessage, shapes: KnownShapes): void {
+    moveTask(task, 'arriving')
+    try {
+      this.#reading.set(task, new LongDecoder(message, shapes))
+    } catch (failure) {
+      return this.#fail(task, failure)
+    }
+    if (this.#turn === null) this.#readSlice()
+  }
+
+  /** Nobody wants it any more. */
+  drop(task: Task): void {
+    this.#reading.delete(task)
+  }
+
+  /** The pool is at its end. */
+  cutOff(error: PoolClosedError): void {
+    const tasks = [...this.#reading.keys()]
+    this.#reading.clear()
+    for (const task of tasks) this.#parts.settler.cutOff(task, error)
+  }
+
+  #readSlice(): void {
+    const { clock, sliceMs } = this.#parts
+    const until = clock.now() + sliceMs
+    const mayGoOn = () => clock.now() < until
+    // Set first: what one leaves of the slice is the next one's, and what arrives later in this turn waits for its own.
+    this.#turn = clock.nextTurn(() => {
+      this.#turn = null
+      if (this.#reading.size > 0) this.#readSlice()
+    })
+    for (const [task, decoder] of this.#reading) {
+      this.#reading.delete(task)
+      if (!this.#read(task, decoder, mayGoOn)) {
+        this.#reading.set(task, decoder)
+        return
+      }
+      if (!mayGoOn()) return
+    }
+  }
+
+  /** True when it is done with, one way or the other. */
+  #read(task: Task, decoder: LongDecoder, mayGoOn: () => boolean): boolean {
+    try {
+      if (!decoder.readOn(mayGoOn)) return false
+    } catch (failure) {
+      this.#fail(task, failure)
+      return true
+    }
+    this.#parts.settler.fulfil(task, decoder.value)
+    return true
+  }
+
+  #fail(task: Task, failure: unknown): void {
+    this.#parts.settler.reject(task, new NotCloneableError('result', failure))
+  }
+}

@@ -1,0 +1,99 @@
+// Damaged long messages: an error or another value, never a crash, a hang, or memory out of proportion.
+//   LIDO_SEED=123  replays a run
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { allocateLane, CorruptMessageError, shapesOf, writerOf } from './lane.js'
+import { readLong, tiny, writeLong } from './long.js'
+import { sizeOf } from './sizes.js'
+import { build, plans } from './values.js'
+
+const seed = Number(process.env.LIDO_SEED ?? Date.now() >>> 0) | 0
+const messageCount = 200
+const mutationsOfEach = 100
+/** What a byte may cost: the largest is a short array of holes. */
+const MOST_BYTES_EACH = 600
+
+function randomFrom(start) {
+  let state = start | 1
+  return below => {
+    state ^= state << 13
+    state ^= state >>> 17
+    state ^= state << 5
+    return (state >>> 0) % below
+  }
+}
+
+function copyOf(message) {
+  return structuredClone(message)
+}
+
+function damageBytes(memory, random) {
+  const bytes = new Uint8Array(memory)
+  if (bytes.length === 0) return
+  const at = random(bytes.length)
+  if (random(2) === 0) bytes[at] = random(32)
+  else bytes[at] ^= 1 << random(8)
+}
+
+function damage(message, random) {
+  const chunk = message.chunks[random(message.chunks.length)]
+  switch (random(9)) {
+    case 0:
+      return damageBytes(chunk.text, random)
+    case 1:
+      chunk.used = random(2 * chunk.bytes.byteLength)
+      return
+    case 2:
+      message.chunks.splice(random(message.chunks.length), 1)
+      return
+    case 3:
+      message.chunks.push(chunk)
+      return
+    case 4:
+      message.buffers.splice(random(message.buffers.length + 1), 1)
+      return
+    case 5:
+      message.big.fill(random(2 ** 31), random(message.big.length + 1))
+      return
+    case 6:
+      message.isGraph = !message.isGraph
+      return
+    default:
+      return damageBytes(chunk.bytes, random)
+  }
+}
+
+function bytesOf({ chunks, buffers }) {
+  const memories = [...chunks.flatMap(({ bytes, text }) => [bytes, text]), ...buffers]
+  return memories.reduce((sum, { byteLength }) => sum + byteLength, 0)
+}
+
+test(`${messageCount * mutationsOfEach} damaged long messages do no harm (seed ${seed})`, t => {
+  const random = randomFrom(seed)
+  const lane = allocateLane()
+  const writer = writerOf(lane)
+  const shapes = shapesOf(lane)
+  const counts = { errors: 0, values: 0 }
+  const before = process.memoryUsage().rss
+  for (const plan of fc.sample(plans, { seed, numRuns: messageCount })) {
+    const message = writeLong(writer, build(plan), { ...tiny, chunkBytes: 1 + random(60) })
+    if (message === null) continue
+    for (let mutation = 0; mutation < mutationsOfEach; mutation++) {
+      const damaged = copyOf(message)
+      for (let times = 1 + random(3); times > 0 && damaged.chunks.length > 0; times--) damage(damaged, random)
+      try {
+        const { value } = readLong(damaged, shapes)
+        counts.values++
+        assert.ok(sizeOf(value) <= MOST_BYTES_EACH * (bytesOf(damaged) + 1))
+      } catch (error) {
+        if (!(error instanceof CorruptMessageError)) throw error
+        counts.errors++
+      }
+    }
+  }
+  const grown = process.memoryUsage().rss - before
+  t.diagnostic(`${counts.errors} errors, ${counts.values} values, ${grown >> 20} MB more`)
+  assert.ok(grown < 2 ** 29, `${grown} bytes more`)
+  assert.ok(counts.errors > 1000 && counts.values > 1000, JSON.stringify(counts))
+})

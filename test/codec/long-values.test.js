@@ -1,0 +1,101 @@
+// Random values as long messages, read in the smallest steps there are, each compared with what structured clone makes of it.
+//   LIDO_SEED=123    replays a run
+//   LIDO_VALUES=1e6  tries so many
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { inspect } from 'node:util'
+import fc from 'fast-check'
+import { differenceOf } from './difference.js'
+import { allocateLane, shapesOf, writerOf } from './lane.js'
+import { readLong, send, tiny, writeLong } from './long.js'
+import { build, describeStranger, makeStranger, plans, strangerCount } from './values.js'
+
+const seed = Number(process.env.LIDO_SEED ?? Date.now() >>> 0) | 0
+const valueCount = Number(process.env.LIDO_VALUES ?? 20_000)
+const BATCH = 1000
+
+function cloneOf(value) {
+  try {
+    return { clone: structuredClone(value) }
+  } catch (refusal) {
+    return { refusal }
+  }
+}
+
+test(`${valueCount} random values in pieces are what structured clone would give (seed ${seed})`, t => {
+  const lane = allocateLane()
+  const writer = writerOf(lane)
+  const shapes = shapesOf(lane)
+  const counts = { accepted: 0, declined: 0, steps: 0 }
+  for (let batch = 0; batch * BATCH < valueCount; batch++) {
+    const batchSeed = seed + batch
+    const batchPlans = fc.sample(plans, { seed: batchSeed, numRuns: BATCH })
+    for (const [index, plan] of batchPlans.entries()) {
+      const where = () =>
+        `value ${index} of the batch with seed ${batchSeed}: ${inspect(plan, { depth: 20 })}`
+      const { clone, refusal } = cloneOf(build(plan))
+      const sizes = { ...tiny, chunkBytes: 1 + (index % 40), bigBytes: 1 + (index % 7) }
+      const message = writeLong(writer, build(plan), sizes)
+      if (message === null) {
+        counts.declined++
+        continue
+      }
+      if (refusal !== undefined) assert.fail(`structured clone refuses, and the codec does not: ${where()}`)
+      counts.accepted++
+      const { value, steps } = readLong(send(message), shapes, 1 + (index % 3))
+      counts.steps += steps
+      const difference = differenceOf(value, clone)
+      if (difference !== undefined) assert.fail(`${difference}: ${where()}`)
+    }
+  }
+  t.diagnostic(`${counts.accepted} accepted, ${counts.declined} declined, ${counts.steps} steps`)
+  assert.ok(counts.accepted > valueCount * 0.75, `only ${counts.accepted} accepted`)
+  assert.ok(counts.steps > 3 * counts.accepted, `only ${counts.steps} steps`)
+})
+
+test('what the codec declines it declines in a long message too, and the next one is whole', () => {
+  const lane = allocateLane()
+  const writer = writerOf(lane)
+  const shapes = shapesOf(lane)
+  for (let index = 0; index < strangerCount; index++) {
+    const what = describeStranger(index)
+    assert.equal(writeLong(writer, ['x'.repeat(100), { inside: makeStranger(index) }]), null, what)
+    assert.deepEqual(readLong(send(writeLong(writer, [what, { index }])), shapes).value, [what, { index }])
+  }
+})
+
+const many = 70_000
+const rows = {
+  'integers and doubles': Array.from({ length: many }, (_, index) => (index % 100 < 50 ? index : index / 2)),
+  'one hole': Object.assign(new Array(many).fill(1), { length: many + 1 }),
+  'a field beside them': Object.assign(new Array(many).fill('x'), { note: 'beside' }),
+  'an element that is not to be enumerated': Object.defineProperty(new Array(many).fill(2), 7, {
+    enumerable: false,
+  }),
+  'a symbol beside them': Object.assign(new Array(many).fill(3), { [Symbol('not sent')]: 1 }),
+  'few of them far apart': Object.assign([], { 3: 'a', [2 ** 31]: 'b' }),
+  'frozen ones': Object.freeze(new Array(many).fill(null)),
+  'a hole and a field': Object.assign(new Array(many), { 5: 1, note: 2 }),
+}
+for (const [title, array] of Object.entries(rows)) {
+  test(`an array of many elements arrives as it was: ${title}`, () => {
+    const lane = allocateLane()
+    const message = send(writeLong(writerOf(lane), array, undefined))
+    assert.equal(
+      differenceOf(readLong(message, shapesOf(lane), 4096).value, structuredClone(array)),
+      undefined,
+    )
+  })
+}
+
+test('a small message between two steps of a long one changes neither', () => {
+  const lane = allocateLane()
+  const writer = writerOf(lane)
+  const value = { rows: Array.from({ length: 50 }, (_, index) => ({ index, text: `row ${index}` })) }
+  const shapes = shapesOf(lane)
+  const first = readLong(send(writeLong(writer, value)), shapes)
+  const end = writer.encode({ small: [1, 'two'] }, 0, 4096)
+  const again = readLong(send(writeLong(writer, value)), shapes)
+  assert.ok(end > 0)
+  assert.deepEqual([first.value, again.value], [value, value])
+})
