@@ -4,6 +4,7 @@
 //   takes       processes per pool, cell and round
 //   warmUpMs    time over all cells that counts for nothing, so that the first turn that counts meets no cold code
 //   whyNot      why it cannot be played here, or null
+import { largeValues } from './large-values.js'
 import { payloads } from './payloads.js'
 
 const manySettings = [
@@ -33,6 +34,7 @@ const fullTimes = {
   calmMs: 400,
   floodTasks: 1_000_000,
   cancelTasks: 15_000,
+  largeBytes: 50e6,
   serverSeconds: { 10: 1.2, 1000: 2.5 },
   bodySeconds: 6,
   bodyBytes: 10_000_000,
@@ -47,6 +49,7 @@ const quickTimes = {
   calmMs: 200,
   floodTasks: 100_000,
   cancelTasks: 4_000,
+  largeBytes: 5e6,
   serverSeconds: { 10: 0.4, 1000: 1 },
   bodySeconds: 1.5,
   bodyBytes: 2_000_000,
@@ -100,6 +103,7 @@ export function createProgramme({ machine, loops, times, isScaling }) {
     }),
     createServerMatch(times, cores),
     createBodyMatch(times),
+    createLargeMatch(times),
     ...(isScaling ? createScalingMatches(times, { cores, loops }) : []),
   ]
 }
@@ -189,6 +193,17 @@ function createBodyMatch({ bodyBytes, bodySeconds }) {
     poolNames: ['lido', 'piscina', 'unpooled'],
     launch: { environment: { NODE_ENV: 'production' } },
     limitMs: 90_000,
+  })
+}
+
+function createLargeMatch({ largeBytes: bytes, calmMs }) {
+  return createMatch('large-result', {
+    cells: Object.keys(largeValues).map(kind => ({
+      id: `large/${kind}`,
+      settings: { kind, bytes, results: 3, calmMs },
+    })),
+    poolNames: ['lido', 'piscina', 'tinypool'],
+    limitMs: 60_000,
   })
 }
 

@@ -3,11 +3,16 @@
 // `plays` says in which trials. Candidates are settings that were tried to find each peer's best ones; they play when
 // `--pools` names them.
 const noServer = ['echo', 'blocked-host', 'all-cores', 'idle', 'first-result', 'memory', 'flood', 'cancel']
-const withServer = [...noServer, 'server', 'body']
+const everything = [...noServer, 'server', 'body', 'large-result']
 
-const lido = { adapter: 'lido', packageName: 'lido', plays: withServer }
-const piscina = { adapter: 'piscina', packageName: 'piscina', plays: withServer, role: 'peer' }
-const tinypool = { adapter: 'tinypool', packageName: 'tinypool', plays: noServer, role: 'peer' }
+const lido = { adapter: 'lido', packageName: 'lido', plays: everything }
+const piscina = { adapter: 'piscina', packageName: 'piscina', plays: everything, role: 'peer' }
+const tinypool = {
+  adapter: 'tinypool',
+  packageName: 'tinypool',
+  plays: [...noServer, 'large-result'],
+  role: 'peer',
+}
 // These two take no signal.
 const withoutSignals = noServer.filter(trial => trial !== 'cancel')
 const workerpool = { adapter: 'workerpool', packageName: 'workerpool', plays: withoutSignals, role: 'peer' }

@@ -1,5 +1,6 @@
-// What is printed: P1 to P13 and the rows of examples, each with the figure it reads from a cell of programme.js and the bars it is held against.
+// What is printed: P1 to P14 and the rows of examples, each with the figure it reads from a cell of programme.js and the bars it is held against.
 // A ratio is always ours / theirs. `against`: a pool's name, 'best peer', or null where the figure itself is judged.
+import { largeValues } from './large-values.js'
 import { payloads } from './payloads.js'
 import { bareName } from './roster.js'
 
@@ -38,6 +39,26 @@ function serverRows(connections) {
       figure: 'latencyMsP99',
       unit: 'ms',
       bars: [atMost(1, 'piscina')],
+    },
+  ]
+}
+
+function largeRows([kind, { label }]) {
+  const common = { bar: 'P14', cellId: `large/${kind}`, unit: 'ms' }
+  return [
+    {
+      ...common,
+      id: `P14-${kind}`,
+      title: `50 MB, ${label}: event-loop delay, most`,
+      figure: 'delayMsMax',
+      bars: [atMost(1 / 10, 'piscina'), atMost(25)],
+    },
+    {
+      ...common,
+      id: `P14-${kind}-time`,
+      title: `50 MB, ${label}: until it is there`,
+      figure: 'resultMs',
+      bars: [],
     },
   ]
 }
@@ -213,6 +234,7 @@ export const rows = [
     unit: 'per second',
     bars: [atLeast(0.9, 'unpooled')],
   },
+  ...Object.entries(largeValues).flatMap(largeRows),
 ]
 
 /** Rows without a bar that only play when they are named: one caller alone, whose figures are all round trips. */

@@ -1,0 +1,47 @@
+// Which limits hold for a task whose answer is here.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { ManualClock } from '../../testing/manual-clock.js'
+import { makeTask } from '../../testing/stand-ins.js'
+import { type Limits, type Progress, TimeLimits } from './time-limits.js'
+
+const never = Number.POSITIVE_INFINITY
+
+function setUp(progress: Progress, limits: Partial<Limits>) {
+  const clock = new ManualClock()
+  const told: string[] = []
+  const watcher = new TimeLimits({
+    clock,
+    progressOf: () => progress,
+    cancel(task, error) {
+      told.push(error.limit)
+      task.outcome = 'cancelled'
+      task.state = 'settled'
+    },
+  })
+  const all = { timeoutMs: never, queueTimeoutMs: never, deadline: never, ...limits }
+  watcher.watch(makeTask(1), all)
+  return { clock, told }
+}
+
+function pass(clock: ManualClock, milliseconds: number): void {
+  for (let count = 0; count < milliseconds; count++) {
+    clock.advance(1)
+    clock.turn()
+  }
+}
+
+test('a result that is being read does not come too late for the timeout of its handler', () => {
+  const { clock, told } = setUp('arriving', { timeoutMs: 10, queueTimeoutMs: 10 })
+  pass(clock, 3000)
+  assert.deepEqual(told, [])
+})
+
+test('a result that is being read comes too late for the deadline of its caller', () => {
+  const clock = new ManualClock()
+  const { clock: own, told } = setUp('arriving', { timeoutMs: 10, deadline: clock.epochNow() + 2500 })
+  pass(own, 1000)
+  assert.deepEqual(told, [])
+  pass(own, 2000)
+  assert.deepEqual(told, ['deadline'])
+})
