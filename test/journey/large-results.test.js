@@ -16,8 +16,8 @@ const inSteps = { filename, minThreads: 1, maxThreads: 1, decodeSliceMs: 0 }
 /** Resolves when the answer is here and not read yet: then the worker is free, and the caller not answered. */
 async function arriving(pool) {
   for (;;) {
-    const { inFlight, waiting, fulfilled, accepted } = pool.stats().tasks
-    if (inFlight + waiting === 0 && fulfilled < accepted) return
+    const { fulfilled } = pool.stats().tasks
+    if (pool.histogram.runTime.count > fulfilled) return
     await new Promise(setImmediate)
   }
 }

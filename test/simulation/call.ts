@@ -7,6 +7,8 @@ export type Fate =
   | 'int'
   | 'object'
   | 'moved'
+  /** Read in slices. */
+  | 'sizable'
   | 'throws'
   | 'uncloneable'
   | 'unreadable'
@@ -104,8 +106,12 @@ export function keepsItsPlace(call: Call): boolean {
 }
 
 /** What its handler is to answer. */
-export function answerTo({ id }: Call, fate: 'int' | 'object' | 'moved'): unknown {
+/** Together more than the lane takes. */
+const PARTS = new Array<string>(5).fill('x'.repeat(120_000))
+
+export function answerTo({ id }: Call, fate: 'int' | 'object' | 'moved' | 'sizable'): unknown {
   if (fate === 'int') return -id
+  if (fate === 'sizable') return { answer: id, parts: PARTS }
   return fate === 'object' ? { answer: id, text: `to ${id}` } : { answer: id, bytes: new ArrayBuffer(8) }
 }
 

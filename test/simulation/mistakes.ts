@@ -44,4 +44,16 @@ export const mistakes: Mistake[] = [
     file: 'host/supervisor/supervisor.js',
     edits: [['this.#afterPause?.cancel();', '']],
   },
+  {
+    title: 'a result whose task is cancelled is read on',
+    road: 'lane',
+    file: 'host/dispatch/dispatcher.js',
+    edits: [['this.#arrivals.drop(task);', '']],
+  },
+  {
+    title: 'the end of a pool forgets the results that are being read',
+    road: 'lane',
+    file: 'host/pool/pool.js',
+    edits: [['this.#dispatcher.rejectArriving(error);', '']],
+  },
 ]

@@ -24,6 +24,7 @@ export interface DrawnOptions {
   cancelGrace: number
   loadBalancer: BalancerKind
   spin: boolean
+  decodeSliceMs: number
   maxTasksPerWorker: number
   maxWorkerAge: number
   /** `null`: as the pool has it by default. */
@@ -48,6 +49,7 @@ export function drawOptions(random: Random, road: RoadChoice): DrawnOptions {
     closeTimeout: oneOf(random, [0, 20, 2000, NEVER]),
     loadBalancer: pick(random, { none: 8, leastBusy: 1, patient: 1, throwing: 1 }),
     spin: random(2) === 0,
+    decodeSliceMs: oneOf(random, [0, 0, 2]),
     maxTasksPerWorker: oneOf(random, [NEVER, NEVER, NEVER, NEVER, 1, 2, 5]),
     maxWorkerAge: oneOf(random, [NEVER, NEVER, NEVER, NEVER, 30, 300]),
     restart: random(2) === 0 ? null : drawRestart(random),

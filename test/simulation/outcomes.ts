@@ -22,7 +22,7 @@ export function whatIsWrongWith(call: Call, world: World): string | null {
   const is = `is ${call.state} with ${describe(call.value)}`
   if (call.state === 'fulfilled') {
     const { answer } = call
-    const isAnswered = answer === 'int' || answer === 'object' || answer === 'moved'
+    const isAnswered = answer === 'int' || answer === 'object' || answer === 'moved' || answer === 'sizable'
     return isAnswered && isAnswerTo(call, call.value) ? null : `${is}; its handler's answer was ${answer}`
   }
   const why = rejections.find(([type]) => call.value instanceof type)

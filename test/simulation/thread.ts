@@ -369,6 +369,7 @@ export class SimulatedThread implements WorkerLink, Played {
     switch (fate) {
       case 'int':
       case 'object':
+      case 'sizable':
         return task.succeed(answerTo(call, fate))
       case 'moved':
         return task.succeed(moved(answerTo(call, 'moved') as { bytes: ArrayBuffer }))

@@ -58,6 +58,7 @@ const words = {
         int: 8,
         object: 4,
         moved: 2,
+        sizable: 1,
         throws: 2,
         uncloneable: 1,
         unreadable: 1,

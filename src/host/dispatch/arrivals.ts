@@ -27,6 +27,11 @@ export class Arrivals {
     this.#parts = parts
   }
 
+  /** Results that are being read. */
+  get count(): number {
+    return this.#reading.size
+  }
+
   /** The answer of the task is here, and its worker free. What can be read in this turn's slice is answered in this call. */
   add(task: Task, message: LongMessage, shapes: KnownShapes): void {
     moveTask(task, 'arriving')

@@ -136,6 +136,11 @@ export class Dispatcher {
     return this.#road.inFlight
   }
 
+  /** Tasks whose large results are here, and being read. */
+  get arriving(): number {
+    return this.#arrivals.count
+  }
+
   /** Slots that are taken; a task that runs alone takes all of its worker. */
   get occupied(): number {
     return this.#road.occupied

@@ -96,7 +96,7 @@ export interface PoolOptions extends LifeOptions {
   lane?: boolean | undefined
   /**
    * Milliseconds that the reading of large results (above 512 KiB) may hold the event loop at a time; in between it turns.
-   * `Infinity`: each is read in one go. Default 5.
+   * `Infinity`: each is read in one go. Default 2.
    */
   decodeSliceMs?: number | undefined
   /**
@@ -151,8 +151,8 @@ const DEFAULT_IDLE_TIMEOUT_MS = 30_000
 /** Some turns of a busy worker's event loop; a caller that cancelled a loop does not wait long for its thread. */
 const DEFAULT_CANCEL_GRACE_MS = 100
 const DEFAULT_CLOSE_TIMEOUT_MS = 30_000
-/** Longer slices save little: what is shorter than a frame of a display nobody notices. */
-const DEFAULT_DECODE_SLICE_MS = 5
+/** A turn costs some microseconds, so longer slices save nothing that could be measured. */
+const DEFAULT_DECODE_SLICE_MS = 2
 const MOST_THREADS = 4096
 const MOST_SLOTS = 65_536
 

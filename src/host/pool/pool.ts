@@ -341,8 +341,8 @@ export class Pool<Module = any> extends EventEmitter<PoolEvents> {
   }
 
   #taskCounts(): PoolStats['tasks'] {
-    const { waiting, inFlight } = this.#dispatcher
-    const counts = { ...this.#counters.snapshot(), waiting, inFlight }
+    const { waiting, inFlight, arriving } = this.#dispatcher
+    const counts = { ...this.#counters.snapshot(), waiting, inFlight: inFlight + arriving }
     for (const annex of this.#annexes?.opened ?? []) {
       const others = annex.#taskCounts()
       for (const key of Object.keys(counts) as (keyof typeof counts)[]) counts[key] += others[key]

@@ -1,6 +1,7 @@
 // Reads primitives out of a region of shared memory, and nothing beyond the region's end whatever the bytes say.
 import { CorruptMessageError } from './corrupt-message-error.js'
 import {
+  ArrayBufferIntrinsic,
   BigIntIntrinsic,
   bufferLength,
   latin1Slice,
@@ -11,11 +12,13 @@ import {
   viewBytes,
   viewNumbers,
 } from './intrinsics.js'
-import { CHUNK_SPAN, type LongMessage } from './long-message.js'
+import { CHUNK_SPAN, type LongChunk, type LongMessage } from './long-message.js'
 import * as tags from './tags.js'
 
 /** Even, and more than a string that stands in the text. */
 const WINDOW_BYTES = 512
+const NOTHING = new ArrayBufferIntrinsic(0)
+const READ: LongChunk = { bytes: NOTHING, used: 0, text: NOTHING, isWide: false }
 const HEXADECIMAL = /^[0-9a-f]+$/
 
 export class ByteReader {
@@ -98,6 +101,8 @@ export class ByteReader {
     const next = this.#long?.chunks[this.#chunk + 1]
     if (next === undefined || this.at !== this.to) return false
     this.#chunk++
+    // What was read is let go: the value grows while the message shrinks.
+    if (this.#chunk > 0) this.#long!.chunks[this.#chunk - 1] = READ
     this.bytes = viewBytes(next.bytes)
     this.#view = viewNumbers(next.bytes)
     this.at = 0

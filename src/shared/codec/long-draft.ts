@@ -14,8 +14,8 @@ export interface LongSizes {
 }
 
 /**
- * A chunk bounds the row of numbers that is read at once. A value that is not big is read at once too: in some ten
- * microseconds. A buffer is copied as fast as it can be given away from some pages on.
+ * A chunk bounds the row of numbers that is read at once. A value that is not big is read at once too, in some 0.1 ms. To
+ * give a buffer away costs as much as to copy some pages.
  */
 const SIZES: LongSizes = {
   chunkBytes: 2 ** 18,

@@ -2,8 +2,8 @@
 
 export interface LongMessage {
   readonly isGraph: boolean
-  /** They follow each other; what is written in one piece lies in one of them. */
-  readonly chunks: readonly LongChunk[]
+  /** They follow each other; what is written in one piece lies in one of them. The reader lets go those that it has read. */
+  readonly chunks: LongChunk[]
   /** Those that the chunks name by number. */
   readonly buffers: readonly ArrayBuffer[]
   /**
