@@ -82,9 +82,9 @@ test('large bodies are answered by lido, by a peer and by the framework itself',
     assert.deepEqual(Object.keys(pools), ['lido', 'piscina', 'unpooled'], id)
 })
 
-test('rows have names of their own, and every bar from P1 to P13 has a row', () => {
+test('rows have names of their own, and every bar from P1 to P14 has a row', () => {
   assert.equal(new Set(rows.map(row => row.id)).size, rows.length)
-  const bars = Array.from({ length: 13 }, (_, i) => `P${i + 1}`)
+  const bars = Array.from({ length: 14 }, (_, i) => `P${i + 1}`)
   assert.deepEqual([...new Set(rows.map(row => row.bar))], [...bars, 'body'])
 })
 
