@@ -34,7 +34,7 @@ const fullTimes = {
   calmMs: 400,
   floodTasks: 1_000_000,
   cancelTasks: 15_000,
-  largeBytes: 50e6,
+  largeResults: 3,
   serverSeconds: { 10: 1.2, 1000: 2.5 },
   bodySeconds: 6,
   bodyBytes: 10_000_000,
@@ -49,7 +49,7 @@ const quickTimes = {
   calmMs: 200,
   floodTasks: 100_000,
   cancelTasks: 4_000,
-  largeBytes: 5e6,
+  largeResults: 1,
   serverSeconds: { 10: 0.4, 1000: 1 },
   bodySeconds: 1.5,
   bodyBytes: 2_000_000,
@@ -196,11 +196,11 @@ function createBodyMatch({ bodyBytes, bodySeconds }) {
   })
 }
 
-function createLargeMatch({ largeBytes: bytes, calmMs }) {
+function createLargeMatch({ largeResults: results, calmMs }) {
   return createMatch('large-result', {
     cells: Object.keys(largeValues).map(kind => ({
       id: `large/${kind}`,
-      settings: { kind, bytes, results: 3, calmMs },
+      settings: { kind, bytes: 50e6, results, calmMs },
     })),
     poolNames: ['lido', 'piscina', 'tinypool'],
     limitMs: 60_000,
