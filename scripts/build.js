@@ -17,6 +17,7 @@ const dist = join(root, 'dist')
 const next = join(root, 'build', 'dist')
 const stamp = join(dist, '.built')
 const entryUrl = './host/backend/entry-url.js'
+const adapters = ['piscina', 'fastify', 'nestjs']
 
 function compile(project, ...flags) {
   const { status } = spawnSync(process.execPath, [tsc, '-p', project, ...flags], {
@@ -59,7 +60,11 @@ function compileCjs() {
         verbatimModuleSyntax: false,
         erasableSyntaxOnly: false,
       },
-      files: ['src/index.ts', 'src/worker/index.ts', 'src/adapters/piscina/index.ts'],
+      files: [
+        'src/index.ts',
+        'src/worker/index.ts',
+        ...adapters.map(name => `src/adapters/${name}/index.ts`),
+      ],
       include: [],
     }),
   )
@@ -70,12 +75,17 @@ function compileCjs() {
 /** Puts all that a door needs into its file. What bundlers look for stays apart, and adapters enter by the front door. */
 async function bundleDoors() {
   const doors = ['index.js', 'worker/index.js']
-  const adapter = 'adapters/piscina/index.js'
+  const adapterDoors = adapters.map(name => `adapters/${name}/index.js`)
+  const isPiscina = door => door === 'adapters/piscina/index.js'
   const entries = ['worker/entry.js', 'worker/process-entry.js', 'worker/inline-entry.js']
-  const esm = await bundleFor('esm', [...doors, adapter, ...entries])
-  const cjs = await bundleFor('cjs', doors)
+  const esm = await bundleFor('esm', [...doors, ...adapterDoors, ...entries])
+  const cjs = await bundleFor('cjs', [...doors, ...adapterDoors.filter(door => !isPiscina(door))])
   // For `require()` the module is the class.
-  const cjsAdapter = await bundleFor('cjs', [adapter], 'module.exports = module.exports.Piscina')
+  const cjsPiscina = await bundleFor(
+    'cjs',
+    adapterDoors.filter(isPiscina),
+    'module.exports = module.exports.Piscina',
+  )
   for (const format of ['esm', 'cjs']) {
     const folder = join(next, format)
     for (const entry of readdirSync(folder, { recursive: true, withFileTypes: true })) {
@@ -83,7 +93,7 @@ async function bundleDoors() {
       if (entry.isFile() && path.endsWith('.js') && path !== join(folder, entryUrl)) rmSync(path)
     }
   }
-  for (const { path, contents } of [...esm, ...cjs, ...cjsAdapter]) writeFileSync(path, contents)
+  for (const { path, contents } of [...esm, ...cjs, ...cjsPiscina]) writeFileSync(path, contents)
 }
 
 /** Both formats are made of the ES modules. */
@@ -95,6 +105,7 @@ async function bundleFor(format, entries, footer = '') {
       onResolve({ filter: /^#atomics$/ }, () => ({ path: join(folder, 'shared', 'base', 'atomics.js') }))
       onResolve({ filter: /entry-url\.js$/ }, () => ({ path: entryUrl, external: true }))
       onResolve({ filter: /^(\.\.\/){2}(worker\/)?index\.js$/ }, ({ path }) => ({ path, external: true }))
+      onResolve({ filter: /^\.\.\/piscina\/index\.js$/ }, ({ path }) => ({ path, external: true }))
     },
   }
   const { outputFiles } = await bundle({

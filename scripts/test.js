@@ -26,6 +26,7 @@ const suites = {
   journey: { folder: 'test/journey', limitMs: 120_000 },
   conformance: { folder: 'test/conformance', limitMs: 240_000 },
   faults: { folder: 'test/faults', isDeep: true, limitMs: 300_000 },
+  frameworks: { folder: 'test/frameworks', limitMs: 180_000 },
   examples: { folder: 'test/examples', limitMs: 300_000 },
   bench: { folder: 'test/bench', limitMs: 120_000 },
   codec: { folder: 'test/codec', limitMs: 180_000 },
