@@ -112,7 +112,15 @@ test('io-and-cpu shows each part and the whole with and without the pool', async
   ])
 })
 
-for (const name of ['csv', 'key-derivation', 'server', 'rendering', 'io-and-cpu']) {
+test('fastify shows a route without a pool, with a worker for each request, with piscina and with the plugin', async () => {
+  await expectTable('fastify', ['without a pool', 'a worker for each request', 'piscina', 'lido/fastify'])
+})
+
+test('nestjs shows the service alone, on a cluster, on a pool and on both, and each ends well', async () => {
+  await expectTable('nestjs', ['alone', 'cluster', 'pool', 'cluster and pool'])
+})
+
+for (const name of ['csv', 'key-derivation', 'server', 'rendering', 'io-and-cpu', 'fastify']) {
   test(`${name} refuses an option it does not know and names the nearest`, async () => {
     const { exitCode, errors } = await runExample(name, '--maxThread', '2')
     assert.equal(exitCode, 2)
