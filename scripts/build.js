@@ -18,6 +18,12 @@ const next = join(root, 'build', 'dist')
 const stamp = join(dist, '.built')
 const entryUrl = './host/backend/entry-url.js'
 const adapters = ['piscina', 'fastify', 'nestjs']
+const cjsFooters = {
+  // For `require()` the module is the class.
+  'adapters/piscina/index.js': 'module.exports = module.exports.Piscina',
+  // It has a default beside its names; only so do those see it who read a module without running it.
+  'adapters/fastify/index.js': '0 && (exports.default = module.exports.default)',
+}
 
 function compile(project, ...flags) {
   const { status } = spawnSync(process.execPath, [tsc, '-p', project, ...flags], {
@@ -76,16 +82,12 @@ function compileCjs() {
 async function bundleDoors() {
   const doors = ['index.js', 'worker/index.js']
   const adapterDoors = adapters.map(name => `adapters/${name}/index.js`)
-  const isPiscina = door => door === 'adapters/piscina/index.js'
   const entries = ['worker/entry.js', 'worker/process-entry.js', 'worker/inline-entry.js']
   const esm = await bundleFor('esm', [...doors, ...adapterDoors, ...entries])
-  const cjs = await bundleFor('cjs', [...doors, ...adapterDoors.filter(door => !isPiscina(door))])
-  // For `require()` the module is the class.
-  const cjsPiscina = await bundleFor(
-    'cjs',
-    adapterDoors.filter(isPiscina),
-    'module.exports = module.exports.Piscina',
-  )
+  const plain = adapterDoors.filter(door => !Object.hasOwn(cjsFooters, door))
+  const cjs = await bundleFor('cjs', [...doors, ...plain])
+  for (const [door, footer] of Object.entries(cjsFooters))
+    cjs.push(...(await bundleFor('cjs', [door], footer)))
   for (const format of ['esm', 'cjs']) {
     const folder = join(next, format)
     for (const entry of readdirSync(folder, { recursive: true, withFileTypes: true })) {
@@ -93,7 +95,7 @@ async function bundleDoors() {
       if (entry.isFile() && path.endsWith('.js') && path !== join(folder, entryUrl)) rmSync(path)
     }
   }
-  for (const { path, contents } of [...esm, ...cjs, ...cjsPiscina]) writeFileSync(path, contents)
+  for (const { path, contents } of [...esm, ...cjs]) writeFileSync(path, contents)
 }
 
 /** Both formats are made of the ES modules. */

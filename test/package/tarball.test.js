@@ -35,6 +35,8 @@ const packedModules = [
   'worker/process-entry.js',
   'worker/inline-entry.js',
   'adapters/piscina/index.js',
+  'adapters/fastify/index.js',
+  'adapters/nestjs/index.js',
   'host/backend/entry-url.js',
 ]
 
@@ -97,7 +99,14 @@ test('every way of resolving types finds those that fit the code, through every 
   })
   const [output] = await Promise.all([text(child.stdout), once(child, 'close')])
   const { analysis } = JSON.parse(output)
-  assert.deepEqual(Object.keys(analysis.entrypoints), ['.', './worker', './piscina', './package.json'])
+  assert.deepEqual(Object.keys(analysis.entrypoints), [
+    '.',
+    './worker',
+    './piscina',
+    './fastify',
+    './nestjs',
+    './package.json',
+  ])
   for (const [door, { resolutions }] of Object.entries(analysis.entrypoints)) {
     for (const way of ['node10', 'node16-cjs', 'node16-esm', 'bundler']) {
       const { resolution } = resolutions[way]
