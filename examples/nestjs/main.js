@@ -61,11 +61,15 @@ printReport({
   ],
   rows: [alone, clustered, pooled, both],
   lesson:
-    `The pool answers /health in ${formatNumber(pooled.healthMs.p99)} ms (p99) where the service alone takes ` +
-    `${formatNumber(alone.healthMs.p99)} ms and the cluster ${formatNumber(clustered.healthMs.p99)} ms, and estimates ` +
-    `${formatRatio(pooled.perSecond / alone.perSecond)} as often as the service alone (the cluster ` +
-    `${formatRatio(clustered.perSecond / alone.perSecond)}, both ${formatRatio(both.perSecond / alone.perSecond)}).`,
+    `p99 of /health: ${healthOf(pooled)} on the pool, ${healthOf(alone)} alone, ${healthOf(clustered)} on the cluster. The pool ` +
+    `estimates ${formatRatio(pooled.perSecond / alone.perSecond)} as often as the service alone, the cluster ` +
+    `${formatRatio(clustered.perSecond / alone.perSecond)}, both ${formatRatio(both.perSecond / alone.perSecond)}.`,
 })
+
+/** A service that computes all the time may answer none while the load lasts. */
+function healthOf({ healthMs }) {
+  return Number.isNaN(healthMs.p99) ? 'no answer at all' : `${formatNumber(healthMs.p99)} ms`
+}
 
 async function runWay(way, processes, isPooled) {
   console.log(`${way} ...`)
