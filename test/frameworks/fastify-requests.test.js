@@ -215,7 +215,7 @@ describe('a limit of time', limit, () => {
     })
     const answer = await app.inject('/')
     assert.equal(answer.json().code, 'FST_ERR_HANDLER_TIMEOUT')
-    await held.cancels()
+    await until(() => counts(app).cancelled === 1)
   })
 
   test('of waiting, queueTimeout, answers 503 and says when to come back', async t => {
