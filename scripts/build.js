@@ -19,7 +19,13 @@ const stamp = join(dist, '.built')
 const entryUrl = './host/backend/entry-url.js'
 /** Files that say where others are: they stay where they are, and differ between the builds. */
 const places = [entryUrl, './adapters/body/place.js']
-const adapters = ['piscina', 'body', 'express']
+const adapters = ['piscina', 'body', 'express', 'fastify', 'nestjs']
+const cjsFooters = {
+  // For `require()` the module is the class.
+  'adapters/piscina/index.js': 'module.exports = module.exports.Piscina',
+  // It has a default beside its names; only so do those see it who read a module without running it.
+  'adapters/fastify/index.js': '0 && (exports.default = module.exports.default)',
+}
 
 function compile(project, ...flags) {
   const { status } = spawnSync(process.execPath, [tsc, '-p', project, ...flags], {
@@ -77,14 +83,14 @@ function compileCjs() {
 /** Puts all that a door needs into its file. What bundlers look for stays apart, and adapters enter by the front door. */
 async function bundleDoors() {
   const doors = ['index.js', 'worker/index.js']
-  const [piscina, ...others] = adapterDoors('js')
   const entries = ['worker/entry.js', 'worker/process-entry.js', 'worker/inline-entry.js']
   // Workers run the ES modules whoever started them.
   const handlers = ['adapters/body/parser.js']
-  const esm = await bundleFor('esm', [...doors, piscina, ...others, ...entries, ...handlers])
-  const cjs = await bundleFor('cjs', [...doors, ...others])
-  // For `require()` the module is the class.
-  const cjsAdapter = await bundleFor('cjs', [piscina], 'module.exports = module.exports.Piscina')
+  const esm = await bundleFor('esm', [...doors, ...adapterDoors('js'), ...entries, ...handlers])
+  const plain = adapterDoors('js').filter(door => !Object.hasOwn(cjsFooters, door))
+  const cjs = await bundleFor('cjs', [...doors, ...plain])
+  for (const [door, footer] of Object.entries(cjsFooters))
+    cjs.push(...(await bundleFor('cjs', [door], footer)))
   for (const format of ['esm', 'cjs']) {
     const folder = join(next, format)
     for (const entry of readdirSync(folder, { recursive: true, withFileTypes: true })) {
@@ -93,7 +99,7 @@ async function bundleDoors() {
       if (entry.isFile() && path.endsWith('.js') && !isPlace) rmSync(path)
     }
   }
-  for (const { path, contents } of [...esm, ...cjs, ...cjsAdapter]) writeFileSync(path, contents)
+  for (const { path, contents } of [...esm, ...cjs]) writeFileSync(path, contents)
 }
 
 /** Both formats are made of the ES modules. */
@@ -106,7 +112,7 @@ async function bundleFor(format, entries, footer = '') {
       onResolve({ filter: /entry-url\.js$/ }, () => ({ path: entryUrl, external: true }))
       onResolve({ filter: /^\.\/place\.js$/ }, ({ path }) => ({ path, external: true }))
       onResolve({ filter: /^(\.\.\/){2}(worker\/)?index\.js$/ }, ({ path }) => ({ path, external: true }))
-      onResolve({ filter: /^\.\.\/body\/index\.js$/ }, ({ path }) => ({ path, external: true }))
+      onResolve({ filter: /^\.\.\/(body|piscina)\/index\.js$/ }, ({ path }) => ({ path, external: true }))
     },
   }
   const { outputFiles } = await bundle({

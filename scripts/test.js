@@ -27,7 +27,7 @@ const suites = {
   conformance: { folder: 'test/conformance', limitMs: 240_000 },
   matrix: { folder: 'test/matrix', limitMs: 300_000 },
   faults: { folder: 'test/faults', isDeep: true, limitMs: 300_000 },
-  frameworks: { folder: 'test/frameworks', limitMs: 120_000 },
+  frameworks: { folder: 'test/frameworks', limitMs: 180_000 },
   examples: { folder: 'test/examples', limitMs: 300_000 },
   bench: { folder: 'test/bench', limitMs: 120_000 },
   codec: { folder: 'test/codec', limitMs: 180_000 },

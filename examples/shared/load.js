@@ -31,7 +31,8 @@ export async function loadServer(moduleUrl, settings, load, env) {
   }
 }
 
-async function fire(url, { connections, durationSeconds, timeoutSeconds = 60 }) {
+/** `{ perSecond, latencyMs, failures }` of one load on one address. */
+export async function fire(url, { connections, durationSeconds, timeoutSeconds = 60 }) {
   const latencies = new Latencies()
   let answers = 0
   const run = autocannon({ url, connections, duration: durationSeconds, timeout: timeoutSeconds, sampleInt })

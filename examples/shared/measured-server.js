@@ -6,9 +6,11 @@ import { answerParent, tellParent } from './parent.js'
 import { atWorkPercent } from './worth.js'
 
 // `pool`: what answers, if any; its figures of its only handler go into the report.
-export async function serve(answer, pool = null) {
+// `prepare` gets the server before its page.
+export async function serve(answer, pool = null, prepare = () => {}) {
   const app = Fastify({ forceCloseConnections: true })
   const delay = new EventLoopDelay()
+  await prepare(app)
   app.get('/', answer)
   answerParent({
     async measure() {

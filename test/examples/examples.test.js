@@ -123,7 +123,15 @@ test('body shows large bodies with each parser, and answers all of them', async 
   for (const row of readRows(output)) assert.equal(row.at(-1), '0', `failed: ${row}`)
 })
 
-for (const name of ['csv', 'key-derivation', 'server', 'rendering', 'io-and-cpu', 'body']) {
+test('fastify shows a route without a pool, with a worker for each request, with piscina and with the plugin', async () => {
+  await expectTable('fastify', ['without a pool', 'a worker for each request', 'piscina', 'lido/fastify'])
+})
+
+test('nestjs shows the service alone, on a cluster, on a pool and on both, and each ends well', async () => {
+  await expectTable('nestjs', ['alone', 'cluster', 'pool', 'cluster and pool'])
+})
+
+for (const name of ['csv', 'key-derivation', 'server', 'rendering', 'io-and-cpu', 'body', 'fastify']) {
   test(`${name} refuses an option it does not know and names the nearest`, async () => {
     const { exitCode, errors } = await runExample(name, '--maxThread', '2')
     assert.equal(exitCode, 2)

@@ -1,7 +1,9 @@
 // The doors of the installed package, from programs of both kinds of module and with both builds in one process.
 import assert from 'node:assert/strict'
+import { symlinkSync } from 'node:fs'
+import { join } from 'node:path'
 import { describe, test } from 'node:test'
-import { answer, installedPackage, node, printed, project, run, write } from './installed.js'
+import { answer, installedPackage, node, printed, project, root, run, write } from './installed.js'
 
 const doors = {
   lido: [
@@ -13,6 +15,11 @@ const doors = {
   ],
   'lido/body': ['fastifyJson', 'fastifyNdjson', 'json', 'jsonReader', 'ndjson', 'ndjsonReader', 'runFor'],
   'lido/express': ['json', 'ndjson', 'runFor'],
+  'lido/fastify': ['default', 'fastifyPiscina', 'fastifyPool', 'healthCheck'],
+  'lido/nestjs': [
+    ...['ClientSignal', 'InjectPool', 'PoolExceptionFilter', 'PoolHealthIndicator', 'PoolModule'],
+    'getPoolToken',
+  ],
   'lido/worker': ['isWorkerThread', 'move', 'transferableSymbol', 'valueSymbol', 'workerData'],
 }
 /** Node 20 to 24 know the first name, later ones both. Without it, `require()` gets the CommonJS build. */
@@ -23,6 +30,44 @@ write(
   `export default value => value * 2\nexport const fail = () => { throw new RangeError('no') }\n`,
 )
 write('handler.cjs', `module.exports = value => value * 3\n`)
+
+/** What a program of these frameworks has installed itself. */
+for (const name of ['@nestjs', 'fastify', 'fastify-plugin', 'reflect-metadata', 'rxjs']) {
+  symlinkSync(join(root, 'node_modules', name), join(project, 'node_modules', name), 'junction')
+}
+
+describe('the doors of frameworks', () => {
+  const framed = ['lido/fastify', 'lido/nestjs']
+
+  for (const [way, file, load] of [
+    ['import()', 'framework-doors.mjs', 'await import'],
+    ['require()', 'framework-doors.cjs', 'require'],
+  ]) {
+    test(`${way} finds them, with their names`, async () => {
+      const names = framed.map(door => `Object.keys(${load}('${door}')).filter(isName).sort()`)
+      const program = `const isName = name => !name.startsWith('__')\nconsole.log(JSON.stringify([${names}]))`
+      assert.deepEqual(
+        answer(await run(file, program)),
+        framed.map(door => doors[door]),
+      )
+    })
+  }
+
+  test('the one of Fastify is there for those who cannot load ES modules, a plugin as it is', async () => {
+    const program = `
+      const app = require('fastify')()
+      app.register(require('lido/fastify'), { filename: require.resolve('./handler.cjs'), maxThreads: 1 })
+      app.ready().then(async () => {
+        console.log(await app.pool.run(5))
+        await app.close()
+      })`
+    assert.equal(printed(await run('fastify.cjs', program, withoutRequireOfModules)), '15')
+    const decorated = program
+      .replace('maxThreads: 1', 'maxThreads: 1, piscina: true')
+      .replace('app.pool.run', 'app.runTask')
+    assert.equal(printed(await run('decorated.cjs', decorated, withoutRequireOfModules)), '15')
+  })
+})
 
 describe('every door', () => {
   test('import() finds it, with its names', async () => {

@@ -36,6 +36,7 @@ const judged: Record<keyof PoolOptions, { right: unknown[]; wrong: unknown[] }> 
     right: [1, 4096],
     wrong: [0, -1, 1.5, Number.NaN, Number.POSITIVE_INFINITY, 4097, '1', null],
   },
+  processes: { right: [1, 2, 4096], wrong: [0, -1, 1.5, Number.POSITIVE_INFINITY, 4097, '2', null] },
   idleTimeout: { right: [0, 0.5, 1e9, Number.POSITIVE_INFINITY], wrong: [-1, Number.NaN, '1', null, true] },
   maxQueue: {
     right: [0, 1, Number.POSITIVE_INFINITY, 'auto'],
@@ -201,6 +202,16 @@ describe('options together', () => {
     assert.equal(resolve({ minThreads: 999 }).minThreads, 999)
     assert.deepEqual([resolve({ maxThreads: 1 }).minThreads, resolve({ maxThreads: 1 }).maxThreads], [1, 1])
     assert.equal(resolve({ minThreads: 0 }).minThreads, 0)
+  })
+
+  test('processes divide the cores, and what is said of threads goes first', () => {
+    assert.deepEqual(
+      [resolve({ processes: 4096 }).minThreads, resolve({ processes: 4096 }).maxThreads],
+      [1, 1],
+    )
+    assert.equal(resolve({ processes: 4096 }).spinCores, 1)
+    assert.equal(resolve({ processes: 4096, maxThreads: 7 }).maxThreads, 7)
+    assert.equal(resolve({ processes: 1 }).maxThreads, resolve().maxThreads)
   })
 
   test("maxQueue 'auto' is the square of maxThreads", () => {

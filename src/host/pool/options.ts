@@ -19,7 +19,7 @@ import { HandlerFileProblem, resolvePoolFile } from './handler-file.js'
 import { type LifeOptions, lifeOptionNames, resolveLife } from './life-options.js'
 import { nearestName } from './nearest-name.js'
 import { boolean, durationMs, integer, mayHoldOptions, refuse, text } from './option-checks.js'
-import { usableCores } from './sizing.js'
+import { shareOfCores, usableCores } from './sizing.js'
 import { resolveLimits } from './time-options.js'
 import { resolveWorkerOptions } from './worker-options.js'
 
@@ -32,6 +32,11 @@ export interface PoolOptions extends LifeOptions {
   minThreads?: number | undefined
   /** Most workers alive at once. Default: the usable cores (available parallelism, or the container's CPU quota). */
   maxThreads?: number | undefined
+  /**
+   * How many processes of this program share the machine, each with such a pool, as under `node:cluster`: the defaults of
+   * `maxThreads` and `minThreads` are then of so many-th a part of the cores, at least one. Default 1.
+   */
+  processes?: number | undefined
   /** Milliseconds after which an idle worker above `minThreads` ends; `Infinity`: never. Default 30,000. */
   idleTimeout?: number | undefined
   /** Most tasks that may wait; `'auto'` is `maxThreads²`. Default `Infinity`. */
@@ -117,6 +122,7 @@ export interface PoolSettings extends LifeSettings {
   readonly handler: Handler | null
   readonly minThreads: number
   readonly maxThreads: number
+  readonly processes: number
   readonly idleTimeout: number
   readonly maxQueue: number
   readonly concurrentTasksPerWorker: number
@@ -155,12 +161,14 @@ const DEFAULT_CLOSE_TIMEOUT_MS = 30_000
 const DEFAULT_DECODE_SLICE_MS = 2
 const MOST_THREADS = 4096
 const MOST_SLOTS = 65_536
+const MOST_PROCESSES = 4096
 
 const knownOptions = [
   'filename',
   'name',
   'minThreads',
   'maxThreads',
+  'processes',
   'idleTimeout',
   'maxQueue',
   'concurrentTasksPerWorker',
@@ -194,7 +202,10 @@ const knownOptions = [
 
 export function resolveOptions(given: unknown): PoolSettings {
   const options = ownOptions(given)
-  const { minThreads, maxThreads } = resolveSizes(options)
+  const processes =
+    options.processes === undefined ? 1 : integer('processes', options.processes, 1, MOST_PROCESSES)
+  const cores = shareOfCores(usableCores(), processes)
+  const { minThreads, maxThreads } = resolveSizes(options, cores)
   const { idleTimeout = DEFAULT_IDLE_TIMEOUT_MS, closeTimeout = DEFAULT_CLOSE_TIMEOUT_MS } = options
   const { concurrentTasksPerWorker = 1, recordTiming = true, workerHistogram = false } = options
   const { worthWarnings = true } = options
@@ -218,6 +229,7 @@ export function resolveOptions(given: unknown): PoolSettings {
     handler: filename === null ? null : { filename, name },
     minThreads,
     maxThreads,
+    processes,
     idleTimeout: durationMs('idleTimeout', idleTimeout),
     maxQueue: Math.min(maxQueue, queue.capacity ?? Number.POSITIVE_INFINITY),
     concurrentTasksPerWorker: integer('concurrentTasksPerWorker', concurrentTasksPerWorker, 1, MOST_SLOTS),
@@ -236,7 +248,7 @@ export function resolveOptions(given: unknown): PoolSettings {
     recordTiming: boolean('recordTiming', recordTiming),
     worthWarnings: boolean('worthWarnings', worthWarnings),
     workerHistogram: boolean('workerHistogram', workerHistogram),
-    spinCores: resolveSpin(options.spin),
+    spinCores: options.spin === undefined || boolean('spin', options.spin) ? cores : 0,
     lane: boolean('lane', lane),
     decodeSliceMs: durationMs('decodeSliceMs', decodeSliceMs),
     ...resolveLife(options),
@@ -272,8 +284,7 @@ function resolveFilename(given: unknown): string | null {
   throw new InvalidOptionError('filename', `The option 'filename' ${file.text}.`, file.cause)
 }
 
-function resolveSizes(options: PoolOptions): { minThreads: number; maxThreads: number } {
-  const cores = usableCores()
+function resolveSizes(options: PoolOptions, cores: number): { minThreads: number; maxThreads: number } {
   const least = options.minThreads
   const most = options.maxThreads
   if (least !== undefined) integer('minThreads', least, 0, MOST_THREADS)
@@ -300,10 +311,6 @@ function resolveNiceness(given: unknown): number {
   if (given === undefined) return 0
   const least = process.platform === 'win32' ? -100 : 0
   return integer('niceIncrement', given, least, 100)
-}
-
-function resolveSpin(given: unknown): number {
-  return given === undefined || boolean('spin', given) ? usableCores() : 0
 }
 
 function resolveBalancer(given: unknown): LoadBalancer | null {

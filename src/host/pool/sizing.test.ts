@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { availableParallelism } from 'node:os'
 import { describe, test } from 'node:test'
-import { usableCores } from './sizing.js'
+import { shareOfCores, usableCores } from './sizing.js'
 
 function cores(system: number, files: Record<string, string> = {}): number {
   return usableCores({ availableParallelism: () => system, readText: path => files[path] })
@@ -45,4 +45,16 @@ describe('usable cores', () => {
     const here = usableCores()
     assert.ok(Number.isInteger(here) && here >= 1 && here <= availableParallelism(), String(here))
   })
+})
+
+describe('the share of one of several processes', () => {
+  for (const [all, processes, share] of [
+    [8, 1, 8],
+    [8, 2, 4],
+    [8, 3, 2],
+    [2, 4, 1],
+  ] as const) {
+    test(`of ${all} cores for ${processes} is ${share}`, () =>
+      assert.equal(shareOfCores(all, processes), share))
+  }
 })

@@ -25,6 +25,11 @@ export function usableCores(sources: SizingSources = systemSources): number {
   return quota === undefined ? cores : Math.max(1, Math.min(cores, Math.ceil(quota)))
 }
 
+/** What is each process's of them, where several of one program share them, as under `node:cluster`: at least one. */
+export function shareOfCores(cores: number, processes: number): number {
+  return Math.max(1, Math.floor(cores / processes))
+}
+
 /** Cores' worth of CPU time the container may use; `undefined` without a limit. Control groups, version 2 then 1. */
 function cpuQuota({ readText }: SizingSources): number | undefined {
   const limits = readText('/sys/fs/cgroup/cpu.max')?.trim().split(' ')

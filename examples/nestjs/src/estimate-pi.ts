@@ -1,0 +1,14 @@
+// Keeps the computation: how many of so many random points lie within the quarter circle.
+
+export interface Estimate {
+  pi: number
+  points: number
+}
+
+export function estimatePi(points: number): Estimate {
+  let within = 0
+  for (let point = 0; point < points; point++) {
+    if (Math.random() ** 2 + Math.random() ** 2 <= 1) within++
+  }
+  return { pi: (4 * within) / points, points }
+}

@@ -1,0 +1,50 @@
+// Keeps the process: with PI_PROCESSES above 1 it is a cluster's primary, and each of its processes is a server; else it is the
+// server itself. It tells whoever started it the port.
+import 'reflect-metadata'
+import cluster from 'node:cluster'
+import { once } from 'node:events'
+import type { AddressInfo } from 'node:net'
+import { NestFactory } from '@nestjs/core'
+import { AppModule, type Settings } from './app.module.js'
+
+const settings: Settings = {
+  isPooled: process.env.PI_POOL === '1',
+  processes: Number(process.env.PI_PROCESSES ?? 1),
+}
+
+if (settings.processes > 1 && cluster.isPrimary) await lead(settings.processes)
+else await serve()
+
+async function lead(processes: number): Promise<void> {
+  const workers = Array.from({ length: processes }, () => cluster.fork())
+  const ended = Promise.all(workers.map(worker => once(worker, 'exit')))
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+    process.once(signal, () => {
+      for (const worker of workers) worker.process.kill('SIGTERM')
+    })
+  }
+  const [[address]] = (await Promise.all(workers.map(worker => once(worker, 'listening')))) as [AddressInfo][]
+  tellPort(address!.port)
+  const exits = (await ended) as [number][]
+  process.exit(Math.max(...exits.map(([code]) => code)))
+}
+
+async function serve(): Promise<void> {
+  const app = await NestFactory.create(AppModule.with(settings), {
+    logger: ['error', 'warn'],
+    forceCloseConnections: true,
+  })
+  await app.listen(0, '127.0.0.1')
+  // The process ends by itself when the server and the pool have closed.
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+    process.once(signal, async () => {
+      await app.close()
+      if (process.connected) process.disconnect()
+    })
+  }
+  if (cluster.isPrimary) tellPort((app.getHttpServer().address() as AddressInfo).port)
+}
+
+function tellPort(port: number): void {
+  process.send?.({ kind: 'listening', port })
+}

@@ -1,0 +1,32 @@
+// Pressure for @fastify/under-pressure: a function that fits its option `healthCheck`.
+import type { FastifyInstance } from 'fastify'
+import type { Pool } from '../../index.js'
+import { isUnderPressure, type PoolPressure, type PressureLimit, pressureOf } from '../http/pressure.js'
+
+export interface HealthCheckOptions extends PressureLimit {
+  /** The names of the pools to look at. Default: all. */
+  pools?: readonly string[] | undefined
+}
+
+/**
+ * Makes a function for `healthCheck`: `false` while a pool is under pressure, else the figures of each. It rejects when a
+ * pool is named that is not registered, or when there is none.
+ */
+export function healthCheck({ pools: names, ...limit }: HealthCheckOptions = {}) {
+  return async (app: FastifyInstance): Promise<false | { pools: Record<string, PoolPressure> }> => {
+    const pools = app.pools as Readonly<Record<string, Pool>> | undefined
+    if (pools === undefined) throw new Error("There is no pool to check. Register 'lido/fastify' before.")
+    const figures: Record<string, PoolPressure> = {}
+    // The pools of an encapsulated scope stand before those of the scopes around it.
+    for (const name in pools) {
+      if (names !== undefined && !names.includes(name)) continue
+      const pool = pools[name]!
+      if (isUnderPressure(pool, limit)) return false
+      figures[name] = pressureOf(pool)
+    }
+    const missing = names?.find(name => !(name in figures))
+    if (missing !== undefined)
+      throw new Error(`There is no pool '${missing}'. Register it before, with as: '${missing}'.`)
+    return { pools: figures }
+  }
+}

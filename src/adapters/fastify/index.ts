@@ -1,0 +1,8 @@
+// The door `lido/fastify`: the plugin by default, and by the name of the plugin whose programs it takes over.
+export type { PoolPressure, PressureLimit } from '../http/pressure.js'
+export { type HealthCheckOptions, healthCheck } from './health-check.js'
+export type { FastifyPoolOptions, PiscinaPluginOptions } from './options.js'
+export { fastifyPiscina } from './piscina-decorators.js'
+export { fastifyPool, fastifyPool as default } from './plugin.js'
+export type { RequestPool } from './request-pool.js'
+export type { FastifyPools, ModuleOf, PoolModules, RequestPools } from './types.js'

@@ -1,0 +1,33 @@
+// The decorators of fastify-piscina, on the class of `lido/piscina`. That plugin calls the `runTask` of 2020; programs that
+// were written for its later form give options as to `run()`.
+import type { FastifyInstance, FastifyPluginAsync } from 'fastify'
+import fp from 'fastify-plugin'
+import type { Options as PiscinaOptions } from '../piscina/index.js'
+import { piscinaOptions } from './options.js'
+
+export async function decorateWithPiscina(
+  app: FastifyInstance,
+  given: PiscinaOptions & { piscina?: true | undefined },
+): Promise<void> {
+  if (app.hasDecorator('piscina')) throw new Error('fastify-piscina has already been registered')
+  const { default: Piscina } = await import('../piscina/index.js')
+  const piscina = new Piscina(piscinaOptions(given))
+  app.decorate('piscina', piscina)
+  app.decorate('runTask', (task: unknown, ...rest: unknown[]) =>
+    isRunOptions(rest[0]) ? piscina.run(task, rest[0]) : piscina.runTask(task, ...rest),
+  )
+  app.addHook('onClose', async () => await piscina.close())
+}
+
+/** A signal in that place is the older way. */
+function isRunOptions(value: unknown): value is object {
+  if (value === null || typeof value !== 'object' || Array.isArray(value)) return false
+  const { addEventListener, on } = value as { addEventListener?: unknown; on?: unknown }
+  return typeof addEventListener !== 'function' && typeof on !== 'function'
+}
+
+/** In place of fastify-piscina, with its options: `fastifyPool` with `piscina: true`. */
+export const fastifyPiscina: FastifyPluginAsync<PiscinaOptions> = fp(
+  async (app: FastifyInstance, options: PiscinaOptions) => await decorateWithPiscina(app, options),
+  { fastify: '5.x', name: 'fastify-piscina' },
+)

@@ -1,0 +1,30 @@
+// How a pool is, for those who ask over HTTP: health checks of frameworks.
+import type { Pool } from '../../index.js'
+
+/** A pool's figures for a health check. */
+export interface PoolPressure {
+  /** Tasks that wait. */
+  waiting: number
+  /** Tasks that workers hold. */
+  inFlight: number
+  /** Workers that are ready, and those that start. */
+  workers: number
+  /** 0 to 1: the time that tasks ran, of the time that all workers had since the pool was made. */
+  utilization: number
+}
+
+export interface PressureLimit {
+  /** So many tasks may wait. Default: the pool's own `needsDrain`: its queue is full, or, where it has no end, as many wait as it has slots. */
+  maxWaiting?: number | undefined
+}
+
+export function pressureOf(pool: Pool): PoolPressure {
+  const { tasks, workers, utilization } = pool.stats()
+  return { waiting: tasks.waiting, inFlight: tasks.inFlight, workers: workers.length, utilization }
+}
+
+/** True when the pool takes no more tasks, or more wait than may. */
+export function isUnderPressure(pool: Pool, { maxWaiting }: PressureLimit): boolean {
+  if (pool.stats().state !== 'open') return true
+  return maxWaiting === undefined ? pool.needsDrain : pool.queueSize > maxWaiting
+}

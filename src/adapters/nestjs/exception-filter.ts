@@ -1,0 +1,40 @@
+// What a pool's error is over HTTP, in Nest's own words: an exception with a status, answered by Nest's own filter.
+import { type ArgumentsHost, Catch, HttpException } from '@nestjs/common'
+import { BaseExceptionFilter, type HttpAdapterHost } from '@nestjs/core'
+import { PoolError } from '../../index.js'
+import { forHttp, type HttpFields } from '../http/answers.js'
+
+/** Answers 503 with `Retry-After` where a pool's state is the cause; other errors of a pool are left to Nest. */
+export class PoolExceptionFilter extends BaseExceptionFilter {
+  readonly #host: HttpAdapterHost
+  readonly #retryAfter: number
+
+  /** `retryAfter` in seconds. */
+  constructor(host: HttpAdapterHost, retryAfter = 1) {
+    super()
+    this.#host = host
+    this.#retryAfter = retryAfter
+  }
+
+  override catch(error: PoolError & HttpFields, context: ArgumentsHost): void {
+    if (context.getType() !== 'http') throw error
+    // The adapter is there once the program listens, not when filters are made.
+    const { httpAdapter } = this.#host
+    forHttp(error, this.#retryAfter)
+    const { statusCode, headers = {}, message } = error
+    if (statusCode === undefined) return this.handleUnknownError(error, context, httpAdapter)
+    const response = context.switchToHttp().getResponse()
+    if (!httpAdapter.isHeadersSent(response)) {
+      for (const [name, value] of Object.entries(headers)) httpAdapter.setHeader(response, name, value)
+      httpAdapter.reply(response, bodyOf(error, statusCode, message), statusCode)
+    } else httpAdapter.end(response)
+  }
+}
+
+Catch(PoolError)(PoolExceptionFilter)
+
+/** As Nest's own exceptions are answered, with the pool's code. */
+function bodyOf(error: PoolError, statusCode: number, message: string): object {
+  const word = statusCode === 503 ? 'Service Unavailable' : 'Client Closed Request'
+  return HttpException.createBody({ statusCode, error: word, message, code: error.code })
+}

@@ -1,0 +1,51 @@
+// What a program says of its pools, apart from what is said of a pool.
+import type { DynamicModule, InjectionToken, OptionalFactoryDependency } from '@nestjs/common'
+import { InvalidOptionError, type PoolOptions } from '../../index.js'
+import { DEFAULT_POOL } from './tokens.js'
+
+export interface PoolModuleOptions extends PoolOptions {
+  /** Whether every module of the program sees the pool without importing this one. Default `true`. */
+  isGlobal?: boolean | undefined
+  /**
+   * Answers HTTP requests that fail of a pool's state with 503 and `Retry-After`, by a filter for the whole program. `false`:
+   * they are answered as any error, and `PoolExceptionFilter` is there for single routes. Default `true`.
+   */
+  exceptionFilter?: boolean | undefined
+  /** Seconds that a client turned away is asked to stay away. Default 1. */
+  retryAfter?: number | undefined
+}
+
+export interface PoolModuleAsyncOptions
+  extends Pick<PoolModuleOptions, 'isGlobal' | 'exceptionFilter' | 'retryAfter'> {
+  imports?: DynamicModule['imports']
+  /** What `useFactory` is called with. */
+  inject?: (InjectionToken | OptionalFactoryDependency)[]
+  useFactory: (...dependencies: any[]) => PoolOptions | Promise<PoolOptions>
+}
+
+export interface PoolFeatureOptions extends PoolOptions {
+  /** The pool's name, as in `@InjectPool('images')`. */
+  as: string
+}
+
+const DEFAULT_RETRY_AFTER_S = 1
+
+/** What is said of the module, and the rest, which is said of the pool. */
+export function splitOptions<Options extends Partial<PoolModuleOptions>>(given: Options) {
+  const { isGlobal = true, exceptionFilter = true, retryAfter = DEFAULT_RETRY_AFTER_S, ...rest } = given
+  if (!Number.isSafeInteger(retryAfter) || retryAfter < 0) {
+    throw new InvalidOptionError(
+      'retryAfter',
+      `The option 'retryAfter' must be seconds: an integer of at least 0; got ${String(retryAfter)}.`,
+    )
+  }
+  return { isGlobal, exceptionFilter, retryAfter, rest }
+}
+
+export function splitFeature({ as, ...options }: PoolFeatureOptions): { as: string; options: PoolOptions } {
+  if (typeof as === 'string' && as !== '' && as !== DEFAULT_POOL) return { as, options }
+  throw new InvalidOptionError(
+    'as',
+    `The option 'as' of forFeature() must be the pool's name, as in as: 'images'; the pool without a name is that of forRoot(). Got ${String(as)}.`,
+  )
+}

@@ -1,0 +1,114 @@
+// The module: makes pools, hands them out by token, and closes them when the program shuts down.
+import { type DynamicModule, Inject, Module, type OnApplicationShutdown, type Provider } from '@nestjs/common'
+import { APP_FILTER, HttpAdapterHost, ModulesContainer } from '@nestjs/core'
+import { InvalidOptionError, Pool, type PoolOptions } from '../../index.js'
+import { PoolExceptionFilter } from './exception-filter.js'
+import { PoolHealthIndicator } from './health-indicator.js'
+import {
+  type PoolFeatureOptions,
+  type PoolModuleAsyncOptions,
+  type PoolModuleOptions,
+  splitFeature,
+  splitOptions,
+} from './options.js'
+import { DEFAULT_POOL, getPoolToken, POOLS_OF_MODULE } from './tokens.js'
+
+/** Of an asynchronous registration: what its factory said. */
+const ASYNC_OPTIONS = 'LIDO_POOL_OPTIONS'
+
+export class PoolModule implements OnApplicationShutdown {
+  readonly #pools: readonly Pool[]
+
+  constructor(pools: readonly Pool[]) {
+    this.#pools = pools
+  }
+
+  /** The pool without a name, for the whole program. Throws `InvalidOptionError`; so does the program's start. */
+  static forRoot(options: PoolModuleOptions): DynamicModule {
+    const { rest, ...settings } = splitOptions(options)
+    return rootModule(settings, [poolProvider(DEFAULT_POOL, [], () => rest)])
+  }
+
+  /** The same, with options that are known only when other providers are there. */
+  static forRootAsync({ imports, inject, useFactory, ...given }: PoolModuleAsyncOptions): DynamicModule {
+    const { rest: _, ...settings } = splitOptions(given)
+    const options: Provider = { provide: ASYNC_OPTIONS, useFactory, inject: inject ?? [] }
+    const pool = poolProvider(DEFAULT_POOL, [ASYNC_OPTIONS], said => said as PoolOptions)
+    return { ...rootModule(settings, [options, pool]), imports: imports ?? [] }
+  }
+
+  /** Pools with names, for the module that imports this one; to share one, export `PoolModule` from there. */
+  static forFeature(...pools: PoolFeatureOptions[]): DynamicModule {
+    const named = pools.map(splitFeature)
+    return poolModule(
+      named.map(({ as, options }) => poolProvider(as, [], () => options)),
+      named.map(({ as }) => as),
+    )
+  }
+
+  /** The server takes no more requests by now, and has answered those it took; what they left in the pools is finished. */
+  async onApplicationShutdown(): Promise<void> {
+    await Promise.all(this.#pools.map(pool => pool.close()))
+  }
+}
+
+Module({})(PoolModule)
+Inject(POOLS_OF_MODULE)(PoolModule, undefined, 0)
+
+function rootModule(
+  {
+    isGlobal,
+    exceptionFilter,
+    retryAfter,
+  }: { isGlobal: boolean; exceptionFilter: boolean; retryAfter: number },
+  providers: Provider[],
+): DynamicModule {
+  const filter: Provider = {
+    provide: APP_FILTER,
+    useFactory: (host: HttpAdapterHost) => new PoolExceptionFilter(host, retryAfter),
+    inject: [HttpAdapterHost],
+  }
+  const module = poolModule(
+    [...providers, PoolHealthIndicator, ...(exceptionFilter ? [filter] : [])],
+    [DEFAULT_POOL],
+  )
+  return { ...module, global: isGlobal, exports: [...module.exports!, PoolHealthIndicator] }
+}
+
+function poolModule(providers: Provider[], names: string[]): DynamicModule {
+  const tokens = names.map(getPoolToken)
+  const poolsOfModule: Provider = {
+    provide: POOLS_OF_MODULE,
+    useFactory: (...pools: Pool[]) => pools,
+    inject: tokens,
+  }
+  return { module: PoolModule, providers: [...providers, poolsOfModule], exports: tokens }
+}
+
+function poolProvider(name: string, inject: string[], optionsOf: (said: unknown) => PoolOptions): Provider {
+  return {
+    provide: getPoolToken(name),
+    inject: [ModulesContainer, ...inject],
+    useFactory: (modules: ModulesContainer, said: unknown) => {
+      refuseSecond(name, modules)
+      return new Pool(optionsOf(said))
+    },
+  }
+}
+
+/** Nest would make both, and hand out whichever is nearer. */
+function refuseSecond(name: string, modules: ModulesContainer): void {
+  const token = getPoolToken(name)
+  const owners = [...modules.values()].filter(
+    module => module.metatype === PoolModule && module.providers.has(token),
+  )
+  if (owners.length < 2) return
+  const [what, mend] =
+    name === DEFAULT_POOL
+      ? ['PoolModule.forRoot()', "Give further pools a name, by PoolModule.forFeature({ as: 'images', … })."]
+      : [
+          `The pool '${name}'`,
+          'Register it in one module and export PoolModule from there, or give this one another name.',
+        ]
+  throw new InvalidOptionError('as', `${what} has already been registered. ${mend}`)
+}

@@ -1,0 +1,182 @@
+// The server's end: under load every request that was taken is answered, nothing is left running, and the process ends by
+// itself with exit code 0. And pressure, as @fastify/under-pressure sees it.
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import underPressure from '@fastify/under-pressure'
+import { healthCheck } from 'lido/fastify'
+import { runProgram } from '../helpers/program.js'
+import { rejection } from '../helpers/rejection.js'
+import { Client, until } from './client.js'
+import { oneWorker, openApp, serveApp } from './fastify-app.js'
+import { Held } from './held.js'
+
+const limit = { timeout: 60_000 }
+
+describe('the end of the server', limit, () => {
+  test('waits for the requests it took, and their tasks', async t => {
+    const held = new Held()
+    const { app, port } = await serveApp(
+      t,
+      { ...oneWorker, concurrentTasksPerWorker: 2 },
+      scope => {
+        scope.get('/', async request => await request.pool.run(held.words, { name: 'held' }))
+      },
+      { forceCloseConnections: 'idle' },
+    )
+    // Two run, one waits.
+    const clients = await Promise.all([Client.to(port), Client.to(port), Client.to(port)])
+    for (const client of clients) client.get('/')
+    await held.starts(2)
+    await until(() => app.pool.stats().tasks.accepted === 3)
+    const closed = app.close()
+    await until(() => !app.server.listening)
+    assert.equal(app.pool.stats().state, 'open')
+    held.openGate()
+    for (const client of clients) {
+      await client.received('done')
+      // The server waits for it as long as its keepAliveTimeout says.
+      client.leave()
+    }
+    await closed
+    assert.deepEqual([app.pool.stats().state, app.pool.workers.length], ['closed', 0])
+  })
+
+  test('waits for tasks that no request waits for', async t => {
+    const held = new Held()
+    const app = await openApp(t)
+    const answer = app.pool.run(held.words, { name: 'held' })
+    await held.starts()
+    const closed = app.close()
+    await until(() => app.pool.stats().state === 'closing')
+    held.openGate()
+    assert.equal(await answer, 'done')
+    await closed
+  })
+
+  test('after which a task is refused as unavailable', async t => {
+    const app = await openApp(t)
+    await app.close()
+    assert.equal((await rejection(app.pool.run(1))).code, 'ERR_LIDO_POOL_CLOSED')
+  })
+
+  test(
+    'under load leaves nothing unanswered and nothing running, and the exit code is 0',
+    limit,
+    async () => {
+      const { exitCode, output, errors } = await runProgram(`
+      import { Agent, request } from 'node:http'
+      const Fastify = (await import('${import.meta.resolve('fastify')}')).default
+      const fastifyPool = (await import('${import.meta.resolve('lido/fastify')}')).default
+      const filename = '${new URL('./handlers/work.js', import.meta.url)}'
+      const app = Fastify({ forceCloseConnections: 'idle' })
+      app.register(fastifyPool, { filename, maxThreads: 2, maxQueue: 20 })
+      app.get('/', async request => await request.pool.run(5, { name: 'spin' }))
+      await app.listen({ host: '127.0.0.1', port: 0 })
+      const { port } = app.server.address()
+      const agent = new Agent({ keepAlive: false })
+      const seen = { ok: 0, unavailable: 0, refused: 0, other: 0 }
+      const ask = () => new Promise(resolve => {
+        const asked = request({ agent, port, host: '127.0.0.1' }, answer => {
+          const kind = { 200: 'ok', 503: 'unavailable' }[answer.statusCode] ?? 'other'
+          seen[kind]++
+          answer.resume().on('close', resolve)
+        })
+        // No connection any more: the server never took the request.
+        asked.on('error', error => {
+          seen[['ECONNREFUSED', 'ECONNRESET'].includes(error.code) ? 'refused' : 'other']++
+          resolve()
+        })
+        asked.end()
+      })
+      let isOver = false
+      const callers = Array.from({ length: 50 }, async () => {
+        while (!isOver) await ask()
+      })
+      while (seen.ok < 100) await new Promise(resolve => setImmediate(resolve))
+      const closed = app.close()
+      await closed
+      isOver = true
+      await Promise.all(callers)
+      const { tasks, state } = app.pool.stats()
+      console.log(JSON.stringify({ ...seen, state, ...tasks, workers: app.pool.workers.length }))`)
+      assert.equal(exitCode, 0, errors)
+      const seen = JSON.parse(output)
+      assert.deepEqual(
+        [seen.other, seen.state, seen.workers, seen.waiting, seen.inFlight],
+        [0, 'closed', 0, 0, 0],
+      )
+      assert.ok(seen.ok >= 100)
+      // Each task that was done was an answer, and none was cut off.
+      assert.deepEqual([seen.fulfilled, seen.cancelled], [seen.ok, 0])
+    },
+  )
+})
+
+describe('pressure, for @fastify/under-pressure', limit, () => {
+  async function pressedServer(t, options, limits) {
+    const held = new Held()
+    const served = await serveApp(t, options, async scope => {
+      scope.get('/busy', async request => await request.pool.run(held.words, { name: 'held' }))
+      await scope.register(underPressure, {
+        healthCheck: healthCheck(limits),
+        healthCheckInterval: 10,
+        exposeStatusRoute: {
+          url: '/status',
+          routeResponseSchemaOpts: { pools: { type: 'object', additionalProperties: true } },
+        },
+      })
+      scope.get('/', async () => 'fine')
+    })
+    t.after(() => held.openGate())
+    const status = async path => (await fetch(served.url + path)).status
+    return { ...served, held, status }
+  }
+
+  async function untilAnswers(status, path, expected) {
+    while ((await status(path)) !== expected);
+  }
+
+  test('is there while the queue is full, and gone when there is room', async t => {
+    const { held, status, url, app } = await pressedServer(t, { ...oneWorker, maxQueue: 1 })
+    assert.equal(await status('/'), 200)
+    const busy = [fetch(`${url}/busy`)]
+    await held.starts()
+    busy.push(fetch(`${url}/busy`))
+    await untilAnswers(status, '/', 503)
+    const answer = await fetch(url)
+    assert.deepEqual(
+      [(await answer.json()).code, answer.headers.get('retry-after')],
+      ['FST_UNDER_PRESSURE', '10'],
+    )
+    assert.ok(app.isUnderPressure === undefined || app.pool.needsDrain)
+    held.openGate()
+    for (const answer of busy) assert.equal((await answer).status, 200)
+    await untilAnswers(status, '/', 200)
+  })
+
+  test('begins where maxWaiting says, and counts the pools that are named', async t => {
+    const { held, status, url } = await pressedServer(t, oneWorker, { maxWaiting: 0, pools: ['default'] })
+    const busy = [fetch(`${url}/busy`)]
+    await held.starts()
+    assert.equal(await status('/'), 200)
+    busy.push(fetch(`${url}/busy`))
+    await untilAnswers(status, '/', 503)
+    held.openGate()
+    for (const answer of busy) assert.equal((await answer).status, 200)
+  })
+
+  test('tells the figures of each pool by the status route', async t => {
+    const { url } = await pressedServer(t, oneWorker)
+    const { status, pools } = await (await fetch(`${url}/status`)).json()
+    assert.equal(status, 'ok')
+    const { waiting, inFlight, workers } = pools.default
+    assert.deepEqual([waiting, inFlight, workers], [0, 0, 1])
+  })
+
+  test('of a pool that nobody registered is a mistake that is named', async t => {
+    const app = await openApp(t)
+    const error = await rejection(healthCheck({ pools: ['images'] })(app))
+    assert.match(error.message, /There is no pool 'images'/)
+    assert.match((await rejection(healthCheck()({}))).message, /Register 'lido\/fastify' before/)
+  })
+})

@@ -1,0 +1,181 @@
+// The plugin's registration: names, scopes, mistakes, and the decorators of fastify-piscina.
+import assert from 'node:assert/strict'
+import { createRequire } from 'node:module'
+import { describe, test } from 'node:test'
+import { fileURLToPath } from 'node:url'
+import Fastify from 'fastify'
+import { Pool } from 'lido'
+import fastifyPool, { fastifyPiscina } from 'lido/fastify'
+import { rejection } from '../helpers/rejection.js'
+import { oneWorker, openApp } from './fastify-app.js'
+import { work } from './held.js'
+
+const require = createRequire(import.meta.url)
+const limit = { timeout: 60_000 }
+
+async function mistake(t, ...registrations) {
+  const app = Fastify()
+  t.after(() => app.close())
+  for (const options of registrations) app.register(fastifyPool, options)
+  return await rejection(app.ready())
+}
+
+describe('a registration', limit, () => {
+  test('without a name is app.pool, the pool itself', async t => {
+    const app = await openApp(t)
+    assert.ok(app.pool instanceof Pool)
+    assert.equal(app.pools.default, app.pool)
+    assert.equal(await app.pool.run(4, { name: 'twice' }), 8)
+  })
+
+  test('with a name is app.pools.name, beside the others', async t => {
+    const app = await openApp(t, oneWorker, async scope => {
+      scope.get('/', async request => [
+        await request.pool.run('a'),
+        await request.pools.numbers.run(3),
+        await request.pools.default.run('b'),
+      ])
+      await scope.register(fastifyPool, { ...oneWorker, as: 'numbers', name: 'twice' })
+    })
+    assert.deepEqual((await app.inject('/')).json(), ['a', 6, 'b'])
+  })
+
+  test('in a scope is seen in that scope alone', async t => {
+    const seen = {}
+    await openApp(t, null, async scope => {
+      for (const name of ['one', 'other']) {
+        scope.register(async inner => {
+          await inner.register(fastifyPool, oneWorker)
+          seen[name] = inner.pool
+        })
+      }
+      scope.after(() => {
+        seen.around = scope.pool
+      })
+    })
+    assert.ok(seen.one instanceof Pool && seen.other instanceof Pool && seen.one !== seen.other)
+    assert.equal(seen.around, undefined)
+    for (const pool of [seen.one, seen.other]) t.after(() => pool.destroy())
+  })
+
+  test('a second time without a name is refused with what to do', async t => {
+    const error = await mistake(t, oneWorker, oneWorker)
+    assert.equal(error.code, 'ERR_LIDO_INVALID_OPTION')
+    assert.match(error.message, /already been registered with a pool without a name\. .*as: 'images'/)
+  })
+
+  test('a second time with the same name is refused, whatever the scope', async t => {
+    const error = await mistake(t, { ...oneWorker, as: 'images' }, { ...oneWorker, as: 'images' })
+    assert.match(error.message, /already been registered with a pool named 'images'/)
+  })
+
+  for (const options of [{ Filename: work }, { Filename: fileURLToPath(work), piscina: true }]) {
+    test(`with a capital F is refused${options.piscina ? ', with the decorators of fastify-piscina too' : ''}`, async t => {
+      const error = await mistake(t, options)
+      assert.equal(error.option, 'Filename')
+      assert.match(error.message, /There is no option 'Filename'.* Did you mean 'filename'\?/)
+    })
+  }
+
+  for (const [option, value, words] of [
+    ['as', '', /'as' must be a string that is not empty/],
+    ['deadlineMs', -1, /'deadlineMs' must be milliseconds: a number above 0/],
+    ['retryAfter', 0.5, /'retryAfter' must be seconds: an integer/],
+    ['maxThreads', '4', /'maxThreads' must be an integer/],
+  ]) {
+    test(`with a wrong '${option}' is refused in words`, async t => {
+      const error = await mistake(t, { ...oneWorker, [option]: value })
+      assert.equal(error.option, option)
+      assert.match(error.message, words)
+    })
+  }
+
+  test('by require() is the same plugin', async t => {
+    const app = Fastify()
+    t.after(() => app.close())
+    await app.register(require('lido/fastify'), oneWorker)
+    assert.equal(await app.pool.run(1), 1)
+  })
+
+  test('of names only leaves request.pool an error that names them', async t => {
+    const app = await openApp(t, { ...oneWorker, as: 'images' }, scope => {
+      scope.get('/', async request => await request.pool.run(1))
+    })
+    const answer = await app.inject('/')
+    assert.equal(answer.statusCode, 500)
+    assert.match(
+      answer.json().message,
+      /No pool was registered without a name\. There is request\.pools\.images\./,
+    )
+  })
+})
+
+describe('the decorators of fastify-piscina', limit, () => {
+  const filename = fileURLToPath(new URL('./handlers/sum.cjs', import.meta.url))
+  const ways = {
+    'fastify-piscina': app => app.register(require('fastify-piscina'), { filename, maxThreads: 1 }),
+    'lido/fastify, piscina: true': app =>
+      app.register(fastifyPool, { filename, maxThreads: 1, piscina: true }),
+    'lido/fastify, fastifyPiscina': app => app.register(fastifyPiscina, { filename, maxThreads: 1 }),
+  }
+
+  for (const [way, register] of Object.entries(ways)) {
+    test(`answer as the plugin does: ${way}`, async t => {
+      const app = Fastify()
+      t.after(async () => {
+        await app.close()
+        await app.piscina.destroy()
+      })
+      register(app)
+      app.get('/sum', async () => ({ sum: await app.runTask({ a: 1, b: 2 }) }))
+      app.get('/broken', async () => await app.runTask({ a: 1 }))
+      app.get('/listed', async () => {
+        const bytes = new Uint8Array(8)
+        await app.runTask({ a: 1, b: 2, bytes }, [bytes.buffer])
+        return bytes.byteLength
+      })
+      app.get('/elsewhere', async () => await app.runTask('x', filename.replace('sum', 'upper')))
+      // Aborted before: Piscina 3, which the plugin brings, breaks when a running task is aborted just as it ends.
+      app.get('/cancelled', async () => {
+        return (await rejection(app.runTask({ a: 1, b: 2 }, AbortSignal.abort()))).name
+      })
+      const ask = async path => {
+        const { statusCode, body } = await app.inject(path)
+        return [statusCode, body]
+      }
+      assert.deepEqual(await ask('/sum'), [200, '{"sum":3}'])
+      assert.deepEqual(await ask('/broken'), [
+        500,
+        '{"statusCode":500,"error":"Internal Server Error","message":"b is missing"}',
+      ])
+      assert.deepEqual(await ask('/listed'), [200, '0'])
+      assert.deepEqual(await ask('/elsewhere'), [200, 'X'])
+      assert.deepEqual(await ask('/cancelled'), [200, 'AbortError'])
+      assert.equal(typeof app.piscina.completed, 'number')
+    })
+  }
+
+  test('take options of run() too', async t => {
+    const app = Fastify()
+    t.after(() => app.close())
+    await app.register(fastifyPiscina, { filename, maxThreads: 1 })
+    assert.equal(await app.runTask(2, { name: 'negative' }), -2)
+  })
+
+  test('close with the server, after what was accepted', async () => {
+    const app = Fastify()
+    await app.register(fastifyPiscina, { filename, maxThreads: 1 })
+    const answer = app.runTask({ a: 1, b: 1 })
+    await app.close()
+    assert.equal(await answer, 2)
+    assert.equal(app.piscina.threads.length, 0)
+  })
+
+  test('a second time are refused in the words of the plugin', async t => {
+    const app = Fastify()
+    t.after(() => app.close())
+    app.register(fastifyPiscina, { filename })
+    app.register(fastifyPool, { filename, piscina: true })
+    assert.equal((await rejection(app.ready())).message, 'fastify-piscina has already been registered')
+  })
+})

@@ -1,0 +1,256 @@
+// The module: its registrations and mistakes, injection, requests on real sockets with both of Nest's platforms, health.
+import assert from 'node:assert/strict'
+import { createRequire } from 'node:module'
+import { describe, test } from 'node:test'
+import { Inject } from '@nestjs/common'
+import { FastifyAdapter } from '@nestjs/platform-fastify'
+import { HealthCheckService, TerminusModule } from '@nestjs/terminus'
+import { Pool } from 'lido'
+import { ClientSignal, getPoolToken, InjectPool, PoolHealthIndicator, PoolModule } from 'lido/nestjs'
+import { rejection } from '../helpers/rejection.js'
+import { Client, until } from './client.js'
+import { Held } from './held.js'
+import { controllerOf, moduleOf, oneWorker, openNest, postOf, serveNest } from './nestjs-app.js'
+
+const limit = { timeout: 60_000 }
+const platforms = { express: () => undefined, fastify: () => new FastifyAdapter() }
+
+describe('a registration', limit, () => {
+  test('by forRoot() is injected without a name, everywhere', async t => {
+    const inner = moduleOf({
+      controllers: [controllerOf({ twice: pool => pool.run(4, { name: 'twice' }) }, [InjectPool()])],
+    })
+    const { url, app } = await serveNest(t, { imports: [PoolModule.forRoot(oneWorker), inner] })
+    assert.equal(await (await fetch(`${url}/twice`)).text(), '8')
+    assert.ok(app.get(getPoolToken()) instanceof Pool)
+  })
+
+  test('by forRootAsync() waits for what its options come from', async t => {
+    const settings = { provide: 'SETTINGS', useFactory: async () => ({ handler: 'twice' }) }
+    const config = moduleOf({ providers: [settings], exports: ['SETTINGS'] })
+    const root = PoolModule.forRootAsync({
+      imports: [config],
+      inject: ['SETTINGS'],
+      useFactory: async ({ handler }) => ({ ...oneWorker, name: handler }),
+    })
+    const app = await openNest(t, { imports: [root] })
+    assert.equal(await app.get(getPoolToken()).run(5), 10)
+  })
+
+  test('by forFeature() is injected by its name, beside the one without', async t => {
+    const answer = async (pool, numbers, echoes) => [
+      await pool.run('a'),
+      await numbers.run(2),
+      await echoes.run('b'),
+    ]
+    const feature = moduleOf({
+      imports: [
+        PoolModule.forFeature({ ...oneWorker, as: 'numbers', name: 'twice' }, { ...oneWorker, as: 'echoes' }),
+      ],
+      controllers: [
+        controllerOf({ all: answer }, [InjectPool(), InjectPool('numbers'), InjectPool('echoes')]),
+      ],
+    })
+    const { url } = await serveNest(t, { imports: [PoolModule.forRoot(oneWorker), feature] })
+    assert.deepEqual(await (await fetch(`${url}/all`)).json(), ['a', 4, 'b'])
+  })
+
+  test('by forFeature() is seen in other modules where it is exported, and not elsewhere', async t => {
+    const make = exports => {
+      const feature = moduleOf({ imports: [PoolModule.forFeature({ ...oneWorker, as: 'images' })], exports })
+      const user = moduleOf({
+        imports: [feature],
+        controllers: [controllerOf({ one: pool => pool.run(1) }, [InjectPool('images')])],
+      })
+      return { imports: [PoolModule.forRoot(oneWorker), user] }
+    }
+    await openNest(t, make([PoolModule]))
+    assert.match((await rejection(openNest(t, make([])))).message, /LIDO_POOL\(images\)/)
+  })
+
+  test('a second time is refused, in words that say what to do', async t => {
+    const twice = await rejection(
+      openNest(t, { imports: [PoolModule.forRoot(oneWorker), PoolModule.forRoot(oneWorker)] }),
+    )
+    assert.match(
+      twice.message,
+      /PoolModule\.forRoot\(\) has already been registered\. Give further pools a name/,
+    )
+    const feature = () => moduleOf({ imports: [PoolModule.forFeature({ ...oneWorker, as: 'images' })] })
+    const named = await rejection(openNest(t, { imports: [feature(), feature()] }))
+    assert.match(named.message, /The pool 'images' has already been registered\. .*export PoolModule/)
+  })
+
+  test('with a wrong option is refused by its name, at once or when the program starts', async t => {
+    assert.throws(
+      () => PoolModule.forFeature({ ...oneWorker }),
+      /'as' of forFeature\(\) must be the pool's name/,
+    )
+    assert.throws(() => PoolModule.forRoot({ ...oneWorker, retryAfter: -1 }), /'retryAfter' must be seconds/)
+    const capital = await rejection(openNest(t, { imports: [PoolModule.forRoot({ Filename: 'x' })] }))
+    assert.match(capital.message, /There is no option 'Filename'.* Did you mean 'filename'\?/)
+  })
+
+  test('by require() is the same module', () => {
+    assert.equal(createRequire(import.meta.url)('lido/nestjs').PoolModule, PoolModule)
+  })
+})
+
+for (const [platform, adapter] of Object.entries(platforms)) {
+  describe(`a request, on ${platform}`, limit, () => {
+    const heldRoute = (held, options) => ({
+      held: (pool, signal) => pool.run(held.words, { name: 'held', signal, ...options }),
+      small: pool => pool.run('small'),
+      die: pool => pool.run(1, { name: 'die' }),
+      fail: pool => pool.run('not so', { name: 'fail' }),
+    })
+    const serve = (t, held, options, make = controllerOf) => {
+      const routes = make(heldRoute(held), [InjectPool()], [ClientSignal()])
+      return serveNest(
+        t,
+        { imports: [PoolModule.forRoot({ ...oneWorker, ...options })], controllers: [routes] },
+        adapter(),
+      )
+    }
+
+    test('whose client leaves while its task runs ends the task', async t => {
+      const held = new Held()
+      const { port, url } = await serve(t, held)
+      const client = await Client.to(port)
+      client.get('/held')
+      await held.starts()
+      client.leave()
+      await held.cancels()
+      assert.equal(await (await fetch(`${url}/small`)).text(), 'small')
+    })
+
+    test('whose client leaves after its body was read ends the task all the same', async t => {
+      const held = new Held()
+      const { port } = await serve(t, held, {}, postOf)
+      const client = await Client.to(port)
+      client.post('/held', '{}')
+      await held.starts()
+      client.leave()
+      await held.cancels()
+    })
+
+    test('whose client leaves while its task waits takes it from the queue', async t => {
+      const held = new Held()
+      const { port, pool } = await serve(t, held)
+      const [first, second] = [await Client.to(port), await Client.to(port)]
+      first.get('/held')
+      await held.starts()
+      second.get('/held')
+      await until(() => pool.stats().tasks.waiting === 1)
+      second.leave()
+      await until(() => pool.stats().tasks.cancelled === 1)
+      held.openGate()
+      await first.received('done')
+      assert.equal(held.started, 1)
+    })
+
+    test('that finds the queue full is answered 503 with Retry-After, in the shape of Nest', async t => {
+      const held = new Held()
+      const { url } = await serve(t, held, { maxQueue: 0, retryAfter: 3 })
+      const first = fetch(`${url}/held`)
+      await held.starts()
+      const answer = await fetch(`${url}/held`)
+      assert.deepEqual([answer.status, answer.headers.get('retry-after')], [503, '3'])
+      const { message, ...rest } = await answer.json()
+      assert.deepEqual(rest, { statusCode: 503, error: 'Service Unavailable', code: 'ERR_LIDO_QUEUE_FULL' })
+      assert.match(message, /All workers are busy/)
+      held.openGate()
+      assert.equal(await (await first).text(), 'done')
+    })
+
+    test('whose task is late is answered 503', async t => {
+      const held = new Held()
+      const { url } = await serve(t, held, { timeout: 50 })
+      assert.equal((await fetch(`${url}/held`)).status, 503)
+      await held.cancels()
+    })
+
+    test('whose worker dies is answered 500, and the next is answered', async t => {
+      const { url } = await serve(t, new Held())
+      const answer = await fetch(`${url}/die`)
+      assert.deepEqual(await answer.json(), { statusCode: 500, message: 'Internal server error' })
+      assert.equal(await (await fetch(`${url}/small`)).text(), 'small')
+    })
+
+    test('that was taken before the end is answered, and then the pool is closed', async t => {
+      const held = new Held()
+      const { app, port, pool } = await serveNest(
+        t,
+        {
+          imports: [PoolModule.forRoot(oneWorker)],
+          controllers: [controllerOf(heldRoute(held), [InjectPool()], [ClientSignal()])],
+        },
+        adapter(),
+        { forceCloseConnections: false },
+      )
+      const clients = [await Client.to(port), await Client.to(port)]
+      for (const client of clients) client.get('/held')
+      await held.starts()
+      await until(() => pool.stats().tasks.accepted === 2)
+      const server = app.getHttpServer()
+      const closed = app.close()
+      await until(() => !server.listening)
+      assert.equal(pool.stats().state, 'open')
+      held.openGate()
+      for (const client of clients) {
+        await client.received('done')
+        client.leave()
+      }
+      await closed
+      assert.deepEqual([pool.stats().state, pool.workers.length], ['closed', 0])
+    })
+  })
+}
+
+describe('health', limit, () => {
+  const terminus = Inject(HealthCheckService)
+  const indicator = Inject(PoolHealthIndicator)
+
+  test('answers @nestjs/terminus: 200 with figures, and 503 while the queue is full', async t => {
+    const held = new Held()
+    const routes = controllerOf(
+      {
+        health: (pools, health) => health.check([() => pools.check('work')]),
+        held: (_pools, _health, pool) => pool.run(held.words, { name: 'held' }),
+      },
+      [indicator, terminus, InjectPool()],
+    )
+    const { url, pool } = await serveNest(t, {
+      imports: [PoolModule.forRoot({ ...oneWorker, maxQueue: 1 }), TerminusModule.forRoot({ logger: false })],
+      controllers: [routes],
+    })
+    const health = async () => {
+      const answer = await fetch(`${url}/health`)
+      const { status, details } = await answer.json()
+      return [answer.status, status, details.work.status, details.work.waiting]
+    }
+    assert.deepEqual(await health(), [200, 'ok', 'up', 0])
+    const busy = [fetch(`${url}/held`)]
+    await held.starts()
+    busy.push(fetch(`${url}/held`))
+    await until(() => pool.needsDrain)
+    assert.deepEqual(await health(), [503, 'error', 'down', 1])
+    held.openGate()
+    for (const answer of busy) assert.equal((await answer).status, 200)
+    assert.deepEqual(await health(), [200, 'ok', 'up', 0])
+  })
+
+  test('is told without terminus, of a pool by its name', async t => {
+    const images = PoolModule.forFeature({ ...oneWorker, as: 'images' })
+    const app = await openNest(t, { imports: [PoolModule.forRoot(oneWorker), images] })
+    const { images: told } = app
+      .get(PoolHealthIndicator, { strict: false })
+      .check('images', { pool: 'images' })
+    assert.deepEqual([told.status, told.waiting, told.inFlight], ['up', 0, 0])
+    await app.get(getPoolToken('images'), { strict: false }).close()
+    assert.equal(
+      app.get(PoolHealthIndicator, { strict: false }).check('x', { pool: 'images' }).x.status,
+      'down',
+    )
+  })
+})
