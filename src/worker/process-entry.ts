@@ -22,6 +22,7 @@ holdLifeline(5)
 function begin(order: ProcessOrder): void {
   Object.defineProperty(globalThis, brandOf('workerData'), { value: order.workerData })
   void serve(order, {
+    isThreadsOwn: true,
     port,
     makeIntake: executor => new PortIntake(port, port, executor),
     flush: flushStdio,

@@ -11,6 +11,7 @@ async function die(pool, times) {
 export default {
   title:
     '60 worker deaths leave no file descriptor, thread, MessagePort or timer behind, and under 4 MB of heap.',
+  backends: ['thread', 'process'],
   limitMs: 90_000,
   async run({ open }) {
     const pool = open({ workers: 1 })

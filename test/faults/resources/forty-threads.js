@@ -2,7 +2,7 @@ import { fulfilled, settled, until } from '../harness/expect.js'
 
 export default {
   title: '40 threads: 400 tasks run, destroy() ends all threads within 4 s.',
-  backends: ['thread'],
+  backends: ['thread', 'process'],
   limitMs: 60_000,
   async run({ open, workers }) {
     const pool = open({ workers: 40 })

@@ -4,7 +4,7 @@ const resourceLimits = { maxOldGenerationSizeMb: 32, maxYoungGenerationSizeMb: 8
 
 export default {
   title: 'Ten OOM deaths in a row on two threads: every task settles, good tasks run in between.',
-  backends: ['thread'],
+  backends: ['thread', 'process'],
   limitMs: 120_000,
   async run({ open, needs }) {
     needs('resourceLimits')

@@ -3,6 +3,7 @@ import { fulfilled, rejected } from '../harness/expect.js'
 export default {
   title:
     'A poison task that kills every worker it meets never bricks the pool: 60 deaths in a row, good tasks still run.',
+  backends: ['thread', 'process'],
   limitMs: 60_000,
   async run({ open }) {
     const pool = open({ workers: 2 })
