@@ -69,6 +69,13 @@ export const renewal = {
     assert.deepEqual(journal.written, ['torn down'])
   },
 
+  async 'a teardown that never ends is cut off by closeTimeout'({ open, journal }) {
+    const pool = open({ filename, teardownTimeout: Number.POSITIVE_INFINITY, closeTimeout: 50 })
+    await pool.run({ journal: journal.path, does: 'hang' })
+    assert.deepEqual(await pool.close(), { cutOff: 0, timedOut: true })
+    assert.equal(pool.workers.length, 0)
+  },
+
   async 'destroy() cuts off a teardown that close() waits for'({ open, journal }) {
     const pool = open({ filename, teardownTimeout: Number.POSITIVE_INFINITY })
     await pool.run({ journal: journal.path, does: 'hang' })

@@ -1,8 +1,8 @@
-import { expect, pause, rejected, until, untilItWorks } from '../harness/expect.js'
+import { expect, pause, rejected, untilItWorks } from '../harness/expect.js'
 
 export default {
   title: 'Aborting a task whose worker is still loading rejects at once; the pool then works.',
-  async run({ open, workers, aWorkerStarts, facts }) {
+  async run({ open, aWorkerStarts, facts }) {
     const pool = open({ workers: 1, file: 'slow.js' })
     const call = pool.run('noted', 1, { isAbortable: true })
     await aWorkerStarts()

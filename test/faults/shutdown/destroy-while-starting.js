@@ -1,4 +1,4 @@
-import { expect, fulfilled, pause, settled, until } from '../harness/expect.js'
+import { fulfilled, pause, settled, until } from '../harness/expect.js'
 
 export default {
   title: 'destroy() in the same moment workers are being started settles soon, at any moment of the start.',
