@@ -190,7 +190,8 @@ export class WorkerExitError extends WorkerError {
 }
 
 const signalHints: Record<string, string> = {
-  SIGABRT: 'Look on stderr for a fatal error: the heap limit was reached, or process.abort() was called.',
+  SIGABRT:
+    'Look on stderr for a fatal error: process.abort() was called, native code gave up, or, where the runtime does not tell, the heap limit was reached.',
   SIGKILL: 'It was killed from outside, often for memory: look at what the system logged.',
   SIGSEGV: 'Look for native code in the handler.',
 }

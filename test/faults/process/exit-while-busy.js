@@ -5,6 +5,7 @@ export default {
     'process.exit(5) in the main thread while workers run endless loops and start: exit code 5, at once, no abort (10 times).',
   backends: ['thread', 'process'],
   limitMs: 120_000,
+  isLong: true,
   async run({ startSubject }) {
     for (let round = 0; round < 10; round++) {
       const { exitCode, signal, errors } = await startSubject().end()

@@ -6,6 +6,7 @@ export default {
   title: 'Ten OOM deaths in a row on two threads: every task settles, good tasks run in between.',
   backends: ['thread', 'process'],
   limitMs: 120_000,
+  isLong: true,
   async run({ open, needs }) {
     needs('resourceLimits')
     const pool = open({ workers: 2, resourceLimits })

@@ -1,0 +1,20 @@
+// Has the runtime report what it aborts of to the host, which has no other way to tell a reached heap limit from
+// `process.abort()`.
+
+/** Not every version of Node's types has them all. */
+type Report = NodeJS.ProcessReport & { excludeNetwork?: boolean; excludeEnv?: boolean }
+
+/** @param fd an open file that is the host's to read. Nothing is done where reports go elsewhere by the user's own wish. */
+export function reportFatalErrors(fd: number): void {
+  const { report } = process as { report?: Report }
+  if (report === undefined) return
+  const isUsers = report.reportOnFatalError || report.reportOnUncaughtException || report.reportOnSignal
+  if (isUsers || report.directory !== '' || report.filename !== '') return
+  // Whole, so that a report that is given a name by the user still goes where he says.
+  report.filename = `/proc/self/fd/${fd}`
+  report.compact = true
+  // Names of addresses would be asked for over the network.
+  report.excludeNetwork = true
+  report.excludeEnv = true
+  report.reportOnFatalError = true
+}
