@@ -8,7 +8,10 @@ type Report = NodeJS.ProcessReport & { excludeNetwork?: boolean; excludeEnv?: bo
 export function reportFatalErrors(fd: number): void {
   const { report } = process as { report?: Report }
   if (report === undefined) return
-  const isUsers = report.reportOnFatalError || report.reportOnUncaughtException || report.reportOnSignal
+  // `report.reportOnSignal` is true already where only the signal was named, as Node's own test runner does for those it starts.
+  const flags = [...process.execArgv, process.env.NODE_OPTIONS ?? ''].join(' ')
+  const isUsers =
+    report.reportOnFatalError || report.reportOnUncaughtException || flags.includes('--report-on-signal')
   if (isUsers || report.directory !== '' || report.filename !== '') return
   // Whole, so that a report that is given a name by the user still goes where he says.
   report.filename = `/proc/self/fd/${fd}`

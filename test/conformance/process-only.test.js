@@ -104,7 +104,7 @@ test(
       `import { writeSync } from 'node:fs'
      export default value => value
      export function lie() {
-       process.report.writeReport(new Error('JavaScript heap out of memory'))
+       if (process.report.filename !== '') process.report.writeReport(new Error('JavaScript heap out of memory'))
        writeSync(2, 'FATAL ERROR: Reached heap limit Allocation failed - JavaScript heap out of memory\\n')
        process.abort()
      }`,

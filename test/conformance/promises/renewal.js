@@ -105,6 +105,17 @@ export const renewal = {
     })
   },
 
+  async 'maxWorkerMemory: so is one that tasks without a pause keep busy'({ open }) {
+    const pool = open({ maxWorkerMemory: 64 * 2 ** 20 })
+    const [old] = pool.workers
+    await pool.run(80 * 2 ** 20, { name: 'keep' })
+    const isThere = () => pool.workers.some(({ id }) => id === old.id)
+    const caller = async () => {
+      while (isThere()) await pool.run(1)
+    }
+    await Promise.all(Array.from({ length: 16 }, caller))
+  },
+
   async 'retry: a task runs again when its worker died, and is answered'({ open, journal }) {
     const pool = open()
     const task = { journal: journal.path, deaths: 2 }
