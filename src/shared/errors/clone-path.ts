@@ -30,13 +30,14 @@ export function causeOfRefusal(
   const known = failure instanceof UnsendableError ? failure.cause : failure
   if (isTooLarge(known)) return known
   if (failure instanceof UnsendableError) return failure
-  let bytes = 0
+  let oversized = 0
   const isOversized = (member: unknown) => {
-    bytes = bufferBytes(member)
-    return bytes > LARGEST_CLONED_BYTES && !transferred.includes(bufferOf(member))
+    const bytes = bufferBytes(member)
+    if (bytes > LARGEST_CLONED_BYTES && !transferred.includes(bufferOf(member))) oversized = bytes
+    return oversized > 0
   }
-  const path = find(value, '', isOversized, () => true, transferred)
-  return path !== '' || isOversized(value) ? tooLarge(bytes, LARGEST_CLONED_BYTES) : failure
+  find(value, '', isOversized, () => true, transferred)
+  return oversized > 0 ? tooLarge(oversized, LARGEST_CLONED_BYTES) : failure
 }
 
 /** Of all buffers in it. */
