@@ -1,5 +1,5 @@
 // A task as the executor sees it, whichever road it came by.
-import { pathOfRefused } from '../shared/errors/clone-path.js'
+import { causeOfRefusal, pathOfRefused } from '../shared/errors/clone-path.js'
 import { type PackedThrown, pack, withoutData } from '../shared/errors/remote-error.js'
 import type { FailureReason, Handler, HostPort, ToHost } from '../shared/protocol/messages.js'
 import { isMoved, transferOf, valueSymbol } from '../shared/protocol/move.js'
@@ -48,7 +48,8 @@ export function sendResult(port: HostPort, task: Addressed, result: unknown): Un
     }
     return null
   } catch (failure) {
-    return { error: pack(failure), path: pathOfRefused(failure, result, 'result') }
+    const cause = causeOfRefusal(failure, result)
+    return { error: pack(cause), path: pathOfRefused(failure, result, 'result') }
   }
 }
 

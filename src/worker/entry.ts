@@ -23,6 +23,7 @@ function begin(order: StartOrder): void {
   const { port, road } = order
   invariant(road.kind !== 'pipe', 'a thread has a port')
   void serve(order, {
+    isThreadsOwn: true,
     port,
     makeIntake: executor =>
       road.kind === 'lane'

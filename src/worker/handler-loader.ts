@@ -29,13 +29,16 @@ export async function findHandler(namespace: object, name: string): Promise<Hand
   return asFunction(await ownMember(namespace, name)) ?? asFunction(await ownMember(inner, name))
 }
 
-/** Rejects with what the file threw. */
-export function loadFile(filename: string): Promise<object> {
+/**
+ * Rejects with what the file threw.
+ * @param isThreadsOwn each worker evaluates the file anew: one that makes a pool of itself meanwhile would go on for ever
+ */
+export function loadFile(filename: string, isThreadsOwn: boolean): Promise<object> {
   const known = files.get(filename)
   if (known !== undefined && !isWorthRetrying(known)) return known.namespace
   const attempt = known === undefined ? 0 : known.attempt + 1
   const loading = loadingFiles()
-  loading.add(filename)
+  if (isThreadsOwn) loading.add(filename)
   const loaded: Loaded = { namespace: evaluate(filename, attempt), failedAt: null, attempt }
   files.set(filename, loaded)
   loaded.namespace.then(

@@ -29,6 +29,7 @@ export function serveInline(order: StartOrder, onEnd: () => void): InlineWorker 
     postCount: () => 0,
   }
   void serve(order, {
+    isThreadsOwn: false,
     port,
     makeIntake(executor) {
       intake = new PortIntake(port, book, executor, () => whenQuiet?.())

@@ -9,17 +9,22 @@ type Teardown = () => unknown
 const holders = new Map<string, number>()
 
 export class Modules {
+  readonly #isThreadsOwn: boolean
   readonly #onTeardown: () => void
   readonly #teardowns = new Map<string, Teardown | null>()
 
-  /** @param onTeardown a module that exports a teardown was loaded, and no function of it called yet */
-  constructor(onTeardown: () => void) {
+  /**
+   * @param isThreadsOwn this worker has its thread, and so its modules, to itself
+   * @param onTeardown a module that exports a teardown was loaded, and no function of it called yet
+   */
+  constructor(isThreadsOwn: boolean, onTeardown: () => void) {
+    this.#isThreadsOwn = isThreadsOwn
     this.#onTeardown = onTeardown
   }
 
   /** The function, or `null` when the file has none of that name. Rejects with what the file threw. */
   async load({ filename, name }: Handler): Promise<HandlerFunction | null> {
-    const namespace = await loadFile(filename)
+    const namespace = await loadFile(filename, this.#isThreadsOwn)
     if (!this.#teardowns.has(filename)) this.#note(filename, findTeardown(namespace))
     return findHandler(namespace, name)
   }

@@ -4,6 +4,8 @@ import type { Executor } from './executor.js'
 import type { Intake } from './intake.js'
 
 export interface Place {
+  /** The worker has its thread to itself. */
+  readonly isThreadsOwn: boolean
   readonly port: HostPort
   makeIntake(executor: Executor): Intake
   /** A promise when something that was printed is still to be written, nothing otherwise. */

@@ -4,6 +4,7 @@ import './mark-worker.js'
 import { brandOf } from '../shared/base/brand.js'
 import type { ProcessOrder } from '../shared/protocol/messages.js'
 import { watchCrash } from './crash.js'
+import { reportFatalErrors } from './fatal-report.js'
 import { holdLifeline } from './lifeline.js'
 import { PipePort } from './pipe-port.js'
 import { PortIntake } from './port-intake.js'
@@ -20,8 +21,10 @@ const port: PipePort = new PipePort(3, 4, { onOrder: begin, onEnd: () => exit(1)
 holdLifeline(5)
 
 function begin(order: ProcessOrder): void {
+  if (order.reportFd !== null) reportFatalErrors(order.reportFd)
   Object.defineProperty(globalThis, brandOf('workerData'), { value: order.workerData })
   void serve(order, {
+    isThreadsOwn: true,
     port,
     makeIntake: executor => new PortIntake(port, port, executor),
     flush: flushStdio,

@@ -24,7 +24,7 @@ export async function serve(
     intake.leave()
     say(port, { kind: 'leaving' })
   }
-  const modules = new Modules(() => say(port, { kind: 'hasTeardown' }))
+  const modules = new Modules(place.isThreadsOwn, () => say(port, { kind: 'hasTeardown' }))
   const hooks = {
     onStale: leave,
     onEnd: () => intake.stopTaking(),

@@ -202,16 +202,3 @@ test('of tasks that are given one buffer to transfer, only the first gets it', a
   assert.ok(second.reason instanceof NotCloneableError)
   assert.equal(second.reason.path, 'transferList[0]')
 })
-
-test('a result of more than 2 GiB arrives or is refused, and the worker lives', {
-  skip: process.availableMemory?.() < 12 * 2 ** 30 && 'less than 12 GiB of memory',
-  timeout: 110_000,
-}, async open => {
-  const pool = open({ filename: handler('large.js'), minThreads: 1, maxThreads: 1 })
-  const size = 2 ** 31 + 4096
-  const [{ status, value, reason }] = await Promise.allSettled([pool.run(size, { name: 'make' })])
-  if (status === 'fulfilled') assert.equal(value.byteLength, size)
-  else assert.ok(reason instanceof NotCloneableError, String(reason))
-  assert.equal(await pool.run(new Uint8Array(8), { name: 'measure' }), 8)
-  assert.equal(pool.workers[0].id, 1)
-})

@@ -58,10 +58,15 @@ for (const lane of [true, false]) {
 
   test(`the pool may be closed or destroyed in what follows an answer (lane: ${lane})`, async open => {
     for (const end of ['close', 'destroy']) {
-      const pool = open({ filename: echo, minThreads: 1, maxThreads: 2, lane })
-      const [outcome] = await pool.run(0).then(async () => {
-        const later = Promise.allSettled([pool.run(1)])
-        await pool[end]()
+      const track = new Track(2)
+      const pool = open({ filename: handler('tracked.js'), minThreads: 1, maxThreads: 2, lane })
+      track.release(0)
+      const [outcome] = await pool.run(track.task(0)).then(async () => {
+        const later = Promise.allSettled([pool.run(track.task(1))])
+        const ended = pool[end]()
+        // Not before: an answer that is there is taken in, however short the moment was.
+        track.release(1)
+        await ended
         return later
       })
       if (end === 'close') assert.deepEqual(outcome, { status: 'fulfilled', value: 1 })

@@ -12,6 +12,7 @@ import type { ProcessOrder, ToHost, ToWorker } from '../../shared/protocol/messa
 import type { TransferItem } from '../../shared/protocol/move.js'
 import type { Backend, LinkListener, WorkerLink, WorkerSpec } from './backend.js'
 import { processEntryUrl } from './entry-url.js'
+import { FatalReport, memoryFailure } from './fatal-report.js'
 import { exitCodeOf, processArguments, processEnvironment } from './process-surroundings.js'
 
 /** In the order of their descriptors. What is printed goes straight to where this process prints. */
@@ -19,6 +20,7 @@ const STDIO = ['ignore', 'inherit', 'inherit', 'pipe', 'pipe', 'pipe', 'ipc'] as
 const TO_WORKER = 3
 const FROM_WORKER = 4
 const LIFELINE = 5
+const REPORT = 7
 /** How long the last words of a worker that has ended are waited for: another process may hold its pipe open. */
 const LAST_WORDS_MS = 1000
 
@@ -36,6 +38,7 @@ class ProcessLink implements WorkerLink {
   readonly #toWorker: Socket
   readonly #fromWorker: Socket
   readonly #lifeline: Socket
+  readonly #report: FatalReport | null
   #end: { exitCode: number; signal: NodeJS.Signals | null } | null = null
   #saysNoMore = false
   #lastWords: Timer | null = null
@@ -45,6 +48,7 @@ class ProcessLink implements WorkerLink {
     if (road.kind !== 'port') throw new TypeError('A process takes its tasks one by one.')
     this.#listener = listener
     this.#claims = road.claims
+    this.#report = FatalReport.open()
     const order: ProcessOrder = {
       road: { kind: 'pipe', context: road.context },
       niceIncrement,
@@ -52,9 +56,16 @@ class ProcessLink implements WorkerLink {
       limits,
       measures,
       workerData: workerOptions.workerData,
+      reportFd: this.#report === null ? null : REPORT,
     }
-    const firstFrame = packMessage(order)
-    this.process = spawnNode(workerOptions)
+    let firstFrame: Buffer
+    try {
+      firstFrame = packMessage(order)
+      this.process = spawnNode(workerOptions, this.#report)
+    } catch (failure) {
+      this.#report?.close()
+      throw failure
+    }
     const pipes = this.process.stdio as unknown as Socket[]
     this.#toWorker = pipes[TO_WORKER]!
     this.#fromWorker = pipes[FROM_WORKER]!
@@ -129,15 +140,17 @@ class ProcessLink implements WorkerLink {
     this.#lifeline.destroy()
     if (this.process.connected) this.process.disconnect()
     const { exitCode, signal } = this.#end!
-    this.#listener.onExit(exitCode, undefined, signal)
+    const wasMemory = this.#report?.tellsOfMemory() === true
+    this.#report?.close()
+    this.#listener.onExit(exitCode, wasMemory ? memoryFailure() : undefined, signal)
   }
 }
 
-function spawnNode(workerOptions: Record<string, unknown>): ChildProcess {
+function spawnNode(workerOptions: Record<string, unknown>, report: FatalReport | null): ChildProcess {
   // Asked for here: a program without such workers does not load it.
   const { spawn } = process.getBuiltinModule('node:child_process')
   const options: SpawnOptions = Object.assign(Object.create(null), {
-    stdio: [...STDIO],
+    stdio: report === null ? [...STDIO] : [...STDIO, report.fd],
     serialization: 'advanced',
     env: processEnvironment(workerOptions.env),
     windowsHide: true,

@@ -3,7 +3,7 @@
 // port of whoever claims it: so all tasks start in one order.
 import type { Clock } from '../../shared/base/clock.js'
 import type { Encoder } from '../../shared/codec/encoder.js'
-import { findUnsendable, refuseDetached } from '../../shared/errors/clone-path.js'
+import { causeOfRefusal, findUnsendable, refuseDetached } from '../../shared/errors/clone-path.js'
 import { NotCloneableError } from '../../shared/errors/pool-errors.js'
 import { HostBell } from '../../shared/lane/doorbell.js'
 import { LARGEST_VALUE_BYTES } from '../../shared/lane/layout.js'
@@ -389,7 +389,8 @@ export class LaneRoad implements Road {
       return true
     } catch (failure) {
       const path = findUnsendable(payload, transferList)
-      if (!isSettled(task)) this.#parts.settler.reject(task, new NotCloneableError(path, failure))
+      const cause = causeOfRefusal(failure, payload, transferList)
+      if (!isSettled(task)) this.#parts.settler.reject(task, new NotCloneableError(path, cause))
       return false
     }
   }

@@ -11,7 +11,12 @@ import {
   takeBack,
   wasLoading,
 } from '../../shared/channel/claims.js'
-import { findUnsendable, refuseDetached, UnsendableError } from '../../shared/errors/clone-path.js'
+import {
+  causeOfRefusal,
+  findUnsendable,
+  refuseDetached,
+  UnsendableError,
+} from '../../shared/errors/clone-path.js'
 import { NotCloneableError } from '../../shared/errors/pool-errors.js'
 import type { ToHost } from '../../shared/protocol/messages.js'
 import type { Worth } from '../observe/worth.js'
@@ -250,7 +255,8 @@ export class PortRoad implements Road {
       const path =
         failure instanceof UnsendableError ? failure.path : findUnsendable(task.payload, task.transferList)
       // A getter may have cancelled it meanwhile.
-      if (task.state !== 'settled') this.#parts.settler.reject(task, new NotCloneableError(path, failure))
+      const cause = causeOfRefusal(failure, task.payload, task.transferList)
+      if (task.state !== 'settled') this.#parts.settler.reject(task, new NotCloneableError(path, cause))
     }
   }
 

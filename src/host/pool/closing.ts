@@ -11,7 +11,7 @@ export interface CloseOptions {
 export interface CloseReport {
   /** Accepted tasks that did not get to finish. */
   cutOff: number
-  /** `closeTimeout` was over before they were done. */
+  /** `closeTimeout` was over before the tasks, or the workers' teardowns, were done. */
   timedOut: boolean
 }
 

@@ -65,7 +65,7 @@ export interface PoolOptions extends LifeOptions {
    * alone, for functions that take something else there. Default `true`.
    */
   context?: boolean | undefined
-  /** Milliseconds that `close()` waits for accepted tasks. Default 30,000. */
+  /** Milliseconds that `close()` waits for accepted tasks and for the workers' teardowns. Default 30,000. */
   closeTimeout?: number | undefined
   /**
    * Closes the pool when the process gets one of these signals; `true`: `SIGTERM` and `SIGINT`. A second signal destroys it.

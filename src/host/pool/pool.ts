@@ -207,7 +207,7 @@ export class Pool<Module = any> extends EventEmitter<PoolEvents> {
 
   /**
    * Refuses new tasks, waits for every accepted one, then ends the workers. After `closeTimeout` the tasks that still run
-   * reject with `PoolClosedError`. Calling it again is no error.
+   * reject with `PoolClosedError`, and a `teardown` that still runs is cut off. Calling it again is no error.
    */
   async close(options: CloseOptions = {}): Promise<CloseReport> {
     const { force = false } = checkCloseOptions(options)
@@ -223,6 +223,7 @@ export class Pool<Module = any> extends EventEmitter<PoolEvents> {
     this.#closing ??= this.#beginClosing()
     this.#annexes?.destroy()
     this.#shutDown(new PoolClosedError('destroyed'))
+    this.#closing.limit?.cancel()
     // Also those that a close() lets run their teardown.
     void this.#supervisor.stop(new PoolClosedError('destroyed'))
     await this.#closing.done
@@ -438,8 +439,11 @@ export class Pool<Module = any> extends EventEmitter<PoolEvents> {
     this.#supervisor.keepNoMinimum(new PoolClosedError('closed'))
     const closing = new Closing()
     closing.limit = this.#clock.after(this.#settings.closeTimeout, () => {
-      closing.timedOut = true
-      this.#shutDown(new PoolClosedError('timeout'))
+      if (closing.isShuttingDown) closing.timedOut = this.#supervisor.cutOffTeardowns()
+      else {
+        closing.timedOut = true
+        this.#shutDown(new PoolClosedError('timeout'))
+      }
     })
     return closing
   }
@@ -455,12 +459,13 @@ export class Pool<Module = any> extends EventEmitter<PoolEvents> {
     const closing = this.#closing!
     if (closing.isShuttingDown) return
     closing.isShuttingDown = true
-    closing.limit?.cancel()
+    if (!isPlanned) closing.limit?.cancel()
     this.#dispatcher.rejectWaiting(error)
     this.#dispatcher.rejectArriving(error)
     const stopped = isPlanned ? this.#supervisor.finish(error) : this.#supervisor.stop(error)
     this.#dispatcher.rejectWaiting(error)
     void Promise.all([this.#annexes?.ended(), stopped]).then(([annexed]) => {
+      closing.limit?.cancel()
       this.#dispatcher.rejectWaiting(error)
       this.#cancellation.end()
       movePool(this.#life, 'closed')

@@ -285,6 +285,17 @@ export class Supervisor {
     await this.#allEnded()
   }
 
+  /** Kills the workers that still run their teardown; tells whether there were any. The others end by themselves, soon. */
+  cutOffTeardowns(): boolean {
+    let wereAny = false
+    for (const [worker, { isPlanned }] of this.#ending) {
+      if (!isPlanned || !worker.hasTeardown) continue
+      worker.link!.terminate()
+      wereAny = true
+    }
+    return wereAny
+  }
+
   #startNoMore(): void {
     this.#isStopped = true
     this.#retirement?.cancel()

@@ -2,7 +2,8 @@
 // given outright (shared memory, ports, handles) has no meaning in another process and is refused by name.
 import { types } from 'node:util'
 import { Deserializer, Serializer } from 'node:v8'
-import { findMember, findUncloneable, UnsendableError } from '../errors/clone-path.js'
+import { findMember, findUncloneable, sumOfBuffers, UnsendableError } from '../errors/clone-path.js'
+import { tooLarge } from '../errors/too-large.js'
 import type { TransferItem } from '../protocol/move.js'
 import { HEAD_BYTES, LARGEST_VALUE_BYTES, VALUE, writeHead } from './frames.js'
 
@@ -48,15 +49,16 @@ export function packMessage(message: object, transferList: readonly TransferItem
     writer.writeValue(message)
     const frame = writer.releaseBuffer()
     const length = frame.length - HEAD_BYTES
-    if (length > LARGEST_VALUE_BYTES) {
-      throw new RangeError(`It takes ${length} bytes; a message holds ${LARGEST_VALUE_BYTES}.`)
-    }
+    if (length > LARGEST_VALUE_BYTES) throw tooLarge(length, LARGEST_VALUE_BYTES)
     writeHead(frame, VALUE, length)
     // Doubled, detached and undetachable buffers are refused here, before the first is detached.
     if (transferList.length > 0) structuredClone(null, { transfer: transferList as never })
     return frame
   } catch (failure) {
-    throw new UnsendableError(pathIn(message, failure), failure)
+    // Some versions of Node make no buffer of it, and say no size.
+    const isTooLarge = (failure as NodeJS.ErrnoException | null)?.code === 'ERR_BUFFER_TOO_LARGE'
+    const cause = isTooLarge ? tooLarge(sumOfBuffers(message), LARGEST_VALUE_BYTES) : failure
+    throw new UnsendableError(pathIn(message, cause), cause)
   }
 }
 

@@ -1,5 +1,6 @@
 // Finds the place in a value that structured clone refuses, for a message that names it.
 import { types } from 'node:util'
+import { bufferBytes, isTooLarge, LARGEST_CLONED_BYTES, tooLarge } from './too-large.js'
 
 const DEEPEST = 200
 const MOST_VISITED = 10_000
@@ -18,6 +19,40 @@ export class UnsendableError extends Error {
 /** Where a channel says itself what it refused, that; else what structured clone would refuse. */
 export function pathOfRefused(failure: unknown, value: unknown, root: string): string {
   return failure instanceof UnsendableError ? failure.path : findUncloneable(value, root)
+}
+
+/** Why it was refused: where size was the reason, that, which the runtime does not say. */
+export function causeOfRefusal(
+  failure: unknown,
+  value: unknown,
+  transferred: readonly unknown[] = [],
+): unknown {
+  const known = failure instanceof UnsendableError ? failure.cause : failure
+  if (isTooLarge(known)) return known
+  if (failure instanceof UnsendableError) return failure
+  let oversized = 0
+  const isOversized = (member: unknown) => {
+    const bytes = bufferBytes(member)
+    if (bytes > LARGEST_CLONED_BYTES && !transferred.includes(bufferOf(member))) oversized = bytes
+    return oversized > 0
+  }
+  find(value, '', isOversized, () => true, transferred)
+  return oversized > 0 ? tooLarge(oversized, LARGEST_CLONED_BYTES) : failure
+}
+
+/** Of all buffers in it. */
+export function sumOfBuffers(value: unknown): number {
+  const buffers = new Set<unknown>()
+  const isWanted = (member: unknown) => {
+    if (bufferBytes(member) > 0) buffers.add(bufferOf(member))
+    return false
+  }
+  find(value, '', isWanted, () => true)
+  return [...buffers].reduce((sum: number, buffer) => sum + bufferBytes(buffer), 0)
+}
+
+function bufferOf(member: unknown): unknown {
+  return ArrayBuffer.isView(member) ? member.buffer : member
 }
 
 /** Where a payload, or what is to be transferred of it, is in the way of sending it; `payload` itself when unknown. */
@@ -142,7 +177,8 @@ function isContainer(value: object): boolean {
 function isCloneable(value: object): boolean {
   const buffer = ArrayBuffer.isView(value) ? value.buffer : value
   // Large, and in order unless detached.
-  if (types.isAnyArrayBuffer(buffer)) return !isDetached(buffer)
+  if (types.isAnyArrayBuffer(buffer))
+    return !isDetached(buffer) && bufferBytes(buffer) <= LARGEST_CLONED_BYTES
   try {
     structuredClone(value)
     return true

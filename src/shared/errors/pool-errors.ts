@@ -1,6 +1,7 @@
 // The errors a pool gives its callers. A family says who must act: the caller's code, the caller's pace, the order of
 // events, the operator, the caller's data. `code` is stable; the message says what to do next.
 import { brandOf, isBranded } from '../base/brand.js'
+import { isTooLarge } from './too-large.js'
 
 const poolErrorBrand = brandOf('PoolError')
 
@@ -189,7 +190,8 @@ export class WorkerExitError extends WorkerError {
 }
 
 const signalHints: Record<string, string> = {
-  SIGABRT: 'Look on stderr for a fatal error: the heap limit was reached, or process.abort() was called.',
+  SIGABRT:
+    'Look on stderr for a fatal error: process.abort() was called, native code gave up, or, where the runtime does not tell, the heap limit was reached.',
   SIGKILL: 'It was killed from outside, often for memory: look at what the system logged.',
   SIGSEGV: 'Look for native code in the handler.',
 }
@@ -214,17 +216,16 @@ export class WorkerMemoryError extends WorkerError {
   }
 }
 
-/** A payload or a result cannot be copied to the other thread. `path` says where, as in `result.items[3].callback`. */
+/** A payload or a result cannot be copied to the other thread or process, or is too large for that. `path` says where, as in `result.items[3].callback`. */
 export class NotCloneableError extends PoolError {
   readonly path: string
 
   constructor(path: string, cause: unknown) {
     const why = cause instanceof Error ? cause.message : String(cause)
-    super(
-      'ERR_LIDO_NOT_CLONEABLE',
-      `${path} cannot be sent to the other thread (${why}). Send plain data, or move() what can be transferred.`,
-      cause,
-    )
+    const message = isTooLarge(cause)
+      ? `${path} is too large (${why}). Send it in parts, or by a file; between threads move() it, or share its memory.`
+      : `${path} cannot be sent to the other thread (${why}). Send plain data, or move() what can be transferred.`
+    super('ERR_LIDO_NOT_CLONEABLE', message, cause)
     this.path = path
   }
 }

@@ -20,6 +20,8 @@ export interface StartOrder extends WorkerOrder {
 /** The first word to a worker in a process of its own, which finds its pipes open. */
 export interface ProcessOrder extends WorkerOrder {
   workerData: unknown
+  /** Where the runtime's report of a fatal error goes; `null`: nowhere. */
+  reportFd: number | null
 }
 
 export interface WorkerOrder {

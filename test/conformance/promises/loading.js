@@ -33,6 +33,20 @@ export const loading = {
     assert.equal(error.cause.exitCode, 3)
   },
 
+  async 'another pool of the same file may be made while the first one loads it'({ open, journal }) {
+    const filename = journal.write(
+      'slow.mjs',
+      `import { appendFileSync } from 'node:fs'
+       appendFileSync(${JSON.stringify(journal.path)}, 'loading\\n')
+       await new Promise(resolve => setTimeout(resolve, 100))
+       export default value => value`,
+    )
+    const first = open({ filename }).run(1)
+    await journal.lines(1)
+    assert.equal(await open({ filename }).run(2), 2)
+    assert.equal(await first, 1)
+  },
+
   async 'a name that is not exported rejects that call, and its worker lives on'({ open }) {
     const pool = open()
     const [{ id }] = pool.workers

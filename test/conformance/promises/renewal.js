@@ -69,6 +69,13 @@ export const renewal = {
     assert.deepEqual(journal.written, ['torn down'])
   },
 
+  async 'a teardown that never ends is cut off by closeTimeout'({ open, journal }) {
+    const pool = open({ filename, teardownTimeout: Number.POSITIVE_INFINITY, closeTimeout: 50 })
+    await pool.run({ journal: journal.path, does: 'hang' })
+    assert.deepEqual(await pool.close(), { cutOff: 0, timedOut: true })
+    assert.equal(pool.workers.length, 0)
+  },
+
   async 'destroy() cuts off a teardown that close() waits for'({ open, journal }) {
     const pool = open({ filename, teardownTimeout: Number.POSITIVE_INFINITY })
     await pool.run({ journal: journal.path, does: 'hang' })
@@ -96,6 +103,17 @@ export const renewal = {
       assert.equal(await pool.run(2), 2)
       assert.ok(pool.workers.every(({ id }) => id !== old.id))
     })
+  },
+
+  async 'maxWorkerMemory: so is one that tasks without a pause keep busy'({ open }) {
+    const pool = open({ maxWorkerMemory: 64 * 2 ** 20 })
+    const [old] = pool.workers
+    await pool.run(80 * 2 ** 20, { name: 'keep' })
+    const isThere = () => pool.workers.some(({ id }) => id === old.id)
+    const caller = async () => {
+      while (isThere()) await pool.run(1)
+    }
+    await Promise.all(Array.from({ length: 16 }, caller))
   },
 
   async 'retry: a task runs again when its worker died, and is answered'({ open, journal }) {

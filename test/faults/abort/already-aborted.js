@@ -2,7 +2,6 @@ import { expect, fulfilled, rejected } from '../harness/expect.js'
 
 export default {
   title: 'An already aborted signal rejects at once and the task never runs.',
-  backends: ['thread', 'process', 'inline'],
   async run({ open, needs, facts }) {
     needs('signal')
     const pool = open({ workers: 1 })

@@ -3,6 +3,7 @@ import { fulfilled, rejected } from '../harness/expect.js'
 export default {
   title:
     'Aborting a task that awaits for ever frees its slot: with one thread and one slot the next task runs.',
+  backends: ['thread', 'process'],
   async run({ open, facts }) {
     const pool = open({ workers: 1 })
     const call = pool.run('hang', 0, { isAbortable: true })

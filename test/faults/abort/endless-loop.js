@@ -3,6 +3,7 @@ import { fulfilled, rejected, until } from '../harness/expect.js'
 export default {
   title:
     'Aborting a task stuck in an endless loop rejects soon, the thread really stops, the next task runs.',
+  backends: ['thread', 'process'],
   async run({ open, facts, workers }) {
     const pool = open({ workers: 1 })
     const call = pool.run('spin', 0, { isAbortable: true })

@@ -5,6 +5,7 @@ const count = 6_000
 export default {
   title: 'Abort every second of 6,000 queued tasks: exactly these reject, exactly the others run, each once.',
   limitMs: 90_000,
+  isLong: true,
   async run({ open, facts }) {
     const pool = open({ workers: 1 })
     const first = pool.run('gated', 0)

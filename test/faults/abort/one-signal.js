@@ -3,7 +3,6 @@ import { expect, fulfilled } from '../harness/expect.js'
 
 export default {
   title: 'One long-lived signal used for 3,000 tasks: no listener is left on it.',
-  backends: ['thread', 'process', 'inline'],
   async run({ open, needs }) {
     needs('signal')
     const pool = open({ workers: 2 })

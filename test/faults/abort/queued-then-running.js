@@ -2,6 +2,7 @@ import { expect, fulfilled, rejected } from '../harness/expect.js'
 
 export default {
   title: 'Abort task 2 (queued), then task 1 (running): task 3 still runs.',
+  backends: ['thread', 'process'],
   async run({ open, facts }) {
     const pool = open({ workers: 1 })
     const first = pool.run('hang', 1, { isAbortable: true })

@@ -1,11 +1,11 @@
-import { expect, pause, rejected, until, untilItWorks } from '../harness/expect.js'
+import { expect, pause, rejected, untilItWorks } from '../harness/expect.js'
 
 export default {
   title: 'Aborting a task whose worker is still loading rejects at once; the pool then works.',
-  async run({ open, workers, facts }) {
+  async run({ open, aWorkerStarts, facts }) {
     const pool = open({ workers: 1, file: 'slow.js' })
     const call = pool.run('noted', 1, { isAbortable: true })
-    await until(() => workers.started > 0, 'no worker was started')
+    await aWorkerStarts()
     await pause(200)
     call.abort()
     await rejected(call)

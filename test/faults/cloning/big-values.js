@@ -12,6 +12,7 @@ async function expectLength(call, length) {
 export default {
   title: 'A 256 MiB result and a 200 MB string arrive whole; memory comes back.',
   limitMs: 90_000,
+  isLong: true,
   async run({ open, needsMemory }) {
     needsMemory(3)
     const pool = open({ workers: 1 })

@@ -10,7 +10,6 @@ function detached() {
 
 export default {
   title: 'A transfer list with a detached, doubled or impossible entry rejects; the pool is unharmed.',
-  backends: ['thread'],
   async run({ open, needs }) {
     needs('transfer')
     const pool = open({ workers: 1 })

@@ -2,7 +2,6 @@ import { expect, fulfilled, rejected } from '../harness/expect.js'
 
 export default {
   title: 'A transferred buffer arrives whole and is detached here; a rejected submission leaves it intact.',
-  backends: ['thread'],
   async run({ open, needs }) {
     needs('transfer')
     const pool = open({ workers: 1 })

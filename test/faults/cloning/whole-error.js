@@ -2,7 +2,6 @@ import { expect, rejected, say } from '../harness/expect.js'
 
 export default {
   title: 'An error arrives as an Error with name, message, worker-side stack, code, own data and cause.',
-  backends: ['thread', 'process', 'inline'],
   async run({ open }) {
     const pool = open({ workers: 1 })
     const error = await rejected(pool.run('fail', 'rich'))

@@ -4,7 +4,6 @@ const yearMs = 366 * 24 * 3_600_000
 
 export default {
   title: 'A wall clock that jumps by a year (NTP, suspend, fake timers for Date) changes nothing.',
-  backends: ['thread', 'process', 'inline'],
   async run({ open }) {
     const { now } = Date
     try {

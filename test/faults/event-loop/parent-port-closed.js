@@ -2,7 +2,7 @@ import { fulfilled, settled } from '../harness/expect.js'
 
 export default {
   title: 'User code that closes parentPort or removes its listeners settles all the same; later tasks run.',
-  backends: ['thread'],
+  backends: ['thread', 'process'],
   async run({ open }) {
     const pool = open({ workers: 1 })
     await settled(pool.run('closeParentPort', 1))

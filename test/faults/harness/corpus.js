@@ -28,12 +28,14 @@ export function openCorpus() {
   return {
     ids,
     /**
-     * `title`: what a user deserves. `backends`: where lido's own must hold it. `limitMs`: for the whole scenario. `isHeavy`: it runs alone.
+     * `title`: what a user deserves. `backends`: where it can happen; inline workers are the host itself, so what ends or blocks
+     * a worker, or uses up its memory, is no fault of a pool there. `limitMs`: for the whole scenario. `isHeavy`: it runs alone.
+     * `isLong`: it takes seconds; the suite runs it on threads only.
      * `run(stage)`: returns when the pool kept it. `subject(stage)`: what `run` has done in another process.
      */
     async load(id) {
       const { default: scenario } = await import(new URL(`${id}.js`, root))
-      return { backends: ['thread', 'process'], limitMs: 40_000, ...scenario, id }
+      return { backends: ['thread', 'process', 'inline'], limitMs: 40_000, ...scenario, id }
     },
   }
 }

@@ -4,7 +4,7 @@ import { describeMachine, readVersion } from '../../../bench/machine.js'
 import { openCorpus } from './corpus.js'
 import { loadAdapter } from './load-adapter.js'
 import { readOptions, usage } from './options.js'
-import { formatPage, formatText } from './report.js'
+import { formatPage, formatText, titleOf } from './report.js'
 import { judgeAll } from './round.js'
 
 const page = new URL('../../../docs/faults.md', import.meta.url)
@@ -27,7 +27,7 @@ async function chooseScenarios(texts) {
 }
 
 async function main() {
-  const { poolNames, backend, only, jobs, json, save, help } = tryReadOptions()
+  const { columns, only, jobs, json, save, help } = tryReadOptions()
   if (help) return console.log(usage)
   const scenarios = await chooseScenarios(only)
   if (scenarios.length === 0) {
@@ -35,12 +35,13 @@ async function main() {
     process.exitCode = 2
     return
   }
-  const results = await judgeAll({ scenarios, poolNames, backend, jobs, onVerdict: showProgress })
+  const results = await judgeAll({ scenarios, columns, jobs, onVerdict: showProgress })
+  const poolNames = [...new Set(columns.map(({ poolName }) => poolName))]
   const adapters = await Promise.all(poolNames.map(async name => [name, await loadAdapter(name)]))
   const report = {
     date: new Date().toISOString(),
     machine: describeMachine(),
-    backend,
+    columns,
     poolNames,
     versions: Object.fromEntries(adapters.map(([name, { packageName }]) => [name, readVersion(packageName)])),
     settings: Object.fromEntries(adapters.map(([name, { settings }]) => [name, settings])),
@@ -53,8 +54,8 @@ async function main() {
   }
 }
 
-function showProgress({ verdict, poolName, fault }, done, total) {
-  console.error(`${String(done).padStart(4)} of ${total}  ${verdict.padEnd(6)}${poolName}  ${fault}`)
+function showProgress({ verdict, fault, ...column }, done, total) {
+  console.error(`${String(done).padStart(4)} of ${total}  ${verdict.padEnd(6)}${titleOf(column)}  ${fault}`)
 }
 
 await main()

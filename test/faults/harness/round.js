@@ -1,12 +1,12 @@
-// Judges some pools for some faults, several at a time; a heavy scenario has the machine to itself.
+// Judges some pools, each on some backend, for some faults, several at a time; a heavy scenario has the machine to itself.
 import { judge } from './judge.js'
 
-export async function judgeAll({ scenarios, poolNames, backend, jobs, onVerdict = () => {} }) {
+export async function judgeAll({ scenarios, columns, jobs, onVerdict = () => {} }) {
   const results = []
-  const turns = scenarios.flatMap(scenario => poolNames.map(poolName => ({ scenario, poolName })))
-  const take = async ({ scenario, poolName }) => {
+  const turns = scenarios.flatMap(scenario => columns.map(column => ({ scenario, ...column })))
+  const take = async ({ scenario, poolName, backend }) => {
     const { verdict, why = null } = await judge(scenario, { poolName, backend })
-    const result = { fault: scenario.id, title: scenario.title, poolName, verdict, why }
+    const result = { fault: scenario.id, title: scenario.title, poolName, backend, verdict, why }
     results.push(result)
     onVerdict(result, results.length, turns.length)
   }

@@ -2,7 +2,7 @@
 // its own, so that a scenario takes those it needs.
 import { readFileSync } from 'node:fs'
 import { freemem } from 'node:os'
-import { within } from './expect.js'
+import { until, within } from './expect.js'
 import { Facts } from './facts.js'
 import { PoolUnderTest } from './pool-under-test.js'
 import { startSubject } from './subject.js'
@@ -25,6 +25,11 @@ export function createStage({ adapter, poolName, backend, fault, folder, workers
     needsMemory(gibibytes) {
       const free = freeMemory() / 2 ** 30
       if (free < gibibytes) throw new Skipped(`needs ${gibibytes} GiB of free memory, has ${free.toFixed(1)}`)
+    },
+
+    /** An inline worker is nothing that could be seen from outside. */
+    async aWorkerStarts() {
+      if (backend !== 'inline') await until(() => workers.started > 0, 'no worker was started')
     },
 
     /** Options in the words of the harness; the adapter has its pool's. */

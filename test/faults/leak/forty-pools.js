@@ -5,6 +5,7 @@ export default {
   title:
     '40 pools created, used and destroyed: no listener, descriptor or handle is left, under 3 MB of heap, no warning.',
   limitMs: 120_000,
+  isLong: true,
   async run({ open }) {
     let warning
     process.on('warning', each => {

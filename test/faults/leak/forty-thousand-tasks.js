@@ -15,6 +15,7 @@ async function runMany(pool, total) {
 export default {
   title: '40,000 tasks leave under 2 MB of heap behind (50 bytes a task).',
   limitMs: 120_000,
+  isLong: true,
   async run({ open }) {
     const pool = open({ workers: 1 })
     await runMany(pool, count / 4)

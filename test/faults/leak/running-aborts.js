@@ -14,7 +14,9 @@ async function abortMany(pool, facts, times) {
 
 export default {
   title: '25 aborts of running tasks leave no descriptor, thread or handle behind, and under 4 MB of heap.',
+  backends: ['thread', 'process'],
   limitMs: 90_000,
+  isLong: true,
   async run({ open, facts }) {
     const pool = open({ workers: 1 })
     await abortMany(pool, facts, 5)

@@ -11,7 +11,9 @@ async function die(pool, times) {
 export default {
   title:
     '60 worker deaths leave no file descriptor, thread, MessagePort or timer behind, and under 4 MB of heap.',
+  backends: ['thread', 'process'],
   limitMs: 90_000,
+  isLong: true,
   async run({ open }) {
     const pool = open({ workers: 1 })
     await die(pool, 5)

@@ -5,8 +5,8 @@ const size = 4 * 2 ** 20
 
 export default {
   title: '300 transferred buffers of 4 MB (1.2 GB in all) do not pile up in memory.',
-  backends: ['thread'],
   limitMs: 90_000,
+  isLong: true,
   async run({ open, needs, needsMemory }) {
     needs('transfer')
     needsMemory(3)

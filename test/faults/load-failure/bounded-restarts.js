@@ -3,6 +3,7 @@ import { expect, pause } from '../harness/expect.js'
 export default {
   title:
     'A file that cannot load: at most 25 worker starts in 2.5 s with 5 waiting tasks (a bounded, backed-off restart).',
+  backends: ['thread', 'process'],
   async run({ open, workers }) {
     const pool = open({ workers: 2, file: 'broken/throws.js' })
     let call = pool.run('echo', 0)

@@ -2,6 +2,7 @@ import { expect, pause, rejected } from '../harness/expect.js'
 
 export default {
   title: 'A worker file that calls process.exit() at load rejects run(), no endless respawn.',
+  backends: ['thread', 'process'],
   async run({ open, workers }) {
     const pool = open({ workers: 2, file: 'broken/exits.js' })
     const calls = Array.from({ length: 5 }, (_, number) => pool.run('echo', number))

@@ -2,10 +2,10 @@ import { expect, fulfilled, pause, rejected, say, until } from '../harness/expec
 
 export default {
   title: 'A worker file that never finishes loading: a waiting task can be aborted, and destroy() works.',
-  async run({ open, workers }) {
+  async run({ open, workers, aWorkerStarts }) {
     const pool = open({ workers: 1, file: 'broken/never-loads.js' })
     const call = pool.run('echo', 1, { isAbortable: true })
-    await until(() => workers.started > 0, 'no worker was started')
+    await aWorkerStarts()
     await pause(200)
     expect(call.isPending, `${call.label} settled before it was aborted: ${say(call.error ?? call.value)}`)
     call.abort()

@@ -3,6 +3,7 @@ import { rejected, untilItWorks } from '../harness/expect.js'
 export default {
   title:
     'When a thread cannot be created, run() rejects (never throws synchronously, never hangs); when threads are available again the pool works.',
+  backends: ['thread', 'process'],
   async run({ open, workers }) {
     workers.isRefusing = true
     const pool = open({ min: 0, max: 1 })

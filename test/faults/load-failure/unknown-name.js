@@ -3,7 +3,6 @@ import { expect, fulfilled, rejected, say, tells } from '../harness/expect.js'
 export default {
   title:
     'An unknown task name rejects that run() with a message that has the name; the worker is not restarted.',
-  backends: ['thread', 'process', 'inline'],
   async run({ open }) {
     const pool = open({ workers: 1 })
     const before = await fulfilled(pool.run('whoAmI'))

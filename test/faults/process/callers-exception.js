@@ -3,7 +3,6 @@ import { expect } from '../harness/expect.js'
 export default {
   title:
     'An exception of the user in a .then() of a task ends the process with code 1 as always (it is not swallowed by the pool, it does not hang).',
-  backends: ['thread', 'process', 'inline'],
   async run({ startSubject }) {
     const { exitCode, signal, errors } = await startSubject().end()
     expect(errors.includes('of the caller'), `nothing tells of it: ${errors.slice(0, 300)}`)

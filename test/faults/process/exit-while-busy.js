@@ -3,7 +3,9 @@ import { expect } from '../harness/expect.js'
 export default {
   title:
     'process.exit(5) in the main thread while workers run endless loops and start: exit code 5, at once, no abort (10 times).',
+  backends: ['thread', 'process'],
   limitMs: 120_000,
+  isLong: true,
   async run({ startSubject }) {
     for (let round = 0; round < 10; round++) {
       const { exitCode, signal, errors } = await startSubject().end()

@@ -2,7 +2,6 @@ import { expect, say } from '../harness/expect.js'
 
 export default {
   title: 'An idle pool that nobody closed does not keep the process alive (a script ends by itself).',
-  backends: ['thread', 'process', 'inline'],
   async run({ startSubject }) {
     const { exitCode, signal, output, errors } = await startSubject().end()
     expect(exitCode === 0, `the process ended (${signal ?? exitCode}): ${errors.slice(0, 300)}`)

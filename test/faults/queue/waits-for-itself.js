@@ -3,6 +3,7 @@ import { expect, fulfilled, pause, rejected } from '../harness/expect.js'
 export default {
   title:
     'A task waiting for a task of its own pool with all threads taken can be aborted, and then everything settles.',
+  backends: ['thread', 'process'],
   async run({ open, facts }) {
     const pool = open({ workers: 1 })
     const waiting = pool.run('gated', 1, { isAbortable: true })

@@ -2,7 +2,6 @@ import { fulfilled, rejected } from '../harness/expect.js'
 
 export default {
   title: 'run() always returns a promise: wrong options reject, they never throw synchronously.',
-  backends: ['thread', 'process', 'inline'],
   async run({ open }) {
     const pool = open({ workers: 1 })
     await fulfilled(pool.run('echo', 1), 1)

@@ -2,8 +2,9 @@ import { fulfilled, settled, until } from '../harness/expect.js'
 
 export default {
   title: '40 threads: 400 tasks run, destroy() ends all threads within 4 s.',
-  backends: ['thread'],
+  backends: ['thread', 'process'],
   limitMs: 60_000,
+  isLong: true,
   async run({ open, workers }) {
     const pool = open({ workers: 40 })
     const calls = Array.from({ length: 400 }, (_, value) => pool.run('later', { ms: 20, value }))

@@ -5,7 +5,7 @@ const resourceLimits = { maxOldGenerationSizeMb: 32, maxYoungGenerationSizeMb: 8
 export default {
   title:
     'A task that exceeds the heap limit rejects with ERR_WORKER_OUT_OF_MEMORY; the process lives, queued tasks run.',
-  backends: ['thread'],
+  backends: ['thread', 'process'],
   async run({ open, needs }) {
     needs('resourceLimits')
     const pool = open({ workers: 1, resourceLimits })

@@ -3,7 +3,6 @@ import { fulfilled, rejected } from '../harness/expect.js'
 export default {
   title:
     'resourceLimits that make Node abort the process (stackSizeMb 0.2; maxOldGenerationSizeMb 1) are refused or reject; they do not take the process down.',
-  backends: ['thread'],
   async run({ open, needs }) {
     needs('resourceLimits')
     for (const resourceLimits of [{ stackSizeMb: 0.2 }, { maxOldGenerationSizeMb: 1 }]) {

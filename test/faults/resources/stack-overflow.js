@@ -2,7 +2,6 @@ import { expect, fulfilled, rejected, say, tells } from '../harness/expect.js'
 
 export default {
   title: 'A stack overflow in a task rejects with RangeError; the worker survives.',
-  backends: ['thread', 'process', 'inline'],
   async run({ open }) {
     const pool = open({ workers: 1 })
     const before = await fulfilled(pool.run('whoAmI'))

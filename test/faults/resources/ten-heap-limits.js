@@ -4,8 +4,9 @@ const resourceLimits = { maxOldGenerationSizeMb: 32, maxYoungGenerationSizeMb: 8
 
 export default {
   title: 'Ten OOM deaths in a row on two threads: every task settles, good tasks run in between.',
-  backends: ['thread'],
+  backends: ['thread', 'process'],
   limitMs: 120_000,
+  isLong: true,
   async run({ open, needs }) {
     needs('resourceLimits')
     const pool = open({ workers: 2, resourceLimits })

@@ -11,7 +11,6 @@ const attempts = [
 export default {
   title:
     'filename takes files only: builtin modules, bare package names and data: URLs are rejected (no { filename: "node:child_process", name: "execSync" }).',
-  backends: ['thread', 'process', 'inline'],
   async run({ open, needs }) {
     needs('files')
     const pool = open({ workers: 1 })

@@ -16,7 +16,6 @@ const names = [
 export default {
   title:
     'name: "constructor", "toString", "__proto__", "hasOwnProperty", "valueOf", "__defineGetter__"... rejects as an unknown task.',
-  backends: ['thread', 'process', 'inline'],
   async run({ open }) {
     const pool = open({ workers: 1 })
     await fulfilled(pool.run('echo', 1), 1)

@@ -4,7 +4,6 @@ import { fulfilled, rejected } from '../harness/expect.js'
 
 export default {
   title: 'A task name with slashes never selects a function of another file (cache key collision).',
-  backends: ['thread', 'process', 'inline'],
   async run({ open, needs, facts }) {
     needs('files')
     const file = join(facts.folder, 'other.mjs')

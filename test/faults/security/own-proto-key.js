@@ -2,7 +2,6 @@ import { expect, fulfilled, say } from '../harness/expect.js'
 
 export default {
   title: 'A task or result with an own "__proto__" key pollutes nothing on either side and arrives as data.',
-  backends: ['thread', 'process', 'inline'],
   async run({ open }) {
     const pool = open({ workers: 1 })
     const payload = JSON.parse('{"__proto__":{"isPolluted":true},"a":1}')

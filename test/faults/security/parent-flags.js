@@ -4,7 +4,6 @@ const nodeArguments = ['--max-old-space-size=512', '--expose-gc', '--title=paren
 
 export default {
   title: 'A parent started with V8 flags and --title can create a pool with env: process.env.',
-  backends: ['thread'],
   async run({ startSubject }) {
     const subject = startSubject({ nodeArguments, environment: { NODE_OPTIONS: '--max-semi-space-size=8' } })
     const { exitCode, signal, output, errors } = await subject.end()

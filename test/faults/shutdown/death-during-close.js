@@ -3,6 +3,7 @@ import { fulfilled, rejected, settled } from '../harness/expect.js'
 export default {
   title:
     'A worker that dies during close() does not stall it: close() resolves soon and every accepted task settles.',
+  backends: ['thread', 'process'],
   async run({ open, needs, facts }) {
     needs('close')
     const pool = open({ workers: 1 })

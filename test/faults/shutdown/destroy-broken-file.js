@@ -2,10 +2,10 @@ import { expect, fulfilled, pause, rejected, until } from '../harness/expect.js'
 
 export default {
   title: 'A pool whose worker file cannot load can be destroyed; no thread is left, no restart goes on.',
-  async run({ open, workers }) {
+  async run({ open, workers, aWorkerStarts }) {
     const pool = open({ workers: 2, file: 'broken/throws.js' })
     const call = pool.run('echo', 1)
-    await until(() => workers.started > 0, 'no worker was started')
+    await aWorkerStarts()
     await pause(300)
     await fulfilled(pool.destroy())
     await rejected(call)

@@ -2,6 +2,7 @@ import { pause, rejected, settled, until } from '../harness/expect.js'
 
 export default {
   title: 'destroy() during close() wins: both settle soon, the stuck task rejects.',
+  backends: ['thread', 'process'],
   async run({ open, needs, facts, workers }) {
     needs('close')
     const pool = open({ workers: 1 })

@@ -2,7 +2,6 @@ import { fulfilled, pause } from '../harness/expect.js'
 
 export default {
   title: 'destroy() twice at once, and again later: all settle, none rejects.',
-  backends: ['thread', 'process', 'inline'],
   async run({ open }) {
     const pool = open({ workers: 2 })
     await fulfilled(pool.run('echo', 1), 1)

@@ -8,6 +8,7 @@ const fileCount = 500
 export default {
   title: 'destroy() while workers are loading task files (500 of them, 90 rounds) never aborts the process.',
   limitMs: 150_000,
+  isLong: true,
   async run({ open, needs, facts }) {
     needs('files')
     const files = Array.from({ length: fileCount }, (_, number) => join(facts.folder, `task-${number}.mjs`))

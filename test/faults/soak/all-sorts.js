@@ -34,7 +34,9 @@ const isErrorOf = words => call => isRejected(call) && tells(call.error, words)
 export default {
   title:
     'N tasks of all sorts (ok, throw, exit, uncloneable, aborted at random moments): all settle, each with the right outcome; the pool is whole.',
+  backends: ['thread', 'process'],
   limitMs: 120_000,
+  isLong: true,
   async run({ open, workers }) {
     const seed = Number(process.env.FAULT_SEED ?? 4_711)
     const random = createRandom(seed)

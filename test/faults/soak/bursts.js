@@ -6,7 +6,9 @@ const rounds = 20
 export default {
   title:
     'Bursts and lulls with exits for 6 s: never more than maxThreads living workers, back to minThreads at the end of a burst, all settle.',
+  backends: ['thread', 'process'],
   limitMs: 120_000,
+  isLong: true,
   async run({ open, workers }) {
     const pool = open({ min: 1, max: 3 })
     for (let round = 0; round < rounds; round++) {

@@ -2,6 +2,7 @@ import { fulfilled, rejected } from '../harness/expect.js'
 
 export default {
   title: 'All workers die under load: only their running tasks fail, the queue is served by replacements.',
+  backends: ['thread', 'process'],
   async run({ open, workers, facts }) {
     const pool = open({ workers: 2 })
     const calls = Array.from({ length: 20 }, (_, number) => pool.run('gated', number))

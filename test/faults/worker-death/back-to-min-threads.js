@@ -3,6 +3,7 @@ import { expect, fulfilled, rejected, until } from '../harness/expect.js'
 export default {
   title:
     'After deaths the pool is back at minThreads living workers (it does not dry up, it does not grow over maxThreads).',
+  backends: ['thread', 'process'],
   async run({ open, workers }) {
     const pool = open({ min: 2, max: 3 })
     await fulfilled(pool.run('echo', 1), 1)

@@ -3,6 +3,7 @@ import { pause, settled, until, untilItWorks } from '../harness/expect.js'
 export default {
   title:
     'A worker that dies while it is still loading: waiting tasks are run by a replacement or rejected, never forgotten.',
+  backends: ['thread', 'process'],
   async run({ open, workers }) {
     const pool = open({ workers: 1, file: 'slow.js' })
     const call = pool.run('echo', 1)

@@ -2,6 +2,7 @@ import { fulfilled, rejected } from '../harness/expect.js'
 
 export default {
   title: 'A worker terminated from outside rejects its task at once; the queue goes on.',
+  backends: ['thread', 'process'],
   async run({ open, workers, facts }) {
     const pool = open({ workers: 1 })
     const [first, ...others] = [1, 2, 3].map(number => pool.run('gated', number))

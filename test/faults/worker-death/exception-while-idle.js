@@ -2,6 +2,7 @@ import { fulfilled, pause } from '../harness/expect.js'
 
 export default {
   title: 'An uncaught exception in an idle worker costs that worker only.',
+  backends: ['thread', 'process'],
   async run({ open, workers }) {
     const pool = open({ workers: 1, needsIdleLoop: true })
     await fulfilled(pool.run('throwWhenIdle', 30), 'answered')

@@ -2,6 +2,7 @@ import { expect, fulfilled, rejected, say, tells } from '../harness/expect.js'
 
 export default {
   title: 'An uncaught exception while a task runs rejects that task with that very error.',
+  backends: ['thread', 'process'],
   async run({ open }) {
     const pool = open({ workers: 1 })
     const error = await rejected(pool.run('throwsMeanwhile'))

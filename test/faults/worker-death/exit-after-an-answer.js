@@ -3,6 +3,7 @@ import { fulfilled, pause } from '../harness/expect.js'
 export default {
   title:
     'A worker that dies just after returning: the task settles (its result is not lost), later tasks run.',
+  backends: ['thread', 'process'],
   async run({ open }) {
     const pool = open({ workers: 1 })
     for (let round = 0; round < 5; round++) {

@@ -2,6 +2,7 @@ import { fulfilled, rejected } from '../harness/expect.js'
 
 export default {
   title: 'Only the task that killed its worker fails; tasks queued behind it run on the replacement.',
+  backends: ['thread', 'process'],
   async run({ open }) {
     const pool = open({ workers: 1 })
     const death = pool.run('exit', 7)

@@ -2,6 +2,7 @@ import { fulfilled, pause } from '../harness/expect.js'
 
 export default {
   title: 'A worker that exits while idle is replaced; an innocent later task is not killed.',
+  backends: ['thread', 'process'],
   async run({ open, workers }) {
     const pool = open({ workers: 1, needsIdleLoop: true })
     await fulfilled(pool.run('exitWhenIdle', 30), 'answered')

@@ -2,6 +2,7 @@ import { fulfilled, settled } from '../harness/expect.js'
 
 export default {
   title: 'A floating rejection in a worker settles the affected task and the pool works on.',
+  backends: ['thread', 'process'],
   async run({ open }) {
     const pool = open({ workers: 1 })
     await settled(pool.run('floats'))

@@ -3,7 +3,9 @@ import { fulfilled, rejected } from '../harness/expect.js'
 export default {
   title:
     'A poison task that kills every worker it meets never bricks the pool: 60 deaths in a row, good tasks still run.',
+  backends: ['thread', 'process'],
   limitMs: 60_000,
+  isLong: true,
   async run({ open }) {
     const pool = open({ workers: 2 })
     for (let round = 0; round < 60; round++) {

@@ -157,9 +157,12 @@ export function log(line) {
   return line
 }
 
+/** Or what stands in its place where the worker is a process. */
 export function closeParentPort(value) {
-  parentPort?.removeAllListeners()
-  parentPort?.close()
+  const channel = parentPort ?? process
+  channel.removeAllListeners('message')
+  if (parentPort === null) process.disconnect()
+  else parentPort.close()
   return value
 }
 

@@ -1,0 +1,89 @@
+// Values larger than what carries them: they arrive, or one clear error says how large they are and how much may be. The worker
+// and its other tasks do not notice. Most of it is memory that nobody touches.
+import assert from 'node:assert/strict'
+import { NotCloneableError } from 'lido'
+import { Journal } from '../conformance/journal.js'
+import { handler } from '../helpers/handler.js'
+import { test } from '../helpers/pool-test.js'
+import { rejection } from '../helpers/rejection.js'
+
+const OVER_2_GIB = 2 ** 31 + 4096
+const OVER_4_GIB = 2 ** 32
+
+const needs = gibibytes => ({
+  skip: process.availableMemory?.() < gibibytes * 2 ** 30 && `less than ${gibibytes} GiB of memory`,
+  timeout: 200_000,
+})
+
+/** A pool of one worker, in which another task runs the whole time. */
+async function openBesideAnother(open, t, options) {
+  const pool = open({
+    filename: handler('large.js'),
+    minThreads: 1,
+    maxThreads: 1,
+    concurrentTasksPerWorker: 2,
+    ...options,
+  })
+  const journal = new Journal(t)
+  const beside = { filename: handler('conformant.js'), name: 'gated' }
+  const neighbour = pool.run(journal.task('beside'), beside)
+  await journal.lines(1)
+  return {
+    pool,
+    async isUnharmed() {
+      assert.equal(await pool.run(new Uint8Array(8), { name: 'measure' }), 8)
+      journal.open()
+      assert.equal(await neighbour, 'beside')
+      assert.equal(pool.workers[0].id, 1)
+    },
+  }
+}
+
+function assertTooLarge(error, path, bytes) {
+  assert.ok(error instanceof NotCloneableError, String(error))
+  assert.equal(error.path, path)
+  assert.match(error.message, /too large.*in parts/)
+  assert.ok(error.cause.bytes >= bytes, `${error.cause.bytes} bytes`)
+  assert.ok(error.cause.limitBytes < bytes)
+  for (const count of [error.cause.bytes, error.cause.limitBytes])
+    assert.ok(error.message.includes(` ${count} `), error.message)
+}
+
+for (const lane of [true, false]) {
+  test(`threads: what is over 2 GiB arrives whole (lane: ${lane})`, needs(12), async (open, t) => {
+    const { pool, isUnharmed } = await openBesideAnother(open, t, { lane })
+    assert.equal((await pool.run(OVER_2_GIB, { name: 'make' })).byteLength, OVER_2_GIB)
+    await isUnharmed()
+  })
+
+  test(
+    `threads: a buffer over 4 GiB is refused by its path and size (lane: ${lane})`,
+    needs(6),
+    async (open, t) => {
+      const { pool, isUnharmed } = await openBesideAnother(open, t, { lane })
+      const payload = { list: [1, new ArrayBuffer(OVER_4_GIB)] }
+      assertTooLarge(await rejection(pool.run(payload, { name: 'measure' })), 'payload.list[1]', OVER_4_GIB)
+      assert.equal(payload.list[1].byteLength, OVER_4_GIB)
+      assertTooLarge(await rejection(pool.run(OVER_4_GIB, { name: 'make' })), 'result', OVER_4_GIB)
+      await isUnharmed()
+    },
+  )
+}
+
+test('threads: what is over 4 GiB can be moved', needs(6), async (open, t) => {
+  const { pool, isUnharmed } = await openBesideAnother(open, t)
+  const buffer = new ArrayBuffer(OVER_4_GIB)
+  assert.equal(await pool.run(buffer, { name: 'measure', transferList: [buffer] }), OVER_4_GIB)
+  assert.equal(buffer.byteLength, 0)
+  await isUnharmed()
+})
+
+test('processes: what is over 2 GiB is refused by its path and size', needs(12), async (open, t) => {
+  const { pool, isUnharmed } = await openBesideAnother(open, t, { backend: 'process' })
+  const payload = new ArrayBuffer(OVER_2_GIB)
+  const refused = pool.run(payload, { name: 'measure', transferList: [payload] })
+  assertTooLarge(await rejection(refused), 'payload', OVER_2_GIB)
+  assert.equal(payload.byteLength, OVER_2_GIB)
+  assertTooLarge(await rejection(pool.run(OVER_2_GIB, { name: 'make' })), 'result', OVER_2_GIB)
+  await isUnharmed()
+})
