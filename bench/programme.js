@@ -29,6 +29,7 @@ const fullTimes = {
   turnWarmUpMs: 100,
   turnMs: 300,
   blockMs: 200,
+  coresWarmUpMs: 8000,
   coresMs: 1200,
   idleMs: 2000,
   calmMs: 400,
@@ -44,6 +45,7 @@ const quickTimes = {
   turnWarmUpMs: 30,
   turnMs: 80,
   blockMs: 100,
+  coresWarmUpMs: 200,
   coresMs: 200,
   idleMs: 800,
   calmMs: 200,
@@ -158,7 +160,7 @@ function createPinnedMatch(times, pinnableCore) {
 }
 
 function createWorkMatch(cellId, times, { loops, workers, ...rest }) {
-  const settings = { loops, workers, warmUpMs: times.processWarmUpMs, durationMs: times.coresMs }
+  const settings = { loops, workers, warmUpMs: times.coresWarmUpMs, durationMs: times.coresMs }
   return createMatch('all-cores', { cells: [{ id: cellId, settings }], ...rest })
 }
 

@@ -6,7 +6,7 @@ const calibrationLoops = 200_000
 /** Gives a number that only who did all the rounds can know. */
 export function burn(loops) {
   let state = 1
-  for (let i = 0; i < loops; i += 1) state = (Math.imul(state, 1_664_525) + 1_013_904_223) | 0
+  for (let i = 0; i < loops; i += 1) state = Math.imul(state ^ i, 1_664_525)
   return state
 }
 

@@ -15,7 +15,7 @@ export async function takeTurn(contestant, { loops, workers, warmUpMs, durationM
   const measureBare = () => countBare(threads, { loops, durationMs: durationMs * bareShare })
 
   await countPooled(pool, { loops, workers, durationMs: warmUpMs })
-  await countBare(threads, { loops, durationMs: warmUpMs * bareShare })
+  await countBare(threads, { loops, durationMs: durationMs * bareShare })
   const idealBefore = await measureBare()
   const tasksPerSecond = await countPooled(pool, { loops, workers, durationMs })
   const idealAfter = await measureBare()
