@@ -29,7 +29,7 @@ function makeOrder(id) {
 /** Resolves to the figures of the small requests, and `large`: those of the large ones. */
 export async function fireBodies({ url, orders, perSecond, connections, durationSeconds }) {
   const [small, large] = await Promise.all([
-    fire({ url: `${url}small`, connections, durationSeconds }),
+    fire({ url: `${url}small`, connections, durationSeconds, ofArrivals: true }),
     fire({
       url: `${url}orders`,
       connections: largeConnections,
@@ -45,8 +45,9 @@ export async function fireBodies({ url, orders, perSecond, connections, duration
   return { ...small, large, failures: small.failures + large.failures }
 }
 
-async function fire({ url, connections, durationSeconds, more = {} }) {
+async function fire({ url, connections, durationSeconds, ofArrivals = false, more = {} }) {
   const latencies = new Latencies()
+  let answers = 0
   const run = autocannon({
     url,
     connections,
@@ -56,11 +57,14 @@ async function fire({ url, connections, durationSeconds, more = {} }) {
     ...more,
   })
   run.on('response', (_client, statusCode, _bytes, latencyMs) => {
-    if (statusCode === 200) latencies.record(latencyMs)
+    if (statusCode !== 200) return
+    answers++
+    if (ofArrivals) latencies.recordArrivals(latencyMs)
+    else latencies.record(latencyMs)
   })
   const { duration, errors, non2xx } = await run
   return {
-    perSecond: latencies.count / duration,
+    perSecond: answers / duration,
     latencyMs: latencies.figures(),
     failures: errors + non2xx,
   }

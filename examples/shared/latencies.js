@@ -12,6 +12,12 @@ export class Latencies {
     this.#histogram.record(Math.max(1, Math.round(ms * 1000)))
   }
 
+  // As those would have waited who came while it was under way, one each millisecond: a caller that asks only when it has its
+  // answer asks seldom while answers take long, and would hide it. autocannon does the same for loads of a given rate.
+  recordArrivals(ms) {
+    for (let left = ms; left > 0; left -= 1) this.record(left)
+  }
+
   figures() {
     if (this.count === 0) return { p50: Number.NaN, p99: Number.NaN, max: Number.NaN }
     const read = percentile => this.#histogram.percentile(percentile) / 1000
