@@ -207,6 +207,7 @@ export const rows = [
   },
   ...serverRows(10),
   ...serverRows(1000),
+  ...Object.entries(largeValues).flatMap(largeRows),
   {
     bar: 'body',
     id: 'body-small-p99',
@@ -234,7 +235,6 @@ export const rows = [
     unit: 'per second',
     bars: [atLeast(0.9, 'unpooled')],
   },
-  ...Object.entries(largeValues).flatMap(largeRows),
 ]
 
 /** Rows without a bar that only play when they are named: one caller alone, whose figures are all round trips. */

@@ -121,7 +121,7 @@ async function runFiles(name, { limitMs, runsAlone, nodeArgs = [] }, files) {
       '--enable-source-maps',
       ...nodeArgs,
       '--test',
-      `--test-concurrency=${runsAlone ? 1 : 2}`,
+      `--test-concurrency=${runsAlone ? 1 : 3}`,
       `--test-timeout=${limitMs}`,
       '--test-reporter=spec',
       '--test-reporter-destination=stdout',

@@ -18,7 +18,8 @@ async function passed(poolName, ids, environment) {
       if (verdict === ok) kept.push(id)
     }
   }
-  await Promise.all([worker(), worker()])
+  // They mostly wait.
+  await Promise.all([worker(), worker(), worker(), worker()])
   return kept
 }
 

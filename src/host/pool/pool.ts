@@ -466,7 +466,9 @@ export class Pool<Module = any> extends EventEmitter<PoolEvents> {
     this.#dispatcher.rejectWaiting(error)
     void Promise.all([this.#annexes?.ended(), stopped]).then(([annexed]) => {
       closing.limit?.cancel()
+      // What a worker gave with its last breath may be here since.
       this.#dispatcher.rejectWaiting(error)
+      this.#dispatcher.rejectArriving(error)
       this.#cancellation.end()
       movePool(this.#life, 'closed')
       this.#liveness.end()
