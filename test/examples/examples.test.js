@@ -1,56 +1,11 @@
 // Keeps the promises of examples/: each ends well, prints its table with and without the pool, and says what it
-// teaches. Times are never judged here. The examples run one after the other, each in a process of its own.
+// teaches. Times are never judged here.
 import assert from 'node:assert/strict'
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { text } from 'node:stream/consumers'
 import { test } from 'node:test'
-import { fileURLToPath } from 'node:url'
-
-const timeLimitMs = 60_000
-
-async function runExample(name, ...args) {
-  const main = fileURLToPath(new URL(`../../examples/${name}/main.js`, import.meta.url))
-  const child = spawn(process.execPath, [main, ...args], { stdio: ['ignore', 'pipe', 'pipe'] })
-  const limit = setTimeout(() => child.kill(), timeLimitMs)
-  const [output, errors, [exitCode]] = await Promise.all([
-    text(child.stdout),
-    text(child.stderr),
-    once(child, 'close'),
-  ])
-  clearTimeout(limit)
-  return { exitCode, output, errors }
-}
-
-// The table's rows as cells, without its two rows of names.
-function readRows(output) {
-  const lines = output.split('\n').filter(line => line.startsWith('│'))
-  return lines.slice(2).map(line => {
-    const cells = line.split('│').slice(1, -1)
-    return cells.map(cell => cell.trim())
-  })
-}
-
-async function expectTable(name, ways, ...args) {
-  const { exitCode, output, errors } = await runExample(name, '--small', ...args)
-  assert.equal(exitCode, 0, `${name} ended with ${exitCode}\n${output}\n${errors}`)
-  const rows = readRows(output)
-  assert.deepEqual(
-    rows.map(([way]) => way),
-    ways,
-  )
-  for (const row of rows) {
-    assert.ok(row.length >= 8, `throughput, latency and event loop delay: ${row}`)
-    assert.ok(row.every(cell => cell !== ''))
-  }
-  assert.match(output, /^node v\d+\.\d+\.\d+, \d+ usable cores/m)
-  assert.equal(output.match(/^=> \S.*\.$/gm)?.length, 1)
-  assert.doesNotMatch(output, /NaN|undefined|Infinity/)
-  return output
-}
+import { expectTable, readRows, runExample } from './run-example.js'
 
 test('csv gives the same answer without the pool, with a bounded queue and with everything at once', async t => {
   const folder = mkdtempSync(join(tmpdir(), 'lido-csv-test-'))
@@ -85,22 +40,6 @@ test('key-derivation shows both forms of scrypt with and without the pool', asyn
   ])
 })
 
-test('server shows requests that wait and busy ones with and without the pool', async () => {
-  await expectTable(
-    'server',
-    ['waits, without the pool', 'waits, with the pool', 'busy, without the pool', 'busy, with the pool'],
-    '--concurrentTasksPerWorker',
-    '4',
-    '--idleTimeout',
-    '100',
-  )
-})
-
-test('rendering shows few and many connections with and without the pool, and piscina when asked', async () => {
-  const ways = ['without the pool', 'with the pool', 'with piscina']
-  await expectTable('rendering', [...ways, ...ways], '--with-piscina')
-})
-
 test('io-and-cpu shows each part and the whole with and without the pool', async () => {
   await expectTable('io-and-cpu', [
     'fetch, without the pool',
@@ -110,25 +49,6 @@ test('io-and-cpu shows each part and the whole with and without the pool', async
     'fetch then sort, without the pool',
     'fetch then sort, with the pool',
   ])
-})
-
-test('body shows large bodies with each parser, and answers all of them', async () => {
-  const output = await expectTable('body', [
-    'express.json()',
-    'lido, the whole value',
-    'lido, what the route needs',
-    'a worker for each body',
-    'piscina, by hand',
-  ])
-  for (const row of readRows(output)) assert.equal(row.at(-1), '0', `failed: ${row}`)
-})
-
-test('fastify shows a route without a pool, with a worker for each request, with piscina and with the plugin', async () => {
-  await expectTable('fastify', ['without a pool', 'a worker for each request', 'piscina', 'lido/fastify'])
-})
-
-test('nestjs shows the service alone, on a cluster, on a pool and on both, and each ends well', async () => {
-  await expectTable('nestjs', ['alone', 'cluster', 'pool', 'cluster and pool'])
 })
 
 for (const name of ['csv', 'key-derivation', 'server', 'rendering', 'io-and-cpu', 'body', 'fastify']) {

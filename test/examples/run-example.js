@@ -1,0 +1,48 @@
+// Runs an example as its users do, and reads the table that it prints.
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { text } from 'node:stream/consumers'
+import { fileURLToPath } from 'node:url'
+
+const timeLimitMs = 60_000
+
+export async function runExample(name, ...args) {
+  const main = fileURLToPath(new URL(`../../examples/${name}/main.js`, import.meta.url))
+  const child = spawn(process.execPath, [main, ...args], { stdio: ['ignore', 'pipe', 'pipe'] })
+  const limit = setTimeout(() => child.kill(), timeLimitMs)
+  const [output, errors, [exitCode]] = await Promise.all([
+    text(child.stdout),
+    text(child.stderr),
+    once(child, 'close'),
+  ])
+  clearTimeout(limit)
+  return { exitCode, output, errors }
+}
+
+// The table's rows as cells, without its two rows of names.
+export function readRows(output) {
+  const lines = output.split('\n').filter(line => line.startsWith('│'))
+  return lines.slice(2).map(line => {
+    const cells = line.split('│').slice(1, -1)
+    return cells.map(cell => cell.trim())
+  })
+}
+
+export async function expectTable(name, ways, ...args) {
+  const { exitCode, output, errors } = await runExample(name, '--small', ...args)
+  assert.equal(exitCode, 0, `${name} ended with ${exitCode}\n${output}\n${errors}`)
+  const rows = readRows(output)
+  assert.deepEqual(
+    rows.map(([way]) => way),
+    ways,
+  )
+  for (const row of rows) {
+    assert.ok(row.length >= 8, `throughput, latency and event loop delay: ${row}`)
+    assert.ok(row.every(cell => cell !== ''))
+  }
+  assert.match(output, /^node v\d+\.\d+\.\d+, \d+ usable cores/m)
+  assert.equal(output.match(/^=> \S.*\.$/gm)?.length, 1)
+  assert.doesNotMatch(output, /NaN|undefined|Infinity/)
+  return output
+}
