@@ -8,7 +8,7 @@ import { BY_PORT, TaskLane } from '../shared/lane/task-lane.js'
 import type { Executor } from './executor.js'
 import { LaneIntake } from './lane-intake.js'
 
-test('a ticket claimed anew, before the word that it was taken back, is held once', () => {
+test('a ticket claimed anew, before the word that it was taken back, is held once', async () => {
   const workerId = 1
   const layout = createLane(2, 0)
   const desk = createDesk()
@@ -37,6 +37,8 @@ test('a ticket claimed anew, before the word that it was taken back, is held onc
   lane.release(ticket)
   assert.equal(post(2), ticket)
   intake.onMessage({ kind: 'bell' })
+  // After a first task that took long it looks again only when its event loop has turned.
+  await new Promise(setImmediate)
   assert.ok(lane.tickets.isClaimedBy(ticket, workerId))
   intake.onMessage({ kind: 'drop', slot: ticket, taskId: 1 })
   assert.equal(new DeskWords(desk).held, 1)

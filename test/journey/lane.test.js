@@ -334,11 +334,11 @@ for (const { lane, road } of roads) {
     test(`a worker that ${how} takes along only what it had begun; the rest starts in order (${road})`, async open => {
       const queued = new Queued(210)
       const pool = open({ ...queued.options, minThreads: 1, maxThreads: 1, lane })
-      const doomed = pool.run({ index: 0 }, { name: how === 'exits' ? 'exit' : 'gated' })
+      const doomed = rejection(pool.run({ index: 0 }, { name: how === 'exits' ? 'exit' : 'gated' }))
       const behind = upTo(200).map(place => pool.run({ index: place + 1, text: 'x'.repeat(5000) }))
       await queued.starts(1)
       if (how === 'is terminated') void pool.workers[0].terminate()
-      assert.ok((await rejection(doomed)) instanceof WorkerExitError)
+      assert.ok((await doomed) instanceof WorkerExitError)
       assert.deepEqual(
         await Promise.all(behind),
         upTo(200).map(place => place + 1),
