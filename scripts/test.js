@@ -32,7 +32,7 @@ const suites = {
   bench: { folder: 'test/bench', limitMs: 120_000 },
   codec: { folder: 'test/codec', limitMs: 180_000 },
   package: { folder: 'test/package', limitMs: 180_000 },
-  compat: { folder: 'test/compat', limitMs: 420_000, runsAlone: true, program: 'test/compat/run-suite.js' },
+  compat: { folder: 'test/compat', limitMs: 420_000, program: 'test/compat/run-suite.js' },
 }
 const programLimitMs = 420_000
 
@@ -112,7 +112,7 @@ function testFiles({ folder, isDeep = false }) {
     .sort()
 }
 
-async function runFiles(name, { limitMs, runsAlone, nodeArgs = [] }, files) {
+async function runFiles(name, { limitMs, nodeArgs = [] }, files) {
   const counted = join(root, 'build', 'test', `${name}.json`)
   mkdirSync(dirname(counted), { recursive: true })
   rmSync(counted, { force: true })
@@ -121,7 +121,7 @@ async function runFiles(name, { limitMs, runsAlone, nodeArgs = [] }, files) {
       '--enable-source-maps',
       ...nodeArgs,
       '--test',
-      `--test-concurrency=${runsAlone ? 1 : 3}`,
+      '--test-concurrency=3',
       `--test-timeout=${limitMs}`,
       '--test-reporter=spec',
       '--test-reporter-destination=stdout',

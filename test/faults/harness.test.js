@@ -26,16 +26,12 @@ async function passed(poolName, ids, environment) {
 describe('no scenario is passed', () => {
   const quick = { FAULT_PATIENCE: '0.03' }
 
-  // Each scenario meets a pool that loses its tasks, and one of the other two.
-  const answered = ['agreeing', 'refusing']
+  // Each scenario meets one of them; all of them would take minutes.
+  const wrong = ['silent', 'agreeing', 'refusing']
 
-  test('by a pool that loses every task and never ends', async () => {
-    assert.deepEqual(await passed('silent', corpus.ids, quick), [])
-  })
-
-  for (const [share, poolName] of answered.entries()) {
-    test(`by a pool that is ${poolName} to everything`, async () => {
-      const ids = corpus.ids.filter((_, index) => index % answered.length === share)
+  for (const [share, poolName] of wrong.entries()) {
+    test(`by the pool that is ${poolName}, whatever it is asked`, async () => {
+      const ids = corpus.ids.filter((_, index) => index % wrong.length === share)
       assert.deepEqual(await passed(poolName, ids, quick), [])
     })
   }

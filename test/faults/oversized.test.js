@@ -49,13 +49,13 @@ function assertTooLarge(error, path, bytes) {
     assert.ok(error.message.includes(` ${count} `), error.message)
 }
 
-for (const lane of [true, false]) {
-  test(`threads: what is over 2 GiB arrives whole (lane: ${lane})`, needs(12), async (open, t) => {
-    const { pool, isUnharmed } = await openBesideAnother(open, t, { lane })
-    assert.equal((await pool.run(OVER_2_GIB, { name: 'make' })).byteLength, OVER_2_GIB)
-    await isUnharmed()
-  })
+test('threads: what is over 2 GiB arrives whole without the lane', needs(12), async (open, t) => {
+  const { pool, isUnharmed } = await openBesideAnother(open, t, { lane: false })
+  assert.equal((await pool.run(OVER_2_GIB, { name: 'make' })).byteLength, OVER_2_GIB)
+  await isUnharmed()
+})
 
+for (const lane of [true, false]) {
   test(
     `threads: a buffer over 4 GiB that would be cloned is refused by its path and size (lane: ${lane})`,
     needs(6),

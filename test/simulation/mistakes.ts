@@ -54,6 +54,9 @@ export const mistakes: Mistake[] = [
     title: 'the end of a pool forgets the results that are being read',
     road: 'lane',
     file: 'host/pool/pool.js',
-    edits: [['this.#dispatcher.rejectArriving(error);', '']],
+    edits: [
+      ['this.#dispatcher.rejectArriving(error);\n        const stopped', 'const stopped'],
+      ['this.#dispatcher.rejectArriving(error);\n            this.#cancellation', 'this.#cancellation'],
+    ],
   },
 ]
