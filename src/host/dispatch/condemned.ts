@@ -126,8 +126,9 @@ export class Condemned {
     const { road, supervisor } = this.#parts
     sentence.isEnding = true
     // It takes nothing more, and what it has not begun goes back to where it stood.
+    // One that is not known to be ready cannot be asked whether it lives.
+    if (!worker.isReady) return void supervisor.giveUp(worker)
     if (road.hasOthers(worker)) supervisor.askToLeave(worker)
-    // One that begins before it is known to be ready was given up instead.
     if (this.#sentences.get(worker) !== sentence) return
     if (road.hasOthers(worker)) this.#ask(worker, sentence)
     else void supervisor.giveUp(worker)

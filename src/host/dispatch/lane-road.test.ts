@@ -50,6 +50,25 @@ test('a worker that is ended while it runs a task that is to run again can give 
   assert.equal(claims.tickets.answer(ticket, workerId), false)
 })
 
+test('a worker that is replaced finishes what it began before the host knew that it was ready', async () => {
+  const { backend, pool, run } = fakePool({ lane: true, maxThreads: 1 })
+  const call = run(1)
+  const link = backend.links[0]!
+  const { claims, workerId } = endOf(link)
+  const ticket = claims.claim(0)
+  assert.equal(claims.tickets.begin(ticket, workerId), true)
+  void pool.recycle()
+  backend.newest.ready()
+  assert.deepEqual([link.isStopped, link.inbox.some(({ kind }) => kind === 'leave')], [false, true])
+  link.ready()
+  assert.equal(claims.tickets.answer(ticket, workerId), true)
+  link.say({ kind: 'done', taskId: 1, slot: ticket, result: 7, runMs: 0 })
+  await new Promise(setImmediate)
+  assert.deepEqual([call.state, call.value], ['fulfilled', 7])
+  link.say({ kind: 'leaving' })
+  assert.ok(link.inbox.some(({ kind }) => kind === 'end'))
+})
+
 test('a worker that takes no more ends when the task that it stayed for is cancelled', () => {
   const { links, backend, pool, run } = readyPool({ lane: true })
   const controller = new AbortController()

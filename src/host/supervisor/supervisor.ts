@@ -325,10 +325,11 @@ export class Supervisor {
   /** The worker finishes what it has begun and ends. */
   askToLeave(worker: WorkerHandle): void {
     if (worker.isLeaving || worker.state === 'draining' || worker.state === 'exited') return
-    if (worker.state === 'spawning') return void this.giveUp(worker)
-    if (worker.holding.retire()) return this.#end(worker)
+    // One that has begun a task is ready; only the word of it is still on its way.
+    if (worker.state === 'spawning' && !worker.hasWorked) return void this.giveUp(worker)
+    if (worker.state === 'ready' && worker.holding.retire()) return this.#end(worker)
     this.#letLeave(worker)
-    if (worker.state === 'ready') worker.link!.post({ kind: 'leave' })
+    worker.link!.post({ kind: 'leave' })
   }
 
   /** The worker takes no more, by its own will or because it was asked: what it had not begun by now it never will. */
