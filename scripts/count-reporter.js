@@ -1,6 +1,9 @@
-// A reporter for `node --test` that counts what ran, as one line of JSON. Suites and files are no tests; a file counts
-// only when it fails as a whole, or when it held no test at all, which is a failure too.
+// A reporter for `node --test` that counts what ran, as one line of JSON, and names what failed with its error's first
+// lines. Suites and files are no tests; a file counts only when it fails as a whole, or when it held no test at all,
+// which is a failure too.
 import { basename } from 'node:path'
+
+const errorLines = 12
 
 export default async function* countReporter(source) {
   const counts = { passed: 0, failed: 0, skipped: 0, problems: [] }
@@ -15,18 +18,31 @@ export default async function* countReporter(source) {
       else fail(counts, data, 'failed as a whole')
     } else if (isSet(data.skip) || isSet(data.todo)) counts.skipped++
     else if (type === 'test:pass') counts.passed++
-    else counts.failed++
+    else fail(counts, data, 'failed')
   }
   yield `${JSON.stringify(counts)}\n`
 }
 
-function fail(counts, { name }, what) {
+function fail(counts, { name, file, details }, what) {
   counts.failed++
-  counts.problems.push(`${basename(name)}: ${what}`)
+  const place = file === undefined || isPath(name) ? '' : `${basename(file)}: `
+  counts.problems.push(`${place}${isPath(name) ? basename(name) : name}: ${what}${told(details?.error)}`)
+}
+
+/** The runner wraps what the test threw; its cause is the thing itself. */
+function told(error) {
+  const thrown = error?.cause ?? error
+  const text = thrown?.stack ?? thrown?.message ?? thrown
+  if (text === undefined) return ''
+  return `\n${String(text).split('\n').slice(0, errorLines).join('\n')}`
 }
 
 function isFile({ name, nesting }) {
-  return nesting === 0 && /\.test\.[cm]?js$/.test(name)
+  return nesting === 0 && isPath(name)
+}
+
+function isPath(name) {
+  return /\.test\.[cm]?js$/.test(name)
 }
 
 function isSet(mark) {

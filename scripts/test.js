@@ -222,7 +222,7 @@ function report() {
   for (const { name, passed, failed, skipped, problems } of summary) {
     const mark = failed === 0 ? 'ok  ' : 'FAIL'
     console.log(`${mark} ${name.padEnd(13)} ${passed} passed, ${failed} failed, ${skipped} skipped`)
-    for (const problem of problems) console.log(`       ${problem}`)
+    for (const problem of problems) console.log(`       ${problem.replaceAll('\n', '\n       ')}`)
   }
   if (total.passed + total.failed === 0) {
     console.log('no test ran')
