@@ -1,6 +1,5 @@
 // Whether a process died of its heap limit, from the runtime's own report of it. It goes into a file that has no name any more,
 // so that nothing of it stays on the disk whoever dies first. Elsewhere than on Linux no process can open such a file.
-import { randomUUID } from 'node:crypto'
 import { closeSync, openSync, readSync, unlinkSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -19,6 +18,8 @@ export class FatalReport {
   /** `null` where there can be none; then nobody knows. */
   static open(): FatalReport | null {
     if (process.platform !== 'linux') return null
+    // Asked for here: a program without such workers does not load it.
+    const { randomUUID } = process.getBuiltinModule('node:crypto')
     const path = join(tmpdir(), `lido-${randomUUID()}`)
     try {
       const fd = openSync(path, 'wx+', 0o600)

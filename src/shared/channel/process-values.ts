@@ -1,16 +1,11 @@
 // Values that cross to another process: the runtime's own structured clone, written out. What a thread would share or be
 // given outright (shared memory, ports, handles) has no meaning in another process and is refused by name.
 import { types } from 'node:util'
-import { Deserializer, Serializer } from 'node:v8'
+import type { Serializer } from 'node:v8'
 import { findMember, findUncloneable, sumOfBuffers, UnsendableError } from '../errors/clone-path.js'
 import { tooLarge } from '../errors/too-large.js'
 import type { TransferItem } from '../protocol/move.js'
 import { HEAD_BYTES, LARGEST_VALUE_BYTES, VALUE, writeHead } from './frames.js'
-
-/** The symbol under which Node's own classes say how they are cloned; the serialiser knows nothing of it from Node 21 on. */
-const cloneSymbol = Object.getOwnPropertySymbols(Blob.prototype).find(
-  symbol => symbol.description === 'messaging_clone_symbol',
-)
 
 class Refusal extends Error {
   readonly member: object
@@ -22,15 +17,41 @@ class Refusal extends Error {
   }
 }
 
-class ValueWriter extends Serializer {
-  /** Called by the serialiser for what has a part outside of the heap. */
-  _writeHostObject(member: object): never {
-    throw new Refusal(member, 'cannot leave its process')
+/** Made when a process is there to talk to: what it takes costs a program without one its start. */
+function makeTools() {
+  const { Deserializer, Serializer } = process.getBuiltinModule('node:v8')
+
+  class ValueWriter extends Serializer {
+    /** Called by the serialiser for what has a part outside of the heap. */
+    _writeHostObject(member: object): never {
+      throw new Refusal(member, 'cannot leave its process')
+    }
+
+    _getSharedArrayBufferId(member: object): never {
+      throw new Refusal(member, 'is memory that only threads of one process can share')
+    }
   }
 
-  _getSharedArrayBufferId(member: object): never {
-    throw new Refusal(member, 'is memory that only threads of one process can share')
+  return { Deserializer, ValueWriter, cloneMark: isSeenBy(ValueWriter) ? undefined : cloneSymbol() }
+}
+
+let tools: ReturnType<typeof makeTools> | undefined
+
+/** Does the serialiser itself notice the objects of Node that are cloned in a way of their own? */
+function isSeenBy(Writer: typeof Serializer): boolean {
+  try {
+    new Writer().writeValue(new Blob([]))
+    return false
+  } catch {
+    return true
   }
+}
+
+/** Under which Node's own classes say how they are cloned; the serialiser knows nothing of it from Node 21 on. */
+function cloneSymbol(): symbol | undefined {
+  return Object.getOwnPropertySymbols(Blob.prototype).find(
+    symbol => symbol.description === 'messaging_clone_symbol',
+  )
 }
 
 /**
@@ -38,11 +59,13 @@ class ValueWriter extends Serializer {
  * transferables are refused. Throws `UnsendableError`, and then nothing is detached.
  */
 export function packMessage(message: object, transferList: readonly TransferItem[] = []): Buffer {
+  tools ??= makeTools()
+  const { ValueWriter, cloneMark } = tools
   try {
     for (const item of transferList) {
       if (!types.isArrayBuffer(item)) throw new Refusal(item, 'cannot be transferred to another process')
     }
-    if (cloneSymbol !== undefined && !isNativelySeen()) refuseNodeObjects(message, cloneSymbol)
+    if (cloneMark !== undefined) refuseNodeObjects(message, cloneMark)
     const writer = new ValueWriter()
     writer.writeRawBytes(Buffer.alloc(HEAD_BYTES))
     writer.writeHeader()
@@ -64,7 +87,8 @@ export function packMessage(message: object, transferList: readonly TransferItem
 
 /** Throws on what cannot be read, as on what is nested too deeply. */
 export function unpackMessage(bytes: Buffer): unknown {
-  const reader = new Deserializer(bytes)
+  tools ??= makeTools()
+  const reader = new tools.Deserializer(bytes)
   reader.readHeader()
   return reader.readValue()
 }
@@ -75,22 +99,6 @@ function pathIn(message: object, failure: unknown): string {
     failure instanceof Refusal ? findMember(message, failure.member, '') : findUncloneable(message, '')
   if (path !== '') return path.slice(1)
   return ['payload', 'result', 'workerData'].find(name => name in message) ?? 'message'
-}
-
-let isSeen: boolean | undefined
-
-/** Does the serialiser itself notice the objects of Node that are cloned in a way of their own? */
-function isNativelySeen(): boolean {
-  if (isSeen === undefined) {
-    try {
-      const writer = new ValueWriter()
-      writer.writeValue(new Blob([]))
-      isSeen = false
-    } catch {
-      isSeen = true
-    }
-  }
-  return isSeen
 }
 
 /** They would arrive as empty objects. */
