@@ -8,6 +8,7 @@ import { NotCloneableError, type PoolClosedError } from '../../shared/errors/poo
 import type { Settler } from '../task/settle.js'
 import type { Task } from '../task/task.js'
 import { moveTask } from '../task/task-life.js'
+import { Nursery } from './nursery.js'
 
 export interface ArrivalsParts {
   clock: Clock
@@ -20,6 +21,7 @@ export class Arrivals {
   readonly #parts: ArrivalsParts
   /** The next to be read first. */
   readonly #reading = new Map<Task, LongDecoder>()
+  readonly #nursery = new Nursery()
   /** This turn has had its slice. */
   #turn: Timer | null = null
 
@@ -60,10 +62,7 @@ export class Arrivals {
     const until = clock.now() + sliceMs
     const mayGoOn = () => clock.now() < until
     // Set first: what one leaves of the slice is the next one's, and what arrives later in this turn waits for its own.
-    this.#turn = clock.nextTurn(() => {
-      this.#turn = null
-      if (this.#reading.size > 0) this.#readSlice()
-    })
+    this.#turn = clock.nextTurn(() => this.#onTurn())
     for (const [task, decoder] of this.#reading) {
       this.#reading.delete(task)
       if (!this.#read(task, decoder, mayGoOn)) {
@@ -72,6 +71,15 @@ export class Arrivals {
       }
       if (!mayGoOn()) return
     }
+  }
+
+  #onTurn(): void {
+    this.#turn = null
+    if (this.#reading.size === 0) return
+    if (!this.#nursery.isFull) return this.#readSlice()
+    // A collection takes longer than a slice: it has a turn to itself.
+    this.#turn = this.#parts.clock.nextTurn(() => this.#onTurn())
+    this.#nursery.collect()
   }
 
   /** True when it is done with, one way or the other. */
