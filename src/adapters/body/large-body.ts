@@ -1,7 +1,6 @@
 // A large body's way: its bytes are given to a worker, and what comes back is its value or what is wrong with it.
-import type { IncomingMessage } from 'node:http'
+import { type RawRequest, whileConnected } from '../http/client.js'
 import { carryOut } from './carry-out.js'
-import { whileConnected } from './connection.js'
 import type { PoolOfReader } from './own-pool.js'
 import { parserUrl } from './place.js'
 import type { Outcome, Plan, WorkerOutcome } from './plan.js'
@@ -13,7 +12,7 @@ const ANY_DEPTH = Number.POSITIVE_INFINITY
 /** Rejects with an `HttpProblem`, and with what a function of the user's threw. */
 export async function parseInPool(
   holder: PoolOfReader,
-  request: IncomingMessage,
+  request: RawRequest,
   bytes: Uint8Array,
   plan: Plan,
 ): Promise<Outcome> {
