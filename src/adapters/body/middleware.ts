@@ -75,7 +75,10 @@ function build({ limit, inflate, type, verify }: ReadOptions, settings: Settings
   async function parse(request: RawRequest, { bytes, charset }: Taken): Promise<unknown> {
     const own: Plan = { ...plan, charset, charsets }
     const isLarge = bytes.length >= threshold
-    const outcome = isLarge ? await parseInPool(holder, request, bytes, own) : await parseInPlace(bytes, own)
+    // A program's own `verify` may have kept the bytes, as for a signature that is looked at later.
+    const outcome = isLarge
+      ? await parseInPool(holder, request, bytes, own, verify !== undefined)
+      : await parseInPlace(bytes, own)
     return bodyOf(outcome, own)
   }
 

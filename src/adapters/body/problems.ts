@@ -65,6 +65,17 @@ export function problemOf(error: unknown): unknown {
   return isHttpProblem(cause) ? cause : unavailable(error, 'the task was cancelled', RETRY_AFTER_SECONDS)
 }
 
+/**
+ * What a function of the user's threw, in an error unless it is an object: to who calls `next()` with it, `undefined` is no
+ * error at all, and `'route'` a wish.
+ */
+export function thrownError(thrown: unknown): unknown {
+  if ((typeof thrown === 'object' && thrown !== null) || typeof thrown === 'function') return thrown
+  const shown = typeof thrown === 'string' ? `'${thrown}'` : String(thrown)
+  const message = `A function of the option 'module' threw ${shown}. Throw an Error there; if it has a status, that is what the client is told.`
+  return httpProblem(new Error(message, { cause: thrown }), 500, 'task.failed')
+}
+
 function unavailable(error: PoolError, reason: string, retryAfter: number): HttpProblem {
   const fields = { code: error.code, headers: { 'Retry-After': String(retryAfter) } }
   return httpProblem(failure(error, reason), 503, 'service.unavailable', fields)

@@ -20,7 +20,8 @@ export async function runFor<
   try {
     return await whileConnected(request, gone => {
       const given = options?.signal
-      const signal = given === undefined ? gone : AbortSignal.any([gone, given])
+      // What is no signal the pool refuses in its own words.
+      const signal = given instanceof AbortSignal ? AbortSignal.any([gone, given]) : (given ?? gone)
       return pool.run(payload, { ...options, signal } as RunOptions & { name?: Name | undefined })
     })
   } catch (error) {
