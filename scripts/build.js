@@ -5,9 +5,18 @@
 //   node scripts/build.js --check     type-check the sources and the tests, write nothing
 // In the CommonJS pass a file named `x.cjs.ts` stands in for its neighbour `x.ts`.
 import { spawnSync } from 'node:child_process'
-import { cpSync, existsSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import {
+  cpSync,
+  existsSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { createRequire } from 'node:module'
-import { dirname, join } from 'node:path'
+import { dirname, join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { build as bundle } from 'esbuild'
 
@@ -102,6 +111,33 @@ async function bundleDoors() {
   for (const { path, contents } of [...esm, ...cjs]) writeFileSync(path, contents)
 }
 
+/**
+ * Of the types there is one set, that of CommonJS: ES modules may import it, and it cannot import theirs. The doors of the ES
+ * modules name it, so that a class is one type, and what frameworks' types learn is said once, in a program of both kinds.
+ */
+function shareTypes() {
+  const own = ['index.d.ts', 'worker/index.d.ts', ...adapterDoors('d.ts')].map(door =>
+    join(next, 'esm', door),
+  )
+  for (const entry of readdirSync(join(next, 'esm'), { recursive: true, withFileTypes: true })) {
+    const path = join(entry.parentPath, entry.name)
+    if (entry.isFile() && path.endsWith('.d.ts') && !own.includes(path)) rmSync(path)
+  }
+  for (const door of own) {
+    const folder = dirname(door)
+    const shared = (found, quote, specifier) => {
+      const target = join(folder, specifier)
+      if (own.includes(target.replace(/js$/, 'd.ts'))) return found
+      const path = relative(folder, target.replace(join(next, 'esm'), join(next, 'cjs'))).replaceAll(
+        '\\',
+        '/',
+      )
+      return quote + path + quote
+    }
+    writeFileSync(door, readFileSync(door, 'utf8').replace(/(['"])(\.\.?\/[^'"]+)\1/g, shared))
+  }
+}
+
 /** Both formats are made of the ES modules. */
 async function bundleFor(format, entries, footer = '') {
   const folder = join(next, 'esm')
@@ -147,6 +183,7 @@ if (mode === '--check') {
   compileEsm()
   compileCjs()
   await bundleDoors()
+  shareTypes()
   writeFileSync(join(next, '.built'), '')
   // Put in place whole, so that whoever runs the package meanwhile sees the old build or the new one.
   rmSync(dist, { recursive: true, force: true })

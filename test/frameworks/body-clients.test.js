@@ -1,20 +1,14 @@
 // Clients that leave, workers that die, queues that are full: with real sockets, for each framework, and what stays behind.
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
-import { createServer } from 'node:http'
 import { describe, test } from 'node:test'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { gzipSync } from 'node:zlib'
-import express from 'express'
-import Fastify from 'fastify'
-import { Pool } from 'lido'
-import { fastifyJson, jsonReader } from 'lido/body'
-import { json } from 'lido/express'
-import { alive } from '../helpers/alive.js'
-import { chunk, listen, open, requestBytes, send } from '../helpers/raw-http.js'
+import { chunk, open, requestBytes, send } from '../helpers/raw-http.js'
 import { untilItWorks } from '../helpers/retry.js'
 import { reached, set, sharedWords } from '../helpers/shared-words.js'
+import { frameworks, listener, openPool } from './body-servers.js'
 
 setFlagsFromString('--expose-gc')
 const collectGarbage = runInNewContext('gc')
@@ -23,67 +17,6 @@ const GATE = 1
 const module = new URL('./body-functions.js', import.meta.url)
 const headers = { 'content-type': 'application/json' }
 const body = JSON.stringify({ items: Array.from({ length: 200 }, (_, index) => index) })
-
-/** Each starts a server that echoes bodies, counts requests that ended well in `answered`, and tells of errors by `told`. */
-const frameworks = {
-  async Express(t, options, told) {
-    const app = express()
-    // Express writes errors to the console, but not in this one.
-    app.set('env', 'test')
-    app.use(json(options))
-    app.post('/', (request, response) => response.json(request.body))
-    app.use((error, _request, _response, next) => {
-      told(error)
-      next(error)
-    })
-    return await listen(t, createServer(app))
-  },
-  async Fastify(t, { limit, ...options }, told) {
-    const app = Fastify({ forceCloseConnections: true, bodyLimit: limit })
-    await app.register(fastifyJson(options))
-    app.addHook('onError', async (_request, _reply, error) => told(error))
-    app.post('/', async request => request.body)
-    await app.listen({ host: '127.0.0.1', port: 0 })
-    t.after(() => app.close())
-    return app.server.address().port
-  },
-  async 'node:http'(t, options, told) {
-    const read = jsonReader(options)
-    const server = createServer((request, response) => {
-      read(request).then(
-        value => response.end(JSON.stringify(value)),
-        error => {
-          told(error)
-          response.writeHead(error.status ?? 500, error.headers).end()
-        },
-      )
-    })
-    return await listen(t, server)
-  },
-}
-
-/** Errors as they are told, each to be awaited. */
-function listener() {
-  const found = []
-  const waiting = []
-  return {
-    told(error) {
-      const waiter = waiting.shift()
-      if (waiter) waiter(error)
-      else found.push(error)
-    },
-    next: () =>
-      found.length > 0
-        ? Promise.resolve(found.shift())
-        : alive(new Promise(resolve => waiting.push(resolve))),
-  }
-}
-
-function openPool(t, options = {}) {
-  const pool = new Pool({ minThreads: 1, maxThreads: 1, ...options })
-  t.after(() => pool.destroy())
-  return pool
-}
 
 for (const [name, start] of Object.entries(frameworks)) {
   describe(name, () => {

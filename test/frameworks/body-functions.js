@@ -35,6 +35,11 @@ export function throwing() {
   throw Object.assign(new RangeError('too many'), { status: 409 })
 }
 
+/** What is thrown is what came. */
+export function throwIt({ thrown }) {
+  throw thrown === 'undefined' ? undefined : thrown
+}
+
 export function exit() {
   process.exit(3)
 }

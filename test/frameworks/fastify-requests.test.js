@@ -100,16 +100,22 @@ describe('a client that leaves', limit, () => {
     await held.cancels()
   })
 
-  test('ends the tasks of all requests that it had sent in one go', async t => {
+  test('ends the tasks of all requests that it had sent in one go, however many', async t => {
+    const count = 12
     const held = new Held()
-    const { port } = await serveApp(t, { ...oneWorker, concurrentTasksPerWorker: 3 }, scope => {
+    const warnings = []
+    const warned = warning => warnings.push(warning)
+    process.on('warning', warned)
+    t.after(() => process.off('warning', warned))
+    const { port } = await serveApp(t, { ...oneWorker, concurrentTasksPerWorker: count }, scope => {
       scope.get('/', async request => await request.pool.run(held.words, { name: 'held' }))
     })
     const client = await Client.to(port)
-    client.get('/', '/', '/')
-    await held.starts(3)
+    client.get(...Array(count).fill('/'))
+    await held.starts(count)
     client.leave()
-    await held.cancels(3)
+    await held.cancels(count)
+    assert.deepEqual(warnings, [])
   })
 
   test('while its answer is written costs nobody else anything', async t => {

@@ -165,7 +165,7 @@ for (const [platform, adapter] of Object.entries(platforms)) {
 
     test('whose task is late is answered 503', async t => {
       const held = new Held()
-      const { url } = await serve(t, held, { timeout: 50 })
+      const { url } = await serve(t, held, { timeout: 50, cancelGrace: Infinity })
       assert.equal((await fetch(`${url}/held`)).status, 503)
       await held.cancels()
     })

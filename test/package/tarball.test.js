@@ -50,13 +50,17 @@ test('the tarball holds both builds and the pages that the README names, and not
   // Of the modules only the doors are packed, each with all it needs; of the types all are.
   const packed = [...packedModules, ...workerModules]
   const isPacked = name => name.endsWith('.d.ts') || packed.includes(name)
+  // Of the types there is one set; the doors of the ES modules name it.
+  const isOfModules = name => packed.includes(name.replace(/d\.ts$/, 'js')) && /(^|\/)index\./.test(name)
   const isWorkerSide = name =>
     (name.startsWith('worker/') && !/^worker\/(index|task-context|worker-state)\./.test(name)) ||
     workerModules.some(module => name.startsWith(module.replace(/js$/, '')))
   const expected = [
     ...['ARCHITECTURE.md', 'CHANGELOG.md', 'CONTRIBUTING.md', 'LICENSE', 'README.md', 'package.json'],
     ...filesIn(join(root, 'docs')).map(name => `docs/${name}`),
-    ...modules.filter(isPacked).map(name => `dist/esm/${name}`),
+    ...modules
+      .filter(name => (name.endsWith('.d.ts') ? isOfModules(name) : isPacked(name)))
+      .map(name => `dist/esm/${name}`),
     'dist/cjs/package.json',
     // Workers run the ES modules whoever started them.
     ...modules.filter(name => isPacked(name) && !isWorkerSide(name)).map(name => `dist/cjs/${name}`),

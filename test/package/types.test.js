@@ -64,7 +64,7 @@ async function complaints(folder, compilerOptions) {
 
 describe('strict programs compile', { concurrency: 2 }, () => {
   test('as Node resolves, from ES modules and from CommonJS', async () => {
-    // What Fastify learns of a pool is declared once in a program: its ES modules have said it here.
+    // Which modules the pools run is said once in a program: here by `fastify.mts`. `fastify.cts` has another program.
     copyPrograms('nodenext', name => name !== 'fastify.cts')
     assert.equal(await complaints('nodenext', { module: 'nodenext' }), '')
   })
@@ -83,7 +83,7 @@ describe('strict programs compile', { concurrency: 2 }, () => {
   })
 
   test('as TypeScript resolved before it knew of exports, with the library of 2022', async () => {
-    copyPrograms('node10', name => name.endsWith('.cts'), 'c')
+    copyPrograms('node10', name => name.endsWith('.cts') && name !== 'fastify-beside.cts', 'c')
     const options = {
       module: 'commonjs',
       moduleResolution: 'node10',

@@ -1,6 +1,6 @@
 // JSON and NDJSON bodies for Fastify, as a plugin that puts content type parsers in the place of its own. Fastify reads, and
 // below the threshold its own parser parses. Nothing of Fastify is imported: what is needed, the instance gives.
-import type { IncomingMessage } from 'node:http'
+import type { RawRequest } from '../http/client.js'
 import { parseInPlace, parseInPool } from './large-body.js'
 import {
   linesTypes,
@@ -92,7 +92,7 @@ function pluginOf(
 function parserOf({ plan, threshold }: Settings, holder: PoolOfReader, own: Parser): Parser {
   const isFrameworks =
     plan.format === 'json' && plan.functions === null && plan.maxDepth === Number.POSITIVE_INFINITY
-  return (request: { raw: IncomingMessage }, bytes: Buffer, done) => {
+  return (request: { raw: RawRequest }, bytes: Buffer, done) => {
     const isLarge = bytes.length >= threshold && bytes.length > 0
     if (!isLarge && (isFrameworks || (bytes.length === 0 && plan.format === 'json')))
       return own(request, bytes, done)

@@ -1,6 +1,8 @@
 // JSON and NDJSON bodies as middleware, for Express and whatever calls `(request, response, next)`. body-parser reads,
 // decompresses and refuses; where it shows the bytes before it parses them, the large ones are taken out of its hands.
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { RawRequest, RawResponse } from '../http/client.js'
+import { withBodyAnnounced } from './announcement.js'
 import { parseInPlace, parseInPool } from './large-body.js'
 import {
   type JsonOptions,
@@ -20,7 +22,7 @@ import { invalid, malformed, tooDeep, tooManyLines } from './problems.js'
 import { textOf } from './text.js'
 
 export interface BodyMiddleware {
-  (request: IncomingMessage, response: ServerResponse, next: Next): void
+  (request: RawRequest, response: RawResponse, next: Next): void
   /** Closes the pool that parses, unless it was given. Later large bodies are answered with 503. */
   close(): Promise<void>
 }
@@ -70,21 +72,25 @@ function build({ limit, inflate, type, verify }: ReadOptions, settings: Settings
     },
   })
 
-  async function parse(request: IncomingMessage, { bytes, charset }: Taken): Promise<unknown> {
+  async function parse(request: RawRequest, { bytes, charset }: Taken): Promise<unknown> {
     const own: Plan = { ...plan, charset, charsets }
     const isLarge = bytes.length >= threshold
-    const outcome = isLarge ? await parseInPool(holder, request, bytes, own) : await parseInPlace(bytes, own)
+    // A program's own `verify` may have kept the bytes, as for a signature that is looked at later.
+    const outcome = isLarge
+      ? await parseInPool(holder, request, bytes, own, verify !== undefined)
+      : await parseInPlace(bytes, own)
     return bodyOf(outcome, own)
   }
 
-  function middleware(request: IncomingMessage, response: ServerResponse, next: Next): void {
-    read(request, response, problem => {
+  function middleware(request: RawRequest, response: RawResponse, next: Next): void {
+    const whenRead = (problem: unknown) => {
       if (!(problem instanceof Taken)) return next(problem)
       parse(request, problem).then(value => {
         Object.assign(request, { body: value })
         next()
       }, next)
-    })
+    }
+    withBodyAnnounced(request, () => read(request, response, whenRead))
   }
   return Object.assign(middleware, { close: () => holder.close() })
 }

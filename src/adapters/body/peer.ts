@@ -1,10 +1,10 @@
 // body-parser, which reads the bodies of Express and node:http: from the user's packages, or as Express brings it.
-import type { IncomingMessage, ServerResponse } from 'node:http'
 import { createRequire } from 'node:module'
+import type { RawRequest, RawResponse } from '../http/client.js'
 import { doorUrl } from './place.js'
 
 export type Next = (error?: unknown) => void
-export type Middleware = (request: IncomingMessage, response: ServerResponse, next: Next) => void
+export type Middleware = (request: RawRequest, response: RawResponse, next: Next) => void
 
 export interface BodyParser {
   json(options: object): Middleware

@@ -1,6 +1,8 @@
 // What is told to a server when a body or a task cannot be had, in the shape that Express and Fastify answer by: `status`,
 // `statusCode`, `expose`, `headers`. What body-parser has words for is told in its words.
-import { isPoolError, type PoolError, type RestartLimitError } from '../../index.js'
+import { isPoolError, type PoolError } from '../../index.js'
+import { answerTo } from '../http/answers.js'
+import { clientGone } from '../http/client.js'
 
 /** What the clients of a busy server are asked to wait. */
 const RETRY_AFTER_SECONDS = 1
@@ -46,34 +48,36 @@ export function invalid(issues: unknown): HttpProblem & { issues: unknown } {
 }
 
 /** The client left before its answer was there. The server says nothing; whoever logs is told as body-parser tells it. */
-export function clientGone(): HttpProblem {
+function requestAborted(): HttpProblem {
   return httpProblem(new Error('request aborted'), 400, 'request.aborted', { code: 'ECONNABORTED' })
 }
 
 /** An error of `pool.run()` as a server would answer it; a handler's own error as it is. */
 export function problemOf(error: unknown): unknown {
   if (!isPoolError(error)) return error
-  switch (error.code) {
-    case 'ERR_LIDO_TASK_CANCELLED':
-      return isHttpProblem(error.cause) ? error.cause : unavailable(error, 'the task was cancelled')
-    case 'ERR_LIDO_QUEUE_FULL':
-      return unavailable(error, 'too many tasks wait')
-    case 'ERR_LIDO_TASK_TIMEOUT':
-      return unavailable(error, 'the task took too long')
-    case 'ERR_LIDO_POOL_CLOSED':
-      return unavailable(error, 'the pool is closed')
-    case 'ERR_LIDO_RESTART_LIMIT':
-      return unavailable(error, 'workers do not start', (error as RestartLimitError).retryAfter / 1000)
-    default:
-      return httpProblem(failure(error, 'the task failed in its worker'), 500, 'task.failed', {
-        code: error.code,
-      })
-  }
+  const { code, cause } = error
+  const answer = answerTo(error, RETRY_AFTER_SECONDS)
+  if (answer?.statusCode === 503)
+    return unavailable(error, answer.reason, answer.retryAfter ?? RETRY_AFTER_SECONDS)
+  if (code !== 'ERR_LIDO_TASK_CANCELLED')
+    return httpProblem(failure(error, 'the task failed in its worker'), 500, 'task.failed', { code })
+  if (cause === clientGone) return requestAborted()
+  return isHttpProblem(cause) ? cause : unavailable(error, 'the task was cancelled', RETRY_AFTER_SECONDS)
 }
 
-function unavailable(error: PoolError, reason: string, seconds = 0): HttpProblem {
-  const wait = Math.max(RETRY_AFTER_SECONDS, Math.ceil(seconds))
-  const fields = { code: error.code, headers: { 'Retry-After': String(wait) } }
+/**
+ * What a function of the user's threw, in an error unless it is an object: to who calls `next()` with it, `undefined` is no
+ * error at all, and `'route'` a wish.
+ */
+export function thrownError(thrown: unknown): unknown {
+  if ((typeof thrown === 'object' && thrown !== null) || typeof thrown === 'function') return thrown
+  const shown = typeof thrown === 'string' ? `'${thrown}'` : String(thrown)
+  const message = `A function of the option 'module' threw ${shown}. Throw an Error there; if it has a status, that is what the client is told.`
+  return httpProblem(new Error(message, { cause: thrown }), 500, 'task.failed')
+}
+
+function unavailable(error: PoolError, reason: string, retryAfter: number): HttpProblem {
+  const fields = { code: error.code, headers: { 'Retry-After': String(retryAfter) } }
   return httpProblem(failure(error, reason), 503, 'service.unavailable', fields)
 }
 

@@ -1,5 +1,5 @@
-// The same as promises, for servers of plain `node:http`.
-import type { IncomingMessage } from 'node:http'
+// The same as promises, for servers of plain `node:http` and `node:http2`.
+import type { RawRequest } from '../http/client.js'
 import { type BodyMiddleware, json, ndjson } from './middleware.js'
 import type { JsonOptions, NdjsonOptions } from './options.js'
 
@@ -9,7 +9,7 @@ export interface BodyReader<Body = any> {
    * whose `status`, `headers` and, if `expose` is true, `message` are for the client, or with what a function of the
    * `module` threw.
    */
-  (request: IncomingMessage): Promise<Body>
+  (request: RawRequest): Promise<Body>
   /** Closes the pool that parses, unless it was given. Later large bodies reject with status 503. */
   close(): Promise<void>
 }
@@ -25,12 +25,12 @@ export function ndjsonReader<Line = any>(options?: NdjsonOptions): BodyReader<Li
 }
 
 function readerOf<Body>(middleware: BodyMiddleware): BodyReader<Body> {
-  const read = (request: IncomingMessage) =>
+  const read = (request: RawRequest) =>
     new Promise<Body>((resolve, reject) => {
       // body-parser hands the response to `verify` and has no other use for it.
       middleware(request, undefined as never, problem => {
         if (problem) reject(problem as Error)
-        else resolve((request as IncomingMessage & { body: Body }).body)
+        else resolve((request as RawRequest & { body: Body }).body)
       })
     })
   return Object.assign(read, { close: () => middleware.close() })

@@ -1,7 +1,6 @@
 // A task on behalf of a request: cancelled when the client leaves, and refused in the words of HTTP.
-import type { IncomingMessage } from 'node:http'
 import type { HandlerName, PayloadOf, Pool, ResultOf, RunOptions } from '../../index.js'
-import { whileConnected } from './connection.js'
+import { type RawRequest, whileConnected } from '../http/client.js'
 import { problemOf } from './problems.js'
 
 /**
@@ -13,7 +12,7 @@ export async function runFor<
   Module = any,
   Name extends HandlerName<Module> = HandlerName<Module> & 'default',
 >(
-  request: IncomingMessage,
+  request: RawRequest,
   pool: Pool<Module>,
   payload?: PayloadOf<Module, Name>,
   options?: RunOptions & { name?: Name | undefined },
@@ -21,7 +20,8 @@ export async function runFor<
   try {
     return await whileConnected(request, gone => {
       const given = options?.signal
-      const signal = given === undefined ? gone : AbortSignal.any([gone, given])
+      // What is no signal the pool refuses in its own words.
+      const signal = given instanceof AbortSignal ? AbortSignal.any([gone, given]) : (given ?? gone)
       return pool.run(payload, { ...options, signal } as RunOptions & { name?: Name | undefined })
     })
   } catch (error) {

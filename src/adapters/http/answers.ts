@@ -1,5 +1,5 @@
-// What a pool's error says over HTTP: `statusCode` and `headers`, by which Fastify, Express and their like answer. It is
-// told by `code`, so that errors of another copy of the package are known too.
+// What a pool's error says over HTTP: the one table of all doors, and its use where an error is answered by its own
+// `statusCode` and `headers`, as Fastify does. It is told by `code`, so that errors of another copy of the package are known too.
 import {
   isPoolError,
   type RestartLimitError,
@@ -14,10 +14,12 @@ export interface HttpFields {
   headers?: Record<string, string>
 }
 
-interface Answer {
-  statusCode: number
+export interface Answer {
+  readonly statusCode: number
+  /** For the log. */
+  readonly reason: string
   /** Seconds; absent where the same request would fare no better later. */
-  retryAfter?: number
+  readonly retryAfter?: number
 }
 
 /** nginx's number for a client that has left; nobody reads it but the log, where it is no fault of the server. */
@@ -34,25 +36,27 @@ export function forHttp(error: unknown, retryAfter: number): void {
   Object.assign(error, fields)
 }
 
-function answerTo(error: { code: string }, retryAfter: number): Answer | undefined {
+/** `undefined` where the state of the pool is not the cause, nor that the client has gone. `retryAfter` in seconds. */
+export function answerTo(error: { code: string }, retryAfter: number): Answer | undefined {
   switch (error.code) {
     case 'ERR_LIDO_QUEUE_FULL':
-      return { statusCode: UNAVAILABLE, retryAfter }
-    case 'ERR_LIDO_TASK_TIMEOUT':
+      return { statusCode: UNAVAILABLE, reason: 'too many tasks wait', retryAfter }
+    case 'ERR_LIDO_TASK_TIMEOUT': {
       // Not begun in time is a matter of load; begun and not done would be the same again.
-      return (error as TaskTimeoutError).limit === 'queueTimeout'
-        ? { statusCode: UNAVAILABLE, retryAfter }
-        : { statusCode: UNAVAILABLE }
+      const late = { statusCode: UNAVAILABLE, reason: 'the task took too long' }
+      return (error as TaskTimeoutError).limit === 'queueTimeout' ? { ...late, retryAfter } : late
+    }
     case 'ERR_LIDO_RESTART_LIMIT':
       return {
         statusCode: UNAVAILABLE,
+        reason: 'workers do not start',
         retryAfter: Math.max(1, Math.ceil((error as RestartLimitError).retryAfter / 1000)),
       }
     case 'ERR_LIDO_POOL_CLOSED':
-      return { statusCode: UNAVAILABLE }
+      return { statusCode: UNAVAILABLE, reason: 'the pool is closed' }
     case 'ERR_LIDO_TASK_CANCELLED':
       return (error as TaskCancelledError).reason === clientGone
-        ? { statusCode: CLIENT_CLOSED_REQUEST }
+        ? { statusCode: CLIENT_CLOSED_REQUEST, reason: clientGone.message }
         : undefined
     default:
       return undefined

@@ -1,7 +1,9 @@
-// Whether the client of a request still waits for its answer. The answer's stream knows: a request's own `close` only says
-// that its body was read.
+// Whether the client of a request still waits for its answer. The answer's stream knows best: a request's own `close` only
+// says that its body was read. Who has no answer at hand asks the connection.
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { Http2ServerRequest, Http2ServerResponse } from 'node:http2'
+import type { Http2ServerRequest, Http2ServerResponse, ServerHttp2Stream } from 'node:http2'
+import type { Socket } from 'node:net'
+import { onConnectionClosed } from './connection.js'
 
 export type RawRequest = IncomingMessage | Http2ServerRequest
 export type RawResponse = ServerResponse | Http2ServerResponse
@@ -13,24 +15,51 @@ export const clientGone: Error & { code: string } = Object.assign(
 )
 clientGone.stack = `${clientGone.name}: ${clientGone.message}`
 
-/** Calls `leave` once, when the client has gone before the answer was written; at once, when it has gone already. */
-export function onClientGone(request: RawRequest, response: RawResponse, leave: () => void): void {
-  if (hasGone(request, response)) {
-    if (!response.writableEnded) leave()
-    return
+/**
+ * Calls `leave` once, when the client has gone before the answer was written; at once, when it has gone already. Without a
+ * response it is up to the caller to stop listening, with what is returned, when its part of the answer is done.
+ */
+export function onClientGone(
+  request: RawRequest,
+  response: RawResponse | null,
+  leave: () => void,
+): () => void {
+  const connection = connectionOf(request)
+  const closed = () => {
+    stopListening()
+    if (response?.writableEnded !== true) leave()
   }
   // A request that came before the one ahead of it was answered has no socket to its answer yet, and hears of no close.
-  const socket = 'stream' in response || response.socket !== null ? null : request.socket
-  const closed = () => {
-    socket?.off('close', closed)
-    response.off('close', closed)
-    if (!response.writableEnded) leave()
+  const isApart = response === null || (!isStream(connection) && response.socket === null)
+  const stopWaiting = isApart && connection !== null ? onConnectionClosed(connection, closed) : null
+  const stopListening = () => {
+    stopWaiting?.()
+    response?.off('close', closed)
   }
-  socket?.once('close', closed)
-  response.once('close', closed)
+  response?.once('close', closed)
+  if (connection?.destroyed === true || response?.destroyed === true) closed()
+  return stopListening
 }
 
-function hasGone(request: RawRequest, response: RawResponse): boolean {
-  if ('stream' in response) return response.stream.destroyed
-  return response.destroyed || request.socket?.destroyed === true
+/** Runs `work` with a signal that aborts, by `clientGone`, when the client leaves before the work is done. */
+export async function whileConnected<T>(
+  request: RawRequest,
+  work: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const controller = new AbortController()
+  const stopListening = onClientGone(request, null, () => controller.abort(clientGone))
+  try {
+    return await work(controller.signal)
+  } finally {
+    stopListening()
+  }
+}
+
+/** Of HTTP/2 each request has a stream of its own. */
+function connectionOf(request: RawRequest): Socket | ServerHttp2Stream | null {
+  return request.httpVersionMajor === 2 ? (request as Http2ServerRequest).stream : request.socket
+}
+
+function isStream(connection: Socket | ServerHttp2Stream | null): connection is ServerHttp2Stream {
+  return connection !== null && 'pushAllowed' in connection
 }

@@ -13,7 +13,10 @@ export function twice(number) {
 
 export async function held(words, { signal }) {
   count(words, STARTED)
-  const gone = new Promise(resolve => signal.addEventListener('abort', () => resolve(true)))
+  const gone = new Promise(resolve => {
+    if (signal.aborted) resolve(true)
+    else signal.addEventListener('abort', () => resolve(true))
+  })
   const isCancelled = await Promise.race([gone, opened(words)])
   count(words, isCancelled ? CANCELLED : FINISHED)
   return 'done'

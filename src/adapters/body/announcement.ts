@@ -1,0 +1,23 @@
+// Whether a request has a body, told to body-parser in the only words it knows: the headers of HTTP/1. Over HTTP/2 a body need
+// not say how long it is, and what is not announced is taken for no body, without an error.
+import type { Http2ServerRequest } from 'node:http2'
+import type { RawRequest } from '../http/client.js'
+
+/** No request of HTTP/2 has this header itself; see RFC 9113, 8.2.2. */
+const ANNOUNCING = 'transfer-encoding'
+
+/** Calls `read`, which looks at the headers before it returns; nobody else sees what it sees. */
+export function withBodyAnnounced(request: RawRequest, read: () => void): void {
+  if (request.httpVersionMajor !== 2 || !comesUnannounced(request as Http2ServerRequest)) return read()
+  const { headers } = request
+  headers[ANNOUNCING] = 'chunked'
+  try {
+    read()
+  } finally {
+    delete headers[ANNOUNCING]
+  }
+}
+
+function comesUnannounced({ headers, stream }: Http2ServerRequest): boolean {
+  return headers['content-length'] === undefined && stream?.endAfterHeaders === false
+}

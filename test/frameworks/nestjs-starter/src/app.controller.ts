@@ -1,0 +1,14 @@
+import { Controller, Get, Query } from '@nestjs/common'
+import { ClientSignal } from 'lido/nestjs'
+import { DoublingService } from './doubling.service'
+
+@Controller()
+export class AppController {
+  /** Nest knows what to give by the type alone, which is what `emitDecoratorMetadata` is for. */
+  constructor(private readonly service: DoublingService) {}
+
+  @Get()
+  double(@Query('value') value: string, @ClientSignal() signal: AbortSignal) {
+    return this.service.double(Number(value), signal)
+  }
+}
