@@ -29,7 +29,7 @@ const suites = {
   faults: { folder: 'test/faults', isDeep: true, limitMs: 300_000 },
   frameworks: { folder: 'test/frameworks', limitMs: 180_000 },
   examples: { folder: 'test/examples', limitMs: 300_000 },
-  bench: { folder: 'test/bench', limitMs: 120_000 },
+  bench: { folder: 'test/bench', limitMs: 300_000 },
   codec: { folder: 'test/codec', limitMs: 180_000 },
   package: { folder: 'test/package', limitMs: 180_000 },
   compat: { folder: 'test/compat', limitMs: 420_000, program: 'test/compat/run-suite.js' },

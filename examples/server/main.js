@@ -1,7 +1,7 @@
 // Keeps the example of a web server: requests that wait and requests that keep the processor busy, with and without
 // the pool, under autocannon. Each server runs in a process of its own; the load comes from this one.
-import { availableParallelism } from 'node:os'
 import { readOptions } from '../shared/command-line.js'
+import { maxThreads, secondsOfLoad } from '../shared/common-options.js'
 import { loadServer } from '../shared/load.js'
 import {
   countColumn,
@@ -22,16 +22,9 @@ const options = readOptions('node examples/server/main.js', {
     help: 'tasks a worker takes on at a time',
   },
   idleTimeout: { kind: 'number', default: 30_000, isWhole: false, help: 'ms an idle worker is kept' },
-  maxThreads: { kind: 'number', default: availableParallelism(), least: 1, help: 'workers in the pool' },
+  maxThreads,
   connections: { kind: 'number', default: 50, small: 10, least: 1, help: 'connections of the load' },
-  duration: {
-    kind: 'number',
-    default: 5,
-    small: 0.5,
-    least: 0.1,
-    isWhole: false,
-    help: 'seconds of load a way',
-  },
+  duration: secondsOfLoad({ full: 5, small: 0.5 }),
   sleep: {
     kind: 'number',
     default: 20,

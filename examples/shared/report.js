@@ -12,6 +12,11 @@ export const wayColumn = { name: '', read: row => row.way, hAlign: 'left' }
 export const latencyColumns = spread('latency ms', row => row.latencyMs)
 export const loopDelayColumns = spread('event loop delay ms', row => row.loopDelayMs)
 
+/** For tables with several latencies: what most answers took, and what the slow ones did. */
+export const shortLatencyColumns = latencyColumns.slice(0, 2)
+export const healthColumns = spread('/health latency ms', row => row.healthMs).slice(0, 2)
+export const longestDelayColumn = loopDelayColumns[2]
+
 export const worthColumn = {
   group: 'in the worker',
   name: 'at work %',

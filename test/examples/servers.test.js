@@ -31,9 +31,21 @@ test('body shows large bodies with each parser, and answers all of them', async 
 })
 
 test('fastify shows a route without a pool, with a worker for each request, with piscina and with the plugin', async () => {
-  await expectTable('fastify', ['without a pool', 'a worker for each request', 'piscina', 'lido/fastify'])
+  const ways = ['without a pool', 'a worker for each request', 'piscina', 'lido/fastify']
+  expectHealth(await expectTable('fastify', ways))
 })
 
-test('nestjs shows the service alone, on a cluster, on a pool and on both, and each ends well', async () => {
-  await expectTable('nestjs', ['alone', 'cluster', 'pool', 'cluster and pool'])
+test('nestjs shows the service alone, by hand, on a pool, on a cluster and on both, and each ends well', async () => {
+  const ways = ['alone', 'a worker for each request', 'piscina', 'pool', 'cluster', 'cluster and pool']
+  expectHealth(await expectTable('nestjs', ways))
 })
+
+/** Figures of /health and of the event loop stand beside those of the computation, and nothing failed. */
+function expectHealth(output) {
+  assert.match(output, /\/health latency ms +│ +event loop delay ms/)
+  for (const row of readRows(output)) {
+    const [p50, p99, longestDelay, failed] = row.slice(-4)
+    for (const figure of [p50, p99, longestDelay]) assert.match(figure, /^[\d.,]+$/, `${row}`)
+    assert.equal(failed, '0', `failed: ${row}`)
+  }
+}
