@@ -28,7 +28,7 @@ const suites = {
   matrix: { folder: 'test/matrix', limitMs: 300_000 },
   faults: { folder: 'test/faults', isDeep: true, limitMs: 300_000 },
   frameworks: { folder: 'test/frameworks', limitMs: 180_000 },
-  examples: { folder: 'test/examples', limitMs: 300_000 },
+  examples: { folder: 'test/examples', limitMs: 420_000 },
   bench: { folder: 'test/bench', limitMs: 300_000 },
   codec: { folder: 'test/codec', limitMs: 180_000 },
   package: { folder: 'test/package', limitMs: 180_000 },

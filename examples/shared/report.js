@@ -44,8 +44,9 @@ export function formatNumber(value) {
   return value.toFixed(value >= 9.995 ? 1 : 2)
 }
 
-// "2.1 times" and the like, for sentences.
+// "2.1 times" and the like, for sentences. No number where nobody was answered at all.
 export function formatRatio(value) {
+  if (!Number.isFinite(value)) return '- times'
   return `${value.toFixed(value < 0.5 ? 2 : value < 10 ? 1 : 0)} times`
 }
 

@@ -3,15 +3,10 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { expectTable, readRows } from './run-example.js'
 
-test('server shows requests that wait and busy ones with and without the pool', async () => {
-  await expectTable(
-    'server',
-    ['waits, without the pool', 'waits, with the pool', 'busy, without the pool', 'busy, with the pool'],
-    '--concurrentTasksPerWorker',
-    '4',
-    '--idleTimeout',
-    '100',
-  )
+test('server shows requests that wait and busy ones without the pool, by hand, with piscina and with the pool', async () => {
+  const ways = ['without the pool', 'a worker for each', 'with piscina', 'with the pool']
+  const rows = ['waits', 'busy'].flatMap(kind => ways.map(way => `${kind}, ${way}`))
+  await expectTable('server', rows, '--concurrentTasksPerWorker', '4', '--idleTimeout', '100')
 })
 
 test('rendering shows few and many connections with and without the pool, and piscina when asked', async () => {
