@@ -6,14 +6,15 @@ import { Pool } from 'lido'
 import Piscina from 'piscina'
 import { serve } from '../shared/measured-server.js'
 import { meetParent } from '../shared/parent.js'
-import * as wait from './wait.js'
+import { sleepAsync, sleepBusy } from './wait.js'
 
 const { way, kind, sleepMs, maxThreads, concurrentTasksPerWorker, idleTimeoutMs } = await meetParent()
+const kinds = { sleepAsync, sleepBusy }
 const file = new URL('./wait.js', import.meta.url)
 const options = { name: kind, maxThreads, concurrentTasksPerWorker, idleTimeout: idleTimeoutMs }
 
 const ways = {
-  alone: () => serve(() => wait[kind](sleepMs)),
+  alone: () => serve(() => kinds[kind](sleepMs)),
 
   async worker() {
     await serve(async () => {
