@@ -2,10 +2,11 @@
 // when to tournament.js, and what is measured to trials/.
 import { roster } from './roster.js'
 
-const { adapter, packageName, settings } = roster[process.argv[2]]
+const poolName = process.argv[2]
+const { adapter, packageName, settings } = roster[poolName]
 
 const contestant = {
-  adapter,
+  poolName,
   importPackage: () => (packageName === null ? null : import(packageName)),
   /** Loads everything; the pool itself begins when what this gives is called. */
   async prepare() {

@@ -21,6 +21,7 @@ const manySettings = [
 const oneSetting = ['lido', 'piscina', 'tinypool', 'workerpool', 'poolifier']
 const tunedToo = ['lido', 'piscina', 'piscina-tuned', 'tinypool', 'workerpool', 'poolifier']
 const onlyPiscina = ['lido', 'piscina']
+const waysOfExamples = ['lido', 'piscina', 'worker-per-request', 'unpooled']
 const scalingCores = 16
 const scalingWorkers = [1, 2, 4, 8, 15]
 
@@ -39,6 +40,7 @@ const fullTimes = {
   serverSeconds: { 10: 1.2, 1000: 2.5 },
   bodySeconds: 6,
   bodyBytes: 10_000_000,
+  framework: { costLog2: 13, points: 1_000_000, connections: 16, durationSeconds: 3 },
 }
 const quickTimes = {
   processWarmUpMs: 200,
@@ -55,6 +57,7 @@ const quickTimes = {
   serverSeconds: { 10: 0.4, 1000: 1 },
   bodySeconds: 1.5,
   bodyBytes: 2_000_000,
+  framework: { costLog2: 10, points: 100_000, connections: 4, durationSeconds: 0.5 },
 }
 
 /** The numbers of workers that scaling is shown at; with too few cores the last one stands for all that cannot be. */
@@ -105,6 +108,7 @@ export function createProgramme({ machine, loops, times, isScaling }) {
     }),
     createServerMatch(times, cores),
     createBodyMatch(times),
+    createFrameworkMatch(times, cores),
     createLargeMatch(times),
     ...(isScaling ? createScalingMatches(times, { cores, loops }) : []),
   ]
@@ -185,16 +189,27 @@ function createServerMatch(times, workers) {
 function createBodyMatch({ bodyBytes, bodySeconds }) {
   return createSingle('body', {
     settings: {
-      workers: 2,
+      maxThreads: 2,
       bytes: bodyBytes,
       perSecond: 2,
       connections: 10,
-      warmUpSeconds: bodySeconds / 3,
       durationSeconds: bodySeconds,
     },
-    poolNames: ['lido', 'piscina', 'unpooled'],
-    launch: { environment: { NODE_ENV: 'production' } },
+    poolNames: waysOfExamples,
     limitMs: 90_000,
+  })
+}
+
+function createFrameworkMatch({ framework: { costLog2, points, ...load } }, cores) {
+  const nest = { example: 'nestjs', points, ...load }
+  return createMatch('framework', {
+    cells: [
+      { id: 'fastify', settings: { example: 'fastify', costLog2, maxThreads: cores, ...load } },
+      { id: 'nest', settings: { ...nest, processes: 1 } },
+      { id: 'cluster', settings: { ...nest, processes: Math.max(2, cores) } },
+    ],
+    poolNames: waysOfExamples,
+    limitMs: 60_000,
   })
 }
 

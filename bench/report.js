@@ -91,7 +91,7 @@ function wordForNothing([failure]) {
 
 function formatBars({ bars, unit, whyNot }) {
   if (bars.length > 0) return bars.map(bar => formatBar(bar, unit))
-  return [whyNot === null ? missing : `not measured (${whyNot})`]
+  return [whyNot === null ? 'no bar' : `not measured (${whyNot})`]
 }
 
 function formatBar(bar, unit) {

@@ -3,7 +3,9 @@
 // `plays` says in which trials. Candidates are settings that were tried to find each peer's best ones; they play when
 // `--pools` names them.
 const noServer = ['echo', 'blocked-host', 'all-cores', 'idle', 'first-result', 'memory', 'flood', 'cancel']
-const everything = [...noServer, 'server', 'body', 'large-result']
+const everything = [...noServer, 'server', 'large-result']
+// Servers of examples/, each with the settings that it has there: variants and tuned ones have no part in them.
+const examples = ['body', 'framework']
 
 const lido = { adapter: 'lido', packageName: 'lido', plays: everything }
 const piscina = { adapter: 'piscina', packageName: 'piscina', plays: everything, role: 'peer' }
@@ -21,11 +23,11 @@ const poolifier = { adapter: 'poolifier', packageName: 'poolifier', plays: witho
 const bare = { packageName: null, role: 'yardstick', settings: {} }
 
 export const roster = {
-  lido: { ...lido, role: 'ours', settings: {} },
+  lido: { ...lido, plays: [...everything, ...examples], role: 'ours', settings: {} },
   'lido-without-lane': { ...lido, role: 'variant', settings: { lane: false } },
   'lido-without-spin': { ...lido, role: 'variant', settings: { spin: false } },
 
-  piscina: { ...piscina, settings: {} },
+  piscina: { ...piscina, plays: [...everything, ...examples], settings: {} },
   'piscina-tuned': { ...piscina, settings: { concurrentTasksPerWorker: 64, recordTiming: false } },
   'piscina-async': {
     ...piscina,
@@ -38,7 +40,8 @@ export const roster = {
   'poolifier-tuned': { ...poolifier, settings: { enableEvents: false } },
 
   'post-message': { ...bare, plays: ['echo'], adapter: 'post-message' },
-  unpooled: { ...bare, plays: ['server', 'body'], adapter: 'unpooled' },
+  unpooled: { ...bare, plays: ['server', ...examples], adapter: 'unpooled' },
+  'worker-per-request': { ...bare, plays: examples, adapter: null },
 
   // Candidates.
   'piscina-64': { ...piscina, settings: { concurrentTasksPerWorker: 64 } },

@@ -1,4 +1,4 @@
-// What is printed: P1 to P14 and the rows of examples, each with the figure it reads from a cell of programme.js and the bars it is held against.
+// What is printed: P1 to P14 and the servers of examples/, each with the figure it reads from a cell of programme.js and the bars it is held against.
 // A ratio is always ours / theirs. `against`: a pool's name, 'best peer', or null where the figure itself is judged.
 import { largeValues } from './large-values.js'
 import { payloads } from './payloads.js'
@@ -40,6 +40,25 @@ function serverRows(connections) {
       unit: 'ms',
       bars: [atMost(1, 'piscina')],
     },
+  ]
+}
+
+/** Servers of examples/ under load: figures without a bar. */
+function frameworkRows(id, title) {
+  const createRow = (name, what, figure, unit) => ({
+    bar: id,
+    id: `${id}-${name}`,
+    title: `${title}: ${what}`,
+    cellId: id,
+    figure,
+    unit,
+    bars: [],
+  })
+  return [
+    createRow('requests', 'computations', 'requestsPerSecond', 'per second'),
+    createRow('health-p50', '/health beside them, p50', 'healthMsP50', 'ms'),
+    createRow('health-p99', '/health beside them, p99', 'healthMsP99', 'ms'),
+    createRow('loop', 'event loop late by, at most', 'loopDelayMsMax', 'ms'),
   ]
 }
 
@@ -235,6 +254,9 @@ export const rows = [
     unit: 'per second',
     bars: [atLeast(0.9, 'unpooled')],
   },
+  ...frameworkRows('fastify', 'hashing passwords'),
+  ...frameworkRows('nest', 'estimating pi'),
+  ...frameworkRows('cluster', 'Nest in as many processes as cores'),
 ]
 
 /** Rows without a bar that only play when they are named: one caller alone, whose figures are all round trips. */

@@ -1,10 +1,7 @@
 // Keeps the load of the example: a steady stream of small requests, and so many large bodies a second beside it.
-import autocannon from 'autocannon'
-import { Latencies } from '../shared/latencies.js'
+import { fire, measureServer } from '../shared/load.js'
 
 const largeConnections = 4
-const sampleInt = 50 // ms between two looks at the clock
-const timeoutSeconds = 60
 
 /** A list of orders as JSON, of at least so many bytes. */
 export function makeOrders(bytes) {
@@ -26,46 +23,27 @@ function makeOrder(id) {
   }
 }
 
-/** Resolves to the figures of the small requests, and `large`: those of the large ones. */
-export async function fireBodies({ url, orders, perSecond, connections, durationSeconds }) {
-  const [small, large] = await Promise.all([
-    fire({ url: `${url}small`, connections, durationSeconds, ofArrivals: true }),
-    fire({
-      url: `${url}orders`,
-      connections: largeConnections,
-      durationSeconds,
-      more: {
-        method: 'POST',
-        headers: { 'content-type': 'application/json' },
-        body: orders,
-        overallRate: perSecond,
-      },
-    }),
-  ])
-  return { ...small, large, failures: small.failures + large.failures }
-}
-
-async function fire({ url, connections, durationSeconds, ofArrivals = false, more = {} }) {
-  const latencies = new Latencies()
-  let answers = 0
-  const run = autocannon({
-    url,
-    connections,
-    duration: durationSeconds,
-    timeout: timeoutSeconds,
-    sampleInt,
-    ...more,
-  })
-  run.on('response', (_client, statusCode, _bytes, latencyMs) => {
-    if (statusCode !== 200) return
-    answers++
-    if (ofArrivals) latencies.recordArrivals(latencyMs)
-    else latencies.record(latencyMs)
-  })
-  const { duration, errors, non2xx } = await run
-  return {
-    perSecond: answers / duration,
-    latencyMs: latencies.figures(),
-    failures: errors + non2xx,
+/** Figures of the small requests under one way of parsing, the server's event loop, and `large`: those of the large bodies. */
+export async function loadBodies(way, maxThreads, { orders, perSecond, connections, durationSeconds }) {
+  const server = {
+    moduleUrl: new URL('./app.js', import.meta.url),
+    settings: { way, maxThreads },
+    env: { NODE_ENV: 'production' },
   }
+  return await measureServer(server, durationSeconds, async (origin, seconds) => {
+    const [small, large] = await Promise.all([
+      fire(`${origin}/small`, { connections, durationSeconds: seconds, countsArrivals: true }),
+      fire(`${origin}/orders`, {
+        connections: largeConnections,
+        durationSeconds: seconds,
+        more: {
+          method: 'POST',
+          headers: { 'content-type': 'application/json' },
+          body: orders,
+          overallRate: perSecond,
+        },
+      }),
+    ])
+    return { ...small, large, failures: small.failures + large.failures }
+  })
 }

@@ -1,8 +1,7 @@
 // Keeps the example of large JSON bodies: what they do to the small requests beside them, with Express' own parser, with
 // lido's, and with two ways by hand. Each server runs in a process of its own; the load comes from this one.
-import { availableParallelism } from 'node:os'
-import { Child } from '../shared/child.js'
 import { readOptions } from '../shared/command-line.js'
+import { maxThreads, secondsOfLoad } from '../shared/common-options.js'
 import {
   countColumn,
   formatNumber,
@@ -12,7 +11,7 @@ import {
   printReport,
   wayColumn,
 } from '../shared/report.js'
-import { fireBodies, makeOrders } from './load.js'
+import { loadBodies, makeOrders } from './load.js'
 
 const options = readOptions('node examples/body/main.js', {
   megabytes: {
@@ -24,25 +23,17 @@ const options = readOptions('node examples/body/main.js', {
     help: 'MB of a large body',
   },
   perSecond: { kind: 'number', default: 2, least: 1, help: 'large bodies a second' },
-  maxThreads: { kind: 'number', default: availableParallelism(), least: 1, help: 'workers in the pools' },
+  maxThreads,
   connections: { kind: 'number', default: 10, small: 4, least: 1, help: 'connections of the small requests' },
-  duration: {
-    kind: 'number',
-    default: 10,
-    small: 1,
-    least: 0.1,
-    isWhole: false,
-    help: 'seconds of load a way',
-  },
+  duration: secondsOfLoad({ full: 10, small: 1 }),
 })
 const ways = {
-  own: 'express.json()',
+  alone: 'express.json()',
   lido: 'lido, the whole value',
   select: 'lido, what the route needs',
-  workers: 'a worker for each body',
+  worker: 'a worker for each body',
   piscina: 'piscina, by hand',
 }
-const warmUpShare = 0.25
 const orders = makeOrders(options.megabytes * 1_000_000)
 
 const rows = []
@@ -67,34 +58,18 @@ printReport({
 
 async function runWay(way) {
   console.log(`${ways[way]} ...`)
-  const child = new Child(
-    new URL('./app.js', import.meta.url),
-    { way, maxThreads: options.maxThreads },
-    {
-      NODE_ENV: 'production',
-    },
-  )
-  try {
-    const { port } = await child.next('listening')
-    const { connections, perSecond, duration } = options
-    const load = { url: `http://127.0.0.1:${port}/`, orders, perSecond, connections }
-    await fireBodies({ ...load, durationSeconds: duration * warmUpShare })
-    await child.ask('measure', 'measuring')
-    const figures = await fireBodies({ ...load, durationSeconds: duration })
-    const { loopDelayMs } = await child.ask('report', 'measured')
-    return { way: ways[way], ...figures, loopDelayMs }
-  } finally {
-    await child.end()
-  }
+  const { maxThreads, perSecond, connections, duration: durationSeconds } = options
+  const figures = await loadBodies(way, maxThreads, { orders, perSecond, connections, durationSeconds })
+  return { way: ways[way], ...figures }
 }
 
 function teach() {
-  const [own, whole, selected] = rows
-  const share = row => formatRatio(row.latencyMs.p99 / own.latencyMs.p99)
+  const [alone, whole, selected] = rows
+  const share = row => formatRatio(row.latencyMs.p99 / alone.latencyMs.p99)
   return (
     `The small requests' p99 was ${share(whole)} that of express.json() when the whole value came back from the pool, and ` +
     `${share(selected)} when only what the route needs did; the event loop was late by at most ` +
     `${formatNumber(whole.loopDelayMs.max)} and ${formatNumber(selected.loopDelayMs.max)} ms instead of ` +
-    `${formatNumber(own.loopDelayMs.max)} ms.`
+    `${formatNumber(alone.loopDelayMs.max)} ms.`
   )
 }

@@ -9,7 +9,7 @@ const module = new URL('./orders.js', import.meta.url)
 
 export const parsers = {
   /** Express' own: on the event loop. */
-  own: () => [express.json({ limit })],
+  alone: () => [express.json({ limit })],
 
   /** In lido's pool; the whole value comes back. */
   lido: maxThreads => [json({ limit, pool: new Pool({ maxThreads }) })],
@@ -18,7 +18,7 @@ export const parsers = {
   select: maxThreads => [json({ limit, pool: new Pool({ maxThreads }), module, select: 'summarize' })],
 
   /** By hand: a worker for each request. */
-  workers: () =>
+  worker: () =>
     byHand(bytes => {
       const worker = new Worker(new URL('./parse-once.js', import.meta.url), {
         workerData: bytes,

@@ -1,10 +1,11 @@
 // Keeps the project's demonstration: a real file of more than 40,000 rows is parsed as a stream and each row worked
 // on, without the pool, in the pool with a bounded queue, and in the pool with everything submitted at once.
 import { mkdirSync } from 'node:fs'
-import { availableParallelism, tmpdir } from 'node:os'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { runChild } from '../shared/child.js'
 import { readOptions } from '../shared/command-line.js'
+import { maxThreads } from '../shared/common-options.js'
 import {
   countColumn,
   formatNumber,
@@ -34,7 +35,7 @@ const options = readOptions('node examples/csv/main.js', {
   },
   rowsPerTask: { kind: 'number', default: 8, least: 1, help: 'rows handed to the pool together' },
   maxQueue: { kind: 'number', default: 32, least: 1, help: 'most tasks that may wait in the bounded queue' },
-  maxThreads: { kind: 'number', default: availableParallelism(), least: 1, help: 'workers in the pool' },
+  maxThreads,
   output: { kind: 'text', default: join(tmpdir(), 'lido-csv'), help: 'folder for the result files' },
 })
 

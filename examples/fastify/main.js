@@ -1,29 +1,23 @@
 // Keeps the example of a Fastify server that hashes passwords: on its own thread, on a worker for each request, on piscina, and
-// with the plugin. Each server runs in a process of its own; the load comes from this one.
-import { availableParallelism } from 'node:os'
+// with the plugin; and what /health, another route of the same server, waits meanwhile. Each server runs in a process of its own; the load comes from this one.
 import { readOptions } from '../shared/command-line.js'
-import { loadServer } from '../shared/load.js'
+import { maxThreads, secondsOfLoad } from '../shared/common-options.js'
 import {
   countColumn,
   formatNumber,
   formatRatio,
-  latencyColumns,
-  loopDelayColumns,
+  healthColumns,
+  longestDelayColumn,
   printReport,
+  shortLatencyColumns,
   wayColumn,
 } from '../shared/report.js'
+import { loadHashing } from './load.js'
 
 const options = readOptions('node examples/fastify/main.js', {
-  maxThreads: { kind: 'number', default: availableParallelism(), least: 1, help: 'workers in a pool' },
+  maxThreads,
   connections: { kind: 'number', default: 20, small: 2, least: 1, help: 'connections of the load' },
-  duration: {
-    kind: 'number',
-    default: 5,
-    small: 1,
-    least: 0.1,
-    isWhole: false,
-    help: 'seconds of load a way',
-  },
+  duration: secondsOfLoad({ full: 5, small: 1 }),
   costLog2: {
     kind: 'number',
     default: 13,
@@ -44,21 +38,21 @@ printReport({
   columns: [
     wayColumn,
     countColumn('req/s', row => row.perSecond),
-    ...latencyColumns,
-    ...loopDelayColumns,
+    ...shortLatencyColumns,
+    ...healthColumns,
+    longestDelayColumn,
     countColumn('failed', row => row.failures),
   ],
   rows: [alone, perRequest, piscina, lido],
   lesson:
-    `With the plugin the event loop was late by ${formatNumber(lido.loopDelayMs.p99)} ms (p99) instead of ` +
-    `${formatNumber(alone.loopDelayMs.p99)} ms, at ${formatRatio(lido.perSecond / alone.perSecond)} the answers of the server ` +
+    `With the plugin /health waited ${formatNumber(lido.healthMs.p99)} ms (p99) instead of ` +
+    `${formatNumber(alone.healthMs.p99)} ms, at ${formatRatio(lido.perSecond / alone.perSecond)} the answers of the server ` +
     `without a pool and ${formatRatio(lido.perSecond / piscina.perSecond)} those of piscina; a worker for each request gave ` +
     `${formatNumber(perRequest.perSecond)} a second, the plugin ${formatNumber(lido.perSecond)}.`,
 })
 
 async function runWay(way, kind) {
   console.log(`${way} ...`)
-  const settings = { way: kind, cost: 2 ** options.costLog2, maxThreads: options.maxThreads }
-  const load = { connections: options.connections, durationSeconds: options.duration }
-  return { way, ...(await loadServer(new URL('./app.js', import.meta.url), settings, load)) }
+  const { duration: durationSeconds, ...load } = options
+  return { way, ...(await loadHashing(kind, { ...load, durationSeconds })) }
 }

@@ -1,8 +1,8 @@
 // Keeps the example of mixed work: fetch, then sort, three times over, and the two parts apart, with and without the
 // pool. Two shares of the time passed tell them apart: the processor's (100% for one core) and the event loop's.
-import { availableParallelism } from 'node:os'
 import { Child, runChild } from '../shared/child.js'
 import { readOptions } from '../shared/command-line.js'
+import { maxThreads } from '../shared/common-options.js'
 import {
   countColumn,
   formatNumber,
@@ -18,7 +18,7 @@ const options = readOptions('node examples/io-and-cpu/main.js', {
   lanes: { kind: 'number', default: 16, small: 4, least: 1, help: 'how many are asked for at a time' },
   numbers: { kind: 'number', default: 30_000, small: 10_000, least: 1, help: 'length of the list' },
   delay: { kind: 'number', default: 100, small: 40, least: 0, help: 'ms the list server lets pass' },
-  maxThreads: { kind: 'number', default: availableParallelism(), least: 1, help: 'workers in the pool' },
+  maxThreads,
   concurrentTasksPerWorker: {
     kind: 'number',
     default: 8,

@@ -1,8 +1,8 @@
 // Keeps the example of a library that has both forms: scrypt, synchronous and asynchronous, with and without the
 // pool. Each of the four ways runs in a process of its own under the same steady load.
-import { availableParallelism } from 'node:os'
 import { runChild } from '../shared/child.js'
 import { readOptions } from '../shared/command-line.js'
+import { maxThreads } from '../shared/common-options.js'
 import {
   countColumn,
   formatNumber,
@@ -25,7 +25,7 @@ const options = readOptions('node examples/key-derivation/main.js', {
     most: 20,
     help: 'scrypt works with the cost 2^this',
   },
-  maxThreads: { kind: 'number', default: availableParallelism(), least: 1, help: 'workers in the pool' },
+  maxThreads,
 })
 
 const syncAlone = await runWay('scryptSync, without the pool', 'deriveSync', false)

@@ -1,4 +1,6 @@
 // Keeps the bundle of the service: its program and its worker, each an entry of its own.
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
 
@@ -16,4 +18,15 @@ export async function bundleInto(outdir) {
     outdir,
     logLevel: 'error',
   })
+}
+
+/** The same into a folder that is there as long as this process; gives the program's path. */
+export async function bundle() {
+  // Within the repository, where the program finds its packages.
+  const builds = fileURLToPath(new URL('./build/', here))
+  mkdirSync(builds, { recursive: true })
+  const folder = mkdtempSync(builds)
+  process.on('exit', () => rmSync(folder, { recursive: true, force: true }))
+  await bundleInto(folder)
+  return join(folder, 'main.js')
 }

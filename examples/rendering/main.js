@@ -1,7 +1,7 @@
 // Keeps the example of server-side rendering: a React page behind Fastify, rendered on the event loop or in the
 // pool, under few and under many connections. Each server runs in a process of its own; the load comes from this one.
-import { availableParallelism } from 'node:os'
 import { readOptions } from '../shared/command-line.js'
+import { maxThreads, secondsOfLoad } from '../shared/common-options.js'
 import { loadServer } from '../shared/load.js'
 import {
   countColumn,
@@ -17,15 +17,8 @@ const options = readOptions('node examples/rendering/main.js', {
   rows: { kind: 'number', default: 400, small: 100, least: 1, help: 'rows of the table on the page' },
   few: { kind: 'number', default: 10, least: 1, help: 'connections of the light load' },
   many: { kind: 'number', default: 1000, small: 100, least: 1, help: 'connections of the heavy load' },
-  duration: {
-    kind: 'number',
-    default: 5,
-    small: 0.5,
-    least: 0.1,
-    isWhole: false,
-    help: 'seconds of each load',
-  },
-  maxThreads: { kind: 'number', default: availableParallelism(), least: 1, help: 'workers in the pool' },
+  duration: secondsOfLoad({ full: 5, small: 0.5 }),
+  maxThreads,
   'with-piscina': { kind: 'flag', default: false, help: 'also renders in a pool of piscina' },
 })
 

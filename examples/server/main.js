@@ -1,7 +1,8 @@
-// Keeps the example of a web server: requests that wait and requests that keep the processor busy, with and without
-// the pool, under autocannon. Each server runs in a process of its own; the load comes from this one.
-import { availableParallelism } from 'node:os'
+// Keeps the example of a web server: requests that wait and requests that keep the processor busy, on the server's own
+// thread, on a worker for each request, in piscina and in the pool, under autocannon. Each server runs in a process of its own;
+// the load comes from this one.
 import { readOptions } from '../shared/command-line.js'
+import { maxThreads, secondsOfLoad } from '../shared/common-options.js'
 import { loadServer } from '../shared/load.js'
 import {
   countColumn,
@@ -22,16 +23,9 @@ const options = readOptions('node examples/server/main.js', {
     help: 'tasks a worker takes on at a time',
   },
   idleTimeout: { kind: 'number', default: 30_000, isWhole: false, help: 'ms an idle worker is kept' },
-  maxThreads: { kind: 'number', default: availableParallelism(), least: 1, help: 'workers in the pool' },
+  maxThreads,
   connections: { kind: 'number', default: 50, small: 10, least: 1, help: 'connections of the load' },
-  duration: {
-    kind: 'number',
-    default: 5,
-    small: 0.5,
-    least: 0.1,
-    isWhole: false,
-    help: 'seconds of load a way',
-  },
+  duration: secondsOfLoad({ full: 5, small: 0.5 }),
   sleep: {
     kind: 'number',
     default: 20,
@@ -42,10 +36,19 @@ const options = readOptions('node examples/server/main.js', {
   },
 })
 
-const asyncAlone = await runWay('waits, without the pool', 'sleepAsync', false)
-const asyncPooled = await runWay('waits, with the pool', 'sleepAsync', true)
-const busyAlone = await runWay('busy, without the pool', 'sleepBusy', false)
-const busyPooled = await runWay('busy, with the pool', 'sleepBusy', true)
+const ways = {
+  alone: 'without the pool',
+  worker: 'a worker for each',
+  piscina: 'with piscina',
+  lido: 'with the pool',
+}
+const kinds = { sleepAsync: 'waits', sleepBusy: 'busy' }
+
+const rows = []
+for (const kind of Object.keys(kinds)) {
+  for (const way of Object.keys(ways)) rows.push(await runWay(kind, way))
+}
+const [asyncAlone, , , asyncPooled, busyAlone, , , busyPooled] = rows
 
 printReport({
   title:
@@ -59,16 +62,17 @@ printReport({
     worthColumn,
     countColumn('failed', row => row.failures),
   ],
-  rows: [asyncAlone, asyncPooled, busyAlone, busyPooled],
+  rows,
   lesson: teach(),
 })
 
-async function runWay(way, kind, isPooled) {
+async function runWay(kind, way) {
   const { sleep: sleepMs, maxThreads, concurrentTasksPerWorker, idleTimeout: idleTimeoutMs } = options
-  console.log(`${way} ...`)
-  const settings = { kind, isPooled, sleepMs, maxThreads, concurrentTasksPerWorker, idleTimeoutMs }
+  const name = `${kinds[kind]}, ${ways[way]}`
+  console.log(`${name} ...`)
+  const settings = { way, kind, sleepMs, maxThreads, concurrentTasksPerWorker, idleTimeoutMs }
   const load = { connections: options.connections, durationSeconds: options.duration }
-  return { way, ...(await loadServer(new URL('./app.js', import.meta.url), settings, load)) }
+  return { way: name, ...(await loadServer(new URL('./app.js', import.meta.url), settings, load)) }
 }
 
 function teach() {

@@ -1,6 +1,7 @@
 // Keeps one child process of an example, seen from the parent: a way of doing the work runs alone in it, so that
 // its memory, its event loop and its threads are its own. Messages are `{ kind, ... }`; parent.js is the other end.
 import { fork } from 'node:child_process'
+import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 
 export class Child {
@@ -38,11 +39,13 @@ export class Child {
     return this.next(answerKind)
   }
 
-  end() {
-    if (this.#failure) return Promise.resolve()
-    const ended = new Promise(resolve => this.#process.once('exit', resolve))
+  /** A program that closes by itself when it is told to must say that it went well. */
+  async end() {
+    if (this.#failure) return
+    const ended = once(this.#process, 'exit')
     this.#process.kill()
-    return ended
+    const [exitCode] = await ended
+    if (exitCode) throw new Error(`the child process was told to end, and its exit code is ${exitCode}`)
   }
 
   #receive(message) {

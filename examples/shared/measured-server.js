@@ -1,5 +1,5 @@
-// Keeps the child's side of load.js: a Fastify server with one page on a free port of 127.0.0.1, and the measure of
-// this process's event loop while the load lasts.
+// Keeps the child's side of load.js: a Fastify server with one page, and /health, on a free port of 127.0.0.1, and the
+// measure of this process's event loop while the load lasts.
 import Fastify from 'fastify'
 import { EventLoopDelay } from './event-loop-delay.js'
 import { answerParent, tellParent } from './parent.js'
@@ -12,6 +12,7 @@ export async function serve(answer, pool = null, prepare = () => {}) {
   const delay = new EventLoopDelay()
   await prepare(app)
   app.get('/', answer)
+  app.get('/health', () => ({ isUp: true }))
   answerParent({
     async measure() {
       await delay.start()

@@ -12,6 +12,11 @@ export const wayColumn = { name: '', read: row => row.way, hAlign: 'left' }
 export const latencyColumns = spread('latency ms', row => row.latencyMs)
 export const loopDelayColumns = spread('event loop delay ms', row => row.loopDelayMs)
 
+/** For tables with several latencies: what most answers took, and what the slow ones did. */
+export const shortLatencyColumns = latencyColumns.slice(0, 2)
+export const healthColumns = spread('/health latency ms', row => row.healthMs).slice(0, 2)
+export const longestDelayColumn = loopDelayColumns[2]
+
 export const worthColumn = {
   group: 'in the worker',
   name: 'at work %',
@@ -39,8 +44,9 @@ export function formatNumber(value) {
   return value.toFixed(value >= 9.995 ? 1 : 2)
 }
 
-// "2.1 times" and the like, for sentences.
+// "2.1 times" and the like, for sentences. No number where nobody was answered at all.
 export function formatRatio(value) {
+  if (!Number.isFinite(value)) return '- times'
   return `${value.toFixed(value < 0.5 ? 2 : value < 10 ? 1 : 0)} times`
 }
 

@@ -1,38 +1,9 @@
 // Keeps the promises of the benchmark as a program: it plays the rows that are asked for, says what it found in a form
 // that programs read, and a contestant that fails takes nobody with it. Times are never judged here.
 import assert from 'node:assert/strict'
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
-import { text } from 'node:stream/consumers'
 import { test } from 'node:test'
-import { fileURLToPath } from 'node:url'
 import { rows } from '../../bench/rows.js'
-
-const mainPath = fileURLToPath(new URL('../../bench/main.js', import.meta.url))
-const limitMs = 60_000
-
-async function runBench(...args) {
-  const child = spawn(process.execPath, [mainPath, ...args], { stdio: ['ignore', 'pipe', 'pipe'] })
-  const limit = setTimeout(() => child.kill(), limitMs)
-  const [output, errors, [exitCode]] = await Promise.all([
-    text(child.stdout),
-    text(child.stderr),
-    once(child, 'close'),
-  ])
-  clearTimeout(limit)
-  return { output, errors, exitCode }
-}
-
-async function runJson(...args) {
-  const { output, errors, exitCode } = await runBench('--quick', '--seconds', '0.02', '--json', ...args)
-  assert.equal(exitCode, 0, errors + output)
-  return JSON.parse(output)
-}
-
-function assertSpread({ median, min, max, count }) {
-  assert.ok(Number.isFinite(median) && min <= median && median <= max)
-  assert.ok(count >= 1)
-}
+import { assertSpread, runBench, runJson } from './run-bench.js'
 
 test('a run gives every asked row with its figures, ratios and verdicts', async () => {
   const results = await runJson('--only', 'P2,P7', '--pools', 'lido,piscina,post-message')
@@ -75,17 +46,10 @@ test('a bar without its opponent is not measured, and says why', async () => {
   assert.match(alone[0].bars[0].reason, /piscina/)
 })
 
-test('large bodies are answered by lido, by a peer and by the framework itself', async () => {
-  const { rows: judged, failures } = await runJson('--only', 'body', '--rounds', '1')
-  assert.deepEqual(failures, [])
-  for (const { id, pools } of judged)
-    assert.deepEqual(Object.keys(pools), ['lido', 'piscina', 'unpooled'], id)
-})
-
 test('rows have names of their own, and every bar from P1 to P14 has a row', () => {
   assert.equal(new Set(rows.map(row => row.id)).size, rows.length)
   const bars = Array.from({ length: 14 }, (_, i) => `P${i + 1}`)
-  assert.deepEqual([...new Set(rows.map(row => row.bar))], [...bars, 'body'])
+  assert.deepEqual([...new Set(rows.map(row => row.bar))], [...bars, 'body', 'fastify', 'nest', 'cluster'])
 })
 
 test('a row, a pool or a number that does not exist is answered with those that do', async () => {

@@ -5,7 +5,7 @@ import { once } from 'node:events'
 import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 
-const timeLimitMs = 60_000
+const timeLimitMs = 120_000
 
 export async function runExample(name, ...args) {
   const main = fileURLToPath(new URL(`../../examples/${name}/main.js`, import.meta.url))

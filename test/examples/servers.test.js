@@ -3,15 +3,10 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { expectTable, readRows } from './run-example.js'
 
-test('server shows requests that wait and busy ones with and without the pool', async () => {
-  await expectTable(
-    'server',
-    ['waits, without the pool', 'waits, with the pool', 'busy, without the pool', 'busy, with the pool'],
-    '--concurrentTasksPerWorker',
-    '4',
-    '--idleTimeout',
-    '100',
-  )
+test('server shows requests that wait and busy ones without the pool, by hand, with piscina and with the pool', async () => {
+  const ways = ['without the pool', 'a worker for each', 'with piscina', 'with the pool']
+  const rows = ['waits', 'busy'].flatMap(kind => ways.map(way => `${kind}, ${way}`))
+  await expectTable('server', rows, '--concurrentTasksPerWorker', '4', '--idleTimeout', '100')
 })
 
 test('rendering shows few and many connections with and without the pool, and piscina when asked', async () => {
@@ -31,9 +26,21 @@ test('body shows large bodies with each parser, and answers all of them', async 
 })
 
 test('fastify shows a route without a pool, with a worker for each request, with piscina and with the plugin', async () => {
-  await expectTable('fastify', ['without a pool', 'a worker for each request', 'piscina', 'lido/fastify'])
+  const ways = ['without a pool', 'a worker for each request', 'piscina', 'lido/fastify']
+  expectHealth(await expectTable('fastify', ways))
 })
 
-test('nestjs shows the service alone, on a cluster, on a pool and on both, and each ends well', async () => {
-  await expectTable('nestjs', ['alone', 'cluster', 'pool', 'cluster and pool'])
+test('nestjs shows the service alone, by hand, on a pool, on a cluster and on both, and each ends well', async () => {
+  const ways = ['alone', 'a worker for each request', 'piscina', 'pool', 'cluster', 'cluster and pool']
+  expectHealth(await expectTable('nestjs', ways))
 })
+
+/** Figures of /health and of the event loop stand beside those of the computation, and nothing failed. */
+function expectHealth(output) {
+  assert.match(output, /\/health latency ms +│ +event loop delay ms/)
+  for (const row of readRows(output)) {
+    const [p50, p99, longestDelay, failed] = row.slice(-4)
+    for (const figure of [p50, p99, longestDelay]) assert.match(figure, /^[\d.,]+$/, `${row}`)
+    assert.equal(failed, '0', `failed: ${row}`)
+  }
+}

@@ -39,7 +39,7 @@ for (const [name, build] of Object.entries(builds)) {
       test(`the service answers from its pool and ends with exit code 0: ${processes} process(es)`, async () => {
         if (processes === 1) await build(outdir)
         const server = fork(join(outdir, 'main.js'), {
-          env: { ...process.env, PI_POOL: '1', PI_PROCESSES: String(processes) },
+          env: { ...process.env, PI_WAY: 'lido', PI_PROCESSES: String(processes) },
         })
         const ended = once(server, 'exit')
         const [{ port }] = await once(server, 'message')

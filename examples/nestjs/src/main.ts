@@ -5,12 +5,12 @@ import cluster from 'node:cluster'
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import { NestFactory } from '@nestjs/core'
-import { AppModule, type Settings } from './app.module.js'
+import { AppModule } from './app.module.js'
+import { readSettings } from './settings.js'
 
-const settings: Settings = {
-  isPooled: process.env.PI_POOL === '1',
-  processes: Number(process.env.PI_PROCESSES ?? 1),
-}
+const settings = readSettings(process.env)
+// The last one: whoever started the program is gone.
+const endings = ['SIGTERM', 'SIGINT', 'disconnect'] as const
 
 if (settings.processes > 1 && cluster.isPrimary) await lead(settings.processes)
 else await serve()
@@ -18,8 +18,8 @@ else await serve()
 async function lead(processes: number): Promise<void> {
   const workers = Array.from({ length: processes }, () => cluster.fork())
   const ended = Promise.all(workers.map(worker => once(worker, 'exit')))
-  for (const signal of ['SIGTERM', 'SIGINT'] as const) {
-    process.once(signal, () => {
+  for (const ending of endings) {
+    process.once(ending, () => {
       for (const worker of workers) worker.process.kill('SIGTERM')
     })
   }
@@ -36,8 +36,11 @@ async function serve(): Promise<void> {
   })
   await app.listen(0, '127.0.0.1')
   // The process ends by itself when the server and the pool have closed.
-  for (const signal of ['SIGTERM', 'SIGINT'] as const) {
-    process.once(signal, async () => {
+  let isClosing = false
+  for (const ending of endings) {
+    process.on(ending, async () => {
+      if (isClosing) return
+      isClosing = true
       await app.close()
       if (process.connected) process.disconnect()
     })
