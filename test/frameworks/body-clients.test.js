@@ -133,9 +133,9 @@ for (const [name, start] of Object.entries(frameworks)) {
 
     test('a handful of gzip bombs and torn bodies leave no memory behind', async t => {
       const pool = openPool(t)
-      const { told } = listener()
       const limit = 4_000_000
-      const port = await start(t, { pool, threshold: 0, limit }, told)
+      // An error has its body with it, as the framework's own: a list of them would be what stays in memory.
+      const port = await start(t, { pool, threshold: 0, limit }, () => {})
       const bomb = gzipSync(Buffer.alloc(50_000_000, '1'))
       const torn = Buffer.alloc(2_000_000, '[')
       const held = () => process.memoryUsage().arrayBuffers
