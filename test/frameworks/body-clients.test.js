@@ -140,6 +140,7 @@ for (const [name, start] of Object.entries(frameworks)) {
       const torn = Buffer.alloc(2_000_000, '[')
       const held = () => process.memoryUsage().arrayBuffers
       await send(port, { headers, body: torn })
+      collectGarbage()
       const before = held()
       for (let round = 0; round < 5; round++) {
         const asked = { headers: { ...headers, 'content-encoding': 'gzip' }, body: bomb }
