@@ -52,13 +52,13 @@ test('a handler that is over sooner than its payload is handed over is warned of
   // Means do not forget: where the system stopped a worker within a run, its pool may never come to say it. Another does.
   for (;;) {
     const pool = open({ filename, minThreads: 1, maxThreads: 1 })
-    const figures = () => figuresOf(pool, 'ignores')
+    const figures = () => figuresOf(pool, 'glances')
     const isEnough = () => heard.length > 0 || figures()?.measured >= ENOUGH
-    await Promise.all(Array.from({ length: 32 }, () => runUntil(isEnough, pool, 'ignores', payload)))
+    await Promise.all(Array.from({ length: 32 }, () => runUntil(isEnough, pool, 'glances', payload)))
     await pool.close()
     const { measured, runMs, handOverMs, transferMs } = figures()
     if (heard.length === 0) continue
-    assert.deepEqual(heard, ['ignores LIDO_TINY_HANDLER'])
+    assert.deepEqual(heard, ['glances LIDO_TINY_HANDLER'])
     assert.ok(measured >= 500, String(measured))
     if (runMs < handOverMs && runMs < transferMs) return
     heard.length = 0
