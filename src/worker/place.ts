@@ -8,8 +8,8 @@ export interface Place {
   readonly isThreadsOwn: boolean
   readonly port: HostPort
   makeIntake(executor: Executor): Intake
-  /** A promise when something that was printed is still to be written, nothing otherwise. */
-  flush(): Promise<unknown> | undefined
+  /** A promise when something that was printed is still to be written, nothing otherwise. It is fulfilled in `longestMs`. */
+  flush(longestMs?: number): Promise<unknown> | undefined
   /** Calls back when the worker ends by whatever it does itself. */
   onEnd(callback: () => void): void
   /** Calls back with what the worker is about to die of. */

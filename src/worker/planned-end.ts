@@ -3,6 +3,7 @@
 import { pack } from '../shared/errors/remote-error.js'
 import type { Modules } from './modules.js'
 import type { Place } from './place.js'
+import { LONGEST_WAIT_AT_END_MS } from './stdio-flush.js'
 
 export async function endAsPlanned(place: Place, modules: Modules): Promise<void> {
   await Promise.all(
@@ -14,6 +15,6 @@ export async function endAsPlanned(place: Place, modules: Modules): Promise<void
       }
     }),
   )
-  await place.flush()
+  await place.flush(LONGEST_WAIT_AT_END_MS)
   place.end(0)
 }

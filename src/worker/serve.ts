@@ -28,7 +28,7 @@ export async function serve(
   const hooks = {
     onStale: leave,
     onEnd: () => intake.stopTaking(),
-    flush: place.flush,
+    flush: () => place.flush(),
     load: (handler: Handler) => modules.load(handler),
   }
   const executor = new Executor(hooks, road.context)

@@ -1,24 +1,38 @@
-// What a task printed is on its way before its answer is: an ending process then still shows it.
+// What a task printed is on its way before its answer is: an ending process then still shows it. Of a thread it is on its way
+// when the host's event loop has taken in what was printed before, and a host may be busy.
 import { Writable } from 'node:stream'
 import { realClock } from '../shared/base/clock.js'
 
-const LONGEST_WAIT_MS = 100
+/** A host is busy for less, or what was printed may be lost. */
+const LONGEST_WAIT_MS = 5000
+/** At the end of a worker, for which its host waits. */
+export const LONGEST_WAIT_AT_END_MS = 500
 
 // Asked for once: a look at `process` takes longer than a small task. They are made by the first look, not by the import.
 let streams: { stdout: NodeJS.WriteStream; stderr: NodeJS.WriteStream } | null = null
+/** Something was waited for in vain and is not written yet: one wait is enough. */
+let isStuck = false
 
 /** A promise when something is still to be written, nothing otherwise. */
-export function flushStdio(): Promise<unknown> | undefined {
+export function flushStdio(longestMs = LONGEST_WAIT_MS): Promise<unknown> | undefined {
   streams ??= { stdout: process.stdout, stderr: process.stderr }
   const { stdout, stderr } = streams
-  if (stdout.writableLength === 0 && stderr.writableLength === 0) return undefined
-  return Promise.race([Promise.all([written(stdout), written(stderr)]), isOver()])
+  if (isStuck || (stdout.writableLength === 0 && stderr.writableLength === 0)) return undefined
+  return writtenWithin(longestMs, Promise.all([written(stdout), written(stderr)]))
 }
 
 /** Where nobody reads any more, nothing is ever written out. */
-function isOver(): Promise<void> {
+function writtenWithin(longestMs: number, allWritten: Promise<unknown>): Promise<void> {
   return new Promise(resolve => {
-    realClock.after(LONGEST_WAIT_MS, resolve)
+    const limit = realClock.after(longestMs, () => {
+      isStuck = true
+      resolve()
+    })
+    void allWritten.then(() => {
+      limit.cancel()
+      isStuck = false
+      resolve()
+    })
   })
 }
 

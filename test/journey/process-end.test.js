@@ -129,6 +129,23 @@ test('every line that tasks logged is printed before the process ends after dest
   assert.equal(new Set(lines).size, 500)
 })
 
+test('what tasks printed while the host was busy is printed too', async () => {
+  const { output, exitCode, errors } = await runProgram(`
+    const options = { filename: handler('logging.js'), minThreads: 2, maxThreads: 2, worthWarnings: false }
+    const pool = new Pool(options)
+    await Promise.all([0, 1].map(index => pool.run(index)))
+    const answers = Array.from({ length: 40 }, (_, index) => pool.run(index + 2))
+    for (const end = performance.now() + 1500; performance.now() < end; );
+    await Promise.all(answers)
+    await pool.destroy()
+  `)
+  assert.equal(exitCode, 0, errors)
+  assert.deepEqual(
+    output.trim().split('\n').sort(),
+    Array.from({ length: 42 }, (_, index) => `line ${index}`).sort(),
+  )
+})
+
 test('a parent with V8 flags, a title and NODE_OPTIONS can give its environment to its workers', async () => {
   await expectEnd(
     `const pool = new Pool({ filename: handler('echo.js'), env: process.env })
