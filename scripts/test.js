@@ -2,38 +2,18 @@
 //   node scripts/test.js                   build, lint, type check, then every suite
 //   node scripts/test.js unit journey      build, then these suites only
 //   --built                                take dist/ and build/unit as they are
-import { spawn } from 'node:child_process'
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join, relative } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { parseArgs } from 'node:util'
+import { endPatience, runNode } from './node-run.js'
+import { compiled, suites } from './test-plan.js'
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
 const require = createRequire(import.meta.url)
 const countReporter = pathToFileURL(join(root, 'scripts', 'count-reporter.js')).href
 
-// In the order in which they run: the quick ones first. `limitMs` is for one file.
-const suites = {
-  unit: { folder: 'build/unit/src', isDeep: true, limitMs: 60_000 },
-  model: { folder: 'build/unit/test/model', limitMs: 300_000, nodeArgs: ['--conditions=model'] },
-  simulation: {
-    folder: 'build/unit/test/simulation',
-    limitMs: 300_000,
-    nodeArgs: ['--conditions=simulation'],
-  },
-  architecture: { folder: 'test/architecture', limitMs: 60_000 },
-  journey: { folder: 'test/journey', limitMs: 120_000 },
-  conformance: { folder: 'test/conformance', limitMs: 240_000 },
-  matrix: { folder: 'test/matrix', limitMs: 300_000 },
-  faults: { folder: 'test/faults', isDeep: true, limitMs: 300_000 },
-  frameworks: { folder: 'test/frameworks', limitMs: 180_000 },
-  examples: { folder: 'test/examples', limitMs: 420_000 },
-  bench: { folder: 'test/bench', limitMs: 300_000 },
-  codec: { folder: 'test/codec', limitMs: 180_000 },
-  package: { folder: 'test/package', limitMs: 180_000 },
-  compat: { folder: 'test/compat', limitMs: 420_000, program: 'test/compat/run-suite.js' },
-}
 const programLimitMs = 420_000
 
 const { values: flags, positionals: asked } = readArguments()
@@ -42,7 +22,7 @@ const summary = []
 for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => process.exit(1))
 
 if (!flags.built) await prepare()
-for (const name of asked.length === 0 ? Object.keys(suites) : asked) await runSuite(name, suites[name])
+await runAll(asked.length === 0 ? Object.keys(suites) : asked)
 report()
 
 function readArguments() {
@@ -65,18 +45,28 @@ function readArguments() {
 
 /** A build that fails ends the run: results of a stale one would mislead. Untidy code still runs. */
 async function prepare() {
-  await step('build', ['scripts/build.js'])
-  if (asked.length === 0) {
+  const isWhole = asked.length === 0
+  const steps = [step('build', ['scripts/build.js'])]
+  if (isWhole) {
     const biome = join(dirname(require.resolve('@biomejs/biome/package.json')), 'bin', 'biome')
-    await step('lint', [biome, 'check', '--error-on-warnings', '.'], true)
+    steps.push(step('lint', [biome, 'check', '--error-on-warnings', '.'], true))
   }
-  if (
-    asked.length > 0 &&
-    !asked.some(name => ['unit', 'codec', 'model', 'simulation', 'matrix'].includes(name))
-  )
-    return
-  rmSync(join(root, 'build', 'unit'), { recursive: true, force: true })
-  await step('type check', [require.resolve('typescript/bin/tsc'), '-p', 'tsconfig.test.json'])
+  const isCompiled = isWhole || asked.some(name => compiled.includes(name))
+  if (isCompiled) {
+    rmSync(join(root, 'build', 'unit'), { recursive: true, force: true })
+    steps.push(step('type check', [require.resolve('typescript/bin/tsc'), '-p', 'tsconfig.test.json']))
+  }
+  for (const { title, mayGoOn, ended } of steps) {
+    heading(title)
+    const { exitCode, output } = await ended
+    process.stdout.write(output)
+    if (exitCode === 0) continue
+    count(title, { failed: 1, problems: [`exit code ${exitCode}`] })
+    if (mayGoOn) continue
+    report()
+    process.exit(1)
+  }
+  if (!isCompiled) return
   // The tests' own build finds its own files, and under the conditions `model` and `simulation` theirs.
   writeFileSync(
     join(root, 'build', 'unit', 'package.json'),
@@ -84,23 +74,39 @@ async function prepare() {
   )
 }
 
-async function step(title, args, mayGoOn = false) {
-  heading(title)
-  const { exitCode } = await runNode(args, programLimitMs)
-  if (exitCode === 0) return
-  count(title, { failed: 1, problems: [`exit code ${exitCode}`] })
-  if (mayGoOn) return
-  report()
-  process.exit(1)
+/** All are under way at once; what each prints is shown in its turn. */
+function step(title, args, mayGoOn = false) {
+  return { title, mayGoOn, ended: runNode(args, { limitMs: programLimitMs, isShown: false }) }
 }
 
-async function runSuite(name, suite) {
+/** The patient suites one after another, beside the others; what they print is shown when those are done. */
+async function runAll(names) {
+  const patient = names.filter(name => suites[name].isPatient)
+  const others = names.filter(name => !suites[name].isPatient)
+  const hasCompany = others.length > 0
+  const running = []
+  let isPatient = true
+  let last = Promise.resolve()
+  for (const name of hasCompany ? patient : []) {
+    last = last.then(() => runFiles(name, { isShown: false, isPatient }))
+    running.push({ name, ended: last })
+  }
+  for (const name of hasCompany ? others : patient) await runSuite(name)
+  isPatient = false
+  endPatience()
+  for (const { name, ended } of running) {
+    heading(name)
+    const { output, counts } = await ended
+    process.stdout.write(output)
+    count(name, counts)
+  }
+}
+
+async function runSuite(name) {
   heading(name)
-  if (suite.program !== undefined) await runProgram(name, suite.program)
-  const files = testFiles(suite)
-  if (files.length > 0) return await runFiles(name, suite, files)
-  if (suite.isOptional) console.log(`no tests in ${suite.folder}`)
-  else count(name, { failed: 1, problems: [`no tests in ${suite.folder}`] })
+  if (suites[name].program !== undefined) await runProgram(name, suites[name].program)
+  const { counts } = await runFiles(name, {})
+  count(name, counts)
 }
 
 function testFiles({ folder, isDeep = false }) {
@@ -112,11 +118,14 @@ function testFiles({ folder, isDeep = false }) {
     .sort()
 }
 
-async function runFiles(name, { limitMs, nodeArgs = [] }, files) {
+async function runFiles(name, manner) {
+  const { limitMs, nodeArgs = [], folder } = suites[name]
+  const files = testFiles(suites[name])
+  if (files.length === 0) return { counts: { failed: 1, problems: [`no tests in ${folder}`] }, output: '' }
   const counted = join(root, 'build', 'test', `${name}.json`)
   mkdirSync(dirname(counted), { recursive: true })
   rmSync(counted, { force: true })
-  const { exitCode } = await runNode(
+  const { exitCode, output } = await runNode(
     [
       '--enable-source-maps',
       ...nodeArgs,
@@ -129,19 +138,19 @@ async function runFiles(name, { limitMs, nodeArgs = [] }, files) {
       `--test-reporter-destination=${counted}`,
       ...files,
     ],
-    limitMs * files.length,
+    { limitMs: limitMs * files.length, ...manner },
   )
   const counts = readCounts(counted)
   if (counts === undefined)
-    return count(name, { failed: 1, problems: [`the runner broke off, exit code ${exitCode}`] })
+    return { counts: { failed: 1, problems: [`the runner broke off, exit code ${exitCode}`] }, output }
   if (exitCode !== 0 && counts.failed === 0) complain(counts, `exit code ${exitCode}`)
   if (counts.passed + counts.failed === 0) complain(counts, 'no test ran')
-  count(name, counts)
+  return { counts, output }
 }
 
 /** The borrowed suite counts itself. What it excepts, with a reason, is neither passed nor failed here. */
 async function runProgram(name, program) {
-  const { exitCode, output } = await runNode([program], programLimitMs, true)
+  const { exitCode, output } = await runNode([program], { limitMs: programLimitMs, isKept: true })
   const line =
     /suite: (\d+) run, (\d+) passed, (\d+) excepted, (\d+) skipped by the suite itself, (\d+) failed/.exec(
       output,
@@ -153,43 +162,6 @@ async function runProgram(name, program) {
   if (exitCode !== 0 && failed === 0) complain(counts, `exit code ${exitCode}`)
   if (passed + failed === 0) complain(counts, 'no test ran')
   count(name, counts)
-}
-
-/** Runs Node with these arguments, in a group of its own, so that a run over its limit ends with all it started. */
-function runNode(args, limitMs, isKept = false) {
-  const { NODE_TEST_CONTEXT: _, ...env } = process.env
-  const hasGroups = process.platform !== 'win32'
-  const child = spawn(process.execPath, args, {
-    cwd: root,
-    env,
-    stdio: ['ignore', isKept ? 'pipe' : 'inherit', 'inherit'],
-    detached: hasGroups,
-  })
-  const end = () => {
-    try {
-      process.kill(hasGroups ? -child.pid : child.pid, 'SIGKILL')
-    } catch {
-      // It ended by itself.
-    }
-  }
-  process.once('exit', end)
-  let output = ''
-  child.stdout?.setEncoding('utf8').on('data', text => {
-    process.stdout.write(text)
-    output += text
-  })
-  return new Promise((resolve, reject) => {
-    const limit = setTimeout(() => {
-      console.error(`over its limit of ${limitMs / 1000} s: ended`)
-      end()
-    }, limitMs)
-    child.on('error', reject)
-    child.on('close', (exitCode, signal) => {
-      clearTimeout(limit)
-      process.off('exit', end)
-      resolve({ exitCode: exitCode ?? signal, output })
-    })
-  })
 }
 
 function readCounts(file) {

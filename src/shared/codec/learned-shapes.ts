@@ -15,6 +15,7 @@ const HASHED_UNITS = 4
 const DIGIT_0 = 48
 const DIGIT_9 = 57
 const objectPrototype: object = ObjectIntrinsic.prototype
+const noShapes: LearnedShape[] = []
 
 export class LearnedShape {
   readonly number: number
@@ -36,7 +37,8 @@ export class LearnedShape {
 
 export class LearnedShapes {
   readonly #dictionary: Dictionary
-  readonly #buckets: LearnedShape[][] = Array.from({ length: BUCKETS }, () => [])
+  /** Most stay empty, and share one list: pools and workers are made more often than shapes are learned. */
+  readonly #buckets: LearnedShape[][] = new Array(BUCKETS).fill(noShapes)
   readonly #candidates: (readonly string[] | undefined)[] = new Array(CANDIDATES).fill(undefined)
   #count = 0
   #isFull = false
@@ -57,18 +59,19 @@ export class LearnedShapes {
     if (this.#isFull || bucket.length >= LONGEST_BUCKET) return undefined
     const place = hash & (CANDIDATES - 1)
     const candidate = this.#candidates[place]
-    if (candidate !== undefined && areSame(candidate, keys)) return this.#learn(keys, bucket)
+    if (candidate !== undefined && areSame(candidate, keys)) return this.#learn(keys, hash, bucket)
     this.#candidates[place] = areLearnable(keys) ? keys : undefined
     return undefined
   }
 
-  #learn(keys: readonly string[], bucket: LearnedShape[]): LearnedShape | undefined {
+  #learn(keys: readonly string[], hash: number, bucket: LearnedShape[]): LearnedShape | undefined {
     if (this.#count === MOST_SHAPES || !this.#dictionary.append(keys)) {
       this.#isFull = this.#count === MOST_SHAPES || keys.length <= FEW_KEYS
       return undefined
     }
     const shape = new LearnedShape(this.#count++, keys)
-    bucket[bucket.length] = shape
+    if (bucket === noShapes) this.#buckets[hash & (BUCKETS - 1)] = [shape]
+    else bucket[bucket.length] = shape
     return shape
   }
 }
