@@ -30,7 +30,7 @@ export const mistakes: Mistake[] = [
     title: 'a close forgets the workers that still start',
     road: 'any',
     file: 'host/supervisor/supervisor.js',
-    edits: [['else\n                void this.giveUp(worker, error)', 'else\n                continue']],
+    edits: [['else\n            void this.giveUp(worker, error)', 'else\n            return']],
   },
   {
     title: 'a listener stays on the signal of a task that is settled',
@@ -41,7 +41,7 @@ export const mistakes: Mistake[] = [
   {
     title: 'a timer is left when the pool closes',
     road: 'any',
-    file: 'host/supervisor/supervisor.js',
+    file: 'host/supervisor/starts.js',
     edits: [['this.#afterPause?.cancel();', '']],
   },
   {

@@ -14,7 +14,8 @@ import type { Timings } from '../observe/timings.js'
 import type { Worth } from '../observe/worth.js'
 import type { TaskQueue } from '../queue/task-queue.js'
 import type { LaneTasks } from '../supervisor/lane-tasks.js'
-import type { Death, Supervisor } from '../supervisor/supervisor.js'
+import type { Supervisor } from '../supervisor/supervisor.js'
+import type { Death } from '../supervisor/supervisor-listener.js'
 import type { WorkerHandle } from '../supervisor/worker-handle.js'
 import { AGAIN, type Retry } from '../task/retry.js'
 import type { Settler } from '../task/settle.js'
@@ -234,7 +235,7 @@ export class Dispatcher {
       if (worker !== null) this.#condemned.add(worker, task, error)
     }
     // It may have been the last one that a worker stayed for.
-    if (this.#supervisor.hasLeaving) this.#supervisor.endThoseDone()
+    if (this.#supervisor.crew.hasLeaving) this.#supervisor.endThoseDone()
     // It may have been the one that the others waited behind.
     this.#onRoom()
   }

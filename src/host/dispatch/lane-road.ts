@@ -68,7 +68,7 @@ export class LaneRoad implements Road {
     this.#lookout = new Lookout({
       clock: parts.clock,
       bell: new HostBell(layout),
-      mayPoll: () => parts.supervisor.mayPoll,
+      mayPoll: () => parts.supervisor.crew.mayPoll,
       collect: () => this.#collector.collect(),
       hasAnswers: () => this.#collector.hasAnswers,
       isWaiting: () => this.#live > 0,
@@ -449,9 +449,9 @@ export class LaneRoad implements Road {
   }
 
   get #slots(): number {
-    const { supervisor, slotsPerWorker } = this.#parts
-    const slots = supervisor.takers * slotsPerWorker
-    return supervisor.hasLeaving ? slots + this.#slotsOfLeaving : slots
+    const { crew } = this.#parts.supervisor
+    const slots = crew.takers * this.#parts.slotsPerWorker
+    return crew.hasLeaving ? slots + this.#slotsOfLeaving : slots
   }
 
   /** A worker that takes no more still has the slots that it fills. */

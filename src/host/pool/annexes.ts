@@ -4,7 +4,7 @@
 import type { BackendKind } from '../backend/backend.js'
 import type { Timings } from '../observe/timings.js'
 import type { Admission, Load } from '../queue/admission.js'
-import type { WorkerIds } from '../supervisor/supervisor.js'
+import type { WorkerIds } from '../supervisor/starts.js'
 import type { CloseOptions, CloseReport } from './closing.js'
 import type { PoolSettings } from './options.js'
 import type { Pool } from './pool.js'
