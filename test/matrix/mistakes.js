@@ -10,8 +10,8 @@ export const mistakes = [
   },
   {
     title: 'a forced close lets run what waits',
-    file: 'host/pool/pool.js',
-    edits: [["this.#dispatcher.rejectWaiting(new PoolClosedError('forced'))", '0']],
+    file: 'host/pool/closing.js',
+    edits: [["dispatcher.rejectWaiting(new PoolClosedError('forced'))", '0']],
     cases: 'port / throws / uncancelled / lives / force queued',
     says: /subject: forced was due, it came to answer/,
   },

@@ -53,10 +53,10 @@ export const mistakes: Mistake[] = [
   {
     title: 'the end of a pool forgets the results that are being read',
     road: 'lane',
-    file: 'host/pool/pool.js',
+    file: 'host/pool/closing.js',
     edits: [
-      ['this.#dispatcher.rejectArriving(error);\n        const stopped', 'const stopped'],
-      ['this.#dispatcher.rejectArriving(error);\n            this.#cancellation', 'this.#cancellation'],
+      ['dispatcher.rejectArriving(error);\n        const stopped', 'const stopped'],
+      ['dispatcher.rejectArriving(error);\n        cancellation', 'cancellation'],
     ],
   },
 ]
