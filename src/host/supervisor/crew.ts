@@ -32,6 +32,10 @@ export class Crew {
     return this.workers.filter(worker => !worker.isLeaving)
   }
 
+  withId(id: number): WorkerHandle | null {
+    return this.workers.find(worker => worker.id === id) ?? null
+  }
+
   add(worker: WorkerHandle): void {
     this.workers.push(worker)
     this.#shareCores()
