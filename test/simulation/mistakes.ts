@@ -11,7 +11,7 @@ export const mistakes: Mistake[] = [
   {
     title: 'a task that comes back from a dead worker is not put into the line again',
     road: 'any',
-    file: 'host/dispatch/dispatcher.js',
+    file: 'host/dispatch/returns.js',
     edits: [['this.#line.putBack(task)', 'void task']],
   },
   {
