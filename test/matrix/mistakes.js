@@ -10,15 +10,15 @@ export const mistakes = [
   },
   {
     title: 'a forced close lets run what waits',
-    file: 'host/pool/pool.js',
-    edits: [["this.#dispatcher.rejectWaiting(new PoolClosedError('forced'))", '0']],
+    file: 'host/pool/closing.js',
+    edits: [["dispatcher.rejectWaiting(new PoolClosedError('forced'))", '0']],
     cases: 'port / throws / uncancelled / lives / force queued',
     says: /subject: forced was due, it came to answer/,
   },
   {
     title: 'a close forgets the workers that still start',
     file: 'host/supervisor/supervisor.js',
-    edits: [['else\n                void this.giveUp(worker, error)', 'else\n                continue']],
+    edits: [['else\n            void this.giveUp(worker, error)', 'else\n            return']],
     cases: 'port / returns / signal starting / lives / force',
     says: /the thread of worker 1 is left|workers are left/,
   },

@@ -121,13 +121,8 @@ export const mistakes: Mistake[] = [
   },
   {
     title: 'the ticket of a cancelled task is given away while its handler runs',
-    file: 'host/dispatch/lane-road.js',
-    edits: [
-      [
-        'this.#live--;\n        return this.#workerWith(holder);',
-        'this.#live--; const worker = this.#workerWith(holder); this.#releaseSettled(task); return worker;',
-      ],
-    ],
+    file: 'host/dispatch/lane-retrieval.js',
+    edits: [['this.#load.condemn();', 'this.#load.condemn(); this.releaseSettled(task);']],
     plan: letEnd,
   },
   {
@@ -138,7 +133,7 @@ export const mistakes: Mistake[] = [
   },
   {
     title: 'a cancelled task keeps its weight when its handler has ended',
-    file: 'host/dispatch/lane-road.js',
+    file: 'host/dispatch/lane-retrieval.js',
     edits: [["if (phase === 'condemned' || phase === 'ended')", 'if (false)']],
     plan: letEnd,
   },

@@ -11,7 +11,7 @@ export const mistakes: Mistake[] = [
   {
     title: 'a task that comes back from a dead worker is not put into the line again',
     road: 'any',
-    file: 'host/dispatch/dispatcher.js',
+    file: 'host/dispatch/returns.js',
     edits: [['this.#line.putBack(task)', 'void task']],
   },
   {
@@ -30,7 +30,7 @@ export const mistakes: Mistake[] = [
     title: 'a close forgets the workers that still start',
     road: 'any',
     file: 'host/supervisor/supervisor.js',
-    edits: [['else\n                void this.giveUp(worker, error)', 'else\n                continue']],
+    edits: [['else\n            void this.giveUp(worker, error)', 'else\n            return']],
   },
   {
     title: 'a listener stays on the signal of a task that is settled',
@@ -41,7 +41,7 @@ export const mistakes: Mistake[] = [
   {
     title: 'a timer is left when the pool closes',
     road: 'any',
-    file: 'host/supervisor/supervisor.js',
+    file: 'host/supervisor/starts.js',
     edits: [['this.#afterPause?.cancel();', '']],
   },
   {
@@ -53,10 +53,10 @@ export const mistakes: Mistake[] = [
   {
     title: 'the end of a pool forgets the results that are being read',
     road: 'lane',
-    file: 'host/pool/pool.js',
+    file: 'host/pool/closing.js',
     edits: [
-      ['this.#dispatcher.rejectArriving(error);\n        const stopped', 'const stopped'],
-      ['this.#dispatcher.rejectArriving(error);\n            this.#cancellation', 'this.#cancellation'],
+      ['dispatcher.rejectArriving(error);\n        const stopped', 'const stopped'],
+      ['dispatcher.rejectArriving(error);\n        cancellation', 'cancellation'],
     ],
   },
 ]

@@ -37,7 +37,7 @@ export class Chooser {
     if (chosen !== null || task.state !== 'queued') return chosen
     if (this.#supervisor.trySpawn() !== null) return this.#askBalancer(this.#loadBalancer, task)
     // A balancer may let a task wait for something to happen. Where nothing will, it is asked for nothing.
-    const somethingWillHappen = inFlight > 0 || this.#supervisor.startingCount > 0
+    const somethingWillHappen = inFlight > 0 || this.#supervisor.crew.startingCount > 0
     return somethingWillHappen ? null : choosePlacement(task.isExclusive, workers)
   }
 

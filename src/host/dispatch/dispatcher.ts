@@ -7,16 +7,15 @@ import {
   type PoolError,
   type TaskCancelledError,
   WorkerExitError,
-  WorkerStartError,
 } from '../../shared/errors/pool-errors.js'
 import type { ToHost } from '../../shared/protocol/messages.js'
 import type { Timings } from '../observe/timings.js'
 import type { Worth } from '../observe/worth.js'
 import type { TaskQueue } from '../queue/task-queue.js'
 import type { LaneTasks } from '../supervisor/lane-tasks.js'
-import type { Death, Supervisor } from '../supervisor/supervisor.js'
+import type { Supervisor } from '../supervisor/supervisor.js'
+import type { Death } from '../supervisor/supervisor-listener.js'
 import type { WorkerHandle } from '../supervisor/worker-handle.js'
-import { AGAIN, type Retry } from '../task/retry.js'
 import type { Settler } from '../task/settle.js'
 import type { Task } from '../task/task.js'
 import { moveTask } from '../task/task-life.js'
@@ -28,11 +27,9 @@ import { Condemned } from './condemned.js'
 import type { HandlerTable } from './handler-table.js'
 import { LaneRoad } from './lane-road.js'
 import { PortRoad } from './port-road.js'
+import { Returns } from './returns.js'
 import type { Road } from './road.js'
 import { WaitingLine } from './waiting-line.js'
-
-/** A task whose workers die before they begin it is given up after so many. */
-const MOST_RETURNS = 5
 
 export interface DispatcherParts {
   clock: Clock
@@ -70,6 +67,7 @@ export class Dispatcher {
   readonly #onLeft: () => void
   readonly #line: WaitingLine
   readonly #road: Road
+  readonly #returns: Returns
   readonly #condemned: Condemned
   readonly #worth: Worth | null
   readonly #arrivals: Arrivals
@@ -96,7 +94,7 @@ export class Dispatcher {
       policy,
       handlers,
       errorClasses: parts.errorClasses,
-      runAgain: task => this.#runAgain(task),
+      runAgain: task => this.#returns.runAgain(task),
     })
     const common = { clock, supervisor, settler, line: this.#line, answers, worth }
     if (lane === null) {
@@ -114,6 +112,7 @@ export class Dispatcher {
         onRoom: () => this.#onRoom(),
       })
     }
+    this.#returns = new Returns(this.#road, this.#line, settler)
     this.#condemned = new Condemned({
       clock,
       supervisor,
@@ -234,7 +233,7 @@ export class Dispatcher {
       if (worker !== null) this.#condemned.add(worker, task, error)
     }
     // It may have been the last one that a worker stayed for.
-    if (this.#supervisor.hasLeaving) this.#supervisor.endThoseDone()
+    if (this.#supervisor.crew.hasLeaving) this.#supervisor.endThoseDone()
     // It may have been the one that the others waited behind.
     this.#onRoom()
   }
@@ -281,28 +280,25 @@ export class Dispatcher {
 
   onGivenUp(worker: WorkerHandle, error: PoolError): void {
     this.#condemned.forget(worker)
-    this.#giveBackTasks(worker, error, error instanceof PoolClosedError)
+    this.#returns.fromLost(worker, error, error instanceof PoolClosedError)
     queueMicrotask(() => this.#onRoom())
   }
 
-  /** The worker is to leave: what it has not begun goes back to where it stood, except what was given away to it. */
   onLeaving(worker: WorkerHandle): void {
-    const returned = [...this.#road.unbegun(worker)]
-    for (const task of returned) moveTask(task, 'queued')
-    if (returned.length > 0) this.#recall(returned)
+    this.#returns.fromLeaving(worker)
     queueMicrotask(() => this.#onRoom())
   }
 
   /** The thread of a worker that was given up has ended: what it still had claimed is sure only now. */
   onGone(worker: WorkerHandle): void {
-    this.#giveBackTasks(worker, new WorkerExitError(worker.id, 1), true)
+    this.#returns.fromLost(worker, new WorkerExitError(worker.id, 1), true)
     this.#onRoom()
   }
 
   /** True when some caller was told of the death. */
   onLost(worker: WorkerHandle, death: Death): boolean {
     this.#condemned.forget(worker)
-    const toldByDeath = this.#giveBackTasks(worker, death.error, true)
+    const toldByDeath = this.#returns.fromLost(worker, death.error, true)
     const toldByPump = this.pump()
     this.#onLeft()
     return toldByDeath || toldByPump
@@ -313,50 +309,6 @@ export class Dispatcher {
     this.#onLeft()
   }
 
-  /**
-   * The worker is gone, or will be: what it had begun fails with `error`, what it had not goes back to where it stood. What
-   * it has answered waits for that answer until the worker's end is sure.
-   */
-  #giveBackTasks(worker: WorkerHandle, error: unknown, isSure: boolean): boolean {
-    let wasTold = false
-    const returned: Task[] = []
-    for (const { task, wasBegun, wasLoading } of this.#road.leftBehind(worker, isSure)) {
-      if (!wasBegun && task.canBePostedAgain && ++task.returns <= MOST_RETURNS) {
-        moveTask(task, 'queued')
-        returned.push(task)
-        continue
-      }
-      if (wasBegun) moveTask(task, 'running')
-      const reason = this.#endOf(worker, task, error, wasBegun, wasLoading)
-      const verdict = wasBegun && task.retry !== null ? afterDeath(task.retry, reason) : reason
-      if (verdict === AGAIN) {
-        moveTask(task, 'queued')
-        returned.push(task)
-        continue
-      }
-      wasTold = true
-      if (error instanceof PoolClosedError) this.#settler.cutOff(task, error)
-      else this.#settler.reject(task, verdict)
-    }
-    if (returned.length > 0) this.#recall(returned)
-    return wasTold
-  }
-
-  /** The handler failed, and the task's `retry` lets it run once more. */
-  #runAgain(task: Task): void {
-    moveTask(task, 'queued')
-    this.#recall([task])
-  }
-
-  /** Puts tasks back to where they stood, and those that come after them too, since these must not start before. */
-  #recall(returned: Task[]): void {
-    for (const task of this.#road.recall(Number.POSITIVE_INFINITY)) {
-      moveTask(task, 'queued')
-      returned.push(task)
-    }
-    for (const task of returned) this.#line.putBack(task)
-  }
-
   /** Every task without a sure place with a worker, in order, taken out of where it waits. */
   *#waitingTasks(): Generator<Task> {
     for (const task of this.#road.recall(this.#road.ahead)) {
@@ -365,13 +317,6 @@ export class Dispatcher {
     }
     if (this.#placing?.state === 'queued') yield this.#placing
     yield* this.#line.drain()
-  }
-
-  #endOf(worker: WorkerHandle, task: Task, error: unknown, wasBegun: boolean, wasLoading: boolean): unknown {
-    if (error instanceof PoolClosedError) return error
-    if (!wasBegun)
-      return new WorkerExitError(worker.id, error instanceof WorkerExitError ? error.exitCode : 1, error)
-    return wasLoading ? new WorkerStartError(worker.id, task, 'load', error) : error
   }
 
   /** With no worker alive and none to be had for now, waiting would be for ever. */
@@ -385,9 +330,4 @@ export class Dispatcher {
     this.#onLeft()
     return true
   }
-}
-
-/** The end of the pool is the end of all its tasks. */
-function afterDeath(retry: Retry, reason: unknown): unknown {
-  return reason instanceof PoolClosedError ? reason : retry.afterDeath(reason)
 }

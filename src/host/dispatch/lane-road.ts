@@ -3,8 +3,6 @@
 // port of whoever claims it: so all tasks start in one order.
 import type { Clock } from '../../shared/base/clock.js'
 import type { Encoder } from '../../shared/codec/encoder.js'
-import { causeOfRefusal, findUnsendable, refuseDetached } from '../../shared/errors/clone-path.js'
-import { NotCloneableError } from '../../shared/errors/pool-errors.js'
 import { HostBell } from '../../shared/lane/doorbell.js'
 import { LARGEST_VALUE_BYTES } from '../../shared/lane/layout.js'
 import { PayloadRoom } from '../../shared/lane/payload-room.js'
@@ -22,6 +20,9 @@ import { moveTask } from '../task/task-life.js'
 import type { Progress } from '../task/time-limits.js'
 import type { Answers } from './answers.js'
 import { deskOf, LaneCollector } from './lane-collector.js'
+import { LaneLoad } from './lane-load.js'
+import { LanePayloads } from './lane-payloads.js'
+import { LaneRetrieval } from './lane-retrieval.js'
 import { Lookout } from './lookout.js'
 import type { LeftTask, Road } from './road.js'
 import { soleTaker } from './sole-taker.js'
@@ -51,46 +52,47 @@ export class LaneRoad implements Road {
   readonly #encoder: Encoder
   readonly #lookout: Lookout
   readonly #collector: LaneCollector
-  /** Tasks in the lane or with a worker, neither answered nor cancelled. */
-  #live = 0
-  /** Tasks on offer whose payload was sent to a worker still starting. */
-  readonly #early = new Set<Task>()
-  /** What these take of the slots: one that runs alone takes all of a worker. */
-  #weight = 0
+  readonly #load: LaneLoad
+  readonly #payloads: LanePayloads
+  readonly #retrieval: LaneRetrieval
 
   constructor(parts: LaneRoadParts) {
+    const { tasks, settler } = parts
+    const { layout, lane } = tasks
+    const { crew } = parts.supervisor
     this.#parts = parts
-    this.#tasks = parts.tasks
-    const { layout, lane } = parts.tasks
+    this.#tasks = tasks
     this.#room = new PayloadRoom(layout.payloads, lane)
     this.#encoder = encoderFor(layout)
-    this.#collector = new LaneCollector({ ...parts, onFree: task => this.#forget(task) })
+    this.#load = new LaneLoad(crew, parts.slotsPerWorker)
+    this.#collector = new LaneCollector({ ...parts, onFree: task => this.#load.remove(task) })
+    this.#payloads = new LanePayloads(tasks, settler, this.#collector)
+    this.#retrieval = new LaneRetrieval(tasks, this.#load, this.#payloads, crew)
     this.#lookout = new Lookout({
       clock: parts.clock,
       bell: new HostBell(layout),
-      mayPoll: () => parts.supervisor.mayPoll,
+      mayPoll: () => crew.mayPoll,
       collect: () => this.#collector.collect(),
       hasAnswers: () => this.#collector.hasAnswers,
-      isWaiting: () => this.#live > 0,
-      backlogMs: () => (this.#tasks.lane.unclaimed * this.#collector.lastRunMs) / (this.#slots || 1),
+      isWaiting: () => this.#load.isAny,
+      backlogMs: () => (lane.unclaimed * this.#collector.lastRunMs) / (this.#load.slots || 1),
     })
   }
 
   get inFlight(): number {
-    return this.#live - this.ahead
+    return this.#load.inFlight
   }
 
   get ahead(): number {
-    const beyond = this.#weight - this.#slots
-    return beyond <= 0 ? 0 : Math.min(beyond, this.#live)
+    return this.#load.ahead
   }
 
   get occupied(): number {
-    return Math.min(this.#weight, this.#slots)
+    return this.#load.occupied
   }
 
   get queueSize(): number {
-    return this.#parts.line.size + this.ahead
+    return this.#parts.line.size + this.#load.ahead
   }
 
   get mayPassOthers(): boolean {
@@ -103,20 +105,20 @@ export class LaneRoad implements Road {
 
   placeNext(): boolean {
     const { line } = this.#parts
-    if (this.#early.size > 0) this.#recallForReady()
+    if (this.#load.early.size > 0) this.#recallForReady()
     if (line.size === 0 || !this.#tasks.lane.hasRoom) return false
     // Where a better one may still come before it, a task stays in the line until there is a place for it.
-    const free = line.isFirstInFirstOut ? Number.POSITIVE_INFINITY : this.#slots - this.#weight
+    const free = line.isFirstInFirstOut ? Number.POSITIVE_INFINITY : this.#load.freeSlots
     if (free <= 0) return false
     const task = line.peek()
-    if (task === null || this.#weightOf(task) > free || !this.#place(task)) return false
+    if (task === null || this.#load.weightOf(task) > free || !this.#place(task)) return false
     line.take(task)
     return true
   }
 
   afterPlacing(): void {
     const { supervisor, line } = this.#parts
-    while (supervisor.maySpawn && line.size + this.ahead > 0 && supervisor.trySpawn() !== null) {
+    while (supervisor.maySpawn && line.size + this.#load.ahead > 0 && supervisor.trySpawn() !== null) {
       // What had to wait in the line for a place has one now.
       while (this.placeNext());
     }
@@ -125,7 +127,7 @@ export class LaneRoad implements Road {
 
   onReady(worker: WorkerHandle): void {
     worker.idleSince = this.#parts.clock.now()
-    for (const task of this.#tasks.assignedTo(worker.id)) this.#early.delete(task)
+    for (const task of this.#tasks.assignedTo(worker.id)) this.#load.early.delete(task)
   }
 
   onMessage(worker: WorkerHandle, message: ToHost): boolean {
@@ -140,7 +142,7 @@ export class LaneRoad implements Road {
         this.#lookout.onBell()
         return true
       case 'send':
-        this.#send(worker, message.slot, message.taskId)
+        this.#onClaimed(worker, message.slot, message.taskId)
         return false
       case 'done':
       case 'failed':
@@ -160,20 +162,7 @@ export class LaneRoad implements Road {
   }
 
   abandon(task: Task): WorkerHandle | null {
-    if (this.takeBack(task)) {
-      moveTask(task, 'queued')
-      return null
-    }
-    const { tickets } = this.#tasks
-    const holder = tickets.holderOf(task.slot)
-    if (!tickets.condemn(task.slot, holder)) {
-      // Its answer is under way, and will find a task that is settled.
-      this.#forget(task)
-      return null
-    }
-    // It keeps its slot, and so its weight.
-    this.#live--
-    return this.#workerWith(holder)
+    return this.#retrieval.abandon(task)
   }
 
   stillRuns({ id }: WorkerHandle, task: Task): boolean {
@@ -199,82 +188,22 @@ export class LaneRoad implements Road {
   }
 
   takeBack(task: Task): boolean {
-    const { tickets } = this.#tasks
-    for (;;) {
-      const phase = tickets.phaseOf(task.slot)
-      if (phase !== 'offered' && phase !== 'claimed') return false
-      if (phase === 'offered' ? this.#takeOffer(task) : this.#takeClaim(task)) return true
-    }
+    return this.#retrieval.takeBack(task)
   }
 
-  *leftBehind(worker: WorkerHandle, isSure: boolean): Generator<LeftTask> {
+  leftBehind(worker: WorkerHandle, isSure: boolean): Iterable<LeftTask> {
     if (isSure) this.#lookout.onWorkerGone()
     // What it has answered is answered.
     this.#collector.collectFrom(worker, Number.POSITIVE_INFINITY)
-    for (const task of this.#tasks.assignedTo(worker.id)) {
-      if (task.state === 'settled') {
-        this.#releaseSettled(task)
-      } else if (this.takeBack(task)) {
-        yield { task, wasBegun: false, wasLoading: false }
-      } else {
-        const { tickets } = this.#tasks
-        const phase = tickets.phaseOf(task.slot)
-        // An answer that is on its way arrives before the news of the end. None is given from now on: the handler may run on,
-        // and a task that is to run again keeps its number, and mostly its ticket.
-        if (!isSure && !tickets.condemn(task.slot, worker.id)) continue
-        this.#release(task)
-        yield { task, wasBegun: true, wasLoading: phase === 'loading' }
-      }
-    }
+    return this.#retrieval.leftBehind(worker, isSure)
   }
 
-  *unbegun(worker: WorkerHandle): Generator<Task> {
-    const { tickets } = this.#tasks
-    const assigned = this.#tasks.assignedTo(worker.id)
-    // Nothing on offer is for this worker alone: it need claim no more. Dismiss first, search afterwards.
-    if (!assigned.some(task => isGivenAway(task) && tickets.phaseOf(task.slot) === 'offered')) {
-      worker.holding.dismiss()
-    }
-    for (const task of this.#tasks.assignedTo(worker.id)) {
-      if (task.state !== 'settled' && !isGivenAway(task) && this.takeBack(task)) yield task
-    }
+  unbegun(worker: WorkerHandle): Iterable<Task> {
+    return this.#retrieval.unbegun(worker)
   }
 
   recall(most: number): Iterable<Task> {
-    if (most === 0) return []
-    const { lane } = this.#tasks
-    const recalled: Task[] = []
-    // The last first: a worker that claims meanwhile must not find a task whose older ones are gone.
-    for (const task of this.#tasks.unclaimed().slice(-most).reverse()) {
-      // What was given away with its ticket cannot come back; what a worker claims meanwhile does not.
-      const isSent = lane.addresseeOf(task.slot) !== 0 && !task.canBePostedAgain
-      if (!isSent && this.#takeOffer(task)) recalled.push(task)
-    }
-    return recalled.reverse()
-  }
-
-  #takeOffer(task: Task): boolean {
-    const { lane } = this.#tasks
-    const addressee = lane.addresseeOf(task.slot)
-    if (!lane.takeBack(task.slot)) return false
-    this.#drop(task, addressee)
-    return true
-  }
-
-  #takeClaim(task: Task): boolean {
-    const { tickets } = this.#tasks
-    const holder = tickets.holderOf(task.slot)
-    if (!tickets.takeBackFrom(task.slot, holder)) return false
-    this.#drop(task, holder)
-    return true
-  }
-
-  /** The task was taken back; a worker that has its payload, or waits for it, is told. */
-  #drop(task: Task, workerId: number): void {
-    if (this.#tasks.lane.isByPort(task.slot)) {
-      this.#workerWith(workerId)?.link?.post({ kind: 'drop', slot: task.slot, taskId: task.id })
-    }
-    this.#release(task)
+    return this.#retrieval.recall(most)
   }
 
   /**
@@ -283,13 +212,14 @@ export class LaneRoad implements Road {
    */
   #recallForReady(): void {
     const { line, supervisor } = this.#parts
+    const { early } = this.#load
     const offers = this.#tasks.unclaimed()
     const [first] = offers
-    if (first === undefined || !this.#early.has(first)) return
+    if (first === undefined || !early.has(first)) return
     const ready = supervisor.workers.filter(worker => worker.isReady)
     if (choosePlacement(first.isExclusive, ready) === null) return
     const addressed = offers.filter(task => this.#tasks.lane.addresseeOf(task.slot) !== 0)
-    const own = new Set(addressed.filter(task => !this.#early.has(task)))
+    const own = new Set(addressed.filter(task => !early.has(task)))
     const recalled = [...this.recall(Number.POSITIVE_INFINITY)]
     for (const task of recalled) moveTask(task, 'queued')
     for (const task of recalled) if (!own.has(task) || !this.#place(task)) line.putBack(task)
@@ -330,19 +260,11 @@ export class LaneRoad implements Road {
   /** The payload goes along at once where it is clear who can claim the ticket. */
   #placeByPort(task: Task, flags: number): boolean {
     const worker = this.#mayBeCertain ? soleTaker(task, this.#tasks, this.#parts.supervisor) : null
-    if (worker !== null) {
-      const slot = this.#tasks.lane.nextTicket
-      const wasSent = this.#sendPayload(worker, task, slot)
-      // It cannot be sent, or a getter has cancelled it or closed the pool.
-      if (task.state !== 'queued') {
-        if (wasSent) worker.link!.post({ kind: 'drop', slot, taskId: task.id })
-        return true
-      }
-    }
+    if (worker !== null && !this.#payloads.sendAhead(worker, task)) return true
     this.#post(task, flags | BY_PORT, 0, 0, 0, worker?.id)
     if (worker === null) return true
     // It may have looked, and gone to sleep, between its payload and the ticket; nobody else can take this one.
-    if (!worker.isReady) this.#early.add(task)
+    if (!worker.isReady) this.#load.early.add(task)
     else if (deskOf(worker).bell.ring()) worker.link!.post(BELL)
     return true
   }
@@ -352,8 +274,7 @@ export class LaneRoad implements Road {
     moveTask(task, 'assigned')
     if (addressee === 0) task.ordinal = 0
     this.#tasks.post(task, { taskId, handlerId, flags, from, to, int, addressee })
-    this.#live++
-    this.#weight += this.#weightOf(task)
+    this.#load.add(task)
     this.#lookout.expect(task.createdAt)
   }
 
@@ -363,36 +284,11 @@ export class LaneRoad implements Road {
   }
 
   /** The worker has claimed a ticket whose payload was not sent along. */
-  #send(worker: WorkerHandle, ticket: number, taskId: number): void {
-    const task = this.#tasks.at(ticket, taskId)
-    if (task === null || task.state === 'settled') return
-    if (!this.#tasks.tickets.isClaimedBy(ticket, worker.id)) return
-    if (this.#sendPayload(worker, task, ticket)) {
-      // A getter has cancelled it, before the payload was on its way.
-      if (!this.#tasks.tickets.isClaimedBy(ticket, worker.id)) {
-        worker.link!.post({ kind: 'drop', slot: ticket, taskId })
-      }
-      return
-    }
-    if (this.#tasks.at(ticket, taskId) === task) this.takeBack(task)
+  #onClaimed(worker: WorkerHandle, ticket: number, taskId: number): void {
+    const unsendable = this.#payloads.onClaimed(worker, ticket, taskId)
+    if (unsendable === null) return
+    if (this.#tasks.at(ticket, taskId) === unsendable) this.takeBack(unsendable)
     this.#parts.onRoom()
-  }
-
-  /** False when it cannot be sent; then the caller was told. */
-  #sendPayload(worker: WorkerHandle, task: Task, ticket: number): boolean {
-    const { id: taskId, handlerId, filename, name, payload, transferList } = task
-    const handler = this.#collector.isAnnounced(handlerId) ? null : { filename, name }
-    try {
-      refuseDetached(transferList)
-      worker.link!.post({ kind: 'run', taskId, slot: ticket, handlerId, handler, payload }, transferList)
-      task.ordinal = ++worker.posted
-      return true
-    } catch (failure) {
-      const path = findUnsendable(payload, transferList)
-      const cause = causeOfRefusal(failure, payload, transferList)
-      if (!isSettled(task)) this.#parts.settler.reject(task, new NotCloneableError(path, cause))
-      return false
-    }
   }
 
   #onUnreadablePayload(worker: WorkerHandle, ordinal: number): boolean {
@@ -407,7 +303,7 @@ export class LaneRoad implements Road {
     const task = this.#tasks.at(ticket, taskId)
     if (task === null) return false
     worker.answers++
-    this.#releaseSettled(task)
+    this.#retrieval.releaseSettled(task)
     return true
   }
 
@@ -425,56 +321,4 @@ export class LaneRoad implements Road {
       if (this.#parts.slotsPerWorker === 1) unclaimed--
     }
   }
-
-  #release(task: Task): void {
-    this.#tasks.release(task)
-    this.#forget(task)
-  }
-
-  /** Of a task that was cancelled; while its handler ran it kept its weight. */
-  #releaseSettled(task: Task): void {
-    const phase = this.#tasks.tickets.phaseOf(task.slot)
-    if (phase === 'condemned' || phase === 'ended') this.#weight -= this.#weightOf(task)
-    this.#tasks.release(task)
-  }
-
-  #forget(task: Task): void {
-    if (this.#early.size > 0) this.#early.delete(task)
-    this.#live--
-    this.#weight -= this.#weightOf(task)
-  }
-
-  #weightOf(task: Task): number {
-    return task.isExclusive ? this.#parts.slotsPerWorker : 1
-  }
-
-  get #slots(): number {
-    const { supervisor, slotsPerWorker } = this.#parts
-    const slots = supervisor.takers * slotsPerWorker
-    return supervisor.hasLeaving ? slots + this.#slotsOfLeaving : slots
-  }
-
-  /** A worker that takes no more still has the slots that it fills. */
-  get #slotsOfLeaving(): number {
-    let slots = 0
-    for (const worker of this.#parts.supervisor.workers) {
-      if (!worker.isLeaving) continue
-      slots += worker.slots > 1 && worker.isExclusive ? worker.slots : worker.usage
-    }
-    return slots
-  }
-
-  #workerWith(id: number): WorkerHandle | null {
-    return this.#parts.supervisor.workers.find(worker => worker.id === id) ?? null
-  }
-}
-
-/** Its payload was moved to a worker, so that no other can have it. */
-function isGivenAway(task: Task): boolean {
-  return !task.canBePostedAgain && task.ordinal > 0
-}
-
-/** A getter may have cancelled it meanwhile. */
-function isSettled(task: Task): boolean {
-  return task.state === 'settled'
 }

@@ -4,8 +4,9 @@
 import type { BackendKind } from '../backend/backend.js'
 import type { Timings } from '../observe/timings.js'
 import type { Admission, Load } from '../queue/admission.js'
-import type { WorkerIds } from '../supervisor/supervisor.js'
+import type { WorkerIds } from '../supervisor/starts.js'
 import type { CloseOptions, CloseReport } from './closing.js'
+import type { Figures } from './figures.js'
 import type { PoolSettings } from './options.js'
 import type { Pool } from './pool.js'
 
@@ -20,6 +21,8 @@ export interface Annex {
   pool: Pool
   /** What waits and runs there. */
   load: Load
+  /** What is counted there. */
+  figures: Figures
 }
 
 export class Annexes {
@@ -42,6 +45,10 @@ export class Annexes {
 
   get opened(): Pool[] {
     return [...this.#opened.values()].map(annex => annex.pool)
+  }
+
+  get figures(): Figures[] {
+    return [...this.#opened.values()].map(annex => annex.figures)
   }
 
   /** The annex where a call with these options is at home; `null`: the pool itself, which also judges bad options. */

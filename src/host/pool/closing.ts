@@ -1,7 +1,16 @@
-// The end of a pool: what a caller may say of it, and what is kept while it is under way.
-import type { Timer } from '../../shared/base/clock.js'
-import { InvalidTaskError } from '../../shared/errors/pool-errors.js'
+// The end of a pool: what a caller may say of it, and how it goes from the first word of it until all have ended.
+import type { Clock, Timer } from '../../shared/base/clock.js'
+import { InvalidTaskError, PoolClosedError } from '../../shared/errors/pool-errors.js'
+import type { Dispatcher } from '../dispatch/dispatcher.js'
+import type { Counters } from '../observe/counters.js'
+import type { Admission } from '../queue/admission.js'
+import type { Supervisor } from '../supervisor/supervisor.js'
+import type { Cancellation } from '../task/cancellation.js'
+import type { Settler } from '../task/settle.js'
+import type { Annexes } from './annexes.js'
 import { describe } from './describe-value.js'
+import type { Liveness } from './liveness.js'
+import { movePool, type PoolState } from './pool-life.js'
 
 export interface CloseOptions {
   /** Rejects the tasks that wait with `PoolClosedError` instead of running them. Default `false`. */
@@ -15,18 +24,105 @@ export interface CloseReport {
   timedOut: boolean
 }
 
-/** A close under way. */
-export class Closing {
-  readonly done: Promise<CloseReport>
-  resolve!: (report: CloseReport) => void
-  limit: Timer | null = null
-  isShuttingDown = false
-  timedOut = false
+export interface ClosingParts {
+  clock: Clock
+  /** Milliseconds. */
+  closeTimeout: number
+  life: { state: PoolState }
+  liveness: Liveness
+  counters: Counters
+  admission: Admission
+  dispatcher: Dispatcher
+  supervisor: Supervisor
+  cancellation: Cancellation
+  settler: Settler
+  annexes: Annexes | null
+  onClosed: () => void
+}
 
-  constructor() {
-    this.done = new Promise(resolve => {
-      this.resolve = resolve
+/** An end under way: from now on the pool takes no more. */
+export class Closing {
+  readonly #parts: ClosingParts
+  readonly #done: Promise<CloseReport>
+  #resolve!: (report: CloseReport) => void
+  readonly #limit: Timer
+  #isShuttingDown = false
+  #timedOut = false
+
+  constructor(parts: ClosingParts) {
+    const { clock, closeTimeout, life, liveness, admission, supervisor } = parts
+    this.#parts = parts
+    this.#done = new Promise(resolve => {
+      this.#resolve = resolve
     })
+    movePool(life, 'closing')
+    liveness.onBusy()
+    admission.close()
+    supervisor.keepNoMinimum(new PoolClosedError('closed'))
+    this.#limit = clock.after(closeTimeout, () => this.#onLimit())
+  }
+
+  /** The tasks that the pool has taken come first; with `force` those that wait are rejected. */
+  close(force: boolean): Promise<CloseReport> {
+    const { annexes, dispatcher } = this.#parts
+    annexes?.close({ force })
+    if (force) dispatcher.rejectWaiting(new PoolClosedError('forced'))
+    this.finishIfIdle()
+    return this.#done
+  }
+
+  /** At once. */
+  destroy(): Promise<CloseReport> {
+    const { annexes, supervisor } = this.#parts
+    annexes?.destroy()
+    this.#shutDown(new PoolClosedError('destroyed'))
+    this.#limit.cancel()
+    // Also those that a close() lets run their teardown.
+    void supervisor.stop(new PoolClosedError('destroyed'))
+    return this.#done
+  }
+
+  /** The handlers of cancelled tasks get their time as well. */
+  finishIfIdle(): void {
+    const { counters, dispatcher } = this.#parts
+    if (counters.pending === 0 && !dispatcher.hasCondemned)
+      this.#shutDown(new PoolClosedError('destroyed'), true)
+  }
+
+  #onLimit(): void {
+    if (this.#isShuttingDown) this.#timedOut = this.#parts.supervisor.cutOffTeardowns()
+    else {
+      this.#timedOut = true
+      this.#shutDown(new PoolClosedError('timeout'))
+    }
+  }
+
+  /** Rejects what is left and ends the workers; the one way to `closed`. */
+  #shutDown(error: PoolClosedError, isPlanned = false): void {
+    if (this.#isShuttingDown) return
+    this.#isShuttingDown = true
+    if (!isPlanned) this.#limit.cancel()
+    const { annexes, dispatcher, supervisor } = this.#parts
+    dispatcher.rejectWaiting(error)
+    dispatcher.rejectArriving(error)
+    const stopped = isPlanned ? supervisor.finish(error) : supervisor.stop(error)
+    dispatcher.rejectWaiting(error)
+    void Promise.all([annexes?.ended(), stopped]).then(([annexed]) => this.#onAllEnded(error, annexed))
+  }
+
+  #onAllEnded(error: PoolClosedError, annexed: CloseReport | undefined): void {
+    const { cancellation, dispatcher, life, liveness, settler, onClosed } = this.#parts
+    this.#limit.cancel()
+    // What a worker gave with its last breath may be here since.
+    dispatcher.rejectWaiting(error)
+    dispatcher.rejectArriving(error)
+    cancellation.end()
+    movePool(life, 'closed')
+    liveness.end()
+    const cutOff = settler.cutOffCount
+    if (annexed === undefined) this.#resolve({ cutOff, timedOut: this.#timedOut })
+    else this.#resolve({ cutOff: cutOff + annexed.cutOff, timedOut: this.#timedOut || annexed.timedOut })
+    onClosed()
   }
 }
 

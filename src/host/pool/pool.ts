@@ -12,10 +12,11 @@ import {
 import type { Backend, BackendKind } from '../backend/backend.js'
 import { Dispatcher } from '../dispatch/dispatcher.js'
 import { Counters } from '../observe/counters.js'
-import { type PoolHistogram, poolHistogram, Timings } from '../observe/timings.js'
-import { type HandlerStats, Worth } from '../observe/worth.js'
+import { type PoolHistogram, Timings } from '../observe/timings.js'
+import { Worth } from '../observe/worth.js'
 import { Admission } from '../queue/admission.js'
-import { Supervisor, type WorkerIds } from '../supervisor/supervisor.js'
+import type { WorkerIds } from '../supervisor/starts.js'
+import { Supervisor } from '../supervisor/supervisor.js'
 import type { WorkerView } from '../supervisor/worker-handle.js'
 import { Cancellation } from '../task/cancellation.js'
 import { Settler } from '../task/settle.js'
@@ -26,10 +27,11 @@ import { anotherQueue } from './backend-options.js'
 import { withCallerStack } from './caller-stack.js'
 import { type CloseOptions, type CloseReport, Closing, checkCloseOptions } from './closing.js'
 import { closeOnSignals } from './closing-signals.js'
+import { Figures } from './figures.js'
 import type { HandlerName, PayloadOf, ResultOf } from './handler-types.js'
 import { Liveness } from './liveness.js'
 import { type PoolOptions, type PoolSettings, resolveOptions } from './options.js'
-import { movePool, type PoolState } from './pool-life.js'
+import type { PoolState } from './pool-life.js'
 import { type RunOptions, resolveRun } from './run-options.js'
 import { durationStats, type PoolStats, workerStats } from './stats.js'
 import { Transport } from './transport.js'
@@ -57,11 +59,9 @@ export interface PoolParts {
 export class Pool<Module = any> extends EventEmitter<PoolEvents> {
   readonly #settings: PoolSettings
   readonly #clock: Clock
-  readonly #startedAt: number
   readonly #counters = new Counters()
   readonly #timings: Timings | null
-  readonly #worth: Worth | null
-  readonly #histogram: PoolHistogram
+  readonly #figures: Figures
   readonly #settler: Settler
   readonly #cancellation: Cancellation
   readonly #supervisor: Supervisor
@@ -88,15 +88,13 @@ export class Pool<Module = any> extends EventEmitter<PoolEvents> {
     this.#settings = settings
     this.#withCallerStack = settings.callerStack
     this.#clock = clock
-    this.#startedAt = clock.now()
     this.#liveness = new Liveness(
       clock,
       () => this.#counters.pending > 0 || this.#closing !== null || this.#replacing > 0,
     )
     this.#timings = house !== undefined ? house.timings : settings.recordTiming ? new Timings() : null
-    this.#histogram = poolHistogram(this.#timings)
     const warnings = settings.worthWarnings ? new WorthWarnings(settings.concurrentTasksPerWorker) : null
-    this.#worth = settings.recordTiming ? new Worth(handler => warnings?.consider(handler)) : null
+    const worth = settings.recordTiming ? new Worth(handler => warnings?.consider(handler)) : null
     this.#settler = new Settler({ onSettled: (task, wasAssigned) => this.#onSettled(task, wasAssigned) })
     this.#cancellation = new Cancellation({
       clock,
@@ -134,7 +132,7 @@ export class Pool<Module = any> extends EventEmitter<PoolEvents> {
       supervisor: this.#supervisor,
       settler: this.#settler,
       timings: this.#timings,
-      worth: this.#worth,
+      worth,
       queue: settings.queue,
       loadBalancer: settings.loadBalancer,
       handlers: this.#transport.handlers,
@@ -144,7 +142,7 @@ export class Pool<Module = any> extends EventEmitter<PoolEvents> {
       slotsPerWorker: settings.concurrentTasksPerWorker,
       decodeSliceMs: settings.decodeSliceMs,
       cancelGraceMs: settings.cancelGrace,
-      onCondemnedGone: () => queueMicrotask(() => this.#finishIfIdle()),
+      onCondemnedGone: () => queueMicrotask(() => this.#closing?.finishIfIdle()),
       onLeft: () => this.#admission.onLeft(),
       onQueueFailure: failure => this.#tellError(failure),
     })
@@ -152,10 +150,20 @@ export class Pool<Module = any> extends EventEmitter<PoolEvents> {
       settings.handlers === null
         ? null
         : new Annexes(settings, kind => this.#openAnnex(kind, options!, clock, workerIds))
+    const slots = this.#slots * (1 + (this.#annexes?.count ?? 0))
+    this.#figures = new Figures({
+      clock,
+      counters: this.#counters,
+      timings: this.#timings,
+      worth,
+      dispatcher: this.#dispatcher,
+      annexes: this.#annexes,
+      slots,
+    })
     const load = this.#annexes === null ? this.#dispatcher : this.#annexes.loadWith(this.#dispatcher)
     this.#admission =
       house?.admission ??
-      new Admission(settings.maxQueue, this.#allSlots, clock, load, {
+      new Admission(settings.maxQueue, slots, clock, load, {
         onDrain: () => this.#tell('drain'),
         onNeedsDrain: () => this.#tell('needsDrain'),
       })
@@ -212,21 +220,13 @@ export class Pool<Module = any> extends EventEmitter<PoolEvents> {
   async close(options: CloseOptions = {}): Promise<CloseReport> {
     const { force = false } = checkCloseOptions(options)
     this.#closing ??= this.#beginClosing()
-    this.#annexes?.close({ force })
-    if (force) this.#dispatcher.rejectWaiting(new PoolClosedError('forced'))
-    this.#finishIfIdle()
-    return await this.#closing.done
+    return await this.#closing.close(force)
   }
 
   /** Rejects all tasks with `PoolClosedError` and ends all workers, at once. Calling it again is no error. */
   async destroy(): Promise<void> {
     this.#closing ??= this.#beginClosing()
-    this.#annexes?.destroy()
-    this.#shutDown(new PoolClosedError('destroyed'))
-    this.#closing.limit?.cancel()
-    // Also those that a close() lets run their teardown.
-    void this.#supervisor.stop(new PoolClosedError('destroyed'))
-    await this.#closing.done
+    await this.#closing.destroy()
   }
 
   /**
@@ -267,22 +267,21 @@ export class Pool<Module = any> extends EventEmitter<PoolEvents> {
 
   /** Tasks that ended after a worker had them, whatever the outcome. */
   get completed(): number {
-    return this.#sum(this.#counters.completed, annex => annex.completed)
+    return this.#figures.completed
   }
 
   /** Milliseconds since construction. */
   get duration(): number {
-    return this.#clock.now() - this.#startedAt
+    return this.#figures.durationMs
   }
 
   /** 0 to 1: the time tasks ran, of the time that all workers had. 0 with `recordTiming: false`. */
   get utilization(): number {
-    if (this.#timings === null || this.duration === 0) return 0
-    return Math.min(this.#timings.totalRunMs / (this.duration * this.#allSlots), 1)
+    return this.#figures.utilization
   }
 
   get histogram(): PoolHistogram {
-    return this.#histogram
+    return this.#figures.histogram
   }
 
   get minThreads(): number {
@@ -314,14 +313,12 @@ export class Pool<Module = any> extends EventEmitter<PoolEvents> {
       state: this.#life.state,
       durationMs: this.duration,
       utilization: this.utilization,
-      tasks: {
-        ...this.#taskCounts(),
-      },
+      tasks: this.#figures.tasks,
       queue: { size: this.queueSize, limit: this.maxQueue, needsDrain: this.needsDrain },
       workers: this.workers.map(workerStats),
       waitTime: durationStats(this.#timings?.waitTime),
       runTime: durationStats(this.#timings?.runTime),
-      handlers: this.#handlerStats(),
+      handlers: this.#figures.handlers,
       backend: this.#settings.backend,
       transport: this.#transport.name,
       transportReason: this.#transport.reason,
@@ -341,25 +338,6 @@ export class Pool<Module = any> extends EventEmitter<PoolEvents> {
     }
   }
 
-  #taskCounts(): PoolStats['tasks'] {
-    const { waiting, inFlight, arriving } = this.#dispatcher
-    const counts = { ...this.#counters.snapshot(), waiting, inFlight: inFlight + arriving }
-    for (const annex of this.#annexes?.opened ?? []) {
-      const others = annex.#taskCounts()
-      for (const key of Object.keys(counts) as (keyof typeof counts)[]) counts[key] += others[key]
-    }
-    return counts
-  }
-
-  #handlerStats(): HandlerStats[] {
-    const own = this.#worth?.handlers ?? []
-    return own.concat(...(this.#annexes?.opened ?? []).map(annex => annex.#handlerStats()))
-  }
-
-  #sum(own: number, of: (annex: Pool) => number): number {
-    return (this.#annexes?.opened ?? []).reduce((total, annex) => total + of(annex), own)
-  }
-
   #openAnnex(backend: BackendKind, options: PoolOptions, clock: Clock, workerIds: WorkerIds): Annex {
     const own: PoolOptions = {
       ...options,
@@ -376,12 +354,7 @@ export class Pool<Module = any> extends EventEmitter<PoolEvents> {
     annex.on('message', (value, worker) => this.emit('message', value, worker))
     annex.on('workerCreate', worker => this.emit('workerCreate', worker))
     annex.on('workerDestroy', worker => this.emit('workerDestroy', worker))
-    return { pool: annex, load: annex.#dispatcher }
-  }
-
-  /** Of all backends. */
-  get #allSlots(): number {
-    return this.#slots * (1 + (this.#annexes?.count ?? 0))
+    return { pool: annex, load: annex.#dispatcher, figures: annex.#figures }
   }
 
   get #slots(): number {
@@ -429,55 +402,26 @@ export class Pool<Module = any> extends EventEmitter<PoolEvents> {
     this.#counters.onSettled(task.outcome!, wasAssigned)
     if (this.#counters.pending > 0) return
     if (this.#closing === null) this.#liveness.onIdle()
-    else queueMicrotask(() => this.#finishIfIdle())
+    else queueMicrotask(() => this.#closing?.finishIfIdle())
   }
 
   #beginClosing(): Closing {
-    movePool(this.#life, 'closing')
-    this.#liveness.onBusy()
-    this.#admission.close()
-    this.#supervisor.keepNoMinimum(new PoolClosedError('closed'))
-    const closing = new Closing()
-    closing.limit = this.#clock.after(this.#settings.closeTimeout, () => {
-      if (closing.isShuttingDown) closing.timedOut = this.#supervisor.cutOffTeardowns()
-      else {
-        closing.timedOut = true
-        this.#shutDown(new PoolClosedError('timeout'))
-      }
-    })
-    return closing
-  }
-
-  /** The handlers of cancelled tasks get their time as well. */
-  #finishIfIdle(): void {
-    if (this.#closing !== null && this.#counters.pending === 0 && !this.#dispatcher.hasCondemned)
-      this.#shutDown(new PoolClosedError('destroyed'), true)
-  }
-
-  /** Rejects what is left and ends the workers; the one way to `closed`. */
-  #shutDown(error: PoolClosedError, isPlanned = false): void {
-    const closing = this.#closing!
-    if (closing.isShuttingDown) return
-    closing.isShuttingDown = true
-    if (!isPlanned) closing.limit?.cancel()
-    this.#dispatcher.rejectWaiting(error)
-    this.#dispatcher.rejectArriving(error)
-    const stopped = isPlanned ? this.#supervisor.finish(error) : this.#supervisor.stop(error)
-    this.#dispatcher.rejectWaiting(error)
-    void Promise.all([this.#annexes?.ended(), stopped]).then(([annexed]) => {
-      closing.limit?.cancel()
-      // What a worker gave with its last breath may be here since.
-      this.#dispatcher.rejectWaiting(error)
-      this.#dispatcher.rejectArriving(error)
-      this.#cancellation.end()
-      movePool(this.#life, 'closed')
-      this.#liveness.end()
-      this.#stopListening()
-      const { timedOut } = closing
-      const cutOff = this.#settler.cutOffCount
-      if (annexed === undefined) closing.resolve({ cutOff, timedOut })
-      else closing.resolve({ cutOff: cutOff + annexed.cutOff, timedOut: timedOut || annexed.timedOut })
-      this.#tell('close')
+    return new Closing({
+      clock: this.#clock,
+      closeTimeout: this.#settings.closeTimeout,
+      life: this.#life,
+      liveness: this.#liveness,
+      counters: this.#counters,
+      admission: this.#admission,
+      dispatcher: this.#dispatcher,
+      supervisor: this.#supervisor,
+      cancellation: this.#cancellation,
+      settler: this.#settler,
+      annexes: this.#annexes,
+      onClosed: () => {
+        this.#stopListening()
+        this.#tell('close')
+      },
     })
   }
 

@@ -1,103 +1,44 @@
 // Keeps workers alive: starts, replaces and ends them. It knows nothing of tasks beyond a worker's count of them.
-import type { Clock, Timer } from '../../shared/base/clock.js'
+import type { Clock } from '../../shared/base/clock.js'
 import type { ErrorClasses } from '../../shared/errors/error-classes.js'
-import {
-  type PoolError,
-  TeardownError,
-  WorkerExitError,
-  WorkerMemoryError,
-  WorkerStartError,
-} from '../../shared/errors/pool-errors.js'
-import { unpack } from '../../shared/errors/remote-error.js'
-import type { Handler, ToHost } from '../../shared/protocol/messages.js'
-import type { Backend, LinkListener } from '../backend/backend.js'
-import { chooseRetired, nextRetirement } from '../scheduler/scaling.js'
+import { type PoolError, WorkerExitError, WorkerStartError } from '../../shared/errors/pool-errors.js'
+import type { Backend } from '../backend/backend.js'
 import { Ageing } from './ageing.js'
-import { Ending } from './ending.js'
-import type { MakeHolding } from './holding.js'
+import { Crew } from './crew.js'
+import { type Ending, Endings } from './endings.js'
+import type { LastWords } from './last-words.js'
 import { Replacements } from './replacements.js'
 import { RestartPolicy } from './restart-policy.js'
-import { WorkerHandle } from './worker-handle.js'
+import { Retirement } from './retirement.js'
+import { type StartSettings, Starts, type WorkerIds } from './starts.js'
+import type { SupervisorListener } from './supervisor-listener.js'
+import type { WorkerHandle } from './worker-handle.js'
 import { moveWorker } from './worker-life.js'
-import { type LifeSettings, limitsOf } from './worker-limits.js'
+import { WorkerListener, type WorkerListenerParts } from './worker-listener.js'
 
-export interface SupervisorSettings extends LifeSettings {
+export interface SupervisorSettings extends StartSettings {
   minThreads: number
   maxThreads: number
   idleTimeout: number
-  concurrentTasksPerWorker: number
-  workerHistogram: boolean
-  niceIncrement: number
-  recordTiming: boolean
-  preload: Handler | null
-  workerOptions: Record<string, unknown>
   /** Workers spin while there are fewer of them than this; 0: never. */
   spinCores: number
-  makeHolding: MakeHolding
   errorClasses: ErrorClasses
 }
 
-/** Why a worker is no more. `error` is for the tasks that it had begun. */
-export interface Death {
-  wasReady: boolean
-  error: unknown
-}
-
-export interface SupervisorListener {
-  onReady(worker: WorkerHandle): void
-  onMessage(worker: WorkerHandle, message: ToHost): void
-  onUnreadable(worker: WorkerHandle): void
-  /** The worker is given up by the pool's own will; its tasks must go. */
-  onGivenUp(worker: WorkerHandle, error: PoolError): void
-  /** The worker is to leave: what it has not begun must go, except what was given away to it for good. */
-  onLeaving(worker: WorkerHandle): void
-  /** Something of the worker's went wrong that is no caller's. */
-  onTrouble(error: unknown): void
-  /** The worker that was given up has ended. */
-  onGone(worker: WorkerHandle): void
-  /** The worker died. */
-  onLost(worker: WorkerHandle, death: Death): void
-  /** Workers may be started again after some failed. */
-  onPauseOver(): void
-  onUserMessage(worker: WorkerHandle, value: unknown): void
-  onCreated(worker: WorkerHandle): void
-  onDestroyed(worker: WorkerHandle): void
-}
-
-/** The numbers of workers, in one row for all that a pool has. */
-export interface WorkerIds {
-  last: number
-}
-
-/** A worker whose time is over may be about to take a task; then it is looked at again after so long. */
-const RETRY_DELAY_MS = 1
-/** How long a worker that may be loading gets to end itself. Node 20 to 24 abort when one is killed in `require(esm)`. */
-const LOADING_GRACE_MS = 250
-/** How long a worker without a teardown gets to write out what it printed, and to end itself. */
-const QUICK_END_MS = 1000
-
 export class Supervisor {
-  /** Spawning or ready, oldest first. */
-  readonly workers: WorkerHandle[] = []
+  readonly crew: Crew
+  /** The crew's. */
+  readonly workers: readonly WorkerHandle[]
   readonly policy: RestartPolicy
-  /** Workers that take tasks, or will when they have started. */
-  takers = 0
-  /** Some workers take no more tasks and still hold some. */
-  hasLeaving = false
-  /** There is a core for the host to look out for answers. */
-  mayPoll = false
   readonly #settings: SupervisorSettings
-  readonly #backend: Backend
   readonly #clock: Clock
   readonly #listener: SupervisorListener
-  readonly #ending = new Map<WorkerHandle, Ending>()
+  readonly #starts: Starts
+  readonly #endings: Endings
   readonly #replacements: Replacements
   readonly #ageing: Ageing
-  readonly #ids: WorkerIds
-  #isStopped = false
+  readonly #retirement: Retirement
   #keepsMinimum = true
-  #retirement: Timer | null = null
-  #afterPause: Timer | null = null
 
   constructor(
     settings: SupervisorSettings,
@@ -106,32 +47,61 @@ export class Supervisor {
     listener: SupervisorListener,
     ids: WorkerIds = { last: 0 },
   ) {
+    const { minThreads, maxThreads, idleTimeout, teardownTimeout, preload, errorClasses } = settings
+    const policy = new RestartPolicy(settings.restart)
+    const crew = new Crew(settings.spinCores)
     this.#settings = settings
-    this.#ids = ids
-    this.#backend = backend
     this.#clock = clock
     this.#listener = listener
-    this.policy = new RestartPolicy(settings.restart)
+    this.policy = policy
+    this.crew = crew
+    this.workers = crew.workers
+    const hearing: WorkerListenerParts = {
+      preload,
+      errorClasses,
+      listener,
+      onReady: worker => this.#onReady(worker),
+      onLeaving: worker => this.#onLeaving(worker),
+      onHeavy: worker => this.#renew(worker),
+      onTeardownFailed: (worker, error) => this.#endings.onTeardownFailed(worker, error),
+      onExit: (worker, lastWords) => this.#onExit(worker, lastWords),
+    }
+    this.#starts = new Starts({
+      settings,
+      backend,
+      clock,
+      policy,
+      crew,
+      ids,
+      listenerFor: worker => new WorkerListener(worker, hearing),
+      terminate: worker => this.giveUp(worker),
+      onPauseOver: () => {
+        this.ensureMinimum()
+        listener.onPauseOver()
+      },
+    })
+    this.#endings = new Endings({ clock, teardownTimeout, onTrouble: error => listener.onTrouble(error) })
     this.#replacements = new Replacements({
       spawn: () => this.#spawnAnyway(),
-      mayAddOne: () => !this.#isStopped && this.#alive <= settings.maxThreads,
+      mayAddOne: () => !this.#starts.areOver && this.#alive <= maxThreads,
       leave: worker => this.askToLeave(worker),
       workers: () => this.workers,
     })
     this.#ageing = new Ageing(settings.maxWorkerAge, clock, this.workers, worker => this.#renew(worker))
-  }
-
-  get startingCount(): number {
-    let count = 0
-    for (const worker of this.workers) if (worker.state === 'spawning') count++
-    return count
+    this.#retirement = new Retirement({
+      clock,
+      crew,
+      minThreads,
+      idleTimeout,
+      onRetired: worker => this.#endOrGiveUp(worker),
+    })
   }
 
   /** While one worker leaves, another may have taken its place already. */
   get maySpawn(): boolean {
     return (
-      !this.#isStopped &&
-      this.takers < this.#settings.maxThreads &&
+      !this.#starts.areOver &&
+      this.crew.takers < this.#settings.maxThreads &&
       this.#alive <= this.#settings.maxThreads &&
       this.policy.maySpawn(this.#clock.now())
     )
@@ -139,36 +109,18 @@ export class Supervisor {
 
   /** No worker is alive, and none may be started for now because others failed. */
   get isHopeless(): boolean {
-    return this.workers.length === 0 && !this.policy.maySpawn(this.#clock.now())
+    return this.crew.isEmpty && !this.policy.maySpawn(this.#clock.now())
   }
 
   /** Workers that are there, and those that run their teardown. */
   get #alive(): number {
-    let count = this.workers.length
-    for (const ending of this.#ending.values()) if (ending.isPlanned) count++
-    return count
+    return this.workers.length + this.#endings.plannedCount
   }
 
   /** Starts a worker; throws what the runtime throws. */
   spawn(): WorkerHandle {
-    const { concurrentTasksPerWorker, workerHistogram, niceIncrement, preload, workerOptions, recordTiming } =
-      this.#settings
-    this.policy.onSpawn()
-    const id = ++this.#ids.last
-    const worker = new WorkerHandle(
-      id,
-      concurrentTasksPerWorker,
-      this.#settings.makeHolding(id),
-      workerHistogram,
-      this.#clock.now(),
-      handle => this.giveUp(handle),
-    )
-    const limits = limitsOf(this.#settings)
-    const road = worker.holding.order()
-    const spec = { road, preload, niceIncrement, limits, measures: recordTiming, workerOptions }
-    worker.link = this.#backend.start(spec, this.#listenerFor(worker))
-    this.workers.push(worker)
-    this.#shareCores()
+    const worker = this.#starts.start()
+    this.crew.add(worker)
     this.#ageing.plan()
     this.#listener.onCreated(worker)
     return worker
@@ -189,17 +141,13 @@ export class Supervisor {
     try {
       return this.spawn()
     } catch (failure) {
-      const handler = this.#settings.preload ?? { filename: '', name: '' }
-      const error = new WorkerStartError(this.#ids.last, handler, 'thread', failure)
-      this.policy.onFailure(false, error, this.#clock.now())
-      this.#lookAgainAfterPause()
-      throw error
+      throw this.#starts.onRefused(failure)
     }
   }
 
   ensureMinimum(): void {
     if (!this.#keepsMinimum) return
-    while (this.takers < this.#settings.minThreads && this.trySpawn() !== null);
+    while (this.crew.takers < this.#settings.minThreads && this.trySpawn() !== null);
   }
 
   /** The pool closes: from now on a worker that dies is replaced only where tasks wait for one. */
@@ -222,18 +170,13 @@ export class Supervisor {
 
   /** Ends a worker by the pool's own will. Resolves when the thread has ended. */
   giveUp(worker: WorkerHandle, error: PoolError = new WorkerExitError(worker.id, 1)): Promise<void> {
-    const known = this.#ending.get(worker)
+    const known = this.#endings.of(worker)
     if (known !== undefined) return known.ended
     if (worker.state === 'exited') return Promise.resolve()
-    const wasSpawning = worker.state === 'spawning'
-    if (wasSpawning) this.policy.onStartCutOff()
+    const mayBeLoading = worker.state === 'spawning'
+    if (mayBeLoading) this.policy.onStartCutOff()
     const ending = this.#beginEnding(worker, error, false)
-    if (wasSpawning) {
-      worker.link!.post({ kind: 'stop' })
-      ending.kill = this.#clock.after(LOADING_GRACE_MS, () => worker.link!.terminate(), true)
-    } else {
-      worker.link!.terminate()
-    }
+    ending.cutOff(mayBeLoading)
     this.#listener.onDestroyed(worker)
     this.ensureMinimum()
     return ending.ended
@@ -241,28 +184,21 @@ export class Supervisor {
 
   /** A worker that holds nothing runs its teardown and ends. */
   #end(worker: WorkerHandle, error: PoolError = new WorkerExitError(worker.id, 0)): void {
-    const { teardownTimeout } = this.#settings
-    const ending = this.#beginEnding(worker, error, true)
-    worker.link!.post({ kind: 'end' })
-    const timeoutMs = worker.hasTeardown ? teardownTimeout : QUICK_END_MS
-    ending.kill = this.#clock.after(
-      timeoutMs,
-      () => {
-        if (worker.hasTeardown) this.#listener.onTrouble(new TeardownError(worker.id, teardownTimeout))
-        worker.link!.terminate()
-      },
-      true,
-    )
+    this.#beginEnding(worker, error, true).letEnd()
     this.#listener.onDestroyed(worker)
     this.ensureMinimum()
+  }
+
+  #endOrGiveUp(worker: WorkerHandle, error?: PoolError): void {
+    if (worker.isReady) this.#end(worker, error)
+    else void this.giveUp(worker, error)
   }
 
   #beginEnding(worker: WorkerHandle, error: PoolError, isPlanned: boolean): Ending {
     moveWorker(worker, 'draining')
     worker.holding.dismiss()
-    this.#remove(worker)
-    const ending = new Ending(isPlanned)
-    this.#ending.set(worker, ending)
+    this.crew.remove(worker)
+    const ending = this.#endings.begin(worker, isPlanned)
     this.#listener.onGivenUp(worker, error)
     return ending
   }
@@ -270,53 +206,39 @@ export class Supervisor {
   /** Kills all workers, also those that are ending, and starts no more. Resolves when every thread has ended. */
   async stop(error: PoolError): Promise<void> {
     this.#startNoMore()
-    for (const [worker, ending] of this.#ending) if (ending.isPlanned) worker.link!.terminate()
+    this.#endings.killPlanned()
     for (const worker of [...this.workers]) void this.giveUp(worker, error)
-    await this.#allEnded()
+    await this.#endings.allEnded()
   }
 
   /** The same for workers that nobody waits for any more: each runs its teardown first. */
   async finish(error: PoolError): Promise<void> {
     this.#startNoMore()
-    for (const worker of [...this.workers]) {
-      if (worker.isReady) this.#end(worker, error)
-      else void this.giveUp(worker, error)
-    }
-    await this.#allEnded()
+    for (const worker of [...this.workers]) this.#endOrGiveUp(worker, error)
+    await this.#endings.allEnded()
   }
 
   /** Kills the workers that still run their teardown; tells whether there were any. The others end by themselves, soon. */
   cutOffTeardowns(): boolean {
-    let wereAny = false
-    for (const [worker, { isPlanned }] of this.#ending) {
-      if (!isPlanned || !worker.hasTeardown) continue
-      worker.link!.terminate()
-      wereAny = true
-    }
-    return wereAny
+    return this.#endings.cutOffTeardowns()
   }
 
   #startNoMore(): void {
-    this.#isStopped = true
-    this.#retirement?.cancel()
-    this.#afterPause?.cancel()
+    this.#starts.stop()
+    this.#retirement.stop()
     this.#ageing.stop()
-  }
-
-  async #allEnded(): Promise<void> {
-    await Promise.all([...this.#ending.values()].map(ending => ending.ended))
   }
 
   /** To be called when a worker has become idle. */
   onIdle(worker: WorkerHandle): void {
     if (worker.isLeaving) this.#endIfDone(worker)
-    else this.#planRetirement()
+    else this.#retirement.plan()
   }
 
   /** It is too old, or too large. */
   #renew(worker: WorkerHandle): void {
     // One that is still starting may not come to be.
-    const ready = this.#staying.filter(({ isReady }) => isReady).length
+    const ready = this.crew.staying.filter(({ isReady }) => isReady).length
     const isSpare = worker.isReady && worker.isIdle && ready > this.#settings.minThreads
     if (isSpare) this.askToLeave(worker)
     else this.#replacements.request(worker)
@@ -343,8 +265,7 @@ export class Supervisor {
   }
 
   #letLeave(worker: WorkerHandle): void {
-    worker.isLeaving = true
-    this.countTakers()
+    this.crew.letLeave(worker)
     this.#listener.onLeaving(worker)
     this.ensureMinimum()
   }
@@ -358,72 +279,6 @@ export class Supervisor {
     if (worker.state === 'ready' && worker.hasStopped && worker.holding.isEmpty) this.#end(worker)
   }
 
-  #planRetirement(leastDelayMs = 0): void {
-    if (this.#isStopped || this.#retirement !== null) return
-    if (this.takers <= this.#settings.minThreads) return
-    const { minThreads, idleTimeout } = this.#settings
-    const dueAt = nextRetirement(this.#staying, minThreads, idleTimeout)
-    if (dueAt === Number.POSITIVE_INFINITY) return
-    this.#retirement = this.#clock.after(Math.max(dueAt - this.#clock.now(), leastDelayMs), () => {
-      this.#retirement = null
-      const due = chooseRetired(this.#staying, minThreads, idleTimeout, this.#clock.now())
-      const retired = due.filter(worker => worker.holding.retire())
-      for (const worker of retired) {
-        if (worker.isReady) this.#end(worker)
-        else void this.giveUp(worker)
-      }
-      this.#planRetirement(retired.length < due.length ? RETRY_DELAY_MS : 0)
-    })
-  }
-
-  #listenerFor(worker: WorkerHandle): LinkListener {
-    let startError: WorkerStartError | null = null
-    let crash: { error: unknown } | null = null
-    const { errorClasses, preload } = this.#settings
-    return {
-      onMessage: message => {
-        if (worker.state === 'draining' && !countsToTheEnd(message)) return
-        switch (message.kind) {
-          case 'ready':
-            return this.#onReady(worker)
-          case 'startFailed': {
-            startError = new WorkerStartError(
-              worker.id,
-              preload!,
-              'load',
-              unpack(message.error, errorClasses),
-            )
-            return
-          }
-          case 'leaving':
-            return this.#onLeaving(worker)
-          case 'heavy':
-            return this.#renew(worker)
-          case 'hasTeardown':
-            worker.hasTeardown = true
-            return
-          case 'teardownFailed': {
-            const { teardownTimeout } = this.#settings
-            return this.#listener.onTrouble(
-              new TeardownError(worker.id, teardownTimeout, unpack(message.error, errorClasses)),
-            )
-          }
-          case 'crashed':
-            crash = { error: unpack(message.error, errorClasses) }
-            return
-          default:
-            return this.#listener.onMessage(worker, message)
-        }
-      },
-      onUnreadable: () => {
-        if (worker.state !== 'draining') this.#listener.onUnreadable(worker)
-      },
-      onUserMessage: value => this.#listener.onUserMessage(worker, value),
-      onExit: (exitCode, error, signal = null) =>
-        this.#onExit(worker, exitCode, startError ?? crashError(error, crash), signal),
-    }
-  }
-
   #onReady(worker: WorkerHandle): void {
     moveWorker(worker, 'ready')
     this.policy.onStarted()
@@ -431,113 +286,27 @@ export class Supervisor {
     this.#listener.onReady(worker)
     this.#replacements.onReady(worker)
     this.ensureMinimum()
-    this.#planRetirement()
+    this.#retirement.plan()
   }
 
-  #onExit(worker: WorkerHandle, exitCode: number, error: unknown, signal: string | null): void {
+  #onExit(worker: WorkerHandle, lastWords: LastWords): void {
     const wasReady = worker.state === 'ready'
-    const ending = this.#ending.get(worker)
     const wasGivenUp = worker.state === 'draining'
     moveWorker(worker, 'exited')
-    if (ending !== undefined) {
-      this.#ending.delete(worker)
-      ending.kill?.cancel()
-      ending.resolve()
-    }
     if (wasGivenUp) {
-      const trouble =
-        error ?? (isCrash(signal) ? this.#deathError(worker, exitCode, error, signal) : undefined)
-      if (ending?.isPlanned && trouble !== undefined) {
-        this.#listener.onTrouble(new TeardownError(worker.id, this.#settings.teardownTimeout, trouble))
-      }
+      this.#endings.onExit(worker, lastWords.trouble)
       this.#replacements.onGone(worker, null)
       this.#listener.onGone(worker)
       // It may have been the one too many.
       return this.ensureMinimum()
     }
-    this.#remove(worker)
-    const cause = wasReady
-      ? this.#deathError(worker, exitCode, error, signal)
-      : this.#startError(worker, this.#deathError(worker, exitCode, error, signal))
-    if (!worker.hasWorked) {
-      const known = cause instanceof WorkerStartError ? cause : this.#startError(worker, cause)
-      this.policy.onFailure(wasReady, known, this.#clock.now())
-    }
+    this.crew.remove(worker)
+    const cause = lastWords.cause(wasReady)
+    if (!worker.hasWorked) this.policy.onFailure(wasReady, lastWords.startError(cause), this.#clock.now())
     this.#listener.onDestroyed(worker)
     this.#listener.onLost(worker, { wasReady, error: cause })
     this.#replacements.onGone(worker, cause instanceof WorkerStartError ? cause : null)
-    this.#lookAgainAfterPause()
+    this.#starts.lookAgainAfterPause()
     this.ensureMinimum()
   }
-
-  /** While a worker lives, the others come back once the pause is over. Without one, the next call tries. */
-  #lookAgainAfterPause(): void {
-    const leftMs = this.policy.pauseLeftMs(this.#clock.now())
-    if (leftMs === 0 || this.#isStopped || this.#afterPause !== null || this.workers.length === 0) return
-    this.#afterPause = this.#clock.after(leftMs, () => {
-      this.#afterPause = null
-      if (this.#isStopped || this.workers.length === 0) return
-      this.ensureMinimum()
-      this.#listener.onPauseOver()
-      this.#lookAgainAfterPause()
-    })
-  }
-
-  #deathError(worker: WorkerHandle, exitCode: number, error: unknown, signal: string | null): unknown {
-    if (error === undefined) return new WorkerExitError(worker.id, exitCode, undefined, signal)
-    if ((error as { code?: unknown } | null)?.code === 'ERR_WORKER_OUT_OF_MEMORY') {
-      return new WorkerMemoryError(worker.id, error)
-    }
-    return error
-  }
-
-  #startError(worker: WorkerHandle, cause: unknown): WorkerStartError {
-    if (cause instanceof WorkerStartError) return cause
-    return new WorkerStartError(
-      worker.id,
-      this.#settings.preload ?? { filename: '', name: '' },
-      'load',
-      cause,
-    )
-  }
-
-  #remove(worker: WorkerHandle): void {
-    const place = this.workers.indexOf(worker)
-    if (place >= 0) this.workers.splice(place, 1)
-    this.#shareCores()
-  }
-
-  /** To be called when a worker starts, ends or takes no more tasks. */
-  countTakers(): void {
-    this.takers = this.#staying.length
-    this.hasLeaving = this.takers < this.workers.length
-  }
-
-  get #staying(): WorkerHandle[] {
-    return this.workers.filter(worker => !worker.isLeaving)
-  }
-
-  /** Workers may spin, and the host poll, while the host and all of them have a core each. */
-  #shareCores(): void {
-    this.countTakers()
-    const isAllowed = this.workers.length < this.#settings.spinCores
-    for (const worker of this.workers) worker.holding.allowSpin(isAllowed)
-    this.mayPoll = isAllowed
-  }
-}
-
-/** What the worker said of the exception that ended it says more than what the runtime tells, which of a process is nothing. */
-function crashError(told: unknown, crash: { error: unknown } | null): unknown {
-  const wasMemory = (told as { code?: unknown } | null | undefined)?.code === 'ERR_WORKER_OUT_OF_MEMORY'
-  return crash === null || wasMemory ? told : crash.error
-}
-
-/** A process that was killed was so by its pool, or by who knows why. */
-function isCrash(signal: string | null): boolean {
-  return signal !== null && signal !== 'SIGKILL'
-}
-
-/** An answer given is an answer; and who rings the host's bell rings it for all workers. */
-function countsToTheEnd({ kind }: ToHost): boolean {
-  return kind === 'done' || kind === 'failed' || kind === 'bell' || kind === 'teardownFailed'
 }

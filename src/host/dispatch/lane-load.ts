@@ -1,0 +1,84 @@
+// What is in the lane and with its workers, counted, and held against the slots that there are.
+import type { Crew } from '../supervisor/crew.js'
+import type { Task } from '../task/task.js'
+
+export class LaneLoad {
+  /** Tasks on offer whose payload was sent to a worker still starting. */
+  readonly early = new Set<Task>()
+  readonly #crew: Crew
+  readonly #slotsPerWorker: number
+  /** Tasks in the lane or with a worker, neither answered nor cancelled. */
+  #live = 0
+  /** What these take of the slots: one that runs alone takes all of a worker. */
+  #weight = 0
+
+  constructor(crew: Crew, slotsPerWorker: number) {
+    this.#crew = crew
+    this.#slotsPerWorker = slotsPerWorker
+  }
+
+  get isAny(): boolean {
+    return this.#live > 0
+  }
+
+  /** Tasks that a worker has, or has a sure place for. */
+  get inFlight(): number {
+    return this.#live - this.ahead
+  }
+
+  /** Tasks for which all workers together have no place yet. */
+  get ahead(): number {
+    const beyond = this.#weight - this.slots
+    return beyond <= 0 ? 0 : Math.min(beyond, this.#live)
+  }
+
+  get occupied(): number {
+    return Math.min(this.#weight, this.slots)
+  }
+
+  /** Below 0 when there is more in the lane than the workers have slots. */
+  get freeSlots(): number {
+    return this.slots - this.#weight
+  }
+
+  get slots(): number {
+    const slots = this.#crew.takers * this.#slotsPerWorker
+    return this.#crew.hasLeaving ? slots + this.#slotsOfLeaving : slots
+  }
+
+  weightOf(task: Task): number {
+    return task.isExclusive ? this.#slotsPerWorker : 1
+  }
+
+  add(task: Task): void {
+    this.#live++
+    this.#weight += this.weightOf(task)
+  }
+
+  /** The task was answered, taken back or lost with its worker. */
+  remove(task: Task): void {
+    if (this.early.size > 0) this.early.delete(task)
+    this.#live--
+    this.#weight -= this.weightOf(task)
+  }
+
+  /** The task was cancelled and runs on: it keeps its slot, and so its weight. */
+  condemn(): void {
+    this.#live--
+  }
+
+  /** A task that was cancelled runs no more. */
+  removeCondemned(task: Task): void {
+    this.#weight -= this.weightOf(task)
+  }
+
+  /** A worker that takes no more still has the slots that it fills. */
+  get #slotsOfLeaving(): number {
+    let slots = 0
+    for (const worker of this.#crew.workers) {
+      if (!worker.isLeaving) continue
+      slots += worker.slots > 1 && worker.isExclusive ? worker.slots : worker.usage
+    }
+    return slots
+  }
+}

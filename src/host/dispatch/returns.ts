@@ -1,0 +1,88 @@
+// Tasks that come back from workers: they are put to where they stood, run again where their `retry` says so, or are rejected.
+import { PoolClosedError, WorkerExitError, WorkerStartError } from '../../shared/errors/pool-errors.js'
+import type { WorkerHandle } from '../supervisor/worker-handle.js'
+import { AGAIN, type Retry } from '../task/retry.js'
+import type { Settler } from '../task/settle.js'
+import type { Task } from '../task/task.js'
+import { moveTask } from '../task/task-life.js'
+import type { LeftTask, Road } from './road.js'
+import type { WaitingLine } from './waiting-line.js'
+
+/** A task whose workers die before they begin it is given up after so many. */
+const MOST_RETURNS = 5
+
+export class Returns {
+  readonly #road: Road
+  readonly #line: WaitingLine
+  readonly #settler: Settler
+
+  constructor(road: Road, line: WaitingLine, settler: Settler) {
+    this.#road = road
+    this.#line = line
+    this.#settler = settler
+  }
+
+  /**
+   * The worker is gone, or will be: what it had begun fails with `error`, what it had not goes back to where it stood. What
+   * it has answered waits for that answer until the worker's end is sure. True when some caller was told.
+   */
+  fromLost(worker: WorkerHandle, error: unknown, isSure: boolean): boolean {
+    let wasTold = false
+    const returned: Task[] = []
+    for (const left of this.#road.leftBehind(worker, isSure)) {
+      const { task, wasBegun } = left
+      if (!wasBegun && task.canBePostedAgain && ++task.returns <= MOST_RETURNS) {
+        moveTask(task, 'queued')
+        returned.push(task)
+        continue
+      }
+      if (wasBegun) moveTask(task, 'running')
+      const reason = endOf(left, worker, error)
+      const verdict = wasBegun && task.retry !== null ? afterDeath(task.retry, reason) : reason
+      if (verdict === AGAIN) {
+        moveTask(task, 'queued')
+        returned.push(task)
+        continue
+      }
+      wasTold = true
+      if (error instanceof PoolClosedError) this.#settler.cutOff(task, error)
+      else this.#settler.reject(task, verdict)
+    }
+    if (returned.length > 0) this.#putBack(returned)
+    return wasTold
+  }
+
+  /** The worker is to leave: what it has not begun goes back to where it stood, except what was given away to it. */
+  fromLeaving(worker: WorkerHandle): void {
+    const returned = [...this.#road.unbegun(worker)]
+    for (const task of returned) moveTask(task, 'queued')
+    if (returned.length > 0) this.#putBack(returned)
+  }
+
+  /** The handler failed, and the task's `retry` lets it run once more. */
+  runAgain(task: Task): void {
+    moveTask(task, 'queued')
+    this.#putBack([task])
+  }
+
+  /** To where they stood, and those that come after them too, since these must not start before. */
+  #putBack(returned: Task[]): void {
+    for (const task of this.#road.recall(Number.POSITIVE_INFINITY)) {
+      moveTask(task, 'queued')
+      returned.push(task)
+    }
+    for (const task of returned) this.#line.putBack(task)
+  }
+}
+
+function endOf({ task, wasBegun, wasLoading }: LeftTask, worker: WorkerHandle, error: unknown): unknown {
+  if (error instanceof PoolClosedError) return error
+  if (!wasBegun)
+    return new WorkerExitError(worker.id, error instanceof WorkerExitError ? error.exitCode : 1, error)
+  return wasLoading ? new WorkerStartError(worker.id, task, 'load', error) : error
+}
+
+/** The end of the pool is the end of all its tasks. */
+function afterDeath(retry: Retry, reason: unknown): unknown {
+  return reason instanceof PoolClosedError ? reason : retry.afterDeath(reason)
+}

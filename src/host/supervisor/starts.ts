@@ -1,0 +1,103 @@
+// Starts workers, remembers how that went, and looks again when the pause is over that follows on failures.
+import type { Clock, Timer } from '../../shared/base/clock.js'
+import { WorkerStartError } from '../../shared/errors/pool-errors.js'
+import type { Handler } from '../../shared/protocol/messages.js'
+import type { Backend, LinkListener } from '../backend/backend.js'
+import type { Crew } from './crew.js'
+import type { MakeHolding } from './holding.js'
+import type { RestartPolicy } from './restart-policy.js'
+import { WorkerHandle } from './worker-handle.js'
+import { type LifeSettings, limitsOf } from './worker-limits.js'
+
+export interface StartSettings extends LifeSettings {
+  concurrentTasksPerWorker: number
+  workerHistogram: boolean
+  niceIncrement: number
+  recordTiming: boolean
+  preload: Handler | null
+  workerOptions: Record<string, unknown>
+  makeHolding: MakeHolding
+}
+
+/** The numbers of workers, in one row for all that a pool has. */
+export interface WorkerIds {
+  last: number
+}
+
+export interface StartsParts {
+  settings: StartSettings
+  backend: Backend
+  clock: Clock
+  policy: RestartPolicy
+  crew: Crew
+  ids: WorkerIds
+  listenerFor: (worker: WorkerHandle) => LinkListener
+  /** The worker's end is asked for by a user. */
+  terminate: (worker: WorkerHandle) => Promise<void>
+  /** Workers may be started again after some failed. */
+  onPauseOver: () => void
+}
+
+export class Starts {
+  readonly #parts: StartsParts
+  #isStopped = false
+  #afterPause: Timer | null = null
+
+  constructor(parts: StartsParts) {
+    this.#parts = parts
+  }
+
+  /** None is started any more. */
+  get areOver(): boolean {
+    return this.#isStopped
+  }
+
+  /** Starts a worker; throws what the runtime throws. */
+  start(): WorkerHandle {
+    const { settings, backend, clock, policy, ids, listenerFor, terminate } = this.#parts
+    const { preload, niceIncrement, workerOptions } = settings
+    policy.onSpawn()
+    const id = ++ids.last
+    const worker = new WorkerHandle(
+      id,
+      settings.concurrentTasksPerWorker,
+      settings.makeHolding(id),
+      settings.workerHistogram,
+      clock.now(),
+      terminate,
+    )
+    const limits = limitsOf(settings)
+    const road = worker.holding.order()
+    const spec = { road, preload, niceIncrement, limits, measures: settings.recordTiming, workerOptions }
+    worker.link = backend.start(spec, listenerFor(worker))
+    return worker
+  }
+
+  /** The runtime gave no worker; returns what callers are told of it. */
+  onRefused(failure: unknown): WorkerStartError {
+    const { settings, clock, policy, ids } = this.#parts
+    const handler = settings.preload ?? { filename: '', name: '' }
+    const error = new WorkerStartError(ids.last, handler, 'thread', failure)
+    policy.onFailure(false, error, clock.now())
+    this.lookAgainAfterPause()
+    return error
+  }
+
+  /** While a worker lives, the others come back once the pause is over. Without one, the next call tries. */
+  lookAgainAfterPause(): void {
+    const { clock, policy, crew, onPauseOver } = this.#parts
+    const leftMs = policy.pauseLeftMs(clock.now())
+    if (leftMs === 0 || this.#isStopped || this.#afterPause !== null || crew.isEmpty) return
+    this.#afterPause = clock.after(leftMs, () => {
+      this.#afterPause = null
+      if (this.#isStopped || crew.isEmpty) return
+      onPauseOver()
+      this.lookAgainAfterPause()
+    })
+  }
+
+  stop(): void {
+    this.#isStopped = true
+    this.#afterPause?.cancel()
+  }
+}

@@ -1,0 +1,218 @@
+// What a handler threw that is no error, or that resists being read, on the other side.
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { across, errorAcross } from '../../testing/errors-across.js'
+import { pack, unpack, withoutData } from './remote-error.js'
+
+describe('what is no error arrives too', () => {
+  for (const thrown of [undefined, null, true, 0, -0, Number.NaN, 1n, '', 'text']) {
+    test(`${typeof thrown} ${Object.is(thrown, -0) ? '-0' : String(thrown)}`, () => {
+      assert.ok(Object.is(across(thrown), thrown))
+    })
+  }
+
+  test('plain data', () => {
+    const thrown = { code: 1, list: [new Date(0), new Map([[1, new Set([2])]])] }
+    assert.deepEqual(across(thrown), thrown)
+  })
+
+  test('a thing that looks like packed', () => {
+    for (const thrown of [{ kind: 'error' }, { kind: 'text', text: 'x' }, { kind: 'value', value: 1 }]) {
+      assert.deepEqual(across(thrown), thrown)
+    }
+  })
+
+  test('a symbol or a function arrives as its text, a symbol of the registry as itself', () => {
+    assert.equal(across(Symbol('odd')), 'Symbol(odd)')
+    assert.equal(across(Symbol.for('shared')), Symbol.for('shared'))
+    assert.equal(
+      across(function odd() {}),
+      '[function odd]',
+    )
+    assert.equal(
+      across(() => {}),
+      '[function (anonymous)]',
+    )
+  })
+
+  test('an object arrives with what of it cannot be cloned named', () => {
+    assert.deepEqual(across({ code: 1, call() {} }), { code: 1, call: '[function call]' })
+    assert.equal(across(new WeakMap()), '[WeakMap, not cloneable]')
+    assert.equal(across(Promise.resolve()), '[Promise, not cloneable]')
+    assert.deepEqual(across(Object.assign(Object.create(null), { a: 1, call() {} })), {
+      a: 1,
+      call: '[function call]',
+    })
+  })
+})
+
+describe('what is hostile arrives as well as it can', () => {
+  test('a field that cannot be cloned becomes text, the others stay', () => {
+    const error = errorAcross(
+      Object.assign(new TypeError('why'), { code: 'E', call() {}, weak: new WeakMap() }),
+    )
+    assert.equal(error instanceof TypeError, true)
+    assert.equal(error.code, 'E')
+    assert.equal(error.call, '[function call]')
+    assert.match(error.weak, /WeakMap/)
+  })
+
+  test('a field whose getter throws costs that field only', () => {
+    const thrown = Object.assign(new TypeError('why'), { code: 'E' })
+    Object.defineProperty(thrown, 'odd', {
+      enumerable: true,
+      get() {
+        throw new Error('not for you')
+      },
+    })
+    const error = errorAcross(thrown)
+    assert.equal(error instanceof TypeError, true)
+    assert.equal(error.message, 'why')
+    assert.equal(error.code, 'E')
+    assert.match(String(error.odd), /not for you/)
+  })
+
+  for (const key of ['name', 'message', 'stack', 'constructor', 'cause']) {
+    test(`${key} throws when it is read: the rest arrives, as an error`, () => {
+      const thrown = Object.assign(new TypeError('why'), { code: 'E' })
+      Object.defineProperty(thrown, key, {
+        get() {
+          throw new Error('not for you')
+        },
+      })
+      assert.equal(errorAcross(thrown).code, 'E')
+    })
+
+    for (const value of [
+      Symbol('odd'),
+      null,
+      undefined,
+      {},
+      Object.create(null),
+      1n,
+      () => {},
+    ] as unknown[]) {
+      test(`${key} is ${value === null || typeof value !== 'object' ? String(value) : 'an object'}: something arrives`, () => {
+        const thrown = new Error('why')
+        Object.defineProperty(thrown, key, { value })
+        assert.doesNotThrow(() => across(thrown))
+      })
+    }
+  }
+
+  test('a class of the user inside the data, and a function deep in it, are named where they were', () => {
+    class Socket {
+      #fd = 3
+      handler = () => this.#fd
+    }
+    const details = { socket: new Socket(), list: [1, { callback() {} }], port: 80 }
+    const error = errorAcross(Object.assign(new Error('why'), { details }))
+    assert.deepEqual(error.details, {
+      socket: '[Socket, not cloneable]',
+      list: [1, { callback: '[function callback]' }],
+      port: 80,
+    })
+  })
+
+  test('data that answers differently each time it is read arrives as it was read once', () => {
+    let reads = 0
+    const thrown = Object.assign(new Error('why'), {
+      details: {
+        get count() {
+          if (++reads > 1) throw new Error('read again')
+          return reads
+        },
+      },
+    })
+    const packed = pack(thrown)
+    assert.deepEqual((unpack(structuredClone(packed)) as typeof thrown).details, { count: 1 })
+  })
+
+  test('a buffer that is detached, a getter that throws and nesting without end cost what they are', () => {
+    const buffer = new ArrayBuffer(8)
+    structuredClone(buffer, { transfer: [buffer] })
+    const nested: any = {}
+    let inner = nested
+    for (let level = 0; level < 100_000; level++) inner = inner.next = {}
+    const fields = {
+      data: {
+        buffer,
+        get odd() {
+          throw new Error('not for you')
+        },
+        kept: 1,
+      },
+      nested,
+      code: 'E',
+    }
+    const error = errorAcross(Object.assign(new Error('why'), fields))
+    assert.deepEqual(error.data, {
+      buffer: '[ArrayBuffer, not cloneable]',
+      odd: '(could not be read: Error: not for you)',
+      kept: 1,
+    })
+    assert.equal(error.code, 'E')
+    assert.ok(error.nested.next.next)
+  })
+
+  test('a class whose constructor lies, or a prototype that is no error, is taken for what it says safely', () => {
+    const lying = new Error('why')
+    Object.setPrototypeOf(lying, { constructor: { name: 'TypeError' }, name: 'Liar', message: 'unused' })
+    const arrived = errorAcross(lying)
+    assert.deepEqual([arrived.name, arrived.message], ['Liar', 'why'])
+    assert.deepEqual(across({ [Symbol.toStringTag]: 'Error', a: 1 }), { a: 1 })
+    const bare = new Error('why')
+    Object.setPrototypeOf(bare, null)
+    assert.equal(errorAcross(bare).message, 'why')
+  })
+
+  test('what is left without its data still says what happened, and why', () => {
+    const thrown = Object.assign(new TypeError('why', { cause: new Error('root') }), { code: 'E' })
+    const error: any = unpack(withoutData(pack(thrown)))
+    assert.deepEqual([error.constructor, error.message, error.stack], [TypeError, 'why', thrown.stack])
+    assert.equal(typeof unpack(withoutData(pack({ a: 1 }))), 'string')
+  })
+
+  test('a proxy whose every trap throws', () => {
+    const handler = new Proxy(
+      {},
+      {
+        get() {
+          return () => {
+            throw new Error('trapped')
+          }
+        },
+      },
+    )
+    assert.equal(typeof across(new Proxy(new Error('why'), handler)), 'string')
+  })
+
+  test('a proxy of an error that lets everything through', () => {
+    assert.equal(errorAcross(new Proxy(new TypeError('why'), {})).message, 'why')
+  })
+
+  test('what throws when it is made to text', () => {
+    const thrown = {
+      call() {},
+      toString() {
+        throw new Error('no text')
+      },
+    }
+    assert.deepEqual(across(thrown), { call: '[function call]', toString: '[function toString]' })
+  })
+
+  test('an error that throws another when it is read, and that one too', () => {
+    const worse = {
+      toString() {
+        throw this
+      },
+    }
+    const thrown = new Error('why')
+    Object.defineProperty(thrown, 'message', {
+      get() {
+        throw worse
+      },
+    })
+    assert.doesNotThrow(() => across(thrown))
+  })
+})
