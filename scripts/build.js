@@ -116,6 +116,7 @@ async function bundleDoors() {
  * modules name it, so that a class is one type, and what frameworks' types learn is said once, in a program of both kinds.
  */
 function shareTypes() {
+  nameAtomicsByPath()
   const own = ['index.d.ts', 'worker/index.d.ts', ...adapterDoors('d.ts')].map(door =>
     join(next, 'esm', door),
   )
@@ -135,6 +136,20 @@ function shareTypes() {
       return quote + path + quote
     }
     writeFileSync(door, readFileSync(door, 'utf8').replace(/(['"])(\.\.?\/[^'"]+)\1/g, shared))
+  }
+}
+
+/** A name of package.json's `imports` is none that every way of resolving types knows. */
+function nameAtomicsByPath() {
+  const folder = join(next, 'cjs')
+  const atomics = join(folder, 'shared', 'base', 'atomics.js')
+  for (const entry of readdirSync(folder, { recursive: true, withFileTypes: true })) {
+    if (!entry.name.endsWith('.d.ts')) continue
+    const path = join(entry.parentPath, entry.name)
+    const types = readFileSync(path, 'utf8')
+    if (!types.includes("'#atomics'")) continue
+    const found = relative(entry.parentPath, atomics).replaceAll('\\', '/')
+    writeFileSync(path, types.replaceAll("'#atomics'", `'${found}'`))
   }
 }
 

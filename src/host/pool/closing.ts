@@ -1,6 +1,6 @@
-// The end of a pool: what a caller may say of it, and how it goes from the first word of it until all have ended.
+// The end of a pool, from the first word of it until all have ended.
 import type { Clock, Timer } from '../../shared/base/clock.js'
-import { InvalidTaskError, PoolClosedError } from '../../shared/errors/pool-errors.js'
+import { PoolClosedError } from '../../shared/errors/pool-errors.js'
 import type { Dispatcher } from '../dispatch/dispatcher.js'
 import type { Counters } from '../observe/counters.js'
 import type { Admission } from '../queue/admission.js'
@@ -8,21 +8,9 @@ import type { Supervisor } from '../supervisor/supervisor.js'
 import type { Cancellation } from '../task/cancellation.js'
 import type { Settler } from '../task/settle.js'
 import type { Annexes } from './annexes.js'
-import { describe } from './describe-value.js'
+import type { CloseReport } from './close-options.js'
 import type { Liveness } from './liveness.js'
 import { movePool, type PoolState } from './pool-life.js'
-
-export interface CloseOptions {
-  /** Rejects the tasks that wait with `PoolClosedError` instead of running them. Default `false`. */
-  force?: boolean | undefined
-}
-
-export interface CloseReport {
-  /** Accepted tasks that did not get to finish. */
-  cutOff: number
-  /** `closeTimeout` was over before the tasks, or the workers' teardowns, were done. */
-  timedOut: boolean
-}
 
 export interface ClosingParts {
   clock: Clock
@@ -124,19 +112,4 @@ export class Closing {
     else this.#resolve({ cutOff: cutOff + annexed.cutOff, timedOut: this.#timedOut || annexed.timedOut })
     onClosed()
   }
-}
-
-export function checkCloseOptions(options: unknown): CloseOptions {
-  if (options === null || typeof options !== 'object') {
-    throw new InvalidTaskError(
-      'options',
-      `The options of close() must be an object; got ${describe(options)}.`,
-    )
-  }
-  const force = Object.hasOwn(options, 'force') ? (options as CloseOptions).force : undefined
-  if (force === undefined || typeof force === 'boolean') return { force }
-  throw new InvalidTaskError(
-    'force',
-    `The option 'force' of close() must be true or false; got ${describe(force)}.`,
-  )
 }
