@@ -1,21 +1,16 @@
 // A run of Node: in a group of its own, so that one over its limit ends with all it started, and with what it printed.
 import { spawn } from 'node:child_process'
-import { writeFileSync } from 'node:fs'
-import { constants, setPriority } from 'node:os'
 import { dirname } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
 const hasGroups = process.platform !== 'win32'
-const { PRIORITY_LOW: low, PRIORITY_NORMAL: normal } = constants.priority
-const patient = new Set()
 
 /**
  * @param isShown what it prints is shown as it comes
  * @param isKept what it prints is given back at its end
- * @param isPatient it runs when nobody else wants to
  */
-export function runNode(args, { limitMs, isShown = true, isKept = !isShown, isPatient = false }) {
+export function runNode(args, { limitMs, isShown = true, isKept = !isShown }) {
   const { NODE_TEST_CONTEXT: _, ...env } = process.env
   const child = spawn(process.execPath, args, {
     cwd: root,
@@ -23,10 +18,6 @@ export function runNode(args, { limitMs, isShown = true, isKept = !isShown, isPa
     stdio: ['ignore', isKept ? 'pipe' : 'inherit', isShown ? 'inherit' : 'pipe'],
     detached: hasGroups,
   })
-  if (isPatient) {
-    patient.add(child.pid)
-    setRank(child.pid, low)
-  }
   const end = () => {
     try {
       process.kill(hasGroups ? -child.pid : child.pid, 'SIGKILL')
@@ -51,27 +42,7 @@ export function runNode(args, { limitMs, isShown = true, isKept = !isShown, isPa
     child.on('close', (exitCode, signal) => {
       clearTimeout(limit)
       process.off('exit', end)
-      patient.delete(child.pid)
       resolve({ exitCode: exitCode ?? signal, output })
     })
   })
-}
-
-/** Those that were patient need not be any more. */
-export function endPatience() {
-  for (const pid of patient) setRank(pid, normal)
-}
-
-/** Where each session has a share of its own, as with Linux's autogroups, the priority of a process counts only within it. */
-function setRank(pid, rank) {
-  for (const set of [
-    () => setPriority(pid, rank),
-    () => writeFileSync(`/proc/${pid}/autogroup`, String(rank)),
-  ]) {
-    try {
-      set()
-    } catch {
-      // It is not for us to say, or the system has no such thing.
-    }
-  }
 }

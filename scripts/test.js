@@ -7,7 +7,7 @@ import { createRequire } from 'node:module'
 import { dirname, join, relative } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { parseArgs } from 'node:util'
-import { endPatience, runNode } from './node-run.js'
+import { runNode } from './node-run.js'
 import { compiled, suites } from './test-plan.js'
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
@@ -22,7 +22,7 @@ const summary = []
 for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => process.exit(1))
 
 if (!flags.built) await prepare()
-await runAll(asked.length === 0 ? Object.keys(suites) : asked)
+for (const name of asked.length === 0 ? Object.keys(suites) : asked) await runSuite(name)
 report()
 
 function readArguments() {
@@ -79,34 +79,10 @@ function step(title, args, mayGoOn = false) {
   return { title, mayGoOn, ended: runNode(args, { limitMs: programLimitMs, isShown: false }) }
 }
 
-/** The patient suites one after another, beside the others; what they print is shown when those are done. */
-async function runAll(names) {
-  const patient = names.filter(name => suites[name].isPatient)
-  const others = names.filter(name => !suites[name].isPatient)
-  const hasCompany = others.length > 0
-  const running = []
-  let isPatient = true
-  let last = Promise.resolve()
-  for (const name of hasCompany ? patient : []) {
-    last = last.then(() => runFiles(name, { isShown: false, isPatient }))
-    running.push({ name, ended: last })
-  }
-  for (const name of hasCompany ? others : patient) await runSuite(name)
-  isPatient = false
-  endPatience()
-  for (const { name, ended } of running) {
-    heading(name)
-    const { output, counts } = await ended
-    process.stdout.write(output)
-    count(name, counts)
-  }
-}
-
 async function runSuite(name) {
   heading(name)
   if (suites[name].program !== undefined) await runProgram(name, suites[name].program)
-  const { counts } = await runFiles(name, {})
-  count(name, counts)
+  count(name, await runFiles(name))
 }
 
 function testFiles({ folder, isDeep = false }) {
@@ -118,14 +94,14 @@ function testFiles({ folder, isDeep = false }) {
     .sort()
 }
 
-async function runFiles(name, manner) {
+async function runFiles(name) {
   const { limitMs, nodeArgs = [], folder } = suites[name]
   const files = testFiles(suites[name])
-  if (files.length === 0) return { counts: { failed: 1, problems: [`no tests in ${folder}`] }, output: '' }
+  if (files.length === 0) return { failed: 1, problems: [`no tests in ${folder}`] }
   const counted = join(root, 'build', 'test', `${name}.json`)
   mkdirSync(dirname(counted), { recursive: true })
   rmSync(counted, { force: true })
-  const { exitCode, output } = await runNode(
+  const { exitCode } = await runNode(
     [
       '--enable-source-maps',
       ...nodeArgs,
@@ -138,14 +114,13 @@ async function runFiles(name, manner) {
       `--test-reporter-destination=${counted}`,
       ...files,
     ],
-    { limitMs: limitMs * files.length, ...manner },
+    { limitMs: limitMs * files.length },
   )
   const counts = readCounts(counted)
-  if (counts === undefined)
-    return { counts: { failed: 1, problems: [`the runner broke off, exit code ${exitCode}`] }, output }
+  if (counts === undefined) return { failed: 1, problems: [`the runner broke off, exit code ${exitCode}`] }
   if (exitCode !== 0 && counts.failed === 0) complain(counts, `exit code ${exitCode}`)
   if (counts.passed + counts.failed === 0) complain(counts, 'no test ran')
-  return { counts, output }
+  return counts
 }
 
 /** The borrowed suite counts itself. What it excepts, with a reason, is neither passed nor failed here. */

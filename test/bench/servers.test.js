@@ -11,7 +11,8 @@ test('large bodies are answered by lido, by a peer, by a worker for each and by 
   for (const { id, pools } of judged) assert.deepEqual(Object.keys(pools), ways, id)
 })
 
-for (const bar of ['fastify', 'nest', 'cluster']) {
+// The row `nest` is the same trial with the server that `cluster` starts, too.
+for (const bar of ['fastify', 'cluster']) {
   test(`${bar}: the example's server gives its figures in each of its ways, and no verdict`, async () => {
     const { rows: judged, failures, barCount } = await runJson('--only', bar)
     assert.deepEqual(failures, [])

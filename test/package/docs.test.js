@@ -180,7 +180,7 @@ describe('the reference names every member', () => {
 
   test('of what close() tells', () => {
     const said = /resolves to\s+`\{ (.*?) \}`/.exec(pool)?.[1]
-    assertSame(said.split(', '), memberNames('src/host/pool/closing.ts', 'CloseReport'))
+    assertSame(said.split(', '), memberNames('src/host/pool/close-options.ts', 'CloseReport'))
   })
 
   test('of a duration', () => {
