@@ -66,6 +66,14 @@ export class ManualClock implements Clock {
     return this.#nextTurn.size > 0
   }
 
+  /** The process is held for so long: what fell due meanwhile is called late, and what that sets is due later still. */
+  stall(milliseconds: number): void {
+    this.#now += milliseconds
+    for (const alarm of this.#inOrder()) {
+      if (alarm.dueAt <= this.#now && this.#alarms.delete(alarm)) alarm.callback()
+    }
+  }
+
   /** Moves time on; what falls due on the way is called at its own moment, what it sets anew as well. */
   advance(milliseconds: number): void {
     const until = this.#now + milliseconds

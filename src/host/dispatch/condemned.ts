@@ -15,6 +15,8 @@ import type { Road } from './road.js'
 
 /** A worker to be ended whose event loop has not turned for so long keeps nobody waiting. */
 const STUCK_AFTER_MS = 1000
+/** So many timers make it up: where the whole process is held, one of them runs out, and the worker has the rest to answer. */
+const STUCK_STEPS = 4
 const ASK_AGAIN_AFTER_MS = 1000
 
 export interface CondemnedParts {
@@ -125,9 +127,9 @@ export class Condemned {
   #end(worker: WorkerHandle, sentence: Sentence): void {
     const { road, supervisor } = this.#parts
     sentence.isEnding = true
-    // It takes nothing more, and what it has not begun goes back to where it stood.
-    // One that is not known to be ready cannot be asked whether it lives.
+    // It cannot be asked whether it lives.
     if (!worker.isReady) return void supervisor.giveUp(worker)
+    // It takes nothing more, and what it has not begun goes back to where it stood.
     if (road.hasOthers(worker)) supervisor.askToLeave(worker)
     if (this.#sentences.get(worker) !== sentence) return
     if (road.hasOthers(worker)) this.#ask(worker, sentence)
@@ -135,9 +137,14 @@ export class Condemned {
   }
 
   #ask(worker: WorkerHandle, sentence: Sentence): void {
-    const { clock, supervisor } = this.#parts
     worker.link!.post({ kind: 'ask' })
-    sentence.timer = clock.after(STUCK_AFTER_MS, () => {
+    this.#awaitSign(worker, sentence, STUCK_STEPS)
+  }
+
+  #awaitSign(worker: WorkerHandle, sentence: Sentence, stepsLeft: number): void {
+    const { clock, supervisor } = this.#parts
+    sentence.timer = clock.after(STUCK_AFTER_MS / STUCK_STEPS, () => {
+      if (stepsLeft > 1) return this.#awaitSign(worker, sentence, stepsLeft - 1)
       sentence.timer = clock.nextTurn(() => void supervisor.giveUp(worker, stuck(worker)))
     })
   }

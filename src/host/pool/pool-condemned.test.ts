@@ -174,6 +174,20 @@ describe('beside a cancelled task', () => {
     assert.equal(next.value, 'next')
   })
 
+  test('tasks are let finish when the whole process was held, and the worker had no time to say that it lives', async () => {
+    const { link, others, begun, cancel, pass, clock } = setUp(options, 2)
+    await cancel()
+    await pass(100)
+    clock.stall(60_000)
+    clock.turn()
+    link.say({ kind: 'alive' })
+    await pass(900)
+    assert.equal(link.isKilled, false)
+    link.done(begun[1]!, 'finished')
+    await microtasks()
+    assert.equal(others[0]!.value, 'finished')
+  })
+
   test('tasks reject when its thread is stuck, and are told why', async () => {
     const { link, others, cancel, pass } = setUp(options, 2)
     await cancel()
