@@ -1,11 +1,11 @@
 // The part of the heap where new objects begin. When it is full, at up to 16 MiB, the runtime collects it and copies what
-// lives. Of a large result all lives: that is 15 to 40 ms in one go. Who reads one has the nursery collected earlier, so
+// lives. Of a large result all lives: that holds the thread for long. Who reads one has the nursery collected earlier, so
 // that there is less to copy at a time. Nobody can ask the runtime for that, but whatever is filled is collected: with
 // arrays that nobody keeps, which cost next to nothing.
 
 type HeapSpace = { space_name: string; space_used_size: number; space_available_size: number }
 
-/** Copying this much and what is left of the time before takes some 8 ms. */
+/** A collection copies this much, and what is left of the one before. */
 const ENOUGH_BYTES = 3 * 2 ** 20
 /** Some 120 KB, just under what the runtime would keep elsewhere. */
 const FILLER_ELEMENTS = 15_000
