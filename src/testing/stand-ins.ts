@@ -37,9 +37,8 @@ export interface TaskTraits {
 
 /** A task that nobody waits for. */
 export function makeTask(id: number, traits: TaskTraits = {}): Task {
-  const request = {
+  const terms = {
     handler: { filename: '/handler.js', name: 'default' },
-    payload: traits.payload ?? id,
     transferList: traits.transferList ?? [],
     signal: traits.signal ?? null,
     limits: null,
@@ -49,7 +48,7 @@ export function makeTask(id: number, traits: TaskTraits = {}): Task {
     retry: null,
   }
   const { resolve = () => {}, reject = () => {} } = traits
-  return new Task(id, request, 1, 0, resolve, reject)
+  return new Task(id, { payload: traits.payload ?? id, terms }, 1, 0, resolve, reject)
 }
 
 /** Numbers that look random and are the same for the same seed. */

@@ -2,7 +2,7 @@
 // Exit code 1 when a single task of many millions met what it must not, or when memory grew.
 import { availableParallelism } from 'node:os'
 import { parseArgs } from 'node:util'
-import { limits } from './memory.js'
+import { inMb, limits } from './memory.js'
 import { freshSeed } from './random.js'
 import { soak } from './soak.js'
 
@@ -79,9 +79,7 @@ function show({
     console.table(
       samples.map(sample => ({
         settled: sample.settled,
-        ...Object.fromEntries(
-          Object.keys(limits).map(figure => [`${figure} MB`, Math.round(sample[figure] / 2 ** 20)]),
-        ),
+        ...Object.fromEntries(Object.keys(limits).map(figure => [`${figure} MB`, inMb(sample[figure])])),
       })),
     )
     console.table(memory)

@@ -86,7 +86,7 @@ export class Answers {
     const { policy, timings } = this.#parts
     worker.answers++
     policy.onWorkDone()
-    timings?.record(task.assignedAt - task.createdAt, runMs)
+    timings?.record(task.assignedAt! - task.createdAt, runMs)
     worker.histogram?.record(runMs)
   }
 }

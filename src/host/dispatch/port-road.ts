@@ -160,7 +160,7 @@ export class PortRoad implements Road {
     const worker = task.holder as WorkerHandle
     const { claims } = slotsOf(worker)
     // Then all there is to know is when it was handed over.
-    if (!areShared(claims)) return worker.isReady ? task.assignedAt : 'waiting'
+    if (!areShared(claims)) return worker.isReady ? task.assignedAt! : 'waiting'
     return isClaimed(claims, task.slot, task.id) ? begunAt(claims, task.slot, now) : 'waiting'
   }
 
@@ -306,7 +306,7 @@ export class PortRoad implements Road {
   }
 
   #runMs(task: Task): number {
-    return this.#parts.clock.now() - task.assignedAt
+    return this.#parts.clock.now() - task.assignedAt!
   }
 
   #onUnreadablePayload(worker: WorkerHandle, ordinal: number): boolean {

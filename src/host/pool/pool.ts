@@ -20,7 +20,7 @@ import { Supervisor } from '../supervisor/supervisor.js'
 import type { WorkerView } from '../supervisor/worker-handle.js'
 import { Cancellation } from '../task/cancellation.js'
 import { Settler } from '../task/settle.js'
-import { Task, type TaskRequest } from '../task/task.js'
+import { type Call, type CallTerms, Task } from '../task/task.js'
 import { type Annex, Annexes, type House } from './annexes.js'
 import { backendOf } from './backend-of.js'
 import { anotherQueue } from './backend-options.js'
@@ -33,7 +33,7 @@ import type { HandlerName, PayloadOf, ResultOf } from './handler-types.js'
 import { Liveness } from './liveness.js'
 import { type PoolOptions, type PoolSettings, resolveOptions } from './options.js'
 import type { PoolState } from './pool-life.js'
-import { type RunOptions, resolveRun } from './run-options.js'
+import { plainTerms, type RunOptions, resolveRun } from './run-options.js'
 import { durationStats, type PoolStats, workerStats } from './stats.js'
 import { Transport } from './transport.js'
 import { startProblem } from './worker-options.js'
@@ -59,6 +59,7 @@ export interface PoolParts {
 
 export class Pool<Module = any> extends EventEmitter<PoolEvents> {
   readonly #settings: PoolSettings
+  readonly #plainTerms: CallTerms | null
   readonly #clock: Clock
   readonly #counters = new Counters()
   readonly #timings: Timings | null
@@ -87,6 +88,7 @@ export class Pool<Module = any> extends EventEmitter<PoolEvents> {
     const settings = resolveOptions(options)
     const { clock, backend = backendOf(settings), house } = parts
     this.#settings = settings
+    this.#plainTerms = plainTerms(settings)
     this.#withCallerStack = settings.callerStack
     this.#clock = clock
     this.#liveness = new Liveness(
@@ -183,7 +185,7 @@ export class Pool<Module = any> extends EventEmitter<PoolEvents> {
     options?: RunOptions & { name?: Name | undefined },
   ): Promise<ResultOf<Module, Name>> {
     if (this.#life.state !== 'open') return Promise.reject(new PoolClosedError('closed'))
-    let request: TaskRequest
+    let call: Call
     try {
       if (this.#annexes !== null) {
         const annex = this.#annexes.poolFor(options)
@@ -192,15 +194,16 @@ export class Pool<Module = any> extends EventEmitter<PoolEvents> {
           return this.#withCallerStack ? withCallerStack(answer, this.run) : answer
         }
       }
-      request = resolveRun(payload, options, this.#settings)
+      call = resolveRun(payload, options, this.#settings, this.#plainTerms)
     } catch (problem) {
       return Promise.reject(problem)
     }
-    if (request.signal?.aborted) return Promise.reject(new TaskCancelledError(request.signal.reason))
-    if (request.limits !== null && request.limits.deadline <= this.#clock.epochNow())
+    const { signal, limits } = call.terms
+    if (signal?.aborted) return Promise.reject(new TaskCancelledError(signal.reason))
+    if (limits !== null && limits.deadline <= this.#clock.epochNow())
       return Promise.reject(new TaskTimeoutError('deadline', 0))
     const answer = new Promise<ResultOf<Module, Name>>((resolve, reject) =>
-      this.#accept(request, resolve as (value: unknown) => void, reject),
+      this.#accept(call, resolve as (value: unknown) => void, reject),
     )
     return this.#withCallerStack ? withCallerStack(answer, this.run) : answer
   }
@@ -372,18 +375,18 @@ export class Pool<Module = any> extends EventEmitter<PoolEvents> {
     }
   }
 
-  #accept(request: TaskRequest, resolve: (value: unknown) => void, reject: (reason: unknown) => void): void {
+  #accept(call: Call, resolve: (value: unknown) => void, reject: (reason: unknown) => void): void {
     const { limit } = this.#admission
     const mustStartNow = limit !== Number.POSITIVE_INFINITY && this.#admission.waiting >= limit
     if (mustStartNow && (this.#dispatcher.queueSize > 0 || this.#dispatcher.inFlight >= this.#slots)) {
       return reject(new QueueFullError(limit))
     }
     this.#lastTaskId = nextTaskId(this.#lastTaskId)
-    const handlerId = this.#dispatcher.handlers.idOf(request.handler)
-    const task = new Task(this.#lastTaskId, request, handlerId, this.#clock.now(), resolve, reject)
+    const handlerId = this.#dispatcher.handlers.idOf(call.terms.handler)
+    const task = new Task(this.#lastTaskId, call, handlerId, this.#clock.now(), resolve, reject)
     this.#counters.onAccepted()
     if (this.#counters.pending === 1) this.#liveness.onBusy()
-    this.#cancellation.watch(task, request.limits)
+    this.#cancellation.watch(task)
     this.#dispatcher.submit(task)
     const isStillWaiting = task.state === 'queued' || task.state === 'assigned'
     if (

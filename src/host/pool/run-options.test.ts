@@ -4,11 +4,11 @@ import { afterEach, describe, test } from 'node:test'
 import { InvalidTaskError } from '../../shared/errors/pool-errors.js'
 import { move } from '../../shared/protocol/move.js'
 import { resolveOptions } from './options.js'
-import { type RunOptions, resolveRun } from './run-options.js'
+import { plainTerms, type RunOptions, resolveRun } from './run-options.js'
 
 const pool = resolveOptions({ filename: '/pool.js', name: 'work' })
 const resolve = (options?: unknown, payload?: unknown, settings = pool) =>
-  resolveRun(payload, options as RunOptions, settings)
+  resolveRun(payload, options as RunOptions, settings, plainTerms(settings))
 
 function refusal(options: unknown, settings = pool): InvalidTaskError {
   try {
@@ -70,29 +70,36 @@ for (const [option, { right, wrong }] of Object.entries(judged)) {
 describe('a call', () => {
   test('without options runs what the pool says', () => {
     assert.deepEqual(resolve(), {
-      handler: { filename: '/pool.js', name: 'work' },
       payload: undefined,
-      transferList: [],
-      signal: null,
-      limits: null,
-      isExclusive: false,
-      priority: 0,
-      queueOptions: undefined,
-      retry: null,
+      terms: {
+        handler: { filename: '/pool.js', name: 'work' },
+        transferList: [],
+        signal: null,
+        limits: null,
+        isExclusive: false,
+        priority: 0,
+        queueOptions: undefined,
+        retry: null,
+      },
     })
+  })
+
+  test('without options has the same terms as the next one', () => {
+    const plain = plainTerms(pool)
+    for (const payload of [1, {}]) assert.equal(resolveRun(payload, undefined, pool, plain).terms, plain)
   })
 
   test('that says nothing of time has the limits of the pool, one object for all such calls', () => {
     const limited = resolveOptions({ filename: '/pool.js', timeout: 5 })
     assert.deepEqual(limited.limits, { timeoutMs: 5, queueTimeoutMs: Infinity, deadline: Infinity })
     for (const options of [undefined, {}, { priority: 1 }, { timeout: undefined }]) {
-      assert.equal(resolve(options, undefined, limited).limits, limited.limits)
+      assert.equal(resolve(options, undefined, limited).terms.limits, limited.limits)
     }
   })
 
   test('sets each limit by itself, and Infinity takes away one of the pool', () => {
     const limited = resolveOptions({ filename: '/pool.js', timeout: 5, queueTimeout: 6 })
-    const limitsOf = (options: RunOptions) => resolve(options, undefined, limited).limits
+    const limitsOf = (options: RunOptions) => resolve(options, undefined, limited).terms.limits
     assert.deepEqual(limitsOf({ timeout: 7 }), { timeoutMs: 7, queueTimeoutMs: 6, deadline: Infinity })
     assert.deepEqual(limitsOf({ timeout: Infinity, deadline: new Date(9) }), {
       timeoutMs: Infinity,
@@ -122,9 +129,9 @@ describe('a call', () => {
     const buffer = new ArrayBuffer(8)
     const other = new ArrayBuffer(4)
     const view = new Uint8Array(buffer)
-    const request = resolve({ transferList: [other] }, move(view))
-    assert.equal(request.payload, view)
-    assert.deepEqual(request.transferList, [other, buffer])
+    const { payload, terms } = resolve({ transferList: [other] }, move(view))
+    assert.equal(payload, view)
+    assert.deepEqual(terms.transferList, [other, buffer])
   })
 
   test("the caller's list is not touched", () => {
@@ -143,7 +150,7 @@ describe('a polluted prototype', () => {
   for (const options of [undefined, {}, { priority: 1 }]) {
     test(`changes no call with ${JSON.stringify(options)}`, () => {
       Object.assign(polluted, { filename: '/etc/evil.js', name: 'evil', signal: 1, transferList: 1 })
-      const { handler, transferList } = resolve(options)
+      const { handler, transferList } = resolve(options).terms
       assert.deepEqual(handler, { filename: '/pool.js', name: 'work' })
       assert.deepEqual(transferList, [])
     })

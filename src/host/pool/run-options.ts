@@ -3,7 +3,7 @@ import { InvalidTaskError } from '../../shared/errors/pool-errors.js'
 import type { Handler } from '../../shared/protocol/messages.js'
 import { isMoved, type TransferItem, transferOf, valueSymbol } from '../../shared/protocol/move.js'
 import type { RetryOptions, RetrySettings } from '../task/retry.js'
-import type { TaskRequest } from '../task/task.js'
+import type { Call, CallTerms } from '../task/task.js'
 import { describe } from './describe-value.js'
 import { HandlerFileProblem, resolveHandlerFile } from './handler-file.js'
 import { resolveRetryOfCall } from './life-options.js'
@@ -62,24 +62,28 @@ const knownOptions = [
 const NOTHING: readonly TransferItem[] = []
 const EMPTY: RunOptions = Object.freeze(Object.create(null))
 
+/** The terms of a call that says nothing but its payload. `null`: without a handler from its pool there is no such call. */
+export function plainTerms({ handler, limits, retry }: PoolSettings): CallTerms | null {
+  if (handler === null) return null
+  return {
+    handler,
+    transferList: NOTHING,
+    signal: null,
+    limits,
+    isExclusive: false,
+    priority: 0,
+    queueOptions: undefined,
+    retry,
+  }
+}
+
 export function resolveRun(
   payload: unknown,
   given: RunOptions | undefined,
   settings: PoolSettings,
-): TaskRequest {
-  if (given === undefined && settings.handler !== null && !isMoved(payload)) {
-    return {
-      handler: settings.handler,
-      payload,
-      transferList: NOTHING,
-      signal: null,
-      limits: settings.limits,
-      isExclusive: false,
-      priority: 0,
-      queueOptions: undefined,
-      retry: settings.retry,
-    }
-  }
+  plain: CallTerms | null,
+): Call {
+  if (given === undefined && plain !== null && !isMoved(payload)) return { payload, terms: plain }
   const options = given === undefined ? EMPTY : ownOptions(given)
   const handler = resolveHandler(options, settings)
   let transferList = resolveTransferList(options.transferList)
@@ -87,9 +91,8 @@ export function resolveRun(
     transferList = [...transferList, ...transferOf(payload)]
     payload = payload[valueSymbol]
   }
-  return {
+  const terms = {
     handler,
-    payload,
     transferList,
     signal: resolveSignal(options.signal),
     limits: resolveLimits(options, settings.limits, refuse),
@@ -98,6 +101,7 @@ export function resolveRun(
     queueOptions: options.queueOptions,
     retry: resolveRetry(options.retry, transferList, settings),
   }
+  return { payload, terms }
 }
 
 /** What was transferred cannot be sent a second time; the pool's default is not meant for such tasks. */

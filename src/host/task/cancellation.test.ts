@@ -20,7 +20,7 @@ function setUp(count: number) {
     cancellation.release(task)
   })
   const tasks = Array.from({ length: count }, (_, index) => makeTask(index + 1, { signal }))
-  for (const task of tasks) cancellation.watch(task, null)
+  for (const task of tasks) cancellation.watch(task)
   return {
     controller,
     cancellation,
@@ -60,7 +60,7 @@ test('a task that is settled by the cancelling of another is not cancelled', () 
     cancellation.release(task)
     cancellation.release(tasks[2]!)
   })
-  for (const task of tasks) cancellation.watch(task, null)
+  for (const task of tasks) cancellation.watch(task)
   controller.abort()
   assert.deepEqual(cancelled, [1, 2])
 })
@@ -68,7 +68,7 @@ test('a task that is settled by the cancelling of another is not cancelled', () 
 test('tasks without a signal are no concern, and releasing twice is none', () => {
   const { cancellation, tasks, listeners } = setUp(1)
   const plain = makeTask(9)
-  cancellation.watch(plain, null)
+  cancellation.watch(plain)
   cancellation.release(plain)
   cancellation.release(tasks[0]!)
   cancellation.release(tasks[0]!)

@@ -2,7 +2,7 @@
 // listener a signal, however many tasks share it, gone with the last one.
 import { TaskCancelledError } from '../../shared/errors/pool-errors.js'
 import type { Task } from './task.js'
-import { type Limits, TimeLimits, type TimeLimitsParts } from './time-limits.js'
+import { TimeLimits, type TimeLimitsParts } from './time-limits.js'
 
 interface Watch {
   tasks: Set<Task>
@@ -24,7 +24,8 @@ export class Cancellation {
     this.#cancel = parts.cancel
   }
 
-  watch(task: Task, limits: Limits | null): void {
+  watch(task: Task): void {
+    const { limits } = task.terms
     if (limits !== null) task.timeLimit = this.#limits.watch(task, limits)
     if (task.signal !== null) this.#listenTo(task.signal, task)
   }

@@ -22,16 +22,22 @@ export interface QueuedTask {
   readonly signal: AbortSignal | null
 }
 
-export interface TaskRequest {
-  handler: Handler
-  payload: unknown
-  transferList: readonly TransferItem[]
-  signal: AbortSignal | null
-  limits: Limits | null
-  isExclusive: boolean
-  priority: number
-  queueOptions: unknown
-  retry: RetrySettings | null
+/** What a call says beside its payload. One object for all calls that leave it to the pool. */
+export interface CallTerms {
+  readonly handler: Handler
+  readonly transferList: readonly TransferItem[]
+  readonly signal: AbortSignal | null
+  readonly limits: Limits | null
+  /** The task has its worker to itself. */
+  readonly isExclusive: boolean
+  readonly priority: number
+  readonly queueOptions: unknown
+  readonly retry: RetrySettings | null
+}
+
+export interface Call {
+  readonly payload: unknown
+  readonly terms: CallTerms
 }
 
 /** What has a task that is assigned: a worker, to those who know of workers. */
@@ -41,18 +47,12 @@ export interface TaskHolder {
 
 export type { Outcome }
 
+/** A million of them may wait: what most calls have in common is in `terms`, and each field costs 8 bytes. */
 export class Task implements QueuedTask {
   readonly id: number
-  readonly filename: string
-  readonly name: string
+  readonly terms: CallTerms
   readonly handlerId: number
   readonly payload: unknown
-  readonly transferList: readonly TransferItem[]
-  readonly signal: AbortSignal | null
-  /** It has its worker to itself. */
-  readonly isExclusive: boolean
-  readonly priority: number
-  readonly queueOptions: unknown
   readonly createdAt: number
   /** `null`: it is run once. */
   readonly retry: Retry | null
@@ -61,7 +61,8 @@ export class Task implements QueuedTask {
 
   state: TaskState = 'queued'
   outcome: Outcome | null = null
-  assignedAt = 0
+  /** `null`: it never was. Not a number from the start, since that would take its 16 bytes from the start. */
+  assignedAt: number | null = null
   holder: TaskHolder | null = null
   /** Its place with its holder, or in the lane. */
   slot = 0
@@ -80,26 +81,48 @@ export class Task implements QueuedTask {
 
   constructor(
     id: number,
-    request: TaskRequest,
+    { payload, terms }: Call,
     handlerId: number,
     createdAt: number,
     resolve: (value: unknown) => void,
     reject: (reason: unknown) => void,
   ) {
     this.id = id
-    this.filename = request.handler.filename
-    this.name = request.handler.name
+    this.terms = terms
     this.handlerId = handlerId
-    this.payload = request.payload
-    this.transferList = request.transferList
-    this.signal = request.signal
-    this.isExclusive = request.isExclusive
-    this.priority = request.priority
-    this.queueOptions = request.queueOptions
+    this.payload = payload
     this.createdAt = createdAt
-    this.retry = request.retry === null ? null : new Retry(request.retry)
+    this.retry = terms.retry === null ? null : new Retry(terms.retry)
     this.resolve = resolve
     this.reject = reject
+  }
+
+  get filename(): string {
+    return this.terms.handler.filename
+  }
+
+  get name(): string {
+    return this.terms.handler.name
+  }
+
+  get transferList(): readonly TransferItem[] {
+    return this.terms.transferList
+  }
+
+  get signal(): AbortSignal | null {
+    return this.terms.signal
+  }
+
+  get isExclusive(): boolean {
+    return this.terms.isExclusive
+  }
+
+  get priority(): number {
+    return this.terms.priority
+  }
+
+  get queueOptions(): unknown {
+    return this.terms.queueOptions
   }
 
   /** Posted twice, it would be the same: nothing of it is given away by posting. */
