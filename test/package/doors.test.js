@@ -124,7 +124,7 @@ describe('every door', () => {
   })
 
   test('what no door names cannot be had', async () => {
-    const { exitCode, errors } = await run('inside.mjs', `await import('lido/dist/esm/worker/entry.js')`)
+    const { exitCode, errors } = await run('inside.mjs', `await import('lido/dist/esm/worker/entry.cjs')`)
     assert.equal(exitCode, 1)
     assert.match(errors, /ERR_PACKAGE_PATH_NOT_EXPORTED/)
   })

@@ -31,8 +31,6 @@ function expectedModules() {
 const packedModules = [
   'index.js',
   'worker/index.js',
-  'worker/entry.js',
-  'worker/process-entry.js',
   'worker/inline-entry.js',
   'adapters/piscina/index.js',
   'adapters/body/index.js',
@@ -42,8 +40,10 @@ const packedModules = [
   'adapters/nestjs/index.js',
   'host/backend/entry-url.js',
 ]
-/** Workers run the ES modules whoever started them: of these there is one build. */
+/** Workers run these whoever started them: of these there is one build. */
 const workerModules = ['adapters/body/parser.js']
+/** The first file of a thread or a process is CommonJS in a build of ES modules. */
+const firstFiles = ['worker/entry.cjs', 'worker/process-entry.cjs']
 
 test('the tarball holds both builds and the pages that the README names, and nothing else', t => {
   const modules = expectedModules()
@@ -61,8 +61,8 @@ test('the tarball holds both builds and the pages that the README names, and not
     ...modules
       .filter(name => (name.endsWith('.d.ts') ? isOfModules(name) : isPacked(name)))
       .map(name => `dist/esm/${name}`),
+    ...firstFiles.map(name => `dist/esm/${name}`),
     'dist/cjs/package.json',
-    // Workers run the ES modules whoever started them.
     ...modules.filter(name => isPacked(name) && !isWorkerSide(name)).map(name => `dist/cjs/${name}`),
   ]
   assert.deepEqual(filesIn(installedPackage), expected.sort())
