@@ -58,11 +58,9 @@ export class Arrivals {
   }
 
   #readSlice(): void {
-    const { clock, sliceMs } = this.#parts
-    const until = clock.now() + sliceMs
-    const mayGoOn = () => clock.now() < until
+    const mayGoOn = this.#newSlice()
     // Set first: what one leaves of the slice is the next one's, and what arrives later in this turn waits for its own.
-    this.#turn = clock.nextTurn(() => this.#onTurn())
+    this.#turn = this.#parts.clock.nextTurn(() => this.#onTurn())
     for (const [task, decoder] of this.#reading) {
       this.#reading.delete(task)
       if (!this.#read(task, decoder, mayGoOn)) {
@@ -77,9 +75,15 @@ export class Arrivals {
     this.#turn = null
     if (this.#reading.size === 0) return
     if (!this.#nursery.isFull) return this.#readSlice()
-    // A collection takes longer than a slice: it has a turn to itself.
+    // A collection takes longer than a slice: it has a turn to itself, or several.
     this.#turn = this.#parts.clock.nextTurn(() => this.#onTurn())
-    this.#nursery.collect()
+    this.#nursery.collect(this.#newSlice())
+  }
+
+  #newSlice(): () => boolean {
+    const { clock, sliceMs } = this.#parts
+    const until = clock.now() + sliceMs
+    return () => clock.now() < until
   }
 
   /** True when it is done with, one way or the other. */

@@ -24,7 +24,7 @@ test('it is full when much has come that lives, and not when it has just been co
   const answer = await inThread(`
     const before = nursery.isFull
     while (!nursery.isFull) keepMore()
-    nursery.collect()
+    nursery.collect(() => true)
     return [before, nursery.isFull]
   `)
   assert.deepEqual(answer, [false, false])
@@ -38,17 +38,31 @@ test('collecting it is a collection of the runtime’s, one of the young', async
       const observer = new PerformanceObserver(list => resolve(list.getEntries().map(({ detail }) => detail.kind)))
       observer.observe({ entryTypes: ['gc'] })
     })
-    nursery.collect()
+    nursery.collect(() => true)
     return (await seen).some(kind => kind === constants.NODE_PERFORMANCE_GC_MINOR)
   `)
   assert.equal(isYoung, true)
+})
+
+test('one that may not go on stays full, and goes on where it was', async () => {
+  const answer = await inThread(`
+    while (!nursery.isFull) keepMore()
+    const turns = []
+    for (let fillers = 0; fillers < 1000 && turns.at(-1) !== true; fillers++) {
+      let may = 1
+      turns.push(nursery.collect(() => may-- > 0))
+      if (turns.at(-1) === nursery.isFull) return 'full or not, it says the other'
+    }
+    return [turns[0], turns.at(-1)]
+  `)
+  assert.deepEqual(answer, [false, true])
 })
 
 test('what lives is whole afterwards', async () => {
   const isWhole = await inThread(`
     for (let round = 0; round < 5; round++) {
       while (!nursery.isFull) keepMore()
-      nursery.collect()
+      nursery.collect(() => true)
     }
     return kept.every(list => list.length === 100 && list.every((entry, index) => entry.index === index))
   `)

@@ -6,7 +6,7 @@
 type HeapSpace = { space_name: string; space_used_size: number; space_available_size: number }
 
 /** A collection copies this much, and what is left of the one before. */
-const ENOUGH_BYTES = 3 * 2 ** 20
+const ENOUGH_BYTES = 2 * 2 ** 20
 /** Some 120 KB, just under what the runtime would keep elsewhere. */
 const FILLER_ELEMENTS = 15_000
 const FILLER_BYTES = 2 ** 17
@@ -18,9 +18,14 @@ export class Nursery {
   filler: unknown[] | null = null
   /** In use when it was collected last. */
   #keptBytes = 0
+  /** Of the collection that has begun; 0: none has. */
+  #fillersLeft = 0
+  /** In use when that had its last filler. */
+  #filledBytes = 0
 
   /** More has come since the last collection than should be copied at once. */
   get isFull(): boolean {
+    if (this.#fillersLeft > 0) return true
     const space = newSpace()
     if (space === undefined) return false
     // It was collected without us.
@@ -28,12 +33,27 @@ export class Nursery {
     return space.space_used_size - this.#keptBytes >= ENOUGH_BYTES
   }
 
-  collect(): void {
-    const free = newSpace()?.space_available_size ?? 0
-    const fillers = Math.ceil(free / FILLER_BYTES) + SPARE_FILLERS
-    for (let count = 0; count < fillers; count++) this.filler = new Array(FILLER_ELEMENTS)
+  /**
+   * Fills it while it may go on: the runtime, where it marks what lives in the old part, does some of that for each filler.
+   * True when all is done; else it is full until it is collected further.
+   */
+  collect(mayGoOn: () => boolean): boolean {
+    const space = newSpace()
+    if (this.#fillersLeft === 0) {
+      this.#fillersLeft = Math.ceil((space?.space_available_size ?? 0) / FILLER_BYTES) + SPARE_FILLERS
+    } else if (space !== undefined && space.space_used_size < this.#filledBytes) {
+      // The last of the fillers before was one too many.
+      this.#fillersLeft = 0
+    }
+    while (this.#fillersLeft > 0 && mayGoOn()) {
+      this.filler = new Array(FILLER_ELEMENTS)
+      this.#fillersLeft--
+    }
     this.filler = null
-    this.#keptBytes = newSpace()?.space_used_size ?? 0
+    const used = newSpace()?.space_used_size ?? 0
+    if (this.#fillersLeft > 0) this.#filledBytes = used
+    else this.#keptBytes = used
+    return this.#fillersLeft === 0
   }
 }
 
