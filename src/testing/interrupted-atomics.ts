@@ -12,6 +12,7 @@ const WORDS_OF_LANE_BYTES = 2 ** 18
 const WORDS_BYTES = 2 ** 12
 /** A desk's dictionary. */
 const LAST_BYTES = 2 ** 16
+const WORD_BYTES = Int32Array.BYTES_PER_ELEMENT
 
 /** To get new memory costs more than a whole run, so it is used again. */
 const used: SharedArrayBuffer[] = []
@@ -26,10 +27,11 @@ export function allocateMemory(bytes: number): SharedArrayBuffer {
 /** Nobody uses any memory any more. */
 export function freeMemory(): void {
   for (const memory of used) {
-    const bytes = new Uint8Array(memory)
-    bytes.fill(0, 0, memory.byteLength > LANE_BYTES ? WORDS_OF_LANE_BYTES : WORDS_BYTES)
-    bytes.fill(0, Math.max(memory.byteLength - LAST_BYTES, 0))
     const { byteLength } = memory
+    // Shared memory is filled element by element: by words, there are fewer.
+    const words = wordsOf(memory)
+    words.fill(0, 0, (byteLength > LANE_BYTES ? WORDS_OF_LANE_BYTES : WORDS_BYTES) / WORD_BYTES)
+    words.fill(0, Math.max(byteLength - LAST_BYTES, 0) / WORD_BYTES)
     const same = spare.get(byteLength)
     if (same === undefined) spare.set(byteLength, [memory])
     else same.push(memory)

@@ -3,11 +3,12 @@ export type Random = (below: number) => number
 
 /** One of these, each as likely as its weight says. */
 export function pick<Value extends string>(random: Random, weights: Record<Value, number>): Value {
-  const entries = Object.entries(weights) as [Value, number][]
-  let left = random(entries.reduce((sum, [, weight]) => sum + weight, 0))
-  for (const [value, weight] of entries) {
-    if (left < weight) return value
-    left -= weight
+  let sum = 0
+  for (const value in weights) sum += weights[value]
+  let left = random(sum)
+  for (const value in weights) {
+    if (left < weights[value]) return value
+    left -= weights[value]
   }
   throw new Error('there is nothing to pick')
 }

@@ -19,17 +19,22 @@ import { describe, type World } from './world.js'
 const MOST_RETURNS = 5
 
 export function whatIsWrongWith(call: Call, world: World): string | null {
+  if (isRight(call, world)) return null
   const is = `is ${call.state} with ${describe(call.value)}`
+  return call.state === 'fulfilled' ? `${is}; its handler's answer was ${call.answer}` : is
+}
+
+function isRight(call: Call, world: World): boolean {
+  const { answer, value } = call
   if (call.state === 'fulfilled') {
-    const { answer } = call
     const isAnswered = answer === 'int' || answer === 'object' || answer === 'moved' || answer === 'sizable'
-    return isAnswered && isAnswerTo(call, call.value) ? null : `${is}; its handler's answer was ${answer}`
+    return isAnswered && isAnswerTo(call, value)
   }
-  const why = rejections.find(([type]) => call.value instanceof type)
-  if (why !== undefined) return why[1](call.value as never, call, world) ? null : is
-  const isOwn = call.answer === 'throws' && (call.value as Error).message === `thrown by ${call.id}`
-  const isOfDeath = call.begunBy.some(thread => thread.death?.error === call.value)
-  return (isOwn && !mayFollowThrow(call)) || (isOfDeath && !mayFollowDeath(call)) ? null : is
+  const why = rejections.find(([type]) => value instanceof type)
+  if (why !== undefined) return why[1](value as never, call, world)
+  const isOwn = answer === 'throws' && (value as Error).message === `thrown by ${call.id}`
+  const isOfDeath = call.begunBy.some(thread => thread.death?.error === value)
+  return (isOwn && !mayFollowThrow(call)) || (isOfDeath && !mayFollowDeath(call))
 }
 
 /** No worker has it, as far as its caller may know. */

@@ -160,14 +160,19 @@ export interface Killing {
   death: Death
 }
 
+const weightsAt: Record<Place, Record<string, number>> = {
+  event: weightsOf('event'),
+  reaction: weightsOf('reaction'),
+  end: weightsOf('end'),
+}
+
+function weightsOf(place: Place): Record<string, number> {
+  const named = Object.entries(words as Record<string, Word<unknown>>)
+  return Object.fromEntries(named.map(([name, { weights }]) => [name, weights[place] ?? 0]))
+}
+
 export function drawEvent(random: Random, place: Place, depth = 0): Event {
-  const weights = Object.fromEntries(
-    Object.entries(words as Record<string, Word<unknown>>).map(([name, word]) => [
-      name,
-      word.weights[place] ?? 0,
-    ]),
-  )
-  const word = pick(random, weights)
+  const word = pick(random, weightsAt[place])
   return { word, given: wordOf(word).draw(random, depth) }
 }
 

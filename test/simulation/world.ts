@@ -9,13 +9,14 @@ import { ManualClock } from '../../src/testing/manual-clock.js'
 import { seededRandom } from '../../src/testing/stand-ins.js'
 import type { Call } from './call.js'
 import type { Random } from './draw.js'
-import { stage } from './machine.js'
+import { nursery, stage } from './machine.js'
 import { toPoolOptions, toRetryOptions } from './options.js'
 import { makePayload } from './payload.js'
 import type { Programme } from './programme.js'
 import { Renewals } from './renewals.js'
 import { Rules } from './rules.js'
 import { type Move, SimulatedThread } from './thread.js'
+import { nextTurn } from './turn.js'
 import { act, type Event, type Killing, type Submission } from './vocabulary.js'
 
 export type Ending = 'close' | 'force' | 'destroy'
@@ -32,7 +33,6 @@ export interface Waiter {
   controller: AbortController | null
 }
 
-const { setImmediate } = globalThis
 /** One interruption of the host in so many accesses to shared words. */
 const INTERRUPTED = 8
 
@@ -92,14 +92,19 @@ export class World {
 
   // What the programme asks for.
 
-  submit({ payload, signal, handler, priority, retry, inGetter, whenSettled, ...fate }: Submission): void {
+  submit(submission: Submission): void {
     const { pool } = this
+    const { payload, signal, handler, priority, retry, inGetter, whenSettled } = submission
     const controller =
       signal === 'none' ? null : signal === 'own' ? this.#newController() : this.#sharedController()
     const call: Call = {
-      ...fate,
       id: this.calls.length + 1,
       payload,
+      fate: submission.fate,
+      death: submission.death,
+      isQuick: submission.isQuick,
+      isExclusive: submission.isExclusive,
+      limit: submission.limit,
       handler,
       retry: payload === 'transferred' || payload === 'unreadable' ? null : retry,
       controller,
@@ -312,7 +317,7 @@ export class World {
 
   /** All microtasks run, then the rules look. */
   async #turn(): Promise<void> {
-    await new Promise(resolve => setImmediate(resolve))
+    await nextTurn()
     if (this.wrong === null) this.look(() => this.rules.lookOn())
   }
 
@@ -415,6 +420,7 @@ function actAsMachine(world: World): void {
   realClock.after = (delayMs, callback) => (thread() ?? world.clock).after(delayMs, callback)
   realClock.nextTurn = callback => (thread() ?? world.clock).nextTurn(callback)
   interruption.beforeAccess = () => world.interrupt()
+  nursery.usedBytes = 0
 }
 
 export function describe(value: unknown): string {
