@@ -4,6 +4,8 @@ import { availableParallelism } from 'node:os'
 import { Pool, PoolClosedError } from '../../index.js'
 
 const MOST_THREADS = 2
+/** Longer than usual: beside a server under load each turn is long, and a body that takes many of them takes long. */
+const DECODE_SLICE_MS = 4
 /** Bodies that wait; each holds its bytes. */
 const MOST_WAITING = 100
 
@@ -44,5 +46,11 @@ export class PoolOfReader {
 function makePool(): Pool {
   const maxThreads = Math.min(MOST_THREADS, availableParallelism())
   // It is there to keep the event loop free, whether or not that saves time; and its handler is none of the user's.
-  return new Pool({ minThreads: 1, maxThreads, maxQueue: MOST_WAITING, worthWarnings: false })
+  return new Pool({
+    minThreads: 1,
+    maxThreads,
+    maxQueue: MOST_WAITING,
+    decodeSliceMs: DECODE_SLICE_MS,
+    worthWarnings: false,
+  })
 }

@@ -6,7 +6,7 @@
 type HeapSpace = { space_name: string; space_used_size: number; space_available_size: number }
 
 /** A collection copies this much, and what is left of the one before. */
-const ENOUGH_BYTES = 2 * 2 ** 20
+const ENOUGH_BYTES = 3 * 2 ** 20
 /** Some 120 KB, just under what the runtime would keep elsewhere. */
 const FILLER_ELEMENTS = 15_000
 const FILLER_BYTES = 2 ** 17
