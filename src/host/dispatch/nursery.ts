@@ -34,8 +34,8 @@ export class Nursery {
   }
 
   /**
-   * Fills it while it may go on: the runtime, where it marks what lives in the old part, does some of that for each filler.
-   * True when all is done; else it is full until it is collected further.
+   * Fills it while it may go on, by one filler at least: the runtime, where it marks what lives in the old part, does some
+   * of that for each. True when all is done; else it is full until it is collected further.
    */
   collect(mayGoOn: () => boolean): boolean {
     const space = newSpace()
@@ -45,9 +45,10 @@ export class Nursery {
       // The last of the fillers before was one too many.
       this.#fillersLeft = 0
     }
-    while (this.#fillersLeft > 0 && mayGoOn()) {
+    while (this.#fillersLeft > 0) {
       this.filler = new Array(FILLER_ELEMENTS)
       this.#fillersLeft--
+      if (!mayGoOn()) break
     }
     this.filler = null
     const used = newSpace()?.space_used_size ?? 0
