@@ -113,6 +113,7 @@ async function bundleDoors() {
     }
   }
   for (const { path, contents } of [...esm, ...cjs]) writeFileSync(path, contents)
+  for (const file of firstFiles) keepBuiltins(join(next, 'esm', file.replace(/js$/, 'cjs')))
 }
 
 /**
@@ -157,11 +158,29 @@ function nameAtomicsByPath() {
   }
 }
 
+/**
+ * As an ES module it would keep the members of Node's modules as it found them; what a handler puts in their place is no
+ * concern of the pool.
+ */
+function keepBuiltins(path) {
+  const text = readFileSync(path, 'utf8')
+  const kept = text.replace(/\bvar (import_node_\w+)\s*=\s*(require\("node:\w+"\))/g, (_, name, module) => {
+    const used = text.matchAll(new RegExp(`\\b${name}\\.(\\w+)`, 'g'))
+    const members = [...new Set([...used].map(([, member]) => member))].join()
+    return `var ${name}=(({${members}})=>({${members}}))(${module})`
+  })
+  if (/[=,;]\s*require\("node:/.test(kept)) throw new Error(`a module of Node is not kept in ${path}`)
+  writeFileSync(path, kept)
+}
+
 /** The sources name them as they are in the tests' own build. */
 function nameFirstFiles() {
   const path = join(next, 'esm', entryUrl)
   let text = readFileSync(path, 'utf8')
-  for (const file of firstFiles) text = text.replace(file, file.replace(/js$/, 'cjs'))
+  for (const file of firstFiles) {
+    if (!text.includes(file)) throw new Error(`${entryUrl} does not name ${file}`)
+    text = text.replace(file, file.replace(/js$/, 'cjs'))
+  }
   writeFileSync(path, text)
 }
 

@@ -1,23 +1,12 @@
 // Runs the benchmark as its users do, and reads the JSON that it prints.
 import assert from 'node:assert/strict'
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
-import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
+import { runFile } from '../helpers/node-file.js'
 
-const mainPath = fileURLToPath(new URL('../../bench/main.js', import.meta.url))
-const limitMs = 120_000
+const main = fileURLToPath(new URL('../../bench/main.js', import.meta.url))
 
-export async function runBench(...args) {
-  const child = spawn(process.execPath, [mainPath, ...args], { stdio: ['ignore', 'pipe', 'pipe'] })
-  const limit = setTimeout(() => child.kill(), limitMs)
-  const [output, errors, [exitCode]] = await Promise.all([
-    text(child.stdout),
-    text(child.stderr),
-    once(child, 'close'),
-  ])
-  clearTimeout(limit)
-  return { output, errors, exitCode }
+export function runBench(...args) {
+  return runFile(main, args)
 }
 
 export async function runJson(...args) {

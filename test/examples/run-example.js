@@ -1,23 +1,10 @@
 // Runs an example as its users do, and reads the table that it prints.
 import assert from 'node:assert/strict'
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
-import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
+import { runFile } from '../helpers/node-file.js'
 
-const timeLimitMs = 120_000
-
-export async function runExample(name, ...args) {
-  const main = fileURLToPath(new URL(`../../examples/${name}/main.js`, import.meta.url))
-  const child = spawn(process.execPath, [main, ...args], { stdio: ['ignore', 'pipe', 'pipe'] })
-  const limit = setTimeout(() => child.kill(), timeLimitMs)
-  const [output, errors, [exitCode]] = await Promise.all([
-    text(child.stdout),
-    text(child.stderr),
-    once(child, 'close'),
-  ])
-  clearTimeout(limit)
-  return { exitCode, output, errors }
+export function runExample(name, ...args) {
+  return runFile(fileURLToPath(new URL(`../../examples/${name}/main.js`, import.meta.url)), args)
 }
 
 // The table's rows as cells, without its two rows of names.

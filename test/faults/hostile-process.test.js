@@ -50,6 +50,20 @@ test('with a polluted signal tasks run, and a task’s own signal still cancels 
   assert.equal(output, '0\n0\nAbortError\n', errors)
 })
 
+for (const backend of ['thread', 'process']) {
+  test(`a handler that replaces what Node’s modules export reaches nothing of the pool (${backend})`, async open => {
+    const pool = open({ filename: handler('vandal.js'), backend, minThreads: 1, maxThreads: 1 })
+    assert.equal(await pool.run(1, { name: 'noModules' }), 1)
+    for (const value of [2, new Error('sent'), 'x'.repeat(3e6), [new Map([[new Date(0), 1n]])]]) {
+      assert.deepEqual(await pool.run(value), value)
+    }
+    const unknown = { filename: handler('echo.js'), name: 'nothing' }
+    await assert.rejects(pool.run(3, unknown), /nothing/)
+    await pool.close()
+    assert.equal(pool.stats().tasks.fulfilled, 5)
+  })
+}
+
 for (const name of ['silenced', 'noTimers', 'noExit', 'noMessages', 'frozenTime']) {
   test(`a handler that takes away globals is answered, and so is the next task (${name})`, async open => {
     const pool = open({ filename: handler('vandal.js'), minThreads: 1, maxThreads: 1 })

@@ -51,6 +51,12 @@ export const mistakes: Mistake[] = [
     edits: [['this.#arrivals.drop(task);', '']],
   },
   {
+    title: 'a collection of the nursery does not get on with slices of no length',
+    road: 'lane',
+    file: 'host/dispatch/nursery.js',
+    edits: [['while (this.#fillersLeft > 0) {', 'while (this.#fillersLeft > 0 && mayGoOn()) {']],
+  },
+  {
     title: 'the end of a pool forgets the results that are being read',
     road: 'lane',
     file: 'host/pool/closing.js',

@@ -10,12 +10,11 @@ const collectGarbage = runInNewContext('gc')
 const MB = 2 ** 20
 
 /**
- * Growth beyond `percent` of the first samples and `slackMb` on top is a leak. `objects` is the heap without the code
+ * Growth beyond `percent` of what there was first and `slackMb` on top is a leak. `objects` is the heap without the code
  * that V8 compiles: it compiles what a worker's end runs one function at a time, for thousands of ends. That code has a
  * limit of its own, so that functions made without end would still be found. Resident memory follows the allocator's moods.
  */
 export const limits = {
-  heapUsed: { percent: 10, slackMb: 1 },
   objects: { percent: 5, slackMb: 0 },
   code: { percent: 50, slackMb: 1 },
   external: { percent: 10, slackMb: 6 },
@@ -29,20 +28,20 @@ export async function takeSample() {
     await turn()
   }
   const memory = process.memoryUsage()
-  const code = getHeapCodeStatistics().code_and_metadata_size
+  const { code_and_metadata_size: machineCode, bytecode_and_metadata_size: bytecode } =
+    getHeapCodeStatistics()
+  const code = machineCode + bytecode
   return { ...memory, code, objects: memory.heapUsed - code }
 }
 
-/** One row a figure: the medians of the first and of the last quarter of what comes after the first tenth. */
+/** One row a figure: where it begins and ends after the first tenth, by the straight line that is nearest to the samples. */
 export function judge(samples) {
   const warm = samples.slice(Math.ceil(samples.length / 10))
   if (warm.length < 6) return { rows: {}, violations: [] }
-  const quarter = Math.ceil(warm.length / 4)
   const rows = {}
   const violations = []
   for (const [figure, { percent, slackMb }] of Object.entries(limits)) {
-    const first = median(warm.slice(0, quarter).map(sample => sample[figure]))
-    const last = median(warm.slice(-quarter).map(sample => sample[figure]))
+    const [first, last] = endsOfLine(warm.map(sample => sample[figure]))
     const limit = first * (1 + percent / 100) + slackMb * MB
     rows[figure] = { firstMb: inMb(first), lastMb: inMb(last), limitMb: inMb(limit) }
     if (last > limit) {
@@ -72,8 +71,18 @@ function countThreads() {
   }
 }
 
-function median(values) {
-  return [...values].sort((one, other) => one - other)[Math.floor(values.length / 2)]
+/** By least squares. */
+function endsOfLine(values) {
+  const middle = (values.length - 1) / 2
+  const mean = values.reduce((sum, value) => sum + value, 0) / values.length
+  let covariance = 0
+  let variance = 0
+  for (const [index, value] of values.entries()) {
+    covariance += (index - middle) * (value - mean)
+    variance += (index - middle) ** 2
+  }
+  const slope = covariance / variance
+  return [mean - slope * middle, mean + slope * middle]
 }
 
 export function inMb(bytes) {

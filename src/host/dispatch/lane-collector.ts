@@ -82,10 +82,16 @@ export class LaneCollector {
     for (const task of worker.tasks()) {
       if (tickets.phaseOf(task.slot) !== 'answered' || tickets.ordinalOf(task.slot) !== ordinal) continue
       const answered = this.#takeAnswered(task.slot, task.id)
-      if (answered !== null) this.#parts.answers.failUnreadable(worker, answered, 'result', 0)
+      if (answered !== null) this.failUnreadable(worker, answered, 'result')
       this.#parts.onCollected(worker)
       return this.#parts.onRoom()
     }
+  }
+
+  /** One side could not read what the other had sent. */
+  failUnreadable(worker: WorkerHandle, task: Task, what: 'payload' | 'result'): void {
+    this.#noteTimes(task, 0)
+    this.#parts.answers.failUnreadable(worker, task, what, 0)
   }
 
   /** Takes in answers, not too many at once; true when there were any. */

@@ -294,7 +294,7 @@ export class LaneRoad implements Road {
   #onUnreadablePayload(worker: WorkerHandle, ordinal: number): boolean {
     const task = this.#tasks.assignedTo(worker.id).find(held => held.ordinal === ordinal)
     if (task === undefined || !this.takeBack(task)) return false
-    this.#parts.answers.failUnreadable(worker, task, 'payload', 0)
+    this.#collector.failUnreadable(worker, task, 'payload')
     return true
   }
 

@@ -35,14 +35,14 @@ export class Nursery {
 
   /**
    * Fills it while it may go on, by one filler at least: the runtime, where it marks what lives in the old part, does some
-   * of that for each. True when all is done; else it is full until it is collected further.
+   * of that for each. Then it is full until it is collected further.
    */
-  collect(mayGoOn: () => boolean): boolean {
+  collect(mayGoOn: () => boolean): void {
     const space = newSpace()
     if (this.#fillersLeft === 0) {
       this.#fillersLeft = Math.ceil((space?.space_available_size ?? 0) / FILLER_BYTES) + SPARE_FILLERS
     } else if (space !== undefined && space.space_used_size < this.#filledBytes) {
-      // The last of the fillers before was one too many.
+      // It was collected between the slices.
       this.#fillersLeft = 0
     }
     while (this.#fillersLeft > 0) {
@@ -52,9 +52,9 @@ export class Nursery {
     }
     this.filler = null
     const used = newSpace()?.space_used_size ?? 0
+    if (space !== undefined && used < space.space_used_size) this.#fillersLeft = 0
     if (this.#fillersLeft > 0) this.#filledBytes = used
     else this.#keptBytes = used
-    return this.#fillersLeft === 0
   }
 }
 

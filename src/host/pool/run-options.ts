@@ -59,13 +59,13 @@ const knownOptions = [
   'queueOptions',
   'retry',
 ] as const
-const NOTHING: readonly TransferItem[] = []
+const NOTHING: readonly TransferItem[] = Object.freeze([])
 const EMPTY: RunOptions = Object.freeze(Object.create(null))
 
 /** The terms of a call that says nothing but its payload. `null`: without a handler from its pool there is no such call. */
 export function plainTerms({ handler, limits, retry }: PoolSettings): CallTerms | null {
   if (handler === null) return null
-  return {
+  return Object.freeze({
     handler,
     transferList: NOTHING,
     signal: null,
@@ -74,7 +74,7 @@ export function plainTerms({ handler, limits, retry }: PoolSettings): CallTerms 
     priority: 0,
     queueOptions: undefined,
     retry,
-  }
+  })
 }
 
 export function resolveRun(

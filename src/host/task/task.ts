@@ -61,7 +61,7 @@ export class Task implements QueuedTask {
 
   state: TaskState = 'queued'
   outcome: Outcome | null = null
-  /** `null`: it never was. Not a number from the start, since that would take its 16 bytes from the start. */
+  /** `null`: not known yet; of the lane's tasks it is known with the answer. A number would take 16 bytes from the start. */
   assignedAt: number | null = null
   holder: TaskHolder | null = null
   /** Its place with its holder, or in the lane. */

@@ -1,0 +1,18 @@
+// A file of the project run by Node in a process of its own, from its beginning to its end.
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { text } from 'node:stream/consumers'
+
+const limitMs = 120_000
+
+export async function runFile(file, args) {
+  const child = spawn(process.execPath, [file, ...args], { stdio: ['ignore', 'pipe', 'pipe'] })
+  const limit = setTimeout(() => child.kill(), limitMs)
+  const [output, errors, [exitCode]] = await Promise.all([
+    text(child.stdout),
+    text(child.stderr),
+    once(child, 'close'),
+  ])
+  clearTimeout(limit)
+  return { exitCode, output, errors }
+}
