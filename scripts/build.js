@@ -28,7 +28,7 @@ const stamp = join(dist, '.built')
 const entryUrl = './host/backend/entry-url.js'
 /** Files that say where others are: they stay where they are, and differ between the builds. */
 const places = [entryUrl, './adapters/body/place.js']
-/** The first file of a thread or a process. As CommonJS it runs some milliseconds sooner, and takes less memory. */
+/** The first file of a thread or a process. As CommonJS it runs sooner, and takes less memory. */
 const firstFiles = ['worker/entry.js', 'worker/process-entry.js']
 const adapters = ['piscina', 'body', 'express', 'fastify', 'nestjs']
 const cjsFooters = {

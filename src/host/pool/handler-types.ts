@@ -17,9 +17,12 @@ export type PayloadOf<Module, Name> =
   IsAny<Module> extends true
     ? any
     : HandlerOf<Module, Name> extends (...args: infer Arguments) => unknown
-      ? Arguments extends [infer Payload, ...unknown[]]
-        ? Payload
-        : undefined
+      ? Arguments extends []
+        ? undefined
+        : // A payload that may be left out is one too; so is each of a module without types.
+          Arguments extends [(infer Payload)?, ...unknown[]]
+          ? Payload
+          : undefined
       : never
 
 export type ResultOf<Module, Name> =

@@ -18,3 +18,6 @@ export function now(): Date {
 }
 
 export const limit = 10
+
+/** Its payload may be left out. */
+export const trimmed = (text?: string) => text?.trim() ?? ''

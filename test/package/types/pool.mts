@@ -38,6 +38,10 @@ isTrue<Same<typeof lengthOfRow, Promise<number>>>()
 const upperCased = typed.run('one', { name: 'upper' })
 isTrue<Same<typeof upperCased, Promise<string>>>()
 const date = typed.run(undefined, { name: 'now' })
+typed.run(' one ', { name: 'trimmed' })
+typed.run(undefined, { name: 'trimmed' })
+// @ts-expect-error it takes a string
+typed.run(1, { name: 'trimmed' })
 isTrue<Same<typeof date, Promise<Date>>>()
 const explicit = typed.run(
   { id: 1, text: 'one' },
