@@ -90,6 +90,19 @@ describe('hidden contracts', () => {
     await pool.close()
   })
 
+  test('a task that runs fails when what an earlier one left behind ends the worker; one that waits does not', async () => {
+    const pool = onePool()
+    const begun = new Int32Array(new SharedArrayBuffer(4))
+    const { threadId } = pool.threads[0]
+    await pool.run(begun, { name: 'exitOnceSet' })
+    const running = pool.run(begun, { name: 'setAndStay' })
+    const waiting = pool.run('x', { name: 'echo' })
+    await assert.rejects(running, /worker exited with code: 1/)
+    assert.equal(await waiting, 'x')
+    assert.notEqual(pool.threads[0].threadId, threadId)
+    await pool.destroy()
+  })
+
   test('after destroy() and close() the pool may be used again', async () => {
     const pool = onePool()
     await pool.run(1, { name: 'echo' })

@@ -11,6 +11,13 @@ module.exports = {
     Atomics.wait(flag, 0, 0)
     return 'flag seen'
   },
+  exitOnceSet: flag => {
+    setInterval(() => Atomics.load(flag, 0) === 1 && process.exit(1), 1)
+  },
+  setAndStay: flag => {
+    Atomics.store(flag, 0, 1)
+    return new Promise(() => {})
+  },
   count: counter => Atomics.add(counter, 0, 1),
   busy: durationMs => {
     const endsAt = performance.now() + durationMs
