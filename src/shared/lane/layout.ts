@@ -68,7 +68,7 @@ export const RUN_MS = 3
 const PAYLOAD_BYTES = 4 * 2 ** 20
 const DICTIONARY_BYTES = 64 * 2 ** 10
 /** A power of two: positions follow each other round and round. */
-const RING_BYTES = 2 * 2 ** 20
+const RING_BYTES = 4 * 2 ** 20
 
 /** The largest value that travels in the lane, either way. */
 export const LARGEST_VALUE_BYTES = 512 * 2 ** 10
