@@ -5,7 +5,7 @@ import { test } from 'node:test'
 import { freshSeed } from '../soak/random.js'
 import { soak } from '../soak/soak.js'
 
-const TASKS = 48_000
+const TASKS = 100_000
 const limitMs = 90_000
 const KILL_EVERY_MS = 250
 
