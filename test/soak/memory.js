@@ -3,6 +3,7 @@ import { readdirSync } from 'node:fs'
 import { setImmediate as turn } from 'node:timers/promises'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
+import { heapByKind } from './heap-by-kind.js'
 
 setFlagsFromString('--expose-gc')
 const collectGarbage = runInNewContext('gc')
@@ -10,14 +11,12 @@ const collectGarbage = runInNewContext('gc')
 const MB = 2 ** 20
 
 /**
- * The runtime's optimizer compiles what a worker's end runs, one function at a time over thousands of ends; that grows and
- * is nobody's leak. Without it (`npm run soak:memory`) what is left is what the program holds.
+ * Growth beyond `percent` of what there was first and `slackMb` on top is a leak. `held` is the heap without what V8 compiled;
+ * resident memory follows the allocator's moods.
  */
-const isOptimized = !process.execArgv.includes('--no-opt')
-
-/** Growth beyond `percent` of what there was first and `slackMb` on top is a leak. Resident memory follows the allocator's moods. */
 export const limits = {
-  heapUsed: isOptimized ? { percent: 10, slackMb: 1 } : { percent: 5, slackMb: 0 },
+  held: { percent: 5, slackMb: 0 },
+  heapUsed: { percent: 10, slackMb: 1 },
   external: { percent: 10, slackMb: 6 },
   arrayBuffers: { percent: 10, slackMb: 6 },
   rss: { percent: 20, slackMb: 48 },
@@ -28,7 +27,7 @@ export async function takeSample() {
     collectGarbage()
     await turn()
   }
-  return process.memoryUsage()
+  return { ...process.memoryUsage(), ...heapByKind() }
 }
 
 /** One row a figure: where it begins and ends after the first tenth, by the straight line that is nearest to the samples. */
