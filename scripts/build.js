@@ -15,13 +15,12 @@ import {
   statSync,
   writeFileSync,
 } from 'node:fs'
-import { createRequire } from 'node:module'
 import { dirname, join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { build as bundle } from 'esbuild'
+import { compiler } from './compiler.js'
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
-const tsc = createRequire(import.meta.url).resolve('typescript/bin/tsc')
 const dist = join(root, 'dist')
 const next = join(root, 'build', 'dist')
 const stamp = join(dist, '.built')
@@ -39,7 +38,7 @@ const cjsFooters = {
 }
 
 function compile(project, ...flags) {
-  const { status } = spawnSync(process.execPath, [tsc, '-p', project, ...flags], {
+  const { status } = spawnSync(process.execPath, [compiler, '-p', project, ...flags], {
     cwd: root,
     stdio: 'inherit',
   })

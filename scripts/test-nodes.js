@@ -5,6 +5,7 @@ import { spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { delimiter, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { compiler } from './compiler.js'
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
 const testScript = join(root, 'scripts', 'test.js')
@@ -16,11 +17,7 @@ if (versions.length === 0) versions.push('20', '22', '24', '26')
 
 // Built, linted and type-checked once: what is tested on each Node is the same output.
 run(process.execPath, [join(root, 'scripts', 'build.js')], 'the build')
-run(
-  process.execPath,
-  [join(root, 'node_modules', 'typescript', 'bin', 'tsc'), '-p', 'tsconfig.test.json'],
-  'the type check',
-)
+run(process.execPath, [compiler, '-p', 'tsconfig.test.json'], 'the type check')
 
 const rows = versions.map(testOn)
 console.log('')

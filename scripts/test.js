@@ -7,6 +7,7 @@ import { createRequire } from 'node:module'
 import { dirname, join, relative } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { parseArgs } from 'node:util'
+import { compiler } from './compiler.js'
 import { runNode } from './node-run.js'
 import { compiled, suites } from './test-plan.js'
 
@@ -54,7 +55,7 @@ async function prepare() {
   const isCompiled = isWhole || asked.some(name => compiled.includes(name))
   if (isCompiled) {
     rmSync(join(root, 'build', 'unit'), { recursive: true, force: true })
-    steps.push(step('type check', [require.resolve('typescript/bin/tsc'), '-p', 'tsconfig.test.json']))
+    steps.push(step('type check', [compiler, '-p', 'tsconfig.test.json']))
   }
   for (const { title, mayGoOn, ended } of steps) {
     heading(title)

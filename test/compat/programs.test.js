@@ -4,6 +4,7 @@ import { writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { test } from 'node:test'
+import { compiler } from '../../scripts/compiler.js'
 import { borrowProject, piscinasIn, returnProject, runCommand, spawnRecorder } from './borrowed-project.js'
 
 const handler = `'use strict'
@@ -145,7 +146,7 @@ test('a program that names piscina itself gets one class in both kinds of module
     typeRoots: [dirname(dirname(require.resolve('@types/node/package.json')))],
   }
   writeFileSync(join(project, 'tsconfig.json'), JSON.stringify({ compilerOptions, include: ['typed.*'] }))
-  const checked = await runCommand(process.execPath, [require.resolve('typescript/bin/tsc')], {
+  const checked = await runCommand(process.execPath, [compiler], {
     cwd: project,
   })
   assert.equal(checked.exitCode, 0, checked.output)
