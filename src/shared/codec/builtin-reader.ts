@@ -1,10 +1,13 @@
 // Makes the objects that are neither plain nor arrays.
 import type { Decoder } from './decoder.js'
 import {
+  blankBytes,
   bufferLength,
+  copyLong,
   DataViewIntrinsic,
   floor,
   isArrayBuffer,
+  LONG_COPY,
   MapIntrinsic,
   mapSet,
   ObjectIntrinsic,
@@ -61,11 +64,16 @@ export function readBoxed(from: Decoder): object {
   }
 }
 
-/** A copy of a view is the one allocation that the runtime does not fill with zeros first. */
 export function readBuffer(from: Decoder): ArrayBuffer {
   const length = from.count(1)
-  const { buffer } = new Uint8ArrayIntrinsic(from.raw(length))
-  return from.begins(buffer)
+  return from.begins(copyOf(from.raw(length)))
+}
+
+/** In memory that the runtime does not fill with zeros first, as it does with that of a new ArrayBuffer. */
+function copyOf(bytes: Uint8Array): ArrayBuffer {
+  const { length } = bytes
+  if (length < LONG_COPY) return new Uint8ArrayIntrinsic(bytes).buffer
+  return copyLong(blankBytes(length), bytes, 0, length).buffer as ArrayBuffer
 }
 
 export function readTypedArray(from: Decoder): ArrayBufferView {

@@ -6,11 +6,13 @@ import { ByteWriter, NO_ROOM_LEFT, UNKNOWN_VALUE } from './byte-writer.js'
 import type { Dictionary } from './dictionary.js'
 import {
   ArrayIntrinsic,
+  copyLong,
   hasNoNamedFields,
   hasOwn,
   isArray,
   isProxy,
   isView,
+  LONG_COPY,
   ObjectIntrinsic,
   ownKeys,
   ownValues,
@@ -132,8 +134,10 @@ export class Encoder extends ByteWriter {
     this.need(LARGEST_RAW_HEAD + bytes.length)
     this.head(tags.BUFFER, bytes.length)
     this.at = (this.at + 7) & ~7
-    typedArraySet(this.bytes, bytes, this.at)
-    this.at += bytes.length
+    const end = this.at + bytes.length
+    if (bytes.length < LONG_COPY) typedArraySet(this.bytes, bytes, this.at)
+    else copyLong(this.bytes, bytes, this.at, end)
+    this.at = end
   }
 
   /** A large buffer goes beside a long message, in a copy that becomes the reader's; false when it does not. */
