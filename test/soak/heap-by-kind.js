@@ -11,16 +11,16 @@ import { writeHeapSnapshot } from 'node:v8'
 
 const ownFile = fileURLToPath(import.meta.url)
 
-/** Buffers: outside the heap, and figures of their own. */
-const OUTSIDE = 'native'
-/** Kept at an object's shape: which compiled code relies on it. */
+/** Outside the heap, and figures of their own. */
+const BUFFERS = 'system / JSArrayBufferData'
+/** Weak lists, nearly all of them kept at an object's shape: which compiled code relies on it. */
 const CODE_LISTS = 'system / WeakArrayList'
 
 if (process.argv[1] === ownFile) {
   process.stdout.write(JSON.stringify(addUp(JSON.parse(readFileSync(process.argv[2], 'utf8')))))
 }
 
-/** Bytes: `compiled` by V8 and `held` by the program. Collect garbage first. */
+/** Bytes: `compiled`, with what V8 notes about functions for it, and `held` by the program. Garbage is collected for it. */
 export function heapByKind() {
   const folder = mkdtempSync(path.join(tmpdir(), 'lido-soak-'))
   try {
@@ -38,9 +38,9 @@ function addUp({ snapshot: { meta }, nodes, strings }) {
   const sum = { compiled: 0, held: 0 }
   for (let node = 0; node < nodes.length; node += width) {
     const kind = kinds[nodes[node + kindAt]]
-    const isCodeList = kind === 'hidden' && strings[nodes[node + nameAt]] === CODE_LISTS
-    if (kind === 'code' || isCodeList) sum.compiled += nodes[node + sizeAt]
-    else if (kind !== OUTSIDE) sum.held += nodes[node + sizeAt]
+    const name = strings[nodes[node + nameAt]]
+    const isCompiled = kind === 'code' || (kind === 'hidden' && name === CODE_LISTS)
+    if (name !== BUFFERS) sum[isCompiled ? 'compiled' : 'held'] += nodes[node + sizeAt]
   }
   return sum
 }

@@ -14,6 +14,7 @@ import {
   RegExpIntrinsic,
   SetIntrinsic,
   setAdd,
+  typedArrayBuffer,
   typedArrays,
   Uint8ArrayIntrinsic,
 } from './intrinsics.js'
@@ -73,7 +74,7 @@ export function readBuffer(from: Decoder): ArrayBuffer {
 function copyOf(bytes: Uint8Array): ArrayBuffer {
   const { length } = bytes
   if (length < LONG_COPY) return new Uint8ArrayIntrinsic(bytes).buffer
-  return copyLong(blankBytes(length), bytes, 0, length).buffer as ArrayBuffer
+  return typedArrayBuffer(copyLong(blankBytes(length), bytes, 0, length)) as ArrayBuffer
 }
 
 export function readTypedArray(from: Decoder): ArrayBufferView {

@@ -5,6 +5,8 @@ import { Decoder } from './decoder.js'
 import { Dictionary } from './dictionary.js'
 import { DECLINED, Encoder, NO_ROOM } from './encoder.js'
 import { KnownShapes } from './known-shapes.js'
+import { LongDecoder } from './long-decoder.js'
+import { LongDraft } from './long-draft.js'
 
 const BYTES = 2 ** 18
 
@@ -79,6 +81,20 @@ describe('a value that is accepted', () => {
       structuredClone(copy, { transfer: [copy] })
     })
   }
+
+  test('keeps what stands before, between and after buffers of any length', () => {
+    const bytes = (length: number) => Uint8Array.from({ length }, (_, index) => (index * 7) % 253)
+    const value = { head: 'x', a: bytes(16_384), mid: 'y', b: bytes(16_391).buffer, tail: [1, 'z'] }
+    assert.deepEqual(cross(value), structuredClone(value))
+    const dictionary = new Dictionary(new SharedArrayBuffer(4096), 0, 4096)
+    const encoder = new Encoder(new SharedArrayBuffer(BYTES), dictionary)
+    // In chunks of ordinary memory, none of them handed over.
+    const sizes = { chunkBytes: 65_536, bigBytes: 4096, longTextBytes: 65_536, handedBytes: 65_536 }
+    const message = encoder.encodeLong(value, new LongDraft(sizes))!
+    const reader = new LongDecoder(message, new KnownShapes(dictionary), 1000)
+    while (!reader.readOn(() => false));
+    assert.deepEqual(reader.value, structuredClone(value))
+  })
 
   test('keeps the own fields of the result of a match', () => {
     assert.deepStrictEqual(cross(/(?<b>b)c/.exec('abc')), structuredClone(/(?<b>b)c/.exec('abc')))
@@ -246,6 +262,7 @@ test('patched builtins neither see the value nor change it', () => {
     list: [1, 'x'.repeat(200)],
     set: new Set([1n]),
     re: /a/g,
+    bytes: new Uint8Array(16_384).fill(7),
   }
   const patches: [object, string][] = [
     [Map.prototype, 'forEach'],
@@ -262,8 +279,11 @@ test('patched builtins neither see the value nor change it', () => {
     [Object.prototype, 'hasOwnProperty'],
     [DataView.prototype, 'setUint32'],
     [DataView.prototype, 'getUint32'],
+    [Buffer.prototype, 'fill'],
+    [Object.getPrototypeOf(Uint8Array.prototype), 'set'],
     [Function.prototype, 'call'],
     [Function.prototype, 'apply'],
+    [Buffer, 'allocUnsafeSlow'],
     [Object, 'keys'],
     [Object, 'getPrototypeOf'],
   ]

@@ -187,12 +187,13 @@ export const ucs2Write: Uncurried<Buffer, [string, number, number], number> = un
 export const viewBytes: typeof Buffer.from = Buffer.from.bind(Buffer) as never
 
 /**
- * From so many bytes on the copy of Buffer's `fill` is quicker: V8's own goes to and from shared memory word by word, which
- * takes twice as long, but starts sooner.
+ * From so many bytes on Buffer's `fill` is the quicker copy: V8's own, which Buffer's `copy` is too on some Nodes, goes to and
+ * from shared memory word by word and takes twice as long, but starts sooner.
  */
 export const LONG_COPY = 16_384
+/** The range must be as long as the source: a shorter one would be repeated. It asks its target for `length`. */
 export const copyLong: Uncurried<Buffer, [Uint8Array, number, number], Buffer> = uncurry(
   Buffer.prototype.fill as never,
 )
-/** Not filled with zeros, and no piece of a larger one. */
+/** Not filled with zeros, unless Node is told to, and no piece of a larger one. */
 export const blankBytes: typeof Buffer.allocUnsafeSlow = Buffer.allocUnsafeSlow.bind(Buffer)
