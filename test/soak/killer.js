@@ -48,7 +48,7 @@ export class Killer {
     const { workers } = this.#pool
     if (workers.length === 0) return
     const worker = workers[mix(this.#seed, this.kills) % workers.length]
-    this.#ledger.killed.add(worker.id)
+    this.#ledger.onKilled(worker.id)
     void worker.terminate()
   }
 

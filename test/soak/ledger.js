@@ -4,18 +4,20 @@ import { TaskCancelledError, WorkerExitError, WorkerStartError } from 'lido'
 import { kinds } from './kinds.js'
 
 const MOST_KEPT = 10
+/** A number for each is there from the start: an account that grows would be taken for the pool's memory. */
+const MOST_WORKERS = 2 ** 20
 
 export class Ledger {
   /** How often the task in this place was begun; places are used again and again. */
   begun
-  killed = new Set()
   violations = []
   violationCount = 0
   settled = 0
   submitted = 0
   exits = 0
-  /** Of the workers that tasks say they died with; looked up at the end, when all who were killed are known. */
-  #diedWith = new Map()
+  #killed = new Uint8Array(MOST_WORKERS)
+  /** Tasks that say they died with that worker; looked at in the end, when all who were killed are known. */
+  #diedWith = new Uint8ClampedArray(MOST_WORKERS)
   #rows = new Map()
 
   constructor(places) {
@@ -61,8 +63,8 @@ export class Ledger {
     } else if (isDeath(error)) {
       row.exited++
       this.exits++
-      if (kind.isKilling) this.killed.add(error.workerId)
-      else this.#diedWith.set(error.workerId, (this.#diedWith.get(error.workerId) ?? 0) + 1)
+      if (kind.isKilling) this.onKilled(error.workerId)
+      else this.#onDied(error.workerId)
     } else {
       const [name, message] = kind.fails?.(index) ?? []
       if (error?.name === name && error?.message === message) row.right++
@@ -70,10 +72,25 @@ export class Ledger {
     }
   }
 
+  onKilled(workerId) {
+    this.#checkPlace(workerId)
+    this.#killed[workerId] = 1
+  }
+
+  #onDied(workerId) {
+    this.#checkPlace(workerId)
+    this.#diedWith[workerId]++
+  }
+
+  #checkPlace(workerId) {
+    if (this.#killed[workerId] === undefined) this.say(`worker ${workerId} has no place in the ledger`)
+  }
+
   /** @param mostHeld how many tasks a worker may take with it when it dies */
   checkDeaths(mostHeld) {
-    for (const [workerId, count] of this.#diedWith) {
-      if (!this.killed.has(workerId))
+    for (const [workerId, count] of this.#diedWith.entries()) {
+      if (count === 0) continue
+      if (this.#killed[workerId] === 0)
         this.say(`${count} tasks died with worker ${workerId}, which nobody killed`)
       else if (count > mostHeld)
         this.say(`${count} tasks died with worker ${workerId}, which may hold ${mostHeld}`)
