@@ -1,4 +1,4 @@
-// TypeScript's native compiler, in a fifth of the time. `typescript` stands beside it for what only that has: an API for the
+// TypeScript's native compiler, which is the quick one. `typescript` stands beside it for what only that has: an API for the
 // tests that read sources, the ways of resolving that older programs use, and the builds that Nest's own tools make.
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'

@@ -82,7 +82,7 @@ describe('a value that is accepted', () => {
     })
   }
 
-  test('keeps what stands before, between and after buffers of any length', () => {
+  test('keeps what stands before, between and after long buffers', () => {
     const bytes = (length: number) => Uint8Array.from({ length }, (_, index) => (index * 7) % 253)
     const value = { head: 'x', a: bytes(16_384), mid: 'y', b: bytes(16_391).buffer, tail: [1, 'z'] }
     assert.deepEqual(cross(value), structuredClone(value))
