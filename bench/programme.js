@@ -26,8 +26,8 @@ const scalingCores = 16
 const scalingWorkers = [1, 2, 4, 8, 15]
 
 const fullTimes = {
-  processWarmUpMs: 3000,
-  turnWarmUpMs: 100,
+  processWarmUpMs: 6000,
+  turnWarmUpMs: 200,
   turnMs: 300,
   blockMs: 200,
   coresWarmUpMs: 8000,

@@ -1,4 +1,5 @@
 // A task from the lane, on its way to an answer.
+import { keepShape } from '../shared/base/shapes.js'
 import type { PackedThrown } from '../shared/errors/remote-error.js'
 import type { FailureReason, Handler } from '../shared/protocol/messages.js'
 import type { Assignment, AssignmentState } from './assignment.js'
@@ -57,3 +58,5 @@ export class LaneAssignment implements Assignment {
     this.#answers.fail(this, reason, error, path)
   }
 }
+
+keepShape(new LaneAssignment(0, 0, 0, { filename: '', name: '' }, null, 0.5, {} as LaneAnswers))

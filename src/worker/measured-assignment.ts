@@ -1,5 +1,6 @@
 // A task whose handler is measured, from its call to its answer.
 import { realClock } from '../shared/base/clock.js'
+import { keepShape } from '../shared/base/shapes.js'
 import type { PackedThrown } from '../shared/errors/remote-error.js'
 import type { FailureReason, Handler } from '../shared/protocol/messages.js'
 import type { Assignment } from './assignment.js'
@@ -67,3 +68,6 @@ export class MeasuredAssignment implements Assignment {
     this.#onMeasured({ runMs: to - this.#from, activeMs, cpuMs, writeMs: realClock.now() - to })
   }
 }
+
+const sampleTask = { handlerId: 0, handler: { filename: '', name: '' }, payload: null } as Assignment
+keepShape(new MeasuredAssignment(sampleTask, Boolean))

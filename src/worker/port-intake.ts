@@ -1,4 +1,5 @@
 // Tasks that come by the port, each with its payload, into a slot of this worker.
+import { keepShape } from '../shared/base/shapes.js'
 import { type PackedThrown, unpack } from '../shared/errors/remote-error.js'
 import type { FailureReason, Handler, HostPort, ToHost, ToWorker } from '../shared/protocol/messages.js'
 import { type Assignment, type AssignmentState, sendFailure, sendResult } from './assignment.js'
@@ -183,3 +184,13 @@ class PortAssignment implements Assignment {
     return { taskId: this.#taskId, slot: this.#slot }
   }
 }
+
+const sampleMessage: RunMessage = {
+  kind: 'run',
+  taskId: 0,
+  slot: 0,
+  handlerId: 0,
+  handler: null,
+  payload: null,
+}
+keepShape(new PortAssignment(sampleMessage, {} as PortIntake))

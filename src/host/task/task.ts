@@ -1,4 +1,5 @@
 // The record of one accepted call: what is to be run, where it stands, and how its caller is answered.
+import { keepShape } from '../../shared/base/shapes.js'
 import type { Handler } from '../../shared/protocol/messages.js'
 import type { TransferItem } from '../../shared/protocol/move.js'
 import type { Outcome } from '../observe/counters.js'
@@ -130,3 +131,15 @@ export class Task implements QueuedTask {
     return this.transferList.length === 0
   }
 }
+
+const noTerms: CallTerms = {
+  handler: { filename: '', name: '' },
+  transferList: [],
+  signal: null,
+  limits: null,
+  isExclusive: false,
+  priority: 0,
+  queueOptions: undefined,
+  retry: null,
+}
+keepShape(new Task(0, { payload: null, terms: noTerms }, 0, 0.5, Boolean, Boolean))

@@ -1,6 +1,8 @@
 // The only door to time. The functions are taken when the module loads, so a test framework that later installs fake
 // timers does not stop a pool.
 
+import { keepShape } from './shapes.js'
+
 export interface Timer {
   cancel(): void
 }
@@ -71,3 +73,7 @@ export const realClock: ThreadClock = {
     return { hold: () => timer.ref(), release: () => timer.unref(), drop: () => clearInterval(timer) }
   },
 }
+
+const never = setImmediate(() => {})
+clearImmediate(never)
+keepShape(never)

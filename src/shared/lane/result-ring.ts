@@ -30,6 +30,8 @@ export type RecordKind = typeof BYTES | typeof INT_VALUE | typeof FAILURE
 
 const WORD = Int32Array.BYTES_PER_ELEMENT
 const NEEDED_BYTES = RECORD_BYTES + LARGEST_VALUE_BYTES
+/** So much that was read is given back while the host reads on: a worker with large answers finds room meanwhile. */
+const MOST_KEPT_BYTES = 256 * 2 ** 10
 
 /** The worker's end. */
 export class ResultWriter {
@@ -105,6 +107,7 @@ export class ResultReader {
   }
 
   next(): boolean {
+    if (((this.#read - this.#freed) | 0) >= MOST_KEPT_BYTES) this.free()
     if (this.#read === this.#known) {
       this.#known = load(this.#words, WRITTEN)
       if (this.#read === this.#known) return false
