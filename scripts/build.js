@@ -24,9 +24,10 @@ const root = dirname(dirname(fileURLToPath(import.meta.url)))
 const dist = join(root, 'dist')
 const next = join(root, 'build', 'dist')
 const stamp = join(dist, '.built')
+/** It says where workers begin. As CommonJS it stays where it is; of the ES modules the front door says it, from where it is. */
 const entryUrl = './host/backend/entry-url.js'
 /** Files that say where others are: they stay where they are, and differ between the builds. */
-const places = [entryUrl, './adapters/body/place.js']
+const places = { esm: ['./adapters/body/place.js'], cjs: ['./adapters/body/place.js', entryUrl] }
 /** The first file of a thread or a process. As CommonJS it runs sooner, and takes less memory. */
 const firstFiles = ['worker/entry.js', 'worker/process-entry.js']
 const adapters = ['piscina', 'body', 'express', 'fastify', 'nestjs']
@@ -102,12 +103,11 @@ async function bundleDoors() {
     cjs.push(...(await bundleFor('cjs', [door], { footer: { js: footer } })))
   const outExtension = { '.js': '.cjs' }
   esm.push(...(await bundleFor('cjs', firstFiles, { outdir: join(next, 'esm'), outExtension })))
-  nameFirstFiles()
   for (const format of ['esm', 'cjs']) {
     const folder = join(next, format)
     for (const entry of readdirSync(folder, { recursive: true, withFileTypes: true })) {
       const path = join(entry.parentPath, entry.name)
-      const isPlace = places.some(place => path === join(folder, place))
+      const isPlace = places[format].some(place => path === join(folder, place))
       if (entry.isFile() && path.endsWith('.js') && !isPlace) rmSync(path)
     }
   }
@@ -172,15 +172,14 @@ function keepBuiltins(path) {
   writeFileSync(path, kept)
 }
 
-/** The sources name them as they are in the tests' own build. */
-function nameFirstFiles() {
-  const path = join(next, 'esm', entryUrl)
-  let text = readFileSync(path, 'utf8')
+/** In the sources it names them as they are in the tests' own build, from its own folder. */
+function entryUrlAtTheFrontDoor({ path }) {
+  let contents = readFileSync(path, 'utf8').replaceAll('../../worker/', './worker/')
   for (const file of firstFiles) {
-    if (!text.includes(file)) throw new Error(`${entryUrl} does not name ${file}`)
-    text = text.replace(file, file.replace(/js$/, 'cjs'))
+    if (!contents.includes(`./${file}`)) throw new Error(`${entryUrl} does not name ${file}`)
+    contents = contents.replace(file, file.replace(/js$/, 'cjs'))
   }
-  writeFileSync(path, text)
+  return { contents }
 }
 
 /** Both formats are made of the ES modules. */
@@ -188,9 +187,10 @@ async function bundleFor(format, entries, others = {}) {
   const folder = join(next, 'esm')
   const stayApart = {
     name: 'stay apart',
-    setup({ onResolve }) {
+    setup({ onResolve, onLoad }) {
       onResolve({ filter: /^#atomics$/ }, () => ({ path: join(folder, 'shared', 'base', 'atomics.js') }))
-      onResolve({ filter: /entry-url\.js$/ }, () => ({ path: entryUrl, external: true }))
+      if (format === 'esm') onLoad({ filter: /\bentry-url\.js$/ }, entryUrlAtTheFrontDoor)
+      else onResolve({ filter: /\bentry-url\.js$/ }, () => ({ path: entryUrl, external: true }))
       onResolve({ filter: /^\.\/place\.js$/ }, ({ path }) => ({ path, external: true }))
       onResolve({ filter: /^(\.\.\/){2}(worker\/)?index\.js$/ }, ({ path }) => ({ path, external: true }))
       onResolve({ filter: /^\.\.\/(body|piscina)\/index\.js$/ }, ({ path }) => ({ path, external: true }))

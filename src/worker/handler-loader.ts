@@ -1,6 +1,5 @@
 // From a file and a name to a function. A file is evaluated once; a name reaches own members only, of the module or of
 // what it exports by default.
-import { createRequire } from 'node:module'
 import { extname } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { realClock } from '../shared/base/clock.js'
@@ -63,7 +62,7 @@ function isWorthRetrying(loaded: Loaded): boolean {
 
 /** `import()` for everything it takes: Node 20 to 24 abort when a worker is ended inside `require()` of an ES module. */
 async function evaluate(filename: string, attempt: number): Promise<object> {
-  if (extname(filename) === '.node') return { default: createRequire(filename)(filename) }
+  if (extname(filename) === '.node') return { default: (await requireFrom(filename))(filename) }
   const url = pathToFileURL(filename)
   // The loader remembers failures by URL; another URL is another attempt.
   if (attempt > 0) url.searchParams.set('attempt', String(attempt))
@@ -76,11 +75,17 @@ async function evaluate(filename: string, attempt: number): Promise<object> {
 }
 
 /** Loaders such as tsx teach `require()` a file's extension where they cannot teach `import()` in a worker (Node 20). */
-function requireByHook(filename: string, failure: unknown): object {
-  const require = createRequire(filename)
+async function requireByHook(filename: string, failure: unknown): Promise<object> {
+  const require = await requireFrom(filename)
   if (require.extensions[extname(filename)] === undefined) throw failure
   const exported: unknown = require(filename)
   return { default: exported }
+}
+
+/** Few handlers need it, and it takes long to load. */
+async function requireFrom(filename: string): Promise<NodeJS.Require> {
+  const { createRequire } = await import('node:module')
+  return createRequire(filename)
 }
 
 function ownMember(container: unknown, name: string): unknown {

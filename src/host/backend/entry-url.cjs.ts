@@ -4,6 +4,6 @@ import { pathToFileURL } from 'node:url'
 
 const folder = join(__dirname, '..', '..', '..', 'esm', 'worker')
 
-export const workerEntryUrl: URL = pathToFileURL(join(folder, 'entry.cjs'))
-export const processEntryUrl: URL = pathToFileURL(join(folder, 'process-entry.cjs'))
-export const inlineEntryUrl: URL = pathToFileURL(join(folder, 'inline-entry.js'))
+export const workerEntryUrl = (): URL => pathToFileURL(join(folder, 'entry.cjs'))
+export const processEntryUrl = (): URL => pathToFileURL(join(folder, 'process-entry.cjs'))
+export const inlineEntryUrl = (): URL => pathToFileURL(join(folder, 'inline-entry.js'))

@@ -99,7 +99,7 @@ class InlineLink implements WorkerLink {
       measures: false,
     }
     try {
-      const entry: InlineEntry = await import(inlineEntryUrl.href)
+      const entry: InlineEntry = await import(inlineEntryUrl().href)
       if (this.#isOver) this.#backend.onQuiet()
       else this.#worker = entry.serveInline(order, () => this.#onEnd(0))
     } catch (failure) {

@@ -155,7 +155,7 @@ function spawnNode(workerOptions: Record<string, unknown>, report: FatalReport |
     env: processEnvironment(workerOptions.env),
     windowsHide: true,
   })
-  const entry = fileURLToPath(processEntryUrl)
+  const entry = fileURLToPath(processEntryUrl())
   const child = spawn(process.execPath, processArguments(entry, workerOptions), options)
   if (child.pid !== undefined) return child
   // The reason comes later, as an event; without a listener it would end this process.

@@ -19,7 +19,7 @@ class ThreadLink implements WorkerLink {
 
   constructor(spec: WorkerSpec, listener: LinkListener) {
     this.#listener = listener
-    this.thread = new Worker(workerEntryUrl, spec.workerOptions)
+    this.thread = new Worker(workerEntryUrl(), spec.workerOptions)
     const { port1, port2 } = new MessageChannel()
     this.#port = port1
     const order: StartOrder = {

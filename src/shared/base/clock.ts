@@ -32,6 +32,8 @@ const NEVER: Timer = { cancel() {} }
 const { setTimeout, clearTimeout, setInterval, clearInterval, setImmediate, clearImmediate } = globalThis
 const { performance } = globalThis
 const epochNow = Date.now
+/** Node lets go of its callback when it was called. */
+let isTurnKept = false
 
 export interface ThreadClock extends Clock {
   /**
@@ -66,6 +68,8 @@ export const realClock: ThreadClock = {
   },
   nextTurn(callback) {
     const immediate = setImmediate(callback)
+    if (!isTurnKept) keepShape(immediate)
+    isTurnKept = true
     return { cancel: () => clearImmediate(immediate) }
   },
   anchor() {
@@ -73,7 +77,3 @@ export const realClock: ThreadClock = {
     return { hold: () => timer.ref(), release: () => timer.unref(), drop: () => clearInterval(timer) }
   },
 }
-
-const never = setImmediate(() => {})
-clearImmediate(never)
-keepShape(never)

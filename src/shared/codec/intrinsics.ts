@@ -83,9 +83,12 @@ const fieldsOnly = {
   showProxy: false,
   breakLength: Infinity,
 }
-const [beforeCount, afterCount] = inspect([0, 0, 0], fieldsOnly).split('3')
+/** What it prints before the count and after it; asked for when it is needed: the printer's code is much to load. */
+let aroundCount: string[] | null = null
 export function hasNoNamedFields(array: readonly unknown[]): boolean {
-  return inspect(array, fieldsOnly) === `${beforeCount}${array.length}${afterCount}`
+  aroundCount ??= inspect([0, 0, 0], fieldsOnly).split('3')
+  const [before, after] = aroundCount
+  return inspect(array, fieldsOnly) === `${before}${array.length}${after}`
 }
 
 export const mapGet: Uncurried<Map<any, any>, [unknown], any> = uncurry(Map.prototype.get)
