@@ -94,7 +94,7 @@ export function createProgramme({ machine, loops, times, isScaling }) {
       poolNames: onlyPiscina,
     }),
     createSingle('first-result', { settings: {}, takes: 3 }),
-    createSingle('memory', { settings: { loops, workers: 8, calmMs, startLimitMs: 10_000 } }),
+    createSingle('memory', { settings: { workers: 8, calmMs, startLimitMs: 10_000 } }),
     createSingle('flood', {
       settings: { taskCount: times.floodTasks },
       poolNames: onlyPiscina,

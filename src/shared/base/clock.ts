@@ -32,8 +32,6 @@ const NEVER: Timer = { cancel() {} }
 const { setTimeout, clearTimeout, setInterval, clearInterval, setImmediate, clearImmediate } = globalThis
 const { performance } = globalThis
 const epochNow = Date.now
-/** Node lets go of its callback when it was called. */
-let isTurnKept = false
 
 export interface ThreadClock extends Clock {
   /**
@@ -68,8 +66,6 @@ export const realClock: ThreadClock = {
   },
   nextTurn(callback) {
     const immediate = setImmediate(callback)
-    if (!isTurnKept) keepShape(immediate)
-    isTurnKept = true
     return { cancel: () => clearImmediate(immediate) }
   },
   anchor() {
@@ -77,3 +73,8 @@ export const realClock: ThreadClock = {
     return { hold: () => timer.ref(), release: () => timer.unref(), drop: () => clearInterval(timer) }
   },
 }
+
+// One of nobody's: those that have run still hold what their caller's context was.
+const noTurn = setImmediate(() => {})
+clearImmediate(noTurn)
+keepShape(noTurn)
