@@ -165,7 +165,7 @@ function createPinnedMatch(times, pinnableCore) {
 
 function createWorkMatch(cellId, times, { loops, workers, ...rest }) {
   const settings = { loops, workers, warmUpMs: times.coresWarmUpMs, durationMs: times.coresMs }
-  return createMatch('all-cores', { cells: [{ id: cellId, settings }], ...rest })
+  return createMatch('all-cores', { cells: [{ id: cellId, settings }], limitMs: 60_000, ...rest })
 }
 
 function createServerMatch(times, workers) {

@@ -82,7 +82,7 @@ async function requireByHook(filename: string, failure: unknown): Promise<object
   return { default: exported }
 }
 
-/** Few handlers need it, and it takes long to load. */
+/** Few handlers need it, and it takes long to load: so it is what it is by then. */
 async function requireFrom(filename: string): Promise<NodeJS.Require> {
   const { createRequire } = await import('node:module')
   return createRequire(filename)

@@ -1,8 +1,6 @@
 // The only door to time. The functions are taken when the module loads, so a test framework that later installs fake
 // timers does not stop a pool.
 
-import { keepShape } from './shapes.js'
-
 export interface Timer {
   cancel(): void
 }
@@ -73,8 +71,3 @@ export const realClock: ThreadClock = {
     return { hold: () => timer.ref(), release: () => timer.unref(), drop: () => clearInterval(timer) }
   },
 }
-
-// One of nobody's: those that have run still hold what their caller's context was.
-const noTurn = setImmediate(() => {})
-clearImmediate(noTurn)
-keepShape(noTurn)
