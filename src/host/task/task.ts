@@ -132,14 +132,4 @@ export class Task implements QueuedTask {
   }
 }
 
-const noTerms: CallTerms = {
-  handler: { filename: '', name: '' },
-  transferList: [],
-  signal: null,
-  limits: null,
-  isExclusive: false,
-  priority: 0,
-  queueOptions: undefined,
-  retry: null,
-}
-keepShape(new Task(0, { payload: null, terms: noTerms }, 0, 0.5, Boolean, Boolean))
+keepShape(new Task(0, { payload: null, terms: { retry: null } as CallTerms }, 0, 0.5, Boolean, Boolean))
