@@ -1,7 +1,6 @@
 // From a file and a name to a function. A file is evaluated once; a name reaches own members only, of the module or of
 // what it exports by default.
-import { extname } from 'node:path'
-import { pathToFileURL } from 'node:url'
+import { extname, pathToFileURL } from '../shared/base/builtins.js'
 import { realClock } from '../shared/base/clock.js'
 import { loadingFiles } from '../shared/protocol/loading.js'
 import type { Handler } from '../shared/protocol/messages.js'
@@ -62,7 +61,7 @@ function isWorthRetrying(loaded: Loaded): boolean {
 
 /** `import()` for everything it takes: Node 20 to 24 abort when a worker is ended inside `require()` of an ES module. */
 async function evaluate(filename: string, attempt: number): Promise<object> {
-  if (extname(filename) === '.node') return { default: (await requireFrom(filename))(filename) }
+  if (extname(filename) === '.node') return { default: requireFrom(filename)(filename) }
   const url = pathToFileURL(filename)
   // The loader remembers failures by URL; another URL is another attempt.
   if (attempt > 0) url.searchParams.set('attempt', String(attempt))
@@ -75,17 +74,16 @@ async function evaluate(filename: string, attempt: number): Promise<object> {
 }
 
 /** Loaders such as tsx teach `require()` a file's extension where they cannot teach `import()` in a worker (Node 20). */
-async function requireByHook(filename: string, failure: unknown): Promise<object> {
-  const require = await requireFrom(filename)
+function requireByHook(filename: string, failure: unknown): object {
+  const require = requireFrom(filename)
   if (require.extensions[extname(filename)] === undefined) throw failure
   const exported: unknown = require(filename)
   return { default: exported }
 }
 
-/** Few handlers need it, and it takes long to load: so it is what it is by then. */
-async function requireFrom(filename: string): Promise<NodeJS.Require> {
-  const { createRequire } = await import('node:module')
-  return createRequire(filename)
+/** Asked for here: it takes long to load, and few handlers need it. */
+function requireFrom(filename: string): NodeJS.Require {
+  return process.getBuiltinModule('node:module').createRequire(filename)
 }
 
 function ownMember(container: unknown, name: string): unknown {

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { realClock } from '../shared/base/clock.js'
 import { isShapeKept } from '../testing/same-shape.js'
 import type { LaneAnswers } from './lane-answers.js'
 import { LaneAssignment } from './lane-assignment.js'
@@ -10,7 +11,7 @@ test('tasks are of the kinds that stay, measured or not, from the first state to
   const answers = { succeed: () => {} } as unknown as LaneAnswers
   for (const payload of [1, 1.5, 'text', { a: 1 }, undefined]) {
     const task = new LaneAssignment(1, 2, 3, handler, payload, performance.now(), answers)
-    const measured = new MeasuredAssignment(task, () => {})
+    const measured = new MeasuredAssignment(task, () => {}, realClock.onCore(), 1.5, 2.5)
     assert.ok(isShapeKept(task) && isShapeKept(measured), 'running')
     measured.succeed(payload)
     task.state = 'answered'

@@ -25,15 +25,22 @@ export class MeasuredAssignment implements Assignment {
   readonly #activeFrom: number
   readonly #from: number
 
-  constructor(task: Assignment, onMeasured: (measure: Measure) => void) {
+  /** The last three are of now, as `realClock` says them. */
+  constructor(
+    task: Assignment,
+    onMeasured: (measure: Measure) => void,
+    onCore: number | null,
+    active: number,
+    now: number,
+  ) {
     this.handlerId = task.handlerId
     this.handler = task.handler
     this.payload = task.payload
     this.#task = task
     this.#onMeasured = onMeasured
-    this.#cpuFrom = realClock.onCore()
-    this.#activeFrom = realClock.active()
-    this.#from = realClock.now()
+    this.#cpuFrom = onCore
+    this.#activeFrom = active
+    this.#from = now
   }
 
   get isCancelled(): boolean {
@@ -70,4 +77,4 @@ export class MeasuredAssignment implements Assignment {
 }
 
 const sampleTask = { handlerId: 0, handler: { filename: '', name: '' }, payload: null } as Assignment
-keepShape(new MeasuredAssignment(sampleTask, Boolean))
+keepShape(new MeasuredAssignment(sampleTask, Boolean, realClock.onCore(), 0.5, 0.5))

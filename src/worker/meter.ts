@@ -38,7 +38,8 @@ export class Meter {
   measure(task: Assignment): Assignment {
     const { readMs } = this
     this.readMs = 0
-    return new MeasuredAssignment(task, measure => this.#add(task.handlerId, readMs, measure))
+    const onMeasured = (measure: Measure) => this.#add(task.handlerId, readMs, measure)
+    return new MeasuredAssignment(task, onMeasured, realClock.onCore(), realClock.active(), realClock.now())
   }
 
   #add(handlerId: number, readMs: number, { runMs, activeMs, cpuMs, writeMs }: Measure): void {

@@ -43,6 +43,11 @@ export interface WorkerLink {
 }
 
 export interface Backend {
+  /**
+   * Begins the next `start`, which will be given the same options: a thread needs longest to come to life, and the rest of its
+   * pool can be made meanwhile. What no `start` has taken when this turn's work is over ends. Throws as `start` does.
+   */
+  startAhead?(workerOptions: Record<string, unknown>): void
   /** Throws what the runtime throws when the options are wrong or no worker can be had. */
   start(spec: WorkerSpec, listener: LinkListener): WorkerLink
 }

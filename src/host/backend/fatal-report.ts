@@ -1,8 +1,8 @@
 // Whether a process died of its heap limit, from the runtime's own report of it. It goes into a file that has no name any more,
 // so that nothing of it stays on the disk whoever dies first. Elsewhere than on Linux no process can open such a file.
-import { closeSync, openSync, readSync, unlinkSync } from 'node:fs'
+
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { closeSync, join, openSync, readSync, unlinkSync } from '../../shared/base/builtins.js'
 
 /** The report begins with why it was written; `process.abort()` and failed checks of native code write none. */
 const HEAD_BYTES = 1024

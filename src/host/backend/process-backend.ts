@@ -2,8 +2,8 @@
 // process is no more. The channel of `process.send` beside them is the user's.
 import type { ChildProcess, SpawnOptions } from 'node:child_process'
 import type { Socket } from 'node:net'
-import { fileURLToPath } from 'node:url'
 import type { SharedWords } from '../../shared/base/atomics.js'
+import { fileURLToPath } from '../../shared/base/builtins.js'
 import { realClock, type Timer } from '../../shared/base/clock.js'
 import { claim, markLoading, noteBegin } from '../../shared/channel/claims.js'
 import { BEGUN, type FrameKind, FrameReader, LOADING } from '../../shared/channel/frames.js'

@@ -5,8 +5,30 @@ import type { TransferItem } from '../../shared/protocol/move.js'
 import type { Backend, LinkListener, WorkerLink, WorkerSpec } from './backend.js'
 import { workerEntryUrl } from './entry-url.js'
 
-export const threadBackend: Backend = {
-  start: (spec, listener) => new ThreadLink(spec, listener),
+export class ThreadBackend implements Backend {
+  #ahead: Worker | null = null
+
+  startAhead(workerOptions: Record<string, unknown>): void {
+    const thread = startThread(workerOptions)
+    this.#ahead = thread
+    queueMicrotask(() => {
+      if (this.#ahead === thread) void this.#takeAhead()!.terminate()
+    })
+  }
+
+  start(spec: WorkerSpec, listener: LinkListener): WorkerLink {
+    return new ThreadLink(this.#takeAhead() ?? startThread(spec.workerOptions), spec, listener)
+  }
+
+  #takeAhead(): Worker | null {
+    const ahead = this.#ahead
+    this.#ahead = null
+    return ahead
+  }
+}
+
+function startThread(workerOptions: Record<string, unknown>): Worker {
+  return new Worker(workerEntryUrl(), workerOptions)
 }
 
 class ThreadLink implements WorkerLink {
@@ -17,9 +39,9 @@ class ThreadLink implements WorkerLink {
   readonly #listener: LinkListener
   #error: unknown
 
-  constructor(spec: WorkerSpec, listener: LinkListener) {
+  constructor(thread: Worker, spec: WorkerSpec, listener: LinkListener) {
     this.#listener = listener
-    this.thread = new Worker(workerEntryUrl(), spec.workerOptions)
+    this.thread = thread
     const { port1, port2 } = new MessageChannel()
     this.#port = port1
     const order: StartOrder = {

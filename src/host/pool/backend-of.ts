@@ -3,13 +3,13 @@ import { unreachable } from '../../shared/base/invariant.js'
 import type { Backend } from '../backend/backend.js'
 import { InlineBackend } from '../backend/inline-backend.js'
 import { processBackend } from '../backend/process-backend.js'
-import { threadBackend } from '../backend/thread-backend.js'
+import { ThreadBackend } from '../backend/thread-backend.js'
 import type { PoolSettings } from './options.js'
 
 export function backendOf({ backend, maxThreads }: PoolSettings): Backend {
   switch (backend) {
     case 'thread':
-      return threadBackend
+      return new ThreadBackend()
     case 'process':
       return processBackend
     case 'inline':

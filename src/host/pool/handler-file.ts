@@ -1,8 +1,6 @@
 // What a user may give as a handler's file, as an absolute path. A builtin module, a URL of another kind or a bare name
 // in a call is refused: a file name that came from outside must not become `child_process`.
-import { createRequire, isBuiltin } from 'node:module'
-import { isAbsolute, join } from 'node:path'
-import { fileURLToPath } from 'node:url'
+import { fileURLToPath, isAbsolute, join } from '../../shared/base/builtins.js'
 import { loadingFiles } from '../../shared/protocol/loading.js'
 import { describe } from './describe-value.js'
 
@@ -38,6 +36,7 @@ export function resolveHandlerFile(given: unknown): string | HandlerFileProblem 
 export function resolvePoolFile(given: unknown): string | HandlerFileProblem {
   if (typeof given !== 'string' || !isPackageName(given) || isBuiltin(given)) return resolveHandlerFile(given)
   try {
+    const { createRequire } = process.getBuiltinModule('node:module')
     return notInTheMaking(createRequire(join(process.cwd(), 'noop.js')).resolve(given))
   } catch (failure) {
     return new HandlerFileProblem(
@@ -65,4 +64,8 @@ function fromUrl(given: string | URL): string | HandlerFileProblem {
 
 function isPackageName(given: string): boolean {
   return /^(@[\w.~-]+\/)?[\w~-][\w.~-]*(\/[\w./~-]+)?$/.test(given)
+}
+
+function isBuiltin(given: string): boolean {
+  return process.getBuiltinModule('node:module').isBuiltin(given)
 }

@@ -87,6 +87,7 @@ export class Pool<Module = any> extends EventEmitter<PoolEvents> {
     super()
     const settings = resolveOptions(options)
     const { clock, backend = backendOf(settings), house } = parts
+    if (settings.minThreads > 0) startAhead(backend, settings.workerOptions)
     this.#settings = settings
     this.#plainTerms = plainTerms(settings)
     this.#withCallerStack = settings.callerStack
@@ -438,5 +439,13 @@ export class Pool<Module = any> extends EventEmitter<PoolEvents> {
     queueMicrotask(() => {
       if (this.listenerCount('error') > 0) this.emit('error', error)
     })
+  }
+}
+
+function startAhead(backend: Backend, workerOptions: PoolSettings['workerOptions']): void {
+  try {
+    backend.startAhead?.(workerOptions)
+  } catch (failure) {
+    throw startProblem(failure)
   }
 }

@@ -1,6 +1,6 @@
 // How many cores this process may use: what the system offers, lowered to the container's CPU quota.
-import { readFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
+import { readFileSync } from '../../shared/base/builtins.js'
 
 export interface SizingSources {
   availableParallelism(): number

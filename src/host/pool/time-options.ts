@@ -1,5 +1,5 @@
 // What a pool and a call may say of a task's time, and what it becomes.
-import { types } from 'node:util'
+import { types } from '../../shared/base/builtins.js'
 import type { Limits } from '../task/time-limits.js'
 
 /** Throws the error that names the option. */

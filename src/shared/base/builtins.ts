@@ -1,0 +1,22 @@
+// What is used of Node's modules that every program has loaded. To import one as an ES module is to read all that it exports,
+// and behind the getters of `util` and `fs` is much that nobody asked for: three milliseconds of a program's start (Node 24).
+
+const { closeSync, openSync, readFileSync, readSync, unlinkSync } = process.getBuiltinModule('node:fs')
+const { extname, isAbsolute, join } = process.getBuiltinModule('node:path')
+const { fileURLToPath, pathToFileURL } = process.getBuiltinModule('node:url')
+const { inspect, types } = process.getBuiltinModule('node:util')
+
+export {
+  closeSync,
+  extname,
+  fileURLToPath,
+  inspect,
+  isAbsolute,
+  join,
+  openSync,
+  pathToFileURL,
+  readFileSync,
+  readSync,
+  types,
+  unlinkSync,
+}
