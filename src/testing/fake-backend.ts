@@ -6,6 +6,7 @@ import type { SharedWords } from '../shared/base/atomics.js'
 import type { Clock } from '../shared/base/clock.js'
 import { claim, noteBegin } from '../shared/channel/claims.js'
 import { pack } from '../shared/errors/remote-error.js'
+import { kindOf } from '../shared/protocol/kind-of.js'
 import type { FailureReason, ToHost, ToWorker } from '../shared/protocol/messages.js'
 import type { TransferItem } from '../shared/protocol/move.js'
 
@@ -85,7 +86,8 @@ export class FakeLink implements WorkerLink {
   }
 
   /** As a worker that is not busy: it leaves, and ends, when it is asked to. */
-  #obey({ kind }: ToWorker): void {
+  #obey(message: ToWorker): void {
+    const kind = kindOf(message)
     if (kind === 'leave' && !this.#hasLeft) {
       this.#hasLeft = true
       queueMicrotask(() => this.say({ kind: 'leaving' }))
@@ -106,17 +108,17 @@ export class FakeLink implements WorkerLink {
   }
 
   get runs(): RunMessage[] {
-    return this.inbox.filter(message => message.kind === 'run')
+    return this.inbox.filter(message => message !== 'bell' && message.kind === 'run')
   }
 
   /** The host asked it to end itself. */
   get isStopped(): boolean {
-    return this.inbox.some(message => message.kind === 'stop')
+    return this.inbox.some(message => kindOf(message) === 'stop')
   }
 
   /** The host asked it to run its teardown and to end. */
   get isAskedToEnd(): boolean {
-    return this.inbox.some(message => message.kind === 'end')
+    return this.inbox.some(message => kindOf(message) === 'end')
   }
 
   // What the worker does.

@@ -17,8 +17,6 @@ import { sendFailure, sendResult } from './assignment.js'
 import { Cancellations } from './cancellations.js'
 import type { LaneAssignment } from './lane-assignment.js'
 
-const BELL: ToHost = { kind: 'bell' }
-
 export class LaneAnswers {
   readonly #port: MessagePort
   readonly #workerId: number
@@ -65,12 +63,12 @@ export class LaneAnswers {
   /** A task that was claimed is the host's again. */
   onGivenBack(): void {
     this.#desk.setHeld(--this.#held)
-    this.#port.postMessage(BELL)
+    this.#port.postMessage('bell' satisfies ToHost)
   }
 
   /** There is no task left: a host that rests has the next ones, and answers to take in. */
   onNothingToDo(): void {
-    if (this.#hostBell.ringAtRest()) this.#port.postMessage(BELL)
+    if (this.#hostBell.ringAtRest()) this.#port.postMessage('bell' satisfies ToHost)
   }
 
   isCancelled({ ticket }: LaneAssignment): boolean {
@@ -149,7 +147,7 @@ export class LaneAnswers {
   #publish(kind: RecordKind, task: LaneAssignment, value: number, runMs: number): void {
     this.#ring.publish(kind, task.ticket, task.taskId, value, runMs)
     // The bell after the publishing (pairs with announceSleep() and the look after it).
-    if (this.#hostBell.ring()) this.#port.postMessage(BELL)
+    if (this.#hostBell.ring()) this.#port.postMessage('bell' satisfies ToHost)
     this.#onAnswered()
   }
 

@@ -36,7 +36,7 @@ test('a ticket claimed anew, before the word that it was taken back, is held onc
   assert.ok(lane.tickets.takeBackFrom(ticket, workerId))
   lane.release(ticket)
   assert.equal(post(2), ticket)
-  intake.onMessage({ kind: 'bell' })
+  intake.onMessage('bell')
   // After a first task that took long it looks again only when its event loop has turned.
   await new Promise(setImmediate)
   assert.ok(lane.tickets.isClaimedBy(ticket, workerId))

@@ -21,6 +21,7 @@ import {
   TIMED,
 } from '../shared/lane/task-lane.js'
 import { decoderFor } from '../shared/lane/values.js'
+import { kindOf } from '../shared/protocol/kind-of.js'
 import type { Handler, RoadOrder, ToHost, ToWorker } from '../shared/protocol/messages.js'
 import type { Executor } from './executor.js'
 import type { Intake, RunMessage } from './intake.js'
@@ -100,6 +101,7 @@ export class LaneIntake implements Intake {
   }
 
   onMessage(message: ToWorker): void {
+    if (message === 'bell') return this.#drainAnew()
     switch (message.kind) {
       case 'run':
         this.#received++
@@ -114,8 +116,6 @@ export class LaneIntake implements Intake {
         return
       case 'drop':
         return this.#drop(message.slot, message.taskId)
-      case 'bell':
-        return this.#drainAnew()
       case 'cancel':
         return this.#cancel(message)
       case 'ask':
@@ -224,7 +224,7 @@ export class LaneIntake implements Intake {
     if (!this.#claims.isStillMine(ticket)) return this.#giveBack()
     if (heldOthersUp) {
       this.#isAlone = (posting.flags & ALONE) !== 0
-      if (!this.#claims.isEmpty) this.#say({ kind: 'bell' })
+      if (!this.#claims.isEmpty) this.#say('bell')
     }
     const isTimed = (posting.flags & TIMED) !== 0
     if ((posting.flags & BY_PORT) !== 0) {
@@ -287,7 +287,7 @@ export class LaneIntake implements Intake {
       const next = receiveMessageOnPort(this.#port)
       invariant(next !== undefined, 'a handler is made known before a task names it by number')
       const message = next.message as ToWorker
-      if (message.kind === 'stop') process.exit()
+      if (kindOf(message) === 'stop') process.exit()
       this.onMessage(message)
     }
   }

@@ -2,6 +2,7 @@
 // whatever ends the process next. What the host says is read by the event loop.
 import { writeSync } from 'node:fs'
 import { Socket } from 'node:net'
+import { invariant } from '../shared/base/invariant.js'
 import {
   BEGUN,
   type FrameKind,
@@ -45,6 +46,7 @@ export class PipePort implements HostPort, SlotBook {
   }
 
   postMessage(message: ToHost, transferList?: readonly TransferItem[]): void {
+    invariant(message !== 'bell', 'the lane does not reach into this process')
     this.#write(packMessage(message, transferList))
   }
 

@@ -48,6 +48,7 @@ export class PortIntake implements Intake {
   }
 
   onMessage(message: ToWorker): void {
+    if (message === 'bell') return
     switch (message.kind) {
       case 'run':
         this.#received++

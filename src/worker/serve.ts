@@ -46,9 +46,9 @@ export async function serve(
   // Listening before the file is loaded. A worker told to stop meanwhile ends when it is: Node never closes a file that a
   // thread was reading when it ended. The host's patience bounds that.
   port.on('message', (message: ToWorker) => {
+    if (message === 'bell') return intake.onMessage(message)
     switch (message.kind) {
       case 'run':
-      case 'bell':
       case 'known':
       case 'drop':
       case 'cancel':

@@ -178,7 +178,7 @@ class HostThread {
           process: null,
           threadId: worker,
           post: message => {
-            if (message.kind === 'run') this.#giveAway(message.taskId)
+            if (message !== 'bell' && message.kind === 'run') this.#giveAway(message.taskId)
             this.#self.post(worker, message)
           },
           terminate: () => this.#self.kill(worker),

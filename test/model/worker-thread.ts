@@ -1,5 +1,6 @@
 // A worker's thread: the real intake and answers, on a port that the model carries, with handlers that answer a number.
 import type { MessagePort } from 'node:worker_threads'
+import { kindOf } from '../../src/shared/protocol/kind-of.js'
 import type { ToHost, ToWorker } from '../../src/shared/protocol/messages.js'
 import type { Executor } from '../../src/worker/executor.js'
 import type { LaneAssignment } from '../../src/worker/lane-assignment.js'
@@ -42,7 +43,7 @@ export function workerThread(plan: Plan, orders: Map<number, LaneOrder>): Script
       if (event.kind === 'own') [...own.values()][event.index]!()
       else if (event.kind === 'message') {
         const message = event.message as ToWorker
-        if (message.kind === 'stop' || message.kind === 'end') self.end()
+        if (['stop', 'end'].includes(kindOf(message))) self.end()
         intake.onMessage(message)
       }
     }

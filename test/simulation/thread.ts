@@ -4,6 +4,7 @@ import { type MessagePort, receiveMessageOnPort, type Worker } from 'node:worker
 import type { LinkListener, WorkerLink, WorkerSpec } from '../../src/host/backend/backend.js'
 import type { Timer } from '../../src/shared/base/clock.js'
 import { pack } from '../../src/shared/errors/remote-error.js'
+import { kindOf } from '../../src/shared/protocol/kind-of.js'
 import type { RoadOrder, ToHost, ToWorker } from '../../src/shared/protocol/messages.js'
 import { move, type TransferItem } from '../../src/shared/protocol/move.js'
 import type { Assignment } from '../../src/worker/assignment.js'
@@ -118,8 +119,9 @@ export class SimulatedThread implements WorkerLink, Played {
   post(message: ToWorker, transferList?: readonly TransferItem[]): void {
     this.#hostEnd.postMessage(message, transferList as TransferItem[])
     this.#mailForWorker++
-    if (message.kind === 'stop') this.wasToldToStop = true
-    if (message.kind === 'leave' || message.kind === 'end') this.wasToldToLeave = true
+    const kind = kindOf(message)
+    if (kind === 'stop') this.wasToldToStop = true
+    if (kind === 'leave' || kind === 'end') this.wasToldToLeave = true
   }
 
   terminate(): void {
@@ -300,6 +302,7 @@ export class SimulatedThread implements WorkerLink, Played {
     const received = receiveMessageOnPort(this.#end)
     if (received === undefined) return
     const message = received.message as ToWorker
+    if (message === 'bell') return this.#intake!.onMessage(message)
     if (message.kind === 'stop') return this.exit(0)
     if (message.kind === 'end') {
       this.#intake!.stopTaking()
@@ -391,7 +394,7 @@ export class SimulatedThread implements WorkerLink, Played {
     const received = receiveMessageOnPort(this.#hostEnd)
     if (received === undefined) return
     const message = received.message as ToHost
-    if (message.kind === 'done' && hasMark(message.result)) this.#listener.onUnreadable()
+    if (isUnreadable(message)) this.#listener.onUnreadable()
     else this.#listener.onMessage(message)
   }
 
@@ -402,7 +405,7 @@ export class SimulatedThread implements WorkerLink, Played {
       if (received === undefined) break
       const message = received.message as ToHost
       // What cannot be read is passed over.
-      if (message.kind !== 'done' || !hasMark(message.result)) this.#listener.onMessage(message)
+      if (!isUnreadable(message)) this.#listener.onMessage(message)
     }
     this.isGone = true
     this.#listener.onExit(this.death!.exitCode, this.death!.error)
@@ -423,6 +426,10 @@ const MessagePortPost = Object.getPrototypeOf(takeChannel().worker).postMessage 
 
 /** What is marked so cannot be read where it arrives. */
 export const UNREADABLE = 'cannot be read'
+
+function isUnreadable(message: ToHost): boolean {
+  return message !== 'bell' && message.kind === 'done' && hasMark(message.result)
+}
 
 function hasMark(value: unknown): boolean {
   return (value as { mark?: unknown } | null | undefined)?.mark === UNREADABLE

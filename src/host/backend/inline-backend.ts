@@ -1,6 +1,7 @@
 // Workers on the host's own thread, for debugging, tests and tiny work: the same port, the same copies, no other thread.
 // Nothing can kill them, so one that is given up keeps its seat until its handlers have ended, and who comes next waits.
 import { MessageChannel, type MessagePort, receiveMessageOnPort, threadId } from 'node:worker_threads'
+import { kindOf } from '../../shared/protocol/kind-of.js'
 import type { StartOrder, ToHost, ToWorker } from '../../shared/protocol/messages.js'
 import type { TransferItem } from '../../shared/protocol/move.js'
 import type { Backend, LinkListener, WorkerLink, WorkerSpec } from './backend.js'
@@ -109,7 +110,7 @@ class InlineLink implements WorkerLink {
   }
 
   post(message: ToWorker, transferList?: readonly TransferItem[]): void {
-    if (message.kind === 'stop') return this.terminate()
+    if (kindOf(message) === 'stop') return this.terminate()
     if (transferList === undefined) this.#port.postMessage(message)
     else this.#port.postMessage(message, transferList as TransferItem[])
   }

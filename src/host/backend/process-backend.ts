@@ -5,6 +5,7 @@ import type { Socket } from 'node:net'
 import type { SharedWords } from '../../shared/base/atomics.js'
 import { fileURLToPath } from '../../shared/base/builtins.js'
 import { realClock, type Timer } from '../../shared/base/clock.js'
+import { invariant } from '../../shared/base/invariant.js'
 import { claim, markLoading, noteBegin } from '../../shared/channel/claims.js'
 import { BEGUN, type FrameKind, FrameReader, LOADING } from '../../shared/channel/frames.js'
 import { packMessage, unpackMessage } from '../../shared/channel/process-values.js'
@@ -75,6 +76,7 @@ class ProcessLink implements WorkerLink {
   }
 
   post(message: ToWorker, transferList?: readonly TransferItem[]): void {
+    invariant(message !== 'bell', 'the lane does not reach into another process')
     // No moment of a process's life is bad for a kill.
     if (message.kind === 'stop') return this.terminate()
     const frame = packMessage(message, transferList)

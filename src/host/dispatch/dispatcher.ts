@@ -262,8 +262,10 @@ export class Dispatcher {
   }
 
   onMessage(worker: WorkerHandle, message: ToHost): void {
-    if (message.kind === 'alive') return this.#condemned.onAlive(worker)
-    if (message.kind === 'measured') return this.#worth?.onMeasured(message.handlers)
+    if (message !== 'bell') {
+      if (message.kind === 'alive') return this.#condemned.onAlive(worker)
+      if (message.kind === 'measured') return this.#worth?.onMeasured(message.handlers)
+    }
     if (!this.#road.onMessage(worker, message)) return
     this.#onRoom()
     this.#onAnswered(worker)

@@ -4,6 +4,7 @@ import { test } from 'node:test'
 import { WorkerBell } from '../../shared/lane/doorbell.js'
 import { laneIn } from '../../shared/lane/layout.js'
 import { LaneClaims } from '../../shared/lane/task-lane.js'
+import { kindOf } from '../../shared/protocol/kind-of.js'
 import type { FakeLink } from '../../testing/fake-backend.js'
 import { fakePool, readyPool } from '../../testing/fake-pool.js'
 
@@ -23,10 +24,7 @@ test('a task for one worker alone wakes that one, though another went to sleep m
     },
   }
   run(payload, { transferList: [bytes] })
-  assert.deepEqual(
-    links[1]!.inbox.map(({ kind }) => kind),
-    ['run', 'bell'],
-  )
+  assert.deepEqual(links[1]!.inbox.map(kindOf), ['run', 'bell'])
 })
 
 test('a worker that sleeps is not ended while a task that was moved to it is on offer', () => {
@@ -36,7 +34,7 @@ test('a worker that sleeps is not ended while a task that was moved to it is on 
   endOf(links[0]!).bell.park(false)
   void pool.recycle()
   backend.newest.ready()
-  const kinds = links[0]!.inbox.map(({ kind }) => kind)
+  const kinds = links[0]!.inbox.map(kindOf)
   assert.deepEqual([kinds.includes('leave'), kinds.includes('end')], [true, false])
 })
 
@@ -59,14 +57,14 @@ test('a worker that is replaced finishes what it began before the host knew that
   assert.equal(claims.tickets.begin(ticket, workerId), true)
   void pool.recycle()
   backend.newest.ready()
-  assert.deepEqual([link.isStopped, link.inbox.some(({ kind }) => kind === 'leave')], [false, true])
+  assert.deepEqual([link.isStopped, link.inbox.some(message => kindOf(message) === 'leave')], [false, true])
   link.ready()
   assert.equal(claims.tickets.answer(ticket, workerId), true)
   link.say({ kind: 'done', taskId: 1, slot: ticket, result: 7, runMs: 0 })
   await new Promise(setImmediate)
   assert.deepEqual([call.state, call.value], ['fulfilled', 7])
   link.say({ kind: 'leaving' })
-  assert.ok(link.inbox.some(({ kind }) => kind === 'end'))
+  assert.ok(link.inbox.some(message => kindOf(message) === 'end'))
 })
 
 test('a worker that takes no more ends when the task that it stayed for is cancelled', () => {
@@ -74,7 +72,7 @@ test('a worker that takes no more ends when the task that it stayed for is cance
   const controller = new AbortController()
   const bytes = new ArrayBuffer(8)
   run(bytes, { transferList: [bytes], signal: controller.signal })
-  const isAskedToEnd = () => links[0]!.inbox.some(({ kind }) => kind === 'end')
+  const isAskedToEnd = () => links[0]!.inbox.some(message => kindOf(message) === 'end')
   void pool.recycle()
   backend.newest.ready()
   links[0]!.say({ kind: 'leaving' })
@@ -97,7 +95,7 @@ test('a worker with a cancelled task that is not known to be ready is ended, and
   })
   assert.equal(claims.tickets.answer(second!, workerId), true)
   controller.abort()
-  assert.deepEqual([link.isStopped, link.inbox.some(({ kind }) => kind === 'ask')], [true, false])
+  assert.deepEqual([link.isStopped, link.inbox.some(message => kindOf(message) === 'ask')], [true, false])
   assert.equal(clock.pending.includes(1000), false)
 })
 

@@ -8,7 +8,7 @@ import { LARGEST_VALUE_BYTES } from '../../shared/lane/layout.js'
 import { PayloadRoom } from '../../shared/lane/payload-room.js'
 import { ALONE, BY_PORT, IS_INT, NAMED, TIMED } from '../../shared/lane/task-lane.js'
 import { encoderFor, isInt } from '../../shared/lane/values.js'
-import type { ToHost, ToWorker } from '../../shared/protocol/messages.js'
+import type { ToHost } from '../../shared/protocol/messages.js'
 import type { Worth } from '../observe/worth.js'
 import { choosePlacement } from '../scheduler/placement.js'
 import type { LaneTasks } from '../supervisor/lane-tasks.js'
@@ -27,8 +27,6 @@ import { Lookout } from './lookout.js'
 import type { LeftTask, Road } from './road.js'
 import { soleTaker } from './sole-taker.js'
 import type { WaitingLine } from './waiting-line.js'
-
-const BELL: ToWorker = { kind: 'bell' }
 
 export interface LaneRoadParts {
   clock: Clock
@@ -137,10 +135,11 @@ export class LaneRoad implements Road {
   }
 
   #receive(worker: WorkerHandle, message: ToHost): boolean {
+    if (message === 'bell') {
+      this.#lookout.onBell()
+      return true
+    }
     switch (message.kind) {
-      case 'bell':
-        this.#lookout.onBell()
-        return true
       case 'send':
         this.#onClaimed(worker, message.slot, message.taskId)
         return false
@@ -265,7 +264,7 @@ export class LaneRoad implements Road {
     if (worker === null) return true
     // It may have looked, and gone to sleep, between its payload and the ticket; nobody else can take this one.
     if (!worker.isReady) this.#load.early.add(task)
-    else if (deskOf(worker).bell.ring()) worker.link!.post(BELL)
+    else if (deskOf(worker).bell.ring()) worker.link!.post('bell')
     return true
   }
 
@@ -316,7 +315,7 @@ export class LaneRoad implements Road {
       if (unclaimed < 0) unclaimed = this.#tasks.lane.unclaimed
       if (unclaimed === 0) return
       if (!deskOf(worker).bell.ring()) continue
-      worker.link!.post(BELL)
+      worker.link!.post('bell')
       // With more slots than one, who is woken may have to leave the ticket to another.
       if (this.#parts.slotsPerWorker === 1) unclaimed--
     }

@@ -105,6 +105,7 @@ export class PortRoad implements Road {
   }
 
   onMessage(worker: WorkerHandle, message: ToHost): boolean {
+    if (message === 'bell') return false
     const { answers } = this.#parts
     switch (message.kind) {
       case 'done': {

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { isCancelled } from '../../shared/channel/claims.js'
-import type { ToWorker } from '../../shared/protocol/messages.js'
+import { kindOf } from '../../shared/protocol/kind-of.js'
 import type { FakeLink, RunMessage } from '../../testing/fake-backend.js'
 import { fakePool, readyPool } from '../../testing/fake-pool.js'
 import { microtasks } from '../../testing/stand-ins.js'
@@ -29,7 +29,7 @@ function setUp(options: PoolOptions = {}, begins = 1) {
   return { ...made, link, task, others, begun, message: begun[0]!, cancel, pass }
 }
 
-const told = (link: FakeLink, kind: ToWorker['kind']) => link.inbox.filter(message => message.kind === kind)
+const told = (link: FakeLink, kind: string) => link.inbox.filter(message => kindOf(message) === kind)
 const over = (link: FakeLink, { taskId, slot }: RunMessage) => link.say({ kind: 'over', taskId, slot })
 
 describe('a cancelled task that runs', () => {

@@ -1,6 +1,7 @@
 // The promise made to callers: a task goes to a worker, its answer comes back, and the figures tell of it.
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
+import { kindOf } from '../../shared/protocol/kind-of.js'
 import { move } from '../../shared/protocol/move.js'
 import { fakePool, readyPool } from '../../testing/fake-pool.js'
 import { microtasks } from '../../testing/stand-ins.js'
@@ -164,7 +165,7 @@ describe('what cannot be sent', () => {
     const tasks = [run(1), run(2), run(3)]
     const [first, second] = [links[0]!.begin()!, links[0]!.begin()!]
     links[0]!.sayUnreadable()
-    assert.equal(links[0]!.inbox.at(-1)!.kind, 'audit')
+    assert.equal(kindOf(links[0]!.inbox.at(-1)!), 'audit')
     links[0]!.say({ kind: 'holding', taskIds: [second.taskId], received: 3 })
     await microtasks()
     assert.deepEqual([tasks[0]!.error.code, tasks[0]!.error.path], ['ERR_LIDO_NOT_CLONEABLE', 'result'])

@@ -1,7 +1,7 @@
 // Hears one worker: what concerns its life goes to the supervisor, the rest to who is above it.
 import type { ErrorClasses } from '../../shared/errors/error-classes.js'
 import { unpack } from '../../shared/errors/remote-error.js'
-import type { Handler, ToHost } from '../../shared/protocol/messages.js'
+import type { Bell, Handler, ToHost } from '../../shared/protocol/messages.js'
 import type { LinkListener } from '../backend/backend.js'
 import { LastWords } from './last-words.js'
 import type { SupervisorListener } from './supervisor-listener.js'
@@ -33,6 +33,8 @@ export class WorkerListener implements LinkListener {
 
   onMessage(message: ToHost): void {
     const worker = this.#worker
+    // Who rings the host's bell rings it for all workers, to its own end.
+    if (message === 'bell') return this.#parts.listener.onMessage(worker, message)
     if (worker.state === 'draining' && !countsToTheEnd(message)) return
     switch (message.kind) {
       case 'ready':
@@ -69,7 +71,7 @@ export class WorkerListener implements LinkListener {
   }
 }
 
-/** An answer given is an answer; and who rings the host's bell rings it for all workers. */
-function countsToTheEnd({ kind }: ToHost): boolean {
-  return kind === 'done' || kind === 'failed' || kind === 'bell' || kind === 'teardownFailed'
+/** An answer given is an answer. */
+function countsToTheEnd({ kind }: Exclude<ToHost, Bell>): boolean {
+  return kind === 'done' || kind === 'failed' || kind === 'teardownFailed'
 }

@@ -85,7 +85,14 @@ export interface Handler {
   name: string
 }
 
+/**
+ * To a worker: there is something in the lane. To the host: there is something in the worker's ring, or a worker passed by may
+ * go on. A bare word, as a port writes and reads one sooner than an object.
+ */
+export type Bell = 'bell'
+
 export type ToWorker =
+  | Bell
   /** `handler` says what `handlerId` stands for, until the worker has answered a task with it. */
   | {
       kind: 'run'
@@ -95,8 +102,6 @@ export type ToWorker =
       handler: Handler | null
       payload: unknown
     }
-  /** There is something in the lane. */
-  | { kind: 'bell' }
   /** From now on tasks name this handler by its number alone. */
   | ({ kind: 'known' } & KnownHandler)
   /** The ticket that you have claimed, or were to claim, is taken back: wait for its payload no longer. */
@@ -115,6 +120,7 @@ export type ToWorker =
   | { kind: 'stop' }
 
 export type ToHost =
+  | Bell
   | { kind: 'ready' }
   /** The file named at the start did not load; the worker ends after this. */
   | { kind: 'startFailed'; error: PackedThrown }
@@ -131,8 +137,6 @@ export type ToHost =
       path: string
       runMs?: number
     }
-  /** There is something in the worker's ring, or a worker passed by may go on. */
-  | { kind: 'bell' }
   /** The worker has claimed a ticket whose payload travels by the port. */
   | { kind: 'send'; taskId: number; slot: number }
   /** Of the first `received` tasks posted, those not answered. Every answer given before was sent before. */
