@@ -30,7 +30,7 @@ function setUp(sliceMs: number) {
   const shapes = new KnownShapes(new Dictionary(memory, 0, 2 ** 16))
   const clock = new BusyClock()
   const told: string[] = []
-  const settler = new Settler({ onSettled: task => told.push(`${task.id} ${task.outcome}`) })
+  const settler = new Settler({ onSettled: (task, outcome) => told.push(`${task.id} ${outcome}`) })
   const arrivals = new Arrivals({ clock, settler, sliceMs })
   const results = new Map<number, unknown>()
   function arrive(id: number, value: unknown, damage = (message: any) => message) {

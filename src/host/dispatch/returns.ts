@@ -15,6 +15,8 @@ export class Returns {
   readonly #road: Road
   readonly #line: WaitingLine
   readonly #settler: Settler
+  /** How often its worker died before beginning a task: of the few that this befell. */
+  readonly #deaths = new WeakMap<Task, number>()
 
   constructor(road: Road, line: WaitingLine, settler: Settler) {
     this.#road = road
@@ -31,7 +33,7 @@ export class Returns {
     const returned: Task[] = []
     for (const left of this.#road.leftBehind(worker, isSure)) {
       const { task, wasBegun } = left
-      if (!wasBegun && task.canBePostedAgain && ++task.returns <= MOST_RETURNS) {
+      if (!wasBegun && task.canBePostedAgain && this.#mayReturn(task)) {
         moveTask(task, 'queued')
         returned.push(task)
         continue
@@ -63,6 +65,12 @@ export class Returns {
   runAgain(task: Task): void {
     moveTask(task, 'queued')
     this.#putBack([task])
+  }
+
+  #mayReturn(task: Task): boolean {
+    const deaths = (this.#deaths.get(task) ?? 0) + 1
+    this.#deaths.set(task, deaths)
+    return deaths <= MOST_RETURNS
   }
 
   /** To where they stood, and those that come after them too, since these must not start before. */

@@ -16,7 +16,6 @@ function setUp(count: number, queue: TaskQueue = new FifoQueue()) {
 
 function returned(line: WaitingLine, id: number): Task {
   const task = makeTask(id)
-  task.returns = 1
   line.putBack(task)
   return task
 }

@@ -11,7 +11,7 @@ import {
 } from '../../shared/errors/pool-errors.js'
 import type { Backend, BackendKind } from '../backend/backend.js'
 import { Dispatcher } from '../dispatch/dispatcher.js'
-import { Counters } from '../observe/counters.js'
+import { Counters, type Outcome } from '../observe/counters.js'
 import { type PoolHistogram, Timings } from '../observe/timings.js'
 import { Worth } from '../observe/worth.js'
 import { Admission } from '../queue/admission.js'
@@ -99,7 +99,9 @@ export class Pool<Module = any> extends EventEmitter<PoolEvents> {
     this.#timings = house !== undefined ? house.timings : settings.recordTiming ? new Timings() : null
     const warnings = settings.worthWarnings ? new WorthWarnings(settings.concurrentTasksPerWorker) : null
     const worth = settings.recordTiming ? new Worth(handler => warnings?.consider(handler)) : null
-    this.#settler = new Settler({ onSettled: (task, wasAssigned) => this.#onSettled(task, wasAssigned) })
+    this.#settler = new Settler({
+      onSettled: (task, outcome, wasAssigned) => this.#onSettled(task, outcome, wasAssigned),
+    })
     this.#cancellation = new Cancellation({
       clock,
       progressOf: (task, now) => this.#dispatcher.progressOf(task, now),
@@ -402,9 +404,9 @@ export class Pool<Module = any> extends EventEmitter<PoolEvents> {
     this.#admission.onAccepted()
   }
 
-  #onSettled(task: Task, wasAssigned: boolean): void {
+  #onSettled(task: Task, outcome: Outcome, wasAssigned: boolean): void {
     this.#cancellation.release(task)
-    this.#counters.onSettled(task.outcome!, wasAssigned)
+    this.#counters.onSettled(outcome, wasAssigned)
     if (this.#counters.pending > 0) return
     if (this.#closing === null) this.#liveness.onIdle()
     else queueMicrotask(() => this.#closing?.finishIfIdle())

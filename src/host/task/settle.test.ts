@@ -12,7 +12,7 @@ function setUp() {
     reject: reason => told.push(`rejected ${String(reason)}`),
   })
   const settler = new Settler({
-    onSettled: (settled, wasAssigned) => told.push(`told ${settled.outcome} ${wasAssigned}`),
+    onSettled: (_task, outcome, wasAssigned) => told.push(`told ${outcome} ${wasAssigned}`),
   })
   return { told, task, settler }
 }

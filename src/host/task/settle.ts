@@ -1,10 +1,11 @@
 // The only place a caller's promise is settled.
 import type { PoolError } from '../../shared/errors/pool-errors.js'
-import type { Outcome, Task } from './task.js'
+import type { Outcome } from '../observe/counters.js'
+import type { Task } from './task.js'
 import { moveTask } from './task-life.js'
 
 export interface SettleListener {
-  onSettled(task: Task, wasAssigned: boolean): void
+  onSettled(task: Task, outcome: Outcome, wasAssigned: boolean): void
 }
 
 export class Settler {
@@ -38,9 +39,8 @@ export class Settler {
   #settle(task: Task, outcome: Outcome, answer: unknown): void {
     const wasAssigned = task.state !== 'queued'
     moveTask(task, 'settled')
-    task.outcome = outcome
     try {
-      this.#listener.onSettled(task, wasAssigned)
+      this.#listener.onSettled(task, outcome, wasAssigned)
     } finally {
       if (outcome === 'fulfilled') task.resolve(answer)
       else task.reject(answer)

@@ -24,7 +24,6 @@ for (const payload of [1, 1.5, 'text', { a: 1 }, undefined]) {
     task.assignedAt = performance.now()
     assert.ok(isShapeKept(task), 'assigned')
     moveTask(task, 'settled')
-    task.outcome = 'fulfilled'
     assert.ok(isShapeKept(task), 'settled')
   })
 }

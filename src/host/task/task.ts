@@ -2,7 +2,6 @@
 import { keepShape } from '../../shared/base/shapes.js'
 import type { Handler } from '../../shared/protocol/messages.js'
 import type { TransferItem } from '../../shared/protocol/move.js'
-import type { Outcome } from '../observe/counters.js'
 import { Retry, type RetrySettings } from './retry.js'
 import type { TaskState } from './task-life.js'
 import type { Limits, TimeLimitEntry } from './time-limits.js'
@@ -46,8 +45,6 @@ export interface TaskHolder {
   readonly id: number
 }
 
-export type { Outcome }
-
 /** A million of them may wait: what most calls have in common is in `terms`, and each field costs 8 bytes. */
 export class Task implements QueuedTask {
   readonly id: number
@@ -61,7 +58,6 @@ export class Task implements QueuedTask {
   readonly reject: (reason: unknown) => void
 
   state: TaskState = 'queued'
-  outcome: Outcome | null = null
   /** `null`: not known yet; of the lane's tasks it is known with the answer. A number would take 16 bytes from the start. */
   assignedAt: number | null = null
   holder: TaskHolder | null = null
@@ -69,8 +65,6 @@ export class Task implements QueuedTask {
   slot = 0
   /** It was the `ordinal`-th task posted on its worker's channel. */
   ordinal = 0
-  /** How often its worker died before beginning it. */
-  returns = 0
   /** `null`: its time is not limited. */
   timeLimit: TimeLimitEntry | null = null
 

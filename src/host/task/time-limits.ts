@@ -109,7 +109,7 @@ export class TimeLimits {
 
   #judge(entry: TimeLimitEntry, now: number): void {
     const { task, limits, deadlineAt } = entry
-    if (task.state === 'settled') return
+    if (isSettled(task)) return
     const progress = this.#progressOf(entry, now)
     if (progress === 'answered') return this.#watchOn(entry, now)
     const timeoutAt = typeof progress === 'number' ? progress + limits.timeoutMs : Number.POSITIVE_INFINITY
@@ -122,7 +122,7 @@ export class TimeLimits {
       this.#parts.cancel(task, new TaskTimeoutError('queueTimeout', limits.queueTimeoutMs), true)
     }
     // It has time left, or a worker began it in this very moment.
-    if (task.outcome === null) this.#watchOn(entry, now)
+    if (!isSettled(task)) this.#watchOn(entry, now)
   }
 
   #watchOn(entry: TimeLimitEntry, now: number): void {
@@ -146,4 +146,9 @@ export class TimeLimits {
   #queueTimeoutAt({ task, limits, wasBegun }: TimeLimitEntry): number {
     return wasBegun ? Number.POSITIVE_INFINITY : task.createdAt + limits.queueTimeoutMs
   }
+}
+
+/** To be asked again after each cancel. */
+function isSettled(task: Task): boolean {
+  return task.state === 'settled'
 }
