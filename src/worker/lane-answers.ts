@@ -1,7 +1,6 @@
 // Gives the answers of tasks from the lane: into the ring, or over the port where the ring has no room or the codec
 // declines. What this worker holds is counted here, for the host to see.
 import type { MessagePort } from 'node:worker_threads'
-import { realClock } from '../shared/base/clock.js'
 import { DECLINED, type Encoder, NO_ROOM } from '../shared/codec/encoder.js'
 import { memoryOf } from '../shared/codec/long-message.js'
 import type { PackedThrown } from '../shared/errors/remote-error.js'
@@ -15,6 +14,7 @@ import type { FailureReason, ToHost } from '../shared/protocol/messages.js'
 import { isMoved } from '../shared/protocol/move.js'
 import { sendFailure, sendResult } from './assignment.js'
 import { Cancellations } from './cancellations.js'
+import { realClock } from './clock.js'
 import type { LaneAssignment } from './lane-assignment.js'
 
 export class LaneAnswers {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { realClock } from '../shared/base/clock.js'
 import { isShapeKept } from '../testing/same-shape.js'
+import { realClock } from './clock.js'
 import type { LaneAnswers } from './lane-answers.js'
 import { LaneAssignment } from './lane-assignment.js'
 import { MeasuredAssignment } from './measured-assignment.js'

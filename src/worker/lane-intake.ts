@@ -1,8 +1,8 @@
 // Tasks that this worker pulls from the lane. It takes one after another while there are any and it has room, turns its own
 // event loop in between, and goes back to it for good when the lane is empty: it never blocks to wait.
 import { type MessagePort, receiveMessageOnPort } from 'node:worker_threads'
-import { realClock, type Timer } from '../shared/base/clock.js'
 import { invariant } from '../shared/base/invariant.js'
+import type { Timer } from '../shared/base/make-clock.js'
 import type { Decoder } from '../shared/codec/decoder.js'
 import { unpack } from '../shared/errors/remote-error.js'
 import { DeskWords } from '../shared/lane/desk.js'
@@ -23,6 +23,7 @@ import {
 import { decoderFor } from '../shared/lane/values.js'
 import { kindOf } from '../shared/protocol/kind-of.js'
 import type { Handler, RoadOrder, ToHost, ToWorker } from '../shared/protocol/messages.js'
+import { realClock } from './clock.js'
 import type { Executor } from './executor.js'
 import type { Intake, RunMessage } from './intake.js'
 import { LaneAnswers } from './lane-answers.js'

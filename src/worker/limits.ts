@@ -1,7 +1,8 @@
 // What this worker looks after itself: how many tasks it begins, and how much memory it holds. Memory is looked at between
 // tasks, a moment after one began and seldom, so that an idle worker is not woken for it.
-import { realClock, type Timer } from '../shared/base/clock.js'
+import type { Timer } from '../shared/base/make-clock.js'
 import type { WorkerLimits } from '../shared/protocol/messages.js'
+import { realClock } from './clock.js'
 
 const LOOK_AFTER_MS = 100
 

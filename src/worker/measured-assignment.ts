@@ -1,9 +1,9 @@
 // A task whose handler is measured, from its call to its answer.
-import { realClock } from '../shared/base/clock.js'
 import { keepShape } from '../shared/base/shapes.js'
 import type { PackedThrown } from '../shared/errors/remote-error.js'
 import type { FailureReason, Handler } from '../shared/protocol/messages.js'
 import type { Assignment } from './assignment.js'
+import { realClock } from './clock.js'
 
 /** In milliseconds. */
 export interface Measure {

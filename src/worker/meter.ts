@@ -1,8 +1,8 @@
 // What tasks cost in this worker: time on the clock, time on a core, time for reading and writing values. The host is told now
 // and then. Measuring takes some microseconds itself, so of short tasks one in many is measured.
-import { realClock } from '../shared/base/clock.js'
 import type { HandlerMeasure } from '../shared/protocol/messages.js'
 import type { Assignment } from './assignment.js'
+import { realClock } from './clock.js'
 import { type Measure, MeasuredAssignment } from './measured-assignment.js'
 
 /** So many tasks of a millisecond go by unmeasured for each measured one: measuring is to cost below 1 %. */

@@ -1,7 +1,7 @@
 // The worker's end of the pipes of a process. What it says is written before the call returns: an answer given is an answer,
 // whatever ends the process next. What the host says is read by the event loop.
-import { writeSync } from 'node:fs'
 import { Socket } from 'node:net'
+import { writeSync } from '../shared/base/builtins.js'
 import { invariant } from '../shared/base/invariant.js'
 import {
   BEGUN,

@@ -2,8 +2,8 @@
 // what a small task costs. Spinning has manners: only with a core to spare, a moment at a time, and not where it has proved
 // useless.
 import { pause } from '#atomics'
-import { realClock } from '../shared/base/clock.js'
 import { Patience } from '../shared/base/patience.js'
+import { realClock } from './clock.js'
 
 /** Long enough for a host that was asleep to read an answer of some tens of kilobytes and to post the next task. */
 const LONGEST_SPIN_MS = 0.1

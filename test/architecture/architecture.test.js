@@ -87,6 +87,7 @@ describe('the checker', () => {
     ['a timer taken from an object', 'host/pool/x.ts', 'const { setTimeout: later } = globalThis\nlater()'],
     ['timers imported', 'host/pool/x.ts', "import { setTimeout as wait } from 'node:timers/promises'"],
     ['performance imported', 'host/pool/x.ts', "import { performance } from 'node:perf_hooks'"],
+    ['util imported', 'host/pool/x.ts', "import { types } from 'node:util'"],
     ['Date elsewhere', 'host/pool/x.ts', 'Date.now()'],
     ['Worker outside the backend', 'host/pool/x.ts', "import { Worker } from 'node:worker_threads'"],
     ['all of worker_threads outside it', 'host/pool/x.ts', "import * as t from 'node:worker_threads'"],

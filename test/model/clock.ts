@@ -1,5 +1,6 @@
 // Time in the model: a turn of the event loop takes a millisecond, or so does every look at the clock. A thread's turns and timers are events of its own.
-import { type Clock, realClock, type Timer } from '../../src/shared/base/clock.js'
+import { type Clock, realClock as hostClock, type Timer } from '../../src/shared/base/clock.js'
+import { realClock as workerClock } from '../../src/worker/clock.js'
 
 export class ThreadClock implements Clock {
   readonly #tickMs: number
@@ -66,7 +67,9 @@ export class ThreadClock implements Clock {
 
 /** Code that takes the one clock of a real thread takes the thread's of the model from now on. */
 export function beClockOfThread(clock: ThreadClock): void {
-  realClock.now = () => clock.now()
-  realClock.after = (delayMs, callback) => clock.after(delayMs, callback)
-  realClock.nextTurn = callback => clock.nextTurn(callback)
+  for (const realClock of [hostClock, workerClock]) {
+    realClock.now = () => clock.now()
+    realClock.after = (delayMs, callback) => clock.after(delayMs, callback)
+    realClock.nextTurn = callback => clock.nextTurn(callback)
+  }
 }

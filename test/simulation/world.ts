@@ -3,10 +3,11 @@
 import type { LinkListener, WorkerSpec } from '../../src/host/backend/backend.js'
 import { Pool, type PoolEvents } from '../../src/host/pool/pool.js'
 import type { RunOptions } from '../../src/host/pool/run-options.js'
-import { realClock } from '../../src/shared/base/clock.js'
+import { realClock as hostClock } from '../../src/shared/base/clock.js'
 import { interruption } from '../../src/testing/interrupted-atomics.js'
 import { ManualClock } from '../../src/testing/manual-clock.js'
 import { seededRandom } from '../../src/testing/stand-ins.js'
+import { realClock as workerClock } from '../../src/worker/clock.js'
 import type { Call } from './call.js'
 import type { Random } from './draw.js'
 import { nursery, stage } from './machine.js'
@@ -415,10 +416,12 @@ function isSuch(thread: SimulatedThread, who: Killing['who']): boolean {
 function actAsMachine(world: World): void {
   const thread = () => stage.played as SimulatedThread | null
   // The threads' clocks all start with the simulation's; the real ones differ by what it takes to ask for them.
-  realClock.origin = () => 0
-  realClock.now = () => thread()?.now() ?? world.clock.now()
-  realClock.after = (delayMs, callback) => (thread() ?? world.clock).after(delayMs, callback)
-  realClock.nextTurn = callback => (thread() ?? world.clock).nextTurn(callback)
+  for (const clock of [hostClock, workerClock]) {
+    clock.origin = () => 0
+    clock.now = () => thread()?.now() ?? world.clock.now()
+    clock.after = (delayMs, callback) => (thread() ?? world.clock).after(delayMs, callback)
+    clock.nextTurn = callback => (thread() ?? world.clock).nextTurn(callback)
+  }
   interruption.beforeAccess = () => world.interrupt()
   nursery.usedBytes = 0
 }

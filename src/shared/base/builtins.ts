@@ -1,7 +1,8 @@
 // What is used of Node's modules that every program has loaded. To import one as an ES module is to read all that it exports,
 // and behind the getters of `util` and `fs` is much that nobody asked for: three milliseconds of a program's start (Node 24).
 
-const { closeSync, openSync, readFileSync, readSync, unlinkSync } = process.getBuiltinModule('node:fs')
+const { closeSync, openSync, readFileSync, readSync, unlinkSync, writeSync } =
+  process.getBuiltinModule('node:fs')
 const { extname, isAbsolute, join } = process.getBuiltinModule('node:path')
 const { fileURLToPath, pathToFileURL } = process.getBuiltinModule('node:url')
 const { inspect, types } = process.getBuiltinModule('node:util')
@@ -19,4 +20,5 @@ export {
   readSync,
   types,
   unlinkSync,
+  writeSync,
 }

@@ -1,4 +1,4 @@
-// The one door to time, in so far as it can be judged without waiting for time.
+// The host's door to time, in so far as it can be judged without waiting for time.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { realClock } from './clock.js'

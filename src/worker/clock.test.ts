@@ -1,0 +1,19 @@
+// A worker's clock goes as all others do.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { realClock } from './clock.js'
+
+test('the clock never goes back', () => {
+  let last = realClock.now()
+  for (let reads = 0; reads < 1000; reads++) {
+    const now = realClock.now()
+    assert.ok(now >= last)
+    last = now
+  }
+})
+
+test('a time is the system’s when its origin is added, whatever the clock counts from', () => {
+  const before = Number(process.hrtime.bigint() - 1000n) / 1e6
+  const now = realClock.origin() + realClock.now()
+  assert.ok(before <= now)
+})
