@@ -1,16 +1,10 @@
 // A worker's clock goes as all others do.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { assertNeverGoesBack } from '../testing/steady.js'
 import { realClock } from './clock.js'
 
-test('the clock never goes back', () => {
-  let last = realClock.now()
-  for (let reads = 0; reads < 1000; reads++) {
-    const now = realClock.now()
-    assert.ok(now >= last)
-    last = now
-  }
-})
+test('the clock never goes back', () => assertNeverGoesBack(realClock))
 
 test('a time is the system’s when its origin is added, whatever the clock counts from', () => {
   const before = Number(process.hrtime.bigint() - 1000n) / 1e6

@@ -1,5 +1,5 @@
 // What is used of Node's modules that every program has loaded. To import one as an ES module is to read all that it exports,
-// and behind the getters of `util` and `fs` is much that nobody asked for: three milliseconds of a program's start (Node 24).
+// and behind the getters of `util` and `fs` is much that nobody asked for: on newer versions, a good part of the import.
 
 const { closeSync, openSync, readFileSync, readSync, unlinkSync, writeSync } =
   process.getBuiltinModule('node:fs')
