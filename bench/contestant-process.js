@@ -7,7 +7,7 @@ const { adapter, packageName, settings } = roster[poolName]
 
 const contestant = {
   poolName,
-  importPackage: () => (packageName === null ? null : import(packageName)),
+  packageName,
   /** Loads everything; the pool itself begins when what this gives is called. */
   async prepare() {
     const { start } = await import(`./pools/${adapter}.js`)

@@ -1,7 +1,7 @@
 // Whether a process died of its heap limit, from the runtime's own report of it. It goes into a file that has no name any more,
 // so that nothing of it stays on the disk whoever dies first. Elsewhere than on Linux no process can open such a file.
-import { tmpdir } from 'node:os'
 import { closeSync, join, openSync, readSync, unlinkSync } from '../../shared/base/builtins.js'
+import { tmpdir } from '../../shared/base/host-builtins.js'
 
 /** The report begins with why it was written; `process.abort()` and failed checks of native code write none. */
 const HEAD_BYTES = 1024

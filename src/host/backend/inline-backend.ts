@@ -1,6 +1,7 @@
 // Workers on the host's own thread, for debugging, tests and tiny work: the same port, the same copies, no other thread.
 // Nothing can kill them, so one that is given up keeps its seat until its handlers have ended, and who comes next waits.
-import { MessageChannel, type MessagePort, receiveMessageOnPort, threadId } from 'node:worker_threads'
+import type { MessagePort } from 'node:worker_threads'
+import { MessageChannel, receiveMessageOnPort, threadId } from '../../shared/base/host-builtins.js'
 import { kindOf } from '../../shared/protocol/kind-of.js'
 import type { StartOrder, ToHost, ToWorker } from '../../shared/protocol/messages.js'
 import type { TransferItem } from '../../shared/protocol/move.js'

@@ -1,9 +1,12 @@
 // Workers as threads of this process, each with a message port of the pool's own. The parent port stays the user's.
-import { MessageChannel, type MessagePort, receiveMessageOnPort, Worker } from 'node:worker_threads'
+import type { MessagePort, Worker } from 'node:worker_threads'
+import { MessageChannel, receiveMessageOnPort } from '../../shared/base/host-builtins.js'
 import type { StartOrder, ToHost, ToWorker } from '../../shared/protocol/messages.js'
 import type { TransferItem } from '../../shared/protocol/move.js'
 import type { Backend, LinkListener, WorkerLink, WorkerSpec } from './backend.js'
 import { workerEntryUrl } from './entry-url.js'
+
+const { Worker: Thread } = process.getBuiltinModule('node:worker_threads')
 
 export class ThreadBackend implements Backend {
   #ahead: Worker | null = null
@@ -28,7 +31,7 @@ export class ThreadBackend implements Backend {
 }
 
 function startThread(workerOptions: Record<string, unknown>): Worker {
-  return new Worker(workerEntryUrl(), workerOptions)
+  return new Thread(workerEntryUrl(), workerOptions)
 }
 
 class ThreadLink implements WorkerLink {

@@ -1,9 +1,8 @@
 // Closes pools when the process is asked to end. One listener a signal for all pools of the process; what becomes of the
 // process afterwards is what would have become of it without the pools.
-import { constants } from 'node:os'
-import { isMainThread } from 'node:worker_threads'
 import { brandOf } from '../../shared/base/brand.js'
 import { realClock } from '../../shared/base/clock.js'
+import { constants, isMainThread } from '../../shared/base/host-builtins.js'
 import { InvalidOptionError } from '../../shared/errors/pool-errors.js'
 import { refuse } from './option-checks.js'
 

@@ -1,7 +1,7 @@
 // The promise made to users. It takes calls in, tells what happens, and lets go in order; the rooms behind it do the rest.
-import { EventEmitter } from 'node:events'
 import type { Worker } from 'node:worker_threads'
 import { type Clock, realClock } from '../../shared/base/clock.js'
+import { EventEmitter } from '../../shared/base/host-builtins.js'
 import { nextTaskId } from '../../shared/channel/claims.js'
 import {
   PoolClosedError,
@@ -434,7 +434,7 @@ export class Pool<Module = any> extends EventEmitter<PoolEvents> {
 
   /** Events are told when the pool's own work is done, so that a listener may call the pool. */
   #tell<Name extends keyof PoolEvents>(name: Name, ...args: PoolEvents[Name]): void {
-    queueMicrotask(() => (this as EventEmitter).emit(name, ...args))
+    queueMicrotask(() => (this as NodeJS.EventEmitter).emit(name, ...args))
   }
 
   #tellError(error: unknown): void {

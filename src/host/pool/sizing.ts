@@ -1,6 +1,6 @@
 // How many cores this process may use: what the system offers, lowered to the container's CPU quota.
-import { availableParallelism } from 'node:os'
 import { readFileSync } from '../../shared/base/builtins.js'
+import { availableParallelism } from '../../shared/base/host-builtins.js'
 
 export interface SizingSources {
   availableParallelism(): number

@@ -1,5 +1,5 @@
 // What each worker is started with, as `worker_threads` takes it, and what Node says when it does not.
-import { SHARE_ENV } from 'node:worker_threads'
+import { SHARE_ENV } from '../../shared/base/host-builtins.js'
 import { InvalidOptionError } from '../../shared/errors/pool-errors.js'
 import type { BackendKind } from '../backend/backend.js'
 import { inheritedFlags } from '../backend/process-surroundings.js'
