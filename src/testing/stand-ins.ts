@@ -48,7 +48,19 @@ export function makeTask(id: number, traits: TaskTraits = {}): Task {
     retry: null,
   }
   const { resolve = () => {}, reject = () => {} } = traits
-  return new Task(id, { payload: traits.payload ?? id, terms }, 1, 0, resolve, reject)
+  return new Task(id, { payload: traits.payload ?? id, terms }, 1, 0, resolveAsPromise(resolve, reject))
+}
+
+/** As a promise does, it asks the answer for `then`, and rejects with what that throws. */
+function resolveAsPromise(resolve: (value: unknown) => void, reject: (reason: unknown) => void) {
+  return (answer: unknown) => {
+    try {
+      void (answer as { then?: unknown } | null | undefined)?.then
+    } catch (reason) {
+      return reject(reason)
+    }
+    resolve(answer)
+  }
 }
 
 /** Numbers that look random and are the same for the same seed. */

@@ -386,7 +386,7 @@ export class Pool<Module = any> extends EventEmitter<PoolEvents> {
     }
     this.#lastTaskId = nextTaskId(this.#lastTaskId)
     const handlerId = this.#dispatcher.handlers.idOf(call.terms.handler)
-    const task = new Task(this.#lastTaskId, call, handlerId, this.#clock.now(), resolve, reject)
+    const task = new Task(this.#lastTaskId, call, handlerId, this.#clock.now(), resolve)
     this.#counters.onAccepted()
     if (this.#counters.pending === 1) this.#liveness.onBusy()
     this.#cancellation.watch(task)

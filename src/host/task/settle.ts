@@ -1,6 +1,7 @@
 // The only place a caller's promise is settled.
 import type { PoolError } from '../../shared/errors/pool-errors.js'
 import type { Outcome } from '../observe/counters.js'
+import { Refusal } from './refusal.js'
 import type { Task } from './task.js'
 import { moveTask } from './task-life.js'
 
@@ -42,8 +43,7 @@ export class Settler {
     try {
       this.#listener.onSettled(task, outcome, wasAssigned)
     } finally {
-      if (outcome === 'fulfilled') task.resolve(answer)
-      else task.reject(answer)
+      task.resolve(outcome === 'fulfilled' ? answer : new Refusal(answer))
     }
   }
 }

@@ -8,14 +8,7 @@ const terms = { retry: null } as CallTerms
 
 for (const payload of [1, 1.5, 'text', { a: 1 }, undefined]) {
   test(`a task with ${JSON.stringify(payload)} is of the kind that stays, from its first state to its last`, () => {
-    const task = new Task(
-      7,
-      { payload, terms },
-      1,
-      performance.now(),
-      () => {},
-      () => {},
-    )
+    const task = new Task(7, { payload, terms }, 1, performance.now(), () => {})
     assert.ok(isShapeKept(task), 'queued')
     moveTask(task, 'assigned')
     task.holder = { id: 1 }

@@ -54,8 +54,8 @@ export class Task implements QueuedTask {
   readonly createdAt: number
   /** `null`: it is run once. */
   readonly retry: Retry | null
-  readonly resolve: (value: unknown) => void
-  readonly reject: (reason: unknown) => void
+  /** Settles the caller's promise: it is rejected by a `Refusal`. */
+  readonly resolve: (answer: unknown) => void
 
   state: TaskState = 'queued'
   /** `null`: not known yet; of the lane's tasks it is known with the answer. A number would take 16 bytes from the start. */
@@ -79,8 +79,7 @@ export class Task implements QueuedTask {
     { payload, terms }: Call,
     handlerId: number,
     createdAt: number,
-    resolve: (value: unknown) => void,
-    reject: (reason: unknown) => void,
+    resolve: (answer: unknown) => void,
   ) {
     this.id = id
     this.terms = terms
@@ -89,7 +88,6 @@ export class Task implements QueuedTask {
     this.createdAt = createdAt
     this.retry = terms.retry === null ? null : new Retry(terms.retry)
     this.resolve = resolve
-    this.reject = reject
   }
 
   get filename(): string {
@@ -126,4 +124,4 @@ export class Task implements QueuedTask {
   }
 }
 
-keepShape(new Task(0, { payload: null, terms: { retry: null } as CallTerms }, 0, 0.5, Boolean, Boolean))
+keepShape(new Task(0, { payload: null, terms: { retry: null } as CallTerms }, 0, 0.5, Boolean))
