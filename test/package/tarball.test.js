@@ -132,3 +132,9 @@ test('every way of resolving types finds those that fit the code, through every 
   }
   assert.deepEqual(analysis.problems, [])
 })
+
+test('the front door imports no module of Node: to import one is to read all that it exports', () => {
+  const code = readFileSync(join(installedPackage, 'dist/esm/index.js'), 'utf8')
+  assert.match(code, /getBuiltinModule\("node:worker_threads"\)/)
+  assert.deepEqual(code.match(/\bfrom\s*"node:\w+"/g), null)
+})
