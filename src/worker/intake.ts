@@ -1,6 +1,9 @@
 // How tasks come into this worker. A kind of it takes them in and hands them to the executor, one assignment each.
 import type { ToWorker } from '../shared/protocol/messages.js'
 
+/** Under steady load the worker's own event loop turns at least so often, or after a task that took longer. */
+export const YIELD_MS = 1
+
 export type RunMessage = Extract<ToWorker, { kind: 'run' }>
 
 export interface Intake {

@@ -25,7 +25,7 @@ import { kindOf } from '../shared/protocol/kind-of.js'
 import type { Handler, RoadOrder, ToHost, ToWorker } from '../shared/protocol/messages.js'
 import { realClock } from './clock.js'
 import type { Executor } from './executor.js'
-import type { Intake, RunMessage } from './intake.js'
+import { type Intake, type RunMessage, YIELD_MS } from './intake.js'
 import { LaneAnswers } from './lane-answers.js'
 import { LaneAssignment } from './lane-assignment.js'
 import { Spinner } from './spinner.js'
@@ -33,8 +33,6 @@ import { Spinner } from './spinner.js'
 /** What is next is not for this worker: it looks again after so long, and each time after twice as long, up to the most. */
 const FIRST_RETRY_MS = 1
 const MOST_RETRY_MS = 32
-/** Under steady load the worker's own event loop turns at least so often, or after a task that took longer. */
-const YIELD_MS = 1
 
 type LaneOrder = Extract<RoadOrder, { kind: 'lane' }>
 
@@ -240,7 +238,7 @@ export class LaneIntake implements Intake {
   #decode(ticket: number, { taskId, handlerId, flags, from, to, int }: Omit<Posting, 'addressee'>) {
     if ((flags & IS_INT) !== 0) return { taskId, slot: ticket, handlerId, handler: null, payload: int }
     try {
-      const payload = this.#readPayload(from, to)
+      const payload = this.#readPayload(handlerId, from, to)
       if ((flags & NAMED) === 0) return { taskId, slot: ticket, handlerId, handler: null, payload }
       const [filename, name, inner] = payload as [string, string, unknown]
       return { taskId, slot: ticket, handlerId, handler: { filename, name }, payload: inner }
@@ -250,9 +248,9 @@ export class LaneIntake implements Intake {
     }
   }
 
-  #readPayload(from: number, to: number): unknown {
+  #readPayload(handlerId: number, from: number, to: number): unknown {
     const { meter } = this.#executor
-    if (!meter?.isNextDue) return this.#decoder.decode(from, to)
+    if (!meter?.isNextDue(handlerId)) return this.#decoder.decode(from, to)
     const startedAt = realClock.now()
     const payload = this.#decoder.decode(from, to)
     meter.readMs = realClock.now() - startedAt

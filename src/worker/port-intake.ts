@@ -1,11 +1,14 @@
-// Tasks that come by the port, each with its payload, into a slot of this worker.
+// Tasks that come by the port, each with its payload, into a slot of this worker. A port gives its messages as long as there
+// are any, so the worker sees to it that its event loop turns in between.
+import type { Timer } from '../shared/base/make-clock.js'
 import { keepShape } from '../shared/base/shapes.js'
 import { type PackedThrown, unpack } from '../shared/errors/remote-error.js'
 import type { FailureReason, Handler, HostPort, ToHost, ToWorker } from '../shared/protocol/messages.js'
 import { type Assignment, type AssignmentState, sendFailure, sendResult } from './assignment.js'
 import { Cancellations } from './cancellations.js'
+import { realClock } from './clock.js'
 import type { Executor } from './executor.js'
-import type { Intake, RunMessage } from './intake.js'
+import { type Intake, type RunMessage, YIELD_MS } from './intake.js'
 import type { SlotBook } from './slot-book.js'
 import { Spinner } from './spinner.js'
 
@@ -19,8 +22,14 @@ export class PortIntake implements Intake {
   /** The tasks begun and not answered. */
   readonly #running = new Set<number>()
   #received = 0
-  /** What came before the worker was ready, or since it leaves: the host takes back what it can. */
-  #early: RunMessage[] | null = []
+  /** What came and is not to begin yet, in the order in which it came. */
+  readonly #waiting: RunMessage[] = []
+  /** False before the worker is ready, and while it leaves and the host takes back what it can. */
+  #isOpen = false
+  /** Pending until the event loop has turned. */
+  #turn: Timer | null = null
+  /** When it last turned, as far as is known; while it is to turn, since when. */
+  #turnedAt = 0
 
   /** @param onQuiet called when the last task it had begun is answered */
   constructor(port: HostPort, book: SlotBook, executor: Executor, onQuiet: (() => void) | null = null) {
@@ -35,16 +44,38 @@ export class PortIntake implements Intake {
     this.#goOn()
   }
 
-  /** The first of them may make the worker leave. */
   #goOn(): void {
-    const early = this.#early ?? []
-    this.#early = null
-    for (const message of early) this.#take(message)
+    this.#isOpen = true
+    this.#beginAll()
   }
 
   #take(message: RunMessage): void {
-    if (this.#early !== null) this.#early.push(message)
-    else this.#begin(message)
+    this.#waiting.push(message)
+    this.#beginAll()
+  }
+
+  /** Each of them may make the worker leave. */
+  #beginAll(): void {
+    while (this.#isOpen && this.#waiting.length > 0 && !this.#mustTurn()) this.#begin(this.#waiting.shift()!)
+  }
+
+  /** To be asked before each task: true when the event loop comes first, and then the task. */
+  #mustTurn(): boolean {
+    const now = realClock.now()
+    if (now - this.#turnedAt < YIELD_MS) return false
+    if (this.#turn !== null) return true
+    this.#awaitTurn(now)
+    return false
+  }
+
+  #awaitTurn(now: number): void {
+    this.#turnedAt = now
+    this.#turn = realClock.nextTurn(() => {
+      this.#turn = null
+      if (this.#waiting.length > 0) this.#awaitTurn(realClock.now())
+      else this.#turnedAt = realClock.now()
+      this.#beginAll()
+    })
   }
 
   onMessage(message: ToWorker): void {
@@ -65,9 +96,9 @@ export class PortIntake implements Intake {
     }
   }
 
-  /** What waits for the host's word is not answered either. */
+  /** What waits is not answered either. */
   #unanswered(): number[] {
-    return [...this.#running, ...(this.#early ?? []).map(({ taskId }) => taskId)]
+    return [...this.#running, ...this.#waiting.map(({ taskId }) => taskId)]
   }
 
   onUnreadable(): void {
@@ -76,7 +107,7 @@ export class PortIntake implements Intake {
 
   /** The host gives no more tasks. What it cannot take back is begun when it has taken back the rest. */
   leave(): void {
-    if (this.book.canBeTakenBack()) this.#early ??= []
+    if (this.book.canBeTakenBack()) this.#isOpen = false
   }
 
   stopTaking(): void {}
@@ -96,6 +127,7 @@ export class PortIntake implements Intake {
     this.cancellations.forget(taskId)
     if (this.#running.size > 0) return
     this.#onQuiet?.()
+    if (this.#waiting.length > 0) return
     const received = this.#received
     this.#spinner.lookOut(() => this.book.postCount() !== received)
   }
@@ -109,9 +141,9 @@ export class PortIntake implements Intake {
   /** What the host could not take back and this worker has not begun, it does not begin. */
   #cancel({ taskId, slot, reason }: Extract<ToWorker, { kind: 'cancel' }>): void {
     if (this.#running.has(taskId)) return this.cancellations.cancel(taskId, unpack(reason))
-    const place = this.#early?.findIndex(message => message.taskId === taskId) ?? -1
+    const place = this.#waiting.findIndex(message => message.taskId === taskId)
     if (place < 0) return
-    this.#early!.splice(place, 1)
+    this.#waiting.splice(place, 1)
     this.#say({ kind: 'over', taskId, slot })
   }
 

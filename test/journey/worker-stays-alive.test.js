@@ -28,11 +28,25 @@ const loads = [
   { title: 'with more such tasks waiting than it can do', name: 'later', slots: 1, inFlight: 5000 },
   { title: 'under tasks that await, several at once', name: 'later', slots: 8 },
   { title: 'under tasks that await a turn, several at once', name: 'laterTurn', slots: 8 },
+  { title: 'without the lane, idle', name: null, slots: 1, lane: false },
+  {
+    title: 'without the lane, under tasks that never leave their thread',
+    name: 'default',
+    slots: 1,
+    lane: false,
+  },
+  { title: 'without the lane, under longer ones', name: 'longer', slots: 1, lane: false },
+  {
+    title: 'without the lane, under tasks that await, several at once',
+    name: 'later',
+    slots: 8,
+    lane: false,
+  },
 ]
 
-for (const { title, name, slots, inFlight = 64 } of loads) {
-  const openBusy = (open, words = sharedWords(3)) =>
-    open({ filename, minThreads: 1, maxThreads: 1, concurrentTasksPerWorker: slots, workerData: words })
+for (const { title, name, slots, inFlight = 64, lane = true } of loads) {
+  const options = { minThreads: 1, maxThreads: 1, concurrentTasksPerWorker: slots, lane }
+  const openBusy = (open, words = sharedWords(3)) => open({ filename, ...options, workerData: words })
   const startLoad = pool => (name === null ? null : new SteadyLoad(pool, name, inFlight))
 
   test(`${title}, a worker's timer ticks, and between two ticks run only so many tasks`, async open => {
@@ -113,8 +127,8 @@ for (const { title, name, slots, inFlight = 64 } of loads) {
   test(`${title}, what handlers print arrives while their worker lives, once and in order`, async () => {
     const { output, exitCode, errors } = await runProgram(`
       const words = new Int32Array(new SharedArrayBuffer(12))
-      const options = { minThreads: 1, maxThreads: 1, concurrentTasksPerWorker: ${slots}, workerData: words }
-      const pool = new Pool({ filename: handler('busy.js'), ...options })
+      const options = ${JSON.stringify(options)}
+      const pool = new Pool({ filename: handler('busy.js'), ...options, workerData: words })
       let isOver = false
       const load = ${JSON.stringify(name)}
       const runners = Array.from({ length: load === null ? 0 : ${inFlight} }, async () => {
