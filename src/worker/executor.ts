@@ -46,7 +46,8 @@ export class Executor {
     if (this.limits !== null) this.limits.onBegin()
     const handler = this.#handlers.get(task.handlerId)
     // A handler's first task, with all that is done only once, is none to judge it by.
-    if (handler !== undefined) this.#call(this.meter?.isDue() ? this.meter.measure(task) : task, handler)
+    if (handler !== undefined)
+      this.#call(this.meter?.isDue(task.handlerId) ? this.meter.measure(task) : task, handler)
     else void this.#loadAndCall(task, task.handler!)
   }
 

@@ -69,10 +69,12 @@ export class MeasuredAssignment implements Assignment {
 
   #answer(give: () => void): void {
     const to = realClock.now()
-    const activeMs = realClock.active() - this.#activeFrom
-    const cpuMs = this.#cpuFrom === null ? null : realClock.onCore()! - this.#cpuFrom
+    const runMs = to - this.#from
+    // Asking takes time too, which of a tiny task is more than its own.
+    const activeMs = Math.min(realClock.active() - this.#activeFrom, runMs)
+    const cpuMs = this.#cpuFrom === null ? null : Math.min(realClock.onCore()! - this.#cpuFrom, runMs)
     give()
-    this.#onMeasured({ runMs: to - this.#from, activeMs, cpuMs, writeMs: realClock.now() - to })
+    this.#onMeasured({ runMs, activeMs, cpuMs, writeMs: realClock.now() - to })
   }
 }
 

@@ -79,7 +79,7 @@ test('tasks of a millisecond are measured one and all, tiny ones one in 256', ()
   const measureDue = (taskCount: number, run: () => void) => {
     let count = 0
     for (let task = 0; task < taskCount; task++) {
-      if (!meter.isDue()) continue
+      if (!meter.isDue(1)) continue
       count++
       const measured = meter.measure(someTask().task)
       run()
@@ -94,4 +94,22 @@ test('tasks of a millisecond are measured one and all, tiny ones one in 256', ()
   const counts = Array.from({ length: 20 }, () => measureDue(2560, () => {}))
   // A thread that loses its core in the middle of one makes a tiny task a long one.
   assert.equal(Math.min(...counts), 10)
+})
+
+test('tasks of a millisecond are measured one and all beside tiny ones of another handler', () => {
+  const meter = new Meter(() => {})
+  const run = (handlerId: number, milliseconds: number) => {
+    if (!meter.isDue(handlerId)) return 0
+    const measured = meter.measure(someTask(handlerId).task)
+    burn(milliseconds)
+    measured.succeed(null)
+    return 1
+  }
+  let count = 0
+  for (let round = 0; round < 20; round++) {
+    run(1, 0)
+    assert.equal(meter.isNextDue(2), true)
+    count += run(2, 1.5)
+  }
+  assert.equal(count, 20)
 })

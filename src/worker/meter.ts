@@ -1,5 +1,5 @@
 // What tasks cost in this worker: time on the clock, time on a core, time for reading and writing values. The host is told now
-// and then. Measuring takes some microseconds itself, so of short tasks one in many is measured.
+// and then. Measuring takes some microseconds itself, so of a handler's short tasks one in many is measured.
 import type { HandlerMeasure } from '../shared/protocol/messages.js'
 import type { Assignment } from './assignment.js'
 import { realClock } from './clock.js'
@@ -12,12 +12,20 @@ const MOST_SKIPPED = 255
 const FIRST_PAUSE_MS = 20
 const LONGEST_PAUSE_MS = 500
 
+/** How many of a handler's tasks go by before the next that is measured. */
+interface Rate {
+  readonly handlerId: number
+  toSkip: number
+}
+
 export class Meter {
   /** What reading the payload of the next task took. */
   readMs = 0
   readonly #tell: (handlers: HandlerMeasure[]) => void
   readonly #sums = new Map<number, HandlerMeasure>()
-  #toSkip = 0
+  readonly #rates = new Map<number, Rate>()
+  /** Of the handler asked for last. */
+  #rate: Rate = { handlerId: Number.NaN, toSkip: 0 }
   #tellAt = 0
   #pauseMs = FIRST_PAUSE_MS
 
@@ -26,13 +34,13 @@ export class Meter {
   }
 
   /** To be asked once for each task: true when it is to be measured. */
-  isDue(): boolean {
-    return --this.#toSkip < 0
+  isDue(handlerId: number): boolean {
+    return --this.#rateOf(handlerId).toSkip < 0
   }
 
-  /** What `isDue` will say next. */
-  get isNextDue(): boolean {
-    return this.#toSkip <= 0
+  /** What `isDue` will say next of the handler. */
+  isNextDue(handlerId: number): boolean {
+    return this.#rateOf(handlerId).toSkip <= 0
   }
 
   measure(task: Assignment): Assignment {
@@ -44,7 +52,7 @@ export class Meter {
 
   #add(handlerId: number, readMs: number, { runMs, activeMs, cpuMs, writeMs }: Measure): void {
     const transferMs = readMs + writeMs
-    this.#toSkip = Math.min(Math.floor(SKIPPED_OF_ONE_MS / runMs), MOST_SKIPPED)
+    this.#rateOf(handlerId).toSkip = Math.min(Math.floor(SKIPPED_OF_ONE_MS / runMs), MOST_SKIPPED)
     const sum = this.#sums.get(handlerId)
     if (sum === undefined)
       this.#sums.set(handlerId, { handlerId, tasks: 1, runMs, activeMs, cpuMs, transferMs })
@@ -61,5 +69,16 @@ export class Meter {
     this.#pauseMs = Math.min(2 * this.#pauseMs, LONGEST_PAUSE_MS)
     this.#tell([...this.#sums.values()])
     this.#sums.clear()
+  }
+
+  #rateOf(handlerId: number): Rate {
+    if (this.#rate.handlerId === handlerId) return this.#rate
+    let rate = this.#rates.get(handlerId)
+    if (rate === undefined) {
+      rate = { handlerId, toSkip: 0 }
+      this.#rates.set(handlerId, rate)
+    }
+    this.#rate = rate
+    return rate
   }
 }

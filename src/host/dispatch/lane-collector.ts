@@ -122,7 +122,7 @@ export class LaneCollector {
 
   #takeIn(worker: WorkerHandle, task: Task, ring: ResultReader): void {
     const { clock, worth } = this.#parts
-    if (worth === null || !worth.isDue()) return this.#answer(worker, task, ring)
+    if (worth === null || !worth.isDue(task)) return this.#answer(worker, task, ring)
     const from = clock.now()
     this.#answer(worker, task, ring)
     worth.onTakenIn(task, clock.now() - from)

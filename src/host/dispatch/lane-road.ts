@@ -227,7 +227,7 @@ export class LaneRoad implements Road {
   /** False when there is no room for it now; else it is posted, or has been settled. */
   #place(task: Task): boolean {
     const { clock, worth } = this.#parts
-    if (worth === null || !worth.isDue()) return this.#handOver(task)
+    if (worth === null || !worth.isDue(task)) return this.#handOver(task)
     const from = clock.now()
     const isPlaced = this.#handOver(task)
     if (isPlaced) worth.onHandedOver(task, clock.now() - from)

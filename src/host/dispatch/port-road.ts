@@ -275,7 +275,7 @@ export class PortRoad implements Road {
     try {
       refuseDetached(transferList)
       const { clock, worth } = this.#parts
-      const from = worth?.isDue() ? clock.now() : 0
+      const from = worth?.isDue(task) ? clock.now() : 0
       worker.link!.post({ kind: 'run', taskId, slot, handlerId, handler, payload }, transferList)
       if (from > 0) worth!.onHandedOver(task, clock.now() - from)
     } catch (failure) {

@@ -55,7 +55,7 @@ test('what takes long is measured each time, what is short once in many times', 
   const countDue = (ms: number) => {
     let count = 0
     for (let call = 0; call < 6300; call++) {
-      if (!worth.isDue()) continue
+      if (!worth.isDue(task)) continue
       count++
       worth.onTakenIn(task, ms)
     }
@@ -65,6 +65,19 @@ test('what takes long is measured each time, what is short once in many times', 
   assert.equal(countDue(1), 6300)
   countDue(0)
   assert.equal(countDue(0), 100)
+})
+
+test('a handler that is called seldom is measured as if the others were not there', () => {
+  const worth = new Worth(() => {})
+  const seldom = { ...task, handlerId: 4, name: 'seldom' }
+  let count = 0
+  for (let call = 0; call < 6300; call++) {
+    if (worth.isDue(task)) worth.onTakenIn(task, 0)
+    if (call % 63 !== 0 || !worth.isDue(seldom)) continue
+    count++
+    worth.onTakenIn(seldom, 1)
+  }
+  assert.equal(count, 99)
 })
 
 test('names that come from outside do not fill the table', () => {

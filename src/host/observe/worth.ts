@@ -27,10 +27,13 @@ interface Handed {
 }
 
 interface Sums {
+  readonly handlerId: number
   readonly filename: string
   readonly name: string
   readonly out: Mean
   readonly back: Mean
+  /** How many go by, out or back, before the next that is measured. */
+  toSkip: number
   measured: number
   runMs: number
   activeMs: number
@@ -48,8 +51,8 @@ const MOST_HANDLERS = 256
 export class Worth {
   readonly #handlers = new Map<number, Sums>()
   readonly #onNews: (handler: HandlerStats) => void
-  // The first of all, with all that is done only once, is none to judge by.
-  #toSkip = 1
+  /** Those asked for last. */
+  #sums: Sums | undefined
 
   /** @param onNews called when a worker has told more of a handler */
   constructor(onNews: (handler: HandlerStats) => void) {
@@ -57,18 +60,19 @@ export class Worth {
   }
 
   /** To be asked each time a task is handed over or an answer is taken in: true when it is to be measured. */
-  isDue(): boolean {
-    return --this.#toSkip < 0
+  isDue(task: Handed): boolean {
+    const sums = this.#sumsOf(task)
+    return sums !== undefined && --sums.toSkip < 0
   }
 
   onHandedOver(task: Handed, ms: number): void {
-    this.#sumsOf(task)?.out.add(ms)
-    this.#skipAfter(ms)
+    const sums = this.#sumsOf(task)
+    if (sums !== undefined) addTo(sums, sums.out, ms)
   }
 
   onTakenIn(task: Handed, ms: number): void {
-    this.#sumsOf(task)?.back.add(ms)
-    this.#skipAfter(ms)
+    const sums = this.#sumsOf(task)
+    if (sums !== undefined) addTo(sums, sums.back, ms)
   }
 
   onMeasured(handlers: readonly HandlerMeasure[]): void {
@@ -88,18 +92,19 @@ export class Worth {
     return [...this.#handlers.values()].filter(({ measured }) => measured > 0).map(statsOf)
   }
 
-  #skipAfter(ms: number): void {
-    this.#toSkip = Math.min(Math.floor(SKIPPED_OF_ONE_MS / ms), MOST_SKIPPED)
-  }
-
-  #sumsOf({ handlerId, filename, name }: Handed): Sums | undefined {
+  #sumsOf(task: Handed): Sums | undefined {
+    const { handlerId } = task
+    if (this.#sums?.handlerId === handlerId) return this.#sums
     let sums = this.#handlers.get(handlerId)
     if (sums === undefined && this.#handlers.size < MOST_HANDLERS) {
       sums = {
-        filename,
-        name,
+        handlerId,
+        filename: task.filename,
+        name: task.name,
         out: new Mean(),
         back: new Mean(),
+        // The first, with all that is done only once, is none to judge by.
+        toSkip: 1,
         measured: 0,
         runMs: 0,
         activeMs: 0,
@@ -108,8 +113,14 @@ export class Worth {
       }
       this.#handlers.set(handlerId, sums)
     }
+    this.#sums = sums
     return sums
   }
+}
+
+function addTo(sums: Sums, mean: Mean, ms: number): void {
+  mean.add(ms)
+  sums.toSkip = Math.min(Math.floor(SKIPPED_OF_ONE_MS / ms), MOST_SKIPPED)
 }
 
 class Mean {

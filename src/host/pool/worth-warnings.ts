@@ -1,10 +1,13 @@
-// Says once for each handler that workers are of no use to it.
+// Says once for each handler, whatever pools run it, that workers are of no use to it.
 import type { HandlerStats } from '../observe/worth.js'
 import { adviceOn } from '../observe/worth-advice.js'
 
+/** What comes from outside must not fill it. */
+const MOST_WARNED = 256
+const warned = new Set<string>()
+
 export class WorthWarnings {
   readonly #slotsPerWorker: number
-  readonly #warned = new Set<string>()
 
   constructor(slotsPerWorker: number) {
     this.#slotsPerWorker = slotsPerWorker
@@ -12,10 +15,10 @@ export class WorthWarnings {
 
   consider(handler: HandlerStats): void {
     const who = `${handler.filename}#${handler.name}`
-    if (this.#warned.has(who)) return
+    if (warned.has(who) || warned.size === MOST_WARNED) return
     const advice = adviceOn(handler, this.#slotsPerWorker)
     if (advice === null) return
-    this.#warned.add(who)
+    warned.add(who)
     process.emitWarning(advice.text, { type: 'LidoWarning', code: advice.code })
   }
 }
