@@ -110,6 +110,12 @@ test('lines become an array, and an error names the line', async t => {
     assert.equal(bad.status, 400)
     const told = JSON.parse(bad.body)
     assert.deepEqual([told.code, told.message.slice(0, 8)], ['FST_ERR_CTP_INVALID_JSON_BODY', 'Line 3: '])
+    const poisonedLine = await send(port, { headers, body: `{"a":1}\n${wide}\n{"__proto__":2}\n` })
+    assert.equal(poisonedLine.status, 400)
+    assert.equal(
+      JSON.parse(poisonedLine.body).message,
+      'Line 3: Object contains forbidden prototype property',
+    )
     const many = await send(port, { headers, body: `1\n2${wide}\n3\n4` })
     assert.equal(many.status, 413)
   }

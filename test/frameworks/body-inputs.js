@@ -55,6 +55,7 @@ export const inputs = [
   input('an error far inside', `[${'1,'.repeat(5000)}x]`),
   input('a control character in a string', '["a\u0001b"]'),
   input('a byte order mark', `\ufeff${sample}`),
+  input('nothing but a byte order mark', '\ufeff'),
   input('two byte order marks', `\ufeff\ufeff${sample}`),
   input(
     'UTF-16 with a mark',

@@ -4,7 +4,7 @@ import { type BodyFunctions, loadFunctions } from './functions.js'
 import { parseBody, type Reviver } from './json-text.js'
 import { LineError, parseLines } from './lines.js'
 import type { Plan, WorkerOutcome } from './plan.js'
-import { withoutPoison } from './poisoning.js'
+import { isSuspect, withoutPoison } from './poisoning.js'
 import { textOf } from './text.js'
 
 /**
@@ -37,7 +37,7 @@ function parse(
   try {
     const found = parsed(text, plan, functions?.reviver ?? null)
     if (found === null) return { kind: 'tooManyLines' }
-    const value = withoutPoison(found.value, text, plan)
+    const { value } = found
     // What `select` returns is what crosses then.
     const isWhole = !functions?.select && carriedDepth < plan.maxDepth
     return isWhole && isValueDeeper(carriedDepth, value)
@@ -52,7 +52,11 @@ function parse(
 }
 
 function parsed(text: string, plan: Plan, reviver: Reviver | null): { value: unknown } | null {
-  if (plan.format === 'json') return { value: parseBody(text, plan.isStrict, reviver) }
-  const values = parseLines(text, plan.maxLines, reviver)
+  const checked = isSuspect(text, plan)
+    ? (value: unknown) => withoutPoison(value, plan)
+    : (value: unknown) => value
+  if (plan.format === 'json') return { value: checked(parseBody(text, plan, reviver)) }
+  const parse = (line: string) => checked(JSON.parse(line, reviver ?? undefined))
+  const values = parseLines(text, plan.maxLines, parse)
   return values === null ? null : { value: values }
 }

@@ -70,13 +70,13 @@ function pluginOf(
       { onProtoPoisoning, onConstructorPoisoning, strict: false, ...options },
       format,
     )
-    const { plan } = settings
+    const plan: Plan = { ...settings.plan, isEmptyObject: false }
     const own = instance.getDefaultJsonParser(plan.onProtoPoisoning, plan.onConstructorPoisoning) as Parser
     const holder = new PoolOfReader(settings.pool)
     instance.addContentTypeParser(
       contentType,
       { parseAs: 'buffer', bodyLimit },
-      parserOf(settings, holder, own),
+      parserOf({ ...settings, plan }, holder, own),
     )
     instance.addHook('onClose', () => holder.close())
     done()

@@ -1,6 +1,10 @@
 // One JSON text to its value, with the words that body-parser has for what is wrong with it.
 
+import type { Plan } from './plan.js'
+
 export type Reviver = (this: unknown, key: string, value: unknown) => unknown
+
+type Strictness = Pick<Plan, 'isStrict' | 'isEmptyObject'>
 
 /** A character that begins no JSON value, so that the parser stumbles over it. */
 const STUMBLE = '#'
@@ -10,9 +14,13 @@ export function isBlank(text: string): boolean {
   return whitespace.exec(text)![0].length === text.length
 }
 
-/** Throws a `SyntaxError`. An empty text is an empty object: clients send it by mistake, and body-parser lets them. */
-export function parseBody(text: string, isStrict: boolean, reviver: Reviver | null): unknown {
-  if (text.length === 0) return {}
+/** Throws a `SyntaxError`. */
+export function parseBody(
+  text: string,
+  { isStrict, isEmptyObject }: Strictness,
+  reviver: Reviver | null,
+): unknown {
+  if (text.length === 0 && isEmptyObject) return {}
   if (isStrict) refuseBareValue(text)
   return JSON.parse(text, reviver ?? undefined)
 }

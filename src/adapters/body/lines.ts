@@ -1,5 +1,5 @@
 // A text of many JSON values, one on each line, to the array of them. Blank lines count as lines and hold no value.
-import { isBlank, type Reviver } from './json-text.js'
+import { isBlank } from './json-text.js'
 
 export class LineError extends SyntaxError {
   /** Counted from 1. */
@@ -11,8 +11,12 @@ export class LineError extends SyntaxError {
   }
 }
 
-/** Returns `null` when there are more than `maxLines` values. Throws a `LineError`. */
-export function parseLines(text: string, maxLines: number, reviver: Reviver | null): unknown[] | null {
+/** Returns `null` when there are more than `maxLines` values. Throws a `LineError` for what `parse` throws. */
+export function parseLines(
+  text: string,
+  maxLines: number,
+  parse: (line: string) => unknown,
+): unknown[] | null {
   const values: unknown[] = []
   let line = 0
   for (let start = 0; start < text.length; ) {
@@ -25,9 +29,9 @@ export function parseLines(text: string, maxLines: number, reviver: Reviver | nu
     if (isBlank(content)) continue
     if (values.length === maxLines) return null
     try {
-      values.push(JSON.parse(content, reviver ?? undefined))
+      values.push(parse(content))
     } catch (problem) {
-      throw new LineError(line, (problem as SyntaxError).message)
+      throw new LineError(line, problem instanceof Error ? problem.message : String(problem))
     }
   }
   return values

@@ -111,6 +111,7 @@ export function resolveParsing(
     charset: 'utf-8',
     charsets: null,
     isStrict: strict,
+    isEmptyObject: true,
     maxDepth: limitOf(options, 'maxDepth', Number.POSITIVE_INFINITY),
     maxLines: limitOf(options, 'maxLines', DEFAULT_MOST_LINES),
     onProtoPoisoning: poisoningOf(options, 'onProtoPoisoning', poisoning),

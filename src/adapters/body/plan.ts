@@ -10,6 +10,8 @@ export interface Plan {
   readonly charsets: string | null
   /** Only an object or an array is a body. */
   readonly isStrict: boolean
+  /** A body without text is `{}`: clients send it by mistake, and body-parser lets them. Fastify's parser does not. */
+  readonly isEmptyObject: boolean
   readonly maxDepth: number
   readonly maxLines: number
   readonly onProtoPoisoning: Poisoning

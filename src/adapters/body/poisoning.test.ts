@@ -1,14 +1,15 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import type { Poisoning } from './plan.js'
-import { withoutPoison } from './poisoning.js'
+import { isSuspect, withoutPoison } from './poisoning.js'
 
 function parse(
   text: string,
   onProtoPoisoning: Poisoning,
   onConstructorPoisoning = onProtoPoisoning,
 ): unknown {
-  return withoutPoison(JSON.parse(text), text, { onProtoPoisoning, onConstructorPoisoning })
+  const rules = { onProtoPoisoning, onConstructorPoisoning }
+  return isSuspect(text, rules) ? withoutPoison(JSON.parse(text), rules) : JSON.parse(text)
 }
 
 const protoText = '[{"a":{"__proto__":{"b":1}}}]'
@@ -44,7 +45,6 @@ test('a text full of what looks like such keys is read once, not once for each',
   // Reading it again from each of them would not be done within the limit of the suite.
   const count = 500_000
   const text = `["${'\\"__proto__\\"'.repeat(count)}", "__proto__"${' '.repeat(count)}]`
-  const value = JSON.parse(text)
   const rules = { onProtoPoisoning: 'error', onConstructorPoisoning: 'error' } as const
-  assert.equal(withoutPoison(value, text, rules), value)
+  assert.equal(isSuspect(text, rules), false)
 })

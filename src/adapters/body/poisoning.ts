@@ -11,13 +11,20 @@ export interface PoisoningRules {
 const protoKey = keyInText('__proto__')
 const constructorKey = keyInText('constructor')
 
+/** Some of what the text says may have such a key. */
+export function isSuspect(
+  text: string,
+  { onProtoPoisoning, onConstructorPoisoning }: PoisoningRules,
+): boolean {
+  return (
+    (onProtoPoisoning !== 'ignore' && protoKey.test(text)) ||
+    (onConstructorPoisoning !== 'ignore' && constructorKey.test(text))
+  )
+}
+
 /** Returns the value, cleaned where a rule says `remove`. Throws a `SyntaxError` where it says `error`. */
-export function withoutPoison(value: unknown, text: string, rules: PoisoningRules): unknown {
-  if (value === null || typeof value !== 'object') return value
-  const isSuspect =
-    (rules.onProtoPoisoning !== 'ignore' && protoKey.test(text)) ||
-    (rules.onConstructorPoisoning !== 'ignore' && constructorKey.test(text))
-  if (isSuspect) clean(value, rules)
+export function withoutPoison(value: unknown, rules: PoisoningRules): unknown {
+  if (value !== null && typeof value === 'object') clean(value, rules)
   return value
 }
 
