@@ -58,6 +58,23 @@ describe('a registration', limit, () => {
     for (const pool of [seen.one, seen.other]) t.after(() => pool.destroy())
   })
 
+  test('in a scope, before one around it, is beside that one too', async t => {
+    const app = await openApp(t, null, async scope => {
+      scope.register(async inner => {
+        await inner.register(fastifyPool, { ...oneWorker, as: 'numbers', name: 'twice' })
+        inner.get('/inner', async request => [
+          await request.pools.numbers.run(3),
+          await request.pool.run('a'),
+          await request.pools.default.run('b'),
+        ])
+      })
+      scope.register(fastifyPool, oneWorker)
+      scope.get('/', async request => Object.keys(request.pools))
+    })
+    assert.deepEqual((await app.inject('/inner')).json(), [6, 'a', 'b'])
+    assert.deepEqual((await app.inject('/')).json(), ['default'])
+  })
+
   test('a second time without a name is refused with what to do', async t => {
     const error = await mistake(t, oneWorker, oneWorker)
     assert.equal(error.code, 'ERR_LIDO_INVALID_OPTION')

@@ -49,6 +49,12 @@ function decorateFirst(app: FastifyInstance): void {
   app.decorateRequest(tieSymbol, null)
   app.decorateRequest('pools', { getter: requestPools })
   app.decorateRequest('pool', { getter: requestPool })
+  // By then a scope around this one may have pools of its own.
+  app.addHook('onReady', done => {
+    joinOuterNames(app, 'pools')
+    joinOuterNames(app, registrationsSymbol)
+    done()
+  })
   app.addHook('onRequest', (request, reply, done) => {
     ;(request as Tied)[tieSymbol] = new RequestTie(request, reply)
     done()
@@ -72,6 +78,10 @@ function ownNames(app: FastifyInstance, key: 'pools' | typeof registrationsSymbo
   const own = Object.create(names)
   Object.defineProperty(app, key, { value: own, configurable: true, enumerable: true, writable: true })
   return own
+}
+
+function joinOuterNames(app: FastifyInstance, key: 'pools' | typeof registrationsSymbol): void {
+  Object.setPrototypeOf((app as Decorated)[key], Object.getPrototypeOf(app)[key] ?? null)
 }
 
 function requestPool(this: FastifyRequest): RequestPool {
