@@ -1,4 +1,4 @@
-// npm run soak -- [--tasks N] [--minutes N] [--seed N] [--no-lane] [--kill-every MS] [--threads N] [--concurrency N] [--samples N]
+// Many millions of tasks of mixed kinds, with workers killed among them; `npm run soak -- --help` tells the options.
 // Exit code 1 when a single task of many millions met what it must not, or when memory grew.
 import { availableParallelism } from 'node:os'
 import { parseArgs } from 'node:util'
@@ -17,20 +17,34 @@ const report = await soak({ ...options, onProgress: progress() })
 show(report)
 process.exitCode = report.violationCount === 0 ? 0 : 1
 
+function readArguments() {
+  const usage =
+    'npm run soak -- [--tasks N] [--minutes N] [--seed N] [--no-lane] [--kill-every MS] [--threads N] [--concurrency N] [--samples N]'
+  const flags = {
+    tasks: { type: 'string', default: '10000000' },
+    minutes: { type: 'string' },
+    seed: { type: 'string', default: String(freshSeed()) },
+    lane: { type: 'boolean', default: true },
+    'no-lane': { type: 'boolean', default: false },
+    'kill-every': { type: 'string', default: '200' },
+    threads: { type: 'string', default: String(Math.min(availableParallelism(), 4)) },
+    concurrency: { type: 'string', default: '1' },
+    samples: { type: 'string', default: '20' },
+    help: { type: 'boolean', default: false },
+  }
+  try {
+    const { values } = parseArgs({ options: flags })
+    if (!values.help) return values
+    console.log(usage)
+    process.exit()
+  } catch (problem) {
+    console.error(`${problem.message}\n${usage}`)
+    process.exit(2)
+  }
+}
+
 function readOptions() {
-  const { values } = parseArgs({
-    options: {
-      tasks: { type: 'string', default: '10000000' },
-      minutes: { type: 'string' },
-      seed: { type: 'string', default: String(freshSeed()) },
-      lane: { type: 'boolean', default: true },
-      'no-lane': { type: 'boolean', default: false },
-      'kill-every': { type: 'string', default: '200' },
-      threads: { type: 'string', default: String(Math.min(availableParallelism(), 4)) },
-      concurrency: { type: 'string', default: '1' },
-      samples: { type: 'string', default: '20' },
-    },
-  })
+  const values = readArguments()
   return {
     tasks: Number(values.tasks),
     endsAt: values.minutes === undefined ? null : performance.now() + Number(values.minutes) * 60_000,
