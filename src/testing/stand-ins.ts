@@ -1,5 +1,6 @@
 // Stand-ins and lookers-on for tests of one room: tasks that no pool made, promises looked at from outside, seeded chance.
 
+import { Refusal } from '../host/task/refusal.js'
 import { Task } from '../host/task/task.js'
 import { realClock } from '../shared/base/clock.js'
 import type { TransferItem } from '../shared/protocol/move.js'
@@ -48,19 +49,9 @@ export function makeTask(id: number, traits: TaskTraits = {}): Task {
     retry: null,
   }
   const { resolve = () => {}, reject = () => {} } = traits
-  return new Task(id, { payload: traits.payload ?? id, terms }, 1, 0, resolveAsPromise(resolve, reject))
-}
-
-/** As a promise does, it asks the answer for `then`, and rejects with what that throws. */
-function resolveAsPromise(resolve: (value: unknown) => void, reject: (reason: unknown) => void) {
-  return (answer: unknown) => {
-    try {
-      void (answer as { then?: unknown } | null | undefined)?.then
-    } catch (reason) {
-      return reject(reason)
-    }
-    resolve(answer)
-  }
+  const settle = (answer: unknown) =>
+    answer instanceof Refusal ? answer.then(resolve, reject) : resolve(answer)
+  return new Task(id, { payload: traits.payload ?? id, terms }, 1, 0, settle)
 }
 
 /** Numbers that look random and are the same for the same seed. */
