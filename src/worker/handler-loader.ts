@@ -1,6 +1,6 @@
 // From a file and a name to a function. A file is evaluated once; a name reaches own members only, of the module or of
 // what it exports by default.
-import { extname, pathToFileURL } from '../shared/base/builtins.js'
+import { extname, getBuiltinModule, pathToFileURL } from '../shared/base/builtins.js'
 import { loadingFiles } from '../shared/protocol/loading.js'
 import type { Handler } from '../shared/protocol/messages.js'
 import { realClock } from './clock.js'
@@ -83,7 +83,7 @@ function requireByHook(filename: string, failure: unknown): object {
 
 /** Asked for here: it takes long to load, and few handlers need it. */
 function requireFrom(filename: string): NodeJS.Require {
-  return process.getBuiltinModule('node:module').createRequire(filename)
+  return getBuiltinModule('node:module').createRequire(filename)
 }
 
 function ownMember(container: unknown, name: string): unknown {

@@ -1,5 +1,6 @@
 // What this worker looks after itself: how many tasks it begins, and how much memory it holds. Memory is looked at between
 // tasks, a moment after one began and seldom, so that an idle worker is not woken for it.
+import { getBuiltinModule } from '../shared/base/builtins.js'
 import type { Timer } from '../shared/base/make-clock.js'
 import type { WorkerLimits } from '../shared/protocol/messages.js'
 import { realClock } from './clock.js'
@@ -38,7 +39,7 @@ export class Limits {
 /** Of this thread alone, unlike the process's resident memory. */
 function heldBytes(): number {
   // Asked for here: a worker without such a limit does not load it.
-  const { getHeapStatistics } = process.getBuiltinModule('node:v8')
+  const { getHeapStatistics } = getBuiltinModule('node:v8')
   const { used_heap_size: heap, external_memory: external } = getHeapStatistics()
   return heap + external
 }

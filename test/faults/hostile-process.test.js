@@ -64,7 +64,7 @@ for (const backend of ['thread', 'process']) {
   })
 }
 
-for (const name of ['silenced', 'noTimers', 'noExit', 'noMessages', 'frozenTime']) {
+for (const name of ['silenced', 'noTimers', 'noExit', 'noMessages', 'frozenTime', 'noLoopTimes']) {
   test(`a handler that takes away globals is answered, and so is the next task (${name})`, async open => {
     const pool = open({ filename: handler('vandal.js'), minThreads: 1, maxThreads: 1 })
     assert.equal(await pool.run(1, { name }), 1)

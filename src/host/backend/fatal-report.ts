@@ -1,6 +1,13 @@
 // Whether a process died of its heap limit, from the runtime's own report of it. It goes into a file that has no name any more,
 // so that nothing of it stays on the disk whoever dies first. Elsewhere than on Linux no process can open such a file.
-import { closeSync, join, openSync, readSync, unlinkSync } from '../../shared/base/builtins.js'
+import {
+  closeSync,
+  getBuiltinModule,
+  join,
+  openSync,
+  readSync,
+  unlinkSync,
+} from '../../shared/base/builtins.js'
 import { tmpdir } from '../../shared/base/host-builtins.js'
 
 /** The report begins with why it was written; `process.abort()` and failed checks of native code write none. */
@@ -18,7 +25,7 @@ export class FatalReport {
   static open(): FatalReport | null {
     if (process.platform !== 'linux') return null
     // Asked for here: a program without such workers does not load it.
-    const { randomUUID } = process.getBuiltinModule('node:crypto')
+    const { randomUUID } = getBuiltinModule('node:crypto')
     const path = join(tmpdir(), `lido-${randomUUID()}`)
     try {
       const fd = openSync(path, 'wx+', 0o600)

@@ -3,7 +3,7 @@
 import type { ChildProcess, SpawnOptions } from 'node:child_process'
 import type { Socket } from 'node:net'
 import type { SharedWords } from '../../shared/base/atomics.js'
-import { fileURLToPath } from '../../shared/base/builtins.js'
+import { fileURLToPath, getBuiltinModule } from '../../shared/base/builtins.js'
 import { realClock, type Timer } from '../../shared/base/clock.js'
 import { invariant } from '../../shared/base/invariant.js'
 import { claim, markLoading, noteBegin } from '../../shared/channel/claims.js'
@@ -150,7 +150,7 @@ class ProcessLink implements WorkerLink {
 
 function spawnNode(workerOptions: Record<string, unknown>, report: FatalReport | null): ChildProcess {
   // Asked for here: a program without such workers does not load it.
-  const { spawn } = process.getBuiltinModule('node:child_process')
+  const { spawn } = getBuiltinModule('node:child_process')
   const options: SpawnOptions = Object.assign(Object.create(null), {
     stdio: report === null ? [...STDIO] : [...STDIO, report.fd],
     serialization: 'advanced',

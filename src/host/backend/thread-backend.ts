@@ -1,12 +1,13 @@
 // Workers as threads of this process, each with a message port of the pool's own. The parent port stays the user's.
 import type { MessagePort, Worker } from 'node:worker_threads'
+import { getBuiltinModule } from '../../shared/base/builtins.js'
 import { MessageChannel, receiveMessageOnPort } from '../../shared/base/host-builtins.js'
 import type { StartOrder, ToHost, ToWorker } from '../../shared/protocol/messages.js'
 import type { TransferItem } from '../../shared/protocol/move.js'
 import type { Backend, LinkListener, WorkerLink, WorkerSpec } from './backend.js'
 import { workerEntryUrl } from './entry-url.js'
 
-const { Worker: Thread } = process.getBuiltinModule('node:worker_threads')
+const { Worker: Thread } = getBuiltinModule('node:worker_threads')
 
 export class ThreadBackend implements Backend {
   #ahead: Worker | null = null

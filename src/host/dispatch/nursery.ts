@@ -2,6 +2,7 @@
 // lives. Of a large result all lives: that holds the thread for long. Who reads one has the nursery collected earlier, so
 // that there is less to copy at a time. Nobody can ask the runtime for that, but whatever is filled is collected: with
 // arrays that nobody keeps, which cost next to nothing.
+import { getBuiltinModule } from '../../shared/base/builtins.js'
 
 type HeapSpace = { space_name: string; space_used_size: number; space_available_size: number }
 
@@ -60,6 +61,6 @@ export class Nursery {
 
 /** Where the runtime names no such part, there is nothing to be done for it. */
 function newSpace(): HeapSpace | undefined {
-  const { getHeapSpaceStatistics } = process.getBuiltinModule('node:v8')
+  const { getHeapSpaceStatistics } = getBuiltinModule('node:v8')
   return getHeapSpaceStatistics().find(space => space.space_name === 'new_space')
 }

@@ -1,6 +1,6 @@
 // What a user may give as a handler's file, as an absolute path. A builtin module, a URL of another kind or a bare name
 // in a call is refused: a file name that came from outside must not become `child_process`.
-import { fileURLToPath, isAbsolute, join } from '../../shared/base/builtins.js'
+import { fileURLToPath, getBuiltinModule, isAbsolute, join } from '../../shared/base/builtins.js'
 import { loadingFiles } from '../../shared/protocol/loading.js'
 import { describe } from './describe-value.js'
 
@@ -36,7 +36,7 @@ export function resolveHandlerFile(given: unknown): string | HandlerFileProblem 
 export function resolvePoolFile(given: unknown): string | HandlerFileProblem {
   if (typeof given !== 'string' || !isPackageName(given) || isBuiltin(given)) return resolveHandlerFile(given)
   try {
-    const { createRequire } = process.getBuiltinModule('node:module')
+    const { createRequire } = getBuiltinModule('node:module')
     return notInTheMaking(createRequire(join(process.cwd(), 'noop.js')).resolve(given))
   } catch (failure) {
     return new HandlerFileProblem(
@@ -67,5 +67,5 @@ function isPackageName(given: string): boolean {
 }
 
 function isBuiltin(given: string): boolean {
-  return process.getBuiltinModule('node:module').isBuiltin(given)
+  return getBuiltinModule('node:module').isBuiltin(given)
 }

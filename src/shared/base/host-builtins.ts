@@ -1,9 +1,10 @@
 // What the host alone uses of Node's modules, taken as `builtins` takes its own: workers load none of this.
+import { getBuiltinModule } from './builtins.js'
 
-const { EventEmitter } = process.getBuiltinModule('node:events')
-const { availableParallelism, constants, tmpdir } = process.getBuiltinModule('node:os')
+const { EventEmitter } = getBuiltinModule('node:events')
+const { availableParallelism, constants, tmpdir } = getBuiltinModule('node:os')
 const { isMainThread, MessageChannel, receiveMessageOnPort, SHARE_ENV, threadId } =
-  process.getBuiltinModule('node:worker_threads')
+  getBuiltinModule('node:worker_threads')
 
 export {
   availableParallelism,

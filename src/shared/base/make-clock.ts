@@ -1,6 +1,8 @@
 // What a clock is, and how one is made. The functions are taken when the module loads, so a test framework that later installs
 // fake timers does not stop a pool.
 
+import { getBuiltinModule } from './builtins.js'
+
 export interface Timer {
   cancel(): void
 }
@@ -48,8 +50,8 @@ const { threadCpuUsage } = process as { threadCpuUsage?: () => CpuUsage }
 
 /** Asked for here, as it takes a millisecond to load: a handler may have put something else in its place. */
 function activeTime(): number | undefined {
-  const { performance } = process.getBuiltinModule('node:perf_hooks')
-  return performance?.eventLoopUtilization?.().active
+  const { performance } = getBuiltinModule('node:perf_hooks')
+  return performance?.eventLoopUtilization?.()?.active
 }
 
 export function makeClock(now: () => number): ThreadClock {

@@ -2,7 +2,7 @@
 // given outright (shared memory, ports, handles) has no meaning in another process and is refused by name.
 
 import type { Serializer } from 'node:v8'
-import { types } from '../base/builtins.js'
+import { getBuiltinModule, types } from '../base/builtins.js'
 import { findMember, findUncloneable, sumOfBuffers, UnsendableError } from '../errors/clone-path.js'
 import { tooLarge } from '../errors/too-large.js'
 import type { TransferItem } from '../protocol/move.js'
@@ -20,7 +20,7 @@ class Refusal extends Error {
 
 /** Made when a process is there to talk to: what it takes costs a program without one its start. */
 function makeTools() {
-  const { Deserializer, Serializer } = process.getBuiltinModule('node:v8')
+  const { Deserializer, Serializer } = getBuiltinModule('node:v8')
 
   class ValueWriter extends Serializer {
     /** Called by the serialiser for what has a part outside of the heap. */
