@@ -1,6 +1,5 @@
 // What a task printed is on its way before its answer is: an ending process then still shows it. Of a thread it is on its way
 // when the host's event loop has taken in what was printed before, and a host may be busy.
-
 import { Writable } from 'node:stream'
 import { realClock } from './clock.js'
 

@@ -92,6 +92,12 @@ describe('the checker', () => {
     ['Worker outside the backend', 'host/pool/x.ts', "import { Worker } from 'node:worker_threads'"],
     ['all of worker_threads outside it', 'host/pool/x.ts', "import * as t from 'node:worker_threads'"],
     ['processes outside the backend', 'host/pool/x.ts', "import { fork } from 'node:child_process'"],
+    [
+      'Worker asked for outside the backend',
+      'host/pool/x.ts',
+      "const { Worker: Thread } = process.getBuiltinModule('node:worker_threads')",
+    ],
+    ['all of a module asked for', 'host/pool/x.ts', "spawn(getBuiltinModule('node:child_process'))"],
   ]
   for (const [title, path, text, line = 1] of cases) {
     test(`notices ${title}`, () => {

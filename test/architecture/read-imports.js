@@ -27,6 +27,8 @@ export function readImports(path, text) {
       add(node, node.argument.literal, 'type', ['*'])
     } else if (isDynamicImport(node)) {
       add(node, node.arguments[0], 'dynamic', ['*'])
+    } else if (isBuiltinAskedFor(node)) {
+      add(node, node.arguments[0], 'value', namesTaken(node.parent))
     } else if (ts.isIdentifier(node) && isReference(node)) {
       globals.push({ line: lineOf(node), name: node.text })
     } else if (isMemberOfGlobal(node)) {
@@ -69,6 +71,20 @@ function isDynamicImport(node) {
   if (!ts.isCallExpression(node)) return false
   if (node.expression.kind === ts.SyntaxKind.ImportKeyword) return true
   return ts.isIdentifier(node.expression) && node.expression.text === 'require'
+}
+
+/** `getBuiltinModule('node:os')`, of `process` or kept from it, is an import as well. */
+function isBuiltinAskedFor(node) {
+  if (!ts.isCallExpression(node)) return false
+  const called = ts.isPropertyAccessExpression(node.expression) ? node.expression.name : node.expression
+  return ts.isIdentifier(called) && called.text === 'getBuiltinModule'
+}
+
+function namesTaken(parent) {
+  if (!ts.isVariableDeclaration(parent) || !ts.isObjectBindingPattern(parent.name)) return ['*']
+  return parent.name.elements.map(({ dotDotDotToken, propertyName, name }) =>
+    dotDotDotToken ? '*' : (propertyName ?? name).text,
+  )
 }
 
 /** A name that is used, not one that names a member or something being declared. Types are not uses. */

@@ -1,5 +1,4 @@
 // One JSON text to its value, with the words that body-parser has for what is wrong with it.
-
 import type { Plan } from './plan.js'
 
 export type Reviver = (this: unknown, key: string, value: unknown) => unknown

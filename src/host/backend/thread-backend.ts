@@ -7,6 +7,7 @@ import type { TransferItem } from '../../shared/protocol/move.js'
 import type { Backend, LinkListener, WorkerLink, WorkerSpec } from './backend.js'
 import { workerEntryUrl } from './entry-url.js'
 
+/** Taken here, not with what all of the host uses: only a backend starts threads. */
 const { Worker: Thread } = getBuiltinModule('node:worker_threads')
 
 export class ThreadBackend implements Backend {

@@ -1,6 +1,5 @@
 // What a clock is, and how one is made. The functions are taken when the module loads, so a test framework that later installs
 // fake timers does not stop a pool.
-
 import { getBuiltinModule } from './builtins.js'
 
 export interface Timer {
