@@ -17,6 +17,7 @@ export async function serve(
   const { port } = place
   const end = () => place.end()
   let isLeaving = false
+  let isEnding = false
   /** The host is told before it hears of anything that was done since. */
   const leave = () => {
     if (isLeaving) return
@@ -43,8 +44,13 @@ export async function serve(
   place.onCrash(failure => say(port, { kind: 'crashed', error: pack(failure) }))
   if (niceIncrement !== 0) await lowerPriority(niceIncrement)
   let loading: Promise<unknown> | null = null
-  // Listening before the file is loaded. A worker told to stop meanwhile ends when it is: Node never closes a file that a
-  // thread was reading when it ended. The host's patience bounds that.
+  /** Not while the file is loading: Node never closes a file that a thread was reading when it ended. */
+  const endBy = (how: () => unknown) => {
+    isEnding = true
+    if (loading === null) how()
+    else void loading.then(how, end)
+  }
+  // Listening before the file is loaded. The host's patience bounds how long that takes where it has asked for the end.
   port.on('message', (message: ToWorker) => {
     if (message === 'bell') return intake.onMessage(message)
     switch (message.kind) {
@@ -60,9 +66,9 @@ export async function serve(
         return intake.onMessage(message)
       case 'end':
         intake.stopTaking()
-        return void endAsPlanned(place, modules)
+        return endBy(() => endAsPlanned(place, modules))
       case 'stop':
-        return loading === null ? end() : void loading.then(end, end)
+        return endBy(end)
       default:
         return unreachable(message)
     }
@@ -79,6 +85,7 @@ export async function serve(
     say(port, { kind: 'startFailed', error: pack(failure) })
     return end()
   }
+  if (isEnding) return
   say(port, { kind: 'ready' })
   intake.open()
 }

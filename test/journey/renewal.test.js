@@ -101,7 +101,7 @@ test('maxWorkerAge: an idle worker is replaced', async open => {
 test('a teardown runs once for each worker that is recycled, and for each that a close ends', async open => {
   const teardowns = sharedWords(1)
   const pool = open({ filename, minThreads: 2, maxThreads: 2, workerData: { teardowns } })
-  await pool.run()
+  await untilItWorks(() => assert.ok(pool.workers.every(({ state }) => state === 'ready')))
   await pool.recycle()
   assert.equal(teardowns[0], 2)
   await pool.close()

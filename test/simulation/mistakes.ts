@@ -30,7 +30,14 @@ export const mistakes: Mistake[] = [
     title: 'a close forgets the workers that still start',
     road: 'any',
     file: 'host/supervisor/supervisor.js',
-    edits: [['else\n            void this.giveUp(worker, error)', 'else\n            return']],
+    edits: [['this.#end(worker, error);', 'if (worker.isReady)\n            this.#end(worker, error);']],
+  },
+  {
+    title:
+      'a worker that is to leave ends although it has begun a task, since the word that it is ready is under way',
+    road: 'any',
+    file: 'host/supervisor/supervisor.js',
+    edits: [["worker.state === 'spawning' && worker.holding.isEmpty", "worker.state === 'spawning'"]],
   },
   {
     title: 'a listener stays on the signal of a task that is settled',

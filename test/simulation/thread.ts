@@ -293,6 +293,7 @@ export class SimulatedThread implements WorkerLink, Played {
       return this.exit(0)
     }
     this.life = 'open'
+    if (this.#isTornDown) return
     this.#say({ kind: 'ready' })
     this.#intake!.open()
   }

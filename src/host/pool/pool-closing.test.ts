@@ -61,9 +61,10 @@ describe('close()', () => {
 
   test('resolves when the threads have ended, not before', async () => {
     const { pool, backend, clock } = fakePool()
+    backend.newest.isObedient = false
     const closing = watch(pool.close())
     await microtasks()
-    assert.equal(backend.newest.isStopped, true)
+    assert.equal(backend.newest.isAskedToEnd, true)
     assert.equal(closing.state, 'pending')
     backend.newest.exit(0)
     await microtasks()

@@ -273,4 +273,58 @@ describe('a teardown', () => {
     clock.advance(1000)
     assert.equal(link.isKilled, true)
   })
+
+  describe('of a worker that is still loading its file', () => {
+    const endWhileLoading = async () => {
+      const made = fakePool({ teardownTimeout: 3000 })
+      const link = made.backend.newest
+      link.isObedient = false
+      const closed = watch(made.pool.close())
+      await settled()
+      assert.deepEqual([link.isAskedToEnd, link.isStopped], [true, false])
+      return { ...made, link, closed }
+    }
+
+    test('has its time, when the file is loaded soon', async () => {
+      const { link, clock, closed, errors } = await endWhileLoading()
+      clock.advance(249)
+      link.say({ kind: 'hasTeardown' })
+      clock.advance(2999)
+      assert.equal(link.isKilled, false)
+      link.exit(0)
+      await settled()
+      assert.deepEqual([closed.state, errors, clock.pending], ['fulfilled', [], []])
+    })
+
+    test('that hangs is told', async () => {
+      const { link, clock, closed, errors } = await endWhileLoading()
+      link.say({ kind: 'hasTeardown' })
+      clock.advance(3000)
+      await settled()
+      assert.deepEqual([link.isKilled, closed.state], [true, 'fulfilled'])
+      assert.equal((errors[0] as { code: string }).code, 'ERR_LIDO_TEARDOWN')
+    })
+
+    test('is not waited for when the file is not', async () => {
+      const { link, clock, closed, errors } = await endWhileLoading()
+      clock.advance(250)
+      await settled()
+      assert.deepEqual([link.isKilled, closed.state, errors], [true, 'fulfilled', []])
+    })
+
+    test('did not fail when the file does', async () => {
+      const { link, closed, errors } = await endWhileLoading()
+      link.startFailed(new SyntaxError('does not load'))
+      await settled()
+      assert.deepEqual([closed.state, errors], ['fulfilled', []])
+    })
+
+    test('is cut short by destroy(): the worker is asked to stop, since it may be reading a file', async () => {
+      const { pool, link, clock } = await endWhileLoading()
+      void pool.destroy()
+      assert.deepEqual([link.isStopped, link.isKilled], [true, false])
+      clock.advance(250)
+      assert.equal(link.isKilled, true)
+    })
+  })
 })

@@ -42,6 +42,11 @@ export class Endings {
     return ending
   }
 
+  /** The worker has loaded a module that exports one. */
+  onTeardownFound(worker: WorkerHandle): void {
+    this.#endings.get(worker)?.onTeardownFound()
+  }
+
   onTeardownFailed({ id }: WorkerHandle, cause: unknown): void {
     const { onTrouble, teardownTimeout } = this.#parts
     onTrouble(new TeardownError(id, teardownTimeout, cause))
@@ -53,11 +58,13 @@ export class Endings {
     if (ending === undefined) return
     this.#endings.delete(worker)
     ending.onExit()
-    if (ending.isPlanned && trouble !== undefined) this.onTeardownFailed(worker, trouble)
+    // What ended it before its file was loaded is no teardown's.
+    const { isPlanned, mayBeLoading } = ending
+    if (isPlanned && !mayBeLoading && trouble !== undefined) this.onTeardownFailed(worker, trouble)
   }
 
   killPlanned(): void {
-    for (const [worker, { isPlanned }] of this.#endings) if (isPlanned) worker.link!.terminate()
+    for (const ending of this.#endings.values()) if (ending.isPlanned) ending.cutOff()
   }
 
   /** Kills the workers that still run their teardown; tells whether there were any. The others end by themselves, soon. */
@@ -79,6 +86,8 @@ export class Endings {
 export class Ending {
   /** It ends by itself, after its teardown; else it is killed. */
   readonly isPlanned: boolean
+  /** It has not said that its file is loaded. */
+  mayBeLoading: boolean
   readonly ended: Promise<void>
   readonly #worker: WorkerHandle
   readonly #parts: EndingsParts
@@ -88,6 +97,7 @@ export class Ending {
 
   constructor(worker: WorkerHandle, isPlanned: boolean, parts: EndingsParts) {
     this.isPlanned = isPlanned
+    this.mayBeLoading = worker.state === 'spawning'
     this.#worker = worker
     this.#parts = parts
     this.ended = new Promise(resolve => {
@@ -96,23 +106,38 @@ export class Ending {
   }
 
   /** Kills the worker; one that may be loading gets a moment to end itself. */
-  cutOff(mayBeLoading: boolean): void {
+  cutOff(): void {
     const link = this.#worker.link!
-    if (!mayBeLoading) return link.terminate()
+    if (!this.mayBeLoading) return link.terminate()
     link.post({ kind: 'stop' })
-    this.#kill = this.#parts.clock.after(LOADING_GRACE_MS, () => link.terminate(), true)
+    this.#killAfter(LOADING_GRACE_MS)
   }
 
   /** The worker runs its teardown and ends. */
   letEnd(): void {
-    const { clock, teardownTimeout, onTrouble } = this.#parts
-    const worker = this.#worker
-    worker.link!.post({ kind: 'end' })
-    this.#kill = clock.after(
-      worker.hasTeardown ? teardownTimeout : QUICK_END_MS,
+    const { hasTeardown, link } = this.#worker
+    link!.post({ kind: 'end' })
+    if (hasTeardown) this.#killAfterTeardown()
+    else this.#killAfter(this.mayBeLoading ? LOADING_GRACE_MS : QUICK_END_MS)
+  }
+
+  onTeardownFound(): void {
+    this.mayBeLoading = false
+    if (this.isPlanned) this.#killAfterTeardown()
+  }
+
+  #killAfterTeardown(): void {
+    const { teardownTimeout, onTrouble } = this.#parts
+    this.#killAfter(teardownTimeout, () => onTrouble(new TeardownError(this.#worker.id, teardownTimeout)))
+  }
+
+  #killAfter(delayMs: number, onLate = () => {}): void {
+    this.#kill?.cancel()
+    this.#kill = this.#parts.clock.after(
+      delayMs,
       () => {
-        if (worker.hasTeardown) onTrouble(new TeardownError(worker.id, teardownTimeout))
-        worker.link!.terminate()
+        onLate()
+        this.#worker.link!.terminate()
       },
       true,
     )

@@ -63,6 +63,7 @@ export class Supervisor {
       onReady: worker => this.#onReady(worker),
       onLeaving: worker => this.#onLeaving(worker),
       onHeavy: worker => this.#renew(worker),
+      onTeardownFound: worker => this.#endings.onTeardownFound(worker),
       onTeardownFailed: (worker, error) => this.#endings.onTeardownFailed(worker, error),
       onExit: (worker, lastWords) => this.#onExit(worker, lastWords),
     }
@@ -93,7 +94,7 @@ export class Supervisor {
       crew,
       minThreads,
       idleTimeout,
-      onRetired: worker => this.#endOrGiveUp(worker),
+      onRetired: worker => this.#end(worker),
     })
   }
 
@@ -173,32 +174,26 @@ export class Supervisor {
     const known = this.#endings.of(worker)
     if (known !== undefined) return known.ended
     if (worker.state === 'exited') return Promise.resolve()
-    const mayBeLoading = worker.state === 'spawning'
-    if (mayBeLoading) this.policy.onStartCutOff()
     const ending = this.#beginEnding(worker, error, false)
-    ending.cutOff(mayBeLoading)
+    ending.cutOff()
     this.#listener.onDestroyed(worker)
     this.ensureMinimum()
     return ending.ended
   }
 
-  /** A worker that holds nothing runs its teardown and ends. */
+  /** A worker that holds nothing runs its teardown and ends; one that loads its file does so when it has. */
   #end(worker: WorkerHandle, error: PoolError = new WorkerExitError(worker.id, 0)): void {
     this.#beginEnding(worker, error, true).letEnd()
     this.#listener.onDestroyed(worker)
     this.ensureMinimum()
   }
 
-  #endOrGiveUp(worker: WorkerHandle, error?: PoolError): void {
-    if (worker.isReady) this.#end(worker, error)
-    else void this.giveUp(worker, error)
-  }
-
   #beginEnding(worker: WorkerHandle, error: PoolError, isPlanned: boolean): Ending {
+    if (worker.state === 'spawning') this.policy.onStartCutOff()
+    const ending = this.#endings.begin(worker, isPlanned)
     moveWorker(worker, 'draining')
     worker.holding.dismiss()
     this.crew.remove(worker)
-    const ending = this.#endings.begin(worker, isPlanned)
     this.#listener.onGivenUp(worker, error)
     return ending
   }
@@ -214,7 +209,7 @@ export class Supervisor {
   /** The same for workers that nobody waits for any more: each runs its teardown first. */
   async finish(error: PoolError): Promise<void> {
     this.#startNoMore()
-    for (const worker of [...this.workers]) this.#endOrGiveUp(worker, error)
+    for (const worker of [...this.workers]) this.#end(worker, error)
     await this.#endings.allEnded()
   }
 
@@ -247,10 +242,10 @@ export class Supervisor {
   /** The worker finishes what it has begun and ends. */
   askToLeave(worker: WorkerHandle): void {
     if (worker.isLeaving || worker.state === 'draining' || worker.state === 'exited') return
-    // One that has begun a task is ready; only the word of it is still on its way.
-    if (worker.state === 'spawning' && !worker.hasWorked) return void this.giveUp(worker)
     if (worker.state === 'ready' && worker.holding.retire()) return this.#end(worker)
     this.#letLeave(worker)
+    // One that holds something even now may be ready; only the word of it is still on its way.
+    if (worker.state === 'spawning' && worker.holding.isEmpty) return this.#end(worker)
     worker.link!.post({ kind: 'leave' })
   }
 

@@ -16,6 +16,7 @@ export interface WorkerListenerParts {
   onLeaving: (worker: WorkerHandle) => void
   /** It has grown too large. */
   onHeavy: (worker: WorkerHandle) => void
+  onTeardownFound: (worker: WorkerHandle) => void
   onTeardownFailed: (worker: WorkerHandle, error: unknown) => void
   onExit: (worker: WorkerHandle, lastWords: LastWords) => void
 }
@@ -47,7 +48,7 @@ export class WorkerListener implements LinkListener {
         return this.#parts.onHeavy(worker)
       case 'hasTeardown':
         worker.hasTeardown = true
-        return
+        return this.#parts.onTeardownFound(worker)
       case 'teardownFailed':
         return this.#parts.onTeardownFailed(worker, unpack(message.error, this.#parts.errorClasses))
       case 'crashed':
@@ -73,5 +74,5 @@ export class WorkerListener implements LinkListener {
 
 /** An answer given is an answer. */
 function countsToTheEnd({ kind }: Exclude<ToHost, Bell>): boolean {
-  return kind === 'done' || kind === 'failed' || kind === 'teardownFailed'
+  return kind === 'done' || kind === 'failed' || kind === 'hasTeardown' || kind === 'teardownFailed'
 }

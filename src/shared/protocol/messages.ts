@@ -114,7 +114,7 @@ export type ToWorker =
   | { kind: 'audit' }
   /** Take no more tasks, but what was given away to you for good; say that you leave, and finish what you have begun. */
   | { kind: 'leave' }
-  /** You hold nothing any more: run the teardowns, write out what was printed, and end yourself. */
+  /** You hold nothing any more: when your file is loaded, run the teardowns, write out what was printed, and end yourself. */
   | { kind: 'end' }
   /** End yourself; sent instead of a kill while the worker may be loading. */
   | { kind: 'stop' }

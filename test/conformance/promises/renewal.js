@@ -50,6 +50,22 @@ export const renewal = {
     assert.deepEqual(journal.written, ['torn down', 'torn down'])
   },
 
+  async 'a teardown runs although its file was still loading when the pool was closed'({ open, journal }) {
+    let attempts = 0
+    // A worker is waited for at this stage for as long as it may take to read a file, no longer.
+    await untilItWorks(async () => {
+      const name = `attempt-${++attempts}`
+      const before = journal.written.length
+      const gated = journal.write(`${name}.mjs`, gatedWithTeardown(journal.task(name, name)))
+      const pool = open({ filename: gated })
+      await journal.lines(before + 1)
+      const closed = pool.close()
+      journal.open(name)
+      await closed
+      assert.deepEqual(journal.written.slice(before), [`loading ${name}`, 'torn down'])
+    })
+  },
+
   async 'a teardown that throws is told as an error, and the pool closes'({ open, journal }) {
     const pool = open({ filename })
     await pool.run({ journal: journal.path, does: 'throw' })
@@ -129,4 +145,14 @@ export const renewal = {
     assert.equal(error.name, 'TaskQuarantinedError')
     assert.equal(error.cause.exitCode, 9)
   },
+}
+
+/** A module that writes down that it is loading, and waits at the gate. */
+function gatedWithTeardown({ journal, gate, name }) {
+  return `import { appendFileSync, existsSync } from 'node:fs'
+const note = line => appendFileSync(${JSON.stringify(journal)}, line + '\\n')
+note('loading ${name}')
+while (!existsSync(${JSON.stringify(gate)})) await new Promise(resolve => setTimeout(resolve, 2))
+export default value => value
+export const teardown = () => note('torn down')`
 }
