@@ -46,6 +46,40 @@ test('a ticket claimed anew, before the word that it was taken back, is held onc
   port2.close()
 })
 
+test('a payload that comes late, for a task that a ticket stood for before, does not take the place of its own', () => {
+  const workerId = 1
+  const layout = createLane(2, 0)
+  const lane = new TaskLane(layout)
+  const { port1, port2 } = new MessageChannel()
+  const begun: unknown[] = []
+  const intake = new LaneIntake(
+    port1,
+    {
+      kind: 'lane',
+      lane: layout.memory,
+      desk: createDesk().memory,
+      workerId,
+      slots: 2,
+      clockOrigin: 0,
+      context: true,
+      handlers: [],
+    },
+    { run: (task: { payload: unknown }) => begun.push(task.payload) } as unknown as Executor,
+  )
+  const handler = { filename: '', name: '' }
+  const run = (taskId: number, slot: number) =>
+    intake.onMessage({ kind: 'run', taskId, slot, handlerId: 1, handler, payload: `of ${taskId}` })
+  const slot = lane.nextTicket
+  run(2, slot)
+  run(1, slot)
+  intake.onMessage({ kind: 'drop', slot, taskId: 1 })
+  lane.post({ taskId: 2, handlerId: 1, flags: BY_PORT, from: 0, to: 0, int: 0, addressee: workerId })
+  intake.open()
+  assert.deepEqual(begun, ['of 2'])
+  port1.close()
+  port2.close()
+})
+
 test('a worker that leaves takes nothing until the host has taken back what it can', () => {
   const workerId = 1
   const layout = createLane(2, 0)

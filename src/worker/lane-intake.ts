@@ -51,7 +51,7 @@ export class LaneIntake implements Intake {
   readonly #known = new Map<number, Handler>()
   /** Tickets claimed whose payload is on its way; by ticket. */
   readonly #expected = new Map<number, number>()
-  /** Payloads that came before their ticket was claimed; by ticket. */
+  /** Payloads that came before their ticket was claimed; by task, since a ticket's may be of one that it stood for before. */
   readonly #arrived = new Map<number, RunMessage>()
   readonly #hasCome = () => !this.#claims.isEmpty
   /** Payloads that came over the port. */
@@ -108,7 +108,7 @@ export class LaneIntake implements Intake {
           this.#expected.delete(message.slot)
           return this.#begin(message, this.#claims.isTimed(message.slot), realClock.now())
         }
-        this.#arrived.set(message.slot, message)
+        this.#arrived.set(message.taskId, message)
         return this.#drainAnew()
       case 'known':
         this.#known.set(message.handlerId, message.handler)
@@ -128,10 +128,9 @@ export class LaneIntake implements Intake {
   #goOn(): void {
     this.#awaitsLeave = false
     for (const [ticket, taskId] of this.#expected) {
-      const message = this.#arrived.get(ticket)
-      if (message?.taskId !== taskId) continue
+      const message = this.#takeArrived(ticket, taskId)
+      if (message === null) continue
       this.#expected.delete(ticket)
-      this.#arrived.delete(ticket)
       this.#begin(message, this.#claims.isTimed(ticket), realClock.now())
     }
     this.#drainAnew()
@@ -259,13 +258,19 @@ export class LaneIntake implements Intake {
 
   /** @param wasSent the host has sent the payload by itself; it is under way when it is not here */
   #takeFromPort(ticket: number, taskId: number, wasSent: boolean, isTimed: boolean, now: number): void {
-    const message = this.#arrived.get(ticket)
-    this.#arrived.delete(ticket)
-    if (message?.taskId === taskId) return this.#begin(message, isTimed, now)
+    const message = this.#takeArrived(ticket, taskId)
+    if (message !== null) return this.#begin(message, isTimed, now)
     // Claimed a second time, it was taken back since: the word of that, still under way, will find another's number here.
     if (this.#expected.has(ticket)) this.#answers.onGivenBack()
     this.#expected.set(ticket, taskId)
     if (!wasSent) this.#say({ kind: 'send', taskId, slot: ticket })
+  }
+
+  #takeArrived(ticket: number, taskId: number): RunMessage | null {
+    const message = this.#arrived.get(taskId)
+    if (message?.slot !== ticket) return null
+    this.#arrived.delete(taskId)
+    return message
   }
 
   #begin(task: Omit<RunMessage, 'kind'>, isTimed: boolean, now: number): void {
@@ -299,7 +304,7 @@ export class LaneIntake implements Intake {
   }
 
   #drop(ticket: number, taskId: number): void {
-    if (this.#arrived.get(ticket)?.taskId === taskId) this.#arrived.delete(ticket)
+    this.#takeArrived(ticket, taskId)
     if (this.#expected.get(ticket) !== taskId) return
     this.#expected.delete(ticket)
     this.#giveBack()

@@ -12,6 +12,7 @@ export class Modules {
   readonly #isThreadsOwn: boolean
   readonly #onTeardown: () => void
   readonly #teardowns = new Map<string, Teardown | null>()
+  #isOver = false
 
   /**
    * @param isThreadsOwn this worker has its thread, and so its modules, to itself
@@ -25,12 +26,13 @@ export class Modules {
   /** The function, or `null` when the file has none of that name. Rejects with what the file threw. */
   async load({ filename, name }: Handler): Promise<HandlerFunction | null> {
     const namespace = await loadFile(filename, this.#isThreadsOwn)
-    if (!this.#teardowns.has(filename)) this.#note(filename, findTeardown(namespace))
+    if (!this.#isOver && !this.#teardowns.has(filename)) this.#note(filename, findTeardown(namespace))
     return findHandler(namespace, name)
   }
 
-  /** The worker ends: what is to be called for that. */
+  /** The worker ends: what is to be called for that. What is loaded from now on is no longer its. */
   takeDown(): Teardown[] {
+    this.#isOver = true
     const due: Teardown[] = []
     for (const [filename, teardown] of this.#teardowns) {
       if (teardown === null) continue

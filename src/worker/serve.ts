@@ -17,7 +17,8 @@ export async function serve(
   const { port } = place
   const end = () => place.end()
   let isLeaving = false
-  let isEnding = false
+  /** `null` before the host has asked for the end; a later word takes the place of an earlier one. */
+  let atEnd: (() => unknown) | null = null
   /** The host is told before it hears of anything that was done since. */
   const leave = () => {
     if (isLeaving) return
@@ -46,9 +47,10 @@ export async function serve(
   let loading: Promise<unknown> | null = null
   /** Not while the file is loading: Node never closes a file that a thread was reading when it ended. */
   const endBy = (how: () => unknown) => {
-    isEnding = true
+    const isAwaited = atEnd !== null
+    atEnd = how
     if (loading === null) how()
-    else void loading.then(how, end)
+    else if (!isAwaited) void loading.then(() => atEnd!(), end)
   }
   // Listening before the file is loaded. The host's patience bounds how long that takes where it has asked for the end.
   port.on('message', (message: ToWorker) => {
@@ -85,7 +87,7 @@ export async function serve(
     say(port, { kind: 'startFailed', error: pack(failure) })
     return end()
   }
-  if (isEnding) return
+  if (atEnd !== null) return
   say(port, { kind: 'ready' })
   intake.open()
 }

@@ -113,9 +113,34 @@ test('fake timers and clocks installed after the pool’s module change nothing'
       await pool.room()
       assert.equal(await pool.run(round), round)
     }
+    // Who says when speaks of the clock he knows.
+    assert.equal(await pool.run(1, { deadline: Date.now() + 60_000 }), 1)
+    await assert.rejects(pool.run(1, { deadline: Date.now() - 1 }), { code: 'ERR_LIDO_TASK_TIMEOUT' })
     await pool.close()
   } finally {
     const real = { setTimeout: realSetTimeout, setInterval: realSetInterval, setImmediate: realSetImmediate }
     Object.assign(globalThis, { ...real, Date: realDate })
   }
+})
+
+test('so do those of a test environment that were there before it, and are no more than a browser’s', async () => {
+  const { exitCode, output, errors } = await runProgram(
+    `
+    const never = () => 7
+    Object.assign(globalThis, { setTimeout: never, setInterval: never, queueMicrotask: never, performance: { now: () => 0 } })
+    delete globalThis.setImmediate
+    process.nextTick = never
+    process.hrtime = Object.assign(() => [0, 0], { bigint: () => 0n })
+    const { Pool: Copy } = await import(import.meta.resolve(process.env.DOOR) + '?anew')
+    const pool = new Copy({ filename: handler('echo.js'), minThreads: 1, maxThreads: 1, maxQueue: 1 })
+    for (let round = 0; round < 20; round++) {
+      await pool.room()
+      console.log(await pool.run(round, { timeout: 10_000 }))
+    }
+    console.log(await pool.close())
+  `,
+    { env: { DOOR: import.meta.resolve('lido') } },
+  )
+  assert.deepEqual([exitCode, errors], [0, ''])
+  assert.equal(output.split('\n').length, 22)
 })

@@ -1,7 +1,9 @@
 // Workers on the host's own thread, for debugging, tests and tiny work: the same port, the same copies, no other thread.
 // Nothing can kill them, so one that is given up keeps its seat until its handlers have ended, and who comes next waits.
+
 import type { MessagePort } from 'node:worker_threads'
 import { MessageChannel, receiveMessageOnPort, threadId } from '../../shared/base/host-builtins.js'
+import { inMicrotask } from '../../shared/base/microtask.js'
 import { kindOf } from '../../shared/protocol/kind-of.js'
 import type { StartOrder, ToHost, ToWorker } from '../../shared/protocol/messages.js'
 import type { TransferItem } from '../../shared/protocol/move.js'
@@ -118,7 +120,7 @@ class InlineLink implements WorkerLink {
 
   terminate(): void {
     this.#lingers()
-    queueMicrotask(() => this.#onEnd(1))
+    inMicrotask(() => this.#onEnd(1))
   }
 
   /** For the pool it has ended; its seat is free when what it runs has ended too. What it still said counts. */

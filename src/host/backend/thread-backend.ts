@@ -1,7 +1,9 @@
 // Workers as threads of this process, each with a message port of the pool's own. The parent port stays the user's.
+
 import type { MessagePort, Worker } from 'node:worker_threads'
 import { getBuiltinModule } from '../../shared/base/builtins.js'
 import { MessageChannel, receiveMessageOnPort } from '../../shared/base/host-builtins.js'
+import { inMicrotask } from '../../shared/base/microtask.js'
 import type { StartOrder, ToHost, ToWorker } from '../../shared/protocol/messages.js'
 import type { TransferItem } from '../../shared/protocol/move.js'
 import type { Backend, LinkListener, WorkerLink, WorkerSpec } from './backend.js'
@@ -16,7 +18,7 @@ export class ThreadBackend implements Backend {
   startAhead(workerOptions: Record<string, unknown>): void {
     const thread = startThread(workerOptions)
     this.#ahead = thread
-    queueMicrotask(() => {
+    inMicrotask(() => {
       if (this.#ahead === thread) void this.#takeAhead()!.terminate()
     })
   }

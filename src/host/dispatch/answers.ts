@@ -12,6 +12,7 @@ import type { WorkerHandle } from '../supervisor/worker-handle.js'
 import { AGAIN } from '../task/retry.js'
 import type { Settler } from '../task/settle.js'
 import type { Task } from '../task/task.js'
+import { moveTask } from '../task/task-life.js'
 import type { Arrivals } from './arrivals.js'
 import type { HandlerTable } from './handler-table.js'
 
@@ -53,12 +54,14 @@ export class Answers {
   fail(worker: WorkerHandle, task: Task, { reason, error: packed, path }: Failure, runMs: number): void {
     const { handlers, settler, errorClasses, runAgain } = this.#parts
     this.#onAnswered(worker, task, runMs)
+    // The user's code is asked: it may cancel the task, which no worker has any more.
+    moveTask(task, 'failed')
     const error = unpack(packed, errorClasses)
+    const verdict = reason === 'thrown' && task.retry !== null ? task.retry.afterFailure(error) : error
+    if (task.state !== 'failed') return
     switch (reason) {
-      case 'thrown': {
-        const verdict = task.retry === null ? error : task.retry.afterFailure(error)
+      case 'thrown':
         return verdict === AGAIN ? runAgain(task) : settler.reject(task, verdict)
-      }
       case 'result':
         return settler.reject(task, new NotCloneableError(path, error))
       case 'load':

@@ -1,6 +1,8 @@
 // Does what was decided. The only place where work leaves the queue. Off the road a task meets three side doors, all here:
 // cancel, worker lost, close.
+
 import type { Clock } from '../../shared/base/clock.js'
+import { inMicrotask } from '../../shared/base/microtask.js'
 import type { ErrorClasses } from '../../shared/errors/error-classes.js'
 import {
   PoolClosedError,
@@ -179,7 +181,7 @@ export class Dispatcher {
     if (task.state === 'assigned') {
       if (!this.#road.takeBack(task)) return false
       moveTask(task, 'queued')
-    } else if (task.state === 'arriving') return false
+    } else if (task.state !== 'queued') return false
     else this.#line.remove(task)
     return true
   }
@@ -214,6 +216,7 @@ export class Dispatcher {
 
   progressOf(task: Task, now: number): Progress {
     if (task.state === 'arriving') return 'arriving'
+    if (task.state === 'failed') return 'answered'
     return task.state === 'queued' ? 'waiting' : this.#road.progressOf(task, now)
   }
 
@@ -225,6 +228,8 @@ export class Dispatcher {
       this.#settler.cancel(task, error)
     } else if (onlyWaiting) {
       if (!this.withdraw(task)) return
+      this.#settler.cancel(task, error)
+    } else if (task.state === 'failed') {
       this.#settler.cancel(task, error)
     } else {
       const worker = this.#road.abandon(task)
@@ -283,12 +288,12 @@ export class Dispatcher {
   onGivenUp(worker: WorkerHandle, error: PoolError): void {
     this.#condemned.forget(worker)
     this.#returns.fromLost(worker, error, error instanceof PoolClosedError)
-    queueMicrotask(() => this.#onRoom())
+    inMicrotask(() => this.#onRoom())
   }
 
   onLeaving(worker: WorkerHandle): void {
     this.#returns.fromLeaving(worker)
-    queueMicrotask(() => this.#onRoom())
+    inMicrotask(() => this.#onRoom())
   }
 
   /** The thread of a worker that was given up has ended: what it still had claimed is sure only now. */

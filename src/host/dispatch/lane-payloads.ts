@@ -37,8 +37,9 @@ export class LanePayloads {
     if (task === null || isSettled(task)) return null
     if (!this.#tasks.tickets.isClaimedBy(ticket, worker.id)) return null
     if (!this.#send(worker, task, ticket)) return task
-    // A getter has cancelled it, before the payload was on its way.
-    if (!this.#tasks.tickets.isClaimedBy(ticket, worker.id)) this.drop(worker, ticket, taskId)
+    // A getter has cancelled it, before the payload was on its way; its ticket may be another's by now.
+    if (isSettled(task) || !this.#tasks.tickets.isClaimedBy(ticket, worker.id))
+      this.drop(worker, ticket, taskId)
     return null
   }
 

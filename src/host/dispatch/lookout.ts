@@ -1,7 +1,9 @@
 // When the host looks for answers: when a bell comes, and, while short tasks are under way and a core is spare, once in
 // each turn of its event loop. Being woken costs several times what a small task costs. Where no core is spare it costs the
 // workers as well: then the host takes answers in together, as long as the workers have enough to do. It never blocks to wait.
+
 import type { Clock, Timer } from '../../shared/base/clock.js'
+import { inMicrotask } from '../../shared/base/microtask.js'
 import { Patience } from '../../shared/base/patience.js'
 import type { HostBell } from '../../shared/lane/doorbell.js'
 
@@ -41,7 +43,7 @@ export class Lookout {
   #lookUntil = 0
   #looksLeft = 0
   readonly #lookAgain = () => {
-    if (this.#parts.collect() && --this.#looksLeft > 0) queueMicrotask(this.#lookAgain)
+    if (this.#parts.collect() && --this.#looksLeft > 0) inMicrotask(this.#lookAgain)
   }
   /** Since when answers are waited for; 0: they are not. */
   #waitingSince = 0
@@ -79,7 +81,7 @@ export class Lookout {
     const now = clock.now()
     if (hadAnswers) {
       this.#looksLeft = LOOKS_AGAIN
-      queueMicrotask(this.#lookAgain)
+      inMicrotask(this.#lookAgain)
       if (this.#waitingSince !== 0) this.#patience.onGap(now - this.#waitingSince)
       this.#waitingSince = isWaiting() ? now : 0
       if (hasAnswers() || (isWaiting() && this.#isWorthLooking())) this.#lookOn(now)

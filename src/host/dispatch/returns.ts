@@ -11,6 +11,13 @@ import type { WaitingLine } from './waiting-line.js'
 /** A task whose workers die before they begin it is given up after so many. */
 const MOST_RETURNS = 5
 
+interface LostTask {
+  task: Task
+  reason: unknown
+  /** `null`: it is not to run again. */
+  retry: Retry | null
+}
+
 export class Returns {
   readonly #road: Road
   readonly #line: WaitingLine
@@ -29,8 +36,8 @@ export class Returns {
    * it has answered waits for that answer until the worker's end is sure. True when some caller was told.
    */
   fromLost(worker: WorkerHandle, error: unknown, isSure: boolean): boolean {
-    let wasTold = false
     const returned: Task[] = []
+    const lost: LostTask[] = []
     for (const left of this.#road.leftBehind(worker, isSure)) {
       const { task, wasBegun } = left
       if (!wasBegun && task.canBePostedAgain && this.#mayReturn(task)) {
@@ -38,22 +45,32 @@ export class Returns {
         returned.push(task)
         continue
       }
-      if (wasBegun) moveTask(task, 'running')
-      const reason = endOf(left, worker, error)
-      const verdict = wasBegun && task.retry !== null ? afterDeath(task.retry, reason) : reason
-      if (verdict === AGAIN) {
-        moveTask(task, 'queued')
-        returned.push(task)
-        continue
-      }
-      wasTold = true
-      if (error instanceof PoolClosedError) this.#settler.cutOff(task, error)
-      else this.#settler.reject(task, verdict)
+      moveTask(task, 'failed')
+      lost.push({ task, reason: endOf(left, worker, error), retry: wasBegun ? task.retry : null })
     }
     if (returned.length > 0) this.#putBack(returned)
-    return wasTold
+    return lost.length > 0 && this.#judge(lost)
   }
 
+  /** What is asked is the user's code, which may cancel any of them. True when some caller was told. */
+  #judge(lost: readonly LostTask[]): boolean {
+    const again: Task[] = []
+    for (const { task, reason, retry } of lost) {
+      if (task.state !== 'failed') continue
+      const verdict = retry === null ? reason : afterDeath(retry, reason)
+      if (verdict === AGAIN) again.push(task)
+      else if (task.state === 'failed') this.#tell(task, verdict)
+    }
+    const returned = again.filter(task => task.state === 'failed')
+    for (const task of returned) moveTask(task, 'queued')
+    if (returned.length > 0) this.#putBack(returned)
+    return returned.length < lost.length
+  }
+
+  #tell(task: Task, error: unknown): void {
+    if (error instanceof PoolClosedError) this.#settler.cutOff(task, error)
+    else this.#settler.reject(task, error)
+  }
   /** The worker is to leave: what it has not begun goes back to where it stood, except what was given away to it. */
   fromLeaving(worker: WorkerHandle): void {
     const returned = [...this.#road.unbegun(worker)]

@@ -94,11 +94,14 @@ describe('close()', () => {
 
   test('kills a worker that does not stop while it starts, after a little while', async () => {
     const { pool, backend, clock } = fakePool()
+    backend.newest.isObedient = false
     const closing = pool.close()
     assert.equal(clock.keepsAlive, true)
     clock.advance(249)
     assert.equal(backend.newest.isKilled, false)
     clock.advance(1)
+    assert.equal(backend.newest.isKilled, false, 'what it has said by now is heard first')
+    clock.turn()
     assert.equal(backend.newest.isKilled, true)
     await closing
   })
@@ -243,6 +246,7 @@ describe('destroy()', () => {
     const tasks = [run('a'), run('b', { transferList: [buffer] }), run('c')]
     const destroyed = pool.destroy()
     clock.advance(250)
+    clock.turn()
     await destroyed
     for (const task of tasks) assert.equal(task.error.code, 'ERR_LIDO_POOL_CLOSED')
   })

@@ -203,6 +203,7 @@ describe('whatever happens', () => {
       const closed = pool.destroy()
       // Workers that were still starting are killed a little later.
       clock.advance(1000)
+      clock.turn()
       await closed
       await microtasks()
       for (const [index, task] of tasks.entries()) {

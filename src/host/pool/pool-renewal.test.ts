@@ -106,6 +106,24 @@ describe('recycle()', () => {
     assert.deepEqual(backend.alive, links)
   })
 
+  test('comes to an end where a start takes longer than idleTimeout', async () => {
+    const { pool, backend, links, clock, run } = readyPool({ idleTimeout: 10 })
+    run('keeps it busy')
+    links[0]!.begin()
+    const recycled = watch(pool.recycle())
+    clock.advance(100)
+    links[0]!.done(links[0]!.runs[0]!)
+    clock.advance(100)
+    await settled()
+    assert.deepEqual(
+      [backend.links.length, backend.newest.isAskedToEnd, links[0]!.isAskedToEnd],
+      [2, false, false],
+    )
+    backend.newest.ready()
+    await settled()
+    assert.deepEqual([recycled.state, links[0]!.hasEnded], ['fulfilled', true])
+  })
+
   test('of a pool without workers resolves at once', async () => {
     const { pool, backend } = fakePool({ minThreads: 0 })
     await pool.recycle()
@@ -144,6 +162,7 @@ describe('recycle()', () => {
       const ended = pool[end]()
       // What a worker gets that may be loading.
       clock.advance(250)
+      clock.turn()
       await ended
       assert.equal(recycled.error.code, 'ERR_LIDO_POOL_CLOSED')
       assert.equal(backend.alive.length, 0)
@@ -247,6 +266,7 @@ describe('a teardown', () => {
     clock.advance(2999)
     assert.equal(link.isKilled, false)
     clock.advance(1)
+    clock.turn()
     await settled()
     assert.deepEqual([link.isKilled, closed.state], [true, 'fulfilled'])
     assert.equal((errors[0] as { code: string }).code, 'ERR_LIDO_TEARDOWN')
@@ -271,12 +291,13 @@ describe('a teardown', () => {
   test('that is not there costs no such time', async () => {
     const { link, clock } = await open(false)
     clock.advance(1000)
+    clock.turn()
     assert.equal(link.isKilled, true)
   })
 
   describe('of a worker that is still loading its file', () => {
-    const endWhileLoading = async () => {
-      const made = fakePool({ teardownTimeout: 3000 })
+    const endWhileLoading = async (options = {}) => {
+      const made = fakePool({ teardownTimeout: 3000, ...options })
       const link = made.backend.newest
       link.isObedient = false
       const closed = watch(made.pool.close())
@@ -300,6 +321,7 @@ describe('a teardown', () => {
       const { link, clock, closed, errors } = await endWhileLoading()
       link.say({ kind: 'hasTeardown' })
       clock.advance(3000)
+      clock.turn()
       await settled()
       assert.deepEqual([link.isKilled, closed.state], [true, 'fulfilled'])
       assert.equal((errors[0] as { code: string }).code, 'ERR_LIDO_TEARDOWN')
@@ -308,6 +330,7 @@ describe('a teardown', () => {
     test('is not waited for when the file is not', async () => {
       const { link, clock, closed, errors } = await endWhileLoading()
       clock.advance(250)
+      clock.turn()
       await settled()
       assert.deepEqual([link.isKilled, closed.state, errors], [true, 'fulfilled', []])
     })
@@ -319,12 +342,48 @@ describe('a teardown', () => {
       assert.deepEqual([closed.state, errors], ['fulfilled', []])
     })
 
+    test('has its time although the host was too busy to hear of it', async () => {
+      const { link, clock } = await endWhileLoading()
+      clock.stall(400)
+      link.say({ kind: 'hasTeardown' })
+      clock.turn()
+      assert.equal(link.isKilled, false)
+    })
+
     test('is cut short by destroy(): the worker is asked to stop, since it may be reading a file', async () => {
       const { pool, link, clock } = await endWhileLoading()
+      clock.advance(200)
       void pool.destroy()
       assert.deepEqual([link.isStopped, link.isKilled], [true, false])
-      clock.advance(250)
-      assert.equal(link.isKilled, true)
+      clock.advance(49)
+      void pool.destroy()
+      clock.advance(1)
+      clock.turn()
+      assert.equal(link.isKilled, true, 'each call of destroy() puts its end off')
     })
+
+    test('is not begun after closeTimeout', async () => {
+      const { link, clock, closed } = await endWhileLoading({ closeTimeout: 50 })
+      clock.advance(50)
+      assert.deepEqual([link.isStopped, link.isKilled], [true, false])
+      link.say({ kind: 'hasTeardown' })
+      clock.advance(200)
+      clock.turn()
+      await settled()
+      assert.deepEqual([link.isKilled, closed.state], [true, 'fulfilled'])
+    })
+  })
+
+  test('is cut short by terminate()', async () => {
+    const { pool, links } = readyPool({ teardownTimeout: Number.POSITIVE_INFINITY })
+    const [link] = links as [FakeLink]
+    const [view] = pool.workers
+    link.isObedient = false
+    link.say({ kind: 'hasTeardown' })
+    void pool.close()
+    await settled()
+    assert.deepEqual([link.isAskedToEnd, link.isKilled], [true, false])
+    await view!.terminate()
+    assert.equal(link.isKilled, true)
   })
 })

@@ -67,6 +67,30 @@ describe('a task with retry', () => {
     assert.equal(task.error.message, 'wrong')
   })
 
+  for (const answer of [true, false]) {
+    test(`whose when cancels it and its neighbours is cancelled, as they are (${answer})`, async () => {
+      const { pool, links, run } = readyPool({ concurrentTasksPerWorker: 3 })
+      const batch = new AbortController()
+      let asked = 0
+      const when = () => {
+        asked++
+        batch.abort('fatal')
+        return answer
+      }
+      const options = { retry: { attempts: 3, when }, signal: batch.signal }
+      const tasks = [run('a', options), run('b', options), run('c', options)]
+      links[0]!.begin()
+      links[0]!.begin()
+      links[0]!.exit(1)
+      await microtasks()
+      assert.deepEqual(
+        tasks.map(({ error }) => error.reason),
+        ['fatal', 'fatal', 'fatal'],
+      )
+      assert.deepEqual([asked, pool.stats().tasks.inFlight, pool.queueSize], [1, 0, 0])
+    })
+  }
+
   test('is still run again while the pool closes', async () => {
     const { pool, backend, links, run } = readyPool()
     const task = run('x', { retry })

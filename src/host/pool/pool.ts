@@ -1,7 +1,9 @@
 // The promise made to users. It takes calls in, tells what happens, and lets go in order; the rooms behind it do the rest.
+
 import type { Worker } from 'node:worker_threads'
 import { type Clock, realClock } from '../../shared/base/clock.js'
 import { EventEmitter } from '../../shared/base/host-builtins.js'
+import { inMicrotask } from '../../shared/base/microtask.js'
 import { nextTaskId } from '../../shared/channel/claims.js'
 import {
   PoolClosedError,
@@ -148,7 +150,7 @@ export class Pool<Module = any> extends EventEmitter<PoolEvents> {
       slotsPerWorker: settings.concurrentTasksPerWorker,
       decodeSliceMs: settings.decodeSliceMs,
       cancelGraceMs: settings.cancelGrace,
-      onCondemnedGone: () => queueMicrotask(() => this.#closing?.finishIfIdle()),
+      onCondemnedGone: () => inMicrotask(() => this.#closing?.finishIfIdle()),
       onLeft: () => this.#admission.onLeft(),
       onQueueFailure: failure => this.#tellError(failure),
     })
@@ -409,7 +411,7 @@ export class Pool<Module = any> extends EventEmitter<PoolEvents> {
     this.#counters.onSettled(outcome, wasAssigned)
     if (this.#counters.pending > 0) return
     if (this.#closing === null) this.#liveness.onIdle()
-    else queueMicrotask(() => this.#closing?.finishIfIdle())
+    else inMicrotask(() => this.#closing?.finishIfIdle())
   }
 
   #beginClosing(): Closing {
@@ -434,11 +436,11 @@ export class Pool<Module = any> extends EventEmitter<PoolEvents> {
 
   /** Events are told when the pool's own work is done, so that a listener may call the pool. */
   #tell<Name extends keyof PoolEvents>(name: Name, ...args: PoolEvents[Name]): void {
-    queueMicrotask(() => (this as NodeJS.EventEmitter).emit(name, ...args))
+    inMicrotask(() => (this as NodeJS.EventEmitter).emit(name, ...args))
   }
 
   #tellError(error: unknown): void {
-    queueMicrotask(() => {
+    inMicrotask(() => {
       if (this.listenerCount('error') > 0) this.emit('error', error)
     })
   }

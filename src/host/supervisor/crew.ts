@@ -32,6 +32,11 @@ export class Crew {
     return this.workers.filter(worker => !worker.isLeaving)
   }
 
+  /** Of those, the ones that have started. */
+  get serving(): WorkerHandle[] {
+    return this.workers.filter(worker => worker.isReady && !worker.isLeaving)
+  }
+
   withId(id: number): WorkerHandle | null {
     return this.workers.find(worker => worker.id === id) ?? null
   }

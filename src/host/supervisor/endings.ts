@@ -3,7 +3,10 @@ import type { Clock, Timer } from '../../shared/base/clock.js'
 import { TeardownError } from '../../shared/errors/pool-errors.js'
 import type { WorkerHandle } from './worker-handle.js'
 
-/** How long a worker that may be loading gets to end itself. Node 20 to 24 abort when one is killed in `require(esm)`. */
+/**
+ * How long a worker that may be loading gets to end itself, however often its end is asked for. Node 20 to 24 abort when one
+ * is killed in `require(esm)`.
+ */
 const LOADING_GRACE_MS = 250
 /** How long a worker without a teardown gets to write out what it printed, and to end itself. */
 const QUICK_END_MS = 1000
@@ -67,13 +70,16 @@ export class Endings {
     for (const ending of this.#endings.values()) if (ending.isPlanned) ending.cutOff()
   }
 
-  /** Kills the workers that still run their teardown; tells whether there were any. The others end by themselves, soon. */
+  /**
+   * Kills the workers that still run their teardown, and lets no more begin one; tells whether any were killed. The others end
+   * by themselves, soon.
+   */
   cutOffTeardowns(): boolean {
     let wereAny = false
-    for (const [worker, { isPlanned }] of this.#endings) {
-      if (!isPlanned || !worker.hasTeardown) continue
-      worker.link!.terminate()
-      wereAny = true
+    for (const [worker, ending] of this.#endings) {
+      if (!ending.isPlanned || !(worker.hasTeardown || ending.mayBeLoading)) continue
+      if (worker.hasTeardown) wereAny = true
+      ending.cutOff()
     }
     return wereAny
   }
@@ -85,7 +91,7 @@ export class Endings {
 
 export class Ending {
   /** It ends by itself, after its teardown; else it is killed. */
-  readonly isPlanned: boolean
+  isPlanned: boolean
   /** It has not said that its file is loaded. */
   mayBeLoading: boolean
   readonly ended: Promise<void>
@@ -107,10 +113,11 @@ export class Ending {
 
   /** Kills the worker; one that may be loading gets a moment to end itself. */
   cutOff(): void {
+    this.isPlanned = false
     const link = this.#worker.link!
     if (!this.mayBeLoading) return link.terminate()
     link.post({ kind: 'stop' })
-    this.#killAfter(LOADING_GRACE_MS)
+    if (this.#kill === null) this.#killAfter(LOADING_GRACE_MS)
   }
 
   /** The worker runs its teardown and ends. */
@@ -122,8 +129,9 @@ export class Ending {
   }
 
   onTeardownFound(): void {
+    if (!this.isPlanned) return
     this.mayBeLoading = false
-    if (this.isPlanned) this.#killAfterTeardown()
+    this.#killAfterTeardown()
   }
 
   #killAfterTeardown(): void {
@@ -131,16 +139,18 @@ export class Ending {
     this.#killAfter(teardownTimeout, () => onTrouble(new TeardownError(this.#worker.id, teardownTimeout)))
   }
 
+  /** After a turn: where the host was busy, it hears first of what was done in time. */
   #killAfter(delayMs: number, onLate = () => {}): void {
+    const { clock } = this.#parts
     this.#kill?.cancel()
-    this.#kill = this.#parts.clock.after(
-      delayMs,
-      () => {
-        onLate()
-        this.#worker.link!.terminate()
-      },
-      true,
-    )
+    const kill = () => {
+      onLate()
+      this.#worker.link!.terminate()
+    }
+    const onTimeOver = () => {
+      this.#kill = clock.nextTurn(kill)
+    }
+    this.#kill = clock.after(delayMs, onTimeOver, true)
   }
 
   onExit(): void {

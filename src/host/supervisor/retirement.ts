@@ -32,7 +32,8 @@ export class Retirement {
     if (this.#isStopped || this.#timer !== null) return
     const { clock, crew, minThreads, idleTimeout } = this.#parts
     if (crew.takers <= minThreads) return
-    const dueAt = nextRetirement(crew.staying, minThreads, idleTimeout)
+    // One that still starts may not come to be, and has not been idle.
+    const dueAt = nextRetirement(crew.serving, minThreads, idleTimeout)
     if (dueAt === Number.POSITIVE_INFINITY) return
     this.#timer = clock.after(Math.max(dueAt - clock.now(), leastDelayMs), () => this.#retire())
   }
@@ -45,7 +46,7 @@ export class Retirement {
   #retire(): void {
     this.#timer = null
     const { clock, crew, minThreads, idleTimeout, onRetired } = this.#parts
-    const due = chooseRetired(crew.staying, minThreads, idleTimeout, clock.now())
+    const due = chooseRetired(crew.serving, minThreads, idleTimeout, clock.now())
     const retired = due.filter(worker => worker.holding.retire())
     for (const worker of retired) onRetired(worker)
     this.plan(retired.length < due.length ? RETRY_DELAY_MS : 0)

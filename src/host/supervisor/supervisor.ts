@@ -169,10 +169,13 @@ export class Supervisor {
     await done
   }
 
-  /** Ends a worker by the pool's own will. Resolves when the thread has ended. */
+  /** Kills a worker, also one that runs its teardown. Resolves when the thread has ended. */
   giveUp(worker: WorkerHandle, error: PoolError = new WorkerExitError(worker.id, 1)): Promise<void> {
     const known = this.#endings.of(worker)
-    if (known !== undefined) return known.ended
+    if (known !== undefined) {
+      known.cutOff()
+      return known.ended
+    }
     if (worker.state === 'exited') return Promise.resolve()
     const ending = this.#beginEnding(worker, error, false)
     ending.cutOff()
@@ -213,7 +216,10 @@ export class Supervisor {
     await this.#endings.allEnded()
   }
 
-  /** Kills the workers that still run their teardown; tells whether there were any. The others end by themselves, soon. */
+  /**
+   * Kills the workers that still run their teardown, and lets no more begin one; tells whether any were killed. The others end
+   * by themselves, soon.
+   */
   cutOffTeardowns(): boolean {
     return this.#endings.cutOffTeardowns()
   }
@@ -233,8 +239,8 @@ export class Supervisor {
   /** It is too old, or too large. */
   #renew(worker: WorkerHandle): void {
     // One that is still starting may not come to be.
-    const ready = this.crew.staying.filter(({ isReady }) => isReady).length
-    const isSpare = worker.isReady && worker.isIdle && ready > this.#settings.minThreads
+    const serving = this.crew.serving.length
+    const isSpare = worker.isReady && worker.isIdle && serving > this.#settings.minThreads
     if (isSpare) this.askToLeave(worker)
     else this.#replacements.request(worker)
   }

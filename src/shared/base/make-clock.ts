@@ -1,5 +1,5 @@
-// What a clock is, and how one is made. The functions are taken when the module loads, so a test framework that later installs
-// fake timers does not stop a pool.
+// What a clock is, and how one is made. The functions are Node's own, taken when the module loads: test frameworks put others in
+// the places of the global ones.
 import { getBuiltinModule } from './builtins.js'
 
 export interface Timer {
@@ -17,7 +17,10 @@ export interface Anchor {
 export interface Clock {
   /** Milliseconds of a clock that never jumps. */
   now(): number
-  /** Milliseconds of the epoch, on the wall clock: it may jump, so it is asked once and turned into the other. */
+  /**
+   * Milliseconds of the epoch, on the wall clock: it may jump, so it is asked once and turned into the other. It is the `Date`
+   * that callers know at that moment.
+   */
   epochNow(): number
   /** Calls back once, in `delayMs` (`Infinity`: never). Keeps the process alive only with `keepsAlive`. */
   after(delayMs: number, callback: () => void, keepsAlive?: boolean): Timer
@@ -28,9 +31,9 @@ export interface Clock {
 
 const LONGEST_DELAY_MS = 2 ** 31 - 1
 const NEVER: Timer = { cancel() {} }
-const { setTimeout, clearTimeout, setInterval, clearInterval, setImmediate, clearImmediate } = globalThis
-const epochNow = Date.now
-const { hrtime } = process
+const { setTimeout, clearTimeout, setInterval, clearInterval, setImmediate, clearImmediate } =
+  getBuiltinModule('node:timers')
+const { hrtime } = getBuiltinModule('node:process')
 
 export interface ThreadClock extends Clock {
   /**
@@ -63,7 +66,7 @@ export function makeClock(now: () => number): ThreadClock {
       return (user + system) / 1000
     },
     now,
-    epochNow,
+    epochNow: () => Date.now(),
     after(delayMs, callback, keepsAlive = false) {
       if (delayMs === Number.POSITIVE_INFINITY) return NEVER
       const timer = setTimeout(callback, Math.min(delayMs, LONGEST_DELAY_MS))

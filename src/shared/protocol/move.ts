@@ -41,9 +41,15 @@ function isMovable(value: object): value is Movable {
   return transferableSymbol in value && valueSymbol in value
 }
 
+/** What cannot be looked at (a proxy whose traps throw) is not marked; sending it tells why. */
 export function isMoved(value: unknown): value is Movable {
-  if (value === null || typeof value !== 'object' || !isMovable(value)) return false
-  return (value as unknown as Record<symbol, unknown>)[movedBrand] === true || isMarkedByPiscina(value)
+  if (value === null || typeof value !== 'object') return false
+  try {
+    if (!isMovable(value)) return false
+    return (value as unknown as Record<symbol, unknown>)[movedBrand] === true || isMarkedByPiscina(value)
+  } catch {
+    return false
+  }
 }
 
 /** Piscina's own `move()` leaves a mark under a symbol that only its name tells. */

@@ -17,6 +17,14 @@ export const errors = {
     }
   },
 
+  async 'a result that throws when it is looked at fails its own task alone'({ open }) {
+    const pool = open({ concurrentTasksPerWorker: 2 })
+    const neighbour = pool.run(1, { name: 'later' })
+    const error = await rejection(pool.run(null, { name: 'trapped' }))
+    assert.equal(error.code, 'ERR_LIDO_NOT_CLONEABLE')
+    assert.equal(await neighbour, 1)
+  },
+
   async 'several errors in one arrive as such'({ open }) {
     const error = await rejection(open().run('several', { name: 'fail' }))
     assert.ok(error instanceof AggregateError)

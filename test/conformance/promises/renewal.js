@@ -138,6 +138,29 @@ export const renewal = {
     assert.equal(await pool.run(task, { name: 'dieFirst', retry: { attempts: 3 } }), 3)
   },
 
+  async 'retry: when may cancel the task that it is asked about, and others'({ open }) {
+    const pool = open({ maxThreads: 2 })
+    for (const answer of [true, false]) {
+      const batch = new AbortController()
+      const asked = []
+      const retry = {
+        attempts: 3,
+        when(error) {
+          asked.push(error)
+          batch.abort(error)
+          return answer
+        },
+      }
+      const options = { name: 'fail', signal: batch.signal, retry }
+      const tasks = ['a', 'b', 'c', 'd'].map(kind => pool.run(kind, options))
+      const codes = await Promise.all(tasks.map(task => rejection(task).then(({ code }) => code)))
+      assert.deepEqual(codes, Array(4).fill('ERR_LIDO_TASK_CANCELLED'))
+      assert.equal(asked.length, 1)
+      assert.equal(await pool.run(5), 5)
+      assert.equal(pool.stats().tasks.inFlight, 0)
+    }
+  },
+
   async 'retry: a task that ends every worker is told from one that was unlucky'({ open, journal }) {
     const pool = open()
     const task = { journal: journal.path, deaths: 9 }
