@@ -147,3 +147,13 @@ test('inject() gets what a socket gets', async t => {
   const answer = await app.inject({ method: 'POST', url: '/', payload: { a: [1] } })
   assert.deepEqual(answer.json(), { a: [1] })
 })
+
+test('a second parser for the same type is a rejection, which the program can catch', async t => {
+  const app = Fastify()
+  t.after(() => app.close())
+  const register = async () => {
+    await app.register(fastifyJson({ pool }))
+    await app.register(fastifyJson({ pool, maxDepth: 1 }))
+  }
+  await assert.rejects(register(), { code: 'FST_ERR_CTP_ALREADY_PRESENT' })
+})

@@ -9,6 +9,7 @@ import { json, ndjson } from 'lido/express'
 import { handler } from '../helpers/handler.js'
 import { runProgram } from '../helpers/program.js'
 import { listen, open, requestBytes, send } from '../helpers/raw-http.js'
+import { rejection } from '../helpers/rejection.js'
 import { reached, sharedWords } from '../helpers/shared-words.js'
 
 const pool = new Pool({ minThreads: 1, maxThreads: 1 })
@@ -167,6 +168,22 @@ test('a task that is run for a request is cancelled when its client leaves, and 
   socket.destroy()
   await assert.rejects(ends[1], { type: 'request.aborted', status: 400 })
   assert.equal(own.stats().tasks.cancelled, 1)
+})
+
+test('what is no call of a task is refused in the words of the pool', async t => {
+  const own = new Pool({ filename: handler('queued.js'), workerData: sharedWords(6), maxThreads: 1 })
+  t.after(() => own.destroy())
+  const ends = []
+  const mistakes = [null, 5, 'x', [], { timout: 5 }]
+  const server = createServer((request, response) => {
+    ends.push(...mistakes.map(options => rejection(runFor(request, own, 1, options))))
+    response.end()
+  })
+  await send(await listen(t, server), {})
+  for (const [index, { status, code, message }] of (await Promise.all(ends)).entries()) {
+    assert.deepEqual([status, code], [500, 'ERR_LIDO_INVALID_TASK'])
+    assert.match(message, index < 4 ? /The options of run\(\) must be an object/ : /Did you mean 'timeout'\?/)
+  }
 })
 
 describe('what is no option is refused at once, in words', () => {

@@ -321,3 +321,13 @@ describe('a task that fails', limit, () => {
     })
   })
 })
+
+test('what are no options of run() is refused in the words of the pool', async t => {
+  const { app } = await serveApp(t, oneWorker, scope => {
+    scope.get('/', async request => {
+      const ends = [null, 5, 'x', []].map(options => request.pool.run(1, options).catch(error => error.code))
+      return await Promise.all(ends)
+    })
+  })
+  assert.deepEqual((await app.inject('/')).json(), Array(4).fill('ERR_LIDO_INVALID_TASK'))
+})

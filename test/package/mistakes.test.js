@@ -1,7 +1,9 @@
 // The mistakes of the first hour, and the words that are to help.
 import assert from 'node:assert/strict'
+import { join } from 'node:path'
 import { describe, test } from 'node:test'
-import { answer, run, write } from './installed.js'
+import { build } from 'esbuild'
+import { answer, node, project, run, write } from './installed.js'
 
 write(
   'handler.mjs',
@@ -233,6 +235,35 @@ describe('a newcomer is told what to do after', () => {
     assert.match(outcome, /This Node\.js does not run such files: compile it, or give a loader/)
     assert.match(outcome, /'--import', 'tsx'/)
   })
+
+  for (const format of ['esm', 'cjs']) {
+    for (const backend of ['thread', 'process', 'inline']) {
+      test(`a bundle with lido in it and its worker left behind (${format}, ${backend})`, async () => {
+        const file = write(
+          `bundled-${format}-${backend}.mjs`,
+          `import { join } from 'node:path'
+           import { Pool } from 'lido'
+           async function main() {
+             const pool = new Pool({ filename: join(process.cwd(), 'handler.mjs'), maxThreads: 1, backend: '${backend}' })
+             await pool.run(1).finally(() => pool.destroy())
+           }
+           main().catch(({ code, message }) => console.log(JSON.stringify([code, message])))`,
+        )
+        const outfile = join(project, 'out', `${format}-${backend}.${format === 'esm' ? 'mjs' : 'cjs'}`)
+        await build({
+          entryPoints: [file],
+          outfile,
+          bundle: true,
+          platform: 'node',
+          format,
+          logLevel: 'error',
+        })
+        const [code, message] = answer(await node(outfile))
+        assert.equal(code, 'ERR_LIDO_WORKER_START')
+        assert.match(message, /lido's own file.*the program was bundled.*Leave lido out of the bundle/)
+      })
+    }
+  }
 
   test('an error that nobody caught: the program ends with the words and the code', async () => {
     const { exitCode, errors } = await run(

@@ -37,7 +37,11 @@ export interface FastifyInstanceLike {
   addHook(name: any, hook: any): unknown
 }
 
-export type FastifyBodyPlugin = (instance: FastifyInstanceLike, options: unknown, done: () => void) => void
+export type FastifyBodyPlugin = (
+  instance: FastifyInstanceLike,
+  options: unknown,
+  done: (error?: Error) => void,
+) => void
 
 /** To be registered: `await fastify.register(fastifyJson({ … }))`. Throws `InvalidOptionError`. */
 export function fastifyJson(options?: FastifyJsonOptions): FastifyBodyPlugin {
@@ -73,11 +77,16 @@ function pluginOf(
     const plan: Plan = { ...settings.plan, isEmptyObject: false }
     const own = instance.getDefaultJsonParser(plan.onProtoPoisoning, plan.onConstructorPoisoning) as Parser
     const holder = new PoolOfReader(settings.pool)
-    instance.addContentTypeParser(
-      contentType,
-      { parseAs: 'buffer', bodyLimit },
-      parserOf({ ...settings, plan }, holder, own),
-    )
+    try {
+      instance.addContentTypeParser(
+        contentType,
+        { parseAs: 'buffer', bodyLimit },
+        parserOf({ ...settings, plan }, holder, own),
+      )
+    } catch (refusal) {
+      // Thrown out of a plugin it would be uncaught; told like this, `register()` and `ready()` reject with it.
+      return done(refusal as Error)
+    }
     instance.addHook('onClose', () => holder.close())
     done()
   }

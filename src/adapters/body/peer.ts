@@ -1,4 +1,5 @@
-// body-parser, which reads the bodies of Express and node:http: from the user's packages, or as Express brings it.
+// body-parser, which reads the bodies of Express and node:http: the one that Express brings, which reads as its own parser does,
+// else the user's.
 import { createRequire } from 'node:module'
 import type { RawRequest, RawResponse } from '../http/client.js'
 import { doorUrl } from './place.js'
@@ -32,18 +33,21 @@ function load(): Peer {
 function requireThatFinds(): NodeJS.Require {
   const own = createRequire(doorUrl)
   try {
-    own.resolve('body-parser')
-    return own
-  } catch (problem) {
+    const throughExpress = createRequire(own.resolve('express'))
+    throughExpress.resolve('body-parser')
+    return throughExpress
+  } catch {
     try {
-      const throughExpress = createRequire(own.resolve('express'))
-      throughExpress.resolve('body-parser')
-      return throughExpress
-    } catch {
-      throw new Error(
-        "Bodies are read by the package 'body-parser', which is not installed. Run: npm install body-parser",
-        { cause: problem },
-      )
+      own.resolve('body-parser')
+      return own
+    } catch (problem) {
+      throw new Error(complaintAbout(problem), { cause: problem })
     }
   }
+}
+
+function complaintAbout(problem: unknown): string {
+  if ((problem as NodeJS.ErrnoException | null)?.code === 'MODULE_NOT_FOUND')
+    return "Bodies are read by the package 'body-parser', which is not installed. Run: npm install body-parser"
+  return "The package 'body-parser' cannot be looked for from here: lido is part of a bundle. Leave lido out of the bundle, and install it where the program runs."
 }

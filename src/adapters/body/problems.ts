@@ -60,7 +60,7 @@ export function problemOf(error: unknown): unknown {
   if (answer?.statusCode === 503)
     return unavailable(error, answer.reason, answer.retryAfter ?? RETRY_AFTER_SECONDS)
   if (code !== 'ERR_LIDO_TASK_CANCELLED')
-    return httpProblem(failure(error, 'the task failed in its worker'), 500, 'task.failed', { code })
+    return httpProblem(failure(error, error.message), 500, 'task.failed', { code })
   if (cause === clientGone) return requestAborted()
   return isHttpProblem(cause) ? cause : unavailable(error, 'the task was cancelled', RETRY_AFTER_SECONDS)
 }

@@ -1,6 +1,7 @@
 // A task on behalf of a request: cancelled when the client leaves, and refused in the words of HTTP.
 import type { HandlerName, PayloadOf, Pool, ResultOf, RunOptions } from '../../index.js'
 import { type RawRequest, whileConnected } from '../http/client.js'
+import { isRecord } from '../http/record.js'
 import { problemOf } from './problems.js'
 
 /**
@@ -19,8 +20,9 @@ export async function runFor<
 ): Promise<ResultOf<Module, Name>> {
   try {
     return await whileConnected(request, gone => {
+      // What are no options, and what is no signal, the pool refuses in its own words.
+      if (options !== undefined && !isRecord(options)) return pool.run(payload, options)
       const given = options?.signal
-      // What is no signal the pool refuses in its own words.
       const signal = given instanceof AbortSignal ? AbortSignal.any([gone, given]) : (given ?? gone)
       return pool.run(payload, { ...options, signal } as RunOptions & { name?: Name | undefined })
     })

@@ -3,6 +3,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Pool, RunOptions } from '../../index.js'
 import { forHttp } from '../http/answers.js'
 import { clientGone, onClientGone } from '../http/client.js'
+import { isRecord } from '../http/record.js'
 import { type Registration, resolveDeadline } from './options.js'
 
 /** What binds tasks to their request. One for each request; it listens to nothing before the first task. */
@@ -65,6 +66,7 @@ export class RequestPool<Module = any> {
 
   async #run(payload: unknown, options: RunOptions = {}): Promise<unknown> {
     try {
+      if (!isRecord(options)) return await (this.#pool as Pool).run(payload, options)
       const signal = this.#signalWith(options.signal)
       const deadline = options.deadline ?? this.#tie.deadline(this.#registration)
       const bound = { ...options, signal, ...(deadline === undefined ? null : { deadline }) }

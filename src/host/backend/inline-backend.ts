@@ -9,6 +9,7 @@ import type { StartOrder, ToHost, ToWorker } from '../../shared/protocol/message
 import type { TransferItem } from '../../shared/protocol/move.js'
 import type { Backend, LinkListener, WorkerLink, WorkerSpec } from './backend.js'
 import { inlineEntryUrl } from './entry-url.js'
+import { causeOfEnd, ownFile } from './own-file.js'
 
 /** The entry's own type is the worker's; the host reaches it by URL. */
 interface InlineWorker {
@@ -103,11 +104,13 @@ class InlineLink implements WorkerLink {
       measures: false,
     }
     try {
-      const entry: InlineEntry = await import(inlineEntryUrl().href)
+      const entry: InlineEntry = await import(ownFile(inlineEntryUrl).href)
       if (this.#isOver) this.#backend.onQuiet()
       else this.#worker = entry.serveInline(order, () => this.#onEnd(0))
     } catch (failure) {
-      this.#onEnd(1, failure)
+      // It may have failed at once, before who starts it has the link.
+      await null
+      this.#onEnd(1, causeOfEnd(inlineEntryUrl, failure))
       this.#backend.onQuiet()
     }
   }

@@ -14,6 +14,7 @@ import type { TransferItem } from '../../shared/protocol/move.js'
 import type { Backend, LinkListener, WorkerLink, WorkerSpec } from './backend.js'
 import { processEntryUrl } from './entry-url.js'
 import { FatalReport, memoryFailure } from './fatal-report.js'
+import { causeOfEnd, ownFile } from './own-file.js'
 import { exitCodeOf, processArguments, processEnvironment } from './process-surroundings.js'
 
 /** In the order of their descriptors. What is printed goes straight to where this process prints. */
@@ -41,6 +42,7 @@ class ProcessLink implements WorkerLink {
   readonly #lifeline: Socket
   readonly #report: FatalReport | null
   #end: { exitCode: number; signal: NodeJS.Signals | null } | null = null
+  #hasSpoken = false
   #saysNoMore = false
   #lastWords: Timer | null = null
 
@@ -107,6 +109,7 @@ class ProcessLink implements WorkerLink {
   }
 
   #onValue(bytes: Buffer): void {
+    this.#hasSpoken = true
     let message: ToHost
     try {
       message = unpackMessage(bytes) as ToHost
@@ -144,7 +147,9 @@ class ProcessLink implements WorkerLink {
     const { exitCode, signal } = this.#end!
     const wasMemory = this.#report?.tellsOfMemory() === true
     this.#report?.close()
-    this.#listener.onExit(exitCode, wasMemory ? memoryFailure() : undefined, signal)
+    const isStillborn = !this.#hasSpoken && exitCode === 1
+    const cause = isStillborn ? causeOfEnd(processEntryUrl) : undefined
+    this.#listener.onExit(exitCode, wasMemory ? memoryFailure() : cause, signal)
   }
 }
 
@@ -157,7 +162,7 @@ function spawnNode(workerOptions: Record<string, unknown>, report: FatalReport |
     env: processEnvironment(workerOptions.env),
     windowsHide: true,
   })
-  const entry = fileURLToPath(processEntryUrl())
+  const entry = fileURLToPath(ownFile(processEntryUrl))
   const child = spawn(process.execPath, processArguments(entry, workerOptions), options)
   if (child.pid !== undefined) return child
   // The reason comes later, as an event; without a listener it would end this process.

@@ -8,6 +8,7 @@ import type { StartOrder, ToHost, ToWorker } from '../../shared/protocol/message
 import type { TransferItem } from '../../shared/protocol/move.js'
 import type { Backend, LinkListener, WorkerLink, WorkerSpec } from './backend.js'
 import { workerEntryUrl } from './entry-url.js'
+import { causeOfEnd, ownFile } from './own-file.js'
 
 /** Taken here, not with what all of the host uses: only a backend starts threads. */
 const { Worker: Thread } = getBuiltinModule('node:worker_threads')
@@ -35,7 +36,7 @@ export class ThreadBackend implements Backend {
 }
 
 function startThread(workerOptions: Record<string, unknown>): Worker {
-  return new Thread(workerEntryUrl(), workerOptions)
+  return new Thread(ownFile(workerEntryUrl), workerOptions)
 }
 
 class ThreadLink implements WorkerLink {
@@ -65,7 +66,8 @@ class ThreadLink implements WorkerLink {
     port1.unref()
     this.thread.on('message', (value: unknown) => listener.onUserMessage(value))
     this.thread.on('error', (error: unknown) => {
-      this.#error = error
+      const isMissing = (error as NodeJS.ErrnoException | null)?.code === 'MODULE_NOT_FOUND'
+      this.#error = isMissing ? causeOfEnd(workerEntryUrl, error) : error
     })
     this.thread.on('exit', exitCode => this.#onExit(exitCode))
     this.thread.unref()

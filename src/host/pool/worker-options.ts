@@ -1,6 +1,6 @@
 // What each worker is started with, as `worker_threads` takes it, and what Node says when it does not.
 import { SHARE_ENV } from '../../shared/base/host-builtins.js'
-import { InvalidOptionError } from '../../shared/errors/pool-errors.js'
+import { InvalidOptionError, OwnFileError, WorkerStartError } from '../../shared/errors/pool-errors.js'
 import type { BackendKind } from '../backend/backend.js'
 import { inheritedFlags } from '../backend/process-surroundings.js'
 import { boolean, plainObject, refuse, stringArray } from './option-checks.js'
@@ -78,6 +78,8 @@ function resolveLimits(given: unknown): Record<string, unknown> {
 
 /** What Node says of worker options that only it can judge, as an error about the option. */
 export function startProblem(failure: unknown): unknown {
+  if (failure instanceof OwnFileError)
+    return new WorkerStartError(1, { filename: '', name: '' }, 'thread', failure)
   const { code, name, message } = failure as { code?: string; name?: string; message?: string }
   if (code === 'ERR_WORKER_INVALID_EXEC_ARGV') {
     return new InvalidOptionError(

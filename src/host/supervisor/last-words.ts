@@ -1,6 +1,11 @@
 // Why a worker ended: what it said of that itself, and what the runtime told.
 import type { ErrorClasses } from '../../shared/errors/error-classes.js'
-import { WorkerExitError, WorkerMemoryError, WorkerStartError } from '../../shared/errors/pool-errors.js'
+import {
+  OwnFileError,
+  WorkerExitError,
+  WorkerMemoryError,
+  WorkerStartError,
+} from '../../shared/errors/pool-errors.js'
 import { type PackedThrown, unpack } from '../../shared/errors/remote-error.js'
 import type { Handler } from '../../shared/protocol/messages.js'
 
@@ -52,7 +57,13 @@ export class LastWords {
   }
 
   #failedToStart(cause: unknown): WorkerStartError {
-    return new WorkerStartError(this.#workerId, this.#preload ?? { filename: '', name: '' }, 'load', cause)
+    const handler = this.#preload ?? { filename: '', name: '' }
+    return new WorkerStartError(
+      this.#workerId,
+      handler,
+      cause instanceof OwnFileError ? 'thread' : 'load',
+      cause,
+    )
   }
 
   /** What the worker said of the exception that ended it says more than what the runtime tells. */

@@ -3,13 +3,15 @@
 
 /** As it was found: a handler's module may take it away. */
 const getBuiltinModule: typeof process.getBuiltinModule = process.getBuiltinModule
-const { closeSync, openSync, readFileSync, readSync, unlinkSync, writeSync } = getBuiltinModule('node:fs')
+const { closeSync, existsSync, openSync, readFileSync, readSync, unlinkSync, writeSync } =
+  getBuiltinModule('node:fs')
 const { extname, isAbsolute, join } = getBuiltinModule('node:path')
 const { fileURLToPath, pathToFileURL } = getBuiltinModule('node:url')
 const { inspect, types } = getBuiltinModule('node:util')
 
 export {
   closeSync,
+  existsSync,
   extname,
   fileURLToPath,
   getBuiltinModule,

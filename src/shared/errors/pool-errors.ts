@@ -123,6 +123,17 @@ export class TaskTimeoutError extends TaskCancelledError {
   }
 }
 
+/** A file of lido's own is not where its program runs. */
+export class OwnFileError extends Error {
+  /** @param path `''`: nobody knows where it would be */
+  constructor(path: string) {
+    super(
+      `${path === '' ? "Where lido's own files are cannot be told" : `lido's own file ${path} is not there`}: the program was bundled, and they were not. Leave lido out of the bundle (esbuild: packages: 'external'; webpack: externals; Rollup: external), and install it where the program runs.`,
+    )
+    this.name = 'OwnFileError'
+  }
+}
+
 /** Something happened to a worker, `workerId` (as in `pool.workers`), that the operator should know. */
 export class WorkerError extends PoolError {
   readonly workerId: number
@@ -159,6 +170,7 @@ function startMessage(handler: { filename: string; name: string }, stage: string
   if (stage === 'handler') {
     return `No function named '${handler.name}' is exported from ${file}. Export one, or give its name in 'name'.`
   }
+  if (cause instanceof OwnFileError) return cause.message
   const why = cause instanceof Error ? `${cause.name}: ${cause.message}` : String(cause)
   if (stage === 'thread')
     return `A worker could not be started (${why}). Lower maxThreads or check the thread limits.`
