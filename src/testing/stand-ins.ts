@@ -1,5 +1,4 @@
 // Stand-ins and lookers-on for tests of one room: tasks that no pool made, promises looked at from outside, seeded chance.
-
 import { Refusal } from '../host/task/refusal.js'
 import { Task } from '../host/task/task.js'
 import { realClock } from '../shared/base/clock.js'

@@ -1,6 +1,5 @@
 // Workers on the host's own thread, for debugging, tests and tiny work: the same port, the same copies, no other thread.
 // Nothing can kill them, so one that is given up keeps its seat until its handlers have ended, and who comes next waits.
-
 import type { MessagePort } from 'node:worker_threads'
 import { MessageChannel, receiveMessageOnPort, threadId } from '../../shared/base/host-builtins.js'
 import { inMicrotask } from '../../shared/base/microtask.js'

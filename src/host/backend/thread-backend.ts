@@ -1,5 +1,4 @@
 // Workers as threads of this process, each with a message port of the pool's own. The parent port stays the user's.
-
 import type { MessagePort, Worker } from 'node:worker_threads'
 import { getBuiltinModule } from '../../shared/base/builtins.js'
 import { MessageChannel, receiveMessageOnPort } from '../../shared/base/host-builtins.js'

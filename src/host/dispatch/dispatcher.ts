@@ -1,6 +1,5 @@
 // Does what was decided. The only place where work leaves the queue. Off the road a task meets three side doors, all here:
 // cancel, worker lost, close.
-
 import type { Clock } from '../../shared/base/clock.js'
 import { inMicrotask } from '../../shared/base/microtask.js'
 import type { ErrorClasses } from '../../shared/errors/error-classes.js'

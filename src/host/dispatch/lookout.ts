@@ -1,7 +1,6 @@
 // When the host looks for answers: when a bell comes, and, while short tasks are under way and a core is spare, once in
 // each turn of its event loop. Being woken costs several times what a small task costs. Where no core is spare it costs the
 // workers as well: then the host takes answers in together, as long as the workers have enough to do. It never blocks to wait.
-
 import type { Clock, Timer } from '../../shared/base/clock.js'
 import { inMicrotask } from '../../shared/base/microtask.js'
 import { Patience } from '../../shared/base/patience.js'

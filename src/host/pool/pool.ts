@@ -1,5 +1,4 @@
 // The promise made to users. It takes calls in, tells what happens, and lets go in order; the rooms behind it do the rest.
-
 import type { Worker } from 'node:worker_threads'
 import { type Clock, realClock } from '../../shared/base/clock.js'
 import { EventEmitter } from '../../shared/base/host-builtins.js'

@@ -115,7 +115,10 @@ export class Ending {
   cutOff(): void {
     this.isPlanned = false
     const link = this.#worker.link!
-    if (!this.mayBeLoading) return link.terminate()
+    if (!this.mayBeLoading) {
+      this.#kill?.cancel()
+      return link.terminate()
+    }
     link.post({ kind: 'stop' })
     if (this.#kill === null) this.#killAfter(LOADING_GRACE_MS)
   }

@@ -1,6 +1,5 @@
 // Values that cross to another process: the runtime's own structured clone, written out. What a thread would share or be
 // given outright (shared memory, ports, handles) has no meaning in another process and is refused by name.
-
 import type { Serializer } from 'node:v8'
 import { getBuiltinModule, types } from '../base/builtins.js'
 import { findMember, findUncloneable, sumOfBuffers, UnsendableError } from '../errors/clone-path.js'
