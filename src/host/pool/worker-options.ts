@@ -1,6 +1,7 @@
 // What each worker is started with, as `worker_threads` takes it, and what Node says when it does not.
 import { SHARE_ENV } from '../../shared/base/host-builtins.js'
-import { InvalidOptionError, OwnFileError, WorkerStartError } from '../../shared/errors/pool-errors.js'
+import { OwnFileError } from '../../shared/errors/own-file-error.js'
+import { InvalidOptionError, WorkerStartError } from '../../shared/errors/pool-errors.js'
 import type { BackendKind } from '../backend/backend.js'
 import { inheritedFlags } from '../backend/process-surroundings.js'
 import { boolean, plainObject, refuse, stringArray } from './option-checks.js'

@@ -1,11 +1,7 @@
 // Why a worker ended: what it said of that itself, and what the runtime told.
 import type { ErrorClasses } from '../../shared/errors/error-classes.js'
-import {
-  OwnFileError,
-  WorkerExitError,
-  WorkerMemoryError,
-  WorkerStartError,
-} from '../../shared/errors/pool-errors.js'
+import { OwnFileError } from '../../shared/errors/own-file-error.js'
+import { WorkerExitError, WorkerMemoryError, WorkerStartError } from '../../shared/errors/pool-errors.js'
 import { type PackedThrown, unpack } from '../../shared/errors/remote-error.js'
 import type { Handler } from '../../shared/protocol/messages.js'
 

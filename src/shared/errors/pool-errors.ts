@@ -1,6 +1,7 @@
 // The errors a pool gives its callers. A family says who must act: the caller's code, the caller's pace, the order of
 // events, the operator, the caller's data. `code` is stable; the message says what to do next.
 import { brandOf, isBranded } from '../base/brand.js'
+import { OwnFileError } from './own-file-error.js'
 import { isTooLarge } from './too-large.js'
 
 const poolErrorBrand = brandOf('PoolError')
@@ -120,17 +121,6 @@ export class TaskTimeoutError extends TaskCancelledError {
     super(undefined, 'ERR_LIDO_TASK_TIMEOUT', limitMessages[limit](limitMs), 'TimeoutError')
     this.limit = limit
     this.limitMs = limitMs
-  }
-}
-
-/** A file of lido's own is not where its program runs. */
-export class OwnFileError extends Error {
-  /** @param path `''`: nobody knows where it would be */
-  constructor(path: string) {
-    super(
-      `${path === '' ? "Where lido's own files are cannot be told" : `lido's own file ${path} is not there`}: the program was bundled, and they were not. Leave lido out of the bundle (esbuild: packages: 'external'; webpack: externals; Rollup: external), and install it where the program runs.`,
-    )
-    this.name = 'OwnFileError'
   }
 }
 
