@@ -19,6 +19,7 @@ const options = readOptions('node examples/body/main.js', {
     default: 10,
     small: 1,
     least: 0.01,
+    most: 100,
     isWhole: false,
     help: 'MB of a large body',
   },

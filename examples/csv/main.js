@@ -1,6 +1,5 @@
 // Keeps the project's demonstration: a real file of more than 40,000 rows is parsed as a stream and each row worked
 // on, without the pool, in the pool with a bounded queue, and in the pool with everything submitted at once.
-import { mkdirSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { runChild } from '../shared/child.js'
@@ -36,11 +35,10 @@ const options = readOptions('node examples/csv/main.js', {
   rowsPerTask: { kind: 'number', default: 8, least: 1, help: 'rows handed to the pool together' },
   maxQueue: { kind: 'number', default: 32, least: 1, help: 'most tasks that may wait in the bounded queue' },
   maxThreads,
-  output: { kind: 'text', default: join(tmpdir(), 'lido-csv'), help: 'folder for the result files' },
+  output: { kind: 'folder', default: join(tmpdir(), 'lido-csv'), help: 'folder for the result files' },
 })
 
 const rows = Math.min(options.rows, countPlaces())
-mkdirSync(options.output, { recursive: true })
 console.log(
   `${formatNumber(rows)} places, each against every airport in the file: the nearest three, by great circle.`,
 )

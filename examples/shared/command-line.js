@@ -1,5 +1,6 @@
-// Keeps how an example reads its command line: numbers, flags and texts with their defaults, `--small` for a
+// Keeps how an example reads its command line: numbers, flags and folders with their defaults, `--small` for a
 // run of a few seconds, `--help`, and for a mistake the nearest right option. It leaves what they mean to main.js.
+import { mkdirSync } from 'node:fs'
 import { parseArgs } from 'node:util'
 
 const common = {
@@ -40,6 +41,7 @@ function parse(known, argv) {
 }
 
 function choose(name, definition, given, isSmall) {
+  if (definition.kind === 'folder') return openFolder(name, given ?? definition.default)
   if (given === undefined) return isSmall ? (definition.small ?? definition.default) : definition.default
   if (definition.kind !== 'number') return given
   const number = given.trim() === '' ? Number.NaN : Number(given)
@@ -49,6 +51,15 @@ function choose(name, definition, given, isSmall) {
     throw new Error(`--${name} takes a${isWhole ? ' whole' : ''} number ${bounds}, not '${given}'.`)
   }
   return number
+}
+
+function openFolder(name, path) {
+  try {
+    mkdirSync(path, { recursive: true })
+    return path
+  } catch (failure) {
+    throw new Error(`--${name} takes a folder, not '${path}' (${failure.message}).`)
+  }
 }
 
 function nearest(wrong, names) {

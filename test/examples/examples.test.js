@@ -5,6 +5,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { fileURLToPath } from 'node:url'
 import { expectTable, readRows, runExample } from './run-example.js'
 
 test('csv gives the same answer without the pool, with a bounded queue and with everything at once', async t => {
@@ -29,6 +30,12 @@ test('csv never lets more tasks wait than its bounded queue holds', async t => {
   const peakQueue = row => Number(row.at(-4))
   assert.equal(peakQueue(alone), 0)
   assert.ok(peakQueue(bounded) <= 5)
+})
+
+test('csv refuses a folder for its results that is none', async () => {
+  const { exitCode, errors } = await runExample('csv', '--small', '--output', fileURLToPath(import.meta.url))
+  assert.equal(exitCode, 2)
+  assert.match(errors, /--output takes a folder, not '.*examples\.test\.js'/)
 })
 
 test('key-derivation shows both forms of scrypt with and without the pool', async () => {
