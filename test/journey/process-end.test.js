@@ -157,3 +157,29 @@ test('a parent with V8 flags, a title and NODE_OPTIONS can give its environment 
     },
   )
 })
+
+test('what a listener throws ends the program before it goes on', async () => {
+  const { exitCode, output, errors } = await runProgram(`
+    const pool = new Pool({ filename: handler('echo.js'), minThreads: 1, maxThreads: 1 })
+    pool.on('close', () => { throw new Error('of the listener') })
+    await pool.run(1)
+    await pool.close()
+    console.log('went on')
+    process.exit(0)
+  `)
+  assert.deepEqual([exitCode, output], [1, ''])
+  assert.match(errors, /Error: of the listener/)
+})
+
+test('a program that waits for the end of processes lives to see it', async () => {
+  const { exitCode, output, errors } = await runProgram(`
+    for (let round = 0; round < 8; round++) {
+      const pool = new Pool({ filename: handler('echo.js'), minThreads: 2, maxThreads: 2, backend: 'process' })
+      await pool.run(1)
+      await Promise.all(pool.workers.map(worker => worker.terminate()))
+      await pool.destroy()
+    }
+    console.log('end')
+  `)
+  assert.deepEqual([exitCode, output, errors], [0, 'end\n', ''])
+})

@@ -87,6 +87,8 @@ class ProcessLink implements WorkerLink {
 
   terminate(): void {
     this.process.kill('SIGKILL')
+    // Who waits for the end of it must live to see that.
+    if (this.#end === null) this.process.ref()
   }
 
   #listen(): void {

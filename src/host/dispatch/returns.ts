@@ -71,6 +71,7 @@ export class Returns {
     if (error instanceof PoolClosedError) this.#settler.cutOff(task, error)
     else this.#settler.reject(task, error)
   }
+
   /** The worker is to leave: what it has not begun goes back to where it stood, except what was given away to it. */
   fromLeaving(worker: WorkerHandle): void {
     const returned = [...this.#road.unbegun(worker)]

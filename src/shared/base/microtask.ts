@@ -1,11 +1,25 @@
-// Microtasks that no fake timers hold up: test frameworks put their own functions in the places of `queueMicrotask` and
-// `process.nextTick`.
+// Microtasks that no fake timers hold up: test frameworks put their own function in the place of `queueMicrotask`.
 import { realClock } from './clock.js'
 
+const { queueMicrotask } = globalThis
 const settled = Promise.resolve()
 
-/** Calls back in a microtask. What that throws is nobody's: it is uncaught, as from `queueMicrotask`. */
+let post = afterPromise
+let isNodes = false
+queueMicrotask?.(() => {
+  isNodes = true
+})
+// One that calls back later than a promise does is no queue of microtasks.
+void settled.then(() => {
+  if (isNodes) post = queueMicrotask
+})
+
+/** Calls back in a microtask. What that throws is uncaught. */
 export function inMicrotask(callback: () => void): void {
+  post(callback)
+}
+
+function afterPromise(callback: () => void): void {
   void settled.then(callback).catch(failure => {
     realClock.nextTurn(() => {
       throw failure
