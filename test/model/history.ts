@@ -1,5 +1,6 @@
 // What a thread has found so far, as a tree: a thread is a plain function, so what it does next depends on nothing else.
 // To learn it the function is run once more from its beginning, with what it found before, up to its first new question.
+import { microtasks } from '../../src/shared/base/microtask.js'
 import { type Access, actAs, type ModelThread } from '../../src/testing/model-atomics.js'
 import { type Event, findsNothing, type Message, type Note, type Operation } from './operation.js'
 import type { World } from './world.js'
@@ -92,14 +93,14 @@ export class Run implements Self, ModelThread {
   }
 
   #runScript(): void {
-    const { queueMicrotask } = globalThis
+    const { post } = microtasks
     try {
       this.#world.scriptOf(this.number)(this)
       this.#operate({ kind: 'end' })
     } catch (thrown) {
       if (!this.#isOver) this.#history.operation ??= { kind: 'failed', error: thrown }
     } finally {
-      globalThis.queueMicrotask = queueMicrotask
+      microtasks.post = post
       this.#isOver = true
     }
   }

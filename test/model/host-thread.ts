@@ -11,6 +11,7 @@ import { Supervisor } from '../../src/host/supervisor/supervisor.js'
 import { lifeDefaults } from '../../src/host/supervisor/worker-limits.js'
 import { Settler } from '../../src/host/task/settle.js'
 import type { Task } from '../../src/host/task/task.js'
+import { microtasks } from '../../src/shared/base/microtask.js'
 import { ErrorClasses } from '../../src/shared/errors/error-classes.js'
 import { TaskCancelledError } from '../../src/shared/errors/pool-errors.js'
 import { HOST, REST, wordsOf } from '../../src/shared/lane/layout.js'
@@ -47,7 +48,7 @@ class HostThread {
 
   constructor(self: Self, plan: Plan, orders: Map<number, LaneOrder>) {
     const { workers, slots = 1, ahead = 0, looksOut = false, retires = false } = plan
-    globalThis.queueMicrotask = task => this.#microtasks.push(task)
+    microtasks.post = task => void this.#microtasks.push(task)
     self.onQuiet(() => this.#audit())
     this.#self = self
     this.#plan = plan
