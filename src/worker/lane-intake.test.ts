@@ -1,6 +1,6 @@
 // What the worker says that it holds must be what it holds.
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
+import { type TestContext, test } from 'node:test'
 import { MessageChannel } from 'node:worker_threads'
 import { DeskWords } from '../shared/lane/desk.js'
 import { createDesk, createLane } from '../shared/lane/layout.js'
@@ -8,18 +8,24 @@ import { BY_PORT, TaskLane } from '../shared/lane/task-lane.js'
 import type { Executor } from './executor.js'
 import { LaneIntake } from './lane-intake.js'
 
-test('a ticket claimed anew, before the word that it was taken back, is held once', async () => {
-  const workerId = 1
+const workerId = 1
+
+/** An intake with two slots at a lane for two tasks; its executor notes the payloads of what it is to run. */
+function openIntake(t: TestContext) {
   const layout = createLane(2, 0)
   const desk = createDesk()
-  const lane = new TaskLane(layout)
   const { port1, port2 } = new MessageChannel()
-  const { memory } = layout
+  t.after(() => {
+    port1.close()
+    port2.close()
+  })
+  const begun: unknown[] = []
+  const executor = { run: ({ payload }: { payload: unknown }) => begun.push(payload) } as unknown as Executor
   const intake = new LaneIntake(
     port1,
     {
       kind: 'lane',
-      lane: memory,
+      lane: layout.memory,
       desk: desk.memory,
       workerId,
       slots: 2,
@@ -27,10 +33,16 @@ test('a ticket claimed anew, before the word that it was taken back, is held onc
       context: true,
       handlers: [],
     },
-    {} as Executor,
+    executor,
   )
-  const post = (taskId: number) =>
-    lane.post({ taskId, handlerId: 1, flags: BY_PORT, from: 0, to: 0, int: 0, addressee: 0 })
+  const lane = new TaskLane(layout)
+  const post = (taskId: number, addressee = 0) =>
+    lane.post({ taskId, handlerId: 1, flags: BY_PORT, from: 0, to: 0, int: 0, addressee })
+  return { intake, lane, desk, begun, post }
+}
+
+test('a ticket claimed anew, before the word that it was taken back, is held once', async t => {
+  const { intake, lane, desk, post } = openIntake(t)
   const ticket = post(1)
   intake.open()
   assert.ok(lane.tickets.takeBackFrom(ticket, workerId))
@@ -42,30 +54,10 @@ test('a ticket claimed anew, before the word that it was taken back, is held onc
   assert.ok(lane.tickets.isClaimedBy(ticket, workerId))
   intake.onMessage({ kind: 'drop', slot: ticket, taskId: 1 })
   assert.equal(new DeskWords(desk).held, 1)
-  port1.close()
-  port2.close()
 })
 
-test('a payload that comes late, for a task that a ticket stood for before, does not take the place of its own', () => {
-  const workerId = 1
-  const layout = createLane(2, 0)
-  const lane = new TaskLane(layout)
-  const { port1, port2 } = new MessageChannel()
-  const begun: unknown[] = []
-  const intake = new LaneIntake(
-    port1,
-    {
-      kind: 'lane',
-      lane: layout.memory,
-      desk: createDesk().memory,
-      workerId,
-      slots: 2,
-      clockOrigin: 0,
-      context: true,
-      handlers: [],
-    },
-    { run: (task: { payload: unknown }) => begun.push(task.payload) } as unknown as Executor,
-  )
+test('a payload that comes late, for a task that a ticket stood for before, does not take the place of its own', t => {
+  const { intake, lane, begun, post } = openIntake(t)
   const handler = { filename: '', name: '' }
   const run = (taskId: number, slot: number) =>
     intake.onMessage({ kind: 'run', taskId, slot, handlerId: 1, handler, payload: `of ${taskId}` })
@@ -73,40 +65,18 @@ test('a payload that comes late, for a task that a ticket stood for before, does
   run(2, slot)
   run(1, slot)
   intake.onMessage({ kind: 'drop', slot, taskId: 1 })
-  lane.post({ taskId: 2, handlerId: 1, flags: BY_PORT, from: 0, to: 0, int: 0, addressee: workerId })
+  post(2, workerId)
   intake.open()
   assert.deepEqual(begun, ['of 2'])
-  port1.close()
-  port2.close()
 })
 
-test('a worker that leaves takes nothing until the host has taken back what it can', () => {
-  const workerId = 1
-  const layout = createLane(2, 0)
-  const lane = new TaskLane(layout)
-  const { port1, port2 } = new MessageChannel()
-  const intake = new LaneIntake(
-    port1,
-    {
-      kind: 'lane',
-      lane: layout.memory,
-      desk: createDesk().memory,
-      workerId,
-      slots: 2,
-      clockOrigin: 0,
-      context: true,
-      handlers: [],
-    },
-    {} as Executor,
-  )
-  const posting = { handlerId: 1, flags: BY_PORT, from: 0, to: 0, int: 0, addressee: workerId }
-  const copied = lane.post({ ...posting, taskId: 1 })
-  const moved = lane.post({ ...posting, taskId: 2 })
+test('a worker that leaves takes nothing until the host has taken back what it can', t => {
+  const { intake, lane, post } = openIntake(t)
+  const copied = post(1, workerId)
+  const moved = post(2, workerId)
   intake.leave()
   intake.open()
   assert.ok(lane.takeBack(copied))
   intake.onMessage({ kind: 'leave' })
   assert.ok(lane.tickets.isClaimedBy(moved, workerId))
-  port1.close()
-  port2.close()
 })

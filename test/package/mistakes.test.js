@@ -260,7 +260,10 @@ describe('a newcomer is told what to do after', () => {
         })
         const [code, message] = answer(await node(outfile))
         assert.equal(code, 'ERR_LIDO_WORKER_START')
-        assert.match(message, /lido's own file.*the program was bundled.*Leave lido out of the bundle/)
+        assert.match(
+          message,
+          /lido's own file.*the program was bundled and they were left behind.*Leave lido out of the bundle/,
+        )
       })
     }
   }

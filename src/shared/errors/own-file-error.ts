@@ -4,7 +4,7 @@ export class OwnFileError extends Error {
   /** @param path `''`: nobody knows where it would be */
   constructor(path: string) {
     super(
-      `${path === '' ? "Where lido's own files are cannot be told" : `lido's own file ${path} is not there`}: the program was bundled, and they were not. Leave lido out of the bundle (esbuild: packages: 'external'; webpack: externals; Rollup: external), and install it where the program runs.`,
+      `${path === '' ? "lido's own files cannot be found" : `${path} is not there, which is one of lido's own files`}: the program was bundled and they were left behind. Leave lido out of the bundle (esbuild: packages: 'external'; webpack: externals; Rollup: external), and install it where the program runs.`,
     )
     this.name = 'OwnFileError'
   }
