@@ -30,7 +30,7 @@ const fullTimes = {
   turnWarmUpMs: 200,
   turnMs: 300,
   blockMs: 200,
-  coresWarmUpMs: 8000,
+  coresWarmUpMs: 6000,
   coresMs: 1200,
   idleMs: 2000,
   calmMs: 400,

@@ -8,6 +8,9 @@ import { Worker } from 'node:worker_threads'
 import { burn } from '../work.js'
 
 const callersPerWorker = 16
+// Tasks of 1 ms are so few a second that the runtime would be compiling the pools, on cores of the workers', for half a minute.
+const warmUpLoopShare = 1 / 20
+const settleShare = 1 / 4 // of the warm-up, with tasks as they will be measured
 const bareShare = 0.5 // of the pool's time, on each side
 const spells = 3
 
@@ -16,7 +19,8 @@ export async function takeTurn(contestant, { loops, workers, warmUpMs, durationM
   const threads = Array.from({ length: workers }, startBareThread)
   const measureBare = () => countBare(threads, { loops, durationMs: durationMs * bareShare })
 
-  await countPooled(pool, { loops, workers, durationMs: warmUpMs })
+  await countPooled(pool, { loops: Math.ceil(loops * warmUpLoopShare), workers, durationMs: warmUpMs })
+  await countPooled(pool, { loops, workers, durationMs: warmUpMs * settleShare })
   await measureBare()
   const measured = []
   let idealBefore = await measureBare()

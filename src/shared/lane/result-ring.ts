@@ -40,6 +40,10 @@ export class ResultWriter {
   readonly #words: SharedWords
   readonly #floats: Float64Array
   #written = 0
+  /** The most that the host left unread, of late. */
+  #mostUnread = 0
+  /** As far as the ring's end was passed over the last time. */
+  #passedTo = 0
 
   constructor(desk: DeskLayout) {
     this.#ring = desk.ring
@@ -51,17 +55,23 @@ export class ResultWriter {
   /** Where the next value may be written, as far as `LARGEST_VALUE_BYTES` from there; -1 when there is no room. */
   reserve(): number {
     const capacity = this.#mask + 1
-    const used = (this.#written - load(this.#words, READ)) | 0
+    const read = load(this.#words, READ)
+    const unread = (this.#written - read) | 0
+    if (unread > this.#mostUnread && ((read - this.#passedTo) | 0) >= 0) this.#mostUnread = unread
     const offset = this.#written & this.#mask
     const toEnd = capacity - offset
-    // An empty ring starts over, so that what is small stays in little memory.
-    const mustPass = toEnd < NEEDED_BYTES || (used === 0 && offset >= NEEDED_BYTES)
-    if (capacity - used - (mustPass ? toEnd : 0) < NEEDED_BYTES) return -1
+    // An empty ring starts over, so that what is small stays in little memory. What is passed over is taken until the host
+    // reads on: before it, there has to be room for twice what was unread.
+    const startsOver = unread === 0 && offset - NEEDED_BYTES >= 2 * this.#mostUnread
+    const mustPass = toEnd < NEEDED_BYTES || startsOver
+    if (capacity - unread - (mustPass ? toEnd : 0) < NEEDED_BYTES) return -1
     if (mustPass) {
+      this.#mostUnread >>= 1
       const at = (this.#ring.from + offset) / WORD
       this.#words[at + SIZE] = toEnd
       this.#words[at + KIND] = PASS
       this.#written = (this.#written + toEnd) | 0
+      this.#passedTo = this.#written
     }
     return this.#ring.from + (this.#written & this.#mask) + RECORD_BYTES
   }
