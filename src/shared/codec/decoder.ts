@@ -10,7 +10,13 @@ import {
   readTypedArray,
 } from './builtin-reader.js'
 import { ByteReader } from './byte-reader.js'
-import { DateIntrinsic, typedArrayBuffer, Uint8ArrayIntrinsic } from './intrinsics.js'
+import {
+  ArrayIntrinsic,
+  DateIntrinsic,
+  LONGEST_ROW,
+  typedArrayBuffer,
+  Uint8ArrayIntrinsic,
+} from './intrinsics.js'
 import type { KnownShape, KnownShapes } from './known-shapes.js'
 import type { LongMessage } from './long-message.js'
 import { defineField, inheritsAsAtFirst, setField } from './own-fields.js'
@@ -28,6 +34,8 @@ export class Decoder extends ByteReader {
   #isGraph = false
   #objects: unknown[] = []
   #depth = 0
+  /** So many elements may still be claimed: each takes a byte of the message, in whatever array it is. */
+  #elementsLeft = 0
   /** Asked once a message, when it matters. */
   #isSafeToSet: boolean | undefined
 
@@ -39,6 +47,7 @@ export class Decoder extends ByteReader {
   /** The value written at `from`. Throws CorruptMessageError on damaged bytes; reads nothing beyond `to`. */
   decode(from: number, to: number): unknown {
     this.#depth = 0
+    this.#elementsLeft = to - from
     this.#isSafeToSet = undefined
     const mode = this.begin(from, to)
     if (mode === tags.TREE) {
@@ -60,6 +69,7 @@ export class Decoder extends ByteReader {
     this.#isGraph = message.isGraph
     this.#objects = []
     this.beginLong(message)
+    this.#elementsLeft = this.bytesLeft
   }
 
   /** The program has run meanwhile. */
@@ -242,39 +252,47 @@ export class Decoder extends ByteReader {
   }
 
   #array(length: number): unknown[] {
-    const array: unknown[] = this.begins([])
-    while (array.length < length) {
-      if (!this.readInto(array, length)) array[array.length] = this.read()
+    const array = this.blankArray(length)
+    for (let index = 0; index < length; ) {
+      const count = this.readInto(array, index, length)
+      if (count === 0) array[index] = this.read()
+      index += count || 1
     }
     return array
   }
 
-  /** What an array holds besides values: a hole, or a row of numbers. False, and nothing read, when it is a value. */
-  readInto(array: unknown[], length: number): boolean {
+  /** An array that is all holes so far: one that grows would keep more memory than it needs. */
+  blankArray(length: number): unknown[] {
+    if (length > this.#elementsLeft) this.damaged('its arrays count beyond its end')
+    this.#elementsLeft -= length
+    const make = length > LONGEST_ROW ? makeEmpty : this.peek() === tags.DOUBLES ? makeDoubles : makeRow
+    return this.begins(make(length))
+  }
+
+  /** What an array holds besides values, a hole or a row of numbers: so many elements of it were read. 0: a value comes. */
+  readInto(array: unknown[], index: number, length: number): number {
     switch (this.peek()) {
       case tags.HOLE:
         this.at++
-        array.length++
-        return true
+        if (index === array.length) array.length++
+        return 1
       case tags.INT32S:
         this.at++
-        this.#numbers(array, length, true)
-        return true
+        return this.#numbers(array, index, length, true)
       case tags.DOUBLES:
         this.at++
-        this.#numbers(array, length, false)
-        return true
+        return this.#numbers(array, index, length, false)
       default:
-        return false
+        return 0
     }
   }
 
-  #numbers(array: unknown[], length: number, areInt32: boolean): void {
+  #numbers(array: unknown[], from: number, length: number, areInt32: boolean): number {
     const count = this.count(areInt32 ? 4 : 8)
-    const from = array.length
     if (count > length - from) this.damaged('an array is longer than it says')
     for (let index = from; index < from + count; index++)
       array[index] = areInt32 ? this.int32() : this.double()
+    return count
   }
 
   #sparseArray(length: number): unknown[] {
@@ -303,4 +321,18 @@ export class Decoder extends ByteReader {
     array.length = length
     return array
   }
+}
+
+// The runtime learns for each of these places what the arrays made there come to hold, and doubles are kept unlike all else.
+
+function makeRow(length: number): unknown[] {
+  return new ArrayIntrinsic(length)
+}
+
+function makeDoubles(length: number): unknown[] {
+  return new ArrayIntrinsic(length)
+}
+
+function makeEmpty(): unknown[] {
+  return []
 }

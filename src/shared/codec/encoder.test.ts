@@ -7,6 +7,7 @@ import { DECLINED, Encoder, NO_ROOM } from './encoder.js'
 import { KnownShapes } from './known-shapes.js'
 import { LongDecoder } from './long-decoder.js'
 import { LongDraft } from './long-draft.js'
+import * as tags from './tags.js'
 
 const BYTES = 2 ** 18
 
@@ -330,3 +331,55 @@ test('keys and setters on Object.prototype change nothing', () => {
     delete (Object.prototype as any).inherited
   }
 })
+
+test('arrays within arrays claim no more room than the message has bytes for', () => {
+  const { decoder, memory } = open()
+  const bytes = new DataView(memory)
+  bytes.setUint32(0, tags.TREE, true)
+  bytes.setUint32(4, BYTES, true)
+  let at = tags.HEADER_BYTES
+  for (let depth = 0; depth < 100; depth++) {
+    bytes.setUint8(at, tags.ARRAY)
+    bytes.setUint32(at + 1, BYTES / 2, true)
+    at += 5
+  }
+  assert.throws(() => decoder.decode(0, BYTES), /its arrays count beyond its end/)
+})
+
+test('an array is what its elements are, in whatever order kinds of them come', () => {
+  const { encoder, decoder } = open()
+  const kinds: unknown[][] = [
+    Array.from({ length: 12 }, (_, index) => index / 3),
+    Array.from({ length: 12 }, (_, index) => index),
+    [...Array.from({ length: 9 }, (_, index) => index / 3), 'text', -0, undefined, {}, 2 ** 31],
+    ['a'],
+    Object.assign(new Array(3), { 1: 1 }),
+    [[], [[]], [1.5]],
+  ]
+  for (let round = 0; round < 50; round++) {
+    for (const value of kinds) {
+      const copy = decoder.decode(0, encoder.encode(value, 0, BYTES)) as unknown[]
+      assert.deepStrictEqual(copy, structuredClone(value))
+      copy.push('more')
+      assert.equal(copy.length, value.length + 1)
+    }
+  }
+})
+
+for (const index of [1, 2]) {
+  test(`element ${index} of 3, which a getter takes away, is a hole`, () => {
+    const make = () => {
+      const value: unknown[] = [
+        {
+          get first() {
+            return delete value[index]
+          },
+        },
+        2,
+        3,
+      ]
+      return value
+    }
+    assert.deepStrictEqual(cross(make(), 1), structuredClone(make()))
+  })
+}

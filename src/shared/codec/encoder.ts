@@ -13,6 +13,7 @@ import {
   isProxy,
   isView,
   LONG_COPY,
+  LONGEST_ROW,
   ObjectIntrinsic,
   ownKeys,
   ownValues,
@@ -32,8 +33,6 @@ export const DECLINED = -1
 /** The value does not fit. */
 export const NO_ROOM = -2
 
-/** The longest array that the runtime keeps as a row; a longer one is a table with few entries. */
-const LONGEST_DENSE = 32 * 1024 * 1024
 /** From so many elements on, numbers are written in rows. */
 const SHORTEST_ROW = 8
 /** A tag, a count, and what it takes to the next multiple of 8. */
@@ -150,11 +149,12 @@ export class Encoder extends ByteWriter {
   #object(object: object): void {
     // First of all, so that no trap of a proxy runs.
     if (isProxy(object)) throw UNKNOWN_VALUE
-    const number = this.#known.numberOf(object)
+    const isList = isArray(object)
+    const number = this.#known.numberOf(object, isList)
     if (number !== -1) return this.#same(number)
     if (++this.#depth > tags.DEEPEST) throw UNKNOWN_VALUE
     if (this.long !== null) this.long.begin(this.at)
-    if (isArray(object)) this.#array(object)
+    if (isList) this.#array(object as unknown[])
     // Not left to what follows, which looks at keys: each element of a view is one.
     else if (isView(object)) writeView(this, object)
     else if (!this.#expectedObject(object)) this.#otherObject(object)
@@ -173,7 +173,7 @@ export class Encoder extends ByteWriter {
     if (next === undefined || !hasExactly(object, next.keys)) return false
     this.#previous = next
     if (next.write !== undefined) return next.write(object, this)
-    if (prototypeOf(object) !== objectPrototype || toStringTag in object || hasSlots(object)) return false
+    if (toStringTag in object || prototypeOf(object) !== objectPrototype || hasSlots(object)) return false
     this.shape(next.number)
     this.#writeValues(object as Fields, next)
     return true
@@ -225,9 +225,10 @@ export class Encoder extends ByteWriter {
   }
 
   #array(array: unknown[]): void {
-    if (prototypeOf(array) !== arrayPrototype) throw UNKNOWN_VALUE
+    // Read first: where the runtime has seen what an object looks like, it need not be asked for the prototype.
     const { length } = array
-    if (length <= LONGEST_DENSE) this.expectRoom(length)
+    if (prototypeOf(array) !== arrayPrototype) throw UNKNOWN_VALUE
+    if (length <= LONGEST_ROW) this.expectRoom(length)
     if (length < MANY_ELEMENTS || !isDense(array)) {
       const keys = ownKeys(array)
       if (!areIndices(keys, length)) return this.#sparseArray(array, keys)

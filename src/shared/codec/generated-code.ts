@@ -49,7 +49,7 @@ else out.write(value)
   }
   const body = `'use strict'
 return (object, out) => {
-if (prototypeOf(object) !== objectPrototype || toStringTag in object || hasSlots(object)) return false
+if (toStringTag in object || prototypeOf(object) !== objectPrototype || hasSlots(object)) return false
 out.shape(${number})
 let value
 ${steps}return true

@@ -65,6 +65,8 @@ export const {
   Uint8Array: Uint8ArrayIntrinsic,
 } = globalThis
 export const DateIntrinsic = Date
+/** The longest array that the runtime keeps as a row; a longer one is a table with few entries. */
+export const LONGEST_ROW = 32 * 1024 * 1024
 
 export const hasOwn: Uncurried<object, [PropertyKey], boolean> = uncurry(Object.prototype.hasOwnProperty)
 export const classOf: Uncurried<unknown, [], string> = uncurry(Object.prototype.toString)

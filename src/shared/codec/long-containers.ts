@@ -64,26 +64,28 @@ function openTagged(tag: number, from: Decoder): Container {
 class OpenArray implements Container {
   readonly value: unknown[]
   readonly #length: number
+  #filled = 0
 
   constructor(from: Decoder) {
     this.#length = from.count(1)
-    this.value = from.begins([])
+    this.value = from.blankArray(this.#length)
   }
 
   readOn(parts: LongDecoder): boolean {
-    const array = this.value
-    while (array.length < this.#length) {
+    while (this.#filled < this.#length) {
       if (parts.isDue) return false
-      if (parts.from.readInto(array, this.#length)) continue
-      const element = parts.next()
-      if (element === OPENED) return false
-      array[array.length] = element
+      const count = parts.from.readInto(this.value, this.#filled, this.#length)
+      if (count === 0) {
+        const element = parts.next()
+        if (element === OPENED) return false
+        this.add(element)
+      } else this.#filled += count
     }
     return true
   }
 
   add(element: unknown): void {
-    this.value[this.value.length] = element
+    this.value[this.#filled++] = element
   }
 }
 
