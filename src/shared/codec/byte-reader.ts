@@ -87,7 +87,7 @@ export class ByteReader {
     this.#long = long
     this.beyond = 0
     for (const { bytes, used } of long.chunks) {
-      if (used > bufferLength(bytes)) this.damaged('a chunk is too short')
+      if (!(used >= 0 && used <= bufferLength(bytes))) this.damaged('a chunk is too short')
       this.beyond += used
     }
     this.#chunk = -1

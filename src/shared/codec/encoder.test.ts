@@ -383,3 +383,26 @@ for (const index of [1, 2]) {
     assert.deepStrictEqual(cross(make(), 1), structuredClone(make()))
   })
 }
+
+test('an error that a trap dresses up as a plain object while it is looked at is not taken for one', () => {
+  const { encoder } = open()
+  for (let times = 0; times < 20; times++) encoder.encode({ a: 1 }, 0, BYTES)
+  const error: any = new RangeError('dressed up')
+  const dress = () => {
+    Object.setPrototypeOf(error, Object.prototype)
+    Object.defineProperty(error, Symbol.toStringTag, { value: 'Object' })
+    return false
+  }
+  Object.setPrototypeOf(error, new Proxy({}, { has: dress }))
+  error.a = 1
+  assert.equal(encoder.encode(error, 0, BYTES), DECLINED)
+})
+
+for (const used of [Number.NaN, -1, 41]) {
+  test(`a long message whose chunk is said to have ${used} bytes is damaged`, () => {
+    const { decoder } = open()
+    const chunk = { bytes: new ArrayBuffer(40), used, text: new ArrayBuffer(0), isWide: false }
+    const message = { isGraph: false, buffers: [], big: new Float64Array(0), chunks: [chunk] }
+    assert.throws(() => new LongDecoder(message, decoder.shapes), /a chunk is too short/)
+  })
+}

@@ -173,7 +173,7 @@ export class Encoder extends ByteWriter {
     if (next === undefined || !hasExactly(object, next.keys)) return false
     this.#previous = next
     if (next.write !== undefined) return next.write(object, this)
-    if (toStringTag in object || prototypeOf(object) !== objectPrototype || hasSlots(object)) return false
+    if (prototypeOf(object) !== objectPrototype || toStringTag in object || hasSlots(object)) return false
     this.shape(next.number)
     this.#writeValues(object as Fields, next)
     return true

@@ -34,7 +34,8 @@ function areNames(keys: readonly string[]): boolean {
 
 /**
  * The questions that every object is asked stand in this code too, not in a function that all shapes share: the runtime
- * remembers the answer for each place in the code.
+ * remembers the answer for each place in the code. The tag is asked for twice: the first time shows the runtime what the object
+ * looks like, so that it knows the prototype without a call; a proxy that stands there instead may change the object meanwhile.
  */
 export function generateWriter(number: number, keys: readonly string[]): WriteShaped | undefined {
   if (!areNames(keys)) return undefined
@@ -49,7 +50,7 @@ else out.write(value)
   }
   const body = `'use strict'
 return (object, out) => {
-if (toStringTag in object || prototypeOf(object) !== objectPrototype || hasSlots(object)) return false
+if (toStringTag in object || prototypeOf(object) !== objectPrototype || toStringTag in object || hasSlots(object)) return false
 out.shape(${number})
 let value
 ${steps}return true

@@ -35,20 +35,56 @@ test('a full ring has room again while the host still reads, and never that of t
   assert.equal(read, 3 * atFirst)
 })
 
-test('answers that the host takes in by the dozen find room, however often the ring starts over', () => {
-  const desk = createDesk()
-  const writer = new ResultWriter(desk)
-  const reader = new ResultReader(desk)
-  const size = 10 * 1024
-  const batch = 64
-  for (let task = 0; task < 100 * batch; task++) {
-    assert.ok(writer.reserve() >= 0, `answer ${task}`)
-    writer.publish(BYTES, 0, task, size, 0)
-    if ((task + 1) % batch > 0) continue
-    while (reader.next());
-    reader.free()
-  }
-})
+const K = 1024
+const loads: [what: string, batches: [answers: number, bytes: number][]][] = [
+  ['batches of the same size', [[64, 10 * K]]],
+  [
+    'a batch after large answers',
+    [
+      [1, 511 * K],
+      [1, 300 * K],
+      [1, 300 * K],
+      [128, 10 * K],
+    ],
+  ],
+  [
+    'large answers one by one, and batches',
+    [
+      [1, 511 * K],
+      [1, 10 * K],
+      [64, 4 * K],
+      [1, 511 * K],
+    ],
+  ],
+  [
+    'batches behind the place where it starts over',
+    [
+      [1, 10 * K],
+      [1, 511 * K],
+      [64, 16 * K],
+    ],
+  ],
+]
+for (const [what, batches] of loads) {
+  test(`answers find room, however often the ring starts over: ${what}`, () => {
+    const desk = createDesk()
+    const writer = new ResultWriter(desk)
+    const reader = new ResultReader(desk)
+    let refused = 0
+    for (let cycle = 0; cycle < 1000; cycle++) {
+      for (const [answers, bytes] of batches) {
+        for (let answer = 0; answer < answers; answer++) {
+          if (writer.reserve() >= 0) writer.publish(BYTES, 0, 0, bytes, 0)
+          // It learns from the first ones.
+          else if (cycle >= 10) refused++
+        }
+        while (reader.next());
+        reader.free()
+      }
+    }
+    assert.equal(refused, 0)
+  })
+}
 
 test('small answers stay in a part of the ring, and do so again after larger ones', () => {
   const desk = createDesk()

@@ -42,7 +42,8 @@ export class ResultWriter {
   #written = 0
   /** The most that the host left unread, of late. */
   #mostUnread = 0
-  /** As far as the ring's end was passed over the last time. */
+  // The rest of the ring that was passed over the last time: so many bytes, and where they end.
+  #passed = 0
   #passedTo = 0
 
   constructor(desk: DeskLayout) {
@@ -57,7 +58,7 @@ export class ResultWriter {
     const capacity = this.#mask + 1
     const read = load(this.#words, READ)
     const unread = (this.#written - read) | 0
-    if (unread > this.#mostUnread && ((read - this.#passedTo) | 0) >= 0) this.#mostUnread = unread
+    this.#noteUnread(((read - this.#passedTo) | 0) < 0 ? unread - this.#passed : unread)
     const offset = this.#written & this.#mask
     const toEnd = capacity - offset
     // An empty ring starts over, so that what is small stays in little memory. What is passed over is taken until the host
@@ -71,9 +72,14 @@ export class ResultWriter {
       this.#words[at + SIZE] = toEnd
       this.#words[at + KIND] = PASS
       this.#written = (this.#written + toEnd) | 0
+      this.#passed = toEnd
       this.#passedTo = this.#written
     }
     return this.#ring.from + (this.#written & this.#mask) + RECORD_BYTES
+  }
+
+  #noteUnread(bytes: number): void {
+    if (bytes > this.#mostUnread) this.#mostUnread = bytes
   }
 
   /** Publishes a record; its bytes lie from where `reserve` said. `value`: an int, or how many bytes. */
