@@ -81,7 +81,9 @@ export class LaneTasks {
 
   #select(isMeant: (ticket: number) => boolean): Task[] {
     const chosen: Task[] = []
-    for (const [ticket, task] of this.#tasks.entries()) {
+    const tasks = this.#tasks
+    for (let ticket = 0; ticket < tasks.length; ticket++) {
+      const task = tasks[ticket]!
       if (task !== null && isMeant(ticket)) chosen.push(task)
     }
     return chosen.sort((one, other) => this.lane.order(one.slot, other.slot))
