@@ -88,6 +88,26 @@ for (const [title, array] of Object.entries(rows)) {
   })
 }
 
+for (const [title, beside] of Object.entries({
+  'an array': rows => [rows],
+  'an object': rows => ({ rows }),
+})) {
+  test(`what follows a text with a chunk of its own is read in steps too, in ${title}`, () => {
+    const lane = allocateLane()
+    const rows = Array.from({ length: 20_000 }, (_, index) => [index, `row ${index}`])
+    const text = 'x'.repeat(300_000)
+    const stepsOf = value => {
+      const message = send(writeLong(writerOf(lane), value, undefined))
+      return readLong(message, shapesOf(lane), 4096).steps
+    }
+    const alone = stepsOf(beside(rows))
+    assert.ok(alone > 20)
+    assert.ok(stepsOf([text, beside(rows)]) >= alone)
+    assert.ok(stepsOf({ text, ...beside(rows) }) >= alone)
+    assert.ok(stepsOf([text, ...Object.values(beside(rows))]) >= alone)
+  })
+}
+
 test('a small message between two steps of a long one changes neither', () => {
   const lane = allocateLane()
   const writer = writerOf(lane)

@@ -73,8 +73,9 @@ export class ByteReader {
     return this.bytes[this.at]!
   }
 
-  /** Where the next value begins, as a long message notes it. */
+  /** Where the next value begins, as a long message notes it: never at the end of a chunk. */
   get position(): number {
+    while (this.at === this.to && this.#openNext());
     return this.#chunk * CHUNK_SPAN + this.at
   }
 

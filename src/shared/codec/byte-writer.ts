@@ -182,8 +182,8 @@ export class ByteWriter {
     this.expectRoom(LARGEST_HEAD + value.length)
     const isWide = matches(BEYOND_LATIN1, value) !== null
     const size = isWide ? value.length * 2 : value.length
-    if (this.long !== null && size >= this.long.sizes.longTextBytes) this.long.noteLongText(this.at)
     this.need(LARGEST_HEAD + size)
+    if (this.long !== null && size >= this.long.sizes.longTextBytes) this.long.noteLongText(this.at)
     this.head(isWide ? tags.UTF16 : tags.LATIN1, size)
     this.#copy(value, isWide)
   }

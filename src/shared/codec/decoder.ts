@@ -14,12 +14,14 @@ import {
   ArrayIntrinsic,
   DateIntrinsic,
   LONGEST_ROW,
+  max,
+  min,
   typedArrayBuffer,
   Uint8ArrayIntrinsic,
 } from './intrinsics.js'
 import type { KnownShape, KnownShapes } from './known-shapes.js'
 import type { LongMessage } from './long-message.js'
-import { defineField, inheritsAsAtFirst, setField } from './own-fields.js'
+import { defineField, inheritsAsAtFirst, setElement, setField } from './own-fields.js'
 import * as tags from './tags.js'
 
 export { CorruptMessageError } from './corrupt-message-error.js'
@@ -28,6 +30,9 @@ type Fields = Record<string, unknown>
 
 /** Arrays up to this length cost little even when almost all of them is holes. */
 const SHORT_ARRAY = 16
+/** An element so far behind the room of an array makes it a table; V8 keeps a row where the gap is shorter than 1024. */
+const FAR_BEHIND = 2048
+const LAST_INDEX = 2 ** 32 - 2
 
 export class Decoder extends ByteReader {
   readonly shapes: KnownShapes
@@ -255,7 +260,7 @@ export class Decoder extends ByteReader {
     const array = this.blankArray(length)
     for (let index = 0; index < length; ) {
       const count = this.readInto(array, index, length)
-      if (count === 0) array[index] = this.read()
+      if (count === 0) setElement(array, index, this.read())
       index += count || 1
     }
     return array
@@ -291,7 +296,7 @@ export class Decoder extends ByteReader {
     const count = this.count(areInt32 ? 4 : 8)
     if (count > length - from) this.damaged('an array is longer than it says')
     for (let index = from; index < from + count; index++)
-      array[index] = areInt32 ? this.int32() : this.double()
+      setElement(array, index, areInt32 ? this.int32() : this.double())
     return count
   }
 
@@ -299,24 +304,25 @@ export class Decoder extends ByteReader {
     const array: unknown[] = this.begins([])
     while (!this.ends()) {
       const key = this.key()
-      this.setElement(array, key, this.read())
+      this.setSparse(array, key, this.read())
     }
     return this.lengthened(array, length)
   }
 
-  setElement(array: unknown[], key: string, value: unknown): void {
+  setSparse(array: unknown[], key: string, value: unknown): void {
     if (!defineField(array, key, value)) this.damaged('a key that no writer writes')
   }
 
   /**
-   * A length alone must not claim memory. An array that gets an element far behind its others is kept by the runtime as
-   * a table of what is there, and stays one when that element goes.
+   * A length alone must not claim memory. An array that gets an element far behind its others, and behind the room that it
+   * has, is kept by the runtime as a table of what is there, and stays one when that element goes.
    */
   lengthened(array: unknown[], length: number): unknown[] {
     if (array.length > length) this.damaged('an array is longer than it says')
     if (length > 2 * array.length + SHORT_ARRAY) {
-      array[length - 1] = undefined
-      delete array[length - 1]
+      const far = `${min(max(length - 1, 2 * array.length + FAR_BEHIND), LAST_INDEX)}`
+      defineField(array, far, undefined)
+      delete array[far as never]
     }
     array.length = length
     return array

@@ -20,7 +20,7 @@ export const { asIntN } = BigInt
 export const { keys: ownKeys, values: ownValues, getOwnPropertyNames: ownNames } = Object
 export const { defineProperty: reflectDefine } = Reflect
 export const prototypeOf: (value: object) => object | null = getPrototypeOf
-export const { floor, min } = Math
+export const { floor, max, min } = Math
 export const { toStringTag } = Symbol
 export const {
   isAnyArrayBuffer,

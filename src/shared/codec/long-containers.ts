@@ -4,6 +4,7 @@ import type { Decoder } from './decoder.js'
 import { MapIntrinsic, mapSet, min, SetIntrinsic, setAdd } from './intrinsics.js'
 import type { KnownShape } from './known-shapes.js'
 import type { LongDecoder } from './long-decoder.js'
+import { setElement } from './own-fields.js'
 import * as tags from './tags.js'
 
 export interface Container {
@@ -85,7 +86,7 @@ class OpenArray implements Container {
   }
 
   add(element: unknown): void {
-    this.value[this.#filled++] = element
+    setElement(this.value, this.#filled++, element)
   }
 }
 
@@ -173,7 +174,7 @@ class OpenSparseArray implements Container {
   }
 
   add(part: unknown): void {
-    this.#from.setElement(this.value, this.#key!, part)
+    this.#from.setSparse(this.value, this.#key!, part)
     this.#key = null
   }
 }

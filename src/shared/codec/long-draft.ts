@@ -1,6 +1,6 @@
 // A message of any length, while it is written: chunks that follow each other, large buffers beside them, and where those
 // values begin that take long to read. All its memory is given away when it is done.
-import { Uint8ArrayIntrinsic } from './intrinsics.js'
+import { floor, Uint8ArrayIntrinsic } from './intrinsics.js'
 import { CHUNK_SPAN, type LongChunk, type LongMessage } from './long-message.js'
 
 export interface LongSizes {
@@ -67,7 +67,8 @@ export class LongDraft {
   /** It is written. */
   end(at: number): void {
     const depth = this.#begun.length - 2
-    if (this.#before + at - this.#begun[depth + 1]! >= this.sizes.bigBytes) this.#note(this.#begun[depth]!)
+    if (this.#before + at - this.#begun[depth + 1]! >= this.sizes.bigBytes)
+      this.#note(this.#whereItLies(this.#begun[depth]!))
     this.#begun.length = depth
   }
 
@@ -79,6 +80,12 @@ export class LongDraft {
     // What contains others is noted after them, and read before.
     const big = new Float64Array(this.#big).sort()
     return { isGraph, chunks: this.#chunks, buffers: this.#buffers, big }
+  }
+
+  /** A value that was to begin at the end of a chunk begins in the next one. */
+  #whereItLies(position: number): number {
+    const number = floor(position / CHUNK_SPAN)
+    return this.#chunks[number]?.used === position % CHUNK_SPAN ? (number + 1) * CHUNK_SPAN : position
   }
 
   #note(position: number): void {

@@ -20,9 +20,17 @@ export function setField(object: object, key: string, value: unknown): void {
 
 /** For any object; false for a key that it does not give away. */
 export function defineField(object: object, key: string, value: unknown): boolean {
-  if (key in object) {
-    return reflectDefine(object, key, { value, writable: true, enumerable: true, configurable: true })
-  }
+  if (key in object) return define(object, key, value)
   ;(object as Record<string, unknown>)[key] = value
   return true
+}
+
+/** For an array that has no such element yet. While no prototype has one either, the question costs nothing. */
+export function setElement(array: unknown[], index: number, value: unknown): void {
+  if (index in array) define(array, index, value)
+  else array[index] = value
+}
+
+function define(object: object, key: PropertyKey, value: unknown): boolean {
+  return reflectDefine(object, key, { value, writable: true, enumerable: true, configurable: true })
 }

@@ -32,6 +32,8 @@ const WORD = Int32Array.BYTES_PER_ELEMENT
 const NEEDED_BYTES = RECORD_BYTES + LARGEST_VALUE_BYTES
 /** So much that was read is given back while the host reads on: a worker with large answers finds room meanwhile. */
 const MOST_KEPT_BYTES = 256 * 2 ** 10
+/** Each time that the rest is passed over, a 32nd of the most that was unread is forgotten: bursts may come seldom. */
+const FORGETTING = 5
 
 /** The worker's end. */
 export class ResultWriter {
@@ -67,7 +69,7 @@ export class ResultWriter {
     const mustPass = toEnd < NEEDED_BYTES || startsOver
     if (capacity - unread - (mustPass ? toEnd : 0) < NEEDED_BYTES) return -1
     if (mustPass) {
-      this.#mostUnread >>= 1
+      this.#mostUnread -= this.#mostUnread >> FORGETTING
       const at = (this.#ring.from + offset) / WORD
       this.#words[at + SIZE] = toEnd
       this.#words[at + KIND] = PASS
