@@ -310,7 +310,7 @@ export class Decoder extends ByteReader {
   }
 
   setSparse(array: unknown[], key: string, value: unknown): void {
-    if (!defineField(array, key, value)) this.damaged('a key that no writer writes')
+    if (key === 'length' || !defineField(array, key, value)) this.damaged('a key that no writer writes')
   }
 
   /**

@@ -356,6 +356,19 @@ for (const length of [17, 100, 500, 1000, 1025]) {
   })
 }
 
+for (const [what, length] of [
+  ['no length', 1.5],
+  ['another length', 4],
+] as const) {
+  test(`an array that is told ${what} by a key is damaged`, () => {
+    const { encoder, decoder, memory } = open()
+    const end = encoder.encode(Object.assign([], { second: length }), 0, BYTES)
+    const bytes = Buffer.from(memory)
+    bytes.write('length', bytes.indexOf('second'))
+    assert.throws(() => decoder.decode(0, end), /a key that no writer writes/)
+  })
+}
+
 test('arrays within arrays claim no more room than the message has bytes for', () => {
   const { decoder, memory } = open()
   const bytes = new DataView(memory)
