@@ -28,7 +28,7 @@ export { CorruptMessageError } from './corrupt-message-error.js'
 
 type Fields = Record<string, unknown>
 
-/** Arrays up to this length cost little even when almost all of them is holes. */
+/** Arrays up to this length cost little even when almost all of their elements are holes. */
 const SHORT_ARRAY = 16
 /** An element so far behind the room of an array makes it a table; V8 keeps a row where the gap is shorter than 1024. */
 const FAR_BEHIND = 2048

@@ -1,29 +1,16 @@
 // Exact or declined, one promise at a time; test/codec has the random values and the other thread.
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { Decoder } from './decoder.js'
+import { BYTES, openCodec } from '../../testing/codec-pair.js'
 import { Dictionary } from './dictionary.js'
 import { DECLINED, Encoder, NO_ROOM } from './encoder.js'
 import { KnownShapes } from './known-shapes.js'
 import { LongDecoder } from './long-decoder.js'
 import { LongDraft } from './long-draft.js'
-import * as tags from './tags.js'
-
-const BYTES = 2 ** 18
-
-function open(dictionaryBytes = 4096): { encoder: Encoder; decoder: Decoder; memory: SharedArrayBuffer } {
-  const memory = new SharedArrayBuffer(BYTES)
-  const words = new SharedArrayBuffer(dictionaryBytes)
-  return {
-    memory,
-    encoder: new Encoder(memory, new Dictionary(words, 0, dictionaryBytes)),
-    decoder: new Decoder(memory, new KnownShapes(new Dictionary(words, 0, dictionaryBytes))),
-  }
-}
 
 /** Often enough that the shape is learned, and then that code is made for it. */
 function cross(value: any, times = 20): any {
-  const { encoder, decoder } = open()
+  const { encoder, decoder } = openCodec()
   let copy: unknown
   for (; times > 0; times--) {
     const end = encoder.encode(value, 0, BYTES)
@@ -121,7 +108,7 @@ describe('a value that is accepted', () => {
         return 2
       },
     }
-    const { encoder } = open()
+    const { encoder } = openCodec()
     for (let times = 0; times < 20; times++) {
       calls.length = 0
       assert.ok(encoder.encode(value, 0, BYTES) > 0)
@@ -141,12 +128,12 @@ describe('a value that is accepted', () => {
       })
       return map.set('second', 2)
     }
-    const { encoder, decoder } = open()
+    const { encoder, decoder } = openCodec()
     assert.deepStrictEqual(decoder.decode(0, encoder.encode(create(), 0, BYTES)), structuredClone(create()))
   })
 
   test('lies where the caller says, and nothing around it is touched', () => {
-    const { encoder, decoder, memory } = open()
+    const { encoder, decoder, memory } = openCodec()
     const bytes = new Uint8Array(memory).fill(0xaa)
     const value = { a: 'text', b: [1.5, 2n ** 100n, 'é€'.repeat(100)], c: new Uint8Array(33) }
     const end = encoder.encode(value, 1000, 3000)
@@ -168,7 +155,7 @@ describe('a value that does not fit', () => {
   ]
   for (const [title, value] of values) {
     test(`${title}: there is no room, nothing is written beyond the end, and the next one crosses`, () => {
-      const { encoder, decoder, memory } = open()
+      const { encoder, decoder, memory } = openCodec()
       const bytes = new Uint8Array(memory)
       const size = encoder.encode(value, 0, BYTES)
       for (let to = 0; to < size; to++) {
@@ -184,7 +171,7 @@ describe('a value that does not fit', () => {
 
 describe('a value that is declined', () => {
   test('leaves the encoder and the dictionary as good as they were', () => {
-    const { encoder, decoder } = open()
+    const { encoder, decoder } = openCodec()
     for (let times = 0; times < 20; times++) {
       assert.equal(encoder.encode({ a: { b: 1, c: 2 }, d: () => {} }, 0, BYTES), DECLINED)
       const end = encoder.encode({ a: { b: 1, c: 2 }, d: 3 }, 0, BYTES)
@@ -198,7 +185,7 @@ describe('a value that is declined', () => {
       for (let level = 0; level < depth; level++) value = level % 2 === 0 ? [value] : { a: value }
       return value
     }
-    const { encoder, decoder } = open()
+    const { encoder, decoder } = openCodec()
     let deepest = 0
     for (let depth = 1; depth < 1000; depth++) {
       const end = encoder.encode(nest(depth), 0, BYTES)
@@ -215,11 +202,11 @@ describe('a value that is declined', () => {
         throw new Error('mine')
       },
     }
-    assert.equal(open().encoder.encode(value, 0, BYTES), DECLINED)
+    assert.equal(openCodec().encoder.encode(value, 0, BYTES), DECLINED)
   })
 
   test('is one that a getter submits while another is written; the outer one crosses', () => {
-    const { encoder, decoder } = open()
+    const { encoder, decoder } = openCodec()
     const inner: number[] = []
     const value = {
       a: 'before',
@@ -236,7 +223,7 @@ describe('a value that is declined', () => {
 
   test('is a proxy, and none of its traps runs', () => {
     const handler = new Proxy({}, { get: (_, trap) => assert.fail(`trap ${String(trap)}`) })
-    const { encoder } = open()
+    const { encoder } = openCodec()
     for (const target of [{}, [], new Map(), () => {}]) {
       assert.equal(encoder.encode([new Proxy(target, handler)], 0, BYTES), DECLINED)
     }
@@ -244,14 +231,14 @@ describe('a value that is declined', () => {
 
   test('is an object of another realm', async () => {
     const { runInNewContext } = await import('node:vm')
-    const { encoder } = open()
+    const { encoder } = openCodec()
     for (const text of ['({ a: 1 })', '[1]', 'new Date(0)', 'new Map()', 'new Uint8Array(1)']) {
       assert.equal(encoder.encode(runInNewContext(text), 0, BYTES), DECLINED, text)
     }
   })
 
   test('is a module, and what else has no prototype but slots', async () => {
-    const { encoder } = open()
+    const { encoder } = openCodec()
     assert.equal(encoder.encode(await import('./tags.js'), 0, BYTES), DECLINED)
   })
 })
@@ -289,7 +276,7 @@ test('patched builtins neither see the value nor change it', () => {
     [Object, 'getPrototypeOf'],
   ]
   const clone = structuredClone(value)
-  const { encoder, decoder } = open()
+  const { encoder, decoder } = openCodec()
   const originals = patches.map(([object, key]) => Object.getOwnPropertyDescriptor(object, key)!)
   const seen: string[] = []
   let copy: unknown
@@ -316,7 +303,7 @@ test('patched builtins neither see the value nor change it', () => {
 
 test('keys and setters on Object.prototype change nothing', () => {
   const value = { b: 1, polluted: 2, list: [{ b: 3 }] }
-  const { encoder, decoder } = open()
+  const { encoder, decoder } = openCodec()
   const clone = structuredClone(value)
   const polluting: PropertyDescriptor = { set: () => assert.fail('a setter ran'), configurable: true }
   Object.defineProperty(Object.prototype, 'polluted', polluting)
@@ -332,59 +319,8 @@ test('keys and setters on Object.prototype change nothing', () => {
   }
 })
 
-for (const length of [17, 100, 500, 1000, 1025]) {
-  test(`arrays of ${length} holes take no more memory than their bytes are worth`, () => {
-    const { decoder, memory } = open()
-    const bytes = new DataView(memory)
-    const arrays = 20_000
-    bytes.setUint8(tags.HEADER_BYTES, tags.ARRAY)
-    bytes.setUint32(tags.HEADER_BYTES + 1, arrays, true)
-    let at = tags.HEADER_BYTES + 5
-    for (let count = 0; count < arrays; count++) {
-      bytes.setUint8(at, tags.SPARSE_ARRAY)
-      bytes.setUint32(at + 1, length, true)
-      bytes.setUint8(at + 5, tags.END)
-      at += 6
-    }
-    bytes.setUint32(0, tags.TREE, true)
-    bytes.setUint32(4, at, true)
-    const before = process.memoryUsage().heapUsed
-    const value = decoder.decode(0, at) as unknown[][]
-    const taken = process.memoryUsage().heapUsed - before
-    assert.equal(value[arrays - 1]!.length, length)
-    assert.ok(taken < 600 * at, `${taken} bytes for ${at}`)
-  })
-}
-
-for (const [what, length] of [
-  ['no length', 1.5],
-  ['another length', 4],
-] as const) {
-  test(`an array that is told ${what} by a key is damaged`, () => {
-    const { encoder, decoder, memory } = open()
-    const end = encoder.encode(Object.assign([], { second: length }), 0, BYTES)
-    const bytes = Buffer.from(memory)
-    bytes.write('length', bytes.indexOf('second'))
-    assert.throws(() => decoder.decode(0, end), /a key that no writer writes/)
-  })
-}
-
-test('arrays within arrays claim no more room than the message has bytes for', () => {
-  const { decoder, memory } = open()
-  const bytes = new DataView(memory)
-  bytes.setUint32(0, tags.TREE, true)
-  bytes.setUint32(4, BYTES, true)
-  let at = tags.HEADER_BYTES
-  for (let depth = 0; depth < 100; depth++) {
-    bytes.setUint8(at, tags.ARRAY)
-    bytes.setUint32(at + 1, BYTES / 2, true)
-    at += 5
-  }
-  assert.throws(() => decoder.decode(0, BYTES), /its arrays count beyond its end/)
-})
-
 test('an array is what its elements are, in whatever order kinds of them come', () => {
-  const { encoder, decoder } = open()
+  const { encoder, decoder } = openCodec()
   const kinds: unknown[][] = [
     Array.from({ length: 12 }, (_, index) => index / 3),
     Array.from({ length: 12 }, (_, index) => index),
@@ -422,7 +358,7 @@ for (const index of [1, 2]) {
 }
 
 test('an error that a trap dresses up as a plain object while it is looked at is not taken for one', () => {
-  const { encoder } = open()
+  const { encoder } = openCodec()
   for (let times = 0; times < 20; times++) encoder.encode({ a: 1 }, 0, BYTES)
   const error: any = new RangeError('dressed up')
   const dress = () => {
@@ -434,49 +370,3 @@ test('an error that a trap dresses up as a plain object while it is looked at is
   error.a = 1
   assert.equal(encoder.encode(error, 0, BYTES), DECLINED)
 })
-
-for (const used of [Number.NaN, -1, 41]) {
-  test(`a long message whose chunk is said to have ${used} bytes is damaged`, () => {
-    const { decoder } = open()
-    const chunk = { bytes: new ArrayBuffer(40), used, text: new ArrayBuffer(0), isWide: false }
-    const message = { isGraph: false, buffers: [], big: new Float64Array(0), chunks: [chunk] }
-    assert.throws(() => new LongDecoder(message, decoder.shapes), /a chunk is too short/)
-  })
-}
-
-// Last: from then on the runtime looks for elements on these prototypes, and keeps arrays in other ways.
-for (const [whose, prototype] of [
-  ['objects', Object.prototype],
-  ['arrays', Array.prototype],
-] as const) {
-  test(`elements and setters that all ${whose} inherit change no array`, () => {
-    const values = [
-      ['a', 'b', 'c'],
-      [...new Array(12).keys()],
-      Object.assign(new Array(100), { 1: 'x', 50: 'y' }),
-    ]
-    const clones = values.map(value => structuredClone(value))
-    const { encoder, decoder } = open()
-    const sizes = { chunkBytes: 24, bigBytes: 1, longTextBytes: 1, handedBytes: 8 }
-    const descriptors: PropertyDescriptor[] = [
-      { set: () => assert.fail('a setter ran') },
-      { value: 'inherited', writable: false },
-    ]
-    for (const descriptor of descriptors) {
-      const messages = values.map(value => encoder.encodeLong(value, new LongDraft(sizes))!)
-      for (const index of [1, 99])
-        Object.defineProperty(prototype, index, { ...descriptor, configurable: true })
-      try {
-        for (const [index, value] of values.entries()) {
-          const copy = decoder.decode(0, encoder.encode(value, 0, BYTES)) as object
-          assert.deepEqual(Object.entries(copy), Object.entries(clones[index]!))
-          const long = new LongDecoder(messages[index]!, decoder.shapes)
-          while (!long.readOn(() => true));
-          assert.deepEqual(Object.entries(long.value as object), Object.entries(clones[index]!))
-        }
-      } finally {
-        for (const index of [1, 99]) Reflect.deleteProperty(prototype, index)
-      }
-    }
-  })
-}

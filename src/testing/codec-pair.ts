@@ -1,0 +1,21 @@
+// An encoder and a decoder over one memory, with shapes that both learn.
+import { Decoder } from '../shared/codec/decoder.js'
+import { Dictionary } from '../shared/codec/dictionary.js'
+import { Encoder } from '../shared/codec/encoder.js'
+import { KnownShapes } from '../shared/codec/known-shapes.js'
+
+export const BYTES = 2 ** 18
+
+export function openCodec(dictionaryBytes = 4096): {
+  encoder: Encoder
+  decoder: Decoder
+  memory: SharedArrayBuffer
+} {
+  const memory = new SharedArrayBuffer(BYTES)
+  const words = new SharedArrayBuffer(dictionaryBytes)
+  return {
+    memory,
+    encoder: new Encoder(memory, new Dictionary(words, 0, dictionaryBytes)),
+    decoder: new Decoder(memory, new KnownShapes(new Dictionary(words, 0, dictionaryBytes))),
+  }
+}
