@@ -1,4 +1,6 @@
 // Which road a pool's tasks take.
+import { watchLargeBuffers } from '../../shared/base/allocator.js'
+import { isMainThread } from '../../shared/base/host-builtins.js'
 import { hasSharedMemory } from '../../shared/channel/claims.js'
 import type { BackendKind } from '../backend/backend.js'
 import { HandlerTable } from '../dispatch/handler-table.js'
@@ -27,6 +29,7 @@ export class Transport {
     this.canTakeBack = hasSharedMemory() && settings.backend !== 'process'
     this.name = nameOf(settings.backend, this.reason)
     this.lane = this.reason === null ? new LaneTasks(settings.maxThreads * this.#slotsPerWorker) : null
+    if (this.lane !== null && isMainThread) watchLargeBuffers()
     const { handler } = settings
     if (handler !== null) this.lane?.handlers.push({ handlerId: this.handlers.idOf(handler), handler })
   }

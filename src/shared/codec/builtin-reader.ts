@@ -1,4 +1,6 @@
 // Makes the objects that are neither plain nor arrays.
+
+import { noteLargeBuffer } from '../base/allocator.js'
 import type { Decoder } from './decoder.js'
 import {
   blankBytes,
@@ -74,6 +76,7 @@ export function readBuffer(from: Decoder): ArrayBuffer {
 function copyOf(bytes: Uint8Array): ArrayBuffer {
   const { length } = bytes
   if (length < LONG_COPY) return new Uint8ArrayIntrinsic(bytes).buffer
+  noteLargeBuffer()
   return typedArrayBuffer(copyLong(blankBytes(length), bytes, 0, length)) as ArrayBuffer
 }
 

@@ -1,5 +1,6 @@
 // Writes the objects that are neither plain nor arrays. Each is known by its inner slots, never by what it says of
 // itself, and accepted only under the prototype it was born with: the other side could not tell a subclass.
+import { noteLargeBuffer } from '../base/allocator.js'
 import { UNKNOWN_VALUE } from './byte-writer.js'
 import type { Encoder } from './encoder.js'
 import {
@@ -28,6 +29,7 @@ import {
   isRegExp,
   isSet,
   isStringObject,
+  LONG_COPY,
   MapIntrinsic,
   mapForEach,
   mapSize,
@@ -134,6 +136,7 @@ function writeBuffer(out: Encoder, buffer: ArrayBuffer, prototype: object | null
   // Throws when the buffer is detached.
   const bytes = new Uint8ArrayIntrinsic(buffer)
   if (out.handsOver(bytes)) return
+  if (bytes.length >= LONG_COPY) noteLargeBuffer()
   out.raw(bytes)
 }
 
