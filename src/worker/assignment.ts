@@ -16,6 +16,8 @@ export interface Assignment {
   /** Aborts when this worker is told that the task is cancelled. */
   makeSignal(): AbortSignal
   markLoading(isLoading: boolean): void
+  /** The handler has returned: the task was in time, whenever its answer is given. */
+  markReturned(): void
   succeed(result: unknown): void
   fail(reason: FailureReason, error: PackedThrown, path: string): void
 }

@@ -57,13 +57,15 @@ export class Executor {
     task.markLoading(true)
     try {
       handler = await this.#hooks.load(wanted)
+      task.markLoading(false)
+      // All that waited for the same file have it before one of them runs, and may end this thread.
+      await null
     } catch (failure) {
       task.markLoading(false)
       task.fail('load', pack(failure), '')
       if (hasFailedAgain(wanted)) this.#hooks.onStale()
       return
     }
-    task.markLoading(false)
     if (handler === null) return task.fail('missing', pack(undefined), '')
     this.#handlers.set(task.handlerId, handler)
     // Cancelled while its file was loading: it need not begin.
@@ -78,27 +80,29 @@ export class Executor {
       result = this.#context ? handler(task.payload, new RunningContext(task)) : handler(task.payload)
       promise = isThenable(result) ? Promise.resolve(result) : null
     } catch (thrown) {
-      return this.#afterFlush(() => task.fail('thrown', pack(thrown), ''))
+      return this.#afterFlush(task, () => task.fail('thrown', pack(thrown), ''))
     }
     if (promise === null) {
       const flushed = this.#hooks.flush()
       if (flushed === undefined) task.succeed(result)
-      else this.#after(flushed, () => task.succeed(result))
+      else this.#after(flushed, task, () => task.succeed(result))
     } else {
       promise.then(
-        value => this.#afterFlush(() => task.succeed(value)),
-        thrown => this.#afterFlush(() => task.fail('thrown', pack(thrown), '')),
+        value => this.#afterFlush(task, () => task.succeed(value)),
+        thrown => this.#afterFlush(task, () => task.fail('thrown', pack(thrown), '')),
       )
     }
   }
 
-  #afterFlush(answer: () => void): void {
+  #afterFlush(task: Assignment, answer: () => void): void {
     const flushed = this.#hooks.flush()
     if (flushed === undefined) answer()
-    else this.#after(flushed, answer)
+    else this.#after(flushed, task, answer)
   }
 
-  #after(flushed: Promise<unknown>, answer: () => void): void {
+  /** A host that is busy, and so does not take in what was printed, may not blame the task for that. */
+  #after(flushed: Promise<unknown>, task: Assignment, answer: () => void): void {
+    task.markReturned()
     const once = () => {
       if (this.#unsent.delete(once)) answer()
     }

@@ -23,6 +23,7 @@ export function serveInline(order: StartOrder, onEnd: () => void): InlineWorker 
   const book: SlotBook = {
     claim: (slot, taskId) => !isEnding && shared.claim(slot, taskId),
     markLoading: (slot, isLoading) => shared.markLoading(slot, isLoading),
+    markReturned: slot => shared.markReturned(slot),
     isCancelled: (slot, taskId) => shared.isCancelled(slot, taskId),
     canBeTakenBack: () => shared.canBeTakenBack(),
     maySpin: () => false,
@@ -48,6 +49,7 @@ export function serveInline(order: StartOrder, onEnd: () => void): InlineWorker 
   return {
     end(onQuiet) {
       isEnding = true
+      intake?.close()
       port.close()
       whenQuiet = () => {
         letGo()

@@ -2,7 +2,7 @@
 // declines. What this worker holds is counted here, for the host to see.
 import type { MessagePort } from 'node:worker_threads'
 import { DECLINED, type Encoder, NO_ROOM } from '../shared/codec/encoder.js'
-import { memoryOf } from '../shared/codec/long-message.js'
+import { type LongMessage, memoryOf } from '../shared/codec/long-message.js'
 import type { PackedThrown } from '../shared/errors/remote-error.js'
 import { DeskWords } from '../shared/lane/desk.js'
 import { HostBell } from '../shared/lane/doorbell.js'
@@ -79,14 +79,27 @@ export class LaneAnswers {
     this.#tickets.markLoading(task.ticket, this.#workerId, isLoading)
   }
 
+  /** Its answer is under way from now on. One that was cancelled before is found out when it is given. */
+  markReturned(task: LaneAssignment): void {
+    if (this.#tickets.answer(task.ticket, this.#workerId)) task.state = 'answered'
+  }
+
+  /** A result is written before it is the answer: getters of the user's run meanwhile, as long as they like. */
   succeed(task: LaneAssignment, result: unknown): void {
     const runMs = this.#runMsOf(task)
-    if (!this.#mayAnswer(task)) return
     if (isInt(result)) {
-      if (this.#ring.reserve() >= 0) return this.#publish(INT_VALUE, task, result, runMs)
-    } else if (!isMoved(result)) {
-      const end = this.#write(BYTES, task, result, runMs)
-      if (end >= 0 || (end === NO_ROOM && this.#sendLong(task, result, runMs))) return
+      const hasRoom = this.#ring.reserve() >= 0
+      if (!this.#mayAnswer(task)) return
+      if (hasRoom) return this.#publish(INT_VALUE, task, result, runMs)
+    } else if (isMoved(result)) {
+      if (!this.#mayAnswer(task)) return
+    } else {
+      const from = this.#ring.reserve()
+      const end = from < 0 ? DECLINED : this.#encoder.encode(result, from, from + LARGEST_VALUE_BYTES)
+      const long = end === NO_ROOM ? this.#encoder.encodeLong(result) : null
+      if (!this.#mayAnswer(task)) return
+      if (end >= 0) return this.#publish(BYTES, task, end - from, runMs)
+      if (long !== null) return this.#sendLong(task, long, runMs)
     }
     const unsendable = sendResult(this.#port, this.#nextSent(task, runMs), result)
     if (unsendable === null) return this.#onAnswered()
@@ -109,7 +122,9 @@ export class LaneAnswers {
     path: string,
     runMs: number,
   ): void {
-    if (this.#write(FAILURE, task, [reason, error, path], runMs) >= 0) return
+    const from = this.#ring.reserve()
+    const end = from < 0 ? -1 : this.#encoder.encode([reason, error, path], from, from + LARGEST_VALUE_BYTES)
+    if (end >= 0) return this.#publish(FAILURE, task, end - from, runMs)
     sendFailure(this.#port, this.#nextSent(task, runMs), reason, error, path)
     this.#onAnswered()
   }
@@ -119,20 +134,8 @@ export class LaneAnswers {
     return this.answeredAt - startedAt
   }
 
-  /** Where the value ends that went into the ring; else why it did not: DECLINED, where the ring is full too, or NO_ROOM. */
-  #write(kind: RecordKind, task: LaneAssignment, value: unknown, runMs: number): number {
-    const from = this.#ring.reserve()
-    if (from < 0) return DECLINED
-    const end = this.#encoder.encode(value, from, from + LARGEST_VALUE_BYTES)
-    if (end < 0) return end
-    this.#publish(kind, task, kind === INT_VALUE ? (value as number) : end - from, runMs)
-    return end
-  }
-
-  /** Too large for the ring: in a form that the host can read in slices. False when the codec declines. */
-  #sendLong(task: LaneAssignment, result: unknown, runMs: number): boolean {
-    const message = this.#encoder.encodeLong(result)
-    if (message === null) return false
+  /** Too large for the ring: in a form that the host can read in slices. */
+  #sendLong(task: LaneAssignment, message: LongMessage, runMs: number): void {
     const answer: ToHost = {
       kind: 'done',
       ...this.#nextSent(task, runMs),
@@ -141,7 +144,6 @@ export class LaneAnswers {
     }
     this.#port.postMessage(answer, memoryOf(message))
     this.#onAnswered()
-    return true
   }
 
   #publish(kind: RecordKind, task: LaneAssignment, value: number, runMs: number): void {
@@ -159,7 +161,7 @@ export class LaneAnswers {
 
   /** False when the task was cancelled: nobody wants to know, and the host is told that its handler has ended. */
   #mayAnswer(task: LaneAssignment): boolean {
-    const mayAnswer = this.#tickets.answer(task.ticket, this.#workerId)
+    const mayAnswer = task.state === 'answered' || this.#tickets.answer(task.ticket, this.#workerId)
     task.state = mayAnswer ? 'answered' : 'ended'
     this.cancellations.forget(task.taskId)
     if (!mayAnswer) {

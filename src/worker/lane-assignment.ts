@@ -50,6 +50,10 @@ export class LaneAssignment implements Assignment {
     this.#answers.markLoading(this, isLoading)
   }
 
+  markReturned(): void {
+    this.#answers.markReturned(this)
+  }
+
   succeed(result: unknown): void {
     this.#answers.succeed(this, result)
   }

@@ -59,6 +59,10 @@ export class MeasuredAssignment implements Assignment {
     this.#task.markLoading(isLoading)
   }
 
+  markReturned(): void {
+    this.#task.markReturned()
+  }
+
   succeed(result: unknown): void {
     this.#answer(() => this.#task.succeed(result))
   }

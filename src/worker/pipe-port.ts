@@ -10,6 +10,7 @@ import {
   HEAD_BYTES,
   LOADED,
   LOADING,
+  RETURNED,
   writeHead,
 } from '../shared/channel/frames.js'
 import { packMessage, unpackMessage } from '../shared/channel/process-values.js'
@@ -19,6 +20,8 @@ import type { SlotBook } from './slot-book.js'
 
 /** What one write of the system takes for sure. */
 const LARGEST_PIECE_BYTES = 2 ** 26
+/** What a host is sure to read in one turn. */
+const ONE_READ_BYTES = 2 ** 15
 
 export interface PipePortListener {
   onOrder(order: ProcessOrder): void
@@ -38,7 +41,11 @@ export class PipePort implements HostPort, SlotBook {
   constructor(readFd: number, writeFd: number, listener: PipePortListener) {
     this.#writeFd = writeFd
     this.#listener = listener
-    const reader = new FrameReader({ onValue: bytes => this.#receive(bytes), onControl() {} })
+    const reader = new FrameReader({
+      onValue: bytes => this.#receive(bytes),
+      onControl() {},
+      onGarbage: () => listener.onEnd(),
+    })
     const input = new Socket({ fd: readFd, readable: true, writable: false })
     input.on('data', piece => reader.push(piece))
     input.on('error', () => {})
@@ -47,7 +54,10 @@ export class PipePort implements HostPort, SlotBook {
 
   postMessage(message: ToHost, transferList?: readonly TransferItem[]): void {
     invariant(message !== 'bell', 'the lane does not reach into this process')
-    this.#write(packMessage(message, transferList))
+    const frame = packMessage(message, transferList)
+    // A host that was busy finds the beginning of it, and must know that the task was in time.
+    if (frame.length > ONE_READ_BYTES && message.kind === 'done') this.#tell(RETURNED, message.slot)
+    this.#write(frame)
   }
 
   on(event: 'message', listener: (message: ToWorker) => void): void
@@ -68,6 +78,9 @@ export class PipePort implements HostPort, SlotBook {
   markLoading(slot: number, isLoading: boolean): void {
     this.#tell(isLoading ? LOADING : LOADED, slot)
   }
+
+  /** What a process prints waits for nobody. */
+  markReturned(): void {}
 
   isCancelled(): boolean {
     return false

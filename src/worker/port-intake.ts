@@ -112,6 +112,13 @@ export class PortIntake implements Intake {
 
   stopTaking(): void {}
 
+  /** No message comes any more: what waits is not begun, nor waited for. */
+  close(): void {
+    this.#isOpen = false
+    this.#waiting.length = 0
+    this.#turn?.cancel()
+  }
+
   get isBusy(): boolean {
     return this.#running.size > 0
   }
@@ -187,6 +194,10 @@ class PortAssignment implements Assignment {
 
   markLoading(isLoading: boolean): void {
     this.#intake.book.markLoading(this.#slot, isLoading)
+  }
+
+  markReturned(): void {
+    this.#intake.book.markReturned(this.#slot)
   }
 
   succeed(result: unknown): void {

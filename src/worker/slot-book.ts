@@ -6,6 +6,7 @@ import {
   claim,
   isCancelled,
   markLoading,
+  markReturned,
   maySpin,
   noteBegin,
   postCount,
@@ -19,6 +20,8 @@ export interface SlotBook {
   /** True when the task is now this worker's to run. */
   claim(slot: number, taskId: number): boolean
   markLoading(slot: number, isLoading: boolean): void
+  /** The handler of the slot's task has returned; its answer waits for what it printed. */
+  markReturned(slot: number): void
   /** Has the host written that nobody wants its answer? Where nothing is shared, only a message tells. */
   isCancelled(slot: number, taskId: number): boolean
   /** Will the host take back what the worker does not begin? */
@@ -48,6 +51,10 @@ export class SharedSlotBook implements SlotBook {
 
   markLoading(slot: number, isLoading: boolean): void {
     markLoading(this.#claims, slot, isLoading)
+  }
+
+  markReturned(slot: number): void {
+    markReturned(this.#claims, slot)
   }
 
   isCancelled(slot: number, taskId: number): boolean {

@@ -139,6 +139,16 @@ test("what does not fit the user's schema is answered like what does not fit Fas
   }
 })
 
+test('what a reviver throws is told in its own words', async t => {
+  for (const threshold of [0, Number.POSITIVE_INFINITY]) {
+    const port = await start(t, {}, fastifyJson({ pool, threshold, module, reviver: 'lucky' }))
+    const { status, body } = await send(port, { headers: json, body: '{"a":13}' })
+    assert.deepEqual([status, JSON.parse(body).message], [400, '13 is not lucky'])
+    const blamed = await send(port, { headers: json, body: '{"a":14}' })
+    assert.deepEqual([blamed.status, JSON.parse(blamed.body).code], [422, 'E_FOURTEEN'])
+  }
+})
+
 test('inject() gets what a socket gets', async t => {
   const app = Fastify()
   await app.register(fastifyJson({ pool, threshold: 0 }))

@@ -31,6 +31,22 @@ export const schema = {
 
 export const dates = (_key, value) => (/^\d{4}-\d\d-\d\dT/.test(value) ? new Date(value) : value)
 
+/** Refuses 13, and says whose fault it is for 14. */
+export function lucky(_key, value) {
+  if (value === 13) throw new RangeError('13 is not lucky')
+  if (value === 14) throw Object.assign(new RangeError('nor is 14'), { status: 422, code: 'E_FOURTEEN' })
+  return value
+}
+
+/** What nests as deep as it came, what nests in a `Map`, and what looks deep and is not. */
+export const whole = value => value
+export const mapped = value => new Map([['value', value]])
+export function braided() {
+  let braid = []
+  for (let strand = 0; strand < 100; strand++) braid = [braid, braid]
+  return { isBraided: braid[0] === braid[1] }
+}
+
 export function throwing() {
   throw Object.assign(new RangeError('too many'), { status: 409 })
 }

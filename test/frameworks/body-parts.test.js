@@ -19,6 +19,12 @@ const module = new URL('./body-functions.js', import.meta.url)
 const headers = { 'content-type': 'application/json' }
 const linesHeaders = { 'content-type': 'application/x-ndjson' }
 
+function depth(value) {
+  let levels = 0
+  for (; Array.isArray(value); value = value[0]) levels++
+  return levels
+}
+
 /** Answers with the body, or with what an error says. */
 async function serve(t, parser) {
   const app = express()
@@ -89,6 +95,41 @@ for (const [place, threshold] of [
       assert.deepEqual(body, { at: new Date('2026-11-21T00:00:00Z') })
     })
 
+    test('what a reviver throws is the fault of the body, unless it says otherwise', async t => {
+      for (const [reader, type, lines] of [
+        [json, 'application/json', ''],
+        [ndjson, 'application/x-ndjson', '1\n'],
+      ]) {
+        const ask = await serve(t, reader({ pool, threshold, module, reviver: 'lucky' }))
+        const refused = await ask(`${lines}{"a":13}`, { 'content-type': type })
+        assert.deepEqual(refused, { status: 400, type: 'entity.parse.failed', message: '13 is not lucky' })
+        const blamed = await ask(`${lines}{"a":14}`, { 'content-type': type })
+        assert.deepEqual(blamed, { status: 422, message: 'nor is 14' })
+      }
+    })
+
+    test('what select returns may nest as deep as what came, and may share its parts', async t => {
+      const deep = `${'['.repeat(20_000)}${']'.repeat(20_000)}`
+      for (const [select, depthOf] of [
+        ['whole', depth],
+        ['mapped', body => depth(body.get('value'))],
+      ]) {
+        const read = jsonReader({ pool, threshold, module, select })
+        let found
+        const port = await listen(
+          t,
+          createServer(async (request, response) => {
+            found = await read(request).then(depthOf, error => error)
+            response.end()
+          }),
+        )
+        await send(port, { headers, body: deep })
+        assert.equal(found, 20_000)
+      }
+      const ask = await serve(t, json({ pool, threshold, module, select: 'braided' }))
+      assert.deepEqual(await ask('[]'), { status: 200, body: { isBraided: true } })
+    })
+
     test('maxDepth is the last that is accepted', async t => {
       const ask = await serve(t, json({ pool, threshold, maxDepth: 3 }))
       assert.equal((await ask('{"[[[[":[{}],"}":"\\"[[["}')).status, 200)
@@ -121,6 +162,10 @@ for (const [place, threshold] of [
       const bad = await ask('1\n\n{"a":\n3', linesHeaders)
       assert.deepEqual([bad.status, bad.type, bad.line], [400, 'entity.parse.failed', 3])
       assert.match(bad.message, /^Line 3: /)
+      const shallow = await serve(t, ndjson({ pool, threshold, maxDepth: 2 }))
+      const open = await shallow('{"a":1\n{"a":1\n{"a":1', linesHeaders)
+      assert.deepEqual([open.type, open.line], ['entity.parse.failed', 1])
+      assert.equal((await shallow('[[]]\n[[]]\n[[[]]]', linesHeaders)).type, 'entity.too.deep')
       const refusing = await serve(t, ndjson({ pool, threshold, onProtoPoisoning: 'error' }))
       const poisoned = await refusing('1\n{"a":{"__proto__":2}}', linesHeaders)
       assert.deepEqual([poisoned.status, poisoned.line], [400, 2])
@@ -129,6 +174,38 @@ for (const [place, threshold] of [
       const many = await ask('1\n2\n3\n4', linesHeaders)
       assert.deepEqual([many.status, many.type, many.limit], [413, 'lines.too.many', 3])
     })
+  })
+}
+
+test('a validator that checks several values in one turn keeps their reasons apart', async t => {
+  const several = new Pool({ minThreads: 1, maxThreads: 1, concurrentTasksPerWorker: 8 })
+  t.after(() => several.close())
+  const ask = await serve(t, json({ pool: several, threshold: 0, module, validate: 'compiled' }))
+  const wrong = Array.from({ length: 8 }, (_, index) => [...Array(index).fill(0), 'x'])
+  const answers = await Promise.all(wrong.map(items => ask(JSON.stringify({ items }))))
+  assert.deepEqual(
+    answers.map(({ issues }) => issues[0].instancePath),
+    wrong.map((_, index) => `/items/${index}`),
+  )
+})
+
+for (const threshold of [0, Number.POSITIVE_INFINITY]) {
+  test(`the error of a body that is no JSON may be changed as body-parser's may, threshold ${threshold}`, async t => {
+    const app = express()
+    app.use(json({ pool, threshold, maxDepth: 9 }))
+    app.use((error, _request, response, _next) => {
+      const { body } = error
+      error.body = '[hidden]'
+      response.status(error.status).json([body, error.body, Object.keys(error).includes('body')])
+    })
+    const port = await listen(t, createServer(app))
+    const answer = await send(port, { headers, body: '{"a":' })
+    assert.deepEqual([answer.status, JSON.parse(answer.body)], [400, ['{"a":', '[hidden]', true]])
+  })
+
+  test(`a verify that is false is none, threshold ${threshold}`, async t => {
+    const ask = await serve(t, json({ pool, threshold, verify: false }))
+    assert.deepEqual(await ask('[1]'), { status: 200, body: [1] })
   })
 }
 
@@ -193,6 +270,7 @@ describe('what is no option is refused at once, in words', () => {
     [{ threshold: '1mb' }, 'threshold', /got '1mb'/],
     [{ pool: {} }, 'pool', /must be a Pool; got an object/],
     [{ strict: 1 }, 'strict', /must be true or false; got 1/],
+    [{ verify: 'x' }, 'verify', /must be a function; got 'x'/],
     [{ reviver: () => {} }, 'reviver', /functions do not cross to a worker; got a function/],
     [{ select: 'x' }, 'module', /The option 'select' names an export of 'module', which is missing/],
     [{ module }, 'module', /needs at least one of validate, select, reviver/],
@@ -204,7 +282,17 @@ describe('what is no option is refused at once, in words', () => {
     test(message.source.slice(0, 40), () => {
       const refusal = { name: 'InvalidOptionError', code: 'ERR_LIDO_INVALID_OPTION', option, message }
       assert.throws(() => json(options), refusal)
-      if (!('strict' in options)) assert.throws(() => fastifyJson(options), refusal)
+      if (!('strict' in options || 'verify' in options)) assert.throws(() => fastifyJson(options), refusal)
+    })
+  }
+
+  for (const bodyLimit of ['20mb', 0, -1, 1.5, Number.NaN, null]) {
+    test(`a bodyLimit of ${bodyLimit}`, () => {
+      const refusal = {
+        option: 'bodyLimit',
+        message: /must be an integer above 0, in bytes, or Infinity; got/,
+      }
+      assert.throws(() => fastifyJson({ bodyLimit }), refusal)
     })
   }
 

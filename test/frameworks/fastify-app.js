@@ -3,7 +3,8 @@ import Fastify from 'fastify'
 import fastifyPool from 'lido/fastify'
 import { work } from './held.js'
 
-export const oneWorker = { filename: work, minThreads: 1, maxThreads: 1 }
+// A handler of a cancelled task has all the time it takes to say so.
+export const oneWorker = { filename: work, minThreads: 1, maxThreads: 1, cancelGrace: Infinity }
 
 /** Unlistened; `routes` are added after the pool. */
 export async function openApp(t, options = oneWorker, routes = () => {}, server = {}) {

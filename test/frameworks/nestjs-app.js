@@ -5,7 +5,8 @@ import { NestFactory } from '@nestjs/core'
 import { getPoolToken } from 'lido/nestjs'
 import { work } from './held.js'
 
-export const oneWorker = { filename: work, minThreads: 1, maxThreads: 1 }
+// A handler of a cancelled task has all the time it takes to say so.
+export const oneWorker = { filename: work, minThreads: 1, maxThreads: 1, cancelGrace: Infinity }
 
 /** A controller of these routes, `{ path: handler }`; `parameters` decorate those of every handler, in order. */
 export function controllerOf(routes, dependencies, parameters = [], method = Get) {

@@ -79,6 +79,12 @@ describe('a registration', limit, () => {
     const feature = () => moduleOf({ imports: [PoolModule.forFeature({ ...oneWorker, as: 'images' })] })
     const named = await rejection(openNest(t, { imports: [feature(), feature()] }))
     assert.match(named.message, /The pool 'images' has already been registered\. .*export PoolModule/)
+    const inOne = () => PoolModule.forFeature({ ...oneWorker, as: 'images' }, { ...oneWorker, as: 'images' })
+    assert.throws(inOne, { option: 'as', message: /The pool 'images' has already been registered/ })
+  })
+
+  test('that a test put a stand-in for is closed without it', async () => {
+    await new PoolModule([{ run: async () => 42 }]).onApplicationShutdown()
   })
 
   test('with a wrong option is refused by its name, at once or when the program starts', async t => {

@@ -1,6 +1,7 @@
 // A plan carried out: from the bytes of a body to its value, or to what is wrong with it. The same in a worker and in place.
-import { isTextDeeper, isValueDeeper } from './depth.js'
+import { isGraphDeeper, isTextDeeper, isValueDeeper } from './depth.js'
 import { type BodyFunctions, loadFunctions } from './functions.js'
+import { Interruption, interrupting } from './interruption.js'
 import { parseBody, type Reviver } from './json-text.js'
 import { LineError, parseLines } from './lines.js'
 import type { Plan, WorkerOutcome } from './plan.js'
@@ -9,7 +10,7 @@ import { textOf } from './text.js'
 
 /**
  * @param carriedDepth how deep a value may nest to cross to where it is wanted
- * Rejects with what the user's functions threw.
+ * Rejects with what the user's functions threw. They are called anew where the answer is that it is `notCarried`.
  */
 export async function carryOut(bytes: Uint8Array, plan: Plan, carriedDepth: number): Promise<WorkerOutcome> {
   const functions = plan.functions === null ? null : await loadFunctions(plan.functions)
@@ -21,9 +22,10 @@ export async function carryOut(bytes: Uint8Array, plan: Plan, carriedDepth: numb
     if (validated.issues !== null) return { kind: 'invalid', issues: validated.issues }
     value = validated.value
   }
-  return functions.select === null
-    ? { kind: 'value', value }
-    : { kind: 'value', value: await functions.select(value) }
+  if (functions.select === null) return { kind: 'value', value }
+  const selected = await functions.select(value)
+  const isCarried = carriedDepth === Number.POSITIVE_INFINITY || !isGraphDeeper(carriedDepth, selected)
+  return isCarried ? { kind: 'value', value: selected } : { kind: 'notCarried', bytes }
 }
 
 function parse(
@@ -33,7 +35,7 @@ function parse(
   carriedDepth: number,
 ): WorkerOutcome {
   const text = textOf(bytes, plan.charset, plan.charsets)
-  if (isTextDeeper(plan.maxDepth, text)) return { kind: 'tooDeep' }
+  if (plan.format === 'json' && isTextDeeper(plan.maxDepth, text)) return { kind: 'tooDeep' }
   try {
     const found = parsed(text, plan, functions?.reviver ?? null)
     if (found === null) return { kind: 'tooManyLines' }
@@ -44,19 +46,39 @@ function parse(
       ? { kind: 'notCarried', bytes }
       : { kind: 'value', value }
   } catch (problem) {
-    // Also what a reviver throws: body-parser answers it like a text that is no JSON.
+    if (problem instanceof Interruption) {
+      if (problem.thrown === null) return { kind: 'tooDeep' }
+      throw blamedOnBody(problem.thrown.value)
+    }
     const line = problem instanceof LineError ? problem.line : 0
     const message = problem instanceof Error ? problem.message : String(problem)
     return { kind: 'malformed', message, line, bytes }
   }
 }
 
-function parsed(text: string, plan: Plan, reviver: Reviver | null): { value: unknown } | null {
+/** A reviver refuses what it is given, unless it says whose fault it was: so body-parser has it. */
+function blamedOnBody(thrown: unknown): unknown {
+  if (
+    thrown instanceof Error &&
+    !('status' in thrown) &&
+    !('statusCode' in thrown) &&
+    Object.isExtensible(thrown)
+  )
+    Object.assign(thrown, { expose: true, statusCode: 400, status: 400, type: 'entity.parse.failed' })
+  return thrown
+}
+
+function parsed(text: string, plan: Plan, given: Reviver | null): { value: unknown } | null {
+  const reviver = given === null ? null : interrupting(given)
   const checked = isSuspect(text, plan)
     ? (value: unknown) => withoutPoison(value, plan)
     : (value: unknown) => value
   if (plan.format === 'json') return { value: checked(parseBody(text, plan, reviver)) }
-  const parse = (line: string) => checked(JSON.parse(line, reviver ?? undefined))
+  const parse = (line: string) => {
+    // Each by itself: what one leaves open is not the depth of the next.
+    if (isTextDeeper(plan.maxDepth, line)) throw new Interruption(null)
+    return checked(JSON.parse(line, reviver ?? undefined))
+  }
   const values = parseLines(text, plan.maxLines, parse)
   return values === null ? null : { value: values }
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { isTextDeeper, isValueDeeper } from './depth.js'
+import { isGraphDeeper, isTextDeeper, isValueDeeper } from './depth.js'
 
 const cases: [text: string, depth: number][] = [
   ['1', 0],
@@ -26,6 +26,19 @@ for (const [text, depth] of cases) {
 test('a text that ends inside a string or behind a backslash has an end', () => {
   for (const text of ['["', '["\\', '["\\"', '{{{{'])
     assert.equal(isTextDeeper(3, text.padEnd(8)), text === '{{{{')
+})
+
+test('parts that are shared are looked at once, and count where they are met first', () => {
+  let braid: unknown[] = []
+  for (let strand = 0; strand < 100; strand++) braid = [braid, braid]
+  assert.equal(isGraphDeeper(101, braid), false)
+  assert.equal(isGraphDeeper(100, braid), true)
+  const circle: unknown[] = []
+  circle.push(circle)
+  assert.equal(isGraphDeeper(1, circle), false)
+  const nested = new Map([[{ a: [] }, new Set([[1]])]])
+  assert.equal(isGraphDeeper(3, nested), false)
+  assert.equal(isGraphDeeper(2, nested), true)
 })
 
 test('a value with a circle in it is deep', () => {

@@ -35,6 +35,28 @@ function endOfString(text: string, start: number): number {
   return at
 }
 
+/**
+ * The same for what a function returned, where parts may be shared or lie in a circle: each counts where it is met first, as
+ * when it is sent.
+ */
+export function isGraphDeeper(most: number, value: unknown, seen = new Set<object>()): boolean {
+  if (value === null || typeof value !== 'object' || seen.has(value)) return false
+  if (most === 0) return true
+  seen.add(value)
+  const isDeeper = (part: unknown) => isGraphDeeper(most - 1, part, seen)
+  if (Array.isArray(value) || value instanceof Set) {
+    for (const item of value) if (isDeeper(item)) return true
+    return false
+  }
+  if (value instanceof Map) {
+    for (const [key, item] of value) if (isDeeper(key) || isDeeper(item)) return true
+    return false
+  }
+  if (ArrayBuffer.isView(value)) return false
+  for (const key of Object.keys(value)) if (isDeeper((value as Record<string, unknown>)[key])) return true
+  return false
+}
+
 /** Looks no deeper than `most`, so also a value with a circle in it has an end. */
 export function isValueDeeper(most: number, value: unknown): boolean {
   if (value === null || typeof value !== 'object') return false

@@ -7,6 +7,7 @@ import {
   ownOptions,
   type ParseOptions,
   parseOptionNames,
+  resolveBodyLimit,
   resolveParsing,
   type Settings,
 } from './options.js'
@@ -61,7 +62,8 @@ function pluginOf(
   format: Plan['format'],
   otherwise: string | string[],
 ): FastifyBodyPlugin {
-  const { bodyLimit, contentType = otherwise } = options
+  const { contentType = otherwise } = options
+  const bodyLimit = resolveBodyLimit(options)
   // What is wrong with the options is told where they are given.
   resolveParsing(options, format)
   const plugin: FastifyBodyPlugin = (instance, _options, done) => {

@@ -41,9 +41,12 @@ function validatorOf(namespace: object, name: string, module: string): BodyFunct
   }
   const check: Check = functionOf(namespace, name, module)
   return async value => {
-    const verdict = await check(value)
+    const answer = check(value)
+    // Compiled schemas answer `false` and keep the reasons beside the function, until they check the next value: what they
+    // have to say is read in the same turn.
+    if (answer === false) return { issues: check.errors ?? [], value }
+    const verdict = await answer
     if (verdict === undefined || verdict === null || verdict === true) return { issues: null, value }
-    // Compiled schemas answer `false` and keep the reasons beside the function.
     return { issues: verdict === false ? (check.errors ?? []) : verdict, value }
   }
 }

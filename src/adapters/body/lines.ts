@@ -1,4 +1,5 @@
 // A text of many JSON values, one on each line, to the array of them. Blank lines count as lines and hold no value.
+import { Interruption } from './interruption.js'
 import { isBlank } from './json-text.js'
 
 export class LineError extends SyntaxError {
@@ -11,7 +12,7 @@ export class LineError extends SyntaxError {
   }
 }
 
-/** Returns `null` when there are more than `maxLines` values. Throws a `LineError` for what `parse` throws. */
+/** Returns `null` when there are more than `maxLines` values. Throws a `LineError` for what `parse` throws, but for an `Interruption`. */
 export function parseLines(
   text: string,
   maxLines: number,
@@ -31,6 +32,7 @@ export function parseLines(
     try {
       values.push(parse(content))
     } catch (problem) {
+      if (problem instanceof Interruption) throw problem
       throw new LineError(line, problem instanceof Error ? problem.message : String(problem))
     }
   }

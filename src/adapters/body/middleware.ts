@@ -14,6 +14,7 @@ import {
   readOptionNames,
   resolveParsing,
   type Settings,
+  verifierOf,
 } from './options.js'
 import { PoolOfReader } from './own-pool.js'
 import { findBodyParser, type Middleware, type Next } from './peer.js'
@@ -57,7 +58,8 @@ class Taken extends Error {
   }
 }
 
-function build({ limit, inflate, type, verify }: ReadOptions, settings: Settings): BodyMiddleware {
+function build({ limit, inflate, type, ...given }: ReadOptions, settings: Settings): BodyMiddleware {
+  const verify = verifierOf(given)
   const { threshold, isSpecial, plan } = settings
   const { bodyParser, charsets } = findBodyParser()
   const holder = new PoolOfReader(settings.pool)
@@ -77,7 +79,7 @@ function build({ limit, inflate, type, verify }: ReadOptions, settings: Settings
     const isLarge = bytes.length >= threshold
     // A program's own `verify` may have kept the bytes, as for a signature that is looked at later.
     const outcome = isLarge
-      ? await parseInPool(holder, request, bytes, own, verify !== undefined)
+      ? await parseInPool(holder, request, bytes, own, verify !== null)
       : await parseInPlace(bytes, own)
     return bodyOf(outcome, own)
   }

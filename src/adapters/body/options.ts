@@ -27,6 +27,14 @@ export interface ParseOptions {
   reviver?: string | undefined
 }
 
+/** Looks at a body before it is parsed; when it throws, the answer is 403. */
+export type Verifier = (
+  request: IncomingMessage,
+  response: ServerResponse,
+  bytes: Buffer,
+  charset: string,
+) => void
+
 /** What body-parser reads by; see there. */
 export interface ReadOptions {
   /** Bytes, or a text as `'10mb'`, of the body after decompression. Default `'100kb'`. */
@@ -35,10 +43,7 @@ export interface ReadOptions {
   inflate?: boolean | undefined
   /** Which content types are read. */
   type?: string | string[] | ((request: IncomingMessage) => unknown) | undefined
-  /** Is called with each body before it is parsed; when it throws, the answer is 403. */
-  verify?:
-    | ((request: IncomingMessage, response: ServerResponse, bytes: Buffer, charset: string) => void)
-    | undefined
+  verify?: Verifier | false | undefined
 }
 
 export interface JsonOptions extends ParseOptions, ReadOptions {
@@ -126,6 +131,19 @@ export function resolveParsing(
     isSpecial:
       format === 'lines' || plan.maxDepth < Number.POSITIVE_INFINITY || !isPlain || plan.functions !== null,
   }
+}
+
+/** As in body-parser, what is falsy is none. Throws `InvalidOptionError`. */
+export function verifierOf({ verify }: ReadOptions): Verifier | null {
+  if (!verify) return null
+  return typeof verify === 'function' ? verify : refuse('verify', verify, 'a function')
+}
+
+/** Fastify's parsers take any limit, and one that is no number for none. Throws `InvalidOptionError`. */
+export function resolveBodyLimit({ bodyLimit }: { bodyLimit?: number | undefined }): number | undefined {
+  if (bodyLimit === undefined || bodyLimit === Number.POSITIVE_INFINITY) return bodyLimit
+  if (Number.isInteger(bodyLimit) && bodyLimit > 0) return bodyLimit
+  return refuse('bodyLimit', bodyLimit, 'an integer above 0, in bytes, or Infinity')
 }
 
 function resolveFunctions(options: ParseOptions): FunctionNames | null {

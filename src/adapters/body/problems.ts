@@ -27,10 +27,12 @@ export function httpProblem<Fields extends object>(
   return Object.assign(error, common, fields) as unknown as HttpProblem & Fields
 }
 
-/** The text is no JSON. `body` is what was read, made only when somebody asks. */
+/** The text is no JSON. `body` is what was read, made only when somebody asks; like body-parser's it may be set. */
 export function malformed(message: string, line: number, readBody: () => string): HttpProblem {
   const problem = httpProblem(new SyntaxError(message), 400, 'entity.parse.failed', line > 0 ? { line } : {})
-  return Object.defineProperty(problem, 'body', { get: readBody, enumerable: true, configurable: true })
+  const set = (value: unknown) =>
+    Object.defineProperty(problem, 'body', { value, writable: true, enumerable: true, configurable: true })
+  return Object.defineProperty(problem, 'body', { get: readBody, set, enumerable: true, configurable: true })
 }
 
 export function tooDeep(maxDepth: number): HttpProblem {

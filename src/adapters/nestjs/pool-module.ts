@@ -40,6 +40,9 @@ export class PoolModule implements OnApplicationShutdown {
   /** Pools with names, for the module that imports this one; to share one, export `PoolModule` from there. */
   static forFeature(...pools: PoolFeatureOptions[]): DynamicModule {
     const named = pools.map(splitFeature)
+    named.forEach(({ as }, index) => {
+      if (named.findIndex(other => other.as === as) < index) throw registeredTwice(as)
+    })
     return poolModule(
       named.map(({ as, options }) => poolProvider(as, [], () => options)),
       named.map(({ as }) => as),
@@ -48,7 +51,8 @@ export class PoolModule implements OnApplicationShutdown {
 
   /** The server takes no more requests by now, and has answered those it took; what they left in the pools is finished. */
   async onApplicationShutdown(): Promise<void> {
-    await Promise.all(this.#pools.map(pool => pool.close()))
+    // A stand-in, put there by `overrideProvider()`, need not have it.
+    await Promise.all(this.#pools.map(pool => pool.close?.()))
   }
 }
 
@@ -102,7 +106,10 @@ function refuseSecond(name: string, modules: ModulesContainer): void {
   const owners = [...modules.values()].filter(
     module => module.metatype === PoolModule && module.providers.has(token),
   )
-  if (owners.length < 2) return
+  if (owners.length > 1) throw registeredTwice(name)
+}
+
+function registeredTwice(name: string): InvalidOptionError {
   const [what, mend] =
     name === DEFAULT_POOL
       ? ['PoolModule.forRoot()', "Give further pools a name, by PoolModule.forFeature({ as: 'images', … })."]
@@ -110,5 +117,5 @@ function refuseSecond(name: string, modules: ModulesContainer): void {
           `The pool '${name}'`,
           'Register it in one module and export PoolModule from there, or give this one another name.',
         ]
-  throw new InvalidOptionError('as', `${what} has already been registered. ${mend}`)
+  return new InvalidOptionError('as', `${what} has already been registered. ${mend}`)
 }

@@ -6,8 +6,8 @@ import type { SharedWords } from '../../shared/base/atomics.js'
 import { fileURLToPath, getBuiltinModule } from '../../shared/base/builtins.js'
 import { realClock, type Timer } from '../../shared/base/clock.js'
 import { invariant } from '../../shared/base/invariant.js'
-import { claim, markLoading, noteBegin } from '../../shared/channel/claims.js'
-import { BEGUN, type FrameKind, FrameReader, LOADING } from '../../shared/channel/frames.js'
+import { claim, markLoading, markReturned, noteBegin, slotsIn } from '../../shared/channel/claims.js'
+import { BEGUN, type FrameKind, FrameReader, LOADING, RETURNED } from '../../shared/channel/frames.js'
 import { packMessage, unpackMessage } from '../../shared/channel/process-values.js'
 import type { ProcessOrder, ToHost, ToWorker } from '../../shared/protocol/messages.js'
 import type { TransferItem } from '../../shared/protocol/move.js'
@@ -37,6 +37,7 @@ class ProcessLink implements WorkerLink {
   readonly process: ChildProcess
   readonly #listener: LinkListener
   readonly #claims: SharedWords
+  readonly #slots: number
   readonly #toWorker: Socket
   readonly #fromWorker: Socket
   readonly #lifeline: Socket
@@ -51,6 +52,7 @@ class ProcessLink implements WorkerLink {
     if (road.kind !== 'port') throw new TypeError('A process takes its tasks one by one.')
     this.#listener = listener
     this.#claims = road.claims
+    this.#slots = slotsIn(road.claims)
     this.#report = FatalReport.open()
     const order: ProcessOrder = {
       road: { kind: 'pipe', context: road.context },
@@ -95,9 +97,13 @@ class ProcessLink implements WorkerLink {
     const reader = new FrameReader({
       onValue: bytes => this.#onValue(bytes),
       onControl: (kind, slot, taskId) => this.#onControl(kind, slot, taskId),
+      // Something in the worker wrote to a descriptor that is not its own.
+      onGarbage: () => this.terminate(),
     })
     this.#fromWorker.on('data', piece => reader.push(piece))
     this.#fromWorker.on('close', () => this.#onSilent())
+    // One that reads no more is no worker, whatever it did to its descriptor.
+    this.#toWorker.on('close', () => this.terminate())
     for (const pipe of [this.#toWorker, this.#fromWorker, this.#lifeline]) {
       // What is written to a worker that is no more is of no interest: its end says all.
       pipe.on('error', () => {})
@@ -123,7 +129,9 @@ class ProcessLink implements WorkerLink {
 
   /** The worker cannot write into the words of its slots: that is done for it. */
   #onControl(kind: FrameKind, slot: number, taskId: number): void {
-    if (kind === BEGUN) {
+    if (slot >= this.#slots) return this.terminate()
+    if (kind === RETURNED) markReturned(this.#claims, slot)
+    else if (kind === BEGUN) {
       noteBegin(this.#claims, slot, realClock.now())
       claim(this.#claims, slot, taskId)
     } else markLoading(this.#claims, slot, kind === LOADING)

@@ -7,7 +7,8 @@ const NOT_INHERITED =
   /^-(?:e|p|pe|i|c)$|^--(?:eval|print|interactive|check|test|watch|input-type|build-snapshot)\b/
 const INSPECTOR = /^--(?:inspect|debug)(?:-\w+)*(?:=|$)/
 /** Those of them whose value is the next word. */
-const TAKES_NEXT_WORD = new Set(['-e', '--eval', '-p', '--print', '-pe'])
+const TAKES_NEXT_WORD =
+  /^(?:-e|--eval|-p|--print|-pe|--input-type|--inspect-port|--debug-port|--build-snapshot-config|--watch-path|--watch-kill-signal|--test-(?:reporter|reporter-destination|name-pattern|skip-pattern|concurrency|timeout|shard|isolation|global-setup|coverage-\w+)|--experimental-test-isolation)$/
 const INSPECTOR_WORD = /(^|\s)--(?:inspect|debug)(?:-\w+)*(?:=\S*)?(?=\s|$)/g
 
 interface HeapLimits {
@@ -28,7 +29,7 @@ export function inheritedFlags(flags: readonly string[]): string[] {
   const kept: string[] = []
   for (let at = 0; at < flags.length; at++) {
     const flag = flags[at]!
-    if (TAKES_NEXT_WORD.has(flag)) at++
+    if (TAKES_NEXT_WORD.test(flag)) at++
     else if (!NOT_INHERITED.test(flag) && !INSPECTOR.test(flag)) kept.push(flag)
   }
   return kept

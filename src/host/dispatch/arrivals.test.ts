@@ -31,7 +31,7 @@ function setUp(sliceMs: number) {
   const clock = new BusyClock()
   const told: string[] = []
   const settler = new Settler({ onSettled: (task, outcome) => told.push(`${task.id} ${outcome}`) })
-  const arrivals = new Arrivals({ clock, settler, sliceMs })
+  const arrivals = new Arrivals({ clock, settler, sliceMs, onRead() {} })
   const results = new Map<number, unknown>()
   function arrive(id: number, value: unknown, damage = (message: any) => message) {
     const outcome = (answer: unknown) => results.set(id, answer)

@@ -15,6 +15,8 @@ export interface ArrivalsParts {
   settler: Settler
   /** How long one slice may take. */
   sliceMs: number
+  /** Called when one has been read. */
+  onRead: () => void
 }
 
 export class Arrivals {
@@ -95,10 +97,12 @@ export class Arrivals {
       return true
     }
     this.#parts.settler.fulfil(task, decoder.value)
+    this.#parts.onRead()
     return true
   }
 
   #fail(task: Task, failure: unknown): void {
     this.#parts.settler.reject(task, new NotCloneableError('result', failure))
+    this.#parts.onRead()
   }
 }

@@ -60,8 +60,9 @@ export class Condemned {
       this.#sentences.set(worker, sentence)
     }
     sentence.tasks.set(task, clock.now() + graceMs)
-    if (graceMs === 0 && !sentence.isEnding) this.#end(worker, sentence)
-    if (this.#sentences.has(worker)) this.#tell(worker, task, error)
+    // One that seems to start still may have said long ago that it is ready: a host that was busy hears of it first.
+    if (graceMs === 0 && !sentence.isEnding && worker.isReady) this.#end(worker, sentence)
+    if (this.#sentences.has(worker)) this.tell(worker, task, error)
     if (sentence.timer === null && !sentence.isEnding) this.#setTimer(worker, sentence)
   }
 
@@ -96,7 +97,7 @@ export class Condemned {
   }
 
   /** The handler's signal aborts with the caller's reason; of a limit, with its error. */
-  #tell(worker: WorkerHandle, { id: taskId, slot }: Task, error: TaskCancelledError): void {
+  tell(worker: WorkerHandle, { id: taskId, slot }: Task, error: TaskCancelledError): void {
     const post = (reason: unknown) =>
       worker.link!.post({ kind: 'cancel', taskId, slot, reason: pack(reason) })
     try {

@@ -72,6 +72,7 @@ export class Dispatcher {
   readonly #condemned: Condemned
   readonly #worth: Worth | null
   readonly #arrivals: Arrivals
+  readonly #canTakeBack: boolean
   #isPumping = false
   #pumpAgain = false
   /** The task that is placed without having stood in the line; a getter of its payload may close the pool. */
@@ -85,9 +86,10 @@ export class Dispatcher {
     this.#supervisor = supervisor
     this.#settler = settler
     this.#onLeft = parts.onLeft
+    this.#canTakeBack = parts.canTakeBack
     this.#line = new WaitingLine(parts.queue, parts.onQueueFailure)
     const { policy } = supervisor
-    this.#arrivals = new Arrivals({ clock, settler, sliceMs: parts.decodeSliceMs })
+    this.#arrivals = new Arrivals({ clock, settler, sliceMs: parts.decodeSliceMs, onRead: parts.onLeft })
     const answers = new Answers({
       settler,
       arrivals: this.#arrivals,
@@ -208,6 +210,11 @@ export class Dispatcher {
     return this.waiting > 0 && this.#rejectIfHopeless()
   }
 
+  /** The pool is no more. */
+  releaseQueue(): void {
+    this.#line.release()
+  }
+
   /** Some handler of a cancelled task runs on. */
   get hasCondemned(): boolean {
     return this.#condemned.isAny
@@ -225,16 +232,19 @@ export class Dispatcher {
     if (task.state === 'queued') {
       this.#line.remove(task)
       this.#settler.cancel(task, error)
-    } else if (onlyWaiting) {
-      if (!this.withdraw(task)) return
+    } else if (onlyWaiting && this.withdraw(task)) {
       this.#settler.cancel(task, error)
+    } else if (onlyWaiting && !this.#waitsOutOfReach(task)) {
+      return
     } else if (task.state === 'failed') {
       this.#settler.cancel(task, error)
     } else {
       const worker = this.#road.abandon(task)
       if (worker !== null) moveTask(task, 'running')
       this.#settler.cancel(task, error)
-      if (worker !== null) this.#condemned.add(worker, task, error)
+      // A worker that still starts is not to be ended for a task that it has not begun.
+      if (onlyWaiting && worker?.isReady === false) this.#condemned.tell(worker, task, error)
+      else if (worker !== null) this.#condemned.add(worker, task, error)
     }
     // It may have been the last one that a worker stayed for.
     if (this.#supervisor.crew.hasLeaving) this.#supervisor.endThoseDone()
@@ -242,11 +252,19 @@ export class Dispatcher {
     this.#onRoom()
   }
 
+  /** A worker has it that has not begun it, and from which it cannot be taken back. */
+  #waitsOutOfReach(task: Task): boolean {
+    if (this.#canTakeBack || task.state !== 'assigned') return false
+    const progress = this.progressOf(task, this.#clock.now())
+    return progress === 'waiting' || typeof progress === 'object'
+  }
+
   /** Its worker has long been free: nobody waits for what is left of it. */
   #cancelArriving(task: Task, error: TaskCancelledError, onlyWaiting: boolean): void {
     if (onlyWaiting) return
     this.#arrivals.drop(task)
     this.#settler.cancel(task, error)
+    this.#onLeft()
   }
 
   /** The pool is at its end: results that are still being read are not read any further. */

@@ -1,10 +1,12 @@
 // What is in the lane and with its workers, counted, and held against the slots that there are.
 import type { Crew } from '../supervisor/crew.js'
+import type { LaneTasks } from '../supervisor/lane-tasks.js'
 import type { Task } from '../task/task.js'
 
 export class LaneLoad {
   /** Tasks on offer whose payload was sent to a worker still starting. */
   readonly early = new Set<Task>()
+  readonly #tasks: LaneTasks
   readonly #crew: Crew
   readonly #slotsPerWorker: number
   /** Tasks in the lane or with a worker, neither answered nor cancelled. */
@@ -12,7 +14,8 @@ export class LaneLoad {
   /** What these take of the slots: one that runs alone takes all of a worker. */
   #weight = 0
 
-  constructor(crew: Crew, slotsPerWorker: number) {
+  constructor(tasks: LaneTasks, crew: Crew, slotsPerWorker: number) {
+    this.#tasks = tasks
     this.#crew = crew
     this.#slotsPerWorker = slotsPerWorker
   }
@@ -72,12 +75,15 @@ export class LaneLoad {
     this.#weight -= this.weightOf(task)
   }
 
-  /** A worker that takes no more still has the slots that it fills. */
+  /**
+   * A worker that takes no more still has the slots that it fills: until this side has taken in its answers, as with the
+   * weight of its tasks, and not as the worker counts them, for that changes in the middle of a turn.
+   */
   get #slotsOfLeaving(): number {
     let slots = 0
     for (const worker of this.#crew.workers) {
       if (!worker.isLeaving) continue
-      slots += worker.slots > 1 && worker.isExclusive ? worker.slots : worker.usage
+      for (const task of this.#tasks.heldBy(worker.id)) slots += this.weightOf(task)
     }
     return slots
   }

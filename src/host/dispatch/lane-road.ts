@@ -62,7 +62,7 @@ export class LaneRoad implements Road {
     this.#tasks = tasks
     this.#room = new PayloadRoom(layout.payloads, lane)
     this.#encoder = encoderFor(layout)
-    this.#load = new LaneLoad(crew, parts.slotsPerWorker)
+    this.#load = new LaneLoad(parts.tasks, crew, parts.slotsPerWorker)
     this.#collector = new LaneCollector({ ...parts, onFree: task => this.#load.remove(task) })
     this.#payloads = new LanePayloads(tasks, settler, this.#collector)
     this.#retrieval = new LaneRetrieval(tasks, this.#load, this.#payloads, crew)

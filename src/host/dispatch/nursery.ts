@@ -11,6 +11,8 @@ const ENOUGH_BYTES = 3 * 2 ** 20
 /** Some 120 KB, just under what the runtime would keep elsewhere. */
 const FILLER_ELEMENTS = 15_000
 const FILLER_BYTES = 2 ** 17
+/** One that the program has made larger than any that the runtime makes: to fill it would cost more than it saves. */
+const LARGEST_NURSERY_BYTES = 2 ** 25
 /** What is left of a page is not filled: some more than what is said to be free. */
 const SPARE_FILLERS = 4
 
@@ -28,7 +30,7 @@ export class Nursery {
   get isFull(): boolean {
     if (this.#fillersLeft > 0) return true
     const space = newSpace()
-    if (space === undefined) return false
+    if (space === undefined || space.space_available_size > LARGEST_NURSERY_BYTES) return false
     // It was collected without us.
     this.#keptBytes = Math.min(this.#keptBytes, space.space_used_size)
     return space.space_used_size - this.#keptBytes >= ENOUGH_BYTES

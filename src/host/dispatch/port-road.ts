@@ -6,6 +6,7 @@ import {
   areShared,
   begunAt,
   cancel,
+  hasReturned,
   isClaimed,
   offer,
   takeBack,
@@ -162,7 +163,9 @@ export class PortRoad implements Road {
     const { claims } = slotsOf(worker)
     // Then all there is to know is when it was handed over.
     if (!areShared(claims)) return worker.isReady ? task.assignedAt! : 'waiting'
-    return isClaimed(claims, task.slot, task.id) ? begunAt(claims, task.slot, now) : 'waiting'
+    if (isClaimed(claims, task.slot, task.id))
+      return hasReturned(claims, task.slot) ? 'answered' : begunAt(claims, task.slot, now)
+    return this.#parts.canTakeBack || !worker.isReady ? 'waiting' : { handedAt: task.assignedAt! }
   }
 
   takeBack(task: Task): boolean {

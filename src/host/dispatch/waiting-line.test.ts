@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { makeTask } from '../../testing/stand-ins.js'
 import { FifoQueue } from '../queue/fifo-queue.js'
+import { PriorityQueue } from '../queue/priority-queue.js'
 import type { TaskQueue } from '../queue/task-queue.js'
 import type { QueuedTask, Task } from '../task/task.js'
 import { WaitingLine } from './waiting-line.js'
@@ -119,5 +120,48 @@ describe('the waiting line', () => {
       remove() {},
     }
     assert.equal(setUp(0, queue).line.peek()?.id, 2)
+  })
+})
+
+/** A queue of a user's own that cancels what it has no place for. */
+class SheddingQueue implements TaskQueue {
+  readonly #tasks: QueuedTask[] = []
+  readonly #shed: (task: QueuedTask) => void
+
+  constructor(shed: (task: QueuedTask) => void) {
+    this.#shed = shed
+  }
+
+  get size(): number {
+    return this.#tasks.length
+  }
+
+  push(task: QueuedTask): void {
+    if (this.size === 0) this.#tasks.push(task)
+    else this.#shed(task)
+  }
+
+  shift(): QueuedTask | null {
+    return this.#tasks.shift() ?? null
+  }
+
+  remove(): void {}
+}
+
+describe("a queue of the user's own", () => {
+  test('that has a task cancelled while it is pushed does not bring it back at the end', () => {
+    const queue = new SheddingQueue(task => {
+      ;(task as Task).state = 'settled'
+    })
+    const { line } = setUp(3, queue)
+    assert.deepEqual(idsOf(line.drain()), [1])
+  })
+
+  test('is the queue of one pool at a time', () => {
+    const queue = new PriorityQueue()
+    const { line } = setUp(0, queue)
+    assert.throws(() => setUp(0, queue), { code: 'ERR_LIDO_INVALID_OPTION', option: 'queue' })
+    line.release()
+    setUp(0, queue)
   })
 })

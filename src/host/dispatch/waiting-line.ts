@@ -1,9 +1,13 @@
 // The tasks that wait, in the order in which they are to start: first those that came back from a worker, then the one
 // taken from the queue and not yet placed, then the queue itself, whoever wrote it. What a user's own queue throws is told
 // and costs no task its answer.
+import { InvalidOptionError } from '../../shared/errors/pool-errors.js'
 import { FifoQueue } from '../queue/fifo-queue.js'
 import type { TaskQueue } from '../queue/task-queue.js'
 import type { Task } from '../task/task.js'
+
+/** Of pools that are open: what two of them put into one queue, either would take out. */
+const taken = new WeakSet<TaskQueue>()
 
 export class WaitingLine {
   readonly #queue: TaskQueue
@@ -15,7 +19,14 @@ export class WaitingLine {
   /** What a queue of the user's own holds: it may give out nothing, and its tasks are answered all the same. */
   readonly #held: Set<Task> | null
 
+  /** Throws `InvalidOptionError` where the queue is another line's. */
   constructor(queue: TaskQueue, onFailure: (failure: unknown) => void) {
+    if (taken.has(queue))
+      throw new InvalidOptionError(
+        'queue',
+        "The option 'queue' is the queue of another pool that is open. Give each pool one of its own.",
+      )
+    taken.add(queue)
     this.#queue = queue
     this.#onFailure = onFailure
     this.#held = queue.constructor === FifoQueue ? null : new Set()
@@ -38,7 +49,8 @@ export class WaitingLine {
   /** Throws what the queue throws; then the task does not wait. */
   push(task: Task): void {
     this.#queue.push(task)
-    this.#held?.add(task)
+    // The queue is the user's code, which may have cancelled it.
+    if (task.state === 'queued') this.#held?.add(task)
   }
 
   /** A task comes back to where it stood: before all that have not been placed yet. */
@@ -92,6 +104,11 @@ export class WaitingLine {
         this.#onFailure(failure)
       }
     }
+  }
+
+  /** Another pool may have the queue. */
+  release(): void {
+    taken.delete(this.#queue)
   }
 
   /** Empties the line. */

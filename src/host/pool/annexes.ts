@@ -77,6 +77,9 @@ export class Annexes {
       get queueSize() {
         return sum('queueSize')
       },
+      get arriving() {
+        return sum('arriving')
+      },
       get occupied() {
         return sum('occupied')
       },

@@ -33,7 +33,7 @@ export class Closing {
   readonly #parts: ClosingParts
   readonly #done: Promise<CloseReport>
   #resolve!: (report: CloseReport) => void
-  readonly #limit: Timer
+  #limit: Timer
   #isShuttingDown = false
   #timedOut = false
 
@@ -47,7 +47,12 @@ export class Closing {
     liveness.onBusy()
     admission.close()
     supervisor.keepNoMinimum(new PoolClosedError('closed'))
-    this.#limit = clock.after(closeTimeout, () => this.#onLimit())
+    // After two turns: a host that was busy hears first of what was done in time, and of workers that have ended.
+    this.#limit = clock.after(closeTimeout, () => {
+      this.#limit = clock.nextTurn(() => {
+        this.#limit = clock.nextTurn(() => this.#onLimit())
+      })
+    })
   }
 
   /** The tasks that the pool has taken come first; with `force` those that wait are rejected. */

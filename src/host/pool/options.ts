@@ -328,7 +328,7 @@ function resolveQueue(given: unknown): TaskQueue {
     typeof queue.push === 'function' &&
     typeof queue.shift === 'function' &&
     typeof queue.remove === 'function' &&
-    typeof queue.size === 'number' &&
+    queue.size >= 0 &&
     (queue.capacity === undefined || (typeof queue.capacity === 'number' && queue.capacity >= 0))
   return isQueue
     ? queue

@@ -197,9 +197,26 @@ describe('closeTimeout', () => {
     clock.advance(499)
     assert.equal(links[0]!.isKilled, false)
     clock.advance(1)
+    clock.turn()
+    clock.turn()
     assert.deepEqual(await closing, { cutOff: 2, timedOut: true })
     for (const task of tasks)
       assert.deepEqual([task.error.code, task.error.reason], ['ERR_LIDO_POOL_CLOSED', 'timeout'])
+  })
+
+  test('that passes while the host is busy cuts off nothing that was done in time', async () => {
+    const { pool, links, run, clock } = readyPool({ closeTimeout: 500 })
+    const task = run('a')
+    const begun = links[0]!.begin()
+    const closing = pool.close()
+    clock.advance(2000)
+    // Only now it hears of the answer.
+    links[0]!.done(begun!, 'a')
+    await microtasks()
+    clock.turn()
+    clock.turn()
+    assert.deepEqual(await closing, { cutOff: 0, timedOut: false })
+    assert.equal(task.state, 'fulfilled')
   })
 
   test('Infinity waits for ever', async () => {

@@ -365,6 +365,8 @@ describe('a teardown', () => {
     test('is not begun after closeTimeout', async () => {
       const { link, clock, closed } = await endWhileLoading({ closeTimeout: 50 })
       clock.advance(50)
+      clock.turn()
+      clock.turn()
       assert.deepEqual([link.isStopped, link.isKilled], [true, false])
       link.say({ kind: 'hasTeardown' })
       clock.advance(200)

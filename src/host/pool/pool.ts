@@ -375,6 +375,7 @@ export class Pool<Module = any> extends EventEmitter<PoolEvents> {
     } catch (failure) {
       void this.#supervisor.stop(new PoolClosedError('destroyed'))
       this.#liveness.end()
+      this.#dispatcher.releaseQueue()
       throw startProblem(failure)
     }
   }
@@ -427,6 +428,7 @@ export class Pool<Module = any> extends EventEmitter<PoolEvents> {
       settler: this.#settler,
       annexes: this.#annexes,
       onClosed: () => {
+        this.#dispatcher.releaseQueue()
         this.#stopListening()
         this.#tell('close')
       },

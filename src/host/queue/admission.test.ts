@@ -7,7 +7,7 @@ import { Admission } from './admission.js'
 
 function setUp({ limit = Number.POSITIVE_INFINITY, slots = 2, waiting = 0, occupied = 0 } = {}) {
   const clock = new ManualClock()
-  const load = { queueSize: waiting, occupied }
+  const load = { queueSize: waiting, arriving: 0, occupied }
   const events: string[] = []
   const admission = new Admission(limit, slots, clock, load, {
     onDrain: () => events.push('drain'),
@@ -55,6 +55,30 @@ describe('room()', () => {
     clock.turn()
     await microtasks()
     assert.equal(asked.state, 'pending')
+  })
+
+  test('is not there while more results than slots wait to be read', async () => {
+    for (const limit of [2, Number.POSITIVE_INFINITY]) {
+      const { admission, ask, load, events } = setUp({ limit, slots: 2 })
+      load.arriving = 4
+      const asked = ask()
+      await microtasks()
+      assert.equal(asked.state, 'pending')
+      load.arriving = 3
+      admission.onLeft()
+      await microtasks()
+      assert.equal(asked.state, 'fulfilled')
+      assert.deepEqual(events, [])
+    }
+  })
+
+  test('producers are told to pause, and to go on, for results that wait to be read too', () => {
+    const { admission, load, events } = setUp({ limit: 2, slots: 2 })
+    load.arriving = 4
+    admission.onLeft()
+    load.arriving = 0
+    admission.onLeft()
+    assert.deepEqual(events, ['needsDrain', 'drain'])
   })
 
   test('without a limit it means: fewer wait than the pool has slots', async () => {

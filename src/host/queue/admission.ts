@@ -6,6 +6,8 @@ import { PoolClosedError } from '../../shared/errors/pool-errors.js'
 export interface Load {
   /** Tasks that wait. */
   readonly queueSize: number
+  /** Tasks whose large results are here, and being read. */
+  readonly arriving: number
   /** Slots that are taken; a task that runs alone takes all of its worker. */
   readonly occupied: number
 }
@@ -95,8 +97,17 @@ export class Admission {
     this.#waiters.clear()
   }
 
+  /**
+   * Beside the tasks that wait, the results that wait to be read: workers make them faster than a busy host reads them. One for
+   * each slot is free.
+   */
+  get #backlog(): number {
+    const { queueSize, arriving } = this.#load
+    return arriving > this.#slots ? queueSize + arriving - this.#slots : queueSize
+  }
+
   #hasRoom(): boolean {
-    const { queueSize: waiting } = this.#load
+    const waiting = this.#backlog
     // Free slots are not counted where tasks may wait: a task may need a worker to itself, or a balancer's consent.
     if (this.#mark > 0) return waiting + this.#grants < this.#mark
     return waiting === 0 && this.#load.occupied + this.#grants < this.#slots
@@ -123,7 +134,7 @@ export class Admission {
   }
 
   #look(): void {
-    const { queueSize: waiting } = this.#load
+    const waiting = this.#backlog
     const isFull = waiting >= this.#mark && (waiting > 0 || this.#load.occupied >= this.#slots)
     const becameFull = isFull && !this.#isFull
     const hasRoomAgain = !isFull && this.#isFull

@@ -142,7 +142,7 @@ export class Ending {
     this.#killAfter(teardownTimeout, () => onTrouble(new TeardownError(this.#worker.id, teardownTimeout)))
   }
 
-  /** After a turn: where the host was busy, it hears first of what was done in time. */
+  /** After a turn: where the host was busy, it hears first of what was done in time. That a process has ended it hears a turn later. */
   #killAfter(delayMs: number, onLate = () => {}): void {
     const { clock } = this.#parts
     this.#kill?.cancel()
@@ -151,7 +151,10 @@ export class Ending {
       this.#worker.link!.terminate()
     }
     const onTimeOver = () => {
-      this.#kill = clock.nextTurn(kill)
+      this.#kill = clock.nextTurn(() => {
+        if (this.#worker.link!.kind === 'process') this.#kill = clock.nextTurn(kill)
+        else kill()
+      })
     }
     this.#kill = clock.after(delayMs, onTimeOver, true)
   }

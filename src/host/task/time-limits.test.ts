@@ -44,3 +44,14 @@ test('a result that is being read comes too late for the deadline of its caller'
   pass(own, 2000)
   assert.deepEqual(told, ['deadline'])
 })
+
+for (const [limits, expected] of [
+  [{ timeoutMs: 10 }, 'timeout'],
+  [{ queueTimeoutMs: 10 }, 'queueTimeout'],
+] as const) {
+  test(`a task out of reach with a worker that has not begun it is late by ${expected} all the same`, () => {
+    const { clock, told } = setUp({ handedAt: new ManualClock().now() }, limits)
+    pass(clock, 12)
+    assert.deepEqual(told, [expected])
+  })
+}

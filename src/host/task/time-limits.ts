@@ -20,7 +20,12 @@ export interface Limits {
  * When a worker began the task, on the host's clock; `answered`: the answer is under way; `arriving`: it is here, and being
  * read.
  */
-export type Progress = number | 'waiting' | 'answered' | 'arriving'
+export type Progress = number | Handed | 'waiting' | 'answered' | 'arriving'
+
+/** It waits, with a worker from which it cannot be taken back. */
+export interface Handed {
+  readonly handedAt: number
+}
 
 export interface TimeLimitsParts {
   clock: Clock
@@ -112,7 +117,7 @@ export class TimeLimits {
     if (isSettled(task)) return
     const progress = this.#progressOf(entry, now)
     if (progress === 'answered') return this.#watchOn(entry, now)
-    const timeoutAt = typeof progress === 'number' ? progress + limits.timeoutMs : Number.POSITIVE_INFINITY
+    const timeoutAt = countedFrom(progress, Number.POSITIVE_INFINITY) + limits.timeoutMs
     if (deadlineAt <= now) {
       const limitMs = Math.max(Math.round(deadlineAt - task.createdAt), 0)
       this.#parts.cancel(task, new TaskTimeoutError('deadline', limitMs), false)
@@ -128,15 +133,18 @@ export class TimeLimits {
   #watchOn(entry: TimeLimitEntry, now: number): void {
     const progress = this.#progressOf(entry, now)
     // An answer may lead to another attempt.
-    const beginsAt = typeof progress === 'number' ? progress : now
-    const dueAt = Math.min(beginsAt + entry.limits.timeoutMs, this.#queueTimeoutAt(entry), entry.deadlineAt)
+    const dueAt = Math.min(
+      countedFrom(progress, now) + entry.limits.timeoutMs,
+      this.#queueTimeoutAt(entry),
+      entry.deadlineAt,
+    )
     entry.dueAt = Math.max(dueAt, now + 1)
     if (entry.dueAt !== Number.POSITIVE_INFINITY) this.#heap.add(entry)
   }
 
   #progressOf(entry: TimeLimitEntry, now: number): Progress {
     const progress = this.#parts.progressOf(entry.task, now)
-    if (progress === 'waiting') entry.begunAt = Number.POSITIVE_INFINITY
+    if (progress === 'waiting' || typeof progress === 'object') entry.begunAt = Number.POSITIVE_INFINITY
     else entry.wasBegun = true
     if (typeof progress !== 'number') return progress
     entry.begunAt = Math.min(entry.begunAt, progress)
@@ -146,6 +154,12 @@ export class TimeLimits {
   #queueTimeoutAt({ task, limits, wasBegun }: TimeLimitEntry): number {
     return wasBegun ? Number.POSITIVE_INFINITY : task.createdAt + limits.queueTimeoutMs
   }
+}
+
+/** Since when its `timeout` counts; `otherwise` where it does not. */
+function countedFrom(progress: Progress, otherwise: number): number {
+  if (typeof progress === 'number') return progress
+  return typeof progress === 'object' ? progress.handedAt : otherwise
 }
 
 /** To be asked again after each cancel. */

@@ -9,7 +9,8 @@
 // The two compare-and-swaps exclude each other, so a task is never both run and taken back. Behind the slots' words stand
 // three times as many more, in rows:
 //
-//   loading         worker                              1 while it loads the file of the slot's task, else 0
+//   stage           worker; host 0, before it posts     1 while it loads the file of the slot's task, 2 when its handler has
+//                                                       returned and the answer follows, else 0
 //   begun at        worker; host 0, before it posts     when it began the slot's task, in ms of the host's clock; never 0
 //   cancelled       host                                the id of the task that nobody wants answered any more
 //
@@ -23,11 +24,12 @@ import type { SharedWords } from '../base/atomics.js'
 import { fromStamp, toStamp } from '../base/stamp.js'
 
 const FREE = 0
+const RUNNING = 0
 const LOADING = 1
-const NOT_LOADING = 0
+const RETURNED = 2
 const LAST_ID = 2 ** 31 - 1
 const ROWS = 4
-const LOADING_ROW = 1
+const STAGE_ROW = 1
 const BEGUN_ROW = 2
 const CANCELLED_ROW = 3
 
@@ -39,6 +41,10 @@ export function allocateClaims(slots: number): SharedWords {
   return allocateWords(ROWS * slots + 2)
 }
 
+export function slotsIn(claims: SharedWords): number {
+  return (claims.length - 2) / ROWS
+}
+
 /** Ids of tasks as the shared words can hold them: 1 to 2^31 - 1, then 1 again. */
 export function nextTaskId(id: number): number {
   return id === LAST_ID ? 1 : id + 1
@@ -47,6 +53,7 @@ export function nextTaskId(id: number): number {
 /** Host: the task is about to be posted into the slot. */
 export function offer(claims: SharedWords, slot: number, taskId: number): void {
   store(claims, wordOf(claims, BEGUN_ROW, slot), 0)
+  store(claims, wordOf(claims, STAGE_ROW, slot), RUNNING)
   store(claims, slot, taskId)
 }
 
@@ -69,12 +76,22 @@ export function canBeTakenBack(claims: SharedWords): boolean {
 
 /** Worker: the task it has claimed waits for its file, or does no more. */
 export function markLoading(claims: SharedWords, slot: number, isLoading: boolean): void {
-  store(claims, wordOf(claims, LOADING_ROW, slot), isLoading ? LOADING : NOT_LOADING)
+  store(claims, wordOf(claims, STAGE_ROW, slot), isLoading ? LOADING : RUNNING)
+}
+
+/** Worker: the handler of the slot's task has returned; its answer follows. */
+export function markReturned(claims: SharedWords, slot: number): void {
+  store(claims, wordOf(claims, STAGE_ROW, slot), RETURNED)
+}
+
+/** Host: has the handler of the slot's task, which its worker has claimed, returned? */
+export function hasReturned(claims: SharedWords, slot: number): boolean {
+  return load(claims, wordOf(claims, STAGE_ROW, slot)) === RETURNED
 }
 
 /** Host: did the worker, now dead, still load the file of the slot's task? */
 export function wasLoading(claims: SharedWords, slot: number): boolean {
-  return load(claims, wordOf(claims, LOADING_ROW, slot)) === LOADING
+  return load(claims, wordOf(claims, STAGE_ROW, slot)) === LOADING
 }
 
 /** Worker: it has claimed the task, at `now` of the host's clock. */
@@ -118,7 +135,7 @@ export function maySpin(claims: SharedWords): boolean {
 }
 
 function wordOf(claims: SharedWords, row: number, slot: number): number {
-  return ((claims.length - 2) / ROWS) * row + slot
+  return slotsIn(claims) * row + slot
 }
 
 /** Host: has the worker begun the task? */

@@ -1,7 +1,7 @@
 // Frames come whole however a pipe cuts them.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { BEGUN, FrameReader, HEAD_BYTES, LOADING, VALUE, writeHead } from './frames.js'
+import { BEGUN, type FrameKind, FrameReader, HEAD_BYTES, LOADING, VALUE, writeHead } from './frames.js'
 
 function valueFrame(text: string): Buffer {
   const body = Buffer.from(text)
@@ -10,7 +10,7 @@ function valueFrame(text: string): Buffer {
   return Buffer.concat([head, body])
 }
 
-function control(kind: typeof BEGUN | typeof LOADING, slot: number, taskId: number): Buffer {
+function control(kind: FrameKind, slot: number, taskId: number): Buffer {
   const head = Buffer.alloc(HEAD_BYTES)
   writeHead(head, kind, slot, taskId)
   return head
@@ -31,8 +31,28 @@ for (const size of [1, 2, 7, HEAD_BYTES, HEAD_BYTES + 1, 64, stream.length]) {
     const reader = new FrameReader({
       onValue: bytes => seen.push(bytes.toString()),
       onControl: (kind, slot, taskId) => seen.push(`${kind} ${slot} ${taskId}`),
+      onGarbage: () => seen.push('garbage'),
     })
     for (let at = 0; at < stream.length; at += size) reader.push(stream.subarray(at, at + size))
     assert.deepEqual(seen, expected)
+  })
+}
+
+const foreign: [what: string, bytes: Buffer][] = [
+  ['a kind that is none', control(7 as FrameKind, 0, 0)],
+  ['text', Buffer.from('some library: warning: something\n')],
+  ['a length that no value has', control(VALUE, 0xffffffff, 0)],
+]
+for (const [what, bytes] of foreign) {
+  test(`${what} is told once, and nothing behind it is read`, () => {
+    const seen: string[] = []
+    const reader = new FrameReader({
+      onValue: () => seen.push('value'),
+      onControl: () => seen.push('control'),
+      onGarbage: () => seen.push('garbage'),
+    })
+    reader.push(Buffer.concat([control(BEGUN, 0, 1), bytes, valueFrame('more')]))
+    reader.push(valueFrame('and more'))
+    assert.deepEqual(seen, ['control', 'garbage'])
   })
 }

@@ -10,7 +10,10 @@ export const LOADING = 2
 /** The task in this slot waits for its file no more. */
 export const LOADED = 3
 
-export type FrameKind = typeof VALUE | typeof BEGUN | typeof LOADING | typeof LOADED
+/** The handler of the task in this slot has returned; a long answer follows. */
+export const RETURNED = 4
+
+export type FrameKind = typeof VALUE | typeof BEGUN | typeof LOADING | typeof LOADED | typeof RETURNED
 
 /** A multiple of 8, so that what is aligned within a value is aligned in its frame. */
 export const HEAD_BYTES = 16
@@ -29,6 +32,8 @@ export interface FrameListener {
   /** The bytes are the listener's to read until it returns. */
   onValue(bytes: Buffer): void
   onControl(kind: FrameKind, slot: number, taskId: number): void
+  /** What comes is no frame: nothing behind it can be told apart, and nothing more is read. */
+  onGarbage(): void
 }
 
 /** Puts the pieces that a pipe gives together again. */
@@ -39,6 +44,7 @@ export class FrameReader {
   /** A value of which pieces are missing. */
   #body: Buffer | null = null
   #bodyFilled = 0
+  #isBroken = false
 
   constructor(listener: FrameListener) {
     this.#listener = listener
@@ -46,7 +52,7 @@ export class FrameReader {
 
   push(piece: Buffer): void {
     let at = 0
-    while (at < piece.length) {
+    while (at < piece.length && !this.#isBroken) {
       if (this.#body !== null) {
         at += this.#fillBody(this.#body, piece, at)
         continue
@@ -64,6 +70,15 @@ export class FrameReader {
   #begin(piece: Buffer, at: number): number {
     const kind = this.#head.readUInt32LE(0) as FrameKind
     const word = this.#head.readUInt32LE(4)
+    if (
+      kind > RETURNED ||
+      (kind === VALUE && word > LARGEST_VALUE_BYTES) ||
+      this.#head.readUInt32LE(12) !== 0
+    ) {
+      this.#isBroken = true
+      this.#listener.onGarbage()
+      return 0
+    }
     if (kind !== VALUE) {
       this.#listener.onControl(kind, word, this.#head.readUInt32LE(8))
       return 0

@@ -188,10 +188,14 @@ export class ByteWriter {
     this.#copy(value, isWide)
   }
 
+  /** What was written is on its way: the text is not kept for it. */
+  protected forgetText(): void {
+    this.text = ''
+  }
+
   protected begin(from: number, to: number): void {
     this.at = from
     this.to = to
-    this.text = ''
     this.need(tags.HEADER_BYTES)
     this.at += tags.HEADER_BYTES
   }

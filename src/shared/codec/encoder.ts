@@ -77,6 +77,7 @@ export class Encoder extends ByteWriter {
     } finally {
       this.#known.clear()
       this.following = undefined
+      this.forgetText()
       this.#isWriting = false
     }
   }
@@ -98,6 +99,7 @@ export class Encoder extends ByteWriter {
     } finally {
       this.#known.clear()
       this.following = undefined
+      this.forgetText()
       this.leaveLong()
       this.#isWriting = false
     }

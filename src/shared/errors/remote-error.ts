@@ -94,8 +94,19 @@ function packSafely<T>(read: () => T, otherwise: T): T {
   }
 }
 
-/** @param classes those known here beside the builtin ones */
+/**
+ * Never fails: code of the user's may have had its hands in what the other thread packed.
+ * @param classes those known here beside the builtin ones
+ */
 export function unpack(packed: PackedThrown, classes: ErrorClasses = builtinClasses): unknown {
+  try {
+    return unpackSound(packed, classes)
+  } catch (failure) {
+    return new Error('An error of another thread cannot be told: it arrived damaged', { cause: failure })
+  }
+}
+
+function unpackSound(packed: PackedThrown, classes: ErrorClasses): unknown {
   const errors = packed.errors.map(error => revive(error, classes))
   const fill = (member: PackedMember): unknown => {
     if ('value' in member) return member.value

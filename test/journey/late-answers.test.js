@@ -1,0 +1,119 @@
+// Answers that are late, or never come: limits of time hold, no task is blamed for a host that was busy, and no more results
+// pile up than were asked for.
+import assert from 'node:assert/strict'
+import { handler } from '../helpers/handler.js'
+import { test } from '../helpers/pool-test.js'
+import { rejection } from '../helpers/rejection.js'
+
+const filename = handler('late.js')
+const one = { filename, minThreads: 1, maxThreads: 1 }
+const sleeper = new Int32Array(new SharedArrayBuffer(4))
+
+/** The host's event loop does not turn. */
+const hold = milliseconds => Atomics.wait(sleeper, 0, 0, milliseconds)
+
+for (const lane of [true, false]) {
+  const road = lane ? 'by the lane' : 'by messages'
+
+  test(`${road}: a handler that printed is in time, though its host was too busy to take that in`, async open => {
+    const pool = open({ ...one, lane })
+    await pool.run(0)
+    for (let value = 0; value < 5; value++) {
+      const task = pool.run(value, { name: 'print', timeout: 500 })
+      hold(1000)
+      assert.equal(await task, value)
+    }
+  })
+
+  test(`${road}: a result that is read for ever is stopped by its timeout, and costs its worker alone`, async open => {
+    const pool = open({ ...one, lane })
+    const { name, limit } = await rejection(pool.run(0, { name: 'endless', timeout: 100 }))
+    assert.deepEqual([name, limit], ['TimeoutError', 'timeout'])
+    assert.equal(await pool.run('next'), 'next')
+  })
+
+  test(`${road}: a result that is read for ever is stopped by its signal`, async open => {
+    const pool = open({ ...one, lane })
+    await pool.run(0)
+    const task = pool.run(0, { name: 'endless', signal: AbortSignal.timeout(100) })
+    assert.equal((await rejection(task)).name, 'AbortError')
+    assert.equal(await pool.run('next'), 'next')
+  })
+}
+
+for (const backend of ['thread', 'process']) {
+  test(`${backend}: all that wait for a file have it before one of them ends the worker`, async open => {
+    const pool = open({ ...one, backend, concurrentTasksPerWorker: 8 })
+    const ends = await Promise.all([1, 2, 3, 4].map(value => rejection(pool.run(value, { name: 'exit' }))))
+    assert.deepEqual(new Set(ends.map(({ code }) => code)), new Set(['ERR_LIDO_WORKER_EXIT']))
+  })
+}
+
+test('in a process: a task behind one that hangs is late by either limit', async open => {
+  for (const limit of ['timeout', 'queueTimeout']) {
+    const pool = open({ ...one, backend: 'process' })
+    await pool.run(0, { name: 'hangLater' })
+    const error = await rejection(pool.run(1, { [limit]: 200 }))
+    assert.deepEqual([error.name, error.limit], ['TimeoutError', limit])
+    assert.equal(await pool.run('next'), 'next', 'its worker was replaced')
+  }
+})
+
+test('in a process: a queueTimeout ends no worker that is still starting', async open => {
+  const pool = open({ ...one, backend: 'process', cancelGrace: 0 })
+  const { limit } = await rejection(pool.run(1, { queueTimeout: 1 }))
+  assert.equal(limit, 'queueTimeout')
+  assert.equal(await pool.run('next'), 'next')
+  assert.equal(pool.workers[0].id, 1)
+})
+
+test('in a process: a large result that was in time is not late because its host was busy', async open => {
+  const pool = open({ ...one, backend: 'process' })
+  await pool.run(1, { name: 'sizable' })
+  const task = pool.run(10_000_000, { name: 'sizable', timeout: 1000 })
+  await new Promise(resolve => setTimeout(resolve, 20))
+  hold(2000)
+  assert.equal((await task).length, 10_000_000)
+})
+
+test('what something in a process writes to a pipe that is not its own ends that worker alone', async open => {
+  const long = Buffer.alloc(16)
+  long.writeUInt32LE(0xffffffff, 4)
+  const slot = Buffer.alloc(16)
+  slot.writeUInt32LE(1, 0)
+  slot.writeUInt32LE(99, 4)
+  for (const bytes of ['native library: warning: something\n', long, slot]) {
+    const pool = open({ ...one, backend: 'process' })
+    const { code } = await rejection(pool.run(bytes, { name: 'babble' }))
+    assert.equal(code, 'ERR_LIDO_WORKER_EXIT')
+    assert.equal(await pool.run('next'), 'next')
+  }
+})
+
+test('a process that no longer reads is ended, and no other task is the worse for it', async open => {
+  const pool = open({ ...one, backend: 'process' })
+  // Its answer and its end are under way together.
+  await Promise.allSettled([pool.run(0, { name: 'deafen' })])
+  // What it had not begun runs on the worker that comes after it.
+  assert.equal(await pool.run('next'), 'next')
+})
+
+test('room() waits for results that a busy host has not read', async (open, t) => {
+  const slots = 2
+  const pool = open({ filename, minThreads: slots, maxThreads: slots, maxQueue: 2, decodeSliceMs: 0.1 })
+  let isOver = false
+  t.after(() => {
+    isOver = true
+  })
+  let most = 0
+  const answers = []
+  while (answers.length < 40) {
+    await pool.room()
+    answers.push(pool.run(20_000, { name: 'rows' }))
+    most = Math.max(most, pool.stats().tasks.inFlight + pool.stats().tasks.waiting)
+  }
+  assert.equal(isOver, false)
+  for (const { rows } of await Promise.all(answers)) assert.equal(rows.length, 20_000)
+  // One for each slot that runs, one for each that is read, and the queue; what was granted before they came besides.
+  assert.ok(most <= slots + slots + 2 * slots + 2, `${most} at once`)
+})
