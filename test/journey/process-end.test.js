@@ -183,3 +183,16 @@ test('a program that waits for the end of processes lives to see it', async () =
   `)
   assert.deepEqual([exitCode, output, errors], [0, 'end\n', ''])
 })
+
+test('an inline worker that is destroyed while its tasks wait lets the program end', async () => {
+  await expectEnd(
+    `const pool = new Pool({ filename: handler('echo.js'), backend: 'inline', minThreads: 1, maxThreads: 1,
+      concurrentTasksPerWorker: 3, maxTasksPerWorker: 1 })
+    await pool.run(0)
+    const tasks = [1, 2, 3].map(value => pool.run(value).catch(error => error.reason))
+    await tasks[0]
+    await pool.destroy()
+    console.log(await Promise.all(tasks))`,
+    { exitCode: 0, output: "[ 1, 'destroyed', 'destroyed' ]\n" },
+  )
+})

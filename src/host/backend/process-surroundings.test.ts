@@ -16,6 +16,11 @@ const cases: [string, string[], string[]][] = [
     ['--inspect-brk=9229', '--inspect', '--debug-port=1', '--inspect-publish-uid=http'],
     [],
   ],
+  [
+    'neither such a flag nor the word behind it',
+    ['--input-type', 'module', '--inspect-port', '9339', '--test-reporter', 'spec', '--expose-gc'],
+    ['--expose-gc'],
+  ],
   ['not the test runner', ['--test', '--test-concurrency=2', '--watch'], []],
 ]
 for (const [title, given, expected] of cases) {

@@ -193,3 +193,21 @@ describe('one signal for many', () => {
     assert.equal(unsendable.state, 'rejected')
   })
 })
+
+test('a signal that cannot be listened to rejects the call, which is counted out again', async () => {
+  const { pool, run, links } = readyPool()
+  const signal = {
+    aborted: false,
+    addEventListener() {
+      throw new TypeError('no')
+    },
+    removeEventListener() {},
+  }
+  const task = run(1, { signal: signal as never })
+  await microtasks()
+  assert.equal(task.error.message, 'no')
+  assert.deepEqual([pool.stats().tasks.inFlight, pool.stats().tasks.waiting], [0, 0])
+  const closing = pool.close()
+  links[0]!.exit(0)
+  assert.deepEqual(await closing, { cutOff: 0, timedOut: false })
+})

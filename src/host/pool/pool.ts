@@ -391,8 +391,13 @@ export class Pool<Module = any> extends EventEmitter<PoolEvents> {
     const task = new Task(this.#lastTaskId, call, handlerId, this.#clock.now(), resolve)
     this.#counters.onAccepted()
     if (this.#counters.pending === 1) this.#liveness.onBusy()
-    this.#cancellation.watch(task)
-    this.#dispatcher.submit(task)
+    try {
+      this.#cancellation.watch(task)
+      this.#dispatcher.submit(task)
+    } catch (failure) {
+      // A signal that is none, or a stack at its end: what was counted is told.
+      if (task.state === 'queued' && this.#dispatcher.withdraw(task)) this.#settler.reject(task, failure)
+    }
     const isStillWaiting = task.state === 'queued' || task.state === 'assigned'
     if (
       mustStartNow &&

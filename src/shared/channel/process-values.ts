@@ -113,7 +113,45 @@ function refuseNodeObjects(root: object, mark: symbol): void {
     if (mark in member) throw new Refusal(member, 'cannot leave its process')
     if (types.isMap(member)) for (const pair of member) left.push(...pair)
     else if (types.isSet(member)) left.push(...member)
+    else if (types.isAnyArrayBuffer(member)) continue
+    else if (isRefusedByNode(member)) throw new Refusal(member, 'cannot be cloned')
     else for (const value of Object.values(member)) left.push(value)
+    // It is sent, and is no enumerable member.
+    if (types.isNativeError(member)) left.push(member.cause)
+  }
+}
+
+/** By prototype: whether the classes of Node above it are such that no object of theirs is cloned. */
+const refused = new WeakMap<object, boolean>()
+
+/** Newer versions of Node mark such objects where nobody else can see it: one of each class is tried. */
+function isRefusedByNode(member: object): boolean {
+  const prototype = Object.getPrototypeOf(member) as object | null
+  if (prototype === null || prototype === Object.prototype || prototype === Array.prototype) return false
+  let isRefused = refused.get(prototype)
+  if (isRefused === undefined) {
+    isRefused = isOfGlobalClass(prototype) && !isCloneable(member)
+    refused.set(prototype, isRefused)
+  }
+  return isRefused
+}
+
+/** As `URL` and `Headers` are; those of the language are no mystery to the writer of values. */
+function isOfGlobalClass(prototype: object): boolean {
+  for (let at: any = prototype; at !== null && at !== Object.prototype; at = Object.getPrototypeOf(at)) {
+    if (!Object.hasOwn(at, Symbol.toStringTag)) continue
+    const Class: any = (globalThis as Record<string, unknown>)[String(at[Symbol.toStringTag])]
+    if (typeof Class === 'function' && Class.prototype === at) return true
+  }
+  return false
+}
+
+function isCloneable(member: object): boolean {
+  try {
+    structuredClone(member)
+    return true
+  } catch {
+    return false
   }
 }
 

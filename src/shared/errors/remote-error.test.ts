@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { runInNewContext } from 'node:vm'
 import { across, errorAcross } from '../../testing/errors-across.js'
+import { unpack } from './remote-error.js'
 
 describe('an error arrives as what it was', () => {
   for (const Class of [Error, EvalError, RangeError, ReferenceError, SyntaxError, TypeError, URIError]) {
@@ -228,4 +229,14 @@ describe('fields', () => {
     assert.ok(error instanceof SuppressedError)
     assert.deepEqual([error.message, error.error.message, error.suppressed.message], ['why', 'one', 'two'])
   })
+})
+
+test('what arrives damaged is an error that says so', () => {
+  const { cause, message } = unpack({
+    thrown: { error: 0 },
+    errors: [],
+    holes: [[null, 'x', { error: 1 }]],
+  } as never) as Error
+  assert.match(message, /arrived damaged/)
+  assert.ok(cause instanceof TypeError)
 })

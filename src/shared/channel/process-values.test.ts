@@ -1,0 +1,47 @@
+// What may go to another process is what may go to another thread, but for what only this process has.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { HEAD_BYTES } from './frames.js'
+import { packMessage, unpackMessage } from './process-values.js'
+
+class Derived extends URLSearchParams {}
+
+const samples: [name: string, value: object][] = [
+  ['a URL', new URL('http://localhost')],
+  ['URLSearchParams', new URLSearchParams('a=1')],
+  ['a class of them', new Derived('a=1')],
+  ['Headers', new Headers()],
+  ['FormData', new FormData()],
+  ['a Map of a Date', new Map([['at', new Date(0)]])],
+  ['an error of an error', new Error('why', { cause: new RangeError('because') })],
+  [
+    'an object of a class',
+    new (class Point {
+      x = 1
+    })(),
+  ],
+]
+
+for (const [name, value] of samples) {
+  test(`${name}, in a payload and as a cause`, () => {
+    let isCloneable = true
+    try {
+      structuredClone(value)
+    } catch {
+      isCloneable = false
+    }
+    const messages: [object, string][] = [
+      [{ payload: { of: value } }, 'payload.of'],
+      [{ payload: new Error('outer', { cause: value }) }, 'payload'],
+    ]
+    for (const [message, path] of messages) {
+      if (isCloneable)
+        assert.deepEqual(unpackMessage(packMessage(message).subarray(HEAD_BYTES)), structuredClone(message))
+      else
+        assert.throws(
+          () => packMessage(message),
+          (error: { path: string }) => error.path.startsWith(path),
+        )
+    }
+  })
+}
