@@ -95,7 +95,7 @@ export class LaneAnswers {
       if (!this.#mayAnswer(task)) return
     } else {
       const from = this.#ring.reserve()
-      const end = from < 0 ? DECLINED : this.#encoder.encode(result, from, from + LARGEST_VALUE_BYTES)
+      const end = this.#write(result, from)
       const long = end === NO_ROOM ? this.#encoder.encodeLong(result) : null
       if (!this.#mayAnswer(task)) return
       if (end >= 0) return this.#publish(BYTES, task, end - from, runMs)
@@ -123,10 +123,15 @@ export class LaneAnswers {
     runMs: number,
   ): void {
     const from = this.#ring.reserve()
-    const end = from < 0 ? -1 : this.#encoder.encode([reason, error, path], from, from + LARGEST_VALUE_BYTES)
+    const end = this.#write([reason, error, path], from)
     if (end >= 0) return this.#publish(FAILURE, task, end - from, runMs)
     sendFailure(this.#port, this.#nextSent(task, runMs), reason, error, path)
     this.#onAnswered()
+  }
+
+  /** Into the ring, where nobody sees it yet. Where it ends; DECLINED also where the ring is full; or NO_ROOM. */
+  #write(value: unknown, from: number): number {
+    return from < 0 ? DECLINED : this.#encoder.encode(value, from, from + LARGEST_VALUE_BYTES)
   }
 
   #runMsOf({ startedAt }: LaneAssignment): number {

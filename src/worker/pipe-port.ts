@@ -41,11 +41,12 @@ export class PipePort implements HostPort, SlotBook {
   constructor(readFd: number, writeFd: number, listener: PipePortListener) {
     this.#writeFd = writeFd
     this.#listener = listener
-    const reader = new FrameReader({
-      onValue: bytes => this.#receive(bytes),
+    const onFrame = {
+      onValue: (bytes: Buffer) => this.#receive(bytes),
       onControl() {},
       onGarbage: () => listener.onEnd(),
-    })
+    }
+    const reader = new FrameReader(onFrame, 0)
     const input = new Socket({ fd: readFd, readable: true, writable: false })
     input.on('data', piece => reader.push(piece))
     input.on('error', () => {})

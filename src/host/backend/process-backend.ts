@@ -7,7 +7,14 @@ import { fileURLToPath, getBuiltinModule } from '../../shared/base/builtins.js'
 import { realClock, type Timer } from '../../shared/base/clock.js'
 import { invariant } from '../../shared/base/invariant.js'
 import { claim, markLoading, markReturned, noteBegin, slotsIn } from '../../shared/channel/claims.js'
-import { BEGUN, type FrameKind, FrameReader, LOADING, RETURNED } from '../../shared/channel/frames.js'
+import {
+  BEGUN,
+  type FrameKind,
+  type FrameListener,
+  FrameReader,
+  LOADING,
+  RETURNED,
+} from '../../shared/channel/frames.js'
 import { packMessage, unpackMessage } from '../../shared/channel/process-values.js'
 import type { ProcessOrder, ToHost, ToWorker } from '../../shared/protocol/messages.js'
 import type { TransferItem } from '../../shared/protocol/move.js'
@@ -37,7 +44,6 @@ class ProcessLink implements WorkerLink {
   readonly process: ChildProcess
   readonly #listener: LinkListener
   readonly #claims: SharedWords
-  readonly #slots: number
   readonly #toWorker: Socket
   readonly #fromWorker: Socket
   readonly #lifeline: Socket
@@ -52,7 +58,6 @@ class ProcessLink implements WorkerLink {
     if (road.kind !== 'port') throw new TypeError('A process takes its tasks one by one.')
     this.#listener = listener
     this.#claims = road.claims
-    this.#slots = slotsIn(road.claims)
     this.#report = FatalReport.open()
     const order: ProcessOrder = {
       road: { kind: 'pipe', context: road.context },
@@ -94,12 +99,13 @@ class ProcessLink implements WorkerLink {
   }
 
   #listen(): void {
-    const reader = new FrameReader({
+    const listener: FrameListener = {
       onValue: bytes => this.#onValue(bytes),
       onControl: (kind, slot, taskId) => this.#onControl(kind, slot, taskId),
       // Something in the worker wrote to a descriptor that is not its own.
       onGarbage: () => this.terminate(),
-    })
+    }
+    const reader = new FrameReader(listener, slotsIn(this.#claims))
     this.#fromWorker.on('data', piece => reader.push(piece))
     this.#fromWorker.on('close', () => this.#onSilent())
     // One that reads no more is no worker, whatever it did to its descriptor.
@@ -129,7 +135,6 @@ class ProcessLink implements WorkerLink {
 
   /** The worker cannot write into the words of its slots: that is done for it. */
   #onControl(kind: FrameKind, slot: number, taskId: number): void {
-    if (slot >= this.#slots) return this.terminate()
     if (kind === RETURNED) markReturned(this.#claims, slot)
     else if (kind === BEGUN) {
       noteBegin(this.#claims, slot, realClock.now())

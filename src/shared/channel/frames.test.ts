@@ -28,11 +28,14 @@ const expected = ['first', `${BEGUN} 3 2147483647`, '', 'a longer one'.repeat(20
 for (const size of [1, 2, 7, HEAD_BYTES, HEAD_BYTES + 1, 64, stream.length]) {
   test(`in pieces of ${size} bytes`, () => {
     const seen: string[] = []
-    const reader = new FrameReader({
-      onValue: bytes => seen.push(bytes.toString()),
-      onControl: (kind, slot, taskId) => seen.push(`${kind} ${slot} ${taskId}`),
-      onGarbage: () => seen.push('garbage'),
-    })
+    const reader = new FrameReader(
+      {
+        onValue: bytes => seen.push(bytes.toString()),
+        onControl: (kind, slot, taskId) => seen.push(`${kind} ${slot} ${taskId}`),
+        onGarbage: () => seen.push('garbage'),
+      },
+      4,
+    )
     for (let at = 0; at < stream.length; at += size) reader.push(stream.subarray(at, at + size))
     assert.deepEqual(seen, expected)
   })
@@ -40,17 +43,21 @@ for (const size of [1, 2, 7, HEAD_BYTES, HEAD_BYTES + 1, 64, stream.length]) {
 
 const foreign: [what: string, bytes: Buffer][] = [
   ['a kind that is none', control(7 as FrameKind, 0, 0)],
+  ['a slot that is none', control(BEGUN, 4, 1)],
   ['text', Buffer.from('some library: warning: something\n')],
   ['a length that no value has', control(VALUE, 0xffffffff, 0)],
 ]
 for (const [what, bytes] of foreign) {
   test(`${what} is told once, and nothing behind it is read`, () => {
     const seen: string[] = []
-    const reader = new FrameReader({
-      onValue: () => seen.push('value'),
-      onControl: () => seen.push('control'),
-      onGarbage: () => seen.push('garbage'),
-    })
+    const reader = new FrameReader(
+      {
+        onValue: () => seen.push('value'),
+        onControl: () => seen.push('control'),
+        onGarbage: () => seen.push('garbage'),
+      },
+      4,
+    )
     reader.push(Buffer.concat([control(BEGUN, 0, 1), bytes, valueFrame('more')]))
     reader.push(valueFrame('and more'))
     assert.deepEqual(seen, ['control', 'garbage'])

@@ -39,6 +39,7 @@ export interface FrameListener {
 /** Puts the pieces that a pipe gives together again. */
 export class FrameReader {
   readonly #listener: FrameListener
+  readonly #slots: number
   readonly #head = Buffer.alloc(HEAD_BYTES)
   #headFilled = 0
   /** A value of which pieces are missing. */
@@ -46,8 +47,10 @@ export class FrameReader {
   #bodyFilled = 0
   #isBroken = false
 
-  constructor(listener: FrameListener) {
+  /** @param slots that a control word may name */
+  constructor(listener: FrameListener, slots: number) {
     this.#listener = listener
+    this.#slots = slots
   }
 
   push(piece: Buffer): void {
@@ -70,11 +73,8 @@ export class FrameReader {
   #begin(piece: Buffer, at: number): number {
     const kind = this.#head.readUInt32LE(0) as FrameKind
     const word = this.#head.readUInt32LE(4)
-    if (
-      kind > RETURNED ||
-      (kind === VALUE && word > LARGEST_VALUE_BYTES) ||
-      this.#head.readUInt32LE(12) !== 0
-    ) {
+    const isInRange = kind === VALUE ? word <= LARGEST_VALUE_BYTES : word < this.#slots
+    if (kind > RETURNED || !isInRange || this.#head.readUInt32LE(12) !== 0) {
       this.#isBroken = true
       this.#listener.onGarbage()
       return 0
