@@ -2,8 +2,8 @@
 import type { Reviver } from './json-text.js'
 
 export class Interruption {
-  /** `null`: it nests too deep. */
-  readonly thrown: { readonly by: 'reviver'; readonly value: unknown } | null
+  /** By the reviver; `null`: none was asked, it nests too deep. */
+  readonly thrown: { readonly value: unknown } | null
 
   constructor(thrown: Interruption['thrown']) {
     this.thrown = thrown
@@ -15,7 +15,7 @@ export function interrupting(revive: Reviver): Reviver {
     try {
       return Reflect.apply(revive, this, call)
     } catch (value) {
-      throw new Interruption({ by: 'reviver', value })
+      throw new Interruption({ value })
     }
   }
 }

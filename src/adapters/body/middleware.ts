@@ -58,8 +58,9 @@ class Taken extends Error {
   }
 }
 
-function build({ limit, inflate, type, ...given }: ReadOptions, settings: Settings): BodyMiddleware {
-  const verify = verifierOf(given)
+function build(options: ReadOptions, settings: Settings): BodyMiddleware {
+  const { limit, inflate, type } = options
+  const verify = verifierOf(options)
   const { threshold, isSpecial, plan } = settings
   const { bodyParser, charsets } = findBodyParser()
   const holder = new PoolOfReader(settings.pool)

@@ -396,7 +396,8 @@ export class Pool<Module = any> extends EventEmitter<PoolEvents> {
       this.#dispatcher.submit(task)
     } catch (failure) {
       // A signal that is none, or a stack at its end: what was counted is told.
-      if (task.state === 'queued' && this.#dispatcher.withdraw(task)) this.#settler.reject(task, failure)
+      if (task.state !== 'queued' || !this.#dispatcher.withdraw(task)) throw failure
+      this.#settler.reject(task, failure)
     }
     const isStillWaiting = task.state === 'queued' || task.state === 'assigned'
     if (

@@ -1,7 +1,7 @@
 // Teaches the system's allocator that large buffers come and go here.
 //
 // glibc gives freed memory back to the system from 128 KiB on, and each of its pages is a fault when it is asked for again: a
-// program that hands 64 KiB buffers over by the thousand spends a third of its time on that. But glibc learns: when a block is
+// program that hands 64 KiB buffers over by the thousand spends much of its time on that. But glibc learns: when a block is
 // freed that it had mapped by itself, blocks up to that size are taken from the heap from then on, and twice as much is kept
 // (mallopt(3), M_MMAP_THRESHOLD, "dynamic"). So such a block is made and dropped. Its pages are never touched. Other allocators
 // have no such rule, and make nothing of it.
@@ -12,7 +12,7 @@ const blank = Buffer.allocUnsafeSlow
 
 /** Buffers that pass before it is worth it. */
 const ENOUGH = 256
-/** Below it, a third of the gain is lost: what is dropped between two collections is more than twice as much. */
+/** Below it, some of the gain is lost: what is dropped between two collections is more than twice as much. */
 const BLOCK_BYTES = 16 * 2 ** 20
 
 let isWatching = false
