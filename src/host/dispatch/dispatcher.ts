@@ -73,6 +73,7 @@ export class Dispatcher {
   readonly #worth: Worth | null
   readonly #arrivals: Arrivals
   readonly #canTakeBack: boolean
+  readonly #slotsPerWorker: number
   #isPumping = false
   #pumpAgain = false
   /** The task that is placed without having stood in the line; a getter of its payload may close the pool. */
@@ -87,6 +88,7 @@ export class Dispatcher {
     this.#settler = settler
     this.#onLeft = parts.onLeft
     this.#canTakeBack = parts.canTakeBack
+    this.#slotsPerWorker = parts.slotsPerWorker
     this.#line = new WaitingLine(parts.queue, parts.onQueueFailure)
     const { policy } = supervisor
     this.#arrivals = new Arrivals({ clock, settler, sliceMs: parts.decodeSliceMs, onRead: parts.onLeft })
@@ -146,6 +148,11 @@ export class Dispatcher {
   /** Slots that are taken; a task that runs alone takes all of its worker. */
   get occupied(): number {
     return this.#road.occupied
+  }
+
+  /** Slots of workers that are yet to start, and may not for now. */
+  get outOfReach(): number {
+    return this.#supervisor.missing * this.#slotsPerWorker
   }
 
   /** Takes in an accepted task. A task that the queue refuses is rejected with what the queue threw. */
@@ -326,6 +333,10 @@ export class Dispatcher {
     const toldByPump = this.pump()
     this.#onLeft()
     return toldByDeath || toldByPump
+  }
+
+  onPauseOver(): void {
+    this.#onRoom()
   }
 
   #onRoom(): void {

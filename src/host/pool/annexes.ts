@@ -83,6 +83,9 @@ export class Annexes {
       get occupied() {
         return sum('occupied')
       },
+      get outOfReach() {
+        return sum('outOfReach')
+      },
     }
   }
 

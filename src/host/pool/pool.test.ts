@@ -382,6 +382,62 @@ describe('room()', () => {
     assert.equal(pool.queueSize, 0)
     assert.equal(hasRoom, true)
   })
+
+  const asksForRoom = (pool: Pool) => {
+    const asked = { granted: 0 }
+    void pool.room().then(() => asked.granted++)
+    void pool.room().then(() => asked.granted++)
+    return asked
+  }
+
+  test('is not there where tasks may not wait and the workers run their teardown', async () => {
+    const { backend, clock, links, pool, run } = readyPool({
+      minThreads: 0,
+      maxThreads: 2,
+      maxQueue: 0,
+      idleTimeout: 100,
+    })
+    run(1)
+    run(2)
+    for (const link of backend.links) link.ready()
+    for (const link of backend.links) link.work()
+    for (const link of backend.links) link.isObedient = false
+    await microtasks()
+    clock.advance(100)
+    await microtasks()
+    assert.deepEqual([links.length, pool.workers.length], [0, 0])
+    const asked = asksForRoom(pool)
+    await microtasks()
+    assert.equal(asked.granted, 1)
+    const taken = run(3)
+    await microtasks()
+    assert.deepEqual([taken.state, asked.granted], ['pending', 1])
+    backend.links[0]!.exit(0)
+    await microtasks()
+    assert.equal(asked.granted, 2)
+    const next = run(4)
+    await microtasks()
+    assert.equal(next.state, 'pending')
+  })
+
+  test('is not there where tasks may not wait and no worker more may be started for a while', async () => {
+    const { backend, clock, pool, run } = fakePool({ maxThreads: 2, maxQueue: 0 })
+    const [fine, broken] = backend.links
+    fine!.ready()
+    broken!.startFailed(new SyntaxError('why'))
+    const asked = asksForRoom(pool)
+    await microtasks()
+    assert.equal(asked.granted, 1)
+    run(1)
+    await microtasks()
+    assert.equal(asked.granted, 1)
+    clock.advance(10_000)
+    await microtasks()
+    assert.equal(asked.granted, 2)
+    const next = run(2)
+    await microtasks()
+    assert.equal(next.state, 'pending')
+  })
 })
 
 describe('the process is kept alive', () => {

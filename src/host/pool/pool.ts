@@ -127,7 +127,7 @@ export class Pool<Module = any> extends EventEmitter<PoolEvents> {
           const wasToldToCallers = this.#dispatcher.onLost(worker, death)
           if (!wasToldToCallers) this.#tellError(death.error)
         },
-        onPauseOver: () => void this.#dispatcher.pump(),
+        onPauseOver: () => this.#dispatcher.onPauseOver(),
         onUserMessage: (worker, value) => this.#tell('message', value, worker.view),
         onCreated: worker => this.#tell('workerCreate', worker.view),
         onDestroyed: worker => this.#tell('workerDestroy', worker.view),

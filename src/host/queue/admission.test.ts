@@ -7,7 +7,7 @@ import { Admission } from './admission.js'
 
 function setUp({ limit = Number.POSITIVE_INFINITY, slots = 2, waiting = 0, occupied = 0 } = {}) {
   const clock = new ManualClock()
-  const load = { queueSize: waiting, arriving: 0, occupied }
+  const load = { queueSize: waiting, arriving: 0, occupied, outOfReach: 0 }
   const events: string[] = []
   const admission = new Admission(limit, slots, clock, load, {
     onDrain: () => events.push('drain'),

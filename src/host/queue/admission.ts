@@ -10,6 +10,8 @@ export interface Load {
   readonly arriving: number
   /** Slots that are taken; a task that runs alone takes all of its worker. */
   readonly occupied: number
+  /** Slots of workers that are yet to start, and may not for now. */
+  readonly outOfReach: number
 }
 
 interface Waiter {
@@ -106,11 +108,15 @@ export class Admission {
     return arriving > this.#slots ? queueSize + arriving - this.#slots : queueSize
   }
 
+  get #taken(): number {
+    return this.#load.occupied + this.#load.outOfReach
+  }
+
   #hasRoom(): boolean {
     const waiting = this.#backlog
     // Free slots are not counted where tasks may wait: a task may need a worker to itself, or a balancer's consent.
     if (this.#mark > 0) return waiting + this.#grants < this.#mark
-    return waiting === 0 && this.#load.occupied + this.#grants < this.#slots
+    return waiting === 0 && this.#taken + this.#grants < this.#slots
   }
 
   #serveWaiters(): void {
@@ -135,7 +141,7 @@ export class Admission {
 
   #look(): void {
     const waiting = this.#backlog
-    const isFull = waiting >= this.#mark && (waiting > 0 || this.#load.occupied >= this.#slots)
+    const isFull = waiting >= this.#mark && (waiting > 0 || this.#taken >= this.#slots)
     const becameFull = isFull && !this.#isFull
     const hasRoomAgain = !isFull && this.#isFull
     const becameEmpty = waiting === 0 && this.#wasWaiting

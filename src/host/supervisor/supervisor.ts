@@ -108,6 +108,15 @@ export class Supervisor {
     )
   }
 
+  /** How many workers fewer than `maxThreads` there are to be had for now. A pool without any is not waited for: see `isHopeless`. */
+  get missing(): number {
+    const { maxThreads } = this.#settings
+    const free = maxThreads - this.crew.takers
+    if (free === 0 || this.isHopeless) return 0
+    if (!this.policy.maySpawn(this.#clock.now())) return free
+    return Math.max(0, free - Math.max(0, maxThreads + 1 - this.#alive))
+  }
+
   /** No worker is alive, and none may be started for now because others failed. */
   get isHopeless(): boolean {
     return this.crew.isEmpty && !this.policy.maySpawn(this.#clock.now())
