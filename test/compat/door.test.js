@@ -1,7 +1,10 @@
 // What programs written for Piscina rely on beyond its suite: the API of 2020, and contracts that no README of it names.
 import assert from 'node:assert/strict'
 import { EventEmitter, once } from 'node:events'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
+import { tmpdir } from 'node:os'
+import { join, relative } from 'node:path'
 import { describe, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { MessageChannel } from 'node:worker_threads'
@@ -118,6 +121,75 @@ describe('hidden contracts', () => {
     await pool.destroy()
   })
 
+  test('minThreads is kept after the pool was used again', async () => {
+    const pool = onePool({ minThreads: 2, maxThreads: 3 })
+    await pool.destroy()
+    assert.equal(pool.threads.length, 0)
+    assert.equal(await pool.run(1, { name: 'echo' }), 1)
+    assert.equal(pool.threads.length, 2)
+    await pool.destroy()
+  })
+
+  test("'close' comes once for close(), when destroy() is under way or time is over too", async () => {
+    const pool = onePool({ closeTimeout: 1 })
+    const events = []
+    pool.on('close', () => events.push('close'))
+    const destroyed = pool.destroy()
+    await Promise.all([pool.close(), pool.close(), destroyed])
+    assert.deepEqual(events, ['close'])
+    await pool.destroy()
+    assert.deepEqual(events, ['close'])
+    await pool.run(1, { name: 'echo' })
+    const cutOff = assert.rejects(pool.run(1, { name: 'loop' }))
+    await assert.rejects(pool.close(), /timed out/i)
+    await cutOff
+    assert.deepEqual(events, ['close', 'close'])
+  })
+
+  test('a queue is of one open pool at a time', async () => {
+    const taskQueue = new Piscina.ArrayTaskQueue()
+    const first = onePool({ taskQueue })
+    assert.throws(() => onePool({ taskQueue }), /^TypeError: options\.taskQueue is the queue of another pool/)
+    await first.close()
+    const second = onePool({ taskQueue })
+    const answers = [1, 2, 3].map(value => second.run(value, { name: 'echo' }))
+    assert.deepEqual(await Promise.all(answers), [1, 2, 3])
+    await second.destroy()
+  })
+
+  test('a balancer may answer with a copy of a worker', async () => {
+    const pool = onePool({
+      maxThreads: 2,
+      minThreads: 2,
+      loadBalancer: (_task, workers) => ({ ...workers.find(({ currentUsage }) => currentUsage === 0) }),
+    })
+    const flag = new Int32Array(new SharedArrayBuffer(4))
+    const waiting = pool.run(flag, { name: 'waitForFlag' })
+    assert.equal(await pool.run('meanwhile', { name: 'echo' }), 'meanwhile')
+    Atomics.store(flag, 0, 1)
+    Atomics.notify(flag, 0)
+    assert.equal(await waiting, 'flag seen')
+    await pool.destroy()
+  })
+
+  test('a file that is made after the pool is found, and what is no path of a file rejects', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'lido-door-'))
+    const filename = relative(process.cwd(), join(folder, 'late.cjs'))
+    const pool = new Piscina({ filename, minThreads: 0, maxThreads: 1 })
+    writeFileSync(join(folder, 'late.cjs'), 'module.exports = value => value + 1')
+    assert.equal(await pool.run(1), 2)
+    await assert.rejects(pool.run(1, { filename: 'file:///a%2Fb.js' }), /must not include encoded/)
+    await pool.destroy()
+    rmSync(folder, { recursive: true })
+  })
+
+  test('limits that are no positive numbers are none', async () => {
+    const resourceLimits = { maxOldGenerationSizeMb: Number.NaN, stackSizeMb: 0 }
+    const pool = onePool({ resourceLimits })
+    assert.equal(await pool.run(1, { name: 'echo' }), 1)
+    await pool.destroy()
+  })
+
   test('options are read by own properties only, and kept without a prototype', () => {
     const polluted = Object.create({ filename: 42, minThreads: -1 })
     const pool = new Piscina(Object.assign(polluted, { minThreads: 0 }))
@@ -172,6 +244,27 @@ describe('errors', () => {
       message: 'options.useAtomics must be a boolean value',
     })
     await pool.close()
+  })
+
+  test('a signal may be anything with once and off, and what off throws costs no answer', async () => {
+    const pool = onePool()
+    const heard = []
+    const signal = { once: name => heard.push(name), off: name => heard.push(`off ${name}`) }
+    assert.equal(await pool.run(1, { name: 'echo', signal }), 1)
+    assert.deepEqual(heard, ['abort', 'off abort'])
+    const problem = new Error('no listener is ever taken off')
+    const hostile = {
+      once() {},
+      off() {
+        throw problem
+      },
+    }
+    const errors = []
+    assert.equal(await pool.run(2, { name: 'echo', signal: hostile }), 2)
+    pool.on('error', error => errors.push(error))
+    assert.equal(await pool.run(3, { name: 'echo', signal: hostile }), 3)
+    assert.deepEqual(errors, [problem])
+    await pool.destroy()
   })
 
   test('a balancer that throws rejects its task', async () => {

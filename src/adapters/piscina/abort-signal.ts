@@ -1,7 +1,19 @@
 // What Piscina takes as a signal: an AbortSignal, or an event emitter whose 'abort' event cancels the task.
-import type { EventEmitter } from 'node:events'
 
-export type AbortSignalAny = AbortSignal | EventEmitter
+interface SignalEmitter {
+  once(name: 'abort', listener: () => void): unknown
+  off(name: 'abort', listener: () => void): unknown
+}
+
+interface SignalTarget {
+  addEventListener(name: 'abort', listener: () => void): unknown
+  removeEventListener(name: 'abort', listener: () => void): unknown
+  readonly aborted?: boolean
+  readonly reason?: unknown
+}
+
+/** Whatever tells of an abort by an event: an `AbortSignal`, an `EventEmitter`, or what looks like one of them. */
+export type AbortSignalAny = SignalTarget | SignalEmitter
 
 export interface BridgedSignal {
   signal: AbortSignal
@@ -52,10 +64,10 @@ function listen(given: object, how: 'on' | 'off', onAbort: () => void): void {
     else given.removeEventListener?.('abort', onAbort)
     return
   }
-  const emitter = given as EventEmitter
+  const emitter = given as SignalEmitter
   if (typeof emitter.once !== 'function') throw new TypeError('abortSignal.once is not a function')
   if (how === 'on') emitter.once('abort', onAbort)
-  else emitter.removeListener('abort', onAbort)
+  else emitter.off('abort', onAbort)
 }
 
 /** An emitter gives no reason, and its error has no cause. */

@@ -36,6 +36,12 @@ export function filenameMissing(): Error {
   return new Error('filename must be provided to run() or in options object')
 }
 
+export function queueIsTaken(): Error {
+  return new TypeError(
+    'options.taskQueue is the queue of another pool that is open. Give each pool one of its own.',
+  )
+}
+
 /** An error of the front door as Piscina would put it; a handler's own error as it is. */
 export function inPiscinaTerms(error: unknown): unknown {
   if (!isPoolError(error)) return error
@@ -51,9 +57,10 @@ export function inPiscinaTerms(error: unknown): unknown {
     case 'ERR_LIDO_NOT_CLONEABLE':
       return (error as NotCloneableError).cause
     case 'ERR_LIDO_WORKER_EXIT':
-      return new Error(`worker exited with code: ${(error as WorkerExitError).exitCode}`, {
-        cause: error.cause,
-      })
+      return new Error(
+        `worker exited with code: ${(error as WorkerExitError).exitCode}`,
+        error.cause === undefined ? undefined : { cause: error.cause },
+      )
     case 'ERR_WORKER_OUT_OF_MEMORY':
       return error.cause
     case 'ERR_LIDO_RESTART_LIMIT':

@@ -1,7 +1,7 @@
 // Piscina's view of the workers, and a lido balancer that asks one written for it.
 import type { LoadBalancer, WorkerView } from '../../index.js'
 import { type PiscinaHistogramSummary, summarize } from './histogram.js'
-import type { PiscinaTask, TaskViews } from './task-queue.js'
+import { type PiscinaTask, viewOf } from './task-queue.js'
 
 export interface PiscinaWorker {
   /** Node's number of the thread. */
@@ -47,14 +47,11 @@ export class WorkerViews {
   }
 }
 
-export function adaptBalancer(
-  balancer: PiscinaLoadBalancer,
-  tasks: TaskViews,
-  workers: WorkerViews,
-): LoadBalancer {
+export function adaptBalancer(balancer: PiscinaLoadBalancer, workers: WorkerViews): LoadBalancer {
   return (task, views) => {
     const shown = views.map(view => workers.workerOf(view))
-    const chosen = balancer(tasks.viewOf(task), shown)
-    return chosen === null || chosen === undefined ? null : (views[shown.indexOf(chosen)] ?? null)
+    // It may be a copy of one that was shown.
+    const chosen = balancer(viewOf(task), shown)
+    return views.find(view => view.threadId === chosen?.id) ?? null
   }
 }

@@ -38,6 +38,10 @@ export interface PiscinaOptions {
 export interface FilledOptions extends PiscinaOptions {
   filename: string | null
   name: string
+  taskQueue: TaskQueue
+  stricterFIFO: boolean
+  workerHistogram: boolean
+  atomics: 'sync' | 'async' | 'disabled'
   minThreads: number
   maxThreads: number
   idleTimeout: number
@@ -74,6 +78,11 @@ const laterChecks: [keyof PiscinaOptions, Check, string][] = [
   ['idleTimeout', isNumberFrom(0), 'must be a non-negative integer'],
   ['maxQueue', value => value === 'auto' || isNumberFrom(0)(value), 'must be a non-negative integer'],
   ['concurrentTasksPerWorker', isNumberFrom(1), 'must be a positive integer'],
+  [
+    'atomics',
+    value => isMissing(value) || ['sync', 'async', 'disabled'].includes(value),
+    'should be a value of sync, sync or disabled.',
+  ],
   [
     'resourceLimits',
     value => value === undefined || (typeof value === 'object' && value !== null),
@@ -114,10 +123,6 @@ export function checkOptions(given: unknown): PiscinaOptions {
     throw new RangeError('options.minThreads and options.maxThreads must not conflict')
   }
   judge(options, laterChecks)
-  const { atomics } = options
-  if (!isMissing(atomics) && !['sync', 'async', 'disabled'].includes(atomics as string)) {
-    throw new TypeError('options.atomics should be a value of sync, sync or disabled.')
-  }
   return options
 }
 
@@ -167,7 +172,7 @@ export function toPoolOptions(options: FilledOptions): PoolOptions {
     idleTimeout: options.idleTimeout,
     maxQueue: Number.isNaN(options.maxQueue) ? Number.POSITIVE_INFINITY : Math.floor(options.maxQueue),
     concurrentTasksPerWorker: whole(options.concurrentTasksPerWorker, 1, MOST_SLOTS),
-    resourceLimits: options.resourceLimits,
+    resourceLimits: usableLimits(options.resourceLimits),
     env: options.env ?? undefined,
     argv: options.argv ?? undefined,
     execArgv: options.execArgv ?? undefined,
@@ -188,13 +193,18 @@ function whole(value: number, least: number, most: number): number {
   return Number.isNaN(value) ? least : Math.min(Math.max(Math.ceil(value), least), most)
 }
 
+/** Node takes what is no positive number for a limit that is not given. */
+function usableLimits(limits: PiscinaOptions['resourceLimits']): PoolOptions['resourceLimits'] {
+  return limits && Object.fromEntries(Object.entries(limits).filter(([, limit]) => limit > 0))
+}
+
 function isUsable(filename: string | null): filename is string {
   return filename !== null && isAbsolute(filename)
 }
 
 /**
  * A `file:` string or a path, with the extension or the `index` that `require()` would add, or a package's name as seen
- * from the working directory; else what was given.
+ * from the working directory; else the path that it would be from there, for a worker to look for.
  */
 export function toPath(filename: string): string {
   if (filename.startsWith('file:')) return fileURLToPath(filename)
@@ -205,5 +215,5 @@ export function toPath(filename: string): string {
       return require.resolve(candidate)
     } catch {}
   }
-  return filename
+  return resolve(filename)
 }

@@ -6,7 +6,14 @@ import { InvalidOptionError, move, Pool, type PoolOptions } from '../../index.js
 import { isWorkerThread, workerData } from '../../worker/index.js'
 import { type AbortSignalAny, bridgeSignal } from './abort-signal.js'
 import { ArrayTaskQueue } from './array-task-queue.js'
-import { AbortError, closeTimedOut, filenameMissing, inPiscinaTerms, QUEUE_IS_ENDING } from './errors.js'
+import {
+  AbortError,
+  closeTimedOut,
+  filenameMissing,
+  inPiscinaTerms,
+  QUEUE_IS_ENDING,
+  queueIsTaken,
+} from './errors.js'
 import { FixedQueue } from './fixed-queue.js'
 import { type PiscinaHistogram, type PiscinaHistogramSummary, piscinaHistogram } from './histogram.js'
 import { HolderEnds } from './holder-ends.js'
@@ -21,7 +28,7 @@ import {
 } from './options.js'
 import { type RunOptions, shiftArguments } from './run-task.js'
 import { queueOptionsSymbol, transferableSymbol, valueSymbol, version } from './symbols.js'
-import { adaptQueue, TaskViews } from './task-queue.js'
+import { adaptQueue, type TaskQueue } from './task-queue.js'
 
 export class Piscina<T = any, R = any> extends EventEmitterAsyncResource {
   readonly #options: FilledOptions
@@ -35,6 +42,8 @@ export class Piscina<T = any, R = any> extends EventEmitterAsyncResource {
   #completedBefore = 0
   /** A close or destroy under way: the pool takes no tasks until it is over, then it may be used again. */
   #ending: Promise<void> | null = null
+  /** The end under way is one by `close()`, be it that `destroy()` began it. */
+  #tellsClose = false
   #hasEnded = false
   #histogram: PiscinaHistogram | null = null
 
@@ -42,15 +51,14 @@ export class Piscina<T = any, R = any> extends EventEmitterAsyncResource {
     const checked = checkOptions(options)
     super({ ...(options as object), name: 'Piscina' })
     this.#options = fillOptions(checked)
-    const tasks = new TaskViews()
     this.#poolOptions = toPoolOptions(this.#options)
-    if (checked.taskQueue !== undefined) this.#poolOptions.queue = adaptQueue(checked.taskQueue, tasks)
+    if (checked.taskQueue !== undefined) this.#poolOptions.queue = adaptQueue(checked.taskQueue)
     if (checked.loadBalancer !== undefined) {
-      this.#poolOptions.loadBalancer = adaptBalancer(checked.loadBalancer, tasks, this.#workers)
+      this.#poolOptions.loadBalancer = adaptBalancer(checked.loadBalancer, this.#workers)
     }
     this.#firstPool = this.#start(this.#poolOptions)
     this.#pool = this.#firstPool
-    this.#options.taskQueue ??= this.#pool.options.queue as unknown as PiscinaOptions['taskQueue']
+    this.#options.taskQueue ??= this.#pool.options.queue as unknown as TaskQueue
     this.#holderEnds = checked.loadBalancer === undefined ? null : new HolderEnds(() => this.#pool.workers)
   }
 
@@ -66,7 +74,12 @@ export class Piscina<T = any, R = any> extends EventEmitterAsyncResource {
     if (signal !== null && signal !== undefined && typeof signal !== 'object') {
       return Promise.reject(new TypeError('signal argument must be an object'))
     }
-    const file = filename ? toPath(filename) : this.#options.filename
+    let file = this.#options.filename
+    try {
+      if (filename) file = toPath(filename)
+    } catch (problem) {
+      return Promise.reject(problem)
+    }
     if (!file) return Promise.reject(filenameMissing())
     if (this.#ending !== null) return Promise.reject(new AbortError(QUEUE_IS_ENDING))
     return this.#submit(task, file, name ?? this.#options.name, signal ?? null, transferList)
@@ -88,18 +101,13 @@ export class Piscina<T = any, R = any> extends EventEmitterAsyncResource {
     if (options === null || typeof options !== 'object') throw new TypeError('options must be an object')
     const { force = false }: { force?: boolean } = Object.assign(Object.create(null), options)
     if (typeof force !== 'boolean') throw new TypeError('force argument must be a boolean')
+    this.#tellsClose = true
     if (this.#ending !== null) {
       if (force) void this.#pool.close({ force })
       return await this.#ending
     }
     const pool = this.#pool
-    return await this.#end(async () => {
-      const { timedOut } = await pool.close({ force })
-      return () => {
-        if (timedOut) this.emit('error', closeTimedOut())
-        this.emit('close')
-      }
-    })
+    return await this.#end(async () => (await pool.close({ force })).timedOut)
   }
 
   async destroy(): Promise<void> {
@@ -110,7 +118,7 @@ export class Piscina<T = any, R = any> extends EventEmitterAsyncResource {
     }
     await this.#end(async () => {
       await pool.destroy()
-      return () => {}
+      return false
     })
   }
 
@@ -246,7 +254,11 @@ export class Piscina<T = any, R = any> extends EventEmitterAsyncResource {
       queueOptions,
     })
     const release = () => {
-      bridge?.release()
+      try {
+        bridge?.release()
+      } catch (problem) {
+        this.#tellError(problem)
+      }
       if (signal !== undefined) this.#holderEnds?.release(signal)
     }
     return await new Promise<R>((resolve, reject) => {
@@ -270,7 +282,7 @@ export class Piscina<T = any, R = any> extends EventEmitterAsyncResource {
     if (!this.#hasEnded) return this.#pool
     this.#hasEnded = false
     this.#completedBefore += this.#pool.completed
-    this.#pool = this.#start({ ...this.#poolOptions, minThreads: 0 })
+    this.#pool = this.#start(this.#poolOptions)
     return this.#pool
   }
 
@@ -279,25 +291,36 @@ export class Piscina<T = any, R = any> extends EventEmitterAsyncResource {
     try {
       pool = new Pool(options)
     } catch (problem) {
-      throw problem instanceof InvalidOptionError && problem.cause !== undefined ? problem.cause : problem
+      if (!(problem instanceof InvalidOptionError)) throw problem
+      if (problem.option === 'queue') throw queueIsTaken()
+      throw problem.cause ?? problem
     }
     pool.on('drain', () => this.emit('drain'))
     pool.on('needsDrain', () => this.emit('needsDrain'))
     pool.on('message', value => this.emit('message', value))
     pool.on('workerCreate', worker => this.emit('workerCreate', this.#workers.workerOf(worker)))
     pool.on('workerDestroy', worker => this.emit('workerDestroy', this.#workers.workerOf(worker)))
-    // What a worker did while nobody waited for it must not end the host where nobody listens.
-    pool.on('error', error => {
-      if (this.listenerCount('error') > 0) this.emit('error', inPiscinaTerms(error))
-    })
+    pool.on('error', error => this.#tellError(inPiscinaTerms(error)))
     return pool
   }
 
-  async #end(finish: () => Promise<() => void>): Promise<void> {
-    const over = finish().then(announce => {
+  /** What nobody waited for must not end the host where nobody listens. */
+  #tellError(problem: unknown): void {
+    if (this.listenerCount('error') > 0) this.emit('error', problem)
+  }
+
+  /** @param finish resolves to whether tasks were cut off */
+  async #end(finish: () => Promise<boolean>): Promise<void> {
+    const over = finish().then(timedOut => {
+      const tellsClose = this.#tellsClose
+      this.#tellsClose = false
       this.#ending = null
       this.#hasEnded = true
-      announce()
+      try {
+        if (timedOut) this.emit('error', closeTimedOut())
+      } finally {
+        if (tellsClose) this.emit('close')
+      }
     })
     this.#ending = over
     await over

@@ -3,7 +3,7 @@ import type { Transferable as TransferItem } from 'node:worker_threads'
 import type { AbortSignalAny } from './abort-signal.js'
 
 export interface RunOptions {
-  transferList?: TransferItem[]
+  transferList?: readonly TransferItem[]
   filename?: string | null
   name?: string | null
   signal?: AbortSignalAny | null

@@ -31,45 +31,45 @@ export function isTaskQueue(value: unknown): value is TaskQueue {
   )
 }
 
-/** Piscina's view of each task: the same object whenever the same task is shown. */
-export class TaskViews {
-  readonly #views = new WeakMap<QueuedTask, PiscinaTask>()
-  readonly #tasks = new WeakMap<PiscinaTask, QueuedTask>()
+const views = new WeakMap<QueuedTask, PiscinaTask>()
+const tasks = new WeakMap<PiscinaTask, QueuedTask>()
 
-  viewOf(task: QueuedTask): PiscinaTask {
-    const known = this.#views.get(task)
-    if (known !== undefined) return known
-    const view = {
-      taskId: task.id,
-      task: task.payload,
-      filename: task.filename,
-      name: task.name,
-      created: task.createdAt,
-      isAbortable: task.signal !== null,
-      [queueOptionsSymbol]: (task.queueOptions ?? null) as object | null,
-    }
-    this.#views.set(task, view)
-    this.#tasks.set(view, task)
-    return view
+/** Piscina's view of a task: the same object whenever the same task is shown. */
+export function viewOf(task: QueuedTask): PiscinaTask {
+  const known = views.get(task)
+  if (known !== undefined) return known
+  const view = {
+    taskId: task.id,
+    task: task.payload,
+    filename: task.filename,
+    name: task.name,
+    created: task.createdAt,
+    isAbortable: task.signal !== null,
+    [queueOptionsSymbol]: (task.queueOptions ?? null) as object | null,
   }
-
-  taskOf(view: PiscinaTask): QueuedTask | null {
-    return this.#tasks.get(view) ?? null
-  }
+  views.set(task, view)
+  tasks.set(view, task)
+  return view
 }
 
-export function adaptQueue(queue: TaskQueue, views: TaskViews): LidoQueue {
+const adaptedQueues = new WeakMap<TaskQueue, LidoQueue>()
+
+/** The same for the same queue, so that a second pool which is given it is refused. */
+export function adaptQueue(queue: TaskQueue): LidoQueue {
+  const known = adaptedQueues.get(queue)
+  if (known !== undefined) return known
   const adapted: LidoQueue = {
     get size() {
       return queue.size
     },
-    push: task => queue.push(views.viewOf(task)),
+    push: task => queue.push(viewOf(task)),
     shift() {
       const view = queue.shift()
-      return view === null || view === undefined ? null : views.taskOf(view)
+      return view === null || view === undefined ? null : (tasks.get(view) ?? null)
     },
-    remove: task => queue.remove(views.viewOf(task)),
+    remove: task => queue.remove(viewOf(task)),
   }
-  if (typeof queue.unshift === 'function') adapted.unshift = task => queue.unshift!(views.viewOf(task))
+  if (typeof queue.unshift === 'function') adapted.unshift = task => queue.unshift!(viewOf(task))
+  adaptedQueues.set(queue, adapted)
   return adapted
 }
