@@ -16,8 +16,8 @@ export interface Assignment {
   /** Aborts when this worker is told that the task is cancelled. */
   makeSignal(): AbortSignal
   markLoading(isLoading: boolean): void
-  /** The handler has returned: the task was in time, whenever its answer is given. */
-  markReturned(): void
+  /** What it waits for is not its own doing: its time does not count, until the function is called that is returned. */
+  holdTime(): () => void
   succeed(result: unknown): void
   fail(reason: FailureReason, error: PackedThrown, path: string): void
 }
@@ -50,9 +50,13 @@ export function sendResult(port: HostPort, task: Addressed, result: unknown): Un
     }
     return null
   } catch (failure) {
-    const cause = causeOfRefusal(failure, result)
-    return { error: pack(cause), path: pathOfRefused(failure, result, 'result') }
+    return unsendable(failure, result)
   }
+}
+
+export function unsendable(failure: unknown, result: unknown): Unsendable {
+  const cause = causeOfRefusal(failure, result)
+  return { error: pack(cause), path: pathOfRefused(failure, result, 'result') }
 }
 
 export function sendFailure(

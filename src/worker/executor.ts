@@ -102,9 +102,11 @@ export class Executor {
 
   /** A host that is busy, and so does not take in what was printed, may not blame the task for that. */
   #after(flushed: Promise<unknown>, task: Assignment, answer: () => void): void {
-    task.markReturned()
+    const resumeTime = task.holdTime()
     const once = () => {
-      if (this.#unsent.delete(once)) answer()
+      if (!this.#unsent.delete(once)) return
+      resumeTime()
+      answer()
     }
     this.#unsent.add(once)
     void flushed.then(once)

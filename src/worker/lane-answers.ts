@@ -15,6 +15,7 @@ import { isMoved } from '../shared/protocol/move.js'
 import { sendFailure, sendResult } from './assignment.js'
 import { Cancellations } from './cancellations.js'
 import { realClock } from './clock.js'
+import { copied } from './copied.js'
 import type { LaneAssignment } from './lane-assignment.js'
 
 export class LaneAnswers {
@@ -79,9 +80,10 @@ export class LaneAnswers {
     this.#tickets.markLoading(task.ticket, this.#workerId, isLoading)
   }
 
-  /** Its answer is under way from now on. One that was cancelled before is found out when it is given. */
-  markReturned(task: LaneAssignment): void {
-    if (this.#tickets.answer(task.ticket, this.#workerId)) task.state = 'answered'
+  holdTime({ ticket }: LaneAssignment): () => void {
+    const heldAt = realClock.now()
+    const stamp = this.#tickets.holdTime(ticket)
+    return () => this.#tickets.resumeTime(ticket, this.#workerId, stamp, realClock.now() - heldAt)
   }
 
   /** A result is written before it is the answer: getters of the user's run meanwhile, as long as they like. */
@@ -92,21 +94,27 @@ export class LaneAnswers {
       if (!this.#mayAnswer(task)) return
       if (hasRoom) return this.#publish(INT_VALUE, task, result, runMs)
     } else if (isMoved(result)) {
-      if (!this.#mayAnswer(task)) return
+      if (this.#mayAnswer(task)) this.#send(task, result, runMs)
     } else {
       const from = this.#ring.reserve()
       const end = this.#write(result, from)
       const long = end === NO_ROOM ? this.#encoder.encodeLong(result) : null
+      const { copy, problem } = from >= 0 && end < 0 && long === null ? copied(result) : { copy: result }
       if (!this.#mayAnswer(task)) return
-      if (end >= 0) return this.#publish(BYTES, task, end - from, runMs)
-      if (long !== null) return this.#sendLong(task, long, runMs)
+      if (end >= 0) this.#publish(BYTES, task, end - from, runMs)
+      else if (long !== null) this.#sendLong(task, long, runMs)
+      else if (problem === undefined) this.#send(task, copy, runMs)
+      else this.#sayFailed(task, 'result', problem.error, problem.path, runMs)
     }
-    const unsendable = sendResult(this.#port, this.#nextSent(task, runMs), result)
-    if (unsendable === null) return this.#onAnswered()
+  }
+
+  #send(task: LaneAssignment, result: unknown, runMs: number): void {
+    const problem = sendResult(this.#port, this.#nextSent(task, runMs), result)
+    if (problem === null) return this.#onAnswered()
     // Nothing was sent, so no answer that the host cannot read may be taken for this one.
     this.#sent--
     this.#tickets.setOrdinal(task.ticket, 0)
-    this.#sayFailed(task, 'result', unsendable.error, unsendable.path, runMs)
+    this.#sayFailed(task, 'result', problem.error, problem.path, runMs)
   }
 
   fail(task: LaneAssignment, reason: FailureReason, error: PackedThrown, path: string): void {
@@ -166,7 +174,7 @@ export class LaneAnswers {
 
   /** False when the task was cancelled: nobody wants to know, and the host is told that its handler has ended. */
   #mayAnswer(task: LaneAssignment): boolean {
-    const mayAnswer = task.state === 'answered' || this.#tickets.answer(task.ticket, this.#workerId)
+    const mayAnswer = this.#tickets.answer(task.ticket, this.#workerId)
     task.state = mayAnswer ? 'answered' : 'ended'
     this.cancellations.forget(task.taskId)
     if (!mayAnswer) {

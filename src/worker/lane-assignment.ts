@@ -50,8 +50,8 @@ export class LaneAssignment implements Assignment {
     this.#answers.markLoading(this, isLoading)
   }
 
-  markReturned(): void {
-    this.#answers.markReturned(this)
+  holdTime(): () => void {
+    return this.#answers.holdTime(this)
   }
 
   succeed(result: unknown): void {

@@ -59,8 +59,8 @@ export class MeasuredAssignment implements Assignment {
     this.#task.markLoading(isLoading)
   }
 
-  markReturned(): void {
-    this.#task.markReturned()
+  holdTime(): () => void {
+    return this.#task.holdTime()
   }
 
   succeed(result: unknown): void {

@@ -15,7 +15,7 @@ function someTask(handlerId = 1) {
     cancelReason: 'why',
     makeSignal: () => AbortSignal.abort(),
     markLoading: isLoading => answers.push(['loading', isLoading]),
-    markReturned: () => answers.push(['returned']),
+    holdTime: () => () => answers.push(['resumed']),
     succeed: result => answers.push(['succeeded', result]),
     fail: (...failure) => answers.push(['failed', ...failure]),
   }
@@ -37,13 +37,13 @@ test('a task that is measured is the same to its handler, and is answered the sa
   )
   assert.equal(measured.makeSignal().aborted, true)
   measured.markLoading(true)
-  measured.markReturned()
+  measured.holdTime()()
   measured.succeed(7)
   const packed = { value: 'thrown' } as never
   meter.measure(task).fail('thrown', packed, 'here')
   assert.deepEqual(answers, [
     ['loading', true],
-    ['returned'],
+    ['resumed'],
     ['succeeded', 7],
     ['failed', 'thrown', packed, 'here'],
   ])

@@ -4,13 +4,13 @@ import { Socket } from 'node:net'
 import { writeSync } from '../shared/base/builtins.js'
 import { invariant } from '../shared/base/invariant.js'
 import {
+  ANSWERED,
   BEGUN,
   type FrameKind,
   FrameReader,
   HEAD_BYTES,
   LOADED,
   LOADING,
-  RETURNED,
   writeHead,
 } from '../shared/channel/frames.js'
 import { packMessage, unpackMessage } from '../shared/channel/process-values.js'
@@ -57,7 +57,7 @@ export class PipePort implements HostPort, SlotBook {
     invariant(message !== 'bell', 'the lane does not reach into this process')
     const frame = packMessage(message, transferList)
     // A host that was busy finds the beginning of it, and must know that the task was in time.
-    if (frame.length > ONE_READ_BYTES && message.kind === 'done') this.#tell(RETURNED, message.slot)
+    if (frame.length > ONE_READ_BYTES && message.kind === 'done') this.#tell(ANSWERED, message.slot)
     this.#write(frame)
   }
 
@@ -81,7 +81,9 @@ export class PipePort implements HostPort, SlotBook {
   }
 
   /** What a process prints waits for nobody. */
-  markReturned(): void {}
+  holdTime(): () => void {
+    return () => {}
+  }
 
   isCancelled(): boolean {
     return false

@@ -196,8 +196,8 @@ class PortAssignment implements Assignment {
     this.#intake.book.markLoading(this.#slot, isLoading)
   }
 
-  markReturned(): void {
-    this.#intake.book.markReturned(this.#slot)
+  holdTime(): () => void {
+    return this.#intake.book.holdTime(this.#slot)
   }
 
   succeed(result: unknown): void {

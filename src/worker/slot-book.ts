@@ -4,12 +4,13 @@ import type { SharedWords } from '../shared/base/atomics.js'
 import {
   canBeTakenBack,
   claim,
+  holdTime,
   isCancelled,
   markLoading,
-  markReturned,
   maySpin,
   noteBegin,
   postCount,
+  resumeTime,
 } from '../shared/channel/claims.js'
 import type { RoadOrder } from '../shared/protocol/messages.js'
 import { realClock } from './clock.js'
@@ -20,8 +21,8 @@ export interface SlotBook {
   /** True when the task is now this worker's to run. */
   claim(slot: number, taskId: number): boolean
   markLoading(slot: number, isLoading: boolean): void
-  /** The handler of the slot's task has returned; its answer waits for what it printed. */
-  markReturned(slot: number): void
+  /** The time of the slot's task does not count, until the function is called that is returned. */
+  holdTime(slot: number): () => void
   /** Has the host written that nobody wants its answer? Where nothing is shared, only a message tells. */
   isCancelled(slot: number, taskId: number): boolean
   /** Will the host take back what the worker does not begin? */
@@ -53,8 +54,10 @@ export class SharedSlotBook implements SlotBook {
     markLoading(this.#claims, slot, isLoading)
   }
 
-  markReturned(slot: number): void {
-    markReturned(this.#claims, slot)
+  holdTime(slot: number): () => void {
+    const heldAt = realClock.now()
+    const stamp = holdTime(this.#claims, slot)
+    return () => resumeTime(this.#claims, slot, stamp, realClock.now() - heldAt)
   }
 
   isCancelled(slot: number, taskId: number): boolean {

@@ -25,19 +25,30 @@ for (const lane of [true, false]) {
     }
   })
 
-  test(`${road}: a result that is read for ever is stopped by its timeout, and costs its worker alone`, async open => {
-    const pool = open({ ...one, lane })
-    const { name, limit } = await rejection(pool.run(0, { name: 'endless', timeout: 100 }))
-    assert.deepEqual([name, limit], ['TimeoutError', 'timeout'])
-    assert.equal(await pool.run('next'), 'next')
-  })
+  for (const handlerName of ['endless', 'endlessInstance', 'endlessPrinted', 'endlessLater']) {
+    test(`${road}: a result that is read for ever is stopped by its timeout, and costs its worker alone (${handlerName})`, async open => {
+      const pool = open({ ...one, lane })
+      const { name, limit } = await rejection(pool.run(0, { name: handlerName, timeout: 100 }))
+      assert.deepEqual([name, limit], ['TimeoutError', 'timeout'])
+      assert.equal(await pool.run('next'), 'next')
+    })
 
-  test(`${road}: a result that is read for ever is stopped by its signal`, async open => {
+    test(`${road}: a result that is read for ever is stopped by its signal (${handlerName})`, async open => {
+      const pool = open({ ...one, lane })
+      await pool.run(0)
+      const task = pool.run(0, { name: handlerName, signal: AbortSignal.timeout(100) })
+      assert.equal((await rejection(task)).name, 'AbortError')
+      assert.equal(await pool.run('next'), 'next')
+    })
+  }
+
+  test(`${road}: a deadline holds while an answer waits for what was printed, which is no part of a timeout`, async open => {
     const pool = open({ ...one, lane })
     await pool.run(0)
-    const task = pool.run(0, { name: 'endless', signal: AbortSignal.timeout(100) })
-    assert.equal((await rejection(task)).name, 'AbortError')
-    assert.equal(await pool.run('next'), 'next')
+    const { limit } = await rejection(pool.run(0, { name: 'corked', deadline: Date.now() + 100 }))
+    assert.equal(limit, 'deadline')
+    assert.equal(await pool.run('next'), 'next', 'its worker was replaced')
+    assert.equal(await pool.run('late', { name: 'corkedFor', timeout: 100 }), 'late')
   })
 }
 
@@ -57,6 +68,33 @@ test('in a process: a task behind one that hangs is late by either limit', async
     assert.deepEqual([error.name, error.limit], ['TimeoutError', limit])
     assert.equal(await pool.run('next'), 'next', 'its worker was replaced')
   }
+})
+
+test('in a process: a task that is late costs nothing that it stands behind', async open => {
+  for (const [limit, cancelGrace] of [
+    ['timeout', 100],
+    ['queueTimeout', 100],
+    ['queueTimeout', 0],
+  ]) {
+    const pool = open({ ...one, backend: 'process', concurrentTasksPerWorker: 2, cancelGrace })
+    await Promise.all([pool.run(0), pool.run(0, { name: 'hold' })])
+    const before = pool.run(1500, { name: 'hold' })
+    const error = await rejection(pool.run(1, { [limit]: 100 }))
+    assert.equal(error.limit, limit)
+    assert.equal(await before, 1500)
+    assert.equal(await pool.run('next'), 'next')
+    assert.equal(pool.workers[0].id, 1)
+  }
+})
+
+test('room() lets in no task that run() refuses, while processes start too', async open => {
+  const pool = open({ filename, minThreads: 2, maxThreads: 2, backend: 'process', maxQueue: 0 })
+  const answers = []
+  for (let value = 0; value < 10; value++) {
+    await pool.room()
+    answers.push(pool.run(value))
+  }
+  assert.deepEqual(await Promise.all(answers), [...answers.keys()])
 })
 
 test('in a process: a queueTimeout ends no worker that is still starting', async open => {
@@ -82,7 +120,9 @@ test('what something in a process writes to a pipe that is not its own ends that
   const slot = Buffer.alloc(16)
   slot.writeUInt32LE(1, 0)
   slot.writeUInt32LE(99, 4)
-  for (const bytes of ['native library: warning: something\n', long, slot]) {
+  const unmarked = Buffer.alloc(16)
+  unmarked.writeUInt32LE(1_000_000, 4)
+  for (const bytes of ['native library: warning: something\n', long, slot, unmarked]) {
     const pool = open({ ...one, backend: 'process' })
     const { code } = await rejection(pool.run(bytes, { name: 'babble' }))
     assert.equal(code, 'ERR_LIDO_WORKER_EXIT')

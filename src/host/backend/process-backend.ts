@@ -6,14 +6,14 @@ import type { SharedWords } from '../../shared/base/atomics.js'
 import { fileURLToPath, getBuiltinModule } from '../../shared/base/builtins.js'
 import { realClock, type Timer } from '../../shared/base/clock.js'
 import { invariant } from '../../shared/base/invariant.js'
-import { claim, markLoading, markReturned, noteBegin, slotsIn } from '../../shared/channel/claims.js'
+import { claim, markAnswered, markLoading, noteBegin, slotsIn } from '../../shared/channel/claims.js'
 import {
+  ANSWERED,
   BEGUN,
   type FrameKind,
   type FrameListener,
   FrameReader,
   LOADING,
-  RETURNED,
 } from '../../shared/channel/frames.js'
 import { packMessage, unpackMessage } from '../../shared/channel/process-values.js'
 import type { ProcessOrder, ToHost, ToWorker } from '../../shared/protocol/messages.js'
@@ -124,18 +124,19 @@ class ProcessLink implements WorkerLink {
 
   #onValue(bytes: Buffer): void {
     this.#hasSpoken = true
-    let message: ToHost
+    let message: Exclude<ToHost, 'bell'> | null | undefined
     try {
-      message = unpackMessage(bytes) as ToHost
+      message = unpackMessage(bytes) as Exclude<ToHost, 'bell'>
     } catch {
       return this.#listener.onUnreadable()
     }
-    this.#listener.onMessage(message)
+    if (typeof message?.kind === 'string') this.#listener.onMessage(message)
+    else this.terminate()
   }
 
   /** The worker cannot write into the words of its slots: that is done for it. */
   #onControl(kind: FrameKind, slot: number, taskId: number): void {
-    if (kind === RETURNED) markReturned(this.#claims, slot)
+    if (kind === ANSWERED) markAnswered(this.#claims, slot)
     else if (kind === BEGUN) {
       noteBegin(this.#claims, slot, realClock.now())
       claim(this.#claims, slot, taskId)

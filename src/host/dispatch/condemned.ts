@@ -61,7 +61,8 @@ export class Condemned {
     }
     sentence.tasks.set(task, clock.now() + graceMs)
     // One that seems to start still may have said long ago that it is ready: a host that was busy hears of it first.
-    if (graceMs === 0 && !sentence.isEnding && worker.isReady) this.#end(worker, sentence)
+    const isDue = graceMs === 0 && worker.isReady && !this.#parts.road.isBehindOthers(worker, task)
+    if (isDue && !sentence.isEnding) this.#end(worker, sentence)
     if (this.#sentences.has(worker)) this.tell(worker, task, error)
     if (sentence.timer === null && !sentence.isEnding) this.#setTimer(worker, sentence)
   }
@@ -120,7 +121,13 @@ export class Condemned {
     sentence.timer = null
     this.#strikeOut(sentence, worker)
     if (sentence.tasks.size === 0) return this.forget(worker)
-    const now = this.#parts.clock.now()
+    const { clock, graceMs, road } = this.#parts
+    const now = clock.now()
+    // The worker drops it when it is done with those before it.
+    for (const [task, dueAt] of sentence.tasks) {
+      if (dueAt > now || !road.isBehindOthers(worker, task)) continue
+      sentence.tasks.set(task, now + Math.max(graceMs, ASK_AGAIN_AFTER_MS))
+    }
     if (Math.min(...sentence.tasks.values()) <= now) this.#end(worker, sentence)
     else this.#setTimer(worker, sentence)
   }

@@ -169,6 +169,11 @@ export class LaneRoad implements Road {
     return this.#tasks.at(task.slot, task.id) === task && tickets.isCondemned(task.slot, id)
   }
 
+  /** What a worker has not begun is taken back. */
+  isBehindOthers(): boolean {
+    return false
+  }
+
   hasOthers({ id }: WorkerHandle): boolean {
     return this.#tasks.assignedTo(id).some(task => task.state !== 'settled')
   }
@@ -178,7 +183,7 @@ export class LaneRoad implements Road {
     switch (tickets.phaseOf(task.slot)) {
       case 'loading':
       case 'begun':
-        return tickets.begunAt(task.slot, now)
+        return tickets.begunAt(task.slot, now) ?? 'held'
       case 'answered':
         return 'answered'
       default:

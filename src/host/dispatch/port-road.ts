@@ -6,7 +6,7 @@ import {
   areShared,
   begunAt,
   cancel,
-  hasReturned,
+  isAnswered,
   isClaimed,
   offer,
   takeBack,
@@ -61,8 +61,9 @@ export class PortRoad implements Road {
     return this.#inFlight
   }
 
+  /** With those that are sure to waiting tasks. */
   get occupied(): number {
-    let slots = 0
+    let slots = this.#parts.line.size - this.queueSize
     for (const worker of this.#parts.supervisor.workers)
       slots += worker.isExclusive ? worker.slots : worker.usage
     return slots
@@ -154,6 +155,12 @@ export class PortRoad implements Road {
     return slotsOf(worker).taskAt(task.slot, task.id) === task
   }
 
+  isBehindOthers(worker: WorkerHandle, task: Task): boolean {
+    const { claims } = slotsOf(worker)
+    if (!areShared(claims) || isClaimed(claims, task.slot, task.id)) return false
+    return worker.tasks().some(({ state, slot, id }) => state !== 'settled' && isClaimed(claims, slot, id))
+  }
+
   hasOthers(worker: WorkerHandle): boolean {
     return worker.tasks().some(task => task.state !== 'settled')
   }
@@ -164,7 +171,7 @@ export class PortRoad implements Road {
     // Then all there is to know is when it was handed over.
     if (!areShared(claims)) return worker.isReady ? task.assignedAt! : 'waiting'
     if (isClaimed(claims, task.slot, task.id))
-      return hasReturned(claims, task.slot) ? 'answered' : begunAt(claims, task.slot, now)
+      return isAnswered(claims, task.slot) ? 'answered' : (begunAt(claims, task.slot, now) ?? 'held')
     return this.#parts.canTakeBack || !worker.isReady ? 'waiting' : { handedAt: task.assignedAt! }
   }
 

@@ -34,6 +34,8 @@ export interface Road {
   abandon(task: Task): WorkerHandle | null
   /** Of a task that was given up. */
   stillRuns(worker: WorkerHandle, task: Task): boolean
+  /** Of a task that was given up: the worker has not begun it, and is busy with tasks that were not. */
+  isBehindOthers(worker: WorkerHandle, task: Task): boolean
   /** The worker has tasks that were not given up. */
   hasOthers(worker: WorkerHandle): boolean
   /** How far a task has come that has left the line. */

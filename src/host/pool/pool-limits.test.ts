@@ -1,7 +1,7 @@
 // The limits of a task's time: each counts from its own moment, rejects with its own error, and costs the pool one timer.
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { claim } from '../../shared/channel/claims.js'
+import { holdTime, resumeTime } from '../../shared/channel/claims.js'
 import { TaskCancelledError, TaskTimeoutError } from '../../shared/errors/pool-errors.js'
 import { type FakePool, fakePool, readyPool } from '../../testing/fake-pool.js'
 import { microtasks } from '../../testing/stand-ins.js'
@@ -30,16 +30,29 @@ describe('timeout', () => {
     )
   })
 
-  test('counts from when it is seen where a worker does not say when it began', async () => {
+  test('does not count while a worker has its time held', async () => {
     const made = readyPool()
-    const task = made.run('slow', { timeout: 50 })
-    const message = made.links[0]!.runs[0]!
-    assert.equal(claim(made.links[0]!.claims, message.slot, message.taskId), true)
-    await pass(made, 50)
-    await pass(made, 49)
+    const task = made.run('printed', { timeout: 50 })
+    const { claims } = made.links[0]!
+    const { slot } = made.links[0]!.begin()!
+    await pass(made, 40)
+    const stamp = holdTime(claims, slot)
+    await pass(made, 200)
+    resumeTime(claims, slot, stamp, 200)
+    await pass(made, 9)
     assert.equal(task.state, 'pending')
-    await pass(made, 1)
+    await pass(made, 60)
     assert.equal(task.error.limit, 'timeout')
+  })
+
+  test('held or not, a deadline counts', async () => {
+    const made = readyPool()
+    const task = made.run('printed', { deadline: made.clock.epochNow() + 50 })
+    const { claims } = made.links[0]!
+    const { slot } = made.links[0]!.begin()!
+    holdTime(claims, slot)
+    await pass(made, 51)
+    assert.equal(task.error.limit, 'deadline')
   })
 
   test('of the pool is for every call that names none', async () => {

@@ -395,9 +395,9 @@ export class Pool<Module = any> extends EventEmitter<PoolEvents> {
       this.#cancellation.watch(task)
       this.#dispatcher.submit(task)
     } catch (failure) {
-      // A signal that is none, or a stack at its end: what was counted is told.
-      if (task.state !== 'queued' || !this.#dispatcher.withdraw(task)) throw failure
-      this.#settler.reject(task, failure)
+      if (task.state !== 'queued') throw failure
+      // A signal that is none; or a stack at its end, where there is no room to clear up either.
+      return inMicrotask(() => this.#takeBack(task, failure))
     }
     const isStillWaiting = task.state === 'queued' || task.state === 'assigned'
     if (
@@ -412,8 +412,19 @@ export class Pool<Module = any> extends EventEmitter<PoolEvents> {
     this.#admission.onAccepted()
   }
 
+  /** It was counted, and is to be told. */
+  #takeBack(task: Task, failure: unknown): void {
+    if (task.state === 'queued' && this.#dispatcher.withdraw(task)) this.#settler.reject(task, failure)
+    this.#admission.onLeft()
+  }
+
   #onSettled(task: Task, outcome: Outcome, wasAssigned: boolean): void {
-    this.#cancellation.release(task)
+    try {
+      this.#cancellation.release(task)
+    } catch (failure) {
+      // A signal of the user's own making.
+      this.#tellError(failure)
+    }
     this.#counters.onSettled(outcome, wasAssigned)
     if (this.#counters.pending > 0) return
     if (this.#closing === null) this.#liveness.onIdle()

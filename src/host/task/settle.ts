@@ -36,7 +36,7 @@ export class Settler {
     this.#settle(task, 'cancelled', reason)
   }
 
-  /** The caller is answered whatever the listener meets, which deals with a signal of the user's. */
+  /** The caller is answered whatever the listener meets. */
   #settle(task: Task, outcome: Outcome, answer: unknown): void {
     const wasAssigned = task.state !== 'queued'
     moveTask(task, 'settled')

@@ -17,10 +17,10 @@ export interface Limits {
 }
 
 /**
- * When a worker began the task, on the host's clock; `answered`: the answer is under way; `arriving`: it is here, and being
- * read.
+ * When a worker began the task, on the host's clock; `held`: it has, but its time does not count for now; `answered`: the
+ * answer is under way; `arriving`: it is here, and being read.
  */
-export type Progress = number | Handed | 'waiting' | 'answered' | 'arriving'
+export type Progress = number | Handed | 'waiting' | 'held' | 'answered' | 'arriving'
 
 /** It waits, with a worker from which it cannot be taken back. */
 export interface Handed {
@@ -43,8 +43,6 @@ export class TimeLimitEntry implements Due {
   place = -1
   /** Then it no longer matters how long it waits. */
   wasBegun = false
-  /** A worker that does not say when it began has begun when that was first seen. */
-  begunAt = Number.POSITIVE_INFINITY
 
   constructor(task: Task, limits: Limits, deadlineAt: number) {
     this.task = task
@@ -144,11 +142,8 @@ export class TimeLimits {
 
   #progressOf(entry: TimeLimitEntry, now: number): Progress {
     const progress = this.#parts.progressOf(entry.task, now)
-    if (progress === 'waiting' || typeof progress === 'object') entry.begunAt = Number.POSITIVE_INFINITY
-    else entry.wasBegun = true
-    if (typeof progress !== 'number') return progress
-    entry.begunAt = Math.min(entry.begunAt, progress)
-    return entry.begunAt
+    if (progress !== 'waiting' && typeof progress !== 'object') entry.wasBegun = true
+    return progress
   }
 
   #queueTimeoutAt({ task, limits, wasBegun }: TimeLimitEntry): number {

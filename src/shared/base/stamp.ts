@@ -6,9 +6,14 @@ export function toStamp(now: number): number {
   return stamp === 0 ? 1 : stamp
 }
 
-/** The moment that the stamp stands for, on the clock that says `now`; `now` itself for 0, which is none. */
-export function fromStamp(stamp: number, now: number): number {
-  if (stamp === 0) return now
+/** A stamp of so many milliseconds later; 0, which is none, stays 0. */
+export function laterStamp(stamp: number, byMs: number): number {
+  return stamp === 0 ? 0 : toStamp(stamp + byMs)
+}
+
+/** The moment that the stamp stands for, on the clock that says `now`; `null` for 0, which is none. */
+export function fromStamp(stamp: number, now: number): number | null {
+  if (stamp === 0) return null
   const whole = Math.floor(now)
   return whole - ((whole - stamp) | 0)
 }

@@ -69,7 +69,7 @@ describe('a claim', () => {
     noteBegin(claims, 1, 10)
     assert.equal(begunAt(claims, 1, 50), 10)
     offer(claims, 1, 2)
-    assert.equal(begunAt(claims, 1, 50), 50)
+    assert.equal(begunAt(claims, 1, 50), null)
   })
 
   test('slots know nothing of each other', () => {

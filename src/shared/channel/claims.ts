@@ -9,9 +9,10 @@
 // The two compare-and-swaps exclude each other, so a task is never both run and taken back. Behind the slots' words stand
 // three times as many more, in rows:
 //
-//   stage           worker; host 0, before it posts     1 while it loads the file of the slot's task, 2 when its handler has
-//                                                       returned and the answer follows, else 0
-//   begun at        worker; host 0, before it posts     when it began the slot's task, in ms of the host's clock; never 0
+//   stage           worker; host 0, before it posts     1 while it loads the file of the slot's task, 2 while its answer is
+//                                                       on its way, else 0
+//   begun at        worker; host 0, before it posts     when it began the slot's task, in ms of the host's clock; 0 while its
+//                                                       time does not count
 //   cancelled       host                                the id of the task that nobody wants answered any more
 //
 // The last two words are the host's: how many tasks it has posted, and whether a worker may spend a moment of a spare core
@@ -21,12 +22,12 @@
 // nobody looks out.
 import { allocateWords, load, replace, store } from '#atomics'
 import type { SharedWords } from '../base/atomics.js'
-import { fromStamp, toStamp } from '../base/stamp.js'
+import { fromStamp, laterStamp, toStamp } from '../base/stamp.js'
 
 const FREE = 0
 const RUNNING = 0
 const LOADING = 1
-const RETURNED = 2
+const ANSWERED = 2
 const LAST_ID = 2 ** 31 - 1
 const ROWS = 4
 const STAGE_ROW = 1
@@ -79,14 +80,14 @@ export function markLoading(claims: SharedWords, slot: number, isLoading: boolea
   store(claims, wordOf(claims, STAGE_ROW, slot), isLoading ? LOADING : RUNNING)
 }
 
-/** Worker: the handler of the slot's task has returned; its answer follows. */
-export function markReturned(claims: SharedWords, slot: number): void {
-  store(claims, wordOf(claims, STAGE_ROW, slot), RETURNED)
+/** The answer of the slot's task is on its way. */
+export function markAnswered(claims: SharedWords, slot: number): void {
+  store(claims, wordOf(claims, STAGE_ROW, slot), ANSWERED)
 }
 
-/** Host: has the handler of the slot's task, which its worker has claimed, returned? */
-export function hasReturned(claims: SharedWords, slot: number): boolean {
-  return load(claims, wordOf(claims, STAGE_ROW, slot)) === RETURNED
+/** Host: is the answer of the slot's task, which its worker has claimed, on its way? */
+export function isAnswered(claims: SharedWords, slot: number): boolean {
+  return load(claims, wordOf(claims, STAGE_ROW, slot)) === ANSWERED
 }
 
 /** Host: did the worker, now dead, still load the file of the slot's task? */
@@ -99,8 +100,20 @@ export function noteBegin(claims: SharedWords, slot: number, now: number): void 
   store(claims, wordOf(claims, BEGUN_ROW, slot), toStamp(now))
 }
 
-/** Host: when the worker began the task, which it has claimed; `now` where it has not said so yet. */
-export function begunAt(claims: SharedWords, slot: number, now: number): number {
+/** Worker: the task's time does not count. Returns what `resumeTime` needs. */
+export function holdTime(claims: SharedWords, slot: number): number {
+  const at = wordOf(claims, BEGUN_ROW, slot)
+  const stamp = load(claims, at)
+  store(claims, at, 0)
+  return stamp
+}
+
+export function resumeTime(claims: SharedWords, slot: number, stamp: number, heldMs: number): void {
+  store(claims, wordOf(claims, BEGUN_ROW, slot), laterStamp(stamp, heldMs))
+}
+
+/** Host: when the worker began the task, which it has claimed; `null` while its time does not count. */
+export function begunAt(claims: SharedWords, slot: number, now: number): number | null {
   return fromStamp(load(claims, wordOf(claims, BEGUN_ROW, slot)), now)
 }
 

@@ -1,7 +1,7 @@
 // Messages as bytes on a pipe between processes: a head of sixteen bytes says what follows and how long it is. Control words
 // are heads alone, so that to say a task has begun costs no serialising.
 
-/** A value: the start order first, then messages. */
+/** A value: the start order first, then messages. A mark stands where a task's id stands. */
 export const VALUE = 0
 /** The task with this id, in this slot, is the worker's now. The slot stands where a value's length stands. */
 export const BEGUN = 1
@@ -10,21 +10,23 @@ export const LOADING = 2
 /** The task in this slot waits for its file no more. */
 export const LOADED = 3
 
-/** The handler of the task in this slot has returned; a long answer follows. */
-export const RETURNED = 4
+/** A long answer of the task in this slot follows. */
+export const ANSWERED = 4
 
-export type FrameKind = typeof VALUE | typeof BEGUN | typeof LOADING | typeof LOADED | typeof RETURNED
+export type FrameKind = typeof VALUE | typeof BEGUN | typeof LOADING | typeof LOADED | typeof ANSWERED
 
 /** A multiple of 8, so that what is aligned within a value is aligned in its frame. */
 export const HEAD_BYTES = 16
 /** What one write of the runtime is sure to take. */
 export const LARGEST_VALUE_BYTES = 2 ** 31 - 1 - HEAD_BYTES
 
+const VALUE_MARK = 0x6f64696c
+
 /** Fills in the head of a frame: for a value, its length; for a control word, a slot and a task. */
 export function writeHead(frame: Buffer, kind: FrameKind, word: number, taskId = 0): void {
   frame.writeUInt32LE(kind, 0)
   frame.writeUInt32LE(word, 4)
-  frame.writeUInt32LE(taskId, 8)
+  frame.writeUInt32LE(kind === VALUE ? VALUE_MARK : taskId, 8)
   frame.writeUInt32LE(0, 12)
 }
 
@@ -73,14 +75,16 @@ export class FrameReader {
   #begin(piece: Buffer, at: number): number {
     const kind = this.#head.readUInt32LE(0) as FrameKind
     const word = this.#head.readUInt32LE(4)
-    const isInRange = kind === VALUE ? word <= LARGEST_VALUE_BYTES : word < this.#slots
-    if (kind > RETURNED || !isInRange || this.#head.readUInt32LE(12) !== 0) {
+    const third = this.#head.readUInt32LE(8)
+    const isValue = kind === VALUE && word <= LARGEST_VALUE_BYTES && third === VALUE_MARK
+    const isControl = kind !== VALUE && kind <= ANSWERED && word < this.#slots
+    if (!(isValue || isControl) || this.#head.readUInt32LE(12) !== 0) {
       this.#isBroken = true
       this.#listener.onGarbage()
       return 0
     }
-    if (kind !== VALUE) {
-      this.#listener.onControl(kind, word, this.#head.readUInt32LE(8))
+    if (isControl) {
+      this.#listener.onControl(kind, word, third)
       return 0
     }
     if (piece.length - at >= word) {

@@ -117,33 +117,46 @@ function refuseNodeObjects(root: object, mark: symbol): void {
     else if (isRefusedByNode(member)) throw new Refusal(member, 'cannot be cloned')
     else for (const value of Object.values(member)) left.push(value)
     // It is sent, and is no enumerable member.
-    if (types.isNativeError(member)) left.push(member.cause)
+    if (types.isNativeError(member)) left.push(Object.getOwnPropertyDescriptor(member, 'cause')?.value)
   }
 }
 
-/** By prototype: whether the classes of Node above it are such that no object of theirs is cloned. */
+/** By class: whether it is one of Node's of which no object is cloned. */
 const refused = new WeakMap<object, boolean>()
 
-/** Newer versions of Node mark such objects where nobody else can see it: one of each class is tried. */
+/**
+ * Newer versions of Node mark such objects where nobody else can see it: one of each class is tried. One with members tells
+ * nothing of its class where they cannot be cloned by themselves.
+ */
 function isRefusedByNode(member: object): boolean {
-  const prototype = Object.getPrototypeOf(member) as object | null
-  if (prototype === null || prototype === Object.prototype || prototype === Array.prototype) return false
-  let isRefused = refused.get(prototype)
-  if (isRefused === undefined) {
-    isRefused = isOfGlobalClass(prototype) && !isCloneable(member)
-    refused.set(prototype, isRefused)
-  }
+  const owner = prototypeOfGlobalClass(member)
+  if (owner === null) return false
+  const known = refused.get(owner)
+  if (known !== undefined) return known
+  const members = Object.values(Object.getOwnPropertyDescriptors(member)).filter(
+    ({ enumerable }) => enumerable,
+  )
+  // To try it would be to call them.
+  if (members.some(({ get }) => get !== undefined)) return false
+  const isRefused = !isCloneable(member)
+  if (isRefused && !isCloneable(members.map(({ value }) => value))) return false
+  refused.set(owner, isRefused)
   return isRefused
 }
 
-/** As `URL` and `Headers` are; those of the language are no mystery to the writer of values. */
-function isOfGlobalClass(prototype: object): boolean {
-  for (let at: any = prototype; at !== null && at !== Object.prototype; at = Object.getPrototypeOf(at)) {
-    if (!Object.hasOwn(at, Symbol.toStringTag)) continue
-    const Class: any = (globalThis as Record<string, unknown>)[String(at[Symbol.toStringTag])]
-    if (typeof Class === 'function' && Class.prototype === at) return true
+/** As of `URL` and `Headers`; those of the language are no mystery to the writer of values. */
+function prototypeOfGlobalClass(member: object): object | null {
+  for (
+    let at = Object.getPrototypeOf(member);
+    at !== null && at !== Object.prototype;
+    at = Object.getPrototypeOf(at)
+  ) {
+    const tag: unknown = Object.getOwnPropertyDescriptor(at, Symbol.toStringTag)?.value
+    if (typeof tag !== 'string') continue
+    const Class: unknown = (globalThis as Record<string, unknown>)[tag]
+    if (typeof Class === 'function' && Class.prototype === at) return at
   }
-  return false
+  return null
 }
 
 function isCloneable(member: object): boolean {

@@ -18,7 +18,7 @@
 // two steps while exactly so many tasks go by.
 import { load, replace } from '#atomics'
 import type { SharedWords } from '../base/atomics.js'
-import { fromStamp, toStamp } from '../base/stamp.js'
+import { fromStamp, laterStamp, toStamp } from '../base/stamp.js'
 import { BEGUN_AT, type LaneLayout, ORDINAL, STATE, ticketAt, wordsOf } from './layout.js'
 
 export const FREE = 0
@@ -90,8 +90,8 @@ export class Tickets {
     }
   }
 
-  /** When its worker began it; `now` where it has not said so yet. Only of a task whose time is limited. */
-  begunAt(ticket: number, now: number): number {
+  /** When its worker began it; `null` while its time does not count. Only of a task whose time is limited. */
+  begunAt(ticket: number, now: number): number | null {
     return fromStamp(this.#words[ticketAt(this.#layout, ticket) + BEGUN_AT]!, now)
   }
 
@@ -139,6 +139,20 @@ export class Tickets {
   /** After `begin`, for the host to read. */
   noteBegin(ticket: number, now: number): void {
     this.#words[ticketAt(this.#layout, ticket) + BEGUN_AT] = toStamp(now)
+  }
+
+  /** The task's time does not count. Returns what `resumeTime` needs. */
+  holdTime(ticket: number): number {
+    const at = ticketAt(this.#layout, ticket) + BEGUN_AT
+    const stamp = this.#words[at]!
+    this.#words[at] = 0
+    return stamp
+  }
+
+  /** Unless the host has given the worker up, and the ticket to another task. */
+  resumeTime(ticket: number, workerId: number, stamp: number, heldMs: number): void {
+    if (load(this.#words, this.#at(ticket)) !== word(BEGUN, workerId)) return
+    this.#words[ticketAt(this.#layout, ticket) + BEGUN_AT] = laterStamp(stamp, heldMs)
   }
 
   isCondemned(ticket: number, workerId: number): boolean {
