@@ -115,6 +115,60 @@ for (const add of ['on', 'once', 'prependListener']) {
   )
 }
 
+test(
+  'a signal that is the first for a pool closes it, whatever signals others were closed by',
+  options,
+  async () => {
+    const { output } = await signalled(
+      `
+    process.on('SIGTERM', () => {})
+    const one = open('endless', { closeOnSignals: ['SIGTERM'], closeTimeout: Infinity })
+    one.run(task(0)).catch(error => say('one ' + error.reason))
+    const other = open('patient', { closeOnSignals: ['SIGHUP'] })
+    other.run(task(1)).then(() => say('other answered'))
+    await started(2)
+    say('busy')
+    while (one.stats().state === 'open') await new Promise(resolve => setTimeout(resolve, 5))
+    say('closing')
+    while (other.stats().state === 'open') await new Promise(resolve => setTimeout(resolve, 5))
+    release(1)
+    await Promise.all([one.close(), other.close()])
+    const late = open('default', { closeOnSignals: ['SIGHUP'] })
+    late.on('close', () => say('late closed'))
+    say('late made')
+    while (late.stats().state !== 'closed') await new Promise(resolve => setTimeout(resolve, 5))
+    process.exit()
+    `,
+      [
+        ['busy', 'SIGTERM'],
+        ['closing', 'SIGHUP'],
+        ['late made', 'SIGHUP'],
+      ],
+    )
+    assert.match(output, /one destroyed.*other answered.*late closed/s)
+  },
+)
+
+test(
+  'a pool made while callers say their last words is closed, and the signal is not forgotten',
+  options,
+  async () => {
+    const { signal, output } = await signalled(
+      `
+    const pool = open('default', { closeOnSignals: true })
+    pool.on('close', () => setTimeout(() => {
+      const late = open('default', { closeOnSignals: true })
+      late.on('close', () => say('late closed'))
+    }, 1))
+    process.nextTick(() => say('busy'))
+    `,
+      [['busy', 'SIGTERM']],
+    )
+    assert.equal(signal, 'SIGTERM')
+    assert.match(output, /late closed/)
+  },
+)
+
 test('a pool made while the others close is closed too', options, async () => {
   const { signal, output } = await signalled(
     `

@@ -3,7 +3,7 @@
 import type { ChildProcess, SpawnOptions } from 'node:child_process'
 import type { Socket } from 'node:net'
 import type { SharedWords } from '../../shared/base/atomics.js'
-import { fileURLToPath, getBuiltinModule } from '../../shared/base/builtins.js'
+import { existsSync, fileURLToPath, getBuiltinModule } from '../../shared/base/builtins.js'
 import { realClock, type Timer } from '../../shared/base/clock.js'
 import { invariant } from '../../shared/base/invariant.js'
 import { claim, markAnswered, markLoading, noteBegin, slotsIn } from '../../shared/channel/claims.js'
@@ -184,6 +184,8 @@ function spawnNode(workerOptions: Record<string, unknown>, report: FatalReport |
   // The reason comes later, as an event; without a listener it would end this process.
   child.on('error', () => {})
   throw new Error(
-    'The system gave no process: look at the limits on processes, open files and memory (ulimit -u, -n)',
+    existsSync(process.execPath)
+      ? 'The system gave no process: look at the limits on processes, open files and memory (ulimit -u, -n)'
+      : `${process.execPath}, which runs this program, is not there any more: restart the program`,
   )
 }

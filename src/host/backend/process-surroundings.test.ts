@@ -1,7 +1,7 @@
 // Which flags and variables of this process a worker has too.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { exitCodeOf, inheritedFlags, processArguments } from './process-surroundings.js'
+import { exitCodeOf, inheritedFlags, processArguments, processEnvironment } from './process-surroundings.js'
 
 const cases: [string, string[], string[]][] = [
   [
@@ -22,6 +22,11 @@ const cases: [string, string[], string[]][] = [
     ['--expose-gc'],
   ],
   ['not the test runner', ['--test', '--test-concurrency=2', '--watch'], []],
+  [
+    'nor a value that such a flag has in the next word',
+    ['--inspect-publish-uid', 'http', '--test-random-seed', '5', '--test', '--no-warnings', '-e', '-1'],
+    ['--no-warnings'],
+  ],
 ]
 for (const [title, given, expected] of cases) {
   test(`a process inherits ${title}`, () => assert.deepEqual(inheritedFlags(given), expected))
@@ -41,6 +46,12 @@ test('limits become flags before the entry, arguments follow it', () => {
     'a',
     '1',
   ])
+})
+
+test('a process does not report to the runner that watches this one', () => {
+  const environment = { WATCH_REPORT_DEPENDENCIES: '1', OTHER: 'x' }
+  assert.deepEqual(processEnvironment(environment), { OTHER: 'x' })
+  assert.equal(processEnvironment(undefined).PATH, process.env.PATH)
 })
 
 test('an end by a signal is counted as shells do', () => {

@@ -4,11 +4,10 @@ import { constants } from '../../shared/base/host-builtins.js'
 
 /** Flags of this process that say what it runs, or that only one process can have. */
 const NOT_INHERITED =
-  /^-(?:e|p|pe|i|c)$|^--(?:eval|print|interactive|check|test|watch|input-type|build-snapshot)\b/
+  /^-(?:e|p|pe|i|c)$|^--(?:eval|print|interactive|check|test|experimental-test|watch|input-type|build-snapshot)\b/
 const INSPECTOR = /^--(?:inspect|debug)(?:-\w+)*(?:=|$)/
-/** Those of them whose value is the next word. */
-const TAKES_NEXT_WORD =
-  /^(?:-e|--eval|-p|--print|-pe|--input-type|--inspect-port|--debug-port|--build-snapshot-config|--watch-path|--watch-kill-signal|--test-(?:reporter|reporter-destination|name-pattern|skip-pattern|concurrency|timeout|shard|isolation|global-setup|coverage-\w+)|--experimental-test-isolation)$/
+/** Those of them whose next word is a program, which may begin as a flag does. */
+const EVALUATES = /^(?:-e|--eval|-p|--print|-pe)$/
 const INSPECTOR_WORD = /(^|\s)--(?:inspect|debug)(?:-\w+)*(?:=\S*)?(?=\s|$)/g
 
 interface HeapLimits {
@@ -29,8 +28,9 @@ export function inheritedFlags(flags: readonly string[]): string[] {
   const kept: string[] = []
   for (let at = 0; at < flags.length; at++) {
     const flag = flags[at]!
-    if (TAKES_NEXT_WORD.test(flag)) at++
-    else if (!NOT_INHERITED.test(flag) && !INSPECTOR.test(flag)) kept.push(flag)
+    if (!NOT_INHERITED.test(flag) && !INSPECTOR.test(flag)) kept.push(flag)
+    // Its value goes with it; no program stands among these words.
+    else if (EVALUATES.test(flag) || !(flags[at + 1] ?? '-').startsWith('-')) at++
   }
   return kept
 }
@@ -47,12 +47,12 @@ function heapFlags({ maxOldGenerationSizeMb, maxYoungGenerationSizeMb }: HeapLim
   return flags
 }
 
-/** What the user gave, as it is; else that of this process, less its debugger. */
+/** What the user gave; else that of this process, less its debugger. Under `node --watch` no child is to report to it. */
 export function processEnvironment(given: unknown): NodeJS.ProcessEnv {
-  if (given !== undefined) return given as NodeJS.ProcessEnv
-  const { NODE_OPTIONS: options } = process.env
-  if (options === undefined || !options.includes('--inspect')) return process.env
-  return { ...process.env, NODE_OPTIONS: options.replaceAll(INSPECTOR_WORD, '$1').trim() }
+  const { WATCH_REPORT_DEPENDENCIES: _, ...environment } = (given ?? process.env) as NodeJS.ProcessEnv
+  const { NODE_OPTIONS: options } = environment
+  if (given !== undefined || options === undefined || !options.includes('--inspect')) return environment
+  return { ...environment, NODE_OPTIONS: options.replaceAll(INSPECTOR_WORD, '$1').trim() }
 }
 
 /** As shells count the end by a signal. */

@@ -28,13 +28,10 @@ Object.defineProperty(onSignal, listenerBrand, { value: true })
 export function closeOnSignals(pool: Closable, signals: readonly Signal[]): () => void {
   for (const signal of signals) {
     const pools = watching.get(signal)
-    if (pools !== undefined) {
-      pools.add(pool)
-      continue
-    }
-    watching.set(signal, new Set([pool]))
+    if (pools === undefined) watching.set(signal, new Set([pool]))
+    else pools.add(pool)
     // First of all, while those listeners are still there that remove themselves when they are called.
-    process.prependListener(signal, onSignal)
+    if (!process.listeners(signal).includes(onSignal)) process.prependListener(signal, onSignal)
   }
   return () => {
     for (const signal of signals) forget(signal, pool)
@@ -73,9 +70,11 @@ function onSignal(signal: Signal): void {
   if (ending === null) {
     ending = new Ending(signal)
     void ending.close()
-  } else {
-    ending.force()
-    for (const watched of watching.keys()) process.off(watched, onSignal)
+    return
+  }
+  if (ending.force(signal)) return
+  for (const [watched, pools] of watching) {
+    if (ending.isOf(pools)) process.off(watched, onSignal)
   }
 }
 
@@ -84,33 +83,57 @@ class Ending {
   readonly #signal: Signal
   /** Somebody else listens too, and it is theirs to say how the process ends. */
   readonly #isTheirs: boolean
+  /** The first, and those that came later. */
+  readonly #signals: Set<Signal>
   readonly #pools = new Set<Closable>()
+  readonly #closing: Promise<unknown>[] = []
   #isForced = false
 
   constructor(signal: Signal) {
     this.#signal = signal
+    this.#signals = new Set([signal])
     this.#isTheirs = process.rawListeners(signal).some(listener => !isOurs(listener))
   }
 
   async close(): Promise<void> {
-    for (;;) {
+    do {
+      for (const pool of this.#others()) this.#take(pool, this.#isForced ? pool.destroy() : pool.close())
+      await Promise.allSettled(this.#closing.splice(0))
       // A pool may have been made meanwhile.
-      const left = [...(watching.get(this.#signal) ?? [])].filter(pool => !this.#pools.has(pool))
-      if (left.length === 0) break
-      for (const pool of left) this.#pools.add(pool)
-      await Promise.allSettled(left.map(pool => (this.#isForced ? pool.destroy() : pool.close())))
-    }
+    } while (this.#closing.length > 0 || this.#others().length > 0)
     if (this.#isForced || this.#isTheirs) this.#end()
     else realClock.after(LAST_WORDS_MS, () => this.#end(), true)
   }
 
-  force(): void {
+  /** True when it is the first signal for some pools, which did not ask for the one before. */
+  force(signal: Signal): boolean {
     this.#isForced = true
     for (const pool of this.#pools) void pool.destroy()
+    this.#signals.add(signal)
+    const others = this.#others()
+    for (const pool of others) this.#take(pool, pool.close())
+    return others.length > 0
+  }
+
+  /** All of them are being closed. */
+  isOf(pools: Set<Closable>): boolean {
+    return [...pools].every(pool => this.#pools.has(pool))
+  }
+
+  #others(): Closable[] {
+    const asked = [...this.#signals].flatMap(signal => [...(watching.get(signal) ?? [])])
+    return asked.filter(pool => !this.#pools.has(pool))
+  }
+
+  #take(pool: Closable, closed: Promise<unknown>): void {
+    this.#pools.add(pool)
+    this.#closing.push(closed)
   }
 
   /** Another copy of this package that is not done yet raises the signal when it is. */
   #end(): void {
+    // Made while callers said their last words.
+    if (this.#others().length > 0) return void this.close()
     ending = null
     if (this.#isTheirs || process.listenerCount(this.#signal) > 0) return
     // Nothing is done by default to the first process of a container.

@@ -35,12 +35,14 @@ export function resolveHandlerFile(given: unknown): string | HandlerFileProblem 
 /** For the constructor: also a package's name, resolved from the working directory. */
 export function resolvePoolFile(given: unknown): string | HandlerFileProblem {
   if (typeof given !== 'string' || !isPackageName(given) || isBuiltin(given)) return resolveHandlerFile(given)
+  let folder = 'a working directory that is no more'
   try {
+    folder = process.cwd()
     const { createRequire } = getBuiltinModule('node:module')
-    return notInTheMaking(createRequire(join(process.cwd(), 'noop.js')).resolve(given))
+    return notInTheMaking(createRequire(join(folder, 'noop.js')).resolve(given))
   } catch (failure) {
     return new HandlerFileProblem(
-      `names the package '${given}', which cannot be found from ${process.cwd()}; give a file as new URL('./handler.js', import.meta.url) or require.resolve('./handler.js')`,
+      `names the package '${given}', which cannot be found from ${folder}; give a file as new URL('./handler.js', import.meta.url) or require.resolve('./handler.js')`,
       failure,
     )
   }

@@ -92,5 +92,5 @@ export function startProblem(failure: unknown): unknown {
   if (name === 'DataCloneError') {
     return new InvalidOptionError('workerData', `The option 'workerData' (or 'env'): ${message}`, failure)
   }
-  return failure
+  return new WorkerStartError(1, { filename: '', name: '' }, 'thread', failure)
 }

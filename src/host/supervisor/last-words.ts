@@ -39,12 +39,12 @@ export class LastWords {
 
   /** What went wrong at an end that was asked for; `undefined`: nothing. */
   get trouble(): unknown {
-    return this.#error ?? (isCrash(this.#signal) ? this.#death : undefined)
+    return this.#error ?? (isCrash(this.#signal) ? this.#death(true) : undefined)
   }
 
   /** What its tasks died of. */
   cause(wasReady: boolean): unknown {
-    return wasReady ? this.#death : this.startError(this.#death)
+    return wasReady ? this.#death(true) : this.startError(this.#death(false))
   }
 
   /** The same, of a worker that has done nothing. */
@@ -54,12 +54,7 @@ export class LastWords {
 
   #failedToStart(cause: unknown): WorkerStartError {
     const handler = this.#preload ?? { filename: '', name: '' }
-    return new WorkerStartError(
-      this.#workerId,
-      handler,
-      cause instanceof OwnFileError ? 'thread' : 'load',
-      cause,
-    )
+    return new WorkerStartError(this.#workerId, handler, isOfThread(cause) ? 'thread' : 'load', cause)
   }
 
   /** What the worker said of the exception that ended it says more than what the runtime tells. */
@@ -67,12 +62,19 @@ export class LastWords {
     return this.#crash === null || isOutOfMemory(told) ? told : this.#crash.error
   }
 
-  get #death(): unknown {
+  #death(wasReady: boolean): unknown {
     if (this.#error === undefined) {
-      return new WorkerExitError(this.#workerId, this.#exitCode, undefined, this.#signal)
+      return new WorkerExitError(this.#workerId, this.#exitCode, undefined, this.#signal, wasReady)
     }
     return isOutOfMemory(this.#error) ? new WorkerMemoryError(this.#workerId, this.#error) : this.#error
   }
+}
+
+/** It ended before its file was looked at. */
+function isOfThread(cause: unknown): boolean {
+  return (
+    cause instanceof OwnFileError || (cause as { code?: unknown } | null)?.code === 'ERR_WORKER_INIT_FAILED'
+  )
 }
 
 function isOutOfMemory(error: unknown): boolean {

@@ -81,7 +81,7 @@ export function packMessage(message: object, transferList: readonly TransferItem
     // Some versions of Node make no buffer of it, and say no size.
     const isTooLarge = (failure as NodeJS.ErrnoException | null)?.code === 'ERR_BUFFER_TOO_LARGE'
     const cause = isTooLarge ? tooLarge(sumOfBuffers(message), LARGEST_VALUE_BYTES) : failure
-    throw new UnsendableError(pathIn(message, cause), cause)
+    throw new UnsendableError(pathIn(message, cause, transferList), cause)
   }
 }
 
@@ -94,10 +94,12 @@ export function unpackMessage(bytes: Buffer): unknown {
 }
 
 /** `payload.items[3]`: the members of a message are what the caller knows. */
-function pathIn(message: object, failure: unknown): string {
+function pathIn(message: object, failure: unknown, transferList: readonly TransferItem[]): string {
   const path =
     failure instanceof Refusal ? findMember(message, failure.member, '') : findUncloneable(message, '')
   if (path !== '') return path.slice(1)
+  const place = failure instanceof Refusal ? transferList.indexOf(failure.member as TransferItem) : -1
+  if (place >= 0) return `transferList[${place}]`
   return ['payload', 'result', 'workerData'].find(name => name in message) ?? 'message'
 }
 

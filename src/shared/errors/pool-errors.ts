@@ -139,7 +139,7 @@ export class WorkerStartError extends WorkerError {
   readonly filename: string
   /** The export that was asked for. */
   readonly handlerName: string
-  /** `'load'`: the file did not load. `'handler'`: it loaded, but has no such function. `'thread'`: no thread started. */
+  /** `'load'`: the file did not load. `'handler'`: it loaded, but has no such function. `'thread'`: no thread or process started. */
   readonly stage: 'load' | 'handler' | 'thread'
 
   constructor(
@@ -163,7 +163,7 @@ function startMessage(handler: { filename: string; name: string }, stage: string
   if (cause instanceof OwnFileError) return cause.message
   const why = cause instanceof Error ? `${cause.name}: ${cause.message}` : String(cause)
   if (stage === 'thread')
-    return `A worker could not be started (${why}). Lower maxThreads or check the thread limits.`
+    return `A worker could not be started (${why}). Lower maxThreads, or check the limits on threads, processes and open files.`
   if (hasCode(cause, 'ERR_MODULE_NOT_FOUND') && cause.message.includes(`'${file}'`)) {
     return `There is no file ${file}. Give the right one in 'filename'; once it is there, later calls find it.`
   }
@@ -184,8 +184,15 @@ export class WorkerExitError extends WorkerError {
   /** The signal that ended the worker's process, as `'SIGSEGV'`; `null` for a thread and for a process that exited. */
   readonly signal: string | null
 
-  constructor(workerId: number, exitCode: number, cause?: unknown, signal: string | null = null) {
-    super('ERR_LIDO_WORKER_EXIT', workerId, exitMessage(exitCode, signal), cause)
+  /** @param wasReady it had started */
+  constructor(
+    workerId: number,
+    exitCode: number,
+    cause?: unknown,
+    signal: string | null = null,
+    wasReady = true,
+  ) {
+    super('ERR_LIDO_WORKER_EXIT', workerId, exitMessage(exitCode, signal, wasReady), cause)
     this.exitCode = exitCode
     this.signal = signal
   }
@@ -198,12 +205,14 @@ const signalHints: Record<string, string> = {
   SIGSEGV: 'Look for native code in the handler.',
 }
 
-function exitMessage(exitCode: number, signal: string | null): string {
-  if (signal === null) {
-    return `The worker ended with exit code ${exitCode} while it held this task. Look for process.exit() in the handler, or for code that ended the worker.`
+function exitMessage(exitCode: number, signal: string | null, wasReady: boolean): string {
+  const when = wasReady ? 'while it held this task' : 'while it started'
+  if (signal !== null) {
+    const hint = signalHints[signal] ?? 'Look for who sent it.'
+    return `The worker was ended by ${signal} ${when}. ${hint}`
   }
-  const hint = signalHints[signal] ?? 'Look for who sent it.'
-  return `The worker was ended by ${signal} while it held this task. ${hint}`
+  const place = wasReady ? 'the handler' : "the handler's file, or in what --require and --import load"
+  return `The worker ended with exit code ${exitCode} ${when}. Look for process.exit() in ${place}, or for code that ended the worker.`
 }
 
 /** The worker reached its heap limit while it held the task. The code is Node's own. */
