@@ -1,6 +1,6 @@
 // What readers do beyond the framework's own: functions of a module, lines, limits of depth; and what is refused at once.
 import assert from 'node:assert/strict'
-import { createServer } from 'node:http'
+import { createServer, IncomingMessage } from 'node:http'
 import { after, describe, test } from 'node:test'
 import express from 'express'
 import { Pool } from 'lido'
@@ -247,6 +247,17 @@ test('a task that is run for a request is cancelled when its client leaves, and 
   assert.equal(own.stats().tasks.cancelled, 1)
 })
 
+test('a request that was made up, with a socket that is none, has its tasks', async t => {
+  const own = new Pool({ filename: handler('queued.js'), workerData: sharedWords(6), maxThreads: 1 })
+  t.after(() => own.destroy())
+  // As adapters for serverless functions make them.
+  const request = new IncomingMessage({ remoteAddress: '192.0.2.1', end() {}, destroy() {} })
+  assert.deepEqual(await runFor(request, own, { index: 0, length: 2 }, { name: 'sized' }), {
+    index: 0,
+    text: 'xx',
+  })
+})
+
 test('what is no call of a task is refused in the words of the pool', async t => {
   const own = new Pool({ filename: handler('queued.js'), workerData: sharedWords(6), maxThreads: 1 })
   t.after(() => own.destroy())
@@ -301,7 +312,7 @@ describe('what is no option is refused at once, in words', () => {
 
 test('a program whose servers are closed ends by itself, with the pool that nobody closed', async () => {
   const program = `
-    import { createServer } from 'node:http'
+    import { createServer, IncomingMessage } from 'node:http'
     import { once } from 'node:events'
     import express from '${import.meta.resolve('express')}'
     import Fastify from '${import.meta.resolve('fastify')}'

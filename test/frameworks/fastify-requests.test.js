@@ -2,6 +2,7 @@
 // Real sockets; that something did not happen is told by what must have happened after it.
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
+import { rejection } from '../helpers/rejection.js'
 import { Client, until } from './client.js'
 import { oneWorker, serveApp } from './fastify-app.js'
 import { Held } from './held.js'
@@ -222,6 +223,20 @@ describe('a limit of time', limit, () => {
     const answer = await app.inject('/')
     assert.equal(answer.json().code, 'FST_ERR_HANDLER_TIMEOUT')
     await until(() => counts(app).cancelled === 1)
+  })
+
+  test("of Fastify's own handlerTimeout ends what is run only after it as well", async t => {
+    const { app } = await serveApp(t, oneWorker, scope => {
+      scope.get('/', { handlerTimeout: 50 }, async (request, reply) => {
+        await until(() => reply.sent)
+        ran.push(await rejection(request.pool.run('late')))
+        throw new Error('nobody hears')
+      })
+    })
+    const ran = []
+    assert.equal((await app.inject('/')).json().code, 'FST_ERR_HANDLER_TIMEOUT')
+    await until(() => ran.length === 1)
+    assert.equal(ran[0].code, 'ERR_LIDO_TASK_CANCELLED')
   })
 
   test('of waiting, queueTimeout, answers 503 and says when to come back', async t => {

@@ -2,11 +2,19 @@
 import assert from 'node:assert/strict'
 import { createRequire } from 'node:module'
 import { describe, test } from 'node:test'
-import { Inject } from '@nestjs/common'
+import { Catch, Inject, Injectable, Scope } from '@nestjs/common'
+import { NestFactory } from '@nestjs/core'
 import { FastifyAdapter } from '@nestjs/platform-fastify'
 import { HealthCheckService, TerminusModule } from '@nestjs/terminus'
-import { Pool } from 'lido'
-import { ClientSignal, getPoolToken, InjectPool, PoolHealthIndicator, PoolModule } from 'lido/nestjs'
+import { Pool, QueueFullError } from 'lido'
+import {
+  ClientSignal,
+  getPoolToken,
+  InjectPool,
+  PoolExceptionFilter,
+  PoolHealthIndicator,
+  PoolModule,
+} from 'lido/nestjs'
 import { rejection } from '../helpers/rejection.js'
 import { Client, until } from './client.js'
 import { Held } from './held.js'
@@ -97,8 +105,67 @@ describe('a registration', limit, () => {
     assert.match(capital.message, /There is no option 'Filename'.* Did you mean 'filename'\?/)
   })
 
+  test('by forRootAsync() takes no options of the pool beside its factory', async t => {
+    const useFactory = () => oneWorker
+    assert.throws(
+      () => PoolModule.forRootAsync({ useFactory, maxQueue: 3 }),
+      /The option 'maxQueue' is none of forRootAsync\(\)/,
+    )
+    const app = await openNest(t, { imports: [PoolModule.forRootAsync({ useFactory, retryAfter: 2 })] })
+    assert.ok(app.get(getPoolToken()) instanceof Pool)
+  })
+
+  test('that would make a pool for each request makes none', async t => {
+    class Settings {}
+    Injectable({ scope: Scope.REQUEST })(Settings)
+    const config = moduleOf({ providers: [Settings], exports: [Settings] })
+    const problems = []
+    class Filter {
+      catch(error, context) {
+        problems.push(error)
+        context.switchToHttp().getResponse().sendStatus(500)
+      }
+    }
+    Catch()(Filter)
+    const root = PoolModule.forRootAsync({
+      imports: [config],
+      inject: [Settings],
+      useFactory: () => oneWorker,
+    })
+    const controllers = [controllerOf({ go: () => 'made' }, [InjectPool()])]
+    const app = await NestFactory.create(moduleOf({ imports: [root], controllers }), { logger: false })
+    t.after(() => app.close())
+    app.useGlobalFilters(new Filter())
+    await app.listen(0, '127.0.0.1')
+    const answer = await fetch(`http://127.0.0.1:${app.getHttpServer().address().port}/go`)
+    assert.equal(answer.status, 500)
+    assert.deepEqual(
+      problems.map(({ code, option }) => [code, option]),
+      [['ERR_LIDO_INVALID_OPTION', 'inject']],
+    )
+  })
+
   test('by require() is the same module', () => {
     assert.equal(createRequire(import.meta.url)('lido/nestjs').PoolModule, PoolModule)
+  })
+})
+
+describe('an error of the pool, elsewhere than over HTTP', () => {
+  const error = new QueueFullError(0)
+  const filter = new PoolExceptionFilter({})
+  const of = (type, client) => ({ getType: () => type, switchToWs: () => ({ getClient: () => client }) })
+
+  test("of a microservice is left to Nest's own filter", () =>
+    assert.equal(filter.catch(error, of('rpc')), undefined))
+
+  test('of a gateway is sent to its client', () => {
+    const sent = []
+    filter.catch(error, of('ws', { emit: (...event) => sent.push(event) }))
+    assert.deepEqual(sent, [['exception', { status: 'error', message: error.message, code: error.code }]])
+  })
+
+  test('of anything else is thrown on', () => {
+    assert.throws(() => filter.catch(error, of('graphql')), error)
   })
 })
 

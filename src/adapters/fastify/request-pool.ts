@@ -12,6 +12,7 @@ export class RequestTie {
   readonly #reply: FastifyReply
   readonly #arrivedAt = Date.now()
   #controller: AbortController | null = null
+  #givenUp: { reason: unknown } | null = null
 
   constructor(request: FastifyRequest, reply: FastifyReply) {
     this.#request = request
@@ -22,13 +23,15 @@ export class RequestTie {
     if (this.#controller === null) {
       const controller = new AbortController()
       this.#controller = controller
-      onClientGone(this.#request.raw, this.#reply.raw, () => controller.abort(clientGone))
+      if (this.#givenUp !== null) controller.abort(this.#givenUp.reason)
+      else onClientGone(this.#request.raw, this.#reply.raw, () => controller.abort(clientGone))
     }
     return this.#controller.signal
   }
 
   /** The request was answered without waiting for its tasks. */
   giveUp(reason: unknown): void {
+    this.#givenUp = { reason }
     this.#controller?.abort(reason)
   }
 

@@ -55,9 +55,11 @@ export async function whileConnected<T>(
   }
 }
 
-/** Of HTTP/2 each request has a stream of its own. */
+/** Of HTTP/2 each request has a stream of its own. One that was made up, as of a serverless function, tells of no end. */
 function connectionOf(request: RawRequest): Socket | ServerHttp2Stream | null {
-  return request.httpVersionMajor === 2 ? (request as Http2ServerRequest).stream : request.socket
+  const isOfStream = request.httpVersionMajor === 2
+  const connection = isOfStream ? (request as Http2ServerRequest).stream : request.socket
+  return typeof connection?.once === 'function' ? connection : null
 }
 
 function isStream(connection: Socket | ServerHttp2Stream | null): connection is ServerHttp2Stream {

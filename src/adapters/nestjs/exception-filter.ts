@@ -4,7 +4,10 @@ import { BaseExceptionFilter, type HttpAdapterHost } from '@nestjs/core'
 import { PoolError } from '../../index.js'
 import { forHttp, type HttpFields } from '../http/answers.js'
 
-/** Answers 503 with `Retry-After` where a pool's state is the cause; other errors of a pool are left to Nest. */
+/**
+ * Answers 503 with `Retry-After` where a pool's state is the cause; other errors of a pool are left to Nest, as are those of
+ * microservices. Clients of a gateway are sent an `exception` with the error's message and code.
+ */
 export class PoolExceptionFilter extends BaseExceptionFilter {
   readonly #host: HttpAdapterHost
   readonly #retryAfter: number
@@ -17,7 +20,20 @@ export class PoolExceptionFilter extends BaseExceptionFilter {
   }
 
   override catch(error: PoolError & HttpFields, context: ArgumentsHost): void {
-    if (context.getType() !== 'http') throw error
+    switch (context.getType()) {
+      case 'http':
+        return this.#answer(error, context)
+      case 'rpc':
+        // Nest's own filter for microservices answers what this one leaves.
+        return
+      case 'ws':
+        return tellClient(error, context)
+      default:
+        throw error
+    }
+  }
+
+  #answer(error: PoolError & HttpFields, context: ArgumentsHost): void {
     // The adapter is there once the program listens, not when filters are made.
     const { httpAdapter } = this.#host
     forHttp(error, this.#retryAfter)
@@ -32,6 +48,11 @@ export class PoolExceptionFilter extends BaseExceptionFilter {
 }
 
 Catch(PoolError)(PoolExceptionFilter)
+
+/** As Nest's own filter for gateways does. */
+function tellClient({ message, code }: PoolError, context: ArgumentsHost): void {
+  context.switchToWs().getClient().emit?.('exception', { status: 'error', message, code })
+}
 
 /** As Nest's own exceptions are answered, with the pool's code. */
 function bodyOf(error: PoolError, statusCode: number, message: string): object {

@@ -31,7 +31,8 @@ export class PoolModule implements OnApplicationShutdown {
 
   /** The same, with options that are known only when other providers are there. */
   static forRootAsync({ imports, inject, useFactory, ...given }: PoolModuleAsyncOptions): DynamicModule {
-    const { rest: _, ...settings } = splitOptions(given)
+    const { rest, ...settings } = splitOptions(given)
+    refuseOthers(rest)
     const options: Provider = { provide: ASYNC_OPTIONS, useFactory, inject: inject ?? [] }
     const pool = poolProvider(DEFAULT_POOL, [ASYNC_OPTIONS], said => said as PoolOptions)
     return { ...rootModule(settings, [options, pool]), imports: imports ?? [] }
@@ -95,6 +96,7 @@ function poolProvider(name: string, inject: string[], optionsOf: (said: unknown)
     inject: [ModulesContainer, ...inject],
     useFactory: (modules: ModulesContainer, said: unknown) => {
       refuseSecond(name, modules)
+      refusePerRequest(name, modules)
       return new Pool(optionsOf(said))
     },
   }
@@ -107,6 +109,26 @@ function refuseSecond(name: string, modules: ModulesContainer): void {
     module => module.metatype === PoolModule && module.providers.has(token),
   )
   if (owners.length > 1) throw registeredTwice(name)
+}
+
+/** Nest would make one for each request, and close none of them. */
+function refusePerRequest(name: string, modules: ModulesContainer): void {
+  const token = getPoolToken(name)
+  const providers = [...modules.values()].map(module => module.providers.get(token))
+  if (providers.every(provider => provider?.isDependencyTreeStatic() !== false)) return
+  throw new InvalidOptionError(
+    'inject',
+    `The option 'inject' of forRootAsync() names a provider that is made for each request, and so the pool would be. Take the options from one that lives as long as the program.`,
+  )
+}
+
+function refuseOthers(rest: object): void {
+  const [key] = Object.keys(rest)
+  if (key === undefined) return
+  throw new InvalidOptionError(
+    key,
+    `The option '${key}' is none of forRootAsync(), which has imports, inject, useFactory, isGlobal, exceptionFilter and retryAfter. Options of the pool are what useFactory returns.`,
+  )
 }
 
 function registeredTwice(name: string): InvalidOptionError {

@@ -291,7 +291,7 @@ export class Piscina<T = any, R = any> extends EventEmitterAsyncResource {
     try {
       pool = new Pool(options)
     } catch (problem) {
-      if (!(problem instanceof InvalidOptionError)) throw problem
+      if (!(problem instanceof InvalidOptionError)) throw inPiscinaTerms(problem)
       if (problem.option === 'queue') throw queueIsTaken()
       throw problem.cause ?? problem
     }

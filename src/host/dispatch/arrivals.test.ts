@@ -7,6 +7,7 @@ import { KnownShapes } from '../../shared/codec/known-shapes.js'
 import { PoolClosedError } from '../../shared/errors/pool-errors.js'
 import { ManualClock } from '../../testing/manual-clock.js'
 import { makeTask } from '../../testing/stand-ins.js'
+import { Worth } from '../observe/worth.js'
 import { Settler } from '../task/settle.js'
 import { moveTask } from '../task/task-life.js'
 import { Arrivals } from './arrivals.js'
@@ -31,7 +32,8 @@ function setUp(sliceMs: number) {
   const clock = new BusyClock()
   const told: string[] = []
   const settler = new Settler({ onSettled: (task, outcome) => told.push(`${task.id} ${outcome}`) })
-  const arrivals = new Arrivals({ clock, settler, sliceMs, onRead() {} })
+  const worth = new Worth(() => {})
+  const arrivals = new Arrivals({ clock, settler, worth, sliceMs, onRead() {} })
   const results = new Map<number, unknown>()
   function arrive(id: number, value: unknown, damage = (message: any) => message) {
     const outcome = (answer: unknown) => results.set(id, answer)
@@ -45,7 +47,7 @@ function setUp(sliceMs: number) {
     for (; clock.awaitsTurn; count++) clock.turn()
     return count
   }
-  return { clock, arrivals, told, results, arrive, turns, settler }
+  return { clock, arrivals, told, results, arrive, turns, settler, worth }
 }
 
 describe('a large result', () => {
@@ -107,6 +109,19 @@ describe('a large result', () => {
     assert.deepEqual(told.sort(), ['1 rejected', '2 fulfilled'])
     assert.equal((results.get(1) as any).code, 'ERR_LIDO_NOT_CLONEABLE')
     assert.deepEqual(results.get(2), rows('b'))
+  })
+
+  test('costs what all of its slices took', () => {
+    const { clock, arrive, turns, worth } = setUp(5)
+    clock.lookMs = 1
+    // The first of a handler is not measured.
+    for (const id of [1, 2]) {
+      arrive(id, rows('a'))
+      turns()
+    }
+    worth.onMeasured([{ handlerId: 1, tasks: 1, runMs: 1, activeMs: 1, cpuMs: 1, transferMs: 0 }])
+    const { handOverMs } = worth.handlers[0]!
+    assert.ok(handOverMs > 10, `more than two slices, in ${handOverMs} ms`)
   })
 
   test('that cannot even begin rejects at once', () => {

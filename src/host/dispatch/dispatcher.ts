@@ -91,7 +91,13 @@ export class Dispatcher {
     this.#slotsPerWorker = parts.slotsPerWorker
     this.#line = new WaitingLine(parts.queue, parts.onQueueFailure)
     const { policy } = supervisor
-    this.#arrivals = new Arrivals({ clock, settler, sliceMs: parts.decodeSliceMs, onRead: parts.onLeft })
+    this.#arrivals = new Arrivals({
+      clock,
+      settler,
+      worth,
+      sliceMs: parts.decodeSliceMs,
+      onRead: parts.onLeft,
+    })
     const answers = new Answers({
       settler,
       arrivals: this.#arrivals,

@@ -305,7 +305,7 @@ describe('workers that cannot start', () => {
     assert.equal(task.error.cause.exitCode, 13)
   })
 
-  test('for want of threads: the constructor throws what the runtime throws', () => {
+  test('for want of threads: the constructor throws, with what the runtime throws as its cause', () => {
     const failure = new Error('no threads left')
     assert.throws(
       () => {
@@ -313,7 +313,7 @@ describe('workers that cannot start', () => {
         backend.startFailure = failure
         fakePool({ minThreads: 1 }, backend)
       },
-      error => error === failure,
+      { code: 'ERR_LIDO_WORKER_START', stage: 'thread', cause: failure },
     )
   })
 
