@@ -34,9 +34,9 @@ function parse(known, argv) {
     return parseArgs({ args: argv, options, strict: true }).values
   } catch (error) {
     if (error.code !== 'ERR_PARSE_ARGS_UNKNOWN_OPTION') throw error
-    const wrong = /'-*([^']+?)'/.exec(error.message)?.[1] ?? ''
+    const [, dashes, wrong] = /'(-*)([^']+?)'/.exec(error.message) ?? [null, '--', '']
     const near = nearest(wrong, Object.keys(known))
-    throw new Error(`There is no option --${wrong}.${near ? ` Did you mean --${near}?` : ''}`)
+    throw new Error(`There is no option ${dashes}${wrong}.${near ? ` Did you mean --${near}?` : ''}`)
   }
 }
 

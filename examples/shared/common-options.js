@@ -5,6 +5,7 @@ export const maxThreads = {
   kind: 'number',
   default: availableParallelism(),
   least: 1,
+  most: 4096,
   help: 'workers in a pool',
 }
 

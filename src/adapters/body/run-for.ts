@@ -1,5 +1,13 @@
 // A task on behalf of a request: cancelled when the client leaves, and refused in the words of HTTP.
-import type { HandlerName, PayloadOf, Pool, ResultOf, RunOptions } from '../../index.js'
+import type {
+  DefaultName,
+  HandlerName,
+  NoPayload,
+  PayloadOf,
+  Pool,
+  ResultOf,
+  RunOptions,
+} from '../../index.js'
 import { type RawRequest, whileConnected } from '../http/client.js'
 import { isRecord } from '../http/record.js'
 import { problemOf } from './problems.js'
@@ -9,22 +17,34 @@ import { problemOf } from './problems.js'
  * the handler's own error, or with an `HttpProblem`: `status` 503 and a `Retry-After` header when the queue is full, the
  * pool is closed, or a limit of time is over; 500 when the worker is lost; `type` `request.aborted` when the client left.
  */
-export async function runFor<
+export function runFor<
   Module = any,
-  Name extends HandlerName<Module> = HandlerName<Module> & 'default',
+  Default extends HandlerName<Module> = DefaultName<Module>,
+  Name extends HandlerName<Module> = Default,
 >(
   request: RawRequest,
-  pool: Pool<Module>,
-  payload?: PayloadOf<Module, Name>,
+  pool: Pool<Module, Default>,
+  payload: PayloadOf<Module, Name>,
   options?: RunOptions & { name?: Name | undefined },
-): Promise<ResultOf<Module, Name>> {
+): Promise<ResultOf<Module, Name>>
+export function runFor<Module = any, Default extends HandlerName<Module> = DefaultName<Module>>(
+  request: RawRequest,
+  pool: Pool<Module, Default>,
+  ...none: NoPayload<Module, Default>
+): Promise<ResultOf<Module, Default>>
+export async function runFor(
+  request: RawRequest,
+  pool: Pool,
+  payload?: unknown,
+  options?: RunOptions,
+): Promise<unknown> {
   try {
     return await whileConnected(request, gone => {
       // What are no options, and what is no signal, the pool refuses in its own words.
       if (options !== undefined && !isRecord(options)) return pool.run(payload, options)
       const given = options?.signal
       const signal = given instanceof AbortSignal ? AbortSignal.any([gone, given]) : (given ?? gone)
-      return pool.run(payload, { ...options, signal } as RunOptions & { name?: Name | undefined })
+      return pool.run(payload, { ...options, signal } as RunOptions)
     })
   } catch (error) {
     throw problemOf(error)

@@ -13,17 +13,40 @@ export type HandlerName<Module> =
 
 type HandlerOf<Module, Name> = Name extends keyof Module ? Awaited<Module[Name]> : never
 
+/** What a name's function takes; of several names, what the functions of all of them take. */
 export type PayloadOf<Module, Name> =
   IsAny<Module> extends true
     ? any
-    : HandlerOf<Module, Name> extends (...args: infer Arguments) => unknown
-      ? Arguments extends []
-        ? undefined
-        : // A payload that may be left out is one too; so is each of a module without types.
+    : [Name] extends [never]
+      ? never
+      : (Name extends unknown ? (payload: PayloadOfOne<Module, Name>) => void : never) extends (
+            payload: infer Payload,
+          ) => void
+        ? Payload
+        : never
+
+type PayloadOfOne<Module, Name> =
+  HandlerOf<Module, Name> extends (...args: infer Arguments) => unknown
+    ? Arguments extends []
+      ? undefined
+      : Arguments extends [infer Payload, ...unknown[]]
+        ? Payload
+        : // It may be left out; so may each of a module without types.
           Arguments extends [(infer Payload)?, ...unknown[]]
-          ? Payload
+          ? Payload | undefined
           : undefined
-      : never
+    : never
+
+/** The name of a pool that was given none. */
+export type DefaultName<Module> = HandlerName<Module> & 'default'
+
+/** The arguments of a call without any: none, where the function can do without a payload. */
+export type NoPayload<Module, Name> =
+  IsAny<Module> extends true
+    ? []
+    : [undefined] extends [PayloadOf<Module, Name>]
+      ? []
+      : [payload: PayloadOf<Module, Name>]
 
 export type ResultOf<Module, Name> =
   IsAny<Module> extends true

@@ -30,7 +30,7 @@ import { type CloseOptions, type CloseReport, checkCloseOptions } from './close-
 import { Closing } from './closing.js'
 import { closeOnSignals } from './closing-signals.js'
 import { Figures } from './figures.js'
-import type { HandlerName, PayloadOf, ResultOf } from './handler-types.js'
+import type { DefaultName, HandlerName, NoPayload, PayloadOf, ResultOf } from './handler-types.js'
 import { Liveness } from './liveness.js'
 import { type PoolOptions, type PoolSettings, resolveOptions } from './options.js'
 import type { PoolState } from './pool-life.js'
@@ -58,7 +58,14 @@ export interface PoolParts {
   house?: House
 }
 
-export class Pool<Module = any> extends EventEmitter<PoolEvents> {
+/**
+ * `Module` is the type of the handlers' module, as `typeof import('./work.js')`; `Default` the function that calls run which name
+ * none, where the pool's option `name` is not `default`.
+ */
+export class Pool<
+  Module = any,
+  Default extends HandlerName<Module> = DefaultName<Module>,
+> extends EventEmitter<PoolEvents> {
   readonly #settings: PoolSettings
   readonly #plainTerms: CallTerms | null
   readonly #clock: Clock
@@ -184,7 +191,12 @@ export class Pool<Module = any> extends EventEmitter<PoolEvents> {
    * went wrong: `InvalidTaskError`, `QueueFullError`, `PoolClosedError`, `TaskCancelledError`, `TaskTimeoutError`,
    * `WorkerStartError`, `WorkerExitError`, `WorkerMemoryError` or `NotCloneableError`.
    */
-  run<Name extends HandlerName<Module> = HandlerName<Module> & 'default'>(
+  run<Name extends HandlerName<Module> = Default>(
+    payload: PayloadOf<Module, Name>,
+    options?: RunOptions & { name?: Name | undefined },
+  ): Promise<ResultOf<Module, Name>>
+  run(...none: NoPayload<Module, Default>): Promise<ResultOf<Module, Default>>
+  run<Name extends HandlerName<Module> = Default>(
     payload?: PayloadOf<Module, Name>,
     options?: RunOptions & { name?: Name | undefined },
   ): Promise<ResultOf<Module, Name>> {

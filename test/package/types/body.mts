@@ -56,6 +56,9 @@ export async function answer(request: IncomingMessage, response: ServerResponse)
     isTrue<Same<typeof upper, string>>()
     // @ts-expect-error it takes a text
     await runFor(request, pool, 1, { name: 'upper' })
+    // @ts-expect-error the default handler takes a Row
+    await runFor(request, pool)
+    await runFor(request, new Pool())
   } catch (error) {
     const { status, headers, type } = error as HttpProblem
     response.writeHead(status, headers && { ...headers }).end(type)

@@ -24,6 +24,15 @@ piscina.run(1)
 new Piscina({ maxThreads: '4' })
 
 const named: SamePiscina<string, number> = piscina
+// What tells of an abort by an event, as Piscina takes it; lists that nobody writes to; options that are filled in.
+const frozen: readonly ArrayBuffer[] = []
+piscina.run('text', { transferList: frozen, signal: { once() {}, off() {} } })
+piscina.run('text', { signal: { addEventListener() {}, removeEventListener() {} } })
+const filled: [number, boolean, boolean] = [
+  piscina.options.taskQueue.size,
+  piscina.options.stricterFIFO,
+  piscina.options.workerHistogram,
+]
 const untyped = new SamePiscina({ filename: '/worker.js' })
 const anything = untyped.run({ any: 'thing' })
 isTrue<Same<typeof anything, Promise<any>>>()
@@ -67,4 +76,11 @@ export async function main(): Promise<number> {
 }
 
 isTrue<Same<typeof isWorkerThread, boolean>>()
-export const rest = [move(new ArrayBuffer(1)), transferableSymbol, valueSymbol, version.length, workerData]
+export const rest = [
+  move(new ArrayBuffer(1)),
+  transferableSymbol,
+  valueSymbol,
+  version.length,
+  workerData,
+  filled,
+]

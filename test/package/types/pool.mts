@@ -43,6 +43,30 @@ typed.run(undefined, { name: 'trimmed' })
 // @ts-expect-error it takes a string
 typed.run(1, { name: 'trimmed' })
 isTrue<Same<typeof date, Promise<Date>>>()
+// @ts-expect-error the default handler takes a Row
+typed.run()
+// @ts-expect-error upper takes a string
+typed.run(undefined, { name: 'upper' })
+const either = 'upper' as 'upper' | 'trimmed'
+const ofEither = typed.run('one', { name: either })
+isTrue<Same<typeof ofEither, Promise<string>>>()
+// @ts-expect-error one of the two takes no undefined
+typed.run(undefined, { name: either })
+const nameless = new Pool<{ upper(text: string): string }>({ filename })
+// @ts-expect-error there is no default handler
+nameless.run('one')
+// @ts-expect-error nor one without a payload
+nameless.run()
+const upperByDefault = new Pool<typeof import('./handler.mjs'), 'upper'>({ filename, name: 'upper' })
+const byDefault = upperByDefault.run('one')
+isTrue<Same<typeof byDefault, Promise<string>>>()
+// @ts-expect-error upper takes a string
+upperByDefault.run({ id: 1, text: 'one' })
+const nowByDefault = new Pool<typeof import('./handler.mjs'), 'now'>({ filename, name: 'now' })
+const today = nowByDefault.run()
+isTrue<Same<typeof today, Promise<Date>>>()
+// @ts-expect-error there is no such function
+new Pool<typeof import('./handler.mjs'), 'uper'>({ filename })
 const explicit = typed.run(
   { id: 1, text: 'one' },
   { name: 'default', signal: AbortSignal.timeout(10), priority: 1 },
