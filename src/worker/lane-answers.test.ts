@@ -1,24 +1,71 @@
 // What the host reads beside an answer must be of that answer.
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
-import { MessageChannel } from 'node:worker_threads'
+import { type TestContext, test } from 'node:test'
+import { MessageChannel, receiveMessageOnPort } from 'node:worker_threads'
 import { createDesk, createLane } from '../shared/lane/layout.js'
 import { TaskLane } from '../shared/lane/task-lane.js'
 import { LaneAnswers } from './lane-answers.js'
 import type { LaneAssignment } from './lane-assignment.js'
 
-test('a result that cannot be sent leaves no number of an answer sent over the port', () => {
-  const workerId = 1
-  const layout = createLane(1, 0)
+const workerId = 1
+
+/** A worker that nobody reads the ring of, and its tasks. */
+function setUp(t: TestContext, slots = 1) {
+  const layout = createLane(slots, 0)
   const lane = new TaskLane(layout)
   const { port1, port2 } = new MessageChannel()
+  t.after(() => port1.close())
   const answers = new LaneAnswers(port1, workerId, layout, createDesk(), () => {})
-  const ticket = lane.post({ taskId: 1, handlerId: 1, flags: 0, from: 0, to: 0, int: 0, addressee: 0 })
-  lane.tickets.claim(ticket, lane.positionOf(ticket), workerId)
-  lane.tickets.begin(ticket, workerId)
-  answers.succeed({ taskId: 1, ticket, startedAt: 0 } as LaneAssignment, { method() {} })
-  assert.equal(lane.tickets.phaseOf(ticket), 'answered')
-  assert.equal(lane.tickets.ordinalOf(ticket), 0)
-  port1.close()
-  port2.close()
+  const begin = (taskId: number): LaneAssignment => {
+    const ticket = lane.post({ taskId, handlerId: 1, flags: 0, from: 0, to: 0, int: 0, addressee: 0 })
+    lane.tickets.claim(ticket, lane.positionOf(ticket), workerId)
+    lane.tickets.begin(ticket, workerId)
+    return { taskId, ticket, startedAt: 0 } as LaneAssignment
+  }
+  return { answers, begin, tickets: lane.tickets, port: port2 }
+}
+
+test('a result that cannot be sent leaves no number of an answer sent over the port', t => {
+  const { answers, begin, tickets } = setUp(t)
+  const task = begin(1)
+  answers.succeed(task, { method() {} })
+  assert.equal(tickets.phaseOf(task.ticket), 'answered')
+  assert.equal(tickets.ordinalOf(task.ticket), 0)
+})
+
+for (const [kind, result] of [
+  ['a number', 7],
+  ['an object', { a: 1 }],
+  ['one of a kind that the lane does not know', new Blob(['text'])],
+] as const) {
+  test(`where the ring is full ${kind} goes over the port`, t => {
+    const { answers, begin, tickets, port } = setUp(t, 64)
+    const large = 'x'.repeat(400_000)
+    let taskId = 1
+    for (; taskId <= 10; taskId++) answers.succeed(begin(taskId), large)
+    for (let message = receiveMessageOnPort(port); message !== undefined; )
+      message = receiveMessageOnPort(port)
+    const task = begin(taskId)
+    answers.succeed(task, result)
+    const { message } = receiveMessageOnPort(port)!
+    assert.deepEqual([message.kind, message.taskId, message.slot], ['done', taskId, task.ticket])
+    assert.deepEqual(message.result, result)
+    assert.equal(tickets.phaseOf(task.ticket), 'answered')
+  })
+}
+
+test('the time of a task is held by the worker that has it, and goes on where it was', t => {
+  const { answers, begin, tickets } = setUp(t)
+  const task = begin(1)
+  tickets.noteBegin(task.ticket, 1000)
+  const resumeTime = answers.holdTime(task)
+  assert.equal(tickets.begunAt(task.ticket, 2000), null)
+  resumeTime()
+  const begunAt = tickets.begunAt(task.ticket, 2000)!
+  assert.ok(begunAt >= 1000, `${begunAt}`)
+  // Given up: the ticket is another's.
+  tickets.condemn(task.ticket, workerId)
+  tickets.noteBegin(task.ticket, 1500)
+  answers.holdTime(task)()
+  assert.equal(tickets.begunAt(task.ticket, 2000), 1500)
 })

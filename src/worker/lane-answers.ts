@@ -82,7 +82,7 @@ export class LaneAnswers {
 
   holdTime({ ticket }: LaneAssignment): () => void {
     const heldAt = realClock.now()
-    const stamp = this.#tickets.holdTime(ticket)
+    const stamp = this.#tickets.holdTime(ticket, this.#workerId)
     return () => this.#tickets.resumeTime(ticket, this.#workerId, stamp, realClock.now() - heldAt)
   }
 
@@ -92,7 +92,8 @@ export class LaneAnswers {
     if (isInt(result)) {
       const hasRoom = this.#ring.reserve() >= 0
       if (!this.#mayAnswer(task)) return
-      if (hasRoom) return this.#publish(INT_VALUE, task, result, runMs)
+      if (hasRoom) this.#publish(INT_VALUE, task, result, runMs)
+      else this.#send(task, result, runMs)
     } else if (isMoved(result)) {
       if (this.#mayAnswer(task)) this.#send(task, result, runMs)
     } else {

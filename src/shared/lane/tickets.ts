@@ -142,17 +142,20 @@ export class Tickets {
   }
 
   /** The task's time does not count. Returns what `resumeTime` needs. */
-  holdTime(ticket: number): number {
-    const at = ticketAt(this.#layout, ticket) + BEGUN_AT
-    const stamp = this.#words[at]!
-    this.#words[at] = 0
+  holdTime(ticket: number, workerId: number): number {
+    const stamp = this.#words[ticketAt(this.#layout, ticket) + BEGUN_AT]!
+    this.#setBegin(ticket, workerId, 0)
     return stamp
   }
 
-  /** Unless the host has given the worker up, and the ticket to another task. */
   resumeTime(ticket: number, workerId: number, stamp: number, heldMs: number): void {
+    this.#setBegin(ticket, workerId, laterStamp(stamp, heldMs))
+  }
+
+  /** Unless the host has given the worker up, and the ticket to another task. */
+  #setBegin(ticket: number, workerId: number, stamp: number): void {
     if (load(this.#words, this.#at(ticket)) !== word(BEGUN, workerId)) return
-    this.#words[ticketAt(this.#layout, ticket) + BEGUN_AT] = laterStamp(stamp, heldMs)
+    this.#words[ticketAt(this.#layout, ticket) + BEGUN_AT] = stamp
   }
 
   isCondemned(ticket: number, workerId: number): boolean {
