@@ -123,6 +123,8 @@ function refuseNodeObjects(root: object, mark: symbol): void {
   }
 }
 
+/** By prototype: that of the global class above it, or `null`. */
+const owners = new WeakMap<object, object | null>()
 /** By class: whether it is one of Node's of which no object is cloned. */
 const refused = new WeakMap<object, boolean>()
 
@@ -131,7 +133,13 @@ const refused = new WeakMap<object, boolean>()
  * nothing of its class where they cannot be cloned by themselves.
  */
 function isRefusedByNode(member: object): boolean {
-  const owner = prototypeOfGlobalClass(member)
+  const prototype = Object.getPrototypeOf(member) as object | null
+  if (prototype === null || prototype === Object.prototype || prototype === Array.prototype) return false
+  let owner = owners.get(prototype)
+  if (owner === undefined) {
+    owner = ownerOf(prototype)
+    owners.set(prototype, owner)
+  }
   if (owner === null) return false
   const known = refused.get(owner)
   if (known !== undefined) return known
@@ -147,12 +155,8 @@ function isRefusedByNode(member: object): boolean {
 }
 
 /** As of `URL` and `Headers`; those of the language are no mystery to the writer of values. */
-function prototypeOfGlobalClass(member: object): object | null {
-  for (
-    let at = Object.getPrototypeOf(member);
-    at !== null && at !== Object.prototype;
-    at = Object.getPrototypeOf(at)
-  ) {
+function ownerOf(prototype: object): object | null {
+  for (let at: any = prototype; at !== null && at !== Object.prototype; at = Object.getPrototypeOf(at)) {
     const tag: unknown = Object.getOwnPropertyDescriptor(at, Symbol.toStringTag)?.value
     if (typeof tag !== 'string') continue
     const Class: unknown = (globalThis as Record<string, unknown>)[tag]
