@@ -4,8 +4,9 @@ import { type Unsendable, unsendable } from './assignment.js'
 
 let channel: MessageChannel | null = null
 
-/** The value itself where this thread could not read a copy. */
+/** The value itself where none are asked, or where this thread could not read a copy. */
 export function copied(value: unknown): { copy: unknown; problem?: Unsendable } {
+  if (typeof value !== 'object' || ArrayBuffer.isView(value)) return { copy: value }
   channel ??= new MessageChannel()
   try {
     channel.port1.postMessage(value)

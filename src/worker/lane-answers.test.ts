@@ -54,6 +54,22 @@ for (const [kind, result] of [
   })
 }
 
+test('what is read of a result is read before it is the answer, also where the ring is full', t => {
+  const { answers, begin, tickets } = setUp(t, 64)
+  const large = 'x'.repeat(400_000)
+  for (let taskId = 1; taskId <= 10; taskId++) answers.succeed(begin(taskId), large)
+  const phases: string[] = []
+  const task = begin(11)
+  const result = {
+    get read() {
+      phases.push(tickets.phaseOf(task.ticket))
+      return 1
+    },
+  }
+  answers.succeed(task, result)
+  assert.deepEqual(phases, ['begun'])
+})
+
 test('the time of a task is held by the worker that has it, and goes on where it was', t => {
   const { answers, begin, tickets } = setUp(t)
   const task = begin(1)

@@ -100,7 +100,7 @@ export class LaneAnswers {
       const from = this.#ring.reserve()
       const end = this.#write(result, from)
       const long = end === NO_ROOM ? this.#encoder.encodeLong(result) : null
-      const { copy, problem } = from >= 0 && end < 0 && long === null ? copied(result) : { copy: result }
+      const { copy, problem } = end < 0 && long === null ? copied(result) : { copy: result }
       if (!this.#mayAnswer(task)) return
       if (end >= 0) this.#publish(BYTES, task, end - from, runMs)
       else if (long !== null) this.#sendLong(task, long, runMs)

@@ -150,11 +150,18 @@ describe('hidden contracts', () => {
     const taskQueue = new Piscina.ArrayTaskQueue()
     const first = onePool({ taskQueue })
     assert.throws(() => onePool({ taskQueue }), /^TypeError: options\.taskQueue is the queue of another pool/)
+    await first.run(0, { name: 'echo' })
     await first.close()
     const second = onePool({ taskQueue })
     const answers = [1, 2, 3].map(value => second.run(value, { name: 'echo' }))
     assert.deepEqual(await Promise.all(answers), [1, 2, 3])
+    for (const value of [1, 2]) {
+      await assert.rejects(first.run(value, { name: 'echo' }), /queue of another pool/)
+      assert.equal(first.completed, 1)
+    }
     await second.destroy()
+    assert.equal(await first.run(3, { name: 'echo' }), 3)
+    await first.destroy()
   })
 
   test('a balancer may answer with a copy of a worker', async () => {

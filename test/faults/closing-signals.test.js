@@ -150,6 +150,29 @@ test(
 )
 
 test(
+  'a pool whose first signal comes while callers say their last words is let finish',
+  options,
+  async () => {
+    const { signal, output } = await signalled(
+      `
+    const one = open('default', { closeOnSignals: ['SIGTERM'] })
+    one.on('close', () => process.kill(process.pid, 'SIGHUP'))
+    const other = open('patient', { closeOnSignals: ['SIGHUP'] })
+    other.run(task(0)).then(() => say('other answered'))
+    other.on('close', () => say('other closed'))
+    await started(1)
+    process.nextTick(() => say('busy'))
+    while (other.stats().state === 'open') await new Promise(resolve => setTimeout(resolve, 5))
+    setTimeout(() => release(0), 200)
+    `,
+      [['busy', 'SIGTERM']],
+    )
+    assert.equal(signal, 'SIGTERM')
+    assert.match(output, /other answered.*other closed/s)
+  },
+)
+
+test(
   'a pool made while callers say their last words is closed, and the signal is not forgotten',
   options,
   async () => {

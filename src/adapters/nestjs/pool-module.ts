@@ -122,8 +122,8 @@ function refusePerRequest(name: string, modules: ModulesContainer): void {
   )
 }
 
-function refuseOthers(rest: object): void {
-  const [key] = Object.keys(rest)
+function refuseOthers(rest: Record<string, unknown>): void {
+  const key = Object.keys(rest).find(name => rest[name] !== undefined)
   if (key === undefined) return
   throw new InvalidOptionError(
     key,

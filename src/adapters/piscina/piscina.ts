@@ -280,10 +280,11 @@ export class Piscina<T = any, R = any> extends EventEmitterAsyncResource {
   /** After its end a pool may be used again; its threads are then started on demand. */
   #livingPool(): Pool {
     if (!this.#hasEnded) return this.#pool
+    const pool = this.#start(this.#poolOptions)
     this.#hasEnded = false
     this.#completedBefore += this.#pool.completed
-    this.#pool = this.#start(this.#poolOptions)
-    return this.#pool
+    this.#pool = pool
+    return pool
   }
 
   #start(options: PoolOptions): Pool {

@@ -18,6 +18,8 @@ const STUCK_AFTER_MS = 1000
 /** So many timers make it up: where the whole process is held, one of them runs out, and the worker has the rest to answer. */
 const STUCK_STEPS = 4
 const ASK_AGAIN_AFTER_MS = 1000
+/** How often it is looked whether a task still stands behind others. */
+const BEHIND_LOOK_MS = 100
 
 export interface CondemnedParts {
   clock: Clock
@@ -123,10 +125,10 @@ export class Condemned {
     if (sentence.tasks.size === 0) return this.forget(worker)
     const { clock, graceMs, road } = this.#parts
     const now = clock.now()
-    // The worker drops it when it is done with those before it.
+    // The worker drops it when it is done with those before it, or begins it, where it has not read yet that it need not.
     for (const [task, dueAt] of sentence.tasks) {
       if (dueAt > now || !road.isBehindOthers(worker, task)) continue
-      sentence.tasks.set(task, now + Math.max(graceMs, ASK_AGAIN_AFTER_MS))
+      sentence.tasks.set(task, now + Math.max(graceMs, BEHIND_LOOK_MS))
     }
     if (Math.min(...sentence.tasks.values()) <= now) this.#end(worker, sentence)
     else this.#setTimer(worker, sentence)

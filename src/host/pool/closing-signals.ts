@@ -99,8 +99,7 @@ class Ending {
     do {
       for (const pool of this.#others()) this.#take(pool, this.#isForced ? pool.destroy() : pool.close())
       await Promise.allSettled(this.#closing.splice(0))
-      // A pool may have been made meanwhile.
-    } while (this.#closing.length > 0 || this.#others().length > 0)
+    } while (this.#hasMore)
     if (this.#isForced || this.#isTheirs) this.#end()
     else realClock.after(LAST_WORDS_MS, () => this.#end(), true)
   }
@@ -120,6 +119,11 @@ class Ending {
     return [...pools].every(pool => this.#pools.has(pool))
   }
 
+  /** Pools may have been made meanwhile, or have got their first signal. */
+  get #hasMore(): boolean {
+    return this.#closing.length > 0 || this.#others().length > 0
+  }
+
   #others(): Closable[] {
     const asked = [...this.#signals].flatMap(signal => [...(watching.get(signal) ?? [])])
     return asked.filter(pool => !this.#pools.has(pool))
@@ -132,8 +136,7 @@ class Ending {
 
   /** Another copy of this package that is not done yet raises the signal when it is. */
   #end(): void {
-    // Made while callers said their last words.
-    if (this.#others().length > 0) return void this.close()
+    if (this.#hasMore) return void this.close()
     ending = null
     if (this.#isTheirs || process.listenerCount(this.#signal) > 0) return
     // Nothing is done by default to the first process of a container.

@@ -27,6 +27,9 @@ export interface Handed {
   readonly handedAt: number
 }
 
+/** How often one is looked at whose time does not count. */
+const HELD_LOOK_MS = 100
+
 export interface TimeLimitsParts {
   clock: Clock
   progressOf: (task: Task, now: number) => Progress
@@ -130,9 +133,11 @@ export class TimeLimits {
 
   #watchOn(entry: TimeLimitEntry, now: number): void {
     const progress = this.#progressOf(entry, now)
-    // An answer may lead to another attempt.
+    // An answer may lead to another attempt. When its time goes on is not told.
+    const timeoutMs =
+      progress === 'held' ? Math.min(entry.limits.timeoutMs, HELD_LOOK_MS) : entry.limits.timeoutMs
     const dueAt = Math.min(
-      countedFrom(progress, now) + entry.limits.timeoutMs,
+      countedFrom(progress, now) + timeoutMs,
       this.#queueTimeoutAt(entry),
       entry.deadlineAt,
     )
