@@ -328,12 +328,12 @@ export class Piscina<T = any, R = any> extends EventEmitterAsyncResource {
   }
 }
 
-/** Types that CommonJS programs reach as members of the class, or import by name. */
 /** A class that names itself within is given another name by bundlers, and its name is what programs see. */
 function classOf(): typeof Piscina {
   return Piscina
 }
 
+/** Types that CommonJS programs reach as members of the class, or import by name. */
 export declare namespace Piscina {
   type Piscina<T = any, R = any> = import('./piscina.js').Piscina<T, R>
   type ArrayTaskQueue = import('./array-task-queue.js').ArrayTaskQueue

@@ -9,7 +9,6 @@ export const BEGUN = 1
 export const LOADING = 2
 /** The task in this slot waits for its file no more. */
 export const LOADED = 3
-
 /** A long answer of the task in this slot follows. */
 export const ANSWERED = 4
 
