@@ -87,6 +87,7 @@ export class Executor {
       if (flushed === undefined) task.succeed(result)
       else this.#after(flushed, task, () => task.succeed(result))
     } else {
+      task.onPending?.()
       promise.then(
         value => this.#afterFlush(task, () => task.succeed(value)),
         thrown => this.#afterFlush(task, () => task.fail('thrown', pack(thrown), '')),

@@ -11,7 +11,8 @@ test('tasks are of the kinds that stay, measured or not, from the first state to
   const answers = { succeed: () => {} } as unknown as LaneAnswers
   for (const payload of [1, 1.5, 'text', { a: 1 }, undefined]) {
     const task = new LaneAssignment(1, 2, 3, handler, payload, performance.now(), answers)
-    const measured = new MeasuredAssignment(task, () => {}, realClock.onCore(), 1.5, 2.5)
+    const measured = new MeasuredAssignment(task, () => {}, realClock.onCore(), 2.5)
+    if (payload !== 1) measured.onPending()
     assert.ok(isShapeKept(task) && isShapeKept(measured), 'running')
     measured.succeed(payload)
     task.state = 'answered'

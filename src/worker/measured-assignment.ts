@@ -22,24 +22,18 @@ export class MeasuredAssignment implements Assignment {
   readonly #task: Assignment
   readonly #onMeasured: (measure: Measure) => void
   readonly #cpuFrom: number | null
-  readonly #activeFrom: number
-  readonly #from: number
+  #from: number
+  /** `NaN` unless the handler returned a promise: until then, and so to the end of most tasks, all time is active. */
+  #activeFrom = Number.NaN
 
-  /** The last three are of now, as `realClock` says them. */
-  constructor(
-    task: Assignment,
-    onMeasured: (measure: Measure) => void,
-    onCore: number | null,
-    active: number,
-    now: number,
-  ) {
+  /** The last two are of now, as `realClock` says them. */
+  constructor(task: Assignment, onMeasured: (measure: Measure) => void, onCore: number | null, now: number) {
     this.handlerId = task.handlerId
     this.handler = task.handler
     this.payload = task.payload
     this.#task = task
     this.#onMeasured = onMeasured
     this.#cpuFrom = onCore
-    this.#activeFrom = active
     this.#from = now
   }
 
@@ -59,6 +53,13 @@ export class MeasuredAssignment implements Assignment {
     this.#task.markLoading(isLoading)
   }
 
+  /** What asking takes is not the task's: the first time, something is loaded for it. */
+  onPending(): void {
+    const now = realClock.now()
+    this.#activeFrom = realClock.active() - (now - this.#from)
+    this.#from += realClock.now() - now
+  }
+
   holdTime(): () => void {
     return this.#task.holdTime()
   }
@@ -75,7 +76,9 @@ export class MeasuredAssignment implements Assignment {
     const to = realClock.now()
     const runMs = to - this.#from
     // Asking takes time too, which of a tiny task is more than its own.
-    const activeMs = Math.min(realClock.active() - this.#activeFrom, runMs)
+    const activeMs = Number.isNaN(this.#activeFrom)
+      ? runMs
+      : Math.min(realClock.active() - this.#activeFrom, runMs)
     const cpuMs = this.#cpuFrom === null ? null : Math.min(realClock.onCore()! - this.#cpuFrom, runMs)
     give()
     this.#onMeasured({ runMs, activeMs, cpuMs, writeMs: realClock.now() - to })
@@ -83,4 +86,4 @@ export class MeasuredAssignment implements Assignment {
 }
 
 const sampleTask = { handlerId: 0, handler: { filename: '', name: '' }, payload: null } as Assignment
-keepShape(new MeasuredAssignment(sampleTask, Boolean, realClock.onCore(), 0.5, 0.5))
+keepShape(new MeasuredAssignment(sampleTask, Boolean, realClock.onCore(), 0.5))

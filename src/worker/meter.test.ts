@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { HandlerMeasure } from '../shared/protocol/messages.js'
 import type { Assignment } from './assignment.js'
 import { Meter } from './meter.js'
@@ -75,6 +76,23 @@ test('it tells of the first task at once, and then sums of many', () => {
     assert.ok(runMs >= 2 * tasks, `${runMs} ms in ${tasks} tasks`)
     assert.ok(transferMs >= 0)
   }
+})
+
+test('all time of a task is active until its handler has returned a promise, and then what the loop does not wait', async () => {
+  const told: HandlerMeasure[] = []
+  const measure = () => new Meter(handlers => told.push(...handlers)).measure(someTask().task)
+  const atOnce = measure()
+  burn(5)
+  atOnce.succeed(null)
+  const waiting = measure()
+  burn(5)
+  waiting.onPending!()
+  await sleep(50)
+  waiting.succeed(null)
+  const [active, idle] = told
+  assert.equal(active!.activeMs, active!.runMs)
+  assert.ok(idle!.activeMs >= 5, `${idle!.activeMs} ms`)
+  assert.ok(idle!.activeMs < idle!.runMs, `${idle!.activeMs} of ${idle!.runMs} ms`)
 })
 
 test('tasks of a millisecond are measured one and all, tiny ones one in 256', () => {

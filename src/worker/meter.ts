@@ -47,7 +47,7 @@ export class Meter {
     const { readMs } = this
     this.readMs = 0
     const onMeasured = (measure: Measure) => this.#add(task.handlerId, readMs, measure)
-    return new MeasuredAssignment(task, onMeasured, realClock.onCore(), realClock.active(), realClock.now())
+    return new MeasuredAssignment(task, onMeasured, realClock.onCore(), realClock.now())
   }
 
   #add(handlerId: number, readMs: number, { runMs, activeMs, cpuMs, writeMs }: Measure): void {
