@@ -26,6 +26,7 @@ import { type Annex, Annexes, type House } from './annexes.js'
 import { backendOf } from './backend-of.js'
 import { anotherQueue } from './backend-options.js'
 import { withCallerStack } from './caller-stack.js'
+import { claimStack } from './claim-stack.js'
 import { type CloseOptions, type CloseReport, checkCloseOptions } from './close-options.js'
 import { Closing } from './closing.js'
 import { closeOnSignals } from './closing-signals.js'
@@ -393,6 +394,7 @@ export class Pool<
   }
 
   #accept(call: Call, resolve: (value: unknown) => void, reject: (reason: unknown) => void): void {
+    claimStack()
     const { limit } = this.#admission
     const mustStartNow = limit !== Number.POSITIVE_INFINITY && this.#admission.waiting >= limit
     if (mustStartNow && (this.#dispatcher.queueSize > 0 || this.#dispatcher.inFlight >= this.#slots)) {
@@ -408,7 +410,7 @@ export class Pool<
       this.#dispatcher.submit(task)
     } catch (failure) {
       if (task.state !== 'queued') throw failure
-      // A signal that is none; or a stack at its end, where there is no room to clear up either.
+      // A signal that is none.
       return inMicrotask(() => this.#takeBack(task, failure))
     }
     const isStillWaiting = task.state === 'queued' || task.state === 'assigned'
