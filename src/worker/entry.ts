@@ -31,7 +31,12 @@ function begin(order: StartOrder): void {
         : new PortIntake(port, new SharedSlotBook(road), executor),
     flush: flushStdio,
     onEnd: callback => process.on('exit', callback),
-    onCrash: watchCrash,
+    onCrash: callback =>
+      watchCrash(failure => {
+        callback(failure)
+        // The runtime would tell the host too, which may not be able to read it: and of that the host's process would end.
+        exit(1)
+      }),
     end: exit,
   })
 }

@@ -52,6 +52,15 @@ test('a floating rejection while a task runs is that task’s very error', async
   assert.equal(await pool.run('next', { name: 'fine' }), 'next')
 })
 
+for (const name of ['uncaughtUnreadable', 'floatingDeep']) {
+  test(`an error that the runtime could not hand over ends its worker, and not this process (${name})`, async open => {
+    const pool = open({ filename, ...one })
+    const error = await rejection(pool.run('late', { name }))
+    assert.equal(error.message, 'late')
+    assert.equal(await pool.run('next', { name: 'fine' }), 'next')
+  })
+}
+
 test('a worker that dies while idle costs nobody a task; the error event tells of it', async open => {
   for (const name of ['uncaughtWhenIdle', 'exitWhenIdle']) {
     const words = sharedWords(1)
