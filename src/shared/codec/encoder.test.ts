@@ -319,6 +319,20 @@ test('keys and setters on Object.prototype change nothing', () => {
   }
 })
 
+test('a key that all objects inherit is no key of an object that is expected to have it', () => {
+  for (const value of [{ a: 1 }, { 'a b': 1 }]) {
+    const { encoder, decoder } = openCodec()
+    const crossed = (sent: object) => decoder.decode(0, encoder.encode(sent, 0, BYTES)) as object
+    for (let times = 0; times < 20; times++) crossed({ ...value, status: 1 })
+    Object.defineProperty(Object.prototype, 'status', { value: 2, enumerable: true, configurable: true })
+    try {
+      assert.deepEqual(Object.keys(crossed(value)), Object.keys(value))
+    } finally {
+      delete (Object.prototype as any).status
+    }
+  }
+})
+
 test('an array is what its elements are, in whatever order kinds of them come', () => {
   const { encoder, decoder } = openCodec()
   const kinds: unknown[][] = [

@@ -53,6 +53,8 @@ export class Encoder extends ByteWriter {
   #depth = 0
   #isGraph = false
   #isWriting = false
+  /** Plain objects inherit keys: what they are expected to have they may have from there. */
+  #isPolluted = false
 
   /** Nobody else appends to the dictionary. */
   constructor(memory: SharedArrayBuffer, dictionary: Dictionary) {
@@ -68,6 +70,7 @@ export class Encoder extends ByteWriter {
     this.#isGraph = false
     this.#depth = 0
     this.#previous = this.#start
+    this.#isPolluted = givesKeysToAll()
     try {
       this.begin(from, to)
       this.write(value)
@@ -89,6 +92,7 @@ export class Encoder extends ByteWriter {
     this.#isGraph = false
     this.#depth = 0
     this.#previous = this.#start
+    this.#isPolluted = givesKeysToAll()
     try {
       this.beginLong(draft)
       this.write(value)
@@ -172,7 +176,7 @@ export class Encoder extends ByteWriter {
   /** The quick way for an object of the shape that came at this place the last time; false when it is none. */
   #expectedObject(object: object): boolean {
     const { next } = this.#previous
-    if (next === undefined || !hasExactly(object, next.keys)) return false
+    if (next === undefined || this.#isPolluted || !hasExactly(object, next.keys)) return false
     this.#previous = next
     if (next.write !== undefined) return next.write(object, this)
     if (prototypeOf(object) !== objectPrototype || toStringTag in object || hasSlots(object)) return false
@@ -267,7 +271,13 @@ export class Encoder extends ByteWriter {
   }
 }
 
-/** Inherited keys show up here too and only make the answer no. */
+/** Has somebody given all objects a key that a loop over theirs finds? */
+function givesKeysToAll(): boolean {
+  for (const _ in objectPrototype) return true
+  return false
+}
+
+/** Inherited keys show up here too; of an object that is no plain one more is asked. */
 function hasExactly(object: object, keys: readonly string[]): boolean {
   let index = 0
   for (const key in object) {
