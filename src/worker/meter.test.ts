@@ -81,6 +81,8 @@ test('it tells of the first task at once, and then sums of many', () => {
 test('all time of a task is active until its handler has returned a promise, and then what the loop does not wait', async () => {
   const told: HandlerMeasure[] = []
   const measure = () => new Meter(handlers => told.push(...handlers)).measure(someTask().task)
+  // A loop that has not begun to turn tells no time.
+  await sleep(1)
   const atOnce = measure()
   burn(5)
   atOnce.succeed(null)
