@@ -13,6 +13,7 @@ import {
   LOADING,
   writeHead,
 } from '../shared/channel/frames.js'
+import { pipedFailure } from '../shared/channel/piped-failure.js'
 import { packMessage, unpackMessage } from '../shared/channel/process-values.js'
 import type { HostPort, ProcessOrder, ToHost, ToWorker } from '../shared/protocol/messages.js'
 import type { TransferItem } from '../shared/protocol/move.js'
@@ -55,7 +56,7 @@ export class PipePort implements HostPort, SlotBook {
 
   postMessage(message: ToHost, transferList?: readonly TransferItem[]): void {
     invariant(message !== 'bell', 'the lane does not reach into this process')
-    const frame = packMessage(message, transferList)
+    const frame = packMessage(sendable(message), transferList)
     // A host that was busy finds the beginning of it, and must know that the task was in time.
     if (frame.length > ONE_READ_BYTES && message.kind === 'done') this.#tell(ANSWERED, message.slot)
     this.#write(frame)
@@ -135,5 +136,17 @@ export class PipePort implements HostPort, SlotBook {
         return this.#listener.onEnd()
       }
     }
+  }
+}
+
+function sendable(message: Exclude<ToHost, 'bell'>): object {
+  switch (message.kind) {
+    case 'failed':
+    case 'crashed':
+    case 'startFailed':
+    case 'teardownFailed':
+      return { ...message, error: pipedFailure(message.error) }
+    default:
+      return message
   }
 }

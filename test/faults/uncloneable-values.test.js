@@ -98,3 +98,41 @@ test('a worker that posts what cannot be sent to its parent port fails as its ha
   assert.equal((await rejection(pool.run('x', { name: 'sayFunction' }))).name, 'DataCloneError')
   assert.equal(await pool.run('x'), 'answered')
 })
+
+const deepest = 3000
+
+function makeReasons() {
+  class Link {
+    constructor(next) {
+      this.next = next
+    }
+  }
+  let chain = null
+  for (let depth = 0; depth < deepest; depth++) chain = new Link(chain)
+  const code = Uint8Array.of(0, 0x61, 0x73, 0x6d, 1, 0, 0, 0)
+  return { chain, wasm: new WebAssembly.Module(code) }
+}
+
+for (const options of [{}, { lane: false }, { backend: 'process' }]) {
+  for (const [what, held] of Object.entries(makeReasons())) {
+    test(`a reason that a worker cannot read (${what}) is heard, and harms no task (${JSON.stringify(options)})`, async open => {
+      const one = {
+        minThreads: 1,
+        maxThreads: 1,
+        concurrentTasksPerWorker: 4,
+        cancelGrace: Number.POSITIVE_INFINITY,
+      }
+      const pool = open({ filename: handler('cancellable.js'), ...one, ...options })
+      const controller = new AbortController()
+      const cancelled = rejection(pool.run(null, { name: 'listen', signal: controller.signal }))
+      // Tasks begin in order: with this one answered, the first has begun.
+      assert.deepEqual(await pool.run(null, { name: 'whatWasHeard' }), [])
+      controller.abort(Object.assign(new Error('the reason'), { held }))
+      await cancelled
+      const next = await Promise.all([1, 2, 3].map(() => pool.run(null, { name: 'whatWasHeard' })))
+      assert.deepEqual(next.at(-1), ['the reason'])
+      const unsendable = await rejection(pool.run(() => {}, { name: 'whatWasHeard' }))
+      assert.ok(unsendable instanceof NotCloneableError)
+    })
+  }
+}

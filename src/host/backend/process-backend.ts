@@ -15,6 +15,7 @@ import {
   FrameReader,
   LOADING,
 } from '../../shared/channel/frames.js'
+import { pipedFailure } from '../../shared/channel/piped-failure.js'
 import { packMessage, unpackMessage } from '../../shared/channel/process-values.js'
 import type { ProcessOrder, ToHost, ToWorker } from '../../shared/protocol/messages.js'
 import type { TransferItem } from '../../shared/protocol/move.js'
@@ -88,7 +89,9 @@ class ProcessLink implements WorkerLink {
     invariant(message !== 'bell', 'the lane does not reach into another process')
     // No moment of a process's life is bad for a kill.
     if (message.kind === 'stop') return this.terminate()
-    const frame = packMessage(message, transferList)
+    const sendable =
+      message.kind === 'cancel' ? { ...message, reason: pipedFailure(message.reason) } : message
+    const frame = packMessage(sendable, transferList)
     if (this.#end === null) this.#toWorker.write(frame)
   }
 

@@ -45,3 +45,23 @@ for (const [name, value] of samples) {
     }
   })
 }
+
+test('sets and maps of any size, and with iterators of their own', () => {
+  const odd = new (class extends Map<number, number> {
+    override [Symbol.iterator]() {
+      return this.values() as never
+    }
+  })([[1, 2]])
+  const message = { payload: [new Set(Array(200_000).keys()), new Map([[1, new Set([{ a: 1 }])]]), odd] }
+  assert.deepEqual(unpackMessage(packMessage(message).subarray(HEAD_BYTES)), structuredClone(message))
+})
+
+test('fields that are not sent are not looked at', () => {
+  const field = { at: new URL('http://localhost') }
+  const payload = [
+    Object.assign(new Error('why'), field),
+    Object.assign(new Date(0), field),
+    Object.assign(/a/, field),
+  ]
+  assert.deepEqual(unpackMessage(packMessage({ payload }).subarray(HEAD_BYTES)), structuredClone({ payload }))
+})

@@ -7,6 +7,13 @@ import { tooLarge } from '../errors/too-large.js'
 import type { TransferItem } from '../protocol/move.js'
 import { HEAD_BYTES, LARGEST_VALUE_BYTES, VALUE, writeHead } from './frames.js'
 
+/** Members are what these say, whatever a subclass tells of itself. */
+const { forEach: mapForEach } = Map.prototype
+const { forEach: setForEach } = Set.prototype
+
+/** There is none where the runtime may make no code. */
+const WasmModule = (globalThis as { WebAssembly?: { Module: new () => object } }).WebAssembly?.Module
+
 class Refusal extends Error {
   readonly member: object
 
@@ -113,14 +120,31 @@ function refuseNodeObjects(root: object, mark: symbol): void {
     seen.add(member)
     if (types.isProxy(member) || ArrayBuffer.isView(member)) continue
     if (mark in member) throw new Refusal(member, 'cannot leave its process')
-    if (types.isMap(member)) for (const pair of member) left.push(...pair)
-    else if (types.isSet(member)) left.push(...member)
-    else if (types.isAnyArrayBuffer(member)) continue
+    if (isModule(member)) throw new Refusal(member, 'cannot leave its process')
+    if (types.isMap(member)) {
+      mapForEach.call(member, (value, key) => left.push(key, value))
+    } else if (types.isSet(member)) setForEach.call(member, value => left.push(value))
+    // Of an error nothing else is sent that may hold something.
+    else if (types.isNativeError(member)) left.push(Object.getOwnPropertyDescriptor(member, 'cause')?.value)
+    else if (isBare(member)) continue
     else if (isRefusedByNode(member)) throw new Refusal(member, 'cannot be cloned')
     else for (const value of Object.values(member)) left.push(value)
-    // It is sent, and is no enumerable member.
-    if (types.isNativeError(member)) left.push(Object.getOwnPropertyDescriptor(member, 'cause')?.value)
   }
+}
+
+/** The serialiser writes nothing of it, and does not say so. */
+function isModule(member: object): boolean {
+  return WasmModule !== undefined && member instanceof WasmModule
+}
+
+/** Its fields stay behind. */
+function isBare(member: object): boolean {
+  return (
+    types.isAnyArrayBuffer(member) ||
+    types.isDate(member) ||
+    types.isRegExp(member) ||
+    types.isBoxedPrimitive(member)
+  )
 }
 
 /** By prototype: that of the global class above it, or `null`. */

@@ -1,5 +1,6 @@
 // What an error carries, as plain data that is sure to cross to the other thread. What cannot be sent becomes a text that
 // says what it was; what only the reviving can make again is noted as a hole.
+import { types } from '../base/builtins.js'
 import { ownClassName } from './error-classes.js'
 
 /** What stands in a hole: an error by its number, or a symbol of the registry by its key. */
@@ -8,15 +9,36 @@ export type PackedMember = { value: unknown } | HoleFiller
 /** A place in the data, to be filled when it has arrived. */
 export type Hole = [container: object, key: string, filler: HoleFiller]
 
+/** Asked of the member itself: a program may have given all objects such a field. */
+export function isValue(member: PackedMember): member is { value: unknown } {
+  return Object.hasOwn(member, 'value')
+}
+
 const DEEPEST = 100
 /** Larger data is not looked through: it is sent as it is, or named. */
 const MOST_MEMBERS = 20_000
+/** So often it is tried to clone what may hold something that cannot be; what is left then is named. */
+const MOST_CLONINGS = 1000
+
+/** What is not looked through, at its place in the copy; its clone is put there when all that wait are cloned together. */
+class Opaque {
+  readonly original: object
+  readonly container: object
+  readonly key: string
+
+  constructor(original: object, container: object, key: string) {
+    this.original = original
+    this.container = container
+    this.key = key
+  }
+}
 
 export class PlainCopy {
   readonly holes: Hole[] = []
   readonly #noteError: (value: unknown) => HoleFiller | string | null
   /** Copies made so far: what is reached twice arrives as one. */
-  readonly #copies = new Map<object, unknown>()
+  readonly #copies = new Map<object, object>()
+  readonly #opaque: Opaque[] = []
   #members = 0
 
   /** @param noteError the number of an error, a text for one too many, `null` for what is none */
@@ -24,70 +46,136 @@ export class PlainCopy {
     this.#noteError = noteError
   }
 
-  pack(value: unknown, depth = 0): PackedMember {
-    if (typeof value === 'function') return { value: functionText(value) }
-    if (typeof value === 'symbol') return packSymbol(value)
-    if (value === null || typeof value !== 'object') return { value }
-    try {
-      const noted = this.#noteError(value)
-      if (noted !== null) return typeof noted === 'string' ? { value: noted } : noted
-      return { value: this.#copy(value, depth) }
-    } catch (failure) {
-      return { value: unreadable(failure) }
-    }
+  /** The data is whole once `finish` was called. */
+  pack(value: unknown): PackedMember {
+    const member = { value: undefined as unknown }
+    return this.#put(value, 0, member, 'value') ?? member
   }
 
-  #copy(value: object, depth: number): unknown {
+  finish(): void {
+    const clones = cloneAll(this.#opaque.map(({ original }) => original))
+    for (const [index, { container, key }] of this.#opaque.entries()) define(container, key, clones[index])
+  }
+
+  /** Returns what is to stand in a hole there; nothing where the value, or a text that says what it was, was put there. */
+  #put(value: unknown, depth: number, container: object, key: string): HoleFiller | null {
+    if (typeof value === 'symbol') {
+      const registered = Symbol.keyFor(value)
+      if (registered !== undefined) return { symbol: registered }
+    }
+    if (value === null || typeof value !== 'object') {
+      define(container, key, plainValue(value))
+      return null
+    }
+    try {
+      const noted = this.#noteError(value)
+      if (noted !== null && typeof noted !== 'string') return noted
+      if (noted !== null) define(container, key, noted)
+      else this.#putObject(value, depth, container, key)
+    } catch (failure) {
+      define(container, key, unreadable(failure))
+    }
+    return null
+  }
+
+  #putObject(value: object, depth: number, container: object, key: string): void {
     const known = this.#copies.get(value)
-    if (known !== undefined) return known
+    if (known !== undefined) return define(container, key, known)
     const isArray = Array.isArray(value)
-    if (!isArray && !isPlain(value)) return this.#remember(value, clone(value))
-    if (depth >= DEEPEST) return `[${describeObject(value)}, nested too deeply]`
+    if (!isArray && !isPlain(value)) return this.#wait(value, container, key)
+    if (depth >= DEEPEST) return define(container, key, tooDeep(value))
     const keys = Object.keys(value)
     this.#members += keys.length
-    if (this.#members > MOST_MEMBERS) return this.#remember(value, clone(value))
+    if (this.#members > MOST_MEMBERS) return this.#wait(value, container, key)
     const copy: object = isArray ? new Array(value.length) : {}
     this.#copies.set(value, copy)
-    for (const key of keys) {
-      const member = this.#packAt(value, key, depth + 1)
-      if ('value' in member) define(copy, key, member.value)
-      else {
-        define(copy, key, undefined)
-        this.holes.push([copy, key, member])
-      }
-    }
-    return copy
+    define(container, key, copy)
+    for (const name of keys) this.#putMember(value, name, depth + 1, copy)
   }
 
   /** A member that cannot be read costs that member, not the whole. */
-  #packAt(container: object, key: string, depth: number): PackedMember {
+  #putMember(owner: object, key: string, depth: number, copy: object): void {
     let member: unknown
     try {
-      member = (container as Record<string, unknown>)[key]
+      member = (owner as Record<string, unknown>)[key]
     } catch (failure) {
-      return { value: unreadable(failure) }
+      return define(copy, key, unreadable(failure))
     }
-    return this.pack(member, depth)
+    const filler = this.#put(member, depth, copy, key)
+    if (filler === null) return
+    define(copy, key, undefined)
+    this.holes.push([copy, key, filler])
   }
 
-  #remember(value: object, copy: unknown): unknown {
-    this.#copies.set(value, copy)
-    return copy
-  }
-}
-
-/** The clone goes along, not the original: what is read once more might answer differently. */
-function clone(value: object): unknown {
-  try {
-    return structuredClone(value)
-  } catch {
-    return `[${describeObject(value)}, not cloneable]`
+  #wait(original: object, container: object, key: string): void {
+    define(container, key, undefined)
+    this.#opaque.push(new Opaque(original, container, key))
   }
 }
 
-function packSymbol(symbol: symbol): PackedMember {
-  const key = Symbol.keyFor(symbol)
-  return key === undefined ? { value: symbol.toString() } : { symbol: key }
+/**
+ * Clones go along, not the originals: what is read once more might answer differently. All at once, so that what they share is
+ * cloned once and stays one; where that fails, in halves.
+ */
+function cloneAll(originals: object[]): unknown[] {
+  let cloningsLeft = MOST_CLONINGS
+  const seen = new Set<object>()
+  return cloned(originals)
+
+  function cloned(part: object[]): unknown[] {
+    if (part.length === 0) return []
+    if (cloningsLeft-- <= 0) return part.map(notCloneable)
+    try {
+      return structuredClone(part).map(clone => shortened(clone, 0, seen))
+    } catch {
+      if (part.length === 1) return part.map(notCloneable)
+      const half = part.length >> 1
+      return [...cloned(part.slice(0, half)), ...cloned(part.slice(half))]
+    }
+  }
+}
+
+/**
+ * A clone in which nothing is nested too deeply: a thread with more stack than its reader could write what that cannot read. It
+ * is gone through in the order in which it will be written.
+ */
+function shortened(clone: unknown, depth: number, seen: Set<object>): unknown {
+  if (clone === null || typeof clone !== 'object' || seen.has(clone) || ArrayBuffer.isView(clone))
+    return clone
+  if (depth >= DEEPEST) return tooDeep(clone)
+  seen.add(clone)
+  const inside = (member: unknown) => shortened(member, depth + 1, seen)
+  if (types.isMap(clone)) {
+    const entries = [...clone]
+    clone.clear()
+    for (const [key, value] of entries) clone.set(inside(key), inside(value))
+  } else if (types.isSet(clone)) {
+    const members = [...clone]
+    clone.clear()
+    for (const member of members) clone.add(inside(member))
+  } else {
+    const keys = types.isNativeError(clone) ? ['cause'] : Object.keys(clone)
+    const fields = clone as Record<string, unknown>
+    for (const key of keys) {
+      const member = fields[key]
+      const short = inside(member)
+      if (short !== member) define(clone, key, short, !types.isNativeError(clone))
+    }
+  }
+  return clone
+}
+
+export function notCloneable(value: object): string {
+  return `[${describeObject(value)}, not cloneable]`
+}
+
+function tooDeep(value: object): string {
+  return `[${describeObject(value)}, nested too deeply]`
+}
+
+function plainValue(value: unknown): unknown {
+  if (typeof value === 'function') return functionText(value)
+  return typeof value === 'symbol' ? value.toString() : value
 }
 
 /** Of any realm. */

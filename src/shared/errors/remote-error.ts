@@ -3,7 +3,16 @@
 // lie beside each other and name each other by number, so a circle of causes arrives as a circle and no depth is too deep.
 import { types } from '../base/builtins.js'
 import { classNames, ErrorClasses } from './error-classes.js'
-import { define, type Hole, type HoleFiller, type PackedMember, PlainCopy, unreadable } from './plain-copy.js'
+import {
+  define,
+  type Hole,
+  type HoleFiller,
+  isValue,
+  notCloneable,
+  type PackedMember,
+  PlainCopy,
+  unreadable,
+} from './plain-copy.js'
 
 /** What a handler threw, in plain data. Only `pack` makes one and only `unpack` reads one. */
 export interface PackedThrown {
@@ -33,6 +42,7 @@ export function pack(thrown: unknown): PackedThrown {
   const root = data.pack(thrown)
   // Those found while one is packed are packed after it.
   for (let index = 0; index < found.length; index++) errors.push(packError(found[index]!, data))
+  data.finish()
   return { thrown: root, errors, holes: data.holes }
 
   function noteError(value: unknown): HoleFiller | string | null {
@@ -45,18 +55,39 @@ export function pack(thrown: unknown): PackedThrown {
   }
 }
 
+/** The same, with texts in the places of what may not be sent. */
+export function withoutUnsendable(
+  { thrown, errors, holes }: PackedThrown,
+  maySend: (data: object) => boolean,
+): PackedThrown {
+  const isSendable = (value: unknown) => value === null || typeof value !== 'object' || maySend(value)
+  const sendable = (member: PackedMember) =>
+    isValue(member) && !isSendable(member.value) ? { value: notCloneable(member.value as object) } : member
+  return {
+    thrown: sendable(thrown),
+    errors: errors.map(error => ({
+      ...error,
+      fields: error.fields.map(([key, member, isEnumerable]) => [key, sendable(member), isEnumerable]),
+    })),
+    holes: holes.filter(([container]) => maySend(container)),
+  }
+}
+
 /** Only what no handler can spoil: for a failure that could not be sent with all it holds. */
 export function withoutData({ thrown, errors }: PackedThrown): PackedThrown {
-  const root = 'value' in thrown ? { value: '(a value that could not be sent)' } : thrown
+  const root = isValue(thrown) ? { value: '(a value that could not be sent)' } : thrown
   return { thrown: root, errors: errors.map(error => ({ ...error, fields: [] })), holes: [] }
 }
 
 function packError(error: Error, data: PlainCopy): PackedError {
+  const name = packText(() => error.name, 'Error')
+  const message = packText(() => error.message, '')
   const packed: PackedError = {
     classes: packSafely(() => classNames(error), ['Error']),
-    name: packText(() => error.name),
-    message: packText(() => error.message),
-    stack: packText(() => error.stack),
+    name,
+    message,
+    // Consoles print it for the error, so one that has none would say nothing.
+    stack: packText(() => error.stack, message === '' ? name : `${name}: ${message}`),
     fields: [],
   }
   for (const key of packSafely(() => Object.getOwnPropertyNames(error), [])) {
@@ -77,10 +108,11 @@ function packField({ fields }: PackedError, error: Error, key: string, data: Pla
   }
 }
 
-/** The text of a member that every error has, whatever was made of it. */
-function packText(read: () => unknown): string {
+/** The text of a member that every error has, whatever was made of it; `otherwise` where there is none. */
+function packText(read: () => unknown, otherwise: string): string {
   try {
-    return String(read())
+    const value = read()
+    return value === undefined ? otherwise : String(value)
   } catch (failure) {
     return unreadable(failure)
   }
@@ -109,14 +141,18 @@ export function unpack(packed: PackedThrown, classes: ErrorClasses = builtinClas
 function unpackSound(packed: PackedThrown, classes: ErrorClasses): unknown {
   const errors = packed.errors.map(error => revive(error, classes))
   const fill = (member: PackedMember): unknown => {
-    if ('value' in member) return member.value
-    return 'error' in member ? errors[member.error] : Symbol.for(member.symbol)
+    if (isValue(member)) return member.value
+    return isError(member) ? errors[member.error] : Symbol.for(member.symbol)
   }
   for (const [container, key, filler] of packed.holes) define(container, key, fill(filler))
   for (const [index, { fields }] of packed.errors.entries()) {
     for (const [key, member, isEnumerable] of fields) define(errors[index]!, key, fill(member), isEnumerable)
   }
   return fill(packed.thrown)
+}
+
+function isError(filler: HoleFiller): filler is { error: number } {
+  return Object.hasOwn(filler, 'error')
 }
 
 function revive({ classes: names, name, message, stack }: PackedError, classes: ErrorClasses): Error {

@@ -173,6 +173,85 @@ describe('what is hostile arrives as well as it can', () => {
     assert.equal(typeof unpack(withoutData(pack({ a: 1 }))), 'string')
   })
 
+  test('objects of classes are nested no deeper than a reader with less stack can follow', () => {
+    class Node {
+      next: Node | null
+      constructor(next: Node | null) {
+        this.next = next
+      }
+    }
+    let head: Node | null = null
+    for (let depth = 0; depth < 500; depth++) head = new Node(head)
+    const deepMap = [...Array(500)].reduce(inner => new Map([['inner', inner]]), new Map())
+    const error = errorAcross(Object.assign(new Error('why', { cause: head }), { code: 'E', deepMap }))
+    assert.deepEqual([error.message, error.code], ['why', 'E'])
+    for (const outermost of [error.cause, error.deepMap]) {
+      let depth = 0
+      let at: any = outermost
+      for (; typeof at === 'object'; depth++) at = at instanceof Map ? at.get('inner') : at.next
+      assert.match(at, /^\[(Object|Map), nested too deeply\]$/)
+      assert.ok(depth < 200, `${depth}`)
+    }
+  })
+
+  test('what objects of classes share is sent once, and is one where it arrives', () => {
+    const body = new ArrayBuffer(1_000_000)
+    class Line {
+      of = body
+      before: Line | undefined
+    }
+    const lines = Array.from({ length: 50 }, () => new Line())
+    lines[1]!.before = lines[0]
+    const error = errorAcross(
+      Object.assign(new Error('why'), { lines, views: [new Uint8Array(body, 10, 5)] }),
+    )
+    assert.equal(error.lines[1].before, error.lines[0])
+    const buffers = error.lines.map(({ of }: Line) => of)
+    assert.equal(new Set([...buffers, error.views[0].buffer]).size, 1)
+    assert.equal(error.views[0].byteOffset, 10)
+  })
+
+  test('of many objects of classes those that cannot be cloned cost themselves alone', () => {
+    class Row {
+      index: number
+      held: unknown
+      constructor(index: number) {
+        this.index = index
+        this.held = index % 40 === 7 ? () => index : index
+      }
+    }
+    const rows = Array.from({ length: 100 }, (_, index) => new Row(index))
+    const error = errorAcross(Object.assign(new Error('why'), { rows }))
+    for (const [index, row] of error.rows.entries()) {
+      if (index % 40 === 7) assert.equal(row, '[Row, not cloneable]')
+      else assert.deepEqual(row, { index, held: index })
+    }
+  })
+
+  test('an error without a stack, a message or a name says what it has', () => {
+    function Old(this: { message: string }, message: string) {
+      this.message = message
+    }
+    Old.prototype = Object.create(Error.prototype, { constructor: { value: Old } })
+    const old = errorAcross(new (Old as never as new (message: string) => Error)('why'))
+    assert.equal(old.stack, 'Error: why')
+    const bare = Object.assign(new Error(), { message: undefined, name: undefined, stack: undefined })
+    const arrived = errorAcross(bare)
+    assert.deepEqual([arrived.name, arrived.message, arrived.stack], ['Error', '', 'Error'])
+  })
+
+  test('fields that a program has given to all objects are none of an error', () => {
+    const polluted = Object.prototype as { value?: unknown; error?: unknown }
+    Object.assign(polluted, { value: 5, error: 6 })
+    try {
+      const error = errorAcross(Object.assign(new Error('why'), { a: 1, s: Symbol.for('known') }))
+      assert.deepEqual([error.message, error.a, error.s], ['why', 1, Symbol.for('known')])
+    } finally {
+      delete polluted.value
+      delete polluted.error
+    }
+  })
+
   test('a proxy whose every trap throws', () => {
     const handler = new Proxy(
       {},
