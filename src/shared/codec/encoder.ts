@@ -1,5 +1,5 @@
 // Value to bytes. What is written reads back as exactly what structuredClone gives; whatever the encoder is not sure of,
-// it declines. A getter of the user may run while a value is written, and do anything: change the value, or submit
+// it declines. (One thing it cannot know: a platform object that was given the prototype of plain ones is taken for one.) A getter of the user may run while a value is written, and do anything: change the value, or submit
 // another task and so come back here.
 import { writeBuiltin, writeView } from './builtin-writer.js'
 import { ByteWriter, NO_ROOM_LEFT, UNKNOWN_VALUE } from './byte-writer.js'
