@@ -1,6 +1,6 @@
 // What programs written for Piscina rely on beyond its suite: the API of 2020, and contracts that no README of it names.
 import assert from 'node:assert/strict'
-import { EventEmitter, once } from 'node:events'
+import { EventEmitter, getEventListeners, once } from 'node:events'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
@@ -155,9 +155,11 @@ describe('hidden contracts', () => {
     const second = onePool({ taskQueue })
     const answers = [1, 2, 3].map(value => second.run(value, { name: 'echo' }))
     assert.deepEqual(await Promise.all(answers), [1, 2, 3])
+    const signal = new EventEmitter()
     for (const value of [1, 2]) {
-      await assert.rejects(first.run(value, { name: 'echo' }), /queue of another pool/)
+      await assert.rejects(first.run(value, { name: 'echo', signal }), /queue of another pool/)
       assert.equal(first.completed, 1)
+      assert.equal(signal.listenerCount('abort'), 0)
     }
     await second.destroy()
     assert.equal(await first.run(3, { name: 'echo' }), 3)
@@ -253,12 +255,22 @@ describe('errors', () => {
     await pool.close()
   })
 
-  test('a signal may be anything with once and off, and what off throws costs no answer', async () => {
+  for (const off of ['off', 'removeListener']) {
+    test(`a signal may be anything with once and ${off}`, async () => {
+      const pool = onePool()
+      const errors = []
+      pool.on('error', error => errors.push(error))
+      const heard = []
+      const signal = { once: name => heard.push(name), [off]: name => heard.push(`off ${name}`) }
+      assert.equal(await pool.run(1, { name: 'echo', signal }), 1)
+      assert.deepEqual(heard, ['abort', 'off abort'])
+      assert.deepEqual(errors, [])
+      await pool.destroy()
+    })
+  }
+
+  test('what off throws costs no answer', async () => {
     const pool = onePool()
-    const heard = []
-    const signal = { once: name => heard.push(name), off: name => heard.push(`off ${name}`) }
-    assert.equal(await pool.run(1, { name: 'echo', signal }), 1)
-    assert.deepEqual(heard, ['abort', 'off abort'])
     const problem = new Error('no listener is ever taken off')
     const hostile = {
       once() {},
@@ -271,6 +283,23 @@ describe('errors', () => {
     pool.on('error', error => errors.push(error))
     assert.equal(await pool.run(3, { name: 'echo', signal: hostile }), 3)
     assert.deepEqual(errors, [problem])
+    await pool.destroy()
+  })
+
+  test('options for the queue that throw when they are read reject, and leave no listener', async () => {
+    const pool = onePool({ loadBalancer: (_task, [worker]) => worker })
+    const problem = new Error('of the getter')
+    const task = {
+      get [Piscina.queueOptionsSymbol]() {
+        throw problem
+      },
+    }
+    const emitter = new EventEmitter()
+    const { signal } = new AbortController()
+    await assert.rejects(pool.run(task, { name: 'echo', signal: emitter }), problem)
+    await assert.rejects(pool.run(task, { name: 'echo', signal }), problem)
+    assert.equal(emitter.listenerCount('abort'), 0)
+    assert.equal(getEventListeners(signal, 'abort').length, 0)
     await pool.destroy()
   })
 

@@ -1,9 +1,10 @@
 // What Piscina takes as a signal: an AbortSignal, or an event emitter whose 'abort' event cancels the task.
 
-interface SignalEmitter {
-  once(name: 'abort', listener: () => void): unknown
-  off(name: 'abort', listener: () => void): unknown
-}
+/** Piscina itself calls `removeListener`; some have `off` only. */
+type SignalEmitter = { once(name: 'abort', listener: () => void): unknown } & (
+  | { removeListener(name: 'abort', listener: () => void): unknown }
+  | { off(name: 'abort', listener: () => void): unknown }
+)
 
 interface SignalTarget {
   addEventListener(name: 'abort', listener: () => void): unknown
@@ -67,6 +68,7 @@ function listen(given: object, how: 'on' | 'off', onAbort: () => void): void {
   const emitter = given as SignalEmitter
   if (typeof emitter.once !== 'function') throw new TypeError('abortSignal.once is not a function')
   if (how === 'on') emitter.once('abort', onAbort)
+  else if ('removeListener' in emitter) emitter.removeListener('abort', onAbort)
   else emitter.off('abort', onAbort)
 }
 

@@ -239,28 +239,34 @@ export class Piscina<T = any, R = any> extends EventEmitterAsyncResource {
     const bridge = given === null ? null : bridgeSignal(given)
     const signal = bridge?.signal
     if (signal !== undefined) this.#holderEnds?.watch(signal)
-    const resource = new AsyncResource('Piscina.Task', {
-      requireManualDestroy: true,
-      triggerAsyncId: this.asyncId,
-    })
-    const queueOptions = (task as any)?.[queueOptionsSymbol]
-    const answer = this.#livingPool().run(task, {
-      filename,
-      name,
-      signal,
-      // An abort ends the thread at once, so nobody else may be on it.
-      exclusive: signal !== undefined,
-      transferList,
-      queueOptions,
-    })
     const release = () => {
+      if (signal !== undefined) this.#holderEnds?.release(signal)
       try {
         bridge?.release()
       } catch (problem) {
         this.#tellError(problem)
       }
-      if (signal !== undefined) this.#holderEnds?.release(signal)
     }
+    let answer: Promise<R>
+    try {
+      const queueOptions = (task as any)?.[queueOptionsSymbol]
+      answer = this.#livingPool().run(task, {
+        filename,
+        name,
+        signal,
+        // An abort ends the thread at once, so nobody else may be on it.
+        exclusive: signal !== undefined,
+        transferList,
+        queueOptions,
+      })
+    } catch (problem) {
+      release()
+      throw problem
+    }
+    const resource = new AsyncResource('Piscina.Task', {
+      requireManualDestroy: true,
+      triggerAsyncId: this.asyncId,
+    })
     return await new Promise<R>((resolve, reject) => {
       answer.then(
         result => {
