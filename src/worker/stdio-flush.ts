@@ -39,5 +39,10 @@ function writtenWithin(longestMs: number, allWritten: Promise<unknown>): Promise
 function written(stream: NodeJS.WriteStream): Promise<void> | undefined {
   if (stream.writableLength === 0) return undefined
   // Not `stream.write`: a handler may have put another in its place, to listen to what is printed.
-  return new Promise(resolve => Writable.prototype.write.call(stream, '', 'utf8', () => resolve()))
+  const { write, end } = Writable.prototype
+  return new Promise(resolve => {
+    // A write after the end that a handler gave it is an error of the stream's, and nobody's to catch.
+    if (stream.writableEnded) end.call(stream, undefined, 'utf8', () => resolve())
+    else write.call(stream, '', 'utf8', () => resolve())
+  })
 }

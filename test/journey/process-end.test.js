@@ -146,6 +146,23 @@ test('what tasks printed while the host was busy is printed too', async () => {
   )
 })
 
+for (const name of ['stdout', 'stderr']) {
+  for (const how of ['end', 'destroy']) {
+    test(`a handler that prints and calls ${name}.${how}() costs no task beside it (threads)`, async () => {
+      const { exitCode, output, errors } = await runProgram(`
+        const pool = new Pool({ filename: handler('vandal.js'), minThreads: 1, maxThreads: 1, concurrentTasksPerWorker: 2 })
+        const beside = pool.run('beside', { name: 'held' })
+        const answer = await pool.run({ name: '${name}', how: '${how}' }, { name: 'endsStream' })
+        await pool.run(0, { name: 'goOn' })
+        if (answer !== '${name}' || (await beside) !== 'beside' || pool.workers[0].id !== 1) process.exit(3)
+        await pool.destroy()
+      `)
+      assert.equal(exitCode, 0, errors)
+      if (how === 'end') assert.equal(`${output}${errors}`.match(/^line \d+$/gm).length, 50)
+    })
+  }
+}
+
 test('a parent with V8 flags, a title and NODE_OPTIONS can give its environment to its workers', async () => {
   await expectEnd(
     `const pool = new Pool({ filename: handler('echo.js'), env: process.env })
