@@ -121,7 +121,7 @@ test(
   async () => {
     const { output } = await signalled(
       `
-    process.on('SIGTERM', () => {})
+    for (const theirs of ['SIGTERM', 'SIGHUP']) process.on(theirs, () => {})
     const one = open('endless', { closeOnSignals: ['SIGTERM'], closeTimeout: Infinity })
     one.run(task(0)).catch(error => say('one ' + error.reason))
     const other = open('patient', { closeOnSignals: ['SIGHUP'] })
@@ -148,6 +148,71 @@ test(
     assert.match(output, /one destroyed.*other answered.*late closed/s)
   },
 )
+
+for (const [first, second] of [
+  ['SIGTERM', 'SIGINT'],
+  ['SIGINT', 'SIGTERM'],
+]) {
+  const source = asked => `
+    process.once('${first}', () => say('mine'))
+    const one = open('endless', { closeOnSignals: ${asked}, closeTimeout: Infinity })
+    one.run(task(0)).catch(error => say('one ' + error.reason))
+    const other = open('default', { closeOnSignals: ['${second}'] })
+    other.on('close', () => say('other closed'))
+    await started(1)
+    say('busy')
+    while (one.stats().state === 'open') await new Promise(resolve => setTimeout(resolve, 5))
+    say('closing')
+  `
+
+  for (const asked of [`['${first}']`, 'true']) {
+    test(
+      `a second signal (${second}) that nobody else listens to is raised, though the first one was the user's (${asked})`,
+      options,
+      async () => {
+        const { signal, output } = await signalled(source(asked), [
+          ['busy', first],
+          ['closing', second],
+        ])
+        assert.equal(signal, second)
+        assert.match(output, /mine/)
+        assert.match(output, /one destroyed/)
+        assert.match(output, /other closed/)
+      },
+    )
+  }
+
+  test(`the same signal (${first}) again, to which the user listened once, is raised`, options, async () => {
+    const { signal, output } = await signalled(source('true'), [
+      ['busy', first],
+      ['closing', first],
+    ])
+    assert.equal(signal, first)
+    assert.match(output, /mine.*one destroyed/s)
+  })
+}
+
+test('a second signal to which the user listens too leaves the end to the user', options, async () => {
+  const { exitCode, output } = await signalled(
+    `
+    process.once('SIGTERM', () => say('mine'))
+    process.once('SIGINT', () => say('mine too'))
+    const pool = open('endless', { closeOnSignals: true, closeTimeout: Infinity })
+    pool.run(task(0)).catch(error => say(error.reason))
+    pool.on('close', () => setImmediate(() => process.exit(9)))
+    await started(1)
+    say('busy')
+    while (pool.stats().state === 'open') await new Promise(resolve => setTimeout(resolve, 5))
+    say('closing')
+    `,
+    [
+      ['busy', 'SIGTERM'],
+      ['closing', 'SIGINT'],
+    ],
+  )
+  assert.equal(exitCode, 9)
+  assert.match(output, /mine.*mine too.*destroyed/s)
+})
 
 test(
   'a pool whose first signal comes while callers say their last words is let finish',

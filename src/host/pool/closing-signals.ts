@@ -80,19 +80,16 @@ function onSignal(signal: Signal): void {
 
 /** The pools are being closed because of a signal. */
 class Ending {
-  readonly #signal: Signal
-  /** Somebody else listens too, and it is theirs to say how the process ends. */
-  readonly #isTheirs: boolean
   /** The first, and those that came later. */
-  readonly #signals: Set<Signal>
+  readonly #signals = new Set<Signal>()
+  /** The first of them to which nobody else listened; where others listen, it is theirs to say how the process ends. */
+  #toRaise: Signal | null = null
   readonly #pools = new Set<Closable>()
   readonly #closing: Promise<unknown>[] = []
   #isForced = false
 
   constructor(signal: Signal) {
-    this.#signal = signal
-    this.#signals = new Set([signal])
-    this.#isTheirs = process.rawListeners(signal).some(listener => !isOurs(listener))
+    this.#add(signal)
   }
 
   async close(): Promise<void> {
@@ -100,7 +97,7 @@ class Ending {
       for (const pool of this.#others()) this.#take(pool, this.#isForced ? pool.destroy() : pool.close())
       await Promise.allSettled(this.#closing.splice(0))
     } while (this.#hasMore)
-    if (this.#isForced || this.#isTheirs) this.#end()
+    if (this.#isForced || this.#toRaise === null) this.#end()
     else realClock.after(LAST_WORDS_MS, () => this.#end(), true)
   }
 
@@ -108,7 +105,7 @@ class Ending {
   force(signal: Signal): boolean {
     this.#isForced = true
     for (const pool of this.#pools) void pool.destroy()
-    this.#signals.add(signal)
+    this.#add(signal)
     const others = this.#others()
     for (const pool of others) this.#take(pool, pool.close())
     return others.length > 0
@@ -117,6 +114,11 @@ class Ending {
   /** All of them are being closed. */
   isOf(pools: Set<Closable>): boolean {
     return [...pools].every(pool => this.#pools.has(pool))
+  }
+
+  #add(signal: Signal): void {
+    this.#signals.add(signal)
+    if (process.rawListeners(signal).every(isOurs)) this.#toRaise ??= signal
   }
 
   /** Pools may have been made meanwhile, or have got their first signal. */
@@ -138,10 +140,11 @@ class Ending {
   #end(): void {
     if (this.#hasMore) return void this.close()
     ending = null
-    if (this.#isTheirs || process.listenerCount(this.#signal) > 0) return
+    const signal = this.#toRaise
+    if (signal === null || process.listenerCount(signal) > 0) return
     // Nothing is done by default to the first process of a container.
-    if (process.pid === 1) process.exit(128 + constants.signals[this.#signal])
-    process.kill(process.pid, this.#signal)
+    if (process.pid === 1) process.exit(128 + constants.signals[signal])
+    process.kill(process.pid, signal)
   }
 }
 
