@@ -2,21 +2,26 @@
 import type { Crew } from '../supervisor/crew.js'
 import type { LaneTasks } from '../supervisor/lane-tasks.js'
 import type { Task } from '../task/task.js'
+import { LanePlaces } from './lane-places.js'
 
 export class LaneLoad {
   /** Tasks on offer whose payload was sent to a worker still starting. */
   readonly early = new Set<Task>()
   readonly #tasks: LaneTasks
   readonly #crew: Crew
+  readonly #places: LanePlaces
   readonly #slotsPerWorker: number
   /** Tasks in the lane or with a worker, neither answered nor cancelled. */
   #live = 0
   /** What these take of the slots: one that runs alone takes all of a worker. */
   #weight = 0
+  /** How many take all of a worker that others could share. */
+  #alone = 0
 
   constructor(tasks: LaneTasks, crew: Crew, slotsPerWorker: number) {
     this.#tasks = tasks
     this.#crew = crew
+    this.#places = new LanePlaces(tasks, crew)
     this.#slotsPerWorker = slotsPerWorker
   }
 
@@ -29,8 +34,9 @@ export class LaneLoad {
     return this.#live - this.ahead
   }
 
-  /** Tasks for which all workers together have no place yet. */
+  /** Tasks for which the workers have no place yet. */
   get ahead(): number {
+    if (this.#alone > 0) return this.#places.ahead
     const beyond = this.#weight - this.slots
     return beyond <= 0 ? 0 : Math.min(beyond, this.#live)
   }
@@ -49,20 +55,30 @@ export class LaneLoad {
     return this.#crew.hasLeaving ? slots + this.#slotsOfLeaving : slots
   }
 
-  weightOf(task: Task): number {
-    return task.isExclusive ? this.#slotsPerWorker : 1
+  /** A worker has a place for one more; there must be free slots. */
+  hasPlaceFor(task: Task): boolean {
+    return (this.#alone === 0 && this.#weightOf(task) === 1) || this.#places.hasRoomFor(task)
   }
 
   add(task: Task): void {
+    const weight = this.#weightOf(task)
     this.#live++
-    this.#weight += this.weightOf(task)
+    this.#weight += weight
+    if (weight > 1) this.#alone++
+    if (this.#alone > 0) this.#places.onAdded()
+  }
+
+  /** A worker is ready, which was sent the payloads of some. It claims what others were to. */
+  onReady(sent: readonly Task[]): void {
+    for (const task of sent) this.early.delete(task)
+    this.#places.forget()
   }
 
   /** The task was answered, taken back or lost with its worker. */
   remove(task: Task): void {
     if (this.early.size > 0) this.early.delete(task)
     this.#live--
-    this.#weight -= this.weightOf(task)
+    this.#free(this.#weightOf(task))
   }
 
   /** The task was cancelled and runs on: it keeps its slot, and so its weight. */
@@ -72,7 +88,18 @@ export class LaneLoad {
 
   /** A task that was cancelled runs no more. */
   removeCondemned(task: Task): void {
-    this.#weight -= this.weightOf(task)
+    this.#free(this.#weightOf(task))
+  }
+
+  #weightOf(task: Task): number {
+    return task.isExclusive ? this.#slotsPerWorker : 1
+  }
+
+  #free(weight: number): void {
+    this.#weight -= weight
+    if (this.#alone === 0) return
+    this.#places.forget()
+    if (weight > 1) this.#alone--
   }
 
   /**
@@ -83,7 +110,7 @@ export class LaneLoad {
     let slots = 0
     for (const worker of this.#crew.workers) {
       if (!worker.isLeaving) continue
-      for (const task of this.#tasks.heldBy(worker.id)) slots += this.weightOf(task)
+      for (const task of this.#tasks.heldBy(worker.id)) slots += this.#weightOf(task)
     }
     return slots
   }

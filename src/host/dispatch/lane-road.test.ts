@@ -1,12 +1,15 @@
 // Tasks in the lane, where the test plays the workers' ends of it.
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
+import { describe, test } from 'node:test'
 import { WorkerBell } from '../../shared/lane/doorbell.js'
 import { laneIn } from '../../shared/lane/layout.js'
-import { LaneClaims } from '../../shared/lane/task-lane.js'
+import { EMPTY, LaneClaims } from '../../shared/lane/task-lane.js'
 import { kindOf } from '../../shared/protocol/kind-of.js'
 import type { FakeLink } from '../../testing/fake-backend.js'
 import { fakePool, readyPool } from '../../testing/fake-pool.js'
+import { microtasks } from '../../testing/stand-ins.js'
+import type { PoolOptions } from '../pool/options.js'
+import { PriorityQueue } from '../queue/priority-queue.js'
 
 test('a task for one worker alone wakes that one, though another went to sleep meanwhile', () => {
   const { links, run } = readyPool({ lane: true, maxThreads: 2 })
@@ -100,6 +103,43 @@ test('a worker with a cancelled task that is not known to be ready is ended, and
   clock.turn()
   assert.deepEqual([link.isStopped, link.inbox.some(message => kindOf(message) === 'ask')], [true, false])
   assert.equal(clock.pending.includes(1000), false)
+})
+
+describe('a task that runs alone, where each worker is half free,', () => {
+  function halfFree(options: PoolOptions) {
+    const made = fakePool({ lane: true, concurrentTasksPerWorker: 2, minThreads: 2, ...options })
+    for (const link of made.backend.links) link.ready()
+    const ends = made.backend.links.map(endOf)
+    for (const { claims, workerId } of ends) {
+      made.run(0)
+      assert.ok(claims.tickets.begin(claims.claim(0), workerId))
+    }
+    return { ...made, ends }
+  }
+
+  test('waits, and has a worker more started', () => {
+    const { pool, backend, run } = halfFree({ maxThreads: 3 })
+    run(1, { exclusive: true })
+    assert.equal(backend.links.length, 3)
+    run(2, { exclusive: true })
+    run(3)
+    const { waiting, inFlight } = pool.stats().tasks
+    assert.deepEqual([waiting, inFlight, pool.queueSize], [2, 3, 2])
+  })
+
+  test('is refused by a pool without a queue, and another task is not', async () => {
+    const { run } = halfFree({ maxThreads: 2, maxQueue: 0 })
+    const [alone, other] = [run(1, { exclusive: true }), run(2)]
+    await microtasks()
+    assert.deepEqual([alone.state, alone.error?.code], ['rejected', 'ERR_LIDO_QUEUE_FULL'])
+    assert.equal(other.state, 'pending')
+  })
+
+  test('stays in a queue of priorities, where a better one may come before it', () => {
+    const { ends, run } = halfFree({ maxThreads: 2, queue: new PriorityQueue() })
+    run(1, { exclusive: true })
+    assert.equal(ends[0]!.claims.claim(1), EMPTY)
+  })
 })
 
 function endOf({ spec: { road } }: FakeLink) {

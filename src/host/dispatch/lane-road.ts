@@ -106,10 +106,10 @@ export class LaneRoad implements Road {
     if (this.#load.early.size > 0) this.#recallForReady()
     if (line.size === 0 || !this.#tasks.lane.hasRoom) return false
     // Where a better one may still come before it, a task stays in the line until there is a place for it.
-    const free = line.isFirstInFirstOut ? Number.POSITIVE_INFINITY : this.#load.freeSlots
-    if (free <= 0) return false
+    const isSure = line.isFirstInFirstOut
+    if (!isSure && this.#load.freeSlots <= 0) return false
     const task = line.peek()
-    if (task === null || this.#load.weightOf(task) > free || !this.#place(task)) return false
+    if (task === null || !(isSure || this.#load.hasPlaceFor(task)) || !this.#place(task)) return false
     line.take(task)
     return true
   }
@@ -125,7 +125,7 @@ export class LaneRoad implements Road {
 
   onReady(worker: WorkerHandle): void {
     worker.idleSince = this.#parts.clock.now()
-    for (const task of this.#tasks.assignedTo(worker.id)) this.#load.early.delete(task)
+    this.#load.onReady(this.#tasks.assignedTo(worker.id))
   }
 
   onMessage(worker: WorkerHandle, message: ToHost): boolean {

@@ -8,6 +8,8 @@ export class Crew {
   takers = 0
   /** Some workers take no more tasks and still hold some. */
   hasLeaving = false
+  /** How often a worker came, went, or was to leave. */
+  changes = 0
   /** There is a core for the host to look out for answers. */
   mayPoll = false
   readonly #spinCores: number
@@ -59,6 +61,7 @@ export class Crew {
   }
 
   #countTakers(): void {
+    this.changes++
     this.takers = this.staying.length
     this.hasLeaving = this.takers < this.workers.length
   }

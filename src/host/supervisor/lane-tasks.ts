@@ -79,6 +79,19 @@ export class LaneTasks {
     return this.#select(ticket => this.tickets.phaseOf(ticket) === 'offered')
   }
 
+  /** The first of them. */
+  firstUnclaimed(most: number): Task[] {
+    return this.lane.firstOnOffer(most).map(ticket => this.#tasks[ticket]!)
+  }
+
+  /** The tasks that workers have, in no order. */
+  claimed(): Task[] {
+    const claimed: Task[] = []
+    for (const task of this.#tasks)
+      if (task !== null && this.tickets.holderOf(task.slot) !== 0) claimed.push(task)
+    return claimed
+  }
+
   #select(isMeant: (ticket: number) => boolean): Task[] {
     const chosen: Task[] = []
     const tasks = this.#tasks

@@ -74,6 +74,18 @@ export class TaskLane {
     return ((this.#tail - this.#head) & POSITION_MASK) - this.#leftCount
   }
 
+  /** The first of these, in order. */
+  firstOnOffer(most: number): number[] {
+    this.#look()
+    const found: number[] = []
+    for (let position = this.#head; position !== this.#tail; position = (position + 1) & POSITION_MASK) {
+      if (found.length === most) break
+      const ticket = this.#words[this.layout.positionsFrom + (position & (this.layout.positions - 1))]!
+      if (this.tickets.isOffered(ticket, position)) found.push(ticket)
+    }
+    return found
+  }
+
   get hasRoom(): boolean {
     if (this.#free.length === 0) return false
     if (((this.#tail - this.#head) & POSITION_MASK) < this.layout.positions) return true
