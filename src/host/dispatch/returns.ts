@@ -62,7 +62,7 @@ export class Returns {
       else if (task.state === 'failed') this.#tell(task, verdict)
     }
     const returned = again.filter(task => task.state === 'failed')
-    for (const task of returned) moveTask(task, 'queued')
+    for (const task of returned) requeueBegun(task)
     if (returned.length > 0) this.#putBack(returned)
     return returned.length < lost.length
   }
@@ -81,7 +81,7 @@ export class Returns {
 
   /** The handler failed, and the task's `retry` lets it run once more. */
   runAgain(task: Task): void {
-    moveTask(task, 'queued')
+    requeueBegun(task)
     this.#putBack([task])
   }
 
@@ -99,6 +99,12 @@ export class Returns {
     }
     for (const task of returned) this.#line.putBack(task)
   }
+}
+
+/** A worker had begun it, so it does not matter how long it waits for the next. */
+function requeueBegun(task: Task): void {
+  if (task.timeLimit !== null) task.timeLimit.wasBegun = true
+  moveTask(task, 'queued')
 }
 
 function endOf({ task, wasBegun, wasLoading }: LeftTask, worker: WorkerHandle, error: unknown): unknown {

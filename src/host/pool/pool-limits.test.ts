@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { holdTime, resumeTime } from '../../shared/channel/claims.js'
 import { TaskCancelledError, TaskTimeoutError } from '../../shared/errors/pool-errors.js'
+import type { FakeLink } from '../../testing/fake-backend.js'
 import { type FakePool, fakePool, readyPool } from '../../testing/fake-pool.js'
 import { microtasks } from '../../testing/stand-ins.js'
 
@@ -119,6 +120,22 @@ describe('queueTimeout', () => {
     await microtasks()
     assert.equal(task.value, 'there')
   })
+
+  for (const [title, fail] of [
+    ['its worker died', (link: FakeLink) => link.begin() !== null && link.exit(1)],
+    ['its handler failed', (link: FakeLink) => link.failed(link.begin()!, new Error('busy'))],
+  ] as const) {
+    test(`is no matter once the task has begun, also where ${title} and it waits again`, async () => {
+      const made = readyPool()
+      const task = made.run('again', { queueTimeout: 20, retry: { attempts: 2, when: () => true } })
+      fail(made.links[0]!)
+      await pass(made, 1000)
+      if (made.backend.newest !== made.links[0]) made.backend.newest.ready()
+      made.backend.newest.work()
+      await microtasks()
+      assert.equal(task.value, 'again')
+    })
+  }
 })
 
 describe('deadline', () => {
