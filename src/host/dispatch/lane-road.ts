@@ -226,7 +226,8 @@ export class LaneRoad implements Road {
     const own = new Set(addressed.filter(task => !early.has(task)))
     const recalled = [...this.recall(Number.POSITIVE_INFINITY)]
     for (const task of recalled) moveTask(task, 'queued')
-    for (const task of recalled) if (!own.has(task) || !this.#place(task)) line.putBack(task)
+    for (const task of [...recalled].reverse()) if (!own.has(task)) line.putBack(task)
+    for (const task of recalled) if (own.has(task) && !this.#place(task)) line.putBack(task)
   }
 
   /** False when there is no room for it now; else it is posted, or has been settled. */

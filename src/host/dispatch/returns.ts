@@ -97,7 +97,8 @@ export class Returns {
       moveTask(task, 'queued')
       returned.push(task)
     }
-    for (const task of returned) this.#line.putBack(task)
+    // The last first: a queue of the user's own may know no place but its beginning.
+    for (const task of returned.reverse()) this.#line.putBack(task)
   }
 }
 

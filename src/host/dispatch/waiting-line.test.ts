@@ -157,6 +157,43 @@ describe("a queue of the user's own", () => {
     assert.deepEqual(idsOf(line.drain()), [1])
   })
 
+  test('of priorities has a task that came back behind what is more urgent, and before its equals', () => {
+    const line = new WaitingLine(new PriorityQueue(), () => assert.fail())
+    const [low, equal, high] = [0, 0, 1].map((priority, index) => makeTask(index + 1, { priority }))
+    for (const task of [low!, equal!]) line.push(task)
+    line.take(line.peek()!)
+    line.push(high!)
+    line.putBack(low!)
+    assert.equal(line.size, 3)
+    assert.deepEqual(idsOf(line.drain()), [3, 1, 2])
+  })
+
+  test('that throws when a task comes back tells of it, and the task stands before all others', () => {
+    const failures: unknown[] = []
+    const queue = new PriorityQueue()
+    queue.unshift = () => {
+      throw new Error('full')
+    }
+    queue.push = PriorityQueue.prototype.unshift
+    const line = new WaitingLine(queue, failure => failures.push(failure))
+    line.push(makeTask(1, { priority: 1 }))
+    returned(line, 2)
+    assert.deepEqual([failures.length, line.size], [1, 2])
+    assert.deepEqual(idsOf(line.drain()), [2, 1])
+  })
+
+  test('that has a task cancelled when it comes back does not bring it back at the end', () => {
+    const queue = new SheddingQueue(() => {})
+    const shedding = Object.assign(queue, {
+      unshift: (task: QueuedTask) => {
+        ;(task as Task).state = 'settled'
+      },
+    })
+    const { line } = setUp(1, shedding)
+    returned(line, 2)
+    assert.deepEqual(idsOf(line.drain()), [1])
+  })
+
   test('is the queue of one pool at a time', () => {
     const queue = new PriorityQueue()
     const { line } = setUp(0, queue)

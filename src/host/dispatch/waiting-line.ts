@@ -1,6 +1,6 @@
-// The tasks that wait, in the order in which they are to start: first those that came back from a worker, then the one
-// taken from the queue and not yet placed, then the queue itself, whoever wrote it. What a user's own queue throws is told
-// and costs no task its answer.
+// The tasks that wait, in the order in which they are to start: first those that came back from a worker, unless the queue
+// has a place for them, then the one taken from the queue and not yet placed, then the queue itself, whoever wrote it. What a
+// user's own queue throws is told and costs no task its answer.
 import { InvalidOptionError } from '../../shared/errors/pool-errors.js'
 import { FifoQueue } from '../queue/fifo-queue.js'
 import type { TaskQueue } from '../queue/task-queue.js'
@@ -53,8 +53,9 @@ export class WaitingLine {
     if (task.state === 'queued') this.#held?.add(task)
   }
 
-  /** A task comes back to where it stood: before all that have not been placed yet. */
+  /** A task comes back to where it stood: a queue that is not first in, first out may know; else before all that wait. */
   putBack(task: Task): void {
+    if (this.#giveBack(task)) return
     let place = this.#returned.length
     while (place > 0 && isBefore(task, this.#returned[place - 1]!)) place--
     this.#returned.splice(place, 0, task)
@@ -76,16 +77,7 @@ export class WaitingLine {
 
   /** Gives back to the queue what was looked at and not taken: by the next look another may come first. */
   lookAway(): void {
-    const task = this.#head
-    if (task === null || this.#queue.unshift === undefined) return
-    try {
-      this.#queue.unshift(task)
-    } catch (failure) {
-      this.#onFailure(failure)
-      return
-    }
-    this.#head = null
-    this.#held?.add(task)
+    if (this.#head !== null && this.#giveBack(this.#head)) this.#head = null
   }
 
   /** Takes out the task that `peek` gave, unless it was removed meanwhile. */
@@ -123,6 +115,18 @@ export class WaitingLine {
       this.remove(task)
       yield task
     }
+  }
+
+  #giveBack(task: Task): boolean {
+    if (this.#held === null || this.#queue.unshift === undefined) return false
+    try {
+      this.#queue.unshift(task)
+    } catch (failure) {
+      this.#onFailure(failure)
+      return false
+    }
+    if (task.state === 'queued') this.#held.add(task)
+    return true
   }
 
   #shift(): Task | null {

@@ -4,6 +4,7 @@ import { describe, test } from 'node:test'
 import type { FakeLink } from '../../testing/fake-backend.js'
 import { readyPool } from '../../testing/fake-pool.js'
 import { microtasks } from '../../testing/stand-ins.js'
+import { PriorityQueue } from '../queue/priority-queue.js'
 
 const retry = { attempts: 3 }
 
@@ -25,6 +26,22 @@ describe('a task with retry', () => {
       ['first', 'second'],
     )
   })
+
+  for (const [title, fail] of [
+    ['its worker died', (link: FakeLink) => die(link)],
+    ['its handler failed', (link: FakeLink) => link.failed(link.begin()!, new Error('busy'))],
+  ] as const) {
+    test(`leaves its place to what is more urgent, where ${title} (queue: PriorityQueue)`, () => {
+      const { backend, links, run } = readyPool({ queue: new PriorityQueue() })
+      run('low', { retry: { attempts: 3, when: () => true } })
+      run('lowest', { priority: -1 })
+      run('urgent', { priority: 1 })
+      fail(links[0]!)
+      if (backend.newest !== links[0]) backend.newest.ready()
+      const order = [0, 1, 2].map(() => backend.newest.work())
+      assert.deepEqual(order, ['urgent', 'low', 'lowest'])
+    })
+  }
 
   test('that ends each worker it meets is quarantined; the next task runs', async () => {
     const { backend, run, clock } = readyPool()

@@ -10,8 +10,8 @@ export interface TaskQueue {
   /** Takes out the next task to run. */
   shift(): QueuedTask | null | undefined
   /**
-   * Puts a task that `shift` gave back to where it was, because no worker can take it yet. A queue without this method
-   * is not asked again before that task was placed.
+   * Puts a task that `shift` gave back to where it was: no worker can take it yet, or it is to run again. A queue without
+   * this method is not asked again before that task was placed.
    */
   unshift?(task: QueuedTask): void
   /** Takes out a task that was cancelled; a task that is not there is no error. */
