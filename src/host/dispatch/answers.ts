@@ -28,6 +28,8 @@ export interface AnswersParts {
   policy: RestartPolicy
   handlers: HandlerTable
   timings: Timings | null
+  /** Tasks that the user's code is asked about. */
+  failed: Set<Task>
   /** Puts a task back to where it stood. */
   runAgain: (task: Task) => void
   errorClasses: ErrorClasses
@@ -52,12 +54,14 @@ export class Answers {
   }
 
   fail(worker: WorkerHandle, task: Task, { reason, error: packed, path }: Failure, runMs: number): void {
-    const { handlers, settler, errorClasses, runAgain } = this.#parts
+    const { handlers, settler, errorClasses, failed, runAgain } = this.#parts
     this.#onAnswered(worker, task, runMs)
     // The user's code is asked: it may cancel the task, which no worker has any more.
     moveTask(task, 'failed')
+    failed.add(task)
     const error = unpack(packed, errorClasses)
     const verdict = reason === 'thrown' && task.retry !== null ? task.retry.afterFailure(error) : error
+    failed.delete(task)
     if (task.state !== 'failed') return
     switch (reason) {
       case 'thrown':

@@ -72,6 +72,8 @@ export class Dispatcher {
   readonly #condemned: Condemned
   readonly #worth: Worth | null
   readonly #arrivals: Arrivals
+  /** Tasks that the user's code is asked about, which may look at the pool. */
+  readonly #failed = new Set<Task>()
   readonly #canTakeBack: boolean
   readonly #slotsPerWorker: number
   #isPumping = false
@@ -101,6 +103,7 @@ export class Dispatcher {
     const answers = new Answers({
       settler,
       arrivals: this.#arrivals,
+      failed: this.#failed,
       timings,
       policy,
       handlers,
@@ -123,7 +126,7 @@ export class Dispatcher {
         onRoom: () => this.#onRoom(),
       })
     }
-    this.#returns = new Returns(this.#road, this.#line, settler)
+    this.#returns = new Returns(this.#road, this.#line, settler, this.#failed)
     this.#condemned = new Condemned({
       clock,
       supervisor,
@@ -142,8 +145,19 @@ export class Dispatcher {
     return this.#road.queueSize
   }
 
+  /** Tasks that a worker has, or has a sure place for. */
   get inFlight(): number {
-    return this.#road.inFlight
+    return this.#road.posted - this.#road.ahead
+  }
+
+  /** Every task once: also one that is between a worker and the next, or on its way to the first. */
+  get counts(): { waiting: number; inFlight: number } {
+    // One look: workers claim meanwhile.
+    const { ahead, posted } = this.#road
+    let inFlight = posted - ahead + this.arriving
+    if (this.#placing?.state === 'queued') inFlight++
+    for (const task of this.#failed) if (task.state === 'failed') inFlight++
+    return { waiting: this.#line.size + ahead, inFlight }
   }
 
   /** Tasks whose large results are here, and being read. */

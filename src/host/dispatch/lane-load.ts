@@ -25,13 +25,8 @@ export class LaneLoad {
     this.#slotsPerWorker = slotsPerWorker
   }
 
-  get isAny(): boolean {
-    return this.#live > 0
-  }
-
-  /** Tasks that a worker has, or has a sure place for. */
-  get inFlight(): number {
-    return this.#live - this.ahead
+  get size(): number {
+    return this.#live
   }
 
   /** Tasks for which the workers have no place yet. */

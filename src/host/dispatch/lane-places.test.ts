@@ -61,12 +61,12 @@ describe('what waits in the lane', () => {
       claim(0)
     }
     post(true)
-    assert.deepEqual([load.inFlight, load.ahead], [3, 1])
+    assert.deepEqual([load.size, load.ahead], [4, 1])
     for (let count = 0; count < 3; count++) answer(0)
-    assert.deepEqual([load.inFlight, load.ahead], [1, 0])
+    assert.deepEqual([load.size, load.ahead], [1, 0])
     claim(0)
     post(true)
-    assert.deepEqual([load.inFlight, load.ahead], [1, 1])
+    assert.deepEqual([load.size, load.ahead], [2, 1])
   })
 
   test('is all that stands behind such a task', () => {
@@ -80,7 +80,7 @@ describe('what waits in the lane', () => {
     post(true)
     assert.equal(load.hasPlaceFor(makeTask(10)), false)
     for (let count = 0; count < 10; count++) post()
-    assert.deepEqual([load.inFlight, load.ahead], [2, 11])
+    assert.deepEqual([load.size, load.ahead], [13, 11])
   })
 
   test('has a place as soon as one more worker is there', () => {

@@ -105,6 +105,19 @@ test('a worker with a cancelled task that is not known to be ready is ended, and
   assert.equal(clock.pending.includes(1000), false)
 })
 
+test('a task is in flight while its payload is written into the lane', () => {
+  const { pool, run } = readyPool({ lane: true })
+  const seen: number[] = []
+  const payload = {
+    get read() {
+      const { waiting, inFlight } = pool.stats().tasks
+      return seen.push(waiting, inFlight)
+    },
+  }
+  run(payload)
+  assert.deepEqual(seen, [0, 1])
+})
+
 describe('a task that runs alone, where each worker is half free,', () => {
   function halfFree(options: PoolOptions) {
     const made = fakePool({ lane: true, concurrentTasksPerWorker: 2, minThreads: 2, ...options })

@@ -72,13 +72,13 @@ export class LaneRoad implements Road {
       mayPoll: () => crew.mayPoll,
       collect: () => this.#collector.collect(),
       hasAnswers: () => this.#collector.hasAnswers,
-      isWaiting: () => this.#load.isAny,
+      isWaiting: () => this.#load.size > 0,
       backlogMs: () => (lane.unclaimed * this.#collector.lastRunMs) / (this.#load.slots || 1),
     })
   }
 
-  get inFlight(): number {
-    return this.#load.inFlight
+  get posted(): number {
+    return this.#load.size
   }
 
   get ahead(): number {

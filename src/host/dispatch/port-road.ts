@@ -49,7 +49,7 @@ export interface PortRoadParts {
 export class PortRoad implements Road {
   readonly ahead = 0
   readonly #parts: PortRoadParts
-  #inFlight = 0
+  #posted = 0
   /** Tasks posted to workers that are not ready yet, in order. Any ready worker with room takes them over. */
   readonly #early = new Set<Task>()
 
@@ -57,8 +57,8 @@ export class PortRoad implements Road {
     this.#parts = parts
   }
 
-  get inFlight(): number {
-    return this.#inFlight
+  get posted(): number {
+    return this.#posted
   }
 
   /** With those that are sure to waiting tasks. */
@@ -144,10 +144,13 @@ export class PortRoad implements Road {
 
   abandon(task: Task): WorkerHandle | null {
     const worker = task.holder as WorkerHandle
-    if (this.takeBack(task)) return null
+    if (this.takeBack(task)) {
+      moveTask(task, 'queued')
+      return null
+    }
     cancel(slotsOf(worker).claims, task.slot, task.id)
     this.#early.delete(task)
-    this.#inFlight--
+    this.#posted--
     return worker
   }
 
@@ -240,7 +243,7 @@ export class PortRoad implements Road {
     if (task === null) return false
     let worker: WorkerHandle | null
     try {
-      worker = chooser.choose(task, this.#inFlight)
+      worker = chooser.choose(task, this.#posted)
     } catch (failure) {
       if (task.state !== 'queued') return true
       line.take(task)
@@ -276,7 +279,7 @@ export class PortRoad implements Road {
     const slots = slotsOf(worker)
     slots.assign(task)
     task.holder = worker
-    this.#inFlight++
+    this.#posted++
     task.assignedAt = this.#parts.clock.now()
     task.ordinal = ++worker.posted
     offer(slots.claims, task.slot, task.id)
@@ -302,7 +305,7 @@ export class PortRoad implements Road {
     const worker = task.holder as WorkerHandle
     this.#early.delete(task)
     // A task that was cancelled while its worker had it kept only its slot.
-    if (task.state !== 'settled') this.#inFlight--
+    if (task.state !== 'settled') this.#posted--
     task.holder = null
     slotsOf(worker).release(task)
     if (worker.isIdle) worker.idleSince = this.#parts.clock.now()

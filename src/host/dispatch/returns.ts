@@ -22,13 +22,16 @@ export class Returns {
   readonly #road: Road
   readonly #line: WaitingLine
   readonly #settler: Settler
+  /** Tasks that the user's code is asked about. */
+  readonly #failed: Set<Task>
   /** How often its worker died before beginning a task: of the few that this befell. */
   readonly #deaths = new WeakMap<Task, number>()
 
-  constructor(road: Road, line: WaitingLine, settler: Settler) {
+  constructor(road: Road, line: WaitingLine, settler: Settler, failed: Set<Task>) {
     this.#road = road
     this.#line = line
     this.#settler = settler
+    this.#failed = failed
   }
 
   /**
@@ -46,6 +49,7 @@ export class Returns {
         continue
       }
       moveTask(task, 'failed')
+      this.#failed.add(task)
       lost.push({ task, reason: endOf(left, worker, error), retry: wasBegun ? task.retry : null })
     }
     if (returned.length > 0) this.#putBack(returned)
@@ -63,6 +67,7 @@ export class Returns {
     }
     const returned = again.filter(task => task.state === 'failed')
     for (const task of returned) requeueBegun(task)
+    for (const { task } of lost) this.#failed.delete(task)
     if (returned.length > 0) this.#putBack(returned)
     return returned.length < lost.length
   }

@@ -6,9 +6,9 @@ import type { Task } from '../task/task.js'
 import type { Progress } from '../task/time-limits.js'
 
 export interface Road {
-  /** Tasks that have left the line and that a worker has, or has a sure place for. */
-  readonly inFlight: number
-  /** Tasks that have left the line and for which all workers together have no place yet. */
+  /** Tasks that have left the line, and have neither come back nor been answered or given up. */
+  readonly posted: number
+  /** Of these, the ones for which the workers have no place yet. */
   readonly ahead: number
   /** Slots that are taken; a task that runs alone takes all of its worker. */
   readonly occupied: number

@@ -47,8 +47,7 @@ export class Figures {
 
   get tasks(): PoolStats['tasks'] {
     const { counters, dispatcher } = this.#parts
-    const { waiting, inFlight, arriving } = dispatcher
-    const counts = { ...counters.snapshot(), waiting, inFlight: inFlight + arriving }
+    const counts = { ...counters.snapshot(), ...dispatcher.counts }
     for (const { tasks } of this.#others) {
       for (const key of Object.keys(counts) as (keyof typeof counts)[]) counts[key] += tasks[key]
     }

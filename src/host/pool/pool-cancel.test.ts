@@ -27,6 +27,19 @@ describe('a cancelled task', () => {
     assert.equal(pool.stats().tasks.accepted, 0)
   })
 
+  for (const lane of [true, false]) {
+    test(`that no worker has begun was with none, as the counts tell (lane: ${lane})`, async () => {
+      const { run, pool } = fakePool({ lane })
+      const { signal, abort } = abortable()
+      const task = run(1, { signal })
+      abort('enough')
+      await microtasks()
+      const { cancelled, completed, waiting, inFlight } = pool.stats().tasks
+      assert.equal(task.error.reason, 'enough')
+      assert.deepEqual([cancelled, completed, waiting, inFlight], [1, 0, 0, 0])
+    })
+  }
+
   test('in the queue never reaches a worker, and the others keep their order', async () => {
     const { links, run, pool } = readyPool()
     const { signal, abort, listeners } = abortable()

@@ -1,6 +1,9 @@
 // Tasks that may be run again: once more after a worker's death, in their old place, and never for ever.
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
+import { WorkerBell } from '../../shared/lane/doorbell.js'
+import { laneIn } from '../../shared/lane/layout.js'
+import { LaneClaims } from '../../shared/lane/task-lane.js'
 import type { FakeLink } from '../../testing/fake-backend.js'
 import { readyPool } from '../../testing/fake-pool.js'
 import { microtasks } from '../../testing/stand-ins.js'
@@ -11,6 +14,12 @@ const retry = { attempts: 3 }
 function die(link: FakeLink, exitCode = 1): void {
   link.begin()
   link.exit(exitCode)
+}
+
+function beginInLane({ spec: { road } }: FakeLink): void {
+  if (road.kind !== 'lane') return
+  const claims = new LaneClaims(laneIn(road.lane), road.workerId, new WorkerBell(road.desk))
+  assert.ok(claims.tickets.begin(claims.claim(0), road.workerId))
 }
 
 describe('a task with retry', () => {
@@ -40,6 +49,46 @@ describe('a task with retry', () => {
       if (backend.newest !== links[0]) backend.newest.ready()
       const order = [0, 1, 2].map(() => backend.newest.work())
       assert.deepEqual(order, ['urgent', 'low', 'lowest'])
+    })
+  }
+
+  test('is in flight while when is asked', () => {
+    const { pool, backend, links, run } = readyPool({ concurrentTasksPerWorker: 2 })
+    const seen: number[][] = []
+    const when = () => {
+      const { waiting, inFlight } = pool.stats().tasks
+      return seen.push([waiting, inFlight]) > 0
+    }
+    for (const name of ['a', 'b', 'c']) run(name, { retry: { attempts: 3, when } })
+    links[0]!.failed(links[0]!.begin()!, new Error('busy'))
+    links[0]!.begin()
+    links[0]!.begin()
+    links[0]!.exit(1)
+    backend.newest.ready()
+    assert.deepEqual(seen, [
+      [1, 2],
+      [1, 2],
+      [1, 2],
+    ])
+    const { waiting, inFlight } = pool.stats().tasks
+    assert.deepEqual([waiting, inFlight], [1, 2])
+  })
+
+  for (const lane of [true, false]) {
+    test(`has been with a worker, if it is cancelled before its next run (lane: ${lane})`, async () => {
+      const { pool, links, run } = readyPool({ lane })
+      const controller = new AbortController()
+      const { signal } = controller
+      const task = run('x', { signal, retry: { attempts: 3 } })
+      const never = run('y', { signal })
+      const [link] = links
+      if (link!.spec.road.kind === 'lane') beginInLane(link!)
+      else link!.begin()
+      link!.exit(1)
+      controller.abort('enough')
+      await microtasks()
+      assert.deepEqual([task.error.reason, never.error.reason], ['enough', 'enough'])
+      assert.equal(pool.stats().tasks.completed, 1)
     })
   }
 

@@ -27,6 +27,11 @@ export class Retry {
     this.#settings = settings
   }
 
+  /** A worker had the task. */
+  get hasRun(): boolean {
+    return this.#attempts > 0
+  }
+
   /** `AGAIN`, or what the caller is told. */
   afterDeath(error: unknown): unknown {
     this.#attempts++

@@ -38,7 +38,7 @@ export class Settler {
 
   /** The caller is answered whatever the listener meets. */
   #settle(task: Task, outcome: Outcome, answer: unknown): void {
-    const wasAssigned = task.state !== 'queued'
+    const wasAssigned = task.state !== 'queued' || task.retry?.hasRun === true
     moveTask(task, 'settled')
     try {
       this.#listener.onSettled(task, outcome, wasAssigned)
