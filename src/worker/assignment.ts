@@ -27,6 +27,7 @@ export interface Assignment {
 export interface Addressed {
   readonly taskId: number
   readonly slot: number
+  readonly startedAt?: number
   readonly runMs?: number
 }
 

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { MessageChannel, receiveMessageOnPort } from 'node:worker_threads'
 import { createDesk, createLane } from '../shared/lane/layout.js'
+import { ResultReader } from '../shared/lane/result-ring.js'
 import { TaskLane } from '../shared/lane/task-lane.js'
 import { LaneAnswers } from './lane-answers.js'
 import type { LaneAssignment } from './lane-assignment.js'
@@ -15,14 +16,15 @@ function setUp(t: TestContext, slots = 1) {
   const lane = new TaskLane(layout)
   const { port1, port2 } = new MessageChannel()
   t.after(() => port1.close())
-  const answers = new LaneAnswers(port1, workerId, layout, createDesk(), () => {})
+  const desk = createDesk()
+  const answers = new LaneAnswers(port1, workerId, layout, desk, 1000, () => {})
   const begin = (taskId: number): LaneAssignment => {
     const ticket = lane.post({ taskId, handlerId: 1, flags: 0, from: 0, to: 0, int: 0, addressee: 0 })
     lane.tickets.claim(ticket, lane.positionOf(ticket), workerId)
     lane.tickets.begin(ticket, workerId)
-    return { taskId, ticket, startedAt: 0 } as LaneAssignment
+    return { taskId, ticket, startedAt: 5 } as LaneAssignment
   }
-  return { answers, begin, tickets: lane.tickets, port: port2 }
+  return { answers, begin, tickets: lane.tickets, port: port2, ring: new ResultReader(desk) }
 }
 
 test('a result that cannot be sent leaves no number of an answer sent over the port', t => {
@@ -31,6 +33,16 @@ test('a result that cannot be sent leaves no number of an answer sent over the p
   answers.succeed(task, { method() {} })
   assert.equal(tickets.phaseOf(task.ticket), 'answered')
   assert.equal(tickets.ordinalOf(task.ticket), 0)
+})
+
+test('an answer says when its task began, on the clock of the host, by the ring and by the port', t => {
+  const { answers, begin, ring, port } = setUp(t, 2)
+  answers.succeed(begin(1), 7)
+  answers.succeed(begin(2), new Blob(['text']))
+  assert.ok(ring.next())
+  const { message } = receiveMessageOnPort(port)!
+  assert.deepEqual([ring.startedAt, message.startedAt], [1005, 1005])
+  assert.ok(ring.runMs > 0 && message.runMs > 0)
 })
 
 for (const [kind, result] of [

@@ -26,6 +26,8 @@ export class LaneAnswers {
   readonly #encoder: Encoder
   readonly #hostBell: HostBell
   readonly #desk: DeskWords
+  /** What the host's clock is ahead of this thread's. */
+  readonly #toHostClock: number
   readonly #onAnswered: () => void
   readonly cancellations = new Cancellations()
   /** When the last answer was given. */
@@ -40,6 +42,7 @@ export class LaneAnswers {
     workerId: number,
     lane: LaneLayout,
     desk: DeskLayout,
+    toHostClock: number,
     onAnswered: () => void,
   ) {
     this.#port = port
@@ -49,6 +52,7 @@ export class LaneAnswers {
     this.#encoder = encoderFor(desk)
     this.#hostBell = new HostBell(lane)
     this.#desk = new DeskWords(desk)
+    this.#toHostClock = toHostClock
     this.#onAnswered = onAnswered
   }
 
@@ -161,16 +165,16 @@ export class LaneAnswers {
   }
 
   #publish(kind: RecordKind, task: LaneAssignment, value: number, runMs: number): void {
-    this.#ring.publish(kind, task.ticket, task.taskId, value, runMs)
+    this.#ring.publish(kind, task.ticket, task.taskId, value, task.startedAt + this.#toHostClock, runMs)
     // The bell after the publishing (pairs with announceSleep() and the look after it).
     if (this.#hostBell.ring()) this.#port.postMessage('bell' satisfies ToHost)
     this.#onAnswered()
   }
 
   /** The host finds by its number the answer that it could not read. */
-  #nextSent({ taskId, ticket }: LaneAssignment, runMs: number) {
+  #nextSent({ taskId, ticket, startedAt }: LaneAssignment, runMs: number) {
     this.#tickets.setOrdinal(ticket, ++this.#sent)
-    return { taskId, slot: ticket, runMs }
+    return { taskId, slot: ticket, startedAt: startedAt + this.#toHostClock, runMs }
   }
 
   /** False when the task was cancelled: nobody wants to know, and the host is told that its handler has ended. */

@@ -78,7 +78,8 @@ export class LaneIntake implements Intake {
     this.#executor = executor
     this.#bell = new WorkerBell(order.desk)
     this.#claims = new LaneClaims(lane, order.workerId, this.#bell)
-    this.#answers = new LaneAnswers(port, order.workerId, lane, desk, () => this.#onAnswered())
+    const { workerId } = order
+    this.#answers = new LaneAnswers(port, workerId, lane, desk, this.#toHostClock, () => this.#onAnswered())
     const words = new DeskWords(desk)
     this.#decoder = decoderFor(lane)
     this.#spinner = new Spinner(() => words.maySpin)

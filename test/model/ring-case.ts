@@ -35,7 +35,7 @@ export function checkRing(): Findings {
     for (let record = 0; record < RECORDS; record++) {
       if (ring.reserve() < 0) continue
       count++
-      ring.publish(BYTES, count, count, LARGEST_VALUE_BYTES, 0)
+      ring.publish(BYTES, count, count, LARGEST_VALUE_BYTES, 0, 0)
     }
     self.end()
   }

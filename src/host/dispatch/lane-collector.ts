@@ -10,7 +10,7 @@ import type { LaneTasks } from '../supervisor/lane-tasks.js'
 import type { Supervisor } from '../supervisor/supervisor.js'
 import type { WorkerHandle } from '../supervisor/worker-handle.js'
 import type { Task } from '../task/task.js'
-import type { Answers, Failure } from './answers.js'
+import type { Answers } from './answers.js'
 
 type PortAnswer = Extract<ToHost, { kind: 'done' | 'failed' }>
 type PortResult = Extract<ToHost, { kind: 'done' }>
@@ -63,15 +63,15 @@ export class LaneCollector {
     deskOf(worker).portAnswers++
     this.#now = this.#parts.clock.now()
     const task = this.#takeAnswered(message.slot, message.taskId)
-    if (task !== null) {
-      if (message.kind === 'done') this.#take(worker, task, message)
-      else this.#fail(worker, task, message, message.runMs!)
-    }
+    if (task === null) return
+    this.#noteStart(task, message.startedAt!)
+    if (message.kind === 'done') this.#take(worker, task, message)
+    else this.#parts.answers.fail(worker, task, message, message.runMs!)
   }
 
   #take(worker: WorkerHandle, task: Task, { result, runMs, isLong }: PortResult): void {
     if (isLong !== true) return this.#fulfil(worker, task, result, runMs!)
-    this.#noteDone(task, runMs!)
+    this.#noteKnown(task)
     this.#parts.answers.arrive(worker, task, result as LongMessage, deskOf(worker).decoder.shapes, runMs!)
   }
 
@@ -90,7 +90,7 @@ export class LaneCollector {
 
   /** One side could not read what the other had sent. */
   failUnreadable(worker: WorkerHandle, task: Task, what: 'payload' | 'result'): void {
-    this.#noteTimes(task, 0)
+    this.#noteStart(task, this.#now)
     this.#parts.answers.failUnreadable(worker, task, what, 0)
   }
 
@@ -130,6 +130,7 @@ export class LaneCollector {
 
   #answer(worker: WorkerHandle, task: Task, ring: ResultReader): void {
     const { kind, runMs } = ring
+    this.#noteStart(task, ring.startedAt)
     if (kind === INT_VALUE) return this.#fulfil(worker, task, ring.value, runMs)
     let value: unknown
     try {
@@ -139,26 +140,21 @@ export class LaneCollector {
     }
     if (kind !== FAILURE) return this.#fulfil(worker, task, value, runMs)
     const [reason, error, path] = value as [FailureReason, PackedThrown, string]
-    this.#fail(worker, task, { reason, error, path }, runMs)
+    this.#parts.answers.fail(worker, task, { reason, error, path }, runMs)
   }
 
   #fulfil(worker: WorkerHandle, task: Task, result: unknown, runMs: number): void {
-    this.#noteDone(task, runMs)
+    this.#noteKnown(task)
     this.#parts.answers.fulfil(worker, task, result, runMs)
   }
 
-  #noteDone(task: Task, runMs: number): void {
+  #noteKnown(task: Task): void {
     if (!this.#announced.has(task.handlerId)) this.#announce(task)
-    this.#noteTimes(task, runMs)
   }
 
-  #fail(worker: WorkerHandle, task: Task, failure: Failure, runMs: number): void {
-    this.#noteTimes(task, runMs)
-    this.#parts.answers.fail(worker, task, failure, runMs)
-  }
-
-  #noteTimes(task: Task, runMs: number): void {
-    task.assignedAt = Math.max(this.#now - runMs, task.createdAt)
+  /** As the worker says: what its answer then waited for this thread is no time that the task waited for a worker. */
+  #noteStart(task: Task, startedAt: number): void {
+    task.assignedAt = Math.max(startedAt, task.createdAt)
   }
 
   /** The handler has proved to be one: from now on its number will do. */

@@ -2,7 +2,8 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { WorkerBell } from '../../shared/lane/doorbell.js'
-import { laneIn } from '../../shared/lane/layout.js'
+import { deskIn, laneIn } from '../../shared/lane/layout.js'
+import { INT_VALUE, ResultWriter } from '../../shared/lane/result-ring.js'
 import { EMPTY, LaneClaims } from '../../shared/lane/task-lane.js'
 import { kindOf } from '../../shared/protocol/kind-of.js'
 import type { FakeLink } from '../../testing/fake-backend.js'
@@ -63,7 +64,7 @@ test('a worker that is replaced finishes what it began before the host knew that
   assert.deepEqual([link.isStopped, link.inbox.some(message => kindOf(message) === 'leave')], [false, true])
   link.ready()
   assert.equal(claims.tickets.answer(ticket, workerId), true)
-  link.say({ kind: 'done', taskId: 1, slot: ticket, result: 7, runMs: 0 })
+  link.say({ kind: 'done', taskId: 1, slot: ticket, result: 7, startedAt: 0, runMs: 0 })
   await new Promise(setImmediate)
   assert.deepEqual([call.state, call.value], ['fulfilled', 7])
   link.say({ kind: 'leaving' })
@@ -103,6 +104,28 @@ test('a worker with a cancelled task that is not known to be ready is ended, and
   clock.turn()
   assert.deepEqual([link.isStopped, link.inbox.some(message => kindOf(message) === 'ask')], [true, false])
   assert.equal(clock.pending.includes(1000), false)
+})
+
+test('how long an answer waited for the host is neither how long its task waited, nor how long it ran', () => {
+  const { links, pool, clock, run } = readyPool({ lane: true, concurrentTasksPerWorker: 2 })
+  const { claims, workerId, answers } = endOf(links[0]!)
+  run(1)
+  run(2)
+  clock.advance(10)
+  const [first, second] = [claims.claim(0), claims.claim(1)]
+  for (const ticket of [first, second]) claims.tickets.begin(ticket, workerId)
+  const startedAt = clock.now()
+  clock.advance(5)
+  for (const ticket of [first, second]) claims.tickets.answer(ticket, workerId)
+  answers.reserve()
+  answers.publish(INT_VALUE, first, claims.read(first).taskId, 7, startedAt, 5)
+  clock.advance(300)
+  links[0]!.say('bell')
+  clock.turn()
+  links[0]!.say({ kind: 'done', taskId: 2, slot: second, result: 7, startedAt, runMs: 5 })
+  const { waitTime, runTime } = pool.stats()
+  assert.deepEqual([waitTime!.count, waitTime!.minMs, waitTime!.maxMs], [2, 10, 10])
+  assert.deepEqual([runTime!.count, runTime!.minMs, runTime!.maxMs], [2, 5, 5])
 })
 
 test('a task is in flight while its payload is written into the lane', () => {
@@ -159,5 +182,6 @@ function endOf({ spec: { road } }: FakeLink) {
   if (road.kind !== 'lane') throw new Error('this worker takes its tasks from its port')
   const bell = new WorkerBell(road.desk)
   const { workerId } = road
-  return { bell, workerId, claims: new LaneClaims(laneIn(road.lane), workerId, bell) }
+  const answers = new ResultWriter(deskIn(road.desk))
+  return { bell, workerId, answers, claims: new LaneClaims(laneIn(road.lane), workerId, bell) }
 }

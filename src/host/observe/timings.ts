@@ -2,9 +2,9 @@
 import { DurationHistogram, type DurationSummary } from './histogram.js'
 
 export interface PoolHistogram {
-  /** From `run()` to a worker; `undefined` with `recordTiming: false`. */
+  /** From `run()` to a worker: until one begins the task, or by its port, until it is given to one; `undefined` with `recordTiming: false`. */
   readonly waitTime: DurationSummary | undefined
-  /** From a worker to the answer, both ways through the channel included; `undefined` with `recordTiming: false`. */
+  /** What the worker took for it, by its port with both ways through the channel; `undefined` with `recordTiming: false`. */
   readonly runTime: DurationSummary | undefined
   /** Forgets both, or one of them. */
   reset(which?: 'waitTime' | 'runTime'): void

@@ -61,8 +61,10 @@ export const TICKET = 2
 export const TASK = 3
 /** An int, or how many bytes the value has. */
 export const VALUE = 4
-/** In floats of 64 bits: how long the handler ran, in milliseconds. */
-export const RUN_MS = 3
+/** As a float: how long the handler ran, in milliseconds. */
+export const RUN_MS = 5
+/** In floats of 64 bits: when it began, on the host's clock. */
+export const STARTED_AT = 3
 
 /** Room for values in the lane: the tasks' payloads. Reserved at once, used from its beginning as need be. */
 const PAYLOAD_BYTES = 4 * 2 ** 20

@@ -16,7 +16,7 @@ test('a full ring has room again while the host still reads, and never that of t
     const from = writer.reserve()
     if (from < 0) return false
     bytes.fill(written % 251, from, from + valueBytes)
-    writer.publish(BYTES, 0, written++, valueBytes, 0)
+    writer.publish(BYTES, 0, written++, valueBytes, 0, 0)
     return true
   }
   while (write());
@@ -74,7 +74,7 @@ for (const [what, batches] of loads) {
     for (let cycle = 0; cycle < 1000; cycle++) {
       for (const [answers, bytes] of batches) {
         for (let answer = 0; answer < answers; answer++) {
-          if (writer.reserve() >= 0) writer.publish(BYTES, 0, 0, bytes, 0)
+          if (writer.reserve() >= 0) writer.publish(BYTES, 0, 0, bytes, 0, 0)
           // It learns from the first ones.
           else if (cycle >= 10) refused++
         }
@@ -92,7 +92,7 @@ test('small answers stay in a part of the ring, and do so again after larger one
   const reader = new ResultReader(desk)
   const give = (size: number) => {
     const from = writer.reserve()
-    writer.publish(BYTES, 0, 0, size, 0)
+    writer.publish(BYTES, 0, 0, size, 0, 0)
     return from - desk.ring.from
   }
   const take = () => {
@@ -124,12 +124,12 @@ test('a burst finds the room that one before had, however many answers were give
     const single = (cycle * 7919) % 100_000
     for (let count = 0; count < 200; count++) {
       writer.reserve()
-      writer.publish(BYTES, 0, 0, single, 0)
+      writer.publish(BYTES, 0, 0, single, 0, 0)
       reader.next()
       reader.free()
     }
     for (let count = 0; count < 64; count++) {
-      if (writer.reserve() >= 0) writer.publish(BYTES, 0, 0, 10 * K, 0)
+      if (writer.reserve() >= 0) writer.publish(BYTES, 0, 0, 10 * K, 0, 0)
       else if (cycle > 0) refused++
     }
     while (reader.next());

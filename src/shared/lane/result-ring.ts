@@ -12,6 +12,7 @@ import {
   RUN_MS,
   SIZE,
   type Span,
+  STARTED_AT,
   TASK,
   TICKET,
   VALUE,
@@ -40,7 +41,8 @@ export class ResultWriter {
   readonly #ring: Span
   readonly #mask: number
   readonly #words: SharedWords
-  readonly #floats: Float64Array
+  readonly #floats: Float32Array
+  readonly #doubles: Float64Array
   #written = 0
   /** The most that the host left unread, of late. */
   #mostUnread = 0
@@ -52,7 +54,8 @@ export class ResultWriter {
     this.#ring = desk.ring
     this.#mask = desk.ring.to - desk.ring.from - 1
     this.#words = wordsOf(desk.memory)
-    this.#floats = new Float64Array(desk.memory)
+    this.#floats = new Float32Array(desk.memory)
+    this.#doubles = new Float64Array(desk.memory)
   }
 
   /** Where the next value may be written, as far as `LARGEST_VALUE_BYTES` from there; -1 when there is no room. */
@@ -85,7 +88,14 @@ export class ResultWriter {
   }
 
   /** Publishes a record; its bytes lie from where `reserve` said. `value`: an int, or how many bytes. */
-  publish(kind: RecordKind, ticket: number, taskId: number, value: number, runMs: number): void {
+  publish(
+    kind: RecordKind,
+    ticket: number,
+    taskId: number,
+    value: number,
+    startedAt: number,
+    runMs: number,
+  ): void {
     const from = this.#ring.from + (this.#written & this.#mask)
     const at = from / WORD
     const bytes = kind === INT_VALUE ? 0 : value
@@ -96,7 +106,8 @@ export class ResultWriter {
     words[at + TICKET] = ticket
     words[at + TASK] = taskId
     words[at + VALUE] = value
-    this.#floats[from / 8 + RUN_MS] = runMs
+    this.#floats[at + RUN_MS] = runMs
+    this.#doubles[at / 2 + STARTED_AT] = startedAt
     this.#written = (this.#written + size) | 0
     store(words, WRITTEN, this.#written)
   }
@@ -107,7 +118,8 @@ export class ResultReader {
   readonly #ring: Span
   readonly #mask: number
   readonly #words: SharedWords
-  readonly #floats: Float64Array
+  readonly #floats: Float32Array
+  readonly #doubles: Float64Array
   #read = 0
   #known = 0
   #freed = 0
@@ -117,7 +129,8 @@ export class ResultReader {
     this.#ring = desk.ring
     this.#mask = desk.ring.to - desk.ring.from - 1
     this.#words = wordsOf(desk.memory)
-    this.#floats = new Float64Array(desk.memory)
+    this.#floats = new Float32Array(desk.memory)
+    this.#doubles = new Float64Array(desk.memory)
   }
 
   get isEmpty(): boolean {
@@ -169,7 +182,11 @@ export class ResultReader {
   }
 
   get runMs(): number {
-    return this.#floats[this.#from / 2 + RUN_MS]!
+    return this.#floats[this.#from + RUN_MS]!
+  }
+
+  get startedAt(): number {
+    return this.#doubles[this.#from / 2 + STARTED_AT]!
   }
 
   /** The first word of the next record. */

@@ -127,7 +127,15 @@ export type ToHost =
   /** Nobody catches this: the worker ends of it. */
   | { kind: 'crashed'; error: PackedThrown }
   /** With `isLong` the result is a `LongMessage`. */
-  | { kind: 'done'; taskId: number; slot: number; result: unknown; runMs?: number; isLong?: true }
+  | {
+      kind: 'done'
+      taskId: number
+      slot: number
+      result: unknown
+      isLong?: true
+      startedAt?: number
+      runMs?: number
+    }
   | {
       kind: 'failed'
       taskId: number
@@ -135,6 +143,7 @@ export type ToHost =
       reason: FailureReason
       error: PackedThrown
       path: string
+      startedAt?: number
       runMs?: number
     }
   /** The worker has claimed a ticket whose payload travels by the port. */
