@@ -1,6 +1,7 @@
 // Workers on the host's own thread, for debugging, tests and tiny work: the same port, the same copies, no other thread.
 // Nothing can kill them, so one that is given up keeps its seat until its handlers have ended, and who comes next waits.
 import type { MessagePort } from 'node:worker_threads'
+import { withoutCaller } from '../../shared/base/async-context.js'
 import { MessageChannel, receiveMessageOnPort, threadId } from '../../shared/base/host-builtins.js'
 import { inMicrotask } from '../../shared/base/microtask.js'
 import { kindOf } from '../../shared/protocol/kind-of.js'
@@ -56,7 +57,8 @@ export class InlineBackend implements Backend {
       if (this.#lingering > 0 && this.#alive + this.#lingering >= this.#seats) return
       this.#waiting.delete(link)
       this.#alive++
-      void link.begin()
+      // Who cancels what still ran may have freed the seat.
+      withoutCaller(() => void link.begin())
     }
   }
 }

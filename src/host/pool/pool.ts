@@ -1,5 +1,6 @@
 // The promise made to users. It takes calls in, tells what happens, and lets go in order; the rooms behind it do the rest.
 import type { Worker } from 'node:worker_threads'
+import { AsyncContext, withoutCaller } from '../../shared/base/async-context.js'
 import { type Clock, realClock } from '../../shared/base/clock.js'
 import { EventEmitter } from '../../shared/base/host-builtins.js'
 import { inMicrotask } from '../../shared/base/microtask.js'
@@ -68,6 +69,8 @@ export class Pool<
   Default extends HandlerName<Module> = DefaultName<Module>,
 > extends EventEmitter<PoolEvents> {
   readonly #settings: PoolSettings
+  /** Listeners are called in it. */
+  readonly #context = new AsyncContext('lido.Pool')
   readonly #plainTerms: CallTerms | null
   readonly #clock: Clock
   readonly #counters = new Counters()
@@ -370,7 +373,7 @@ export class Pool<
       callerStack: undefined,
     }
     const house = { admission: this.#admission, timings: this.#timings, workerIds }
-    const annex = new Pool(own, { clock, house })
+    const annex = this.#context.run(() => new Pool(own, { clock, house }))
     annex.on('error', error => this.#tellError(error))
     annex.on('message', (value, worker) => this.emit('message', value, worker))
     annex.on('workerCreate', worker => this.emit('workerCreate', worker))
@@ -468,19 +471,19 @@ export class Pool<
 
   /** Events are told when the pool's own work is done, so that a listener may call the pool. */
   #tell<Name extends keyof PoolEvents>(name: Name, ...args: PoolEvents[Name]): void {
-    inMicrotask(() => (this as NodeJS.EventEmitter).emit(name, ...args))
+    inMicrotask(() => this.#context.run(() => (this as NodeJS.EventEmitter).emit(name, ...args)))
   }
 
   #tellError(error: unknown): void {
     inMicrotask(() => {
-      if (this.listenerCount('error') > 0) this.emit('error', error)
+      if (this.listenerCount('error') > 0) this.#context.run(() => this.emit('error', error))
     })
   }
 }
 
 function startAhead(backend: Backend, workerOptions: PoolSettings['workerOptions']): void {
   try {
-    backend.startAhead?.(workerOptions)
+    withoutCaller(() => backend.startAhead?.(workerOptions))
   } catch (failure) {
     throw startProblem(failure)
   }

@@ -1,4 +1,5 @@
 // Starts workers, remembers how that went, and looks again when the pause is over that follows on failures.
+import { withoutCaller } from '../../shared/base/async-context.js'
 import type { Clock, Timer } from '../../shared/base/clock.js'
 import { WorkerStartError } from '../../shared/errors/pool-errors.js'
 import type { Handler } from '../../shared/protocol/messages.js'
@@ -52,7 +53,7 @@ export class Starts {
     return this.#isStopped
   }
 
-  /** Starts a worker; throws what the runtime throws. */
+  /** Starts a worker, whose words are heard in no caller's context; throws what the runtime throws. */
   start(): WorkerHandle {
     const { settings, backend, clock, policy, ids, listenerFor, terminate } = this.#parts
     const { preload, niceIncrement, workerOptions } = settings
@@ -69,7 +70,8 @@ export class Starts {
     const limits = limitsOf(settings)
     const road = worker.holding.order()
     const spec = { road, preload, niceIncrement, limits, measures: settings.recordTiming, workerOptions }
-    worker.link = backend.start(spec, listenerFor(worker))
+    const listener = listenerFor(worker)
+    worker.link = withoutCaller(() => backend.start(spec, listener))
     return worker
   }
 

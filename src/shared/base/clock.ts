@@ -1,9 +1,16 @@
 // The host's door to time: what it tells is on the clock of `performance.now()`.
+import { withoutCaller } from './async-context.js'
 import { getBuiltinModule } from './builtins.js'
-import { makeClock } from './make-clock.js'
+import { makeClock, type ThreadClock } from './make-clock.js'
 
 export type { Anchor, Clock, ThreadClock, Timer } from './make-clock.js'
 
 const { performance } = getBuiltinModule('node:perf_hooks')
 
-export const realClock = makeClock(() => performance.now())
+const nodes = makeClock(() => performance.now())
+
+export const realClock: ThreadClock = {
+  ...nodes,
+  /** One timer serves many callers, and may be set for hours. */
+  after: (delayMs, callback, keepsAlive) => withoutCaller(() => nodes.after(delayMs, callback, keepsAlive)),
+}

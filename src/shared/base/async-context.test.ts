@@ -1,0 +1,52 @@
+// In whose context callbacks run, and that none is entered where the stack is at its end.
+import assert from 'node:assert/strict'
+import { AsyncLocalStorage, executionAsyncId } from 'node:async_hooks'
+import { test } from 'node:test'
+import { AsyncContext, withoutCaller } from './async-context.js'
+
+const storage = new AsyncLocalStorage<string>()
+const seen = () => storage.getStore()
+
+test('a callback sees what was stored where its context was made, or nothing of its caller', () => {
+  const maker = storage.run('maker', () => new AsyncContext('test'))
+  storage.run('caller', () => {
+    assert.equal(maker.run(seen), 'maker')
+    assert.equal(withoutCaller(seen), undefined)
+    assert.equal(seen(), 'caller')
+  })
+})
+
+test('what a callback throws is thrown, and its context is left', () => {
+  const id = executionAsyncId()
+  const failure = new TypeError('its own')
+  assert.throws(
+    () =>
+      withoutCaller(() => {
+        throw failure
+      }),
+    failure,
+  )
+  assert.equal(executionAsyncId(), id)
+})
+
+test('a context is not entered where the stack may end before it is left', () => {
+  // What runs for the first time takes more of the stack.
+  withoutCaller(seen)
+  let refused = 0
+  let isEntered = false
+  const enter = (): void => {
+    try {
+      enter()
+    } catch {}
+    if (isEntered) return
+    try {
+      withoutCaller(seen)
+      isEntered = true
+    } catch {
+      refused++
+    }
+  }
+  enter()
+  assert.ok(isEntered)
+  assert.ok(refused >= 20, `only the last ${refused} calls were refused`)
+})

@@ -1,0 +1,91 @@
+// What is stored for one caller in an `AsyncLocalStorage` is no other caller's, and no worker keeps it alive.
+import assert from 'node:assert/strict'
+import { AsyncLocalStorage } from 'node:async_hooks'
+import { once } from 'node:events'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
+import { storage } from '../fixtures/handlers/stored.js'
+import { handler } from '../helpers/handler.js'
+import { test } from '../helpers/pool-test.js'
+
+setFlagsFromString('--expose-gc')
+const collectGarbage = runInNewContext('gc')
+const filename = handler('stored.js')
+const HOUR_MS = 3_600_000
+
+async function seenBy(callers, run) {
+  const seen = []
+  for (const caller of callers) seen.push(await storage.run(caller, run))
+  return seen
+}
+
+for (const [title, call, options] of [
+  ['an inline handler', {}, { filename, backend: 'inline' }],
+  ['an inline handler that awaits', { name: 'later' }, { filename, backend: 'inline' }],
+  [
+    'an inline handler of a pool of threads',
+    { name: 'later' },
+    { filename, handlers: { later: { backend: 'inline' } } },
+  ],
+  ['an inline handler whose file the call names', { filename }, { backend: 'inline' }],
+]) {
+  test(`${title} sees nothing that a caller has stored`, async open => {
+    const pool = open({ ...options, minThreads: 0, maxThreads: 1 })
+    const run = () => pool.run(null, call)
+    assert.deepEqual(await seenBy(['first', 'second'], run), ['nothing', 'nothing'])
+    assert.equal(await run(), 'nothing')
+  })
+}
+
+test('an inline handler does not see what was stored where its pool was made', async open => {
+  const pool = storage.run('maker', () => open({ filename, backend: 'inline', minThreads: 1, maxThreads: 1 }))
+  assert.deepEqual(await seenBy(['first', 'second'], () => pool.run()), ['nothing', 'nothing'])
+})
+
+for (const backend of ['thread', 'process', 'inline']) {
+  test(`what the caller has stored who needs the first worker may be collected while that lives (${backend})`, async open => {
+    const pool = open({
+      filename: handler('echo.js'),
+      backend,
+      minThreads: 0,
+      maxThreads: 1,
+      timeout: HOUR_MS,
+      idleTimeout: HOUR_MS,
+      maxWorkerAge: HOUR_MS,
+    })
+    const stores = new AsyncLocalStorage()
+    const callWithStore = async () => {
+      const store = { of: 'the first caller' }
+      await stores.run(store, () => pool.run(1))
+      return new WeakRef(store)
+    }
+    const store = await callWithStore()
+    while (store.deref() !== undefined) {
+      await nextTurn()
+      collectGarbage()
+    }
+    assert.equal(pool.workers.length, 1)
+  })
+}
+
+test('listeners are called in the context in which the pool was made', async open => {
+  const pool = storage.run('maker', () =>
+    open({
+      filename: handler('conformant.js'),
+      minThreads: 0,
+      maxThreads: 1,
+      handlers: { twice: { backend: 'inline' } },
+    }),
+  )
+  const seen = []
+  const hear = name => pool.on(name, () => seen.push(`${name} ${storage.getStore()}`))
+  for (const name of ['workerCreate', 'error', 'workerDestroy', 'close']) hear(name)
+  await storage.run('first', () => pool.run(1))
+  await storage.run('first', () => pool.run(1, { name: 'twice' }))
+  assert.deepEqual(seen, ['workerCreate maker', 'workerCreate maker'])
+  const destroyed = once(pool, 'close')
+  storage.run('last', () => void pool.destroy())
+  await destroyed
+  assert.deepEqual(seen.slice(2).sort(), ['close maker', 'workerDestroy maker', 'workerDestroy maker'])
+})
