@@ -1,9 +1,12 @@
 // What a pool does for handlers that live on another backend: as if it were one pool.
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
+import { join } from 'node:path'
 import { Journal } from '../conformance/journal.js'
+import { openFolder } from '../helpers/folder.js'
 import { handler } from '../helpers/handler.js'
 import { test } from '../helpers/pool-test.js'
+import { runProgram } from '../helpers/program.js'
 import { rejection } from '../helpers/rejection.js'
 
 const filename = handler('conformant.js')
@@ -37,6 +40,28 @@ test('recycle() rejects when the pool closes meanwhile, whichever backend it wai
   journal.open()
   assert.equal(await task, 'first')
   await closed
+})
+
+test('options are read when the pool is made, also those of a backend that is opened later', async open => {
+  const given = { ...options }
+  const pool = open(given)
+  Object.assign(given, { filename: handler('echo.js'), maxThreads: 0 })
+  assert.equal(await pool.run(2, { name: 'twice' }), 4)
+})
+
+test('a package is looked for when the pool is made, also for a backend that is opened later', async (_, t) => {
+  const folder = openFolder(t)
+  for (const place of ['here', 'there']) {
+    folder.write(`${place}/node_modules/told/index.js`, `exports.own = exports.place = () => '${place}'`)
+  }
+  const { output, errors } = await runProgram(`
+    process.chdir(${JSON.stringify(join(folder.path, 'here'))})
+    const pool = new Pool({ filename: 'told', name: 'own', maxThreads: 1, handlers: { place: { backend: 'inline' } } })
+    process.chdir(${JSON.stringify(join(folder.path, 'there'))})
+    console.log(await pool.run(), await pool.run(null, { name: 'place' }))
+    await pool.close()
+  `)
+  assert.equal(output, 'here here\n', errors)
 })
 
 test('closeOnSignals listens once for all backends', async open => {

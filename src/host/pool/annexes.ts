@@ -11,6 +11,8 @@ import type { Pool } from './pool.js'
 
 /** What an annex has in common with its pool. */
 export interface House {
+  /** Made of the pool's. */
+  settings: PoolSettings
   admission: Admission
   timings: Timings | null
   workerIds: WorkerIds

@@ -48,9 +48,17 @@ export function resolveHandlers(
     const backend = own.backend === undefined ? pools : resolveBackend(own.backend, `${option}.backend`)
     if (backend !== pools) elsewhere.set(name, backend)
   }
-  for (const backend of new Set(elsewhere.values())) resolveWorkerOptions(options, backend)
   if (elsewhere.size > 0 && options.queue !== undefined) anotherQueue(options.queue)
   return elsewhere.size === 0 ? null : elsewhere
+}
+
+/** What the workers of each backend are started with that is not the pool's. */
+export function resolveAnnexes(
+  handlers: ReadonlyMap<string, BackendKind> | null,
+  options: PoolOptions,
+): ReadonlyMap<BackendKind, Record<string, unknown>> {
+  const kinds = new Set(handlers?.values())
+  return new Map([...kinds].map(kind => [kind, resolveWorkerOptions(options, kind)]))
 }
 
 /** Each backend has a queue of its own, of the kind that was given. */

@@ -11,7 +11,7 @@ import type { TaskQueue } from '../queue/task-queue.js'
 import type { LifeSettings } from '../supervisor/worker-limits.js'
 import type { RetrySettings } from '../task/retry.js'
 import type { Limits } from '../task/time-limits.js'
-import { type HandlerOptions, resolveBackend, resolveHandlers } from './backend-options.js'
+import { type HandlerOptions, resolveAnnexes, resolveBackend, resolveHandlers } from './backend-options.js'
 import { resolveSignals } from './closing-signals.js'
 import { describe } from './describe-value.js'
 import { resolveErrorClasses } from './error-class-option.js'
@@ -151,6 +151,8 @@ export interface PoolSettings extends LifeSettings {
   readonly handlers: ReadonlyMap<string, BackendKind> | null
   /** What each worker is started with. */
   readonly workerOptions: Readonly<Record<string, unknown>>
+  /** The same for each backend that is not the pool's. */
+  readonly annexWorkerOptions: ReadonlyMap<BackendKind, Readonly<Record<string, unknown>>>
 }
 
 const DEFAULT_IDLE_TIMEOUT_MS = 30_000
@@ -223,6 +225,7 @@ export function resolveOptions(given: unknown): PoolSettings {
   const maxQueue = resolveMaxQueue(options.maxQueue, maxThreads)
   const filename = resolveFilename(options.filename)
   const name = options.name === undefined ? 'default' : text('name', options.name)
+  const handlers = resolveHandlers(options.handlers, backend, filename, options)
   return {
     filename,
     name,
@@ -253,8 +256,9 @@ export function resolveOptions(given: unknown): PoolSettings {
     decodeSliceMs: durationMs('decodeSliceMs', decodeSliceMs),
     ...resolveLife(options),
     backend,
-    handlers: resolveHandlers(options.handlers, backend, filename, options),
+    handlers,
     workerOptions: resolveWorkerOptions(options, backend),
+    annexWorkerOptions: resolveAnnexes(handlers, options),
   }
 }
 

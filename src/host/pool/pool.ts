@@ -97,8 +97,9 @@ export class Pool<
   /** Throws `InvalidOptionError`. */
   constructor(options?: PoolOptions, parts: PoolParts = { clock: realClock }) {
     super()
-    const settings = resolveOptions(options)
-    const { clock, backend = backendOf(settings), house } = parts
+    const { clock, house } = parts
+    const settings = house?.settings ?? resolveOptions(options)
+    const { backend = backendOf(settings) } = parts
     if (settings.minThreads > 0) startAhead(backend, settings.workerOptions)
     this.#settings = settings
     this.#plainTerms = plainTerms(settings)
@@ -167,7 +168,7 @@ export class Pool<
     this.#annexes =
       settings.handlers === null
         ? null
-        : new Annexes(settings, kind => this.#openAnnex(kind, options!, clock, workerIds))
+        : new Annexes(settings, kind => this.#openAnnex(kind, clock, workerIds))
     const slots = this.#slots * (1 + (this.#annexes?.count ?? 0))
     this.#figures = new Figures({
       clock,
@@ -362,18 +363,19 @@ export class Pool<
     }
   }
 
-  #openAnnex(backend: BackendKind, options: PoolOptions, clock: Clock, workerIds: WorkerIds): Annex {
-    const own: PoolOptions = {
-      ...options,
+  #openAnnex(backend: BackendKind, clock: Clock, workerIds: WorkerIds): Annex {
+    const settings: PoolSettings = {
+      ...this.#settings,
       backend,
-      handlers: undefined,
+      handlers: null,
+      workerOptions: this.#settings.annexWorkerOptions.get(backend)!,
       queue: anotherQueue(this.#settings.queue),
       // What the pool does for its annexes too.
-      closeOnSignals: undefined,
-      callerStack: undefined,
+      closeOnSignals: [],
+      callerStack: false,
     }
-    const house = { admission: this.#admission, timings: this.#timings, workerIds }
-    const annex = this.#context.run(() => new Pool(own, { clock, house }))
+    const house = { settings, admission: this.#admission, timings: this.#timings, workerIds }
+    const annex = this.#context.run(() => new Pool(undefined, { clock, house }))
     annex.on('error', error => this.#tellError(error))
     annex.on('message', (value, worker) => this.emit('message', value, worker))
     annex.on('workerCreate', worker => this.emit('workerCreate', worker))
