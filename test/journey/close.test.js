@@ -19,6 +19,28 @@ async function isPending(promise) {
   return (await Promise.race([promise, turn])) === pending
 }
 
+for (const how of ['close', 'destroy']) {
+  test(`a call whose options ${how} the pool while they are read is rejected as closed`, async open => {
+    const own = { filename: handler('conformant.js'), minThreads: 1, maxThreads: 1 }
+    const inline = { backend: 'inline' }
+    for (const options of [{}, { lane: false }, inline, { handlers: { default: inline } }]) {
+      const pool = open({ ...own, ...options })
+      let ended
+      const answer = pool.run(1, {
+        get name() {
+          ended ??= pool[how]()
+          return 'default'
+        },
+      })
+      const { code, reason } = await rejection(answer)
+      assert.deepEqual([code, reason], ['ERR_LIDO_POOL_CLOSED', 'closed'])
+      await ended
+      assert.equal(pool.stats().tasks.accepted, 0)
+      assert.equal(pool.workers.length, 0)
+    }
+  })
+}
+
 test('close() waits for every task on two busy workers, whichever is done first', async open => {
   for (const first of [0, 1]) {
     const track = new Track(2)

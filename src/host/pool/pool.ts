@@ -221,6 +221,9 @@ export class Pool<
     }
     const { signal, limits } = call.terms
     if (signal?.aborted) return Promise.reject(new TaskCancelledError(signal.reason))
+    // A getter of the options may have closed it.
+    if (call.terms !== this.#plainTerms && this.#life.state !== 'open')
+      return Promise.reject(new PoolClosedError('closed'))
     if (limits !== null && limits.deadline <= this.#clock.epochNow())
       return Promise.reject(new TaskTimeoutError('deadline', 0))
     const answer = new Promise<ResultOf<Module, Name>>((resolve, reject) =>
@@ -364,6 +367,8 @@ export class Pool<
   }
 
   #openAnnex(backend: BackendKind, clock: Clock, workerIds: WorkerIds): Annex {
+    // By a getter of the call that needs it.
+    if (this.#life.state !== 'open') throw new PoolClosedError('closed')
     const settings: PoolSettings = {
       ...this.#settings,
       backend,
