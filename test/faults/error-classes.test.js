@@ -84,6 +84,26 @@ test('with callerStack a rejection tells where its task was submitted, below whe
   assert.deepEqual((await pool.run(undefined, { name: 'returned' })).error.message, 'as a result')
 })
 
+test('with callerStack a rejection arrives where nobody can read a stack', async (open, t) => {
+  const { prepareStackTrace } = Error
+  t.after(() => {
+    Error.prepareStackTrace = prepareStackTrace
+  })
+  const pool = open({ filename, minThreads: 1, maxThreads: 1, callerStack: true })
+  Error.prepareStackTrace = () => {
+    throw new Error('of another')
+  }
+  const reasons = [await rejection(pool.run(1, { name: 'missing' }))]
+  const last = rejection(pool.run(500))
+  await pool.destroy()
+  reasons.push(await last)
+  Error.prepareStackTrace = prepareStackTrace
+  assert.deepEqual(
+    reasons.map(({ code }) => code),
+    ['ERR_LIDO_WORKER_START', 'ERR_LIDO_POOL_CLOSED'],
+  )
+})
+
 test('with callerStack what is no error arrives as without', async open => {
   const pool = open({ filename: handler('throwing.js'), minThreads: 1, maxThreads: 1, callerStack: true })
   assert.equal(await rejection(pool.run('null')), null)

@@ -11,7 +11,11 @@ export function withCallerStack<T>(promise: Promise<T>, call: (...args: never[])
   const here: { stack?: unknown } = {}
   Error.captureStackTrace(here, call)
   return promise.catch((reason: unknown) => {
-    append(reason, here.stack)
+    try {
+      append(reason, here.stack)
+    } catch {
+      // To read a stack is to call the program's `Error.prepareStackTrace`: what that throws is no reason of a task.
+    }
     throw reason
   })
 }
