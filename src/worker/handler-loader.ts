@@ -19,6 +19,13 @@ interface Loaded {
 }
 
 const files = new Map<string, Loaded>()
+/** What is being loaded where this worker was started from: for all it knows, until its first file is loaded. */
+let above: readonly string[] = []
+
+export function noteAbove(filenames: readonly string[]): void {
+  above = filenames
+  for (const filename of above) loadingFiles().add(filename)
+}
 
 /** The function, or `null` when the module has none of that name. */
 export async function findHandler(namespace: object, name: string): Promise<HandlerFunction | null> {
@@ -40,7 +47,10 @@ export function loadFile(filename: string, isThreadsOwn: boolean): Promise<objec
   const loaded: Loaded = { namespace: evaluate(filename, attempt), failedAt: null, attempt }
   files.set(filename, loaded)
   loaded.namespace.then(
-    () => loading.delete(filename),
+    () => {
+      for (const name of [filename, ...above]) loading.delete(name)
+      above = []
+    },
     () => {
       loading.delete(filename)
       loaded.failedAt = realClock.now()

@@ -3,6 +3,7 @@ import { unreachable } from '../shared/base/invariant.js'
 import { pack } from '../shared/errors/remote-error.js'
 import type { Handler, HostPort, ToHost, ToWorker, WorkerOrder } from '../shared/protocol/messages.js'
 import { Executor } from './executor.js'
+import { noteAbove } from './handler-loader.js'
 import type { Intake } from './intake.js'
 import { Limits } from './limits.js'
 import { Meter } from './meter.js'
@@ -11,7 +12,7 @@ import type { Place } from './place.js'
 import { endAsPlanned } from './planned-end.js'
 
 export async function serve(
-  { road, niceIncrement, preload, limits, measures }: WorkerOrder,
+  { road, niceIncrement, preload, limits, measures, above }: WorkerOrder,
   place: Place,
 ): Promise<void> {
   const { port } = place
@@ -77,6 +78,7 @@ export async function serve(
   })
   port.on('messageerror', () => intake.onUnreadable())
 
+  if (above !== null) noteAbove(above)
   try {
     if (preload !== null) {
       loading = modules.load(preload)

@@ -12,6 +12,8 @@ export interface WorkerSpec {
   niceIncrement: number
   limits: WorkerLimits | null
   measures: boolean
+  /** Files that are being loaded on this thread, or above it; `null`: none. */
+  above: readonly string[] | null
   /** What `worker_threads.Worker` is given, as the user gave it. */
   workerOptions: Record<string, unknown>
 }

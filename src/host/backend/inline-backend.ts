@@ -103,6 +103,8 @@ class InlineLink implements WorkerLink {
       limits: limits === null ? null : { ...limits, bytes: Number.POSITIVE_INFINITY },
       // Its time on a core is that of all else here.
       measures: false,
+      // This thread knows of them.
+      above: null,
     }
     try {
       const entry: InlineEntry = await import(ownFile(inlineEntryUrl).href)

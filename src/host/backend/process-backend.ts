@@ -55,7 +55,7 @@ class ProcessLink implements WorkerLink {
   #lastWords: Timer | null = null
 
   constructor(spec: WorkerSpec, listener: LinkListener) {
-    const { road, preload, niceIncrement, limits, measures, workerOptions } = spec
+    const { road, preload, niceIncrement, limits, measures, above, workerOptions } = spec
     if (road.kind !== 'port') throw new TypeError('A process takes its tasks one by one.')
     this.#listener = listener
     this.#claims = road.claims
@@ -66,6 +66,7 @@ class ProcessLink implements WorkerLink {
       preload,
       limits,
       measures,
+      above,
       workerData: workerOptions.workerData,
       reportFd: this.#report === null ? null : REPORT,
     }

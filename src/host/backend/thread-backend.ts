@@ -58,6 +58,7 @@ class ThreadLink implements WorkerLink {
       preload: spec.preload,
       limits: spec.limits,
       measures: spec.measures,
+      above: spec.above,
     }
     this.thread.postMessage(order, [port2])
     port1.on('message', (message: ToHost) => listener.onMessage(message))

@@ -48,11 +48,11 @@ export function resolvePoolFile(given: unknown): string | HandlerFileProblem {
   }
 }
 
-/** A file that makes a pool of itself while a worker loads it would start workers without end. */
+/** A file that makes a pool of itself, or of one above it, while a worker loads it would start workers without end. */
 function notInTheMaking(file: string): string | HandlerFileProblem {
   if (!loadingFiles().has(file)) return file
   return new HandlerFileProblem(
-    `names ${file}, which this worker is just loading: each worker would start a pool of its own, without end; make the pool only where isWorkerThread of 'lido/worker' is false, or give the handler a file of its own`,
+    `names ${file}, which this worker is just loading, or the one that started it: each worker would start a pool of its own, without end; make the pool only where isWorkerThread of 'lido/worker' is false, or give the handler a file of its own`,
   )
 }
 

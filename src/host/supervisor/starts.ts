@@ -2,6 +2,7 @@
 import { withoutCaller } from '../../shared/base/async-context.js'
 import type { Clock, Timer } from '../../shared/base/clock.js'
 import { WorkerStartError } from '../../shared/errors/pool-errors.js'
+import { filesAbove } from '../../shared/protocol/loading.js'
 import type { Handler } from '../../shared/protocol/messages.js'
 import type { Backend, LinkListener } from '../backend/backend.js'
 import type { Crew } from './crew.js'
@@ -69,7 +70,8 @@ export class Starts {
     )
     const limits = limitsOf(settings)
     const road = worker.holding.order()
-    const spec = { road, preload, niceIncrement, limits, measures: settings.recordTiming, workerOptions }
+    const measures = settings.recordTiming
+    const spec = { road, preload, niceIncrement, limits, measures, above: filesAbove(), workerOptions }
     const listener = listenerFor(worker)
     worker.link = withoutCaller(() => backend.start(spec, listener))
     return worker

@@ -30,6 +30,8 @@ export interface WorkerOrder {
   /** Loaded before the worker says it is ready; `null` when the pool has no file of its own. */
   preload: Handler | null
   limits: WorkerLimits | null
+  /** Files that are being loaded where the worker is started from; `null`: none. */
+  above: readonly string[] | null
   /** Tell now and then what tasks cost. */
   measures: boolean
 }
