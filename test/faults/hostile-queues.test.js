@@ -111,3 +111,36 @@ test('a queue with tasks that hands out none does not spin, and its pool can be 
   await pool.destroy()
   await settled
 })
+
+const breaches = {
+  'promises what it gives': { shift: tasks => Promise.resolve(tasks.shift()) },
+  'promises what it takes later': { shift: async tasks => await tasks.shift() },
+  'takes later what it promises': { shift: tasks => Promise.resolve().then(() => tasks.shift()) },
+  'looks and does not take': { shift: tasks => tasks[0] },
+  'keeps copies': { push: (tasks, task) => tasks.push({ ...task }) },
+  'keeps wrappers': { push: (tasks, task) => tasks.push({ task }) },
+  'throws away what it takes': { shift: tasks => void tasks.shift() },
+  'keeps the youngest alone': { push: (tasks, task) => tasks.splice(0, tasks.length, task) },
+}
+
+for (const [title, { shift, push }] of Object.entries(breaches)) {
+  for (const lane of [true, false]) {
+    test(`a queue that ${title} keeps no call waiting, nor the event loop (${lane ? 'lane' : 'port'})`, async open => {
+      const queue = queueWith(tasks => ({
+        ...(shift && { shift: () => shift(tasks) }),
+        ...(push && { push: task => push(tasks, task) }),
+        remove() {},
+      }))
+      const track = new Track(6)
+      const pool = open({ filename, name: 'quick', minThreads: 1, maxThreads: 1, queue, lane })
+      for (const first of [0, 3]) {
+        const answers = [0, 1, 2].map(index => pool.run(track.task(first + index)))
+        const lost = (await Promise.allSettled(answers)).filter(({ status }) => status === 'rejected')
+        assert.ok(lost.length > 0)
+        for (const { reason } of lost)
+          assert.deepEqual([reason.name, reason.option], ['InvalidOptionError', 'queue'])
+      }
+      await pool.close()
+    })
+  }
+}

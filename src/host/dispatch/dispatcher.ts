@@ -30,7 +30,7 @@ import { LaneRoad } from './lane-road.js'
 import { PortRoad } from './port-road.js'
 import { Returns } from './returns.js'
 import type { Road } from './road.js'
-import { WaitingLine } from './waiting-line.js'
+import { lostByQueue, WaitingLine } from './waiting-line.js'
 
 export interface DispatcherParts {
   clock: Clock
@@ -234,6 +234,7 @@ export class Dispatcher {
       this.#isPumping = false
     }
     if (this.#line.size > 0) this.#line.lookAway()
+    if (!this.#line.isFirstInFirstOut) this.#rejectLost()
     return this.waiting > 0 && this.#rejectIfHopeless()
   }
 
@@ -372,6 +373,16 @@ export class Dispatcher {
     }
     if (this.#placing?.state === 'queued') yield this.#placing
     yield* this.#line.drain()
+  }
+
+  /** What a queue of the user's own has lost waits for nothing. */
+  #rejectLost(): void {
+    let wereAny = false
+    for (const task of this.#line.lost(this.inFlight === 0)) {
+      wereAny = true
+      this.#settler.reject(task, lostByQueue())
+    }
+    if (wereAny) this.#onLeft()
   }
 
   /** With no worker alive and none to be had for now, waiting would be for ever. */

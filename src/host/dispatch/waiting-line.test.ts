@@ -1,6 +1,7 @@
 // The tasks that wait, in the order in which they are to start.
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
+import type { InvalidOptionError } from '../../shared/errors/pool-errors.js'
 import { makeTask } from '../../testing/stand-ins.js'
 import { FifoQueue } from '../queue/fifo-queue.js'
 import { PriorityQueue } from '../queue/priority-queue.js'
@@ -149,6 +150,55 @@ class SheddingQueue implements TaskQueue {
 }
 
 describe("a queue of the user's own", () => {
+  for (const [title, shift] of [
+    ['promises what it gives', async () => null],
+    ['looks and does not take', (tasks: QueuedTask[]) => tasks[0]],
+    ['takes what it gives to the end', (tasks: QueuedTask[]) => tasks.push(tasks.shift()!) && tasks.at(-1)],
+    ['gives a copy', (tasks: QueuedTask[]) => ({ ...tasks.shift() })],
+    ['takes and gives nothing', (tasks: QueuedTask[]) => void tasks.shift()],
+  ] as const) {
+    test(`that ${title} is not asked without end, and gives back all it was given`, () => {
+      const failures: unknown[] = []
+      const kept: QueuedTask[] = []
+      const queue = {
+        get size() {
+          return kept.length
+        },
+        push: (task: QueuedTask) => void kept.push(task),
+        shift: () => shift(kept) as QueuedTask,
+        remove() {},
+      }
+      const line = new WaitingLine(queue, failure => failures.push(failure))
+      for (const id of [1, 2, 3]) line.push(makeTask(id))
+      const given: Task[] = []
+      for (let task = line.peek(); task !== null; task = line.peek()) {
+        line.take(task)
+        task.state = 'settled'
+        given.push(task)
+      }
+      assert.deepEqual(idsOf([...given, ...line.lost(true)]).sort(), [1, 2, 3])
+      assert.deepEqual(
+        failures.map(failure => (failure as InvalidOptionError).option),
+        ['queue'],
+      )
+      assert.deepEqual(idsOf(line.lost(true)), [])
+    })
+  }
+
+  test('that gives what was settled meanwhile, and had not counted it, is asked on', () => {
+    const [gone, next] = [makeTask(1), makeTask(2)]
+    gone.state = 'settled'
+    const given: QueuedTask[] = [gone, next]
+    const { line } = setUp(0, { size: 1, push() {}, shift: () => given.shift()!, remove() {} })
+    assert.equal(line.peek(), next)
+  })
+
+  test('that will give something later has lost nothing', () => {
+    const { line } = setUp(2, { size: 2, push() {}, shift: () => null, remove() {} })
+    assert.equal(line.peek(), null)
+    assert.deepEqual(idsOf(line.lost(true)), [])
+  })
+
   test('that has a task cancelled while it is pushed does not bring it back at the end', () => {
     const queue = new SheddingQueue(task => {
       ;(task as Task).state = 'settled'

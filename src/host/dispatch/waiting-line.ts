@@ -4,7 +4,7 @@
 import { InvalidOptionError } from '../../shared/errors/pool-errors.js'
 import { FifoQueue } from '../queue/fifo-queue.js'
 import type { TaskQueue } from '../queue/task-queue.js'
-import type { Task } from '../task/task.js'
+import { Task } from '../task/task.js'
 
 /** Of pools that are open: what two of them put into one queue, either would take out. */
 const taken = new WeakSet<TaskQueue>()
@@ -18,6 +18,9 @@ export class WaitingLine {
   #head: Task | null = null
   /** What a queue of the user's own holds: it may give out nothing, and its tasks are answered all the same. */
   readonly #held: Set<Task> | null
+  /** The queue gives what it keeps, without end: it is asked for nothing more, and given nothing. */
+  #isStuck = false
+  #wasTold = false
 
   /** Throws `InvalidOptionError` where the queue is another line's. */
   constructor(queue: TaskQueue, onFailure: (failure: unknown) => void) {
@@ -48,9 +51,10 @@ export class WaitingLine {
 
   /** Throws what the queue throws; then the task does not wait. */
   push(task: Task): void {
+    if (this.#isStuck) throw lostByQueue()
     this.#queue.push(task)
-    // The queue is the user's code, which may have cancelled it.
-    if (task.state === 'queued') this.#held?.add(task)
+    // The queue is the user's code, which may have cancelled it, or called the pool, which has taken it.
+    if (task.state === 'queued' && task !== this.#head) this.#held?.add(task)
   }
 
   /** A task comes back to where it stood: a queue that is not first in, first out may know; else before all that wait. */
@@ -66,9 +70,8 @@ export class WaitingLine {
     const returned = this.#returned[0]
     if (returned !== undefined) return returned
     while (this.#head === null && this.#queue.size > 0) {
-      const task = this.#shift()
+      const task = this.#held === null ? (this.#queue.shift() as Task) : this.#shiftFrom(this.#held)
       if (task === null) return null
-      this.#held?.delete(task)
       // A queue that keeps what it was told to remove must not bring a settled task back to life.
       if (task.state === 'queued') this.#head = task
     }
@@ -98,6 +101,18 @@ export class WaitingLine {
     }
   }
 
+  /**
+   * Takes out tasks that the queue was given and will never give.
+   * @param isIdle nothing is under way after which it could
+   */
+  *lost(isIdle: boolean): Generator<Task> {
+    if (!this.#isStuck && !(isIdle && this.size === 0)) return
+    for (const task of this.#held ?? []) {
+      this.remove(task)
+      yield task
+    }
+  }
+
   /** Another pool may have the queue. */
   release(): void {
     taken.delete(this.#queue)
@@ -118,7 +133,7 @@ export class WaitingLine {
   }
 
   #giveBack(task: Task): boolean {
-    if (this.#held === null || this.#queue.unshift === undefined) return false
+    if (this.#held === null || this.#isStuck || this.#queue.unshift === undefined) return false
     try {
       this.#queue.unshift(task)
     } catch (failure) {
@@ -129,13 +144,43 @@ export class WaitingLine {
     return true
   }
 
-  #shift(): Task | null {
+  /** A queue of the user's own may give anything, also what it keeps. `null`: it gives nothing for now. */
+  #shiftFrom(held: Set<Task>): Task | null {
+    let kept: Set<Task> | null = null
+    for (let { size } = this.#queue; size > 0 && !this.#isStuck; ) {
+      const given = this.#shift()
+      const before = size
+      size = this.#queue.size
+      const isTask = given instanceof Task
+      if (isTask) held.delete(given)
+      if (isTask && given.state === 'queued') return given
+      if (size < before) {
+        if (!isTask) this.#tell()
+      } else if (given === null) return null
+      else if (!isTask || kept?.has(given)) {
+        this.#isStuck = true
+        this.#tell()
+      } else {
+        kept ??= new Set()
+        kept.add(given)
+      }
+    }
+    return null
+  }
+
+  #shift(): unknown {
     try {
-      return (this.#queue.shift() ?? null) as Task | null
+      return this.#queue.shift() ?? null
     } catch (failure) {
       this.#onFailure(failure)
       return null
     }
+  }
+
+  /** Once: callers are told of what was lost. */
+  #tell(): void {
+    if (!this.#wasTold) this.#onFailure(lostByQueue())
+    this.#wasTold = true
   }
 
   #takeReturned(task: Task): boolean {
@@ -144,6 +189,13 @@ export class WaitingLine {
     this.#returned.splice(place, 1)
     return true
   }
+}
+
+export function lostByQueue(): InvalidOptionError {
+  return new InvalidOptionError(
+    'queue',
+    "The option 'queue' is a queue that lost tasks. Its shift() must take out and return, at once, one of the very objects that push() was given: no copy, no promise; and 'size' must count all that it holds.",
+  )
 }
 
 /** Accepted earlier. Ids start over some day; the clock does not, but may stand still between two tasks. */

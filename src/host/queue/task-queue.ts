@@ -7,7 +7,7 @@ export interface TaskQueue {
   /** The most it can hold, where it has such a limit; `maxQueue` is lowered to it. */
   readonly capacity?: number
   push(task: QueuedTask): void
-  /** Takes out the next task to run. */
+  /** Takes out the next task to run, and returns it at once: the very object that `push` was given. */
   shift(): QueuedTask | null | undefined
   /**
    * Puts a task that `shift` gave back to where it was: no worker can take it yet, or it is to run again. A queue without
