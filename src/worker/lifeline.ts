@@ -13,17 +13,21 @@ const program = `
   line.on('error', () => {}).on('close', () => setTimeout(end, workerData.graceMs)).resume()
 `
 
+/** Without it the worker lives on; it leaves by itself as soon as its event loop turns. */
 export function holdLifeline(fd: number): void {
-  const holder = new Worker(program, {
-    eval: true,
-    name: 'lido lifeline',
-    // None of the user's: his hooks are for his own threads.
-    execArgv: [],
-    env: {},
-    workerData: { fd, graceMs: GRACE_MS },
-    resourceLimits: { maxOldGenerationSizeMb: 16, maxYoungGenerationSizeMb: 2 },
-  })
-  // Without it the worker lives on; it leaves by itself as soon as its event loop turns.
-  holder.on('error', () => {})
-  holder.unref()
+  try {
+    const holder = new Worker(program, {
+      eval: true,
+      name: 'lido lifeline',
+      // None of the user's: his hooks are for his own threads.
+      execArgv: [],
+      env: {},
+      workerData: { fd, graceMs: GRACE_MS },
+      resourceLimits: { maxOldGenerationSizeMb: 16, maxYoungGenerationSizeMb: 2 },
+    })
+    holder.on('error', () => {})
+    holder.unref()
+  } catch {
+    // The process may have no threads, as under `--permission`.
+  }
 }
