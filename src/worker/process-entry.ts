@@ -21,6 +21,8 @@ const port: PipePort = new PipePort(3, 4, { onOrder: begin, onEnd: () => exit(1)
 holdLifeline(5)
 
 function begin(order: ProcessOrder): void {
+  // What ends it from here on is not what Node was told to load before.
+  port.postMessage({ kind: 'alive' })
   if (order.reportFd !== null) reportFatalErrors(order.reportFd)
   Object.defineProperty(globalThis, brandOf('workerData'), { value: order.workerData })
   void serve(order, {

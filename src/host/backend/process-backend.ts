@@ -167,10 +167,21 @@ class ProcessLink implements WorkerLink {
     const { exitCode, signal } = this.#end!
     const wasMemory = this.#report?.tellsOfMemory() === true
     this.#report?.close()
-    const isStillborn = !this.#hasSpoken && exitCode === 1
-    const cause = isStillborn ? causeOfEnd(processEntryUrl) : undefined
+    const cause = this.#hasSpoken ? undefined : causeOfEnd(processEntryUrl, stillborn(exitCode, signal))
     this.#listener.onExit(exitCode, wasMemory ? memoryFailure() : cause, signal)
   }
+}
+
+/** It ended before it ran a line of lido's. */
+function stillborn(exitCode: number, signal: string | null): Error {
+  const how =
+    signal !== null
+      ? `was ended by ${signal}`
+      : exitCode === 9
+        ? 'ended with exit code 9, as Node does where it refuses a flag of execArgv or NODE_OPTIONS,'
+        : `ended with exit code ${exitCode}`
+  const failure = new Error(`The process ${how} before it looked at the handler's file`)
+  return Object.assign(failure, { code: 'ERR_WORKER_INIT_FAILED', exitCode, signal })
 }
 
 function spawnNode(workerOptions: Record<string, unknown>, report: FatalReport | null): ChildProcess {

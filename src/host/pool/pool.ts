@@ -17,6 +17,7 @@ import { Counters, type Outcome } from '../observe/counters.js'
 import { type PoolHistogram, Timings } from '../observe/timings.js'
 import { Worth } from '../observe/worth.js'
 import { Admission } from '../queue/admission.js'
+import { startProblem } from '../supervisor/start-problem.js'
 import type { WorkerIds } from '../supervisor/starts.js'
 import { Supervisor } from '../supervisor/supervisor.js'
 import type { WorkerView } from '../supervisor/worker-handle.js'
@@ -39,7 +40,6 @@ import type { PoolState } from './pool-life.js'
 import { plainTerms, type RunOptions, resolveRun } from './run-options.js'
 import { durationStats, type PoolStats, workerStats } from './stats.js'
 import { Transport } from './transport.js'
-import { startProblem } from './worker-options.js'
 import { WorthWarnings } from './worth-warnings.js'
 
 export interface PoolEvents {
@@ -100,7 +100,7 @@ export class Pool<
     const { clock, house } = parts
     const settings = house?.settings ?? resolveOptions(options)
     const { backend = backendOf(settings) } = parts
-    if (settings.minThreads > 0) startAhead(backend, settings.workerOptions)
+    if (settings.minThreads > 0) startAhead(backend, settings)
     this.#settings = settings
     this.#plainTerms = plainTerms(settings)
     this.#withCallerStack = settings.callerStack
@@ -399,7 +399,7 @@ export class Pool<
       void this.#supervisor.stop(new PoolClosedError('destroyed'))
       this.#liveness.end()
       this.#dispatcher.releaseQueue()
-      throw startProblem(failure)
+      throw startProblem(failure, this.#settings.handler)
     }
   }
 
@@ -488,10 +488,10 @@ export class Pool<
   }
 }
 
-function startAhead(backend: Backend, workerOptions: PoolSettings['workerOptions']): void {
+function startAhead(backend: Backend, { workerOptions, handler }: PoolSettings): void {
   try {
     withoutCaller(() => backend.startAhead?.(workerOptions))
   } catch (failure) {
-    throw startProblem(failure)
+    throw startProblem(failure, handler)
   }
 }

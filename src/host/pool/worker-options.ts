@@ -1,7 +1,5 @@
-// What each worker is started with, as `worker_threads` takes it, and what Node says when it does not.
+// What each worker is started with, as `worker_threads` takes it.
 import { SHARE_ENV } from '../../shared/base/host-builtins.js'
-import { OwnFileError } from '../../shared/errors/own-file-error.js'
-import { InvalidOptionError, WorkerStartError } from '../../shared/errors/pool-errors.js'
 import type { BackendKind } from '../backend/backend.js'
 import { inheritedFlags } from '../backend/process-surroundings.js'
 import { boolean, plainObject, refuse, stringArray } from './option-checks.js'
@@ -75,22 +73,4 @@ function resolveLimits(given: unknown): Record<string, unknown> {
     refuse(`resourceLimits.${limit}`, value, `a number of at least ${least}, or Node would end the process`)
   }
   return limits
-}
-
-/** What Node says of worker options that only it can judge, as an error about the option. */
-export function startProblem(failure: unknown): unknown {
-  if (failure instanceof OwnFileError)
-    return new WorkerStartError(1, { filename: '', name: '' }, 'thread', failure)
-  const { code, name, message } = failure as { code?: string; name?: string; message?: string }
-  if (code === 'ERR_WORKER_INVALID_EXEC_ARGV') {
-    return new InvalidOptionError(
-      'execArgv',
-      `The option 'execArgv' holds flags a worker cannot have: ${message}.`,
-      failure,
-    )
-  }
-  if (name === 'DataCloneError') {
-    return new InvalidOptionError('workerData', `The option 'workerData' (or 'env'): ${message}`, failure)
-  }
-  return new WorkerStartError(1, { filename: '', name: '' }, 'thread', failure)
 }

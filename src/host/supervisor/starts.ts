@@ -1,13 +1,14 @@
 // Starts workers, remembers how that went, and looks again when the pause is over that follows on failures.
 import { withoutCaller } from '../../shared/base/async-context.js'
 import type { Clock, Timer } from '../../shared/base/clock.js'
-import { WorkerStartError } from '../../shared/errors/pool-errors.js'
+import type { PoolError } from '../../shared/errors/pool-errors.js'
 import { filesAbove } from '../../shared/protocol/loading.js'
 import type { Handler } from '../../shared/protocol/messages.js'
 import type { Backend, LinkListener } from '../backend/backend.js'
 import type { Crew } from './crew.js'
 import type { MakeHolding } from './holding.js'
 import type { RestartPolicy } from './restart-policy.js'
+import { startProblem } from './start-problem.js'
 import { WorkerHandle } from './worker-handle.js'
 import { type LifeSettings, limitsOf } from './worker-limits.js'
 
@@ -78,10 +79,9 @@ export class Starts {
   }
 
   /** The runtime gave no worker; returns what callers are told of it. */
-  onRefused(failure: unknown): WorkerStartError {
+  onRefused(failure: unknown): PoolError {
     const { settings, clock, policy, ids } = this.#parts
-    const handler = settings.preload ?? { filename: '', name: '' }
-    const error = new WorkerStartError(ids.last, handler, 'thread', failure)
+    const error = startProblem(failure, settings.preload, ids.last)
     policy.onFailure(false, error, clock.now())
     this.lookAgainAfterPause()
     return error

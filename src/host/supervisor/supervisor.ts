@@ -146,7 +146,7 @@ export class Supervisor {
     }
   }
 
-  /** Throws a `WorkerStartError`, which the policy knows of. */
+  /** Throws a `PoolError`, which the policy knows of. */
   #spawnAnyway(): WorkerHandle {
     try {
       return this.spawn()

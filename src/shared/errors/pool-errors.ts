@@ -162,8 +162,7 @@ function startMessage(handler: { filename: string; name: string }, stage: string
   }
   if (cause instanceof OwnFileError) return cause.message
   const why = cause instanceof Error ? `${cause.name}: ${cause.message}` : String(cause)
-  if (stage === 'thread')
-    return `A worker could not be started (${why}). Lower maxThreads, or check the limits on threads, processes and open files.`
+  if (stage === 'thread') return `A worker could not be started (${why}). ${startAdvice(cause)}`
   if (hasCode(cause, 'ERR_MODULE_NOT_FOUND') && cause.message.includes(`'${file}'`)) {
     return `There is no file ${file}. Give the right one in 'filename'; once it is there, later calls find it.`
   }
@@ -171,6 +170,14 @@ function startMessage(handler: { filename: string; name: string }, stage: string
     ? "This Node.js does not run such files: compile it, or give a loader, as in execArgv: ['--import', 'tsx']."
     : 'Mend the file; later calls try it again.'
   return `A worker could not load ${file} (${why}). ${mend}`
+}
+
+function startAdvice(cause: unknown): string {
+  if (hasCode(cause, 'ERR_ACCESS_DENIED'))
+    return "Start node with --allow-worker, or for backend 'process' with --allow-child-process."
+  if (cause instanceof Error && 'exitCode' in cause)
+    return 'Look on stderr, and at execArgv: its flags, and what --require and --import load.'
+  return 'Lower maxThreads, or check the limits on threads, processes and open files.'
 }
 
 function hasCode(cause: unknown, code: string): cause is Error {

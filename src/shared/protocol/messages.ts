@@ -162,7 +162,7 @@ export type ToHost =
   | { kind: 'teardownFailed'; error: PackedThrown }
   /** The handler of a cancelled task has ended; its slot is free. */
   | { kind: 'over'; taskId: number; slot: number }
-  /** The event loop turns: to `ask`. */
+  /** The event loop turns: to `ask`. Of a process it is the first word. */
   | { kind: 'alive' }
   /** The `ordinal`-th task posted on this channel could not be read by the worker. */
   | { kind: 'unreadable'; ordinal: number }

@@ -1,0 +1,65 @@
+// Where Node gives no worker, or ends it before the handler's file was looked at: the error names what refused it, not the file.
+import assert from 'node:assert/strict'
+import { openFolder } from '../helpers/folder.js'
+import { handler } from '../helpers/handler.js'
+import { test } from '../helpers/pool-test.js'
+import { runProgram } from '../helpers/program.js'
+import { rejection } from '../helpers/rejection.js'
+
+const filename = handler('echo.js')
+
+for (const [backend, options, option] of [
+  ['thread', { execArgv: ['--no-such-flag'] }, 'execArgv'],
+  ['thread', { env: { NODE_OPTIONS: '--no-such-flag' } }, 'env'],
+  ['thread', { workerData: () => {} }, 'workerData'],
+  ['process', { workerData: () => {} }, 'workerData'],
+]) {
+  test(`${option} that Node refuses is named by the call where no worker was to start before (${backend})`, async open => {
+    const pool = open({ filename, backend, minThreads: 0, maxThreads: 1, ...options })
+    const error = await rejection(pool.run(1))
+    assert.deepEqual([error.code, error.option], ['ERR_LIDO_INVALID_OPTION', option])
+    assert.doesNotMatch(error.message, /maxThreads/)
+  })
+}
+
+test("what ends a process before the handler's file was looked at is not the file's", async (open, t) => {
+  const folder = openFolder(t)
+  for (const [execArgv, words] of [
+    [['--no-such-flag'], /exit code 9.*refuses a flag of execArgv/],
+    [['--require', folder.write('exits.cjs', 'process.exit(7)')], /exit code 7.*--require/],
+  ]) {
+    const error = await rejection(open({ filename, backend: 'process', maxThreads: 1, execArgv }).run(1))
+    assert.deepEqual([error.code, error.stage], ['ERR_LIDO_WORKER_START', 'thread'])
+    assert.match(error.message, words)
+    assert.doesNotMatch(error.message, /Mend the file|maxThreads/)
+  }
+  const own = folder.write('exits-too.mjs', 'process.exit(9)')
+  const error = await rejection(open({ filename: own, backend: 'process', maxThreads: 1 }).run(1))
+  assert.deepEqual([error.stage, error.filename], ['load', own])
+})
+
+const flag = Number(process.versions.node.split('.')[0]) >= 24 ? '--permission' : '--experimental-permission'
+
+test('a process that may have no threads is a worker all the same', async () => {
+  const { output, errors } = await runProgram(
+    `const pool = new Pool({ filename: handler('echo.js'), backend: 'process', maxThreads: 1 })
+     console.log(await pool.run('x'))
+     await pool.close()`,
+    { nodeArguments: [flag, '--allow-fs-read=*', '--allow-child-process'] },
+  )
+  assert.equal(output, 'x\n', errors)
+})
+
+test('where Node permits no worker, the error names the flag and the file', async () => {
+  const { output, errors } = await runProgram(
+    `for (const backend of ['thread', 'process']) {
+       try {
+         new Pool({ filename: handler('echo.js'), backend, maxThreads: 1 })
+       } catch ({ code, stage, filename, message }) {
+         console.log(code, stage, filename.endsWith('echo.js'), /--allow-worker.*--allow-child-process/.test(message), message.includes('Lower'))
+       }
+     }`,
+    { nodeArguments: [flag, '--allow-fs-read=*'] },
+  )
+  assert.equal(output, 'ERR_LIDO_WORKER_START thread true true false\n'.repeat(2), errors)
+})
