@@ -1,6 +1,5 @@
 // What a caller may say of the end of a pool, and is told of it.
-import { InvalidTaskError } from '../../shared/errors/pool-errors.js'
-import { describe } from './describe-value.js'
+import { ownOptions, refuseFor } from './call-options.js'
 
 export interface CloseOptions {
   /** Rejects the tasks that wait with `PoolClosedError` instead of running them. Default `false`. */
@@ -15,16 +14,7 @@ export interface CloseReport {
 }
 
 export function checkCloseOptions(options: unknown): CloseOptions {
-  if (options === null || typeof options !== 'object') {
-    throw new InvalidTaskError(
-      'options',
-      `The options of close() must be an object; got ${describe(options)}.`,
-    )
-  }
-  const force = Object.hasOwn(options, 'force') ? (options as CloseOptions).force : undefined
+  const { force } = ownOptions<CloseOptions>('close()', options, ['force'])
   if (force === undefined || typeof force === 'boolean') return { force }
-  throw new InvalidTaskError(
-    'force',
-    `The option 'force' of close() must be true or false; got ${describe(force)}.`,
-  )
+  return refuseFor('close()', 'force', force, 'true or false')
 }

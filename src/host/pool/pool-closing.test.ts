@@ -152,7 +152,7 @@ describe('close()', () => {
 
   test('with options that are wrong rejects and closes nothing', async () => {
     const { pool } = readyPool()
-    for (const options of [null, 1, { force: 1 }, { force: null }] as never[]) {
+    for (const options of [null, 1, [], { force: 1 }, { force: null }, { forced: true }] as never[]) {
       const { code } = await pool.close(options).then(
         () => assert.fail('it closed'),
         (error: { code: string }) => error,

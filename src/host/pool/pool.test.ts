@@ -4,7 +4,7 @@ import { describe, test } from 'node:test'
 import { kindOf } from '../../shared/protocol/kind-of.js'
 import { move } from '../../shared/protocol/move.js'
 import { fakePool, readyPool } from '../../testing/fake-pool.js'
-import { microtasks } from '../../testing/stand-ins.js'
+import { microtasks, watch } from '../../testing/stand-ins.js'
 import { FixedQueue } from '../queue/fixed-queue.js'
 import { Pool } from './pool.js'
 
@@ -381,6 +381,24 @@ describe('room()', () => {
     await microtasks()
     assert.equal(pool.queueSize, 0)
     assert.equal(hasRoom, true)
+  })
+
+  test('with options that are wrong rejects, and gives no place away', async () => {
+    const { pool } = readyPool({ maxThreads: 1, maxQueue: 1 })
+    const { signal } = new AbortController()
+    for (const [options, option] of [
+      [null, 'options'],
+      [signal, 'options'],
+      [{ singal: signal }, 'singal'],
+      [{ signal: new AbortController() }, 'signal'],
+    ] as [never, string][]) {
+      const asked = watch(pool.room(options))
+      await microtasks()
+      assert.deepEqual([asked.error?.code, asked.error?.option], ['ERR_LIDO_INVALID_TASK', option])
+    }
+    const asked = watch(pool.room())
+    await microtasks()
+    assert.equal(asked.state, 'fulfilled')
   })
 
   const asksForRoom = (pool: Pool) => {

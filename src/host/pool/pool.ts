@@ -37,6 +37,7 @@ import type { DefaultName, HandlerName, NoPayload, PayloadOf, ResultOf } from '.
 import { Liveness } from './liveness.js'
 import { type PoolOptions, type PoolSettings, resolveOptions } from './options.js'
 import type { PoolState } from './pool-life.js'
+import { type RoomOptions, resolveRoom } from './room-options.js'
 import { plainTerms, type RunOptions, resolveRun } from './run-options.js'
 import { durationStats, type PoolStats, workerStats } from './stats.js'
 import { Transport } from './transport.js'
@@ -236,9 +237,12 @@ export class Pool<
    * Resolves when the next `run()` will find room; in order, one waiter for each place. Call `run()` in the same turn.
    * Rejects with `PoolClosedError` when the pool closes and with the signal's reason when `signal` is aborted.
    */
-  room(options?: { signal?: AbortSignal | undefined }): Promise<void> {
-    const signal = options !== undefined && Object.hasOwn(options, 'signal') ? options.signal : undefined
-    return this.#admission.room(signal ?? null)
+  room(options?: RoomOptions): Promise<void> {
+    try {
+      return this.#admission.room(resolveRoom(options))
+    } catch (problem) {
+      return Promise.reject(problem)
+    }
   }
 
   /**

@@ -4,11 +4,9 @@ import type { Handler } from '../../shared/protocol/messages.js'
 import { isMoved, type TransferItem, transferOf, valueSymbol } from '../../shared/protocol/move.js'
 import type { RetryOptions, RetrySettings } from '../task/retry.js'
 import type { Call, CallTerms } from '../task/task.js'
-import { describe } from './describe-value.js'
+import { ownOptions, refuseFor, resolveSignal } from './call-options.js'
 import { HandlerFileProblem, resolveHandlerFile } from './handler-file.js'
 import { resolveRetryOfCall } from './life-options.js'
-import { nearestName } from './nearest-name.js'
-import { mayHoldOptions } from './option-checks.js'
 import type { PoolSettings } from './options.js'
 import { resolveLimits } from './time-options.js'
 
@@ -84,7 +82,7 @@ export function resolveRun(
   plain: CallTerms | null,
 ): Call {
   if (given === undefined && plain !== null && !isMoved(payload)) return { payload, terms: plain }
-  const options = given === undefined ? EMPTY : ownOptions(given)
+  const options = given === undefined ? EMPTY : ownOptions<RunOptions>('run()', given, knownOptions)
   const handler = resolveHandler(options, settings)
   let transferList = resolveTransferList(options.transferList)
   if (isMoved(payload)) {
@@ -94,7 +92,7 @@ export function resolveRun(
   const terms = {
     handler,
     transferList,
-    signal: resolveSignal(options.signal),
+    signal: resolveSignal('run()', options.signal),
     limits: resolveLimits(options, settings.limits, refuse),
     isExclusive: resolveExclusive(options.exclusive),
     priority: resolvePriority(options.priority),
@@ -119,23 +117,6 @@ function resolveRetry(
   )
 }
 
-function ownOptions(given: unknown): RunOptions {
-  if (!mayHoldOptions(given)) {
-    throw new InvalidTaskError(
-      'options',
-      `The options of run() must be an object, as in { signal }; got ${describe(given)}.`,
-    )
-  }
-  for (const key of Object.keys(given)) {
-    if ((knownOptions as readonly string[]).includes(key)) continue
-    const nearest = nearestName(key, knownOptions)
-    const hint =
-      nearest === undefined ? `Known are ${knownOptions.join(', ')}.` : `Did you mean '${nearest}'?`
-    throw new InvalidTaskError(key, `run() has no option '${key}'. ${hint}`)
-  }
-  return Object.assign(Object.create(null), given)
-}
-
 /** One object for all calls that say nothing of it. */
 function resolveHandler({ filename, name }: RunOptions, settings: PoolSettings): Handler {
   if (filename === undefined && name === undefined && settings.handler !== null) return settings.handler
@@ -155,35 +136,13 @@ function resolveFilename(given: unknown, settings: PoolSettings): string {
 function resolveName(given: unknown, settings: PoolSettings): string {
   if (given === undefined || given === null) return settings.name
   if (typeof given === 'string' && given !== '') return given
-  throw new InvalidTaskError(
-    'name',
-    `The option 'name' of run() must be a string that is not empty; got ${describe(given)}.`,
-  )
+  return refuse('name', given, 'a string that is not empty')
 }
 
 function resolveTransferList(given: unknown): readonly TransferItem[] {
   if (given === undefined) return NOTHING
   if (Array.isArray(given)) return given
-  throw new InvalidTaskError(
-    'transferList',
-    `The option 'transferList' of run() must be an array; got ${describe(given)}.`,
-  )
-}
-
-function resolveSignal(given: unknown): AbortSignal | null {
-  if (given === undefined || given === null) return null
-  const signal = given as AbortSignal
-  if (
-    typeof signal === 'object' &&
-    typeof signal.addEventListener === 'function' &&
-    typeof signal.removeEventListener === 'function' &&
-    'aborted' in signal
-  )
-    return signal
-  throw new InvalidTaskError(
-    'signal',
-    `The option 'signal' of run() must be an AbortSignal; got ${describe(given)}.`,
-  )
+  return refuse('transferList', given, 'an array')
 }
 
 function resolveExclusive(given: unknown): boolean {
@@ -192,17 +151,11 @@ function resolveExclusive(given: unknown): boolean {
 }
 
 function refuse(option: string, value: unknown, expected: string): never {
-  throw new InvalidTaskError(
-    option,
-    `The option '${option}' of run() must be ${expected}; got ${describe(value)}.`,
-  )
+  return refuseFor('run()', option, value, expected)
 }
 
 function resolvePriority(given: unknown): number {
   if (given === undefined) return 0
   if (typeof given === 'number' && !Number.isNaN(given)) return given
-  throw new InvalidTaskError(
-    'priority',
-    `The option 'priority' of run() must be a number; got ${describe(given)}.`,
-  )
+  return refuse('priority', given, 'a number')
 }
