@@ -1,8 +1,9 @@
 // Asks who is to take a task: the user's balancer where there is one, the scheduler where there is none. Starts a worker
 // when nobody has room and one more may live.
+import { InvalidOptionError } from '../../shared/errors/pool-errors.js'
 import { choosePlacement, hasRoomFor } from '../scheduler/placement.js'
 import type { Supervisor } from '../supervisor/supervisor.js'
-import type { WorkerHandle, WorkerView } from '../supervisor/worker-handle.js'
+import { type WorkerHandle, WorkerView } from '../supervisor/worker-handle.js'
 import type { QueuedTask, Task } from '../task/task.js'
 
 export type LoadBalancer = (task: QueuedTask, workers: WorkerView[]) => WorkerView | null | undefined
@@ -27,7 +28,7 @@ export class Chooser {
     return this.#supervisor.maySpawn
   }
 
-  /** A worker with room for the task, or `null`. Throws what the balancer throws. */
+  /** A worker with room for the task, or `null`. Throws what the balancer throws, and where it returns something else. */
   choose(task: Task, inFlight: number): WorkerHandle | null {
     const { workers } = this.#supervisor
     if (this.#loadBalancer === null) {
@@ -56,6 +57,13 @@ export class Chooser {
       task,
       workers.map(worker => worker.view),
     )
+    if (view === null || view === undefined) return null
+    if (!(view instanceof WorkerView)) {
+      throw new InvalidOptionError(
+        'loadBalancer',
+        `The option 'loadBalancer' must return, at once, one of the workers that it is shown, or null; it returned ${Object.prototype.toString.call(view)}.`,
+      )
+    }
     const chosen = workers.find(worker => worker.view === view)
     return chosen !== undefined && hasRoomFor(chosen, task.isExclusive) ? chosen : null
   }

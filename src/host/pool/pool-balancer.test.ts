@@ -6,6 +6,11 @@ import { microtasks } from '../../testing/stand-ins.js'
 import type { WorkerView } from '../supervisor/worker-handle.js'
 import type { Pool } from './pool.js'
 
+async function outcome<T>(watched: T): Promise<T> {
+  await microtasks()
+  return watched
+}
+
 describe('a load balancer', () => {
   test('is shown the task and every worker, and its choice is done', () => {
     const seen: unknown[] = []
@@ -96,22 +101,36 @@ describe('a load balancer', () => {
     assert.deepEqual([tasks[0]!.value, tasks[1]!.error], ['a', failure])
   })
 
-  test('that names a full worker, or one that is none, is taken to have chosen nobody', async () => {
-    let answer: (workers: WorkerView[]) => unknown = workers => workers[0]
-    const { links, run, pool } = readyPool({
-      maxThreads: 2,
-      loadBalancer: (_task, workers) => answer(workers) as WorkerView,
-    })
+  test('that names a full worker is taken to have chosen nobody', async () => {
+    const { links, run, pool } = readyPool({ maxThreads: 2, loadBalancer: (_task, workers) => workers[0] })
     run('a')
-    for (const wrong of [(workers: WorkerView[]) => workers[0], () => ({ id: 2 }), () => 1, () => true]) {
-      answer = wrong
-      run('waits')
-    }
-    assert.equal(pool.queueSize, 4)
+    run('waits')
+    assert.equal(pool.queueSize, 1)
     assert.deepEqual(
       links.map(({ runs }) => runs.length),
       [1, 0],
     )
+  })
+
+  test('that names what is no worker, or promises one, fails that task alone and says so', async () => {
+    let answer: (workers: WorkerView[]) => unknown = () => null
+    const { links, run, pool } = readyPool({
+      maxThreads: 2,
+      loadBalancer: (_task, workers) => answer(workers) as WorkerView,
+    })
+    for (const wrong of [
+      async (workers: WorkerView[]) => workers[0],
+      (workers: WorkerView[]) => workers[0]!.id,
+      (workers: WorkerView[]) => ({ ...workers[0] }),
+      () => true,
+    ]) {
+      answer = wrong
+      const { error } = await outcome(run('a'))
+      assert.deepEqual([error.code, error.option], ['ERR_LIDO_INVALID_OPTION', 'loadBalancer'])
+    }
+    answer = workers => workers[1]
+    run('b')
+    assert.deepEqual([links[0]!.payloads, links[1]!.payloads, pool.queueSize], [[], ['b'], 0])
   })
 
   test('that names a worker given up long ago is taken to have chosen nobody', async () => {
