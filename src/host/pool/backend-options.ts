@@ -43,7 +43,11 @@ export function resolveHandlers(
     const option = `handlers.${name}`
     const own = plainObject(option, value)
     for (const key of Object.keys(own)) {
-      if (key !== 'backend') refuse(option, value, "an object as { backend: 'process' }; it has no other key")
+      if (key === 'backend') continue
+      throw new InvalidOptionError(
+        option,
+        `The option '${option}' has no '${key}', only 'backend', as in { backend: 'process' }.`,
+      )
     }
     const backend = own.backend === undefined ? pools : resolveBackend(own.backend, `${option}.backend`)
     if (backend !== pools) elsewhere.set(name, backend)

@@ -3,6 +3,7 @@
 export function describe(value: unknown): string {
   if (typeof value === 'string') return `'${value}'`
   if (typeof value === 'function') return `a function`
+  if (typeof value === 'bigint') return `${value}n`
   if (value === null || typeof value !== 'object') return String(value)
   if (Array.isArray(value)) return 'an array'
   const kind: unknown = value.constructor?.name

@@ -1,5 +1,8 @@
 // What may be a handler's file.
 import assert from 'node:assert/strict'
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { describe, test } from 'node:test'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { describe as describeValue } from './describe-value.js'
@@ -64,6 +67,12 @@ for (const [name, resolve] of Object.entries({ resolveHandlerFile, resolvePoolFi
       })
     }
 
+    test('a URL of another kind is not answered with one of the same kind', () => {
+      for (const given of ['https://example.org/x.js', 'data:text/javascript,1']) {
+        assert.match(problemOf(resolve(given)), /must be a 'file:' URL, got .*; save the handler as a file/)
+      }
+    })
+
     test('a relative path is answered with how to write it', () => {
       assert.match(problemOf(resolve('./handler.js')), /new URL\('\.\/handler\.js', import\.meta\.url\)/)
     })
@@ -74,6 +83,22 @@ describe("a package's name", () => {
   test('is found by the pool, from the working directory', () => {
     assert.match(String(resolvePoolFile('typescript')), /node_modules[\\/]typescript[\\/]/)
     assert.match(String(resolvePoolFile('typescript/package.json')), /package\.json$/)
+  })
+
+  test('that exports for import alone is told from one that is not there', t => {
+    const folder = realpathSync(mkdtempSync(join(tmpdir(), 'lido-package-')))
+    const before = process.cwd()
+    t.after(() => {
+      process.chdir(before)
+      rmSync(folder, { recursive: true })
+    })
+    const own = join(folder, 'node_modules', 'for-import')
+    mkdirSync(own, { recursive: true })
+    writeFileSync(join(own, 'package.json'), '{ "exports": { "import": "./index.mjs" } }')
+    process.chdir(folder)
+    const problem = problemOf(resolvePoolFile('for-import'))
+    assert.match(problem, /not exported for require\(\).*import\.meta\.resolve\('for-import'\)/)
+    assert.doesNotMatch(problem, /cannot be found/)
   })
 
   test('is refused for a call', () => {
@@ -98,7 +123,7 @@ test('every value can be described in a message', () => {
   assert.deepEqual(values.map(describeValue), [
     "'text'",
     '1',
-    '2',
+    '2n',
     'true',
     'null',
     'undefined',

@@ -23,10 +23,10 @@ export function resolveHandlerFile(given: unknown): string | HandlerFileProblem 
       `must be an absolute path, a 'file:' string or a URL, got ${describe(given)}`,
     )
   }
-  if (given.startsWith('file:')) return fromUrl(given)
   if (isAbsolute(given)) return notInTheMaking(given)
   if (isBuiltin(given))
     return new HandlerFileProblem(`must be a file; '${given}' is a builtin module of Node`)
+  if (/^[a-z][a-z\d+.-]+:/i.test(given)) return fromUrl(given)
   return new HandlerFileProblem(
     `must be an absolute path, a 'file:' string or a URL, got '${given}'; write new URL('${given}', import.meta.url), or require.resolve('${given}')`,
   )
@@ -41,6 +41,12 @@ export function resolvePoolFile(given: unknown): string | HandlerFileProblem {
     const { createRequire } = getBuiltinModule('node:module')
     return notInTheMaking(createRequire(join(folder, 'noop.js')).resolve(given))
   } catch (failure) {
+    if ((failure as NodeJS.ErrnoException).code === 'ERR_PACKAGE_PATH_NOT_EXPORTED') {
+      return new HandlerFileProblem(
+        `names the package entry '${given}', which is not exported for require(); if it is for import, give import.meta.resolve('${given}')`,
+        failure,
+      )
+    }
     return new HandlerFileProblem(
       `names the package '${given}', which cannot be found from ${folder}; give a file as new URL('./handler.js', import.meta.url) or require.resolve('./handler.js')`,
       failure,
@@ -60,7 +66,10 @@ function fromUrl(given: string | URL): string | HandlerFileProblem {
   try {
     return notInTheMaking(fileURLToPath(given))
   } catch (failure) {
-    return new HandlerFileProblem(`must be a 'file:' URL, got '${String(given)}'`, failure)
+    return new HandlerFileProblem(
+      `must be a 'file:' URL, got '${String(given)}'; save the handler as a file`,
+      failure,
+    )
   }
 }
 

@@ -1,11 +1,9 @@
 // The options that say how workers live and when a task is run again, judged.
-import { InvalidOptionError, InvalidTaskError } from '../../shared/errors/pool-errors.js'
 import type { RestartOptions, RestartSettings } from '../supervisor/restart-policy.js'
 import { type LifeSettings, lifeDefaults } from '../supervisor/worker-limits.js'
 import type { RetryOptions, RetrySettings } from '../task/retry.js'
-import { describe } from './describe-value.js'
-import { nearestName } from './nearest-name.js'
-import { durationMs, integer, plainObject, refuse } from './option-checks.js'
+import { refuseFor } from './call-options.js'
+import { durationMs, integer, plainObject, type Refuse, refuse, refuseUnknown } from './option-checks.js'
 
 export interface LifeOptions {
   /** Tasks a worker begins before it is replaced. Default `Infinity`. */
@@ -51,19 +49,19 @@ export function resolveLife(options: LifeOptions): LifeSettings & { retry: Retry
     maxWorkerMemory: resolveMemory(maxWorkerMemory),
     teardownTimeout: durationMs('teardownTimeout', teardownTimeout),
     restart: resolveRestart(options.restart),
-    retry: resolveRetry(options.retry, poolRefuses),
+    retry: resolveRetry(options.retry, refuse),
   }
 }
 
 /** The same option of one call. */
 export function resolveRetryOfCall(value: unknown): RetrySettings | null {
-  return resolveRetry(value, callRefuses)
+  return resolveRetry(value, (...problem) => refuseFor('run()', ...problem))
 }
 
 function resolveRestart(value: unknown): RestartSettings {
   if (value === undefined) return lifeDefaults.restart
   const restart = plainObject('restart', value) as RestartOptions
-  refuseUnknown('restart', restart, restartNames, poolRefuses)
+  refuseUnknown('restart', restart, restartNames)
   const { failures, period, pause } = { ...lifeDefaults.restart, ...given(restart) }
   return {
     failures: integer('restart.failures', failures, 1, 1000, true),
@@ -82,8 +80,6 @@ function positiveMs(option: string, value: unknown): number {
   return refuse(option, value, 'milliseconds: a number above 0, or Infinity')
 }
 
-type Refuse = (option: string, value: unknown, expected: string) => never
-
 function resolveRetry(value: unknown, refuses: Refuse): RetrySettings | null {
   if (value === undefined) return null
   if (value === null || typeof value !== 'object' || Array.isArray(value)) {
@@ -98,30 +94,6 @@ function resolveRetry(value: unknown, refuses: Refuse): RetrySettings | null {
     return refuses('retry.when', when, 'a function (error, attempt) => true or false')
   }
   return attempts === 1 ? null : { attempts, when: when ?? null }
-}
-
-function refuseUnknown(option: string, value: object, names: readonly string[], refuses: Refuse): void {
-  for (const key of Object.keys(value)) {
-    if (names.includes(key)) continue
-    const nearest = nearestName(key, names)
-    const hint = nearest === undefined ? `known are ${names.join(', ')}` : `did you mean '${nearest}'?`
-    refuses(
-      `${option}.${key}`,
-      (value as Record<string, unknown>)[key],
-      `left out: there is no such option; ${hint}`,
-    )
-  }
-}
-
-function poolRefuses(option: string, value: unknown, expected: string): never {
-  throw new InvalidOptionError(option, `The option '${option}' must be ${expected}; got ${describe(value)}.`)
-}
-
-function callRefuses(option: string, value: unknown, expected: string): never {
-  throw new InvalidTaskError(
-    option,
-    `The option '${option}' of run() must be ${expected}; got ${describe(value)}.`,
-  )
 }
 
 /** Own members that say something. */

@@ -27,6 +27,7 @@ describe('the nearest name', () => {
   test('a name that other pools use means the one used here', () => {
     assert.equal(nearestName('taskQueue', ['maxQueue', 'queue']), 'queue')
     assert.equal(nearestName('taskQueue', ['filename', 'name']), undefined)
+    assert.equal(nearestName('threads', ['minThreads', 'maxThreads']), 'maxThreads')
   })
 
   test('the first of equally near names wins', () => {

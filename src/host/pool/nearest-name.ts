@@ -6,6 +6,8 @@ const MOST_EDITS = 3
 const sameThing: Record<string, string> = {
   __proto__: null as never,
   taskQueue: 'queue',
+  threads: 'maxThreads',
+  workers: 'maxThreads',
   maxWorkers: 'maxThreads',
   minWorkers: 'minThreads',
   maxQueueSize: 'maxQueue',

@@ -2,6 +2,7 @@
 // given and says what would be right.
 import { InvalidOptionError } from '../../shared/errors/pool-errors.js'
 import { describe } from './describe-value.js'
+import { nearestName } from './nearest-name.js'
 
 export function integer(
   option: string,
@@ -43,6 +44,27 @@ export function plainObject(option: string, value: unknown): Record<string, unkn
 export function stringArray(option: string, value: unknown): string[] {
   if (Array.isArray(value) && value.every(item => typeof item === 'string')) return value
   return refuse(option, value, 'an array of strings')
+}
+
+/** Throws the error that names the option. */
+export type Refuse = (option: string, value: unknown, expected: string) => never
+
+export function refuseUnknown(
+  option: string,
+  value: object,
+  names: readonly string[],
+  refuses: Refuse = refuse,
+): void {
+  for (const key of Object.keys(value)) {
+    if (names.includes(key)) continue
+    const nearest = nearestName(key, names)
+    const hint = nearest === undefined ? `known are ${names.join(', ')}` : `did you mean '${nearest}'?`
+    refuses(
+      `${option}.${key}`,
+      (value as Record<string, unknown>)[key],
+      `left out: there is no such option; ${hint}`,
+    )
+  }
 }
 
 export function refuse(option: string, value: unknown, expected: string): never {

@@ -230,6 +230,11 @@ describe('options together', () => {
       [{ other: { name: 'x' } }, 'handlers.other'],
     ] as const)
       assert.equal(refusal({ filename, handlers: said }).option, option)
+    for (const [said, words] of [
+      [{ handlers: { other: { bakend: 'process' } }, filename }, /'handlers\.other' has no 'bakend'/],
+      [{ resourceLimits: { maxOldGenerationSizeMB: 20 } }, /did you mean 'maxOldGenerationSizeMb'\?/],
+    ] as const)
+      assert.match(refusal(said as never).message, words)
     // What holds for a process is asked where one handler needs one.
     assert.equal(refusal({ filename, handlers, env: SHARE_ENV }).option, 'env')
     const queue = { size: 0, push() {}, shift() {}, remove() {} }

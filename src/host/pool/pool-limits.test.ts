@@ -162,6 +162,7 @@ describe('deadline', () => {
     const task = made.run('late', { deadline: made.clock.epochNow() - 1 })
     await microtasks()
     assert.deepEqual([task.error.limit, task.error.limitMs], ['deadline', 0])
+    assert.match(task.error.message, /had passed when it was submitted/)
     assert.equal(made.pool.stats().tasks.accepted, 0)
   })
 

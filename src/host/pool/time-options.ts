@@ -1,9 +1,7 @@
 // What a pool and a call may say of a task's time, and what it becomes.
 import { types } from '../../shared/base/builtins.js'
 import type { Limits } from '../task/time-limits.js'
-
-/** Throws the error that names the option. */
-export type Refuse = (option: string, value: unknown, expected: string) => never
+import type { Refuse } from './option-checks.js'
 
 interface Given {
   timeout?: unknown

@@ -2,7 +2,7 @@
 import { SHARE_ENV } from '../../shared/base/host-builtins.js'
 import type { BackendKind } from '../backend/backend.js'
 import { inheritedFlags } from '../backend/process-surroundings.js'
-import { boolean, plainObject, refuse, stringArray } from './option-checks.js'
+import { boolean, plainObject, refuse, refuseUnknown, stringArray } from './option-checks.js'
 import type { PoolOptions } from './options.js'
 
 /** Below these Node ends the whole process, not the worker. */
@@ -67,6 +67,7 @@ function resolveLimits(given: unknown): Record<string, unknown> {
     maxYoungGenerationSizeMb: 0,
     codeRangeSizeMb: 0,
   }
+  refuseUnknown('resourceLimits', limits, Object.keys(leasts))
   for (const [limit, least] of Object.entries(leasts)) {
     const value = limits[limit]
     if (value === undefined || (typeof value === 'number' && value >= least)) continue

@@ -105,7 +105,9 @@ const limitMessages: Record<TimeLimit, (limitMs: number) => string> = {
   queueTimeout: limitMs =>
     `The task did not begin within its queueTimeout of ${limitMs} ms. Raise 'queueTimeout' or maxThreads, or submit fewer at once.`,
   deadline: limitMs =>
-    `The task was not done by its deadline, ${limitMs} ms after the call. Give it more time, or submit it earlier.`,
+    limitMs === 0
+      ? "The task's deadline had passed when it was submitted. Give a Date or milliseconds of the epoch, as Date.now() + 5000."
+      : `The task was not done by its deadline, ${limitMs} ms after the call. Give it more time, or submit it earlier.`,
 }
 
 /**
@@ -167,7 +169,7 @@ function startMessage(handler: { filename: string; name: string }, stage: string
     return `There is no file ${file}. Give the right one in 'filename'; once it is there, later calls find it.`
   }
   const mend = hasCode(cause, 'ERR_UNKNOWN_FILE_EXTENSION')
-    ? "This Node.js does not run such files: compile it, or give a loader, as in execArgv: ['--import', 'tsx']."
+    ? "This Node.js does not run such files: compile it, or give a loader, as in execArgv: ['--import', 'tsx'], inline to the program itself."
     : 'Mend the file; later calls try it again.'
   return `A worker could not load ${file} (${why}). ${mend}`
 }
