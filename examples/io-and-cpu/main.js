@@ -2,7 +2,7 @@
 // pool. Two shares of the time passed tell them apart: the processor's (100% for one core) and the event loop's.
 import { Child, runChild } from '../shared/child.js'
 import { readOptions } from '../shared/command-line.js'
-import { maxThreads } from '../shared/common-options.js'
+import { maxThreads, tasksPerWorker } from '../shared/common-options.js'
 import {
   countColumn,
   formatNumber,
@@ -17,14 +17,9 @@ const options = readOptions('node examples/io-and-cpu/main.js', {
   tasks: { kind: 'number', default: 96, small: 8, least: 1, help: 'how many times each way does its work' },
   lanes: { kind: 'number', default: 16, small: 4, least: 1, help: 'how many are asked for at a time' },
   numbers: { kind: 'number', default: 30_000, small: 10_000, least: 1, help: 'length of the list' },
-  delay: { kind: 'number', default: 100, small: 40, least: 0, help: 'ms the list server lets pass' },
+  delay: { kind: 'number', default: 100, small: 40, most: 60_000, help: 'ms the list server lets pass' },
   maxThreads,
-  concurrentTasksPerWorker: {
-    kind: 'number',
-    default: 8,
-    least: 1,
-    help: 'tasks a worker takes on at a time',
-  },
+  concurrentTasksPerWorker: tasksPerWorker(8),
 })
 
 const parts = { fetchOnly: 'fetch', sortOnly: 'sort', fetchThenSort: 'fetch then sort' }

@@ -21,6 +21,7 @@ const options = readOptions('node examples/nestjs/main.js', {
     kind: 'number',
     default: Math.max(2, availableParallelism()),
     least: 2,
+    most: 256,
     help: 'processes of the cluster',
   },
   connections: { kind: 'number', default: 16, small: 6, least: 1, help: 'connections that ask for pi' },

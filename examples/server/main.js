@@ -2,7 +2,7 @@
 // thread, on a worker for each request, in piscina and in the pool, under autocannon. Each server runs in a process of its own;
 // the load comes from this one.
 import { readOptions } from '../shared/command-line.js'
-import { maxThreads, secondsOfLoad } from '../shared/common-options.js'
+import { maxThreads, secondsOfLoad, tasksPerWorker } from '../shared/common-options.js'
 import { loadServer } from '../shared/load.js'
 import {
   countColumn,
@@ -16,12 +16,7 @@ import {
 } from '../shared/report.js'
 
 const options = readOptions('node examples/server/main.js', {
-  concurrentTasksPerWorker: {
-    kind: 'number',
-    default: 1,
-    least: 1,
-    help: 'tasks a worker takes on at a time',
-  },
+  concurrentTasksPerWorker: tasksPerWorker(1),
   idleTimeout: { kind: 'number', default: 30_000, isWhole: false, help: 'ms an idle worker is kept' },
   maxThreads,
   connections: { kind: 'number', default: 50, small: 10, least: 1, help: 'connections of the load' },
@@ -31,6 +26,7 @@ const options = readOptions('node examples/server/main.js', {
     default: 20,
     small: 5,
     least: 1,
+    most: 60_000,
     isWhole: false,
     help: 'ms that a request waits or is busy',
   },

@@ -9,6 +9,8 @@ const common = {
 }
 
 export function readOptions(command, definitions, argv = process.argv.slice(2), env = process.env) {
+  // Who reads has read enough, as `| head` does.
+  process.stdout.on('error', ({ code }) => process.exit(code === 'EPIPE' ? 0 : 1))
   const known = { ...definitions, ...common }
   try {
     const given = parse(known, argv)

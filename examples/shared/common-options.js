@@ -10,5 +10,17 @@ export const maxThreads = {
 }
 
 export function secondsOfLoad({ full, small }) {
-  return { kind: 'number', default: full, small, least: 0.1, isWhole: false, help: 'seconds of load a way' }
+  return {
+    kind: 'number',
+    default: full,
+    small,
+    least: 0.1,
+    most: 3600,
+    isWhole: false,
+    help: 'seconds of load a way',
+  }
+}
+
+export function tasksPerWorker(usual) {
+  return { kind: 'number', default: usual, least: 1, most: 65_536, help: 'tasks a worker takes on at a time' }
 }

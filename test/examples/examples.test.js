@@ -1,9 +1,12 @@
 // Keeps the promises of examples/: each ends well, prints its table with and without the pool, and says what it
 // teaches. Times are never judged here.
 import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { expectTable, readRows, runExample } from './run-example.js'
@@ -65,6 +68,28 @@ for (const name of ['csv', 'key-derivation', 'server', 'rendering', 'io-and-cpu'
     assert.match(errors, /There is no option --maxThread\. Did you mean --maxThreads\?/)
   })
 }
+
+for (const [name, option, value] of [
+  ['server', 'concurrentTasksPerWorker', '70000'],
+  ['io-and-cpu', 'concurrentTasksPerWorker', '70000'],
+  ['io-and-cpu', 'delay', '3000000000'],
+  ['fastify', 'duration', 'Infinity'],
+  ['nestjs', 'processes', '100000'],
+]) {
+  test(`${name} refuses --${option} ${value} before it begins`, async () => {
+    const { exitCode, errors } = await runExample(name, '--small', `--${option}`, value)
+    assert.equal(exitCode, 2)
+    assert.match(errors, new RegExp(`--${option} takes a .*number from .* to .*, not '${value}'`))
+  })
+}
+
+test('an example whose reader leaves ends without a stack', async () => {
+  const file = fileURLToPath(new URL('../../examples/csv/main.js', import.meta.url))
+  const child = spawn(process.execPath, [file, '--small', '--rows', '50'])
+  child.stdout.destroy()
+  const [errors, [exitCode]] = await Promise.all([text(child.stderr), once(child, 'close')])
+  assert.deepEqual([exitCode, errors], [0, ''])
+})
 
 test('an option with a wrong value is refused in words', async () => {
   const { exitCode, errors } = await runExample('csv', '--rows', 'many')

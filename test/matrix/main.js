@@ -8,17 +8,7 @@ import { exclusions, whyExcluded } from './exclusions.js'
 import { verdictOf } from './oracle.js'
 import { playAll } from './run.js'
 
-const { values: flags } = parseArgs({
-  options: {
-    wise: { type: 'string' },
-    backend: { type: 'string', multiple: true, default: axes.backend },
-    match: { type: 'string', default: '' },
-    'at-once': { type: 'string', default: '6' },
-    limit: { type: 'string', default: '60000' },
-    'until-failure': { type: 'boolean', default: false },
-    pool: { type: 'string', default: 'lido' },
-  },
-})
+const flags = readFlags()
 const { Pool } = await import(flags.pool)
 const strays = []
 process.on('uncaughtException', error => onStray(`nobody caught: ${error?.stack ?? error}`))
@@ -42,6 +32,30 @@ for (const entry of left) console.log(`FAILED left over: ${entry}`)
 const seconds = ((performance.now() - startedAt) / 1000).toFixed(1)
 console.log(`${cases.length} cases played in ${seconds} s, ${failed} failed`)
 process.exit(failed + strays.length + left.length === 0 ? 0 : 1)
+
+function readFlags() {
+  const options = {
+    wise: { type: 'string' },
+    backend: { type: 'string', multiple: true, default: axes.backend },
+    match: { type: 'string', default: '' },
+    'at-once': { type: 'string', default: '6' },
+    limit: { type: 'string', default: '60000' },
+    'until-failure': { type: 'boolean', default: false },
+    pool: { type: 'string', default: 'lido' },
+  }
+  const usage = `Usage: npm run matrix -- [options]: ${Object.keys(options)
+    .map(name => `--${name}`)
+    .join(', ')}`
+  try {
+    const { help, ...flags } = parseArgs({ options: { ...options, help: { type: 'boolean' } } }).values
+    if (!help) return flags
+    console.log(usage)
+    process.exit(0)
+  } catch ({ message }) {
+    console.error(`${message}\n${usage}`)
+    process.exit(2)
+  }
+}
 
 function onStray(stray) {
   strays.push(stray)
