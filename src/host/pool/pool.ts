@@ -197,6 +197,10 @@ export class Pool<
    * went wrong: `InvalidTaskError`, `QueueFullError`, `PoolClosedError`, `TaskCancelledError`, `TaskTimeoutError`,
    * `WorkerStartError`, `WorkerExitError`, `WorkerMemoryError` or `NotCloneableError`.
    */
+  run(
+    payload: PayloadOf<Module, Default>,
+    options?: Omit<RunOptions, 'name'> & { name?: undefined },
+  ): Promise<ResultOf<Module, Default>>
   run<Name extends HandlerName<Module> = Default>(
     payload: PayloadOf<Module, Name>,
     options?: RunOptions & { name?: Name | undefined },

@@ -88,6 +88,16 @@ typed.run(1, { name: 'limit' })
 typed.run({ id: 1, text: 'one' }, { prioritee: 1 })
 typed.run({ id: 1, text: 'one' }, { timeout: 1, queueTimeout: 2, deadline: new Date(), exclusive: true })
 typed.run({ id: 1, text: 'one' }, { deadline: Date.now() + 1000 })
+const unnamed = typed.run({ id: 1, text: 'one' }, { name: undefined })
+isTrue<Same<typeof unnamed, Promise<number>>>()
+// @ts-expect-error without a name it is the default handler, which takes a Row
+typed.run('one', { name: undefined })
+const limits: Omit<RunOptions, 'name'> = { timeout: 1 }
+const limited = typed.run({ id: 1, text: 'one' }, limits)
+isTrue<Same<typeof limited, Promise<number>>>()
+const named: RunOptions = { timeout: 1 }
+// @ts-expect-error any name may be in it
+typed.run({ id: 1, text: 'one' }, named)
 // @ts-expect-error a deadline is no text
 typed.run({ id: 1, text: 'one' }, { deadline: 'tomorrow' })
 // @ts-expect-error a signal is an AbortSignal
