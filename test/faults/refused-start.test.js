@@ -10,7 +10,7 @@ const filename = handler('echo.js')
 
 for (const [backend, options, option] of [
   ['thread', { execArgv: ['--no-such-flag'] }, 'execArgv'],
-  ['thread', { env: { NODE_OPTIONS: '--no-such-flag' } }, 'env'],
+  ['thread', { env: { NODE_OPTIONS: '--no-such-flag' } }, 'execArgv'],
   ['thread', { workerData: () => {} }, 'workerData'],
   ['process', { workerData: () => {} }, 'workerData'],
 ]) {
@@ -26,7 +26,7 @@ test("what ends a process before the handler's file was looked at is not the fil
   const folder = openFolder(t)
   for (const [execArgv, words] of [
     [['--no-such-flag'], /exit code 9.*refuses a flag of execArgv/],
-    [['--require', folder.write('exits.cjs', 'process.exit(7)')], /exit code 7.*--require/],
+    [['--require', folder.write('exits.cjs', 'process.exit(7)')], /exit code 7.*execArgv/],
   ]) {
     const error = await rejection(open({ filename, backend: 'process', maxThreads: 1, execArgv }).run(1))
     assert.deepEqual([error.code, error.stage], ['ERR_LIDO_WORKER_START', 'thread'])

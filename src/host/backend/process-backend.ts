@@ -174,13 +174,10 @@ class ProcessLink implements WorkerLink {
 
 /** It ended before it ran a line of lido's. */
 function stillborn(exitCode: number, signal: string | null): Error {
-  const how =
-    signal !== null
-      ? `was ended by ${signal}`
-      : exitCode === 9
-        ? 'ended with exit code 9, as Node does where it refuses a flag of execArgv or NODE_OPTIONS,'
-        : `ended with exit code ${exitCode}`
-  const failure = new Error(`The process ${how} before it looked at the handler's file`)
+  const how = signal ?? `exit code ${exitCode}`
+  // Node's own for a flag that it does not know.
+  const why = exitCode === 9 ? ': Node refuses a flag of execArgv or NODE_OPTIONS' : ''
+  const failure = new Error(`The process ended by ${how} before it looked at the handler's file${why}`)
   return Object.assign(failure, { code: 'ERR_WORKER_INIT_FAILED', exitCode, signal })
 }
 

@@ -61,7 +61,7 @@ export class Chooser {
     if (!(view instanceof WorkerView)) {
       throw new InvalidOptionError(
         'loadBalancer',
-        `The option 'loadBalancer' must return, at once, one of the workers that it is shown, or null; it returned ${Object.prototype.toString.call(view)}.`,
+        `The option 'loadBalancer' must return, at once, one of the workers it is shown, or null; got ${Object.prototype.toString.call(view)}.`,
       )
     }
     const chosen = workers.find(worker => worker.view === view)

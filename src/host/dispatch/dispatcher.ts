@@ -377,12 +377,10 @@ export class Dispatcher {
 
   /** What a queue of the user's own has lost waits for nothing. */
   #rejectLost(): void {
-    let wereAny = false
     for (const task of this.#line.lost(this.inFlight === 0)) {
-      wereAny = true
       this.#settler.reject(task, lostByQueue())
+      this.#onLeft()
     }
-    if (wereAny) this.#onLeft()
   }
 
   /** With no worker alive and none to be had for now, waiting would be for ever. */

@@ -194,7 +194,7 @@ export class WaitingLine {
 export function lostByQueue(): InvalidOptionError {
   return new InvalidOptionError(
     'queue',
-    "The option 'queue' is a queue that lost tasks. Its shift() must take out and return, at once, one of the very objects that push() was given: no copy, no promise; and 'size' must count all that it holds.",
+    "The option 'queue' lost tasks: its shift() must take out and return, at once, one of the very objects that push() was given.",
   )
 }
 

@@ -1,27 +1,31 @@
-// What the calls of a pool have in common in judging their options: own members only, under names that are known.
-import { InvalidTaskError } from '../../shared/errors/pool-errors.js'
+// What a pool and its calls have in common in judging their options: own members only, under names that are known. And what
+// `room()` takes, which is no more than that.
+import { type InvalidOptionError, InvalidTaskError } from '../../shared/errors/pool-errors.js'
 import { describe } from './describe-value.js'
-import { nearestName } from './nearest-name.js'
+import { hintAt } from './nearest-name.js'
 import { mayHoldOptions } from './option-checks.js'
 
-/** @param call as in `run()` */
+/** @param whose as in `run()` */
 export function ownOptions<Options extends object>(
-  call: string,
+  whose: string,
   given: unknown,
   known: readonly (keyof Options & string)[],
+  sample: string = known[0]!,
+  Problem: typeof InvalidTaskError | typeof InvalidOptionError = InvalidTaskError,
 ): Options {
   if (!mayHoldOptions(given)) {
-    const sample = known.includes('signal' as never) ? 'signal' : known[0]
-    throw new InvalidTaskError(
+    throw new Problem(
       'options',
-      `The options of ${call} must be an object, as in { ${sample} }; got ${describe(given)}.`,
+      `The options of ${whose} must be an object, as in { ${sample} }; got ${describe(given)}.`,
     )
   }
   for (const key of Object.keys(given)) {
     if ((known as readonly string[]).includes(key)) continue
-    const nearest = nearestName(key, known)
-    const hint = nearest === undefined ? `Known are ${known.join(', ')}.` : `Did you mean '${nearest}'?`
-    throw new InvalidTaskError(key, `${call} has no option '${key}'. ${hint}`)
+    const value = describe((given as Record<string, unknown>)[key])
+    throw new Problem(
+      key,
+      `There is no option '${key}' of ${whose} (given as ${value}). ${hintAt(key, known)}`,
+    )
   }
   return Object.assign(Object.create(null), given)
 }
@@ -44,4 +48,14 @@ export function resolveSignal(call: string, given: unknown): AbortSignal | null 
   )
     return signal
   return refuseFor(call, 'signal', given, 'an AbortSignal')
+}
+
+export interface RoomOptions {
+  /** Aborting it gives up waiting: the call rejects with the signal's reason. */
+  signal?: AbortSignal | undefined
+}
+
+export function resolveRoom(given: unknown): AbortSignal | null {
+  if (given === undefined) return null
+  return resolveSignal('room()', ownOptions<RoomOptions>('room()', given, ['signal']).signal)
 }

@@ -43,7 +43,7 @@ export function resolvePoolFile(given: unknown): string | HandlerFileProblem {
   } catch (failure) {
     if ((failure as NodeJS.ErrnoException).code === 'ERR_PACKAGE_PATH_NOT_EXPORTED') {
       return new HandlerFileProblem(
-        `names the package entry '${given}', which is not exported for require(); if it is for import, give import.meta.resolve('${given}')`,
+        `names '${given}', which its package does not export for require(); give import.meta.resolve('${given}')`,
         failure,
       )
     }

@@ -30,6 +30,12 @@ export function nearestName(given: string, known: readonly string[]): string | u
   return best
 }
 
+/** A sentence about a name that does not exist. */
+export function hintAt(given: string, known: readonly string[]): string {
+  const nearest = nearestName(given, known)
+  return nearest === undefined ? `Known are ${known.join(', ')}.` : `Did you mean '${nearest}'?`
+}
+
 function editDistance(one: string, other: string): number {
   let row = Array.from({ length: other.length + 1 }, (_, column) => column)
   for (let line = 1; line <= one.length; line++) {

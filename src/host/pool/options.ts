@@ -12,13 +12,12 @@ import type { LifeSettings } from '../supervisor/worker-limits.js'
 import type { RetrySettings } from '../task/retry.js'
 import type { Limits } from '../task/time-limits.js'
 import { type HandlerOptions, resolveAnnexes, resolveBackend, resolveHandlers } from './backend-options.js'
+import { ownOptions } from './call-options.js'
 import { resolveSignals } from './closing-signals.js'
-import { describe } from './describe-value.js'
 import { resolveErrorClasses } from './error-class-option.js'
 import { HandlerFileProblem, resolvePoolFile } from './handler-file.js'
 import { type LifeOptions, lifeOptionNames, resolveLife } from './life-options.js'
-import { nearestName } from './nearest-name.js'
-import { boolean, durationMs, integer, mayHoldOptions, refuse, text } from './option-checks.js'
+import { boolean, durationMs, integer, refuse, text } from './option-checks.js'
 import { shareOfCores, usableCores } from './sizing.js'
 import { resolveLimits } from './time-options.js'
 import { resolveWorkerOptions } from './worker-options.js'
@@ -203,7 +202,10 @@ const knownOptions = [
 ] as const satisfies readonly (keyof PoolOptions)[]
 
 export function resolveOptions(given: unknown): PoolSettings {
-  const options = ownOptions(given)
+  const options: PoolOptions =
+    given === undefined
+      ? Object.create(null)
+      : ownOptions<PoolOptions>('a pool', given, knownOptions, 'filename', InvalidOptionError)
   const processes =
     options.processes === undefined ? 1 : integer('processes', options.processes, 1, MOST_PROCESSES)
   const cores = shareOfCores(usableCores(), processes)
@@ -260,25 +262,6 @@ export function resolveOptions(given: unknown): PoolSettings {
     workerOptions: resolveWorkerOptions(options, backend),
     annexWorkerOptions: resolveAnnexes(handlers, options),
   }
-}
-
-function ownOptions(given: unknown): PoolOptions {
-  if (given === undefined) return Object.create(null)
-  if (!mayHoldOptions(given)) {
-    throw new InvalidOptionError(
-      'options',
-      `The options of a pool must be an object, as in { filename }; got ${describe(given)}.`,
-    )
-  }
-  for (const key of Object.keys(given)) {
-    if ((knownOptions as readonly string[]).includes(key)) continue
-    const nearest = nearestName(key, knownOptions)
-    const hint =
-      nearest === undefined ? `Known are ${knownOptions.join(', ')}.` : `Did you mean '${nearest}'?`
-    const value = describe((given as Record<string, unknown>)[key])
-    throw new InvalidOptionError(key, `There is no option '${key}' (given as ${value}). ${hint}`)
-  }
-  return Object.assign(Object.create(null), given)
 }
 
 function resolveFilename(given: unknown): string | null {

@@ -82,7 +82,7 @@ export function resolveRun(
   plain: CallTerms | null,
 ): Call {
   if (given === undefined && plain !== null && !isMoved(payload)) return { payload, terms: plain }
-  const options = given === undefined ? EMPTY : ownOptions<RunOptions>('run()', given, knownOptions)
+  const options = given === undefined ? EMPTY : ownOptions<RunOptions>('run()', given, knownOptions, 'signal')
   const handler = resolveHandler(options, settings)
   let transferList = resolveTransferList(options.transferList)
   if (isMoved(payload)) {

@@ -1,14 +1,14 @@
 // Starts workers, remembers how that went, and looks again when the pause is over that follows on failures.
 import { withoutCaller } from '../../shared/base/async-context.js'
 import type { Clock, Timer } from '../../shared/base/clock.js'
-import type { PoolError } from '../../shared/errors/pool-errors.js'
+import { OwnFileError } from '../../shared/errors/own-file-error.js'
+import { InvalidOptionError, type PoolError, WorkerStartError } from '../../shared/errors/pool-errors.js'
 import { filesAbove } from '../../shared/protocol/loading.js'
 import type { Handler } from '../../shared/protocol/messages.js'
 import type { Backend, LinkListener } from '../backend/backend.js'
 import type { Crew } from './crew.js'
 import type { MakeHolding } from './holding.js'
 import type { RestartPolicy } from './restart-policy.js'
-import { startProblem } from './start-problem.js'
 import { WorkerHandle } from './worker-handle.js'
 import { type LifeSettings, limitsOf } from './worker-limits.js'
 
@@ -104,4 +104,22 @@ export class Starts {
     this.#isStopped = true
     this.#afterPause?.cancel()
   }
+}
+
+/** What the runtime says when it gives no worker, as an error about the option where it is one. */
+export function startProblem(failure: unknown, handler: Handler | null, workerId = 1): PoolError {
+  if (!(failure instanceof OwnFileError)) {
+    const { code, name, message } = failure as { code?: string; name?: string; message?: string }
+    if (code === 'ERR_WORKER_INVALID_EXEC_ARGV') {
+      return new InvalidOptionError(
+        'execArgv',
+        `The option 'execArgv' (or NODE_OPTIONS in 'env') holds flags a worker cannot have: ${message}.`,
+        failure,
+      )
+    }
+    if (name === 'DataCloneError') {
+      return new InvalidOptionError('workerData', `The option 'workerData' (or 'env'): ${message}`, failure)
+    }
+  }
+  return new WorkerStartError(workerId, handler ?? { filename: '', name: '' }, 'thread', failure)
 }

@@ -106,7 +106,7 @@ const limitMessages: Record<TimeLimit, (limitMs: number) => string> = {
     `The task did not begin within its queueTimeout of ${limitMs} ms. Raise 'queueTimeout' or maxThreads, or submit fewer at once.`,
   deadline: limitMs =>
     limitMs === 0
-      ? "The task's deadline had passed when it was submitted. Give a Date or milliseconds of the epoch, as Date.now() + 5000."
+      ? "The task's deadline had passed when it was submitted. Give a Date, or Date.now() + milliseconds."
       : `The task was not done by its deadline, ${limitMs} ms after the call. Give it more time, or submit it earlier.`,
 }
 
@@ -169,16 +169,16 @@ function startMessage(handler: { filename: string; name: string }, stage: string
     return `There is no file ${file}. Give the right one in 'filename'; once it is there, later calls find it.`
   }
   const mend = hasCode(cause, 'ERR_UNKNOWN_FILE_EXTENSION')
-    ? "This Node.js does not run such files: compile it, or give a loader, as in execArgv: ['--import', 'tsx'], inline to the program itself."
+    ? "This Node.js does not run such files: compile it, or give a loader, as in execArgv: ['--import', 'tsx'] (inline: to the program)."
     : 'Mend the file; later calls try it again.'
   return `A worker could not load ${file} (${why}). ${mend}`
 }
 
 function startAdvice(cause: unknown): string {
   if (hasCode(cause, 'ERR_ACCESS_DENIED'))
-    return "Start node with --allow-worker, or for backend 'process' with --allow-child-process."
+    return "Start node with --allow-worker, for backend 'process' --allow-child-process."
   if (cause instanceof Error && 'exitCode' in cause)
-    return 'Look on stderr, and at execArgv: its flags, and what --require and --import load.'
+    return 'Look on stderr, and at execArgv and what it has Node load first.'
   return 'Lower maxThreads, or check the limits on threads, processes and open files.'
 }
 
