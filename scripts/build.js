@@ -208,7 +208,7 @@ async function bundleFor(format, entries, others = {}) {
     packages: 'external',
     // Every program and every worker reads it: names stay, comments and blanks go. Short lines, so that a stack says where.
     minifyWhitespace: true,
-    lineLimit: 120,
+    lineLimit: 160,
     // What package.json says of side effects it says of the files that are packed.
     ignoreAnnotations: true,
     logLevel: 'error',
