@@ -24,7 +24,7 @@ export function ownOptions<Options extends object>(
     const value = describe((given as Record<string, unknown>)[key])
     throw new Problem(
       key,
-      `There is no option '${key}' of ${whose} (given as ${value}). ${hintAt(key, known)}`,
+      `There is no option '${key}' (given as ${value}) for ${whose}. ${hintAt(key, known)}`,
     )
   }
   return Object.assign(Object.create(null), given)

@@ -97,7 +97,7 @@ describe("a package's name", () => {
     writeFileSync(join(own, 'package.json'), '{ "exports": { "import": "./index.mjs" } }')
     process.chdir(folder)
     const problem = problemOf(resolvePoolFile('for-import'))
-    assert.match(problem, /not exported for require\(\).*import\.meta\.resolve\('for-import'\)/)
+    assert.match(problem, /not export for require\(\).*import\.meta\.resolve\('for-import'\)/)
     assert.doesNotMatch(problem, /cannot be found/)
   })
 
