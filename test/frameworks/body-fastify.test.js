@@ -139,6 +139,14 @@ test("what does not fit the user's schema is answered like what does not fit Fas
   }
 })
 
+test('what a schema says is told, whatever its library puts beside it', async t => {
+  for (const threshold of [0, Number.POSITIVE_INFINITY]) {
+    const port = await start(t, {}, fastifyJson({ pool, threshold, module, validate: 'classy' }))
+    const { status, body } = await send(port, { headers: json, body: '{"items":1}' })
+    assert.deepEqual([status, JSON.parse(body).message], [400, 'body items must be a list'])
+  }
+})
+
 test('what a reviver throws is told in its own words', async t => {
   for (const threshold of [0, Number.POSITIVE_INFINITY]) {
     const port = await start(t, {}, fastifyJson({ pool, threshold, module, reviver: 'lucky' }))

@@ -29,6 +29,32 @@ export const schema = {
   },
 }
 
+/** Issues that hold functions: among their members, and in objects of a class that tells by getters. */
+const tooMany = {
+  kind: 'validation',
+  message: 'too many',
+  requirement: list => list.length < 3,
+  path: [{ key: 'items' }],
+}
+
+class Fault {
+  code = 'domain'
+  nodeConfig = { description: node => `a ${node.domain}` }
+  get path() {
+    return ['items']
+  }
+  get message() {
+    return 'items must be a list'
+  }
+}
+
+class Faults extends Array {
+  byPath = { items: this }
+}
+
+export const checking = { '~standard': { validate: () => ({ issues: [tooMany] }) } }
+export const classy = { '~standard': { validate: async () => ({ issues: Faults.of(new Fault()) }) } }
+
 export const dates = (_key, value) => (/^\d{4}-\d\d-\d\dT/.test(value) ? new Date(value) : value)
 
 /** Refuses 13, and says whose fault it is for 14. */

@@ -70,6 +70,27 @@ for (const [place, threshold] of [
       assert.deepEqual((await ask('{"a":"2"}')).issues, [{ message: 'a must be a number', path: ['a'] }])
     })
 
+    test('the issues of a schema are data, whatever its library puts beside them', async t => {
+      const found = []
+      const refusing = parser => [
+        parser,
+        (problem, _request, response, _next) => {
+          found.push(problem.issues)
+          response.sendStatus(problem.status)
+        },
+      ]
+      const issues = {
+        checking: [{ kind: 'validation', message: 'too many', path: [{ key: 'items' }] }],
+        classy: [{ code: 'domain', nodeConfig: {}, message: 'items must be a list', path: ['items'] }],
+      }
+      for (const validate of Object.keys(issues)) {
+        const app = express().use(refusing(json({ pool, threshold, module, validate })))
+        const port = await listen(t, createServer(app))
+        assert.equal((await send(port, { headers, body: '{"items":[]}' })).status, 422)
+      }
+      assert.deepEqual(found, Object.values(issues))
+    })
+
     test('what a function throws arrives as it is, with its status', async t => {
       const ask = await serve(t, json({ pool, threshold, module, select: 'throwing' }))
       const { status, message } = await ask('{}')

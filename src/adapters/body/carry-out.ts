@@ -2,6 +2,7 @@
 import { isGraphDeeper, isTextDeeper, isValueDeeper } from './depth.js'
 import { type BodyFunctions, loadFunctions } from './functions.js'
 import { Interruption, interrupting } from './interruption.js'
+import { plainIssues } from './issues.js'
 import { parseBody, type Reviver } from './json-text.js'
 import { LineError, parseLines } from './lines.js'
 import type { Plan, WorkerOutcome } from './plan.js'
@@ -19,7 +20,7 @@ export async function carryOut(bytes: Uint8Array, plan: Plan, carriedDepth: numb
   let { value } = outcome
   if (functions.validate !== null) {
     const validated = await functions.validate(value)
-    if (validated.issues !== null) return { kind: 'invalid', issues: validated.issues }
+    if (validated.issues !== null) return { kind: 'invalid', issues: plainIssues(validated.issues) }
     value = validated.value
   }
   if (functions.select === null) return { kind: 'value', value }
