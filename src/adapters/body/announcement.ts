@@ -2,19 +2,24 @@
 // not say how long it is, and what is not announced is taken for no body, without an error.
 import type { Http2ServerRequest } from 'node:http2'
 import type { RawRequest } from '../http/client.js'
+import type { Next } from './peer.js'
 
 /** No request of HTTP/2 has this header itself; see RFC 9113, 8.2.2. */
 const ANNOUNCING = 'transfer-encoding'
 
-/** Calls `read`, which looks at the headers before it returns; nobody else sees what it sees. */
-export function withBodyAnnounced(request: RawRequest, read: () => void): void {
-  if (request.httpVersionMajor !== 2 || !comesUnannounced(request as Http2ServerRequest)) return read()
+/** Calls `read`, which looks at the headers before it returns. Who comes after `next` sees those that the client sent. */
+export function withBodyAnnounced(request: RawRequest, next: Next, read: (next: Next) => void): void {
+  if (request.httpVersionMajor !== 2 || !comesUnannounced(request as Http2ServerRequest)) return read(next)
   const { headers } = request
+  const takeBack = () => delete headers[ANNOUNCING]
   headers[ANNOUNCING] = 'chunked'
   try {
-    read()
+    read(problem => {
+      takeBack()
+      next(problem)
+    })
   } finally {
-    delete headers[ANNOUNCING]
+    takeBack()
   }
 }
 

@@ -93,7 +93,7 @@ function build(options: ReadOptions, settings: Settings): BodyMiddleware {
         next()
       }, next)
     }
-    withBodyAnnounced(request, () => read(request, response, whenRead))
+    withBodyAnnounced(request, whenRead, next => read(request, response, next))
   }
   return Object.assign(middleware, { close: () => holder.close() })
 }
