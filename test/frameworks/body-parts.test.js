@@ -1,5 +1,6 @@
 // What readers do beyond the framework's own: functions of a module, lines, limits of depth; and what is refused at once.
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
 import { createServer, IncomingMessage } from 'node:http'
 import { after, describe, test } from 'node:test'
 import express from 'express'
@@ -11,6 +12,7 @@ import { runProgram } from '../helpers/program.js'
 import { listen, open, requestBytes, send } from '../helpers/raw-http.js'
 import { rejection } from '../helpers/rejection.js'
 import { reached, sharedWords } from '../helpers/shared-words.js'
+import { until } from './client.js'
 
 const pool = new Pool({ minThreads: 1, maxThreads: 1 })
 after(() => pool.close())
@@ -240,6 +242,19 @@ test('readers of node:http resolve to the body, and to undefined without one', a
   assert.equal(await ask({ path: '/json', headers, body: '{"a":1}' }), '{"a":1}')
   assert.equal(await ask({ path: '/json', method: 'GET' }), 'undefined')
   assert.equal(await ask({ path: '/lines', headers: linesHeaders, body: '1\n2' }), '[1,2]')
+})
+
+test('a request whose client left before it was read is none that has no body', async t => {
+  const read = jsonReader()
+  const server = createServer()
+  const arrival = once(server, 'request')
+  const socket = await open(await listen(t, server))
+  socket.write(requestBytes({ headers, body: '[1]' }))
+  const [request] = await arrival
+  socket.destroy()
+  await until(() => request.aborted)
+  const { status, type, code } = await rejection(read(request))
+  assert.deepEqual([status, type, code], [400, 'request.aborted', 'ECONNABORTED'])
 })
 
 test('a task that is run for a request is cancelled when its client leaves, and else answers', async t => {

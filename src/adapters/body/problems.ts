@@ -50,7 +50,7 @@ export function invalid(issues: unknown): HttpProblem & { issues: unknown } {
 }
 
 /** The client left before its answer was there. The server says nothing; whoever logs is told as body-parser tells it. */
-function requestAborted(): HttpProblem {
+export function requestAborted(): HttpProblem {
   return httpProblem(new Error('request aborted'), 400, 'request.aborted', { code: 'ECONNABORTED' })
 }
 

@@ -2,12 +2,13 @@
 import type { RawRequest } from '../http/client.js'
 import { type BodyMiddleware, json, ndjson } from './middleware.js'
 import type { JsonOptions, NdjsonOptions } from './options.js'
+import { requestAborted } from './problems.js'
 
 export interface BodyReader<Body = any> {
   /**
    * Resolves to the body; to `undefined` when the request has none or one of another type. Rejects with an `HttpProblem`,
    * whose `status`, `headers` and, if `expose` is true, `message` are for the client, or with what a function of the
-   * `module` threw.
+   * `module` threw. Its `type` is `request.aborted` when the client left before its body was read.
    */
   (request: RawRequest): Promise<Body>
   /** Closes the pool that parses, unless it was given. Later large bodies reject with status 503. */
@@ -25,12 +26,15 @@ export function ndjsonReader<Line = any>(options?: NdjsonOptions): BodyReader<Li
 }
 
 function readerOf<Body>(middleware: BodyMiddleware): BodyReader<Body> {
-  const read = (request: RawRequest) =>
+  const read = (request: RawRequest & { body?: Body }) =>
     new Promise<Body>((resolve, reject) => {
+      const isReadAlready = request.body !== undefined
       // body-parser hands the response to `verify` and has no other use for it.
       middleware(request, undefined as never, problem => {
         if (problem) reject(problem as Error)
-        else resolve((request as RawRequest & { body: Body }).body)
+        // It passes over a request whose client has left, as over one without a body.
+        else if (!isReadAlready && request.aborted) reject(requestAborted())
+        else resolve(request.body as Body)
       })
     })
   return Object.assign(read, { close: () => middleware.close() })
