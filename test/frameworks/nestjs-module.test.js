@@ -105,6 +105,23 @@ describe('a registration', limit, () => {
     assert.match(capital.message, /There is no option 'Filename'.* Did you mean 'filename'\?/)
   })
 
+  test('of what is no options is refused in words', () => {
+    const useFactory = () => oneWorker
+    for (const [register, option, message] of [
+      [
+        () => PoolModule.forRoot(),
+        'options',
+        /must be an object, as in forRoot\(\{ filename \}\); got undef/,
+      ],
+      [() => PoolModule.forRootAsync(), 'options', /as in forRootAsync\(\{ useFactory \}\); got undefined/],
+      [() => PoolModule.forFeature(undefined), 'options', /as in forFeature\(\{ as: 'images', filename \}\)/],
+      [() => PoolModule.forRootAsync({}), 'useFactory', /must be a function .* of the pool; got undefined/],
+      [() => PoolModule.forRoot({ isGlobal: 'no' }), 'isGlobal', /must be true or false; got no/],
+      [() => PoolModule.forRootAsync({ useFactory, exceptionFilter: 0 }), 'exceptionFilter', /got 0/],
+    ])
+      assert.throws(register, { name: 'InvalidOptionError', option, message })
+  })
+
   test('by forRootAsync() takes no options of the pool beside its factory', async t => {
     const useFactory = () => oneWorker
     assert.throws(

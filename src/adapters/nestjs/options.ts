@@ -1,6 +1,7 @@
 // What a program says of its pools, apart from what is said of a pool.
 import type { DynamicModule, InjectionToken, OptionalFactoryDependency } from '@nestjs/common'
 import { InvalidOptionError, type PoolOptions } from '../../index.js'
+import { isRecord } from '../http/record.js'
 import { DEFAULT_POOL } from './tokens.js'
 
 export interface PoolModuleOptions extends PoolOptions {
@@ -31,8 +32,16 @@ export interface PoolFeatureOptions extends PoolOptions {
 const DEFAULT_RETRY_AFTER_S = 1
 
 /** What is said of the module, and the rest, which is said of the pool. */
-export function splitOptions<Options extends Partial<PoolModuleOptions>>(given: Options) {
+export function splitOptions<Options extends Partial<PoolModuleOptions>>(given: Options, example: string) {
+  refuseNoOptions(given, example)
   const { isGlobal = true, exceptionFilter = true, retryAfter = DEFAULT_RETRY_AFTER_S, ...rest } = given
+  for (const [option, value] of Object.entries({ isGlobal, exceptionFilter })) {
+    if (typeof value !== 'boolean')
+      throw new InvalidOptionError(
+        option,
+        `The option '${option}' must be true or false; got ${String(value)}.`,
+      )
+  }
   if (!Number.isSafeInteger(retryAfter) || retryAfter < 0) {
     throw new InvalidOptionError(
       'retryAfter',
@@ -42,10 +51,20 @@ export function splitOptions<Options extends Partial<PoolModuleOptions>>(given: 
   return { isGlobal, exceptionFilter, retryAfter, rest }
 }
 
-export function splitFeature({ as, ...options }: PoolFeatureOptions): { as: string; options: PoolOptions } {
+export function splitFeature(given: PoolFeatureOptions): { as: string; options: PoolOptions } {
+  refuseNoOptions(given, "forFeature({ as: 'images', filename })")
+  const { as, ...options } = given
   if (typeof as === 'string' && as !== '' && as !== DEFAULT_POOL) return { as, options }
   throw new InvalidOptionError(
     'as',
     `The option 'as' of forFeature() must be the pool's name, as in as: 'images'; the pool without a name is that of forRoot(). Got ${String(as)}.`,
+  )
+}
+
+function refuseNoOptions(given: unknown, example: string): void {
+  if (isRecord(given)) return
+  throw new InvalidOptionError(
+    'options',
+    `The options of a pool's module must be an object, as in ${example}; got ${String(given)}.`,
   )
 }

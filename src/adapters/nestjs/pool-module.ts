@@ -25,14 +25,16 @@ export class PoolModule implements OnApplicationShutdown {
 
   /** The pool without a name, for the whole program. Throws `InvalidOptionError`; so does the program's start. */
   static forRoot(options: PoolModuleOptions): DynamicModule {
-    const { rest, ...settings } = splitOptions(options)
+    const { rest, ...settings } = splitOptions(options, 'forRoot({ filename })')
     return rootModule(settings, [poolProvider(DEFAULT_POOL, [], () => rest)])
   }
 
   /** The same, with options that are known only when other providers are there. */
-  static forRootAsync({ imports, inject, useFactory, ...given }: PoolModuleAsyncOptions): DynamicModule {
-    const { rest, ...settings } = splitOptions(given)
+  static forRootAsync(given: PoolModuleAsyncOptions): DynamicModule {
+    const { rest: said, ...settings } = splitOptions(given, 'forRootAsync({ useFactory })')
+    const { imports, inject, useFactory, ...rest } = said
     refuseOthers(rest)
+    refuseNoFactory(useFactory)
     const options: Provider = { provide: ASYNC_OPTIONS, useFactory, inject: inject ?? [] }
     const pool = poolProvider(DEFAULT_POOL, [ASYNC_OPTIONS], said => said as PoolOptions)
     return { ...rootModule(settings, [options, pool]), imports: imports ?? [] }
@@ -128,6 +130,14 @@ function refuseOthers(rest: Record<string, unknown>): void {
   throw new InvalidOptionError(
     key,
     `The option '${key}' is none of forRootAsync(), which has imports, inject, useFactory, isGlobal, exceptionFilter and retryAfter. Options of the pool are what useFactory returns.`,
+  )
+}
+
+function refuseNoFactory(given: unknown): void {
+  if (typeof given === 'function') return
+  throw new InvalidOptionError(
+    'useFactory',
+    `The option 'useFactory' must be a function that returns the options of the pool; got ${String(given)}.`,
   )
 }
 
