@@ -175,8 +175,15 @@ describe('pressure, for @fastify/under-pressure', limit, () => {
 
   test('of a pool that nobody registered is a mistake that is named', async t => {
     const app = await openApp(t)
-    const error = await rejection(healthCheck({ pools: ['images'] })(app))
-    assert.match(error.message, /There is no pool 'images'/)
+    for (const name of ['images', 'toString', '__proto__']) {
+      const error = await rejection(healthCheck({ pools: [name] })(app))
+      assert.ok(error.message.startsWith(`There is no pool '${name}'. Register it before`), error.message)
+    }
     assert.match((await rejection(healthCheck()({}))).message, /Register 'lido\/fastify' before/)
+  })
+  test('looks at a pool whatever its name', async t => {
+    const app = await openApp(t, { ...oneWorker, as: '__proto__' })
+    const { pools } = await healthCheck({ pools: ['__proto__'] })(app)
+    assert.deepEqual(Object.keys(pools), ['__proto__'])
   })
 })

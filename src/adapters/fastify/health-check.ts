@@ -16,17 +16,17 @@ export function healthCheck({ pools: names, ...limit }: HealthCheckOptions = {})
   return async (app: FastifyInstance): Promise<false | { pools: Record<string, PoolPressure> }> => {
     const pools = app.pools as Readonly<Record<string, Pool>> | undefined
     if (pools === undefined) throw new Error("There is no pool to check. Register 'lido/fastify' before.")
-    const figures: Record<string, PoolPressure> = {}
+    const missing = names?.find(name => !(name in pools))
+    if (missing !== undefined)
+      throw new Error(`There is no pool '${missing}'. Register it before, with as: '${missing}'.`)
+    const figures: [name: string, PoolPressure][] = []
     // The pools of an encapsulated scope stand before those of the scopes around it.
     for (const name in pools) {
       if (names !== undefined && !names.includes(name)) continue
       const pool = pools[name]!
       if (isUnderPressure(pool, limit)) return false
-      figures[name] = pressureOf(pool)
+      figures.push([name, pressureOf(pool)])
     }
-    const missing = names?.find(name => !(name in figures))
-    if (missing !== undefined)
-      throw new Error(`There is no pool '${missing}'. Register it before, with as: '${missing}'.`)
-    return { pools: figures }
+    return { pools: Object.fromEntries(figures) }
   }
 }
