@@ -92,6 +92,15 @@ for (const [way, options] of Object.entries(ways)) {
   })
 }
 
+test("a rule that is undefined is the instance's", async t => {
+  const rules = { onProtoPoisoning: undefined, onConstructorPoisoning: undefined, contentType: undefined }
+  for (const threshold of [0, Number.POSITIVE_INFINITY]) {
+    const port = await start(t, {}, fastifyJson({ pool, threshold, bodyLimit: undefined, ...rules }))
+    for (const body of [poisoned[0], poisoned[2]])
+      assert.equal((await send(port, { headers: json, body })).status, 400, body)
+  }
+})
+
 test('a plugin below its own limit takes the one that it was given, and a route its own', async t => {
   const port = await start(t, {}, fastifyJson({ bodyLimit: 10, pool }))
   const { status, body } = await send(port, { headers: json, body: '[1,2,3,4,5,6]' })

@@ -232,6 +232,21 @@ for (const threshold of [0, Number.POSITIVE_INFINITY]) {
   })
 }
 
+test('an option that is undefined is not given', async t => {
+  const names = ['pool', 'threshold', 'maxDepth', 'onProtoPoisoning', 'onConstructorPoisoning', 'module']
+  const unsaid = ['validate', 'select', 'reviver', 'limit', 'inflate', 'type', 'verify', ...names]
+  const options = Object.fromEntries(unsaid.map(name => [name, undefined]))
+  const asks = [
+    await serve(t, json({ ...options, strict: undefined })),
+    await serve(t, ndjson({ ...options, maxLines: undefined })),
+  ]
+  for (const ask of asks) {
+    const isLines = ask === asks[1]
+    assert.deepEqual(await ask('{"a":1}'), { status: 200, ...(isLines ? {} : { body: { a: 1 } }) })
+    assert.deepEqual(await ask('1\n2', linesHeaders), { status: 200, ...(isLines ? { body: [1, 2] } : {}) })
+  }
+})
+
 test('readers of node:http resolve to the body, and to undefined without one', async t => {
   const readers = { '/json': jsonReader(), '/lines': ndjsonReader() }
   const server = createServer(async (request, response) => {
@@ -323,6 +338,8 @@ describe('what is no option is refused at once, in words', () => {
     [{ module }, 'module', /needs at least one of validate, select, reviver/],
     [{ module: './x.js', select: 'x' }, 'module', /must be an absolute path/],
     [{ module: new URL('data:text/javascript,'), select: 'x' }, 'module', /must be an absolute path/],
+    [{ module: 'file://a b/x.js', select: 'x' }, 'module', /on this machine; got 'file:\/\/a b\/x\.js'/],
+    [{ module: new URL('file:///a%2fb.js'), select: 'x' }, 'module', /machine; got 'file:\/\/\/a%2fb\.js'/],
     [{ onProtoPoisoning: 'throw' }, 'onProtoPoisoning', /must be 'error', 'remove' or 'ignore'; got 'throw'/],
   ]
   for (const [options, option, message] of wrong) {

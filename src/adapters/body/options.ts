@@ -1,7 +1,7 @@
 // What a user may say of bodies, and what it becomes. Resolved once, when the reader is made; own properties only.
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { isAbsolute } from 'node:path'
-import { pathToFileURL } from 'node:url'
+import { fileURLToPath, pathToFileURL } from 'node:url'
 import { InvalidOptionError, type Pool } from '../../index.js'
 import type { FunctionNames, Plan, Poisoning } from './plan.js'
 
@@ -96,11 +96,14 @@ export function ownOptions<Options extends object>(
 ): Options {
   if (given === undefined) return Object.create(null)
   if (given === null || typeof given !== 'object') refuse('options', given, 'an object')
-  for (const name of Object.keys(given)) {
-    if (known.includes(name)) continue
-    throw new InvalidOptionError(name, `There is no option '${name}'. Known are ${known.join(', ')}.`)
+  const own = Object.create(null)
+  for (const [name, value] of Object.entries(given)) {
+    if (!known.includes(name))
+      throw new InvalidOptionError(name, `There is no option '${name}'. Known are ${known.join(', ')}.`)
+    // Where defaults are spread before it, `undefined` would be what was asked for.
+    if (value !== undefined) own[name] = value
   }
-  return Object.assign(Object.create(null), given)
+  return own
 }
 
 export function resolveParsing(
@@ -170,10 +173,15 @@ function resolveFunctions(options: ParseOptions): FunctionNames | null {
 }
 
 function moduleUrl(given: unknown): string {
-  if (given instanceof URL && given.protocol === 'file:') return given.href
-  if (typeof given === 'string' && given.startsWith('file:')) return new URL(given).href
   if (typeof given === 'string' && isAbsolute(given)) return pathToFileURL(given).href
-  return refuse('module', given, "an absolute path, a 'file:' string or a file's URL")
+  try {
+    // Throws also for what is no file of this machine.
+    fileURLToPath(given as string | URL)
+    return new URL(given as string | URL).href
+  } catch {
+    const shown = given instanceof URL ? given.href : given
+    return refuse('module', shown, "an absolute path, a 'file:' string or a file's URL, on this machine")
+  }
 }
 
 function limitOf<Options extends object>(
