@@ -175,6 +175,25 @@ test('inject() gets what a socket gets', async t => {
   assert.deepEqual(answer.json(), { a: [1] })
 })
 
+test('the plugins may be registered with their options beside them', async t => {
+  const app = Fastify()
+  t.after(() => app.close())
+  await app.register(fastifyJson, { pool, threshold: 0, module, select: 'total', prefix: '/ignored' })
+  await app.register(fastifyNdjson, { pool, maxLines: 1 })
+  app.post('/', async request => ({ body: request.body }))
+  const ask = async (payload, type) =>
+    await app.inject({ method: 'POST', url: '/', payload, headers: { 'content-type': type } })
+  assert.equal((await ask('{"items":[1,2]}', 'application/json')).body, '{"body":3}')
+  assert.equal((await ask('1\n2', 'application/x-ndjson')).statusCode, 413)
+})
+
+test('and are then refused where the program can catch it', async t => {
+  const app = Fastify()
+  t.after(() => app.close())
+  const refusal = { name: 'InvalidOptionError', option: 'treshold' }
+  await assert.rejects(async () => await app.register(fastifyJson, { treshold: 1 }), refusal)
+})
+
 test('a second parser for the same type is a rejection, which the program can catch', async t => {
   const app = Fastify()
   t.after(() => app.close())

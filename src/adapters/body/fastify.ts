@@ -27,6 +27,9 @@ export interface FastifyNdjsonOptions extends FastifyJsonOptions {
   maxLines?: number | undefined
 }
 
+/** What Fastify itself reads from a plugin's options. */
+const fastifysOwn = ['prefix', 'logLevel', 'logSerializers']
+
 type Done = (error: Error | null, body?: unknown) => void
 type Parser = (request: any, body: any, done: Done) => void
 
@@ -44,16 +47,48 @@ export type FastifyBodyPlugin = (
   done: (error?: Error) => void,
 ) => void
 
-/** To be registered: `await fastify.register(fastifyJson({ … }))`. Throws `InvalidOptionError`. */
-export function fastifyJson(options?: FastifyJsonOptions): FastifyBodyPlugin {
-  const own = ownOptions(options, [...parseOptionNames, 'bodyLimit', 'contentType'])
-  return pluginOf('lido-json', own, 'json', 'application/json')
+/** To be registered with its options beside it, or called with them, where what is wrong with them is thrown at once. */
+export interface FastifyBodyDoor<Options> {
+  (options?: Options): FastifyBodyPlugin
+  (instance: FastifyInstanceLike, options: Options, done: (error?: Error) => void): void
 }
 
-/** One JSON value on each line; `request.body` is the array of them. Throws `InvalidOptionError`. */
-export function fastifyNdjson(options?: FastifyNdjsonOptions): FastifyBodyPlugin {
-  const own = ownOptions(options, [...parseOptionNames, 'bodyLimit', 'contentType', 'maxLines'])
-  return pluginOf('lido-ndjson', own, 'lines', linesTypes)
+/** `await fastify.register(fastifyJson, { … })`. An option that is wrong is an `InvalidOptionError`. */
+export const fastifyJson: FastifyBodyDoor<FastifyJsonOptions> = doorOf(
+  'lido-json',
+  'json',
+  'application/json',
+)
+
+/** One JSON value on each line; `request.body` is the array of them. */
+export const fastifyNdjson: FastifyBodyDoor<FastifyNdjsonOptions> = doorOf(
+  'lido-ndjson',
+  'lines',
+  linesTypes,
+  ['maxLines'],
+)
+
+function doorOf(
+  name: string,
+  format: Plan['format'],
+  otherwise: string | string[],
+  further: string[] = [],
+): FastifyBodyDoor<FastifyNdjsonOptions> {
+  const known = [...parseOptionNames, 'bodyLimit', 'contentType', ...further]
+  const make = (given: FastifyNdjsonOptions | undefined, names: string[]) =>
+    pluginOf(name, ownOptions(given, names), format, otherwise)
+  // By how many parameters it has Fastify tells that it waits for `done`.
+  function door(given: any, options?: FastifyNdjsonOptions, done?: (error?: Error) => void): any {
+    if (done === undefined) return make(given, known)
+    let plugin: FastifyBodyPlugin
+    try {
+      plugin = make(options, [...known, ...fastifysOwn])
+    } catch (mistake) {
+      return done(mistake as Error)
+    }
+    plugin(given, options, done)
+  }
+  return forInstance(name, door)
 }
 
 function pluginOf(
@@ -92,8 +127,12 @@ function pluginOf(
     instance.addHook('onClose', () => holder.close())
     done()
   }
+  return forInstance(name, plugin)
+}
+
+/** It is for the instance that registers it, not for a scope of its own. */
+function forInstance<Plugin extends object>(name: string, plugin: Plugin): Plugin {
   return Object.assign(plugin, {
-    // It is for the instance that registers it, not for a scope of its own.
     [Symbol.for('skip-override')]: true,
     [Symbol.for('fastify.display-name')]: name,
     [Symbol.for('plugin-meta')]: { name, fastify: '5.x' },

@@ -1,5 +1,6 @@
 // The door `lido/body`: large JSON and NDJSON bodies are parsed in a pool.
 export {
+  type FastifyBodyDoor,
   type FastifyBodyPlugin,
   type FastifyInstanceLike,
   type FastifyJsonOptions,

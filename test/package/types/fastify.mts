@@ -2,6 +2,7 @@
 import underPressure from '@fastify/under-pressure'
 import Fastify from 'fastify'
 import type { Pool } from 'lido'
+import { fastifyJson, fastifyNdjson } from 'lido/body'
 import fastifyPool, {
   type FastifyPoolOptions,
   fastifyPiscina,
@@ -25,6 +26,12 @@ await app.register(samePlugin, { filename: '/worker.js', as: 'numbers' })
 await app.register(fastifyPool, { filename: '/worker.js', piscina: true, atomics: 'disabled' })
 await app.register(fastifyPiscina, { filename: '/worker.js', maxQueue: 'auto' })
 await app.register(underPressure, { healthCheck: healthCheck({ maxWaiting: 10 }), healthCheckInterval: 100 })
+await app.register(fastifyJson, { threshold: 65_536, select: 'total', module: '/orders.js' })
+await app.register(fastifyNdjson, { maxLines: 10, prefix: '/lines' })
+await app.register(fastifyNdjson({ maxLines: 10 }))
+await app.register(fastifyJson)
+// @ts-expect-error bytes are a number
+await app.register(fastifyJson, { threshold: '64kb' })
 // @ts-expect-error seconds are a number
 await app.register(fastifyPool, { filename: '/worker.js', retryAfter: '2' })
 
