@@ -178,7 +178,7 @@ test('inject() gets what a socket gets', async t => {
 test('the plugins may be registered with their options beside them', async t => {
   const app = Fastify()
   t.after(() => app.close())
-  await app.register(fastifyJson, { pool, threshold: 0, module, select: 'total', prefix: '/ignored' })
+  await app.register(fastifyJson, { pool, threshold: 0, module, select: 'total' })
   await app.register(fastifyNdjson, { pool, maxLines: 1 })
   app.post('/', async request => ({ body: request.body }))
   const ask = async (payload, type) =>

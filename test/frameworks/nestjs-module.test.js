@@ -108,14 +108,14 @@ describe('a registration', limit, () => {
   test('of what is no options is refused in words', () => {
     const useFactory = () => oneWorker
     for (const [register, option, message] of [
+      [() => PoolModule.forRoot(), 'options', /must be an object; got undefined/],
+      [() => PoolModule.forRootAsync(), 'options', /must be an object; got undefined/],
+      [() => PoolModule.forFeature(undefined), 'as', /as in as: 'images'.* Got undefined/],
       [
-        () => PoolModule.forRoot(),
-        'options',
-        /must be an object, as in forRoot\(\{ filename \}\); got undef/,
+        () => PoolModule.forRootAsync({}),
+        'useFactory',
+        /must be a function that returns options; got undefined/,
       ],
-      [() => PoolModule.forRootAsync(), 'options', /as in forRootAsync\(\{ useFactory \}\); got undefined/],
-      [() => PoolModule.forFeature(undefined), 'options', /as in forFeature\(\{ as: 'images', filename \}\)/],
-      [() => PoolModule.forRootAsync({}), 'useFactory', /must be a function .* of the pool; got undefined/],
       [() => PoolModule.forRoot({ isGlobal: 'no' }), 'isGlobal', /must be true or false; got no/],
       [() => PoolModule.forRootAsync({ useFactory, exceptionFilter: 0 }), 'exceptionFilter', /got 0/],
     ])

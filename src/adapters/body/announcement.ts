@@ -7,7 +7,7 @@ import type { Next } from './peer.js'
 /** No request of HTTP/2 has this header itself; see RFC 9113, 8.2.2. */
 const ANNOUNCING = 'transfer-encoding'
 
-/** Calls `read`, which looks at the headers before it returns. Who comes after `next` sees those that the client sent. */
+/** Calls `read`, which looks at the headers before it returns; who comes after `next` sees those that were sent. */
 export function withBodyAnnounced(request: RawRequest, next: Next, read: (next: Next) => void): void {
   if (request.httpVersionMajor !== 2 || !comesUnannounced(request as Http2ServerRequest)) return read(next)
   const { headers } = request

@@ -1,8 +1,7 @@
 // A plan carried out: from the bytes of a body to its value, or to what is wrong with it. The same in a worker and in place.
 import { isGraphDeeper, isTextDeeper, isValueDeeper } from './depth.js'
-import { type BodyFunctions, loadFunctions } from './functions.js'
+import { type BodyFunctions, loadFunctions, plainIssues } from './functions.js'
 import { Interruption, interrupting } from './interruption.js'
-import { plainIssues } from './issues.js'
 import { parseBody, type Reviver } from './json-text.js'
 import { LineError, parseLines } from './lines.js'
 import type { Plan, WorkerOutcome } from './plan.js'

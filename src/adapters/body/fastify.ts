@@ -12,7 +12,7 @@ import {
   type Settings,
 } from './options.js'
 import { PoolOfReader } from './own-pool.js'
-import type { Outcome, Plan, Poisoning } from './plan.js'
+import type { Outcome, Plan } from './plan.js'
 import { httpProblem, tooDeep, tooManyLines } from './problems.js'
 
 export interface FastifyJsonOptions extends ParseOptions {
@@ -27,9 +27,7 @@ export interface FastifyNdjsonOptions extends FastifyJsonOptions {
   maxLines?: number | undefined
 }
 
-/** What Fastify itself reads from a plugin's options. */
-const fastifysOwn = ['prefix', 'logLevel', 'logSerializers']
-
+type Registered = (error?: Error) => void
 type Done = (error: Error | null, body?: unknown) => void
 type Parser = (request: any, body: any, done: Done) => void
 
@@ -47,13 +45,12 @@ export type FastifyBodyPlugin = (
   done: (error?: Error) => void,
 ) => void
 
-/** To be registered with its options beside it, or called with them, where what is wrong with them is thrown at once. */
 export interface FastifyBodyDoor<Options> {
   (options?: Options): FastifyBodyPlugin
   (instance: FastifyInstanceLike, options: Options, done: (error?: Error) => void): void
 }
 
-/** `await fastify.register(fastifyJson, { … })`. An option that is wrong is an `InvalidOptionError`. */
+/** `await fastify.register(fastifyJson, { … })`, or `fastifyJson({ … })`, which throws at once. */
 export const fastifyJson: FastifyBodyDoor<FastifyJsonOptions> = doorOf(
   'lido-json',
   'json',
@@ -75,68 +72,45 @@ function doorOf(
   further: string[] = [],
 ): FastifyBodyDoor<FastifyNdjsonOptions> {
   const known = [...parseOptionNames, 'bodyLimit', 'contentType', ...further]
-  const make = (given: FastifyNdjsonOptions | undefined, names: string[]) =>
-    pluginOf(name, ownOptions(given, names), format, otherwise)
-  // By how many parameters it has Fastify tells that it waits for `done`.
-  function door(given: any, options?: FastifyNdjsonOptions, done?: (error?: Error) => void): any {
-    if (done === undefined) return make(given, known)
-    let plugin: FastifyBodyPlugin
-    try {
-      plugin = make(options, [...known, ...fastifysOwn])
-    } catch (mistake) {
-      return done(mistake as Error)
-    }
-    plugin(given, options, done)
+  // It is for the instance that registers it, not for a scope of its own.
+  const meta = {
+    [Symbol.for('skip-override')]: true,
+    [Symbol.for('fastify.display-name')]: name,
+    [Symbol.for('plugin-meta')]: { name, fastify: '5.x' },
   }
-  return forInstance(name, door)
-}
-
-function pluginOf(
-  name: string,
-  options: FastifyNdjsonOptions,
-  format: Plan['format'],
-  otherwise: string | string[],
-): FastifyBodyPlugin {
-  const { contentType = otherwise } = options
-  const bodyLimit = resolveBodyLimit(options)
-  // What is wrong with the options is told where they are given.
-  resolveParsing(options, format)
-  const plugin: FastifyBodyPlugin = (instance, _options, done) => {
-    const config = instance.initialConfig as {
-      onProtoPoisoning?: Poisoning
-      onConstructorPoisoning?: Poisoning
-    }
-    const { onProtoPoisoning = 'error', onConstructorPoisoning = 'error' } = config
-    const settings = resolveParsing(
-      { onProtoPoisoning, onConstructorPoisoning, strict: false, ...options },
-      format,
-    )
-    const plan: Plan = { ...settings.plan, isEmptyObject: false }
-    const own = instance.getDefaultJsonParser(plan.onProtoPoisoning, plan.onConstructorPoisoning) as Parser
-    const holder = new PoolOfReader(settings.pool)
+  const register = (instance: FastifyInstanceLike, given: FastifyNdjsonOptions, done: Registered) => {
     try {
-      instance.addContentTypeParser(
-        contentType,
-        { parseAs: 'buffer', bodyLimit },
-        parserOf({ ...settings, plan }, holder, own),
-      )
+      const options = ownOptions(given, known)
+      const { contentType = otherwise } = options
+      const bodyLimit = resolveBodyLimit(options)
+      // What is not said of keys that poison is as the instance has it.
+      const { onProtoPoisoning = 'error', onConstructorPoisoning = 'error' } =
+        instance.initialConfig as ParseOptions
+      const rules = { onProtoPoisoning, onConstructorPoisoning, strict: false, ...options }
+      const settings = resolveParsing(rules, format)
+      const plan: Plan = { ...settings.plan, isEmptyObject: false }
+      const own = instance.getDefaultJsonParser(plan.onProtoPoisoning, plan.onConstructorPoisoning) as Parser
+      const holder = new PoolOfReader(settings.pool)
+      const parser = parserOf({ ...settings, plan }, holder, own)
+      instance.addContentTypeParser(contentType, { parseAs: 'buffer', bodyLimit }, parser)
+      instance.addHook('onClose', () => holder.close())
     } catch (refusal) {
       // Thrown out of a plugin it would be uncaught; told like this, `register()` and `ready()` reject with it.
       return done(refusal as Error)
     }
-    instance.addHook('onClose', () => holder.close())
     done()
   }
-  return forInstance(name, plugin)
-}
-
-/** It is for the instance that registers it, not for a scope of its own. */
-function forInstance<Plugin extends object>(name: string, plugin: Plugin): Plugin {
-  return Object.assign(plugin, {
-    [Symbol.for('skip-override')]: true,
-    [Symbol.for('fastify.display-name')]: name,
-    [Symbol.for('plugin-meta')]: { name, fastify: '5.x' },
-  })
+  // Fastify gives all three, and waits for `done` where there are so many.
+  function door(given: any, options?: FastifyNdjsonOptions, done?: Registered): any {
+    if (done !== undefined) return register(given, options!, done)
+    // What is wrong with the options is told where they are given.
+    const own = ownOptions<FastifyNdjsonOptions>(given, known)
+    resolveBodyLimit(own)
+    resolveParsing(own, format)
+    const plugin: FastifyBodyPlugin = (instance, _options, done) => register(instance, own, done)
+    return Object.assign(plugin, meta)
+  }
+  return Object.assign(door, meta)
 }
 
 function parserOf({ plan, threshold }: Settings, holder: PoolOfReader, own: Parser): Parser {

@@ -1,4 +1,5 @@
-// The user's own functions for bodies, found by name in a module of his: in the worker for large bodies, here for small ones.
+// The user's own functions for bodies, found by name in a module of his: in the worker for large bodies, here for small ones;
+// and what they find wrong, as data that crosses.
 import type { Reviver } from './json-text.js'
 import type { FunctionNames } from './plan.js'
 
@@ -20,6 +21,9 @@ type Check = ((value: unknown) => unknown) & { errors?: unknown }
 interface StandardSchema {
   readonly '~standard': { validate(value: unknown): unknown }
 }
+
+/** What lies deeper in issues is left out: the input may be among them, as deep as it came. */
+const DEEPEST = 100
 
 /** Rejects with what the module threw, and with a `TypeError` when it has no such function. */
 export async function loadFunctions(names: FunctionNames): Promise<BodyFunctions> {
@@ -69,4 +73,25 @@ function isStandardSchema(found: unknown): found is StandardSchema {
   if (found === null || (typeof found !== 'object' && typeof found !== 'function')) return false
   const { '~standard': standard } = found as Partial<StandardSchema>
   return typeof standard?.validate === 'function'
+}
+
+// What is wrong is as JSON has it: libraries put functions beside it, and objects of their classes, which tell by getters. But
+// what is met twice is one in the copy too, as the input may come with each of many issues. Circles are left out.
+export function plainIssues(value: any, copies = new Map<object, unknown>(), depth = 0): unknown {
+  if (typeof value === 'function' || typeof value === 'symbol') return undefined
+  if (value === null || typeof value !== 'object') return value
+  if (copies.has(value) || depth === DEEPEST) return copies.get(value)
+  copies.set(value, undefined)
+  const plain = (part: unknown) => plainIssues(part, copies, depth + 1)
+  const { toJSON, message, path, code } = value
+  const said = typeof toJSON === 'function' ? value.toJSON() : value
+  let copy: unknown
+  if (Array.isArray(said)) copy = Array.from(said, plain)
+  else if (typeof said !== 'object') copy = plain(said)
+  else {
+    const members = Object.entries({ message, path, code, ...said }).map(([key, part]) => [key, plain(part)])
+    copy = Object.fromEntries(members.filter(([, part]) => part !== undefined))
+  }
+  copies.set(value, copy)
+  return copy
 }

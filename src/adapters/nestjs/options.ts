@@ -1,7 +1,6 @@
 // What a program says of its pools, apart from what is said of a pool.
 import type { DynamicModule, InjectionToken, OptionalFactoryDependency } from '@nestjs/common'
 import { InvalidOptionError, type PoolOptions } from '../../index.js'
-import { isRecord } from '../http/record.js'
 import { DEFAULT_POOL } from './tokens.js'
 
 export interface PoolModuleOptions extends PoolOptions {
@@ -32,28 +31,18 @@ export interface PoolFeatureOptions extends PoolOptions {
 const DEFAULT_RETRY_AFTER_S = 1
 
 /** What is said of the module, and the rest, which is said of the pool. */
-export function splitOptions<Options extends Partial<PoolModuleOptions>>(given: Options, example: string) {
-  refuseNoOptions(given, example)
+export function splitOptions<Options extends Partial<PoolModuleOptions>>(given: Options) {
+  if (Object(given) !== given) refuse('options', given, 'an object')
   const { isGlobal = true, exceptionFilter = true, retryAfter = DEFAULT_RETRY_AFTER_S, ...rest } = given
-  for (const [option, value] of Object.entries({ isGlobal, exceptionFilter })) {
-    if (typeof value !== 'boolean')
-      throw new InvalidOptionError(
-        option,
-        `The option '${option}' must be true or false; got ${String(value)}.`,
-      )
-  }
-  if (!Number.isSafeInteger(retryAfter) || retryAfter < 0) {
-    throw new InvalidOptionError(
-      'retryAfter',
-      `The option 'retryAfter' must be seconds: an integer of at least 0; got ${String(retryAfter)}.`,
-    )
-  }
+  if (typeof isGlobal !== 'boolean') refuse('isGlobal', isGlobal, 'true or false')
+  if (typeof exceptionFilter !== 'boolean') refuse('exceptionFilter', exceptionFilter, 'true or false')
+  if (!Number.isSafeInteger(retryAfter) || retryAfter < 0)
+    refuse('retryAfter', retryAfter, 'seconds: an integer of at least 0')
   return { isGlobal, exceptionFilter, retryAfter, rest }
 }
 
 export function splitFeature(given: PoolFeatureOptions): { as: string; options: PoolOptions } {
-  refuseNoOptions(given, "forFeature({ as: 'images', filename })")
-  const { as, ...options } = given
+  const { as, ...options }: PoolFeatureOptions = Object(given)
   if (typeof as === 'string' && as !== '' && as !== DEFAULT_POOL) return { as, options }
   throw new InvalidOptionError(
     'as',
@@ -61,10 +50,6 @@ export function splitFeature(given: PoolFeatureOptions): { as: string; options: 
   )
 }
 
-function refuseNoOptions(given: unknown, example: string): void {
-  if (isRecord(given)) return
-  throw new InvalidOptionError(
-    'options',
-    `The options of a pool's module must be an object, as in ${example}; got ${String(given)}.`,
-  )
+export function refuse(option: string, given: unknown, expected: string): never {
+  throw new InvalidOptionError(option, `The option '${option}' must be ${expected}; got ${String(given)}.`)
 }

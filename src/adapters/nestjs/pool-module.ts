@@ -8,6 +8,7 @@ import {
   type PoolFeatureOptions,
   type PoolModuleAsyncOptions,
   type PoolModuleOptions,
+  refuse,
   splitFeature,
   splitOptions,
 } from './options.js'
@@ -25,16 +26,16 @@ export class PoolModule implements OnApplicationShutdown {
 
   /** The pool without a name, for the whole program. Throws `InvalidOptionError`; so does the program's start. */
   static forRoot(options: PoolModuleOptions): DynamicModule {
-    const { rest, ...settings } = splitOptions(options, 'forRoot({ filename })')
+    const { rest, ...settings } = splitOptions(options)
     return rootModule(settings, [poolProvider(DEFAULT_POOL, [], () => rest)])
   }
 
   /** The same, with options that are known only when other providers are there. */
   static forRootAsync(given: PoolModuleAsyncOptions): DynamicModule {
-    const { rest: said, ...settings } = splitOptions(given, 'forRootAsync({ useFactory })')
+    const { rest: said, ...settings } = splitOptions(given)
     const { imports, inject, useFactory, ...rest } = said
     refuseOthers(rest)
-    refuseNoFactory(useFactory)
+    if (typeof useFactory !== 'function') refuse('useFactory', useFactory, 'a function that returns options')
     const options: Provider = { provide: ASYNC_OPTIONS, useFactory, inject: inject ?? [] }
     const pool = poolProvider(DEFAULT_POOL, [ASYNC_OPTIONS], said => said as PoolOptions)
     return { ...rootModule(settings, [options, pool]), imports: imports ?? [] }
@@ -130,14 +131,6 @@ function refuseOthers(rest: Record<string, unknown>): void {
   throw new InvalidOptionError(
     key,
     `The option '${key}' is none of forRootAsync(), which has imports, inject, useFactory, isGlobal, exceptionFilter and retryAfter. Options of the pool are what useFactory returns.`,
-  )
-}
-
-function refuseNoFactory(given: unknown): void {
-  if (typeof given === 'function') return
-  throw new InvalidOptionError(
-    'useFactory',
-    `The option 'useFactory' must be a function that returns the options of the pool; got ${String(given)}.`,
   )
 }
 

@@ -27,7 +27,7 @@ await app.register(fastifyPool, { filename: '/worker.js', piscina: true, atomics
 await app.register(fastifyPiscina, { filename: '/worker.js', maxQueue: 'auto' })
 await app.register(underPressure, { healthCheck: healthCheck({ maxWaiting: 10 }), healthCheckInterval: 100 })
 await app.register(fastifyJson, { threshold: 65_536, select: 'total', module: '/orders.js' })
-await app.register(fastifyNdjson, { maxLines: 10, prefix: '/lines' })
+await app.register(fastifyNdjson, { maxLines: 10 })
 await app.register(fastifyNdjson({ maxLines: 10 }))
 await app.register(fastifyJson)
 // @ts-expect-error bytes are a number

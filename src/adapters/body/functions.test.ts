@@ -1,20 +1,20 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { plainIssues } from './issues.js'
+import { plainIssues } from './functions.js'
 
 test('plain data is copied as it is', () => {
   const issues = [
-    { message: 'too small', path: ['list', 0], minimum: 3n, at: new Date(0), pattern: /x/g, received: null },
+    { message: 'too small', path: ['list', 0], minimum: 3n, received: null },
     'a text',
     [1, [true]],
   ]
   assert.deepEqual(plainIssues(issues), issues)
 })
 
-test('functions are left out, and a symbol is a text', () => {
+test('functions are left out', () => {
   const check = () => true
-  assert.deepEqual(plainIssues([{ message: 'no', check, path: [Symbol('key'), check] }]), [
-    { message: 'no', path: ['Symbol(key)', undefined] },
+  assert.deepEqual(plainIssues([{ message: 'no', check, path: [check, 0] }]), [
+    { message: 'no', path: [undefined, 0] },
   ])
   assert.equal(plainIssues(check), undefined)
 })
@@ -40,6 +40,7 @@ test('an object of a class tells what it has getters for, or what it tells to JS
   assert.deepEqual(plainIssues(new Issue()), { ctx: {}, at: 1, ...told })
   assert.deepEqual(plainIssues(new Json()), { expected: 'a list', code: 'domain', ...told })
   assert.deepEqual(plainIssues(new RangeError('too many')), { message: 'too many' })
+  assert.equal(plainIssues(new Date(0)), '1970-01-01T00:00:00.000Z')
 })
 
 test('a list of a class is a list', () => {
@@ -50,12 +51,12 @@ test('a list of a class is a list', () => {
   assert.deepEqual(plain, [{ message: 'no' }])
 })
 
-test('what is met twice is one, and a circle is one', () => {
+test('what is met twice is one, and a circle is left out', () => {
   const input: Record<string, unknown> = { list: [1] }
   input.self = input
-  const [one, other] = plainIssues([{ input }, { input }]) as { input: typeof input }[]
+  const [one, other] = plainIssues([{ input }, { input }]) as { input: object }[]
+  assert.deepEqual(one!.input, { list: [1] })
   assert.equal(one!.input, other!.input)
-  assert.equal(one!.input.self, one!.input)
 })
 
 test('what nests too deep is left out, and a key that is __proto__ is a key', () => {
@@ -65,11 +66,4 @@ test('what nests too deep is left out, and a key that is __proto__ is a key', ()
   assert.equal(levels, 100)
   const plain = plainIssues(JSON.parse('{"__proto__":{"polluted":1}}')) as object
   assert.deepEqual([Object.keys(plain), 'polluted' in plain], [['__proto__'], false])
-})
-
-test('a built-in object with a function in it is left out', () => {
-  assert.deepEqual(plainIssues({ message: 'no', checks: new Map([[1, () => true]]), seen: new Set([1]) }), {
-    message: 'no',
-    seen: new Set([1]),
-  })
 })
