@@ -143,6 +143,24 @@ function shareTypes() {
   }
 }
 
+/** Types that no door names, nor one that it names, are nobody's to see. */
+function dropUnnamedTypes() {
+  const named = new Set()
+  const follow = path => {
+    if (named.has(path) || !existsSync(path)) return
+    named.add(path)
+    for (const [, , specifier] of readFileSync(path, 'utf8').matchAll(/(['"])(\.\.?\/[^'"]+)\1/g))
+      follow(join(dirname(path), specifier.replace(/js$/, 'd.ts')))
+  }
+  for (const format of ['esm', 'cjs'])
+    for (const door of ['index.d.ts', 'worker/index.d.ts', ...adapterDoors('d.ts')])
+      follow(join(next, format, door))
+  for (const entry of readdirSync(next, { recursive: true, withFileTypes: true })) {
+    const path = join(entry.parentPath, entry.name)
+    if (entry.name.endsWith('.d.ts') && !named.has(path)) rmSync(path)
+  }
+}
+
 /** A name of package.json's `imports` is none that every way of resolving types knows. */
 function nameAtomicsByPath() {
   const folder = join(next, 'cjs')
@@ -208,7 +226,7 @@ async function bundleFor(format, entries, others = {}) {
     packages: 'external',
     // Every program and every worker reads it: names stay, comments and blanks go. Short lines, so that a stack says where.
     minifyWhitespace: true,
-    lineLimit: 160,
+    lineLimit: 120,
     // What package.json says of side effects it says of the files that are packed.
     ignoreAnnotations: true,
     logLevel: 'error',
@@ -229,6 +247,7 @@ if (mode === '--check') {
   compileCjs()
   await bundleDoors()
   shareTypes()
+  dropUnnamedTypes()
   writeFileSync(join(next, '.built'), '')
   // Put in place whole, so that whoever runs the package meanwhile sees the old build or the new one.
   rmSync(dist, { recursive: true, force: true })

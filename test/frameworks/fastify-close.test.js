@@ -181,6 +181,17 @@ describe('pressure, for @fastify/under-pressure', limit, () => {
     }
     assert.match((await rejection(healthCheck()({}))).message, /Register 'lido\/fastify' before/)
   })
+
+  test('that compares with no number, or is misspelt, is refused when it is made', () => {
+    for (const [options, option] of [
+      [{ maxWaiting: Number(undefined) }, 'maxWaiting'],
+      [{ maxWaiting: '5' }, 'maxWaiting'],
+      [{ maxwaiting: 5 }, 'maxwaiting'],
+    ]) {
+      assert.throws(() => healthCheck(options), { code: 'ERR_LIDO_INVALID_OPTION', option })
+    }
+  })
+
   test('looks at a pool whatever its name', async t => {
     const app = await openApp(t, { ...oneWorker, as: '__proto__' })
     const { pools } = await healthCheck({ pools: ['__proto__'] })(app)

@@ -301,6 +301,16 @@ describe('health', limit, () => {
   const terminus = Inject(HealthCheckService)
   const indicator = Inject(PoolHealthIndicator)
 
+  test('refuses a limit that is no number, and options that are misspelt', () => {
+    const pools = new PoolHealthIndicator({ get: () => assert.fail('it looked for the pool') })
+    for (const [options, option] of [
+      [{ maxWaiting: Number.NaN }, 'maxWaiting'],
+      [{ maxwaiting: 5 }, 'maxwaiting'],
+    ]) {
+      assert.throws(() => pools.check('work', options), { code: 'ERR_LIDO_INVALID_OPTION', option })
+    }
+  })
+
   test('answers @nestjs/terminus: 200 with figures, and 503 while the queue is full', async t => {
     const held = new Held()
     const routes = controllerOf(

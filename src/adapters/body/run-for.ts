@@ -17,6 +17,12 @@ import { problemOf } from './problems.js'
  * the handler's own error, or with an `HttpProblem`: `status` 503 and a `Retry-After` header when the queue is full, the
  * pool is closed, or a limit of time is over; 500 when the worker is lost; `type` `request.aborted` when the client left.
  */
+export function runFor<Module = any, Default extends HandlerName<Module> = DefaultName<Module>>(
+  request: RawRequest,
+  pool: Pool<Module, Default>,
+  payload: PayloadOf<Module, Default>,
+  options?: Omit<RunOptions, 'name'> & { name?: undefined },
+): Promise<ResultOf<Module, Default>>
 export function runFor<
   Module = any,
   Default extends HandlerName<Module> = DefaultName<Module>,

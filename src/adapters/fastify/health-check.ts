@@ -1,7 +1,13 @@
 // Pressure for @fastify/under-pressure: a function that fits its option `healthCheck`.
 import type { FastifyInstance } from 'fastify'
 import type { Pool } from '../../index.js'
-import { isUnderPressure, type PoolPressure, type PressureLimit, pressureOf } from '../http/pressure.js'
+import {
+  checkLimit,
+  isUnderPressure,
+  type PoolPressure,
+  type PressureLimit,
+  pressureOf,
+} from '../http/pressure.js'
 
 export interface HealthCheckOptions extends PressureLimit {
   /** The names of the pools to look at. Default: all. */
@@ -10,9 +16,10 @@ export interface HealthCheckOptions extends PressureLimit {
 
 /**
  * Makes a function for `healthCheck`: `false` while a pool is under pressure, else the figures of each. It rejects when a
- * pool is named that is not registered, or when there is none.
+ * pool is named that is not registered, or when there is none. Throws `InvalidOptionError`.
  */
-export function healthCheck({ pools: names, ...limit }: HealthCheckOptions = {}) {
+export function healthCheck({ pools: names, ...others }: HealthCheckOptions = {}) {
+  const limit = checkLimit(others, 'pools, maxWaiting')
   return async (app: FastifyInstance): Promise<false | { pools: Record<string, PoolPressure> }> => {
     const pools = app.pools as Readonly<Record<string, Pool>> | undefined
     if (pools === undefined) throw new Error("There is no pool to check. Register 'lido/fastify' before.")

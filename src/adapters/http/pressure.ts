@@ -1,5 +1,5 @@
 // How a pool is, for those who ask over HTTP: health checks of frameworks.
-import type { Pool } from '../../index.js'
+import { InvalidOptionError, type Pool } from '../../index.js'
 
 /** A pool's figures for a health check. */
 export interface PoolPressure {
@@ -16,6 +16,17 @@ export interface PoolPressure {
 export interface PressureLimit {
   /** So many tasks may wait. Default: the pool's own `needsDrain`: its queue is full, or, where it has no end, as many wait as it has slots. */
   maxWaiting?: number | undefined
+}
+
+/** Throws `InvalidOptionError`: a check that compares with something else than a number would never find any pressure. */
+export function checkLimit({ maxWaiting, ...others }: PressureLimit, known: string): PressureLimit {
+  for (const name of Object.keys(others))
+    throw new InvalidOptionError(name, `There is no option '${name}' of a health check. Known are ${known}.`)
+  if (maxWaiting === undefined || (typeof maxWaiting === 'number' && maxWaiting >= 0)) return { maxWaiting }
+  throw new InvalidOptionError(
+    'maxWaiting',
+    `The option 'maxWaiting' must be a number of at least 0; got ${String(maxWaiting)}.`,
+  )
 }
 
 export function pressureOf(pool: Pool): PoolPressure {

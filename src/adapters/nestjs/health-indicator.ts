@@ -2,7 +2,13 @@
 import { Inject, Injectable } from '@nestjs/common'
 import { ModuleRef } from '@nestjs/core'
 import type { Pool } from '../../index.js'
-import { isUnderPressure, type PoolPressure, type PressureLimit, pressureOf } from '../http/pressure.js'
+import {
+  checkLimit,
+  isUnderPressure,
+  type PoolPressure,
+  type PressureLimit,
+  pressureOf,
+} from '../http/pressure.js'
 import { DEFAULT_POOL, getPoolToken } from './tokens.js'
 
 export type PoolHealthResult = Record<string, PoolPressure & { status: 'up' | 'down' }>
@@ -16,12 +22,13 @@ export class PoolHealthIndicator {
 
   /**
    * `{ [key]: { status, waiting, inFlight, workers, utilization } }`; `'down'` while the pool is under pressure or closed.
-   * Throws when there is no such pool. `pool` is its name; default: that of `forRoot()`.
+   * Throws when there is no such pool, and `InvalidOptionError`. `pool` is its name; default: that of `forRoot()`.
    */
   check(
     key: string,
-    { pool: name = DEFAULT_POOL, ...limit }: PressureLimit & { pool?: string | undefined } = {},
+    { pool: name = DEFAULT_POOL, ...others }: PressureLimit & { pool?: string | undefined } = {},
   ): PoolHealthResult {
+    const limit = checkLimit(others, 'pool, maxWaiting')
     const pool = this.#modules.get<Pool>(getPoolToken(name), { strict: false })
     return { [key]: { status: isUnderPressure(pool, limit) ? 'down' : 'up', ...pressureOf(pool) } }
   }

@@ -65,7 +65,8 @@ export function adaptQueue(queue: TaskQueue): LidoQueue {
     push: task => queue.push(viewOf(task)),
     shift() {
       const view = queue.shift()
-      return view === null || view === undefined ? null : (tasks.get(view) ?? null)
+      // What is no view is refused in words where a task is expected.
+      return view === null || view === undefined ? null : (tasks.get(view) ?? (view as never))
     },
     remove: task => queue.remove(viewOf(task)),
   }

@@ -9,7 +9,6 @@ import { kindOf } from '../../shared/protocol/kind-of.js'
 import type { FakeLink } from '../../testing/fake-backend.js'
 import { fakePool, readyPool } from '../../testing/fake-pool.js'
 import { microtasks } from '../../testing/stand-ins.js'
-import type { PoolOptions } from '../pool/options.js'
 import { PriorityQueue } from '../queue/priority-queue.js'
 
 test('a task for one worker alone wakes that one, though another went to sleep meanwhile', () => {
@@ -142,7 +141,7 @@ test('a task is in flight while its payload is written into the lane', () => {
 })
 
 describe('a task that runs alone, where each worker is half free,', () => {
-  function halfFree(options: PoolOptions) {
+  function halfFree(options: Parameters<typeof readyPool>[0]) {
     const made = fakePool({ lane: true, concurrentTasksPerWorker: 2, minThreads: 2, ...options })
     for (const link of made.backend.links) link.ready()
     const ends = made.backend.links.map(endOf)

@@ -52,6 +52,8 @@ export async function answer(request: IncomingMessage, response: ServerResponse)
     isTrue<Same<typeof orders, Order[]>>()
     const length = await runFor(request, pool, { id: 1, text: 'one' }, { timeout: 1_000 })
     isTrue<Same<typeof length, number>>()
+    const unnamed = await runFor(request, pool, { id: 1, text: 'one' }, { name: undefined })
+    isTrue<Same<typeof unnamed, number>>()
     const upper = await runFor(request, pool, 'one', { name: 'upper' })
     isTrue<Same<typeof upper, string>>()
     // @ts-expect-error it takes a text
