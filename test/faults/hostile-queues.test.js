@@ -144,3 +144,24 @@ for (const [title, { shift, push }] of Object.entries(breaches)) {
     })
   }
 }
+
+for (const options of [{ lane: false }, { backend: 'process' }, {}]) {
+  for (const hasUnshift of [true, false]) {
+    test(`a queue that looks at its pool while it is asked loses nothing (${JSON.stringify(options)}, ${hasUnshift})`, async open => {
+      let pool
+      let asked = 0
+      const queue = queueWith(tasks => ({
+        shift() {
+          asked++
+          pool?.stats()
+          return tasks.shift()
+        },
+        ...(hasUnshift && { unshift: task => tasks.unshift(task) }),
+      }))
+      pool = open({ filename: handler('echo.js'), maxThreads: 2, queue, ...options })
+      const values = [1, 2, 3, 4, 5]
+      assert.deepEqual(await Promise.all(values.map(value => pool.run(value))), values)
+      assert.ok(asked < 100, `${asked}`)
+    })
+  }
+}

@@ -20,6 +20,8 @@ export class WaitingLine {
   readonly #held: Set<Task> | null
   /** The queue gives what it keeps, without end: it is asked for nothing more, and given nothing. */
   #isStuck = false
+  /** The queue is being asked, and looks at the pool meanwhile: to ask it again would lose what it gives. */
+  #isAsking = false
   #wasTold = false
 
   /** Throws `InvalidOptionError` where the queue is another line's. */
@@ -69,7 +71,7 @@ export class WaitingLine {
   peek(): Task | null {
     const returned = this.#returned[0]
     if (returned !== undefined) return returned
-    while (this.#head === null && this.#queue.size > 0) {
+    while (this.#head === null && !this.#isAsking && this.#queue.size > 0) {
       const task = this.#held === null ? (this.#queue.shift() as Task) : this.#shiftFrom(this.#held)
       if (task === null) return null
       // A queue that keeps what it was told to remove must not bring a settled task back to life.
@@ -169,11 +171,14 @@ export class WaitingLine {
   }
 
   #shift(): unknown {
+    this.#isAsking = true
     try {
       return this.#queue.shift() ?? null
     } catch (failure) {
       this.#onFailure(failure)
       return null
+    } finally {
+      this.#isAsking = false
     }
   }
 
