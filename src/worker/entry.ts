@@ -22,6 +22,10 @@ else parentPort.once('message', begin)
 function begin(order: StartOrder): void {
   const { port, road } = order
   invariant(road.kind !== 'pipe', 'a thread has a port')
+  let isExiting = false
+  process.on('exit', () => {
+    isExiting = true
+  })
   void serve(order, {
     isThreadsOwn: true,
     port,
@@ -32,10 +36,9 @@ function begin(order: StartOrder): void {
     flush: flushStdio,
     onEnd: callback => process.on('exit', callback),
     onCrash: callback =>
-      watchCrash(failure => {
-        callback(failure)
+      watchCrash(callback, () => {
         // The runtime would tell the host too, which may not be able to read it: and of that the host's process would end.
-        exit(1)
+        if (!isExiting) exit(1)
       }),
     end: exit,
   })

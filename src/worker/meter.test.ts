@@ -97,7 +97,7 @@ test('all time of a task is active until its handler has returned a promise, and
   assert.ok(idle!.activeMs < idle!.runMs, `${idle!.activeMs} of ${idle!.runMs} ms`)
 })
 
-test('tasks of a millisecond are measured one and all, tiny ones one in 256', () => {
+test('tasks of a millisecond are measured one and all, tiny ones one in 256', { timeout: 60_000 }, () => {
   const meter = new Meter(() => {})
   const measureDue = (taskCount: number, run: () => void) => {
     let count = 0
@@ -114,9 +114,12 @@ test('tasks of a millisecond are measured one and all, tiny ones one in 256', ()
     measureDue(5, () => burn(1.5)),
     5,
   )
-  const counts = Array.from({ length: 20 }, () => measureDue(2560, () => {}))
-  // A thread that loses its core in the middle of one makes a tiny task a long one.
-  assert.equal(Math.min(...counts), 10)
+  // A thread that loses its core, or a busy machine, makes a tiny task a long one: of such more are measured.
+  let count: number
+  do {
+    count = measureDue(2560, () => {})
+    assert.ok(count >= 10, `${count}`)
+  } while (count > 10)
 })
 
 test('tasks of a millisecond are measured one and all beside tiny ones of another handler', () => {

@@ -1,9 +1,11 @@
 // A worker may die at any moment: what it was running fails with the cause, and everything else goes on.
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
 import { WorkerExitError, WorkerStartError } from 'lido'
 import { alive } from '../helpers/alive.js'
 import { handler } from '../helpers/handler.js'
 import { test } from '../helpers/pool-test.js'
+import { startProgram } from '../helpers/program.js'
 import { rejection, rejections } from '../helpers/rejection.js'
 import { untilItWorks } from '../helpers/retry.js'
 import { set, sharedWords } from '../helpers/shared-words.js'
@@ -60,6 +62,24 @@ for (const name of ['uncaughtUnreadable', 'floatingDeep']) {
     assert.equal(await pool.run('next', { name: 'fine' }), 'next')
   })
 }
+
+test('what a listener of the worker throws at its exit is told as an error of its teardown', async open => {
+  const pool = open({ filename, ...one })
+  await pool.run(null, { name: 'throwsAtExit' })
+  const told = once(pool, 'error')
+  await pool.close()
+  const [error] = await told
+  assert.match(error.message, /at exit/)
+})
+
+test('listeners of the file hear what ends their thread', async () => {
+  const { output } = await startProgram(`
+    const pool = new Pool({ filename: handler('dying.js'), maxThreads: 1 })
+    await pool.run('nobody catches', { name: 'uncaughtAndWatched' }).catch(() => {})
+    await pool.close()
+  `).ended
+  assert.equal(output, 'uncaughtException: nobody catches\n')
+})
 
 test('a worker that dies while idle costs nobody a task; the error event tells of it', async open => {
   for (const name of ['uncaughtWhenIdle', 'exitWhenIdle']) {
