@@ -2,6 +2,7 @@
 // says what it was; what only the reviving can make again is noted as a hole.
 import { types } from '../base/builtins.js'
 import { ownClassName } from './error-classes.js'
+import { inHalves } from './in-halves.js'
 
 /** What stands in a hole: an error by its number, or a symbol of the registry by its key. */
 export type HoleFiller = { error: number } | { symbol: string }
@@ -118,21 +119,9 @@ export class PlainCopy {
  * cloned once and stays one; where that fails, in halves.
  */
 function cloneAll(originals: object[]): unknown[] {
-  let cloningsLeft = MOST_CLONINGS
   const seen = new Set<object>()
-  return cloned(originals)
-
-  function cloned(part: object[]): unknown[] {
-    if (part.length === 0) return []
-    if (cloningsLeft-- <= 0) return part.map(notCloneable)
-    try {
-      return structuredClone(part).map(clone => shortened(clone, 0, seen))
-    } catch {
-      if (part.length === 1) return part.map(notCloneable)
-      const half = part.length >> 1
-      return [...cloned(part.slice(0, half)), ...cloned(part.slice(half))]
-    }
-  }
+  const clone = (part: readonly object[]) => structuredClone(part).map(copy => shortened(copy, 0, seen))
+  return inHalves<object, unknown>(originals, MOST_CLONINGS, clone, notCloneable)
 }
 
 /**
@@ -144,6 +133,8 @@ function shortened(clone: unknown, depth: number, seen: Set<object>): unknown {
     return clone
   if (depth >= DEEPEST) return tooDeep(clone)
   seen.add(clone)
+  // The names of a long list of numbers are more work than the list.
+  if (Array.isArray(clone) && !Object.values(clone).some(isObject)) return clone
   const inside = (member: unknown) => shortened(member, depth + 1, seen)
   if (types.isMap(clone)) {
     const entries = [...clone]
@@ -176,6 +167,10 @@ function tooDeep(value: object): string {
 function plainValue(value: unknown): unknown {
   if (typeof value === 'function') return functionText(value)
   return typeof value === 'symbol' ? value.toString() : value
+}
+
+export function isObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null
 }
 
 /** Of any realm. */

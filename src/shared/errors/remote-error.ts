@@ -3,10 +3,12 @@
 // lie beside each other and name each other by number, so a circle of causes arrives as a circle and no depth is too deep.
 import { types } from '../base/builtins.js'
 import { classNames, ErrorClasses } from './error-classes.js'
+import { inHalves } from './in-halves.js'
 import {
   define,
   type Hole,
   type HoleFiller,
+  isObject,
   isValue,
   notCloneable,
   type PackedMember,
@@ -31,6 +33,8 @@ interface PackedError {
 
 /** So many errors of one graph are packed, the nearest first; the others become text. */
 const MOST_ERRORS = 1000
+/** So often it is looked which of an error's data may not be sent. */
+const MOST_LOOKS = 64
 const PACKED_BY_NAME = new Set(['name', 'message', 'stack'])
 const builtinClasses = new ErrorClasses()
 
@@ -55,21 +59,33 @@ export function pack(thrown: unknown): PackedThrown {
   }
 }
 
-/** The same, with texts in the places of what may not be sent. */
+/**
+ * The same, with texts in the places of what may not be sent.
+ * @param maySend is asked of many at once; what it takes to tell is what takes long
+ */
 export function withoutUnsendable(
-  { thrown, errors, holes }: PackedThrown,
-  maySend: (data: object) => boolean,
+  packed: PackedThrown,
+  maySend: (data: readonly object[]) => boolean,
 ): PackedThrown {
-  const isSendable = (value: unknown) => value === null || typeof value !== 'object' || maySend(value)
+  const { thrown, errors, holes } = packed
+  const members = [thrown, ...errors.flatMap(({ fields }) => fields.map(([, member]) => member))]
+  const values = members.map(member => (isValue(member) ? member.value : null)).filter(isObject)
+  const data = [...new Set([...values, ...holes.map(([container]) => container)])]
+  const judge = (part: readonly object[]) => {
+    if (!maySend(part)) throw new TypeError('One of them may not be sent.')
+    return part.map(() => true)
+  }
+  const verdicts = inHalves<object, boolean>(data, MOST_LOOKS, judge, () => false)
+  const unsendable = new Set<unknown>(data.filter((_, index) => !verdicts[index]))
   const sendable = (member: PackedMember) =>
-    isValue(member) && !isSendable(member.value) ? { value: notCloneable(member.value as object) } : member
+    isValue(member) && unsendable.has(member.value) ? { value: notCloneable(member.value as object) } : member
   return {
     thrown: sendable(thrown),
     errors: errors.map(error => ({
       ...error,
       fields: error.fields.map(([key, member, isEnumerable]) => [key, sendable(member), isEnumerable]),
     })),
-    holes: holes.filter(([container]) => maySend(container)),
+    holes: holes.filter(([container]) => !unsendable.has(container)),
   }
 }
 

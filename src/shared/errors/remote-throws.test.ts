@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { across, errorAcross } from '../../testing/errors-across.js'
-import { pack, unpack, withoutData } from './remote-error.js'
+import { pack, unpack, withoutData, withoutUnsendable } from './remote-error.js'
 
 describe('what is no error arrives too', () => {
   for (const thrown of [undefined, null, true, 0, -0, Number.NaN, 1n, '', 'text']) {
@@ -250,6 +250,19 @@ describe('what is hostile arrives as well as it can', () => {
       delete polluted.value
       delete polluted.error
     }
+  })
+
+  test('which data may not be sent is asked a few times, however much there is', () => {
+    const list = Array.from({ length: 2000 }, (_, index) => Symbol.for(`known ${index}`))
+    const packed = pack(Object.assign(new Error('why'), { list, bad: new Map(), code: 'E' }))
+    let asked = 0
+    const sent = withoutUnsendable(packed, data => {
+      asked++
+      return !data.some(value => value instanceof Map)
+    })
+    assert.ok(asked < 10, `${asked}`)
+    const error: any = unpack(sent)
+    assert.deepEqual([error.code, error.list, error.bad], ['E', list, '[Map, not cloneable]'])
   })
 
   test('a proxy whose every trap throws', () => {
