@@ -45,6 +45,9 @@ export type FastifyBodyPlugin = (
   done: (error?: Error) => void,
 ) => void
 
+/** What Fastify itself reads from a plugin's options. */
+const fastifysOwn = ['prefix', 'logLevel', 'logSerializers']
+
 export interface FastifyBodyDoor<Options> {
   (options?: Options): FastifyBodyPlugin
   (instance: FastifyInstanceLike, options: Options, done: (error?: Error) => void): void
@@ -80,7 +83,7 @@ function doorOf(
   }
   const register = (instance: FastifyInstanceLike, given: FastifyNdjsonOptions, done: Registered) => {
     try {
-      const options = ownOptions(given, known)
+      const options = ownOptions(given, [...known, ...fastifysOwn])
       const { contentType = otherwise } = options
       const bodyLimit = resolveBodyLimit(options)
       // What is not said of keys that poison is as the instance has it.

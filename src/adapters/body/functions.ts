@@ -75,8 +75,10 @@ function isStandardSchema(found: unknown): found is StandardSchema {
   return typeof standard?.validate === 'function'
 }
 
-// What is wrong is as JSON has it: libraries put functions beside it, and objects of their classes, which tell by getters. But
-// what is met twice is one in the copy too, as the input may come with each of many issues. Circles are left out.
+/**
+ * What is wrong is as JSON has it: libraries put functions beside it, and objects of their classes, which tell by getters. But
+ * what is met twice is one in the copy too, as the input may come with each of many issues. Circles are left out.
+ */
 export function plainIssues(value: any, copies = new Map<object, unknown>(), depth = 0): unknown {
   if (typeof value === 'function' || typeof value === 'symbol') return undefined
   if (value === null || typeof value !== 'object') return value

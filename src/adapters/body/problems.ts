@@ -49,7 +49,7 @@ export function invalid(issues: unknown): HttpProblem & { issues: unknown } {
   return httpProblem(new Error('request entity is not valid'), 422, 'entity.invalid', { issues })
 }
 
-// The client left before its answer was there. The server says nothing; whoever logs is told as body-parser tells it.
+/** The client left before its answer was there. The server says nothing; whoever logs is told as body-parser tells it. */
 export function requestAborted(): HttpProblem {
   return httpProblem(new Error('request aborted'), 400, 'request.aborted', { code: 'ECONNABORTED' })
 }

@@ -36,6 +36,7 @@ export class LanePlaces {
 
   /** Some worker has room for one more, behind all that is on offer. */
   hasRoomFor(task: Task): boolean {
+    if (this.ahead > 0) return false
     const { places, ahead } = this.#look()
     return ahead === 0 && choosePlacement(task.isExclusive, places) !== null
   }
