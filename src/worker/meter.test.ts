@@ -97,7 +97,7 @@ test('all time of a task is active until its handler has returned a promise, and
   assert.ok(idle!.activeMs < idle!.runMs, `${idle!.activeMs} of ${idle!.runMs} ms`)
 })
 
-test('tasks of a millisecond are measured one and all, tiny ones one in 256', { timeout: 60_000 }, () => {
+test('tasks of a millisecond are measured one and all, tiny ones one in 256', () => {
   const meter = new Meter(() => {})
   const measureDue = (taskCount: number, run: () => void) => {
     let count = 0
@@ -115,11 +115,13 @@ test('tasks of a millisecond are measured one and all, tiny ones one in 256', { 
     5,
   )
   // A thread that loses its core, or a busy machine, makes a tiny task a long one: of such more are measured.
-  let count: number
-  do {
-    count = measureDue(2560, () => {})
-    assert.ok(count >= 10, `${count}`)
-  } while (count > 10)
+  let least = Number.POSITIVE_INFINITY
+  for (let round = 0; round < 1000 && least > 10; round++)
+    least = Math.min(
+      least,
+      measureDue(2560, () => {}),
+    )
+  assert.equal(least, 10)
 })
 
 test('tasks of a millisecond are measured one and all beside tiny ones of another handler', () => {

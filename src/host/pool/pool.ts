@@ -411,7 +411,7 @@ export class Pool<
   }
 
   #accept(call: Call, resolve: (value: unknown) => void, reject: (reason: unknown) => void): void {
-    // Three times what the rest was seen to need, where it claims some itself.
+    // More than the rest needs, which claims some itself.
     claimStack(3)
     const { limit } = this.#admission
     const mustStartNow = limit !== Number.POSITIVE_INFINITY && this.#admission.waiting >= limit
