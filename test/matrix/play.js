@@ -198,7 +198,8 @@ class Scene {
       const isPaused = this.#case.fate.endsWith('AtStart')
       await this.findings.follow('plain', isPaused ? untilItWorks(plain) : plain())
       // Where the one before has not left yet, who follows on one that retires is still to come.
-      if (this.#case.fate === 'retired' && this.pool.workers.length === 0) await once(this.pool, 'workerCreate')
+      if (this.#case.fate === 'retired' && this.pool.workers.length === 0)
+        await once(this.pool, 'workerCreate')
       this.findings.noteWorkers()
       this.findings.followClose(this.pool.close())
     }
