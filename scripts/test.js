@@ -20,6 +20,7 @@ const programLimitMs = 420_000
 const { values: flags, positionals: asked } = readArguments()
 const total = { passed: 0, failed: 0, skipped: 0 }
 const summary = []
+let countedAt = performance.now()
 for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => process.exit(1))
 
 if (!flags.built) await prepare()
@@ -81,6 +82,7 @@ function step(title, args, mayGoOn = false) {
 }
 
 async function runSuite(name) {
+  countedAt = performance.now()
   heading(name)
   if (suites[name].program !== undefined) await runProgram(name, suites[name].program)
   count(name, await runFiles(name))
@@ -158,7 +160,9 @@ function count(name, { passed = 0, failed = 0, skipped = 0, problems = [] }) {
   total.failed += failed
   total.skipped += skipped
   for (const problem of problems) console.log(`${name}: ${problem}`)
-  summary.push({ name, passed, failed, skipped, problems })
+  const seconds = Math.round((performance.now() - countedAt) / 1000)
+  countedAt = performance.now()
+  summary.push({ name, passed, failed, skipped, problems, seconds })
 }
 
 function heading(title) {
@@ -167,9 +171,11 @@ function heading(title) {
 
 function report() {
   heading('summary')
-  for (const { name, passed, failed, skipped, problems } of summary) {
+  for (const { name, passed, failed, skipped, problems, seconds } of summary) {
     const mark = failed === 0 ? 'ok  ' : 'FAIL'
-    console.log(`${mark} ${name.padEnd(13)} ${passed} passed, ${failed} failed, ${skipped} skipped`)
+    console.log(
+      `${mark} ${name.padEnd(13)} ${passed} passed, ${failed} failed, ${skipped} skipped, ${seconds} s`,
+    )
     for (const problem of problems) console.log(`       ${problem.replaceAll('\n', '\n       ')}`)
   }
   if (total.passed + total.failed === 0) {
