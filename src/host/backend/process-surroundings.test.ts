@@ -21,6 +21,11 @@ const cases: [string, string[], string[]][] = [
     ['--input-type', 'module', '--inspect-port', '9339', '--test-reporter', 'spec', '--expose-gc'],
     ['--expose-gc'],
   ],
+  [
+    'not the snapshot, which is the program',
+    ['--snapshot-blob', 'program.blob', '--expose-gc'],
+    ['--expose-gc'],
+  ],
   ['not the test runner', ['--test', '--test-concurrency=2', '--watch'], []],
   [
     'nor a value that such a flag has in the next word',

@@ -4,7 +4,7 @@ import { constants } from '../../shared/base/host-builtins.js'
 
 /** Flags of this process that say what it runs, or that only one process can have. */
 const NOT_INHERITED =
-  /^-(?:e|p|pe|i|c)$|^--(?:eval|print|interactive|check|test|experimental-test|watch|input-type|build-snapshot)\b/
+  /^-(?:e|p|pe|i|c)$|^--(?:eval|print|interactive|check|test|experimental-test|watch|input-type|build-snapshot|snapshot-blob)\b/
 const INSPECTOR = /^--(?:inspect|debug)(?:-\w+)*(?:=|$)/
 /** Those of them whose next word is a program, which may begin as a flag does. */
 const EVALUATES = /^(?:-e|--eval|-p|--print|-pe)$/

@@ -1,5 +1,6 @@
 // What a user may say of a pool, and what it becomes.
 import assert from 'node:assert/strict'
+import sea from 'node:sea'
 import { afterEach, describe, test } from 'node:test'
 import { SHARE_ENV } from 'node:worker_threads'
 import { InvalidOptionError } from '../../shared/errors/pool-errors.js'
@@ -239,6 +240,17 @@ describe('options together', () => {
     assert.equal(refusal({ filename, handlers, env: SHARE_ENV }).option, 'env')
     const queue = { size: 0, push() {}, shift() {}, remove() {} }
     assert.equal(refusal({ filename, handlers, queue }).option, 'queue')
+  })
+
+  test('a single executable has no workers that are processes, each of which would be the program again', t => {
+    const handlers = { other: { backend: 'process' } }
+    t.mock.method(sea, 'isSea', () => true)
+    for (const said of [{ backend: 'process' }, { filename: '/handler.js', handlers }]) {
+      const { option, message } = refusal(said)
+      assert.equal(option, 'backend')
+      assert.match(message, /'thread' or 'inline' in a single executable/)
+    }
+    for (const backend of ['thread', 'inline']) assert.equal(resolve({ backend }).backend, backend)
   })
 
   test('a queue with a capacity lowers maxQueue to it, and never raises it', () => {

@@ -1,4 +1,5 @@
 // What each worker is started with, as `worker_threads` takes it.
+import { getBuiltinModule } from '../../shared/base/builtins.js'
 import { SHARE_ENV } from '../../shared/base/host-builtins.js'
 import type { BackendKind } from '../backend/backend.js'
 import { inheritedFlags } from '../backend/process-surroundings.js'
@@ -42,6 +43,9 @@ function flagsOfThreads(): string[] | undefined {
 
 /** What a thread can have and a process cannot: said before one is started without it. */
 function refuseForProcesses({ env, resourceLimits }: PoolOptions): void {
+  if (getBuiltinModule('node:sea').isSea()) {
+    refuse('backend', 'process', "'thread' or 'inline' in a single executable: a process would run it anew")
+  }
   if (env === SHARE_ENV) {
     refuse('env', 'SHARE_ENV', "an object with backend 'process': a process has an environment of its own")
   }
