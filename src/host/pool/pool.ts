@@ -52,7 +52,7 @@ export interface PoolEvents {
   close: []
 }
 
-/** For tests of the host: stand-ins for threads and time. For an annex: what it shares with its pool. */
+/** @internal For tests of the host: stand-ins for threads and time. For an annex: what it shares with its pool. */
 export interface PoolParts {
   clock: Clock
   /** Default: what the option says. */
@@ -95,6 +95,9 @@ export class Pool<
   #closing: Closing | null = null
 
   /** Throws `InvalidOptionError`. */
+  constructor(options?: PoolOptions)
+  /** @internal */
+  constructor(options?: PoolOptions, parts?: PoolParts)
   constructor(options?: PoolOptions, parts: PoolParts = { clock: realClock }) {
     super()
     const { clock, house } = parts

@@ -133,6 +133,7 @@ const options: PoolOptions = {
 }
 new Pool(options)
 new Pool()
+isTrue<Same<ConstructorParameters<typeof Pool>['length'], 0 | 1>>()
 // @ts-expect-error it is maxThreads
 new Pool({ maxThread: 4 })
 // @ts-expect-error a number
