@@ -237,6 +237,27 @@ describe('the CommonJS build', () => {
     assert.deepEqual(answer(await run('direct.cjs', program)), [4, false])
   })
 
+  test('runs a pool on this very thread where code has no import() of its own, as in the contexts of Jest', async () => {
+    const program = `
+      const { readFileSync } = require('node:fs')
+      const { createRequire } = require('node:module')
+      const { dirname } = require('node:path')
+      const vm = require('node:vm')
+      const context = vm.createContext(Object.create(globalThis))
+      function load(file) {
+        const nodes = createRequire(file)
+        const module = { exports: {} }
+        const code = '(function (exports, require, module, __dirname) {' + readFileSync(file, 'utf8') + '\\n})'
+        const own = name => (name.startsWith('.') ? load(nodes.resolve(name)) : nodes(name))
+        vm.runInContext(code, context)(module.exports, own, module, dirname(file))
+        return module.exports
+      }
+      const { Pool } = load(${JSON.stringify(cjs)})
+      const pool = new Pool({ filename: require.resolve('./handler.mjs'), maxThreads: 1, backend: 'inline' })
+      pool.run(2).then(result => console.log(result))`
+    assert.equal(printed(await run('in-context.cjs', program)), '4')
+  })
+
   test('and the ES build know each other in one process', async () => {
     write(
       'buffers.cjs',

@@ -2,6 +2,7 @@
 // Nothing can kill them, so one that is given up keeps its seat until its handlers have ended, and who comes next waits.
 import type { MessagePort } from 'node:worker_threads'
 import { withoutCaller } from '../../shared/base/async-context.js'
+import { getBuiltinModule } from '../../shared/base/builtins.js'
 import { MessageChannel, receiveMessageOnPort, threadId } from '../../shared/base/host-builtins.js'
 import { inMicrotask } from '../../shared/base/microtask.js'
 import { kindOf } from '../../shared/protocol/kind-of.js'
@@ -107,7 +108,7 @@ class InlineLink implements WorkerLink {
       above: null,
     }
     try {
-      const entry: InlineEntry = await import(ownFile(inlineEntryUrl).href)
+      const entry: InlineEntry = await loadEntry(ownFile(inlineEntryUrl))
       if (this.#isOver) this.#backend.onQuiet()
       else this.#worker = entry.serveInline(order, () => this.#onEnd(0))
     } catch (failure) {
@@ -158,5 +159,16 @@ class InlineLink implements WorkerLink {
         return receiveMessageOnPort(this.#port)
       } catch {}
     }
+  }
+}
+
+/** A `vm` context, as Jest makes them, has no `import()`, and bundlers put theirs in its place: Node's own is outside. */
+async function loadEntry({ href }: URL): Promise<InlineEntry> {
+  try {
+    return await import(href)
+  } catch {
+    const { constants, runInThisContext } = getBuiltinModule('node:vm')
+    const importModuleDynamically = constants.USE_MAIN_CONTEXT_DEFAULT_LOADER
+    return runInThisContext('href => import(href)', { importModuleDynamically })(href)
   }
 }
