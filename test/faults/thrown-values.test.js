@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { handler } from '../helpers/handler.js'
 import { test } from '../helpers/pool-test.js'
+import { runProgram } from '../helpers/program.js'
 import { rejection } from '../helpers/rejection.js'
 
 const filename = handler('throwing.js')
@@ -103,3 +104,12 @@ for (const name of ['thenableThatThrows', 'thenGetterThatThrows']) {
     assert.equal(pool.workers[0].id, 1)
   })
 }
+
+test('an error has its class where the intrinsics are frozen', async () => {
+  const program = `
+    const pool = new Pool({ filename: handler('throwing.js'), maxThreads: 1 })
+    const error = await pool.run('range').catch(error => error)
+    console.log(error instanceof RangeError, Object.keys(error).join())`
+  const { output, errors } = await runProgram(program, { nodeArguments: ['--frozen-intrinsics'] })
+  assert.equal(output, 'true code,data\n', errors)
+})

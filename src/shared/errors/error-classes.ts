@@ -34,10 +34,11 @@ export function classNames(error: object): string[] {
   return [...names, 'Error']
 }
 
-/** What a prototype says it is the prototype of. */
+/** What a prototype says it is the prototype of; with `--frozen-intrinsics` Node's getter for it says so. */
 export function ownClassName(prototype: object): string | undefined {
-  const descriptor = Object.getOwnPropertyDescriptor(prototype, 'constructor')
-  const name: unknown = typeof descriptor?.value === 'function' ? descriptor.value.name : undefined
+  const { value, get } = Object.getOwnPropertyDescriptor(prototype, 'constructor') ?? {}
+  const made: unknown = value ?? (get as { value?: unknown } | undefined)?.value
+  const name: unknown = typeof made === 'function' ? made.name : undefined
   return typeof name === 'string' && name !== '' ? name : undefined
 }
 
