@@ -2,16 +2,21 @@
 
 type IsAny<T> = 0 extends 1 & T ? true : false
 
+/** Where `module.exports` is a function, that is what TypeScript has for the module, and it is the default. */
+type ExportsOf<Module> = Module extends (...args: never[]) => unknown ? Module & { default: Module } : Module
+
 /** The names of a module's functions, or of its promises of functions. */
 export type HandlerName<Module> =
   IsAny<Module> extends true
     ? string
     : {
-        [Name in keyof Module]: Awaited<Module[Name]> extends (...args: never[]) => unknown ? Name : never
-      }[keyof Module] &
+        [Name in keyof ExportsOf<Module>]: HandlerOf<Module, Name> extends (...args: never[]) => unknown
+          ? Name
+          : never
+      }[keyof ExportsOf<Module>] &
         string
 
-type HandlerOf<Module, Name> = Name extends keyof Module ? Awaited<Module[Name]> : never
+type HandlerOf<Module, Name> = Name extends keyof ExportsOf<Module> ? Awaited<ExportsOf<Module>[Name]> : never
 
 /** What a name's function takes; of several names, what the functions of all of them take. */
 export type PayloadOf<Module, Name> =

@@ -20,10 +20,14 @@ async function main(): Promise<number> {
 }
 
 void main()
-const typed = new Pool<{ default: typeof import('./handler.cjs') }>(options)
+const typed = new Pool<typeof import('./handler.cjs')>(options)
 const doubled: Promise<number> = typed.run(1)
 // @ts-expect-error it takes a number
 typed.run('one')
+// @ts-expect-error it has no members
+typed.run(1, { name: 'length' })
+const asDefault = new Pool<{ default: typeof import('./handler.cjs') }>(options)
+const again: Promise<number> = asDefault.run(1)
 // @ts-expect-error it is maxThreads
 new lido.Pool({ maxThread: 4 })
-void doubled
+void [doubled, again]

@@ -67,6 +67,14 @@ const today = nowByDefault.run()
 isTrue<Same<typeof today, Promise<Date>>>()
 // @ts-expect-error there is no such function
 new Pool<typeof import('./handler.mjs'), 'uper'>({ filename })
+// A CommonJS module that is a function, with another as its member.
+const both = new Pool<((size: number) => string) & { upper(text: string): boolean }>({ filename })
+const ofModule = both.run(1, { timeout: 1 })
+isTrue<Same<typeof ofModule, Promise<string>>>()
+const ofMember = both.run('one', { name: 'upper' })
+isTrue<Same<typeof ofMember, Promise<boolean>>>()
+// @ts-expect-error it takes a number
+both.run('one')
 const explicit = typed.run(
   { id: 1, text: 'one' },
   { name: 'default', signal: AbortSignal.timeout(10), priority: 1 },
