@@ -183,12 +183,12 @@ describe('pressure, for @fastify/under-pressure', limit, () => {
   })
 
   test('that compares with no number, or is misspelt, is refused when it is made', () => {
-    for (const [options, option] of [
+    for (const [options, option, message = /./] of [
       [{ maxWaiting: Number(undefined) }, 'maxWaiting'],
-      [{ maxWaiting: '5' }, 'maxWaiting'],
+      [{ maxWaiting: '5' }, 'maxWaiting', /a number of at least 0; got '5'/],
       [{ maxwaiting: 5 }, 'maxwaiting'],
     ]) {
-      assert.throws(() => healthCheck(options), { code: 'ERR_LIDO_INVALID_OPTION', option })
+      assert.throws(() => healthCheck(options), { code: 'ERR_LIDO_INVALID_OPTION', option, message })
     }
   })
 

@@ -97,6 +97,8 @@ describe('a registration', limit, () => {
   for (const [option, value, words] of [
     ['as', '', /'as' must be a string that is not empty/],
     ['deadlineMs', -1, /'deadlineMs' must be milliseconds: a number above 0/],
+    // As an environment's variable has it.
+    ['deadlineMs', '500', /a number above 0, or Infinity; got '500'/],
     ['retryAfter', 0.5, /'retryAfter' must be seconds: an integer/],
     ['maxThreads', '4', /'maxThreads' must be an integer/],
   ]) {

@@ -116,7 +116,8 @@ describe('a registration', limit, () => {
         'useFactory',
         /must be a function that returns options; got undefined/,
       ],
-      [() => PoolModule.forRoot({ isGlobal: 'no' }), 'isGlobal', /must be true or false; got no/],
+      [() => PoolModule.forRoot({ isGlobal: 'no' }), 'isGlobal', /must be true or false; got 'no'/],
+      [() => PoolModule.forRoot({ retryAfter: '2' }), 'retryAfter', /an integer of at least 0; got '2'/],
       [() => PoolModule.forRootAsync({ useFactory, exceptionFilter: 0 }), 'exceptionFilter', /got 0/],
     ])
       assert.throws(register, { name: 'InvalidOptionError', option, message })

@@ -3,6 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { isAbsolute } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { InvalidOptionError, type Pool } from '../../index.js'
+import { refuse } from '../http/refuse.js'
 import type { FunctionNames, Plan, Poisoning } from './plan.js'
 
 /** What every reader takes. */
@@ -203,17 +204,4 @@ function poisoningOf(
 ): Poisoning {
   const given = options[name] ?? otherwise
   return poisonings.includes(given) ? given : refuse(name, given, "'error', 'remove' or 'ignore'")
-}
-
-function refuse(option: string, given: unknown, expected: string): never {
-  const shown =
-    typeof given === 'string'
-      ? `'${given}'`
-      : typeof given === 'object' && given !== null
-        ? 'an object'
-        : String(given)
-  throw new InvalidOptionError(
-    option,
-    `The option '${option}' must be ${expected}; got ${typeof given === 'function' ? 'a function' : shown}.`,
-  )
 }

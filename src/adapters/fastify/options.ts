@@ -1,5 +1,6 @@
 // What is said of a plugin's registration, apart from what is said of its pool.
 import { InvalidOptionError, type PoolOptions } from '../../index.js'
+import { refuse } from '../http/refuse.js'
 import type { Options as PiscinaOptions } from '../piscina/index.js'
 
 export interface FastifyPoolOptions extends PoolOptions {
@@ -62,19 +63,13 @@ export function piscinaOptions(given: PiscinaOptions & { piscina?: true | undefi
 export function resolveDeadline(option: string, given: unknown): number {
   if (given === undefined) return Number.POSITIVE_INFINITY
   if (typeof given === 'number' && given > 0) return given
-  throw new InvalidOptionError(
-    option,
-    `The option '${option}' must be milliseconds: a number above 0, or Infinity; got ${String(given)}.`,
-  )
+  return refuse(option, given, 'milliseconds: a number above 0, or Infinity')
 }
 
 function resolveRetryAfter(given: unknown): number {
   if (given === undefined) return DEFAULT_RETRY_AFTER_S
   if (typeof given === 'number' && Number.isSafeInteger(given) && given >= 0) return given
-  throw new InvalidOptionError(
-    'retryAfter',
-    `The option 'retryAfter' must be seconds: an integer of at least 0; got ${String(given)}.`,
-  )
+  return refuse('retryAfter', given, 'seconds: an integer of at least 0')
 }
 
 function withoutFastifys(options: object): object {

@@ -1,5 +1,6 @@
 // How a pool is, for those who ask over HTTP: health checks of frameworks.
 import { InvalidOptionError, type Pool } from '../../index.js'
+import { refuse } from './refuse.js'
 
 /** A pool's figures for a health check. */
 export interface PoolPressure {
@@ -23,10 +24,7 @@ export function checkLimit({ maxWaiting, ...others }: PressureLimit, known: stri
   for (const name of Object.keys(others))
     throw new InvalidOptionError(name, `There is no option '${name}' of a health check. Known are ${known}.`)
   if (maxWaiting === undefined || (typeof maxWaiting === 'number' && maxWaiting >= 0)) return { maxWaiting }
-  throw new InvalidOptionError(
-    'maxWaiting',
-    `The option 'maxWaiting' must be a number of at least 0; got ${String(maxWaiting)}.`,
-  )
+  return refuse('maxWaiting', maxWaiting, 'a number of at least 0')
 }
 
 export function pressureOf(pool: Pool): PoolPressure {

@@ -1,6 +1,7 @@
 // What a program says of its pools, apart from what is said of a pool.
 import type { DynamicModule, InjectionToken, OptionalFactoryDependency } from '@nestjs/common'
 import { InvalidOptionError, type PoolOptions } from '../../index.js'
+import { refuse } from '../http/refuse.js'
 import { DEFAULT_POOL } from './tokens.js'
 
 export interface PoolModuleOptions extends PoolOptions {
@@ -48,8 +49,4 @@ export function splitFeature(given: PoolFeatureOptions): { as: string; options: 
     'as',
     `The option 'as' of forFeature() must be the pool's name, as in as: 'images'; the pool without a name is that of forRoot(). Got ${String(as)}.`,
   )
-}
-
-export function refuse(option: string, given: unknown, expected: string): never {
-  throw new InvalidOptionError(option, `The option '${option}' must be ${expected}; got ${String(given)}.`)
 }

@@ -2,13 +2,13 @@
 import { type DynamicModule, Inject, Module, type OnApplicationShutdown, type Provider } from '@nestjs/common'
 import { APP_FILTER, HttpAdapterHost, ModulesContainer } from '@nestjs/core'
 import { InvalidOptionError, Pool, type PoolOptions } from '../../index.js'
+import { refuse } from '../http/refuse.js'
 import { PoolExceptionFilter } from './exception-filter.js'
 import { PoolHealthIndicator } from './health-indicator.js'
 import {
   type PoolFeatureOptions,
   type PoolModuleAsyncOptions,
   type PoolModuleOptions,
-  refuse,
   splitFeature,
   splitOptions,
 } from './options.js'

@@ -19,9 +19,10 @@ export class FixedQueue implements TaskQueue {
   /** @param capacity most tasks that may wait, 1 to 16,777,216 */
   constructor(capacity: number) {
     if (!Number.isInteger(capacity) || capacity < 1 || capacity > MOST_PLACES) {
+      const shown = typeof capacity === 'string' ? `'${capacity}'` : String(capacity)
       throw new InvalidOptionError(
         'capacity',
-        `FixedQueue needs a capacity from 1 to ${MOST_PLACES}, got ${String(capacity)}.`,
+        `FixedQueue needs a capacity from 1 to ${MOST_PLACES}, got ${shown}.`,
       )
     }
     this.capacity = capacity

@@ -210,6 +210,7 @@ describe('FixedQueue', () => {
     ]) {
       assert.throws(() => new FixedQueue(capacity as number), InvalidOptionError, String(capacity))
     }
+    assert.throws(() => new FixedQueue('4' as never), { message: /got '4'\.$/ })
   })
 })
 
