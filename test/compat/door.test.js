@@ -166,6 +166,19 @@ describe('hidden contracts', () => {
     await first.destroy()
   })
 
+  test('a copy of the options of a pool is good for another', async () => {
+    const first = onePool()
+    const second = new Piscina({ ...first.options })
+    const third = new Piscina(second.options)
+    const pools = [first, second, third]
+    const answers = [0, 1, 2].map(value => Promise.all(pools.map(pool => pool.run(value, { name: 'echo' }))))
+    assert.deepEqual(
+      await Promise.all(answers),
+      [0, 1, 2].map(value => [value, value, value]),
+    )
+    await Promise.all(pools.map(pool => pool.destroy()))
+  })
+
   test('a balancer may answer with a copy of a worker', async () => {
     const pool = onePool({
       maxThreads: 2,

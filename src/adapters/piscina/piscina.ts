@@ -30,6 +30,9 @@ import { type RunOptions, shiftArguments } from './run-task.js'
 import { queueOptionsSymbol, transferableSymbol, valueSymbol, version } from './symbols.js'
 import { adaptQueue, type TaskQueue } from './task-queue.js'
 
+/** Queues that pools made for themselves. In a copy of `pool.options` one of them says that none was given. */
+const ownQueues = new WeakSet<TaskQueue>()
+
 export class Piscina<T = any, R = any> extends EventEmitterAsyncResource {
   readonly #options: FilledOptions
   readonly #poolOptions: PoolOptions
@@ -49,6 +52,7 @@ export class Piscina<T = any, R = any> extends EventEmitterAsyncResource {
 
   constructor(options: PiscinaOptions = {}) {
     const checked = checkOptions(options)
+    if (ownQueues.has(checked.taskQueue!)) delete checked.taskQueue
     super({ ...(options as object), name: 'Piscina' })
     this.#options = fillOptions(checked)
     this.#poolOptions = toPoolOptions(this.#options)
@@ -58,7 +62,10 @@ export class Piscina<T = any, R = any> extends EventEmitterAsyncResource {
     }
     this.#firstPool = this.#start(this.#poolOptions)
     this.#pool = this.#firstPool
-    this.#options.taskQueue ??= this.#pool.options.queue as unknown as TaskQueue
+    if (checked.taskQueue === undefined) {
+      this.#options.taskQueue = this.#pool.options.queue as unknown as TaskQueue
+      ownQueues.add(this.#options.taskQueue)
+    }
     this.#holderEnds = checked.loadBalancer === undefined ? null : new HolderEnds(() => this.#pool.workers)
   }
 
