@@ -166,6 +166,30 @@ describe('hidden contracts', () => {
     await first.destroy()
   })
 
+  test('a task that is moved has its options for the queue', async () => {
+    const taskQueue = new Piscina.ArrayTaskQueue()
+    const asked = []
+    const push = taskQueue.push.bind(taskQueue)
+    taskQueue.push = task => {
+      asked.push(task[Piscina.queueOptionsSymbol])
+      push(task)
+    }
+    const pool = onePool({ taskQueue })
+    const tasks = [
+      new Uint8Array(2),
+      new ArrayBuffer(1),
+      { [Piscina.transferableSymbol]: [], [Piscina.valueSymbol]: 0 },
+    ]
+    const answers = tasks.map((task, priority) => {
+      return pool.run(Piscina.move(Object.assign(task, { [Piscina.queueOptionsSymbol]: { priority } })), {
+        name: 'echo',
+      })
+    })
+    await Promise.all(answers)
+    assert.deepEqual(asked, [{ priority: 0 }, { priority: 1 }, { priority: 2 }])
+    await pool.destroy()
+  })
+
   test('a copy of the options of a pool is good for another', async () => {
     const first = onePool()
     const second = new Piscina({ ...first.options })

@@ -256,7 +256,9 @@ export class Piscina<T = any, R = any> extends EventEmitterAsyncResource {
     }
     let answer: Promise<R>
     try {
-      const queueOptions = (task as any)?.[queueOptionsSymbol]
+      // `move()` may have put the task into a wrapper.
+      const queueOptions =
+        (task as any)?.[queueOptionsSymbol] ?? (task as any)?.[valueSymbol]?.[queueOptionsSymbol]
       answer = this.#livingPool().run(task, {
         filename,
         name,
