@@ -6,7 +6,7 @@ import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { join, relative } from 'node:path'
 import { describe, test } from 'node:test'
-import { fileURLToPath } from 'node:url'
+import { fileURLToPath, pathToFileURL } from 'node:url'
 import { MessageChannel } from 'node:worker_threads'
 import Piscina, * as names from 'lido/piscina'
 
@@ -225,6 +225,18 @@ describe('hidden contracts', () => {
     writeFileSync(join(folder, 'late.cjs'), 'module.exports = value => value + 1')
     assert.equal(await pool.run(1), 2)
     await assert.rejects(pool.run(1, { filename: 'file:///a%2Fb.js' }), /must not include encoded/)
+    await pool.destroy()
+    rmSync(folder, { recursive: true })
+  })
+
+  test("a file's URL needs no extension, as its path needs none", async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'lido-door-'))
+    writeFileSync(join(folder, 'index.js'), 'module.exports = value => value + 1')
+    const pool = new Piscina({ filename: pathToFileURL(folder).href, maxThreads: 1 })
+    for (const name of ['', 'index', 'index.js']) {
+      assert.equal(await pool.run(1, { filename: pathToFileURL(join(folder, name)).href }), 2)
+    }
+    assert.equal(await pool.run(2), 3)
     await pool.destroy()
     rmSync(folder, { recursive: true })
   })

@@ -207,13 +207,13 @@ function isUsable(filename: string | null): filename is string {
  * from the working directory; else the path that it would be from there, for a worker to look for.
  */
 export function toPath(filename: string): string {
-  if (filename.startsWith('file:')) return fileURLToPath(filename)
   if (isBuiltin(filename)) return filename
+  const path = filename.startsWith('file:') ? fileURLToPath(filename) : filename
   const require = createRequire(join(process.cwd(), 'noop.js'))
-  for (const candidate of [filename, resolve(filename)]) {
+  for (const candidate of [path, resolve(path)]) {
     try {
       return require.resolve(candidate)
     } catch {}
   }
-  return resolve(filename)
+  return resolve(path)
 }
