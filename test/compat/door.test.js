@@ -248,6 +248,14 @@ describe('hidden contracts', () => {
     await pool.destroy()
   })
 
+  test('NaN passes the checks, as it does there', async () => {
+    for (const option of ['idleTimeout', 'closeTimeout', 'niceIncrement']) {
+      const pool = onePool({ [option]: Number.NaN })
+      assert.equal(await pool.run(1, { name: 'echo' }), 1)
+      await pool.destroy()
+    }
+  })
+
   test('options are read by own properties only, and kept without a prototype', () => {
     const polluted = Object.create({ filename: 42, minThreads: -1 })
     const pool = new Piscina(Object.assign(polluted, { minThreads: 0 }))
