@@ -1,26 +1,26 @@
 // Piscina's simplest queue: an array that programs may look into.
-import type { PiscinaTask, TaskQueue } from './task-queue.js'
+import type { Task, TaskQueue } from './task-queue.js'
 
 export class ArrayTaskQueue implements TaskQueue {
-  readonly tasks: PiscinaTask[] = []
+  tasks: Task[] = []
 
   get size(): number {
     return this.tasks.length
   }
 
-  shift(): PiscinaTask | null {
+  shift(): Task | null {
     return this.tasks.shift() ?? null
   }
 
-  push(task: PiscinaTask): void {
+  push(task: Task): void {
     this.tasks.push(task)
   }
 
-  unshift(task: PiscinaTask): void {
+  unshift(task: Task): void {
     this.tasks.unshift(task)
   }
 
-  remove(task: PiscinaTask): void {
+  remove(task: Task): void {
     const place = this.tasks.indexOf(task)
     if (place >= 0) this.tasks.splice(place, 1)
   }

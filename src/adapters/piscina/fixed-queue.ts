@@ -1,10 +1,10 @@
 // Piscina's queues, for programs that create one of their own. Both take any object and find it again by identity.
-import type { PiscinaTask, TaskQueue } from './task-queue.js'
+import type { Task, TaskQueue } from './task-queue.js'
 
 /** First in, first out, with places in both directions. Every operation is O(1) on average. */
 export class FixedQueue implements TaskQueue {
-  readonly #tasks = new Map<number, PiscinaTask>()
-  readonly #places = new Map<PiscinaTask, number>()
+  readonly #tasks = new Map<number, Task>()
+  readonly #places = new Map<Task, number>()
   #first = 0
   #next = 0
 
@@ -16,15 +16,15 @@ export class FixedQueue implements TaskQueue {
     return this.size === 0
   }
 
-  push(task: PiscinaTask): void {
+  push(task: Task): void {
     this.#put(this.#next++, task)
   }
 
-  unshift(task: PiscinaTask): void {
+  unshift(task: Task): void {
     this.#put(--this.#first, task)
   }
 
-  shift(): PiscinaTask | null {
+  shift(): Task | null {
     while (this.#first < this.#next) {
       const place = this.#first++
       const task = this.#tasks.get(place)
@@ -36,14 +36,14 @@ export class FixedQueue implements TaskQueue {
     return null
   }
 
-  remove(task: PiscinaTask): void {
+  remove(task: Task): void {
     const place = this.#places.get(task)
     if (place === undefined) return
     this.#places.delete(task)
     this.#tasks.delete(place)
   }
 
-  #put(place: number, task: PiscinaTask): void {
+  #put(place: number, task: Task): void {
     this.#tasks.set(place, task)
     this.#places.set(task, place)
   }

@@ -2,21 +2,25 @@
 import type { TaskQueue as LidoQueue, QueuedTask } from '../../index.js'
 import { queueOptionsSymbol } from './symbols.js'
 
-export interface PiscinaTask {
+// As much as Piscina's types promise a queue of its tasks.
+export interface Task {
+  readonly [queueOptionsSymbol]: object | null
+}
+
+export interface PiscinaTask extends Task {
   readonly taskId: number
   readonly filename: string
   readonly name: string
   readonly created: number
   readonly isAbortable: boolean
-  readonly [queueOptionsSymbol]: object | null
 }
 
 export interface TaskQueue {
   readonly size: number
-  shift(): PiscinaTask | null
-  remove(task: PiscinaTask): void
-  push(task: PiscinaTask): void
-  unshift?(task: PiscinaTask): void
+  shift(): Task | null
+  remove(task: Task): void
+  push(task: Task): void
+  unshift?(task: Task): void
 }
 
 export function isTaskQueue(value: unknown): value is TaskQueue {
@@ -32,7 +36,7 @@ export function isTaskQueue(value: unknown): value is TaskQueue {
 }
 
 const views = new WeakMap<QueuedTask, PiscinaTask>()
-const tasks = new WeakMap<PiscinaTask, QueuedTask>()
+const tasks = new WeakMap<Task, QueuedTask>()
 
 /** Piscina's view of a task: the same object whenever the same task is shown. */
 export function viewOf(task: QueuedTask): PiscinaTask {

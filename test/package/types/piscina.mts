@@ -62,6 +62,26 @@ class Tagged implements TaskQueue {
   }
 }
 
+/** Of a task a queue need not know more than its options, and may be tried with tasks of a program's own. */
+interface Numbered {
+  readonly [queueOptionsSymbol]: object | null
+}
+class Tried implements TaskQueue {
+  size = 0
+
+  push(_task: Numbered): void {}
+
+  shift(): Numbered | null {
+    return null
+  }
+
+  remove(_task: Numbered): void {}
+}
+new Piscina({ taskQueue: new Tried() })
+const bare: Numbered = { [queueOptionsSymbol]: null }
+new FixedQueue().push(bare)
+new ArrayTaskQueue().tasks = [bare]
+
 for (const taskQueue of [new Tagged(), new ArrayTaskQueue(), new FixedQueue(), new Piscina.FixedQueue()]) {
   new Piscina({ taskQueue, loadBalancer: (task, workers) => (task.taskId > 1 ? (workers[0] ?? null) : null) })
 }
