@@ -293,6 +293,21 @@ describe('errors', () => {
     await pool.close()
   })
 
+  test('an emitter that has aborted tasks is listened to once for those that come after', async () => {
+    const pool = onePool()
+    const signal = new EventEmitter()
+    const first = pool.run(null, { name: 'loop', signal })
+    signal.emit('abort')
+    const later = [pool.run(null, { name: 'loop', signal })]
+    await assert.rejects(first, { name: 'AbortError' })
+    later.push(pool.run(null, { name: 'loop', signal }))
+    assert.equal(signal.listenerCount('abort'), 1)
+    signal.emit('abort')
+    for (const task of later) await assert.rejects(task, { name: 'AbortError' })
+    assert.equal(signal.listenerCount('abort'), 0)
+    await pool.close()
+  })
+
   test('wrong options reject with the texts of Piscina', async () => {
     const pool = onePool()
     await assert.rejects(pool.run(1, null), { message: 'options must be an object' })

@@ -39,7 +39,8 @@ export function bridgeSignal(given: object): BridgedSignal {
     signal: bridge.controller.signal,
     release() {
       if (--bridge.tasks > 0) return
-      bridges.delete(given)
+      // After an abort there may be the next one.
+      if (bridges.get(given) === bridge) bridges.delete(given)
       listen(given, 'off', bridge.onAbort)
     },
   }
