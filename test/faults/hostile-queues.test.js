@@ -147,7 +147,9 @@ for (const [title, { shift, push }] of Object.entries(breaches)) {
 
 for (const options of [{ lane: false }, { backend: 'process' }, {}]) {
   for (const hasUnshift of [true, false]) {
-    test(`a queue that looks at its pool while it is asked loses nothing (${JSON.stringify(options)}, ${hasUnshift})`, async open => {
+    const title = `${JSON.stringify(options)}, ${hasUnshift}`
+
+    test(`a queue that looks at its pool while it is asked loses nothing (${title})`, async open => {
       let pool
       let asked = 0
       const queue = queueWith(tasks => ({
@@ -156,12 +158,38 @@ for (const options of [{ lane: false }, { backend: 'process' }, {}]) {
           pool?.stats()
           return tasks.shift()
         },
-        ...(hasUnshift && { unshift: task => tasks.unshift(task) }),
+        ...(hasUnshift && {
+          unshift(task) {
+            pool?.stats()
+            tasks.unshift(task)
+            pool?.stats()
+          },
+        }),
       }))
       pool = open({ filename: handler('echo.js'), maxThreads: 2, queue, ...options })
       const values = [1, 2, 3, 4, 5]
-      assert.deepEqual(await Promise.all(values.map(value => pool.run(value))), values)
+      const answers = values.map(value => pool.run(value))
+      const { waiting, inFlight } = pool.stats().tasks
+      assert.equal(waiting + inFlight, 5)
+      assert.deepEqual(await Promise.all(answers), values)
       assert.ok(asked < 100, `${asked}`)
+    })
+
+    test(`a queue that has others cancelled while it is asked loses nothing (${title})`, async open => {
+      const controller = new AbortController()
+      const queue = queueWith(tasks => ({
+        shift() {
+          const task = tasks.shift()
+          controller.abort()
+          return task
+        },
+        ...(hasUnshift && { unshift: task => tasks.unshift(task) }),
+      }))
+      const pool = open({ filename: handler('echo.js'), minThreads: 1, maxThreads: 1, queue, ...options })
+      const answer = pool.run(1)
+      const cancelled = rejection(pool.run(2, { signal: controller.signal }))
+      assert.ok(pool.queueSize <= 1)
+      assert.deepEqual([await answer, (await cancelled).name], [1, 'AbortError'])
     })
   }
 }

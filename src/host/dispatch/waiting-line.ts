@@ -20,7 +20,7 @@ export class WaitingLine {
   readonly #held: Set<Task> | null
   /** The queue gives what it keeps, without end: it is asked for nothing more, and given nothing. */
   #isStuck = false
-  /** The queue is being asked, and looks at the pool meanwhile: to ask it again would lose what it gives. */
+  /** The queue is being asked, and may call the pool meanwhile: to ask it again would lose what it gives, or is given. */
   #isAsking = false
   #wasTold = false
 
@@ -82,7 +82,9 @@ export class WaitingLine {
 
   /** Gives back to the queue what was looked at and not taken: by the next look another may come first. */
   lookAway(): void {
-    if (this.#head !== null && this.#giveBack(this.#head)) this.#head = null
+    const head = this.#head
+    this.#head = null
+    if (head !== null && !this.#giveBack(head)) this.#head = head
   }
 
   /** Takes out the task that `peek` gave, unless it was removed meanwhile. */
@@ -95,11 +97,7 @@ export class WaitingLine {
     if (task === this.#head) this.#head = null
     else if (!this.#takeReturned(task)) {
       this.#held?.delete(task)
-      try {
-        this.#queue.remove(task)
-      } catch (failure) {
-        this.#onFailure(failure)
-      }
+      this.#ask(() => this.#queue.remove(task))
     }
   }
 
@@ -108,7 +106,7 @@ export class WaitingLine {
    * @param isIdle nothing is under way after which it could
    */
   *lost(isIdle: boolean): Generator<Task> {
-    if (!this.#isStuck && !(isIdle && this.size === 0)) return
+    if (this.#isAsking || !(this.#isStuck || (isIdle && this.size === 0))) return
     for (const task of this.#held ?? []) {
       this.remove(task)
       yield task
@@ -136,21 +134,21 @@ export class WaitingLine {
 
   #giveBack(task: Task): boolean {
     if (this.#held === null || this.#isStuck || this.#queue.unshift === undefined) return false
-    try {
-      this.#queue.unshift(task)
-    } catch (failure) {
-      this.#onFailure(failure)
-      return false
-    }
-    if (task.state === 'queued') this.#held.add(task)
-    return true
+    const isBack = this.#ask(() => {
+      this.#queue.unshift!(task)
+      return true
+    })
+    // The queue may have cancelled it.
+    if (task.state !== 'queued') return true
+    if (isBack) this.#held.add(task)
+    return isBack === true
   }
 
   /** A queue of the user's own may give anything, also what it keeps. `null`: it gives nothing for now. */
   #shiftFrom(held: Set<Task>): Task | null {
     let kept: Set<Task> | null = null
     for (let { size } = this.#queue; size > 0 && !this.#isStuck; ) {
-      const given = this.#shift()
+      const given = this.#ask(() => this.#queue.shift()) ?? null
       const before = size
       size = this.#queue.size
       const isTask = given instanceof Task
@@ -170,15 +168,17 @@ export class WaitingLine {
     return null
   }
 
-  #shift(): unknown {
+  /** `undefined` where the queue throws. */
+  #ask<T>(question: () => T): T | undefined {
+    const wasAsking = this.#isAsking
     this.#isAsking = true
     try {
-      return this.#queue.shift() ?? null
+      return question()
     } catch (failure) {
       this.#onFailure(failure)
-      return null
+      return undefined
     } finally {
-      this.#isAsking = false
+      this.#isAsking = wasAsking
     }
   }
 
