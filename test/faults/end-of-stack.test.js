@@ -24,3 +24,23 @@ for (const [way, options] of Object.entries(ways)) {
     assert.ok(failed > 0 && answered > 0, `${failed} failed, ${answered} were answered`)
   })
 }
+
+const ends = fileURLToPath(new URL('./stack/ends-far-down.js', import.meta.url))
+for (const [way, step] of [
+  ['inline', 8],
+  ['lane', 25],
+]) {
+  test(`what a pool is asked for from the end of the stack is done or fails, and can be asked for again (${way})`, {
+    timeout: 120_000,
+  }, async () => {
+    const { stdout } = await promisify(execFile)(
+      process.execPath,
+      [ends, JSON.stringify([ways[way], step])],
+      { maxBuffer: 2 ** 26 },
+    )
+    for (const [deed, { failed, done, stuck }] of Object.entries(JSON.parse(stdout))) {
+      assert.deepEqual(stuck, [], deed)
+      assert.ok(failed > 0 && done > 0, `${deed}: ${failed} failed, ${done} were done`)
+    }
+  })
+}

@@ -1,7 +1,7 @@
 // The promise made to users. It takes calls in, tells what happens, and lets go in order; the rooms behind it do the rest.
 import type { Worker } from 'node:worker_threads'
 import { AsyncContext, withoutCaller } from '../../shared/base/async-context.js'
-import { claimStack } from '../../shared/base/claim-stack.js'
+import { claimMuchStack, claimStack } from '../../shared/base/claim-stack.js'
 import { type Clock, realClock } from '../../shared/base/clock.js'
 import { EventEmitter } from '../../shared/base/host-builtins.js'
 import { inMicrotask } from '../../shared/base/microtask.js'
@@ -245,6 +245,7 @@ export class Pool<
    */
   room(options?: RoomOptions): Promise<void> {
     try {
+      claimStack(3)
       return this.#admission.room(resolveRoom(options))
     } catch (problem) {
       return Promise.reject(problem)
@@ -257,14 +258,12 @@ export class Pool<
    */
   async close(options: CloseOptions = {}): Promise<CloseReport> {
     const { force = false } = checkCloseOptions(options)
-    this.#closing ??= this.#beginClosing()
-    return await this.#closing.close(force)
+    return await this.#ending().close(force)
   }
 
   /** Rejects all tasks with `PoolClosedError` and ends all workers, at once. Calling it again is no error. */
   async destroy(): Promise<void> {
-    this.#closing ??= this.#beginClosing()
-    await this.#closing.destroy()
+    await this.#ending().destroy()
   }
 
   /**
@@ -365,6 +364,7 @@ export class Pool<
 
   async #replaceAll(isReload: boolean): Promise<void> {
     if (this.#life.state !== 'open') throw new PoolClosedError('closed')
+    claimMuchStack()
     this.#liveness.onBusy()
     this.#replacing++
     try {
@@ -414,8 +414,9 @@ export class Pool<
   }
 
   #accept(call: Call, resolve: (value: unknown) => void, reject: (reason: unknown) => void): void {
-    // More than the rest needs, which claims some itself.
-    claimStack(3)
+    // More than the rest needs, which claims some itself. Of a worker that is begun and broken off the process would end later.
+    if (this.#supervisor.crew.isEmpty) claimMuchStack()
+    else claimStack(3)
     const { limit } = this.#admission
     const mustStartNow = limit !== Number.POSITIVE_INFINITY && this.#admission.waiting >= limit
     if (mustStartNow && (this.#dispatcher.queueSize > 0 || this.#dispatcher.inFlight >= this.#slots)) {
@@ -466,8 +467,9 @@ export class Pool<
     else inMicrotask(() => this.#closing?.finishIfIdle())
   }
 
-  #beginClosing(): Closing {
-    return new Closing({
+  #ending(): Closing {
+    claimMuchStack()
+    this.#closing ??= new Closing({
       clock: this.#clock,
       closeTimeout: this.#settings.closeTimeout,
       life: this.#life,
@@ -485,6 +487,7 @@ export class Pool<
         this.#tell('close')
       },
     })
+    return this.#closing
   }
 
   /** Events are told when the pool's own work is done, so that a listener may call the pool. */

@@ -1,6 +1,7 @@
 // One worker as the host knows it: its state, and what it holds. It is told; others decide.
 import type { ChildProcess } from 'node:child_process'
 import type { Worker } from 'node:worker_threads'
+import { claimMuchStack } from '../../shared/base/claim-stack.js'
 import type { BackendKind, WorkerLink } from '../backend/backend.js'
 import { DurationHistogram, type DurationSummary } from '../observe/histogram.js'
 import type { PlacementView } from '../scheduler/placement.js'
@@ -160,6 +161,7 @@ export class WorkerView {
    * front of the queue. Resolves when it has ended.
    */
   terminate(): Promise<void> {
+    claimMuchStack()
     return this.#terminate(this.#worker)
   }
 }

@@ -2,35 +2,12 @@
 // after which the pool counts tasks that it has not.
 import { Pool } from 'lido'
 import { handler } from '../../helpers/handler.js'
+import { callFarDown } from './call-far-down.js'
 
 const mostFrames = 200
 const options = { filename: handler('echo.js'), maxThreads: 1, ...JSON.parse(process.argv[2]) }
 // What fails at the end of the stack may fail before its caller has hold of it.
 process.on('unhandledRejection', () => {})
-
-/** What `call` returned, or `null` where it threw. It has been called before: the end of the stack is no place to compile. */
-function callFarDown(framesAbove, call) {
-  let unwound = 0
-  let returned = null
-  const descend = () => {
-    try {
-      return descend()
-    } catch (overflow) {
-      if (unwound++ === framesAbove) returned = attempt(call)
-      throw overflow
-    }
-  }
-  attempt(descend)
-  return returned
-}
-
-function attempt(call) {
-  try {
-    return call()
-  } catch {
-    return null
-  }
-}
 
 const pool = new Pool(options)
 const call = () => pool.run('here')
