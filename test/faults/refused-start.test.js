@@ -22,6 +22,20 @@ for (const [backend, options, option] of [
   })
 }
 
+for (const backend of ['thread', 'process']) {
+  test(`a getter in workerData that throws what is no error fails the call (${backend})`, async open => {
+    for (const thrown of [null, Object.create(null)]) {
+      const workerData = {
+        get member() {
+          throw thrown
+        },
+      }
+      const pool = open({ filename, backend, minThreads: 0, maxThreads: 1, workerData })
+      assert.match((await rejection(pool.run(1))).code, /ERR_LIDO/)
+    }
+  })
+}
+
 test("what ends a process before the handler's file was looked at is not the file's", async (open, t) => {
   const folder = openFolder(t)
   for (const [execArgv, words] of [

@@ -109,7 +109,7 @@ export class Starts {
 /** What the runtime says when it gives no worker, as an error about the option where it is one. */
 export function startProblem(failure: unknown, handler: Handler | null, workerId = 1): PoolError {
   if (!(failure instanceof OwnFileError)) {
-    const { code, name, message } = failure as { code?: string; name?: string; message?: string }
+    const { code, name, message } = (failure ?? {}) as { code?: string; name?: string; message?: string }
     if (code === 'ERR_WORKER_INVALID_EXEC_ARGV') {
       return new InvalidOptionError(
         'execArgv',

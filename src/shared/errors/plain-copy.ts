@@ -209,10 +209,11 @@ export function unreadable(failure: unknown): string {
   return `(could not be read: ${plainText(failure)})`
 }
 
+/** Whatever it is: an object may have no `toString` that can be called. */
 export function plainText(value: unknown): string {
   try {
     return String(value)
   } catch {
-    return Object.prototype.toString.call(value)
+    return `[${describeObject(value as object)}]`
   }
 }

@@ -39,6 +39,33 @@ export const errors = {
     assert.deepEqual(await rejection(pool.run({ code: 1 }, { name: 'fail' })), { code: 1 })
   },
 
+  async 'what is thrown without a word that can be asked of it is told all the same, wherever it was thrown'({
+    open,
+    journal,
+  }) {
+    const mute = 'throw { toString() {} }'
+    const file = journal.write(
+      'mute.mjs',
+      `export default () => ({ get member() { ${mute} } })
+       export function teardown() { ${mute} }`,
+    )
+    const broken = journal.write('broken.mjs', mute)
+    const pool = open({ filename: file })
+    const troubles = []
+    pool.on('error', ({ code }) => troubles.push(code))
+    assert.equal((await rejection(pool.run())).path, 'result.member')
+    const payload = {
+      get member() {
+        throw Object.create(null)
+      },
+    }
+    assert.equal((await rejection(pool.run(payload))).path, 'payload.member')
+    const error = await rejection(pool.run(undefined, { filename: broken }))
+    assert.deepEqual([error.code, typeof error.cause], ['ERR_LIDO_WORKER_START', 'object'])
+    await pool.close()
+    assert.deepEqual(troubles, ['ERR_LIDO_TEARDOWN'])
+  },
+
   async 'an uncaught exception arrives as a class of errorClasses, with data and cause'({ open }) {
     class OwnCrash extends Error {}
     const pool = open({ errorClasses: [OwnCrash] })
