@@ -42,6 +42,18 @@ describe('a class of the user that is known here', () => {
     assert.equal(Object.getPrototypeOf(errorAcross(new Special(404), Special)), Special.prototype)
   })
 
+  test('may tell its name by what did not cross', () => {
+    class Named extends Error {
+      readonly #kind = 'Odd'
+      override get name(): string {
+        return `${this.#kind}Error`
+      }
+    }
+    const error = errorAcross(new Named('why'), Named)
+    assert.ok(error instanceof Named)
+    assert.deepEqual([error.name, error.message], ['OddError', 'why'])
+  })
+
   test('is found in causes, in aggregates and inside data', () => {
     const thrown = new AggregateError([new Coded(1)], 'all', { cause: new Coded(2) })
     const error = errorAcross(Object.assign(thrown, { data: { list: [new Coded(3)] } }), Coded)

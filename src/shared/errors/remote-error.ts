@@ -173,8 +173,9 @@ function isError(filler: HoleFiller): filler is { error: number } {
 
 function revive({ classes: names, name, message, stack }: PackedError, classes: ErrorClasses): Error {
   const error = classes.create(names, name, message)
+  // A getter of its class may need what stayed behind. Before the stack: where the runtime writes that down, it asks for the name.
+  if (packSafely<unknown>(() => error.name, null) !== name) define(error, 'name', name, false)
   define(error, 'stack', stack, false)
-  if (error.name !== name) define(error, 'name', name, false)
   return error
 }
 
