@@ -1,8 +1,8 @@
 // A task as the executor sees it, whichever road it came by.
-import { causeOfRefusal, pathOfRefused } from '../shared/errors/clone-path.js'
+import { causeOfRefusal, pathOfRefused, refuseDetached } from '../shared/errors/clone-path.js'
 import { type PackedThrown, pack, withoutData } from '../shared/errors/remote-error.js'
 import type { FailureReason, Handler, HostPort, ToHost } from '../shared/protocol/messages.js'
-import { isMoved, transferOf, valueSymbol } from '../shared/protocol/move.js'
+import { isMoved, type TransferItem, transferOf, valueSymbol } from '../shared/protocol/move.js'
 
 export interface Assignment {
   readonly handlerId: number
@@ -42,24 +42,28 @@ export interface Unsendable {
 
 /** Sends a result over the port; what cannot be sent is not, and the reason is returned. */
 export function sendResult(port: HostPort, task: Addressed, result: unknown): Unsendable | null {
+  let value = result
+  let transferList: TransferItem[] | undefined
   try {
     if (isMoved(result)) {
-      port.postMessage(
-        { kind: 'done', ...task, result: result[valueSymbol] } satisfies ToHost,
-        transferOf(result),
-      )
-    } else {
-      port.postMessage({ kind: 'done', ...task, result } satisfies ToHost)
+      value = result[valueSymbol]
+      transferList = transferOf(result)
+      refuseDetached(transferList)
     }
+    port.postMessage({ kind: 'done', ...task, result: value } satisfies ToHost, transferList)
     return null
   } catch (failure) {
-    return unsendable(failure, result)
+    return unsendable(failure, value, transferList)
   }
 }
 
-export function unsendable(failure: unknown, result: unknown): Unsendable {
-  const cause = causeOfRefusal(failure, result)
-  return { error: pack(cause), path: pathOfRefused(failure, result, 'result') }
+export function unsendable(
+  failure: unknown,
+  result: unknown,
+  transferred: readonly TransferItem[] = [],
+): Unsendable {
+  const cause = causeOfRefusal(failure, result, transferred)
+  return { error: pack(cause), path: pathOfRefused(failure, result, 'result', transferred) }
 }
 
 export function sendFailure(

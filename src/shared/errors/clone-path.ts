@@ -18,8 +18,13 @@ export class UnsendableError extends Error {
 }
 
 /** Where a channel says itself what it refused, that; else what structured clone would refuse. */
-export function pathOfRefused(failure: unknown, value: unknown, root: string): string {
-  return failure instanceof UnsendableError ? failure.path : findUncloneable(value, root)
+export function pathOfRefused(
+  failure: unknown,
+  value: unknown,
+  root: string,
+  transferred: readonly unknown[],
+): string {
+  return failure instanceof UnsendableError ? failure.path : findUncloneable(value, root, transferred)
 }
 
 /** Why it was refused: where size was the reason, that, which the runtime does not say. */

@@ -1,5 +1,6 @@
 // What goes in and comes out: the same on every backend.
 import assert from 'node:assert/strict'
+import { handler } from '../../helpers/handler.js'
 import { rejection } from '../../helpers/rejection.js'
 
 const plain = {
@@ -110,6 +111,14 @@ export const values = {
     assert.equal((await rejection(pool.run(both, { transferList: [buffer] }))).code, 'ERR_LIDO_NOT_CLONEABLE')
     assert.equal(buffer.byteLength, 8)
     assert.equal(await pool.run(1), 1)
+  },
+
+  async 'a moved result that cannot be sent says where, and one that is detached already is none'({ open }) {
+    const pool = open({ filename: handler('moving.js') })
+    for (const [name, path] of Object.entries({ gone: 'result', holed: 'result.list[0]' })) {
+      const problem = await rejection(pool.run(undefined, { name }))
+      assert.deepEqual([problem.code, problem.path], ['ERR_LIDO_NOT_CLONEABLE', path])
+    }
   },
 
   async 'shared memory is shared'({ open }) {
