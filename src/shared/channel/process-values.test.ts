@@ -46,6 +46,17 @@ for (const [name, value] of samples) {
   })
 }
 
+test('one that is refused tells nothing of the classes that it derives from', () => {
+  class Told extends EventTarget {
+    told = 1
+  }
+  const { port1 } = new MessageChannel()
+  assert.throws(() => packMessage({ payload: port1 }), { path: 'payload' })
+  port1.close()
+  const message = { payload: new Told() }
+  assert.deepEqual(unpackMessage(packMessage(message).subarray(HEAD_BYTES)), structuredClone(message))
+})
+
 test('sets and maps of any size, and with iterators of their own', () => {
   const odd = new (class extends Map<number, number> {
     override [Symbol.iterator]() {

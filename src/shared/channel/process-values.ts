@@ -147,9 +147,7 @@ function isBare(member: object): boolean {
   )
 }
 
-/** By prototype: that of the global class above it, or `null`. */
-const owners = new WeakMap<object, object | null>()
-/** By class: whether it is one of Node's of which no object is cloned. */
+/** By prototype: whether it is that of a class of Node's of which no object is cloned. */
 const refused = new WeakMap<object, boolean>()
 
 /**
@@ -159,34 +157,31 @@ const refused = new WeakMap<object, boolean>()
 function isRefusedByNode(member: object): boolean {
   const prototype = Object.getPrototypeOf(member) as object | null
   if (prototype === null || prototype === Object.prototype || prototype === Array.prototype) return false
-  let owner = owners.get(prototype)
-  if (owner === undefined) {
-    owner = ownerOf(prototype)
-    owners.set(prototype, owner)
-  }
-  if (owner === null) return false
-  const known = refused.get(owner)
+  const known = refused.get(prototype)
   if (known !== undefined) return known
-  const members = Object.values(Object.getOwnPropertyDescriptors(member)).filter(
-    ({ enumerable }) => enumerable,
-  )
-  // To try it would be to call them.
-  if (members.some(({ get }) => get !== undefined)) return false
-  const isRefused = !isCloneable(member)
-  if (isRefused && !isCloneable(members.map(({ value }) => value))) return false
-  refused.set(owner, isRefused)
+  let isRefused = false
+  if (isOfNode(prototype)) {
+    const members = Object.values(Object.getOwnPropertyDescriptors(member)).filter(
+      ({ enumerable }) => enumerable,
+    )
+    // To try it would be to call them.
+    if (members.some(({ get }) => get !== undefined)) return false
+    isRefused = !isCloneable(member)
+    if (isRefused && !isCloneable(members.map(({ value }) => value))) return false
+  }
+  refused.set(prototype, isRefused)
   return isRefused
 }
 
-/** As of `URL` and `Headers`; those of the language are no mystery to the writer of values. */
-function ownerOf(prototype: object): object | null {
+/** Of a global class, or one derived from it, as `URL` and `Headers`; those of the language are no mystery to the writer of values. */
+function isOfNode(prototype: object): boolean {
   for (let at: any = prototype; at !== null && at !== Object.prototype; at = Object.getPrototypeOf(at)) {
     const tag: unknown = Object.getOwnPropertyDescriptor(at, Symbol.toStringTag)?.value
     if (typeof tag !== 'string') continue
     const Class: unknown = (globalThis as Record<string, unknown>)[tag]
-    if (typeof Class === 'function' && Class.prototype === at) return at
+    if (typeof Class === 'function' && Class.prototype === at) return true
   }
-  return null
+  return false
 }
 
 function isCloneable(member: object): boolean {
