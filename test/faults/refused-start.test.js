@@ -13,6 +13,7 @@ for (const [backend, options, option] of [
   ['thread', { env: { NODE_OPTIONS: '--no-such-flag' } }, 'execArgv'],
   ['thread', { workerData: () => {} }, 'workerData'],
   ['process', { workerData: () => {} }, 'workerData'],
+  ['thread', { workerData: new MessageChannel().port1 }, 'workerData'],
 ]) {
   test(`${option} that Node refuses is named by the call where no worker was to start before (${backend})`, async open => {
     const pool = open({ filename, backend, minThreads: 0, maxThreads: 1, ...options })

@@ -117,7 +117,8 @@ export function startProblem(failure: unknown, handler: Handler | null, workerId
         failure,
       )
     }
-    if (name === 'DataCloneError') {
+    // The latter is how Node 20 says it of a port.
+    if (name === 'DataCloneError' || code === 'ERR_MISSING_TRANSFERABLE_IN_TRANSFER_LIST') {
       return new InvalidOptionError('workerData', `The option 'workerData' (or 'env'): ${message}`, failure)
     }
   }
