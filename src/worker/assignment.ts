@@ -57,11 +57,7 @@ export function sendResult(port: HostPort, task: Addressed, result: unknown): Un
   }
 }
 
-export function unsendable(
-  failure: unknown,
-  result: unknown,
-  transferred: readonly TransferItem[] = [],
-): Unsendable {
+export function unsendable(failure: unknown, result: unknown, transferred?: TransferItem[]): Unsendable {
   const cause = causeOfRefusal(failure, result, transferred)
   return { error: pack(cause), path: pathOfRefused(failure, result, 'result', transferred) }
 }

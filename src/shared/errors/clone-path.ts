@@ -22,7 +22,7 @@ export function pathOfRefused(
   failure: unknown,
   value: unknown,
   root: string,
-  transferred: readonly unknown[],
+  transferred?: readonly unknown[],
 ): string {
   return failure instanceof UnsendableError ? failure.path : findUncloneable(value, root, transferred)
 }
@@ -72,12 +72,10 @@ export function findUnsendable(payload: unknown, transferList: readonly unknown[
   return isWhole ? 'payload' : `transferList[${place}]`
 }
 
-/** Throws what the runtime does not: it would send a detached buffer as an empty one. */
+/** Throws what Node 20 does not: it would send a detached buffer as an empty one. */
 export function refuseDetached(transferList: readonly unknown[]): void {
   for (const item of transferList) {
-    if (types.isArrayBuffer(item) && item.byteLength === 0 && isDetached(item)) {
-      throw new DOMException('An ArrayBuffer is detached and could not be transferred.', 'DataCloneError')
-    }
+    if (types.isArrayBuffer(item) && item.byteLength === 0) structuredClone(item)
   }
 }
 
