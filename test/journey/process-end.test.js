@@ -54,6 +54,23 @@ test('a task of a pool whose workers are still starting keeps the process alive'
   await expectEnd(`const pool = ${echo}; pool.run('x').then(console.log)`, { exitCode: 0, output: 'x\n' })
 })
 
+test('who waits for room keeps the process alive, whatever takes it, and no longer', async () => {
+  for (const backend of ['thread', 'process']) {
+    await expectEnd(
+      `const options = { filename: handler('tracked.js'), name: 'endless', maxThreads: 1, maxQueue: 0, backend: '${backend}' }
+      const pool = new Pool(options)
+      for (let round = 0; round < 2; round++) {
+        await pool.room()
+        const task = { words: new Int32Array(16), size: 4, index: 0 }
+        await pool.run(task, { timeout: 20 }).catch(error => console.log(error.limit))
+      }
+      await pool.room()
+      console.log('room')`,
+      { exitCode: 0, output: 'timeout\ntimeout\nroom\n' },
+    )
+  }
+})
+
 test('an un-awaited close or destroy lets the process end, with code 0', async () => {
   await expectEnd(`const pool = ${echo}; await pool.run('x'); pool.destroy()`)
   await expectEnd(`const pool = ${echo}; await pool.run('x'); pool.close()`)

@@ -180,6 +180,21 @@ describe('room()', () => {
     assert.equal(asked[0]!.error, 'enough')
   })
 
+  test('the process is held while somebody waits', () => {
+    const { admission, answer, ask, clock } = setUp({ limit: 1, slots: 1, waiting: 1, occupied: 1 })
+    const controller = new AbortController()
+    ask(controller.signal)
+    ask()
+    controller.abort()
+    assert.equal(clock.heldAnchors, 1)
+    answer()
+    assert.equal(clock.heldAnchors, 0)
+    ask()
+    assert.equal(clock.heldAnchors, 1)
+    admission.close()
+    assert.equal(clock.heldAnchors, 0)
+  })
+
   test('a signal is let go of when the waiter is served', async () => {
     const { ask, answer } = setUp({ limit: 1, slots: 1, waiting: 1, occupied: 1 })
     const { signal } = new AbortController()

@@ -1,6 +1,6 @@
 // Whether one more task may come in, and who is told when there is room again. Places are counted, not kept: a place
 // given to a waiter is his until the end of the turn in which he is woken.
-import type { Clock } from '../../shared/base/clock.js'
+import type { Anchor, Clock } from '../../shared/base/clock.js'
 import { PoolClosedError } from '../../shared/errors/pool-errors.js'
 
 export interface Load {
@@ -35,6 +35,8 @@ export class Admission {
   readonly #listener: AdmissionListener
   readonly #load: Load
   readonly #waiters = new Set<Waiter>()
+  /** Held while somebody waits: what takes the room may be a cancelled handler, which keeps no process alive. */
+  #anchor: Anchor | null = null
   #grants = 0
   #isFull = false
   #wasWaiting = false
@@ -80,13 +82,14 @@ export class Admission {
     }
     return new Promise((resolve, reject) => {
       const onAbort = () => {
-        this.#waiters.delete(waiter)
-        waiter.release()
+        this.#strikeOut(waiter)
         reject(signal?.reason)
       }
       const waiter: Waiter = { resolve, reject, release: () => signal?.removeEventListener('abort', onAbort) }
       signal?.addEventListener('abort', onAbort)
       this.#waiters.add(waiter)
+      this.#anchor ??= this.#clock.anchor()
+      this.#anchor.hold()
     })
   }
 
@@ -97,6 +100,7 @@ export class Admission {
       waiter.reject(new PoolClosedError('closed'))
     }
     this.#waiters.clear()
+    this.#anchor?.drop()
   }
 
   /**
@@ -123,11 +127,16 @@ export class Admission {
     if (this.#waiters.size === 0) return
     for (const waiter of this.#waiters) {
       if (!this.#hasRoom()) return
-      this.#waiters.delete(waiter)
-      waiter.release()
+      this.#strikeOut(waiter)
       this.#grant()
       waiter.resolve()
     }
+  }
+
+  #strikeOut(waiter: Waiter): void {
+    this.#waiters.delete(waiter)
+    waiter.release()
+    if (this.#waiters.size === 0) this.#anchor?.release()
   }
 
   #grant(): void {

@@ -11,6 +11,7 @@ const nodes = makeClock(() => performance.now())
 
 export const realClock: ThreadClock = {
   ...nodes,
-  /** One timer serves many callers, and may be set for hours. */
+  /** One timer serves many callers, and may be set for hours. So does an anchor. */
   after: (delayMs, callback, keepsAlive) => withoutCaller(() => nodes.after(delayMs, callback, keepsAlive)),
+  anchor: () => withoutCaller(nodes.anchor),
 }
