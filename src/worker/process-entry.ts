@@ -11,8 +11,11 @@ import { PortIntake } from './port-intake.js'
 import { serve } from './serve.js'
 import { flushStdio } from './stdio-flush.js'
 
-// Before any handler can change what it is.
+// Before any handler can change what they are.
 const exit = process.exit.bind(process)
+const send = process.send?.bind(process)
+/** Of a kind that the runtime keeps from who listens to messages. */
+const LAST_MESSAGE = { cmd: 'NODE_LIDO_END' }
 
 // They reach a whole group of processes, as Ctrl-C does: the host decides what becomes of its workers.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => {})
@@ -32,6 +35,12 @@ function begin(order: ProcessOrder): void {
     flush: flushStdio,
     onEnd: callback => process.on('exit', callback),
     onCrash: watchCrash,
-    end: exit,
+    end: exitCode => (exitCode === 0 ? endWhenSent() : exit(exitCode)),
   })
+}
+
+/** What the user has sent and the host has not taken in would be lost with this process. The host bounds how long that takes. */
+function endWhenSent(): void {
+  if (send === undefined || !process.connected) return exit(0)
+  send(LAST_MESSAGE, () => exit(0))
 }

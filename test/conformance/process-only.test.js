@@ -170,3 +170,12 @@ test('what a process cannot have is refused when the pool is made', open => {
   const workerData = { words: new SharedArrayBuffer(4) }
   assert.throws(() => open({ ...options, workerData }), { option: 'workerData' })
 })
+
+test('what a handler has sent to the program arrives before close() has ended its process', async open => {
+  const pool = open(options)
+  let came = 0
+  pool.on('message', () => came++)
+  await pool.run(Array(300).fill('x'.repeat(4096)), { name: 'sendAll' })
+  await pool.close()
+  assert.equal(came, 300)
+})
