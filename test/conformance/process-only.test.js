@@ -179,3 +179,20 @@ test('what a handler has sent to the program arrives before close() has ended it
   await pool.close()
   assert.equal(came, 300)
 })
+
+test('a signal to the whole group that finds a process starting costs no task', {
+  skip: !isUnix,
+}, async open => {
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) {
+    const pool = open(options)
+    const answer = pool.run(signal)
+    pool.workers[0].process.kill(signal)
+    assert.equal(await answer, signal)
+  }
+  const pool = open({ ...options, restart: { failures: 1 } })
+  pool.on('workerCreate', worker => worker.process.kill('SIGTERM'))
+  assert.match((await rejection(pool.run(1))).message, /SIGTERM/)
+  pool.removeAllListeners('workerCreate')
+  while ((await pool.run(2).catch(error => error.code)) !== 2)
+    await new Promise(resolve => setTimeout(resolve, 20))
+})

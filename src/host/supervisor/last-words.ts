@@ -5,6 +5,9 @@ import { WorkerExitError, WorkerMemoryError, WorkerStartError } from '../../shar
 import { type PackedThrown, unpack } from '../../shared/errors/remote-error.js'
 import type { Handler } from '../../shared/protocol/messages.js'
 
+/** A process that has begun ends of none of them. */
+const GROUP_SIGNALS = new Set<string | null>(['SIGINT', 'SIGTERM', 'SIGHUP'])
+
 export class LastWords {
   readonly #workerId: number
   readonly #preload: Handler | null
@@ -40,6 +43,11 @@ export class LastWords {
   /** What went wrong at an end that was asked for; `undefined`: nothing. */
   get trouble(): unknown {
     return this.#error ?? (isCrash(this.#signal) ? this.#death(true) : undefined)
+  }
+
+  /** It ended of a signal to the whole group, before it could listen: that says nothing of its file. */
+  get wasInterrupted(): boolean {
+    return this.#startError === null && GROUP_SIGNALS.has(this.#signal)
   }
 
   /** What its tasks died of. */

@@ -64,7 +64,7 @@ export class RestartPolicy {
     this.#settings = settings
   }
 
-  /** @param wasReady false: it did not even start, which pauses at once */
+  /** @param wasReady false: it did not even start, by a fault of its own, which pauses at once */
   onFailure(wasReady: boolean, error: PoolError, now: number): void {
     this.lastError = error
     this.#lastFailureAt = now

@@ -312,7 +312,11 @@ export class Supervisor {
     }
     this.crew.remove(worker)
     const cause = lastWords.cause(wasReady)
-    if (!worker.hasWorked) this.policy.onFailure(wasReady, lastWords.startError(cause), this.#clock.now())
+    const wasInterrupted = !wasReady && lastWords.wasInterrupted
+    if (wasInterrupted) this.policy.onStartCutOff()
+    if (!worker.hasWorked) {
+      this.policy.onFailure(wasReady || wasInterrupted, lastWords.startError(cause), this.#clock.now())
+    }
     this.#listener.onDestroyed(worker)
     this.#listener.onLost(worker, { wasReady, error: cause })
     this.#replacements.onGone(worker, cause instanceof WorkerStartError ? cause : null)
