@@ -59,6 +59,24 @@ describe('recycle()', () => {
     assert.deepEqual([begun.value, waiting.value, recycled.state], ['finished', 'waiting', 'fulfilled'])
   })
 
+  test('makes no room known that what is taken back needs', async () => {
+    const { pool, backend, run } = readyPool({ maxQueue: 1 })
+    const tasks = [run('first'), run('second')]
+    tasks.push(watch(pool.room().then(() => pool.run('third'))))
+    void pool.recycle()
+    await settled()
+    backend.newest.ready()
+    for (let task = 0; task < 3; task++) {
+      await settled()
+      backend.newest.work()
+    }
+    await settled()
+    assert.deepEqual(
+      tasks.map(({ value }) => value),
+      ['first', 'second', 'third'],
+    )
+  })
+
   test('does not take back what was moved to a worker: it runs there', async () => {
     const { pool, backend, links, run } = readyPool()
     const task = run(new ArrayBuffer(1), { transferList: [] })

@@ -293,8 +293,9 @@ export class Supervisor {
     moveWorker(worker, 'ready')
     this.policy.onStarted()
     if (worker.isIdle) worker.idleSince = this.#clock.now()
-    this.#listener.onReady(worker)
+    // First who leaves gives back what it has not begun: room that is made known afterwards is there.
     this.#replacements.onReady(worker)
+    this.#listener.onReady(worker)
     this.ensureMinimum()
     this.#retirement.plan()
   }
