@@ -9,7 +9,7 @@ function parse(
   onConstructorPoisoning = onProtoPoisoning,
 ): unknown {
   const rules = { onProtoPoisoning, onConstructorPoisoning }
-  return isSuspect(text, rules) ? withoutPoison(JSON.parse(text), rules) : JSON.parse(text)
+  return isSuspect(text, rules) ? withoutPoison(JSON.parse(text), rules, false) : JSON.parse(text)
 }
 
 const protoText = '[{"a":{"__proto__":{"b":1}}}]'
@@ -39,6 +39,13 @@ describe('a key that becomes a prototype', () => {
   test('is no key where it is a value', () => {
     assert.deepEqual(parse('["__proto__","constructor"]', 'error'), ['__proto__', 'constructor'])
   })
+})
+
+test('parts that a reviver led back to those around them are looked at once', () => {
+  const circle: { constructor: object; inner?: object } = { constructor: { prototype: 1 } }
+  circle.inner = { circle }
+  const cleaned = withoutPoison(circle, { onProtoPoisoning: 'error', onConstructorPoisoning: 'remove' }, true)
+  assert.deepEqual(Object.keys(cleaned as object), ['inner'])
 })
 
 test('a text full of what looks like such keys is read once, not once for each', () => {

@@ -23,14 +23,22 @@ export function isSuspect(
 }
 
 /** Returns the value, cleaned where a rule says `remove`. Throws a `SyntaxError` where it says `error`. */
-export function withoutPoison(value: unknown, rules: PoisoningRules): unknown {
-  if (value !== null && typeof value === 'object') clean(value, rules)
+export function withoutPoison(value: unknown, rules: PoisoningRules, isRevived: boolean): unknown {
+  if (value !== null && typeof value === 'object') clean(value, rules, isRevived)
   return value
 }
 
-function clean(root: object, { onProtoPoisoning, onConstructorPoisoning }: PoisoningRules): void {
+function clean(
+  root: object,
+  { onProtoPoisoning, onConstructorPoisoning }: PoisoningRules,
+  isRevived: boolean,
+): void {
   const toVisit: object[] = [root]
+  // What a reviver made may lead back to what is around it.
+  const met = isRevived ? new Set<object>() : null
   for (let node = toVisit.pop(); node !== undefined; node = toVisit.pop()) {
+    if (met?.has(node)) continue
+    met?.add(node)
     if (onProtoPoisoning !== 'ignore' && Object.hasOwn(node, '__proto__'))
       refuseOrRemove(node, '__proto__', onProtoPoisoning)
     if (onConstructorPoisoning !== 'ignore' && hasPoisonedConstructor(node))
