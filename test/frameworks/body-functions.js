@@ -29,6 +29,10 @@ export const schema = {
   },
 }
 
+export const linked = {
+  '~standard': { validate: value => ({ value: value.reduceRight((rest, item) => [rest, item], []) }) },
+}
+
 /** Issues that hold functions: among their members, and in objects of a class that tells by getters. */
 const tooMany = {
   kind: 'validation',

@@ -131,13 +131,15 @@ for (const [place, threshold] of [
       }
     })
 
-    test('what select returns may nest as deep as what came, and may share its parts', async t => {
+    test('what select returns may nest as deep as what came, or as a schema makes it, and may share its parts', async t => {
       const deep = `${'['.repeat(20_000)}${']'.repeat(20_000)}`
-      for (const [select, depthOf] of [
-        ['whole', depth],
-        ['mapped', body => depth(body.get('value'))],
+      const long = `[0${',0'.repeat(19_998)}]`
+      for (const [functions, body, depthOf] of [
+        [{ select: 'whole' }, deep, depth],
+        [{ select: 'mapped' }, deep, body => depth(body.get('value'))],
+        [{ validate: 'linked' }, long, depth],
       ]) {
-        const read = jsonReader({ pool, threshold, module, select })
+        const read = jsonReader({ pool, threshold, module, ...functions })
         let found
         const port = await listen(
           t,
@@ -146,7 +148,7 @@ for (const [place, threshold] of [
             response.end()
           }),
         )
-        await send(port, { headers, body: deep })
+        await send(port, { headers, body })
         assert.equal(found, 20_000)
       }
       const ask = await serve(t, json({ pool, threshold, module, select: 'braided' }))

@@ -22,10 +22,11 @@ export async function carryOut(bytes: Uint8Array, plan: Plan, carriedDepth: numb
     if (validated.issues !== null) return { kind: 'invalid', issues: plainIssues(validated.issues) }
     value = validated.value
   }
-  if (functions.select === null) return { kind: 'value', value }
-  const selected = await functions.select(value)
-  const isCarried = carriedDepth === Number.POSITIVE_INFINITY || !isGraphDeeper(carriedDepth, selected)
-  return isCarried ? { kind: 'value', value: selected } : { kind: 'notCarried', bytes }
+  if (functions.select !== null) value = await functions.select(value)
+  // It was looked at when it was parsed.
+  else if (value === outcome.value) return outcome
+  const isCarried = carriedDepth === Number.POSITIVE_INFINITY || !isGraphDeeper(carriedDepth, value)
+  return isCarried ? { kind: 'value', value } : { kind: 'notCarried', bytes }
 }
 
 function parse(
