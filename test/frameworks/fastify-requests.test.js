@@ -2,6 +2,7 @@
 // Real sockets; that something did not happen is told by what must have happened after it.
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
+import fastifyPool from 'lido/fastify'
 import { rejection } from '../helpers/rejection.js'
 import { Client, until } from './client.js'
 import { oneWorker, serveApp } from './fastify-app.js'
@@ -294,6 +295,20 @@ describe('a full queue', limit, () => {
       assert.deepEqual(await answer.json(), { mine: full.code })
     })
   }
+
+  test('of a pool without a name in a scope says when to come back as that one has it', async t => {
+    const held = new Held()
+    const { url } = await serveApp(t, { ...oneWorker, as: 'outer' }, async scope => {
+      await scope.register(fastifyPool, { ...oneWorker, name: 'held', maxQueue: 0, retryAfter: 3 })
+      scope.get('/', async () => await scope.pool.run(held.words))
+    })
+    const first = fetch(url)
+    await held.starts()
+    const answer = await fetch(url)
+    held.openGate()
+    assert.deepEqual([answer.status, answer.headers.get('retry-after')], [503, '3'])
+    assert.equal(await (await first).text(), 'done')
+  })
 
   test('can be met in the route', async t => {
     const { url } = await fullServer(t, (scope, held) => {

@@ -61,7 +61,8 @@ function decorateFirst(app: FastifyInstance): void {
   })
   // Before any error handler, so that its own answer has them as well.
   app.addHook('onError', (request, reply, error, done) => {
-    forHttp(error, (app as Decorated)[registrationsSymbol][DEFAULT_POOL]?.retryAfter ?? 1)
+    // The request's scope may have a pool of its own without a name.
+    forHttp(error, (request.server as Decorated)[registrationsSymbol][DEFAULT_POOL]?.retryAfter ?? 1)
     const retryAfter = (error as HttpFields).headers?.['retry-after']
     if (retryAfter !== undefined && !reply.hasHeader('retry-after')) reply.header('retry-after', retryAfter)
     if (error.code === 'FST_ERR_HANDLER_TIMEOUT') (request as Tied)[tieSymbol]?.giveUp(error)
