@@ -92,7 +92,7 @@ describe('a registration', limit, () => {
   })
 
   test('that a test put a stand-in for is closed without it', async () => {
-    await new PoolModule([{ run: async () => 42 }]).onApplicationShutdown()
+    await new PoolModule([{ run: async () => 42 }, null]).onApplicationShutdown()
   })
 
   test('with a wrong option is refused by its name, at once or when the program starts', async t => {

@@ -55,8 +55,8 @@ export class PoolModule implements OnApplicationShutdown {
 
   /** The server takes no more requests by now, and has answered those it took; what they left in the pools is finished. */
   async onApplicationShutdown(): Promise<void> {
-    // A stand-in, put there by `overrideProvider()`, need not have it.
-    await Promise.all(this.#pools.map(pool => pool.close?.()))
+    // A stand-in, put there by `overrideProvider()`, need not have it, and may be nothing.
+    await Promise.all(this.#pools.map(pool => pool?.close?.()))
   }
 }
 
