@@ -51,3 +51,17 @@ test("an Express that brings none leaves the program's own", async () => {
   installBodyParser('.', 'own')
   assert.deepEqual(answer(await run('left.cjs', program)), ['own'])
 })
+
+test('what version 1 passes over with an empty object has no body for a reader', async () => {
+  const passes = 'exports.json = () => (request, _response, next) => { request.body ??= {}; next() }'
+  write('node_modules/body-parser/index.js', passes)
+  write('node_modules/iconv-lite/index.js', '')
+  const reading = `
+    const { jsonReader } = require('lido/body')
+    const read = jsonReader()
+    const request = { headers: {} }
+    const bodies = [read(request), read(request), read({ headers: {}, body: 1 })]
+    Promise.all(bodies).then(found => console.log(JSON.stringify(found.map(String))))`
+  const found = answer(await run('version-1.cjs', reading))
+  assert.deepEqual(found, ['undefined', 'undefined', '1'])
+})

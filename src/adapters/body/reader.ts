@@ -26,16 +26,20 @@ export function ndjsonReader<Line = any>(options?: NdjsonOptions): BodyReader<Li
 }
 
 function readerOf<Body>(middleware: BodyMiddleware): BodyReader<Body> {
-  const read = (request: RawRequest & { body?: Body }) =>
+  const read = (request: RawRequest & { body?: Body | undefined }) =>
     new Promise<Body>((resolve, reject) => {
       const isReadAlready = request.body !== undefined
+      let isAtOnce = true
       // body-parser hands the response to `verify` and has no other use for it.
       middleware(request, undefined as never, problem => {
+        // What it passes over, version 1 leaves with an empty object.
+        if (isAtOnce && !isReadAlready) request.body = undefined
         if (problem) reject(problem as Error)
         // It passes over a request whose client has left, as over one without a body.
         else if (!isReadAlready && request.aborted) reject(requestAborted())
         else resolve(request.body as Body)
       })
+      isAtOnce = false
     })
   return Object.assign(read, { close: () => middleware.close() })
 }
