@@ -61,6 +61,13 @@ export const classy = { '~standard': { validate: async () => ({ issues: Faults.o
 
 export const dates = (_key, value) => (/^\d{4}-\d\d-\d\dT/.test(value) ? new Date(value) : value)
 
+/** Few objects, and more ways to the last of them than can be walked. */
+export const braiding = (key, value) => (key === '' ? braid() : value)
+
+/** Nests deeper with each item, in `Map`s. */
+export const mapping = (_key, value) =>
+  Array.isArray(value) ? value.reduce(map => new Map([['value', map]]), []) : value
+
 /** Refuses 13, and says whose fault it is for 14. */
 export function lucky(_key, value) {
   if (value === 13) throw new RangeError('13 is not lucky')
@@ -71,10 +78,12 @@ export function lucky(_key, value) {
 /** What nests as deep as it came, what nests in a `Map`, and what looks deep and is not. */
 export const whole = value => value
 export const mapped = value => new Map([['value', value]])
-export function braided() {
-  let braid = []
-  for (let strand = 0; strand < 100; strand++) braid = [braid, braid]
-  return { isBraided: braid[0] === braid[1] }
+export const braided = () => braid()
+
+function braid() {
+  let strands = []
+  for (let level = 0; level < 100; level++) strands = [strands, strands]
+  return strands
 }
 
 export function throwing() {

@@ -38,14 +38,14 @@ function parse(
   const text = textOf(bytes, plan.charset, plan.charsets)
   if (plan.format === 'json' && isTextDeeper(plan.maxDepth, text)) return { kind: 'tooDeep' }
   try {
-    const found = parsed(text, plan, functions?.reviver ?? null)
+    const reviver = functions?.reviver ?? null
+    const found = parsed(text, plan, reviver)
     if (found === null) return { kind: 'tooManyLines' }
     const { value } = found
     // What `select` returns is what crosses then.
     const isWhole = !functions?.select && carriedDepth < plan.maxDepth
-    return isWhole && isValueDeeper(carriedDepth, value)
-      ? { kind: 'notCarried', bytes }
-      : { kind: 'value', value }
+    const isDeeper = reviver === null ? isValueDeeper : isGraphDeeper
+    return isWhole && isDeeper(carriedDepth, value) ? { kind: 'notCarried', bytes } : { kind: 'value', value }
   } catch (problem) {
     if (problem instanceof Interruption) {
       if (problem.thrown === null) return { kind: 'tooDeep' }

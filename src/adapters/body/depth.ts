@@ -36,7 +36,7 @@ function endOfString(text: string, start: number): number {
 }
 
 /**
- * The same for what a function returned, where parts may be shared or lie in a circle: each counts where it is met first, as
+ * The same for what a user's function made, where parts may be shared or lie in a circle: each counts where it is met first, as
  * when it is sent.
  */
 export function isGraphDeeper(most: number, value: unknown, seen = new Set<object>()): boolean {
@@ -57,7 +57,7 @@ export function isGraphDeeper(most: number, value: unknown, seen = new Set<objec
   return false
 }
 
-/** Looks no deeper than `most`, so also a value with a circle in it has an end. */
+/** Of a value that no function made. */
 export function isValueDeeper(most: number, value: unknown): boolean {
   if (value === null || typeof value !== 'object') return false
   if (most === 0) return true
