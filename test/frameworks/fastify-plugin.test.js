@@ -81,6 +81,14 @@ describe('a registration', limit, () => {
     assert.match(error.message, /already been registered with a pool without a name\. .*as: 'images'/)
   })
 
+  test('beside a decorator of the program that has its name is refused in the words of Fastify', async t => {
+    const app = Fastify()
+    t.after(() => app.close())
+    app.decorate('pools', { default: 1 })
+    app.register(fastifyPool, oneWorker)
+    assert.equal((await rejection(app.ready())).code, 'FST_ERR_DEC_ALREADY_PRESENT')
+  })
+
   test('a second time with the same name is refused, whatever the scope', async t => {
     const error = await mistake(t, { ...oneWorker, as: 'images' }, { ...oneWorker, as: 'images' })
     assert.match(error.message, /already been registered with a pool named 'images'/)

@@ -33,11 +33,13 @@ async function plugin(app: FastifyInstance, given: FastifyPoolOptions | PiscinaP
   if (given.piscina === true) return await decorateWithPiscina(app, given)
   const { registration, options } = splitOptions(given)
   const { as } = registration
-  if ('pools' in app && as in app.pools) throw alreadyRegistered(as)
+  // A decorator of that name alone is somebody else's, and Fastify refuses ours.
+  const isFirst = !(registrationsSymbol in app)
+  if (!isFirst && as in app.pools) throw alreadyRegistered(as)
   const pool = new Pool(options)
   // When the server takes no more requests and has answered those it took: their tasks are over, and what they left runs out.
   app.addHook('onClose', async () => void (await pool.close()))
-  if (!('pools' in app)) decorateFirst(app)
+  if (isFirst) decorateFirst(app)
   ownNames(app, 'pools')[as] = pool
   ownNames(app, registrationsSymbol)[as] = registration
   if (as === DEFAULT_POOL) app.decorate('pool', pool)
