@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { createRequire } from 'node:module'
 import { describe, test } from 'node:test'
-import { Catch, Inject, Injectable, Scope } from '@nestjs/common'
+import { Catch, Inject, Injectable, Scope, UseFilters } from '@nestjs/common'
 import { NestFactory } from '@nestjs/core'
 import { FastifyAdapter } from '@nestjs/platform-fastify'
 import { HealthCheckService, TerminusModule } from '@nestjs/terminus'
@@ -252,6 +252,16 @@ for (const [platform, adapter] of Object.entries(platforms)) {
       assert.match(message, /All workers are busy/)
       held.openGate()
       assert.equal(await (await first).text(), 'done')
+    })
+
+    test('is answered by the filter of its route, of which only the class is named', async t => {
+      const routes = controllerOf({ small: pool => pool.run('small') }, [InjectPool()])
+      UseFilters(PoolExceptionFilter)(routes)
+      const root = PoolModule.forRoot({ ...oneWorker, exceptionFilter: false })
+      const { url, pool } = await serveNest(t, { imports: [root], controllers: [routes] }, adapter())
+      await pool.close()
+      const answer = await fetch(`${url}/small`)
+      assert.deepEqual([answer.status, (await answer.json()).code], [503, 'ERR_LIDO_POOL_CLOSED'])
     })
 
     test('whose task is late is answered 503', async t => {

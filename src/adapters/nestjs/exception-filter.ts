@@ -1,6 +1,6 @@
 // What a pool's error is over HTTP, in Nest's own words: an exception with a status, answered by Nest's own filter.
-import { type ArgumentsHost, Catch, HttpException } from '@nestjs/common'
-import { BaseExceptionFilter, type HttpAdapterHost } from '@nestjs/core'
+import { type ArgumentsHost, Catch, HttpException, Inject } from '@nestjs/common'
+import { BaseExceptionFilter, HttpAdapterHost } from '@nestjs/core'
 import { PoolError } from '../../index.js'
 import { forHttp, type HttpFields } from '../http/answers.js'
 
@@ -48,6 +48,8 @@ export class PoolExceptionFilter extends BaseExceptionFilter {
 }
 
 Catch(PoolError)(PoolExceptionFilter)
+// Where a program names the class, as in @UseFilters(PoolExceptionFilter), Nest makes it.
+Inject(HttpAdapterHost)(PoolExceptionFilter, undefined, 0)
 
 /** As Nest's own filter for gateways does. */
 function tellClient({ message, code }: PoolError, context: ArgumentsHost): void {
