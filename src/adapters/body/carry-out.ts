@@ -72,7 +72,7 @@ function blamedOnBody(thrown: unknown): unknown {
 function parsed(text: string, plan: Plan, given: Reviver | null): { value: unknown } | null {
   const reviver = given === null ? null : interrupting(given)
   const checked = isSuspect(text, plan)
-    ? (value: unknown) => withoutPoison(value, plan, reviver !== null)
+    ? (value: unknown) => withoutPoison(value, plan, reviver && new Set())
     : (value: unknown) => value
   if (plan.format === 'json') return { value: checked(parseBody(text, plan, reviver)) }
   const parse = (line: string) => {

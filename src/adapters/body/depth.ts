@@ -43,17 +43,10 @@ export function isGraphDeeper(most: number, value: unknown, seen = new Set<objec
   if (value === null || typeof value !== 'object' || seen.has(value)) return false
   if (most === 0) return true
   seen.add(value)
-  const isDeeper = (part: unknown) => isGraphDeeper(most - 1, part, seen)
-  if (Array.isArray(value) || value instanceof Set) {
-    for (const item of value) if (isDeeper(item)) return true
-    return false
-  }
-  if (value instanceof Map) {
-    for (const [key, item] of value) if (isDeeper(key) || isDeeper(item)) return true
-    return false
-  }
   if (ArrayBuffer.isView(value)) return false
-  for (const key of Object.keys(value)) if (isDeeper((value as Record<string, unknown>)[key])) return true
+  const isList = Array.isArray(value) || value instanceof Set
+  const parts = value instanceof Map ? [...value].flat() : isList ? value : Object.values(value)
+  for (const part of parts) if (isGraphDeeper(most - 1, part, seen)) return true
   return false
 }
 

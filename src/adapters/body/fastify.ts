@@ -134,11 +134,11 @@ function parserOf({ plan, threshold }: Settings, holder: PoolOfReader, own: Pars
 
 /** Fastify's own error, had from its own parser by the shortest text that is no JSON. */
 function ownComplaint(own: Parser, request: unknown): Error {
-  let complaint: Error | null = null
+  let complaint!: Error
   own(request, '{', error => {
-    complaint = error
+    complaint = error!
   })
-  return complaint ?? httpProblem(new SyntaxError('Body is not valid JSON'), 400, 'entity.parse.failed')
+  return complaint
 }
 
 function problemOf(outcome: Exclude<Outcome, { kind: 'value' }>, plan: Plan, complain: () => Error): Error {

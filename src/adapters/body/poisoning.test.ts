@@ -9,7 +9,7 @@ function parse(
   onConstructorPoisoning = onProtoPoisoning,
 ): unknown {
   const rules = { onProtoPoisoning, onConstructorPoisoning }
-  return isSuspect(text, rules) ? withoutPoison(JSON.parse(text), rules, false) : JSON.parse(text)
+  return isSuspect(text, rules) ? withoutPoison(JSON.parse(text), rules, null) : JSON.parse(text)
 }
 
 const protoText = '[{"a":{"__proto__":{"b":1}}}]'
@@ -44,7 +44,11 @@ describe('a key that becomes a prototype', () => {
 test('parts that a reviver led back to those around them are looked at once', () => {
   const circle: { constructor: object; inner?: object } = { constructor: { prototype: 1 } }
   circle.inner = { circle }
-  const cleaned = withoutPoison(circle, { onProtoPoisoning: 'error', onConstructorPoisoning: 'remove' }, true)
+  const cleaned = withoutPoison(
+    circle,
+    { onProtoPoisoning: 'error', onConstructorPoisoning: 'remove' },
+    new Set(),
+  )
   assert.deepEqual(Object.keys(cleaned as object), ['inner'])
 })
 

@@ -22,20 +22,21 @@ export function isSuspect(
   )
 }
 
-/** Returns the value, cleaned where a rule says `remove`. Throws a `SyntaxError` where it says `error`. */
-export function withoutPoison(value: unknown, rules: PoisoningRules, isRevived: boolean): unknown {
-  if (value !== null && typeof value === 'object') clean(value, rules, isRevived)
+/**
+ * Returns the value, cleaned where a rule says `remove`. Throws a `SyntaxError` where it says `error`.
+ * @param met for what a reviver made, which may lead back to what is around it
+ */
+export function withoutPoison(value: unknown, rules: PoisoningRules, met: Set<object> | null): unknown {
+  if (value !== null && typeof value === 'object') clean(value, rules, met)
   return value
 }
 
 function clean(
   root: object,
   { onProtoPoisoning, onConstructorPoisoning }: PoisoningRules,
-  isRevived: boolean,
+  met: Set<object> | null,
 ): void {
   const toVisit: object[] = [root]
-  // What a reviver made may lead back to what is around it.
-  const met = isRevived ? new Set<object>() : null
   for (let node = toVisit.pop(); node !== undefined; node = toVisit.pop()) {
     if (met?.has(node)) continue
     met?.add(node)
