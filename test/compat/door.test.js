@@ -241,8 +241,8 @@ describe('hidden contracts', () => {
     rmSync(folder, { recursive: true })
   })
 
-  test('limits that are no positive numbers are none', async () => {
-    const resourceLimits = { maxOldGenerationSizeMb: Number.NaN, stackSizeMb: 0 }
+  test('limits that are no positive numbers, or that Node does not know, are none', async () => {
+    const resourceLimits = { maxOldGenerationSizeMb: Number.NaN, stackSizeMb: 0, maxHeapMb: 1 }
     const pool = onePool({ resourceLimits })
     assert.equal(await pool.run(1, { name: 'echo' }), 1)
     await pool.destroy()
@@ -254,6 +254,12 @@ describe('hidden contracts', () => {
       assert.equal(await pool.run(1, { name: 'echo' }), 1)
       await pool.destroy()
     }
+  })
+
+  test('a niceness above all that there are is the most there is', async () => {
+    const pool = onePool({ niceIncrement: Number.POSITIVE_INFINITY })
+    assert.equal(await pool.run(1, { name: 'echo' }), 1)
+    await pool.destroy()
   })
 
   test('options are read by own properties only, and kept without a prototype', () => {

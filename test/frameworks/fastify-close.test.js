@@ -187,6 +187,7 @@ describe('pressure, for @fastify/under-pressure', limit, () => {
       [{ maxWaiting: Number(undefined) }, 'maxWaiting'],
       [{ maxWaiting: '5' }, 'maxWaiting', /a number of at least 0; got '5'/],
       [{ maxwaiting: 5 }, 'maxwaiting'],
+      [{ pools: 'images' }, 'pools', /a list of names; got 'images'/],
     ]) {
       assert.throws(() => healthCheck(options), { code: 'ERR_LIDO_INVALID_OPTION', option, message })
     }

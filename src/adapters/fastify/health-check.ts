@@ -8,6 +8,7 @@ import {
   type PressureLimit,
   pressureOf,
 } from '../http/pressure.js'
+import { refuse } from '../http/refuse.js'
 
 export interface HealthCheckOptions extends PressureLimit {
   /** The names of the pools to look at. Default: all. */
@@ -20,6 +21,7 @@ export interface HealthCheckOptions extends PressureLimit {
  */
 export function healthCheck({ pools: names, ...others }: HealthCheckOptions = {}) {
   const limit = checkLimit(others, 'pools, maxWaiting')
+  if (names !== undefined && !Array.isArray(names)) refuse('pools', names, 'a list of names')
   return async (app: FastifyInstance): Promise<false | { pools: Record<string, PoolPressure> }> => {
     const pools = app.pools as Readonly<Record<string, Pool>> | undefined
     if (pools === undefined) throw new Error("There is no pool to check. Register 'lido/fastify' before.")

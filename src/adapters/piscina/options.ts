@@ -57,6 +57,8 @@ const IDLE_TIMEOUT_MS = 30_000
 const CLOSE_TIMEOUT_MS = 30_000
 const MOST_THREADS = 4096
 const MOST_SLOTS = 65_536
+const MOST_NICENESS = 100
+const LIMITS = ['maxOldGenerationSizeMb', 'maxYoungGenerationSizeMb', 'codeRangeSizeMb', 'stackSizeMb']
 
 type Check = (value: any) => boolean
 
@@ -177,7 +179,7 @@ export function toPoolOptions(options: FilledOptions): PoolOptions {
     argv: options.argv ?? undefined,
     execArgv: options.execArgv ?? undefined,
     workerData: options.workerData,
-    niceIncrement: Math.trunc(options.niceIncrement) || 0,
+    niceIncrement: Math.min(Math.trunc(options.niceIncrement) || 0, MOST_NICENESS),
     trackUnmanagedFds: options.trackUnmanagedFds,
     closeTimeout: options.closeTimeout || 0,
     cancelGrace: 0,
@@ -193,9 +195,12 @@ function whole(value: number, least: number, most: number): number {
   return Number.isNaN(value) ? least : Math.min(Math.max(Math.ceil(value), least), most)
 }
 
-/** Node takes what is no positive number for a limit that is not given. */
+/** Node takes what is no positive number for a limit that is not given, and passes over names that it does not know. */
 function usableLimits(limits: PiscinaOptions['resourceLimits']): PoolOptions['resourceLimits'] {
-  return limits && Object.fromEntries(Object.entries(limits).filter(([, limit]) => limit > 0))
+  return (
+    limits &&
+    Object.fromEntries(Object.entries(limits).filter(([name, limit]) => LIMITS.includes(name) && limit > 0))
+  )
 }
 
 function isUsable(filename: string | null): filename is string {
