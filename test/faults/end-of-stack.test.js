@@ -27,8 +27,8 @@ for (const [way, options] of Object.entries(ways)) {
 
 const ends = fileURLToPath(new URL('./stack/ends-far-down.js', import.meta.url))
 for (const [way, step] of [
-  ['inline', 8],
-  ['lane', 25],
+  ['inline', 15],
+  ['lane', 30],
 ]) {
   test(`what a pool is asked for from the end of the stack is done or fails, and can be asked for again (${way})`, {
     timeout: 120_000,

@@ -5,7 +5,7 @@ import { Pool } from 'lido'
 import { handler } from '../../helpers/handler.js'
 import { callFarDown } from './call-far-down.js'
 
-const mostFrames = 400
+const mostFrames = 300
 const [options, step] = JSON.parse(process.argv[2])
 const deeds = {
   close: pool => pool.close(),
@@ -32,7 +32,7 @@ async function openUsed(name) {
 
 /** Rejects where the pool does not serve, or does not close. */
 async function serveAndClose(pool, isOver) {
-  const late = AbortSignal.timeout(5000)
+  const late = AbortSignal.timeout(20_000)
   if (!isOver) {
     await pool.room({ signal: late })
     await pool.run('here', { signal: late })
