@@ -35,6 +35,8 @@ export interface CondemnedParts {
 class Sentence {
   /** Each with the moment at which its time is over. */
   readonly tasks = new Map<Task, number>()
+  /** Those of them that stood behind others when they were looked at last. */
+  readonly behind = new Set<Task>()
   timer: Timer | null = null
   /** Time is over: the worker ends as soon as nobody suffers for it. */
   isEnding = false
@@ -63,7 +65,9 @@ export class Condemned {
     }
     sentence.tasks.set(task, clock.now() + graceMs)
     // One that seems to start still may have said long ago that it is ready: a host that was busy hears of it first.
-    const isDue = graceMs === 0 && worker.isReady && !this.#parts.road.isBehindOthers(worker, task)
+    const isBehind = worker.isReady && this.#parts.road.isBehindOthers(worker, task)
+    if (isBehind) sentence.behind.add(task)
+    const isDue = graceMs === 0 && worker.isReady && !isBehind
     if (isDue && !sentence.isEnding) this.#end(worker, sentence)
     if (this.#sentences.has(worker)) this.tell(worker, task, error)
     if (sentence.timer === null && !sentence.isEnding) this.#setTimer(worker, sentence)
@@ -125,10 +129,14 @@ export class Condemned {
     if (sentence.tasks.size === 0) return this.forget(worker)
     const { clock, graceMs, road } = this.#parts
     const now = clock.now()
-    // The worker drops it when it is done with those before it, or begins it, where it has not read yet that it need not.
+    // The worker drops it when it is done with those before it, or begins it, where it has not read yet that it need not: then
+    // it gets its moment from there.
     for (const [task, dueAt] of sentence.tasks) {
-      if (dueAt > now || !road.isBehindOthers(worker, task)) continue
-      sentence.tasks.set(task, now + Math.max(graceMs, BEHIND_LOOK_MS))
+      if (dueAt > now) continue
+      const wasBehind = sentence.behind.delete(task)
+      const isBehind = road.isBehindOthers(worker, task)
+      if (isBehind) sentence.behind.add(task)
+      if (isBehind || wasBehind) sentence.tasks.set(task, now + Math.max(graceMs, BEHIND_LOOK_MS))
     }
     if (Math.min(...sentence.tasks.values()) <= now) this.#end(worker, sentence)
     else this.#setTimer(worker, sentence)
@@ -161,7 +169,9 @@ export class Condemned {
 
   #strikeOut(sentence: Sentence, worker: WorkerHandle): void {
     for (const task of sentence.tasks.keys()) {
-      if (!this.#parts.road.stillRuns(worker, task)) sentence.tasks.delete(task)
+      if (this.#parts.road.stillRuns(worker, task)) continue
+      sentence.tasks.delete(task)
+      sentence.behind.delete(task)
     }
   }
 }
