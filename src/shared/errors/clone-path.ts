@@ -1,6 +1,6 @@
 // Finds the place in a value that structured clone refuses, for a message that names it.
 import { types } from '../base/builtins.js'
-import { plainText } from './plain-copy.js'
+import { messageOf } from './plain-copy.js'
 import { bufferBytes, isTooLarge, LARGEST_CLONED_BYTES, tooLarge } from './too-large.js'
 
 const DEEPEST = 200
@@ -11,7 +11,7 @@ export class UnsendableError extends Error {
   readonly path: string
 
   constructor(path: string, cause: unknown) {
-    super(cause instanceof Error ? cause.message : plainText(cause), { cause })
+    super(messageOf(cause), { cause })
     this.name = 'DataCloneError'
     this.path = path
   }

@@ -209,6 +209,11 @@ export function unreadable(failure: unknown): string {
   return `(could not be read: ${plainText(failure)})`
 }
 
+/** The words of whatever was thrown. */
+export function messageOf(thrown: unknown): string {
+  return thrown instanceof Error ? thrown.message : plainText(thrown)
+}
+
 /** Whatever it is: an object may have no `toString` that can be called. */
 export function plainText(value: unknown): string {
   try {

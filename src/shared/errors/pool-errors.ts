@@ -2,7 +2,7 @@
 // events, the operator, the caller's data. `code` is stable; the message says what to do next.
 import { brandOf, isBranded } from '../base/brand.js'
 import { OwnFileError } from './own-file-error.js'
-import { plainText } from './plain-copy.js'
+import { messageOf } from './plain-copy.js'
 import { isTooLarge } from './too-large.js'
 
 const poolErrorBrand = brandOf('PoolError')
@@ -158,13 +158,17 @@ export class WorkerStartError extends WorkerError {
   }
 }
 
+function nameAndMessageOf(cause: unknown): string {
+  return cause instanceof Error ? `${cause.name}: ${cause.message}` : messageOf(cause)
+}
+
 function startMessage(handler: { filename: string; name: string }, stage: string, cause: unknown): string {
   const file = handler.filename === '' ? 'its entry file' : handler.filename
   if (stage === 'handler') {
     return `No function named '${handler.name}' is exported from ${file}. Export one, or give its name in 'name'.`
   }
   if (cause instanceof OwnFileError) return cause.message
-  const why = cause instanceof Error ? `${cause.name}: ${cause.message}` : plainText(cause)
+  const why = nameAndMessageOf(cause)
   if (stage === 'thread') return `A worker could not be started (${why}). ${startAdvice(cause)}`
   if (hasCode(cause, 'ERR_MODULE_NOT_FOUND') && cause.message.includes(`'${file}'`)) {
     return `There is no file ${file}. Give the right one in 'filename'; once it is there, later calls find it.`
@@ -242,7 +246,7 @@ export class NotCloneableError extends PoolError {
   readonly path: string
 
   constructor(path: string, cause: unknown) {
-    const why = cause instanceof Error ? cause.message : plainText(cause)
+    const why = messageOf(cause)
     const message = isTooLarge(cause)
       ? `${path} is too large (${why}). Send it in parts, or by a file; between threads move() it, or share its memory.`
       : `${path} cannot be sent to the other thread (${why}). Send plain data, or move() what can be transferred.`
@@ -282,7 +286,7 @@ export class TaskQuarantinedError extends PoolError {
   readonly workers: number
 
   constructor(workers: number, cause: unknown) {
-    const why = cause instanceof Error ? cause.message : plainText(cause)
+    const why = messageOf(cause)
     super(
       'ERR_LIDO_TASK_QUARANTINED',
       `The task is not run again: ${workers} workers ended while it ran (the last: ${why}) Look at its payload, or raise retry.attempts.`,
@@ -295,7 +299,7 @@ export class TaskQuarantinedError extends PoolError {
 /** A `teardown` export threw, or it was not done within `teardownTimeout` (then there is no `cause`). Told as an event `error`. */
 export class TeardownError extends WorkerError {
   constructor(workerId: number, timeout: number, cause?: unknown) {
-    const why = cause instanceof Error ? `${cause.name}: ${cause.message}` : plainText(cause)
+    const why = nameAndMessageOf(cause)
     const what =
       cause === undefined
         ? `was not done within ${timeout} ms, so the worker was killed. Make it quicker, or raise teardownTimeout`
