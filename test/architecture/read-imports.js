@@ -1,11 +1,19 @@
 // Reads a source file and tells what it imports and which globals it names, each with its line.
 import ts from 'typescript'
 
+/** What was read last of each file, and in which text: the checker reads all of them again for each case. */
+const known = new Map()
+
 /**
  * `kind` is 'value', 'type' or 'dynamic'; `names` are the names imported, '*' for all of them. A dynamic import of what
  * is not a plain string has `null` as its specifier.
  */
 export function readImports(path, text) {
+  if (known.get(path)?.text !== text) known.set(path, { text, found: read(path, text) })
+  return known.get(path).found
+}
+
+function read(path, text) {
   const source = ts.createSourceFile(path, text, ts.ScriptTarget.Latest, true)
   const imports = []
   const globals = []
