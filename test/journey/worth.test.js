@@ -73,7 +73,7 @@ for (const lane of [true, false]) {
 
 test('a handler that is over sooner than its payload is handed over is warned of', async (open, t) => {
   const heard = listen(t)
-  const payload = Array.from({ length: 50 }, (_, index) => ({ index, name: `row ${index}` }))
+  const payload = Array.from({ length: 200 }, (_, index) => ({ index, name: `row ${index}` }))
   // Means do not forget: where the system stopped a worker within a run, its pool may never come to say it. Another does. The
   // figures of a pool that has nothing to say, as all is said, are judged as well.
   for (;;) {
