@@ -83,6 +83,12 @@ export function createProgramme({ machine, loops, times, isScaling }) {
       ? [createEchoMatch(times, { ...echo, oneByOne })]
       : [createEchoMatch(times, echo), createImpossible(oneByOne, '1 core, none to spare')]),
     createPinnedMatch(times, machine.pinnableCore),
+    createEchoMatch(times, {
+      poolNames: oneSetting,
+      payloadIds: [],
+      oneByOne: [['pair/full', 'pair']],
+      workers: cores,
+    }),
     createSingle('blocked-host', {
       settings: { loops, blockMs: times.blockMs },
       poolNames: tunedToo,

@@ -108,6 +108,15 @@ export const rows = [
     bars: [atMost(1, 'piscina')],
   },
   {
+    bar: 'P6',
+    id: 'P6-full',
+    title: '{a,b} one by one, p50, a worker for each core',
+    cellId: 'pair/full',
+    figure: 'roundTripMicros',
+    unit: 'µs',
+    bars: [atMost(1, 'piscina')],
+  },
+  {
     bar: 'P7',
     id: 'P7',
     title: '{a,b}, 64 in flight, host CPU a task',

@@ -60,6 +60,13 @@ export const workCases: Plan[] = [
     switches: 2,
   },
   {
+    title: 'a worker is left asleep for a quick task, behind one that takes its time',
+    workers: 2,
+    tasks: [{}, { isSlow: true }, {}],
+    wishes: [[{ submit: 1 }], [{ submit: 2 }], [{ submit: 3 }]],
+    switches: 0,
+  },
+  {
     title: 'both sides look out before they sleep',
     workers: 1,
     ahead: 1,

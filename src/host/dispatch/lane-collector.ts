@@ -11,6 +11,7 @@ import type { Supervisor } from '../supervisor/supervisor.js'
 import type { WorkerHandle } from '../supervisor/worker-handle.js'
 import type { Task } from '../task/task.js'
 import type { Answers } from './answers.js'
+import type { RunTimes } from './run-times.js'
 
 type PortAnswer = Extract<ToHost, { kind: 'done' | 'failed' }>
 type PortResult = Extract<ToHost, { kind: 'done' }>
@@ -26,6 +27,7 @@ export interface LaneCollectorParts {
   answers: Answers
   tasks: LaneTasks
   worth: Worth | null
+  runTimes: RunTimes
   /** Called for each task that is answered, before its caller is. */
   onFree: (task: Task) => void
   /** Called when answers were taken in from a worker. */
@@ -64,6 +66,7 @@ export class LaneCollector {
     this.#now = this.#parts.clock.now()
     const task = this.#takeAnswered(message.slot, message.taskId)
     if (task === null) return
+    this.#parts.runTimes.note(task.handlerId, message.runMs!)
     this.#noteStart(task, message.startedAt!)
     if (message.kind === 'done') this.#take(worker, task, message)
     else this.#parts.answers.fail(worker, task, message, message.runMs!)
@@ -121,7 +124,8 @@ export class LaneCollector {
   }
 
   #takeIn(worker: WorkerHandle, task: Task, ring: ResultReader): void {
-    const { clock, worth } = this.#parts
+    const { clock, runTimes, worth } = this.#parts
+    runTimes.note(task.handlerId, ring.runMs)
     if (worth === null || !worth.isDue(task)) return this.#answer(worker, task, ring)
     const from = clock.now()
     this.#answer(worker, task, ring)

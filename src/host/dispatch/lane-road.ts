@@ -25,6 +25,7 @@ import { LanePayloads } from './lane-payloads.js'
 import { LaneRetrieval } from './lane-retrieval.js'
 import { Lookout } from './lookout.js'
 import type { LeftTask, Road } from './road.js'
+import { Sleepers } from './sleepers.js'
 import { soleTaker } from './sole-taker.js'
 import type { WaitingLine } from './waiting-line.js'
 
@@ -53,6 +54,7 @@ export class LaneRoad implements Road {
   readonly #load: LaneLoad
   readonly #payloads: LanePayloads
   readonly #retrieval: LaneRetrieval
+  readonly #sleepers: Sleepers
 
   constructor(parts: LaneRoadParts) {
     const { tasks, settler } = parts
@@ -63,7 +65,9 @@ export class LaneRoad implements Road {
     this.#room = new PayloadRoom(layout.payloads, lane)
     this.#encoder = encoderFor(layout)
     this.#load = new LaneLoad(parts.tasks, crew, parts.slotsPerWorker)
-    this.#collector = new LaneCollector({ ...parts, onFree: task => this.#load.remove(task) })
+    this.#sleepers = new Sleepers({ ...parts, crew })
+    const { runTimes } = this.#sleepers
+    this.#collector = new LaneCollector({ ...parts, runTimes, onFree: task => this.#load.remove(task) })
     this.#payloads = new LanePayloads(tasks, settler, this.#collector)
     this.#retrieval = new LaneRetrieval(tasks, this.#load, this.#payloads, crew)
     this.#lookout = new Lookout({
@@ -120,7 +124,7 @@ export class LaneRoad implements Road {
       // What had to wait in the line for a place has one now.
       while (this.placeNext());
     }
-    this.#ringForWaiting()
+    this.#sleepers.wake()
   }
 
   onReady(worker: WorkerHandle): void {
@@ -280,6 +284,7 @@ export class LaneRoad implements Road {
     if (addressee === 0) task.ordinal = 0
     this.#tasks.post(task, { taskId, handlerId, flags, from, to, int, addressee })
     this.#load.add(task)
+    this.#sleepers.onPosted(handlerId)
     this.#lookout.expect(task.createdAt)
   }
 
@@ -310,20 +315,5 @@ export class LaneRoad implements Road {
     worker.answers++
     this.#retrieval.releaseSettled(task)
     return true
-  }
-
-  /** Workers that sleep are woken for what is on offer; those that are awake find it by themselves. */
-  #ringForWaiting(): void {
-    // What is on offer is asked last: the word changes with each claim, while who sleeps changes seldom.
-    let unclaimed = -1
-    for (const worker of this.#parts.supervisor.workers) {
-      if (!worker.isReady || worker.isLeaving || !deskOf(worker).bell.isParked) continue
-      if (unclaimed < 0) unclaimed = this.#tasks.lane.unclaimed
-      if (unclaimed === 0) return
-      if (!deskOf(worker).bell.ring()) continue
-      worker.link!.post('bell')
-      // With more slots than one, who is woken may have to leave the ticket to another.
-      if (this.#parts.slotsPerWorker === 1) unclaimed--
-    }
   }
 }

@@ -89,8 +89,9 @@ export interface PoolOptions extends LifeOptions {
   /** Keeps a histogram of run times for each worker. Default `false`. */
   workerHistogram?: boolean | undefined
   /**
-   * While a core is spare and short tasks follow each other, lets a worker look up to 100 µs for its next task before it
-   * sleeps, and the host look for answers in each turn of its event loop. Default `true`.
+   * While short tasks follow each other, and the host and the workers that are awake have a core each, lets a worker look up
+   * to 100 µs for its next task before it sleeps, and the host look for answers in each turn of its event loop. Without the
+   * lane all workers count as awake. Default `true`.
    */
   spin?: boolean | undefined
   /**

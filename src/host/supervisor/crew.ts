@@ -14,7 +14,7 @@ export class Crew {
   mayPoll = false
   readonly #spinCores: number
 
-  /** @param spinCores workers spin while there are fewer of them than this; 0: never */
+  /** @param spinCores workers spin while fewer of them than this are awake; 0: never */
   constructor(spinCores: number) {
     this.#spinCores = spinCores
   }
@@ -45,13 +45,13 @@ export class Crew {
 
   add(worker: WorkerHandle): void {
     this.workers.push(worker)
-    this.#shareCores()
+    this.#onChanged()
   }
 
   remove(worker: WorkerHandle): void {
     const place = this.workers.indexOf(worker)
     if (place >= 0) this.workers.splice(place, 1)
-    this.#shareCores()
+    this.#onChanged()
   }
 
   /** The worker takes no more tasks. */
@@ -66,11 +66,18 @@ export class Crew {
     this.hasLeaving = this.takers < this.workers.length
   }
 
-  /** Workers may spin, and the host poll, while the host and all of them have a core each. */
-  #shareCores(): void {
-    this.#countTakers()
-    const isAllowed = this.workers.length < this.#spinCores
-    for (const worker of this.workers) worker.holding.allowSpin(isAllowed)
+  /** Workers may spin, and the host poll, while the host and all of those awake have a core each. */
+  shareCores(awake: number): void {
+    const isAllowed = awake < this.#spinCores
+    if (isAllowed === this.mayPoll) return
     this.mayPoll = isAllowed
+    for (const worker of this.workers) worker.holding.allowSpin(isAllowed)
+  }
+
+  /** Until somebody tells who is awake, all of them are. */
+  #onChanged(): void {
+    this.#countTakers()
+    this.mayPoll = this.workers.length < this.#spinCores
+    for (const worker of this.workers) worker.holding.allowSpin(this.mayPoll)
   }
 }

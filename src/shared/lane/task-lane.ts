@@ -74,6 +74,11 @@ export class TaskLane {
     return ((this.#tail - this.#head) & POSITION_MASK) - this.#leftCount
   }
 
+  /** The position of the first of these, at the last look. */
+  get first(): number {
+    return this.#head
+  }
+
   /** The first of these, in order. */
   firstOnOffer(most: number): number[] {
     this.#look()

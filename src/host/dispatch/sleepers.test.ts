@@ -1,0 +1,145 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { LaneClaims } from '../../shared/lane/task-lane.js'
+import { ManualClock } from '../../testing/manual-clock.js'
+import { makeTask } from '../../testing/stand-ins.js'
+import { Crew } from '../supervisor/crew.js'
+import { LaneDesk } from '../supervisor/lane-desk.js'
+import { LaneTasks } from '../supervisor/lane-tasks.js'
+import type { WorkerHandle } from '../supervisor/worker-handle.js'
+import { Sleepers } from './sleepers.js'
+
+const QUICK = 1
+const LONG = 2
+const UNKNOWN = 3
+
+/** Workers that all sleep, and handlers of which one is known to be quick, and one to take 10 ms. */
+function setUp(count: number, { slots = 1, spinCores = 0 } = {}) {
+  const clock = new ManualClock()
+  const crew = new Crew(spinCores)
+  const tasks = new LaneTasks(count * slots, 64)
+  const rung: number[] = []
+  const workers = Array.from({ length: count }, (_, index) => {
+    const id = index + 1
+    const holding = new LaneDesk(id, slots, tasks)
+    holding.bell.park(false)
+    const link = { post: () => rung.push(id) }
+    const state = { isReady: true, isLeaving: false }
+    return { ...state, id, slots, holding, link, isIdle: true }
+  })
+  for (const worker of workers) crew.add(worker as unknown as WorkerHandle)
+  const sleepers = new Sleepers({ clock, crew, tasks, slotsPerWorker: slots })
+  for (let answers = 0; answers < 500; answers++) sleepers.runTimes.note(QUICK, 0)
+  sleepers.runTimes.note(LONG, 10)
+  let lastId = 0
+  const post = (handlerId: number, many = 1) => {
+    for (let posted = 0; posted < many; posted++) {
+      const task = makeTask(++lastId)
+      tasks.post(task, { taskId: task.id, handlerId, flags: 0, from: 0, to: 0, int: 0, addressee: 0 })
+      sleepers.onPosted(handlerId)
+      sleepers.wake()
+    }
+  }
+  /** Who was rung since the last time. */
+  const woken = () => rung.splice(0)
+  const claim = () => new LaneClaims(tasks.layout, 1, workers[0]!.holding.bell).claim(0)
+  const turn = (milliseconds = 0) => {
+    clock.advance(milliseconds)
+    clock.turn()
+    return woken()
+  }
+  return { clock, crew, workers, sleepers, post, woken, claim, turn }
+}
+
+describe('of workers that sleep are woken', () => {
+  test('one for quick tasks, which does them all', () => {
+    const { post, woken } = setUp(4)
+    post(QUICK, 20)
+    assert.deepEqual(woken(), [1])
+  })
+
+  test('one more for each tenth of a millisecond that quick tasks would take those awake', () => {
+    const { post, woken } = setUp(4)
+    post(QUICK, 64)
+    assert.deepEqual(woken(), [1])
+    post(QUICK, 64)
+    assert.deepEqual(woken(), [2])
+  })
+
+  test('as many as there is work for, where tasks take longer or nothing is known of them', () => {
+    for (const handlerId of [LONG, UNKNOWN]) {
+      const { post, woken } = setUp(4)
+      post(handlerId, 3)
+      assert.deepEqual(woken(), [1, 2, 3])
+    }
+  })
+
+  test('as many where one of them takes longer, until nothing is on offer', () => {
+    const { post, woken, claim, sleepers, workers } = setUp(3)
+    post(LONG)
+    post(QUICK)
+    assert.deepEqual(woken(), [1, 2])
+    while (claim() >= 0);
+    sleepers.wake()
+    workers[1]!.holding.bell.park(false)
+    post(QUICK)
+    assert.deepEqual(woken(), [])
+  })
+
+  test('all, where those who have several slots may have to leave it to another', () => {
+    const { post, woken } = setUp(3, { slots: 2 })
+    post(LONG)
+    assert.deepEqual(woken(), [1, 2, 3])
+  })
+
+  test('as many as have nothing to do yet, where those awake are at work', () => {
+    const { post, woken, workers } = setUp(3)
+    post(LONG)
+    workers[0]!.isIdle = false
+    post(LONG)
+    assert.deepEqual(woken(), [1, 2, 3])
+  })
+
+  test('none that start or leave', () => {
+    const { post, woken, workers } = setUp(3)
+    workers[0]!.isReady = false
+    workers[1]!.isLeaving = true
+    post(LONG, 3)
+    assert.deepEqual(woken(), [3])
+  })
+})
+
+describe('of those left asleep', () => {
+  test('as many as there is work for are woken when nobody takes what is on offer', () => {
+    const { post, woken, turn, clock } = setUp(4)
+    post(QUICK, 3)
+    assert.deepEqual(woken(), [1])
+    assert.deepEqual(turn(0.05), [])
+    assert.deepEqual(turn(0.06), [2, 3, 4])
+    assert.equal(clock.awaitsTurn, false)
+  })
+
+  test('nobody is woken while the lane moves, and nobody looks when it is empty', () => {
+    const { post, woken, turn, claim, clock } = setUp(4)
+    post(QUICK, 3)
+    woken()
+    for (let left = 3; left > 0; left--) {
+      assert.ok(claim() >= 0)
+      assert.deepEqual(turn(0.09), [])
+    }
+    assert.deepEqual(turn(1), [])
+    assert.equal(clock.awaitsTurn, false)
+  })
+
+  test('nobody needs a core: the host looks out, and who is awake spins', () => {
+    const { crew, workers, post, sleepers } = setUp(2, { spinCores: 2 })
+    assert.equal(crew.mayPoll, false)
+    post(QUICK)
+    assert.equal(crew.mayPoll, true)
+    post(LONG)
+    assert.equal(crew.mayPoll, false)
+    workers[0]!.holding.bell.park(true)
+    sleepers.wake()
+    assert.equal(crew.mayPoll, false, 'it was woken again for what is on offer')
+  })
+})

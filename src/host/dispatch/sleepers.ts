@@ -1,0 +1,120 @@
+// Which of the workers that sleep are woken for what is on offer. Who is awake takes it by itself; to wake another takes longer
+// than a small task does, and a core. So sleepers are woken for what would keep those awake for longer than that, as
+// far as the last answers tell. These may mislead: while something is on offer and somebody sleeps, one look in each turn of the
+// event loop sees whether the lane moves, and wakes all there is work for when it does not.
+import type { Clock, Timer } from '../../shared/base/clock.js'
+import type { Crew } from '../supervisor/crew.js'
+import type { LaneTasks } from '../supervisor/lane-tasks.js'
+import type { WorkerHandle } from '../supervisor/worker-handle.js'
+import { deskOf } from './lane-collector.js'
+import { RunTimes } from './run-times.js'
+
+/** What it takes to wake a worker, on virtual machines: `npm run bench -- --only P6 --pools lido-without-spin`. */
+const WAKING_MS = 0.1
+/** What a worker does for a task that takes no time. */
+const LEAST_MS = 0.001
+
+export interface SleepersParts {
+  clock: Clock
+  crew: Crew
+  tasks: LaneTasks
+  slotsPerWorker: number
+}
+
+export class Sleepers {
+  readonly runTimes = new RunTimes(WAKING_MS)
+  readonly #parts: SleepersParts
+  /** Of what is on offer, or was since nothing was. */
+  #longestMs = 0
+  /** What was first on offer at the last look, and since when. */
+  #first = -1
+  #firstSince = 0
+  #turn: Timer | null = null
+
+  constructor(parts: SleepersParts) {
+    this.#parts = parts
+  }
+
+  onPosted(handlerId: number): void {
+    const longMs = this.runTimes.of(handlerId)
+    if (longMs > this.#longestMs) this.#longestMs = longMs
+  }
+
+  /** Something may be on offer that was not, or have been left there. */
+  wake(): void {
+    const { crew } = this.#parts
+    let awake = 0
+    let takers = 0
+    let sleepers = 0
+    for (const worker of crew.workers) {
+      const isTaker = takes(worker)
+      if (isTaker && deskOf(worker).bell.isParked) sleepers++
+      else awake++
+      if (isTaker) takers++
+    }
+    const woken = sleepers === 0 ? 0 : this.#wakeFew(takers - sleepers, sleepers)
+    crew.shareCores(awake + woken)
+  }
+
+  /** Returns how many. */
+  #wakeFew(takers: number, sleepers: number): number {
+    const { lane } = this.#parts.tasks
+    const { unclaimed } = lane
+    if (unclaimed === 0) {
+      this.#longestMs = 0
+      return 0
+    }
+    const useful = Math.min(unclaimed, sleepers)
+    const needed = this.#standsStill() ? useful : Math.min(this.#needed(unclaimed, takers), useful)
+    if (needed < useful) this.#lookAgain()
+    if (needed <= 0) return 0
+    // With more slots than one, who is woken may have to leave the ticket to another.
+    return this.#ring(this.#parts.slotsPerWorker === 1 ? needed : sleepers)
+  }
+
+  /** So many more would be through with it in the time that it takes to wake one, and each would have something to do. */
+  #needed(unclaimed: number, takers: number): number {
+    const inTime = Math.ceil((unclaimed * (this.#longestMs + LEAST_MS)) / WAKING_MS)
+    return Math.min(inTime - takers, unclaimed - this.#idleTakers)
+  }
+
+  /** Awake and without a task: each takes one, or is about to. */
+  get #idleTakers(): number {
+    let idle = 0
+    for (const worker of this.#parts.crew.workers)
+      if (takes(worker) && !deskOf(worker).bell.isParked && worker.isIdle) idle++
+    return idle
+  }
+
+  /** Nobody has taken what is first on offer for as long as a sleeper takes to wake. */
+  #standsStill(): boolean {
+    const { clock, tasks } = this.#parts
+    const now = clock.now()
+    if (this.#first === tasks.lane.first) return now - this.#firstSince >= WAKING_MS
+    this.#first = tasks.lane.first
+    this.#firstSince = now
+    return false
+  }
+
+  #ring(most: number): number {
+    let rung = 0
+    for (const worker of this.#parts.crew.workers) {
+      if (rung === most) break
+      if (!takes(worker) || !deskOf(worker).bell.ring()) continue
+      worker.link!.post('bell')
+      rung++
+    }
+    return rung
+  }
+
+  #lookAgain(): void {
+    this.#turn ??= this.#parts.clock.nextTurn(() => {
+      this.#turn = null
+      this.wake()
+    })
+  }
+}
+
+function takes({ isReady, isLeaving }: WorkerHandle): boolean {
+  return isReady && !isLeaving
+}
