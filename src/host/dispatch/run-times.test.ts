@@ -2,14 +2,15 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { RunTimes } from './run-times.js'
 
-test('of a handler that has not answered nothing is known; each has its own time', () => {
-  const times = new RunTimes(5)
+test('of a handler that has not answered nothing is known; the first answer of each is its own', () => {
+  const times = new RunTimes()
   times.note(1, 20)
-  assert.deepEqual([times.of(1), times.of(2)], [20, 5])
+  assert.deepEqual([times.of(1), times.of(2)], [20, Number.POSITIVE_INFINITY])
 })
 
 test('a long time is believed at once, short ones little by little', () => {
-  const times = new RunTimes(5)
+  const times = new RunTimes()
+  times.note(1, 5)
   times.note(1, 80)
   times.note(1, 0)
   assert.equal(times.of(1), 75)
@@ -20,7 +21,7 @@ test('a long time is believed at once, short ones little by little', () => {
 })
 
 test('however many handlers there are, only so many times are kept', () => {
-  const times = new RunTimes(5)
+  const times = new RunTimes()
   times.note(2 ** 20, 80)
-  assert.equal(times.of(2 ** 20), 5)
+  assert.equal(times.of(2 ** 20), Number.POSITIVE_INFINITY)
 })

@@ -1,7 +1,8 @@
-// Which of the workers that sleep are woken for what is on offer. Who is awake takes it by itself; to wake another takes longer
-// than a small task does, and a core. So sleepers are woken for what would keep those awake for longer than that, as
-// far as the last answers tell. These may mislead: while something is on offer and somebody sleeps, one look in each turn of the
-// event loop sees whether the lane moves, and wakes all there is work for when it does not.
+// Which of the workers that sleep are woken for what is on offer. Who is awake takes it by itself; to wake another takes time, and
+// a core. So no more are woken than there is something to do for, nor than the host can keep busy: where tasks are over as soon
+// as it hands over the next, one worker does them all. That is judged by the last answers, which may mislead: while something is
+// on offer and somebody sleeps, one look in each turn of the event loop sees whether the lane moves, and wakes all there
+// is work for when it does not.
 import type { Clock, Timer } from '../../shared/base/clock.js'
 import type { Crew } from '../supervisor/crew.js'
 import type { LaneTasks } from '../supervisor/lane-tasks.js'
@@ -11,8 +12,8 @@ import { RunTimes } from './run-times.js'
 
 /** What it takes to wake a worker, on virtual machines: `npm run bench -- --only P6 --pools lido-without-spin`. */
 const WAKING_MS = 0.1
-/** What a worker does for a task that takes no time. */
-const LEAST_MS = 0.001
+/** What the host does for a task, from its post to its answer: `npm run bench -- --only P7`. */
+const HOSTS_MS = 0.002
 
 export interface SleepersParts {
   clock: Clock
@@ -22,7 +23,7 @@ export interface SleepersParts {
 }
 
 export class Sleepers {
-  readonly runTimes = new RunTimes(WAKING_MS)
+  readonly runTimes = new RunTimes()
   readonly #parts: SleepersParts
   /** Of what is on offer, or was since nothing was. */
   #longestMs = 0
@@ -72,10 +73,10 @@ export class Sleepers {
     return this.#ring(this.#parts.slotsPerWorker === 1 ? needed : sleepers)
   }
 
-  /** So many more would be through with it in the time that it takes to wake one, and each would have something to do. */
+  /** So many more have something to do, and get the next from a host that has all of them to feed. */
   #needed(unclaimed: number, takers: number): number {
-    const inTime = Math.ceil((unclaimed * (this.#longestMs + LEAST_MS)) / WAKING_MS)
-    return Math.min(inTime - takers, unclaimed - this.#idleTakers)
+    const fed = Math.max(Math.ceil(this.#longestMs / HOSTS_MS), 1)
+    return Math.min(fed - takers, unclaimed - this.#idleTakers)
   }
 
   /** Awake and without a task: each takes one, or is about to. */
