@@ -33,6 +33,20 @@ for (const [maxThreads, concurrentTasksPerWorker] of [
   })
 }
 
+for (const spin of [true, false]) {
+  test(`after quick tasks, which one worker does, tasks of the same handler that meet have a worker each (spin: ${spin})`, async open => {
+    const words = new Int32Array(new SharedArrayBuffer(4))
+    const threads = { minThreads: 3, maxThreads: 3 }
+    const pool = open({ filename: handler('busy.js'), name: 'meet', ...threads, spin, workerData: words })
+    for (let round = 0; round < 12; round++) {
+      for (let quick = 0; quick < 300; quick++) await pool.run(0)
+      words[0] = 0
+      await Promise.all([3, 3, 3].map(guests => pool.run(guests)))
+    }
+    assert.equal(words[0], 3)
+  })
+}
+
 test('a burst on a cold pool starts a worker for each task, up to the most', async open => {
   const track = new Track(4)
   const pool = open({ filename, minThreads: 0, maxThreads: 4 })
