@@ -47,7 +47,7 @@ function runFile(stage, name) {
     process.execPath,
     [
       '--enable-source-maps',
-      '--import=tsx',
+      '--require=tsx/cjs',
       '--test',
       `--test-reporter=${reporter}`,
       '--test-reporter-destination=stdout',
