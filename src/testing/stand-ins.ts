@@ -26,6 +26,7 @@ export function watch<T>(promise: Promise<T>): Watched<T> {
 }
 
 export interface TaskTraits {
+  handlerId?: number
   priority?: number
   signal?: AbortSignal | null
   isExclusive?: boolean
@@ -50,7 +51,7 @@ export function makeTask(id: number, traits: TaskTraits = {}): Task {
   const { resolve = () => {}, reject = () => {} } = traits
   const settle = (answer: unknown) =>
     answer instanceof Refusal ? answer.then(resolve, reject) : resolve(answer)
-  return new Task(id, { payload: traits.payload ?? id, terms }, 1, 0, settle)
+  return new Task(id, { payload: traits.payload ?? id, terms }, traits.handlerId ?? 1, 0, settle)
 }
 
 /** Numbers that look random and are the same for the same seed. */

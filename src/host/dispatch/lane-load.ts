@@ -7,6 +7,8 @@ import { LanePlaces } from './lane-places.js'
 export class LaneLoad {
   /** Tasks on offer whose payload was sent to a worker still starting. */
   readonly early = new Set<Task>()
+  /** Tasks that keep a worker from others for longer than it takes to wake another, as far as is known. */
+  readonly long = new Set<Task>()
   readonly #tasks: LaneTasks
   readonly #crew: Crew
   readonly #places: LanePlaces
@@ -73,7 +75,7 @@ export class LaneLoad {
   remove(task: Task): void {
     if (this.early.size > 0) this.early.delete(task)
     this.#live--
-    this.#free(this.#weightOf(task))
+    this.#free(task)
   }
 
   /** The task was cancelled and runs on: it keeps its slot, and so its weight. */
@@ -83,14 +85,16 @@ export class LaneLoad {
 
   /** A task that was cancelled runs no more. */
   removeCondemned(task: Task): void {
-    this.#free(this.#weightOf(task))
+    this.#free(task)
   }
 
   #weightOf(task: Task): number {
     return task.isExclusive ? this.#slotsPerWorker : 1
   }
 
-  #free(weight: number): void {
+  #free(task: Task): void {
+    const weight = this.#weightOf(task)
+    if (this.long.size > 0) this.long.delete(task)
     this.#weight -= weight
     if (this.#alone === 0) return
     this.#places.forget()

@@ -65,7 +65,7 @@ export class LaneRoad implements Road {
     this.#room = new PayloadRoom(layout.payloads, lane)
     this.#encoder = encoderFor(layout)
     this.#load = new LaneLoad(parts.tasks, crew, parts.slotsPerWorker)
-    this.#sleepers = new Sleepers({ ...parts, crew })
+    this.#sleepers = new Sleepers({ ...parts, crew, load: this.#load })
     const { runTimes } = this.#sleepers
     this.#collector = new LaneCollector({ ...parts, runTimes, onFree: task => this.#load.remove(task) })
     this.#payloads = new LanePayloads(tasks, settler, this.#collector)
@@ -284,7 +284,7 @@ export class LaneRoad implements Road {
     if (addressee === 0) task.ordinal = 0
     this.#tasks.post(task, { taskId, handlerId, flags, from, to, int, addressee })
     this.#load.add(task)
-    this.#sleepers.onPosted(handlerId)
+    this.#sleepers.onPosted(task)
     this.#lookout.expect(task.createdAt)
   }
 

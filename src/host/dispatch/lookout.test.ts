@@ -10,11 +10,11 @@ function loadedHost({ backlogMs, mayPoll = false }: { backlogMs: number; mayPoll
   const lane = createLane(8)
   const clock = new ManualClock()
   const workersEnd = new HostBell(lane)
-  const state = { backlogMs, answers: 0, collected: 0 }
+  const state = { backlogMs, mayPoll, answers: 0, collected: 0 }
   const lookout = new Lookout({
     clock,
     bell: new HostBell(lane),
-    mayPoll: () => mayPoll,
+    mayPoll: () => state.mayPoll,
     collect: () => {
       const had = state.answers > 0
       state.collected += state.answers
@@ -85,4 +85,15 @@ test('with a core to spare the host is woken by each answer: waking it takes not
   clock.turn()
   assert.deepEqual(clock.pending, [])
   assert.equal(answer(), true)
+})
+
+test('who looks out sleeps as soon as no core is spare: whom the task has woken may have taken the last one', () => {
+  const { clock, state, answer } = loadedHost({ backlogMs: 0, mayPoll: true })
+  clock.turn()
+  assert.deepEqual([clock.awaitsTurn, answer()], [true, false])
+  clock.turn()
+  assert.equal(state.collected, 1)
+  state.mayPoll = false
+  clock.turn()
+  assert.deepEqual([clock.awaitsTurn, answer()], [false, true])
 })

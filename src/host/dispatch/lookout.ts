@@ -72,7 +72,7 @@ export class Lookout {
   }
 
   #look(): void {
-    const { clock, collect, hasAnswers, isWaiting } = this.#parts
+    const { clock, collect, hasAnswers, isWaiting, mayPoll } = this.#parts
     this.#turn = null
     this.#rest?.cancel()
     this.#rest = null
@@ -85,7 +85,7 @@ export class Lookout {
       this.#waitingSince = isWaiting() ? now : 0
       if (hasAnswers() || (isWaiting() && this.#isWorthLooking())) this.#lookOn(now)
       else if (!this.#rests()) this.#sleep(now)
-    } else if (isWaiting() && now < this.#lookUntil) {
+    } else if (isWaiting() && now < this.#lookUntil && mayPoll()) {
       this.#turn ??= clock.nextTurn(() => this.#look())
     } else {
       if (!isWaiting()) this.#waitingSince = 0

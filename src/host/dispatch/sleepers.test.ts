@@ -6,7 +6,8 @@ import { makeTask } from '../../testing/stand-ins.js'
 import { Crew } from '../supervisor/crew.js'
 import { LaneDesk } from '../supervisor/lane-desk.js'
 import { LaneTasks } from '../supervisor/lane-tasks.js'
-import type { WorkerHandle } from '../supervisor/worker-handle.js'
+import { WorkerHandle } from '../supervisor/worker-handle.js'
+import { LaneLoad } from './lane-load.js'
 import { Sleepers } from './sleepers.js'
 
 const QUICK = 1
@@ -24,31 +25,39 @@ function setUp(count: number, { slots = 1, spinCores = 0 } = {}) {
     const holding = new LaneDesk(id, slots, tasks)
     holding.bell.park(false)
     const link = { post: () => rung.push(id) }
-    const state = { isReady: true, isLeaving: false }
+    const state = { isReady: true, isLeaving: false, isSpent: false }
     return { ...state, id, slots, holding, link, isIdle: true }
   })
   for (const worker of workers) crew.add(worker as unknown as WorkerHandle)
-  const sleepers = new Sleepers({ clock, crew, tasks, slotsPerWorker: slots })
+  const load = new LaneLoad(tasks, crew, slots)
+  const sleepers = new Sleepers({ clock, crew, load, tasks, slotsPerWorker: slots })
   for (let answers = 0; answers < 500; answers++) sleepers.runTimes.note(QUICK, 0)
   sleepers.runTimes.note(LONG, 10)
   let lastId = 0
   const post = (handlerId: number, many = 1) => {
     for (let posted = 0; posted < many; posted++) {
-      const task = makeTask(++lastId)
+      const task = makeTask(++lastId, { handlerId })
       tasks.post(task, { taskId: task.id, handlerId, flags: 0, from: 0, to: 0, int: 0, addressee: 0 })
-      sleepers.onPosted(handlerId)
+      load.add(task)
+      sleepers.onPosted(task)
       sleepers.wake()
     }
   }
   /** Who was rung since the last time. */
   const woken = () => rung.splice(0)
   const claim = () => new LaneClaims(tasks.layout, 1, workers[0]!.holding.bell).claim(0)
+  /** The worker has what was on offer. */
+  const begin = (index: number) => {
+    claim()
+    workers[index]!.isIdle = false
+    sleepers.wake()
+  }
   const turn = (milliseconds = 0) => {
     clock.advance(milliseconds)
     clock.turn()
     return woken()
   }
-  return { clock, crew, workers, sleepers, post, woken, claim, turn }
+  return { clock, crew, workers, sleepers, load, post, woken, claim, begin, turn }
 }
 
 describe('of workers that sleep are woken', () => {
@@ -97,6 +106,48 @@ describe('of workers that sleep are woken', () => {
     workers[0]!.isIdle = false
     post(LONG)
     assert.deepEqual(woken(), [1, 2, 3])
+  })
+
+  test('another, while who is awake has a long one in hand', () => {
+    const { post, woken, begin, load } = setUp(3)
+    post(LONG)
+    begin(0)
+    post(QUICK)
+    assert.deepEqual(woken(), [1, 2])
+    begin(1)
+    load.remove([...load.long][0]!)
+    post(QUICK)
+    assert.deepEqual(woken(), [])
+  })
+
+  test('another, where one awake has claimed a long one and does not say so yet', () => {
+    const { post, woken, claim } = setUp(3)
+    post(LONG)
+    claim()
+    post(LONG)
+    assert.deepEqual(woken(), [1, 2])
+  })
+
+  test('another, where one awake has begun all that it may, and its word of that is on its way', () => {
+    const { post, woken, workers, begin } = setUp(3)
+    post(QUICK)
+    begin(0)
+    const spent = new WorkerHandle(1, 1, workers[0]!.holding, false, 2, 0, async () => {})
+    spent.answers = 1
+    assert.equal(spent.isSpent, false)
+    spent.answers = 2
+    Object.assign(workers[0]!, { isIdle: true, isSpent: spent.isSpent })
+    post(QUICK)
+    assert.deepEqual(woken(), [1, 2])
+  })
+
+  test('one for each task of which nothing is known, also where they come one by one', () => {
+    const { post, woken, begin } = setUp(4)
+    for (let index = 0; index < 4; index++) {
+      post(UNKNOWN)
+      begin(index)
+    }
+    assert.deepEqual(woken(), [1, 2, 3, 4])
   })
 
   test('none that start or leave', () => {

@@ -7,7 +7,9 @@ import type { Clock, Timer } from '../../shared/base/clock.js'
 import type { Crew } from '../supervisor/crew.js'
 import type { LaneTasks } from '../supervisor/lane-tasks.js'
 import type { WorkerHandle } from '../supervisor/worker-handle.js'
+import type { Task } from '../task/task.js'
 import { deskOf } from './lane-collector.js'
+import type { LaneLoad } from './lane-load.js'
 import { RunTimes } from './run-times.js'
 
 /** What it takes to wake a worker, on virtual machines: `npm run bench -- --only P6 --pools lido-without-spin`. */
@@ -18,6 +20,7 @@ const HOSTS_MS = 0.002
 export interface SleepersParts {
   clock: Clock
   crew: Crew
+  load: LaneLoad
   tasks: LaneTasks
   slotsPerWorker: number
 }
@@ -36,9 +39,10 @@ export class Sleepers {
     this.#parts = parts
   }
 
-  onPosted(handlerId: number): void {
-    const longMs = this.runTimes.of(handlerId)
+  onPosted(task: Task): void {
+    const longMs = this.runTimes.of(task.handlerId)
     if (longMs > this.#longestMs) this.#longestMs = longMs
+    if (longMs >= WAKING_MS) this.#parts.load.long.add(task)
   }
 
   /** Something may be on offer that was not, or have been left there. */
@@ -48,12 +52,11 @@ export class Sleepers {
     let takers = 0
     let sleepers = 0
     for (const worker of crew.workers) {
-      const isTaker = takes(worker)
-      if (isTaker && deskOf(worker).bell.isParked) sleepers++
+      if (takes(worker) && deskOf(worker).bell.isParked) sleepers++
       else awake++
-      if (isTaker) takers++
+      if (takesAwake(worker)) takers++
     }
-    const woken = sleepers === 0 ? 0 : this.#wakeFew(takers - sleepers, sleepers)
+    const woken = sleepers === 0 ? 0 : this.#wakeFew(takers, sleepers)
     crew.shareCores(awake + woken)
   }
 
@@ -76,14 +79,17 @@ export class Sleepers {
   /** So many more have something to do, and get the next from a host that has all of them to feed. */
   #needed(unclaimed: number, takers: number): number {
     const fed = Math.max(Math.ceil(this.#longestMs / HOSTS_MS), 1)
-    return Math.min(fed - takers, unclaimed - this.#idleTakers)
+    // Each long one takes a worker to itself.
+    const free = takers - this.#parts.load.long.size
+    // Who has just claimed one seems idle for a moment longer. With several slots, one may have many.
+    const beyond = this.#parts.slotsPerWorker === 1 ? -free : 0
+    return Math.min(fed - Math.max(free, 0), Math.max(unclaimed - this.#idleTakers, beyond))
   }
 
   /** Awake and without a task: each takes one, or is about to. */
   get #idleTakers(): number {
     let idle = 0
-    for (const worker of this.#parts.crew.workers)
-      if (takes(worker) && !deskOf(worker).bell.isParked && worker.isIdle) idle++
+    for (const worker of this.#parts.crew.workers) if (takesAwake(worker) && worker.isIdle) idle++
     return idle
   }
 
@@ -118,4 +124,9 @@ export class Sleepers {
 
 function takes({ isReady, isLeaving }: WorkerHandle): boolean {
   return isReady && !isLeaving
+}
+
+/** Who has done all that it may says so by its port: until the host hears that, it is awake, and takes nothing. */
+function takesAwake(worker: WorkerHandle): boolean {
+  return takes(worker) && !deskOf(worker).bell.isParked && !worker.isSpent
 }

@@ -66,6 +66,7 @@ export class Starts {
       settings.concurrentTasksPerWorker,
       settings.makeHolding(id),
       settings.workerHistogram,
+      settings.maxTasksPerWorker,
       clock.now(),
       terminate,
     )

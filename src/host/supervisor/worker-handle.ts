@@ -16,6 +16,7 @@ export class WorkerHandle implements PlacementView, IdleView, TaskHolder {
   readonly holding: Holding
   readonly histogram: DurationHistogram | null
   readonly view: WorkerView
+  readonly #mostTasks: number
   link: WorkerLink | null = null
   state: WorkerState = 'spawning'
   /** It takes no more tasks, and ends when it holds none. */
@@ -37,6 +38,7 @@ export class WorkerHandle implements PlacementView, IdleView, TaskHolder {
     slots: number,
     holding: Holding,
     withHistogram: boolean,
+    mostTasks: number,
     now: number,
     terminate: (worker: WorkerHandle) => Promise<void>,
   ) {
@@ -44,6 +46,7 @@ export class WorkerHandle implements PlacementView, IdleView, TaskHolder {
     this.slots = slots
     this.holding = holding
     this.histogram = withHistogram ? new DurationHistogram() : null
+    this.#mostTasks = mostTasks
     this.bornAt = now
     this.idleSince = now
     this.view = new WorkerView(this, terminate)
@@ -63,6 +66,11 @@ export class WorkerHandle implements PlacementView, IdleView, TaskHolder {
 
   get isIdle(): boolean {
     return this.usage === 0
+  }
+
+  /** It has begun all the tasks that it may, as far as its answers tell; its own word may be on its way. */
+  get isSpent(): boolean {
+    return this.answers + this.usage >= this.#mostTasks
   }
 
   /** The tasks it holds, in the order in which they came. */
