@@ -86,8 +86,9 @@ export class PlainCopy {
     if (!isArray && !isPlain(value)) return this.#wait(value, container, key)
     if (depth >= DEEPEST) return define(container, key, tooDeep(value))
     const keys = Object.keys(value)
-    this.#members += keys.length
-    if (this.#members > MOST_MEMBERS) return this.#wait(value, container, key)
+    const members = this.#members + keys.length
+    if (members > MOST_MEMBERS) return this.#wait(value, container, key)
+    this.#members = members
     const copy: object = isArray ? new Array(value.length) : {}
     this.#copies.set(value, copy)
     define(container, key, copy)

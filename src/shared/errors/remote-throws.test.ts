@@ -228,6 +228,23 @@ describe('what is hostile arrives as well as it can', () => {
     }
   })
 
+  test('a list that is too long to be looked through costs nothing that stands beside it', () => {
+    class HttpError extends Error {
+      readonly status = 404
+    }
+    const cause = new AggregateError([new HttpError('why')])
+    const rows = new Array(20_001).fill(1)
+    const error = errorAcross(
+      Object.assign(new Error('outer', { cause }), { rows, request: { retry() {} } }),
+      HttpError,
+    )
+    assert.deepEqual(error.rows, rows)
+    assert.deepEqual(error.request, { retry: '[function retry]' })
+    const [inner] = error.cause.errors
+    assert.ok(inner instanceof HttpError)
+    assert.equal(inner.status, 404)
+  })
+
   test('an error without a stack, a message or a name says what it has', () => {
     function Old(this: { message: string }, message: string) {
       this.message = message
