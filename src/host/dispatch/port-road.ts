@@ -61,11 +61,16 @@ export class PortRoad implements Road {
     return this.#posted
   }
 
-  /** With those that are sure to waiting tasks. */
+  /** With those that are sure to waiting tasks, and those that nobody gets who comes behind these. */
   get occupied(): number {
-    let slots = this.#parts.line.size - this.queueSize
-    for (const worker of this.#parts.supervisor.workers)
-      slots += worker.isExclusive ? worker.slots : worker.usage
+    const { chooser, line, supervisor } = this.#parts
+    let slots = line.size - this.queueSize
+    const isBehind = slots > 0
+    const isBehindEarly = this.#early.size > 0 && !chooser.isBalanced
+    for (const worker of supervisor.workers) {
+      if (isBehindEarly && worker.isReady && hasRoomFor(worker, false)) return Number.POSITIVE_INFINITY
+      slots += worker.isExclusive || (isBehind && worker.isReady) ? worker.slots : worker.usage
+    }
     return slots
   }
 

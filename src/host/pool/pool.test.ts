@@ -456,6 +456,36 @@ describe('room()', () => {
     await microtasks()
     assert.equal(next.state, 'pending')
   })
+
+  test('is not there where tasks may not wait, behind one that waits for a worker of its own to start', async () => {
+    const { backend, pool, run } = fakePool({ maxThreads: 2, concurrentTasksPerWorker: 2, maxQueue: 0 })
+    const [ready, starting] = backend.links
+    ready!.ready()
+    run(1)
+    const alone = run(2, { exclusive: true })
+    const asked = asksForRoom(pool)
+    await microtasks()
+    assert.deepEqual([alone.state, asked.granted], ['pending', 0])
+    starting!.ready()
+    await microtasks()
+    assert.equal(asked.granted, 1)
+    const next = run(3)
+    await microtasks()
+    assert.equal(next.state, 'pending')
+  })
+
+  test('is there for as many as that worker has slots, where they can only wait in the line', async () => {
+    const { backend, pool, run } = fakePool({ maxThreads: 2, concurrentTasksPerWorker: 2, maxQueue: 0 })
+    backend.links[0]!.ready()
+    run(1)
+    const alone = run(2, { exclusive: true, transferList: [new ArrayBuffer(1)] })
+    const asked = asksForRoom(pool)
+    await microtasks()
+    assert.deepEqual([alone.state, asked.granted], ['pending', 1])
+    const next = run(3)
+    await microtasks()
+    assert.deepEqual([next.state, asked.granted], ['pending', 1])
+  })
 })
 
 describe('the process is kept alive', () => {
