@@ -13,6 +13,8 @@ const samples: [name: string, value: object][] = [
   ['Headers', new Headers()],
   ['FormData', new FormData()],
   ['a Map of a Date', new Map([['at', new Date(0)]])],
+  ['the environment', process.env],
+  ['the environment, twice', [process.env, process.env]],
   ['an error of an error', new Error('why', { cause: new RangeError('because') })],
   [
     'an object of a class',

@@ -30,8 +30,10 @@ function makeTools() {
 
   class ValueWriter extends Serializer {
     /** Called by the serialiser for what has a part outside of the heap. */
-    _writeHostObject(member: object): never {
-      throw new Refusal(member, 'cannot leave its process')
+    _writeHostObject(member: object): void {
+      if (member !== process.env) throw new Refusal(member, 'cannot leave its process')
+      // The one of which structured clone makes a plain copy.
+      this.writeValue({ ...member })
     }
 
     _getSharedArrayBufferId(member: object): never {
@@ -39,7 +41,13 @@ function makeTools() {
     }
   }
 
-  return { Deserializer, ValueWriter, cloneMark: isSeenBy(ValueWriter) ? undefined : cloneSymbol() }
+  class ValueReader extends Deserializer {
+    _readHostObject(): unknown {
+      return this.readValue()
+    }
+  }
+
+  return { ValueReader, ValueWriter, cloneMark: isSeenBy(ValueWriter) ? undefined : cloneSymbol() }
 }
 
 let tools: ReturnType<typeof makeTools> | undefined
@@ -95,7 +103,7 @@ export function packMessage(message: object, transferList: readonly TransferItem
 /** Throws on what cannot be read, as on what is nested too deeply. */
 export function unpackMessage(bytes: Buffer): unknown {
   tools ??= makeTools()
-  const reader = new tools.Deserializer(bytes)
+  const reader = new tools.ValueReader(bytes)
   reader.readHeader()
   return reader.readValue()
 }
