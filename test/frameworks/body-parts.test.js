@@ -3,10 +3,12 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { createServer, IncomingMessage } from 'node:http'
 import { after, describe, test } from 'node:test'
+import { gzipSync } from 'node:zlib'
 import express from 'express'
 import { Pool } from 'lido'
 import { json as doorJson, fastifyJson, jsonReader, ndjsonReader, runFor } from 'lido/body'
 import { json, ndjson } from 'lido/express'
+import { alive } from '../helpers/alive.js'
 import { handler } from '../helpers/handler.js'
 import { runProgram } from '../helpers/program.js'
 import { listen, open, requestBytes, send } from '../helpers/raw-http.js'
@@ -272,6 +274,21 @@ test('a request whose client left before it was read is none that has no body', 
   socket.destroy()
   await until(() => request.aborted)
   const { status, type, code } = await rejection(read(request))
+  assert.deepEqual([status, type, code], [400, 'request.aborted', 'ECONNABORTED'])
+})
+
+test('a request whose client leaves in the middle of a body that is compressed is told as any other', async t => {
+  const read = jsonReader()
+  const server = createServer()
+  const arrival = once(server, 'request')
+  const socket = await open(await listen(t, server))
+  const bytes = gzipSync('[1]')
+  const head = requestBytes({ headers: { ...headers, 'content-encoding': 'gzip' }, body: bytes })
+  socket.write(head.subarray(0, -9))
+  const [request] = await arrival
+  const refusal = rejection(alive(read(request)))
+  socket.destroy()
+  const { status, type, code } = await refusal
   assert.deepEqual([status, type, code], [400, 'request.aborted', 'ECONNABORTED'])
 })
 

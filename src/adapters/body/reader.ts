@@ -40,6 +40,9 @@ function readerOf<Body>(middleware: BodyMiddleware): BodyReader<Body> {
         else resolve(request.body as Body)
       })
       isAtOnce = false
+      // body-parser listens to the stream that decompresses, which hears of no abort.
+      const { 'content-encoding': encoding = 'identity' } = request.headers
+      if (encoding.toLowerCase() !== 'identity') request.once('aborted', () => reject(requestAborted()))
     })
   return Object.assign(read, { close: () => middleware.close() })
 }
