@@ -15,8 +15,8 @@ export class Client {
     socket.on('error', () => {})
   }
 
-  static async to(port) {
-    const socket = connect(port, '127.0.0.1')
+  static async to(port, address = '127.0.0.1') {
+    const socket = connect(port, address)
     await once(socket, 'connect')
     return new Client(socket)
   }

@@ -1,6 +1,7 @@
 // The server's end: under load every request that was taken is answered, nothing is left running, and the process ends by
 // itself with exit code 0. And pressure, as @fastify/under-pressure sees it.
 import assert from 'node:assert/strict'
+import dns from 'node:dns'
 import { describe, test } from 'node:test'
 import underPressure from '@fastify/under-pressure'
 import { healthCheck } from 'lido/fastify'
@@ -39,6 +40,45 @@ describe('the end of the server', limit, () => {
     }
     await closed
     assert.deepEqual([app.pool.stats().state, app.pool.workers.length], ['closed', 0])
+  })
+
+  // As 'localhost' has them where there is IPv6 too.
+  test('waits for the requests of each address that it listens on', async t => {
+    const addresses = ['127.0.0.1', '127.0.0.2'].map(address => ({ address, family: 4 }))
+    const lookup = t.mock.method(dns, 'lookup', (name, ...rest) => {
+      const tell = rest.at(-1)
+      const found = name === 'localhost' ? addresses : [{ address: name, family: 4 }]
+      if (rest[0].all) tell(null, found)
+      else tell(null, found[0].address, 4)
+    })
+    const held = new Held()
+    const app = await openApp(
+      t,
+      oneWorker,
+      scope => {
+        scope.get('/', async request => {
+          await request.pool.run(held.words, { name: 'held' })
+          return await request.pool.run(held.words, { name: 'held' })
+        })
+      },
+      { forceCloseConnections: 'idle' },
+    )
+    await app.listen({ host: 'localhost', port: 0 })
+    lookup.mock.restore()
+    if (app.addresses().length < 2) return t.skip('the machine has one address')
+    const [first, second] = await Promise.all(
+      addresses.map(({ address }) => Client.to(app.server.address().port, address)),
+    )
+    first.leave()
+    second.get('/')
+    await held.starts()
+    const closed = app.close()
+    await until(() => !app.server.listening)
+    held.openGate()
+    assert.match(await second.received('\r\n\r\n'), /200 OK/)
+    second.leave()
+    await closed
+    assert.equal(app.pool.stats().state, 'closed')
   })
 
   test('waits for tasks that no request waits for', async t => {
