@@ -350,6 +350,16 @@ describe('a task that fails', limit, () => {
       message: 'not so',
     })
   })
+
+  test('by nothing, thrown, is told to the hooks of the program', async t => {
+    const told = []
+    const { app } = await serveApp(t, oneWorker, scope => {
+      scope.addHook('onError', async (_request, _reply, error) => told.push(error))
+      scope.get('/', () => Promise.reject(null))
+    })
+    await app.inject('/')
+    assert.deepEqual(told, [null])
+  })
 })
 
 test('what are no options of run() is refused in the words of the pool', async t => {

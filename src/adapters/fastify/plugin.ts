@@ -75,9 +75,11 @@ function decorateFirst(app: FastifyInstance): void {
   app.addHook('onError', (request, reply, error, done) => {
     // The request's scope may have a pool of its own without a name.
     forHttp(error, (request.server as Decorated)[registrationsSymbol][DEFAULT_POOL]?.retryAfter ?? 1)
-    const retryAfter = (error as HttpFields).headers?.['retry-after']
+    // What was thrown may be nothing. A hook that stumbles over it keeps those after it from being called.
+    const { headers, code } = Object(error) as HttpFields & { code?: string }
+    const retryAfter = headers?.['retry-after']
     if (retryAfter !== undefined && !reply.hasHeader('retry-after')) reply.header('retry-after', retryAfter)
-    if (error.code === 'FST_ERR_HANDLER_TIMEOUT') (request as Tied)[tieSymbol]?.giveUp(error)
+    if (code === 'FST_ERR_HANDLER_TIMEOUT') (request as Tied)[tieSymbol]?.giveUp(error)
     done()
   })
 }
