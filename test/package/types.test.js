@@ -38,6 +38,8 @@ const strict = {
   esModuleInterop: true,
   skipLibCheck: false,
   experimentalDecorators: true,
+  // As of a library, or of Nest's starter: what is inferred and exported must have names that a program can reach.
+  declaration: true,
   noEmit: true,
 }
 

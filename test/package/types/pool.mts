@@ -249,3 +249,13 @@ export async function look(pool: Pool): Promise<CloseReport> {
   await pool.destroy()
   return await pool.close({ force: true })
 }
+
+/** What is told of a pool, handed on by a program that writes declarations. */
+export class Health {
+  readonly #pool = new Pool()
+
+  figures() {
+    const { state, tasks, workers, transportReason } = this.#pool.stats()
+    return { state, tasks, workers, transportReason }
+  }
+}
