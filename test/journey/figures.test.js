@@ -102,3 +102,18 @@ test('waiting and running times of a slow worker are told apart', async open => 
   assert.ok(waitTime.max <= pool.duration && runTime.max <= pool.duration)
   assert.deepEqual([waitTime.count, runTime.count], [2, 2])
 })
+
+for (const lane of [true, false]) {
+  test(`a worker that was ended while it worked holds nothing, ${lane ? 'with' : 'without'} the lane`, async open => {
+    const track = new Track(1)
+    const pool = open({ filename, minThreads: 1, maxThreads: 1, lane })
+    const call = pool.run(track.task(0)).catch(error => error.code)
+    await track.startAt(0)
+    const [worker] = pool.workers
+    assert.deepEqual([worker.usage, worker.isIdle], [1, false])
+    await worker.terminate()
+    assert.equal(await call, 'ERR_LIDO_WORKER_EXIT')
+    const { state, usage, isIdle, tasks } = worker
+    assert.deepEqual({ state, usage, isIdle, tasks }, { state: 'exited', usage: 0, isIdle: true, tasks: [] })
+  })
+}

@@ -138,7 +138,8 @@ export class WorkerView {
 
   /** Tasks it holds. */
   get usage(): number {
-    return this.#worker.usage
+    // By the lane it counts them itself, and dead ones count nothing down.
+    return this.state === 'exited' ? 0 : this.#worker.usage
   }
 
   get slots(): number {
@@ -156,7 +157,7 @@ export class WorkerView {
   }
 
   get isIdle(): boolean {
-    return this.#worker.isIdle
+    return this.usage === 0
   }
 
   /** Run times on this worker; `null` without `workerHistogram`. */
