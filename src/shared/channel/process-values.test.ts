@@ -78,3 +78,11 @@ test('fields that are not sent are not looked at', () => {
   ]
   assert.deepEqual(unpackMessage(packMessage({ payload }).subarray(HEAD_BYTES)), structuredClone({ payload }))
 })
+
+test('what cannot be transferred is named by its place, a buffer that is named twice too', () => {
+  const buffer = new ArrayBuffer(8)
+  const message = { payload: { buffer } }
+  for (const refused of [buffer, new Uint8Array(8) as never])
+    assert.throws(() => packMessage(message, [buffer, refused]), { path: 'transferList[1]' })
+  assert.equal(buffer.byteLength, 8)
+})

@@ -113,7 +113,9 @@ function pathIn(message: object, failure: unknown, transferList: readonly Transf
   const path =
     failure instanceof Refusal ? findMember(message, failure.member, '') : findUncloneable(message, '')
   if (path !== '') return path.slice(1)
-  const place = failure instanceof Refusal ? transferList.indexOf(failure.member as TransferItem) : -1
+  const place = transferList.findIndex((item, index) =>
+    failure instanceof Refusal ? item === failure.member : transferList.indexOf(item) < index,
+  )
   if (place >= 0) return `transferList[${place}]`
   return ['payload', 'result', 'workerData'].find(name => name in message) ?? 'message'
 }
