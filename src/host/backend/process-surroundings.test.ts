@@ -53,6 +53,11 @@ test('limits become flags before the entry, arguments follow it', () => {
   ])
 })
 
+test('a limit that is none becomes no flag: Node refuses the word', () => {
+  const none = { maxOldGenerationSizeMb: Infinity, maxYoungGenerationSizeMb: Infinity }
+  assert.deepEqual(processArguments('/entry.js', { resourceLimits: none }), ['/entry.js'])
+})
+
 test('a process does not report to the runner that watches this one', () => {
   const environment = { WATCH_REPORT_DEPENDENCIES: '1', OTHER: 'x' }
   assert.deepEqual(processEnvironment(environment), { OTHER: 'x' })

@@ -35,13 +35,16 @@ export function inheritedFlags(flags: readonly string[]): string[] {
   return kept
 }
 
-function heapFlags({ maxOldGenerationSizeMb, maxYoungGenerationSizeMb }: HeapLimits): string[] {
+function heapFlags({
+  maxOldGenerationSizeMb = Number.POSITIVE_INFINITY,
+  maxYoungGenerationSizeMb = Number.POSITIVE_INFINITY,
+}: HeapLimits): string[] {
   const flags: string[] = []
-  if (maxOldGenerationSizeMb !== undefined) {
+  if (maxOldGenerationSizeMb < Number.POSITIVE_INFINITY) {
     flags.push(`--max-old-space-size=${Math.ceil(maxOldGenerationSizeMb)}`)
   }
   // The young generation is three semi-spaces.
-  if (maxYoungGenerationSizeMb !== undefined) {
+  if (maxYoungGenerationSizeMb < Number.POSITIVE_INFINITY) {
     flags.push(`--max-semi-space-size=${Math.max(1, Math.ceil(maxYoungGenerationSizeMb / 3))}`)
   }
   return flags
