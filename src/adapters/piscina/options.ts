@@ -16,7 +16,7 @@ export interface PiscinaOptions {
   idleTimeout?: number
   maxQueue?: number | 'auto'
   concurrentTasksPerWorker?: number
-  /** Accepted; workers of lido never block their event loop. */
+  /** `'disabled'`: tasks travel by messages alone. The others are one: workers of lido never block their event loop. */
   atomics?: 'sync' | 'async' | 'disabled'
   /** The name of `atomics` before Piscina 5. */
   useAtomics?: boolean
