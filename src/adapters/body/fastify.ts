@@ -18,7 +18,7 @@ import { httpProblem, tooDeep, tooManyLines } from './problems.js'
 export interface FastifyJsonOptions extends ParseOptions {
   /** Bytes. Default: the instance's `bodyLimit`. A route's own `bodyLimit` goes before. */
   bodyLimit?: number | undefined
-  /** Default `'application/json'`. */
+  /** Default `'application/json'`, of lines the types of NDJSON. */
   contentType?: string | RegExp | (string | RegExp)[] | undefined
 }
 
