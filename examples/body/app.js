@@ -1,4 +1,4 @@
-// Keeps one way to a parsed body, as a server in a process of its own; main.js starts it.
+// Keeps one way to a parsed body, as a server in a process of its own; load.js starts it.
 import express from 'express'
 import { EventLoopDelay } from '../shared/event-loop-delay.js'
 import { answerParent, meetParent, tellParent } from '../shared/parent.js'
