@@ -1,7 +1,7 @@
 // The front door.
 
 export type { BackendKind } from './host/backend/backend.js'
-export type { LoadBalancer } from './host/dispatch/chooser.js'
+export type { LoadBalancer } from './host/dispatch/load-balancer.js'
 export type { TaskCounts } from './host/observe/counters.js'
 export type { DurationSummary } from './host/observe/histogram.js'
 export type { PoolHistogram } from './host/observe/timings.js'

@@ -1,12 +1,10 @@
 // Asks who is to take a task: the user's balancer where there is one, the scheduler where there is none. Starts a worker
 // when nobody has room and one more may live.
-import { InvalidOptionError } from '../../shared/errors/pool-errors.js'
 import { choosePlacement, hasRoomFor } from '../scheduler/placement.js'
 import type { Supervisor } from '../supervisor/supervisor.js'
-import { type WorkerHandle, WorkerView } from '../supervisor/worker-handle.js'
-import type { QueuedTask, Task } from '../task/task.js'
-
-export type LoadBalancer = (task: QueuedTask, workers: WorkerView[]) => WorkerView | null | undefined
+import type { WorkerHandle } from '../supervisor/worker-handle.js'
+import type { Task } from '../task/task.js'
+import { askBalancer, type LoadBalancer } from './load-balancer.js'
 
 export class Chooser {
   readonly #supervisor: Supervisor
@@ -34,9 +32,9 @@ export class Chooser {
     if (this.#loadBalancer === null) {
       return choosePlacement(task.isExclusive, workers) ?? this.#supervisor.trySpawn()
     }
-    const chosen = this.#askBalancer(this.#loadBalancer, task)
+    const chosen = askBalancer(this.#loadBalancer, task, workers)
     if (chosen !== null || task.state !== 'queued') return chosen
-    if (this.#supervisor.trySpawn() !== null) return this.#askBalancer(this.#loadBalancer, task)
+    if (this.#supervisor.trySpawn() !== null) return askBalancer(this.#loadBalancer, task, workers)
     // A balancer may let a task wait for something to happen. Where nothing will, it is asked for nothing.
     const somethingWillHappen = inFlight > 0 || this.#supervisor.crew.startingCount > 0
     return somethingWillHappen ? null : choosePlacement(task.isExclusive, workers)
@@ -48,23 +46,5 @@ export class Chooser {
       task.isExclusive,
       this.#supervisor.workers.filter(worker => worker.isReady),
     )
-  }
-
-  #askBalancer(loadBalancer: LoadBalancer, task: Task): WorkerHandle | null {
-    const { workers } = this.#supervisor
-    if (workers.length === 0) return null
-    const view = loadBalancer(
-      task,
-      workers.map(worker => worker.view),
-    )
-    if (view === null || view === undefined) return null
-    if (!(view instanceof WorkerView)) {
-      throw new InvalidOptionError(
-        'loadBalancer',
-        `The option 'loadBalancer' must return, at once, one of the workers it is shown, or null; got ${Object.prototype.toString.call(view)}.`,
-      )
-    }
-    const chosen = workers.find(worker => worker.view === view)
-    return chosen !== undefined && hasRoomFor(chosen, task.isExclusive) ? chosen : null
   }
 }

@@ -5,7 +5,7 @@ import type { ErrorClass, ErrorClasses } from '../../shared/errors/error-classes
 import { InvalidOptionError } from '../../shared/errors/pool-errors.js'
 import type { Handler } from '../../shared/protocol/messages.js'
 import type { BackendKind } from '../backend/backend.js'
-import type { LoadBalancer } from '../dispatch/chooser.js'
+import type { LoadBalancer } from '../dispatch/load-balancer.js'
 import { FifoQueue } from '../queue/fifo-queue.js'
 import type { TaskQueue } from '../queue/task-queue.js'
 import type { LifeSettings } from '../supervisor/worker-limits.js'
