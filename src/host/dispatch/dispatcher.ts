@@ -269,7 +269,6 @@ export class Dispatcher {
       this.#settler.cancel(task, error)
     } else {
       const worker = this.#road.abandon(task)
-      if (worker !== null) moveTask(task, 'running')
       this.#settler.cancel(task, error)
       // A worker that still starts is not to be ended for a task that it has not begun.
       if (onlyWaiting && worker?.isReady === false) this.#condemned.tell(worker, task, error)

@@ -23,12 +23,10 @@ const lives: Record<string, Life> = {
     legal: [
       'queued → assigned',
       'queued → settled',
-      'assigned → running',
       'assigned → queued',
       'assigned → arriving',
       'assigned → settled',
       'assigned → failed',
-      'running → settled',
       'failed → queued',
       'failed → settled',
       'arriving → settled',

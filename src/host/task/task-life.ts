@@ -1,15 +1,13 @@
 // The life of a task as a table, and the one function that moves it.
 import { invariant } from '../../shared/base/invariant.js'
 
-export type TaskState = 'queued' | 'assigned' | 'running' | 'failed' | 'arriving' | 'settled'
+export type TaskState = 'queued' | 'assigned' | 'failed' | 'arriving' | 'settled'
 
 export const taskMoves = {
   /** settled: cancelled, refused or cut off before a worker had it */
   queued: ['assigned', 'settled'],
   /** queued: its worker died before it began the task, or it was taken back */
-  assigned: ['running', 'queued', 'failed', 'arriving', 'settled'],
-  /** its caller does not wait for the end of it */
-  running: ['settled'],
+  assigned: ['queued', 'failed', 'arriving', 'settled'],
   /** no worker has it any more, and its `retry` is asked. queued: it is to run again */
   failed: ['queued', 'settled'],
   /** its large result is here, and read in slices */
