@@ -193,11 +193,13 @@ export class PortRoad implements Road {
   /** What was answered and not received counts as begun. What cannot be taken back may be begun until the very end. */
   *leftBehind(worker: WorkerHandle, isSure: boolean): Generator<LeftTask> {
     const canTell = isSure || this.#parts.canTakeBack
+    const { claims } = slotsOf(worker)
     for (const task of worker.tasks()) {
       if (!canTell && !worker.holding.hasBegun(task)) continue
-      const isLoading = wasLoading(slotsOf(worker).claims, task.slot)
+      const isLoading = wasLoading(claims, task.slot)
       const isSettled = task.state === 'settled'
-      const wasBegun = !this.#takeOut(task, true)
+      const wasBegun = !takeBack(claims, task.slot, task.id)
+      this.#release(task)
       if (!isSettled) yield { task, wasBegun, wasLoading: wasBegun && isLoading }
     }
   }
@@ -216,14 +218,6 @@ export class PortRoad implements Road {
   /** What was given to a worker stays with it. */
   recall(_most: number): Iterable<Task> {
     return []
-  }
-
-  /** Frees the task's slot in any case; tells whether no worker has begun it and none will. */
-  #takeOut(task: Task, canTakeBack: boolean): boolean {
-    const { claims } = slotsOf(task.holder as WorkerHandle)
-    const isOurs = canTakeBack && takeBack(claims, task.slot, task.id)
-    this.#release(task)
-    return isOurs
   }
 
   /** Older tasks that wait for a worker to start come before younger ones in the line. */
