@@ -1,15 +1,15 @@
 // Workers on the host's own thread, for debugging, tests and tiny work: the same port, the same copies, no other thread.
 // Nothing can kill them, so one that is given up keeps its seat until its handlers have ended, and who comes next waits.
-import type { MessagePort } from 'node:worker_threads'
 import { withoutCaller } from '../../shared/base/async-context.js'
 import { getBuiltinModule } from '../../shared/base/builtins.js'
-import { MessageChannel, receiveMessageOnPort, threadId } from '../../shared/base/host-builtins.js'
+import { threadId } from '../../shared/base/host-builtins.js'
 import { inMicrotask } from '../../shared/base/microtask.js'
 import { kindOf } from '../../shared/protocol/kind-of.js'
-import type { StartOrder, ToHost, ToWorker } from '../../shared/protocol/messages.js'
+import type { StartOrder, ToWorker } from '../../shared/protocol/messages.js'
 import type { TransferItem } from '../../shared/protocol/move.js'
 import type { Backend, LinkListener, WorkerLink, WorkerSpec } from './backend.js'
 import { inlineEntryUrl } from './entry-url.js'
+import { LinkPort } from './link-port.js'
 import { causeOfEnd, ownFile } from './own-file.js'
 
 /** The entry's own type is the worker's; the host reaches it by URL. */
@@ -71,8 +71,7 @@ class InlineLink implements WorkerLink {
   readonly #spec: WorkerSpec
   readonly #listener: LinkListener
   readonly #backend: InlineBackend
-  readonly #port: MessagePort
-  readonly #workerPort: MessagePort
+  readonly #port: LinkPort
   #worker: InlineWorker | null = null
   #isLingering = false
   #isOver = false
@@ -81,12 +80,7 @@ class InlineLink implements WorkerLink {
     this.#spec = spec
     this.#listener = listener
     this.#backend = backend
-    const { port1, port2 } = new MessageChannel()
-    this.#port = port1
-    this.#workerPort = port2
-    port1.on('message', (message: ToHost) => listener.onMessage(message))
-    port1.on('messageerror', () => listener.onUnreadable())
-    port1.unref()
+    this.#port = new LinkPort(listener)
   }
 
   get threadId(): number {
@@ -96,7 +90,7 @@ class InlineLink implements WorkerLink {
   async begin(): Promise<void> {
     const { road, preload, limits } = this.#spec
     const order: StartOrder = {
-      port: this.#workerPort,
+      port: this.#port.workerPort,
       road,
       preload,
       // Its priority and its memory are the host's.
@@ -121,8 +115,7 @@ class InlineLink implements WorkerLink {
 
   post(message: ToWorker, transferList?: readonly TransferItem[]): void {
     if (kindOf(message) === 'stop') return this.terminate()
-    if (transferList === undefined) this.#port.postMessage(message)
-    else this.#port.postMessage(message, transferList as TransferItem[])
+    this.#port.post(message, transferList)
   }
 
   terminate(): void {
@@ -130,16 +123,13 @@ class InlineLink implements WorkerLink {
     inMicrotask(() => this.#onEnd(1))
   }
 
-  /** For the pool it has ended; its seat is free when what it runs has ended too. What it still said counts. */
+  /** For the pool it has ended; its seat is free when what it runs has ended too. */
   #onEnd(exitCode: number, error?: unknown): void {
     if (this.#isOver) return
     this.#isOver = true
-    for (let last = this.#receive(); last !== undefined; last = this.#receive()) {
-      this.#listener.onMessage(last.message)
-    }
     this.#port.close()
     // A port that nobody has listened at does not hear that the other one is closed.
-    if (this.#worker === null) this.#workerPort.close()
+    if (this.#worker === null) this.#port.workerPort.close()
     this.#lingers()
     this.#worker?.end(() => this.#backend.onQuiet())
     this.#listener.onExit(exitCode, error)
@@ -150,15 +140,6 @@ class InlineLink implements WorkerLink {
     if (this.#isLingering) return
     this.#isLingering = true
     this.#backend.onEnd(this)
-  }
-
-  /** The next message that can be read; those that cannot are passed over. */
-  #receive(): { message: ToHost } | undefined {
-    for (;;) {
-      try {
-        return receiveMessageOnPort(this.#port)
-      } catch {}
-    }
   }
 }
 

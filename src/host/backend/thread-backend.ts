@@ -1,12 +1,12 @@
 // Workers as threads of this process, each with a message port of the pool's own. The parent port stays the user's.
-import type { MessagePort, Worker } from 'node:worker_threads'
+import type { Worker } from 'node:worker_threads'
 import { getBuiltinModule } from '../../shared/base/builtins.js'
-import { MessageChannel, receiveMessageOnPort } from '../../shared/base/host-builtins.js'
 import { inMicrotask } from '../../shared/base/microtask.js'
-import type { StartOrder, ToHost, ToWorker } from '../../shared/protocol/messages.js'
+import type { StartOrder, ToWorker } from '../../shared/protocol/messages.js'
 import type { TransferItem } from '../../shared/protocol/move.js'
 import type { Backend, LinkListener, WorkerLink, WorkerSpec } from './backend.js'
 import { workerEntryUrl } from './entry-url.js'
+import { LinkPort } from './link-port.js'
 import { causeOfEnd, ownFile } from './own-file.js'
 
 /** Taken here, not with what all of the host uses: only a backend starts threads. */
@@ -42,17 +42,17 @@ class ThreadLink implements WorkerLink {
   readonly kind = 'thread'
   readonly process = null
   readonly thread: Worker
-  readonly #port: MessagePort
+  readonly #port: LinkPort
   readonly #listener: LinkListener
   #error: unknown
 
   constructor(thread: Worker, spec: WorkerSpec, listener: LinkListener) {
     this.#listener = listener
     this.thread = thread
-    const { port1, port2 } = new MessageChannel()
-    this.#port = port1
+    this.#port = new LinkPort(listener)
+    const port = this.#port.workerPort
     const order: StartOrder = {
-      port: port2,
+      port,
       road: spec.road,
       niceIncrement: spec.niceIncrement,
       preload: spec.preload,
@@ -60,10 +60,7 @@ class ThreadLink implements WorkerLink {
       measures: spec.measures,
       above: spec.above,
     }
-    this.thread.postMessage(order, [port2])
-    port1.on('message', (message: ToHost) => listener.onMessage(message))
-    port1.on('messageerror', () => listener.onUnreadable())
-    port1.unref()
+    this.thread.postMessage(order, [port])
     this.thread.on('message', (value: unknown) => listener.onUserMessage(value))
     this.thread.on('error', (error: unknown) => {
       const isMissing = (error as NodeJS.ErrnoException | null)?.code === 'MODULE_NOT_FOUND'
@@ -78,29 +75,15 @@ class ThreadLink implements WorkerLink {
   }
 
   post(message: ToWorker, transferList?: readonly TransferItem[]): void {
-    if (transferList === undefined) this.#port.postMessage(message)
-    else this.#port.postMessage(message, transferList as TransferItem[])
+    this.#port.post(message, transferList)
   }
 
   terminate(): void {
     void this.thread.terminate()
   }
 
-  /** What the worker still said before its end counts: an answer given is an answer. */
   #onExit(exitCode: number): void {
-    for (let last = this.#receive(); last !== undefined; last = this.#receive()) {
-      this.#listener.onMessage(last.message)
-    }
     this.#port.close()
     this.#listener.onExit(exitCode, this.#error)
-  }
-
-  /** The next message that can be read; those that cannot are passed over. */
-  #receive(): { message: ToHost } | undefined {
-    for (;;) {
-      try {
-        return receiveMessageOnPort(this.#port)
-      } catch {}
-    }
   }
 }
