@@ -1,19 +1,12 @@
 // The port of a backend: where a worker lives. A kind of it starts one and hands out a link; it decides nothing.
 import type { ChildProcess } from 'node:child_process'
 import type { Worker } from 'node:worker_threads'
-import type { Handler, RoadOrder, ToHost, ToWorker, WorkerLimits } from '../../shared/protocol/messages.js'
+import type { ToHost, ToWorker, WorkerOrder } from '../../shared/protocol/messages.js'
 import type { TransferItem } from '../../shared/protocol/move.js'
 
 export type BackendKind = 'thread' | 'process' | 'inline'
 
-export interface WorkerSpec {
-  road: RoadOrder
-  preload: Handler | null
-  niceIncrement: number
-  limits: WorkerLimits | null
-  measures: boolean
-  /** Files that are being loaded on this thread, or above it; `null`: none. */
-  above: readonly string[] | null
+export interface WorkerSpec extends WorkerOrder {
   /** What `worker_threads.Worker` is given, as the user gave it. */
   workerOptions: Record<string, unknown>
 }

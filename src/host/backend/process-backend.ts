@@ -55,18 +55,14 @@ class ProcessLink implements WorkerLink {
   #lastWords: Timer | null = null
 
   constructor(spec: WorkerSpec, listener: LinkListener) {
-    const { road, preload, niceIncrement, limits, measures, above, workerOptions } = spec
+    const { road, workerOptions, ...said } = spec
     if (road.kind !== 'port') throw new TypeError('A process takes its tasks one by one.')
     this.#listener = listener
     this.#claims = road.claims
     this.#report = FatalReport.open()
     const order: ProcessOrder = {
+      ...said,
       road: { kind: 'pipe', context: road.context },
-      niceIncrement,
-      preload,
-      limits,
-      measures,
-      above,
       workerData: workerOptions.workerData,
       reportFd: this.#report === null ? null : REPORT,
     }

@@ -50,17 +50,9 @@ class ThreadLink implements WorkerLink {
     this.#listener = listener
     this.thread = thread
     this.#port = new LinkPort(listener)
-    const port = this.#port.workerPort
-    const order: StartOrder = {
-      port,
-      road: spec.road,
-      niceIncrement: spec.niceIncrement,
-      preload: spec.preload,
-      limits: spec.limits,
-      measures: spec.measures,
-      above: spec.above,
-    }
-    this.thread.postMessage(order, [port])
+    const { workerOptions: _, ...said } = spec
+    const order: StartOrder = { ...said, port: this.#port.workerPort }
+    this.thread.postMessage(order, [order.port])
     this.thread.on('message', (value: unknown) => listener.onUserMessage(value))
     this.thread.on('error', (error: unknown) => {
       const isMissing = (error as NodeJS.ErrnoException | null)?.code === 'MODULE_NOT_FOUND'
