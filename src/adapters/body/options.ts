@@ -110,7 +110,6 @@ export function ownOptions<Options extends object>(
 export function resolveParsing(
   options: ParseOptions & { strict?: boolean | undefined; maxLines?: number | undefined },
   format: Plan['format'],
-  poisoning: Poisoning = 'ignore',
 ): Settings {
   const { pool = null, strict = true } = options
   if (pool !== null && typeof pool.run !== 'function') refuse('pool', pool, 'a Pool')
@@ -123,11 +122,11 @@ export function resolveParsing(
     isEmptyObject: true,
     maxDepth: limitOf(options, 'maxDepth', Number.POSITIVE_INFINITY),
     maxLines: limitOf(options, 'maxLines', DEFAULT_MOST_LINES),
-    onProtoPoisoning: poisoningOf(options, 'onProtoPoisoning', poisoning),
-    onConstructorPoisoning: poisoningOf(options, 'onConstructorPoisoning', poisoning),
+    onProtoPoisoning: poisoningOf(options, 'onProtoPoisoning'),
+    onConstructorPoisoning: poisoningOf(options, 'onConstructorPoisoning'),
     functions: resolveFunctions(options),
   }
-  const isPlain = plan.onProtoPoisoning === poisoning && plan.onConstructorPoisoning === poisoning
+  const isPlain = plan.onProtoPoisoning === 'ignore' && plan.onConstructorPoisoning === 'ignore'
   return {
     pool,
     threshold: limitOf(options, 'threshold', DEFAULT_THRESHOLD_BYTES),
@@ -197,11 +196,7 @@ function limitOf<Options extends object>(
   return refuse(name, given, 'an integer of at least 0, or Infinity')
 }
 
-function poisoningOf(
-  options: ParseOptions,
-  name: 'onProtoPoisoning' | 'onConstructorPoisoning',
-  otherwise: Poisoning,
-): Poisoning {
-  const given = options[name] ?? otherwise
+function poisoningOf(options: ParseOptions, name: 'onProtoPoisoning' | 'onConstructorPoisoning'): Poisoning {
+  const given = options[name] ?? 'ignore'
   return poisonings.includes(given) ? given : refuse(name, given, "'error', 'remove' or 'ignore'")
 }
