@@ -96,7 +96,7 @@ async function packBoth(destination) {
   return { lido, asPiscina: await pack(companion, destination) }
 }
 
-export function readJson(file) {
+function readJson(file) {
   return JSON.parse(readFileSync(file, 'utf8'))
 }
 

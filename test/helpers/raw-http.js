@@ -46,7 +46,7 @@ export async function send(port, request) {
   return parseAnswer(await answer)
 }
 
-export function parseAnswer(answer) {
+function parseAnswer(answer) {
   const end = answer.indexOf('\r\n\r\n')
   const [first, ...lines] = answer.slice(0, end).split('\r\n')
   const headers = Object.fromEntries(lines.map(line => line.split(/: ?(.*)/s).slice(0, 2)))

@@ -52,7 +52,7 @@ export function nameOf(axisValues) {
 }
 
 /** A case with its name and its happenings, `{ what, at }`, in order. */
-export function makeCase(axisValues) {
+function makeCase(axisValues) {
   const happenings = []
   for (const told of [axisValues.cancel, axisValues.close]) {
     const [what, moment] = told.split(' ')

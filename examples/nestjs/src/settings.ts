@@ -1,6 +1,6 @@
 // Keeps what the program is told by its environment.
 
-export const ways = ['alone', 'worker', 'piscina', 'lido'] as const
+const ways = ['alone', 'worker', 'piscina', 'lido'] as const
 export const settingsToken = Symbol('settings')
 
 export interface Settings {

@@ -24,7 +24,7 @@ export class AbortError extends Error {
 export const QUEUE_IS_ENDING = 'queue is being terminated'
 const POOL_IS_CLOSED = 'pool is closed'
 
-export function threadTermination(): Error {
+function threadTermination(): Error {
   return new Error('Terminating worker thread')
 }
 

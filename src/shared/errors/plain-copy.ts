@@ -216,7 +216,7 @@ export function messageOf(thrown: unknown): string {
 }
 
 /** Whatever it is: an object may have no `toString` that can be called. */
-export function plainText(value: unknown): string {
+function plainText(value: unknown): string {
   try {
     return String(value)
   } catch {
