@@ -26,6 +26,7 @@ import {
   toPath,
   toPoolOptions,
 } from './options.js'
+import { ReusablePool } from './reusable-pool.js'
 import { type RunOptions, shiftArguments } from './run-task.js'
 import { queueOptionsSymbol, transferableSymbol, valueSymbol, version } from './symbols.js'
 import { adaptQueue, type TaskQueue } from './task-queue.js'
@@ -35,19 +36,9 @@ const ownQueues = new WeakSet<TaskQueue>()
 
 export class Piscina<T = any, R = any> extends EventEmitterAsyncResource {
   readonly #options: FilledOptions
-  readonly #poolOptions: PoolOptions
   readonly #workers = new WorkerViews()
   readonly #holderEnds: HolderEnds | null
-  /** Keeps the time since construction, whatever pools come after it. */
-  readonly #firstPool: Pool
-  #pool: Pool
-  /** Tasks completed by pools that this one was before it was closed. */
-  #completedBefore = 0
-  /** A close or destroy under way: the pool takes no tasks until it is over, then it may be used again. */
-  #ending: Promise<void> | null = null
-  /** The end under way is one by `close()`, be it that `destroy()` began it. */
-  #tellsClose = false
-  #hasEnded = false
+  readonly #reusable: ReusablePool
   #histogram: PiscinaHistogram | null = null
 
   constructor(options: PiscinaOptions = {}) {
@@ -55,13 +46,15 @@ export class Piscina<T = any, R = any> extends EventEmitterAsyncResource {
     if (ownQueues.has(checked.taskQueue!)) delete checked.taskQueue
     super({ ...(options as object), name: 'Piscina' })
     this.#options = fillOptions(checked)
-    this.#poolOptions = toPoolOptions(this.#options)
-    if (checked.taskQueue !== undefined) this.#poolOptions.queue = adaptQueue(checked.taskQueue)
+    const poolOptions = toPoolOptions(this.#options)
+    if (checked.taskQueue !== undefined) poolOptions.queue = adaptQueue(checked.taskQueue)
     if (checked.loadBalancer !== undefined) {
-      this.#poolOptions.loadBalancer = adaptBalancer(checked.loadBalancer, this.#workers)
+      poolOptions.loadBalancer = adaptBalancer(checked.loadBalancer, this.#workers)
     }
-    this.#firstPool = this.#start(this.#poolOptions)
-    this.#pool = this.#firstPool
+    this.#reusable = new ReusablePool(
+      () => this.#start(poolOptions),
+      (timedOut, wasClosed) => this.#tellEnd(timedOut, wasClosed),
+    )
     if (checked.taskQueue === undefined) {
       this.#options.taskQueue = this.#pool.options.queue as unknown as TaskQueue
       ownQueues.add(this.#options.taskQueue)
@@ -88,7 +81,7 @@ export class Piscina<T = any, R = any> extends EventEmitterAsyncResource {
       return Promise.reject(problem)
     }
     if (!file) return Promise.reject(filenameMissing())
-    if (this.#ending !== null) return Promise.reject(new AbortError(QUEUE_IS_ENDING))
+    if (this.#reusable.isEnding) return Promise.reject(new AbortError(QUEUE_IS_ENDING))
     return this.#submit(task, file, name ?? this.#options.name, signal ?? null, transferList)
   }
 
@@ -108,25 +101,11 @@ export class Piscina<T = any, R = any> extends EventEmitterAsyncResource {
     if (options === null || typeof options !== 'object') throw new TypeError('options must be an object')
     const { force = false }: { force?: boolean } = Object.assign(Object.create(null), options)
     if (typeof force !== 'boolean') throw new TypeError('force argument must be a boolean')
-    this.#tellsClose = true
-    if (this.#ending !== null) {
-      if (force) void this.#pool.close({ force })
-      return await this.#ending
-    }
-    const pool = this.#pool
-    return await this.#end(async () => (await pool.close({ force })).timedOut)
+    await this.#reusable.close(force)
   }
 
-  async destroy(): Promise<void> {
-    const pool = this.#pool
-    if (this.#ending !== null) {
-      await pool.destroy()
-      return await this.#ending
-    }
-    await this.#end(async () => {
-      await pool.destroy()
-      return false
-    })
+  destroy(): Promise<void> {
+    return this.#reusable.destroy()
   }
 
   [Symbol.dispose](): void {
@@ -166,7 +145,7 @@ export class Piscina<T = any, R = any> extends EventEmitterAsyncResource {
   }
 
   get completed(): number {
-    return this.#completedBefore + this.#pool.completed
+    return this.#reusable.completed
   }
 
   get histogram(): PiscinaHistogram {
@@ -189,7 +168,7 @@ export class Piscina<T = any, R = any> extends EventEmitterAsyncResource {
   }
 
   get duration(): number {
-    return this.#firstPool.duration
+    return this.#reusable.duration
   }
 
   get needsDrain(): boolean {
@@ -259,7 +238,7 @@ export class Piscina<T = any, R = any> extends EventEmitterAsyncResource {
       // `move()` may have put the task into a wrapper.
       const queueOptions =
         (task as any)?.[queueOptionsSymbol] ?? (task as any)?.[valueSymbol]?.[queueOptionsSymbol]
-      answer = this.#livingPool().run(task, {
+      answer = this.#reusable.living().run(task, {
         filename,
         name,
         signal,
@@ -292,14 +271,8 @@ export class Piscina<T = any, R = any> extends EventEmitterAsyncResource {
     })
   }
 
-  /** After its end a pool may be used again; its threads are then started on demand. */
-  #livingPool(): Pool {
-    if (!this.#hasEnded) return this.#pool
-    const pool = this.#start(this.#poolOptions)
-    this.#hasEnded = false
-    this.#completedBefore += this.#pool.completed
-    this.#pool = pool
-    return pool
+  get #pool(): Pool {
+    return this.#reusable.pool
   }
 
   #start(options: PoolOptions): Pool {
@@ -325,21 +298,12 @@ export class Piscina<T = any, R = any> extends EventEmitterAsyncResource {
     if (this.listenerCount('error') > 0) this.emit('error', problem)
   }
 
-  /** @param finish resolves to whether tasks were cut off */
-  async #end(finish: () => Promise<boolean>): Promise<void> {
-    const over = finish().then(timedOut => {
-      const tellsClose = this.#tellsClose
-      this.#tellsClose = false
-      this.#ending = null
-      this.#hasEnded = true
-      try {
-        if (timedOut) this.emit('error', closeTimedOut())
-      } finally {
-        if (tellsClose) this.emit('close')
-      }
-    })
-    this.#ending = over
-    await over
+  #tellEnd(timedOut: boolean, wasClosed: boolean): void {
+    try {
+      if (timedOut) this.emit('error', closeTimedOut())
+    } finally {
+      if (wasClosed) this.emit('close')
+    }
   }
 }
 
