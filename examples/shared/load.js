@@ -12,6 +12,7 @@ const warmUpShare = 0.25
 
 // autocannon looks every `sampleInt` ms whether it is done; its own second would lengthen every run.
 const sampleInt = 50
+const timeoutSeconds = 60
 
 // `load`: { connections, durationSeconds, path?, asksHealth? }
 export async function loadServer(moduleUrl, settings, load, env) {
@@ -52,10 +53,7 @@ export async function measureServer({ moduleUrl, settings, env }, durationSecond
 }
 
 /** `{ perSecond, latencyMs, failures }` of one load on one address; `more` goes to autocannon as it is. */
-export async function fire(
-  url,
-  { connections, durationSeconds, timeoutSeconds = 60, countsArrivals = false, more = {} },
-) {
+export async function fire(url, { connections, durationSeconds, countsArrivals = false, more = {} }) {
   const latencies = new Latencies()
   let answers = 0
   const run = autocannon({

@@ -1,6 +1,7 @@
 // Keeps the highest memory use seen in this process: the whole process (RSS) and, of this thread, its heap and
 // its array buffers. It looks on a timer; code that blocks the timer calls sample() itself.
 const mebibyte = 2 ** 20
+const everyMs = 20
 
 export class MemoryPeak {
   #rss = 0
@@ -8,7 +9,7 @@ export class MemoryPeak {
   #arrayBuffers = 0
   #timer
 
-  start(everyMs = 20) {
+  start() {
     this.sample()
     this.#timer = setInterval(() => this.sample(), everyMs)
   }
