@@ -166,8 +166,8 @@ export class WorkerView {
   }
 
   /**
-   * Ends this worker now. Tasks that it has begun reject with `WorkerExitError`; those it has not begun go back to the
-   * front of the queue. Resolves when it has ended.
+   * Ends this worker now. Tasks that it has begun reject with `WorkerExitError`; those it has not begun go back to where
+   * they stood. Resolves when it has ended.
    */
   terminate(): Promise<void> {
     claimMuchStack()
