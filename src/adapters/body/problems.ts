@@ -1,11 +1,8 @@
 // What is told to a server when a body or a task cannot be had, in the shape that Express and Fastify answer by: `status`,
 // `statusCode`, `expose`, `headers`. What body-parser has words for is told in its words.
 import { isPoolError, type PoolError } from '../../index.js'
-import { answerTo } from '../http/answers.js'
+import { answerTo, RETRY_AFTER_S } from '../http/answers.js'
 import { clientGone } from '../http/client.js'
-
-/** What the clients of a busy server are asked to wait. */
-const RETRY_AFTER_SECONDS = 1
 
 export interface HttpProblem extends Error {
   readonly status: number
@@ -58,13 +55,12 @@ export function requestAborted(): HttpProblem {
 export function problemOf(error: unknown): unknown {
   if (!isPoolError(error)) return error
   const { code, cause } = error
-  const answer = answerTo(error, RETRY_AFTER_SECONDS)
-  if (answer?.statusCode === 503)
-    return unavailable(error, answer.reason, answer.retryAfter ?? RETRY_AFTER_SECONDS)
+  const answer = answerTo(error, RETRY_AFTER_S)
+  if (answer?.statusCode === 503) return unavailable(error, answer.reason, answer.retryAfter ?? RETRY_AFTER_S)
   if (code !== 'ERR_LIDO_TASK_CANCELLED')
     return httpProblem(failure(error, error.message), 500, 'task.failed', { code })
   if (cause === clientGone) return requestAborted()
-  return isHttpProblem(cause) ? cause : unavailable(error, 'the task was cancelled', RETRY_AFTER_SECONDS)
+  return isHttpProblem(cause) ? cause : unavailable(error, 'the task was cancelled', RETRY_AFTER_S)
 }
 
 /**

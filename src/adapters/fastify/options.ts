@@ -1,5 +1,6 @@
 // What is said of a plugin's registration, apart from what is said of its pool.
 import { InvalidOptionError, type PoolOptions } from '../../index.js'
+import { resolveRetryAfter } from '../http/answers.js'
 import { refuse } from '../http/refuse.js'
 import type { Options as PiscinaOptions } from '../piscina/index.js'
 
@@ -28,7 +29,6 @@ export interface Registration {
 }
 
 export const DEFAULT_POOL = 'default'
-const DEFAULT_RETRY_AFTER_S = 1
 /** What Fastify itself reads from a plugin's options. */
 const fastifysOwn = ['prefix', 'logLevel', 'logSerializers']
 
@@ -64,12 +64,6 @@ export function resolveDeadline(option: string, given: unknown): number {
   if (given === undefined) return Number.POSITIVE_INFINITY
   if (typeof given === 'number' && given > 0) return given
   return refuse(option, given, 'milliseconds: a number above 0, or Infinity')
-}
-
-function resolveRetryAfter(given: unknown): number {
-  if (given === undefined) return DEFAULT_RETRY_AFTER_S
-  if (typeof given === 'number' && Number.isSafeInteger(given) && given >= 0) return given
-  return refuse('retryAfter', given, 'seconds: an integer of at least 0')
 }
 
 function withoutFastifys(options: object): object {

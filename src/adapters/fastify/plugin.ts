@@ -4,7 +4,7 @@ import type { Server } from 'node:net'
 import type { FastifyInstance, FastifyPluginAsync, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import { InvalidOptionError, Pool } from '../../index.js'
-import { forHttp, type HttpFields } from '../http/answers.js'
+import { forHttp, type HttpFields, RETRY_AFTER_S } from '../http/answers.js'
 import {
   DEFAULT_POOL,
   type FastifyPoolOptions,
@@ -74,7 +74,8 @@ function decorateFirst(app: FastifyInstance): void {
   // Before any error handler, so that its own answer has them as well.
   app.addHook('onError', (request, reply, error, done) => {
     // The request's scope may have a pool of its own without a name.
-    forHttp(error, (request.server as Decorated)[registrationsSymbol][DEFAULT_POOL]?.retryAfter ?? 1)
+    const unnamed = (request.server as Decorated)[registrationsSymbol][DEFAULT_POOL]
+    forHttp(error, unnamed?.retryAfter ?? RETRY_AFTER_S)
     // What was thrown may be nothing. A hook that stumbles over it keeps those after it from being called.
     const { headers, code } = Object(error) as HttpFields & { code?: string }
     const retryAfter = headers?.['retry-after']

@@ -2,7 +2,7 @@
 import { type ArgumentsHost, Catch, HttpException, Inject } from '@nestjs/common'
 import { BaseExceptionFilter, HttpAdapterHost } from '@nestjs/core'
 import { PoolError } from '../../index.js'
-import { forHttp, type HttpFields } from '../http/answers.js'
+import { forHttp, type HttpFields, RETRY_AFTER_S } from '../http/answers.js'
 
 /**
  * Answers 503 with `Retry-After` where a pool's state is the cause; other errors of a pool are left to Nest, as are those of
@@ -13,7 +13,7 @@ export class PoolExceptionFilter extends BaseExceptionFilter {
   readonly #retryAfter: number
 
   /** `retryAfter` in seconds. */
-  constructor(host: HttpAdapterHost, retryAfter = 1) {
+  constructor(host: HttpAdapterHost, retryAfter = RETRY_AFTER_S) {
     super()
     this.#host = host
     this.#retryAfter = retryAfter

@@ -1,6 +1,7 @@
 // What a program says of its pools, apart from what is said of a pool.
 import type { DynamicModule, InjectionToken, OptionalFactoryDependency } from '@nestjs/common'
 import { InvalidOptionError, type PoolOptions } from '../../index.js'
+import { resolveRetryAfter } from '../http/answers.js'
 import { refuse } from '../http/refuse.js'
 import { DEFAULT_POOL } from './tokens.js'
 
@@ -29,17 +30,13 @@ export interface PoolFeatureOptions extends PoolOptions {
   as: string
 }
 
-const DEFAULT_RETRY_AFTER_S = 1
-
 /** What is said of the module, and the rest, which is said of the pool. */
 export function splitOptions<Options extends Partial<PoolModuleOptions>>(given: Options) {
   if (Object(given) !== given) refuse('options', given, 'an object')
-  const { isGlobal = true, exceptionFilter = true, retryAfter = DEFAULT_RETRY_AFTER_S, ...rest } = given
+  const { isGlobal = true, exceptionFilter = true, retryAfter, ...rest } = given
   if (typeof isGlobal !== 'boolean') refuse('isGlobal', isGlobal, 'true or false')
   if (typeof exceptionFilter !== 'boolean') refuse('exceptionFilter', exceptionFilter, 'true or false')
-  if (!Number.isSafeInteger(retryAfter) || retryAfter < 0)
-    refuse('retryAfter', retryAfter, 'seconds: an integer of at least 0')
-  return { isGlobal, exceptionFilter, retryAfter, rest }
+  return { isGlobal, exceptionFilter, retryAfter: resolveRetryAfter(retryAfter), rest }
 }
 
 export function splitFeature(given: PoolFeatureOptions): { as: string; options: PoolOptions } {
