@@ -168,6 +168,11 @@ describe('a registration', limit, () => {
   })
 })
 
+test('a filter of your own refuses a time that is none, as the option does', () => {
+  for (const retryAfter of [-1, 0.5, Number.NaN, '1'])
+    assert.throws(() => new PoolExceptionFilter({}, retryAfter), { option: 'retryAfter' })
+})
+
 describe('an error of the pool, elsewhere than over HTTP', () => {
   const error = new QueueFullError(0)
   const filter = new PoolExceptionFilter({})

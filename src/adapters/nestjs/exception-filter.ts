@@ -2,7 +2,7 @@
 import { type ArgumentsHost, Catch, HttpException, Inject } from '@nestjs/common'
 import { BaseExceptionFilter, HttpAdapterHost } from '@nestjs/core'
 import { PoolError } from '../../index.js'
-import { forHttp, type HttpFields, RETRY_AFTER_S } from '../http/answers.js'
+import { forHttp, type HttpFields, resolveRetryAfter } from '../http/answers.js'
 
 /**
  * Answers 503 with `Retry-After` where a pool's state is the cause; other errors of a pool are left to Nest, as are those of
@@ -12,11 +12,11 @@ export class PoolExceptionFilter extends BaseExceptionFilter {
   readonly #host: HttpAdapterHost
   readonly #retryAfter: number
 
-  /** `retryAfter` in seconds. */
-  constructor(host: HttpAdapterHost, retryAfter = RETRY_AFTER_S) {
+  /** `retryAfter` in seconds. Throws `InvalidOptionError`. */
+  constructor(host: HttpAdapterHost, retryAfter?: number) {
     super()
     this.#host = host
-    this.#retryAfter = retryAfter
+    this.#retryAfter = resolveRetryAfter(retryAfter)
   }
 
   override catch(error: PoolError & HttpFields, context: ArgumentsHost): void {
