@@ -1,5 +1,5 @@
 // The road over the ports: each task is given to one worker and posted into one of its slots, owned by whoever exchanges the
-// slot's word first. Nothing but this file and the worker's `port-intake` knows how such a task travels.
+// slot's word first. Nothing but this file, its collector and the worker's `port-intake` knows how such a task travels.
 import type { Clock } from '../../shared/base/clock.js'
 import {
   announcePost,
@@ -22,7 +22,6 @@ import { NotCloneableError } from '../../shared/errors/pool-errors.js'
 import type { ToHost } from '../../shared/protocol/messages.js'
 import type { Worth } from '../observe/worth.js'
 import { hasRoomFor } from '../scheduler/placement.js'
-import type { PortSlots } from '../supervisor/port-slots.js'
 import type { Supervisor } from '../supervisor/supervisor.js'
 import type { WorkerHandle } from '../supervisor/worker-handle.js'
 import type { Settler } from '../task/settle.js'
@@ -31,6 +30,7 @@ import { moveTask } from '../task/task-life.js'
 import type { Progress } from '../task/time-limits.js'
 import type { Answers } from './answers.js'
 import type { Chooser } from './chooser.js'
+import { PortCollector, slotsOf } from './port-collector.js'
 import type { LeftTask, Road } from './road.js'
 import type { WaitingLine } from './waiting-line.js'
 
@@ -49,12 +49,14 @@ export interface PortRoadParts {
 export class PortRoad implements Road {
   readonly ahead = 0
   readonly #parts: PortRoadParts
+  readonly #collector: PortCollector
   #posted = 0
   /** Tasks posted to workers that are not ready yet, in order. Any ready worker with room takes them over. */
   readonly #early = new Set<Task>()
 
   constructor(parts: PortRoadParts) {
     this.#parts = parts
+    this.#collector = new PortCollector({ ...parts, release: task => this.#release(task) })
   }
 
   get posted(): number {
@@ -112,39 +114,11 @@ export class PortRoad implements Road {
   }
 
   onMessage(worker: WorkerHandle, message: ToHost): boolean {
-    if (message === 'bell') return false
-    const { answers } = this.#parts
-    switch (message.kind) {
-      case 'done': {
-        const task = this.#takeAnswered(worker, message.slot, message.taskId)
-        if (task === null) return false
-        if (task.state === 'settled') return true
-        worker.learn(task.handlerId)
-        answers.fulfil(worker, task, message.result, this.#runMs(task))
-        return true
-      }
-      case 'failed': {
-        const task = this.#takeAnswered(worker, message.slot, message.taskId)
-        if (task === null) return false
-        if (task.state === 'settled') return true
-        if (message.reason === 'thrown' || message.reason === 'result') worker.learn(task.handlerId)
-        answers.fail(worker, task, message, this.#runMs(task))
-        return true
-      }
-      case 'over':
-        return this.#takeAnswered(worker, message.slot, message.taskId) !== null
-      case 'unreadable':
-        return this.#onUnreadablePayload(worker, message.ordinal)
-      case 'holding':
-        return this.#onHolding(worker, message.taskIds, message.received)
-      default:
-        return false
-    }
+    return this.#collector.receive(worker, message)
   }
 
-  /** The worker says what it still holds, so what it does not is what was answered. */
   onUnreadable(worker: WorkerHandle): void {
-    worker.link!.post({ kind: 'audit' })
+    this.#collector.onUnreadable(worker)
   }
 
   abandon(task: Task): WorkerHandle | null {
@@ -310,38 +284,6 @@ export class PortRoad implements Road {
     if (worker.isIdle) worker.idleSince = this.#parts.clock.now()
   }
 
-  #takeAnswered(worker: WorkerHandle, slot: number, taskId: number): Task | null {
-    const task = slotsOf(worker).taskAt(slot, taskId)
-    if (task === null) return null
-    this.#release(task)
-    if (task.state === 'settled') worker.answers++
-    return task
-  }
-
-  #runMs(task: Task): number {
-    return this.#parts.clock.now() - task.assignedAt!
-  }
-
-  #onUnreadablePayload(worker: WorkerHandle, ordinal: number): boolean {
-    const task = worker.tasks().find(held => held.ordinal === ordinal)
-    if (task === undefined) return false
-    this.#release(task)
-    if (task.state !== 'settled')
-      this.#parts.answers.failUnreadable(worker, task, 'payload', this.#runMs(task))
-    return true
-  }
-
-  #onHolding(worker: WorkerHandle, taskIds: number[], received: number): boolean {
-    const stillRunning = new Set(taskIds)
-    for (const task of worker.tasks()) {
-      if (task.ordinal > received || stillRunning.has(task.id) || !worker.holding.hasBegun(task)) continue
-      this.#release(task)
-      if (task.state !== 'settled')
-        this.#parts.answers.failUnreadable(worker, task, 'result', this.#runMs(task))
-    }
-    return true
-  }
-
   /** The first of the tasks that wait in a worker still starting. */
   get #oldestEarly(): Task | null {
     for (const task of this.#early) return task
@@ -367,8 +309,4 @@ export class PortRoad implements Road {
     }
     return free
   }
-}
-
-function slotsOf(worker: WorkerHandle): PortSlots {
-  return worker.holding as PortSlots
 }
