@@ -142,7 +142,7 @@ export interface PoolSettings extends LifeSettings {
   readonly recordTiming: boolean
   readonly worthWarnings: boolean
   readonly workerHistogram: boolean
-  /** Workers spin while there are fewer of them than this; 0: never. */
+  /** Workers spin while fewer of them than this are awake; 0: never. */
   readonly spinCores: number
   readonly lane: boolean
   readonly decodeSliceMs: number

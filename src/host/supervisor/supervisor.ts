@@ -20,7 +20,7 @@ export interface SupervisorSettings extends StartSettings {
   minThreads: number
   maxThreads: number
   idleTimeout: number
-  /** Workers spin while there are fewer of them than this; 0: never. */
+  /** Workers spin while fewer of them than this are awake; 0: never. */
   spinCores: number
   errorClasses: ErrorClasses
 }
