@@ -1,6 +1,7 @@
 // The matrix would notice: cases that pass fail with each of these mistakes, and say what is wrong.
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
+import { inspect } from 'node:util'
 import { copyWith } from '../../build/unit/test/helpers/patched-copy.js'
 import { mistakes } from './mistakes.js'
 import { played } from './played.js'
@@ -15,9 +16,10 @@ describe('a mistake in the host is found', () => {
       assert.equal(before.exitCode, 0, before.output + before.errors)
       const copy = copyWith(patch, `matrix-${index}`)
       t.after(() => copy.remove())
-      const { exitCode, output } = await played(...flags, copy.urlOf('src/index.js'), '--until-failure')
-      assert.equal(exitCode, 1, output)
-      assert.match(output, says)
+      const after = await played(...flags, copy.urlOf('src/index.js'), '--until-failure')
+      // With a worker that the mistake has left alive, the runtime itself may crash as it exits.
+      assert.ok(after.exitCode === 1 || after.signal !== null, inspect(after))
+      assert.match(after.output, says)
     })
   }
 })

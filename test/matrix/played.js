@@ -8,10 +8,10 @@ const main = fileURLToPath(new URL('main.js', import.meta.url))
 
 export async function played(...flags) {
   const child = spawn(process.execPath, [main, ...flags], { stdio: ['ignore', 'pipe', 'pipe'] })
-  const [output, errors, [exitCode]] = await Promise.all([
+  const [output, errors, [exitCode, signal]] = await Promise.all([
     text(child.stdout),
     text(child.stderr),
     once(child, 'close'),
   ])
-  return { exitCode, output, errors }
+  return { exitCode, signal, output, errors }
 }

@@ -4,8 +4,8 @@ import type { Plan } from './plan.js'
 
 const LAST_POSITION = 2 ** 28 - 1
 
-/** Tasks come and are answered. */
-export const workCases: Plan[] = [
+/** Tasks come and are answered by one worker. */
+export const oneWorkerCases: Plan[] = [
   {
     title: 'one task, and a worker that sleeps',
     workers: 1,
@@ -22,26 +22,11 @@ export const workCases: Plan[] = [
     isFine: true,
   },
   {
-    title: 'one task, and two workers about to sleep',
-    workers: 2,
-    tasks: [{}],
-    wishes: [[{ submit: 1 }]],
-    startsAwake: true,
-    switches: 2,
-  },
-  {
     title: 'two tasks, one after the other, and one worker',
     workers: 1,
     ahead: 1,
     tasks: [{}, {}],
     wishes: [[{ submit: 1 }], [{ submit: 2 }]],
-  },
-  {
-    title: 'two tasks and two workers',
-    workers: 2,
-    tasks: [{}, {}],
-    wishes: [[{ submit: 1 }], [{ submit: 2 }]],
-    switches: 2,
   },
   {
     title: 'three tasks through one ticket, where positions start over',
@@ -60,13 +45,6 @@ export const workCases: Plan[] = [
     switches: 2,
   },
   {
-    title: 'a worker is left asleep for a quick task, behind one that takes its time',
-    workers: 2,
-    tasks: [{}, { isSlow: true }, {}],
-    wishes: [[{ submit: 1 }], [{ submit: 2 }], [{ submit: 3 }]],
-    switches: 0,
-  },
-  {
     title: 'both sides look out before they sleep',
     workers: 1,
     ahead: 1,
@@ -74,14 +52,6 @@ export const workCases: Plan[] = [
     wishes: [[{ submit: 1 }], [{ submit: 2 }]],
     looksOut: true,
     switches: 1,
-  },
-  {
-    title: 'a task that runs alone waits for the slots of both workers, and others behind it',
-    workers: 2,
-    slots: 2,
-    tasks: [{ isSlow: true }, { isAlone: true }, {}],
-    wishes: [[{ submit: 1 }, { submit: 2 }, { submit: 3 }]],
-    switches: 0,
   },
   {
     title: 'a payload that is given away, to a worker about to sleep',
@@ -97,6 +67,40 @@ export const workCases: Plan[] = [
     tasks: [{}, { isMoved: true }],
     wishes: [[{ submit: 1 }], [{ submit: 2 }]],
     switches: 2,
+  },
+]
+
+/** The same by two. */
+export const twoWorkerCases: Plan[] = [
+  {
+    title: 'one task, and two workers about to sleep',
+    workers: 2,
+    tasks: [{}],
+    wishes: [[{ submit: 1 }]],
+    startsAwake: true,
+    switches: 2,
+  },
+  {
+    title: 'two tasks and two workers',
+    workers: 2,
+    tasks: [{}, {}],
+    wishes: [[{ submit: 1 }], [{ submit: 2 }]],
+    switches: 2,
+  },
+  {
+    title: 'a worker is left asleep for a quick task, behind one that takes its time',
+    workers: 2,
+    tasks: [{}, { isSlow: true }, {}],
+    wishes: [[{ submit: 1 }], [{ submit: 2 }], [{ submit: 3 }]],
+    switches: 0,
+  },
+  {
+    title: 'a task that runs alone waits for the slots of both workers, and others behind it',
+    workers: 2,
+    slots: 2,
+    tasks: [{ isSlow: true }, { isAlone: true }, {}],
+    wishes: [[{ submit: 1 }, { submit: 2 }, { submit: 3 }]],
+    switches: 0,
   },
   {
     title: 'a ticket for one worker blocks the other',

@@ -16,6 +16,8 @@ describe('a mistake in the lane is found', () => {
       const { wrong } = plan === 'ring' ? checkRing() : check({ title: mistake.title, ...plan })
       copy.remove()
       assert.ok(wrong !== null, 'no order shows it')
+      // Code that cannot run is found by anything.
+      assert.doesNotMatch(wrong.what, /throws (Reference|Syntax)Error/)
       t.diagnostic(
         `${wrong.what}, after ${wrong.order.length} steps; the last are\n${wrong.order.slice(-8).join('\n')}`,
       )

@@ -51,7 +51,7 @@ export const mistakes: Mistake[] = [
     edits: [
       [
         'this.#ring.publish(kind',
-        'if (this.#hostBell.ring()) this.#port.postMessage(BELL); this.#ring.publish(kind',
+        "if (this.#hostBell.ring()) this.#port.postMessage('bell'); this.#ring.publish(kind",
       ],
       ['if (this.#hostBell.ring())\n', 'if (false)\n'],
     ],

@@ -1,11 +1,14 @@
 // The lane keeps its promises in every order of small cases: the real host and the real workers, step by step.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { workCases } from './cases.js'
+import { oneWorkerCases } from './cases.js'
 import { checkRing } from './ring-case.js'
 import { short, testOrders } from './test-orders.js'
 
-testOrders('every task is answered once, in order, and nobody sleeps through anything', workCases)
+testOrders(
+  'one worker: every task is answered once, in order, and nobody sleeps through anything',
+  oneWorkerCases,
+)
 
 test('the ring gives every record once, in order, also where it starts over and is full (every order)', t => {
   const { wrong, states, orders } = checkRing()
