@@ -68,7 +68,7 @@ function explore(world: World, plan: Plan, cells: number): Findings {
   })
   const settle = (thread: number) => {
     while (world.next(world.history(state[row.historyOf(thread)]!)).kind !== 'next') {
-      explorer.step(state, thread, 0, [])
+      explorer.step(state, thread, 0, null)
     }
   }
   settle(0)

@@ -36,59 +36,66 @@ class Wrong extends Error {}
 export class Explorer {
   readonly #parts: ExplorerParts
   readonly #moves: Moves
+  /** The one at hand, and what becomes of it. */
+  readonly #state: State
+  readonly #child: State
 
   constructor(parts: ExplorerParts) {
     this.#parts = parts
+    this.#state = new Int32Array(parts.row.size)
+    this.#child = new Int32Array(parts.row.size)
     this.#moves = new Moves(parts.world, parts.row, parts.switches)
   }
 
   explore(first: State): Findings {
     const findings: Findings = { states: 1, orders: 0, steps: 0, ends: 0, wrong: null }
-    const start = { thread: 0, event: 0, isSwitch: false }
-    let round: Node[] = [{ state: first, before: null, move: start, orders: 1 }]
-    while (round.length > 0) {
-      const next = new Round()
-      for (const node of round) {
-        const wrong = this.#expand(node, next, findings)
+    let round = new Round(first.length)
+    let next = new Round(first.length)
+    round.add(first, null, { thread: 0, event: 0, isSwitch: false })
+    while (round.nodes.length > 0) {
+      next.clear()
+      for (let place = 0; place < round.nodes.length; place++) {
+        round.read(place, this.#state)
+        const wrong = this.#expand(round.nodes[place]!, next, findings)
         if (wrong !== null) {
           const { what, moves } = wrong
           return { ...findings, wrong: { what, order: this.#retell(first, moves) } }
         }
-        // Its way is kept, its words are not needed any more.
-        node.state = first
       }
-      round = next.nodes
-      findings.states += round.length
-      if (round.length > 0) findings.steps++
+      ;[round, next] = [next, round]
+      findings.states += round.nodes.length
+      if (round.nodes.length > 0) findings.steps++
     }
     return findings
   }
 
   #expand(node: Node, next: Round, findings: Findings): { what: string; moves: Move[] } | null {
-    const moves = this.#moves.of(node.state)
+    const state = this.#state
+    const child = this.#child
+    const moves = this.#moves.of(state)
     for (const move of moves) {
-      const child = node.state.slice()
+      child.set(state)
       try {
-        this.#take(child, move, [])
+        this.#take(child, move, null)
       } catch (problem) {
         if (problem instanceof Wrong) return { what: problem.message, moves: [...movesTo(node), move] }
         throw problem
       }
       next.add(child, node, move)
     }
-    if (moves.some(move => this.#moves.isSure(node.state, move))) return null
+    if (moves.some(move => this.#moves.isSure(state, move))) return null
     findings.ends++
     findings.orders += node.orders
-    const [what] = this.#audit(node.state)
+    const [what] = this.#audit(state)
     return what === undefined ? null : { what, moves: movesTo(node) }
   }
 
-  #take(state: State, { thread, event, isSwitch }: Move, steps: Step[]): void {
+  #take(state: State, { thread, event, isSwitch }: Move, steps: Step[] | null): void {
     const { row, switches } = this.#parts
     if (event === DEATH) {
       if (state[row.lifeOf(thread)] === ALIVE) state[row.deaths]!--
       state[row.lifeOf(thread)] = DEAD
-      steps.push({ thread, operation: { kind: 'die' }, found: 0 })
+      steps?.push({ thread, operation: { kind: 'die' }, found: 0 })
       return
     }
     if (switches < Number.POSITIVE_INFINITY) {
@@ -122,13 +129,15 @@ export class Explorer {
   }
 
   /** Takes the thread's next step, and what nobody else can notice. */
-  step(state: State, thread: number, event: number, steps: Step[]): void {
+  step(state: State, thread: number, event: number, steps: Step[] | null): void {
     const { world, row } = this.#parts
     let history = this.#historyOf(state, thread)
     let operation = world.next(history)
     let chosen = event
     do {
-      const found = this.#apply(state, thread, operation, chosen, steps)
+      steps?.push({ thread, operation, found: 0 })
+      const found = this.#apply(state, thread, operation, chosen)
+      if (steps !== null) steps.at(-1)!.found = found
       chosen = 0
       history = history.child(found, world)
       operation = world.next(history)
@@ -136,27 +145,23 @@ export class Explorer {
     state[row.historyOf(thread)] = history.number
     if (operation.kind === 'end') state[row.lifeOf(thread)] = DEAD
     if (operation.kind === 'failed') {
-      steps.push({ thread, operation, found: 0 })
+      steps?.push({ thread, operation, found: 0 })
       throw new Wrong(`${thread === 0 ? 'the host' : `worker ${thread}`} throws: ${operation.error}`)
     }
   }
 
-  #apply(state: State, thread: number, operation: Operation, event: number, steps: Step[]): number {
+  #apply(state: State, thread: number, operation: Operation, event: number): number {
     const { world, row, rules } = this.#parts
-    const step = { thread, operation, found: 0 }
-    steps.push(step)
     switch (operation.kind) {
       case 'load':
       case 'read':
-        step.found = state[row.cell(operation.cell)]!
-        return step.found
+        return state[row.cell(operation.cell)]!
       case 'store':
       case 'write':
         this.#write(state, operation.cell, operation.value)
         return 0
       case 'replace':
         if (state[row.cell(operation.cell)] !== (operation.expected | 0)) return 0
-        step.found = 1
         this.#write(state, operation.cell, operation.value)
         return 1
       case 'post': {
@@ -177,7 +182,6 @@ export class Explorer {
         if (state[row.lifeOf(operation.worker)] === ALIVE) state[row.lifeOf(operation.worker)] = DOOMED
         return 0
       case 'next':
-        step.found = event
         this.#onEvent(state, thread, event)
         return event
       default:

@@ -17,6 +17,8 @@ export class Moves {
   readonly #row: StateRow
   /** How often a thread may be interrupted. */
   readonly #switches: number
+  /** By thread and event: there are few, and millions of states to which they led. */
+  readonly #known: Move[][] = []
 
   constructor(world: World, row: StateRow, switches: number) {
     this.#world = world
@@ -36,13 +38,13 @@ export class Moves {
       if (thread !== last && !mayLeave) continue
       const isSwitch = thread !== last && isAtWork
       for (const event of thread === last ? choices : this.#choices(state, thread)) {
-        moves.push({ thread, event, isSwitch })
+        moves.push(this.#moveOf(thread, event, isSwitch))
       }
     }
     for (let worker = 1; worker < row.threads; worker++) {
       const life = state[row.lifeOf(worker)]
       const mayDie = life === DOOMED || (life === ALIVE && state[row.deaths]! > 0)
-      if (mayDie) moves.push({ thread: worker, event: DEATH, isSwitch: false })
+      if (mayDie) moves.push(this.#moveOf(worker, DEATH, false))
     }
     return moves
   }
@@ -50,6 +52,13 @@ export class Moves {
   /** It is bound to happen; another death is not. */
   isSure(state: State, { thread, event }: Move): boolean {
     return event !== DEATH || state[this.#row.lifeOf(thread)] === DOOMED
+  }
+
+  #moveOf(thread: number, event: number, isSwitch: boolean): Move {
+    this.#known[2 * thread + Number(isSwitch)] ??= []
+    const known = this.#known[2 * thread + Number(isSwitch)]!
+    known[event - DEATH] ??= { thread, event, isSwitch }
+    return known[event - DEATH]!
   }
 
   /** The numbers of the events that may come next; one 0 where nothing is to be chosen, none where it cannot go on. */

@@ -59,6 +59,6 @@ export function checkRing(): Findings {
   })
   state[row.historyOf(0)] = world.rootOf(0).number
   state[row.lifeOf(0)] = ALIVE
-  explorer.step(state, 0, 0, [])
+  explorer.step(state, 0, 0, null)
   return explorer.explore(state)
 }

@@ -1,36 +1,89 @@
 // The states that are equally far from the first, and how one came to each.
 import type { Move } from './moves.js'
-import { hashOf, isSame, type State } from './state.js'
+import { hashOf, type State } from './state.js'
 
-/** A state, and one way to it. */
+/** A way to a state. */
 export interface Node {
-  state: State
   before: Node | null
   move: Move
   /** How many ways there are. */
   orders: number
 }
 
-/** The states that are so many steps away from the first. */
-export class Round {
-  readonly nodes: Node[] = []
-  readonly #byHash = new Map<number, Node[]>()
+const FIRST_ROOM = 64
 
-  add(state: State, before: Node, move: Move): void {
-    const hash = hashOf(state)
-    let same = this.#byHash.get(hash)
-    if (same === undefined) {
-      same = []
-      this.#byHash.set(hash, same)
-    }
-    const known = same.find(node => isSame(node.state, state))
-    if (known !== undefined) {
-      known.orders += before.orders
+/** The states that are so many steps away from the first. They are rows of one array: millions of them are no objects to collect. */
+export class Round {
+  nodes: Node[] = []
+  readonly #size: number
+  #rows: Int32Array
+  /** For each hash and what stands after it the place of a state, plus 1; at most half full. */
+  #places = new Int32Array(2 * FIRST_ROOM)
+
+  /** @param size of a row */
+  constructor(size: number) {
+    this.#size = size
+    this.#rows = new Int32Array(FIRST_ROOM * size)
+  }
+
+  add(state: State, before: Node | null, move: Move): void {
+    const orders = before?.orders ?? 1
+    const slot = this.#slotOf(state)
+    const place = this.#places[slot]! - 1
+    if (place >= 0) {
+      this.nodes[place]!.orders += orders
       return
     }
-    const node = { state, before, move, orders: before.orders }
-    same.push(node)
-    this.nodes.push(node)
+    if (2 * this.nodes.length === this.#places.length) {
+      this.#grow()
+      this.#append(state, this.#slotOf(state))
+    } else this.#append(state, slot)
+    this.nodes.push({ before, move, orders })
+  }
+
+  read(place: number, state: State): void {
+    const from = place * this.#size
+    for (let index = 0; index < state.length; index++) state[index] = this.#rows[from + index]!
+  }
+
+  /** Keeps its room for others. */
+  clear(): void {
+    this.nodes = []
+    this.#places.fill(0)
+  }
+
+  #append(state: State, slot: number): void {
+    this.#rows.set(state, this.nodes.length * this.#size)
+    this.#places[slot] = this.nodes.length + 1
+  }
+
+  /** Where the state stands, or may. */
+  #slotOf(state: State): number {
+    const mask = this.#places.length - 1
+    let slot = hashOf(state) & mask
+    while (this.#places[slot] !== 0 && !this.#standsAt(this.#places[slot]! - 1, state))
+      slot = (slot + 1) & mask
+    return slot
+  }
+
+  #standsAt(place: number, state: State): boolean {
+    const from = place * this.#size
+    for (let index = 0; index < state.length; index++) {
+      if (this.#rows[from + index] !== state[index]) return false
+    }
+    return true
+  }
+
+  #grow(): void {
+    const rows = new Int32Array(2 * this.#rows.length)
+    rows.set(this.#rows)
+    this.#rows = rows
+    this.#places = new Int32Array(2 * this.#places.length)
+    const state = new Int32Array(this.#size)
+    for (let place = 0; place < this.nodes.length; place++) {
+      this.read(place, state)
+      this.#places[this.#slotOf(state)] = place + 1
+    }
   }
 }
 

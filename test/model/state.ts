@@ -92,8 +92,3 @@ export function hashOf(state: State): number {
   }
   return hash
 }
-
-export function isSame(one: State, other: State): boolean {
-  for (let index = 0; index < one.length; index++) if (one[index] !== other[index]) return false
-  return true
-}
