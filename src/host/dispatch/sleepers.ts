@@ -49,19 +49,17 @@ export class Sleepers {
   wake(): void {
     const { crew } = this.#parts
     let awake = 0
-    let awakeTakers = 0
     let sleepers = 0
     for (const worker of crew.workers) {
       if (takes(worker) && deskOf(worker).bell.isParked) sleepers++
       else awake++
-      if (takesAwake(worker)) awakeTakers++
     }
-    const woken = sleepers === 0 ? 0 : this.#wakeFew(awakeTakers, sleepers)
+    const woken = sleepers === 0 ? 0 : this.#wakeFew(sleepers)
     crew.shareCores(awake + woken)
   }
 
   /** Returns how many. */
-  #wakeFew(awakeTakers: number, sleepers: number): number {
+  #wakeFew(sleepers: number): number {
     const { lane } = this.#parts.tasks
     const { unclaimed } = lane
     if (unclaimed === 0) {
@@ -69,7 +67,7 @@ export class Sleepers {
       return 0
     }
     const useful = Math.min(unclaimed, sleepers)
-    const needed = this.#standsStill() ? useful : Math.min(this.#needed(unclaimed, awakeTakers), useful)
+    const needed = this.#standsStill() ? useful : Math.min(this.#needed(unclaimed), useful)
     if (needed < useful) this.#lookAgain()
     if (needed <= 0) return 0
     // With more slots than one, who is woken may have to leave the ticket to another.
@@ -77,20 +75,21 @@ export class Sleepers {
   }
 
   /** So many more have something to do, and get the next from a host that has all of them to feed. */
-  #needed(unclaimed: number, awakeTakers: number): number {
-    const fed = Math.max(Math.ceil(this.#longestMs / HOSTS_MS), 1)
+  #needed(unclaimed: number): number {
+    const { crew, load, slotsPerWorker } = this.#parts
     // Each long one takes a worker to itself.
-    const free = awakeTakers - this.#parts.load.long.size
-    // Who has just claimed one seems idle for a moment longer. With several slots, one may have many.
-    const beyond = this.#parts.slotsPerWorker === 1 ? -free : 0
-    return Math.min(fed - Math.max(free, 0), Math.max(unclaimed - this.#idleTakers, beyond))
-  }
-
-  /** Awake and without a task: each takes one, or is about to. */
-  get #idleTakers(): number {
+    let free = -load.long.size
+    // Awake and without a task: each takes one, or is about to.
     let idle = 0
-    for (const worker of this.#parts.crew.workers) if (takesAwake(worker) && worker.isIdle) idle++
-    return idle
+    for (const worker of crew.workers) {
+      if (!takesAwake(worker)) continue
+      free++
+      if (worker.isIdle) idle++
+    }
+    const fed = Math.max(Math.ceil(this.#longestMs / HOSTS_MS), 1)
+    // Who has just claimed one seems idle for a moment longer. With several slots, one may have many.
+    const beyond = slotsPerWorker === 1 ? -free : 0
+    return Math.min(fed - Math.max(free, 0), Math.max(unclaimed - idle, beyond))
   }
 
   /** Nobody has taken what is first on offer for as long as a sleeper takes to wake. */
