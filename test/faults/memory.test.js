@@ -44,6 +44,7 @@ test('limits with which Node would end the process are refused, and name the opt
   for (const [limit, value] of [
     ['stackSizeMb', 0.2],
     ['stackSizeMb', Number.NaN],
+    ['stackSizeMb', Number.POSITIVE_INFINITY],
     ['maxOldGenerationSizeMb', 1],
     ['maxOldGenerationSizeMb', '64'],
   ]) {

@@ -270,6 +270,9 @@ describe('options together', () => {
     for (const [limit, value] of [
       ['stackSizeMb', 0.5],
       ['stackSizeMb', 0],
+      ['stackSizeMb', Number.POSITIVE_INFINITY],
+      ['stackSizeMb', 1e300],
+      ['codeRangeSizeMb', 1e9],
       ['maxOldGenerationSizeMb', 3],
       ['maxOldGenerationSizeMb', Number.NaN],
       ['maxYoungGenerationSizeMb', -1],
@@ -279,6 +282,13 @@ describe('options together', () => {
     }
     resolve({
       resourceLimits: { stackSizeMb: 1, maxOldGenerationSizeMb: 4, maxYoungGenerationSizeMb: undefined },
+    })
+    resolve({
+      resourceLimits: {
+        codeRangeSizeMb: 1024,
+        maxOldGenerationSizeMb: Infinity,
+        maxYoungGenerationSizeMb: Infinity,
+      },
     })
   })
 

@@ -9,6 +9,8 @@ import type { PoolOptions } from './options.js'
 /** Below these Node ends the whole process, not the worker. */
 const LEAST_STACK_MB = 1
 const LEAST_OLD_GENERATION_MB = 4
+/** So it does where much more is to be reserved, as with Infinity; less than this may fail a start. */
+const MOST_RESERVED_MB = 2 ** 20
 
 export function resolveWorkerOptions(options: PoolOptions, backend: BackendKind): Record<string, unknown> {
   if (backend === 'process') refuseForProcesses(options)
@@ -65,17 +67,21 @@ function resolveLimits(given: unknown): Record<string, unknown> {
     Object.create(null),
     plainObject('resourceLimits', given),
   )
-  const leasts: Record<string, number> = {
-    stackSizeMb: LEAST_STACK_MB,
-    maxOldGenerationSizeMb: LEAST_OLD_GENERATION_MB,
-    maxYoungGenerationSizeMb: 0,
-    codeRangeSizeMb: 0,
+  const ranges: Record<string, [least: number, most: number]> = {
+    stackSizeMb: [LEAST_STACK_MB, MOST_RESERVED_MB],
+    maxOldGenerationSizeMb: [LEAST_OLD_GENERATION_MB, Number.POSITIVE_INFINITY],
+    maxYoungGenerationSizeMb: [0, Number.POSITIVE_INFINITY],
+    codeRangeSizeMb: [0, MOST_RESERVED_MB],
   }
-  refuseUnknown('resourceLimits', limits, Object.keys(leasts))
-  for (const [limit, least] of Object.entries(leasts)) {
+  refuseUnknown('resourceLimits', limits, Object.keys(ranges))
+  for (const [limit, [least, most]] of Object.entries(ranges)) {
     const value = limits[limit]
-    if (value === undefined || (typeof value === 'number' && value >= least)) continue
-    refuse(`resourceLimits.${limit}`, value, `a number of at least ${least}, or Node would end the process`)
+    if (value === undefined || (typeof value === 'number' && value >= least && value <= most)) continue
+    refuse(
+      `resourceLimits.${limit}`,
+      value,
+      `a number from ${least} to ${most}, or Node would end the process`,
+    )
   }
   return limits
 }
