@@ -53,9 +53,11 @@ test('limits become flags before the entry, arguments follow it', () => {
   ])
 })
 
-test('a limit that is none becomes no flag: Node refuses the word', () => {
-  const none = { maxOldGenerationSizeMb: Infinity, maxYoungGenerationSizeMb: Infinity }
-  assert.deepEqual(processArguments('/entry.js', { resourceLimits: none }), ['/entry.js'])
+test('a limit that is none becomes no flag: Node refuses the word, or makes a small limit of it', () => {
+  for (const limit of [Infinity, Number.MAX_VALUE, Number.MAX_SAFE_INTEGER]) {
+    const none = { maxOldGenerationSizeMb: limit, maxYoungGenerationSizeMb: limit }
+    assert.deepEqual(processArguments('/entry.js', { resourceLimits: none }), ['/entry.js'])
+  }
 })
 
 test('a process does not report to the runner that watches this one', () => {

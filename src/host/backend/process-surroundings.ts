@@ -9,6 +9,8 @@ const INSPECTOR = /^--(?:inspect|debug)(?:-\w+)*(?:=|$)/
 /** Those of them whose next word is a program, which may begin as a flag does. */
 const EVALUATES = /^(?:-e|--eval|-p|--print|-pe)$/
 const INSPECTOR_WORD = /(^|\s)--(?:inspect|debug)(?:-\w+)*(?:=\S*)?(?=\s|$)/g
+/** From so many on a limit is none: more than any machine has. Much larger ones wrap around in Node, or are no number to it. */
+const NO_LIMIT_MB = 2 ** 32
 
 interface HeapLimits {
   maxOldGenerationSizeMb?: number
@@ -36,15 +38,15 @@ export function inheritedFlags(flags: readonly string[]): string[] {
 }
 
 function heapFlags({
-  maxOldGenerationSizeMb = Number.POSITIVE_INFINITY,
-  maxYoungGenerationSizeMb = Number.POSITIVE_INFINITY,
+  maxOldGenerationSizeMb = NO_LIMIT_MB,
+  maxYoungGenerationSizeMb = NO_LIMIT_MB,
 }: HeapLimits): string[] {
   const flags: string[] = []
-  if (maxOldGenerationSizeMb < Number.POSITIVE_INFINITY) {
+  if (maxOldGenerationSizeMb < NO_LIMIT_MB) {
     flags.push(`--max-old-space-size=${Math.ceil(maxOldGenerationSizeMb)}`)
   }
   // The young generation is three semi-spaces.
-  if (maxYoungGenerationSizeMb < Number.POSITIVE_INFINITY) {
+  if (maxYoungGenerationSizeMb < NO_LIMIT_MB) {
     flags.push(`--max-semi-space-size=${Math.max(1, Math.ceil(maxYoungGenerationSizeMb / 3))}`)
   }
   return flags
