@@ -33,6 +33,11 @@ export class Client {
     )
   }
 
+  /** What was left out of a body. */
+  send(text) {
+    this.#socket.write(text)
+  }
+
   leave() {
     this.#socket.destroy()
   }

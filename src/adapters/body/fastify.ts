@@ -1,6 +1,7 @@
 // JSON and NDJSON bodies for Fastify, as a plugin that puts content type parsers in the place of its own. Fastify reads, and
 // below the threshold its own parser parses. Nothing of Fastify is imported: what is needed, the instance gives.
 import type { RawRequest } from '../http/client.js'
+import { watchFurtherServers } from '../http/further-servers.js'
 import { parseInPlace, parseInPool } from './large-body.js'
 import {
   linesTypes,
@@ -96,7 +97,11 @@ function doorOf(
       const holder = new PoolOfReader(settings.pool)
       const parser = parserOf({ ...settings, plan }, holder, own)
       instance.addContentTypeParser(contentType, { parseAs: 'buffer', bodyLimit }, parser)
-      instance.addHook('onClose', () => holder.close())
+      const furtherServersClosed = watchFurtherServers(instance)
+      instance.addHook('onClose', async () => {
+        await furtherServersClosed()
+        await holder.close()
+      })
     } catch (refusal) {
       // Thrown out of a plugin it would be uncaught; told like this, `register()` and `ready()` reject with it.
       return done(refusal as Error)

@@ -2,6 +2,7 @@
 // were written for its later form give options as to `run()`.
 import type { FastifyInstance, FastifyPluginAsync } from 'fastify'
 import fp from 'fastify-plugin'
+import { watchFurtherServers } from '../http/further-servers.js'
 import type { Options as PiscinaOptions } from '../piscina/index.js'
 import { piscinaOptions } from './options.js'
 
@@ -16,7 +17,11 @@ export async function decorateWithPiscina(
   app.decorate('runTask', (task: unknown, ...rest: unknown[]) =>
     isRunOptions(rest[0]) ? piscina.run(task, rest[0]) : piscina.runTask(task, ...rest),
   )
-  app.addHook('onClose', async () => await piscina.close())
+  const furtherServersClosed = watchFurtherServers(app)
+  app.addHook('onClose', async () => {
+    await furtherServersClosed()
+    await piscina.close()
+  })
 }
 
 /** A signal in that place is the older way. */

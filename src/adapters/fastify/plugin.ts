@@ -1,10 +1,10 @@
 // The plugin: a pool for each registration, closed with the server. What is asked of a pool is asked of the pool itself;
 // here is only what it has to do with Fastify.
-import type { Server } from 'node:net'
 import type { FastifyInstance, FastifyPluginAsync, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import { InvalidOptionError, Pool } from '../../index.js'
 import { forHttp, type HttpFields, RETRY_AFTER_S } from '../http/answers.js'
+import { watchFurtherServers } from '../http/further-servers.js'
 import {
   DEFAULT_POOL,
   type FastifyPoolOptions,
@@ -18,15 +18,12 @@ import { RequestPool, RequestTie } from './request-pool.js'
 /** Where a request keeps its tie, and a server what is said of each pool. */
 const tieSymbol = Symbol('lido.tie')
 const registrationsSymbol = Symbol('lido.registrations')
-/** Servers other than `app.server` that requests came by. */
-const serversSymbol = Symbol('lido.servers')
 
 /** By name; an encapsulated scope's own stand before those around it, through the prototype. */
 type Named<Value> = Record<string, Value>
 
 interface Decorated extends FastifyInstance {
   [registrationsSymbol]: Named<Registration>
-  [serversSymbol]?: Set<Server>
 }
 
 interface Tied extends FastifyRequest {
@@ -41,9 +38,10 @@ async function plugin(app: FastifyInstance, given: FastifyPoolOptions | PiscinaP
   const isFirst = !(registrationsSymbol in app)
   if (!isFirst && as in app.pools) throw alreadyRegistered(as)
   const pool = new Pool(options)
+  const furtherServersClosed = watchFurtherServers(app)
   // When the server takes no more requests and has answered those it took: their tasks are over, and what they left runs out.
   app.addHook('onClose', async () => {
-    await furtherServersClosed(app as Decorated)
+    await furtherServersClosed()
     await pool.close()
   })
   if (isFirst) decorateFirst(app)
@@ -55,7 +53,6 @@ async function plugin(app: FastifyInstance, given: FastifyPoolOptions | PiscinaP
 function decorateFirst(app: FastifyInstance): void {
   app.decorate('pools', Object.create(null))
   app.decorate(registrationsSymbol, Object.create(null))
-  app.decorate(serversSymbol, new Set())
   app.decorateRequest(tieSymbol, null)
   app.decorateRequest('pools', { getter: requestPools })
   app.decorateRequest('pool', { getter: requestPool })
@@ -67,8 +64,6 @@ function decorateFirst(app: FastifyInstance): void {
   })
   app.addHook('onRequest', (request, reply, done) => {
     ;(request as Tied)[tieSymbol] = new RequestTie(request, reply)
-    const server = (request.raw.socket as { server?: Server } | undefined)?.server
-    if (server !== undefined && server !== app.server) (app as Decorated)[serversSymbol]!.add(server)
     done()
   })
   // Before any error handler, so that its own answer has them as well.
@@ -83,17 +78,6 @@ function decorateFirst(app: FastifyInstance): void {
     if (code === 'FST_ERR_HANDLER_TIMEOUT') (request as Tied)[tieSymbol]?.giveUp(error)
     done()
   })
-}
-
-/**
- * Where a name stands for several addresses, as `localhost` does, Fastify has a server for each. It closes them all, and
- * waits for the first alone.
- */
-async function furtherServersClosed(app: Decorated): Promise<void> {
-  for (const server of app[serversSymbol] ?? []) {
-    // One that listens still is none of Fastify's, but the program's own.
-    if (!server.listening) await new Promise(closed => server.close(closed))
-  }
 }
 
 /** The names of this scope, made where it has none yet. */
