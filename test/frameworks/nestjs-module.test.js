@@ -1,7 +1,9 @@
 // The module: its registrations and mistakes, injection, requests on real sockets with both of Nest's platforms, health.
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
 import { createRequire } from 'node:module'
 import { describe, test } from 'node:test'
+import { setImmediate } from 'node:timers/promises'
 import { Catch, Inject, Injectable, Scope, UseFilters } from '@nestjs/common'
 import { NestFactory } from '@nestjs/core'
 import { FastifyAdapter } from '@nestjs/platform-fastify'
@@ -19,6 +21,7 @@ import { rejection } from '../helpers/rejection.js'
 import { Client, until } from './client.js'
 import { Held } from './held.js'
 import { controllerOf, moduleOf, oneWorker, openNest, postOf, serveNest } from './nestjs-app.js'
+import { listenOnTwo } from './two-addresses.js'
 
 const limit = { timeout: 60_000 }
 const platforms = { express: () => undefined, fastify: () => new FastifyAdapter() }
@@ -312,6 +315,38 @@ for (const [platform, adapter] of Object.entries(platforms)) {
     })
   })
 }
+
+test('a request by the second address of a name, on fastify, is answered before the pool is closed', async t => {
+  const held = new Held()
+  const root = { imports: [PoolModule.forRoot(oneWorker)] }
+  root.controllers = [
+    controllerOf(
+      {
+        twice: async pool => {
+          await pool.run(held.words, { name: 'held' })
+          return await pool.run(held.words, { name: 'held' })
+        },
+      },
+      [InjectPool()],
+    ),
+  ]
+  const app = await openNest(t, root, platforms.fastify(), { forceCloseConnections: false })
+  const pool = app.get(getPoolToken())
+  const second = await listenOnTwo(t, () => app.listen(0))
+  if (app.getHttpAdapter().getInstance().addresses().length < 2) return t.skip('the machine has one address')
+  const server = app.getHttpServer()
+  const client = await Client.to(server.address().port, second)
+  client.get('/twice')
+  await held.starts()
+  const closed = app.close()
+  await once(server, 'close')
+  for (let turn = 0; turn < 10; turn++) await setImmediate()
+  held.openGate()
+  assert.match(await client.received('\r\n\r\n'), /200 OK/)
+  client.leave()
+  await closed
+  assert.equal(pool.stats().state, 'closed')
+})
 
 describe('health', limit, () => {
   const terminus = Inject(HealthCheckService)

@@ -1,7 +1,15 @@
 // The module: makes pools, hands them out by token, and closes them when the program shuts down.
-import { type DynamicModule, Inject, Module, type OnApplicationShutdown, type Provider } from '@nestjs/common'
+import {
+  type DynamicModule,
+  Inject,
+  Module,
+  type OnApplicationShutdown,
+  type OnModuleInit,
+  type Provider,
+} from '@nestjs/common'
 import { APP_FILTER, HttpAdapterHost, ModulesContainer } from '@nestjs/core'
 import { InvalidOptionError, Pool, type PoolOptions } from '../../index.js'
+import { watchFurtherServers } from '../http/further-servers.js'
 import { refuse } from '../http/refuse.js'
 import { PoolExceptionFilter } from './exception-filter.js'
 import { PoolHealthIndicator } from './health-indicator.js'
@@ -17,11 +25,14 @@ import { DEFAULT_POOL, getPoolToken, POOLS_OF_MODULE } from './tokens.js'
 /** Of an asynchronous registration: what its factory said. */
 const ASYNC_OPTIONS = 'LIDO_POOL_OPTIONS'
 
-export class PoolModule implements OnApplicationShutdown {
+export class PoolModule implements OnModuleInit, OnApplicationShutdown {
   readonly #pools: readonly Pool[]
+  readonly #host: HttpAdapterHost
+  #furtherServersClosed: (() => Promise<void>) | null = null
 
-  constructor(pools: readonly Pool[]) {
+  constructor(pools: readonly Pool[], host: HttpAdapterHost) {
     this.#pools = pools
+    this.#host = host
   }
 
   /** The pool without a name, for the whole program. Throws `InvalidOptionError`; so does the program's start. */
@@ -53,8 +64,16 @@ export class PoolModule implements OnApplicationShutdown {
     )
   }
 
+  onModuleInit(): void {
+    // Without a server there is no adapter, or one that is nothing.
+    const { httpAdapter } = this.#host
+    if (httpAdapter?.getType?.() === 'fastify')
+      this.#furtherServersClosed = watchFurtherServers(httpAdapter.getInstance())
+  }
+
   /** The server takes no more requests by now, and has answered those it took; what they left in the pools is finished. */
   async onApplicationShutdown(): Promise<void> {
+    await this.#furtherServersClosed?.()
     // A stand-in, put there by `overrideProvider()`, need not have it, and may be nothing.
     await Promise.all(this.#pools.map(pool => pool?.close?.()))
   }
@@ -62,6 +81,7 @@ export class PoolModule implements OnApplicationShutdown {
 
 Module({})(PoolModule)
 Inject(POOLS_OF_MODULE)(PoolModule, undefined, 0)
+Inject(HttpAdapterHost)(PoolModule, undefined, 1)
 
 function rootModule(
   {
