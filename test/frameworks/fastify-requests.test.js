@@ -325,6 +325,23 @@ describe('a full queue', limit, () => {
 })
 
 describe('a task that fails', limit, () => {
+  test('by workers that do not start says when to come back, unless that is never', async t => {
+    for (const [pause, expected] of [
+      [90_000, /^\d+$/],
+      [Infinity, /^undefined$/],
+    ]) {
+      const restart = { failures: 1, period: 1_000, pause }
+      const options = { ...oneWorker, minThreads: 0, execArgv: ['--require', './missing.cjs'], restart }
+      const { app } = await serveApp(t, options, scope => {
+        scope.get('/', async request => await request.pool.run(1))
+      })
+      assert.equal((await app.inject('/')).statusCode, 500)
+      const { statusCode, headers } = await app.inject('/')
+      assert.equal(statusCode, 503)
+      assert.match(String(headers['retry-after']), expected)
+    }
+  })
+
   test('by the death of its worker answers 500, and the next request is answered', async t => {
     const { url } = await serveApp(t, oneWorker, scope => {
       scope.get('/die', async request => await request.pool.run(1, { name: 'die' }))

@@ -55,12 +55,12 @@ export function answerTo(error: { code: string }, retryAfter: number): Answer | 
       const late = { statusCode: UNAVAILABLE, reason: 'the task took too long' }
       return (error as TaskTimeoutError).limit === 'queueTimeout' ? { ...late, retryAfter } : late
     }
-    case 'ERR_LIDO_RESTART_LIMIT':
-      return {
-        statusCode: UNAVAILABLE,
-        reason: 'workers do not start',
-        retryAfter: Math.max(1, Math.ceil((error as RestartLimitError).retryAfter / 1000)),
-      }
+    case 'ERR_LIDO_RESTART_LIMIT': {
+      const down = { statusCode: UNAVAILABLE, reason: 'workers do not start' }
+      const seconds = Math.max(1, Math.ceil((error as RestartLimitError).retryAfter / 1000))
+      // With `pause: Infinity` no time is the right one, and beyond this the number has no digits of its own.
+      return Number.isSafeInteger(seconds) ? { ...down, retryAfter: seconds } : down
+    }
     case 'ERR_LIDO_POOL_CLOSED':
       return { statusCode: UNAVAILABLE, reason: 'the pool is closed' }
     case 'ERR_LIDO_TASK_CANCELLED':
