@@ -2,11 +2,13 @@
 import type { QueuedTask, Task } from '../task/task.js'
 import type { TaskQueue } from './task-queue.js'
 
-const WAITING = 0
 const ABSENT = -1
+let lastMark = ABSENT
 
 export class FifoQueue implements TaskQueue {
   readonly capacity = Number.POSITIVE_INFINITY
+  /** What its tasks have as their place. Another queue's is another, and below all places in an array. */
+  readonly #mark = --lastMark
   #first: Task | null = null
   #last: Task | null = null
   #size = 0
@@ -17,7 +19,7 @@ export class FifoQueue implements TaskQueue {
 
   push(queued: QueuedTask): void {
     const task = queued as Task
-    task.queueIndex = WAITING
+    task.queueIndex = this.#mark
     task.previous = this.#last
     task.next = null
     if (this.#last === null) this.#first = task
@@ -34,7 +36,7 @@ export class FifoQueue implements TaskQueue {
 
   remove(queued: QueuedTask): void {
     const task = queued as Task
-    if (task.queueIndex === ABSENT) return
+    if (task.queueIndex !== this.#mark) return
     const { previous, next } = task
     if (previous === null) this.#first = next
     else previous.next = next

@@ -59,7 +59,8 @@ export class FixedQueue implements TaskQueue {
 
   remove(queued: QueuedTask): void {
     const task = queued as Task
-    if (task.queueIndex === ABSENT) return
+    // It may be another queue's.
+    if (this.#places[task.queueIndex] !== task) return
     this.#places[task.queueIndex] = null
     task.queueIndex = ABSENT
     this.#size--

@@ -34,7 +34,8 @@ export class PriorityQueue implements TaskQueue {
   remove(queued: QueuedTask): void {
     const task = queued as Task
     const place = task.queueIndex
-    if (place === ABSENT) return
+    // It may be another queue's.
+    if (this.#heap[place] !== task) return
     task.queueIndex = ABSENT
     const last = this.#heap.pop()!
     if (last === task) return

@@ -88,6 +88,22 @@ for (const [name, { create, capacity, next }] of Object.entries(kinds)) {
       assert.deepEqual(emptied(queue), [2, 4])
     })
 
+    test('removing what is in another queue, of whatever kind, changes neither', () => {
+      for (const other of Object.values(kinds).map(kind => kind.create())) {
+        const queue = create()
+        filled(queue, 3)
+        for (const task of filled(other, 4)) queue.remove(task)
+        assert.deepEqual([queue.size, other.size], [3, 4])
+        assert.deepEqual(
+          [emptied(queue), emptied(other)],
+          [
+            [1, 2, 3],
+            [1, 2, 3, 4],
+          ],
+        )
+      }
+    })
+
     test('the last one can be removed, and the queue is as new', () => {
       const queue = create()
       const [only] = filled(queue, 1)
