@@ -316,11 +316,13 @@ function classOf(): typeof Piscina {
 export declare namespace Piscina {
   type Piscina<T = any, R = any> = import('./piscina.js').Piscina<T, R>
   type ArrayTaskQueue = import('./array-task-queue.js').ArrayTaskQueue
+  type FilledOptions = import('./options.js').FilledOptions
   type FixedQueue = import('./fixed-queue.js').FixedQueue
   type Options = import('./options.js').PiscinaOptions
   type PiscinaHistogram = import('./histogram.js').PiscinaHistogram
   type PiscinaHistogramSummary = import('./histogram.js').PiscinaHistogramSummary
   type PiscinaTask = import('./task-queue.js').PiscinaTask
+  type RunOptions = import('./run-task.js').RunOptions
   type TaskQueue = import('./task-queue.js').TaskQueue
   type PiscinaWorker = import('./load-balancer.js').PiscinaWorker
   type PiscinaLoadBalancer = import('./load-balancer.js').PiscinaLoadBalancer

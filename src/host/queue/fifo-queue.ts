@@ -28,7 +28,7 @@ export class FifoQueue implements TaskQueue {
     this.#size++
   }
 
-  shift(): Task | null {
+  shift(): QueuedTask | null {
     const task = this.#first
     if (task !== null) this.remove(task)
     return task

@@ -43,7 +43,7 @@ export class FixedQueue implements TaskQueue {
     this.#size++
   }
 
-  shift(): Task | null {
+  shift(): QueuedTask | null {
     while (this.#span > 0) {
       const task = this.#places[this.#first] ?? null
       this.#places[this.#first] = null

@@ -25,7 +25,7 @@ export class PriorityQueue implements TaskQueue {
     this.#rise(task)
   }
 
-  shift(): Task | null {
+  shift(): QueuedTask | null {
     const task = this.#heap[0] ?? null
     if (task !== null) this.remove(task)
     return task

@@ -14,4 +14,5 @@ const options: Piscina.Options = { maxThreads: 2 }
 const first = (task: PiscinaTask): number => task.taskId
 const queue: Piscina.TaskQueue = new Piscina.FixedQueue()
 
+export const { options: filledIn, run } = piscina
 void [length, same, named, options, first, queue, Piscina.move(new ArrayBuffer(1)), Piscina.version]

@@ -96,6 +96,7 @@ export async function main(): Promise<number> {
 }
 
 isTrue<Same<typeof isWorkerThread, boolean>>()
+export const { options: filledIn, run } = piscina
 export const rest = [
   move(new ArrayBuffer(1)),
   transferableSymbol,

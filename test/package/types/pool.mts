@@ -19,6 +19,7 @@ import {
   PriorityQueue,
   type QueuedTask,
   QueueFullError,
+  type RoomOptions,
   type RunOptions,
   TaskCancelledError,
   type TaskQueue,
@@ -219,6 +220,21 @@ class Stack implements TaskQueue {
   }
 }
 
+/** Made of the package's own; what is inferred of it has names that a program can reach. */
+export class ByUrgency extends FifoQueue {
+  readonly urgent = new PriorityQueue()
+
+  override shift() {
+    return this.urgent.shift() ?? super.shift()
+  }
+}
+
+export class Scheduled extends FixedQueue {
+  override shift(): QueuedTask | null {
+    return super.shift()
+  }
+}
+
 const leastUsed: LoadBalancer = (task, workers) => {
   isTrue<Same<typeof task, QueuedTask>>()
   isTrue<Same<typeof workers, WorkerView[]>>()
@@ -248,6 +264,12 @@ export async function look(pool: Pool): Promise<CloseReport> {
   for (const worker of pool.workers) await worker.terminate()
   await pool.destroy()
   return await pool.close({ force: true })
+}
+
+export class Patient extends Pool {
+  override room(options?: RoomOptions): Promise<void> {
+    return super.room(options)
+  }
 }
 
 /** What is told of a pool, handed on by a program that writes declarations. */
