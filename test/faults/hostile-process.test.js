@@ -7,6 +7,9 @@ import { runProgram } from '../helpers/program.js'
 test('a polluted Object.prototype changes nothing of what a pool does', async () => {
   const { output, errors, exitCode } = await runProgram(`
     const pollution = {
+      backend: 'inline',
+      house: {},
+      deadline: 0,
       filename: '/no/such/file.js', name: 'nothing', transferList: [{}], priority: 9,
       queueOptions: {}, maxThreads: 0, minThreads: -1, maxQueue: 0, resourceLimits: { stackSizeMb: 0.1 }, env: 1,
       argv: 1, execArgv: ['--title=x'], workerData: () => {}, force: true, queue: {}, niceIncrement: 'x', eval: true,

@@ -41,7 +41,7 @@ export function resolveHandlers(
   const elsewhere = new Map<string, BackendKind>()
   for (const [name, value] of said) {
     const option = `handlers.${name}`
-    const own = plainObject(option, value)
+    const own: HandlerOptions = Object.assign(Object.create(null), plainObject(option, value))
     for (const key of Object.keys(own)) {
       if (key === 'backend') continue
       throw new InvalidOptionError(

@@ -86,7 +86,7 @@ function resolveRetry(value: unknown, refuses: Refuse): RetrySettings | null {
     return refuses('retry', value, 'an object, as in { attempts: 3 }')
   }
   refuseUnknown('retry', value, retryNames, refuses)
-  const { attempts, when } = { ...value } as RetryOptions
+  const { attempts, when } = Object.assign(Object.create(null), value) as RetryOptions
   if (!Number.isInteger(attempts) || attempts < 1 || attempts > MOST_ATTEMPTS) {
     return refuses('retry.attempts', attempts, `an integer from 1 to ${MOST_ATTEMPTS}`)
   }

@@ -373,6 +373,10 @@ describe('only own properties are read', () => {
     stackSizeMb: 0.1,
     maxOldGenerationSizeMb: 1,
     unknownOption: 1,
+    deadline: 0,
+    backend: 'inline',
+    attempts: 3,
+    when: () => true,
   }
   afterEach(() => {
     for (const key of Object.keys(dirt)) delete polluted[key]
@@ -397,6 +401,19 @@ describe('only own properties are read', () => {
       assert.equal(limits?.stackSizeMb, undefined)
     })
   }
+
+  test('of options within options too, and no pool takes a deadline', () => {
+    const options = () =>
+      resolve({ filename: '/pool.js', backend: 'process', resourceLimits: {}, handlers: { one: {} }, retry })
+    const retry = { attempts: 2 }
+    const clean = options()
+    Object.assign(polluted, dirt)
+    const { limits, handlers, retry: resolved, workerOptions } = options()
+    assert.deepEqual({ ...resolved }, { attempts: 2, when: null })
+    assert.deepEqual([limits, handlers], [null, null])
+    assert.deepEqual({ ...workerOptions }, { ...clean.workerOptions })
+    assert.equal(refusal({ retry: {} }).option, 'retry.attempts')
+  })
 
   test('an object without a prototype is as good as any', () => {
     const options = Object.assign(Object.create(null), { minThreads: 0, maxThreads: 3 })

@@ -222,7 +222,7 @@ export function resolveOptions(given: unknown): PoolSettings {
     timeout,
     queueTimeout,
   } = options
-  const limits = resolveLimits({ timeout, queueTimeout }, null, refuse)
+  const limits = resolveLimits({ timeout, queueTimeout, deadline: undefined }, null, refuse)
   const backend = resolveBackend(options.backend)
   const queue = resolveQueue(options.queue)
   const maxQueue = resolveMaxQueue(options.maxQueue, maxThreads)

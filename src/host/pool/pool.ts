@@ -100,9 +100,9 @@ export class Pool<
   constructor(options?: PoolOptions, parts?: PoolParts)
   constructor(options?: PoolOptions, parts: PoolParts = { clock: realClock }) {
     super()
-    const { clock, house } = parts
+    const { clock, house, backend: given }: PoolParts = Object.assign(Object.create(null), parts)
     const settings = house?.settings ?? resolveOptions(options)
-    const { backend = backendOf(settings) } = parts
+    const backend = given ?? backendOf(settings)
     if (settings.minThreads > 0) startAhead(backend, settings)
     this.#settings = settings
     this.#plainTerms = plainTerms(settings)

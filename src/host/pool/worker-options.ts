@@ -51,8 +51,9 @@ function refuseForProcesses({ env, resourceLimits }: PoolOptions): void {
   if (env === SHARE_ENV) {
     refuse('env', 'SHARE_ENV', "an object with backend 'process': a process has an environment of its own")
   }
-  for (const limit of ['stackSizeMb', 'codeRangeSizeMb'] as const) {
-    const value = (resourceLimits as Record<string, unknown> | null | undefined)?.[limit]
+  const limits: Record<string, unknown> = Object.assign(Object.create(null), resourceLimits)
+  for (const limit of ['stackSizeMb', 'codeRangeSizeMb']) {
+    const value = limits[limit]
     if (value === undefined) continue
     refuse(
       `resourceLimits.${limit}`,
