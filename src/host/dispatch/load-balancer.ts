@@ -12,10 +12,11 @@ export function askBalancer(
   task: Task,
   workers: readonly WorkerHandle[],
 ): WorkerHandle | null {
-  if (workers.length === 0) return null
+  const takers = workers.filter(worker => !worker.isLeaving)
+  if (takers.length === 0) return null
   const view = loadBalancer(
     task,
-    workers.map(worker => worker.view),
+    takers.map(worker => worker.view),
   )
   if (view === null || view === undefined) return null
   if (!(view instanceof WorkerView)) {

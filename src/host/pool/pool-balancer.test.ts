@@ -146,6 +146,19 @@ describe('a load balancer', () => {
     assert.equal(pool.stats().tasks.inFlight + pool.queueSize, 1)
   })
 
+  test('is not shown who takes no more tasks, and seems to have room', () => {
+    const { links, run, pool } = readyPool({
+      maxThreads: 2,
+      concurrentTasksPerWorker: 2,
+      loadBalancer: (_task, workers) => workers.find(({ usage, slots }) => usage < slots),
+    })
+    run('a')
+    links[0]!.begin()
+    links[0]!.say({ kind: 'leaving' })
+    run('b')
+    assert.deepEqual([pool.workers[0]!.usage, links[1]!.payloads, pool.queueSize], [1, ['b'], 0])
+  })
+
   test('may not put an exclusive task beside others', () => {
     const { links, run, pool } = readyPool({
       concurrentTasksPerWorker: 3,
