@@ -349,8 +349,9 @@ export class SimulatedThread implements WorkerLink, Played {
 
   #fail(running: Running, handler: 'missing' | 'broken'): void {
     this.#leave(running)
-    running.call.answer = handler === 'missing' ? 'missing' : 'load'
-    running.task.fail(running.call.answer, pack(new SyntaxError('does not load')), '')
+    const reason = handler === 'missing' ? 'missing' : 'load'
+    this.#note(running.call, reason)
+    running.task.fail(reason, pack(new SyntaxError('does not load')), '')
     if (handler === 'broken' && ++this.#brokenLoads === 2) this.#takeLeave()
   }
 
@@ -369,7 +370,7 @@ export class SimulatedThread implements WorkerLink, Played {
       throw new ThreadEnded()
     }
     this.#leave(running)
-    call.answer = fate
+    this.#note(call, fate)
     switch (fate) {
       case 'int':
       case 'object':
@@ -384,6 +385,11 @@ export class SimulatedThread implements WorkerLink, Played {
       case 'unreadable':
         return task.succeed(moved({ mark: UNREADABLE, bytes: new ArrayBuffer(1) }))
     }
+  }
+
+  /** A worker that is ended goes on for a while: where another has begun the call again, nobody hears its answer. */
+  #note(call: Call, answer: NonNullable<Call['answer']>): void {
+    if (call.begunBy[call.begunBy.length - 1] === this) call.answer = answer
   }
 
   #leave(running: Running): void {
