@@ -1,6 +1,7 @@
 // npm run matrix -- [--wise N] [--backend NAME] [--match TEXT] [--at-once N] [--limit MS] [--until-failure] [--pool MODULE]
 // Plays every case, or a selection that has each combination of the values of N axes; --match plays those whose name has the
-// text. Cases are played several at once, each in a pool of its own. Exit code 1 when something was wrong.
+// text. Cases are played several at once, each in a pool of its own. Exit code 1 when something was wrong;
+// with --until-failure SIGKILL at the first that is, beside what it has left alive.
 import { parseArgs } from 'node:util'
 import { axes, everyCase } from './axes.js'
 import { cover } from './cover.js'
@@ -25,7 +26,7 @@ const left = await playAll(Pool, cases, {
     if (problems.length === 0) return
     failed++
     console.log(`FAILED ${theCase.name}\n${problems.map(problem => `  ${problem}`).join('\n')}`)
-    if (flags['until-failure']) process.exit(1)
+    if (flags['until-failure']) process.kill(process.pid, 'SIGKILL')
   },
 })
 for (const entry of left) console.log(`FAILED left over: ${entry}`)
@@ -60,7 +61,7 @@ function readFlags() {
 function onStray(stray) {
   strays.push(stray)
   console.log(`FAILED ${stray}`)
-  if (flags['until-failure']) process.exit(1)
+  if (flags['until-failure']) process.kill(process.pid, 'SIGKILL')
 }
 
 function tellCases() {

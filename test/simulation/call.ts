@@ -105,10 +105,10 @@ export function keepsItsPlace(call: Call): boolean {
   return !isAborted(call) && (call.payload === 'int' || call.payload === 'object' || call.payload === 'large')
 }
 
-/** What its handler is to answer. */
 /** Together more than the lane takes. */
 const PARTS = new Array<string>(5).fill('x'.repeat(120_000))
 
+/** What its handler is to answer. */
 export function answerTo({ id }: Call, fate: 'int' | 'object' | 'moved' | 'sizable'): unknown {
   if (fate === 'int') return -id
   if (fate === 'sizable') return { answer: id, parts: PARTS }
