@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import type { HandlerMeasure } from '../shared/protocol/messages.js'
 import type { Assignment } from './assignment.js'
 import { Meter } from './meter.js'
@@ -140,4 +142,19 @@ test('tasks of a millisecond are measured one and all beside tiny ones of anothe
     count += run(2, 1.5)
   }
   assert.equal(count, 20)
+})
+
+test('of names that lead to no function nothing is kept, however many come from outside', () => {
+  setFlagsFromString('--expose-gc')
+  const collect = runInNewContext('gc') as () => void
+  const heldBytes = () => {
+    collect()
+    return process.memoryUsage().heapUsed
+  }
+  const meter = new Meter(() => {})
+  const before = heldBytes()
+  for (let handlerId = 0; handlerId < 200_000; handlerId++) assert.equal(meter.isNextDue(handlerId), true)
+  const grownBytes = heldBytes() - before
+  assert.ok(grownBytes < 4 * 2 ** 20, `${grownBytes} bytes`)
+  assert.equal(meter.isDue(1), true)
 })

@@ -38,9 +38,10 @@ export class Meter {
     return --this.#rateOf(handlerId).toSkip < 0
   }
 
-  /** What `isDue` will say next of the handler. */
+  /** What `isDue` will say next of the handler. Nothing is kept of it yet: there may be no such function. */
   isNextDue(handlerId: number): boolean {
-    return this.#rateOf(handlerId).toSkip <= 0
+    const rate = this.#rate.handlerId === handlerId ? this.#rate : this.#rates.get(handlerId)
+    return rate === undefined || rate.toSkip <= 0
   }
 
   measure(task: Assignment): Assignment {
