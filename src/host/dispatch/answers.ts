@@ -7,6 +7,7 @@ import { NotCloneableError, WorkerStartError } from '../../shared/errors/pool-er
 import { type PackedThrown, unpack } from '../../shared/errors/remote-error.js'
 import type { FailureReason } from '../../shared/protocol/messages.js'
 import type { Timings } from '../observe/timings.js'
+import type { Worth } from '../observe/worth.js'
 import type { RestartPolicy } from '../supervisor/restart-policy.js'
 import type { WorkerHandle } from '../supervisor/worker-handle.js'
 import { AGAIN } from '../task/retry.js'
@@ -28,6 +29,8 @@ export interface AnswersParts {
   policy: RestartPolicy
   handlers: HandlerTable
   timings: Timings | null
+  /** `null`: what tasks cost is not measured. */
+  worth: Worth | null
   /** Tasks that the user's code is asked about. */
   failed: Set<Task>
   /** Puts a task back to where it stood. */
@@ -54,7 +57,7 @@ export class Answers {
   }
 
   fail(worker: WorkerHandle, task: Task, { reason, error: packed, path }: Failure, runMs: number): void {
-    const { handlers, settler, errorClasses, failed, runAgain } = this.#parts
+    const { handlers, worth, settler, errorClasses, failed, runAgain } = this.#parts
     this.#onAnswered(worker, task, runMs)
     // The user's code is asked: it may cancel the task, which no worker has any more.
     moveTask(task, 'failed')
@@ -71,6 +74,7 @@ export class Answers {
       case 'load':
       case 'missing': {
         handlers.forget(task)
+        worth?.forget(task)
         const stage = reason === 'load' ? 'load' : 'handler'
         return settler.reject(task, new WorkerStartError(worker.id, task, stage, error))
       }

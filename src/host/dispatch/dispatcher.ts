@@ -106,6 +106,7 @@ export class Dispatcher {
       arrivals: this.#arrivals,
       failed: this.#failed,
       timings,
+      worth,
       policy,
       handlers,
       errorClasses: parts.errorClasses,

@@ -89,6 +89,24 @@ test('names that come from outside do not fill the table', () => {
   assert.equal(worth.handlers.length, 256)
 })
 
+test('names that led nowhere take no room from those that lead somewhere', () => {
+  const worth = new Worth(() => {})
+  for (let handlerId = 10; handlerId < 1000; handlerId++) {
+    const wrong = { ...task, handlerId, name: `no${handlerId}` }
+    worth.isDue(wrong)
+    worth.forget(wrong)
+    worth.onTakenIn(wrong, 1)
+  }
+  worth.onHandedOver(task, 1)
+  const measure = { handlerId: 3, tasks: 1, runMs: 1, activeMs: 1, cpuMs: null, transferMs: 0 }
+  worth.onMeasured([measure])
+  worth.forget(task)
+  assert.deepEqual(
+    worth.handlers.map(({ name }) => name),
+    ['render'],
+  )
+})
+
 test('a handler that is hardly at work is said to wait, with its name and its figures', () => {
   const advice = adviceOn(figures({ runMs: 40, activeMs: 1.2345 }), 1)
   assert.equal(advice?.code, 'LIDO_WAITING_HANDLER')

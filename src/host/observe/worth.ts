@@ -70,9 +70,16 @@ export class Worth {
     if (sums !== undefined) addTo(sums, sums.out, ms)
   }
 
-  onTakenIn(task: Handed, ms: number): void {
-    const sums = this.#sumsOf(task)
+  onTakenIn({ handlerId }: Handed, ms: number): void {
+    const sums = this.#handlers.get(handlerId)
     if (sums !== undefined) addTo(sums, sums.back, ms)
+  }
+
+  /** For names that led nowhere. */
+  forget({ handlerId }: Handed): void {
+    if (this.#handlers.get(handlerId)?.measured !== 0) return
+    this.#handlers.delete(handlerId)
+    this.#sums = undefined
   }
 
   onMeasured(handlers: readonly HandlerMeasure[]): void {
