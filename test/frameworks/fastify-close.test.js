@@ -177,23 +177,25 @@ describe('pressure, for @fastify/under-pressure', limit, () => {
     while ((await status(path)) !== expected);
   }
 
-  test('is there while the queue is full, and gone when there is room', async t => {
-    const { held, status, url, app } = await pressedServer(t, { ...oneWorker, maxQueue: 1 })
-    assert.equal(await status('/'), 200)
-    const busy = [fetch(`${url}/busy`)]
-    await held.starts()
-    busy.push(fetch(`${url}/busy`))
-    await untilAnswers(status, '/', 503)
-    const answer = await fetch(url)
-    assert.deepEqual(
-      [(await answer.json()).code, answer.headers.get('retry-after')],
-      ['FST_UNDER_PRESSURE', '10'],
-    )
-    assert.ok(app.isUnderPressure === undefined || app.pool.needsDrain)
-    held.openGate()
-    for (const answer of busy) assert.equal((await answer).status, 200)
-    await untilAnswers(status, '/', 200)
-  })
+  for (const limits of [undefined, { maxWaiting: 50 }]) {
+    test(`is there while the queue is full, and gone when there is room${limits ? ', also where more may wait' : ''}`, async t => {
+      const { held, status, url, app } = await pressedServer(t, { ...oneWorker, maxQueue: 1 }, limits)
+      assert.equal(await status('/'), 200)
+      const busy = [fetch(`${url}/busy`)]
+      await held.starts()
+      busy.push(fetch(`${url}/busy`))
+      await untilAnswers(status, '/', 503)
+      const answer = await fetch(url)
+      assert.deepEqual(
+        [(await answer.json()).code, answer.headers.get('retry-after')],
+        ['FST_UNDER_PRESSURE', '10'],
+      )
+      assert.equal(app.pool.needsDrain, true)
+      held.openGate()
+      for (const answer of busy) assert.equal((await answer).status, 200)
+      await untilAnswers(status, '/', 200)
+    })
+  }
 
   test('begins where maxWaiting says, and counts the pools that are named', async t => {
     const { held, status, url } = await pressedServer(t, oneWorker, { maxWaiting: 0, pools: ['default'] })

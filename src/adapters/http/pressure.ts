@@ -15,7 +15,7 @@ export interface PoolPressure {
 }
 
 export interface PressureLimit {
-  /** So many tasks may wait. Default: the pool's own `needsDrain`: its queue is full, or, where it has no end, as many wait as it has slots. */
+  /** So many tasks may wait; a full queue is pressure in any case. Default, of a queue without an end: fewer than the pool has slots. */
   maxWaiting?: number | undefined
 }
 
@@ -35,5 +35,7 @@ export function pressureOf(pool: Pool): PoolPressure {
 /** True when the pool takes no more tasks, or more wait than may. */
 export function isUnderPressure(pool: Pool, { maxWaiting }: PressureLimit): boolean {
   if (pool.stats().state !== 'open') return true
-  return maxWaiting === undefined ? pool.needsDrain : pool.queueSize > maxWaiting
+  if (maxWaiting === undefined) return pool.needsDrain
+  // A queue without an end is never full.
+  return pool.queueSize > maxWaiting || (pool.needsDrain && pool.maxQueue < Number.POSITIVE_INFINITY)
 }
