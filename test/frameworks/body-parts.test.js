@@ -412,3 +412,20 @@ test('a program whose servers are closed ends by itself, with the pool that nobo
   const { exitCode, output, errors } = await runProgram(program)
   assert.deepEqual({ exitCode, output, errors }, { exitCode: 0, output: '200000 200000\n', errors: '' })
 })
+
+test('a task for a request, of a pool that starts no more workers, is told when to come back, unless that is never', async t => {
+  const request = new IncomingMessage(null)
+  for (const [pause, expected] of [
+    [90_000, /^\d+$/],
+    [Infinity, /^undefined$/],
+  ]) {
+    const restart = { failures: 1, pause }
+    const own = new Pool({ minThreads: 0, execArgv: ['--require', './missing.cjs'], restart })
+    t.after(() => own.destroy())
+    const run = () => rejection(alive(runFor(request, own, 1, { filename: module })))
+    assert.equal((await run()).status, 500)
+    const { status, headers } = await run()
+    assert.equal(status, 503)
+    assert.match(String(headers['Retry-After']), expected)
+  }
+})

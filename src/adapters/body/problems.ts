@@ -56,7 +56,11 @@ export function problemOf(error: unknown): unknown {
   if (!isPoolError(error)) return error
   const { code, cause } = error
   const answer = answerTo(error, RETRY_AFTER_S)
-  if (answer?.statusCode === 503) return unavailable(error, answer.reason, answer.retryAfter ?? RETRY_AFTER_S)
+  if (answer?.statusCode === 503) {
+    // Of workers that do not start it says itself when they may, or, by none, that they never will.
+    const otherwise = code === 'ERR_LIDO_RESTART_LIMIT' ? undefined : RETRY_AFTER_S
+    return unavailable(error, answer.reason, answer.retryAfter ?? otherwise)
+  }
   if (code !== 'ERR_LIDO_TASK_CANCELLED')
     return httpProblem(failure(error, error.message), 500, 'task.failed', { code })
   if (cause === clientGone) return requestAborted()
@@ -74,9 +78,9 @@ export function thrownError(thrown: unknown): unknown {
   return httpProblem(new Error(message, { cause: thrown }), 500, 'task.failed')
 }
 
-function unavailable(error: PoolError, reason: string, retryAfter: number): HttpProblem {
-  const fields = { code: error.code, headers: { 'Retry-After': String(retryAfter) } }
-  return httpProblem(failure(error, reason), 503, 'service.unavailable', fields)
+function unavailable(error: PoolError, reason: string, retryAfter: number | undefined): HttpProblem {
+  const headers = retryAfter === undefined ? {} : { 'Retry-After': String(retryAfter) }
+  return httpProblem(failure(error, reason), 503, 'service.unavailable', { code: error.code, headers })
 }
 
 function failure(cause: PoolError, message: string): Error {
