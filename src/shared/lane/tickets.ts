@@ -4,9 +4,10 @@
 //   FREE       -> OFFERED    host      the task is posted at a position of the queue
 //   OFFERED    -> CLAIMED    worker    it will run the task
 //   OFFERED    -> FREE       host      taken back: no worker will
-//   CLAIMED    -> BEGUN      worker    it has read the payload and calls the handler (LOADING: loads its file first)
+//   CLAIMED    -> BEGUN      worker    it has read the payload and calls the handler
 //   CLAIMED    -> FREE       host      taken back from a worker that is given up
-//   BEGUN      -> ANSWERED   worker    the answer is about to be published; LOADING the same
+//   BEGUN     <-> LOADING    worker    it loads the handler's file first
+//   BEGUN      -> ANSWERED   worker    the answer is about to be published
 //   BEGUN      -> CONDEMNED  host      cancelled: nobody wants the answer, the handler is to stop; LOADING the same
 //   CONDEMNED  -> ENDED      worker    the handler has ended, whatever it answered; the worker says so
 //
