@@ -4,6 +4,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
+import { seededRandom } from '../../build/unit/src/testing/stand-ins.js'
 import { differenceOf } from './difference.js'
 import { allocateLane, CorruptMessageError, readerOf, writerOf } from './lane.js'
 import { sizeOf } from './sizes.js'
@@ -17,16 +18,6 @@ const FROM = 1024
 const MEMORY_BYTES = 2 ** 15
 /** What a byte may cost: the largest is a short array of holes. */
 const MOST_BYTES_EACH = 600
-
-function randomFrom(start) {
-  let state = start | 1
-  return below => {
-    state ^= state << 13
-    state ^= state >>> 17
-    state ^= state << 5
-    return (state >>> 0) % below
-  }
-}
 
 /** Accepted values as bytes; many share the shapes of one dictionary. */
 function writeMessages() {
@@ -83,7 +74,7 @@ function outcome(reader, memory, bytes, filler) {
 }
 
 test(`${messageCount * mutationsOfEach} damaged messages do no harm (seed ${seed})`, t => {
-  const random = randomFrom(seed)
+  const random = seededRandom(seed)
   const { messages, words } = writeMessages()
   const lane = { memory: new SharedArrayBuffer(MEMORY_BYTES), words }
   const memory = new Uint8Array(lane.memory)
@@ -113,7 +104,7 @@ test(`${messageCount * mutationsOfEach} damaged messages do no harm (seed ${seed
 })
 
 test(`${dictionaryMutations} damaged dictionaries do no harm (seed ${seed})`, t => {
-  const random = randomFrom(seed)
+  const random = seededRandom(seed)
   const { messages, words } = writeMessages()
   const dictionary = new Uint8Array(words)
   const used = dictionary.findLastIndex(byte => byte !== 0) + 1

@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
+import { seededRandom } from '../../build/unit/src/testing/stand-ins.js'
 import { allocateLane, CorruptMessageError, shapesOf, writerOf } from './lane.js'
 import { readLong, tiny, writeLong } from './long.js'
 import { sizeOf } from './sizes.js'
@@ -13,16 +14,6 @@ const messageCount = 200
 const mutationsOfEach = 100
 /** What a byte may cost: the largest is a short array of holes. */
 const MOST_BYTES_EACH = 600
-
-function randomFrom(start) {
-  let state = start | 1
-  return below => {
-    state ^= state << 13
-    state ^= state >>> 17
-    state ^= state << 5
-    return (state >>> 0) % below
-  }
-}
 
 function copyOf(message) {
   return structuredClone(message)
@@ -70,7 +61,7 @@ function bytesOf({ chunks, buffers }) {
 }
 
 test(`${messageCount * mutationsOfEach} damaged long messages do no harm (seed ${seed})`, t => {
-  const random = randomFrom(seed)
+  const random = seededRandom(seed)
   const lane = allocateLane()
   const writer = writerOf(lane)
   const shapes = shapesOf(lane)

@@ -8,19 +8,11 @@ import fc from 'fast-check'
 import { differenceOf } from './difference.js'
 import { allocateLane, shapesOf, writerOf } from './lane.js'
 import { readLong, send, tiny, writeLong } from './long.js'
-import { build, describeStranger, makeStranger, plans, strangerCount } from './values.js'
+import { build, cloneOf, describeStranger, makeStranger, plans, strangerCount } from './values.js'
 
 const seed = Number(process.env.LIDO_SEED ?? Date.now() >>> 0) | 0
 const valueCount = Number(process.env.LIDO_VALUES ?? 20_000)
 const BATCH = 1000
-
-function cloneOf(value) {
-  try {
-    return { clone: structuredClone(value) }
-  } catch (refusal) {
-    return { refusal }
-  }
-}
 
 test(`${valueCount} random values in pieces are what structured clone would give (seed ${seed})`, t => {
   const lane = allocateLane()

@@ -9,19 +9,11 @@ import { Worker } from 'node:worker_threads'
 import fc from 'fast-check'
 import { differenceOf } from './difference.js'
 import { alignUp, allocateLane, DECLINED, NO_ROOM, readerOf, writerOf } from './lane.js'
-import { build, describeStranger, makeStranger, plans, strangerCount } from './values.js'
+import { build, cloneOf, describeStranger, makeStranger, plans, strangerCount } from './values.js'
 
 const seed = Number(process.env.LIDO_SEED ?? Date.now() >>> 0) | 0
 const valueCount = Number(process.env.LIDO_VALUES ?? 200_000)
 const BATCH = 1000
-
-function cloneOf(value) {
-  try {
-    return { clone: structuredClone(value) }
-  } catch (refusal) {
-    return { refusal }
-  }
-}
 
 test(`${valueCount} random values cross to a thread and back as structured clone would give them (seed ${seed})`, async t => {
   const toThread = allocateLane()

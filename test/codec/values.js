@@ -330,3 +330,12 @@ function filledBuffer(length) {
   for (let at = 0; at < length; at++) bytes[at] = at * 7
   return bytes.buffer
 }
+
+/** What structured clone makes of a value, or why it refuses. */
+export function cloneOf(value) {
+  try {
+    return { clone: structuredClone(value) }
+  } catch (refusal) {
+    return { refusal }
+  }
+}

@@ -4,7 +4,7 @@ import { getEventListeners } from 'node:events'
 import { handler } from '../helpers/handler.js'
 import { test } from '../helpers/pool-test.js'
 import { rejection, rejections } from '../helpers/rejection.js'
-import { Track } from '../helpers/track.js'
+import { openBusy, Track } from '../helpers/track.js'
 
 const filename = handler('tracked.js')
 
@@ -18,13 +18,6 @@ function queueWith(ways) {
     ...ways(tasks),
   }
   return Object.defineProperty(queue, 'size', { get: () => tasks.length })
-}
-
-async function openBusy(open, track, options) {
-  const pool = open({ filename, minThreads: 1, maxThreads: 1, ...options })
-  const busy = pool.run(track.task(0))
-  await track.startAt(0)
-  return { pool, busy }
 }
 
 test('a queue that keeps what it was told to remove brings no cancelled task back to life', async open => {

@@ -4,11 +4,11 @@ import { once } from 'node:events'
 import { createServer } from 'node:http2'
 import { describe, test } from 'node:test'
 import Fastify from 'fastify'
-import { Pool } from 'lido'
 import { fastifyJson, json, jsonReader, ndjsonReader, runFor } from 'lido/body'
 import { answerOf, breakOff, http2To, openStream, sendOver } from '../helpers/http2-client.js'
 import { rejection } from '../helpers/rejection.js'
 import { reached, set, sharedWords } from '../helpers/shared-words.js'
+import { openPool } from './body-servers.js'
 import { until } from './client.js'
 import { oneWorker, serveApp } from './fastify-app.js'
 import { Held } from './held.js'
@@ -18,12 +18,6 @@ const GATE = 1
 const module = new URL('./body-functions.js', import.meta.url)
 const body = JSON.stringify({ items: Array.from({ length: 200 }, (_, index) => index) })
 const limit = 10_000
-
-function openPool(t, options = {}) {
-  const pool = new Pool({ minThreads: 1, maxThreads: 1, ...options })
-  t.after(() => pool.destroy())
-  return pool
-}
 
 async function listen(t, server) {
   server.listen(0, '127.0.0.1')

@@ -1,5 +1,6 @@
 // What tasks of `tracked.js` do, as facts: the order in which they start, how many run at once, and a gate before the
 // end of each that the test opens.
+import { handler } from './handler.js'
 import { reached, set, sharedWords } from './shared-words.js'
 
 const STARTED = 0
@@ -49,4 +50,12 @@ export class Track {
   releaseAll() {
     for (let index = 0; index < this.size; index++) this.release(index)
   }
+}
+
+/** A pool of one worker that task 0 keeps busy. */
+export async function openBusy(open, track, options) {
+  const pool = open({ filename: handler('tracked.js'), minThreads: 1, maxThreads: 1, ...options })
+  const busy = pool.run(track.task(0))
+  await track.startAt(0)
+  return { pool, busy }
 }

@@ -5,17 +5,9 @@ import { FixedQueue, InvalidOptionError, Pool, PriorityQueue, QueueFullError } f
 import { handler } from '../helpers/handler.js'
 import { test } from '../helpers/pool-test.js'
 import { rejection } from '../helpers/rejection.js'
-import { Track } from '../helpers/track.js'
+import { openBusy, Track } from '../helpers/track.js'
 
 const filename = handler('tracked.js')
-
-/** A pool of one worker that task 0 keeps busy. */
-async function openBusy(open, track, options) {
-  const pool = open({ filename, minThreads: 1, maxThreads: 1, ...options })
-  const busy = pool.run(track.task(0))
-  await track.startAt(0)
-  return { pool, busy }
-}
 
 test('with maxQueue 0 a task is refused while all workers are busy, and never runs', async open => {
   const track = new Track(3)

@@ -118,7 +118,6 @@ export function overflow() {
 // What cannot be copied, or hardly.
 export const returnFunction = () => () => {}
 export const makeBytes = size => new Uint8Array(size)
-export const makeString = size => 'x'.repeat(size)
 
 export function fail(kind) {
   throw failures[kind]()
