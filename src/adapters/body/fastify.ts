@@ -2,6 +2,7 @@
 // below the threshold its own parser parses. Nothing of Fastify is imported: what is needed, the instance gives.
 import type { RawRequest } from '../http/client.js'
 import { watchFurtherServers } from '../http/further-servers.js'
+import { fastifysOwn } from '../http/record.js'
 import { parseInPlace, parseInPool } from './large-body.js'
 import {
   linesTypes,
@@ -45,9 +46,6 @@ export type FastifyBodyPlugin = (
   options: unknown,
   done: (error?: Error) => void,
 ) => void
-
-/** What Fastify itself reads from a plugin's options. */
-const fastifysOwn = ['prefix', 'logLevel', 'logSerializers']
 
 export interface FastifyBodyDoor<Options> {
   (options?: Options): FastifyBodyPlugin

@@ -8,7 +8,7 @@ import type {
   ResultOf,
   RunOptions,
 } from '../../index.js'
-import { type RawRequest, whileConnected } from '../http/client.js'
+import { besideOwn, type RawRequest, whileConnected } from '../http/client.js'
 import { isRecord } from '../http/record.js'
 import { problemOf } from './problems.js'
 
@@ -46,11 +46,9 @@ export async function runFor(
 ): Promise<unknown> {
   try {
     return await whileConnected(request, gone => {
-      // What are no options, and what is no signal, the pool refuses in its own words.
+      // What are no options, the pool refuses in its own words.
       if (options !== undefined && !isRecord(options)) return pool.run(payload, options)
-      const given = options?.signal
-      const signal = given instanceof AbortSignal ? AbortSignal.any([gone, given]) : (given ?? gone)
-      return pool.run(payload, { ...options, signal } as RunOptions)
+      return pool.run(payload, { ...options, signal: besideOwn(gone, options?.signal) } as RunOptions)
     })
   } catch (error) {
     throw problemOf(error)

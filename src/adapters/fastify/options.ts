@@ -1,6 +1,7 @@
 // What is said of a plugin's registration, apart from what is said of its pool.
 import { InvalidOptionError, type PoolOptions } from '../../index.js'
 import { resolveRetryAfter } from '../http/answers.js'
+import { fastifysOwn } from '../http/record.js'
 import { refuse } from '../http/refuse.js'
 import type { Options as PiscinaOptions } from '../piscina/index.js'
 
@@ -29,8 +30,6 @@ export interface Registration {
 }
 
 export const DEFAULT_POOL = 'default'
-/** What Fastify itself reads from a plugin's options. */
-const fastifysOwn = ['prefix', 'logLevel', 'logSerializers']
 
 export function splitOptions(given: FastifyPoolOptions): {
   registration: Registration

@@ -2,7 +2,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Pool, RunOptions } from '../../index.js'
 import { forHttp } from '../http/answers.js'
-import { clientGone, onClientGone } from '../http/client.js'
+import { besideOwn, clientGone, onClientGone } from '../http/client.js'
 import { isRecord } from '../http/record.js'
 import { type Registration, resolveDeadline } from './options.js'
 
@@ -70,7 +70,7 @@ export class RequestPool<Module = any> {
   async #run(payload: unknown, options: RunOptions = {}): Promise<unknown> {
     try {
       if (!isRecord(options)) return await (this.#pool as Pool).run(payload, options)
-      const signal = this.#signalWith(options.signal)
+      const signal = besideOwn(this.#tie.signal, options.signal)
       const deadline = options.deadline ?? this.#tie.deadline(this.#registration)
       const bound = { ...options, signal, ...(deadline === undefined ? null : { deadline }) }
       return await (this.#pool as Pool).run(payload, bound)
@@ -78,10 +78,5 @@ export class RequestPool<Module = any> {
       forHttp(error, this.#registration.retryAfter)
       throw error
     }
-  }
-
-  #signalWith(own: AbortSignal | undefined): AbortSignal {
-    const { signal } = this.#tie
-    return own instanceof AbortSignal ? AbortSignal.any([signal, own]) : (own ?? signal)
   }
 }

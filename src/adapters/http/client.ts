@@ -55,6 +55,11 @@ export async function whileConnected<T>(
   }
 }
 
+/** A call's own signal counts beside the request's; what is none, the pool refuses in its own words. */
+export function besideOwn(gone: AbortSignal, own: AbortSignal | undefined): AbortSignal {
+  return own instanceof AbortSignal ? AbortSignal.any([gone, own]) : (own ?? gone)
+}
+
 /** Of HTTP/2 each request has a stream of its own. One that was made up, as of a serverless function, tells of no end. */
 function connectionOf(request: RawRequest): Socket | ServerHttp2Stream | null {
   const isOfStream = request.httpVersionMajor === 2

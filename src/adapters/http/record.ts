@@ -2,3 +2,6 @@
 export function isRecord(value: unknown): boolean {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
+
+/** What Fastify itself reads from a plugin's options. */
+export const fastifysOwn = ['prefix', 'logLevel', 'logSerializers']

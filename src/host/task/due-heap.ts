@@ -9,10 +9,6 @@ export interface Due {
 export class DueHeap<Item extends Due> {
   readonly #items: Item[] = []
 
-  get size(): number {
-    return this.#items.length
-  }
-
   get soonest(): Item | null {
     return this.#items[0] ?? null
   }

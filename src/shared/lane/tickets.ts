@@ -22,7 +22,7 @@ import type { SharedWords } from '../base/atomics.js'
 import { fromStamp, laterStamp, toStamp } from '../base/stamp.js'
 import { BEGUN_AT, type LaneLayout, ORDINAL, STATE, ticketAt, wordsOf } from './layout.js'
 
-export const FREE = 0
+const FREE = 0
 const OFFERED = 1
 const CLAIMED = 2
 const LOADING = 3
@@ -35,16 +35,6 @@ const PHASE_BITS = 3
 const PHASE_MASK = 2 ** PHASE_BITS - 1
 export const POSITION_MASK = 2 ** 28 - 1
 
-export type TicketPhase =
-  | 'free'
-  | 'offered'
-  | 'claimed'
-  | 'loading'
-  | 'begun'
-  | 'answered'
-  | 'condemned'
-  | 'ended'
-
 export const ticketPhases = [
   'free',
   'offered',
@@ -54,7 +44,8 @@ export const ticketPhases = [
   'answered',
   'condemned',
   'ended',
-] as const satisfies readonly TicketPhase[]
+] as const
+export type TicketPhase = (typeof ticketPhases)[number]
 
 export class Tickets {
   readonly #layout: LaneLayout
