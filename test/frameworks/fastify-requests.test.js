@@ -3,9 +3,10 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import fastifyPool from 'lido/fastify'
+import { alive } from '../helpers/alive.js'
 import { rejection } from '../helpers/rejection.js'
 import { Client, until } from './client.js'
-import { oneWorker, serveApp } from './fastify-app.js'
+import { oneWorker, openApp, serveApp } from './fastify-app.js'
 import { Held } from './held.js'
 
 const limit = { timeout: 60_000 }
@@ -238,6 +239,23 @@ describe('a limit of time', limit, () => {
     assert.equal((await app.inject('/')).json().code, 'FST_ERR_HANDLER_TIMEOUT')
     await until(() => ran.length === 1)
     assert.equal(ran[0].code, 'ERR_LIDO_TASK_CANCELLED')
+  })
+
+  test("of Fastify's own handlerTimeout ends what began before a scope around was heard as well", async t => {
+    const held = new Held()
+    let error
+    const app = await openApp(t, null, async scope => {
+      scope.register(async inner => {
+        await inner.register(fastifyPool, { ...oneWorker, as: 'inner' })
+        inner.addHook('onRequest', async request => {
+          error = rejection(request.pools.inner.run(held.words, { name: 'held' }))
+        })
+        inner.get('/', { handlerTimeout: 50 }, () => new Promise(() => {}))
+      })
+      scope.register(fastifyPool, oneWorker)
+    })
+    assert.equal((await app.inject('/')).json().code, 'FST_ERR_HANDLER_TIMEOUT')
+    assert.equal((await alive(error)).code, 'ERR_LIDO_TASK_CANCELLED')
   })
 
   test('of waiting, queueTimeout, answers 503 and says when to come back', async t => {

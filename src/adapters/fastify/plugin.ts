@@ -63,7 +63,8 @@ function decorateFirst(app: FastifyInstance): void {
     done()
   })
   app.addHook('onRequest', (request, reply, done) => {
-    ;(request as Tied)[tieSymbol] = new RequestTie(request, reply)
+    // Where a scope around this one was given its pool later, both come by here, and tasks may have begun in between.
+    ;(request as Tied)[tieSymbol] ??= new RequestTie(request, reply)
     done()
   })
   // Before any error handler, so that its own answer has them as well.
