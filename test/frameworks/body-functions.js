@@ -90,6 +90,18 @@ export function throwing() {
   throw Object.assign(new RangeError('too many'), { status: 409 })
 }
 
+/** As classes of errors have it that keep their status to themselves. */
+class Conflict extends Error {
+  #status = 409
+  get status() {
+    return this.#status
+  }
+}
+
+export function conflicting() {
+  throw new Conflict('too many')
+}
+
 /** What is thrown is what came. */
 export function throwIt({ thrown }) {
   throw thrown === 'undefined' ? undefined : thrown

@@ -96,9 +96,11 @@ for (const [place, threshold] of [
     })
 
     test('what a function throws arrives as it is, with its status', async t => {
-      const ask = await serve(t, json({ pool, threshold, module, select: 'throwing' }))
-      const { status, message } = await ask('{}')
-      assert.deepEqual([status, message], [409, 'too many'])
+      for (const select of ['throwing', 'conflicting']) {
+        const ask = await serve(t, json({ pool, threshold, module, select }))
+        const { status, message } = await ask('{}')
+        assert.deepEqual([status, message], [409, 'too many'])
+      }
     })
 
     test('a function that is not there is the operator’s to mend', async t => {
