@@ -11,20 +11,24 @@ import type { Road } from './road.js'
 
 function setUp(graceMs: number, isBehind = true) {
   const clock = new ManualClock()
-  const at = { isBehind, runs: true, isEnded: false }
+  const at = { isBehind, runs: true, isEnded: false, isAskedToLeave: false, hasOthers: () => false }
   const road = {
     isBehindOthers: () => at.isBehind,
     stillRuns: () => at.runs,
-    hasOthers: () => false,
+    hasOthers: () => at.hasOthers(),
   } as unknown as Road
-  const supervisor = { giveUp: () => (at.isEnded = true) } as unknown as Supervisor
-  const worker = { isReady: true, link: { post() {} } } as unknown as WorkerHandle
+  const supervisor = {
+    giveUp: () => (at.isEnded = true),
+    askToLeave: () => (at.isAskedToLeave = true),
+  } as unknown as Supervisor
+  const holding = { dismiss() {} }
+  const worker = { isReady: true, link: { post() {} }, holding } as unknown as WorkerHandle
   const condemned = new Condemned({ clock, supervisor, road, graceMs, onNone() {} })
   condemned.add(worker, { id: 1, slot: 0 } as Task, new TaskCancelledError('enough'))
   const pass = (milliseconds: number) => {
     for (const until = clock.now() + milliseconds; clock.now() < until; clock.turn()) clock.advance(1)
   }
-  return { at, pass }
+  return { at, holding, pass }
 }
 
 for (const graceMs of [0, 100, 300]) {
@@ -56,4 +60,11 @@ test('one that runs is ended for when its grace is over', () => {
   assert.equal(at.isEnded, false)
   pass(101)
   assert.equal(at.isEnded, true)
+})
+
+test('its worker is let finish what it begins until it is dismissed, though it had nothing else before', () => {
+  const { at, holding, pass } = setUp(100, false)
+  holding.dismiss = () => (at.hasOthers = () => true)
+  pass(201)
+  assert.deepEqual([at.isEnded, at.isAskedToLeave], [false, true])
 })

@@ -147,6 +147,8 @@ export class Condemned {
     sentence.isEnding = true
     // It cannot be asked whether it lives.
     if (!worker.isReady) return void supervisor.giveUp(worker)
+    // It might begin one after the look: dismiss first, look again afterwards.
+    if (!road.hasOthers(worker)) worker.holding.dismiss()
     // It takes nothing more, and what it has not begun goes back to where it stood.
     if (road.hasOthers(worker)) supervisor.askToLeave(worker)
     if (this.#sentences.get(worker) !== sentence) return
