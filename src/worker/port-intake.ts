@@ -112,11 +112,13 @@ export class PortIntake implements Intake {
 
   stopTaking(): void {}
 
-  /** No message comes any more: what waits is not begun, nor waited for. */
+  /** No message comes any more: what waits is not begun, nor waited for. What runs hears that nobody wants its answer. */
   close(): void {
     this.#isOpen = false
     this.#waiting.length = 0
     this.#turn?.cancel()
+    for (const taskId of this.#running)
+      if (!this.cancellations.isCancelled(taskId)) this.cancellations.cancel(taskId, undefined)
   }
 
   get isBusy(): boolean {

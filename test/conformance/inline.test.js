@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from '../helpers/pool-test.js'
+import { rejection } from '../helpers/rejection.js'
 import { holdAgainst } from './conformance.js'
 import { Journal } from './journal.js'
 
@@ -27,4 +28,36 @@ test('a module that has loaded when its worker is gone is torn down by the next 
   assert.deepEqual(journal.written, ['loading'])
   await second.close()
   assert.deepEqual(journal.written, ['loading', 'torn down'])
+})
+
+/** Ends when it is told that nobody wants its answer, and notes why. */
+const listening = path => `import { appendFileSync } from 'node:fs'
+  const note = line => appendFileSync(${JSON.stringify(path)}, line + '\\n')
+  export default (payload, { signal }) => payload ?? new Promise(resolve => {
+    note('begun')
+    signal.addEventListener('abort', () => resolve(note(signal.reason)))
+  })`
+
+test('without a grace a handler is told as well, since no end of its worker stops it', async (open, t) => {
+  const journal = new Journal(t)
+  const filename = journal.write('listening.mjs', listening(journal.path))
+  const pool = open({ filename, maxThreads: 1, backend: 'inline', cancelGrace: 0 })
+  const controller = new AbortController()
+  const call = rejection(pool.run(undefined, { signal: controller.signal }))
+  await journal.lines(1)
+  controller.abort('enough')
+  assert.equal((await call).reason, 'enough')
+  assert.equal(await pool.run(1), 1)
+  assert.deepEqual(journal.written, ['begun', 'enough'])
+})
+
+test('a handler that runs when its pool is destroyed is told', async (open, t) => {
+  const journal = new Journal(t)
+  const filename = journal.write('listening.mjs', listening(journal.path))
+  const pool = open({ filename, maxThreads: 1, backend: 'inline' })
+  const call = rejection(pool.run())
+  await journal.lines(1)
+  await pool.destroy()
+  assert.equal((await call).reason, 'destroyed')
+  assert.match(journal.written[1], /AbortError/)
 })

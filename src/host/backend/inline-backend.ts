@@ -131,7 +131,8 @@ class InlineLink implements WorkerLink {
     // A port that nobody has listened at does not hear that the other one is closed.
     if (this.#worker === null) this.#port.workerPort.close()
     this.#lingers()
-    this.#worker?.end(() => this.#backend.onQuiet())
+    // What runs on is told: its listeners are no caller's.
+    withoutCaller(() => this.#worker?.end(() => this.#backend.onQuiet()))
     this.#listener.onExit(exitCode, error)
   }
 

@@ -67,7 +67,8 @@ export class Condemned {
     // One that seems to start still may have said long ago that it is ready: a host that was busy hears of it first.
     const isBehind = worker.isReady && this.#parts.road.isBehindOthers(worker, task)
     if (isBehind) sentence.behind.add(task)
-    const isDue = graceMs === 0 && worker.isReady && !isBehind
+    // One that no end of its worker stops is told first, which takes a turn.
+    const isDue = graceMs === 0 && worker.isReady && !isBehind && worker.link!.kind !== 'inline'
     if (isDue && !sentence.isEnding) this.#end(worker, sentence)
     if (this.#sentences.has(worker)) this.tell(worker, task, error)
     if (sentence.timer === null && !sentence.isEnding) this.#setTimer(worker, sentence)
