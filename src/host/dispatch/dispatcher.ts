@@ -187,8 +187,9 @@ export class Dispatcher {
       this.#settler.reject(task, refusal)
       return
     }
-    // Behind others there is nothing to do, unless a worker more may be started: what keeps them waiting keeps this one.
-    if (!othersWait || this.#road.mayPassOthers) this.pump()
+    // Behind others there is nothing to do, unless a worker more may be started: what keeps them waiting keeps this one. By
+    // other queues it may come before them.
+    if (!othersWait || !this.#line.isFirstInFirstOut || this.#road.mayPassOthers) this.pump()
   }
 
   #placeAtOnce(task: Task): boolean {

@@ -94,6 +94,14 @@ describe('the queue', () => {
     )
   })
 
+  test('what comes before a task that waits for a worker to itself does not wait for that', () => {
+    const { links, run } = readyPool({ queue: new PriorityQueue(), concurrentTasksPerWorker: 3 })
+    run('running')
+    run('alone', { exclusive: true })
+    run('high', { priority: 1 })
+    assert.deepEqual(links[0]!.payloads, ['running', 'high'])
+  })
+
   test('slots are filled, and never more than there are', () => {
     const { links, run, pool } = readyPool({ maxThreads: 2, concurrentTasksPerWorker: 3 })
     for (let payload = 0; payload < 10; payload++) run(payload)
