@@ -65,6 +65,15 @@ describe('while workers start', () => {
     }
   })
 
+  test('behind tasks that wait for their worker to start, others start workers of their own', () => {
+    const { backend, run } = fakePool({ minThreads: 0, maxThreads: 3 })
+    for (let started = 1; started <= 3; started++) {
+      const buffer = new ArrayBuffer(8)
+      run(buffer, { transferList: [buffer] })
+      assert.equal(backend.links.length, started)
+    }
+  })
+
   test('an idle worker is used before another is started', () => {
     const { backend, run } = fakePool({ minThreads: 0, maxThreads: 3 })
     run(1)
