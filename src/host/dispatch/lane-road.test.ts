@@ -4,7 +4,7 @@ import { describe, test } from 'node:test'
 import { WorkerBell } from '../../shared/lane/doorbell.js'
 import { deskIn, laneIn } from '../../shared/lane/layout.js'
 import { INT_VALUE, ResultWriter } from '../../shared/lane/result-ring.js'
-import { EMPTY, LaneClaims } from '../../shared/lane/task-lane.js'
+import { DISMISSED, EMPTY, LaneClaims } from '../../shared/lane/task-lane.js'
 import { kindOf } from '../../shared/protocol/kind-of.js'
 import type { FakeLink } from '../../testing/fake-backend.js'
 import { fakePool, readyPool } from '../../testing/fake-pool.js'
@@ -125,6 +125,80 @@ test('how long an answer waited for the host is neither how long its task waited
   const { waitTime, runTime } = pool.stats()
   assert.deepEqual([waitTime!.count, waitTime!.minMs, waitTime!.maxMs], [2, 10, 10])
   assert.deepEqual([runTime!.count, runTime!.minMs, runTime!.maxMs], [2, 5, 5])
+})
+
+test('a task that is run by a getter of another is on offer behind that one', () => {
+  const { links, run } = readyPool({ lane: true, maxThreads: 2 })
+  const { claims } = endOf(links[0]!)
+  const payload = {
+    get read() {
+      return run(2)
+    },
+  }
+  run(payload)
+  assert.deepEqual(
+    [0, 1].map(held => claims.read(claims.claim(held)).taskId),
+    [1, 2],
+  )
+})
+
+test('an answer that could not be read is told by its number, behind others; a worker that leaves ends with it', async () => {
+  const { links, backend, pool, run } = readyPool({ lane: true, concurrentTasksPerWorker: 2 })
+  const { claims, workerId } = endOf(links[0]!)
+  const calls = [run(1), run(2)]
+  for (const [index, ticket] of [claims.claim(0), claims.claim(1)].entries()) {
+    claims.tickets.begin(ticket, workerId)
+    claims.tickets.answer(ticket, workerId)
+    claims.tickets.setOrdinal(ticket, index + 1)
+  }
+  void pool.recycle()
+  backend.newest.ready()
+  await microtasks()
+  links[0]!.say({ kind: 'done', taskId: 1, slot: 0, result: 7, startedAt: 0, runMs: 0 })
+  const { isAskedToEnd } = links[0]!
+  links[0]!.sayUnreadable()
+  assert.deepEqual([isAskedToEnd, links[0]!.isAskedToEnd], [false, true])
+  await microtasks()
+  assert.deepEqual([calls[0]!.value, calls[1]!.error?.code], [7, 'ERR_LIDO_NOT_CLONEABLE'])
+})
+
+test('the slot of a cancelled task is free again when its handler has ended', () => {
+  const { links, run } = readyPool({ lane: true, queue: new PriorityQueue() })
+  const { claims, workerId } = endOf(links[0]!)
+  const controller = new AbortController()
+  run(1, { signal: controller.signal })
+  const ticket = claims.claim(0)
+  claims.tickets.begin(ticket, workerId)
+  controller.abort()
+  run(2)
+  assert.equal(claims.claim(0), EMPTY)
+  claims.tickets.end(ticket, workerId)
+  links[0]!.say({ kind: 'over', taskId: 1, slot: ticket })
+  assert.equal(claims.read(claims.claim(0)).taskId, 2)
+})
+
+test('a worker that is to leave claims no more, but for what was moved to it', () => {
+  for (const isMoved of [false, true]) {
+    const { links, backend, pool, run } = readyPool({ lane: true })
+    const bytes = new ArrayBuffer(8)
+    run(bytes, { transferList: isMoved ? [bytes] : [] })
+    void pool.recycle()
+    backend.newest.ready()
+    assert.equal(endOf(links[0]!).claims.claim(0) === DISMISSED, !isMoved)
+  }
+})
+
+test('what was moved to a worker stays with it when tasks before it go back', async () => {
+  const { links, run } = readyPool({ lane: true, maxThreads: 2 })
+  const [first, second] = links.map(endOf)
+  run(1)
+  assert.ok(second!.claims.claim(0) >= 0)
+  const bytes = new ArrayBuffer(8)
+  const moved = run(bytes, { transferList: [bytes] })
+  links[1]!.exit(1)
+  await microtasks()
+  assert.equal(moved.state, 'pending')
+  assert.equal(first!.claims.read(first!.claims.claim(0)).taskId, 2)
 })
 
 test('a task is in flight while its payload is written into the lane', () => {
