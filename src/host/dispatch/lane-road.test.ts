@@ -5,10 +5,11 @@ import { WorkerBell } from '../../shared/lane/doorbell.js'
 import { deskIn, laneIn } from '../../shared/lane/layout.js'
 import { INT_VALUE, ResultWriter } from '../../shared/lane/result-ring.js'
 import { DISMISSED, EMPTY, LaneClaims } from '../../shared/lane/task-lane.js'
+import { encoderFor } from '../../shared/lane/values.js'
 import { kindOf } from '../../shared/protocol/kind-of.js'
 import type { FakeLink } from '../../testing/fake-backend.js'
 import { fakePool, readyPool } from '../../testing/fake-pool.js'
-import { microtasks } from '../../testing/stand-ins.js'
+import { microtasks, watch } from '../../testing/stand-ins.js'
 import { PriorityQueue } from '../queue/priority-queue.js'
 
 test('a task for one worker alone wakes that one, though another went to sleep meanwhile', () => {
@@ -188,6 +189,59 @@ test('a worker that is to leave claims no more, but for what was moved to it', (
   }
 })
 
+test('a worker has been idle since its last answer, whoever rang for that', () => {
+  const { backend, clock, run } = fakePool({ lane: true, minThreads: 0, maxThreads: 2, idleTimeout: 1000 })
+  run(1)
+  run(2)
+  const [first, second] = backend.links as [FakeLink, FakeLink]
+  for (const link of [first, second]) link.ready()
+  const { bell, claims, workerId, answers } = endOf(first)
+  const ticket = claims.claim(0)
+  claims.tickets.begin(ticket, workerId)
+  clock.advance(900)
+  claims.tickets.answer(ticket, workerId)
+  answers.reserve()
+  answers.publish(INT_VALUE, ticket, 1, 7, clock.now(), 900)
+  bell.park(false)
+  second.say('bell')
+  clock.advance(900)
+  assert.equal(first.isAskedToEnd, false)
+  clock.advance(100)
+  assert.equal(first.isAskedToEnd, true)
+})
+
+test('while a worker leaves, what it still has takes no slot of the others', () => {
+  const { links, backend, pool, run } = readyPool({ lane: true })
+  run(1)
+  const { claims, workerId } = endOf(links[0]!)
+  claims.tickets.begin(claims.claim(0), workerId)
+  void pool.recycle()
+  backend.newest.ready()
+  run(2)
+  assert.equal(pool.queueSize, 0)
+})
+
+test('a large result that is not to be read any more makes room at once', async () => {
+  const { links, pool, run } = readyPool({ lane: true, maxQueue: 1, decodeSliceMs: 0 })
+  const { claims, workerId } = endOf(links[0]!)
+  const encoder = encoderFor(deskIn(orderOf(links[0]!).desk))
+  const controller = new AbortController()
+  for (const taskId of [1, 2]) {
+    run(taskId, { signal: controller.signal })
+    const slot = claims.claim(0)
+    claims.tickets.begin(slot, workerId)
+    claims.tickets.answer(slot, workerId)
+    const result = encoder.encodeLong(Array.from({ length: 20_000 }, (_, index) => ({ index })))
+    links[0]!.say({ kind: 'done', taskId, slot, result, isLong: true, startedAt: 0, runMs: 0 })
+  }
+  const room = watch(pool.room())
+  await microtasks()
+  assert.equal(room.state, 'pending')
+  controller.abort()
+  await microtasks()
+  assert.equal(room.state, 'fulfilled')
+})
+
 test('what was moved to a worker stays with it when tasks before it go back', async () => {
   const { links, run } = readyPool({ lane: true, maxThreads: 2 })
   const [first, second] = links.map(endOf)
@@ -251,8 +305,13 @@ describe('a task that runs alone, where each worker is half free,', () => {
   })
 })
 
-function endOf({ spec: { road } }: FakeLink) {
+function orderOf({ spec: { road } }: FakeLink) {
   if (road.kind !== 'lane') throw new Error('this worker takes its tasks from its port')
+  return road
+}
+
+function endOf(link: FakeLink) {
+  const road = orderOf(link)
   const bell = new WorkerBell(road.desk)
   const { workerId } = road
   const answers = new ResultWriter(deskIn(road.desk))

@@ -176,6 +176,17 @@ describe('close({ force: true })', () => {
     assert.equal(tasks[0]!.value, 'a')
   })
 
+  test('leaves a queue that needs no drain', async () => {
+    const { pool, links, run } = readyPool({ maxQueue: 1 })
+    run('a')
+    run('b')
+    assert.equal(pool.needsDrain, true)
+    const closing = pool.close({ force: true })
+    assert.equal(pool.needsDrain, false)
+    links[0]!.work()
+    await closing
+  })
+
   test('may follow a close that takes too long', async () => {
     const { pool, links, run } = readyPool()
     run('a')

@@ -5,7 +5,7 @@ import { isCancelled } from '../../shared/channel/claims.js'
 import { kindOf } from '../../shared/protocol/kind-of.js'
 import type { FakeLink, RunMessage } from '../../testing/fake-backend.js'
 import { fakePool, readyPool } from '../../testing/fake-pool.js'
-import { microtasks } from '../../testing/stand-ins.js'
+import { microtasks, watch } from '../../testing/stand-ins.js'
 import type { PoolOptions } from './options.js'
 
 /** A pool with one worker that has begun a task which is cancelled then. */
@@ -56,6 +56,15 @@ describe('a cancelled task that runs', () => {
     clock.advance(10_000)
     clock.turn()
     assert.equal(link.isKilled, false)
+  })
+
+  test('holds up no close when its worker has died of itself', async () => {
+    const { link, pool, cancel } = setUp({ cancelGrace: Number.POSITIVE_INFINITY })
+    await cancel()
+    link.exit(1)
+    const closing = watch(pool.close())
+    await microtasks()
+    assert.equal(closing.state, 'fulfilled')
   })
 
   for (const kind of ['done', 'failed'] as const) {
