@@ -70,7 +70,7 @@ export class Condemned {
     // One that no end of its worker stops is told first, which takes a turn.
     const isDue = graceMs === 0 && worker.isReady && !isBehind && worker.link!.kind !== 'inline'
     if (isDue && !sentence.isEnding) this.#end(worker, sentence)
-    if (this.#sentences.has(worker)) this.tell(worker, task, error)
+    if (this.#sentences.has(worker)) this.#tell(worker, task, error)
     if (sentence.timer === null && !sentence.isEnding) this.#setTimer(worker, sentence)
   }
 
@@ -105,7 +105,7 @@ export class Condemned {
   }
 
   /** The handler's signal aborts with the caller's reason; of a limit, with its error. */
-  tell(worker: WorkerHandle, { id: taskId, slot }: Task, error: TaskCancelledError): void {
+  #tell(worker: WorkerHandle, { id: taskId, slot }: Task, error: TaskCancelledError): void {
     const post = (reason: unknown) =>
       worker.link!.post({ kind: 'cancel', taskId, slot, reason: pack(reason) })
     try {

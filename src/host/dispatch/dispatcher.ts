@@ -272,9 +272,7 @@ export class Dispatcher {
     } else {
       const worker = this.#road.abandon(task)
       this.#settler.cancel(task, error)
-      // A worker that still starts is not to be ended for a task that it has not begun.
-      if (onlyWaiting && worker?.isReady === false) this.#condemned.tell(worker, task, error)
-      else if (worker !== null) this.#condemned.add(worker, task, error)
+      if (worker !== null) this.#condemned.add(worker, task, error)
     }
     // It may have been the last one that a worker stayed for.
     if (this.#supervisor.crew.hasLeaving) this.#supervisor.endThoseDone()
@@ -345,6 +343,8 @@ export class Dispatcher {
 
   /** The thread of a worker that was given up has ended: what it still had claimed is sure only now. */
   onGone(worker: WorkerHandle): void {
+    // Of what it had not begun, and could not give back, some may have been cancelled since.
+    this.#condemned.forget(worker)
     this.#returns.fromLost(worker, new WorkerExitError(worker.id, 1), true)
     this.#onRoom()
   }

@@ -67,6 +67,24 @@ describe('a cancelled task that runs', () => {
     assert.equal(closing.state, 'fulfilled')
   })
 
+  test('holds up no close when it had not begun in a process that was ended', async () => {
+    const { links, pool, run } = readyPool({
+      backend: 'process',
+      concurrentTasksPerWorker: 2,
+      cancelGrace: Number.POSITIVE_INFINITY,
+    })
+    run('begun')
+    const controller = new AbortController()
+    run('waits', { signal: controller.signal })
+    links[0]!.begin()
+    void pool.workers[0]!.terminate()
+    controller.abort()
+    await microtasks()
+    const closing = watch(pool.close())
+    await microtasks()
+    assert.equal(closing.state, 'fulfilled')
+  })
+
   for (const kind of ['done', 'failed'] as const) {
     test(`that was being answered all the same (${kind}) frees its slot and disturbs nobody`, async () => {
       const { link, run, message, cancel, pool, errors, task } = setUp()
