@@ -268,6 +268,44 @@ test('a task is in flight while its payload is written into the lane', () => {
   assert.deepEqual(seen, [0, 1])
 })
 
+test('a queue of priorities keeps what there is no place for yet', () => {
+  const { links, run } = readyPool({ lane: true, queue: new PriorityQueue() })
+  run(1)
+  assert.ok(endOf(links[0]!).claims.claim(0) >= 0)
+  run(2)
+  assert.equal(endOf(links[0]!).claims.claim(0), EMPTY)
+})
+
+test('of a moved payload whose task a getter has cancelled nothing is kept', () => {
+  const { links, run } = readyPool({ lane: true })
+  const controller = new AbortController()
+  const bytes = new ArrayBuffer(8)
+  const payload = {
+    bytes,
+    get read() {
+      controller.abort()
+      return true
+    },
+  }
+  run(payload, { transferList: [bytes], signal: controller.signal })
+  assert.deepEqual(links[0]!.inbox.map(kindOf), ['run', 'drop'])
+})
+
+test('a worker that asks for a moved payload after its ticket was taken back does not get it', async () => {
+  const { links, backend, pool, run } = readyPool({ lane: true, concurrentTasksPerWorker: 2 })
+  const { claims, workerId } = endOf(links[0]!)
+  run(1)
+  const bytes = new ArrayBuffer(8)
+  const moved = run(bytes, { transferList: [bytes] })
+  claims.tickets.begin(claims.claim(0), workerId)
+  const slot = claims.claim(1)
+  void pool.recycle()
+  backend.newest.ready()
+  links[0]!.say({ kind: 'send', slot, taskId: 2 })
+  await microtasks()
+  assert.deepEqual([moved.state, links[0]!.runs.length], ['pending', 0])
+})
+
 describe('a task that runs alone, where each worker is half free,', () => {
   function halfFree(options: Parameters<typeof readyPool>[0]) {
     const made = fakePool({ lane: true, concurrentTasksPerWorker: 2, minThreads: 2, ...options })

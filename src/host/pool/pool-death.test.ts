@@ -4,6 +4,7 @@ import { describe, test } from 'node:test'
 import { fakePool, readyPool } from '../../testing/fake-pool.js'
 import { microtasks } from '../../testing/stand-ins.js'
 import { PriorityQueue } from '../queue/priority-queue.js'
+import type { QueuedTask } from '../task/task.js'
 
 describe('a worker that dies', () => {
   test('fails the task that it had begun, with its exit code', async () => {
@@ -74,6 +75,29 @@ describe('a worker that dies', () => {
     assert.deepEqual(order, ['b', 'a', 'c', 'd', 'e'])
   })
 
+  test('gives tasks back to a queue that knows no place but its beginning, in order', () => {
+    const tasks: QueuedTask[] = []
+    const queue = {
+      get size() {
+        return tasks.length
+      },
+      push: (task: QueuedTask) => void tasks.push(task),
+      shift: () => tasks.shift(),
+      unshift: (task: QueuedTask) => void tasks.unshift(task),
+      remove: (task: QueuedTask) => void tasks.splice(tasks.indexOf(task), 1),
+    }
+    const { links, backend, run } = readyPool({ queue, concurrentTasksPerWorker: 2 })
+    run('a')
+    run('b')
+    run('c')
+    links[0]!.exit(1)
+    backend.newest.ready()
+    assert.deepEqual(
+      [0, 1, 2].map(() => backend.newest.work()),
+      ['a', 'b', 'c'],
+    )
+  })
+
   test('after its last answer loses nothing', async () => {
     const { links, run } = readyPool()
     const task = run(1)
@@ -89,7 +113,7 @@ describe('a worker that dies', () => {
     const task = run(buffer, { transferList: [buffer] })
     links[0]!.exit(3)
     await microtasks()
-    assert.equal(task.error.code, 'ERR_LIDO_WORKER_EXIT')
+    assert.deepEqual([task.error.code, task.error.exitCode], ['ERR_LIDO_WORKER_EXIT', 3])
   })
 
   test('is replaced at once when fewer than the minimum are left', async () => {

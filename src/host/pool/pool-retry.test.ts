@@ -52,6 +52,15 @@ describe('a task with retry', () => {
     })
   }
 
+  test('is not asked about by the end of its pool', async () => {
+    let asked = 0
+    const { links, pool, run } = readyPool()
+    const task = run(1, { retry: { attempts: 3, when: () => ++asked > 0 } })
+    links[0]!.begin()
+    await pool.destroy()
+    assert.deepEqual([asked, task.error.code], [0, 'ERR_LIDO_POOL_CLOSED'])
+  })
+
   test('is in flight while when is asked', () => {
     const { pool, backend, links, run } = readyPool({ concurrentTasksPerWorker: 2 })
     const seen: number[][] = []

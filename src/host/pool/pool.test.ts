@@ -546,6 +546,17 @@ describe('figures', () => {
     assert.equal(state, 'open')
   })
 
+  test('count what passes until a worker has started as waiting', () => {
+    const { backend, run, pool, clock } = fakePool()
+    run(1)
+    clock.advance(500)
+    backend.newest.ready()
+    clock.advance(10)
+    backend.newest.work()
+    const { waitTime, runTime } = pool.stats()
+    assert.deepEqual([waitTime!.maxMs, runTime!.maxMs], [500, 10])
+  })
+
   test('measure waiting and running on the clock of the pool', () => {
     const { links, run, pool, clock } = readyPool()
     run(1)
