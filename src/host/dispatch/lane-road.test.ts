@@ -1,7 +1,7 @@
 // Tasks in the lane, where the test plays the workers' ends of it.
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { WorkerBell } from '../../shared/lane/doorbell.js'
+import { HostBell, WorkerBell } from '../../shared/lane/doorbell.js'
 import { deskIn, laneIn } from '../../shared/lane/layout.js'
 import { INT_VALUE, ResultWriter } from '../../shared/lane/result-ring.js'
 import { DISMISSED, EMPTY, LaneClaims } from '../../shared/lane/task-lane.js'
@@ -266,6 +266,31 @@ test('a task is in flight while its payload is written into the lane', () => {
   }
   run(payload)
   assert.deepEqual(seen, [0, 1])
+})
+
+test('what a worker has answered is answered, though it died before it could say so', async () => {
+  const { links, run } = readyPool({ lane: true })
+  const { claims, workerId, answers } = endOf(links[0]!)
+  const call = run(1)
+  const ticket = claims.claim(0)
+  claims.tickets.begin(ticket, workerId)
+  claims.tickets.answer(ticket, workerId)
+  answers.reserve()
+  answers.publish(INT_VALUE, ticket, 1, 7, 0, 0)
+  links[0]!.exit(1)
+  await microtasks()
+  assert.equal(call.value, 7)
+})
+
+test('a worker that died with the bell in its hand leaves the others heard', () => {
+  const { links, run, clock } = readyPool({ lane: true, maxThreads: 2 })
+  run(1)
+  const bell = new HostBell(laneIn(orderOf(links[0]!).lane))
+  assert.equal(bell.ring(), true)
+  links[0]!.exit(1)
+  clock.advance(1)
+  clock.turn()
+  assert.equal(bell.ring(), true)
 })
 
 test('a queue of priorities keeps what there is no place for yet', () => {

@@ -27,6 +27,24 @@ describe('a load balancer', () => {
     assert.equal(pool.workers[2]!.usage, 1)
   })
 
+  test('may cancel the task that it is asked about, and throw', async () => {
+    const controller = new AbortController()
+    const { links, run } = readyPool({
+      loadBalancer({ signal }, workers) {
+        const idle = workers.find(({ isIdle }) => isIdle)
+        if (signal === null || idle === undefined) return idle
+        controller.abort('enough')
+        throw new Error('and this')
+      },
+    })
+    run('first')
+    const task = run('cancelled', { signal: controller.signal })
+    run('next')
+    links[0]!.work()
+    assert.equal((await outcome(task)).error.reason, 'enough')
+    assert.deepEqual(links[0]!.payloads, ['first', 'next'])
+  })
+
   for (const nothing of [null, undefined]) {
     test(`that gives ${nothing} lets the task wait until a slot is freed`, async () => {
       let mayRun = true

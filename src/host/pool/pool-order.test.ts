@@ -74,6 +74,16 @@ describe('while workers start', () => {
     }
   })
 
+  test('younger tasks do not pass one that waits in a worker that starts, for it needs that to itself', () => {
+    const { backend, run } = fakePool({ maxThreads: 2, concurrentTasksPerWorker: 2 })
+    const [quick] = backend.links
+    quick!.ready()
+    run('running')
+    run('alone', { exclusive: true })
+    run('younger')
+    assert.deepEqual(quick!.payloads, ['running'])
+  })
+
   test('an idle worker is used before another is started', () => {
     const { backend, run } = fakePool({ minThreads: 0, maxThreads: 3 })
     run(1)
