@@ -301,6 +301,28 @@ test('a queue of priorities keeps what there is no place for yet', () => {
   assert.equal(endOf(links[0]!).claims.claim(0), EMPTY)
 })
 
+test('a getter of a moved payload may cancel its task and throw, when its turn comes', async () => {
+  const { links, run } = readyPool({ lane: true, queue: new PriorityQueue() })
+  const { claims, workerId } = endOf(links[0]!)
+  const controller = new AbortController()
+  const bytes = new ArrayBuffer(8)
+  const payload = {
+    bytes,
+    get read() {
+      controller.abort('enough')
+      throw new Error('and this')
+    },
+  }
+  run(1)
+  const task = run(payload, { transferList: [bytes], signal: controller.signal })
+  const slot = claims.claim(0)
+  claims.tickets.begin(slot, workerId)
+  claims.tickets.answer(slot, workerId)
+  links[0]!.say({ kind: 'done', taskId: 1, slot, result: 7, startedAt: 0, runMs: 0 })
+  await microtasks()
+  assert.equal(task.error.reason, 'enough')
+})
+
 test('of a moved payload whose task a getter has cancelled nothing is kept', () => {
   const { links, run } = readyPool({ lane: true })
   const controller = new AbortController()
