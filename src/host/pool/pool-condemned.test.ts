@@ -58,6 +58,21 @@ describe('a cancelled task that runs', () => {
     assert.equal(link.isKilled, false)
   })
 
+  test('that has ended in time leaves its grace to itself: the next one has its own', async () => {
+    const { link, run, message, cancel, pass } = setUp()
+    await cancel()
+    await pass(50)
+    over(link, message)
+    const next = new AbortController()
+    run('next', { signal: next.signal })
+    link.begin()
+    next.abort()
+    await pass(60)
+    assert.equal(link.isKilled, false)
+    await pass(50)
+    assert.equal(link.isKilled, true)
+  })
+
   test('holds up no close when its worker has died of itself', async () => {
     const { link, pool, cancel } = setUp({ cancelGrace: Number.POSITIVE_INFINITY })
     await cancel()

@@ -465,6 +465,31 @@ test('the minimum is restored as well when it is the thread that could not be ha
   assert.equal(pool.workers.length, 2)
 })
 
+test('the minimum is restored though the pause grew longer meanwhile', () => {
+  const { backend, clock } = fakePool({ minThreads: 3, maxThreads: 3 })
+  const [whole, ...broken] = backend.links
+  whole!.ready()
+  broken[0]!.startFailed(new SyntaxError('why'))
+  clock.advance(50)
+  broken[1]!.startFailed(new SyntaxError('why'))
+  clock.advance(199)
+  assert.equal(backend.alive.length, 1)
+  clock.advance(1)
+  assert.equal(backend.alive.length, 3)
+})
+
+test('when the last worker dies during a pause, none is started before a call needs one', () => {
+  const { backend, clock, run } = fakePool({ minThreads: 2, maxThreads: 2 })
+  const [whole, broken] = backend.links
+  whole!.ready()
+  broken!.startFailed(new SyntaxError('why'))
+  whole!.exit(1)
+  clock.advance(10_000)
+  assert.equal(backend.alive.length, 0)
+  run(1)
+  assert.equal(backend.alive.length, 1)
+})
+
 test('a pool that is destroyed during a pause leaves no timer', async () => {
   const { backend, clock, pool } = fakePool({ minThreads: 2, maxThreads: 2 })
   const [fine, broken] = backend.links
