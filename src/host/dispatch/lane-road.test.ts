@@ -242,6 +242,14 @@ test('a large result that is not to be read any more makes room at once', async 
   assert.equal(room.state, 'fulfilled')
 })
 
+test('a worker that is ended claims nothing any more, and another is started at once', () => {
+  const { links, backend, pool, run } = readyPool({ lane: true })
+  run(1)
+  void pool.workers[0]!.terminate()
+  assert.equal(backend.links.length, 2)
+  assert.equal(endOf(links[0]!).claims.claim(0), DISMISSED)
+})
+
 test('what was moved to a worker stays with it when tasks before it go back', async () => {
   const { links, run } = readyPool({ lane: true, maxThreads: 2 })
   const [first, second] = links.map(endOf)

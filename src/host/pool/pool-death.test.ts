@@ -490,6 +490,19 @@ test('when the last worker dies during a pause, none is started before a call ne
   assert.equal(backend.alive.length, 1)
 })
 
+test('when the one worker that is tried is ended before it could tell, another may be tried', async () => {
+  const { backend, clock, pool, run } = fakePool({ minThreads: 0, restart: { failures: 1 } })
+  run(1)
+  backend.newest.startFailed(new SyntaxError('why'))
+  clock.advance(1000)
+  run(2)
+  void pool.workers[0]!.terminate()
+  backend.newest.exit(1)
+  const task = run(3)
+  await microtasks()
+  assert.equal(task.state, 'pending')
+})
+
 test('a pool that is destroyed during a pause leaves no timer', async () => {
   const { backend, clock, pool } = fakePool({ minThreads: 2, maxThreads: 2 })
   const [fine, broken] = backend.links

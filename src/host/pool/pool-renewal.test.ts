@@ -124,6 +124,25 @@ describe('recycle()', () => {
     assert.deepEqual(backend.alive, links)
   })
 
+  test('like a call, starts none while one too many is there, that run their teardown counted', async () => {
+    const { pool, backend, clock, run } = fakePool({ minThreads: 0, maxThreads: 1, idleTimeout: 100 })
+    for (const started of [1, 2]) {
+      run(started)
+      assert.equal(backend.links.length, started)
+      backend.newest.ready()
+      backend.newest.work()
+      backend.newest.isObedient = false
+      if (started === 1) clock.advance(100)
+    }
+    void pool.recycle()
+    assert.equal(backend.links.length, 2)
+    clock.advance(100)
+    run(3)
+    assert.deepEqual([backend.links.length, backend.alive.length], [2, 2])
+    backend.links[0]!.exit(0)
+    assert.equal(backend.links.length, 3)
+  })
+
   test('comes to an end where a start takes longer than idleTimeout', async () => {
     const { pool, backend, links, clock, run } = readyPool({ idleTimeout: 10 })
     run('keeps it busy')

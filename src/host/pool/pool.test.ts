@@ -457,6 +457,14 @@ describe('room()', () => {
     assert.equal(next.state, 'pending')
   })
 
+  test('is there where no worker is alive and none may be started: a call is told why, and does not wait', async () => {
+    const { backend, pool } = fakePool({ maxQueue: 0 })
+    backend.newest.startFailed(new SyntaxError('why'))
+    const asked = asksForRoom(pool)
+    await microtasks()
+    assert.equal(asked.granted, 1)
+  })
+
   test('is not there where tasks may not wait, behind one that waits for a worker of its own to start', async () => {
     const { backend, pool, run } = fakePool({ maxThreads: 2, concurrentTasksPerWorker: 2, maxQueue: 0 })
     const [ready, starting] = backend.links
