@@ -71,12 +71,8 @@ export class WaitingLine {
   peek(): Task | null {
     const returned = this.#returned[0]
     if (returned !== undefined) return returned
-    while (this.#head === null && !this.#isAsking && this.#queue.size > 0) {
-      const task = this.#held === null ? (this.#queue.shift() as Task) : this.#shiftFrom(this.#held)
-      if (task === null) return null
-      // A queue that keeps what it was told to remove must not bring a settled task back to life.
-      if (task.state === 'queued') this.#head = task
-    }
+    if (this.#head === null && !this.#isAsking && this.#queue.size > 0)
+      this.#head = this.#held === null ? (this.#queue.shift() as Task) : this.#shiftFrom(this.#held)
     return this.#head
   }
 
@@ -153,6 +149,7 @@ export class WaitingLine {
       size = this.#queue.size
       const isTask = given instanceof Task
       if (isTask) held.delete(given)
+      // A queue that keeps what it was told to remove must not bring a settled task back to life.
       if (isTask && given.state === 'queued') return given
       if (size < before) {
         if (!isTask) this.#tell()
