@@ -193,6 +193,18 @@ describe("a queue of the user's own", () => {
     assert.equal(line.peek(), next)
   })
 
+  test('that has its pool look at it while it is asked is not asked again', () => {
+    const queue = new PriorityQueue()
+    const { line, tasks } = setUp(2, queue)
+    const shift = queue.shift.bind(queue)
+    queue.shift = () => {
+      assert.equal(line.peek(), null)
+      return shift()
+    }
+    assert.equal(line.peek(), tasks[0])
+    assert.deepEqual(idsOf(line.drain()), [1, 2])
+  })
+
   test('that will give something later has lost nothing', () => {
     const { line } = setUp(2, { size: 2, push() {}, shift: () => null, remove() {} })
     assert.equal(line.peek(), null)

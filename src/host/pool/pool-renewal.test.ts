@@ -124,6 +124,13 @@ describe('recycle()', () => {
     assert.deepEqual(backend.alive, links)
   })
 
+  test('ends a worker that still starts and holds nothing without waiting for its file', () => {
+    const { pool, backend } = fakePool()
+    void pool.recycle()
+    backend.newest.ready()
+    assert.deepEqual([backend.links.length, backend.links[0]!.isAskedToEnd], [2, true])
+  })
+
   test('like a call, starts none while one too many is there, that run their teardown counted', async () => {
     const { pool, backend, clock, run } = fakePool({ minThreads: 0, maxThreads: 1, idleTimeout: 100 })
     for (const started of [1, 2]) {
@@ -271,6 +278,15 @@ describe('a planned end', () => {
     clock.advance(1000)
     await settled()
     assert.deepEqual([backend.links.length, backend.alive.length], [1, 0])
+  })
+
+  test('at its age replaces a busy worker that nobody would need, were it idle', () => {
+    const { backend, run, clock } = fakePool({ minThreads: 0, maxWorkerAge: 1000 })
+    run(1)
+    backend.newest.ready()
+    backend.newest.begin()
+    clock.advance(1000)
+    assert.equal(backend.links.length, 2)
   })
 
   test('of one that holds too much memory waits for its replacement', async () => {
