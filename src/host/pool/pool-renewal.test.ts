@@ -280,6 +280,27 @@ describe('a planned end', () => {
     assert.deepEqual([backend.links.length, backend.alive.length], [1, 0])
   })
 
+  test('of one that has begun all that it may finds another started while it works', () => {
+    const { backend, links, run } = readyPool({ maxTasksPerWorker: 1 })
+    run(1)
+    links[0]!.begin()
+    links[0]!.say({ kind: 'leaving' })
+    assert.equal(backend.links.length, 2)
+  })
+
+  test('of one that nobody needs comes so long after its start, however long that took', () => {
+    const { backend, run, clock } = fakePool({ minThreads: 0, idleTimeout: 100 })
+    const controller = new AbortController()
+    run(1, { signal: controller.signal })
+    clock.advance(500)
+    controller.abort()
+    backend.newest.ready()
+    clock.advance(99)
+    assert.equal(backend.newest.isAskedToEnd, false)
+    clock.advance(1)
+    assert.equal(backend.newest.isAskedToEnd, true)
+  })
+
   test('at its age replaces a busy worker that nobody would need, were it idle', () => {
     const { backend, run, clock } = fakePool({ minThreads: 0, maxWorkerAge: 1000 })
     run(1)
