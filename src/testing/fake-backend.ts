@@ -163,10 +163,10 @@ export class FakeLink implements WorkerLink {
     this.say({ kind: 'teardownFailed', error: pack(thrown) })
   }
 
-  exit(exitCode: number, error?: unknown): void {
+  exit(exitCode: number, error?: unknown, signal: NodeJS.Signals | null = null): void {
     if (this.hasEnded) return
     this.hasEnded = true
-    this.#listener.onExit(exitCode, error)
+    this.#listener.onExit(exitCode, error, signal)
   }
 
   say(message: ToHost): void {

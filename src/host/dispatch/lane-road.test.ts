@@ -346,6 +346,13 @@ test('of a moved payload whose task a getter has cancelled nothing is kept', () 
   assert.deepEqual(links[0]!.inbox.map(kindOf), ['run', 'drop'])
 })
 
+test('a moved payload is not sent to a worker that may fail to start', () => {
+  const { backend, run } = fakePool({ lane: true })
+  const bytes = new ArrayBuffer(8)
+  run(bytes, { transferList: [bytes] })
+  assert.deepEqual([backend.newest.runs.length, bytes.byteLength], [0, 8])
+})
+
 test('a worker that asks for a moved payload after its ticket was taken back does not get it', async () => {
   const { links, backend, pool, run } = readyPool({ lane: true, concurrentTasksPerWorker: 2 })
   const { claims, workerId } = endOf(links[0]!)

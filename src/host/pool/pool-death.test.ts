@@ -503,6 +503,30 @@ test('when the one worker that is tried is ended before it could tell, another m
   assert.equal(task.state, 'pending')
 })
 
+test('when the one worker that is tried is interrupted by a signal to all, another is tried', async () => {
+  const { backend, clock, run } = fakePool({ minThreads: 0, restart: { failures: 1 } })
+  run(1)
+  backend.newest.startFailed(new SyntaxError('why'))
+  clock.advance(1000)
+  const task = run(2)
+  backend.newest.exit(0, undefined, 'SIGINT')
+  await microtasks()
+  assert.deepEqual([task.state, backend.links.length], ['pending', 3])
+})
+
+test('workers that end again and again without having done anything are not replaced without a pause', () => {
+  const { backend, clock, run } = fakePool()
+  for (let started = 1; started <= 4; started++) {
+    assert.equal(backend.links.length, started)
+    backend.newest.ready()
+    backend.newest.exit(1)
+  }
+  assert.equal(backend.links.length, 4)
+  clock.advance(100)
+  run(1)
+  assert.equal(backend.links.length, 5)
+})
+
 test('a pool that is destroyed during a pause leaves no timer', async () => {
   const { backend, clock, pool } = fakePool({ minThreads: 2, maxThreads: 2 })
   const [fine, broken] = backend.links
