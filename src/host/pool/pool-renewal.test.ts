@@ -260,6 +260,7 @@ describe('a planned end', () => {
   test('at its age replaces a worker, which sleeps or works', async () => {
     const { backend, links, clock } = readyPool({ maxThreads: 2, maxWorkerAge: 60_000 })
     const seen = startsWell(backend)
+    assert.deepEqual(clock.pending, [60_000])
     clock.advance(59_999)
     assert.equal(backend.links.length, 2)
     clock.advance(1)
@@ -398,6 +399,14 @@ describe('a teardown', () => {
       clock.turn()
       await settled()
       assert.deepEqual([link.isKilled, closed.state], [true, 'fulfilled'])
+      assert.equal((errors[0] as { code: string }).code, 'ERR_LIDO_TEARDOWN')
+    })
+
+    test('that crashes its process is told', async () => {
+      const { link, errors } = await endWhileLoading()
+      link.say({ kind: 'hasTeardown' })
+      link.exit(1, undefined, 'SIGSEGV')
+      await settled()
       assert.equal((errors[0] as { code: string }).code, 'ERR_LIDO_TEARDOWN')
     })
 
