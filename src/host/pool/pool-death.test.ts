@@ -161,6 +161,20 @@ describe('a worker that dies', () => {
     assert.match(task.error.code, /^ERR_LIDO_WORKER_/)
   })
 
+  test('after a task that was cancelled is no reason to pause either', () => {
+    const { backend, run } = readyPool()
+    for (let ended = 1; ended <= 5; ended++) {
+      const controller = new AbortController()
+      run(1, { signal: controller.signal })
+      const { taskId, slot } = backend.newest.begin()!
+      controller.abort()
+      backend.newest.say({ kind: 'over', taskId, slot })
+      backend.newest.exit(1)
+      assert.equal(backend.links.length, ended + 1)
+      backend.newest.ready()
+    }
+  })
+
   test('after it has worked is no reason to pause, however many do', () => {
     const { backend, links, run } = readyPool({ minThreads: 0, maxThreads: 6 })
     assert.equal(links.length, 0)

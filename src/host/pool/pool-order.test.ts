@@ -121,6 +121,14 @@ describe('the queue', () => {
     assert.deepEqual(links[0]!.payloads, ['running', 'high'])
   })
 
+  test('a worker is told again of a handler that it did not find', () => {
+    const { links, run } = readyPool()
+    run(1, { name: 'gone' })
+    run(2, { name: 'gone' })
+    links[0]!.failed(links[0]!.begin()!, undefined, 'missing')
+    assert.equal(links[0]!.begin()!.handler?.name, 'gone')
+  })
+
   test('slots are filled, and never more than there are', () => {
     const { links, run, pool } = readyPool({ maxThreads: 2, concurrentTasksPerWorker: 3 })
     for (let payload = 0; payload < 10; payload++) run(payload)
