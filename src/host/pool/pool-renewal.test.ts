@@ -418,6 +418,13 @@ describe('a teardown', () => {
       assert.deepEqual([link.isKilled, closed.state, errors], [true, 'fulfilled', []])
     })
 
+    test('did not fail when its process crashes before the file is there', async () => {
+      const { link, closed, errors } = await endWhileLoading()
+      link.exit(1, undefined, 'SIGSEGV')
+      await settled()
+      assert.deepEqual([closed.state, errors], ['fulfilled', []])
+    })
+
     test('did not fail when the file does', async () => {
       const { link, closed, errors } = await endWhileLoading()
       link.startFailed(new SyntaxError('does not load'))

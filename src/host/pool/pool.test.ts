@@ -160,6 +160,19 @@ describe('what cannot be sent', () => {
     assert.equal(task.error.code, 'ERR_LIDO_NOT_CLONEABLE')
   })
 
+  test('an answer that the host cannot read is none of a task that came while that was asked', async () => {
+    const { links, run } = readyPool({ concurrentTasksPerWorker: 2 })
+    run(1)
+    links[0]!.begin()
+    links[0]!.sayUnreadable()
+    const later = run(2)
+    const begun = links[0]!.begin()!
+    links[0]!.say({ kind: 'holding', taskIds: [], received: 1 })
+    links[0]!.done(begun, 2)
+    await microtasks()
+    assert.equal(later.value, 2)
+  })
+
   test('an answer that the host cannot read fails the task that was answered, and no other', async () => {
     const { links, run } = readyPool({ concurrentTasksPerWorker: 3 })
     const tasks = [run(1), run(2), run(3)]
