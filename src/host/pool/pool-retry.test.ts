@@ -52,6 +52,19 @@ describe('a task with retry', () => {
     })
   }
 
+  test('may be cancelled by who is asked whether it is to run again', async () => {
+    const controller = new AbortController()
+    const when = () => {
+      controller.abort('enough')
+      return true
+    }
+    const { links, run } = readyPool()
+    const task = run(1, { signal: controller.signal, retry: { attempts: 3, when } })
+    links[0]!.failed(links[0]!.begin()!, new Error('busy'))
+    await microtasks()
+    assert.deepEqual([task.error.reason, links[0]!.begin()], ['enough', null])
+  })
+
   test('is not asked about by the end of its pool', async () => {
     let asked = 0
     const { links, pool, run } = readyPool()

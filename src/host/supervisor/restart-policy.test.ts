@@ -114,6 +114,13 @@ describe('the circuit', () => {
     assert.equal(policy.circuit.state, 'closed')
   })
 
+  test('is closed when what failed is said to be mended, also while one is tried', () => {
+    const policy = opened()
+    policy.onSpawn()
+    policy.forgive()
+    assert.deepEqual([policy.circuit.state, policy.maySpawn(1000)], ['closed', true])
+  })
+
   test('lets one worker be tried when its pause is over, and no second', () => {
     const policy = opened()
     assert.equal(policy.maySpawn(1499), false)
