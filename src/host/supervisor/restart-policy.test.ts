@@ -114,6 +114,12 @@ describe('the circuit', () => {
     assert.equal(policy.circuit.state, 'closed')
   })
 
+  test('stays open where a start fails that had begun before', () => {
+    const policy = opened()
+    policy.onFailure(false, error, 1000)
+    assert.equal(policy.circuit.state, 'open')
+  })
+
   test('is closed when what failed is said to be mended, also while one is tried', () => {
     const policy = opened()
     policy.onSpawn()
