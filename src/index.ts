@@ -1,11 +1,11 @@
 // The front door.
 
-export type { BackendKind } from './host/backend/backend.js'
+export type { BackendKind } from './host/backend/backend-kind.js'
 export type { LoadBalancer } from './host/dispatch/load-balancer.js'
 export type { TaskCounts } from './host/observe/counters.js'
+export type { HandlerStats } from './host/observe/handler-stats.js'
 export type { DurationSummary } from './host/observe/histogram.js'
 export type { PoolHistogram } from './host/observe/timings.js'
-export type { HandlerStats } from './host/observe/worth.js'
 export type { HandlerOptions } from './host/pool/backend-options.js'
 export type { RoomOptions } from './host/pool/call-options.js'
 export type { CloseOptions, CloseReport } from './host/pool/close-options.js'
@@ -20,10 +20,10 @@ export { FixedQueue } from './host/queue/fixed-queue.js'
 export { PriorityQueue } from './host/queue/priority-queue.js'
 export type { TaskQueue } from './host/queue/task-queue.js'
 export type { RestartOptions } from './host/supervisor/restart-policy.js'
-export type { WorkerView } from './host/supervisor/worker-handle.js'
 export type { WorkerState } from './host/supervisor/worker-life.js'
+export type { WorkerView } from './host/supervisor/worker-view.js'
+export type { QueuedTask } from './host/task/queued-task.js'
 export type { RetryOptions } from './host/task/retry.js'
-export type { QueuedTask } from './host/task/task.js'
 export type { ErrorClass } from './shared/errors/error-classes.js'
 export {
   InvalidOptionError,

@@ -1,7 +1,8 @@
 // A task as the executor sees it, whichever road it came by.
 import { causeOfRefusal, pathOfRefused, refuseDetached } from '../shared/errors/clone-path.js'
 import { type PackedThrown, pack, withoutData } from '../shared/errors/remote-error.js'
-import type { FailureReason, Handler, HostPort, ToHost } from '../shared/protocol/messages.js'
+import type { Handler } from '../shared/protocol/handler.js'
+import type { FailureReason, HostPort, ToHost } from '../shared/protocol/messages.js'
 import { isMoved, type TransferItem, transferOf, valueSymbol } from '../shared/protocol/move.js'
 
 export interface Assignment {

@@ -21,8 +21,9 @@ import {
   TIMED,
 } from '../shared/lane/task-lane.js'
 import { decoderFor } from '../shared/lane/values.js'
+import type { Handler } from '../shared/protocol/handler.js'
 import { kindOf } from '../shared/protocol/kind-of.js'
-import type { Handler, RoadOrder, ToHost, ToWorker } from '../shared/protocol/messages.js'
+import type { RoadOrder, ToHost, ToWorker } from '../shared/protocol/messages.js'
 import { realClock } from './clock.js'
 import type { Executor } from './executor.js'
 import { type Intake, type RunMessage, YIELD_MS } from './intake.js'

@@ -1,7 +1,8 @@
 // A task whose handler is measured, from its call to its answer.
 import { keepShape } from '../shared/base/shapes.js'
 import type { PackedThrown } from '../shared/errors/remote-error.js'
-import type { FailureReason, Handler } from '../shared/protocol/messages.js'
+import type { Handler } from '../shared/protocol/handler.js'
+import type { FailureReason } from '../shared/protocol/messages.js'
 import type { Assignment } from './assignment.js'
 import { realClock } from './clock.js'
 

@@ -3,8 +3,7 @@ import type { ChildProcess } from 'node:child_process'
 import type { Worker } from 'node:worker_threads'
 import type { ToHost, ToWorker, WorkerOrder } from '../../shared/protocol/messages.js'
 import type { TransferItem } from '../../shared/protocol/move.js'
-
-export type BackendKind = 'thread' | 'process' | 'inline'
+import type { BackendKind } from './backend-kind.js'
 
 export interface WorkerSpec extends WorkerOrder {
   /** What `worker_threads.Worker` is given, as the user gave it. */

@@ -4,7 +4,8 @@ import { choosePlacement, hasRoomFor } from '../scheduler/placement.js'
 import type { Supervisor } from '../supervisor/supervisor.js'
 import type { WorkerHandle } from '../supervisor/worker-handle.js'
 import type { Task } from '../task/task.js'
-import { askBalancer, type LoadBalancer } from './load-balancer.js'
+import { askBalancer } from './ask-balancer.js'
+import type { LoadBalancer } from './load-balancer.js'
 
 export class Chooser {
   readonly #supervisor: Supervisor

@@ -1,5 +1,5 @@
 // Numbers for handlers, so that a task need not carry a file's path to a worker that knows it.
-import type { Handler } from '../../shared/protocol/messages.js'
+import type { Handler } from '../../shared/protocol/handler.js'
 
 export class HandlerTable {
   readonly #files = new Map<string, Map<string, number>>()

@@ -6,7 +6,8 @@ import { makeTask } from '../../testing/stand-ins.js'
 import { FifoQueue } from '../queue/fifo-queue.js'
 import { PriorityQueue } from '../queue/priority-queue.js'
 import type { TaskQueue } from '../queue/task-queue.js'
-import type { QueuedTask, Task } from '../task/task.js'
+import type { QueuedTask } from '../task/queued-task.js'
+import type { Task } from '../task/task.js'
 import { WaitingLine } from './waiting-line.js'
 
 function setUp(count: number, queue: TaskQueue = new FifoQueue()) {

@@ -1,5 +1,5 @@
 // Whether figures say that a handler is none for workers. Decides, and tells nobody.
-import type { HandlerStats } from './worth.js'
+import type { HandlerStats } from './handler-stats.js'
 
 export interface Advice {
   code: 'LIDO_WAITING_HANDLER' | 'LIDO_TINY_HANDLER'

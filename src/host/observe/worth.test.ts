@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { type HandlerStats, Worth } from './worth.js'
+import type { HandlerStats } from './handler-stats.js'
+import { Worth } from './worth.js'
 import { adviceOn } from './worth-advice.js'
 
 const task = { handlerId: 3, filename: '/app/work.js', name: 'render' }

@@ -1,6 +1,6 @@
 // The options that say where handlers run: for the pool, and for single exports of its file.
 import { InvalidOptionError } from '../../shared/errors/pool-errors.js'
-import type { BackendKind } from '../backend/backend.js'
+import type { BackendKind } from '../backend/backend-kind.js'
 import { FifoQueue } from '../queue/fifo-queue.js'
 import { FixedQueue } from '../queue/fixed-queue.js'
 import { PriorityQueue } from '../queue/priority-queue.js'

@@ -2,8 +2,9 @@
 import type { Clock } from '../../shared/base/clock.js'
 import type { Dispatcher } from '../dispatch/dispatcher.js'
 import type { Counters } from '../observe/counters.js'
+import type { HandlerStats } from '../observe/handler-stats.js'
 import { type PoolHistogram, poolHistogram, type Timings } from '../observe/timings.js'
-import type { HandlerStats, Worth } from '../observe/worth.js'
+import type { Worth } from '../observe/worth.js'
 import type { Annexes } from './annexes.js'
 import type { PoolStats } from './stats.js'
 

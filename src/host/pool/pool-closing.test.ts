@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { fakePool, readyPool } from '../../testing/fake-pool.js'
 import { microtasks, watch } from '../../testing/stand-ins.js'
-import type { QueuedTask } from '../task/task.js'
+import type { QueuedTask } from '../task/queued-task.js'
 
 describe('close()', () => {
   test('of an idle pool ends its workers and says so', async () => {

@@ -4,7 +4,7 @@ import { describe, test } from 'node:test'
 import { fakePool, readyPool } from '../../testing/fake-pool.js'
 import { microtasks } from '../../testing/stand-ins.js'
 import { PriorityQueue } from '../queue/priority-queue.js'
-import type { QueuedTask } from '../task/task.js'
+import type { QueuedTask } from '../task/queued-task.js'
 
 describe('a worker that dies', () => {
   test('fails the task that it had begun, with its exit code', async () => {

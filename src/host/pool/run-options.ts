@@ -1,9 +1,9 @@
 // What a user may say of one call, checked before the task exists.
 import { InvalidTaskError } from '../../shared/errors/pool-errors.js'
-import type { Handler } from '../../shared/protocol/messages.js'
+import type { Handler } from '../../shared/protocol/handler.js'
 import { isMoved, type TransferItem, transferOf, valueSymbol } from '../../shared/protocol/move.js'
+import type { Call, CallTerms } from '../task/call.js'
 import type { RetryOptions, RetrySettings } from '../task/retry.js'
-import type { Call, CallTerms } from '../task/task.js'
 import { ownOptions, refuseFor, resolveSignal } from './call-options.js'
 import { HandlerFileProblem, resolveHandlerFile } from './handler-file.js'
 import { resolveRetryOfCall } from './life-options.js'

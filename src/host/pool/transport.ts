@@ -2,7 +2,7 @@
 import { watchLargeBuffers } from '../../shared/base/allocator.js'
 import { isMainThread } from '../../shared/base/host-builtins.js'
 import { hasSharedMemory } from '../../shared/channel/claims.js'
-import type { BackendKind } from '../backend/backend.js'
+import type { BackendKind } from '../backend/backend-kind.js'
 import { HandlerTable } from '../dispatch/handler-table.js'
 import type { Holding } from '../supervisor/holding.js'
 import { LaneDesk } from '../supervisor/lane-desk.js'

@@ -1,5 +1,5 @@
 // Says once for each handler, whatever pools run it, that workers are of no use to it.
-import type { HandlerStats } from '../observe/worth.js'
+import type { HandlerStats } from '../observe/handler-stats.js'
 import { adviceOn } from '../observe/worth-advice.js'
 
 /** What comes from outside must not fill it. */

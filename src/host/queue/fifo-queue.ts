@@ -1,5 +1,7 @@
 // First in, first out: a list linked through the tasks themselves. Every operation is O(1) and allocates nothing.
-import type { QueuedTask, Task } from '../task/task.js'
+
+import type { QueuedTask } from '../task/queued-task.js'
+import type { Task } from '../task/task.js'
 import type { TaskQueue } from './task-queue.js'
 
 const ABSENT = -1

@@ -2,7 +2,8 @@
 // places for each task it may hold: holes are closed at most once in `capacity` pushes, so every operation is O(1) on
 // average.
 import { InvalidOptionError, QueueFullError } from '../../shared/errors/pool-errors.js'
-import type { QueuedTask, Task } from '../task/task.js'
+import type { QueuedTask } from '../task/queued-task.js'
+import type { Task } from '../task/task.js'
 import type { TaskQueue } from './task-queue.js'
 
 const ABSENT = -1

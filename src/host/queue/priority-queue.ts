@@ -1,5 +1,7 @@
 // The highest `priority` first, first in first out among equals: a binary heap that knows each task's place in it.
-import type { QueuedTask, Task } from '../task/task.js'
+
+import type { QueuedTask } from '../task/queued-task.js'
+import type { Task } from '../task/task.js'
 import type { TaskQueue } from './task-queue.js'
 
 const ABSENT = -1

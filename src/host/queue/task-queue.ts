@@ -1,5 +1,5 @@
 // The port of a queue: where tasks wait. A user's own queue implements this and nothing more.
-import type { QueuedTask } from '../task/task.js'
+import type { QueuedTask } from '../task/queued-task.js'
 
 export interface TaskQueue {
   /** How many tasks wait. */

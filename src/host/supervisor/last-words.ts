@@ -3,7 +3,7 @@ import type { ErrorClasses } from '../../shared/errors/error-classes.js'
 import { OwnFileError } from '../../shared/errors/own-file-error.js'
 import { WorkerExitError, WorkerMemoryError, WorkerStartError } from '../../shared/errors/pool-errors.js'
 import { type PackedThrown, unpack } from '../../shared/errors/remote-error.js'
-import type { Handler } from '../../shared/protocol/messages.js'
+import type { Handler } from '../../shared/protocol/handler.js'
 
 /** A process that has begun ends of none of them. */
 const GROUP_SIGNALS = new Set<string | null>(['SIGINT', 'SIGTERM', 'SIGHUP'])

@@ -3,14 +3,15 @@ import { withoutCaller } from '../../shared/base/async-context.js'
 import type { Clock, Timer } from '../../shared/base/clock.js'
 import { OwnFileError } from '../../shared/errors/own-file-error.js'
 import { InvalidOptionError, type PoolError, WorkerStartError } from '../../shared/errors/pool-errors.js'
+import type { Handler } from '../../shared/protocol/handler.js'
 import { filesAbove } from '../../shared/protocol/loading.js'
-import type { Handler } from '../../shared/protocol/messages.js'
+import type { WorkerLimits } from '../../shared/protocol/messages.js'
 import type { Backend, LinkListener } from '../backend/backend.js'
 import type { Crew } from './crew.js'
 import type { MakeHolding } from './holding.js'
 import type { RestartPolicy } from './restart-policy.js'
 import { WorkerHandle } from './worker-handle.js'
-import { type LifeSettings, limitsOf } from './worker-limits.js'
+import type { LifeSettings } from './worker-limits.js'
 
 export interface StartSettings extends LifeSettings {
   concurrentTasksPerWorker: number
@@ -124,4 +125,11 @@ export function startProblem(failure: unknown, handler: Handler | null, workerId
     }
   }
   return new WorkerStartError(workerId, handler ?? { filename: '', name: '' }, 'thread', failure)
+}
+
+/** What a worker itself has to look after; `null`: nothing. */
+function limitsOf({ maxTasksPerWorker, maxWorkerMemory }: LifeSettings): WorkerLimits | null {
+  if (maxTasksPerWorker === Number.POSITIVE_INFINITY && maxWorkerMemory === Number.POSITIVE_INFINITY)
+    return null
+  return { tasks: maxTasksPerWorker, bytes: maxWorkerMemory }
 }

@@ -1,5 +1,4 @@
 // How long a worker lives, as the pool's options say.
-import type { WorkerLimits } from '../../shared/protocol/messages.js'
 import { type RestartSettings, restartDefaults } from './restart-policy.js'
 
 export interface LifeSettings {
@@ -17,11 +16,4 @@ export const lifeDefaults: LifeSettings = {
   maxWorkerMemory: Number.POSITIVE_INFINITY,
   teardownTimeout: 5000,
   restart: restartDefaults,
-}
-
-/** What a worker itself has to look after; `null`: nothing. */
-export function limitsOf({ maxTasksPerWorker, maxWorkerMemory }: LifeSettings): WorkerLimits | null {
-  if (maxTasksPerWorker === Number.POSITIVE_INFINITY && maxWorkerMemory === Number.POSITIVE_INFINITY)
-    return null
-  return { tasks: maxTasksPerWorker, bytes: maxWorkerMemory }
 }

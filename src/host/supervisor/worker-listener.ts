@@ -1,7 +1,8 @@
 // Hears one worker: what concerns its life goes to the supervisor, the rest to who is above it.
 import type { ErrorClasses } from '../../shared/errors/error-classes.js'
 import { unpack } from '../../shared/errors/remote-error.js'
-import type { Bell, Handler, ToHost } from '../../shared/protocol/messages.js'
+import type { Handler } from '../../shared/protocol/handler.js'
+import type { Bell, ToHost } from '../../shared/protocol/messages.js'
 import type { LinkListener } from '../backend/backend.js'
 import { LastWords } from './last-words.js'
 import type { SupervisorListener } from './supervisor-listener.js'

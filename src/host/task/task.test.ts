@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { isShapeKept } from '../../testing/same-shape.js'
-import { type CallTerms, Task } from './task.js'
+import type { CallTerms } from './call.js'
+import { Task } from './task.js'
 import { moveTask } from './task-life.js'
 
 const terms = { retry: null } as CallTerms

@@ -1,44 +1,11 @@
 // The record of one accepted call: what is to be run, where it stands, and how its caller is answered.
 import { keepShape } from '../../shared/base/shapes.js'
-import type { Handler } from '../../shared/protocol/messages.js'
 import type { TransferItem } from '../../shared/protocol/move.js'
-import { Retry, type RetrySettings } from './retry.js'
+import type { Call, CallTerms } from './call.js'
+import type { QueuedTask } from './queued-task.js'
+import { Retry } from './retry.js'
 import type { TaskState } from './task-life.js'
-import type { Limits, TimeLimitEntry } from './time-limits.js'
-
-/** What a queue or a load balancer sees of a task. */
-export interface QueuedTask {
-  readonly id: number
-  readonly filename: string
-  readonly name: string
-  readonly payload: unknown
-  /** Higher first; read by `PriorityQueue`. */
-  readonly priority: number
-  /** What the caller gave for a queue of the user's own. */
-  readonly queueOptions: unknown
-  /** Milliseconds on the clock of `performance.now()`. */
-  readonly createdAt: number
-  /** The call's signal. */
-  readonly signal: AbortSignal | null
-}
-
-/** What a call says beside its payload. One object for all calls that leave it to the pool. */
-export interface CallTerms {
-  readonly handler: Handler
-  readonly transferList: readonly TransferItem[]
-  readonly signal: AbortSignal | null
-  readonly limits: Limits | null
-  /** The task has its worker to itself. */
-  readonly isExclusive: boolean
-  readonly priority: number
-  readonly queueOptions: unknown
-  readonly retry: RetrySettings | null
-}
-
-export interface Call {
-  readonly payload: unknown
-  readonly terms: CallTerms
-}
+import type { TimeLimitEntry } from './time-limits.js'
 
 /** What has a task that is assigned: a worker, to those who know of workers. */
 export interface TaskHolder {

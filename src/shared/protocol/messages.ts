@@ -2,6 +2,7 @@
 import type { MessagePort } from 'node:worker_threads'
 import type { SharedWords } from '../base/atomics.js'
 import type { PackedThrown } from '../errors/remote-error.js'
+import type { Handler } from './handler.js'
 import type { TransferItem } from './move.js'
 
 /** What a worker says its words to: a port of its own thread, or a pipe to another process that keeps a port's promises. */
@@ -79,12 +80,6 @@ export type RoadOrder =
 export interface KnownHandler {
   handlerId: number
   handler: Handler
-}
-
-export interface Handler {
-  /** An absolute path. */
-  filename: string
-  name: string
 }
 
 /**

@@ -1,0 +1,2 @@
+// Where workers live.
+export type BackendKind = 'thread' | 'process' | 'inline'
