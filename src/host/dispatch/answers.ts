@@ -94,8 +94,9 @@ export class Answers {
   }
 
   #onAnswered(worker: WorkerHandle, task: Task, runMs: number): void {
-    const { policy, timings } = this.#parts
+    const { handlers, policy, timings } = this.#parts
     worker.answers++
+    handlers.prove(task.handlerId)
     policy.onWorkDone()
     timings?.record(task.assignedAt! - task.createdAt, runMs)
     worker.histogram?.record(runMs)

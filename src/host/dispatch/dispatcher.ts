@@ -306,6 +306,10 @@ export class Dispatcher {
     this.#onLeft()
   }
 
+  onSettled(task: Task): void {
+    if (this.handlers.leave(task)) this.#worth?.forget(task)
+  }
+
   onReady(worker: WorkerHandle): void {
     this.#road.onReady(worker)
     this.#onRoom()

@@ -1,8 +1,17 @@
 // Numbers for handlers, so that a task need not carry a file's path to a worker that knows it.
 import type { Handler } from '../../shared/protocol/handler.js'
 
+/** What comes from outside must not fill the table: so many names without an answer are kept when nobody waits for them. */
+const MOST_UNPROVEN = 64
+
+interface Numbered extends Handler {
+  readonly handlerId: number
+}
+
 export class HandlerTable {
   readonly #files = new Map<string, Map<string, number>>()
+  /** Of those that have answered no call yet: how many calls are not settled, by number. */
+  readonly #unproven = new Map<number, number>()
   #lastId = 0
   // Most calls name the handler of the call before.
   #latest: Handler | null = null
@@ -16,7 +25,36 @@ export class HandlerTable {
     return this.#latestId
   }
 
-  /** For names that led nowhere: what comes from outside must not fill the table. */
+  /** The number for one more call. */
+  enter(handler: Handler): number {
+    const last = this.#lastId
+    const id = this.idOf(handler)
+    if (id > last) this.#unproven.set(id, 1)
+    else if (this.#unproven.size > 0) {
+      const calls = this.#unproven.get(id)
+      if (calls !== undefined) this.#unproven.set(id, calls + 1)
+    }
+    return id
+  }
+
+  /** It is there: a worker has answered for it. */
+  prove(handlerId: number): void {
+    if (this.#unproven.size > 0) this.#unproven.delete(handlerId)
+  }
+
+  /** The call is settled. True when its handler, of which nothing is known, was forgotten. */
+  leave(call: Numbered): boolean {
+    if (this.#unproven.size === 0) return false
+    const calls = this.#unproven.get(call.handlerId)
+    if (calls === undefined) return false
+    this.#unproven.set(call.handlerId, calls - 1)
+    if (calls > 1 || this.#unproven.size <= MOST_UNPROVEN) return false
+    this.#unproven.delete(call.handlerId)
+    this.forget(call)
+    return true
+  }
+
+  /** For names that led nowhere. */
   forget(handler: Handler): void {
     this.#latest = null
     const names = this.#files.get(handler.filename)

@@ -425,7 +425,7 @@ export class Pool<
       return reject(new QueueFullError(limit))
     }
     this.#lastTaskId = nextTaskId(this.#lastTaskId)
-    const handlerId = this.#dispatcher.handlers.idOf(call.terms.handler)
+    const handlerId = this.#dispatcher.handlers.enter(call.terms.handler)
     const task = new Task(this.#lastTaskId, call, handlerId, this.#clock.now(), resolve)
     this.#counters.onAccepted()
     if (this.#counters.pending === 1) this.#liveness.onBusy()
@@ -463,6 +463,7 @@ export class Pool<
       // A signal of the user's own making.
       this.#tellError(failure)
     }
+    this.#dispatcher.onSettled(task)
     this.#counters.onSettled(outcome, wasAssigned)
     if (this.#counters.pending > 0) return
     if (this.#closing === null) this.#liveness.onIdle()
