@@ -69,9 +69,22 @@ for (const [name, resolve] of Object.entries({ resolveHandlerFile, resolvePoolFi
 
     test('a URL of another kind is not answered with one of the same kind', () => {
       for (const given of ['https://example.org/x.js', 'data:text/javascript,1']) {
-        assert.match(problemOf(resolve(given)), /must be a 'file:' URL, got .*; save the handler as a file/)
+        assert.match(
+          problemOf(resolve(given)),
+          /must be the 'file:' URL of a saved file, got .* scheme file\); give a file/,
+        )
       }
     })
+
+    const elsewhere = process.platform === 'win32' ? [] : ['file://handler.js', new URL('file://./handler.js')]
+    for (const given of ['file:///a%2Fb.js', ...elsewhere]) {
+      test(`${String(given)}, a file: URL that names no file here, is answered with why, and how to write it`, () => {
+        assert.match(
+          problemOf(resolve(given)),
+          /must be the 'file:' URL of a saved file, got 'file:.*' \(File URL .*\); give a file as new URL\(/,
+        )
+      })
+    }
 
     test('a relative path is answered with how to write it', () => {
       assert.match(problemOf(resolve('./handler.js')), /new URL\('\.\/handler\.js', import\.meta\.url\)/)

@@ -1,6 +1,7 @@
 // What a user may give as a handler's file, as an absolute path. A builtin module, a URL of another kind or a bare name
 // in a call is refused: a file name that came from outside must not become `child_process`.
 import { fileURLToPath, getBuiltinModule, isAbsolute, join } from '../../shared/base/builtins.js'
+import { messageOf } from '../../shared/errors/plain-copy.js'
 import { loadingFiles } from '../../shared/protocol/loading.js'
 import { describe } from './describe-value.js'
 
@@ -67,7 +68,7 @@ function fromUrl(given: string | URL): string | HandlerFileProblem {
     return notInTheMaking(fileURLToPath(given))
   } catch (failure) {
     return new HandlerFileProblem(
-      `must be a 'file:' URL, got '${String(given)}'; save the handler as a file`,
+      `must be the 'file:' URL of a saved file, got '${String(given)}' (${messageOf(failure)}); give a file as new URL('./handler.js', import.meta.url)`,
       failure,
     )
   }
