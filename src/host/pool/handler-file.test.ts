@@ -87,7 +87,11 @@ for (const [name, resolve] of Object.entries({ resolveHandlerFile, resolvePoolFi
     }
 
     test('a relative path is answered with how to write it', () => {
-      assert.match(problemOf(resolve('./handler.js')), /new URL\('\.\/handler\.js', import\.meta\.url\)/)
+      for (const given of ['./sub/handler.js', '.\\sub\\handler.js'])
+        assert.match(
+          problemOf(resolve(given)),
+          /new URL\('\.\/sub\/handler\.js', import\.meta\.url\), or require\.resolve\('\.\/sub\/handler\.js'\)/,
+        )
     })
   })
 }

@@ -28,8 +28,10 @@ export function resolveHandlerFile(given: unknown): string | HandlerFileProblem 
   if (isBuiltin(given))
     return new HandlerFileProblem(`must be a file; '${given}' is a builtin module of Node`)
   if (/^[a-z][a-z\d+.-]+:/i.test(given)) return fromUrl(given)
+  // In code a backslash would be an escape.
+  const path = given.replaceAll('\\', '/')
   return new HandlerFileProblem(
-    `must be an absolute path, a 'file:' string or a URL, got '${given}'; write new URL('${given}', import.meta.url), or require.resolve('${given}')`,
+    `must be an absolute path, a 'file:' string or a URL, got '${given}'; write new URL('${path}', import.meta.url), or require.resolve('${path}')`,
   )
 }
 
