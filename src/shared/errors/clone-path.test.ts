@@ -29,6 +29,7 @@ describe('the path to what cannot be cloned', () => {
     ['an item', [1, [2, call]], 'payload[1][1]'],
     ['an odd name', { 'a-b': { '': call } }, 'payload["a-b"][""]'],
     ['an item that is not the first', { items: [{}, {}, {}, { call }] }, 'payload.items[3].call'],
+    ['what an array has beside its items', Object.assign([1], { call }), 'payload.call'],
     ['a value of a map', { m: new Map([['k', call]]) }, 'payload.m.get("k")'],
     ['a value behind another kind of key', new Map([[7, call]]), 'payload.get(7)'],
     ['a key of a map', new Map([[call, 1]]), 'payload.key'],

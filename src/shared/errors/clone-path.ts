@@ -155,9 +155,8 @@ function* membersOf(container: object): Generator<[string, () => unknown]> {
     yield ['.cause', () => container.cause]
     return
   }
-  const isArray = Array.isArray(container)
   for (const key of Object.keys(container)) {
-    const step = isArray
+    const step = /^\d+$/.test(key)
       ? `[${key}]`
       : /^[A-Za-z_$][\w$]*$/.test(key)
         ? `.${key}`
