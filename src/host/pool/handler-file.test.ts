@@ -76,7 +76,8 @@ for (const [name, resolve] of Object.entries({ resolveHandlerFile, resolvePoolFi
       }
     })
 
-    const elsewhere = process.platform === 'win32' ? [] : ['file://handler.js', new URL('file://./handler.js')]
+    const elsewhere =
+      process.platform === 'win32' ? [] : ['file://handler.js', new URL('file://./handler.js')]
     for (const given of ['file:///a%2Fb.js', ...elsewhere]) {
       test(`${String(given)}, a file: URL that names no file here, is answered with why, and how to write it`, () => {
         assert.match(

@@ -1,6 +1,7 @@
 // Where in a value structured clone finds what it refuses.
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
+import * as workerThreads from 'node:worker_threads'
 import { findUncloneable, findUnsendable } from './clone-path.js'
 
 const call = () => {}
@@ -122,6 +123,15 @@ describe('the place of what cannot be transferred', () => {
   for (const [title, payload, list, place] of cases) {
     test(title, () => assert.equal(findUnsendable(payload, list), place))
   }
+
+  test('is that of what was marked as untransferable', t => {
+    if (workerThreads.isMarkedAsUntransferable === undefined) return t.skip('Node 20 cannot tell')
+    const marked = new ArrayBuffer(8)
+    workerThreads.markAsUntransferable(marked)
+    assert.equal(findUnsendable({ marked }, [buffer, marked]), 'transferList[1]')
+    assert.equal(buffer.byteLength, 8)
+    assert.equal(findUnsendable(1, [Buffer.from('small').buffer]), 'transferList[0]')
+  })
 
   test('is the payload when that is what is transferred', () => {
     const gone = detached()

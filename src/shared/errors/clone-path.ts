@@ -193,7 +193,23 @@ function isCloneable(value: object): boolean {
 function mayTransfer(item: unknown): boolean {
   if (item === null || typeof item !== 'object' || ArrayBuffer.isView(item)) return false
   if (types.isSharedArrayBuffer(item)) return false
-  return types.isArrayBuffer(item) ? !isDetached(item) : !isContainer(item)
+  return types.isArrayBuffer(item) ? !isDetached(item) && !isMarked(item) : !isContainer(item)
+}
+
+/** As untransferable, like the memory that small `Buffer`s share. Node 20 takes it, and copies. */
+function isMarked(buffer: ArrayBuffer): boolean {
+  let isTaken = false
+  // Read when all that is to be transferred was looked at, and none of it is gone yet.
+  const probe = {
+    get member() {
+      isTaken = true
+      throw probe
+    },
+  }
+  try {
+    structuredClone(probe, { transfer: [buffer] })
+  } catch {}
+  return !isTaken
 }
 
 function isDetached(buffer: ArrayBufferLike): boolean {
