@@ -140,6 +140,16 @@ const mistakes = {
     workerStart,
     [/There is no file/, /gone\.mjs/],
   ],
+  'a native addon that is not there': [
+    `await one({ filename: file('gone.node') }).run(1)`,
+    workerStart,
+    [/There is no file/, /gone\.node/],
+  ],
+  "a handler's folder": [
+    `await one({ filename: file('old') }).run(1)`,
+    workerStart,
+    [/There is no file .*old\. Give the right one/],
+  ],
   'a file that does not parse': [
     `await one({ filename: file('broken.mjs') }).run(1)`,
     workerStart,

@@ -170,7 +170,9 @@ function startMessage(handler: { filename: string; name: string }, stage: string
   if (cause instanceof OwnFileError) return cause.message
   const why = nameAndMessageOf(cause)
   if (stage === 'thread') return `A worker could not be started (${why}). ${startAdvice(cause)}`
-  if (hasCode(cause, 'ERR_MODULE_NOT_FOUND') && cause.message.includes(`'${file}'`)) {
+  // Of a module, or of a native addon; or it is a folder.
+  const { code } = Object(cause)
+  if (/MODULE_NOT_FOUND|DIR_IMPORT/.test(code) && why.includes(`'${file}'`)) {
     return `There is no file ${file}. Give the right one in 'filename'; once it is there, later calls find it.`
   }
   const mend = hasCode(cause, 'ERR_UNKNOWN_FILE_EXTENSION')
