@@ -22,7 +22,7 @@ const options = readOptions('node examples/fastify/main.js', {
     kind: 'number',
     default: 13,
     small: 10,
-    least: 1,
+    least: 2,
     most: 20,
     help: 'scrypt works with the cost 2^this',
   },

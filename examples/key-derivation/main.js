@@ -21,7 +21,7 @@ const options = readOptions('node examples/key-derivation/main.js', {
     kind: 'number',
     default: 14,
     small: 12,
-    least: 1,
+    least: 2,
     most: 20,
     help: 'scrypt works with the cost 2^this',
   },

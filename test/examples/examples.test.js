@@ -74,6 +74,8 @@ for (const [name, option, value] of [
   ['io-and-cpu', 'concurrentTasksPerWorker', '70000'],
   ['io-and-cpu', 'delay', '3000000000'],
   ['fastify', 'duration', 'Infinity'],
+  ['fastify', 'costLog2', '1'],
+  ['key-derivation', 'costLog2', '1'],
   ['nestjs', 'processes', '100000'],
 ]) {
   test(`${name} refuses --${option} ${value} before it begins`, async () => {
