@@ -103,7 +103,8 @@ describe('a registration', limit, () => {
   }
 
   for (const [option, value, words] of [
-    ['as', '', /'as' must be a string that is not empty/],
+    ['as', '', /'as' must be a string that is not empty, .*; got ''/],
+    ['piscina', 'true', /'piscina' must be true or false; got 'true'/],
     ['deadlineMs', -1, /'deadlineMs' must be milliseconds: a number above 0/],
     // As an environment's variable has it.
     ['deadlineMs', '500', /a number above 0, or Infinity; got '500'/],

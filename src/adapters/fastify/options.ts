@@ -35,12 +35,9 @@ export function splitOptions(given: FastifyPoolOptions): {
   registration: Registration
   options: PoolOptions
 } {
-  const { as = DEFAULT_POOL, deadlineMs, retryAfter, piscina: _, ...options } = given
-  if (typeof as !== 'string' || as === '')
-    throw new InvalidOptionError(
-      'as',
-      "The option 'as' must be a string that is not empty, as in as: 'images'.",
-    )
+  const { as = DEFAULT_POOL, deadlineMs, retryAfter, piscina = false, ...options } = given
+  if (typeof as !== 'string' || as === '') refuse('as', as, "a string that is not empty, as in as: 'images'")
+  if (piscina !== false) refuse('piscina', piscina, 'true or false')
   const registration = {
     as,
     deadlineMs: resolveDeadline('deadlineMs', deadlineMs),
