@@ -107,6 +107,19 @@ test('without a cause there is none, not an undefined one', () => {
   assert.equal(Object.hasOwn(new errors.QueueFullError(1), 'cause'), false)
 })
 
+test('where no worker is tried again by itself, no call is said to try one', () => {
+  const limits = { failures: 5, period: 10_000 }
+  const { RestartLimitError } = errors
+  assert.match(
+    new RestartLimitError(3, { ...limits, retryAfter: 90 }, cause).message,
+    /None is started now; a call in 90 ms tries one\. The option 'restart'/,
+  )
+  assert.match(
+    new RestartLimitError(3, { ...limits, retryAfter: Number.POSITIVE_INFINITY }, cause).message,
+    /None is started any more\. The option 'restart'/,
+  )
+})
+
 describe('isPoolError', () => {
   test("is false for what is none, a handler's own error with a code too", () => {
     for (const value of [

@@ -271,10 +271,12 @@ export class RestartLimitError extends WorkerError {
     { failures, period, retryAfter }: { failures: number; period: number; retryAfter: number },
     cause: Error,
   ) {
+    const next =
+      retryAfter < Number.POSITIVE_INFINITY ? `now; a call in ${retryAfter} ms tries one` : 'any more'
     super(
       'ERR_LIDO_RESTART_LIMIT',
       workerId,
-      `${failures} workers failed to start within ${period} ms (the last: ${cause.message}) None is started now; a call in ${retryAfter} ms tries one. The option 'restart' sets these limits; pool.reload() tries at once.`,
+      `${failures} workers failed to start within ${period} ms (the last: ${cause.message}) None is started ${next}. The option 'restart' sets these limits; pool.reload() tries at once.`,
       cause,
     )
     this.failures = failures
