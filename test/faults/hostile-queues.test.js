@@ -55,6 +55,32 @@ test('a queue whose remove throws loses no cancellation, and harms nobody', asyn
   await pool.close()
 })
 
+for (const [title, options, shift] of [
+  ['a limit of time cancels', { queueTimeout: 1 }, tasks => tasks.shift()],
+  ['the end of the pool rejects', {}, () => null],
+  ['it has lost itself', {}, tasks => void tasks.shift()],
+]) {
+  test(`a queue whose remove aborts the very task that ${title} has it answered once`, async open => {
+    const controller = new AbortController()
+    const track = new Track(2)
+    const queue = queueWith(tasks => ({
+      shift: () => (tasks.length > 0 && tasks[0].signal === null ? tasks.shift() : shift(tasks)),
+      remove(task) {
+        if (tasks.includes(task)) tasks.splice(tasks.indexOf(task), 1)
+        controller.abort()
+      },
+    }))
+    const { pool, busy } = await openBusy(open, track, { queue })
+    const cancelled = rejection(pool.run(track.task(1), { ...options, signal: controller.signal }))
+    if (title.startsWith('a limit')) await cancelled
+    track.releaseAll()
+    assert.equal(await busy, 0)
+    await pool.destroy()
+    assert.equal((await cancelled).name, 'AbortError')
+    assert.equal(pool.stats().tasks.cancelled, 1)
+  })
+}
+
 test('a queue whose push throws rejects that call with its error, which leaves no trace', async open => {
   const failure = new Error('cannot push')
   let isBroken = false

@@ -212,9 +212,9 @@ export class Dispatcher {
     if (task.state === 'assigned') {
       if (!this.#road.takeBack(task)) return false
       moveTask(task, 'queued')
-    } else if (task.state !== 'queued') return false
-    else this.#line.remove(task)
-    return true
+      return true
+    }
+    return task.state === 'queued' && this.#line.remove(task)
   }
 
   /**
@@ -261,8 +261,7 @@ export class Dispatcher {
   cancel(task: Task, error: TaskCancelledError, onlyWaiting = false): void {
     if (task.state === 'arriving') return this.#cancelArriving(task, error, onlyWaiting)
     if (task.state === 'queued') {
-      this.#line.remove(task)
-      this.#settler.cancel(task, error)
+      if (this.#line.remove(task)) this.#settler.cancel(task, error)
     } else if (onlyWaiting && this.withdraw(task)) {
       this.#settler.cancel(task, error)
     } else if (onlyWaiting && !this.#waitsOutOfReach(task)) {

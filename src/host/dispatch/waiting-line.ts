@@ -89,12 +89,14 @@ export class WaitingLine {
     else this.#takeReturned(task)
   }
 
-  remove(task: Task): void {
+  /** False when a queue of the user's own has cancelled it meanwhile. */
+  remove(task: Task): boolean {
     if (task === this.#head) this.#head = null
     else if (!this.#takeReturned(task)) {
       this.#held?.delete(task)
       this.#ask(() => this.#queue.remove(task))
     }
+    return task.state === 'queued'
   }
 
   /**
@@ -104,8 +106,7 @@ export class WaitingLine {
   *lost(isIdle: boolean): Generator<Task> {
     if (this.#isAsking || !(this.#isStuck || (isIdle && this.size === 0))) return
     for (const task of this.#held ?? []) {
-      this.remove(task)
-      yield task
+      if (this.remove(task)) yield task
     }
   }
 
@@ -123,8 +124,7 @@ export class WaitingLine {
       yield task
     }
     for (const task of this.#held ?? []) {
-      this.remove(task)
-      yield task
+      if (this.remove(task)) yield task
     }
   }
 
