@@ -224,3 +224,22 @@ test('a signal that cannot be listened to rejects the call, which is counted out
   links[0]!.exit(0)
   assert.deepEqual(await closing, { cutOff: 0, timedOut: false })
 })
+
+for (const lane of [true, false]) {
+  test(`a signal that is aborted when it is listened to cancels the call, which waits nowhere (lane: ${lane})`, async () => {
+    const { pool, run } = fakePool({ lane })
+    const controller = new AbortController()
+    const signal = {
+      aborted: false,
+      addEventListener(...args: Parameters<AbortSignal['addEventListener']>) {
+        controller.signal.addEventListener(...args)
+        controller.abort()
+      },
+      removeEventListener() {},
+    }
+    const task = run(1, { signal: signal as never })
+    await microtasks()
+    const { cancelled, waiting, inFlight } = pool.stats().tasks
+    assert.deepEqual([task.error.name, cancelled, waiting, inFlight], ['AbortError', 1, 0, 0])
+  })
+}

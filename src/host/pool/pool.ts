@@ -431,7 +431,8 @@ export class Pool<
     if (this.#counters.pending === 1) this.#liveness.onBusy()
     try {
       this.#cancellation.watch(task)
-      this.#dispatcher.submit(task)
+      // A signal of the user's own making may be aborted when it is listened to.
+      if (task.state === 'queued') this.#dispatcher.submit(task)
     } catch (failure) {
       if (task.state !== 'queued') throw failure
       // A signal that is none.
