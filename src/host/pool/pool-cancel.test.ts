@@ -243,3 +243,21 @@ for (const lane of [true, false]) {
     assert.deepEqual([task.error.name, cancelled, waiting, inFlight], ['AbortError', 1, 0, 0])
   })
 }
+
+for (const getter of ['aborted', 'reason']) {
+  test(`what a signal throws when it is asked for '${getter}' rejects the call`, async () => {
+    const failure = new Error('no')
+    const signal = Object.defineProperty(
+      { aborted: true, addEventListener() {}, removeEventListener() {} },
+      getter,
+      {
+        get() {
+          throw failure
+        },
+      },
+    )
+    const task = readyPool().run(1, { signal: signal as never })
+    await microtasks()
+    assert.equal(task.error, failure)
+  })
+}

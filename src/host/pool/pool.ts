@@ -225,11 +225,12 @@ export class Pool<
         }
       }
       call = resolveRun(payload, options, this.#settings, this.#plainTerms)
+      const { signal } = call.terms
+      if (signal?.aborted) throw new TaskCancelledError(signal.reason)
     } catch (problem) {
       return Promise.reject(problem)
     }
-    const { signal, limits } = call.terms
-    if (signal?.aborted) return Promise.reject(new TaskCancelledError(signal.reason))
+    const { limits } = call.terms
     // A getter of the options may have closed it.
     if (call.terms !== this.#plainTerms && this.#life.state !== 'open')
       return Promise.reject(new PoolClosedError('closed'))
