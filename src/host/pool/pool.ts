@@ -190,6 +190,7 @@ export class Pool<
       new Admission(settings.maxQueue, slots, clock, load, {
         onDrain: () => this.#tell('drain'),
         onNeedsDrain: () => this.#tell('needsDrain'),
+        onFailure: failure => this.#tellError(failure),
       })
     this.#startMinimum()
     if (settings.closeOnSignals.length > 0)

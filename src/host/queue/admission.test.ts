@@ -12,6 +12,7 @@ function setUp({ limit = Number.POSITIVE_INFINITY, slots = 2, waiting = 0, occup
   const admission = new Admission(limit, slots, clock, load, {
     onDrain: () => events.push('drain'),
     onNeedsDrain: () => events.push('needsDrain'),
+    onFailure: failure => events.push(String(failure)),
   })
   return {
     admission,
@@ -213,6 +214,23 @@ describe('room()', () => {
     answer()
     assert.equal(listeners, 0)
   })
+
+  for (const end of ['answer', 'close'] as const) {
+    test(`what a signal throws when it is let go of is told, and keeps nobody waiting (${end})`, async () => {
+      const { ask, answer, admission, events } = setUp({ limit: 2, slots: 1, waiting: 2, occupied: 1 })
+      const { signal } = new AbortController()
+      signal.removeEventListener = () => {
+        throw 'kept'
+      }
+      const asked = [ask(signal), ask()]
+      if (end === 'answer') answer(2)
+      else admission.close()
+      await microtasks()
+      const state = end === 'answer' ? 'fulfilled' : 'rejected'
+      assert.deepEqual(states(asked), [state, state])
+      assert.equal(events[0], 'kept')
+    })
+  }
 
   test('closing turns away those who wait and those who come', async () => {
     const { ask, admission } = setUp({ limit: 1, slots: 1, waiting: 1, occupied: 1 })

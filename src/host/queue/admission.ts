@@ -23,6 +23,8 @@ interface Waiter {
 export interface AdmissionListener {
   onNeedsDrain(): void
   onDrain(): void
+  /** Called with what a signal of the user's own making threw where no caller could be told. */
+  onFailure(failure: unknown): void
 }
 
 export class Admission {
@@ -85,7 +87,14 @@ export class Admission {
         this.#strikeOut(waiter)
         reject(signal?.reason)
       }
-      const waiter: Waiter = { resolve, reject, release: () => signal?.removeEventListener('abort', onAbort) }
+      const release = () => {
+        try {
+          signal?.removeEventListener('abort', onAbort)
+        } catch (failure) {
+          this.#listener.onFailure(failure)
+        }
+      }
+      const waiter: Waiter = { resolve, reject, release }
       signal?.addEventListener('abort', onAbort)
       this.#waiters.add(waiter)
       this.#anchor ??= this.#clock.anchor()
