@@ -196,8 +196,8 @@ describe('room()', () => {
     assert.equal(clock.heldAnchors, 0)
   })
 
-  test('a signal is let go of when the waiter is served', async () => {
-    const { ask, answer } = setUp({ limit: 1, slots: 1, waiting: 1, occupied: 1 })
+  test('waiters share one listener to their signal, which is gone with the last of them', async () => {
+    const { ask, answer } = setUp({ limit: 3, slots: 1, waiting: 3, occupied: 1 })
     const { signal } = new AbortController()
     let listeners = 0
     const { addEventListener, removeEventListener } = signal
@@ -209,10 +209,34 @@ describe('room()', () => {
       listeners--
       return Reflect.apply(removeEventListener, signal, args)
     }
-    ask(signal)
+    for (let count = 0; count < 3; count++) ask(signal)
+    assert.equal(listeners, 1)
+    answer(2)
     assert.equal(listeners, 1)
     answer()
     assert.equal(listeners, 0)
+  })
+
+  test('all who share a signal give up with it', async () => {
+    const { ask, answer } = setUp({ limit: 1, slots: 1, waiting: 1, occupied: 1 })
+    const controller = new AbortController()
+    const asked = [ask(controller.signal), ask(controller.signal), ask()]
+    controller.abort('enough')
+    answer()
+    await microtasks()
+    assert.deepEqual(states(asked), ['rejected', 'rejected', 'fulfilled'])
+  })
+
+  test('who cannot listen to his signal does not wait, and is told what it threw', async () => {
+    const { ask, clock } = setUp({ limit: 1, slots: 1, waiting: 1, occupied: 1 })
+    const { signal } = new AbortController()
+    signal.addEventListener = () => {
+      throw 'deaf'
+    }
+    const asked = ask(signal)
+    await microtasks()
+    assert.deepEqual([asked.state, asked.error], ['rejected', 'deaf'])
+    assert.equal(clock.heldAnchors, 0)
   })
 
   for (const end of ['answer', 'close'] as const) {

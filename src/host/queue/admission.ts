@@ -2,6 +2,7 @@
 // given to a waiter is his until the end of the turn in which he is woken.
 import type { Anchor, Clock } from '../../shared/base/clock.js'
 import { PoolClosedError } from '../../shared/errors/pool-errors.js'
+import { SignalWatch } from '../task/signal-watch.js'
 
 export interface Load {
   /** Tasks that wait. */
@@ -17,7 +18,7 @@ export interface Load {
 interface Waiter {
   resolve: () => void
   reject: (reason: unknown) => void
-  release: () => void
+  signal: AbortSignal | null
 }
 
 export interface AdmissionListener {
@@ -37,6 +38,12 @@ export class Admission {
   readonly #listener: AdmissionListener
   readonly #load: Load
   readonly #waiters = new Set<Waiter>()
+  readonly #signals = new SignalWatch<Waiter>((waiters, signal) => {
+    for (const waiter of waiters) {
+      this.#strikeOut(waiter)
+      waiter.reject(signal.reason)
+    }
+  })
   /** Held while somebody waits: what takes the room may be a cancelled handler, which keeps no process alive. */
   #anchor: Anchor | null = null
   #grants = 0
@@ -83,29 +90,24 @@ export class Admission {
       return Promise.resolve()
     }
     return new Promise((resolve, reject) => {
-      const onAbort = () => {
-        this.#strikeOut(waiter)
-        reject(signal?.reason)
-      }
-      const release = () => {
-        try {
-          signal?.removeEventListener('abort', onAbort)
-        } catch (failure) {
-          this.#listener.onFailure(failure)
-        }
-      }
-      const waiter: Waiter = { resolve, reject, release }
-      signal?.addEventListener('abort', onAbort)
+      const waiter: Waiter = { resolve, reject, signal }
       this.#waiters.add(waiter)
       this.#anchor ??= this.#clock.anchor()
       this.#anchor.hold()
+      if (signal === null) return
+      try {
+        this.#signals.watch(signal, waiter)
+      } catch (failure) {
+        this.#strikeOut(waiter)
+        reject(failure)
+      }
     })
   }
 
   close(): void {
     this.#isClosed = true
     for (const waiter of this.#waiters) {
-      waiter.release()
+      this.#letGo(waiter)
       waiter.reject(new PoolClosedError('closed'))
     }
     this.#waiters.clear()
@@ -144,8 +146,16 @@ export class Admission {
 
   #strikeOut(waiter: Waiter): void {
     this.#waiters.delete(waiter)
-    waiter.release()
+    this.#letGo(waiter)
     if (this.#waiters.size === 0) this.#anchor?.release()
+  }
+
+  #letGo(waiter: Waiter): void {
+    try {
+      if (waiter.signal !== null) this.#signals.leave(waiter.signal, waiter)
+    } catch (failure) {
+      this.#listener.onFailure(failure)
+    }
   }
 
   #grant(): void {

@@ -1,13 +1,8 @@
-// Decides that a task is cancelled, and with which error: its signal was aborted, or a limit of its time is over. One
-// listener a signal, however many tasks share it, gone with the last one.
+// Decides that a task is cancelled, and with which error: its signal was aborted, or a limit of its time is over.
 import { TaskCancelledError } from '../../shared/errors/pool-errors.js'
+import { SignalWatch } from './signal-watch.js'
 import type { Task } from './task.js'
 import { TimeLimits, type TimeLimitsParts } from './time-limits.js'
-
-interface Watch {
-  tasks: Set<Task>
-  onAbort: () => void
-}
 
 export interface CancellationParts extends Omit<TimeLimitsParts, 'cancel'> {
   /** Cancels the task; with `onlyWaiting` not when a worker has begun it. */
@@ -15,7 +10,7 @@ export interface CancellationParts extends Omit<TimeLimitsParts, 'cancel'> {
 }
 
 export class Cancellation {
-  readonly #watches = new Map<AbortSignal, Watch>()
+  readonly #signals = new SignalWatch<Task>((tasks, signal) => this.#onAbort(tasks, signal))
   readonly #limits: TimeLimits
   readonly #cancel: CancellationParts['cancel']
 
@@ -27,12 +22,12 @@ export class Cancellation {
   watch(task: Task): void {
     const { limits } = task.terms
     if (limits !== null) task.timeLimit = this.#limits.watch(task, limits)
-    if (task.signal !== null) this.#listenTo(task.signal, task)
+    if (task.signal !== null) this.#signals.watch(task.signal, task)
   }
 
   release(task: Task): void {
     if (task.timeLimit !== null) this.#limits.release(task.timeLimit)
-    if (task.signal !== null) this.#leave(task.signal, task)
+    if (task.signal !== null) this.#signals.leave(task.signal, task)
   }
 
   /** The pool is no more. */
@@ -40,32 +35,11 @@ export class Cancellation {
     this.#limits.end()
   }
 
-  #listenTo(signal: AbortSignal, task: Task): void {
-    const known = this.#watches.get(signal)
-    if (known !== undefined) {
-      known.tasks.add(task)
-      return
-    }
-    const watch: Watch = { tasks: new Set([task]), onAbort: () => this.#onAbort(signal) }
-    this.#watches.set(signal, watch)
-    // Without options: theirs would be read with what somebody put on the prototype that all objects share.
-    signal.addEventListener('abort', watch.onAbort)
-  }
-
-  #leave(signal: AbortSignal, task: Task): void {
-    const watch = this.#watches.get(signal)
-    if (watch === undefined || !watch.tasks.delete(task) || watch.tasks.size > 0) return
-    this.#watches.delete(signal)
-    signal.removeEventListener('abort', watch.onAbort)
-  }
-
-  #onAbort(signal: AbortSignal): void {
-    const watch = this.#watches.get(signal)
-    if (watch === undefined) return
+  #onAbort(tasks: ReadonlySet<Task>, signal: AbortSignal): void {
     // Those that wait first: else each place that a cancelled one leaves would be given to the next to be cancelled. Still
     // watched meanwhile: cancelling one may settle another, which is then released and not visited.
-    for (const task of watch.tasks) if (task.state === 'queued') this.#abort(task, signal)
-    for (const task of watch.tasks) this.#abort(task, signal)
+    for (const task of tasks) if (task.state === 'queued') this.#abort(task, signal)
+    for (const task of tasks) this.#abort(task, signal)
   }
 
   #abort(task: Task, signal: AbortSignal): void {
