@@ -58,7 +58,8 @@ export class PipePort implements HostPort, SlotBook {
     invariant(message !== 'bell', 'the lane does not reach into this process')
     const frame = packMessage(sendable(message), transferList)
     // A host that was busy finds the beginning of it, and must know that the task was in time.
-    if (frame.length > ONE_READ_BYTES && message.kind === 'done') this.#tell(ANSWERED, message.slot)
+    const isAnswer = message.kind === 'done' || message.kind === 'failed'
+    if (frame.length > ONE_READ_BYTES && isAnswer) this.#tell(ANSWERED, message.slot)
     this.#write(frame)
   }
 
