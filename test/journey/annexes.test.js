@@ -82,6 +82,20 @@ test('errorClasses and callerStack hold on another backend', async open => {
   assert.doesNotMatch(error.stack, /Pool\.run/)
 })
 
+test('close({ force: true }) rejects what waits on another backend, and lets finish what runs there', async (open, t) => {
+  const journal = new Journal(t)
+  const pool = open({ ...options, handlers: { gated: { backend: 'inline' } } })
+  const runs = pool.run(journal.task('runs'), { name: 'gated' })
+  const waits = rejection(pool.run(journal.task('waits'), { name: 'gated' }))
+  await journal.lines(1)
+  const closed = pool.close({ force: true })
+  const { code, reason } = await waits
+  assert.deepEqual([code, reason], ['ERR_LIDO_POOL_CLOSED', 'forced'])
+  journal.open()
+  assert.equal(await runs, 'runs')
+  assert.deepEqual(await closed, { cutOff: 1, timedOut: false })
+})
+
 test('destroy() cuts off a teardown on another backend', async (open, t) => {
   const journal = new Journal(t)
   const pool = open({

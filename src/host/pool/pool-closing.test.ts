@@ -46,6 +46,15 @@ describe('close()', () => {
     assert.equal(clock.heldAnchors, 0)
   })
 
+  test('keeps the process alive until an idle pool has ended as well', async () => {
+    const { pool, clock } = readyPool()
+    assert.equal(clock.heldAnchors, 0)
+    const closing = pool.close()
+    assert.equal(clock.heldAnchors, 1)
+    await closing
+    assert.equal(clock.heldAnchors, 0)
+  })
+
   test('refuses new tasks and new waiters for room from its first moment', async () => {
     const { pool, run } = readyPool()
     run('a')
