@@ -69,7 +69,6 @@ export class Closing {
     const { annexes, supervisor } = this.#parts
     annexes?.destroy()
     this.#shutDown(new PoolClosedError('destroyed'))
-    this.#limit.cancel()
     // Also those that a close() lets run their teardown.
     void supervisor.stop(new PoolClosedError('destroyed'))
     return this.#done
@@ -94,7 +93,6 @@ export class Closing {
   #shutDown(error: PoolClosedError, isPlanned = false): void {
     if (this.#isShuttingDown) return
     this.#isShuttingDown = true
-    if (!isPlanned) this.#limit.cancel()
     const { annexes, dispatcher, supervisor } = this.#parts
     dispatcher.rejectWaiting(error)
     dispatcher.rejectArriving(error)
