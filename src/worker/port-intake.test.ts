@@ -23,6 +23,87 @@ test('a task that waits for the host’s word is held as well: asked, the worker
   port2.close()
 })
 
+/** Its tasks run until the test answers them. */
+function openIntake(slots: number, onQuiet = () => {}) {
+  const { port1, port2 } = new MessageChannel()
+  const claims = allocateClaims(slots)
+  const book = new SharedSlotBook({ kind: 'port', claims, clockOrigin: 0, context: true })
+  const begun: Assignment[] = []
+  const executor = { run: (task: Assignment) => begun.push(task) } as unknown as Executor
+  const intake = new PortIntake(port1, book, executor, onQuiet)
+  intake.open()
+  const post = (slot: number) => {
+    offer(claims, slot, slot + 1)
+    intake.onMessage({ kind: 'run', taskId: slot + 1, slot, handlerId: 1, handler: null, payload: slot })
+  }
+  const said = () => receiveMessageOnPort(port2)?.message
+  const close = () => {
+    port1.close()
+    port2.close()
+  }
+  return { intake, begun, post, said, close }
+}
+
+test('a task is begun at once, and held until it is answered or its handler has ended', () => {
+  let quiet = 0
+  const { intake, begun, post, said, close } = openIntake(3, () => quiet++)
+  for (const slot of [0, 1, 2]) {
+    post(slot)
+    assert.equal(begun.length, slot + 1)
+  }
+  const held = () => {
+    intake.onMessage({ kind: 'audit' })
+    return said().taskIds
+  }
+  begun[1]!.succeed('b')
+  assert.deepEqual(said(), { kind: 'done', taskId: 2, slot: 1, result: 'b' })
+  assert.deepEqual(held(), [1, 3])
+  intake.onMessage({ kind: 'cancel', taskId: 1, slot: 0, reason: pack('enough') })
+  assert.deepEqual(
+    [begun[0]!.isCancelled, begun[0]!.cancelReason, begun[2]!.isCancelled],
+    [true, 'enough', false],
+  )
+  assert.deepEqual(held(), [1, 3])
+  begun[0]!.succeed('a')
+  assert.deepEqual(said(), { kind: 'over', taskId: 1, slot: 0 })
+  const isAborted = (task: Assignment) => [task.isCancelled, task.makeSignal().aborted]
+  assert.deepEqual(
+    [isAborted(begun[0]!), isAborted(begun[1]!)],
+    [
+      [true, true],
+      [false, false],
+    ],
+  )
+  assert.deepEqual([held(), quiet, intake.isBusy], [[3], 0, true])
+  begun[2]!.fail('thrown', pack('bad'), '')
+  assert.equal(said().kind, 'failed')
+  assert.deepEqual([held(), quiet, intake.isBusy], [[], 1, false])
+  close()
+})
+
+test('at its end what runs hears that nobody wants its answer, unless it has, and what waits is not begun', async () => {
+  let quiet = 0
+  const { intake, begun, post, said, close } = openIntake(3, () => quiet++)
+  post(0)
+  post(1)
+  intake.onMessage({ kind: 'cancel', taskId: 1, slot: 0, reason: pack('enough') })
+  intake.leave()
+  post(2)
+  intake.close()
+  assert.deepEqual(
+    begun.map(({ isCancelled, cancelReason }) => [isCancelled, cancelReason]),
+    [
+      [true, 'enough'],
+      [true, undefined],
+    ],
+  )
+  for (const task of begun) task.succeed(null)
+  assert.deepEqual([said().kind, said().kind, said()], ['over', 'over', undefined])
+  await turn()
+  assert.deepEqual([begun.length, quiet, intake.isBusy], [2, 1, false])
+  close()
+})
+
 test('a task that the event loop comes before is begun after its turn, unless it is cancelled', async () => {
   const { port1, port2 } = new MessageChannel()
   const claims = allocateClaims(4)
