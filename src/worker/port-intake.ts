@@ -117,7 +117,6 @@ export class PortIntake implements Intake {
   close(): void {
     this.#isOpen = false
     this.#waiting.length = 0
-    this.#turn?.cancel()
     for (const taskId of this.#running)
       if (!this.cancellations.isCancelled(taskId)) this.cancellations.cancel(taskId, undefined)
   }
