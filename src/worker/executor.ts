@@ -75,24 +75,32 @@ export class Executor {
 
   #call(task: Assignment, handler: HandlerFunction): void {
     let result: unknown
-    let promise: Promise<unknown> | null
+    let isPending: boolean
     try {
       result = this.#context ? handler(task.payload, new RunningContext(task)) : handler(task.payload)
-      promise = isThenable(result) ? Promise.resolve(result) : null
+      isPending = isThenable(result)
     } catch (thrown) {
       return this.#afterFlush(task, () => task.fail('thrown', pack(thrown), ''))
     }
-    if (promise === null) {
+    if (isPending) {
+      task.onPending?.()
+      void this.#await(task, result)
+    } else {
       const flushed = this.#hooks.flush()
       if (flushed === undefined) task.succeed(result)
       else this.#after(flushed, task, () => task.succeed(result))
-    } else {
-      task.onPending?.()
-      promise.then(
-        value => this.#afterFlush(task, () => task.succeed(value)),
-        thrown => this.#afterFlush(task, () => task.fail('thrown', pack(thrown), '')),
-      )
     }
+  }
+
+  /** Not by `promise.then`: it may have one of its own, which throws. */
+  async #await(task: Assignment, promise: unknown): Promise<void> {
+    let result: unknown
+    try {
+      result = await promise
+    } catch (thrown) {
+      return this.#afterFlush(task, () => task.fail('thrown', pack(thrown), ''))
+    }
+    this.#afterFlush(task, () => task.succeed(result))
   }
 
   #afterFlush(task: Assignment, answer: () => void): void {

@@ -105,6 +105,15 @@ for (const name of ['thenableThatThrows', 'thenGetterThatThrows']) {
   })
 }
 
+for (const backend of ['thread', 'process', 'inline']) {
+  test(`${backend}: a promise with a then() of its own is awaited as await does it`, async open => {
+    const pool = open({ filename, minThreads: 1, maxThreads: 1, backend })
+    assert.equal(await pool.run('x', { name: 'promiseWithOwnThen' }), 'x')
+    assert.equal(await pool.run('next', { name: 'fine' }), 'next')
+    assert.equal(pool.workers[0].id, 1)
+  })
+}
+
 test('an error has its class where the intrinsics are frozen', async () => {
   const program = `
     const pool = new Pool({ filename: handler('throwing.js'), maxThreads: 1 })
