@@ -40,6 +40,21 @@ describe('a cancelled task', () => {
     })
   }
 
+  test('leaves its place to none that the same signal cancels', async () => {
+    const { links, run } = readyPool()
+    const { signal, abort } = abortable()
+    const tasks = ['a', 'b', 'c'].map(payload => run(payload, { signal }))
+    const next = run('next')
+    abort('enough')
+    links[0]!.work()
+    await microtasks()
+    assert.deepEqual(links[0]!.payloads, ['a', 'next'])
+    assert.deepEqual(
+      [...tasks, next].map(({ state }) => state),
+      ['rejected', 'rejected', 'rejected', 'fulfilled'],
+    )
+  })
+
   test('in the queue never reaches a worker, and the others keep their order', async () => {
     const { links, run, pool } = readyPool()
     const { signal, abort, listeners } = abortable()
