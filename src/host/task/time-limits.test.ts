@@ -55,3 +55,29 @@ for (const [limits, expected] of [
     assert.deepEqual(told, [expected])
   })
 }
+
+test('however many are limited one timer is set, anew only for one that is due sooner, and for none that are settled', () => {
+  const clock = new ManualClock()
+  let timersSet = 0
+  const { after } = clock
+  clock.after = (...given) => {
+    timersSet++
+    return after.apply(clock, given)
+  }
+  const watcher = new TimeLimits({ clock, progressOf: () => 'waiting', cancel() {} })
+  const watch = (delayMs: number) => {
+    const task = makeTask(1)
+    const queueTimeoutMs = clock.now() - task.createdAt + delayMs
+    return watcher.watch(task, { timeoutMs: never, queueTimeoutMs, deadline: never })
+  }
+  const entries = [100, 100, 200, never].map(watch)
+  assert.deepEqual([clock.pending, timersSet], [[100], 1])
+  entries.push(watch(50), watch(50))
+  assert.deepEqual([clock.pending, timersSet], [[50], 2])
+  for (const entry of entries) {
+    entry.task.state = 'settled'
+    watcher.release(entry)
+  }
+  pass(clock, 60)
+  assert.deepEqual([clock.pending, timersSet], [[], 2])
+})
