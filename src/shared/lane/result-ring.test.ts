@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { createDesk } from './layout.js'
+import { createDesk, LARGEST_VALUE_BYTES } from './layout.js'
 import { BYTES, ResultReader, ResultWriter } from './result-ring.js'
 
 const valueBytes = 64 * 1024
@@ -136,4 +136,42 @@ test('a burst finds the room that one before had, however many answers were give
     reader.free()
   }
   assert.equal(refused, 0)
+})
+
+test('answers of any size are read as they were written, each once and in order, wherever the ring was passed over', () => {
+  const desk = createDesk()
+  const bytes = new Uint8Array(desk.memory)
+  const writer = new ResultWriter(desk)
+  const reader = new ResultReader(desk)
+  const sizes: number[] = []
+  let seed = 1
+  const draw = (below: number) => {
+    seed = (seed * 48271) % (2 ** 31 - 1)
+    return seed % below
+  }
+  let read = 0
+  const write = () => {
+    const from = writer.reserve()
+    if (from < 0) return false
+    assert.ok(from + LARGEST_VALUE_BYTES <= desk.ring.to)
+    const size = 1 + draw(draw(2) === 0 ? 1000 : LARGEST_VALUE_BYTES)
+    // What is reserved is nobody's: all of it may be written.
+    for (let at = from; at < from + LARGEST_VALUE_BYTES; at += 8 * K) bytes[at] = 255
+    bytes[from] = sizes.length % 251
+    bytes[from + size - 1] = size % 251
+    writer.publish(BYTES, 0, sizes.push(size), size, 0, 0)
+    return true
+  }
+  while (read < 20_000) {
+    for (let count = draw(20); count > 0 && write(); count--);
+    for (let count = draw(20); count > 0 && reader.next(); count--) {
+      const size = sizes[read]!
+      assert.deepEqual([reader.kind, reader.taskId, reader.value], [BYTES, read + 1, size])
+      const last = bytes[reader.valueFrom + size - 1]
+      assert.equal(last, size % 251)
+      if (size > 1) assert.equal(bytes[reader.valueFrom], read % 251)
+      read++
+    }
+    if (draw(3) === 0) reader.free()
+  }
 })
