@@ -3,8 +3,8 @@
 export const mistakes = [
   {
     title: 'a listener stays on the signal of a task that is settled',
-    file: 'host/task/cancellation.js',
-    edits: [["signal.removeEventListener('abort', watch.onAbort)", 'void watch']],
+    file: 'host/task/signal-watch.js',
+    edits: [["signal.removeEventListener('abort', watched.onAbort)", 'void watched']],
     cases: 'lane / returns / signal after / lives / open',
     says: /listeners are left on the signal/,
   },

@@ -42,8 +42,8 @@ export const mistakes: Mistake[] = [
   {
     title: 'a listener stays on the signal of a task that is settled',
     road: 'any',
-    file: 'host/task/cancellation.js',
-    edits: [["signal.removeEventListener('abort', watch.onAbort)", 'void watch']],
+    file: 'host/task/signal-watch.js',
+    edits: [["signal.removeEventListener('abort', watched.onAbort)", 'void watched']],
   },
   {
     title: 'a timer is left when the pool closes',
