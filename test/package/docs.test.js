@@ -175,7 +175,7 @@ describe('the reference names every member', () => {
 
   test('of a task as queues and balancers see it', () => {
     const said = /`QueuedTask`: `\{ (.*?) \}`/.exec(pool)?.[1]
-    assertSame(said.split(', '), memberNames('src/host/task/task.ts', 'QueuedTask'))
+    assertSame(said.split(', '), memberNames('src/host/task/queued-task.ts', 'QueuedTask'))
   })
 
   test('of what close() tells', () => {
