@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { draws } from '../../testing/draws.js'
 import { LARGEST_VALUE_BYTES as LARGEST, type Span } from './layout.js'
 import { PayloadRoom } from './payload-room.js'
 
@@ -41,11 +42,7 @@ const span = { from: 128, to: 128 + 4 * LARGEST }
 test('a payload lies where it is until it was read, however many come and go, of any size', () => {
   const { put, read, release } = someRoom(span)
   const waiting: number[] = []
-  let seed = 1
-  const draw = (below: number) => {
-    seed = (seed * 48271) % (2 ** 31 - 1)
-    return seed % below
-  }
+  const draw = draws()
   let most = 0
   for (let step = 0; step < 20_000; step++) {
     const number = put(draw(32) === 0 ? LARGEST - draw(64) : draw(8000))

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { draws } from '../../testing/draws.js'
 import { createDesk, LARGEST_VALUE_BYTES } from './layout.js'
 import { BYTES, ResultReader, ResultWriter } from './result-ring.js'
 
@@ -144,11 +145,7 @@ test('answers of any size are read as they were written, each once and in order,
   const writer = new ResultWriter(desk)
   const reader = new ResultReader(desk)
   const sizes: number[] = []
-  let seed = 1
-  const draw = (below: number) => {
-    seed = (seed * 48271) % (2 ** 31 - 1)
-    return seed % below
-  }
+  const draw = draws()
   let read = 0
   const write = () => {
     const from = writer.reserve()
