@@ -99,7 +99,7 @@ export function createProgramme({ machine, loops, times, isScaling }) {
       settings: { workers: cores, loadMs: 300, calmMs, durationMs: times.idleMs },
       poolNames: onlyPiscina,
     }),
-    createSingle('first-result', { settings: {}, takes: 3 }),
+    createSingle('first-result', { settings: {}, takes: 3, poolNames: [...oneSetting, 'post-message'] }),
     createSingle('memory', { settings: { workers: 8, calmMs, startLimitMs: 10_000 } }),
     createSingle('flood', {
       settings: { taskCount: times.floodTasks },

@@ -39,7 +39,7 @@ export const roster = {
   poolifier: { ...poolifier, settings: {} },
   'poolifier-tuned': { ...poolifier, settings: { enableEvents: false } },
 
-  'post-message': { ...bare, plays: ['echo'], adapter: 'post-message' },
+  'post-message': { ...bare, plays: ['echo', 'first-result'], adapter: 'post-message' },
   unpooled: { ...bare, plays: ['server', ...examples], adapter: 'unpooled' },
   'worker-per-request': { ...bare, plays: examples, adapter: null },
 

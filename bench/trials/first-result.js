@@ -8,8 +8,7 @@ import { promisify } from 'node:util'
 const importPath = fileURLToPath(new URL('../import-process.js', import.meta.url))
 
 export async function takeTurn(contestant) {
-  const { stdout } = await promisify(execFile)(process.execPath, [importPath, contestant.packageName])
-  const importMs = Number(stdout)
+  const importMs = contestant.packageName === null ? null : await timeImport(contestant.packageName)
 
   // Loads the adapter without its pool: what it imports is loaded already.
   const start = await contestant.prepare()
@@ -18,4 +17,9 @@ export async function takeTurn(contestant) {
   strictEqual(await pool.run(7), 7)
   const firstResultMs = performance.now() - startedAt
   return { importMs, firstResultMs }
+}
+
+async function timeImport(packageName) {
+  const { stdout } = await promisify(execFile)(process.execPath, [importPath, packageName])
+  return Number(stdout)
 }

@@ -5,9 +5,13 @@ import { makeClock, type ThreadClock } from './make-clock.js'
 
 export type { Anchor, Clock, ThreadClock, Timer } from './make-clock.js'
 
-const { performance } = getBuiltinModule('node:perf_hooks')
+/** `null` before a pool asks for the time: its first thread is starting then, and an import need not wait for it. */
+let performance: typeof import('node:perf_hooks').performance | null = null
 
-const nodes = makeClock(() => performance.now())
+const nodes = makeClock(() => {
+  performance ??= getBuiltinModule('node:perf_hooks').performance
+  return performance.now()
+})
 
 export const realClock: ThreadClock = {
   ...nodes,
