@@ -88,6 +88,27 @@ test('names that come from outside do not fill the table', () => {
     worth.onMeasured([{ handlerId, tasks: 1, runMs: 1, activeMs: 1, cpuMs: null, transferMs: 0 }])
   }
   assert.equal(worth.handlers.length, 256)
+  assert.equal(worth.isDue({ handlerId: 1000, filename: '/app/work.js', name: 'late' }), false)
+})
+
+test('nor do names whose calls were cancelled before a worker could say that they lead nowhere', () => {
+  const worth = new Worth(() => {})
+  for (let handlerId = 10; handlerId < 1000; handlerId++) worth.isDue({ ...task, handlerId })
+  worth.isDue(task)
+  worth.onMeasured([{ handlerId: 3, tasks: 1, runMs: 1, activeMs: 1, cpuMs: null, transferMs: 0 }])
+  for (let handlerId = 1000; handlerId < 2000; handlerId++) worth.isDue({ ...task, handlerId })
+  assert.deepEqual(
+    worth.handlers.map(({ name }) => name),
+    ['render'],
+  )
+})
+
+test('what was not measured is told as such', () => {
+  const worth = new Worth(() => {})
+  worth.isDue(task)
+  worth.onMeasured([{ handlerId: 3, tasks: 2, runMs: 1, activeMs: 1, cpuMs: null, transferMs: 0 }])
+  const [{ cpuMs, handOverMs }] = worth.handlers as [HandlerStats]
+  assert.deepEqual([cpuMs, handOverMs], [null, 0])
 })
 
 test('names that led nowhere take no room from those that lead somewhere', () => {

@@ -36,6 +36,8 @@ export class Worth {
   readonly #onNews: (handler: HandlerStats) => void
   /** Those asked for last. */
   #sums: Sums | undefined
+  /** All that the table holds were measured, and stay. */
+  #isFull = false
 
   /** @param onNews called when a worker has told more of a handler */
   constructor(onNews: (handler: HandlerStats) => void) {
@@ -86,7 +88,7 @@ export class Worth {
     const { handlerId } = task
     if (this.#sums?.handlerId === handlerId) return this.#sums
     let sums = this.#handlers.get(handlerId)
-    if (sums === undefined && this.#handlers.size < MOST_HANDLERS) {
+    if (sums === undefined && this.#hasRoom()) {
       sums = {
         handlerId,
         filename: task.filename,
@@ -105,6 +107,16 @@ export class Worth {
     }
     this.#sums = sums
     return sums
+  }
+
+  /** Who was never measured gives way, the oldest first: the name may lead nowhere, and its calls have been cancelled. */
+  #hasRoom(): boolean {
+    if (this.#handlers.size < MOST_HANDLERS) return true
+    if (this.#isFull) return false
+    for (const [handlerId, { measured }] of this.#handlers)
+      if (measured === 0) return this.#handlers.delete(handlerId)
+    this.#isFull = true
+    return false
   }
 }
 
