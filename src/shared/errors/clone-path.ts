@@ -9,6 +9,12 @@ const MOST_VISITED = 10_000
 /** A message that a channel refused to carry: `path` says what of it, from its outermost member on. */
 export class UnsendableError extends Error {
   readonly path: string
+  readonly #isOne = true
+
+  /** Asked of whatever the user's code threw: a proxy may throw at any question but this. */
+  static override [Symbol.hasInstance](thrown: unknown): boolean {
+    return types.isNativeError(thrown) && #isOne in thrown
+  }
 
   constructor(path: string, cause: unknown) {
     super(messageOf(cause), { cause })

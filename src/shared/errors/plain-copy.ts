@@ -210,9 +210,12 @@ export function unreadable(failure: unknown): string {
   return `(could not be read: ${plainText(failure)})`
 }
 
-/** The words of whatever was thrown. */
+/** The words of whatever was thrown: a proxy may not even say what it is. */
 export function messageOf(thrown: unknown): string {
-  return thrown instanceof Error ? thrown.message : plainText(thrown)
+  try {
+    if (thrown instanceof Error) return String(thrown.message)
+  } catch {}
+  return plainText(thrown)
 }
 
 /** Whatever it is: an object may have no `toString` that can be called. */

@@ -16,7 +16,7 @@ export function tooLarge(bytes: number, limitBytes: number): TooLarge {
 
 /** Also of one that came from the other side. */
 export function isTooLarge(value: unknown): value is TooLarge {
-  return value instanceof Error && typeof (value as Partial<TooLarge>).limitBytes === 'number'
+  return types.isNativeError(value) && typeof (value as Partial<TooLarge>).limitBytes === 'number'
 }
 
 /** A view is sent with the whole of its buffer. */

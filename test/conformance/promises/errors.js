@@ -43,27 +43,33 @@ export const errors = {
     open,
     journal,
   }) {
-    const mute = 'throw { toString() {} }'
-    const file = journal.write(
-      'mute.mjs',
-      `export default () => ({ get member() { ${mute} } })
-       export function teardown() { ${mute} }`,
-    )
-    const broken = journal.write('broken.mjs', mute)
-    const pool = open({ filename: file })
-    const troubles = []
-    pool.on('error', ({ code }) => troubles.push(code))
-    assert.equal((await rejection(pool.run())).path, 'result.member')
-    const payload = {
-      get member() {
-        throw Object.create(null)
-      },
+    const mutes = {
+      object: [{ toString() {} }, 'throw { toString() {} }'],
+      proxy: [revokedProxy(), 'const { proxy, revoke } = Proxy.revocable({}, {}); revoke(); throw proxy'],
     }
-    assert.equal((await rejection(pool.run(payload))).path, 'payload.member')
-    const error = await rejection(pool.run(undefined, { filename: broken }))
-    assert.deepEqual([error.code, typeof error.cause], ['ERR_LIDO_WORKER_START', 'object'])
-    await pool.close()
-    assert.deepEqual(troubles, ['ERR_LIDO_TEARDOWN'])
+    for (const [kind, [thrown, mute]] of Object.entries(mutes)) {
+      const file = journal.write(
+        `mute-${kind}.mjs`,
+        `export default () => ({ get member() { ${mute} } })
+         export function teardown() { ${mute} }`,
+      )
+      const broken = journal.write(`broken-${kind}.mjs`, mute)
+      const pool = open({ filename: file })
+      const troubles = []
+      pool.on('error', ({ code }) => troubles.push(code))
+      assert.equal((await rejection(pool.run())).path, 'result.member')
+      const payload = {
+        get member() {
+          throw thrown
+        },
+      }
+      assert.equal((await rejection(pool.run(payload))).path, 'payload.member')
+      const error = await rejection(pool.run(undefined, { filename: broken }))
+      assert.equal(error.code, 'ERR_LIDO_WORKER_START')
+      assert.notEqual(error.cause, undefined)
+      await pool.close()
+      assert.deepEqual(troubles, ['ERR_LIDO_TEARDOWN'])
+    }
   },
 
   async 'an uncaught exception arrives as a class of errorClasses, with data and cause'({ open }) {
@@ -75,4 +81,10 @@ export const errors = {
     assert.ok(error.cause instanceof RangeError)
     assert.equal(await pool.run(2), 2)
   },
+}
+
+function revokedProxy() {
+  const { proxy, revoke } = Proxy.revocable({}, {})
+  revoke()
+  return proxy
 }
