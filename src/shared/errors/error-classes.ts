@@ -24,14 +24,21 @@ const MOST_ANCESTORS = 32
 /** The names of an error's class and its ancestors, nearest first, up to one that every side has. */
 export function classNames(error: object): string[] {
   const names: string[] = []
-  let parent: object | null = Object.getPrototypeOf(error)
-  for (let steps = 0; parent !== null && steps < MOST_ANCESTORS; steps++) {
+  for (const parent of ancestorsOf(error)) {
     const name = ownClassName(parent)
     if (name !== undefined && name !== names.at(-1)) names.push(name)
     if (name !== undefined && builtins.has(name)) return names
-    parent = Object.getPrototypeOf(parent)
   }
   return [...names, 'Error']
+}
+
+/** Nearest first, and not for ever: of a proxy there may be no last one. */
+export function* ancestorsOf(value: object): Generator<object> {
+  let parent: object | null = Object.getPrototypeOf(value)
+  for (let steps = 0; parent !== null && steps < MOST_ANCESTORS; steps++) {
+    yield parent
+    parent = Object.getPrototypeOf(parent)
+  }
 }
 
 /** What a prototype says it is the prototype of; with `--frozen-intrinsics` Node's getter for it says so. */

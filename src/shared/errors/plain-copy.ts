@@ -1,7 +1,7 @@
 // What an error carries, as plain data that is sure to cross to the other thread. What cannot be sent becomes a text that
 // says what it was; what only the reviving can make again is noted as a hole.
 import { types } from '../base/builtins.js'
-import { ownClassName } from './error-classes.js'
+import { ancestorsOf, ownClassName } from './error-classes.js'
 import { inHalves } from './in-halves.js'
 
 /** What stands in a hole: an error by its number, or a symbol of the registry by its key. */
@@ -192,7 +192,7 @@ function functionText(named: unknown): string {
 
 function describeObject(value: object): string {
   try {
-    for (let parent = Object.getPrototypeOf(value); parent !== null; parent = Object.getPrototypeOf(parent)) {
+    for (const parent of ancestorsOf(value)) {
       const name = ownClassName(parent)
       if (name !== undefined) return name
     }

@@ -310,6 +310,17 @@ describe('what is hostile arrives as well as it can', () => {
     assert.deepEqual(across(thrown), { call: '[function call]', toString: '[function toString]' })
   })
 
+  test('what has ancestors without end', () => {
+    const endless: object = new Proxy(Object.create(null), { getPrototypeOf: () => endless })
+    const thrown = {
+      get member() {
+        throw endless
+      },
+    }
+    assert.deepEqual(across(thrown), { member: '(could not be read: [Object])' })
+    assert.equal(errorAcross(Object.setPrototypeOf(new Error('why'), endless)).message, 'why')
+  })
+
   test('an error that throws another when it is read, and that one too', () => {
     const worse = {
       toString() {
