@@ -10,10 +10,11 @@ function loadedHost({ backlogMs, mayPoll = false }: { backlogMs: number; mayPoll
   const lane = createLane(8)
   const clock = new ManualClock()
   const workersEnd = new HostBell(lane)
-  const state = { backlogMs, mayPoll, answers: 0, collected: 0 }
+  const bell = new HostBell(lane)
+  const state = { backlogMs, mayPoll, answers: 0, collected: 0, isWaiting: true }
   const lookout = new Lookout({
     clock,
-    bell: new HostBell(lane),
+    bell,
     mayPoll: () => state.mayPoll,
     collect: () => {
       const had = state.answers > 0
@@ -22,7 +23,7 @@ function loadedHost({ backlogMs, mayPoll = false }: { backlogMs: number; mayPoll
       return had
     },
     hasAnswers: () => state.answers > 0,
-    isWaiting: () => true,
+    isWaiting: () => state.isWaiting,
     backlogMs: () => state.backlogMs,
   })
   const answer = () => {
@@ -30,7 +31,7 @@ function loadedHost({ backlogMs, mayPoll = false }: { backlogMs: number; mayPoll
     return workersEnd.ring()
   }
   lookout.expect(clock.now())
-  return { clock, lookout, state, answer, workersEnd }
+  return { clock, lookout, state, answer, workersEnd, bell }
 }
 
 test('while no core is spare and the workers have enough to do, answers are taken in together, and no bell is rung', () => {
@@ -96,4 +97,38 @@ test('who looks out sleeps as soon as no core is spare: whom the task has woken 
   state.mayPoll = false
   clock.turn()
   assert.deepEqual([clock.awaitsTurn, answer()], [false, true])
+})
+
+test('an answer for which nobody rings, as the host was about to announce its sleep, is taken in', () => {
+  const { clock, lookout, state, answer, bell } = loadedHost({ backlogMs: 0 })
+  const announceSleep = bell.announceSleep.bind(bell)
+  answer()
+  bell.announceSleep = () => {
+    bell.announceSleep = announceSleep
+    assert.equal(answer(), false)
+    announceSleep()
+  }
+  lookout.onBell()
+  clock.turn()
+  assert.equal(state.collected, 2)
+  assert.equal(answer(), true)
+})
+
+test('a worker that took the bell and died before it rang costs no other its answer', () => {
+  for (const isWaiting of [true, false]) {
+    const { clock, lookout, state, answer } = loadedHost({ backlogMs: 0 })
+    assert.equal(answer(), true)
+    state.isWaiting = isWaiting
+    lookout.onWorkerGone()
+    clock.turn()
+    assert.equal(state.collected, 1)
+    clock.advance(1)
+    clock.turn()
+    assert.deepEqual([clock.awaitsTurn, answer()], [false, true])
+  }
+  const { lookout, state, answer, workersEnd } = loadedHost({ backlogMs: 0 })
+  state.isWaiting = false
+  workersEnd.ring()
+  lookout.onWorkerGone()
+  assert.equal(answer(), true)
 })
