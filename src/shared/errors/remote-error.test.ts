@@ -142,8 +142,10 @@ describe('causes', () => {
     assert.equal(error.message, '10000')
     assert.equal(error.cause.cause.message, '9998')
     let length = 0
-    for (let link = error; link instanceof Error; link = link.cause as Error) length++
+    let link: unknown = error
+    for (; link instanceof Error; link = link.cause) length++
     assert.ok(length > 100 && length < 10_000)
+    assert.equal(link, `Error: ${10_000 - length}`)
   })
 
   test('errors that all point to each other are read a bounded number of times', () => {

@@ -152,7 +152,27 @@ describe('what is hostile arrives as well as it can', () => {
       kept: 1,
     })
     assert.equal(error.code, 'E')
-    assert.ok(error.nested.next.next)
+    let depth = 0
+    let at = error.nested
+    for (; typeof at === 'object'; depth++) at = at.next
+    assert.equal(at, '[Object, nested too deeply]')
+    assert.ok(depth > 50 && depth < 200, `${depth}`)
+  })
+
+  test('members arrive in the order in which they stood, whatever became of them', () => {
+    const data = { error: new RangeError('why'), call() {}, date: new Date(0), map: new WeakMap(), last: 1 }
+    assert.deepEqual(Object.keys(across({ data }).data), ['error', 'call', 'date', 'map', 'last'])
+  })
+
+  test('data too large to be looked through is sent as it is, or named, also where it is many', () => {
+    const part = () => [...new Array(15_000).fill(1), () => {}]
+    const { first, second, third } = across({
+      first: part(),
+      second: part(),
+      third: new Array(15_000).fill(1),
+    })
+    assert.equal(first.at(-1), '[function (anonymous)]')
+    assert.deepEqual([second, third.length], ['[Array, not cloneable]', 15_000])
   })
 
   test('a class whose constructor lies, or a prototype that is no error, is taken for what it says safely', () => {
@@ -183,15 +203,40 @@ describe('what is hostile arrives as well as it can', () => {
     let head: Node | null = null
     for (let depth = 0; depth < 500; depth++) head = new Node(head)
     const deepMap = [...Array(500)].reduce(inner => new Map([['inner', inner]]), new Map())
-    const error = errorAcross(Object.assign(new Error('why', { cause: head }), { code: 'E', deepMap }))
+    const deepKey = [...Array(500)].reduce(inner => new Map([[inner, 1]]), new Map())
+    const deepSet = [...Array(500)].reduce(inner => new Set([inner]), new Set())
+    class Holder {
+      deepCause = [...Array(500)].reduce(cause => new Error('inner', { cause }), new Error('innermost'))
+    }
+    const fields = { code: 'E', deepMap, deepKey, deepSet, holder: new Holder() }
+    const error = errorAcross(Object.assign(new Error('why', { cause: head }), fields))
     assert.deepEqual([error.message, error.code], ['why', 'E'])
-    for (const outermost of [error.cause, error.deepMap]) {
+    for (const outermost of [
+      error.cause,
+      error.deepMap,
+      error.deepKey,
+      error.deepSet,
+      error.holder.deepCause,
+    ]) {
       let depth = 0
       let at: any = outermost
-      for (; typeof at === 'object'; depth++) at = at instanceof Map ? at.get('inner') : at.next
-      assert.match(at, /^\[(Object|Map), nested too deeply\]$/)
+      for (; typeof at === 'object'; depth++) {
+        if (at instanceof Map || at instanceof Set) {
+          assert.equal(at.size, 1)
+          at = (at as Map<unknown, unknown>).get?.('inner') ?? [...at.keys()][0]
+        } else at = at instanceof Error ? at.cause : at.next
+      }
+      assert.match(at, /^\[(Object|Map|Set|Error), nested too deeply\]$/)
       assert.ok(depth < 200, `${depth}`)
     }
+  })
+
+  test('an object of a class that holds itself arrives so', () => {
+    class Ring {
+      self = this
+    }
+    const { ring } = across({ ring: new Ring() })
+    assert.equal(ring.self, ring)
   })
 
   test('what objects of classes share is sent once, and is one where it arrives', () => {
