@@ -47,7 +47,9 @@ describe('a flood of shapes', () => {
     let most = 0
     for (let index = 0; index < 10_000; index++) {
       shapes.find([`key${index}`])
-      most = Math.max(most, shapes.find([`key${index}`])?.number ?? 0)
+      const shape = shapes.find([`key${index}`])
+      if (shape !== undefined) assert.deepEqual(shape.keys, [`key${index}`])
+      most = Math.max(most, shape?.number ?? 0)
     }
     assert.equal(most, MOST_SHAPES - 1)
   })
@@ -58,5 +60,13 @@ describe('a flood of shapes', () => {
       for (let look = 0; look < 3; look++) shapes.find([`key${index}`])
     assert.equal(shapes.find(['key0'])?.number, 0)
     assert.equal(shapes.find(['key99']), undefined)
+  })
+
+  test('does not end the learning of others where long ones find no room', () => {
+    const shapes = open(64)
+    const many = Array.from({ length: 30 }, (_, index) => `k${index}`)
+    for (let look = 0; look < 3; look++) assert.equal(shapes.find(many), undefined)
+    shapes.find(['a', 'b'])
+    assert.equal(shapes.find(['a', 'b'])?.number, 0)
   })
 })
