@@ -66,6 +66,22 @@ test('a process does not report to the runner that watches this one', () => {
   assert.equal(processEnvironment(undefined).PATH, process.env.PATH)
 })
 
+test("the debugger's words of NODE_OPTIONS stay behind, but for those that a worker was given", t => {
+  const before = process.env.NODE_OPTIONS
+  t.after(() => {
+    if (before === undefined) delete process.env.NODE_OPTIONS
+    else process.env.NODE_OPTIONS = before
+  })
+  const told = { NODE_OPTIONS: '--inspect=0 --no-warnings --inspect-port=1' }
+  process.env.NODE_OPTIONS = told.NODE_OPTIONS
+  assert.equal(processEnvironment(undefined).NODE_OPTIONS, '--no-warnings')
+  assert.deepEqual(processEnvironment(told), told)
+  process.env.NODE_OPTIONS = ' --no-warnings'
+  assert.equal(processEnvironment(undefined).NODE_OPTIONS, ' --no-warnings')
+  delete process.env.NODE_OPTIONS
+  assert.equal('NODE_OPTIONS' in processEnvironment(undefined), false)
+})
+
 test('an end by a signal is counted as shells do', () => {
   assert.equal(exitCodeOf('SIGKILL'), 137)
   assert.equal(exitCodeOf(null), 1)
