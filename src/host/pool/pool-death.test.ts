@@ -234,18 +234,20 @@ describe('terminate() again', () => {
     assert.equal(task.value, 'a')
   })
 
-  test('a task that lost worker after worker before it began is given up', async () => {
-    const { pool, backend, run } = readyPool()
-    const task = run('a')
-    let lost = 0
-    for (; lost < 20 && task.state === 'pending'; lost++) {
-      void pool.workers[0]!.terminate()
-      backend.newest.ready()
-      await microtasks()
-    }
-    assert.equal(task.error.code, 'ERR_LIDO_WORKER_EXIT')
-    assert.equal(lost, 6)
-  })
+  for (const retry of [undefined, { attempts: 20 }]) {
+    test(`a task that lost worker after worker before it began is given up (retry: ${retry?.attempts})`, async () => {
+      const { pool, backend, run } = readyPool()
+      const task = run('a', { retry })
+      let lost = 0
+      for (; lost < 20 && task.state === 'pending'; lost++) {
+        void pool.workers[0]!.terminate()
+        backend.newest.ready()
+        await microtasks()
+      }
+      assert.equal(task.error.code, 'ERR_LIDO_WORKER_EXIT')
+      assert.equal(lost, 6)
+    })
+  }
 })
 
 describe('workers that cannot start', () => {
