@@ -66,6 +66,29 @@ for (const used of [Number.NaN, -1, 41]) {
   })
 }
 
+test('of a long message what was read is let go, and a setter that all objects get meanwhile does not run', () => {
+  const value = Array.from({ length: 20 }, (_, index) => ({ [`key${index}`]: index }))
+  const { encoder, decoder } = openCodec()
+  const sizes = { chunkBytes: 24, bigBytes: 1, longTextBytes: 1, handedBytes: 8 }
+  const message = encoder.encodeLong(value, new LongDraft(sizes))!
+  const long = new LongDecoder(message, decoder.shapes, 1)
+  for (let step = 0; step < 30; step++)
+    assert.equal(
+      long.readOn(() => false),
+      false,
+    )
+  assert.equal(message.chunks[0]!.bytes.byteLength, 0)
+  assert.ok(message.chunks.at(-1)!.bytes.byteLength > 0)
+  const set = () => assert.fail('a setter ran')
+  Object.defineProperty(Object.prototype, 'key19', { set, configurable: true })
+  try {
+    while (!long.readOn(() => false));
+  } finally {
+    Reflect.deleteProperty(Object.prototype, 'key19')
+  }
+  assert.deepEqual(long.value, value)
+})
+
 // Last: from then on the runtime looks for elements on these prototypes, and keeps arrays in other ways.
 for (const [whose, prototype] of [
   ['objects', Object.prototype],

@@ -205,6 +205,24 @@ describe('a value that is declined', () => {
     assert.equal(openCodec().encoder.encode(value, 0, BYTES), DECLINED)
   })
 
+  test('is a view of a buffer that a getter gives away when it is written', () => {
+    for (const viewOf of [
+      (buffer: ArrayBuffer) => new Uint8Array(buffer),
+      (buffer: ArrayBuffer) => new DataView(buffer),
+    ]) {
+      const buffer = new ArrayBuffer(8)
+      const value = {
+        buffer,
+        get gone() {
+          structuredClone(buffer, { transfer: [buffer] })
+          return 1
+        },
+        view: viewOf(buffer),
+      }
+      assert.equal(openCodec().encoder.encode(value, 0, BYTES), DECLINED)
+    }
+  })
+
   test('is one that a getter submits while another is written; the outer one crosses', () => {
     const { encoder, decoder } = openCodec()
     const inner: number[] = []
