@@ -33,7 +33,7 @@ function setUp(sliceMs: number) {
   const told: string[] = []
   const settler = new Settler({ onSettled: (task, outcome) => told.push(`${task.id} ${outcome}`) })
   const worth = new Worth(() => {})
-  const arrivals = new Arrivals({ clock, settler, worth, sliceMs, onRead() {} })
+  const arrivals = new Arrivals({ clock, settler, worth, sliceMs, onRead: () => told.push('read') })
   const results = new Map<number, unknown>()
   function arrive(id: number, value: unknown, damage = (message: any) => message) {
     const outcome = (answer: unknown) => results.set(id, answer)
@@ -54,7 +54,7 @@ describe('a large result', () => {
   test('that can be read in one slice is answered in the turn in which it arrives', () => {
     const { arrive, told, results, turns } = setUp(5)
     arrive(1, rows('a'))
-    assert.deepEqual(told, ['1 fulfilled'])
+    assert.deepEqual(told, ['1 fulfilled', 'read'])
     assert.deepEqual(results.get(1), rows('a'))
     assert.equal(turns(), 1)
   })
@@ -64,7 +64,7 @@ describe('a large result', () => {
     const task = arrive(1, rows('a'))
     assert.deepEqual([told, task.state], [[], 'arriving'])
     assert.ok(turns() > 10)
-    assert.deepEqual(told, ['1 fulfilled'])
+    assert.deepEqual(told, ['1 fulfilled', 'read'])
     assert.deepEqual(results.get(1), rows('a'))
   })
 
@@ -84,7 +84,7 @@ describe('a large result', () => {
     arrive(1, rows('long'))
     arrive(2, rows('short').slice(0, 1_000))
     turns()
-    assert.deepEqual(told, ['2 fulfilled', '1 fulfilled'])
+    assert.deepEqual(told, ['2 fulfilled', 'read', '1 fulfilled', 'read'])
   })
 
   test('that nobody wants any more is not read on, and the others are', () => {
@@ -94,7 +94,7 @@ describe('a large result', () => {
     arrivals.drop(unwanted)
     settler.cancel(unwanted, new Error('enough'))
     turns()
-    assert.deepEqual(told, ['1 cancelled', '2 fulfilled'])
+    assert.deepEqual(told, ['1 cancelled', '2 fulfilled', 'read'])
   })
 
   test('that is damaged at its end rejects when its end is met, and the others are whole', () => {
@@ -106,7 +106,7 @@ describe('a large result', () => {
     arrive(2, rows('b'))
     assert.deepEqual(told, [])
     turns()
-    assert.deepEqual(told.sort(), ['1 rejected', '2 fulfilled'])
+    assert.deepEqual(told.sort(), ['1 rejected', '2 fulfilled', 'read', 'read'])
     assert.equal((results.get(1) as any).code, 'ERR_LIDO_NOT_CLONEABLE')
     assert.deepEqual(results.get(2), rows('b'))
   })
@@ -130,7 +130,7 @@ describe('a large result', () => {
       ...message,
       chunks: [{ ...message.chunks[0], used: 2 ** 30 }],
     }))
-    assert.deepEqual(told, ['1 rejected'])
+    assert.deepEqual(told, ['1 rejected', 'read'])
   })
 
   test('of a pool that ends rejects with the reason, and no turn is asked for any more', () => {
