@@ -223,6 +223,14 @@ describe('a value that is declined', () => {
     }
   })
 
+  test('is one with more text in short strings than its head can tell', () => {
+    const words = new SharedArrayBuffer(4096)
+    const encoder = new Encoder(new SharedArrayBuffer(2 ** 25), new Dictionary(words, 0, 4096))
+    const many = new Array(2 ** 17).fill('x'.repeat(128))
+    assert.equal(encoder.encode(many, 0, 2 ** 25), DECLINED)
+    assert.ok(encoder.encode(many.slice(1), 0, 2 ** 25) > 0)
+  })
+
   test('is one that a getter submits while another is written; the outer one crosses', () => {
     const { encoder, decoder } = openCodec()
     const inner: number[] = []
