@@ -1,7 +1,16 @@
 // Frames come whole however a pipe cuts them.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { BEGUN, type FrameKind, FrameReader, HEAD_BYTES, LOADING, VALUE, writeHead } from './frames.js'
+import {
+  ANSWERED,
+  BEGUN,
+  type FrameKind,
+  FrameReader,
+  HEAD_BYTES,
+  LOADING,
+  VALUE,
+  writeHead,
+} from './frames.js'
 
 function valueFrame(text: string): Buffer {
   const body = Buffer.from(text)
@@ -22,8 +31,16 @@ const stream = Buffer.concat([
   valueFrame(''),
   valueFrame('a longer one'.repeat(20)),
   control(LOADING, 0, 0),
+  control(ANSWERED, 3, 0),
 ])
-const expected = ['first', `${BEGUN} 3 2147483647`, '', 'a longer one'.repeat(20), `${LOADING} 0 0`]
+const expected = [
+  'first',
+  `${BEGUN} 3 2147483647`,
+  '',
+  'a longer one'.repeat(20),
+  `${LOADING} 0 0`,
+  `${ANSWERED} 3 0`,
+]
 
 for (const size of [1, 2, 7, HEAD_BYTES, HEAD_BYTES + 1, 64, stream.length]) {
   test(`in pieces of ${size} bytes`, () => {
@@ -46,6 +63,10 @@ const foreign: [what: string, bytes: Buffer][] = [
   ['a slot that is none', control(BEGUN, 4, 1)],
   ['text', Buffer.from('some library: warning: something\n')],
   ['a length that no value has', control(VALUE, 0xffffffff, 0)],
+  [
+    'a head with something in its last word',
+    Buffer.concat([control(BEGUN, 0, 1).subarray(0, 12), Buffer.alloc(4, 1)]),
+  ],
 ]
 for (const [what, bytes] of foreign) {
   test(`${what} is told once, and nothing behind it is read`, () => {
