@@ -136,6 +136,23 @@ describe('a registration', limit, () => {
       /No pool was registered without a name\. There is request\.pools\.images\./,
     )
   })
+
+  for (const [where, place] of Object.entries({
+    'on the server': (app, routes) => routes(app),
+    'in a scope': (app, routes) => app.register(async scope => routes(scope)),
+  })) {
+    test(`after a hook that asks for request.pool, ${where}, is missed in words`, async t => {
+      const app = Fastify()
+      t.after(() => app.close())
+      place(app, scope => {
+        scope.addHook('onRequest', async request => await request.pool.run(1))
+        scope.get('/', async () => 'answer')
+      })
+      app.register(fastifyPool, oneWorker)
+      const { message } = (await app.inject('/')).json()
+      assert.match(message, /not tied to pools yet\. Register 'lido\/fastify' before your onRequest hooks/)
+    })
+  }
 })
 
 describe('the decorators of fastify-piscina', limit, () => {

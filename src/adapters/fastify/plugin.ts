@@ -27,7 +27,8 @@ interface Decorated extends FastifyInstance {
 }
 
 interface Tied extends FastifyRequest {
-  [tieSymbol]: RequestTie | null
+  /** Absent, too, in scopes that were there before the plugin. */
+  [tieSymbol]?: RequestTie | null
 }
 
 async function plugin(app: FastifyInstance, given: FastifyPoolOptions | PiscinaPluginOptions): Promise<void> {
@@ -114,7 +115,7 @@ function tiedPool(request: FastifyRequest, name: string): RequestPool {
     throw new Error(`No pool was registered without a name. There is ${names.join(', ')}.`)
   }
   const tie = (request as Tied)[tieSymbol]
-  if (tie === null)
+  if (!tie)
     throw new Error(
       "The request is not tied to pools yet. Register 'lido/fastify' before your onRequest hooks.",
     )
