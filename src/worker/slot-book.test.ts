@@ -5,7 +5,8 @@ import { realClock } from './clock.js'
 import { SharedSlotBook } from './slot-book.js'
 
 test('a task began, on the host’s clock, when it was claimed; what it waits for does not count, and what was taken back is not claimed', () => {
-  const hostIsAheadMs = 1e6
+  // So much that no pause between two looks at a clock matters.
+  const hostIsAheadMs = 1e9
   const hostNow = () => realClock.now() + hostIsAheadMs
   const claims = allocateClaims(2)
   const clockOrigin = realClock.origin() - hostIsAheadMs
@@ -17,7 +18,7 @@ test('a task began, on the host’s clock, when it was claimed; what it waits fo
   assert.deepEqual([book.claim(0, 7), book.claim(1, 8)], [true, false])
   assert.deepEqual([isClaimed(claims, 0, 7), isClaimed(claims, 1, 8)], [true, false])
   const began = begunAt(claims, 0, hostNow())!
-  assert.ok(began >= from - 1 && began <= hostNow() + 1, `${began}, from ${from}`)
+  assert.ok(Math.abs(began - from) < hostIsAheadMs / 2, `${began}, from ${from}`)
   const resumeTime = book.holdTime(0)
   assert.equal(begunAt(claims, 0, hostNow()), null)
   const heldAt = realClock.now()
