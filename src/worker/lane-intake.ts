@@ -179,6 +179,7 @@ export class LaneIntake implements Intake {
   /** Runs tasks until there are none for this worker; true when it should come back after a turn of the event loop. */
   #pull(): boolean {
     let now = realClock.now()
+    this.#executor.meter?.onGoingOn(now)
     while (this.#isTaking && !this.#awaitsLeave) {
       // Full: it looks again when a task is done, so nobody needs to wake it.
       if (this.#answers.held >= this.#slots || this.#isAlone) return false

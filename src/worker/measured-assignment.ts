@@ -6,14 +6,14 @@ import type { FailureReason } from '../shared/protocol/messages.js'
 import type { Assignment } from './assignment.js'
 import { realClock } from './clock.js'
 
-/** In milliseconds. */
+/** Told when the answer is given. In milliseconds. */
 export interface Measure {
   /** From the handler's call to its answer. */
   runMs: number
   activeMs: number
   cpuMs: number | null
-  /** For writing the answer. */
-  writeMs: number
+  /** When the handler was done, and its answer was to be written. */
+  endedAt: number
 }
 
 export class MeasuredAssignment implements Assignment {
@@ -74,15 +74,15 @@ export class MeasuredAssignment implements Assignment {
   }
 
   #answer(give: () => void): void {
-    const to = realClock.now()
-    const runMs = to - this.#from
+    const endedAt = realClock.now()
+    const runMs = endedAt - this.#from
     // Asking takes time too, which of a tiny task is more than its own.
     const activeMs = Number.isNaN(this.#activeFrom)
       ? runMs
       : Math.min(realClock.active() - this.#activeFrom, runMs)
     const cpuMs = this.#cpuFrom === null ? null : Math.min(realClock.onCore()! - this.#cpuFrom, runMs)
     give()
-    this.#onMeasured({ runMs, activeMs, cpuMs, writeMs: realClock.now() - to })
+    this.#onMeasured({ runMs, activeMs, cpuMs, endedAt })
   }
 }
 

@@ -109,6 +109,23 @@ test('all time of a task is active until its handler has returned a promise, and
   assert.ok(idle!.activeMs < idle!.runMs, `${idle!.activeMs} of ${idle!.runMs} ms`)
 })
 
+test('writing an answer takes until the worker goes on to what comes next, be it before the answer has returned', () => {
+  const told: HandlerMeasure[] = []
+  const meter = new Meter(handlers => told.push(...handlers))
+  const run = (answer: () => void) => {
+    const measured = meter.measure({ ...someTask().task, succeed: answer })
+    burn(30)
+    measured.succeed(null)
+  }
+  run(() => {
+    meter.onGoingOn(realClock.now())
+    burn(50)
+  })
+  assert.ok(told[0]!.transferMs < 50, `${told[0]!.transferMs} ms`)
+  run(() => burn(5))
+  assert.ok(told[1]!.transferMs >= 5, `${told[1]!.transferMs} ms`)
+})
+
 test('tasks of a millisecond are measured one and all, tiny ones one in 256', () => {
   const meter = new Meter(() => {})
   const measureDue = (taskCount: number, run: () => void) => {

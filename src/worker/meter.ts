@@ -21,6 +21,7 @@ interface Rate {
 export class Meter {
   /** What reading the payload of the next task took. */
   readMs = 0
+  #wentOnAt = 0
   readonly #tell: (handlers: HandlerMeasure[]) => void
   readonly #sums = new Map<number, HandlerMeasure>()
   readonly #rates = new Map<number, Rate>()
@@ -44,6 +45,11 @@ export class Meter {
     return rate === undefined || rate.toSkip <= 0
   }
 
+  /** The worker sees to what comes next. Giving an answer may lead there: what follows takes none of its time. */
+  onGoingOn(now: number): void {
+    this.#wentOnAt = now
+  }
+
   measure(task: Assignment): Assignment {
     const { readMs } = this
     this.readMs = 0
@@ -51,8 +57,9 @@ export class Meter {
     return new MeasuredAssignment(task, onMeasured, realClock.onCore(), realClock.now())
   }
 
-  #add(handlerId: number, readMs: number, { runMs, activeMs, cpuMs, writeMs }: Measure): void {
-    const transferMs = readMs + writeMs
+  #add(handlerId: number, readMs: number, { runMs, activeMs, cpuMs, endedAt }: Measure): void {
+    const now = realClock.now()
+    const transferMs = readMs + (this.#wentOnAt >= endedAt ? this.#wentOnAt : now) - endedAt
     this.#rateOf(handlerId).toSkip = Math.min(Math.floor(SKIPPED_OF_ONE_MS / runMs), MOST_SKIPPED)
     const sum = this.#sums.get(handlerId)
     if (sum === undefined)
@@ -64,7 +71,6 @@ export class Meter {
       sum.cpuMs = cpuMs === null ? null : sum.cpuMs! + cpuMs
       sum.transferMs += transferMs
     }
-    const now = realClock.now()
     if (now < this.#tellAt) return
     this.#tellAt = now + this.#pauseMs
     this.#pauseMs = Math.min(2 * this.#pauseMs, LONGEST_PAUSE_MS)

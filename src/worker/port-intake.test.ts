@@ -24,12 +24,12 @@ test('a task that waits for the host’s word is held as well: asked, the worker
 })
 
 /** Its tasks run until the test answers them. */
-function openIntake(slots: number, onQuiet = () => {}) {
+function openIntake(slots: number, onQuiet = () => {}, meter: object | null = null) {
   const { port1, port2 } = new MessageChannel()
   const claims = allocateClaims(slots)
   const book = new SharedSlotBook({ kind: 'port', claims, clockOrigin: 0, context: true })
   const begun: Assignment[] = []
-  const executor = { run: (task: Assignment) => begun.push(task) } as unknown as Executor
+  const executor = { meter, run: (task: Assignment) => begun.push(task) } as unknown as Executor
   const intake = new PortIntake(port1, book, executor, onQuiet)
   intake.open()
   const post = (slot: number) => {
@@ -78,6 +78,19 @@ test('a task is begun at once, and held until it is answered or its handler has 
   begun[2]!.fail('thrown', pack('bad'), '')
   assert.equal(said().kind, 'failed')
   assert.deepEqual([held(), quiet, intake.isBusy], [[], 1, false])
+  close()
+})
+
+test('before it looks out for the next task, the meter is told that it goes on', () => {
+  let wentOn = 0
+  const meter = { onGoingOn: () => wentOn++ }
+  const { begun, post, close } = openIntake(2, () => {}, meter)
+  post(0)
+  post(1)
+  begun[0]!.succeed('a')
+  assert.equal(wentOn, 0)
+  begun[1]!.succeed('b')
+  assert.equal(wentOn, 1)
   close()
 })
 

@@ -86,6 +86,17 @@ for (const lane of [true, false]) {
   })
 }
 
+for (const lane of [true, false]) {
+  test(`what the next task takes is not counted as writing the answer before it${lane ? '' : ' without the lane'}`, async open => {
+    const pool = open({ filename, minThreads: 1, maxThreads: 1, lane })
+    const name = 'computesThenWaits'
+    const isEnough = () => figuresOf(pool, name)?.measured >= 10
+    await Promise.all([1, 2].map(() => runUntil(isEnough, pool, name)))
+    const { runMs, transferMs } = figuresOf(pool, name)
+    assert.ok(transferMs < runMs / 2, `${transferMs} beside ${runMs} ms`)
+  })
+}
+
 test('a handler that is over sooner than its payload is handed over is warned of', async (open, t) => {
   const heard = listen(t)
   const payload = Array.from({ length: 200 }, (_, index) => ({ index, name: `row ${index}` }))
