@@ -48,7 +48,11 @@ export class Executor {
     // A handler's first task, with all that is done only once, is none to judge it by.
     if (handler !== undefined)
       this.#call(this.meter?.isDue(task.handlerId) ? this.meter.measure(task) : task, handler)
-    else void this.#loadAndCall(task, task.handler!)
+    else {
+      // What reading its payload took is no later task's.
+      if (this.meter !== null) this.meter.readMs = 0
+      void this.#loadAndCall(task, task.handler!)
+    }
   }
 
   /** A file may block or end this thread, so its task is begun when its loading begins. */

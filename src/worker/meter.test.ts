@@ -3,9 +3,11 @@ import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
+import type { Handler } from '../shared/protocol/handler.js'
 import type { HandlerMeasure } from '../shared/protocol/messages.js'
 import type { Assignment } from './assignment.js'
 import { realClock } from './clock.js'
+import { Executor } from './executor.js'
 import { Meter } from './meter.js'
 
 /** A task that notes how it was answered. */
@@ -107,6 +109,25 @@ test('all time of a task is active until its handler has returned a promise, and
   assert.equal(active!.activeMs, active!.runMs)
   assert.ok(idle!.activeMs >= 5, `${idle!.activeMs} ms`)
   assert.ok(idle!.activeMs < idle!.runMs, `${idle!.activeMs} of ${idle!.runMs} ms`)
+})
+
+test('reading the payload of a handler’s first task, which is not measured, is not the next one’s', async () => {
+  const told: HandlerMeasure[] = []
+  const hooks = {
+    load: async () => () => null,
+    onStale() {},
+    onEnd() {},
+    flush: () => undefined,
+  }
+  const executor = new Executor(hooks, false)
+  const meter = new Meter(handlers => told.push(...handlers))
+  executor.meter = meter
+  const run = (handler: Handler | null) =>
+    new Promise<unknown>(succeed => executor.run({ ...someTask().task, handler, succeed }))
+  meter.readMs = 1e6
+  await run({ filename: '', name: '' })
+  await run(null)
+  assert.ok(told[0]!.transferMs < 1e6, `${told[0]!.transferMs} ms`)
 })
 
 test('writing an answer takes until the worker goes on to what comes next, be it before the answer has returned', () => {
