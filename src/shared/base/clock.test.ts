@@ -3,8 +3,17 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { assertNeverGoesBack } from '../../testing/steady.js'
 import { realClock } from './clock.js'
+import { makeClock } from './make-clock.js'
 
 test('the clock never goes back', () => assertNeverGoesBack(realClock))
+
+test('where a clock starts is told right, though its thread was kept off the cores between two looks', () => {
+  let looks = 0
+  const pauseMs = 1e6
+  const clock = makeClock(() => (looks++ < 2 ? pauseMs : 0))
+  const before = Number(process.hrtime.bigint() - 1000n) / 1e6
+  assert.ok(clock.origin() >= before)
+})
 
 test('a delay longer than a timer can hold does not fire at once', async () => {
   const timers = [2 ** 31, 2 ** 40, Number.POSITIVE_INFINITY].map(delayMs =>
