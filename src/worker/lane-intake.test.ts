@@ -82,6 +82,22 @@ test('a ticket claimed anew, before the word that it was taken back, is held onc
   assert.equal(held(), 1)
 })
 
+test('a worker that had no room looks again when what it holds is taken back', async t => {
+  const { intake, lane, begun, post } = openIntake(t)
+  const ticket = post(1)
+  post(2)
+  intake.open()
+  assert.ok(lane.tickets.takeBackFrom(ticket, workerId))
+  lane.release(ticket)
+  post(3, 0, IS_INT)
+  intake.onMessage('bell')
+  await turns()
+  assert.deepEqual(begun, [])
+  intake.onMessage({ kind: 'drop', slot: ticket, taskId: 1 })
+  await turns()
+  assert.deepEqual(begun, [3])
+})
+
 test('a payload that comes late, for a task that a ticket stood for before, does not take the place of its own', t => {
   const { intake, lane, begun, post, send } = openIntake(t)
   const slot = lane.nextTicket
