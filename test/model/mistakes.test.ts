@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { copyWith } from '../helpers/patched-copy.js'
+import type * as BellModule from './bell-case.js'
 import type * as CheckModule from './check.js'
 import { mistakes } from './mistakes.js'
 import type * as RingModule from './ring-case.js'
@@ -13,7 +14,9 @@ describe('a mistake in the lane is found', () => {
       const { plan } = mistake
       const { check } = await copy.load<typeof CheckModule>('test/model/check.js')
       const { checkRing } = await copy.load<typeof RingModule>('test/model/ring-case.js')
-      const { wrong } = plan === 'ring' ? checkRing() : check({ title: mistake.title, ...plan })
+      const { checkBell } = await copy.load<typeof BellModule>('test/model/bell-case.js')
+      const own = { ring: checkRing, bell: checkBell }
+      const { wrong } = typeof plan === 'string' ? own[plan]() : check({ title: mistake.title, ...plan })
       copy.remove()
       assert.ok(wrong !== null, 'no order shows it')
       // Code that cannot run is found by anything.

@@ -5,8 +5,8 @@ import type { Plan } from './plan.js'
 
 export interface Mistake extends Patch {
   title: string
-  /** `ring`: the case of the ring. */
-  plan: Omit<Plan, 'title'> | 'ring'
+  /** `ring`, `bell`: the cases of these. */
+  plan: Omit<Plan, 'title'> | 'ring' | 'bell'
 }
 
 const oneTask = { isFine: true, workers: 1, tasks: [{}], wishes: [[{ submit: 1 }]] }
@@ -220,5 +220,57 @@ export const mistakes: Mistake[] = [
     file: 'host/dispatch/lane-road.js',
     edits: [['this.#lookout.onWorkerGone();', '']],
     plan: { ...oneTask, deaths: 1 },
+  },
+  {
+    title: 'a worker says that it sleeps without compare-and-swap',
+    file: 'shared/lane/doorbell.js',
+    edits: [
+      [
+        'return replace(this.#words, REST, AWAKE, holdsTasks ? PARKED_BUSY : PARKED);',
+        `if (load(this.#words, REST) !== AWAKE) return false;
+        store(this.#words, REST, holdsTasks ? PARKED_BUSY : PARKED); return true;`,
+      ],
+    ],
+    plan: {
+      workers: 1,
+      ahead: 1,
+      tasks: [{}, {}],
+      wishes: [[{ submit: 1 }], [{ giveUp: 1 }, { submit: 2 }]],
+      switches: 1,
+    },
+  },
+  {
+    title: 'a worker says that it is awake without compare-and-swap',
+    file: 'shared/lane/doorbell.js',
+    edits: [
+      [
+        'replace(this.#words, REST, PARKED, AWAKE)',
+        '(load(this.#words, REST) === PARKED && (store(this.#words, REST, AWAKE), true))',
+      ],
+    ],
+    plan: 'bell',
+  },
+  {
+    title: 'a worker is retired without compare-and-swap',
+    file: 'shared/lane/doorbell.js',
+    edits: [
+      [
+        'return replace(this.#words, REST, PARKED, RETIRED);',
+        'if (load(this.#words, REST) !== PARKED) return false; store(this.#words, REST, RETIRED); return true;',
+      ],
+    ],
+    plan: 'bell',
+  },
+  {
+    title: 'a worker that holds tasks is retired',
+    file: 'shared/lane/doorbell.js',
+    edits: [['holdsTasks ? PARKED_BUSY : PARKED', 'PARKED']],
+    plan: 'bell',
+  },
+  {
+    title: 'nobody rings for a worker that sleeps with tasks',
+    file: 'shared/lane/doorbell.js',
+    edits: [['(rest === PARKED || rest === PARKED_BUSY) && replace', 'rest === PARKED && replace']],
+    plan: 'bell',
   },
 ]

@@ -8,6 +8,7 @@ export type Note =
   | { kind: 'begun'; task: number }
   | { kind: 'settled'; task: number; outcome: string; value: number }
   | { kind: 'read'; value: number }
+  | { kind: 'retired' | 'dismissed' | 'idle' }
 
 /** The host is thread 0, a worker has the number that the supervisor gave it. */
 export type Operation =

@@ -8,6 +8,8 @@ import { ALIVE, type State, type StateRow } from './state.js'
 import type { World } from './world.js'
 
 const RETIRED = 3
+/** The memory that is nobody's desk. */
+const LANE = 0
 /** The worker has it, and nobody else may use it. */
 const heldPhases: TicketPhase[] = ['claimed', 'loading', 'begun', 'condemned']
 const outcomes = ['fulfilled', 'TaskCancelledError', 'WorkerExitError']
@@ -28,8 +30,12 @@ export class LaneRules implements Rules {
   readonly #row: StateRow
   /** The cell of each ticket's state. */
   readonly #tickets: number[] = []
+  /** With their worker. */
+  readonly #mayFail: boolean
 
   constructor(world: World, plan: Plan, row: StateRow) {
+    const { deaths = 0, wishes } = plan
+    this.#mayFail = deaths > 0 || wishes.flat().some(wish => !('submit' in wish))
     this.#world = world
     this.#plan = plan
     this.#row = row
@@ -41,7 +47,10 @@ export class LaneRules implements Rules {
 
   onWrite(state: State, cell: number, before: number, after: number): string | null {
     const ticket = this.#tickets.indexOf(cell)
-    if (ticket < 0) return null
+    if (ticket < 0) {
+      this.#noteDismissal(state, cell, after)
+      return null
+    }
     const from = readState(before)
     const to = readState(after)
     const isHeld = heldPhases.includes(from.phase)
@@ -66,7 +75,7 @@ export class LaneRules implements Rules {
   }
 
   onNote(state: State, thread: number, note: Note): string | null {
-    if (note.kind === 'read') return null
+    if (note.kind !== 'begun' && note.kind !== 'settled') return null
     const begunBy = this.#row.begunBy(note.task)
     const settledAs = this.#row.settledAs(note.task)
     if (note.kind === 'begun') {
@@ -81,10 +90,19 @@ export class LaneRules implements Rules {
     return this.#findFalseOutcome(state, note, state[begunBy]!)
   }
 
+  /** Its word may be lost; that it was said is not forgotten. */
+  #noteDismissal(state: State, cell: number, after: number): void {
+    const { memory, index } = this.#world.cells[cell]!
+    if (memory !== LANE && index === REST && after === RETIRED) state[this.#row.dismissed]! |= 1 << memory
+  }
+
+  #isDismissed(state: State, worker: number): boolean {
+    return (state[this.#row.dismissed]! & (1 << worker)) !== 0
+  }
+
   /** What a worker claims after it was dismissed, it must not begin. */
   #noteClaim(state: State, ticket: number, worker: number): void {
-    const isLate = state[this.#row.cell(this.#world.cellIn(worker, REST))] === RETIRED
-    if (isLate) state[this.#row.lateClaims]! |= 1 << ticket
+    if (this.#isDismissed(state, worker)) state[this.#row.lateClaims]! |= 1 << ticket
     else state[this.#row.lateClaims]! &= ~(1 << ticket)
   }
 
@@ -113,6 +131,7 @@ export class LaneRules implements Rules {
         return null
       case 'WorkerExitError':
         // What was given away cannot be given once more.
+        if (!this.#mayFail) return `task ${task} fails, though no worker dies or is given up`
         if (worker === 0) return isMoved ? null : `task ${task} fails, though no worker has begun it`
         return this.#isAtWork(state, worker) ? `task ${task} fails, though its worker lives` : null
       default:
@@ -122,7 +141,6 @@ export class LaneRules implements Rules {
 
   /** It lives, and the host has not given it up. */
   #isAtWork(state: State, worker: number): boolean {
-    const rest = this.#world.cellIn(worker, REST)
-    return state[this.#row.lifeOf(worker)] === ALIVE && state[this.#row.cell(rest)] !== RETIRED
+    return state[this.#row.lifeOf(worker)] === ALIVE && !this.#isDismissed(state, worker)
   }
 }

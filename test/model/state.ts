@@ -2,7 +2,7 @@
 //
 //   for each thread   its history · whether it lives · mail on its way to it from the host · mail from it to the host
 //   then              deaths that may still happen · the thread that took the last step · interruptions so far
-//                     tickets that were claimed by a worker that is dismissed, a bit each
+//                     tickets that were claimed by a worker that is dismissed, a bit each · workers that are dismissed
 //   for each task     which worker has begun it · how it was settled
 //   then              the words
 export type State = Int32Array
@@ -31,7 +31,7 @@ export class StateRow {
 
   constructor(threads: number, tasks: number, cells: number) {
     this.threads = threads
-    this.#tasksFrom = threads * PER_THREAD + 4
+    this.#tasksFrom = threads * PER_THREAD + 5
     this.cellsFrom = this.#tasksFrom + 2 * (tasks + 1)
     this.size = this.cellsFrom + cells
   }
@@ -68,6 +68,10 @@ export class StateRow {
 
   get lateClaims(): number {
     return this.threads * PER_THREAD + 3
+  }
+
+  get dismissed(): number {
+    return this.threads * PER_THREAD + 4
   }
 
   begunBy(task: number): number {

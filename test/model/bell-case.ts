@@ -1,0 +1,180 @@
+// A case of its own for a worker's bell. The lane is only two counts; the worker is called by this and that as well as by its
+// bell, and holds what it has begun until a later turn, or for ever; the host retires or dismisses it at any time.
+import { load, replace, store } from '#atomics'
+import { WorkerBell } from '../../src/shared/lane/doorbell.js'
+import { createDesk, createLane, HEAD, REST, TAIL, wordsOf } from '../../src/shared/lane/layout.js'
+import { Explorer, type Findings } from './explorer.js'
+import type { Self } from './history.js'
+import type { Note } from './operation.js'
+import type { Rules } from './rules.js'
+import { ALIVE, type State, StateRow } from './state.js'
+import { World } from './world.js'
+
+const RETIRED = 1
+const DISMISSED = 2
+
+interface Memory {
+  lane: SharedArrayBuffer
+  desk: SharedArrayBuffer
+}
+
+type Acts = Map<string, () => void>
+
+export function checkBell(): Findings {
+  let memory: Memory
+  const host = (self: Self) => {
+    memory = { lane: createLane(1).memory, desk: createDesk().memory }
+    runHost(self, memory)
+  }
+  const world = new World([host, self => runWorker(self, memory)])
+  const row = new StateRow(2, 1, 64)
+  const state = new Int32Array(row.size)
+  const explorer = new Explorer({
+    world,
+    row,
+    rules: new BellRules(world, row),
+    isFine: true,
+    mayDie: false,
+    switches: Number.POSITIVE_INFINITY,
+  })
+  state[row.historyOf(0)] = world.rootOf(0).number
+  state[row.lifeOf(0)] = ALIVE
+  explorer.step(state, 0, 0, null)
+  return explorer.explore(state)
+}
+
+function runHost(self: Self, { lane, desk }: Memory): void {
+  const words = wordsOf(lane)
+  const bell = new WorkerBell(desk)
+  let offers = 0
+  let isForAnother = false
+  let isEnding = false
+  const offer = (isRung: boolean) => {
+    isForAnother = !isRung
+    store(words, TAIL, ++offers)
+    if (isRung && bell.ring()) self.post(1, 'bell')
+  }
+  const retire = () => {
+    isEnding = bell.retire()
+    if (isEnding) self.note({ kind: 'retired' })
+  }
+  const dismiss = () => {
+    isEnding = true
+    bell.dismiss()
+    self.note({ kind: 'dismissed' })
+  }
+  const acts: Acts = new Map([
+    ['it leaves a task to another worker, which is awake', () => offer(false)],
+    ['it offers a task', () => offer(true)],
+    ['it would retire the worker', retire],
+    ['it dismisses the worker', dismiss],
+    ['it does no more', () => acts.clear()],
+  ])
+  self.onQuiet(() => {
+    if (isEnding) return []
+    const isLeft = load(words, HEAD) !== load(words, TAIL)
+    if (isLeft && !isForAnother) return ['a task stays on offer while the worker sleeps']
+    return load(wordsOf(desk), REST) === 0 ? ['the worker sleeps, but says that it is awake'] : []
+  })
+  self.start(1)
+  while (!isEnding && acts.size > 0) takeOne(self, acts)
+  self.next([])
+}
+
+function runWorker(self: Self, { lane, desk }: Memory): void {
+  const words = wordsOf(lane)
+  const bell = new WorkerBell(desk)
+  let held = 0
+  let isEndless = false
+  const claim = () => {
+    for (;;) {
+      const head = load(words, HEAD)
+      if (head === load(words, TAIL)) return false
+      if (replace(words, HEAD, head, head + 1)) return true
+    }
+  }
+  const drain = () => {
+    if (!bell.wake()) return
+    for (;;) {
+      while (claim()) {
+        if (bell.isRetired) return
+        held++
+        self.note({ kind: 'begun', task: held })
+      }
+      if (!bell.park(held > 0)) return
+      if (load(words, HEAD) === load(words, TAIL) || !bell.wake()) return
+    }
+  }
+  const beDone = () => {
+    held = 0
+    self.note({ kind: 'idle' })
+    drain()
+  }
+  const stayBusy = () => {
+    isEndless = true
+  }
+  const acts: Acts = new Map([
+    // By a timer, a payload, or a bell that comes late.
+    ['it is called though nobody has rung', drain],
+    ['its handlers will not be done', stayBusy],
+  ])
+  drain()
+  for (;;) {
+    if (held > 0 && !isEndless) acts.set('its handlers are done', beDone)
+    else acts.delete('its handlers are done')
+    takeOne(self, acts, drain)
+  }
+}
+
+/** One of what a thread may do next, once; or what it does when a message comes. */
+function takeOne(self: Self, acts: Acts, onMessage = () => {}): void {
+  const names = [...acts.keys()]
+  const event = self.next(names)
+  if (event.kind !== 'own') return onMessage()
+  const name = names[event.index]!
+  const act = acts.get(name)!
+  acts.delete(name)
+  act()
+}
+
+class BellRules implements Rules {
+  readonly #world: World
+  /** Where a state says what the host has said to the worker, what the worker holds, and that it claimed too late. */
+  readonly #farewell: number
+  readonly #held: number
+  readonly #isLate: number
+
+  constructor(world: World, row: StateRow) {
+    this.#world = world
+    this.#farewell = row.begunBy(0)
+    this.#held = row.settledAs(0)
+    this.#isLate = row.lateClaims
+  }
+
+  onWrite(state: State, cell: number): string | null {
+    const { memory, index } = this.#world.cells[cell]!
+    if (memory !== 0 || index !== HEAD) return null
+    if (state[this.#farewell] === RETIRED) return 'the worker claims a task after it was retired'
+    state[this.#isLate] = state[this.#farewell] === DISMISSED ? 1 : 0
+    return null
+  }
+
+  onNote(state: State, _thread: number, { kind }: Note): string | null {
+    switch (kind) {
+      case 'begun':
+        state[this.#held]!++
+        return state[this.#isLate] === 1 ? 'the worker begins what it claimed after it was dismissed' : null
+      case 'idle':
+        state[this.#held] = 0
+        return null
+      case 'retired':
+        state[this.#farewell] = RETIRED
+        return state[this.#held] === 0 ? null : 'the worker is retired with a task'
+      case 'dismissed':
+        state[this.#farewell] = DISMISSED
+        return null
+      default:
+        return `the case has no note ${kind}`
+    }
+  }
+}
