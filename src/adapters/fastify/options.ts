@@ -1,7 +1,7 @@
 // What is said of a plugin's registration, apart from what is said of its pool.
 import { InvalidOptionError, type PoolOptions } from '../../index.js'
 import { resolveRetryAfter } from '../http/answers.js'
-import { fastifysOwn } from '../http/record.js'
+import { fastifysOwn, isRecord } from '../http/record.js'
 import { refuse } from '../http/refuse.js'
 import type { Options as PiscinaOptions } from '../piscina/index.js'
 
@@ -54,6 +54,19 @@ export function piscinaOptions(given: PiscinaOptions & { piscina?: true | undefi
     throw new InvalidOptionError(filename, `There is no option '${filename}'. Did you mean 'filename'?`)
   }
   return withoutFastifys(options) as PiscinaOptions
+}
+
+/** What a route says of its tasks. At its first request it would be too late to say that it is wrong. */
+export function checkRoute(given: unknown): void {
+  if (given === undefined) return
+  if (!isRecord(given)) refuse('config.pool', given, 'an object, as in { deadlineMs: 2_000 }')
+  const { deadlineMs, ...others } = given as { deadlineMs?: unknown }
+  const [other] = Object.keys(others)
+  if (other !== undefined) {
+    const option = `config.pool.${other}`
+    throw new InvalidOptionError(option, `There is no option '${option}'. There is config.pool.deadlineMs.`)
+  }
+  resolveDeadline('config.pool.deadlineMs', deadlineMs)
 }
 
 export function resolveDeadline(option: string, given: unknown): number {

@@ -6,6 +6,7 @@ import { InvalidOptionError, Pool } from '../../index.js'
 import { forHttp, type HttpFields, RETRY_AFTER_S } from '../http/answers.js'
 import { watchFurtherServers } from '../http/further-servers.js'
 import {
+  checkRoute,
   DEFAULT_POOL,
   type FastifyPoolOptions,
   type PiscinaPluginOptions,
@@ -63,6 +64,7 @@ function decorateFirst(app: FastifyInstance): void {
     joinOuterNames(app, registrationsSymbol)
     done()
   })
+  app.addHook('onRoute', ({ config }) => checkRoute(config?.pool))
   app.addHook('onRequest', (request, reply, done) => {
     // Where a scope around this one was given its pool later, both come by here, and tasks may have begun in between.
     ;(request as Tied)[tieSymbol] ??= new RequestTie(request, reply)
