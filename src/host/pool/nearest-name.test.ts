@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { nearestName } from './nearest-name.js'
 
-const known = ['maxThreads', 'minThreads', 'maxQueue', 'filename', 'name', 'env']
+const known = ['maxThreads', 'minThreads', 'maxQueue', 'filename', 'name', 'env', 'context']
 
 describe('the nearest name', () => {
   const cases: [string, string | undefined][] = [
@@ -15,6 +15,7 @@ describe('the nearest name', () => {
     ['nmae', 'name'],
     ['maxQueueLengthLimit', undefined],
     ['timeout', undefined],
+    ['onExit', undefined],
     ['x', undefined],
     ['', undefined],
   ]

@@ -20,7 +20,7 @@ export function nearestName(given: string, known: readonly string[]): string | u
   const same = sameThing[given]
   if (same !== undefined && known.includes(same)) return same
   let best: string | undefined
-  let fewest = Math.min(MOST_EDITS, Math.ceil(given.length / 2)) + 1
+  let fewest = Math.min(MOST_EDITS, Math.ceil(given.length / 3)) + 1
   for (const name of known) {
     const edits = editDistance(given.toLowerCase(), name.toLowerCase())
     if (edits >= fewest) continue
