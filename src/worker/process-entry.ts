@@ -4,6 +4,7 @@ import './mark-worker.js'
 import { brandOf } from '../shared/base/brand.js'
 import type { ProcessOrder } from '../shared/protocol/messages.js'
 import { watchCrash } from './crash.js'
+import { readAgain } from './early-readers.js'
 import { reportFatalErrors } from './fatal-report.js'
 import { holdLifeline } from './lifeline.js'
 import { PipePort } from './pipe-port.js'
@@ -28,6 +29,7 @@ function begin(order: ProcessOrder): void {
   port.postMessage({ kind: 'alive' })
   if (order.reportFd !== null) reportFatalErrors(order.reportFd)
   Object.defineProperty(globalThis, brandOf('workerData'), { value: order.workerData })
+  readAgain()
   void serve(order, {
     isThreadsOwn: true,
     port,

@@ -1,16 +1,22 @@
 // What a module may know of the worker it runs in. Read from `globalThis`, so that every copy of this package sees the same.
 import { workerData as threadData } from 'node:worker_threads'
 import { brandOf } from '../shared/base/brand.js'
+import { readAgainLater } from './early-readers.js'
 
-/** True inside a worker of a pool, false everywhere else. */
-export const isWorkerThread: boolean = (globalThis as Record<symbol, unknown>)[brandOf('worker')] === true
-
+const worker = brandOf('worker')
 /** Where a worker that is a process has it. */
 const processData = brandOf('workerData')
 
+/** True inside a worker of a pool, false everywhere else. */
+export let isWorkerThread: boolean = false
 /** The pool's `workerData`; `undefined` outside a pool's worker. */
-export const workerData: any = !isWorkerThread
-  ? undefined
-  : processData in globalThis
-    ? (globalThis as Record<symbol, unknown>)[processData]
-    : threadData
+export let workerData: any
+
+read()
+if (!isWorkerThread) readAgainLater(read)
+
+function read(): void {
+  const known = globalThis as Record<symbol, unknown>
+  isWorkerThread = known[worker] === true
+  if (isWorkerThread) workerData = processData in known ? known[processData] : threadData
+}
