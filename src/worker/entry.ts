@@ -4,6 +4,7 @@ import './mark-worker.js'
 import { parentPort, receiveMessageOnPort } from 'node:worker_threads'
 import { invariant } from '../shared/base/invariant.js'
 import type { StartOrder } from '../shared/protocol/messages.js'
+import { realClock } from './clock.js'
 import { watchCrash } from './crash.js'
 import { LaneIntake } from './lane-intake.js'
 import { PortIntake } from './port-intake.js'
@@ -11,13 +12,28 @@ import { serve } from './serve.js'
 import { SharedSlotBook } from './slot-book.js'
 import { flushStdio } from './stdio-flush.js'
 
+/** The order is posted in the turn in which the thread is started, and so is here long before. */
+const ORDER_MS = 5000
+
 // Before any handler's module can put another in its place.
 const exit = process.exit.bind(process)
 
 invariant(parentPort !== null, 'the worker entry runs in a worker')
 const order = receiveMessageOnPort(parentPort)
 if (order !== undefined) begin(order.message as StartOrder)
-else parentPort.once('message', begin)
+else {
+  const patience = realClock.after(ORDER_MS, orderIsLost)
+  parentPort.once('message', (order: StartOrder) => {
+    patience.cancel()
+    begin(order)
+  })
+}
+
+/** It went to a file that Node loads before this one, which listened and then waited for something. */
+function orderIsLost(): never {
+  const failure = new Error('What listens to the parent port took the message that starts the worker')
+  throw Object.assign(failure, { code: 'ERR_WORKER_INIT_FAILED', exitCode: 1 })
+}
 
 function begin(order: StartOrder): void {
   const { port, road } = order

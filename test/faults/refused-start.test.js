@@ -1,5 +1,6 @@
 // Where Node gives no worker, or ends it before the handler's file was looked at: the error names what refused it, not the file.
 import assert from 'node:assert/strict'
+import { pathToFileURL } from 'node:url'
 import { openFolder } from '../helpers/folder.js'
 import { handler } from '../helpers/handler.js'
 import { test } from '../helpers/pool-test.js'
@@ -51,6 +52,19 @@ test("what ends a process before the handler's file was looked at is not the fil
   const own = folder.write('exits-too.mjs', 'process.exit(9)')
   const error = await rejection(open({ filename: own, backend: 'process', maxThreads: 1 }).run(1))
   assert.deepEqual([error.stage, error.filename], ['load', own])
+})
+
+test('what takes the worker’s order from its parent port fails the call', async (open, t) => {
+  const file = openFolder(t).write(
+    'listens.mjs',
+    `import { parentPort } from 'node:worker_threads'
+     parentPort.once('message', () => {})
+     await new Promise(resolve => setTimeout(resolve, 50))`,
+  )
+  const execArgv = ['--import', pathToFileURL(file).href]
+  const error = await rejection(open({ filename, maxThreads: 1, execArgv }).run(1))
+  assert.deepEqual([error.code, error.stage], ['ERR_LIDO_WORKER_START', 'thread'])
+  assert.match(error.message, /listens to the parent port.*execArgv/)
 })
 
 const flag = Number(process.versions.node.split('.')[0]) >= 24 ? '--permission' : '--experimental-permission'
