@@ -4,6 +4,9 @@
 /** Not every version of Node's types has them all. */
 type Report = NodeJS.ProcessReport & { excludeNetwork?: boolean; excludeEnv?: boolean }
 
+/** Only under `--permission`, and not in every version of Node's types. */
+type Permitted = { permission?: { has(scope: string, reference: string): boolean } }
+
 /** @param fd an open file that is the host's to read. Nothing is done where reports go elsewhere by the user's own wish. */
 export function reportFatalErrors(fd: number): void {
   const { report } = process as { report?: Report }
@@ -14,7 +17,10 @@ export function reportFatalErrors(fd: number): void {
     report.reportOnFatalError || report.reportOnUncaughtException || flags.includes('--report-on-signal')
   if (isUsers || report.directory !== '' || report.filename !== '') return
   // Whole, so that a report that is given a name by the user still goes where he says.
-  report.filename = `/proc/self/fd/${fd}`
+  const filename = `/proc/self/fd/${fd}`
+  // To write where that is not permitted would be what it dies of.
+  if ((process as Permitted).permission?.has('fs.write', filename) === false) return
+  report.filename = filename
   report.compact = true
   // Names of addresses would be asked for over the network.
   report.excludeNetwork = true

@@ -1,5 +1,6 @@
 // A worker that reaches its heap limit costs its task only. In processes of their own: some Nodes end the process.
 import assert from 'node:assert/strict'
+import { tmpdir } from 'node:os'
 import { InvalidOptionError, Pool } from 'lido'
 import { handler } from '../helpers/handler.js'
 import { test } from '../helpers/pool-test.js'
@@ -38,6 +39,20 @@ test('six such deaths on two workers: every task settles, good tasks run between
   assert.deepEqual([exitCode, signal], [0, null], errors)
   const memory = 'ERR_WORKER_OUT_OF_MEMORY'
   assert.equal(output, [0, 1, 2].map(round => `${memory} ${round} ${memory}\n`).join(''))
+})
+
+test('a process that may not write every file dies of its heap limit, not of reporting it', async () => {
+  const flag =
+    Number(process.versions.node.split('.')[0]) >= 24 ? '--permission' : '--experimental-permission'
+  const { output, errors } = await runProgram(
+    `const resourceLimits = { maxOldGenerationSizeMb: 24 }
+     const pool = new Pool({ filename: handler('hungry.js'), backend: 'process', maxThreads: 1, resourceLimits })
+     const { code, signal } = await pool.run().catch(error => error)
+     console.log(code, signal)
+     await pool.close()`,
+    { nodeArguments: [flag, '--allow-fs-read=*', `--allow-fs-write=${tmpdir()}`, '--allow-child-process'] },
+  )
+  assert.equal(output, 'ERR_LIDO_WORKER_EXIT SIGABRT\n', errors)
 })
 
 test('limits with which Node would end the process are refused, and name the option', () => {
