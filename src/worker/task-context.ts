@@ -3,7 +3,8 @@
 /** The second argument of a handler. Take its members from it when they are needed: `cancelled` changes. */
 export interface TaskContext {
   /**
-   * Aborts when the task is cancelled, with the reason of the caller's signal, or with the `TaskTimeoutError` of a limit.
+   * Aborts when the task is cancelled, with the reason of the caller's signal, or, of a limit, with an error whose `name` is
+   * `TimeoutError`; of the caller's `TaskTimeoutError` it has the fields, not the class.
    * For `fetch()`, streams, timers: it is told by a message, so a handler that blocks its thread does not hear of it.
    */
   readonly signal: AbortSignal
