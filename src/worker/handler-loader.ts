@@ -8,6 +8,12 @@ import type { TaskContext } from './task-context.js'
 
 export type HandlerFunction = (payload: unknown, context?: TaskContext) => unknown
 
+/**
+ * Node's own. Of others `require()` is asked first where a hook taught it: ts-node and its like teach it alone, and mean
+ * more than Node, whose `import()` of TypeScript knows no `enum` and no path without an extension.
+ */
+const IMPORTED = new Set(['.js', '.mjs', '.cjs', '.json'])
+
 /** How long a file that failed to load keeps its error before a call tries it again. */
 const RETRY_AFTER_MS = 1000
 
@@ -71,24 +77,26 @@ function isWorthRetrying(loaded: Loaded): boolean {
 
 /** `import()` for everything it takes: Node 20 to 24 abort when a worker is ended inside `require()` of an ES module. */
 async function evaluate(filename: string, attempt: number): Promise<object> {
-  if (extname(filename) === '.node') return { default: requireFrom(filename)(filename) }
-  const url = pathToFileURL(filename)
-  // The loader remembers failures by URL; another URL is another attempt.
-  if (attempt > 0) url.searchParams.set('attempt', String(attempt))
+  const extension = extname(filename)
+  if (extension === '.node') return { default: requireFrom(filename)(filename) }
+  if (IMPORTED.has(extension)) return importFile(filename, attempt)
+  const require = requireFrom(filename)
+  if (require.extensions[extension] === undefined) return importFile(filename, attempt)
   try {
-    return await import(url.href)
+    return { default: require(filename) }
   } catch (failure) {
-    if ((failure as NodeJS.ErrnoException | null)?.code !== 'ERR_UNKNOWN_FILE_EXTENSION') throw failure
-    return requireByHook(filename, failure)
+    // An ES module that waits as it loads is for `import()` alone.
+    return importFile(filename, attempt).catch(() => {
+      throw failure
+    })
   }
 }
 
-/** Loaders such as tsx teach `require()` a file's extension where they cannot teach `import()` in a worker (Node 20). */
-function requireByHook(filename: string, failure: unknown): object {
-  const require = requireFrom(filename)
-  if (require.extensions[extname(filename)] === undefined) throw failure
-  const exported: unknown = require(filename)
-  return { default: exported }
+async function importFile(filename: string, attempt: number): Promise<object> {
+  const url = pathToFileURL(filename)
+  // The loader remembers failures by URL; another URL is another attempt.
+  if (attempt > 0) url.searchParams.set('attempt', String(attempt))
+  return await import(url.href)
 }
 
 /** Asked for here: it takes long to load, and few handlers need it. */

@@ -99,6 +99,26 @@ test('TypeScript runs where Node strips types; elsewhere the error names the fil
   assert.equal(error.filename, fileURLToPath(handler('typed.ts')))
 })
 
+test('a hook that taught require() an extension is asked before import(), which has what the hook cannot load', async (open, t) => {
+  const folder = openFolder(t)
+  const hook = folder.write(
+    'hook.cjs',
+    `const { readFileSync } = require('node:fs')
+     require.extensions['.ts'] = (module, path) => {
+       const text = readFileSync(path, 'utf8')
+       if (text.includes('await')) throw new SyntaxError('await in a script')
+       module._compile(text.replace('enum Answer { yes = 42 }', 'const Answer = { yes: 42 }'), path)
+     }`,
+  )
+  const script = folder.write('script.ts', 'enum Answer { yes = 42 }; module.exports = () => Answer.yes')
+  const pool = open({ filename: script, execArgv: ['--require', hook], maxThreads: 1 })
+  assert.equal(await pool.run(null), 42)
+  const typed = folder.write('typed.ts', 'await null; export default (x: number) => x')
+  const isTyped = Boolean(process.features.typescript)
+  if (isTyped) assert.equal(await pool.run(1, { filename: typed }), 1)
+  else await assert.rejects(pool.run(1, { filename: typed }), /await in a script/)
+})
+
 const refused = [
   ['a relative path', './echo.js'],
   ['a path without a dot', 'fixtures/echo.js'],
