@@ -242,10 +242,14 @@ describe('hidden contracts', () => {
   })
 
   test('limits that are no positive numbers, or that Node does not know, are none', async () => {
-    const resourceLimits = { maxOldGenerationSizeMb: Number.NaN, stackSizeMb: 0, maxHeapMb: 1 }
-    const pool = onePool({ resourceLimits })
-    assert.equal(await pool.run(1, { name: 'echo' }), 1)
-    await pool.destroy()
+    for (const resourceLimits of [
+      { maxOldGenerationSizeMb: Number.NaN, stackSizeMb: 0, maxHeapMb: 1 },
+      { maxOldGenerationSizeMb: '64', stackSizeMb: true },
+    ]) {
+      const pool = onePool({ resourceLimits })
+      assert.equal(await pool.run(1, { name: 'echo' }), 1)
+      await pool.destroy()
+    }
   })
 
   test('NaN passes the checks, as it does there', async () => {

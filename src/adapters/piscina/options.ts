@@ -199,7 +199,11 @@ function whole(value: number, least: number, most: number): number {
 function usableLimits(limits: PiscinaOptions['resourceLimits']): PoolOptions['resourceLimits'] {
   return (
     limits &&
-    Object.fromEntries(Object.entries(limits).filter(([name, limit]) => LIMITS.includes(name) && limit > 0))
+    Object.fromEntries(
+      Object.entries(limits).filter(
+        ([name, limit]) => LIMITS.includes(name) && typeof limit === 'number' && limit > 0,
+      ),
+    )
   )
 }
 
