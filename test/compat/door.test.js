@@ -351,6 +351,18 @@ describe('errors', () => {
     })
   }
 
+  test('what calls itself aborted is, whatever else it is or lacks', async () => {
+    const pool = onePool()
+    const emitter = Object.assign(new EventEmitter(), { aborted: Date.now(), reason: 'late' })
+    for (const signal of [emitter, { aborted: true, reason: 'late' }]) {
+      const aborted = pool.run(1, { name: 'echo', signal })
+      await assert.rejects(aborted, { name: 'AbortError', cause: 'late' })
+    }
+    assert.equal(emitter.listenerCount('abort'), 0)
+    assert.equal(pool.completed, 0)
+    await pool.destroy()
+  })
+
   test('what off throws costs no answer', async () => {
     const pool = onePool()
     const problem = new Error('no listener is ever taken off')

@@ -33,6 +33,8 @@ const bridges = new WeakMap<object, Bridge>()
 /** Throws a TypeError, in the words of a call that fails, when it is neither. */
 export function bridgeSignal(given: object): BridgedSignal {
   if (given instanceof AbortSignal) return { signal: given, release() {} }
+  if ((given as Partial<AbortSignal>).aborted)
+    return { signal: AbortSignal.abort(reasonOf(given)), release() {} }
   const bridge = bridges.get(given) ?? build(given)
   bridge.tasks++
   return {
@@ -51,9 +53,8 @@ function build(given: object): Bridge {
   const controller = new AbortController()
   const onAbort = () => {
     bridges.delete(given)
-    controller.abort((given as Partial<AbortSignal>).reason ?? NO_REASON)
+    controller.abort(reasonOf(given))
   }
-  if ((given as Partial<AbortSignal>).aborted === true) onAbort()
   const bridge: Bridge = { controller, tasks: 0, onAbort }
   listen(given, 'on', onAbort)
   bridges.set(given, bridge)
@@ -75,6 +76,10 @@ function listen(given: object, how: 'on' | 'off', onAbort: () => void): void {
 
 /** An emitter gives no reason, and its error has no cause. */
 export const NO_REASON: unique symbol = Symbol('lido.piscina.noReason')
+
+function reasonOf(given: object): unknown {
+  return (given as Partial<AbortSignal>).reason ?? NO_REASON
+}
 
 function isEventTarget(given: object): given is EventTarget {
   return 'addEventListener' in given
