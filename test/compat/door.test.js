@@ -337,6 +337,25 @@ describe('errors', () => {
     await pool.close()
   })
 
+  test('what only a worker would refuse is told in no words of lido', async () => {
+    for (const option of ['env', 'argv', 'execArgv']) {
+      assert.throws(() => onePool({ [option]: 'x' }), { name: 'TypeError', message: new RegExp(option) })
+    }
+    assert.throws(() => onePool({ workerData: () => {} }), { name: 'DataCloneError' })
+    const pool = onePool({ workerData: () => {}, minThreads: 0, argv: '', execArgv: '' })
+    await assert.rejects(pool.run(1, { name: 'echo' }), { name: 'DataCloneError' })
+    await pool.destroy()
+  })
+
+  test('no handler has an empty name', async () => {
+    const pool = onePool({ name: '' })
+    const message = `No handler function exported from ${door}`
+    await assert.rejects(pool.run(1), { message })
+    await assert.rejects(pool.run(1, { name: '' }), { message })
+    assert.equal(await pool.run(1, { name: 'echo' }), 1)
+    await pool.destroy()
+  })
+
   for (const off of ['off', 'removeListener']) {
     test(`a signal may be anything with once and ${off}`, async () => {
       const pool = onePool()

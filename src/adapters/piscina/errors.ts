@@ -36,6 +36,10 @@ export function filenameMissing(): Error {
   return new Error('filename must be provided to run() or in options object')
 }
 
+export function noHandler(filename: string): Error {
+  return new Error(`No handler function exported from ${filename}`)
+}
+
 export function queueIsTaken(): Error {
   return new TypeError(
     'options.taskQueue is the queue of another pool that is open. Give each pool one of its own.',
@@ -54,6 +58,8 @@ export function inPiscinaTerms(error: unknown): unknown {
         isUnavailable ? 'No task queue available and all Workers are busy' : 'Task queue is at limit',
       )
     }
+    case 'ERR_LIDO_INVALID_OPTION':
+      return error.cause ?? error
     case 'ERR_LIDO_NOT_CLONEABLE':
       return (error as NotCloneableError).cause
     case 'ERR_LIDO_WORKER_EXIT':
@@ -79,7 +85,7 @@ function abortError(reason: unknown): AbortError {
 }
 
 function startFailure(error: WorkerStartError): unknown {
-  if (error.stage === 'handler') return new Error(`No handler function exported from ${error.filename}`)
+  if (error.stage === 'handler') return noHandler(error.filename)
   return inPiscinaTerms(error.cause)
 }
 

@@ -11,6 +11,7 @@ import {
   closeTimedOut,
   filenameMissing,
   inPiscinaTerms,
+  noHandler,
   QUEUE_IS_ENDING,
   queueIsTaken,
 } from './errors.js'
@@ -82,7 +83,9 @@ export class Piscina<T = any, R = any> extends EventEmitterAsyncResource {
     }
     if (!file) return Promise.reject(filenameMissing())
     if (this.#reusable.isEnding) return Promise.reject(new AbortError(QUEUE_IS_ENDING))
-    return this.#submit(task, file, name ?? this.#options.name, signal ?? null, transferList)
+    const handlerName = name ?? this.#options.name
+    if (handlerName === '') return Promise.reject(noHandler(file))
+    return this.#submit(task, file, handlerName, signal ?? null, transferList)
   }
 
   /**
@@ -282,7 +285,7 @@ export class Piscina<T = any, R = any> extends EventEmitterAsyncResource {
     } catch (problem) {
       if (!(problem instanceof InvalidOptionError)) throw inPiscinaTerms(problem)
       if (problem.option === 'queue') throw queueIsTaken()
-      throw problem.cause ?? problem
+      throw problem.cause ?? new TypeError(problem.message)
     }
     pool.on('drain', () => this.emit('drain'))
     pool.on('needsDrain', () => this.emit('needsDrain'))
