@@ -203,6 +203,18 @@ describe('hidden contracts', () => {
     await Promise.all(pools.map(pool => pool.destroy()))
   })
 
+  test('a worker that is gone has the id it was created with, however it ended', async () => {
+    const pool = onePool()
+    const ids = []
+    for (const event of ['workerCreate', 'workerDestroy']) pool.on(event, ({ id }) => ids.push(id))
+    await assert.rejects(pool.run(null, { name: 'exit' }), /worker exited/)
+    await pool.run(1, { name: 'echo' })
+    await pool.destroy()
+    const [first, , second] = ids
+    assert.deepEqual(ids, [first, first, second, second])
+    assert.ok(first > 0 && second > first)
+  })
+
   test('a balancer may answer with a copy of a worker', async () => {
     const pool = onePool({
       maxThreads: 2,

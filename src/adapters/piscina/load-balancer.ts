@@ -25,9 +25,8 @@ export class WorkerViews {
     const known = this.#workers.get(view)
     if (known !== undefined) return known
     const worker: PiscinaWorker = {
-      get id() {
-        return view.threadId
-      },
+      // Kept: the thread has none once it has ended, and programs look up by it whose end they are told of.
+      id: view.threadId,
       get currentUsage() {
         return view.isExclusive ? Number.POSITIVE_INFINITY : view.usage
       },
