@@ -85,11 +85,23 @@ async function evaluate(filename: string, attempt: number): Promise<object> {
   try {
     return { default: require(filename) }
   } catch (failure) {
-    // An ES module that waits as it loads is for `import()` alone.
+    if (!isOfModules(failure)) throw failure
     return importFile(filename, attempt).catch(() => {
       throw failure
     })
   }
+}
+
+/** What becomes of an ES module that is taken for a script, or waits as it loads: nothing of it has run, and `import()` may take it. */
+function isOfModules(failure: unknown): boolean {
+  const { name, code } = Object(failure) as NodeJS.ErrnoException
+  // The second is esbuild's, which tsx compiles with.
+  return (
+    name === 'SyntaxError' ||
+    name === 'TransformError' ||
+    code === 'ERR_REQUIRE_ESM' ||
+    code === 'ERR_REQUIRE_ASYNC_MODULE'
+  )
 }
 
 async function importFile(filename: string, attempt: number): Promise<object> {

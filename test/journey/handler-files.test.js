@@ -117,6 +117,14 @@ test('a hook that taught require() an extension is asked before import(), which 
   const isTyped = Boolean(process.features.typescript)
   if (isTyped) assert.equal(await pool.run(1, { filename: typed }), 1)
   else await assert.rejects(pool.run(1, { filename: typed }), /await in a script/)
+  const thrower = folder.write(
+    'thrower.ts',
+    `globalThis.count = (globalThis.count ?? 0) + 1
+     throw new Error('evaluated ' + globalThis.count)`,
+  )
+  await assert.rejects(pool.run(1, { filename: thrower }), /evaluated 1/)
+  const counted = folder.write('counted.ts', 'module.exports = () => globalThis.count')
+  assert.equal(await pool.run(1, { filename: counted }), 1)
 })
 
 const refused = [
