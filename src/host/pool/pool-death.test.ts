@@ -426,6 +426,20 @@ describe('idle workers', () => {
     assert.equal(backend.links.length, 1)
   })
 
+  test('are none that still start, however long that takes', () => {
+    const { backend, run, clock, pool } = fakePool({ minThreads: 0, maxThreads: 2, idleTimeout: 1000 })
+    run(1)
+    run(2)
+    const [quick] = backend.links
+    quick!.ready()
+    while (quick!.work() !== null);
+    clock.advance(5000)
+    assert.deepEqual(
+      pool.workers.map(({ id, state }) => [id, state]),
+      [[2, 'spawning']],
+    )
+  })
+
   test('never end without a timeout', () => {
     const { backend, run, clock, pool } = fakePool({ minThreads: 0, idleTimeout: Number.POSITIVE_INFINITY })
     run(1)

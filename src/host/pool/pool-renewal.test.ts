@@ -187,6 +187,19 @@ describe('recycle()', () => {
     assert.ok(seen.most <= 3)
   })
 
+  test('starts another new worker when one was ended before it was ready', async () => {
+    const { pool, backend, links, clock } = readyPool()
+    const recycled = watch(pool.recycle())
+    void pool.workers[1]!.terminate()
+    clock.advance(250)
+    clock.turn()
+    await settled()
+    assert.deepEqual([backend.links.length, links[0]!.isAskedToEnd], [3, false])
+    backend.newest.ready()
+    await settled()
+    assert.deepEqual([recycled.state, links[0]!.hasEnded, backend.alive.length], ['fulfilled', true, 1])
+  })
+
   test('goes on when the worker dies while it leaves, and its task is told', async () => {
     const { pool, backend, links, run } = readyPool()
     const task = run(1)
