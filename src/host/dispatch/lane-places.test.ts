@@ -116,3 +116,16 @@ for (const seed of [1, 2, 3, Date.now() >>> 0]) {
     }
   })
 }
+
+test('more than the workers have slots for occupies no more than these; what is cancelled waits for none', () => {
+  const { crew, load, post, claim } = setUp(1, 1)
+  const held = post()
+  claim(0)
+  post()
+  assert.deepEqual([load.occupied, load.ahead, load.freeSlots], [1, 1, -1])
+  load.condemn()
+  crew.remove(crew.workers[0]!)
+  assert.deepEqual([load.occupied, load.ahead], [0, 1])
+  load.removeCondemned(held)
+  assert.deepEqual([load.size, load.ahead, load.freeSlots], [1, 1, -1])
+})

@@ -178,6 +178,20 @@ test('the slot of a cancelled task is free again when its handler has ended', ()
   assert.equal(claims.read(claims.claim(0)).taskId, 2)
 })
 
+test('so it is when its worker has died', () => {
+  const { links, backend, run } = readyPool({ lane: true, queue: new PriorityQueue() })
+  const { claims, workerId } = endOf(links[0]!)
+  const controller = new AbortController()
+  run(1, { signal: controller.signal })
+  claims.tickets.begin(claims.claim(0), workerId)
+  controller.abort()
+  links[0]!.exit(1)
+  backend.newest.ready()
+  run(2)
+  const heir = endOf(backend.newest).claims
+  assert.equal(heir.read(heir.claim(0)).taskId, 2)
+})
+
 test('a worker that is to leave claims no more, but for what was moved to it', () => {
   for (const isMoved of [false, true]) {
     const { links, backend, pool, run } = readyPool({ lane: true })
@@ -288,6 +302,35 @@ test('what a worker has answered is answered, though it died before it could say
   links[0]!.exit(1)
   await microtasks()
   assert.equal(call.value, 7)
+})
+
+test('what a worker that is ended has answered over the port waits for the answer, until its end is sure', async () => {
+  const { links, pool, run } = readyPool({ lane: true, concurrentTasksPerWorker: 2 })
+  const { claims, workerId } = endOf(links[0]!)
+  const calls = [run(1), run(2)]
+  for (const [index, ticket] of [claims.claim(0), claims.claim(1)].entries()) {
+    claims.tickets.begin(ticket, workerId)
+    claims.tickets.answer(ticket, workerId)
+    claims.tickets.setOrdinal(ticket, index + 1)
+  }
+  const ended = pool.workers[0]!.terminate()
+  links[0]!.say({ kind: 'done', taskId: 1, slot: 0, result: 7, startedAt: 0, runMs: 0 })
+  await ended
+  await microtasks()
+  assert.deepEqual([calls[0]!.value, calls[1]!.error?.code], [7, 'ERR_LIDO_WORKER_EXIT'])
+})
+
+test('a task whose file was still being loaded when its worker died says so', async () => {
+  const { links, run } = readyPool({ lane: true, concurrentTasksPerWorker: 2 })
+  const { claims, workerId } = endOf(links[0]!)
+  const calls = [run(1), run(2)]
+  const tickets = [claims.claim(0), claims.claim(1)]
+  for (const ticket of tickets) claims.tickets.begin(ticket, workerId)
+  claims.tickets.markLoading(tickets[0]!, workerId, true)
+  links[0]!.exit(5)
+  await microtasks()
+  const codes = calls.map(({ error }) => error?.code)
+  assert.deepEqual(codes, ['ERR_LIDO_WORKER_START', 'ERR_LIDO_WORKER_EXIT'])
 })
 
 test('a worker that died with the bell in its hand leaves the others heard', () => {

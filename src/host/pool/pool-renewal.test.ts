@@ -294,6 +294,15 @@ describe('a planned end', () => {
     assert.deepEqual([backend.links.length, backend.alive.length], [1, 0])
   })
 
+  test('at its age replaces no worker of a pool that closes', () => {
+    const { pool, backend, links, run, clock } = readyPool({ maxWorkerAge: 1000 })
+    run(1)
+    links[0]!.begin()
+    void pool.close()
+    clock.advance(5000)
+    assert.equal(backend.links.length, 1)
+  })
+
   test('of one that has begun all that it may finds another started while it works', () => {
     const { backend, links, run } = readyPool({ maxTasksPerWorker: 1 })
     run(1)
