@@ -129,3 +129,13 @@ test('more than the workers have slots for occupies no more than these; what is 
   load.removeCondemned(held)
   assert.deepEqual([load.size, load.ahead, load.freeSlots], [1, 1, -1])
 })
+
+test('a worker that takes no more has the slots that it fills, the others all of theirs', () => {
+  const { crew, load, post, claim } = setUp(3, 2)
+  for (const worker of [0, 0, 1]) {
+    post()
+    claim(worker)
+  }
+  crew.letLeave(crew.workers[1]!)
+  assert.deepEqual([load.slots, load.freeSlots], [5, 2])
+})
