@@ -1,6 +1,7 @@
 // Tasks in the lane, where the test plays the workers' ends of it.
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
+import { pack } from '../../shared/errors/remote-error.js'
 import { HostBell, WorkerBell } from '../../shared/lane/doorbell.js'
 import { deskIn, laneIn } from '../../shared/lane/layout.js'
 import { INT_VALUE, ResultWriter } from '../../shared/lane/result-ring.js'
@@ -305,19 +306,22 @@ test('what a worker has answered is answered, though it died before it could say
 })
 
 test('what a worker that is ended has answered over the port waits for the answer, until its end is sure', async () => {
-  const { links, pool, run } = readyPool({ lane: true, concurrentTasksPerWorker: 2 })
+  const { links, pool, run } = readyPool({ lane: true, concurrentTasksPerWorker: 3 })
   const { claims, workerId } = endOf(links[0]!)
-  const calls = [run(1), run(2)]
-  for (const [index, ticket] of [claims.claim(0), claims.claim(1)].entries()) {
+  const calls = [run(1), run(2), run(3)]
+  for (const [index, ticket] of [claims.claim(0), claims.claim(1), claims.claim(2)].entries()) {
     claims.tickets.begin(ticket, workerId)
     claims.tickets.answer(ticket, workerId)
     claims.tickets.setOrdinal(ticket, index + 1)
   }
   const ended = pool.workers[0]!.terminate()
   links[0]!.say({ kind: 'done', taskId: 1, slot: 0, result: 7, startedAt: 0, runMs: 0 })
+  const thrown = { reason: 'thrown', error: pack(new Error('thrown')), path: '' } as const
+  links[0]!.say({ kind: 'failed', taskId: 2, slot: 1, ...thrown, startedAt: 0, runMs: 0 })
   await ended
   await microtasks()
-  assert.deepEqual([calls[0]!.value, calls[1]!.error?.code], [7, 'ERR_LIDO_WORKER_EXIT'])
+  const [value, failure, loss] = [calls[0]!.value, calls[1]!.error, calls[2]!.error]
+  assert.deepEqual([value, failure?.message, loss?.code], [7, 'thrown', 'ERR_LIDO_WORKER_EXIT'])
 })
 
 test('a task whose file was still being loaded when its worker died says so', async () => {
@@ -331,6 +335,31 @@ test('a task whose file was still being loaded when its worker died says so', as
   await microtasks()
   const codes = calls.map(({ error }) => error?.code)
   assert.deepEqual(codes, ['ERR_LIDO_WORKER_START', 'ERR_LIDO_WORKER_EXIT'])
+})
+
+test('a task that is cancelled while its file is loaded is to stop as one that runs', () => {
+  const { links, run } = readyPool({ lane: true })
+  const { claims, workerId } = endOf(links[0]!)
+  const controller = new AbortController()
+  run(1, { signal: controller.signal })
+  const ticket = claims.claim(0)
+  claims.tickets.begin(ticket, workerId)
+  claims.tickets.markLoading(ticket, workerId, true)
+  controller.abort()
+  assert.equal(claims.tickets.isCondemned(ticket, workerId), true)
+})
+
+test('workers that die with what they have not begun have done nothing: others wait for a pause', () => {
+  const { backend, run } = fakePool({ lane: true })
+  run(1)
+  for (let death = 0; death < 10; death++) {
+    const link = backend.newest
+    if (link.hasEnded) break
+    link.ready()
+    endOf(link).claims.claim(0)
+    link.exit(1)
+  }
+  assert.deepEqual([backend.links.length, backend.alive.length], [4, 0])
 })
 
 test('a worker that died with the bell in its hand leaves the others heard', () => {

@@ -6,12 +6,16 @@ import {
   begunAt,
   cancel,
   claim,
+  isAnswered,
   isCancelled,
   isClaimed,
+  markAnswered,
+  markLoading,
   nextTaskId,
   noteBegin,
   offer,
   takeBack,
+  wasLoading,
 } from './claims.js'
 
 const LAST_ID = 2 ** 31 - 1
@@ -61,6 +65,19 @@ describe('a claim', () => {
     assert.deepEqual([isCancelled(claims, 0, 1), isCancelled(claims, 1, 1)], [true, false])
     offer(claims, 0, 2)
     assert.equal(isCancelled(claims, 0, 2), false)
+  })
+
+  test('that its answer is on its way, or its file loaded, is said of one task, not of the next in its slot', () => {
+    const claims = allocateClaims(2)
+    offer(claims, 1, 1)
+    markLoading(claims, 1, true)
+    assert.deepEqual([wasLoading(claims, 0), wasLoading(claims, 1)], [false, true])
+    offer(claims, 1, 2)
+    assert.equal(wasLoading(claims, 1), false)
+    markAnswered(claims, 1)
+    assert.deepEqual([isAnswered(claims, 0), isAnswered(claims, 1)], [false, true])
+    offer(claims, 1, 3)
+    assert.equal(isAnswered(claims, 1), false)
   })
 
   test('when a task began is said anew for each task in a slot', () => {

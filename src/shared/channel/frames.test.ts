@@ -64,6 +64,14 @@ const foreign: [what: string, bytes: Buffer][] = [
   ['text', Buffer.from('some library: warning: something\n')],
   ['a length that no value has', control(VALUE, 0xffffffff, 0)],
   [
+    'a value without its mark',
+    Buffer.concat([
+      valueFrame('a value').subarray(0, 8),
+      Buffer.alloc(8),
+      valueFrame('a value').subarray(16),
+    ]),
+  ],
+  [
     'a head with something in its last word',
     Buffer.concat([control(BEGUN, 0, 1).subarray(0, 12), Buffer.alloc(4, 1)]),
   ],
