@@ -3,13 +3,13 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setImmediate as turn } from 'node:timers/promises'
 import { MessageChannel, receiveMessageOnPort } from 'node:worker_threads'
-import { allocateClaims, offer } from '../shared/channel/claims.js'
+import { allocateClaims, cancel, offer, takeBack } from '../shared/channel/claims.js'
 import { pack } from '../shared/errors/remote-error.js'
 import type { Assignment } from './assignment.js'
 import type { Executor } from './executor.js'
 import { YIELD_MS } from './intake.js'
 import { PortIntake } from './port-intake.js'
-import { SharedSlotBook } from './slot-book.js'
+import { SharedSlotBook, type SlotBook } from './slot-book.js'
 
 test('a task that waits for the host’s word is held as well: asked, the worker names it', () => {
   const { port1, port2 } = new MessageChannel()
@@ -32,8 +32,9 @@ function openIntake(slots: number, onQuiet = () => {}, meter: object | null = nu
   const executor = { meter, run: (task: Assignment) => begun.push(task) } as unknown as Executor
   const intake = new PortIntake(port1, book, executor, onQuiet)
   intake.open()
-  const post = (slot: number) => {
+  const post = (slot: number, isTakenBack = false) => {
     offer(claims, slot, slot + 1)
+    if (isTakenBack) takeBack(claims, slot, slot + 1)
     intake.onMessage({ kind: 'run', taskId: slot + 1, slot, handlerId: 1, handler: null, payload: slot })
   }
   const said = () => receiveMessageOnPort(port2)?.message
@@ -41,7 +42,7 @@ function openIntake(slots: number, onQuiet = () => {}, meter: object | null = nu
     port1.close()
     port2.close()
   }
-  return { intake, begun, post, said, close }
+  return { intake, claims, begun, post, said, close }
 }
 
 test('a task is begun at once, and held until it is answered or its handler has ended', async () => {
@@ -151,4 +152,66 @@ test('a task that the event loop comes before is begun after its turn, unless it
   assert.deepEqual(begun, [0, 1, 3])
   port1.close()
   port2.close()
+})
+
+test('what the host took back is not begun; of a task that its words call cancelled the end alone is said', async () => {
+  const { claims, begun, post, said, close } = openIntake(2)
+  post(0, true)
+  post(1)
+  while (begun.length === 0) await turn()
+  assert.deepEqual(
+    begun.map(({ payload, isCancelled }) => [payload, isCancelled]),
+    [[1, false]],
+  )
+  cancel(claims, 1, 2)
+  assert.equal(begun[0]!.isCancelled, true)
+  begun[0]!.fail('thrown', pack('bad'), '')
+  assert.deepEqual([said(), said()], [{ kind: 'over', taskId: 2, slot: 1 }, undefined])
+  close()
+})
+
+test('a result that cannot be sent is the failure of its task, which is held no more', () => {
+  const { intake, begun, post, said, close } = openIntake(1)
+  post(0)
+  begun[0]!.succeed({ hook() {} })
+  const { kind, reason, path } = said()
+  assert.deepEqual([kind, reason, path, intake.isBusy], ['failed', 'result', 'result.hook', false])
+  close()
+})
+
+test('word of a task that is not here is of none that waits; what could not be read is counted with the tasks', () => {
+  const { port1, port2 } = new MessageChannel()
+  const book = new SharedSlotBook({ kind: 'port', claims: allocateClaims(1), clockOrigin: 0, context: true })
+  const intake = new PortIntake(port1, book, {} as Executor)
+  intake.onMessage({ kind: 'run', taskId: 7, slot: 0, handlerId: 1, handler: null, payload: 1 })
+  intake.onMessage({ kind: 'cancel', taskId: 9, slot: 0, reason: pack('enough') })
+  intake.onUnreadable()
+  intake.onUnreadable()
+  intake.onMessage({ kind: 'audit' })
+  const said = [1, 2, 3].map(() => receiveMessageOnPort(port2)?.message)
+  assert.deepEqual(said, [
+    { kind: 'unreadable', ordinal: 2 },
+    { kind: 'unreadable', ordinal: 3 },
+    { kind: 'holding', taskIds: [7], received: 3 },
+  ])
+  port1.close()
+  port2.close()
+})
+
+test('a worker that leaves begins what comes when the host has taken back what it can, at once where that is nothing', () => {
+  for (const canBeTakenBack of [true, false]) {
+    const { port1, port2 } = new MessageChannel()
+    const book = { claim: () => true, canBeTakenBack: () => canBeTakenBack, maySpin: () => false }
+    let begun = 0
+    const executor = { run: () => begun++ } as unknown as Executor
+    const intake = new PortIntake(port1, book as unknown as SlotBook, executor)
+    intake.open()
+    intake.leave()
+    intake.onMessage({ kind: 'run', taskId: 1, slot: 0, handlerId: 1, handler: null, payload: 1 })
+    assert.equal(begun, canBeTakenBack ? 0 : 1)
+    intake.onMessage({ kind: 'leave' })
+    assert.equal(begun, 1)
+    port1.close()
+    port2.close()
+  }
 })
