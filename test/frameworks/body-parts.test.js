@@ -103,6 +103,17 @@ for (const [place, threshold] of [
       }
     })
 
+    test('a request that takes no body is answered with an error', async t => {
+      const parser = json({ pool, threshold, maxDepth: 9 })
+      const ask = await serve(t, (request, response, next) => {
+        Object.defineProperty(request, 'body', { value: 'held' })
+        parser(request, response, next)
+      })
+      const { status, message } = await alive(ask('{}'))
+      assert.equal(status, 500)
+      assert.match(message, /read only property 'body'/)
+    })
+
     test('a function that is not there is the operator’s to mend', async t => {
       const ask = await serve(t, json({ pool, threshold, module, select: 'totals' }))
       const { status, message } = await ask('{}')

@@ -75,23 +75,21 @@ function build(options: ReadOptions, settings: Settings): BodyMiddleware {
     },
   })
 
-  async function parse(request: RawRequest, { bytes, charset }: Taken): Promise<unknown> {
+  async function parse(request: RawRequest, { bytes, charset }: Taken): Promise<void> {
     const own: Plan = { ...plan, charset, charsets }
     const isLarge = bytes.length >= threshold
     // A program's own `verify` may have kept the bytes, as for a signature that is looked at later.
     const outcome = isLarge
       ? await parseInPool(holder, request, bytes, own, verify !== null)
       : await parseInPlace(bytes, own)
-    return bodyOf(outcome, own)
+    // Where the request does not let itself be given one, that is told as all else is.
+    Object.assign(request, { body: bodyOf(outcome, own) })
   }
 
   function middleware(request: RawRequest, response: RawResponse, next: Next): void {
     const whenRead = (problem: unknown) => {
       if (!(problem instanceof Taken)) return next(problem)
-      parse(request, problem).then(value => {
-        Object.assign(request, { body: value })
-        next()
-      }, next)
+      parse(request, problem).then(() => next(), next)
     }
     withBodyAnnounced(request, whenRead, next => read(request, response, next))
   }
