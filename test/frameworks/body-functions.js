@@ -75,6 +75,12 @@ export function lucky(_key, value) {
   return value
 }
 
+/** Not in the turn in which it was asked. */
+export async function later(value) {
+  await turn()
+  return value
+}
+
 /** What nests as deep as it came, what nests in a `Map`, and what looks deep and is not. */
 export const whole = value => value
 export const mapped = value => new Map([['value', value]])

@@ -277,6 +277,22 @@ test('readers of node:http resolve to the body, and to undefined without one', a
   assert.equal(await ask({ path: '/lines', headers: linesHeaders, body: '1\n2' }), '[1,2]')
 })
 
+test('a body that is asked for again while it is parsed is the same', async t => {
+  for (const threshold of [0, Number.POSITIVE_INFINITY]) {
+    const read = jsonReader({ pool, threshold, module, select: 'later' })
+    const found = []
+    const server = createServer(async (request, response) => {
+      const ended = once(request, 'end')
+      const first = read(request)
+      await ended
+      found.push(...(await Promise.all([first, read(request)])), await read(request))
+      response.end()
+    })
+    await send(await listen(t, server), { headers, body: '[1]' })
+    assert.deepEqual(found, [[1], [1], [1]])
+  }
+})
+
 test('a request whose client left before it was read is none that has no body', async t => {
   const read = jsonReader()
   const server = createServer()

@@ -26,8 +26,12 @@ export function ndjsonReader<Line = any>(options?: NdjsonOptions): BodyReader<Li
 }
 
 function readerOf<Body>(middleware: BodyMiddleware): BodyReader<Body> {
-  const read = (request: RawRequest & { body?: Body | undefined }) =>
-    new Promise<Body>((resolve, reject) => {
+  // A request that is read out looks as one without a body until its body is parsed: who asks then waits with who asked first.
+  const pending = new WeakMap<RawRequest, Promise<Body>>()
+  const read = (request: RawRequest & { body?: Body | undefined }) => {
+    const begun = pending.get(request)
+    if (begun !== undefined) return begun
+    const body = new Promise<Body>((resolve, reject) => {
       const isReadAlready = request.body !== undefined
       let isAtOnce = true
       // body-parser hands the response to `verify` and has no other use for it.
@@ -43,6 +47,9 @@ function readerOf<Body>(middleware: BodyMiddleware): BodyReader<Body> {
       // body-parser listens to the stream that decompresses, which hears of no abort.
       const { 'content-encoding': encoding = 'identity' } = request.headers
       if (encoding.toLowerCase() !== 'identity') request.once('aborted', () => reject(requestAborted()))
-    })
+    }).finally(() => pending.delete(request))
+    pending.set(request, body)
+    return body
+  }
   return Object.assign(read, { close: () => middleware.close() })
 }
