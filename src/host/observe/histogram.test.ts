@@ -44,6 +44,24 @@ test('what is below a microsecond, negative or longer than its range still count
   assert.equal(histogram.max, (2 ** 43 - 1) / 1000)
 })
 
+test('values that a word of 32 bits does not hold have buckets of their own, and none leaves what was recorded', () => {
+  const histogram = new DurationHistogram()
+  const minutes = [30, 71, 72, 100, 143, 144, 10_000]
+  for (const each of minutes) histogram.record(each * 60_000)
+  for (const [index, each] of minutes.entries()) {
+    const found = histogram.percentile(((index + 0.5) / minutes.length) * 100) / 60_000
+    assert.ok(Math.abs(found / each - 1) < 0.004, `${each}: ${found}`)
+  }
+  const narrow = new DurationHistogram()
+  for (const ms of [1.025, 1.025, 1.03, 1.03]) narrow.record(ms)
+  assert.ok(narrow.percentile(25) >= narrow.min && narrow.percentile(75) <= narrow.max)
+  for (const ms of [1.024, 1.031]) {
+    narrow.reset()
+    for (let record = 0; record < 3; record++) narrow.record(ms)
+    assert.equal(narrow.percentile(50), ms)
+  }
+})
+
 test('after a reset it is empty', () => {
   const histogram = new DurationHistogram()
   for (const ms of [2, 2, 3]) histogram.record(ms)

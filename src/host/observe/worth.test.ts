@@ -129,6 +129,15 @@ test('names that led nowhere take no room from those that lead somewhere', () =>
   )
 })
 
+test('a name that led nowhere, and leads somewhere now, is in the figures', () => {
+  const worth = new Worth(() => {})
+  worth.isDue(task)
+  worth.forget(task)
+  worth.isDue(task)
+  worth.onMeasured([{ handlerId: 3, tasks: 1, runMs: 1, activeMs: 1, cpuMs: null, transferMs: 0 }])
+  assert.equal(worth.handlers.length, 1)
+})
+
 test('a handler that is hardly at work is said to wait, with its name and its figures', () => {
   const advice = adviceOn(figures({ runMs: 40, activeMs: 1.2345 }), 1)
   assert.equal(advice?.code, 'LIDO_WAITING_HANDLER')

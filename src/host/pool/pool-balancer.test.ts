@@ -65,6 +65,19 @@ describe('a load balancer', () => {
     })
   }
 
+  test('that gives nobody where nothing may wait has the task refused, and it is not counted', async () => {
+    const { run, pool } = readyPool({
+      maxThreads: 2,
+      maxQueue: 0,
+      loadBalancer: ({ payload }, [first]) => (payload === 1 ? first : null),
+    })
+    run(1)
+    const task = run(2)
+    assert.equal((await outcome(task)).error.code, 'ERR_LIDO_QUEUE_FULL')
+    const { accepted, completed, rejected, waiting } = pool.stats().tasks
+    assert.deepEqual([accepted, completed, rejected, waiting], [1, 0, 0, 0])
+  })
+
   test('that never chooses cannot stop the pool', async () => {
     const { links, run } = readyPool({ loadBalancer: () => null })
     const tasks = [run('a'), run('b')]

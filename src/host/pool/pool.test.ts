@@ -594,6 +594,15 @@ describe('figures', () => {
     assert.ok(Math.abs(pool.utilization - 1) < 0.01)
     pool.histogram.reset('runTime')
     assert.deepEqual([waitTime!.count, runTime!.count], [2, 0])
+    run(3)
+    clock.advance(100)
+    links[0]!.work()
+    pool.histogram.reset('waitTime')
+    assert.deepEqual([waitTime!.count, runTime!.count], [0, 1])
+    pool.histogram.reset()
+    assert.deepEqual([waitTime!.count, runTime!.count], [0, 0])
+    assert.equal(pool.duration, 500)
+    assert.ok(Math.abs(pool.utilization - 1) < 0.01)
   })
 
   test('utilization is a number from 0 to 1 from the first moment', () => {

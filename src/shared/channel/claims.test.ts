@@ -1,19 +1,25 @@
 // Who owns a posted task: exactly one of host and worker, whoever comes first.
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
+import type { SharedWords } from '../base/atomics.js'
 import {
   allocateClaims,
+  allowSpin,
   begunAt,
+  canBeTakenBack,
   cancel,
   claim,
+  holdTime,
   isAnswered,
   isCancelled,
   isClaimed,
   markAnswered,
   markLoading,
+  maySpin,
   nextTaskId,
   noteBegin,
   offer,
+  resumeTime,
   takeBack,
   wasLoading,
 } from './claims.js'
@@ -87,6 +93,25 @@ describe('a claim', () => {
     assert.equal(begunAt(claims, 1, 50), 10)
     offer(claims, 1, 2)
     assert.equal(begunAt(claims, 1, 50), null)
+  })
+
+  test('the time for which a task was held does not count', () => {
+    const claims = allocateClaims(2)
+    offer(claims, 1, 1)
+    noteBegin(claims, 1, 10)
+    const stamp = holdTime(claims, 1)
+    assert.equal(begunAt(claims, 1, 50), null)
+    resumeTime(claims, 1, stamp, 30)
+    assert.equal(begunAt(claims, 1, 50), 40)
+  })
+
+  test('where no memory is shared, what is posted is begun, and nobody looks out', () => {
+    const claims = new Int32Array(allocateClaims(1).length) as unknown as SharedWords
+    offer(claims, 0, 1)
+    allowSpin(claims, true)
+    assert.deepEqual([takeBack(claims, 0, 1), canBeTakenBack(claims), maySpin(claims)], [false, false, false])
+    assert.deepEqual([isClaimed(claims, 0, 1), isClaimed(claims, 0, 2)], [true, false])
+    assert.deepEqual([claim(claims, 0, 1), claim(claims, 0, 2)], [true, true])
   })
 
   test('slots know nothing of each other', () => {
