@@ -53,6 +53,15 @@ test('limits become flags before the entry, arguments follow it', () => {
   ])
 })
 
+test('a limit is a whole number to Node, and none of its own is less than one', () => {
+  const limits = { maxOldGenerationSizeMb: 64.5, maxYoungGenerationSizeMb: 0 }
+  assert.deepEqual(processArguments('/entry.js', { resourceLimits: limits }), [
+    '--max-old-space-size=65',
+    '--max-semi-space-size=1',
+    '/entry.js',
+  ])
+})
+
 test('a limit that is none becomes no flag: Node refuses the word, or makes a small limit of it', () => {
   for (const limit of [Infinity, Number.MAX_VALUE, Number.MAX_SAFE_INTEGER]) {
     const none = { maxOldGenerationSizeMb: limit, maxYoungGenerationSizeMb: limit }

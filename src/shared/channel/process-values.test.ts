@@ -84,6 +84,46 @@ test('one that is refused tells nothing of the classes that it derives from', ()
   assert.deepEqual(unpackMessage(packMessage(message).subarray(HEAD_BYTES)), structuredClone(message))
 })
 
+test('nor does one with a member that is refused', () => {
+  class Told extends EventTarget {
+    told: unknown
+    constructor(told: unknown) {
+      super()
+      this.told = told
+    }
+  }
+  assert.throws(() => packMessage({ payload: new Told(() => {}) }), { path: 'payload.told' })
+  const message = { payload: new Told(1) }
+  assert.deepEqual(unpackMessage(packMessage(message).subarray(HEAD_BYTES)), structuredClone(message))
+})
+
+test('what a map or a set holds is refused, whatever its class says that it holds', () => {
+  class NoMap extends Map<unknown, unknown> {
+    override forEach() {}
+  }
+  class NoSet extends Set<unknown> {
+    override forEach() {}
+  }
+  for (const payload of [new NoMap([[1, new Blob([])]]), new NoSet([new Blob([])])])
+    assert.throws(() => packMessage({ payload }), /Blob/)
+})
+
+test('a proxy is refused by its place, and not asked', () => {
+  const asked: unknown[] = []
+  const traps = new Proxy({}, { get: (_, name) => void asked.push(name) })
+  assert.throws(() => packMessage({ payload: [new Proxy({}, traps)] }), { path: 'payload[0]' })
+  assert.deepEqual(asked, [])
+})
+
+test('shared memory is refused where it is seen, and what is nested too deeply as what it is of the message', () => {
+  const words = new Int32Array(new SharedArrayBuffer(4))
+  assert.throws(() => packMessage({ payload: { words } }), { path: 'payload.words', message: /only threads/ })
+  let deep: unknown = 1
+  for (let depth = 0; depth < 100_000; depth++) deep = [deep]
+  for (const path of ['payload', 'result', 'workerData'])
+    assert.throws(() => packMessage({ kind: 'any', [path]: deep }), { path })
+})
+
 test('sets and maps of any size, and with iterators of their own', () => {
   const odd = new (class extends Map<number, number> {
     override [Symbol.iterator]() {
@@ -100,6 +140,7 @@ test('fields that are not sent are not looked at', () => {
     Object.assign(new Error('why'), field),
     Object.assign(new Date(0), field),
     Object.assign(/a/, field),
+    Object.assign(new Uint8Array(1), field),
   ]
   assert.deepEqual(unpackMessage(packMessage({ payload }).subarray(HEAD_BYTES)), structuredClone({ payload }))
 })

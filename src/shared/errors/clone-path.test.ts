@@ -2,7 +2,15 @@
 import assert from 'node:assert/strict'
 import { after, describe, test } from 'node:test'
 import * as workerThreads from 'node:worker_threads'
-import { findUncloneable, findUnsendable } from './clone-path.js'
+import {
+  causeOfRefusal,
+  findMember,
+  findUncloneable,
+  findUnsendable,
+  sumOfBuffers,
+  UnsendableError,
+} from './clone-path.js'
+import { tooLarge } from './too-large.js'
 
 const call = () => {}
 
@@ -61,6 +69,8 @@ describe('the path to what cannot be cloned', () => {
       },
       'payload.mine.call',
     ],
+    ['one behind an object without a prototype', [Object.create(null), call], 'payload[1]'],
+    ['no field of a view', Object.assign(new Uint8Array(1), { call }), 'payload'],
     ['the first of two', { a: { call }, b: { call } }, 'payload.a.call'],
   ]
   for (const [title, value, path] of cases) {
@@ -119,6 +129,7 @@ describe('the place of what cannot be transferred', () => {
     ['no object', {}, [null], 'transferList[0]'],
     ['shared memory', {}, [new SharedArrayBuffer(8)], 'transferList[0]'],
     ['a function beside what is transferred', { buffer, call }, [buffer], 'payload.call'],
+    ['that of the payload, twice', new Uint8Array(buffer), [buffer, buffer], 'payload'],
     ['the payload itself, detached', detached(), [], 'payload'],
   ]
   for (const [title, payload, list, place] of cases) {
@@ -144,4 +155,23 @@ describe('the place of what cannot be transferred', () => {
     assert.equal(findUnsendable({ port1, call }, [port1]), 'payload.call')
     port1.close()
   })
+})
+
+test('the cause of a refusal is the size, where that was it, and what a channel says itself else', () => {
+  const large = tooLarge(5, 4)
+  assert.equal(causeOfRefusal(new UnsendableError('payload', large), 1), large)
+  const refused = new UnsendableError('payload', new Error('why'))
+  assert.equal(causeOfRefusal(refused, 1), refused)
+  const asked: unknown[] = []
+  const traps = new Proxy({}, { get: (_, name) => void asked.push(name) })
+  const failure = new Error('why')
+  assert.equal(causeOfRefusal(failure, [new Proxy({}, traps)]), failure)
+  assert.deepEqual(asked, [])
+})
+
+test('buffers are summed up once, and found by their views', () => {
+  const buffer = new ArrayBuffer(8)
+  const views = [new Uint8Array(buffer), new DataView(buffer, 4), new Uint8Array(2)]
+  assert.equal(sumOfBuffers([buffer, views]), 10)
+  assert.equal(findMember({ views: [1, views[0]] }, buffer, 'payload'), 'payload.views[1]')
 })
