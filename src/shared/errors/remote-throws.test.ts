@@ -231,6 +231,18 @@ describe('what is hostile arrives as well as it can', () => {
     }
   })
 
+  test('an error within other data has a cause only where it had one', () => {
+    const errors = { none: new Error('inner'), one: new Error('inner', { cause: 1 }) }
+    const { held } = across({ held: new Map(Object.entries(errors)) })
+    assert.equal(Object.hasOwn(held.get('none'), 'cause'), false)
+    assert.equal(held.get('one').cause, 1)
+  })
+
+  test('an array arrives as long as it was, with its holes', () => {
+    const { holes } = across({ holes: Object.assign(new Array(5), { 1: () => {} }) })
+    assert.deepEqual([holes.length, Object.keys(holes)], [5, ['1']])
+  })
+
   test('an object of a class that holds itself arrives so', () => {
     class Ring {
       self = this
