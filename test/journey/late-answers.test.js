@@ -1,6 +1,8 @@
 // Answers that are late, or never come: limits of time hold, no task is blamed for a host that was busy, and no more results
 // pile up than were asked for.
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { serialize } from 'node:v8'
 import { handler } from '../helpers/handler.js'
 import { test } from '../helpers/pool-test.js'
 import { rejection } from '../helpers/rejection.js'
@@ -130,6 +132,20 @@ test('what something in a process writes to a pipe that is not its own ends that
     const pool = open({ ...one, backend: 'process' })
     const { code } = await rejection(pool.run(bytes, { name: 'babble' }))
     assert.equal(code, 'ERR_LIDO_WORKER_EXIT')
+    assert.equal(await pool.run('next'), 'next')
+  }
+})
+
+test('a value on that pipe that is no message ends that worker too', async open => {
+  for (const value of [1, null, { kind: 1 }]) {
+    const body = serialize(value)
+    const head = Buffer.alloc(16)
+    head.writeUInt32LE(body.length, 4)
+    head.write('lido', 8)
+    const pool = open({ ...one, backend: 'process' })
+    const ended = once(pool, 'workerDestroy')
+    // Its answer may be under way already.
+    await Promise.allSettled([pool.run(Buffer.concat([head, body]), { name: 'babble' }), ended])
     assert.equal(await pool.run('next'), 'next')
   }
 })
