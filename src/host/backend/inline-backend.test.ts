@@ -1,5 +1,6 @@
 // Who of the workers on this thread runs, and who waits for a seat.
 import assert from 'node:assert/strict'
+import { AsyncLocalStorage } from 'node:async_hooks'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -10,10 +11,14 @@ import type { WorkerLink } from './backend.js'
 import { InlineBackend } from './inline-backend.js'
 
 /** Workers whose tasks run until the test lets them end, and what they say. */
-function setUp(t: TestContext, seats: number) {
+function setUp(
+  t: TestContext,
+  seats: number,
+  handler = 'export default () => new Promise(resolve => globalThis.inlineTest.push(resolve))',
+) {
   const folder = mkdtempSync(join(tmpdir(), 'lido-inline-'))
   const filename = join(folder, 'handler.mjs')
-  writeFileSync(filename, 'export default () => new Promise(resolve => globalThis.inlineTest.push(resolve))')
+  writeFileSync(filename, handler)
   const running: (() => void)[] = []
   Object.assign(globalThis, { inlineTest: running })
   const backend = new InlineBackend(seats)
@@ -28,7 +33,7 @@ function setUp(t: TestContext, seats: number) {
     const claims = allocateClaims(1)
     const link = backend.start(
       {
-        road: { kind: 'port', claims, clockOrigin: 0, context: false },
+        road: { kind: 'port', claims, clockOrigin: 0, context: true },
         preload,
         niceIncrement: 0,
         limits: null,
@@ -144,4 +149,26 @@ test('an answer given before the end counts', async t => {
   worker.link.terminate()
   await worker.says('exit 1')
   assert.deepEqual(worker.said, ['ready', 'done', 'exit 1'])
+  assert.equal(worker.link.threadId, -1)
+})
+
+test('nothing of a worker runs in the context of who starts it or ends it', async t => {
+  const context = new AsyncLocalStorage<string>()
+  const seen: unknown[] = []
+  Object.assign(globalThis, { inlineSee: () => seen.push(context.getStore()) })
+  const { start, running } = setUp(
+    t,
+    1,
+    `globalThis.inlineSee()
+     export default (_, { signal }) => new Promise(resolve => {
+       signal.addEventListener('abort', globalThis.inlineSee)
+       globalThis.inlineTest.push(resolve)
+     })`,
+  )
+  const worker = context.run('who starts it', start)
+  await worker.run()
+  context.run('who ends it', () => worker.link.terminate())
+  await worker.says('exit 1')
+  running.pop()!()
+  assert.deepEqual(seen, [undefined, undefined])
 })
