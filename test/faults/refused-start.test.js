@@ -1,5 +1,6 @@
 // Where Node gives no worker, or ends it before the handler's file was looked at: the error names what refused it, not the file.
 import assert from 'node:assert/strict'
+import { existsSync, readdirSync } from 'node:fs'
 import { pathToFileURL } from 'node:url'
 import { openFolder } from '../helpers/folder.js'
 import { handler } from '../helpers/handler.js'
@@ -37,6 +38,38 @@ for (const backend of ['thread', 'process']) {
     }
   })
 }
+
+test(
+  'a process that is not started leaves no descriptor, and one that the system refuses harms nobody',
+  {
+    skip: !existsSync('/proc/self/fd'),
+  },
+  async (open, t) => {
+    const { execPath } = process
+    t.after(() => {
+      process.execPath = execPath
+    })
+    const unreadable = {
+      get member() {
+        throw new Error('not now')
+      },
+    }
+    const options = { filename, backend: 'process', minThreads: 0, maxThreads: 1 }
+    const fail = async () => {
+      process.execPath = execPath
+      await rejection(open({ ...options, workerData: unreadable }).run(1))
+      process.execPath = '/no/such/node'
+      assert.match((await rejection(open(options).run(1))).message, /not there any more/)
+      // It says so once more, as an event.
+      await new Promise(setImmediate)
+    }
+    await fail()
+    const descriptors = () => readdirSync('/proc/self/fd').length
+    const before = descriptors()
+    for (let round = 0; round < 5; round++) await fail()
+    assert.ok(descriptors() <= before, `${descriptors()} descriptors, ${before} before`)
+  },
+)
 
 test("what ends a process before the handler's file was looked at is not the file's", async (open, t) => {
   const folder = openFolder(t)
