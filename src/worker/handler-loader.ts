@@ -14,6 +14,9 @@ export type HandlerFunction = (payload: unknown, context?: TaskContext) => unkno
  */
 const IMPORTED = new Set(['.js', '.mjs', '.cjs', '.json'])
 
+/** How Node names its own for TypeScript where it lists them among the hooks, as 22.12 (with a flag) and 24.2 do. */
+const NODES_HOOK = /^load([CM]?TS|ESMFromCJS)$/
+
 /** How long a file that failed to load keeps its error before a call tries it again. */
 const RETRY_AFTER_MS = 1000
 
@@ -81,7 +84,8 @@ async function evaluate(filename: string, attempt: number): Promise<object> {
   if (extension === '.node') return { default: requireFrom(filename)(filename) }
   if (IMPORTED.has(extension)) return importFile(filename, attempt)
   const require = requireFrom(filename)
-  if (require.extensions[extension] === undefined) return importFile(filename, attempt)
+  const hook = require.extensions[extension]
+  if (hook === undefined || NODES_HOOK.test(hook.name)) return importFile(filename, attempt)
   try {
     return { default: require(filename) }
   } catch (failure) {

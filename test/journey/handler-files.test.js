@@ -127,6 +127,18 @@ test('a hook that taught require() an extension is asked before import(), which 
   assert.equal(await pool.run(1, { filename: counted }), 1)
 })
 
+test('what Node lists among the hooks itself is not asked: its require() of an ES module cannot be broken off', async (open, t) => {
+  for (const name of ['loadTS', 'loadESMFromCJS']) {
+    const hook = openFolder(t).write(
+      'hook.cjs',
+      `require.extensions['.ts'] = { ${name}() { throw new Error('asked') } }.${name}`,
+    )
+    const pool = open({ filename: handler('typed.ts'), execArgv: ['--require', hook], maxThreads: 1 })
+    if (process.features.typescript) assert.equal(await pool.run('you'), 'hello you')
+    else await assert.rejects(pool.run('you'), /Unknown file extension/)
+  }
+})
+
 const refused = [
   ['a relative path', './echo.js'],
   ['a path without a dot', 'fixtures/echo.js'],
