@@ -75,7 +75,7 @@ function build(options: ReadOptions, settings: Settings): BodyMiddleware {
     },
   })
 
-  async function parse(request: RawRequest, { bytes, charset }: Taken): Promise<void> {
+  async function giveBody(request: RawRequest, { bytes, charset }: Taken): Promise<void> {
     const own: Plan = { ...plan, charset, charsets }
     const isLarge = bytes.length >= threshold
     // A program's own `verify` may have kept the bytes, as for a signature that is looked at later.
@@ -89,7 +89,7 @@ function build(options: ReadOptions, settings: Settings): BodyMiddleware {
   function middleware(request: RawRequest, response: RawResponse, next: Next): void {
     const whenRead = (problem: unknown) => {
       if (!(problem instanceof Taken)) return next(problem)
-      parse(request, problem).then(() => next(), next)
+      giveBody(request, problem).then(() => next(), next)
     }
     withBodyAnnounced(request, whenRead, next => read(request, response, next))
   }
