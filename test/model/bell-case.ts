@@ -3,11 +3,12 @@
 import { load, replace, store } from '#atomics'
 import { WorkerBell } from '../../src/shared/lane/doorbell.js'
 import { createDesk, createLane, HEAD, REST, TAIL, wordsOf } from '../../src/shared/lane/layout.js'
-import { Explorer, type Findings } from './explorer.js'
+import type { Findings } from './explorer.js'
 import type { Self } from './history.js'
 import type { Note } from './operation.js'
+import { explorePair } from './pair-case.js'
 import type { Rules } from './rules.js'
-import { ALIVE, type State, StateRow } from './state.js'
+import { type State, StateRow } from './state.js'
 import { World } from './world.js'
 
 const RETIRED = 1
@@ -28,19 +29,7 @@ export function checkBell(): Findings {
   }
   const world = new World([host, self => runWorker(self, memory)])
   const row = new StateRow(2, 1, 64)
-  const state = new Int32Array(row.size)
-  const explorer = new Explorer({
-    world,
-    row,
-    rules: new BellRules(world, row),
-    isFine: true,
-    mayDie: false,
-    switches: Number.POSITIVE_INFINITY,
-  })
-  state[row.historyOf(0)] = world.rootOf(0).number
-  state[row.lifeOf(0)] = ALIVE
-  explorer.step(state, 0, 0, null)
-  return explorer.explore(state)
+  return explorePair(world, row, new BellRules(world, row))
 }
 
 function runHost(self: Self, { lane, desk }: Memory): void {

@@ -1,9 +1,10 @@
 // A case of its own for the ring: records as large as can be, so that it starts over after three and is full at times.
 import { createDesk, type DeskLayout, LARGEST_VALUE_BYTES } from '../../src/shared/lane/layout.js'
 import { BYTES, ResultReader, ResultWriter } from '../../src/shared/lane/result-ring.js'
-import { Explorer, type Findings } from './explorer.js'
+import type { Findings } from './explorer.js'
 import type { Script } from './history.js'
-import { ALIVE, StateRow } from './state.js'
+import { explorePair } from './pair-case.js'
+import { StateRow } from './state.js'
 import { World } from './world.js'
 
 const RECORDS = 5
@@ -41,24 +42,12 @@ export function checkRing(): Findings {
   }
   const world = new World([reader, writer])
   const row = new StateRow(2, 0, 128)
-  const state = new Int32Array(row.size)
   const readSoFar = row.settledAs(0)
-  const explorer = new Explorer({
-    world,
-    row,
-    rules: {
-      onWrite: () => null,
-      onNote(now, _thread, note) {
-        if (note.kind !== 'read' || note.value === ++now[readSoFar]!) return null
-        return `record ${note.value} is read where ${now[readSoFar]} was to come`
-      },
+  return explorePair(world, row, {
+    onWrite: () => null,
+    onNote(now, _thread, note) {
+      if (note.kind !== 'read' || note.value === ++now[readSoFar]!) return null
+      return `record ${note.value} is read where ${now[readSoFar]} was to come`
     },
-    isFine: true,
-    mayDie: false,
-    switches: Number.POSITIVE_INFINITY,
   })
-  state[row.historyOf(0)] = world.rootOf(0).number
-  state[row.lifeOf(0)] = ALIVE
-  explorer.step(state, 0, 0, null)
-  return explorer.explore(state)
 }
