@@ -244,23 +244,6 @@ describe('a limit of time', limit, () => {
     await until(() => counts(app).cancelled === 1)
   })
 
-  for (const [pool, words] of [
-    [
-      { deadlineMs: '50' },
-      /'config.pool.deadlineMs' must be milliseconds: a number above 0, or Infinity; got '50'/,
-    ],
-    [{ deadline: 50 }, /There is no option 'config.pool.deadline'. There is config.pool.deadlineMs./],
-    [50, /'config.pool' must be an object, as in \{ deadlineMs: 2_000 \}; got 50/],
-  ]) {
-    test(`of a route is refused with the route: ${JSON.stringify(pool)}`, async t => {
-      await assert.rejects(limited(new Held(), { pool })(t), error => {
-        assert.equal(error.code, 'ERR_LIDO_INVALID_OPTION')
-        assert.match(error.message, words)
-        return true
-      })
-    })
-  }
-
   test("of Fastify's own handlerTimeout ends what is run only after it as well", async t => {
     const { app } = await serveApp(t, oneWorker, scope => {
       scope.get('/', { handlerTimeout: 50 }, async (request, reply) => {
@@ -274,23 +257,6 @@ describe('a limit of time', limit, () => {
     await until(() => ran.length === 1)
     assert.equal(ran[0].code, 'ERR_LIDO_TASK_CANCELLED')
   })
-
-  for (const [pool, words] of [
-    [
-      { deadlineMs: '50' },
-      /'config.pool.deadlineMs' must be milliseconds: a number above 0, or Infinity; got '50'/,
-    ],
-    [{ deadline: 50 }, /There is no option 'config.pool.deadline'. There is config.pool.deadlineMs./],
-    [50, /'config.pool' must be an object, as in \{ deadlineMs: 2_000 \}; got 50/],
-  ]) {
-    test(`of a route is refused with the route: ${JSON.stringify(pool)}`, async t => {
-      await assert.rejects(limited(new Held(), { pool })(t), error => {
-        assert.equal(error.code, 'ERR_LIDO_INVALID_OPTION')
-        assert.match(error.message, words)
-        return true
-      })
-    })
-  }
 
   test("of Fastify's own handlerTimeout ends what began before a scope around was heard as well", async t => {
     const held = new Held()
