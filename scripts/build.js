@@ -79,7 +79,7 @@ function compileCjs() {
       compilerOptions: {
         rootDir: 'src',
         outDir: '../dist/cjs',
-        paths: { '#atomics': ['./src/shared/base/atomics.ts'] },
+        paths: { '#atomics': ['./src/shared/platform/atomics.ts'] },
         verbatimModuleSyntax: false,
         erasableSyntaxOnly: false,
       },
@@ -164,7 +164,7 @@ function dropUnnamedTypes() {
 /** A name of package.json's `imports` is none that every way of resolving types knows. */
 function nameAtomicsByPath() {
   const folder = join(next, 'cjs')
-  const atomics = join(folder, 'shared', 'base', 'atomics.js')
+  const atomics = join(folder, 'shared', 'platform', 'atomics.js')
   for (const entry of readdirSync(folder, { recursive: true, withFileTypes: true })) {
     if (!entry.name.endsWith('.d.ts')) continue
     const path = join(entry.parentPath, entry.name)
@@ -206,7 +206,7 @@ async function bundleFor(format, entries, others = {}) {
   const stayApart = {
     name: 'stay apart',
     setup({ onResolve, onLoad }) {
-      onResolve({ filter: /^#atomics$/ }, () => ({ path: join(folder, 'shared', 'base', 'atomics.js') }))
+      onResolve({ filter: /^#atomics$/ }, () => ({ path: join(folder, 'shared', 'platform', 'atomics.js') }))
       if (format === 'esm') onLoad({ filter: /\bentry-url\.js$/ }, entryUrlAtTheFrontDoor)
       else onResolve({ filter: /\bentry-url\.js$/ }, () => ({ path: entryUrl, external: true }))
       onResolve({ filter: /^\.\/place\.js$/ }, ({ path }) => ({ path, external: true }))

@@ -72,7 +72,7 @@ async function prepare() {
   // The tests' own build finds its own files, and under the conditions `model` and `simulation` theirs.
   writeFileSync(
     join(root, 'build', 'unit', 'package.json'),
-    `${JSON.stringify({ type: 'module', imports: { '#atomics': { model: './src/testing/model-atomics.js', simulation: './src/testing/interrupted-atomics.js', default: './src/shared/base/atomics.js' } } })}\n`,
+    `${JSON.stringify({ type: 'module', imports: { '#atomics': { model: './src/testing/model-atomics.js', simulation: './src/testing/interrupted-atomics.js', default: './src/shared/platform/atomics.js' } } })}\n`,
   )
 }
 

@@ -2,10 +2,10 @@
 
 export type { BackendKind } from './host/backend/backend-kind.js'
 export type { LoadBalancer } from './host/dispatch/load-balancer.js'
-export type { TaskCounts } from './host/observe/counters.js'
-export type { HandlerStats } from './host/observe/handler-stats.js'
-export type { DurationSummary } from './host/observe/histogram.js'
-export type { PoolHistogram } from './host/observe/timings.js'
+export type { TaskCounts } from './host/metrics/counters.js'
+export type { HandlerStats } from './host/metrics/handler-stats.js'
+export type { DurationSummary } from './host/metrics/histogram.js'
+export type { PoolHistogram } from './host/metrics/timings.js'
 export type { HandlerOptions } from './host/pool/backend-options.js'
 export type { RoomOptions } from './host/pool/call-options.js'
 export type { CloseOptions, CloseReport } from './host/pool/close-options.js'
@@ -19,11 +19,11 @@ export { FifoQueue } from './host/queue/fifo-queue.js'
 export { FixedQueue } from './host/queue/fixed-queue.js'
 export { PriorityQueue } from './host/queue/priority-queue.js'
 export type { TaskQueue } from './host/queue/task-queue.js'
-export type { RestartOptions } from './host/supervisor/restart-policy.js'
-export type { WorkerState } from './host/supervisor/worker-life.js'
-export type { WorkerView } from './host/supervisor/worker-view.js'
 export type { QueuedTask } from './host/task/queued-task.js'
 export type { RetryOptions } from './host/task/retry.js'
+export type { RestartOptions } from './host/workers/restart-policy.js'
+export type { WorkerState } from './host/workers/worker-life.js'
+export type { WorkerView } from './host/workers/worker-view.js'
 export type { ErrorClass } from './shared/errors/error-classes.js'
 export {
   InvalidOptionError,
@@ -44,4 +44,4 @@ export {
   WorkerMemoryError,
   WorkerStartError,
 } from './shared/errors/pool-errors.js'
-export { type Movable, move, transferableSymbol, valueSymbol } from './shared/protocol/move.js'
+export { type Movable, move, transferableSymbol, valueSymbol } from './shared/messages/move.js'

@@ -2,13 +2,13 @@
 // and the claims are real, so what a host may not assume of a thread it may not assume here.
 import type { Worker } from 'node:worker_threads'
 import type { Backend, LinkListener, WorkerLink, WorkerSpec } from '../host/backend/backend.js'
-import type { SharedWords } from '../shared/base/atomics.js'
-import type { Clock } from '../shared/base/clock.js'
 import { claim, noteBegin } from '../shared/channel/claims.js'
 import { pack } from '../shared/errors/remote-error.js'
-import { kindOf } from '../shared/protocol/kind-of.js'
-import type { FailureReason, ToHost, ToWorker } from '../shared/protocol/messages.js'
-import type { TransferItem } from '../shared/protocol/move.js'
+import { kindOf } from '../shared/messages/kind-of.js'
+import type { FailureReason, ToHost, ToWorker } from '../shared/messages/messages.js'
+import type { TransferItem } from '../shared/messages/move.js'
+import type { SharedWords } from '../shared/platform/atomics.js'
+import type { Clock } from '../shared/platform/clock.js'
 
 export type RunMessage = Extract<ToWorker, { kind: 'run' }>
 

@@ -1,6 +1,6 @@
-// Stands in for `shared/base/atomics` under the condition `simulation`: all threads are played on one, and whoever plays them
+// Stands in for `shared/platform/atomics` under the condition `simulation`: all threads are played on one, and whoever plays them
 // is asked before each atomic access to a word, so that another thread may go on there, or this one die.
-import type { SharedWords } from '../shared/base/atomics.js'
+import type { SharedWords } from '../shared/platform/atomics.js'
 
 export type { SharedWords }
 

@@ -1,5 +1,5 @@
 // A clock that a test moves by hand: time stands still between two calls of `advance`.
-import type { Anchor, Clock, Timer } from '../shared/base/clock.js'
+import type { Anchor, Clock, Timer } from '../shared/platform/clock.js'
 
 interface Alarm {
   dueAt: number

@@ -1,6 +1,6 @@
-// Stands in for `shared/base/atomics` under the condition `model`: nothing is shared, and every access to a word, atomic or
+// Stands in for `shared/platform/atomics` under the condition `model`: nothing is shared, and every access to a word, atomic or
 // plain, is handed to whoever plays the threads, as an operation that happens when its turn comes.
-import type { SharedWords } from '../shared/base/atomics.js'
+import type { SharedWords } from '../shared/platform/atomics.js'
 
 export type { SharedWords }
 

@@ -1,6 +1,6 @@
 // Asks the runtime whether it takes two objects for the same kind.
 import { setFlagsFromString } from 'node:v8'
-import { keptShapes } from '../shared/base/shapes.js'
+import { keptShapes } from '../shared/platform/shapes.js'
 
 setFlagsFromString('--allow-natives-syntax')
 const haveSameMap = new Function('one', 'other', 'return %HaveSameMap(one, other)') as (

@@ -1,8 +1,8 @@
 // Stand-ins and lookers-on for tests of one room: tasks that no pool made, promises looked at from outside, seeded chance.
 import { Refusal } from '../host/task/refusal.js'
 import { Task } from '../host/task/task.js'
-import { realClock } from '../shared/base/clock.js'
-import type { TransferItem } from '../shared/protocol/move.js'
+import type { TransferItem } from '../shared/messages/move.js'
+import { realClock } from '../shared/platform/clock.js'
 
 /** Resolves when all microtasks that stand in line, and those that they add, have run. */
 export function microtasks(): Promise<void> {

@@ -1,9 +1,9 @@
 // A task as the executor sees it, whichever road it came by.
 import { causeOfRefusal, pathOfRefused, refuseDetached } from '../shared/errors/clone-path.js'
 import { type PackedThrown, pack, withoutData } from '../shared/errors/remote-error.js'
-import type { Handler } from '../shared/protocol/handler.js'
-import type { FailureReason, HostPort, ToHost } from '../shared/protocol/messages.js'
-import { isMoved, type TransferItem, transferOf, valueSymbol } from '../shared/protocol/move.js'
+import type { Handler } from '../shared/messages/handler.js'
+import type { FailureReason, HostPort, ToHost } from '../shared/messages/messages.js'
+import { isMoved, type TransferItem, transferOf, valueSymbol } from '../shared/messages/move.js'
 
 export interface Assignment {
   readonly handlerId: number

@@ -1,5 +1,5 @@
 // The worker's door to time. A thread starts a millisecond sooner when it need not load `performance`.
-import { makeClock } from '../shared/base/make-clock.js'
+import { makeClock } from '../shared/platform/make-clock.js'
 
 const { hrtime } = process
 

@@ -1,10 +1,10 @@
 // Copies of `lido/worker` that are here before the worker's own first file, as Node loads what `--import` and `--require`
 // name. What they say of the worker they read again when it is there.
-import { brandOf } from '../shared/base/brand.js'
+import { globalSymbol } from '../shared/platform/global-symbol.js'
 
 type Reader = () => void
 
-const brand = brandOf('earlyReaders')
+const brand = globalSymbol('earlyReaders')
 
 export function readAgainLater(read: Reader): void {
   const known = earlyReaders()

@@ -2,8 +2,8 @@
 // pool's own port, and the parent port is the user's.
 import './mark-worker.js'
 import { parentPort, receiveMessageOnPort } from 'node:worker_threads'
-import { invariant } from '../shared/base/invariant.js'
-import type { StartOrder } from '../shared/protocol/messages.js'
+import type { StartOrder } from '../shared/messages/messages.js'
+import { invariant } from '../shared/platform/invariant.js'
 import { realClock } from './clock.js'
 import { watchCrash } from './crash.js'
 import { LaneIntake } from './lane-intake.js'

@@ -1,7 +1,7 @@
 // Runs tasks: from an assignment to its answer, with the handler's file loaded before and what it printed sent ahead. An
 // answer is always given.
 import { pack } from '../shared/errors/remote-error.js'
-import type { Handler } from '../shared/protocol/handler.js'
+import type { Handler } from '../shared/messages/handler.js'
 import type { Assignment } from './assignment.js'
 import { type HandlerFunction, hasFailedAgain } from './handler-loader.js'
 import type { Limits } from './limits.js'

@@ -1,8 +1,9 @@
 // From a file and a name to a function. A file is evaluated once; a name reaches own members only, of the module or of
 // what it exports by default.
-import { extname, getBuiltinModule, pathToFileURL } from '../shared/base/builtins.js'
-import type { Handler } from '../shared/protocol/handler.js'
-import { loadingFiles } from '../shared/protocol/loading.js'
+
+import type { Handler } from '../shared/messages/handler.js'
+import { loadingFiles } from '../shared/messages/loading.js'
+import { extname, getBuiltinModule, pathToFileURL } from '../shared/platform/node-modules.js'
 import { realClock } from './clock.js'
 import type { TaskContext } from './task-context.js'
 

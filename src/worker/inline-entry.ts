@@ -1,7 +1,8 @@
 // A worker that lives on its host's own thread. It cannot be killed: told to end, it closes its port, and what it runs ends
 // when it ends.
-import { invariant } from '../shared/base/invariant.js'
-import type { StartOrder } from '../shared/protocol/messages.js'
+
+import type { StartOrder } from '../shared/messages/messages.js'
+import { invariant } from '../shared/platform/invariant.js'
 import { PortIntake } from './port-intake.js'
 import { serve } from './serve.js'
 import { SharedSlotBook, type SlotBook } from './slot-book.js'

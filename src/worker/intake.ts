@@ -1,5 +1,5 @@
 // How tasks come into this worker. A kind of it takes them in and hands them to the executor, one assignment each.
-import type { ToWorker } from '../shared/protocol/messages.js'
+import type { ToWorker } from '../shared/messages/messages.js'
 
 /** Under steady load the worker's own event loop turns at least so often, or after a task that took longer. */
 export const YIELD_MS = 1

@@ -1,8 +1,9 @@
 // A task from the lane, on its way to an answer.
-import { keepShape } from '../shared/base/shapes.js'
+
 import type { PackedThrown } from '../shared/errors/remote-error.js'
-import type { Handler } from '../shared/protocol/handler.js'
-import type { FailureReason } from '../shared/protocol/messages.js'
+import type { Handler } from '../shared/messages/handler.js'
+import type { FailureReason } from '../shared/messages/messages.js'
+import { keepShape } from '../shared/platform/shapes.js'
 import type { Assignment, AssignmentState } from './assignment.js'
 import type { LaneAnswers } from './lane-answers.js'
 

@@ -1,8 +1,6 @@
 // Tasks that this worker pulls from the lane. It takes one after another while there are any and it has room, turns its own
 // event loop in between, and goes back to it for good when the lane is empty: it never blocks to wait.
 import { type MessagePort, receiveMessageOnPort } from 'node:worker_threads'
-import { invariant } from '../shared/base/invariant.js'
-import type { Timer } from '../shared/base/make-clock.js'
 import type { Decoder } from '../shared/codec/decoder.js'
 import { unpack } from '../shared/errors/remote-error.js'
 import { DeskWords } from '../shared/lane/desk.js'
@@ -21,9 +19,11 @@ import {
   TIMED,
 } from '../shared/lane/task-lane.js'
 import { decoderFor } from '../shared/lane/values.js'
-import type { Handler } from '../shared/protocol/handler.js'
-import { kindOf } from '../shared/protocol/kind-of.js'
-import type { RoadOrder, ToHost, ToWorker } from '../shared/protocol/messages.js'
+import type { Handler } from '../shared/messages/handler.js'
+import { kindOf } from '../shared/messages/kind-of.js'
+import type { RoadOrder, ToHost, ToWorker } from '../shared/messages/messages.js'
+import { invariant } from '../shared/platform/invariant.js'
+import type { Timer } from '../shared/platform/make-clock.js'
 import { realClock } from './clock.js'
 import type { Executor } from './executor.js'
 import { type Intake, type RunMessage, YIELD_MS } from './intake.js'

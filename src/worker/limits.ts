@@ -1,8 +1,9 @@
 // What this worker looks after itself: how many tasks it begins, and how much memory it holds. Memory is looked at between
 // tasks, a moment after one began and seldom, so that an idle worker is not woken for it.
-import { getBuiltinModule } from '../shared/base/builtins.js'
-import type { Timer } from '../shared/base/make-clock.js'
-import type { WorkerLimits } from '../shared/protocol/messages.js'
+
+import type { WorkerLimits } from '../shared/messages/messages.js'
+import type { Timer } from '../shared/platform/make-clock.js'
+import { getBuiltinModule } from '../shared/platform/node-modules.js'
 import { realClock } from './clock.js'
 
 const LOOK_AFTER_MS = 100

@@ -1,8 +1,9 @@
 // A task whose handler is measured, from its call to its answer.
-import { keepShape } from '../shared/base/shapes.js'
+
 import type { PackedThrown } from '../shared/errors/remote-error.js'
-import type { Handler } from '../shared/protocol/handler.js'
-import type { FailureReason } from '../shared/protocol/messages.js'
+import type { Handler } from '../shared/messages/handler.js'
+import type { FailureReason } from '../shared/messages/messages.js'
+import { keepShape } from '../shared/platform/shapes.js'
 import type { Assignment } from './assignment.js'
 import { realClock } from './clock.js'
 

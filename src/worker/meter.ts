@@ -1,6 +1,6 @@
 // What tasks cost in this worker: time on the clock, time on a core, time for reading and writing values. The host is told now
 // and then. Measuring takes some microseconds itself, so of a handler's short tasks one in many is measured.
-import type { HandlerMeasure } from '../shared/protocol/messages.js'
+import type { HandlerMeasure } from '../shared/messages/messages.js'
 import type { Assignment } from './assignment.js'
 import { realClock } from './clock.js'
 import { type Measure, MeasuredAssignment } from './measured-assignment.js'

@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
-import { loadingFiles } from '../shared/protocol/loading.js'
+import { loadingFiles } from '../shared/messages/loading.js'
 import { hasFailedAgain, loadFile, noteAbove } from './handler-loader.js'
 import { Modules } from './modules.js'
 

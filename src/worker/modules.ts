@@ -1,6 +1,6 @@
 // The modules that this worker has loaded, and what they want done before it ends. Workers on one thread share their modules:
 // there the last that has loaded one takes it down.
-import type { Handler } from '../shared/protocol/handler.js'
+import type { Handler } from '../shared/messages/handler.js'
 import { findHandler, findTeardown, type HandlerFunction, loadFile } from './handler-loader.js'
 
 type Teardown = () => unknown

@@ -1,8 +1,6 @@
 // The worker's end of the pipes of a process. What it says is written before the call returns: an answer given is an answer,
 // whatever ends the process next. What the host says is read by the event loop.
 import { Socket } from 'node:net'
-import { writeSync } from '../shared/base/builtins.js'
-import { invariant } from '../shared/base/invariant.js'
 import {
   ANSWERED,
   BEGUN,
@@ -15,8 +13,10 @@ import {
 } from '../shared/channel/frames.js'
 import { pipedFailure } from '../shared/channel/piped-failure.js'
 import { packMessage, unpackMessage } from '../shared/channel/process-values.js'
-import type { HostPort, ProcessOrder, ToHost, ToWorker } from '../shared/protocol/messages.js'
-import type { TransferItem } from '../shared/protocol/move.js'
+import type { HostPort, ProcessOrder, ToHost, ToWorker } from '../shared/messages/messages.js'
+import type { TransferItem } from '../shared/messages/move.js'
+import { invariant } from '../shared/platform/invariant.js'
+import { writeSync } from '../shared/platform/node-modules.js'
 import type { SlotBook } from './slot-book.js'
 
 /** What one write of the system takes for sure. */

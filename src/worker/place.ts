@@ -1,5 +1,5 @@
 // Where this worker lives, as far as its work must know: how it speaks to the host, and how it ends. Each entry makes one.
-import type { HostPort } from '../shared/protocol/messages.js'
+import type { HostPort } from '../shared/messages/messages.js'
 import type { Executor } from './executor.js'
 import type { Intake } from './intake.js'
 

@@ -1,10 +1,11 @@
 // Tasks that come by the port, each with its payload, into a slot of this worker. A port gives its messages as long as there
 // are any, so the worker sees to it that its event loop turns in between.
-import type { Timer } from '../shared/base/make-clock.js'
-import { keepShape } from '../shared/base/shapes.js'
+
 import { type PackedThrown, unpack } from '../shared/errors/remote-error.js'
-import type { Handler } from '../shared/protocol/handler.js'
-import type { FailureReason, HostPort, ToHost, ToWorker } from '../shared/protocol/messages.js'
+import type { Handler } from '../shared/messages/handler.js'
+import type { FailureReason, HostPort, ToHost, ToWorker } from '../shared/messages/messages.js'
+import type { Timer } from '../shared/platform/make-clock.js'
+import { keepShape } from '../shared/platform/shapes.js'
 import { type Assignment, type AssignmentState, sendFailure, sendResult } from './assignment.js'
 import { Cancellations } from './cancellations.js'
 import { realClock } from './clock.js'

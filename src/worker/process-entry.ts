@@ -1,8 +1,8 @@
 // The life of a worker that is a process, from its first line. Its pipes are open: 3 from the host, 4 to the host, 5 is held
 // by the host's life. What a user sends by `process.send` travels on another channel and stays the user's.
 import './mark-worker.js'
-import { brandOf } from '../shared/base/brand.js'
-import type { ProcessOrder } from '../shared/protocol/messages.js'
+import type { ProcessOrder } from '../shared/messages/messages.js'
+import { globalSymbol } from '../shared/platform/global-symbol.js'
 import { watchCrash } from './crash.js'
 import { readAgain } from './early-readers.js'
 import { reportFatalErrors } from './fatal-report.js'
@@ -28,7 +28,7 @@ function begin(order: ProcessOrder): void {
   // What ends it from here on is not what Node was told to load before.
   port.postMessage({ kind: 'alive' })
   if (order.reportFd !== null) reportFatalErrors(order.reportFd)
-  Object.defineProperty(globalThis, brandOf('workerData'), { value: order.workerData })
+  Object.defineProperty(globalThis, globalSymbol('workerData'), { value: order.workerData })
   readAgain()
   void serve(order, {
     isThreadsOwn: true,

@@ -1,8 +1,9 @@
 // What a worker does for its host: load the pool's file, then take tasks until it is told to stop.
-import { unreachable } from '../shared/base/invariant.js'
+
 import { pack } from '../shared/errors/remote-error.js'
-import type { Handler } from '../shared/protocol/handler.js'
-import type { HostPort, ToHost, ToWorker, WorkerOrder } from '../shared/protocol/messages.js'
+import type { Handler } from '../shared/messages/handler.js'
+import type { HostPort, ToHost, ToWorker, WorkerOrder } from '../shared/messages/messages.js'
+import { unreachable } from '../shared/platform/invariant.js'
 import { Executor } from './executor.js'
 import { noteAbove } from './handler-loader.js'
 import type { Intake } from './intake.js'

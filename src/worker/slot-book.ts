@@ -1,6 +1,6 @@
 // Who keeps the account of this worker's slots: which task it has begun there, and which waits for its file. Where memory is
 // shared the worker writes into it, and the host may have taken the task back before.
-import type { SharedWords } from '../shared/base/atomics.js'
+
 import {
   canBeTakenBack,
   claim,
@@ -12,7 +12,8 @@ import {
   postCount,
   resumeTime,
 } from '../shared/channel/claims.js'
-import type { RoadOrder } from '../shared/protocol/messages.js'
+import type { RoadOrder } from '../shared/messages/messages.js'
+import type { SharedWords } from '../shared/platform/atomics.js'
 import { realClock } from './clock.js'
 
 type PortOrder = Extract<RoadOrder, { kind: 'port' }>

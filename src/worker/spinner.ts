@@ -2,7 +2,7 @@
 // what a small task costs. Spinning has manners: only with a core to spare, a moment at a time, and not where it has proved
 // useless.
 import { pause } from '#atomics'
-import { Patience } from '../shared/base/patience.js'
+import { AdaptiveSpin } from '../shared/platform/adaptive-spin.js'
 import { realClock } from './clock.js'
 
 /** Long enough for a host that was asleep to read an answer of some tens of kilobytes and to post the next task. */
@@ -14,7 +14,7 @@ const LONGEST_GAP_MS = 0.3
 
 export class Spinner {
   readonly #isAllowed: () => boolean
-  readonly #patience = new Patience(LONGEST_GAP_MS)
+  readonly #patience = new AdaptiveSpin(LONGEST_GAP_MS)
   /** Since when there has been nothing to do; 0: there is. */
   #idleSince = 0
 
@@ -27,7 +27,7 @@ export class Spinner {
   lookOut(hasCome: () => boolean): boolean {
     if (this.#idleSince > 0) return false
     this.#idleSince = realClock.now()
-    if (!this.#isAllowed() || !this.#patience.isWorthWaiting()) return false
+    if (!this.#isAllowed() || !this.#patience.shouldSpin()) return false
     const end = this.#idleSince + LONGEST_SPIN_MS
     do {
       for (let look = 0; look < LOOKS_A_TIME; look++) {

@@ -1,11 +1,11 @@
 // What a module may know of the worker it runs in. Read from `globalThis`, so that every copy of this package sees the same.
 import { workerData as threadData } from 'node:worker_threads'
-import { brandOf } from '../shared/base/brand.js'
+import { globalSymbol } from '../shared/platform/global-symbol.js'
 import { readAgainLater } from './early-readers.js'
 
-const worker = brandOf('worker')
+const worker = globalSymbol('worker')
 /** Where a worker that is a process has it. */
-const processData = brandOf('workerData')
+const processData = globalSymbol('workerData')
 
 /** True inside a worker of a pool, false everywhere else. */
 export let isWorkerThread: boolean = false

@@ -60,8 +60,8 @@ describe('the rooms of src/', () => {
 
 describe('the checker', () => {
   const cases = [
-    ['a room below that imports one above', 'shared/base/x.ts', "import '../errors/pool-errors.js'"],
-    ['a type import', 'shared/base/x.ts', "import type { PoolError } from '../errors/pool-errors.js'"],
+    ['a room below that imports one above', 'shared/platform/x.ts', "import '../errors/pool-errors.js'"],
+    ['a type import', 'shared/platform/x.ts', "import type { PoolError } from '../errors/pool-errors.js'"],
     ['an inline type import', 'host/task/x.ts', "import { type Pool } from '../pool/pool.js'"],
     ['a type written as import()', 'host/task/x.ts', "let pool: import('../pool/pool.js').Pool"],
     ['a re-export', 'host/queue/x.ts', "export { Dispatcher } from '../dispatch/dispatcher.js'"],
@@ -124,7 +124,7 @@ describe('the checker', () => {
     const [violation] = plant('host/task/x.ts', "// Why.\nimport { Pool } from '../pool/pool.js'")
     assert.equal(
       describeViolation(violation),
-      'src/host/task/x.ts:2 imports or uses host/pool/pool.ts, but host/task may import only shared/*, host/observe',
+      'src/host/task/x.ts:2 imports or uses host/pool/pool.ts, but host/task may import only shared/*, host/metrics',
     )
   })
 

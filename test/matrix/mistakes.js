@@ -17,7 +17,7 @@ export const mistakes = [
   },
   {
     title: 'a close forgets the workers that still start',
-    file: 'host/supervisor/supervisor.js',
+    file: 'host/workers/supervisor.js',
     edits: [['this.#end(worker, error);', 'if (worker.isReady)\n            this.#end(worker, error);']],
     cases: 'port / returns / signal starting / lives / force',
     says: /the thread of worker 1 is left|workers are left/,

@@ -1,5 +1,5 @@
 // Time in the model: a turn of the event loop takes a millisecond, or so does every look at the clock. A thread's turns and timers are events of its own.
-import { type Clock, realClock as hostClock, type Timer } from '../../src/shared/base/clock.js'
+import { type Clock, realClock as hostClock, type Timer } from '../../src/shared/platform/clock.js'
 import { realClock as workerClock } from '../../src/worker/clock.js'
 
 export class ThreadClock implements Clock {

@@ -1,6 +1,6 @@
 // What a thread has found so far, as a tree: a thread is a plain function, so what it does next depends on nothing else.
 // To learn it the function is run once more from its beginning, with what it found before, up to its first new question.
-import { microtasks } from '../../src/shared/base/microtask.js'
+import { microtasks } from '../../src/shared/platform/microtask.js'
 import { type Access, actAs, type ModelThread } from '../../src/testing/model-atomics.js'
 import { type Event, findsNothing, type Message, type Note, type Operation } from './operation.js'
 import type { World } from './world.js'

@@ -1,5 +1,5 @@
 // What a thread of the model can do that others may notice. Each is one step of an order.
-import type { ToHost, ToWorker } from '../../src/shared/protocol/messages.js'
+import type { ToHost, ToWorker } from '../../src/shared/messages/messages.js'
 
 export type Message = ToHost | ToWorker
 

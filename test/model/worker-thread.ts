@@ -1,7 +1,7 @@
 // A worker's thread: the real intake and answers, on a port that the model carries, with handlers that answer a number.
 import type { MessagePort } from 'node:worker_threads'
-import { kindOf } from '../../src/shared/protocol/kind-of.js'
-import type { ToHost, ToWorker } from '../../src/shared/protocol/messages.js'
+import { kindOf } from '../../src/shared/messages/kind-of.js'
+import type { ToHost, ToWorker } from '../../src/shared/messages/messages.js'
 import type { Executor } from '../../src/worker/executor.js'
 import type { LaneAssignment } from '../../src/worker/lane-assignment.js'
 import { LaneIntake } from '../../src/worker/lane-intake.js'

@@ -187,7 +187,7 @@ describe('the reference names every member', () => {
     const said = /\(each `\{ (.*?) \}`/.exec(pool)?.[1]
     assertSame(
       said.split(', ').map(name => name.replace(/\(.*/, '')),
-      memberNames('src/host/observe/histogram.ts', 'DurationSummary'),
+      memberNames('src/host/metrics/histogram.ts', 'DurationSummary'),
     )
   })
 

@@ -29,14 +29,14 @@ export const mistakes: Mistake[] = [
   {
     title: 'a close forgets the workers that still start',
     road: 'any',
-    file: 'host/supervisor/supervisor.js',
+    file: 'host/workers/supervisor.js',
     edits: [['this.#end(worker, error);', 'if (worker.isReady)\n            this.#end(worker, error);']],
   },
   {
     title:
       'a worker that is to leave ends although it has begun a task, since the word that it is ready is under way',
     road: 'any',
-    file: 'host/supervisor/supervisor.js',
+    file: 'host/workers/supervisor.js',
     edits: [["worker.state === 'spawning' && worker.holding.isEmpty", "worker.state === 'spawning'"]],
   },
   {
@@ -48,7 +48,7 @@ export const mistakes: Mistake[] = [
   {
     title: 'a timer is left when the pool closes',
     road: 'any',
-    file: 'host/supervisor/starts.js',
+    file: 'host/workers/starts.js',
     edits: [['this.#afterPause?.cancel();', '']],
   },
   {

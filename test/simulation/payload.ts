@@ -1,5 +1,5 @@
 // What a call brings along. Each payload tells whose it is, and can be told from any other.
-import type { TransferItem } from '../../src/shared/protocol/move.js'
+import type { TransferItem } from '../../src/shared/messages/move.js'
 import type { Call } from './call.js'
 import { UNREADABLE } from './thread.js'
 

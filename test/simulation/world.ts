@@ -3,7 +3,7 @@
 import type { LinkListener, WorkerSpec } from '../../src/host/backend/backend.js'
 import { Pool, type PoolEvents } from '../../src/host/pool/pool.js'
 import type { RunOptions } from '../../src/host/pool/run-options.js'
-import { realClock as hostClock } from '../../src/shared/base/clock.js'
+import { realClock as hostClock } from '../../src/shared/platform/clock.js'
 import { interruption } from '../../src/testing/interrupted-atomics.js'
 import { ManualClock } from '../../src/testing/manual-clock.js'
 import { seededRandom } from '../../src/testing/stand-ins.js'

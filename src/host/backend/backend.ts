@@ -1,8 +1,8 @@
 // The port of a backend: where a worker lives. A kind of it starts one and hands out a link; it decides nothing.
 import type { ChildProcess } from 'node:child_process'
 import type { Worker } from 'node:worker_threads'
-import type { ToHost, ToWorker, WorkerOrder } from '../../shared/protocol/messages.js'
-import type { TransferItem } from '../../shared/protocol/move.js'
+import type { ToHost, ToWorker, WorkerOrder } from '../../shared/messages/messages.js'
+import type { TransferItem } from '../../shared/messages/move.js'
 import type { BackendKind } from './backend-kind.js'
 
 export interface WorkerSpec extends WorkerOrder {

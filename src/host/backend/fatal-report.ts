@@ -1,5 +1,7 @@
 // Whether a process died of its heap limit, from the runtime's own report of it. It goes into a file that has no name any more,
 // so that nothing of it stays on the disk whoever dies first. Elsewhere than on Linux no process can open such a file.
+
+import { tmpdir } from '../../shared/platform/host-node-modules.js'
 import {
   closeSync,
   getBuiltinModule,
@@ -7,8 +9,7 @@ import {
   openSync,
   readSync,
   unlinkSync,
-} from '../../shared/base/builtins.js'
-import { tmpdir } from '../../shared/base/host-builtins.js'
+} from '../../shared/platform/node-modules.js'
 
 /** The report begins with why it was written; `process.abort()` and failed checks of native code write none. */
 const HEAD_BYTES = 1024

@@ -1,12 +1,13 @@
 // Workers on the host's own thread, for debugging, tests and tiny work: the same port, the same copies, no other thread.
 // Nothing can kill them, so one that is given up keeps its seat until its handlers have ended, and who comes next waits.
-import { withoutCaller } from '../../shared/base/async-context.js'
-import { getBuiltinModule } from '../../shared/base/builtins.js'
-import { threadId } from '../../shared/base/host-builtins.js'
-import { inMicrotask } from '../../shared/base/microtask.js'
-import { kindOf } from '../../shared/protocol/kind-of.js'
-import type { StartOrder, ToWorker } from '../../shared/protocol/messages.js'
-import type { TransferItem } from '../../shared/protocol/move.js'
+
+import { kindOf } from '../../shared/messages/kind-of.js'
+import type { StartOrder, ToWorker } from '../../shared/messages/messages.js'
+import type { TransferItem } from '../../shared/messages/move.js'
+import { withoutCaller } from '../../shared/platform/async-context.js'
+import { threadId } from '../../shared/platform/host-node-modules.js'
+import { inMicrotask } from '../../shared/platform/microtask.js'
+import { getBuiltinModule } from '../../shared/platform/node-modules.js'
 import type { Backend, LinkListener, WorkerLink, WorkerSpec } from './backend.js'
 import { inlineEntryUrl } from './entry-url.js'
 import { LinkPort } from './link-port.js'

@@ -1,8 +1,8 @@
 // The host's end of the channel to a worker of this process, whichever thread that has.
 import type { MessagePort } from 'node:worker_threads'
-import { MessageChannel, receiveMessageOnPort } from '../../shared/base/host-builtins.js'
-import type { ToHost, ToWorker } from '../../shared/protocol/messages.js'
-import type { TransferItem } from '../../shared/protocol/move.js'
+import type { ToHost, ToWorker } from '../../shared/messages/messages.js'
+import type { TransferItem } from '../../shared/messages/move.js'
+import { MessageChannel, receiveMessageOnPort } from '../../shared/platform/host-node-modules.js'
 import type { LinkListener } from './backend.js'
 
 export class LinkPort {

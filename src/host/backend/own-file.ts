@@ -1,6 +1,7 @@
 // lido's own files beside the program's: a bundler that takes lido into its bundle leaves them behind.
-import { existsSync, fileURLToPath } from '../../shared/base/builtins.js'
+
 import { OwnFileError } from '../../shared/errors/own-file-error.js'
+import { existsSync, fileURLToPath } from '../../shared/platform/node-modules.js'
 
 /** Throws where a bundler has made CommonJS of an ES module: that does not know where it is. */
 export function ownFile(locate: () => URL): URL {

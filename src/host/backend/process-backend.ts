@@ -2,10 +2,6 @@
 // process is no more. The channel of `process.send` beside them is the user's.
 import type { ChildProcess, SpawnOptions } from 'node:child_process'
 import type { Socket } from 'node:net'
-import type { SharedWords } from '../../shared/base/atomics.js'
-import { existsSync, fileURLToPath, getBuiltinModule } from '../../shared/base/builtins.js'
-import { realClock, type Timer } from '../../shared/base/clock.js'
-import { invariant } from '../../shared/base/invariant.js'
 import { claim, markAnswered, markLoading, noteBegin, slotsIn } from '../../shared/channel/claims.js'
 import {
   ANSWERED,
@@ -17,8 +13,12 @@ import {
 } from '../../shared/channel/frames.js'
 import { pipedFailure } from '../../shared/channel/piped-failure.js'
 import { packMessage, unpackMessage } from '../../shared/channel/process-values.js'
-import type { ProcessOrder, ToHost, ToWorker } from '../../shared/protocol/messages.js'
-import type { TransferItem } from '../../shared/protocol/move.js'
+import type { ProcessOrder, ToHost, ToWorker } from '../../shared/messages/messages.js'
+import type { TransferItem } from '../../shared/messages/move.js'
+import type { SharedWords } from '../../shared/platform/atomics.js'
+import { realClock, type Timer } from '../../shared/platform/clock.js'
+import { invariant } from '../../shared/platform/invariant.js'
+import { existsSync, fileURLToPath, getBuiltinModule } from '../../shared/platform/node-modules.js'
 import type { Backend, LinkListener, WorkerLink, WorkerSpec } from './backend.js'
 import { processEntryUrl } from './entry-url.js'
 import { FatalReport, memoryFailure } from './fatal-report.js'

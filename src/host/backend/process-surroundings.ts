@@ -1,6 +1,6 @@
 // What of a worker's options means what for a process: flags, arguments, environment. A worker never waits for a debugger
 // that nobody asked to attach to it, nor takes the port of the one that is attached to this process.
-import { constants } from '../../shared/base/host-builtins.js'
+import { constants } from '../../shared/platform/host-node-modules.js'
 
 /** Flags of this process that say what it runs, or that only one process can have. */
 const NOT_INHERITED =

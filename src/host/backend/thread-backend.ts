@@ -1,9 +1,9 @@
 // Workers as threads of this process, each with a message port of the pool's own. The parent port stays the user's.
 import type { Worker } from 'node:worker_threads'
-import { getBuiltinModule } from '../../shared/base/builtins.js'
-import { inMicrotask } from '../../shared/base/microtask.js'
-import type { StartOrder, ToWorker } from '../../shared/protocol/messages.js'
-import type { TransferItem } from '../../shared/protocol/move.js'
+import type { StartOrder, ToWorker } from '../../shared/messages/messages.js'
+import type { TransferItem } from '../../shared/messages/move.js'
+import { inMicrotask } from '../../shared/platform/microtask.js'
+import { getBuiltinModule } from '../../shared/platform/node-modules.js'
 import type { Backend, LinkListener, WorkerLink, WorkerSpec } from './backend.js'
 import { workerEntryUrl } from './entry-url.js'
 import { LinkPort } from './link-port.js'

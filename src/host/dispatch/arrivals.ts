@@ -1,11 +1,12 @@
 // Results too large to be read in one go: they are read in slices, one a turn of the event loop, and then their callers are
 // answered. Where there are several, they take turns. What happens to the workers meanwhile is no concern of theirs.
-import type { Clock, Timer } from '../../shared/base/clock.js'
+
 import type { KnownShapes } from '../../shared/codec/known-shapes.js'
 import { LongDecoder } from '../../shared/codec/long-decoder.js'
 import type { LongMessage } from '../../shared/codec/long-message.js'
 import { NotCloneableError, type PoolClosedError } from '../../shared/errors/pool-errors.js'
-import type { Worth } from '../observe/worth.js'
+import type { Clock, Timer } from '../../shared/platform/clock.js'
+import type { Worth } from '../metrics/worth.js'
 import type { Settler } from '../task/settle.js'
 import type { Task } from '../task/task.js'
 import { moveTask } from '../task/task-life.js'

@@ -1,9 +1,9 @@
 // The user's own choice of a worker: which it is shown, and what it may return.
 import { InvalidOptionError } from '../../shared/errors/pool-errors.js'
 import { hasRoomFor } from '../scheduler/placement.js'
-import type { WorkerHandle } from '../supervisor/worker-handle.js'
-import { WorkerView } from '../supervisor/worker-view.js'
 import type { Task } from '../task/task.js'
+import type { WorkerHandle } from '../workers/worker-handle.js'
+import { WorkerView } from '../workers/worker-view.js'
 import type { LoadBalancer } from './load-balancer.js'
 
 /** `null` where it chooses nobody, or one without room. Throws what the balancer throws, and where it returns something else. */

@@ -1,9 +1,9 @@
 // Asks who is to take a task: the user's balancer where there is one, the scheduler where there is none. Starts a worker
 // when nobody has room and one more may live.
 import { choosePlacement, hasRoomFor } from '../scheduler/placement.js'
-import type { Supervisor } from '../supervisor/supervisor.js'
-import type { WorkerHandle } from '../supervisor/worker-handle.js'
 import type { Task } from '../task/task.js'
+import type { Supervisor } from '../workers/supervisor.js'
+import type { WorkerHandle } from '../workers/worker-handle.js'
 import { askBalancer } from './ask-balancer.js'
 import type { LoadBalancer } from './load-balancer.js'
 

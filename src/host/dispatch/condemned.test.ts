@@ -5,9 +5,9 @@ import { TaskCancelledError, TaskTimeoutError } from '../../shared/errors/pool-e
 import { type PackedThrown, unpack } from '../../shared/errors/remote-error.js'
 import { ManualClock } from '../../testing/manual-clock.js'
 import type { BackendKind } from '../backend/backend-kind.js'
-import type { Supervisor } from '../supervisor/supervisor.js'
-import type { WorkerHandle } from '../supervisor/worker-handle.js'
 import type { Task } from '../task/task.js'
+import type { Supervisor } from '../workers/supervisor.js'
+import type { WorkerHandle } from '../workers/worker-handle.js'
 import { Condemned } from './condemned.js'
 import type { Road } from './road.js'
 

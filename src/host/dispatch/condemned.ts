@@ -1,16 +1,17 @@
 // Tasks that were cancelled after a worker had begun them. Their callers are answered; here it is seen to that their
 // handlers end: they are told to stop and given a moment, then their worker is ended. The tasks beside them are not to
 // suffer for it: what has not begun goes back, and what has is let finish while the worker's event loop turns.
-import type { Clock, Timer } from '../../shared/base/clock.js'
+
 import {
   type TaskCancelledError,
   TaskTimeoutError,
   WorkerExitError,
 } from '../../shared/errors/pool-errors.js'
 import { pack } from '../../shared/errors/remote-error.js'
-import type { Supervisor } from '../supervisor/supervisor.js'
-import type { WorkerHandle } from '../supervisor/worker-handle.js'
+import type { Clock, Timer } from '../../shared/platform/clock.js'
 import type { Task } from '../task/task.js'
+import type { Supervisor } from '../workers/supervisor.js'
+import type { WorkerHandle } from '../workers/worker-handle.js'
 import type { Road } from './road.js'
 
 /** A worker to be ended whose event loop has not turned for so long keeps nobody waiting. */

@@ -1,7 +1,6 @@
 // Does what was decided. The only place where work leaves the queue. Off the road a task meets three side doors, all here:
 // cancel, worker lost, close.
-import type { Clock } from '../../shared/base/clock.js'
-import { inMicrotask } from '../../shared/base/microtask.js'
+
 import type { ErrorClasses } from '../../shared/errors/error-classes.js'
 import {
   PoolClosedError,
@@ -9,18 +8,20 @@ import {
   type TaskCancelledError,
   WorkerExitError,
 } from '../../shared/errors/pool-errors.js'
-import type { ToHost } from '../../shared/protocol/messages.js'
-import type { Timings } from '../observe/timings.js'
-import type { Worth } from '../observe/worth.js'
+import type { ToHost } from '../../shared/messages/messages.js'
+import type { Clock } from '../../shared/platform/clock.js'
+import { inMicrotask } from '../../shared/platform/microtask.js'
+import type { Timings } from '../metrics/timings.js'
+import type { Worth } from '../metrics/worth.js'
 import type { TaskQueue } from '../queue/task-queue.js'
-import type { LaneTasks } from '../supervisor/lane-tasks.js'
-import type { Supervisor } from '../supervisor/supervisor.js'
-import type { Death } from '../supervisor/supervisor-listener.js'
-import type { WorkerHandle } from '../supervisor/worker-handle.js'
 import type { Settler } from '../task/settle.js'
 import type { Task } from '../task/task.js'
 import { moveTask } from '../task/task-life.js'
 import type { Progress } from '../task/time-limits.js'
+import type { LaneTasks } from '../workers/lane-tasks.js'
+import type { Supervisor } from '../workers/supervisor.js'
+import type { Death } from '../workers/supervisor-listener.js'
+import type { WorkerHandle } from '../workers/worker-handle.js'
 import { Answers } from './answers.js'
 import { Arrivals } from './arrivals.js'
 import { Chooser } from './chooser.js'

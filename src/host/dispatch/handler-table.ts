@@ -1,5 +1,5 @@
 // Numbers for handlers, so that a task need not carry a file's path to a worker that knows it.
-import type { Handler } from '../../shared/protocol/handler.js'
+import type { Handler } from '../../shared/messages/handler.js'
 
 /** What comes from outside must not fill the table: so many names without an answer are kept when nobody waits for them. */
 const MOST_UNPROVEN = 64

@@ -1,15 +1,16 @@
 // Takes in what workers answer, from their rings and from their ports, and hands it on to the callers.
-import type { Clock } from '../../shared/base/clock.js'
+
 import type { LongMessage } from '../../shared/codec/long-message.js'
 import type { PackedThrown } from '../../shared/errors/remote-error.js'
 import { FAILURE, INT_VALUE, type ResultReader } from '../../shared/lane/result-ring.js'
-import type { FailureReason, ToHost } from '../../shared/protocol/messages.js'
-import type { Worth } from '../observe/worth.js'
-import type { LaneDesk } from '../supervisor/lane-desk.js'
-import type { LaneTasks } from '../supervisor/lane-tasks.js'
-import type { Supervisor } from '../supervisor/supervisor.js'
-import type { WorkerHandle } from '../supervisor/worker-handle.js'
+import type { FailureReason, ToHost } from '../../shared/messages/messages.js'
+import type { Clock } from '../../shared/platform/clock.js'
+import type { Worth } from '../metrics/worth.js'
 import type { Task } from '../task/task.js'
+import type { LaneDesk } from '../workers/lane-desk.js'
+import type { LaneTasks } from '../workers/lane-tasks.js'
+import type { Supervisor } from '../workers/supervisor.js'
+import type { WorkerHandle } from '../workers/worker-handle.js'
 import type { Answers } from './answers.js'
 import type { RunTimes } from './run-times.js'
 

@@ -1,7 +1,8 @@
 // What is in the lane and with its workers, counted, and held against the slots that there are.
-import type { Crew } from '../supervisor/crew.js'
-import type { LaneTasks } from '../supervisor/lane-tasks.js'
+
 import type { Task } from '../task/task.js'
+import type { Crew } from '../workers/crew.js'
+import type { LaneTasks } from '../workers/lane-tasks.js'
 import { LanePlaces } from './lane-places.js'
 
 export class LaneLoad {

@@ -2,10 +2,10 @@
 // where it is clear who will.
 import { causeOfRefusal, findUnsendable, refuseDetached } from '../../shared/errors/clone-path.js'
 import { NotCloneableError } from '../../shared/errors/pool-errors.js'
-import type { LaneTasks } from '../supervisor/lane-tasks.js'
-import type { WorkerHandle } from '../supervisor/worker-handle.js'
 import type { Settler } from '../task/settle.js'
 import type { Task } from '../task/task.js'
+import type { LaneTasks } from '../workers/lane-tasks.js'
+import type { WorkerHandle } from '../workers/worker-handle.js'
 import type { LaneCollector } from './lane-collector.js'
 
 export class LanePayloads {

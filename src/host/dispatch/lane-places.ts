@@ -1,10 +1,10 @@
 // Which tasks in the lane the workers have room for, worker by worker: two that are half free have none for a task that runs
 // alone, and what stands behind it waits too. Asked only while there is such a task: else it is enough to count slots.
 import { choosePlacement, type PlacementView } from '../scheduler/placement.js'
-import type { Crew } from '../supervisor/crew.js'
-import type { LaneTasks } from '../supervisor/lane-tasks.js'
-import type { WorkerHandle } from '../supervisor/worker-handle.js'
 import type { Task } from '../task/task.js'
+import type { Crew } from '../workers/crew.js'
+import type { LaneTasks } from '../workers/lane-tasks.js'
+import type { WorkerHandle } from '../workers/worker-handle.js'
 
 interface Look {
   readonly places: readonly Place[]

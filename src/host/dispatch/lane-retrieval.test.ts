@@ -1,8 +1,8 @@
 // What is called back while workers go on claiming.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { LaneTasks } from '../supervisor/lane-tasks.js'
 import type { Task } from '../task/task.js'
+import type { LaneTasks } from '../workers/lane-tasks.js'
 import type { LaneLoad } from './lane-load.js'
 import type { LanePayloads } from './lane-payloads.js'
 import { LaneRetrieval } from './lane-retrieval.js'

@@ -1,10 +1,10 @@
 // Tasks that leave the lane without an answer: those that were cancelled, that are called back, and whose workers are no more.
 import type { Tickets } from '../../shared/lane/tickets.js'
-import type { Crew } from '../supervisor/crew.js'
-import type { LaneTasks } from '../supervisor/lane-tasks.js'
-import type { WorkerHandle } from '../supervisor/worker-handle.js'
 import type { Task } from '../task/task.js'
 import { moveTask } from '../task/task-life.js'
+import type { Crew } from '../workers/crew.js'
+import type { LaneTasks } from '../workers/lane-tasks.js'
+import type { WorkerHandle } from '../workers/worker-handle.js'
 import type { LaneLoad } from './lane-load.js'
 import type { LanePayloads } from './lane-payloads.js'
 import type { LeftTask } from './road.js'

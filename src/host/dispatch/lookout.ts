@@ -1,10 +1,11 @@
 // When the host looks for answers: when a bell comes, and, while short tasks are under way and a core is spare, once in
 // each turn of its event loop. Being woken costs several times what a small task costs. Where no core is spare it costs the
 // workers as well: then the host takes answers in together, as long as the workers have enough to do. It never blocks to wait.
-import type { Clock, Timer } from '../../shared/base/clock.js'
-import { inMicrotask } from '../../shared/base/microtask.js'
-import { Patience } from '../../shared/base/patience.js'
+
 import type { HostBell } from '../../shared/lane/doorbell.js'
+import { AdaptiveSpin } from '../../shared/platform/adaptive-spin.js'
+import type { Clock, Timer } from '../../shared/platform/clock.js'
+import { inMicrotask } from '../../shared/platform/microtask.js'
 
 /**
  * How long it goes on looking when nothing comes; it sleeps at once where answers take longer. Not less than it takes to
@@ -35,7 +36,7 @@ export interface LookoutParts {
 
 export class Lookout {
   readonly #parts: LookoutParts
-  readonly #patience = new Patience(LONGEST_LOOK_MS)
+  readonly #patience = new AdaptiveSpin(LONGEST_LOOK_MS)
   #turn: Timer | null = null
   /** It looks again then, and nobody need ring. */
   #rest: Timer | null = null
@@ -120,6 +121,6 @@ export class Lookout {
   }
 
   #isWorthLooking(): boolean {
-    return this.#parts.mayPoll() && this.#patience.isWorthWaiting()
+    return this.#parts.mayPoll() && this.#patience.shouldSpin()
   }
 }

@@ -2,7 +2,7 @@
 // lives. Of a large result all lives: that holds the thread for long. Who reads one has the nursery collected earlier, so
 // that there is less to copy at a time. Nobody can ask the runtime for that, but whatever is filled is collected: with
 // arrays that nobody keeps, which cost next to nothing.
-import { getBuiltinModule } from '../../shared/base/builtins.js'
+import { getBuiltinModule } from '../../shared/platform/node-modules.js'
 
 type HeapSpace = { space_name: string; space_used_size: number; space_available_size: number }
 

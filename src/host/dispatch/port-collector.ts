@@ -1,9 +1,10 @@
 // Takes in what workers say over their ports of the tasks that they were given, and hands answers on to the callers.
-import type { Clock } from '../../shared/base/clock.js'
-import type { ToHost } from '../../shared/protocol/messages.js'
-import type { PortSlots } from '../supervisor/port-slots.js'
-import type { WorkerHandle } from '../supervisor/worker-handle.js'
+
+import type { ToHost } from '../../shared/messages/messages.js'
+import type { Clock } from '../../shared/platform/clock.js'
 import type { Task } from '../task/task.js'
+import type { PortSlots } from '../workers/port-slots.js'
+import type { WorkerHandle } from '../workers/worker-handle.js'
 import type { Answers } from './answers.js'
 
 export interface PortCollectorParts {

@@ -1,6 +1,6 @@
 // The road over the ports: each task is given to one worker and posted into one of its slots, owned by whoever exchanges the
 // slot's word first. Nothing but this file, its collector and the worker's `port-intake` knows how such a task travels.
-import type { Clock } from '../../shared/base/clock.js'
+
 import {
   announcePost,
   areShared,
@@ -19,15 +19,16 @@ import {
   UnsendableError,
 } from '../../shared/errors/clone-path.js'
 import { NotCloneableError } from '../../shared/errors/pool-errors.js'
-import type { ToHost } from '../../shared/protocol/messages.js'
-import type { Worth } from '../observe/worth.js'
+import type { ToHost } from '../../shared/messages/messages.js'
+import type { Clock } from '../../shared/platform/clock.js'
+import type { Worth } from '../metrics/worth.js'
 import { hasRoomFor } from '../scheduler/placement.js'
-import type { Supervisor } from '../supervisor/supervisor.js'
-import type { WorkerHandle } from '../supervisor/worker-handle.js'
 import type { Settler } from '../task/settle.js'
 import type { Task } from '../task/task.js'
 import { moveTask } from '../task/task-life.js'
 import type { Progress } from '../task/time-limits.js'
+import type { Supervisor } from '../workers/supervisor.js'
+import type { WorkerHandle } from '../workers/worker-handle.js'
 import type { Answers } from './answers.js'
 import type { Chooser } from './chooser.js'
 import { PortCollector, slotsOf } from './port-collector.js'

@@ -1,10 +1,10 @@
 // Tasks that come back from workers: they are put to where they stood, run again where their `retry` says so, or are rejected.
 import { PoolClosedError, WorkerExitError, WorkerStartError } from '../../shared/errors/pool-errors.js'
-import type { WorkerHandle } from '../supervisor/worker-handle.js'
 import { AGAIN, type Retry } from '../task/retry.js'
 import type { Settler } from '../task/settle.js'
 import type { Task } from '../task/task.js'
 import { moveTask } from '../task/task-life.js'
+import type { WorkerHandle } from '../workers/worker-handle.js'
 import type { LeftTask, Road } from './road.js'
 import type { WaitingLine } from './waiting-line.js'
 

@@ -1,9 +1,9 @@
 // The port of a road: how tasks get from the line to workers and under which conditions. Two kinds: over each worker's
 // port, one task into one slot; or into the lane, where workers pull.
-import type { ToHost } from '../../shared/protocol/messages.js'
-import type { WorkerHandle } from '../supervisor/worker-handle.js'
+import type { ToHost } from '../../shared/messages/messages.js'
 import type { Task } from '../task/task.js'
 import type { Progress } from '../task/time-limits.js'
+import type { WorkerHandle } from '../workers/worker-handle.js'
 
 export interface Road {
   /** Tasks that have left the line, and have neither come back nor been answered or given up. */

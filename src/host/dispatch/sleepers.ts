@@ -3,11 +3,11 @@
 // as it hands over the next, one worker does them all. That is judged by the last answers, which may mislead: while something is
 // on offer and somebody sleeps, one look in each turn of the event loop sees whether the lane moves, and wakes all there
 // is work for when it does not.
-import type { Clock, Timer } from '../../shared/base/clock.js'
-import type { Crew } from '../supervisor/crew.js'
-import type { LaneTasks } from '../supervisor/lane-tasks.js'
-import type { WorkerHandle } from '../supervisor/worker-handle.js'
+import type { Clock, Timer } from '../../shared/platform/clock.js'
 import type { Task } from '../task/task.js'
+import type { Crew } from '../workers/crew.js'
+import type { LaneTasks } from '../workers/lane-tasks.js'
+import type { WorkerHandle } from '../workers/worker-handle.js'
 import { deskOf } from './lane-collector.js'
 import type { LaneLoad } from './lane-load.js'
 import { RunTimes } from './run-times.js'

@@ -1,9 +1,9 @@
 // Which worker is sure to claim a ticket that is posted now, so that its payload can be sent along.
 import { choosePlacement, type PlacementView } from '../scheduler/placement.js'
-import type { LaneTasks } from '../supervisor/lane-tasks.js'
-import type { Supervisor } from '../supervisor/supervisor.js'
-import type { WorkerHandle } from '../supervisor/worker-handle.js'
 import type { Task } from '../task/task.js'
+import type { LaneTasks } from '../workers/lane-tasks.js'
+import type { Supervisor } from '../workers/supervisor.js'
+import type { WorkerHandle } from '../workers/worker-handle.js'
 
 /**
  * A worker with room, while everything on offer is meant for one worker or another, so that none can take anything else

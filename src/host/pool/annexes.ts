@@ -1,9 +1,9 @@
 // The pool's other backends: for handlers that live elsewhere than the pool's workers, a pool of its own for each kind, opened
 // by the first task that needs it. Room, figures and the end are shared with the pool that it belongs to.
 import type { BackendKind } from '../backend/backend-kind.js'
-import type { Timings } from '../observe/timings.js'
+import type { Timings } from '../metrics/timings.js'
 import type { Admission, Load } from '../queue/admission.js'
-import type { WorkerIds } from '../supervisor/starts.js'
+import type { WorkerIds } from '../workers/starts.js'
 import type { CloseOptions, CloseReport } from './close-options.js'
 import type { Figures } from './figures.js'
 import type { PoolSettings } from './options.js'

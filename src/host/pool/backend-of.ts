@@ -1,5 +1,5 @@
 // From the option to the backend.
-import { unreachable } from '../../shared/base/invariant.js'
+import { unreachable } from '../../shared/platform/invariant.js'
 import type { Backend } from '../backend/backend.js'
 import { InlineBackend } from '../backend/inline-backend.js'
 import { processBackend } from '../backend/process-backend.js'

@@ -1,9 +1,10 @@
 // Closes pools when the process is asked to end. One listener a signal for all pools of the process; what becomes of the
 // process afterwards is what would have become of it without the pools.
-import { brandOf } from '../../shared/base/brand.js'
-import { realClock } from '../../shared/base/clock.js'
-import { constants, isMainThread } from '../../shared/base/host-builtins.js'
+
 import { InvalidOptionError } from '../../shared/errors/pool-errors.js'
+import { realClock } from '../../shared/platform/clock.js'
+import { globalSymbol } from '../../shared/platform/global-symbol.js'
+import { constants, isMainThread } from '../../shared/platform/host-node-modules.js'
 import { refuse } from './option-checks.js'
 
 interface Closable {
@@ -18,7 +19,7 @@ const NOT_TO_BE_CAUGHT = new Set<string>(['SIGKILL', 'SIGSTOP'])
 /** What callers do with their last answers, as sending a response, gets so long before the signal is raised again. */
 const LAST_WORDS_MS = 100
 
-const listenerBrand = brandOf('signalListener')
+const listenerBrand = globalSymbol('signalListener')
 const watching = new Map<Signal, Set<Closable>>()
 let ending: Ending | null = null
 

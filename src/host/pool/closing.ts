@@ -1,12 +1,13 @@
 // The end of a pool, from the first word of it until all have ended.
-import type { Clock, Timer } from '../../shared/base/clock.js'
+
 import { PoolClosedError } from '../../shared/errors/pool-errors.js'
+import type { Clock, Timer } from '../../shared/platform/clock.js'
 import type { Dispatcher } from '../dispatch/dispatcher.js'
-import type { Counters } from '../observe/counters.js'
+import type { Counters } from '../metrics/counters.js'
 import type { Admission } from '../queue/admission.js'
-import type { Supervisor } from '../supervisor/supervisor.js'
 import type { Cancellation } from '../task/cancellation.js'
 import type { Settler } from '../task/settle.js'
+import type { Supervisor } from '../workers/supervisor.js'
 import type { Annexes } from './annexes.js'
 import type { CloseReport } from './close-options.js'
 import type { Liveness } from './liveness.js'

@@ -1,10 +1,10 @@
 // What is counted and measured of a pool, together with its annexes.
-import type { Clock } from '../../shared/base/clock.js'
+import type { Clock } from '../../shared/platform/clock.js'
 import type { Dispatcher } from '../dispatch/dispatcher.js'
-import type { Counters } from '../observe/counters.js'
-import type { HandlerStats } from '../observe/handler-stats.js'
-import { type PoolHistogram, poolHistogram, type Timings } from '../observe/timings.js'
-import type { Worth } from '../observe/worth.js'
+import type { Counters } from '../metrics/counters.js'
+import type { HandlerStats } from '../metrics/handler-stats.js'
+import { type PoolHistogram, poolHistogram, type Timings } from '../metrics/timings.js'
+import type { Worth } from '../metrics/worth.js'
 import type { Annexes } from './annexes.js'
 import type { PoolStats } from './stats.js'
 

@@ -1,8 +1,9 @@
 // What a user may give as a handler's file, as an absolute path. A builtin module, a URL of another kind or a bare name
 // in a call is refused: a file name that came from outside must not become `child_process`.
-import { fileURLToPath, getBuiltinModule, isAbsolute, join } from '../../shared/base/builtins.js'
+
 import { messageOf } from '../../shared/errors/plain-copy.js'
-import { loadingFiles } from '../../shared/protocol/loading.js'
+import { loadingFiles } from '../../shared/messages/loading.js'
+import { fileURLToPath, getBuiltinModule, isAbsolute, join } from '../../shared/platform/node-modules.js'
 import { describe } from './describe-value.js'
 
 /** Says in words what is wrong with the value, for the caller's own kind of error. */

@@ -1,7 +1,8 @@
 // The options that say how workers live and when a task is run again, judged.
-import type { RestartOptions, RestartSettings } from '../supervisor/restart-policy.js'
-import { type LifeSettings, lifeDefaults } from '../supervisor/worker-limits.js'
+
 import type { RetryOptions, RetrySettings } from '../task/retry.js'
+import type { RestartOptions, RestartSettings } from '../workers/restart-policy.js'
+import { type LifeSettings, lifeDefaults } from '../workers/worker-limits.js'
 import { refuseFor } from './call-options.js'
 import { durationMs, integer, plainObject, type Refuse, refuse, refuseUnknown } from './option-checks.js'
 

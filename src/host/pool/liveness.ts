@@ -1,6 +1,6 @@
 // Keeps the process alive while the pool has something to do, and a moment longer: what a worker said beside its answer,
 // on its parent port or its streams, is still under way then. The moment also spares each task the two switches.
-import type { Anchor, Clock, Timer } from '../../shared/base/clock.js'
+import type { Anchor, Clock, Timer } from '../../shared/platform/clock.js'
 
 const AFTERGLOW_MS = 10
 

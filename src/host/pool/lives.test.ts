@@ -1,8 +1,8 @@
 // The lives of tasks, workers and pools: every pair of states, legal and illegal, walked.
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { moveWorker, workerMoves } from '../supervisor/worker-life.js'
 import { moveTask, taskMoves } from '../task/task-life.js'
+import { moveWorker, workerMoves } from '../workers/worker-life.js'
 import { movePool, poolMoves } from './pool-life.js'
 
 interface Life {

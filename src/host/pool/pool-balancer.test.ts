@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { fakePool, readyPool } from '../../testing/fake-pool.js'
 import { microtasks } from '../../testing/stand-ins.js'
-import type { WorkerView } from '../supervisor/worker-view.js'
+import type { WorkerView } from '../workers/worker-view.js'
 import type { Pool } from './pool.js'
 
 async function outcome<T>(watched: T): Promise<T> {

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { isCancelled } from '../../shared/channel/claims.js'
-import { kindOf } from '../../shared/protocol/kind-of.js'
+import { kindOf } from '../../shared/messages/kind-of.js'
 import type { FakeLink, RunMessage } from '../../testing/fake-backend.js'
 import { fakePool, readyPool } from '../../testing/fake-pool.js'
 import { microtasks, watch } from '../../testing/stand-ins.js'

@@ -1,8 +1,8 @@
 // The promise made to callers: a task goes to a worker, its answer comes back, and the figures tell of it.
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { kindOf } from '../../shared/protocol/kind-of.js'
-import { move } from '../../shared/protocol/move.js'
+import { kindOf } from '../../shared/messages/kind-of.js'
+import { move } from '../../shared/messages/move.js'
 import { fakePool, readyPool } from '../../testing/fake-pool.js'
 import { microtasks, watch } from '../../testing/stand-ins.js'
 import { FixedQueue } from '../queue/fixed-queue.js'

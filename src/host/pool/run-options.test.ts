@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { afterEach, describe, test } from 'node:test'
 import { InvalidTaskError } from '../../shared/errors/pool-errors.js'
-import { move } from '../../shared/protocol/move.js'
+import { move } from '../../shared/messages/move.js'
 import { resolveOptions } from './options.js'
 import { plainTerms, type RunOptions, resolveRun } from './run-options.js'
 

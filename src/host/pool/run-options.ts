@@ -1,7 +1,7 @@
 // What a user may say of one call, checked before the task exists.
 import { InvalidTaskError } from '../../shared/errors/pool-errors.js'
-import type { Handler } from '../../shared/protocol/handler.js'
-import { isMoved, type TransferItem, transferOf, valueSymbol } from '../../shared/protocol/move.js'
+import type { Handler } from '../../shared/messages/handler.js'
+import { isMoved, type TransferItem, transferOf, valueSymbol } from '../../shared/messages/move.js'
 import type { Call, CallTerms } from '../task/call.js'
 import type { RetryOptions, RetrySettings } from '../task/retry.js'
 import { ownOptions, refuseFor, resolveSignal } from './call-options.js'

@@ -1,6 +1,7 @@
 // How many cores this process may use: what the system offers, lowered to the container's CPU quota.
-import { readFileSync } from '../../shared/base/builtins.js'
-import { availableParallelism } from '../../shared/base/host-builtins.js'
+
+import { availableParallelism } from '../../shared/platform/host-node-modules.js'
+import { readFileSync } from '../../shared/platform/node-modules.js'
 
 export interface SizingSources {
   availableParallelism(): number

@@ -1,10 +1,10 @@
 // One plain snapshot of a pool: numbers and strings only, so it can be logged, sent or compared.
 import type { BackendKind } from '../backend/backend-kind.js'
-import type { TaskCounts } from '../observe/counters.js'
-import type { HandlerStats } from '../observe/handler-stats.js'
-import type { DurationSummary } from '../observe/histogram.js'
-import type { WorkerState } from '../supervisor/worker-life.js'
-import type { WorkerView } from '../supervisor/worker-view.js'
+import type { TaskCounts } from '../metrics/counters.js'
+import type { HandlerStats } from '../metrics/handler-stats.js'
+import type { DurationSummary } from '../metrics/histogram.js'
+import type { WorkerState } from '../workers/worker-life.js'
+import type { WorkerView } from '../workers/worker-view.js'
 import type { PoolState } from './pool-life.js'
 
 export interface DurationStats {

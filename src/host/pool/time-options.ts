@@ -1,5 +1,5 @@
 // What a pool and a call may say of a task's time, and what it becomes.
-import { types } from '../../shared/base/builtins.js'
+import { types } from '../../shared/platform/node-modules.js'
 import type { Limits } from '../task/time-limits.js'
 import type { Refuse } from './option-checks.js'
 

@@ -1,13 +1,14 @@
 // Which road a pool's tasks take.
-import { watchLargeBuffers } from '../../shared/base/allocator.js'
-import { isMainThread } from '../../shared/base/host-builtins.js'
+
 import { hasSharedMemory } from '../../shared/channel/claims.js'
+import { watchLargeBuffers } from '../../shared/platform/allocator.js'
+import { isMainThread } from '../../shared/platform/host-node-modules.js'
 import type { BackendKind } from '../backend/backend-kind.js'
 import { HandlerTable } from '../dispatch/handler-table.js'
-import type { Holding } from '../supervisor/holding.js'
-import { LaneDesk } from '../supervisor/lane-desk.js'
-import { LaneTasks } from '../supervisor/lane-tasks.js'
-import { PortSlots } from '../supervisor/port-slots.js'
+import type { Holding } from '../workers/holding.js'
+import { LaneDesk } from '../workers/lane-desk.js'
+import { LaneTasks } from '../workers/lane-tasks.js'
+import { PortSlots } from '../workers/port-slots.js'
 import type { PoolSettings } from './options.js'
 import type { PoolStats, PortReason } from './stats.js'
 

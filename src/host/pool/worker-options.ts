@@ -1,6 +1,7 @@
 // What each worker is started with, as `worker_threads` takes it.
-import { getBuiltinModule } from '../../shared/base/builtins.js'
-import { SHARE_ENV } from '../../shared/base/host-builtins.js'
+
+import { SHARE_ENV } from '../../shared/platform/host-node-modules.js'
+import { getBuiltinModule } from '../../shared/platform/node-modules.js'
 import type { BackendKind } from '../backend/backend-kind.js'
 import { inheritedFlags } from '../backend/process-surroundings.js'
 import { boolean, plainObject, refuse, refuseUnknown, stringArray } from './option-checks.js'

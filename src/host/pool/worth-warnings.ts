@@ -1,6 +1,6 @@
 // Says once for each handler, whatever pools run it, that workers are of no use to it.
-import type { HandlerStats } from '../observe/handler-stats.js'
-import { adviceOn } from '../observe/worth-advice.js'
+import type { HandlerStats } from '../metrics/handler-stats.js'
+import { adviceOn } from '../metrics/worth-advice.js'
 
 /** What comes from outside must not fill it. */
 const MOST_WARNED = 256

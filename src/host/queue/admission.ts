@@ -1,7 +1,8 @@
 // Whether one more task may come in, and who is told when there is room again. Places are counted, not kept: a place
 // given to a waiter is his until the end of the turn in which he is woken.
-import type { Anchor, Clock } from '../../shared/base/clock.js'
+
 import { PoolClosedError } from '../../shared/errors/pool-errors.js'
+import type { Anchor, Clock } from '../../shared/platform/clock.js'
 import { SignalWatch } from '../task/signal-watch.js'
 
 export interface Load {

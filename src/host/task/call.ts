@@ -1,6 +1,6 @@
 // What a call asks for, apart from where it stands.
-import type { Handler } from '../../shared/protocol/handler.js'
-import type { TransferItem } from '../../shared/protocol/move.js'
+import type { Handler } from '../../shared/messages/handler.js'
+import type { TransferItem } from '../../shared/messages/move.js'
 import type { RetrySettings } from './retry.js'
 import type { Limits } from './time-limits.js'
 

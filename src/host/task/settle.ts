@@ -1,6 +1,6 @@
 // The only place a caller's promise is settled.
 import type { PoolError } from '../../shared/errors/pool-errors.js'
-import type { Outcome } from '../observe/counters.js'
+import type { Outcome } from '../metrics/counters.js'
 import { Refusal } from './refusal.js'
 import type { Task } from './task.js'
 import { moveTask } from './task-life.js'

@@ -1,5 +1,5 @@
 // The life of a task as a table, and the one function that moves it.
-import { invariant } from '../../shared/base/invariant.js'
+import { invariant } from '../../shared/platform/invariant.js'
 
 export type TaskState = 'queued' | 'assigned' | 'failed' | 'arriving' | 'settled'
 

@@ -1,6 +1,7 @@
 // The record of one accepted call: what is to be run, where it stands, and how its caller is answered.
-import { keepShape } from '../../shared/base/shapes.js'
-import type { TransferItem } from '../../shared/protocol/move.js'
+
+import type { TransferItem } from '../../shared/messages/move.js'
+import { keepShape } from '../../shared/platform/shapes.js'
 import type { Call, CallTerms } from './call.js'
 import type { QueuedTask } from './queued-task.js'
 import { Retry } from './retry.js'

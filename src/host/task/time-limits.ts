@@ -1,8 +1,9 @@
 // How long tasks may take. One timer for all of them, set for the one that is due first, and one entry for each task that
 // has limits; the others cost nothing. An entry is due when a limit could be over at the earliest; then it is asked how far
 // the task has come.
-import type { Clock, Timer } from '../../shared/base/clock.js'
+
 import { TaskTimeoutError } from '../../shared/errors/pool-errors.js'
+import type { Clock, Timer } from '../../shared/platform/clock.js'
 import { type Due, DueHeap } from './due-heap.js'
 import type { Task } from './task.js'
 

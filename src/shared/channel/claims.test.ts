@@ -1,7 +1,7 @@
 // Who owns a posted task: exactly one of host and worker, whoever comes first.
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import type { SharedWords } from '../base/atomics.js'
+import type { SharedWords } from '../platform/atomics.js'
 import {
   allocateClaims,
   allowSpin,

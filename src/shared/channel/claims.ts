@@ -21,8 +21,8 @@
 // Where there is no shared memory the worker has a copy: then what is posted is begun, nothing can be taken back, and
 // nobody looks out.
 import { allocateWords, load, replace, store } from '#atomics'
-import type { SharedWords } from '../base/atomics.js'
-import { fromStamp, laterStamp, toStamp } from '../base/stamp.js'
+import type { SharedWords } from '../platform/atomics.js'
+import { addToTimestamp32, fromTimestamp32, toTimestamp32 } from '../platform/timestamp32.js'
 
 const FREE = 0
 const RUNNING = 0
@@ -97,7 +97,7 @@ export function wasLoading(claims: SharedWords, slot: number): boolean {
 
 /** Worker: it has claimed the task, at `now` of the host's clock. */
 export function noteBegin(claims: SharedWords, slot: number, now: number): void {
-  store(claims, wordOf(claims, BEGUN_ROW, slot), toStamp(now))
+  store(claims, wordOf(claims, BEGUN_ROW, slot), toTimestamp32(now))
 }
 
 /** Worker: the task's time does not count. Returns what `resumeTime` needs. */
@@ -109,12 +109,12 @@ export function holdTime(claims: SharedWords, slot: number): number {
 }
 
 export function resumeTime(claims: SharedWords, slot: number, stamp: number, heldMs: number): void {
-  store(claims, wordOf(claims, BEGUN_ROW, slot), laterStamp(stamp, heldMs))
+  store(claims, wordOf(claims, BEGUN_ROW, slot), addToTimestamp32(stamp, heldMs))
 }
 
 /** Host: when the worker began the task, which it has claimed; `null` while its time does not count. */
 export function begunAt(claims: SharedWords, slot: number, now: number): number | null {
-  return fromStamp(load(claims, wordOf(claims, BEGUN_ROW, slot)), now)
+  return fromTimestamp32(load(claims, wordOf(claims, BEGUN_ROW, slot)), now)
 }
 
 /** Host: nobody wants the task's answer any more. */

@@ -1,10 +1,10 @@
 // Values that cross to another process: the runtime's own structured clone, written out. What a thread would share or be
 // given outright (shared memory, ports, handles) has no meaning in another process and is refused by name.
 import type { Serializer } from 'node:v8'
-import { getBuiltinModule, types } from '../base/builtins.js'
 import { findMember, findUncloneable, sumOfBuffers, UnsendableError } from '../errors/clone-path.js'
 import { tooLarge } from '../errors/too-large.js'
-import type { TransferItem } from '../protocol/move.js'
+import type { TransferItem } from '../messages/move.js'
+import { getBuiltinModule, types } from '../platform/node-modules.js'
 import { HEAD_BYTES, LARGEST_VALUE_BYTES, VALUE, writeHead } from './frames.js'
 
 /** Members are what these say, whatever a subclass tells of itself. */

@@ -1,6 +1,6 @@
 // Makes the objects that are neither plain nor arrays.
 
-import { noteLargeBuffer } from '../base/allocator.js'
+import { noteLargeBuffer } from '../platform/allocator.js'
 import type { Decoder } from './decoder.js'
 import {
   blankBytes,

@@ -1,6 +1,6 @@
 // Writes the objects that are neither plain nor arrays. Each is known by its inner slots, never by what it says of
 // itself, and accepted only under the prototype it was born with: the other side could not tell a subclass.
-import { noteLargeBuffer } from '../base/allocator.js'
+import { noteLargeBuffer } from '../platform/allocator.js'
 import { UNKNOWN_VALUE } from './byte-writer.js'
 import type { Encoder } from './encoder.js'
 import {

@@ -1,6 +1,6 @@
 // What the language was when this module loaded. A program that patches a builtin later changes neither what the codec
 // takes a value for nor what it makes of bytes.
-import { inspect, types } from '../base/builtins.js'
+import { inspect, types } from '../platform/node-modules.js'
 
 /** `method` as a function whose first argument is `this`; nothing is looked up when it is called. */
 type Uncurried<This, Args extends unknown[], Result> = (self: This, ...args: Args) => Result

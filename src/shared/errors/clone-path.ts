@@ -1,5 +1,5 @@
 // Finds the place in a value that structured clone refuses, for a message that names it.
-import { types } from '../base/builtins.js'
+import { types } from '../platform/node-modules.js'
 import { messageOf } from './plain-copy.js'
 import { bufferBytes, isTooLarge, LARGEST_CLONED_BYTES, tooLarge } from './too-large.js'
 

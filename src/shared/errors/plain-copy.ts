@@ -1,6 +1,6 @@
 // What an error carries, as plain data that is sure to cross to the other thread. What cannot be sent becomes a text that
 // says what it was; what only the reviving can make again is noted as a hole.
-import { types } from '../base/builtins.js'
+import { types } from '../platform/node-modules.js'
 import { ancestorsOf, ownClassName } from './error-classes.js'
 import { inHalves } from './in-halves.js'
 

@@ -1,11 +1,11 @@
 // The errors a pool gives its callers. A family says who must act: the caller's code, the caller's pace, the order of
 // events, the operator, the caller's data. `code` is stable; the message says what to do next.
-import { brandOf, isBranded } from '../base/brand.js'
+import { globalSymbol, hasGlobalMark } from '../platform/global-symbol.js'
 import { OwnFileError } from './own-file-error.js'
 import { messageOf } from './plain-copy.js'
 import { isTooLarge } from './too-large.js'
 
-const poolErrorBrand = brandOf('PoolError')
+const poolErrorBrand = globalSymbol('PoolError')
 
 export class PoolError extends Error {
   readonly code: string
@@ -20,7 +20,7 @@ export class PoolError extends Error {
 
 /** Tells an error of this package from a handler's own, also when the package is present twice. */
 export function isPoolError(value: unknown): value is PoolError {
-  return isBranded(value, poolErrorBrand)
+  return hasGlobalMark(value, poolErrorBrand)
 }
 
 /** An option of the pool has the wrong type or value, contradicts another, or does not exist. `option` names it. */

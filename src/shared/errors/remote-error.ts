@@ -1,7 +1,7 @@
 // An error flattened to cross to the other thread, and revived there as what it was. Structured clone alone loses the
 // class, `code` and own fields, and refuses an error that holds a function; this never refuses. The errors that one holds
 // lie beside each other and name each other by number, so a circle of causes arrives as a circle and no depth is too deep.
-import { types } from '../base/builtins.js'
+import { types } from '../platform/node-modules.js'
 import { classNames, ErrorClasses } from './error-classes.js'
 import { inHalves } from './in-halves.js'
 import {

@@ -1,5 +1,5 @@
 // What is larger than its road: how large, and how much that road takes, as fields that cross to the other side.
-import { types } from '../base/builtins.js'
+import { types } from '../platform/node-modules.js'
 
 /** Structured clone writes the length of a buffer in 32 bits. */
 export const LARGEST_CLONED_BYTES = 2 ** 32 - 1

@@ -1,6 +1,6 @@
 // What a worker and the host tell each other of the worker beside tasks: how many it holds, and whether it may spin.
 import { load, store } from '#atomics'
-import type { SharedWords } from '../base/atomics.js'
+import type { SharedWords } from '../platform/atomics.js'
 import { ALLOWED, type DeskLayout, HELD, wordsOf } from './layout.js'
 
 export class DeskWords {

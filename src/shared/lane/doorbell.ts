@@ -5,7 +5,7 @@
 //
 // Whichever of the two second steps comes later sees the other side's first one.
 import { load, replace, store } from '#atomics'
-import type { SharedWords } from '../base/atomics.js'
+import type { SharedWords } from '../platform/atomics.js'
 import { HOST, type LaneLayout, REST, wordsOf } from './layout.js'
 
 /** It will look into the lane by itself before it sleeps, or when a task that it holds is done. */

@@ -2,7 +2,7 @@
 // record is never cut in two: where the end is near, the rest is passed over. When there is no room the worker sends its
 // answer by the port, so a host that is busy stops nobody.
 import { load, store } from '#atomics'
-import type { SharedWords } from '../base/atomics.js'
+import type { SharedWords } from '../platform/atomics.js'
 import {
   type DeskLayout,
   KIND,

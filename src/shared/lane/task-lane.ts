@@ -1,6 +1,6 @@
 // The queue that workers pull from: the host posts tickets at its end, workers claim them at its beginning, in order.
 import { load, replace, store } from '#atomics'
-import type { SharedWords } from '../base/atomics.js'
+import type { SharedWords } from '../platform/atomics.js'
 import type { WorkerBell } from './doorbell.js'
 import {
   ADDRESSEE,

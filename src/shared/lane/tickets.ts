@@ -18,8 +18,8 @@
 // again elsewhere, finds another word. Positions are counted modulo 2^28; to be fooled a worker would have to stop between
 // two steps while exactly so many tasks go by.
 import { load, replace } from '#atomics'
-import type { SharedWords } from '../base/atomics.js'
-import { fromStamp, laterStamp, toStamp } from '../base/stamp.js'
+import type { SharedWords } from '../platform/atomics.js'
+import { addToTimestamp32, fromTimestamp32, toTimestamp32 } from '../platform/timestamp32.js'
 import { BEGUN_AT, type LaneLayout, ORDINAL, STATE, ticketAt, wordsOf } from './layout.js'
 
 const FREE = 0
@@ -84,7 +84,7 @@ export class Tickets {
 
   /** When its worker began it; `null` while its time does not count. Only of a task whose time is limited. */
   begunAt(ticket: number, now: number): number | null {
-    return fromStamp(this.#words[ticketAt(this.#layout, ticket) + BEGUN_AT]!, now)
+    return fromTimestamp32(this.#words[ticketAt(this.#layout, ticket) + BEGUN_AT]!, now)
   }
 
   phaseOf(ticket: number): TicketPhase {
@@ -130,7 +130,7 @@ export class Tickets {
 
   /** After `begin`, for the host to read. */
   noteBegin(ticket: number, now: number): void {
-    this.#words[ticketAt(this.#layout, ticket) + BEGUN_AT] = toStamp(now)
+    this.#words[ticketAt(this.#layout, ticket) + BEGUN_AT] = toTimestamp32(now)
   }
 
   /** The task's time does not count. Returns what `resumeTime` needs. */
@@ -141,7 +141,7 @@ export class Tickets {
   }
 
   resumeTime(ticket: number, workerId: number, stamp: number, heldMs: number): void {
-    this.#setBegin(ticket, workerId, laterStamp(stamp, heldMs))
+    this.#setBegin(ticket, workerId, addToTimestamp32(stamp, heldMs))
   }
 
   /** Unless the host has given the worker up, and the ticket to another task. */

@@ -1,0 +1,9 @@
+// Symbols of the global registry. Two copies of the package in one process recognise each other by them, where `instanceof` fails.
+
+export function globalSymbol(name: string): symbol {
+  return Symbol.for(`lido.${name}`)
+}
+
+export function hasGlobalMark(value: unknown, mark: symbol): boolean {
+  return value !== null && typeof value === 'object' && (value as Record<symbol, unknown>)[mark] === true
+}
