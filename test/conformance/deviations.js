@@ -84,6 +84,7 @@ export const deviations = {
     'only what had begun fails with its worker': { because: ownThread },
     'an uncaught exception rejects the task that runs, and the pool works on': { because: ownThread },
     'an uncaught exception arrives as a class of errorClasses, with data and cause': { because: ownThread },
+    'an exception that a listener of the handler catches ends nothing': { because: ownThread },
     'a teardown runs when its worker is recycled, and when the pool closes': {
       because: 'workers of one thread share their modules',
       instead: 'a teardown runs when the last worker that holds its module ends as planned',
@@ -119,7 +120,7 @@ export const deviations = {
     'retry: a task runs again when its worker died, and is answered': { because: ownThread },
     'retry: a task that ends every worker is told from one that was unlucky': { because: ownThread },
     'the heap limit ends the task with an error of its own': { because: 'the heap is the host’s' },
-    'sixty deaths leave no handle behind': { because: ownThread },
+    'fifteen deaths leave no handle behind': { because: ownThread },
     'a worker knows that it is one, and is given env, argv and workerData': {
       because: 'its surroundings are the host’s',
       instead:

@@ -4,7 +4,6 @@ import { Pool, PoolClosedError } from 'lido'
 import { openFolder } from '../helpers/folder.js'
 import { handler } from '../helpers/handler.js'
 import { test } from '../helpers/pool-test.js'
-import { runProgram } from '../helpers/program.js'
 import { Queued } from '../helpers/queued.js'
 import { rejection, rejections } from '../helpers/rejection.js'
 import { reached, set, sharedWords } from '../helpers/shared-words.js'
@@ -19,29 +18,7 @@ async function isPending(promise) {
   return (await Promise.race([promise, turn])) === pending
 }
 
-for (const how of ['close', 'destroy']) {
-  test(`a call whose options ${how} the pool while they are read is rejected as closed`, async open => {
-    const own = { filename: handler('conformant.js'), minThreads: 1, maxThreads: 1 }
-    const inline = { backend: 'inline' }
-    for (const options of [{}, { lane: false }, inline, { handlers: { default: inline } }]) {
-      const pool = open({ ...own, ...options })
-      let ended
-      const answer = pool.run(1, {
-        get name() {
-          ended ??= pool[how]()
-          return 'default'
-        },
-      })
-      const { code, reason } = await rejection(answer)
-      assert.deepEqual([code, reason], ['ERR_LIDO_POOL_CLOSED', 'closed'])
-      await ended
-      assert.equal(pool.stats().tasks.accepted, 0)
-      assert.equal(pool.workers.length, 0)
-    }
-  })
-}
-
-test('close() waits for every task on two busy workers, whichever is done first', async open => {
+test('close() waits for the tasks of two busy workers', async open => {
   for (const first of [0, 1]) {
     const track = new Track(2)
     const pool = open({ filename, minThreads: 2, maxThreads: 2 })
@@ -59,7 +36,7 @@ test('close() waits for every task on two busy workers, whichever is done first'
   }
 })
 
-test('close() lets waiting tasks run, those with a signal too, on a cold pool too', async open => {
+test('close() runs waiting tasks, also with signals and on a pool without workers', async open => {
   for (const minThreads of [0, 2]) {
     const pool = open({ filename: handler('echo.js'), name: 'later', minThreads, maxThreads: 2 })
     const { signal } = new AbortController()
@@ -75,7 +52,7 @@ test('close() lets waiting tasks run, those with a signal too, on a cold pool to
   }
 })
 
-test('a task can be cancelled while the pool closes; the close ends, and counts it as nobody’s loss', async open => {
+test('a task that is cancelled while the pool closes does not count as cut off', async open => {
   const track = new Track(1)
   const pool = open({ filename, minThreads: 1, maxThreads: 1 })
   const controller = new AbortController()
@@ -87,7 +64,7 @@ test('a task can be cancelled while the pool closes; the close ends, and counts 
   assert.deepEqual(await closed, { cutOff: 0, timedOut: false })
 })
 
-test('run() while closing is refused at once and does not disturb the close', async open => {
+test('run() rejects at once while the pool closes', async open => {
   const track = new Track(2)
   const pool = open({ filename, minThreads: 1, maxThreads: 1 })
   const answers = [0, 1].map(index => pool.run(track.task(index)))
@@ -102,7 +79,7 @@ test('run() while closing is refused at once and does not disturb the close', as
   await assert.rejects(pool.run(1), PoolClosedError)
 })
 
-test('a worker that dies during close() is replaced for what still waits', async open => {
+test('close() replaces a worker that dies while tasks wait', async open => {
   const track = new Track(3)
   const pool = open({ filename, minThreads: 1, maxThreads: 1 })
   const answers = [0, 1, 2].map(index => pool.run(track.task(index)))
@@ -116,7 +93,7 @@ test('a worker that dies during close() is replaced for what still waits', async
   await closed
 })
 
-test('after closeTimeout what still runs or waits is cut off, and counted', async open => {
+test('closeTimeout cuts off running and waiting tasks, and counts them', async open => {
   const track = new Track(3)
   const pool = open({ filename, name: 'endless', minThreads: 2, maxThreads: 2, closeTimeout: 50 })
   const answers = [0, 1, 2].map(index => pool.run(track.task(index)))
@@ -131,7 +108,7 @@ test('after closeTimeout what still runs or waits is cut off, and counted', asyn
   assert.equal(pool.threads.length, 0)
 })
 
-test('close({ force: true }) rejects what waits and lets finish what runs', async open => {
+test('close({ force: true }) rejects waiting tasks and lets running ones finish', async open => {
   const track = new Track(3)
   const pool = open({ filename, minThreads: 1, maxThreads: 1 })
   const answers = [0, 1, 2].map(index => pool.run(track.task(index)))
@@ -146,7 +123,7 @@ test('close({ force: true }) rejects what waits and lets finish what runs', asyn
   assert.deepEqual(await closed, { cutOff: 2, timedOut: false })
 })
 
-test('a task whose answer is there when the pool is destroyed is answered, and not counted as cut off', async open => {
+test('destroy() keeps an answer that a worker has given before it', async open => {
   const queued = new Queued(2)
   const pool = open({ ...queued.options, minThreads: 1, maxThreads: 1 })
   const answered = pool.run({ index: 0 }, { name: 'gated' })
@@ -162,7 +139,7 @@ test('a task whose answer is there when the pool is destroyed is answered, and n
   assert.deepEqual(await closed, { cutOff: 1, timedOut: false })
 })
 
-test('destroy() rejects everything at once, endless loops and the queue, and its threads end', async open => {
+test('destroy() rejects every task at once and ends its threads, also in endless loops', async open => {
   const track = new Track(6)
   const pool = open({ filename, name: 'endless', minThreads: 2, maxThreads: 2 })
   const answers = Array.from({ length: 6 }, (_, index) => pool.run(track.task(index)))
@@ -178,7 +155,7 @@ test('destroy() rejects everything at once, endless loops and the queue, and its
   assert.equal(track.started, 2)
 })
 
-test('destroy() during close() wins', async open => {
+test('destroy() ends a close() that is under way', async open => {
   const track = new Track(2)
   const pool = open({ filename, name: 'endless', minThreads: 1, maxThreads: 1 })
   const answers = [0, 1].map(index => pool.run(track.task(index)))
@@ -203,7 +180,7 @@ test('close() and destroy() can be called again and together', async open => {
   await pool.destroy()
 })
 
-test('a pool that never ran a task closes, with workers and without, ready or not', async open => {
+test('a pool without tasks closes, with and without workers', async open => {
   for (const minThreads of [0, 1, 3]) {
     await open({ filename: handler('echo.js'), minThreads, maxThreads: 3 }).close()
     await open({ filename: handler('echo.js'), minThreads, maxThreads: 3 }).destroy()
@@ -239,7 +216,7 @@ test('a pool whose worker never finishes loading can be destroyed', async open =
   set(loading, 1)
 })
 
-test('a pool whose file cannot load closes, with tasks and without, and starts nothing afterwards', async (open, t) => {
+test('a pool whose file does not load closes, with and without tasks', async (open, t) => {
   const file = openFolder(t).write('broken.mjs', 'throw new Error("broken")')
   for (const end of ['close', 'destroy']) {
     const pool = open({ filename: file, minThreads: 2, maxThreads: 2 })
@@ -254,7 +231,7 @@ test('a pool whose file cannot load closes, with tasks and without, and starts n
   }
 })
 
-test('a pool disposes of itself by closing', async () => {
+test('Symbol.asyncDispose closes the pool', async () => {
   const pool = new Pool({ filename: handler('echo.js'), minThreads: 1, maxThreads: 1 })
   const answer = pool.run('x')
   await pool[Symbol.asyncDispose]()
@@ -262,25 +239,37 @@ test('a pool disposes of itself by closing', async () => {
   assert.equal(pool.stats().state, 'closed')
 })
 
-for (const end of ['close', 'destroy']) {
-  test(`after ${end}() no handle of the pool is left in the process`, async () => {
-    const { output, errors, exitCode } = await runProgram(`
-      // The first worker opens the standard streams, which stay.
-      await new Promise(resolve => process.stdout.write('', resolve))
-      await new Promise(resolve => process.stderr.write('', resolve))
-      await new Promise(resolve => setImmediate(resolve))
-      const before = process.getActiveResourcesInfo()
-      for (let round = 0; round < 5; round++) {
-        const pool = new Pool({ filename: handler('echo.js'), minThreads: 2, maxThreads: 3, idleTimeout: 1000 })
-        const { signal } = new AbortController()
-        await Promise.all(Array.from({ length: 20 }, (_, index) => pool.run(index, { signal })))
-        await pool.${end}()
-      }
-      const after = process.getActiveResourcesInfo()
-      console.log(JSON.stringify({ before, after }))
-    `)
-    assert.equal(exitCode, 0, errors)
-    const { before, after } = JSON.parse(output)
-    assert.deepEqual(after, before)
-  })
-}
+test('closeTimeout: 0 cuts off running and waiting tasks at once', async open => {
+  const track = new Track(2)
+  const pool = open({ filename, minThreads: 1, maxThreads: 1, closeTimeout: 0 })
+  const errors = rejections([0, 1].map(index => pool.run(track.task(index))))
+  await track.startAt(0)
+  assert.deepEqual(await pool.close(), { cutOff: 2, timedOut: true })
+  for (const error of await errors) assert.equal(error.reason, 'timeout')
+})
+
+test('a listener of any event may close or destroy the pool', async open => {
+  for (const event of ['workerCreate', 'workerDestroy', 'drain', 'needsDrain', 'close']) {
+    for (const end of ['close', 'destroy']) {
+      const pool = open({ filename: handler('echo.js'), minThreads: 1, maxThreads: 1, maxQueue: 1 })
+      const ended = []
+      pool.on(event, () => ended.push(pool[end]()))
+      await Promise.allSettled([0, 1, 2].map(index => pool.run(index)))
+      await pool.destroy()
+      await Promise.all(ended)
+      assert.equal(pool.stats().state, 'closed')
+      assert.equal(pool.threads.length, 0)
+    }
+  }
+})
+
+test('run() and room() reject after the end of the pool', async open => {
+  for (const end of ['close', 'destroy']) {
+    const pool = open({ filename: handler('echo.js'), minThreads: 1, maxThreads: 1 })
+    const ended = pool[end]()
+    for (const moment of [null, ended]) {
+      await moment
+      for (const call of [pool.run(1), pool.room()]) assert.equal((await rejection(call)).reason, 'closed')
+    }
+  }
+})

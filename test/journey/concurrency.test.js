@@ -15,7 +15,7 @@ for (const [maxThreads, concurrentTasksPerWorker] of [
   [2, 3],
 ]) {
   const slots = maxThreads * concurrentTasksPerWorker
-  test(`${maxThreads} workers of ${concurrentTasksPerWorker} slots run ${slots} tasks at once, never more`, async open => {
+  test(`${maxThreads} workers with ${concurrentTasksPerWorker} slots run ${slots} tasks at once`, async open => {
     const track = new Track(5 * slots)
     const pool = open({ filename, name: 'patient', minThreads: 0, maxThreads, concurrentTasksPerWorker })
     const answers = Array.from({ length: track.size }, (_, index) => pool.run(track.task(index)))
@@ -34,7 +34,7 @@ for (const [maxThreads, concurrentTasksPerWorker] of [
 }
 
 for (const spin of [true, false]) {
-  test(`after quick tasks, which one worker does, tasks of the same handler that meet have a worker each (spin: ${spin})`, async open => {
+  test(`tasks that wait for each other each get a worker after many quick tasks (spin: ${spin})`, async open => {
     const words = new Int32Array(new SharedArrayBuffer(4))
     const threads = { minThreads: 3, maxThreads: 3 }
     const pool = open({ filename: handler('busy.js'), name: 'meet', ...threads, spin, workerData: words })
@@ -47,7 +47,7 @@ for (const spin of [true, false]) {
   })
 }
 
-test('a burst on a cold pool starts a worker for each task, up to the most', async open => {
+test('a burst starts a worker for each task up to the maximum', async open => {
   const track = new Track(4)
   const pool = open({ filename, minThreads: 0, maxThreads: 4 })
   const answers = [0, 1, 2, 3].map(index => pool.run(track.task(index)))
@@ -84,7 +84,7 @@ test('an exclusive task has its worker to itself', async open => {
   await Promise.all(answers)
 })
 
-test('the context of an AsyncLocalStorage is the same before and behind an await of a task', async open => {
+test('an AsyncLocalStorage keeps its store across an await of run() and room()', async open => {
   const pool = open({ filename: handler('echo.js'), name: 'later', minThreads: 1, maxThreads: 2 })
   const storage = new AsyncLocalStorage()
   const seen = await Promise.all(
@@ -106,44 +106,4 @@ test('40 workers run 400 tasks and end', async open => {
   assert.equal(new Set(await Promise.all(answers)).size, 400)
   await pool.destroy()
   assert.equal(pool.threads.length, 0)
-})
-
-test('a load balancer chooses the worker', async open => {
-  const seen = []
-  const loadBalancer = (task, workers) => {
-    seen.push(task.payload)
-    return workers.find(worker => worker.id === 2 && worker.isIdle) ?? null
-  }
-  const pool = open({
-    filename,
-    name: 'quick',
-    minThreads: 2,
-    maxThreads: 2,
-    loadBalancer,
-    workerHistogram: true,
-  })
-  const track = new Track(10)
-  const answers = Array.from({ length: 10 }, (_, index) => pool.run(track.task(index)))
-  assert.deepEqual(
-    await Promise.all(answers),
-    answers.map((_, index) => index),
-  )
-  assert.deepEqual(
-    pool.workers.map(worker => worker.histogram.count),
-    [0, 10],
-  )
-  assert.ok(seen.length >= 10)
-})
-
-test('a load balancer that throws rejects that task with its error; the others run', async open => {
-  const failure = new Error('no idea')
-  const loadBalancer = (task, workers) => {
-    if (task.payload === 'bad') throw failure
-    return workers.find(worker => worker.isIdle) ?? null
-  }
-  const pool = open({ filename: handler('echo.js'), minThreads: 1, maxThreads: 1, loadBalancer })
-  const [before, bad, after] = await Promise.allSettled(
-    ['before', 'bad', 'after'].map(payload => pool.run(payload)),
-  )
-  assert.deepEqual([before.value, bad.reason, after.value], ['before', failure, 'after'])
 })

@@ -4,11 +4,12 @@ import { once } from 'node:events'
 import { alive } from '../helpers/alive.js'
 import { handler } from '../helpers/handler.js'
 import { test } from '../helpers/pool-test.js'
+import { set, sharedWords } from '../helpers/shared-words.js'
 import { Track } from '../helpers/track.js'
 
 const filename = handler('tracked.js')
 
-test('needsDrain is told once when the queue becomes full, drain when there is room again', async open => {
+test('needsDrain comes once when the queue is full, and drain when it has room again', async open => {
   const track = new Track(4)
   const pool = open({ filename, minThreads: 1, maxThreads: 1, maxQueue: 2 })
   const told = []
@@ -31,7 +32,7 @@ test('needsDrain is told once when the queue becomes full, drain when there is r
   assert.equal(told.filter(event => event === 'needsDrain').length, 1)
 })
 
-test('with an endless queue needsDrain comes when as many tasks wait as there are slots', async open => {
+test('needsDrain comes when as many tasks wait as there are slots, without maxQueue', async open => {
   const track = new Track(5)
   const pool = open({ filename, minThreads: 2, maxThreads: 2 })
   const answers = [0, 1, 2].map(index => pool.run(track.task(index)))
@@ -63,7 +64,7 @@ test('a listener may call the pool', async open => {
   assert.equal(await fromListener, 'from a listener')
 })
 
-test('workers are told of when they are created and given up, each once, with its view', async open => {
+test('workerCreate and workerDestroy come once for each worker', async open => {
   const pool = open({ filename: handler('echo.js'), minThreads: 2, maxThreads: 2 })
   const created = []
   const destroyed = []
@@ -88,7 +89,7 @@ test('workers are told of when they are created and given up, each once, with it
   assert.equal(created.length, 3)
 })
 
-test('a view is live and one object all its life', async open => {
+test('the view of a worker is one object whose fields stay up to date', async open => {
   const track = new Track(1)
   const pool = open({ filename, minThreads: 1, maxThreads: 1, workerHistogram: true })
   const [worker] = pool.workers
@@ -106,14 +107,14 @@ test('a view is live and one object all its life', async open => {
   assert.deepEqual([worker.state, pool.workers.length, pool.threads.length], ['exited', 0, 0])
 })
 
-test('what a handler posts on the parent port arrives as a message with its worker', async open => {
+test('a value that a handler posts on the parent port arrives as a message event', async open => {
   const pool = open({ filename: handler('parent-port.js'), minThreads: 1, maxThreads: 1 })
   const told = once(pool, 'message')
   assert.equal(await pool.run('progress'), 'answered')
   assert.deepEqual(await told, ['progress', pool.workers[0]])
 })
 
-test('a handler that closes or strips the parent port is answered, and so is the next', async open => {
+test('a handler that closes the parent port harms no task', async open => {
   const pool = open({ filename: handler('parent-port.js'), minThreads: 1, maxThreads: 1 })
   assert.equal(await pool.run(undefined, { name: 'strip' }), 'stripped')
   assert.equal(await pool.run(undefined, { name: 'close' }), 'closed')
@@ -121,7 +122,7 @@ test('a handler that closes or strips the parent port is answered, and so is the
   assert.equal(pool.workers[0].id, 1)
 })
 
-test('close is told once', async open => {
+test('the close event comes once', async open => {
   const pool = open({ filename: handler('echo.js') })
   let count = 0
   pool.on('close', () => count++)
@@ -153,5 +154,20 @@ test('a pool that shrank to no workers runs the next task', async open => {
     const [worker] = pool.threads
     if (worker !== undefined) await alive(once(worker, 'exit'))
     assert.equal(pool.workers.length, 0)
+  }
+})
+
+test('the death of an idle worker is an error event, which needs no listener', async open => {
+  for (const isHeard of [true, false]) {
+    const words = sharedWords(1)
+    const pool = open({ filename: handler('dying.js'), minThreads: 1, maxThreads: 1 })
+    await pool.run({ words, message: 'in an idle worker' }, { name: 'uncaughtWhenIdle' })
+    const told = []
+    if (isHeard) pool.on('error', error => told.push(error.message))
+    const gone = once(pool, 'workerDestroy')
+    set(words, 0)
+    await alive(gone)
+    assert.equal(await pool.run('next', { name: 'fine' }), 'next')
+    assert.deepEqual(told, isHeard ? ['in an idle worker'] : [])
   }
 })

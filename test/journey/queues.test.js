@@ -104,7 +104,7 @@ test('a PriorityQueue runs the highest priority first, and equals in the order o
   assert.deepEqual(await track.starts(8), [0, 7, 2, 4, 1, 5, 6, 3])
 })
 
-test('a higher priority goes first also when a lower one was already looked at', async open => {
+test('a task of higher priority starts before one that the pool has already looked at', async open => {
   const track = new Track(4)
   const options = { name: 'patient', queue: new PriorityQueue(), concurrentTasksPerWorker: 2 }
   const { pool, busy } = await openBusy(open, track, options)
@@ -116,7 +116,7 @@ test('a higher priority goes first also when a lower one was already looked at',
   assert.deepEqual(await track.starts(3), [0, 2, 1])
 })
 
-test("a user's own queue decides the order and sees what it needs", async open => {
+test("a user's queue decides the order, and sees signal, priority and queueOptions", async open => {
   const seen = []
   const stack = []
   const queue = {
@@ -148,8 +148,36 @@ test("a user's own queue decides the order and sees what it needs", async open =
   ])
 })
 
-test('what is no queue is refused by the constructor', () => {
+test('the constructor refuses an object that is no queue', () => {
   for (const queue of [null, 1, [], {}, { size: 0, push() {}, shift() {} }]) {
     assert.throws(() => new Pool({ filename, queue }), InvalidOptionError)
   }
+})
+
+test('a queue whose push() throws rejects that call with its error', async open => {
+  const failure = new Error('cannot push')
+  const tasks = []
+  let isBroken = false
+  const queue = {
+    get size() {
+      return tasks.length
+    },
+    push(task) {
+      if (isBroken) throw failure
+      tasks.push(task)
+    },
+    shift: () => tasks.shift() ?? null,
+    remove: task => tasks.splice(tasks.indexOf(task), 1),
+  }
+  const track = new Track(3)
+  const { pool, busy } = await openBusy(open, track, { queue })
+  const { signal } = new AbortController()
+  isBroken = true
+  await assert.rejects(pool.run(track.task(1), { signal }), failure)
+  assert.equal(getEventListeners(signal, 'abort').length, 0)
+  isBroken = false
+  const kept = pool.run(track.task(2))
+  track.releaseAll()
+  assert.deepEqual(await Promise.all([busy, kept]), [0, 2])
+  assert.equal(track.started, 2)
 })

@@ -15,7 +15,7 @@ const filename = handler('renewed.js')
 for (const lane of [true, false]) {
   const road = lane ? 'lane' : 'port'
 
-  test(`maxTasksPerWorker: no worker runs more, and each task is answered (${road})`, async open => {
+  test(`maxTasksPerWorker limits the tasks of each worker (${road})`, async open => {
     const pool = open({ filename, minThreads: 2, maxThreads: 2, maxTasksPerWorker: 10, lane })
     const threads = await Promise.all(Array.from({ length: 205 }, () => pool.run()))
     const counts = new Map()
@@ -23,14 +23,14 @@ for (const lane of [true, false]) {
     assert.ok(Math.max(...counts.values()) <= 10, [...counts.values()].join())
   })
 
-  test(`maxTasksPerWorker 1 with several slots: every task has a worker of its own (${road})`, async open => {
+  test(`maxTasksPerWorker: 1 gives each task another worker, also with several slots (${road})`, async open => {
     const options = { minThreads: 1, maxThreads: 1, concurrentTasksPerWorker: 4, maxTasksPerWorker: 1, lane }
     const pool = open({ filename, ...options })
     const threads = await Promise.all(Array.from({ length: 12 }, () => pool.run()))
     assert.equal(new Set(threads).size, 12)
   })
 
-  test(`recycle under load loses no task, and no old thread runs one afterwards (${road})`, async open => {
+  test(`recycle() under load loses no task (${road})`, async open => {
     const pool = open({ filename, minThreads: 2, maxThreads: 2, lane })
     const old = pool.workers.map(worker => worker.id)
     let isOver = false
@@ -51,7 +51,7 @@ for (const lane of [true, false]) {
   })
 }
 
-test('recycle waits for what a worker has begun', async open => {
+test('recycle() waits for started tasks', async open => {
   const pool = open({ filename, minThreads: 1, maxThreads: 1 })
   const words = sharedWords(2)
   const task = pool.run(words, { name: 'wait' })
@@ -71,7 +71,7 @@ test('recycle waits for what a worker has begun', async open => {
   )
 })
 
-test('after reload() tasks run the code as it is now', async (open, t) => {
+test('reload() makes workers load the file again', async (open, t) => {
   const folder = openFolder(t)
   const file = folder.write('handler.mjs', 'export default () => "old"')
   const pool = open({ filename: file, minThreads: 1, maxThreads: 2 })
@@ -84,13 +84,13 @@ test('after reload() tasks run the code as it is now', async (open, t) => {
   assert.equal(await pool.run(), 'new')
 })
 
-test('maxWorkerMemory: a worker that has grown is replaced while it is busy', async open => {
+test('maxWorkerMemory replaces a busy worker that has grown', async open => {
   const pool = open({ filename, minThreads: 1, maxThreads: 1, maxWorkerMemory: 64 * 2 ** 20 })
   const first = await pool.run(80 * 2 ** 20, { name: 'grow' })
   await untilItWorks(async () => assert.notEqual(await pool.run(), first))
 })
 
-test('maxWorkerAge: an idle worker is replaced', async open => {
+test('maxWorkerAge replaces an idle worker', async open => {
   const pool = open({ filename, minThreads: 1, maxThreads: 1, maxWorkerAge: 300 })
   const first = await pool.run()
   // Not the first word of a worker's end: it may be of one that was slow to start, and another ran the task.
@@ -98,7 +98,7 @@ test('maxWorkerAge: an idle worker is replaced', async open => {
   assert.notEqual(await pool.run(), first)
 })
 
-test('a teardown runs once for each worker that is recycled, and for each that a close ends', async open => {
+test('a teardown runs once for each worker that recycle() or close() ends', async open => {
   const teardowns = sharedWords(1)
   const pool = open({ filename, minThreads: 2, maxThreads: 2, workerData: { teardowns } })
   await untilItWorks(() => assert.ok(pool.workers.every(({ state }) => state === 'ready')))
@@ -116,7 +116,7 @@ test('a teardown does not run when its worker is killed', async open => {
   assert.equal(teardowns[0], 0)
 })
 
-test('a teardown that throws is told, one that hangs is cut short, and both let the pool close', async open => {
+test('a teardown that throws or hangs is an error event, and the pool closes', async open => {
   for (const [options, message] of [
     [{ workerData: { fails: true } }, /RangeError: the teardown failed/],
     [{ workerData: { hangs: true }, teardownTimeout: 200 }, /not done within 200 ms/],
@@ -131,7 +131,7 @@ test('a teardown that throws is told, one that hangs is cut short, and both let 
   }
 })
 
-test('what a teardown prints is seen although the process ends right after', async () => {
+test('output of a teardown appears although the process ends after it', async () => {
   const { exitCode, output, errors } = await runProgram(`
     const pool = new Pool({ filename: handler('renewed.js'), minThreads: 1, maxThreads: 1 })
     await pool.run()
@@ -140,7 +140,7 @@ test('what a teardown prints is seen although the process ends right after', asy
   assert.deepEqual([exitCode, output, errors], [0, 'torn down\n', ''])
 })
 
-test('a task with retry is run until it lives, or is quarantined; its neighbours are not told', async open => {
+test('a task with retry runs until it succeeds or its attempts are used, and harms no other task', async open => {
   const pool = open({ filename, minThreads: 1, maxThreads: 2 })
   const [lives, dies] = [sharedWords(1), sharedWords(1)]
   const retry = { attempts: 3 }
@@ -153,4 +153,28 @@ test('a task with retry is run until it lives, or is quarantined; its neighbours
   assert.ok(quarantined.reason instanceof TaskQuarantinedError)
   assert.deepEqual([quarantined.reason.workers, quarantined.reason.cause.exitCode, dies[0]], [3, 9, 3])
   assert.ok(others.every(({ status }) => status === 'fulfilled'))
+})
+
+test('a task with retry runs again after the error that when() names', async open => {
+  const pool = open({ filename, minThreads: 1, maxThreads: 1 })
+  const words = sharedWords(1)
+  const asked = []
+  const retry = { attempts: 3, when: (error, attempt) => asked.push([error.message, attempt]) > 0 }
+  assert.equal(await pool.run({ words, runs: 3 }, { name: 'failUntil', retry }), 3)
+  assert.deepEqual(asked, [
+    ['run 1', 1],
+    ['run 2', 2],
+  ])
+  const moved = pool.run(new ArrayBuffer(8), { name: 'failUntil', retry, transferList: [new ArrayBuffer(8)] })
+  assert.equal((await rejection(moved)).code, 'ERR_LIDO_INVALID_TASK')
+})
+
+test('recycle() joins a recycle that is under way', async open => {
+  const pool = open({ filename, minThreads: 2, maxThreads: 2 })
+  await pool.run()
+  await Promise.all([pool.recycle(), pool.recycle()])
+  assert.deepEqual(
+    pool.workers.map(({ id }) => id),
+    [3, 4],
+  )
 })

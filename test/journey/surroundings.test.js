@@ -9,6 +9,7 @@ import { isWorkerThread, workerData } from 'lido/worker'
 import { openFolder } from '../helpers/folder.js'
 import { handler } from '../helpers/handler.js'
 import { test } from '../helpers/pool-test.js'
+import { runProgram } from '../helpers/program.js'
 import { untilItWorks } from '../helpers/retry.js'
 import { reached, sharedWords } from '../helpers/shared-words.js'
 
@@ -126,4 +127,46 @@ test('a handler of a nested pool can have one too, and idle nested pools end wit
   assert.equal(await pool.run(2), 'bottom')
   assert.equal(await pool.run('left open', { name: 'leaveOpen' }), 'left open')
   await pool.close()
+})
+
+test('fake timers and clocks that a program installs later change nothing', async open => {
+  const real = { Date, setTimeout, setInterval, setImmediate }
+  const pool = open({ filename: handler('echo.js'), minThreads: 1, maxThreads: 1, maxQueue: 1 })
+  try {
+    const never = () => ({ ref() {}, unref() {} })
+    Object.assign(globalThis, { setTimeout: never, setInterval: never, setImmediate: never })
+    globalThis.Date = class extends real.Date {
+      static now = () => real.Date.now() + 366 * 24 * 3600 * 1000
+    }
+    for (let round = 0; round < 20; round++) {
+      await pool.room()
+      assert.equal(await pool.run(round), round)
+    }
+    // A deadline is a time of the clock that the caller sees.
+    assert.equal(await pool.run(1, { deadline: Date.now() + 60_000 }), 1)
+    await assert.rejects(pool.run(1, { deadline: Date.now() - 1 }), { code: 'ERR_LIDO_TASK_TIMEOUT' })
+    await pool.close()
+  } finally {
+    Object.assign(globalThis, real)
+  }
+})
+
+test('a pool runs in a test environment that has no setImmediate and fakes the other timers', async () => {
+  const { exitCode, output, errors } = await runProgram(
+    `
+    const never = () => 7
+    Object.assign(globalThis, { setTimeout: never, setInterval: never, queueMicrotask: never })
+    delete globalThis.setImmediate
+    const { Pool: Copy } = await import(import.meta.resolve(process.env.DOOR) + '?anew')
+    const pool = new Copy({ filename: handler('echo.js'), minThreads: 1, maxThreads: 1, maxQueue: 1 })
+    for (let round = 0; round < 20; round++) {
+      await pool.room()
+      console.log(await pool.run(round, { timeout: 10_000 }))
+    }
+    console.log(await pool.close())
+  `,
+    { env: { DOOR: import.meta.resolve('lido') } },
+  )
+  assert.deepEqual([exitCode, errors], [0, ''])
+  assert.equal(output.split('\n').length, 22)
 })

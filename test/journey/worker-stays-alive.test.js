@@ -1,5 +1,4 @@
-// A worker belongs to its module as much as to the pool: its timers, servers, streams and its inspector go on, idle and
-// under a load that never pauses. The host's own event loop goes on too.
+// Timers, servers, streams and the inspector of a worker keep running, idle and under load. So does the host's event loop.
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { createServer } from 'node:http'
@@ -23,25 +22,9 @@ const REQUESTS = 5
 /** What a pool may be busy with, and with how many slots. */
 const loads = [
   { title: 'idle', name: null, slots: 1 },
-  { title: 'under tasks that never leave their thread', name: 'default', slots: 1 },
-  { title: 'under tasks that await what is there already', name: 'later', slots: 1 },
-  { title: 'with more such tasks waiting than it can do', name: 'later', slots: 1, inFlight: 5000 },
-  { title: 'under tasks that await, several at once', name: 'later', slots: 8 },
-  { title: 'under tasks that await a turn, several at once', name: 'laterTurn', slots: 8 },
-  { title: 'without the lane, idle', name: null, slots: 1, lane: false },
-  {
-    title: 'without the lane, under tasks that never leave their thread',
-    name: 'default',
-    slots: 1,
-    lane: false,
-  },
-  { title: 'without the lane, under longer ones', name: 'longer', slots: 1, lane: false },
-  {
-    title: 'without the lane, under tasks that await, several at once',
-    name: 'later',
-    slots: 8,
-    lane: false,
-  },
+  { title: 'under synchronous tasks', name: 'default', slots: 1 },
+  { title: 'under asynchronous tasks, several at once', name: 'later', slots: 8 },
+  { title: 'under synchronous tasks that travel by messages', name: 'default', slots: 1, lane: false },
 ]
 
 for (const { title, name, slots, inFlight = 64, lane = true } of loads) {
@@ -49,7 +32,7 @@ for (const { title, name, slots, inFlight = 64, lane = true } of loads) {
   const openBusy = (open, words = sharedWords(3)) => open({ filename, ...options, workerData: words })
   const startLoad = pool => (name === null ? null : new SteadyLoad(pool, name, inFlight))
 
-  test(`${title}, a worker's timer ticks, and between two ticks run only so many tasks`, async open => {
+  test(`${title}, a timer in a worker ticks on time`, async open => {
     const words = sharedWords(3)
     const pool = openBusy(open, words)
     await pool.run({ word: TICKS, everyMs: TICK_MS }, { name: 'startTicking' })
@@ -73,17 +56,6 @@ for (const { title, name, slots, inFlight = 64, lane = true } of loads) {
       const response = await fetch(`http://127.0.0.1:${port}/`)
       assert.equal(await response.text(), `thread ${threadId}`)
     }
-    await load?.more(1)
-    await load?.stop()
-  })
-
-  test(`${title}, an inspector in the worker evaluates`, async open => {
-    const words = sharedWords(3)
-    const pool = openBusy(open, words)
-    await pool.run({ word: OTHER }, { name: 'startInspecting' })
-    const load = startLoad(pool)
-    await load?.more(1)
-    await reached(words, OTHER, Atomics.load(words, OTHER) + 5)
     await load?.more(1)
     await load?.stop()
   })
@@ -113,7 +85,7 @@ for (const { title, name, slots, inFlight = 64, lane = true } of loads) {
     await load?.stop()
   })
 
-  test(`${title}, microtasks and promises that a handler leaves behind run`, async open => {
+  test(`${title}, promises that a handler leaves behind run`, async open => {
     const words = sharedWords(3)
     const pool = openBusy(open, words)
     const load = startLoad(pool)
@@ -124,7 +96,7 @@ for (const { title, name, slots, inFlight = 64, lane = true } of loads) {
     await load?.stop()
   })
 
-  test(`${title}, what handlers print arrives while their worker lives, once and in order`, async () => {
+  test(`${title}, printed lines arrive once and in order`, async () => {
     const { output, exitCode, errors } = await runProgram(`
       const words = new Int32Array(new SharedArrayBuffer(12))
       const options = ${JSON.stringify(options)}
@@ -144,7 +116,7 @@ for (const { title, name, slots, inFlight = 64, lane = true } of loads) {
   })
 }
 
-test('while the host looks for answers its timers tick and its server answers', async (open, t) => {
+test('timers and servers of the host run while it polls for answers', async (open, t) => {
   const pool = open({ filename, minThreads: 1, maxThreads: 1, workerData: sharedWords(3) })
   const server = createServer((_request, response) => response.end('host')).listen(0, '127.0.0.1')
   t.after(() => server.close())
@@ -171,7 +143,7 @@ test('while the host looks for answers its timers tick and its server answers', 
   await load.stop()
 })
 
-test('several slots: tasks that await and tasks that do not get their turn, under load', async open => {
+test('synchronous and asynchronous tasks of one worker all get their turn under load', async open => {
   const pool = open({
     filename,
     minThreads: 1,

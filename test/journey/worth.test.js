@@ -3,7 +3,6 @@ import assert from 'node:assert/strict'
 import { fileURLToPath } from 'node:url'
 import { handler } from '../helpers/handler.js'
 import { test } from '../helpers/pool-test.js'
-import { rejections } from '../helpers/rejection.js'
 
 const filename = handler('worth.js')
 /** Tasks measured, of which a pool's means are to be judged by. */
@@ -69,20 +68,6 @@ for (const lane of [true, false]) {
     }
     // The first is not measured, and a worker tells of the last ones with those that follow.
     await runUntil(() => figuresOf(pool, 'waitsBesideTinyTasks')?.measured >= 23, pool, 'echoes', 0)
-  })
-}
-
-for (const lane of [true, false]) {
-  test(`calls of functions that are not there, however many, leave the figures of those that are${lane ? '' : ' without the lane'}`, async open => {
-    const pool = open({ filename, minThreads: 1, maxThreads: 1, lane })
-    const wrong = Array.from({ length: 300 }, (_, index) => pool.run({ index }, { name: `no${index}` }))
-    await rejections(wrong)
-    // The second is measured and told of.
-    for (let run = 0; run < 4; run++) await pool.run(null, { name: 'waitsBesideTinyTasks' })
-    assert.deepEqual(
-      pool.stats().handlers.map(({ name }) => name),
-      ['waitsBesideTinyTasks'],
-    )
   })
 }
 

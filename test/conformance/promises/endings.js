@@ -121,6 +121,14 @@ export const endings = {
     assert.equal(await pool.run(2), 2)
   },
 
+  async 'an exception that a listener of the handler catches ends nothing'({ open }) {
+    const pool = open()
+    const [{ id }] = pool.workers
+    assert.equal(await pool.run('caught', { name: 'caughtByListener' }), 'caught')
+    assert.equal(await pool.run(2), 2)
+    assert.equal(pool.workers[0].id, id)
+  },
+
   async 'a worker ended by hand fails its task, and the pool works on'({ open, journal }) {
     const pool = open()
     const call = rejection(pool.run({ journal: journal.path }, { name: 'never' }))
@@ -136,13 +144,13 @@ export const endings = {
     assert.equal(await pool.run(2), 2)
   },
 
-  async 'sixty deaths leave no handle behind'({ open }) {
+  async 'fifteen deaths leave no handle behind'({ open }) {
     const pool = open()
     const count = () => process.getActiveResourcesInfo().length
     await rejection(pool.run(1, { name: 'exit' }))
     await pool.run(1)
     const before = count()
-    for (let round = 0; round < 60; round++) {
+    for (let round = 0; round < 15; round++) {
       assert.equal((await rejection(pool.run(1, { name: 'exit' }))).exitCode, 1)
     }
     await pool.run(1)

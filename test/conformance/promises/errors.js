@@ -1,5 +1,6 @@
 // What a handler throws arrives as what it was.
 import assert from 'node:assert/strict'
+import { handler } from '../../helpers/handler.js'
 import { rejection } from '../../helpers/rejection.js'
 
 export const errors = {
@@ -39,37 +40,15 @@ export const errors = {
     assert.deepEqual(await rejection(pool.run({ code: 1 }, { name: 'fail' })), { code: 1 })
   },
 
-  async 'what is thrown without a word that can be asked of it is told all the same, wherever it was thrown'({
-    open,
-    journal,
-  }) {
-    const mutes = {
-      object: [{ toString() {} }, 'throw { toString() {} }'],
-      proxy: [revokedProxy(), 'const { proxy, revoke } = Proxy.revocable({}, {}); revoke(); throw proxy'],
+  async 'a thenable is awaited like a promise, and an error of its then() rejects its task'({ open }) {
+    const pool = open({ filename: handler('throwing.js') })
+    for (const name of ['thenable', 'thenableTwice', 'promiseWithOwnThen'])
+      assert.equal(await pool.run('x', { name }), 'x')
+    for (const name of ['thenableThatThrows', 'thenGetterThatThrows']) {
+      assert.equal((await rejection(pool.run('from then', { name }))).message, 'from then')
     }
-    for (const [kind, [thrown, mute]] of Object.entries(mutes)) {
-      const file = journal.write(
-        `mute-${kind}.mjs`,
-        `export default () => ({ get member() { ${mute} } })
-         export function teardown() { ${mute} }`,
-      )
-      const broken = journal.write(`broken-${kind}.mjs`, mute)
-      const pool = open({ filename: file })
-      const troubles = []
-      pool.on('error', ({ code }) => troubles.push(code))
-      assert.equal((await rejection(pool.run())).path, 'result.member')
-      const payload = {
-        get member() {
-          throw thrown
-        },
-      }
-      assert.equal((await rejection(pool.run(payload))).path, 'payload.member')
-      const error = await rejection(pool.run(undefined, { filename: broken }))
-      assert.equal(error.code, 'ERR_LIDO_WORKER_START')
-      assert.notEqual(error.cause, undefined)
-      await pool.close()
-      assert.deepEqual(troubles, ['ERR_LIDO_TEARDOWN'])
-    }
+    assert.equal(await pool.run('next', { name: 'fine' }), 'next')
+    assert.equal(pool.workers[0].id, 1)
   },
 
   async 'an uncaught exception arrives as a class of errorClasses, with data and cause'({ open }) {
@@ -81,10 +60,4 @@ export const errors = {
     assert.ok(error.cause instanceof RangeError)
     assert.equal(await pool.run(2), 2)
   },
-}
-
-function revokedProxy() {
-  const { proxy, revoke } = Proxy.revocable({}, {})
-  revoke()
-  return proxy
 }

@@ -66,39 +66,4 @@ export const surroundings = {
       console.log(await pool.run(42))`)
     assert.deepEqual([exitCode, signal, output], [0, null, '42\n'])
   },
-
-  async 'handlers of one pool may live on another backend'({ open, backend }) {
-    const other = backend === 'process' ? 'thread' : 'process'
-    const pool = open({ handlers: { where: { backend: other }, twice: {} } })
-    const [place, two] = await Promise.all([
-      pool.run(undefined, { name: 'where' }),
-      pool.run(1, { name: 'twice' }),
-    ])
-    assert.equal(two, 2)
-    assert.equal(place.pid === process.pid, other !== 'process')
-    const { tasks, workers } = pool.stats()
-    assert.deepEqual([tasks.accepted, tasks.fulfilled], [2, 2])
-    assert.deepEqual(workers.map(worker => worker.backend).sort(), [backend, other].sort())
-    assert.equal(new Set(workers.map(worker => worker.id)).size, 2)
-    assert.deepEqual(await pool.close(), { cutOff: 0, timedOut: false })
-    assert.equal(pool.workers.length, 0)
-  },
-
-  async 'maxQueue counts the tasks of all backends of a pool'({ open, backend, journal }) {
-    const other = backend === 'process' ? 'inline' : 'process'
-    const pool = open({ maxQueue: 1, handlers: { gated: { backend: other } } })
-    await pool.run(0)
-    const first = pool.run(journal.task('first'), { name: 'gated' })
-    await journal.lines(1)
-    const second = pool.run(journal.task('second'), { name: 'gated' })
-    assert.equal(pool.queueSize, 1)
-    assert.equal(
-      await pool.run(journal.task('third'), { name: 'gated' }).catch(error => error.code),
-      'ERR_LIDO_QUEUE_FULL',
-    )
-    // The pool's own worker is free: what starts at once does not wait.
-    assert.equal(await pool.run(5), 5)
-    journal.open()
-    await Promise.all([first, second])
-  },
 }

@@ -155,6 +155,8 @@ export const values = {
     for (let level = 0; level < 100_000; level++) deep = { deep }
     const [outcome] = await Promise.allSettled([pool.run(deep)])
     if (outcome.status === 'rejected') assert.equal(outcome.reason.code, 'ERR_LIDO_NOT_CLONEABLE')
+    const [result] = await Promise.allSettled([pool.run(100_000, { filename: handler('deep.js') })])
+    if (result.status === 'rejected') assert.equal(result.reason.code, 'ERR_LIDO_NOT_CLONEABLE')
     assert.equal(await pool.run(2), 2)
   },
 }

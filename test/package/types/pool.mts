@@ -134,7 +134,6 @@ const options: PoolOptions = {
   workerData: { any: 'thing' },
   niceIncrement: 1,
   trackUnmanagedFds: false,
-  decodeSliceMs: 2,
   closeTimeout: 1000,
   queue: new FifoQueue(),
   recordTiming: false,

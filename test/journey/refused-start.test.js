@@ -1,7 +1,6 @@
 // Where Node gives no worker, or ends it before the handler's file was looked at: the error names what refused it, not the file.
 import assert from 'node:assert/strict'
 import { existsSync, readdirSync } from 'node:fs'
-import { pathToFileURL } from 'node:url'
 import { openFolder } from '../helpers/folder.js'
 import { handler } from '../helpers/handler.js'
 import { test } from '../helpers/pool-test.js'
@@ -17,7 +16,7 @@ for (const [backend, options, option] of [
   ['process', { workerData: () => {} }, 'workerData'],
   ['thread', { workerData: new MessageChannel().port1 }, 'workerData'],
 ]) {
-  test(`${option} that Node refuses is named by the call where no worker was to start before (${backend})`, async open => {
+  test(`a call names the option '${option}' when Node refuses the worker (${backend})`, async open => {
     const pool = open({ filename, backend, minThreads: 0, maxThreads: 1, ...options })
     const error = await rejection(pool.run(1))
     assert.deepEqual([error.code, error.option], ['ERR_LIDO_INVALID_OPTION', option])
@@ -25,22 +24,8 @@ for (const [backend, options, option] of [
   })
 }
 
-for (const backend of ['thread', 'process']) {
-  test(`a getter in workerData that throws what is no error fails the call (${backend})`, async open => {
-    for (const thrown of [null, Object.create(null)]) {
-      const workerData = {
-        get member() {
-          throw thrown
-        },
-      }
-      const pool = open({ filename, backend, minThreads: 0, maxThreads: 1, workerData })
-      assert.match((await rejection(pool.run(1))).code, /ERR_LIDO/)
-    }
-  })
-}
-
 test(
-  'a process that is not started leaves no descriptor, and one that the system refuses harms nobody',
+  'a process that the system refuses to start leaves no descriptor',
   {
     skip: !existsSync('/proc/self/fd'),
   },
@@ -71,7 +56,7 @@ test(
   },
 )
 
-test("what ends a process before the handler's file was looked at is not the file's", async (open, t) => {
+test("the error names execArgv when a flag ends the process before the handler's file loads", async (open, t) => {
   const folder = openFolder(t)
   for (const [execArgv, words] of [
     [['--no-such-flag'], /exit code 9.*refuses a flag of execArgv/],
@@ -87,22 +72,9 @@ test("what ends a process before the handler's file was looked at is not the fil
   assert.deepEqual([error.stage, error.filename], ['load', own])
 })
 
-test('what takes the worker’s order from its parent port fails the call', async (open, t) => {
-  const file = openFolder(t).write(
-    'listens.mjs',
-    `import { parentPort } from 'node:worker_threads'
-     parentPort.once('message', () => {})
-     await new Promise(resolve => setTimeout(resolve, 50))`,
-  )
-  const execArgv = ['--import', pathToFileURL(file).href]
-  const error = await rejection(open({ filename, maxThreads: 1, execArgv }).run(1))
-  assert.deepEqual([error.code, error.stage], ['ERR_LIDO_WORKER_START', 'thread'])
-  assert.match(error.message, /listens to the parent port.*execArgv/)
-})
-
 const flag = Number(process.versions.node.split('.')[0]) >= 24 ? '--permission' : '--experimental-permission'
 
-test('a process that may have no threads is a worker all the same', async () => {
+test('a process worker runs tasks when the permission model forbids threads', async () => {
   const { output, errors } = await runProgram(
     `const pool = new Pool({ filename: handler('echo.js'), backend: 'process', maxThreads: 1 })
      console.log(await pool.run('x'))
@@ -112,7 +84,7 @@ test('a process that may have no threads is a worker all the same', async () => 
   assert.equal(output, 'x\n', errors)
 })
 
-test('where Node permits no worker, the error names the flag and the file', async () => {
+test('the error names the flag and the file when the permission model forbids workers', async () => {
   const { output, errors } = await runProgram(
     `for (const backend of ['thread', 'process']) {
        try {
