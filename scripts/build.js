@@ -1,9 +1,14 @@
-// Builds the package twice: dist/esm, and dist/cjs for those who cannot load ES modules. tsc compiles; then each door
-// becomes one file, because to load a hundred small ones takes several times as long, in the program and in each worker.
+// Builds the package: dist/esm, and dist/cjs for programs that cannot load ES modules.
+//   1. tsc compiles the sources to both formats.
+//   2. esbuild bundles each entry point into one file. One file loads several times faster than a hundred small ones.
+//      The files keep names and line breaks, so that a stack trace leads to readable code.
+//   3. The type declarations of both formats are reduced to one set.
+//
 //   node scripts/build.js             build
 //   node scripts/build.js --if-stale  build only when a source is newer than the last build
 //   node scripts/build.js --check     type-check the sources and the tests, write nothing
-// In the CommonJS pass a file named `x.cjs.ts` stands in for its neighbour `x.ts`.
+//
+// In the CommonJS build a file named `x.cjs.ts` replaces its neighbour `x.ts`.
 import { spawnSync } from 'node:child_process'
 import {
   cpSync,
@@ -24,17 +29,18 @@ const root = dirname(dirname(fileURLToPath(import.meta.url)))
 const dist = join(root, 'dist')
 const next = join(root, 'build', 'dist')
 const stamp = join(dist, '.built')
-/** It says where workers begin. As CommonJS it stays where it is; of the ES modules the front door says it, from where it is. */
+/** Holds the URLs of the worker entries. The CommonJS build keeps it as a file. `index.js` of the ES modules includes it. */
 const entryUrl = './host/backend/entry-url.js'
-/** Files that say where others are: they stay where they are, and differ between the builds. */
-const places = { esm: ['./adapters/body/place.js'], cjs: ['./adapters/body/place.js', entryUrl] }
-/** The first file of a thread or a process. As CommonJS it runs sooner, and takes less memory. */
-const firstFiles = ['worker/entry.js', 'worker/process-entry.js']
+/** Files that hold paths relative to themselves. They are not bundled, and differ between the formats. */
+const unbundled = { esm: ['./adapters/body/place.js'], cjs: ['./adapters/body/place.js', entryUrl] }
+/** The first files of a thread and of a process. As CommonJS they start sooner and take less memory. */
+const workerEntries = ['worker/entry.js', 'worker/process-entry.js']
 const adapters = ['piscina', 'body', 'express', 'fastify', 'nestjs']
+const typeEntries = ['index.d.ts', 'worker/index.d.ts', ...adapterEntries('d.ts')]
 const cjsFooters = {
-  // For `require()` the module is the class.
+  // `require('lido/piscina')` returns the class.
   'adapters/piscina/index.js': 'module.exports = module.exports.Piscina',
-  // It has a default beside its names; only so do those see it who read a module without running it.
+  // Names the default export for tools that read a module without running it.
   'adapters/fastify/index.js': '0 && (exports.default = module.exports.default)',
 }
 
@@ -46,7 +52,7 @@ function compile(project, ...flags) {
   if (status !== 0) process.exit(status ?? 1)
 }
 
-function adapterDoors(extension) {
+function adapterEntries(extension) {
   return adapters.map(name => `adapters/${name}/index.${extension}`)
 }
 
@@ -83,7 +89,7 @@ function compileCjs() {
         verbatimModuleSyntax: false,
         erasableSyntaxOnly: false,
       },
-      files: ['index.ts', 'worker/index.ts', ...adapterDoors('ts')].map(file => `src/${file}`),
+      files: ['index.ts', 'worker/index.ts', ...adapterEntries('ts')].map(file => `src/${file}`),
       include: [],
     }),
   )
@@ -91,77 +97,73 @@ function compileCjs() {
   writeFileSync(join(next, 'cjs', 'package.json'), '{ "type": "commonjs" }\n')
 }
 
-/** Puts all that a door needs into its file. What bundlers look for stays apart, and adapters enter by the front door. */
-async function bundleDoors() {
-  const doors = ['index.js', 'worker/index.js']
-  // Workers run these whoever started them.
-  const shared = ['worker/inline-entry.js', 'adapters/body/parser.js']
-  const esm = await bundleFor('esm', [...doors, ...adapterDoors('js'), ...shared])
-  const plain = adapterDoors('js').filter(door => !Object.hasOwn(cjsFooters, door))
-  const cjs = await bundleFor('cjs', [...doors, ...plain])
-  for (const [door, footer] of Object.entries(cjsFooters))
-    cjs.push(...(await bundleFor('cjs', [door], { footer: { js: footer } })))
+/** Bundles each entry point into one file and removes the modules it contains. Adapters import `index.js`; they do not contain it. */
+async function bundleEntryPoints() {
+  const entryPoints = ['index.js', 'worker/index.js']
+  // Workers load these. Both formats of the package use the same files.
+  const loadedByWorkers = ['worker/inline-entry.js', 'adapters/body/parser.js']
+  const esm = await bundleFor('esm', [...entryPoints, ...adapterEntries('js'), ...loadedByWorkers])
+  const withoutFooter = adapterEntries('js').filter(file => !Object.hasOwn(cjsFooters, file))
+  const cjs = await bundleFor('cjs', [...entryPoints, ...withoutFooter])
+  for (const [file, footer] of Object.entries(cjsFooters))
+    cjs.push(...(await bundleFor('cjs', [file], { footer: { js: footer } })))
   const outExtension = { '.js': '.cjs' }
-  esm.push(...(await bundleFor('cjs', firstFiles, { outdir: join(next, 'esm'), outExtension })))
+  esm.push(...(await bundleFor('cjs', workerEntries, { outdir: join(next, 'esm'), outExtension })))
   for (const format of ['esm', 'cjs']) {
     const folder = join(next, format)
     for (const entry of readdirSync(folder, { recursive: true, withFileTypes: true })) {
       const path = join(entry.parentPath, entry.name)
-      const isPlace = places[format].some(place => path === join(folder, place))
-      if (entry.isFile() && path.endsWith('.js') && !isPlace) rmSync(path)
+      const isUnbundled = unbundled[format].some(file => path === join(folder, file))
+      if (entry.isFile() && path.endsWith('.js') && !isUnbundled) rmSync(path)
     }
   }
   for (const { path, contents } of [...esm, ...cjs]) writeFileSync(path, contents)
-  for (const file of firstFiles) keepBuiltins(join(next, 'esm', file.replace(/js$/, 'cjs')))
 }
 
 /**
- * Of the types there is one set, that of CommonJS: ES modules may import it, and it cannot import theirs. The doors of the ES
- * modules name it, so that a class is one type, and what frameworks' types learn is said once, in a program of both kinds.
+ * Keeps one set of types, that of CommonJS. ES modules may import CommonJS types, but not the other way round. The entry
+ * points of the ES modules refer to this set. So a class is one type in a program that uses both formats, and the
+ * declarations that extend a framework's types exist once.
  */
 function shareTypes() {
   nameAtomicsByPath()
-  const own = ['index.d.ts', 'worker/index.d.ts', ...adapterDoors('d.ts')].map(door =>
-    join(next, 'esm', door),
-  )
+  const entryTypes = typeEntries.map(file => join(next, 'esm', file))
   for (const entry of readdirSync(join(next, 'esm'), { recursive: true, withFileTypes: true })) {
     const path = join(entry.parentPath, entry.name)
-    if (entry.isFile() && path.endsWith('.d.ts') && !own.includes(path)) rmSync(path)
+    if (entry.isFile() && path.endsWith('.d.ts') && !entryTypes.includes(path)) rmSync(path)
   }
-  for (const door of own) {
-    const folder = dirname(door)
-    const shared = (found, quote, specifier) => {
+  for (const file of entryTypes) {
+    const folder = dirname(file)
+    const toSharedTypes = (found, quote, specifier) => {
       const target = join(folder, specifier)
-      if (own.includes(target.replace(/js$/, 'd.ts'))) return found
+      if (entryTypes.includes(target.replace(/js$/, 'd.ts'))) return found
       const path = relative(folder, target.replace(join(next, 'esm'), join(next, 'cjs'))).replaceAll(
         '\\',
         '/',
       )
       return quote + path + quote
     }
-    writeFileSync(door, readFileSync(door, 'utf8').replace(/(['"])(\.\.?\/[^'"]+)\1/g, shared))
+    writeFileSync(file, readFileSync(file, 'utf8').replace(/(['"])(\.\.?\/[^'"]+)\1/g, toSharedTypes))
   }
 }
 
-/** Types that no door names, nor one that it names, are nobody's to see. */
-function dropUnnamedTypes() {
-  const named = new Set()
+/** Removes the type declarations that no entry point imports, directly or through others. */
+function removeUnreachableTypes() {
+  const reachable = new Set()
   const follow = path => {
-    if (named.has(path) || !existsSync(path)) return
-    named.add(path)
+    if (reachable.has(path) || !existsSync(path)) return
+    reachable.add(path)
     for (const [, , specifier] of readFileSync(path, 'utf8').matchAll(/(['"])(\.\.?\/[^'"]+)\1/g))
       follow(join(dirname(path), specifier.replace(/js$/, 'd.ts')))
   }
-  for (const format of ['esm', 'cjs'])
-    for (const door of ['index.d.ts', 'worker/index.d.ts', ...adapterDoors('d.ts')])
-      follow(join(next, format, door))
+  for (const format of ['esm', 'cjs']) for (const file of typeEntries) follow(join(next, format, file))
   for (const entry of readdirSync(next, { recursive: true, withFileTypes: true })) {
     const path = join(entry.parentPath, entry.name)
-    if (entry.name.endsWith('.d.ts') && !named.has(path)) rmSync(path)
+    if (entry.name.endsWith('.d.ts') && !reachable.has(path)) rmSync(path)
   }
 }
 
-/** A name of package.json's `imports` is none that every way of resolving types knows. */
+/** Replaces `#atomics` in types by a path, because `moduleResolution: node10` does not know the `imports` of package.json. */
 function nameAtomicsByPath() {
   const folder = join(next, 'cjs')
   const atomics = join(folder, 'shared', 'platform', 'atomics.js')
@@ -170,44 +172,29 @@ function nameAtomicsByPath() {
     const path = join(entry.parentPath, entry.name)
     const types = readFileSync(path, 'utf8')
     if (!types.includes("'#atomics'")) continue
-    const found = relative(entry.parentPath, atomics).replaceAll('\\', '/')
-    writeFileSync(path, types.replaceAll("'#atomics'", `'${found}'`))
+    const specifier = relative(entry.parentPath, atomics).replaceAll('\\', '/')
+    writeFileSync(path, types.replaceAll("'#atomics'", `'${specifier}'`))
   }
 }
 
-/**
- * As an ES module it would keep the members of Node's modules as it found them; what a handler puts in their place is no
- * concern of the pool.
- */
-function keepBuiltins(path) {
-  const text = readFileSync(path, 'utf8')
-  const kept = text.replace(/\bvar (import_node_\w+)\s*=\s*(require\("node:\w+"\))/g, (_, name, module) => {
-    const used = text.matchAll(new RegExp(`\\b${name}\\.(\\w+)`, 'g'))
-    const members = [...new Set([...used].map(([, member]) => member))].join()
-    return `var ${name}=(({${members}})=>({${members}}))(${module})`
-  })
-  if (/[=,;]\s*require\("node:/.test(kept)) throw new Error(`a module of Node is not kept in ${path}`)
-  writeFileSync(path, kept)
-}
-
-/** In the sources it names them as they are in the tests' own build, from its own folder. */
-function entryUrlAtTheFrontDoor({ path }) {
+/** Changes the URLs of the worker entries for a file that becomes part of `dist/esm/index.js`. */
+function entryUrlInIndex({ path }) {
   let contents = readFileSync(path, 'utf8').replaceAll('../../worker/', './worker/')
-  for (const file of firstFiles) {
+  for (const file of workerEntries) {
     if (!contents.includes(`./${file}`)) throw new Error(`${entryUrl} does not name ${file}`)
     contents = contents.replace(file, file.replace(/js$/, 'cjs'))
   }
   return { contents }
 }
 
-/** Both formats are made of the ES modules. */
+/** Bundles compiled ES modules, for both formats. */
 async function bundleFor(format, entries, others = {}) {
   const folder = join(next, 'esm')
-  const stayApart = {
-    name: 'stay apart',
+  const keepSeparate = {
+    name: 'keep separate',
     setup({ onResolve, onLoad }) {
       onResolve({ filter: /^#atomics$/ }, () => ({ path: join(folder, 'shared', 'platform', 'atomics.js') }))
-      if (format === 'esm') onLoad({ filter: /\bentry-url\.js$/ }, entryUrlAtTheFrontDoor)
+      if (format === 'esm') onLoad({ filter: /\bentry-url\.js$/ }, entryUrlInIndex)
       else onResolve({ filter: /\bentry-url\.js$/ }, () => ({ path: entryUrl, external: true }))
       onResolve({ filter: /^\.\/place\.js$/ }, ({ path }) => ({ path, external: true }))
       onResolve({ filter: /^(\.\.\/){2}(worker\/)?index\.js$/ }, ({ path }) => ({ path, external: true }))
@@ -215,6 +202,7 @@ async function bundleFor(format, entries, others = {}) {
     },
   }
   const { outputFiles } = await bundle({
+    absWorkingDir: folder,
     entryPoints: entries.map(entry => join(folder, entry)),
     outbase: folder,
     outdir: join(next, format),
@@ -224,13 +212,10 @@ async function bundleFor(format, entries, others = {}) {
     target: 'node20',
     format,
     packages: 'external',
-    // Every program and every worker reads it: names stay, comments and blanks go. Short lines, so that a stack says where.
-    minifyWhitespace: true,
-    lineLimit: 120,
-    // What package.json says of side effects it says of the files that are packed.
+    // `sideEffects` of package.json describes the packed files, not the modules that are bundled here.
     ignoreAnnotations: true,
     logLevel: 'error',
-    plugins: [stayApart],
+    plugins: [keepSeparate],
     write: false,
     ...others,
   })
@@ -245,11 +230,11 @@ if (mode === '--check') {
   rmSync(next, { recursive: true, force: true })
   compileEsm()
   compileCjs()
-  await bundleDoors()
+  await bundleEntryPoints()
   shareTypes()
-  dropUnnamedTypes()
+  removeUnreachableTypes()
   writeFileSync(join(next, '.built'), '')
-  // Put in place whole, so that whoever runs the package meanwhile sees the old build or the new one.
+  // A program that loads the package during the build sees the old files or the new ones, never a mixture.
   rmSync(dist, { recursive: true, force: true })
   renameSync(next, dist)
 }
