@@ -113,6 +113,22 @@ test('every file that package.json names is there', () => {
   for (const name of named) assert.ok(statSync(join(installedPackage, name)).isFile(), name)
 })
 
+test('every relative link of a packaged page leads to a packaged file', () => {
+  const packaged = filesIn(installedPackage)
+  const links = packaged
+    .filter(name => name.endsWith('.md'))
+    .flatMap(name => {
+      const text = readFileSync(join(installedPackage, name), 'utf8')
+      const targets = [...text.matchAll(/\]\((?!https?:|#)([^)#]+)[^)]*\)/g)].map(([, target]) => target)
+      return targets.map(target => ({ name, target: join(dirname(name), target).replaceAll('\\', '/') }))
+    })
+  assert.ok(links.length > 30, `${links.length} links`)
+  assert.deepEqual(
+    links.filter(({ target }) => !packaged.includes(target)),
+    [],
+  )
+})
+
 test('publint has nothing to say', async () => {
   const bytes = new Uint8Array(readFileSync(tarball)).buffer
   const { messages, pkg } = await publint({ pack: { tarball: bytes }, level: 'suggestion', strict: true })
