@@ -3,7 +3,7 @@
 export type { BackendKind } from './host/backend/backend-kind.js'
 export type { LoadBalancer } from './host/dispatch/load-balancer.js'
 export type { TaskCounts } from './host/metrics/counters.js'
-export type { HandlerStats } from './host/metrics/handler-stats.js'
+export type { HandlerStats } from './host/metrics/handler-metrics.js'
 export type { DurationSummary } from './host/metrics/histogram.js'
 export type { PoolHistogram } from './host/metrics/timings.js'
 export type { HandlerOptions } from './host/pool/backend-options.js'

@@ -17,8 +17,6 @@ export interface Assignment {
   /** Aborts when this worker is told that the task is cancelled. */
   makeSignal(): AbortSignal
   markLoading(isLoading: boolean): void
-  /** Its handler has returned a promise. */
-  onPending?(): void
   /** What it waits for is not its own doing: its time does not count, until the function is called that is returned. */
   holdTime(): () => void
   succeed(result: unknown): void

@@ -5,7 +5,7 @@ import type { Handler } from '../shared/messages/handler.js'
 import type { Assignment } from './assignment.js'
 import { type HandlerFunction, hasFailedAgain } from './handler-loader.js'
 import type { Limits } from './limits.js'
-import type { Meter } from './meter.js'
+import type { Measurement, Meter } from './meter.js'
 import { RunningContext } from './running-context.js'
 
 export interface ExecutorHooks {
@@ -45,14 +45,9 @@ export class Executor {
   run(task: Assignment): void {
     if (this.limits !== null) this.limits.onBegin()
     const handler = this.#handlers.get(task.handlerId)
-    // A handler's first task, with all that is done only once, is none to judge it by.
-    if (handler !== undefined)
-      this.#call(this.meter?.isDue(task.handlerId) ? this.meter.measure(task) : task, handler)
-    else {
-      // What reading its payload took is no later task's.
-      if (this.meter !== null) this.meter.readMs = 0
-      void this.#loadAndCall(task, task.handler!)
-    }
+    // The first task of a handler includes work that happens once, so it is not measured.
+    if (handler === undefined) void this.#loadAndCall(task, task.handler!)
+    else this.#call(task, handler, this.meter === null ? null : this.meter.start(task.handlerId))
   }
 
   /** A file may block or end this thread, so its task is begun when its loading begins. */
@@ -72,24 +67,27 @@ export class Executor {
     }
     if (handler === null) return task.fail('missing', pack(undefined), '')
     this.#handlers.set(task.handlerId, handler)
+    this.meter?.add(task.handlerId, wanted)
     // Cancelled while its file was loading: it need not begin.
     if (task.isCancelled) return task.succeed(undefined)
-    this.#call(task, handler)
+    this.#call(task, handler, null)
   }
 
-  #call(task: Assignment, handler: HandlerFunction): void {
+  #call(task: Assignment, handler: HandlerFunction, measurement: Measurement | null): void {
     let result: unknown
     let isPending: boolean
     try {
       result = this.#context ? handler(task.payload, new RunningContext(task)) : handler(task.payload)
       isPending = isThenable(result)
     } catch (thrown) {
+      measurement?.end()
       return this.#afterFlush(task, () => task.fail('thrown', pack(thrown), ''))
     }
     if (isPending) {
-      task.onPending?.()
-      void this.#await(task, result)
+      measurement?.onPending()
+      void this.#await(task, result, measurement)
     } else {
+      measurement?.end()
       const flushed = this.#hooks.flush()
       if (flushed === undefined) task.succeed(result)
       else this.#after(flushed, task, () => task.succeed(result))
@@ -97,13 +95,15 @@ export class Executor {
   }
 
   /** Not by `promise.then`: it may have one of its own, which throws. */
-  async #await(task: Assignment, promise: unknown): Promise<void> {
+  async #await(task: Assignment, promise: unknown, measurement: Measurement | null): Promise<void> {
     let result: unknown
     try {
       result = await promise
     } catch (thrown) {
+      measurement?.end()
       return this.#afterFlush(task, () => task.fail('thrown', pack(thrown), ''))
     }
+    measurement?.end()
     this.#afterFlush(task, () => task.succeed(result))
   }
 

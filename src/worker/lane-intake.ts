@@ -179,7 +179,6 @@ export class LaneIntake implements Intake {
   /** Runs tasks until there are none for this worker; true when it should come back after a turn of the event loop. */
   #pull(): boolean {
     let now = realClock.now()
-    this.#executor.meter?.onGoingOn(now)
     while (this.#isTaking && !this.#awaitsLeave) {
       // Full: it looks again when a task is done, so nobody needs to wake it.
       if (this.#answers.held >= this.#slots || this.#isAlone) return false
@@ -240,7 +239,7 @@ export class LaneIntake implements Intake {
   #decode(ticket: number, { taskId, handlerId, flags, from, to, int }: Omit<Posting, 'addressee'>) {
     if ((flags & IS_INT) !== 0) return { taskId, slot: ticket, handlerId, handler: null, payload: int }
     try {
-      const payload = this.#readPayload(handlerId, from, to)
+      const payload = this.#decoder.decode(from, to)
       if ((flags & NAMED) === 0) return { taskId, slot: ticket, handlerId, handler: null, payload }
       const [filename, name, inner] = payload as [string, string, unknown]
       return { taskId, slot: ticket, handlerId, handler: { filename, name }, payload: inner }
@@ -248,15 +247,6 @@ export class LaneIntake implements Intake {
       if (this.#claims.isStillMine(ticket)) throw failure
       return null
     }
-  }
-
-  #readPayload(handlerId: number, from: number, to: number): unknown {
-    const { meter } = this.#executor
-    if (!meter?.isNextDue(handlerId)) return this.#decoder.decode(from, to)
-    const startedAt = realClock.now()
-    const payload = this.#decoder.decode(from, to)
-    meter.readMs = realClock.now() - startedAt
-    return payload
   }
 
   /** @param wasSent the host has sent the payload by itself; it is under way when it is not here */

@@ -1,91 +1,96 @@
-// What tasks cost in this worker: time on the clock, time on a core, time for reading and writing values. The host is told now
-// and then. Measuring takes some microseconds itself, so of a handler's short tasks one in many is measured.
+// Measures the handlers of this worker: run time, active time of the event loop, and time on a core. Measuring a task takes
+// some microseconds, so short tasks are sampled. The worker reports sums to the host now and then.
+import type { Handler } from '../shared/messages/handler.js'
 import type { HandlerMeasure } from '../shared/messages/messages.js'
-import type { Assignment } from './assignment.js'
 import { realClock } from './clock.js'
-import { type Measure, MeasuredAssignment } from './measured-assignment.js'
 
-/** So many tasks of a millisecond go by unmeasured for each measured one: measuring is to cost below 1 %. */
-const SKIPPED_OF_ONE_MS = 0.3
-const MOST_SKIPPED = 255
-/** The host is told after the first task measured, then after so long, and after twice as long each time. */
+/** After a task of 1 ms the next one is measured too. Measuring costs below 1 % of the run time. */
+const SKIPPED_PER_MS = 0.3
+const MAX_SKIPPED = 255
+/** The pause between two reports. It doubles with each report. */
 const FIRST_PAUSE_MS = 20
 const LONGEST_PAUSE_MS = 500
 
-/** How many of a handler's tasks go by before the next that is measured. */
-interface Rate {
-  readonly handlerId: number
+interface MeteredHandler {
+  readonly handler: Handler
+  /** How many of its tasks pass before the next measured one. */
   toSkip: number
+  /** Sums since the last report. */
+  sums: HandlerMeasure | null
 }
 
 export class Meter {
-  /** What reading the payload of the next task took. */
-  readMs = 0
-  #wentOnAt = 0
-  readonly #tell: (handlers: HandlerMeasure[]) => void
-  readonly #sums = new Map<number, HandlerMeasure>()
-  readonly #rates = new Map<number, Rate>()
-  /** Of the handler asked for last. */
-  #rate: Rate = { handlerId: Number.NaN, toSkip: 0 }
-  #tellAt = 0
+  readonly #report: (handlers: HandlerMeasure[]) => void
+  readonly #handlers = new Map<number, MeteredHandler>()
+  #reportAt = 0
   #pauseMs = FIRST_PAUSE_MS
 
-  constructor(tell: (handlers: HandlerMeasure[]) => void) {
-    this.#tell = tell
+  constructor(report: (handlers: HandlerMeasure[]) => void) {
+    this.#report = report
   }
 
-  /** To be asked once for each task: true when it is to be measured. */
-  isDue(handlerId: number): boolean {
-    return --this.#rateOf(handlerId).toSkip < 0
+  /** Called when the handler is loaded. */
+  add(handlerId: number, handler: Handler): void {
+    this.#handlers.set(handlerId, { handler, toSkip: 0, sums: null })
   }
 
-  /** What `isDue` will say next of the handler. Nothing is kept of it yet: there may be no such function. */
-  isNextDue(handlerId: number): boolean {
-    const rate = this.#rate.handlerId === handlerId ? this.#rate : this.#rates.get(handlerId)
-    return rate === undefined || rate.toSkip <= 0
+  /** Called when a task starts. Returns `null` when the task is not measured. */
+  start(handlerId: number): Measurement | null {
+    const metered = this.#handlers.get(handlerId)
+    if (metered === undefined || --metered.toSkip >= 0) return null
+    return new Measurement((runMs, activeMs, cpuMs) => this.#add(metered, runMs, activeMs, cpuMs))
   }
 
-  /** The worker sees to what comes next. Giving an answer may lead there: what follows takes none of its time. */
-  onGoingOn(now: number): void {
-    this.#wentOnAt = now
-  }
-
-  measure(task: Assignment): Assignment {
-    const { readMs } = this
-    this.readMs = 0
-    const onMeasured = (measure: Measure) => this.#add(task.handlerId, readMs, measure)
-    return new MeasuredAssignment(task, onMeasured, realClock.onCore(), realClock.now())
-  }
-
-  #add(handlerId: number, readMs: number, { runMs, activeMs, cpuMs, endedAt }: Measure): void {
+  #add(metered: MeteredHandler, runMs: number, activeMs: number, cpuMs: number | null): void {
+    metered.toSkip = Math.min(Math.floor(SKIPPED_PER_MS / runMs), MAX_SKIPPED)
+    metered.sums ??= { ...metered.handler, tasks: 0, runMs: 0, activeMs: 0, cpuMs: null }
+    const { sums } = metered
+    sums.tasks++
+    sums.runMs += runMs
+    sums.activeMs += activeMs
+    if (cpuMs !== null) sums.cpuMs = (sums.cpuMs ?? 0) + cpuMs
     const now = realClock.now()
-    const transferMs = readMs + (this.#wentOnAt >= endedAt ? this.#wentOnAt : now) - endedAt
-    this.#rateOf(handlerId).toSkip = Math.min(Math.floor(SKIPPED_OF_ONE_MS / runMs), MOST_SKIPPED)
-    const sum = this.#sums.get(handlerId)
-    if (sum === undefined)
-      this.#sums.set(handlerId, { handlerId, tasks: 1, runMs, activeMs, cpuMs, transferMs })
-    else {
-      sum.tasks++
-      sum.runMs += runMs
-      sum.activeMs += activeMs
-      sum.cpuMs = cpuMs === null ? null : sum.cpuMs! + cpuMs
-      sum.transferMs += transferMs
-    }
-    if (now < this.#tellAt) return
-    this.#tellAt = now + this.#pauseMs
+    if (now < this.#reportAt) return
+    this.#reportAt = now + this.#pauseMs
     this.#pauseMs = Math.min(2 * this.#pauseMs, LONGEST_PAUSE_MS)
-    this.#tell([...this.#sums.values()])
-    this.#sums.clear()
+    this.#report(this.#takeSums())
   }
 
-  #rateOf(handlerId: number): Rate {
-    if (this.#rate.handlerId === handlerId) return this.#rate
-    let rate = this.#rates.get(handlerId)
-    if (rate === undefined) {
-      rate = { handlerId, toSkip: 0 }
-      this.#rates.set(handlerId, rate)
+  #takeSums(): HandlerMeasure[] {
+    const all: HandlerMeasure[] = []
+    for (const metered of this.#handlers.values()) {
+      if (metered.sums !== null) all.push(metered.sums)
+      metered.sums = null
     }
-    this.#rate = rate
-    return rate
+    return all
+  }
+}
+
+/** One measured task. It starts when it is created. */
+export class Measurement {
+  readonly #onEnd: (runMs: number, activeMs: number, cpuMs: number | null) => void
+  readonly #cpuAtStart = realClock.onCore()
+  #startedAt = realClock.now()
+  /** `null` for a synchronous handler, which is active all the time. */
+  #activeAtStart: number | null = null
+
+  constructor(onEnd: (runMs: number, activeMs: number, cpuMs: number | null) => void) {
+    this.#onEnd = onEnd
+  }
+
+  /** The handler returned a promise. The first look at the active time loads a module, which does not count. */
+  onPending(): void {
+    const now = realClock.now()
+    this.#activeAtStart = realClock.active() - (now - this.#startedAt)
+    this.#startedAt += realClock.now() - now
+  }
+
+  /** The handler returned, threw, or its promise is settled. */
+  end(): void {
+    const runMs = realClock.now() - this.#startedAt
+    const activeMs =
+      this.#activeAtStart === null ? runMs : Math.min(realClock.active() - this.#activeAtStart, runMs)
+    const cpuMs = this.#cpuAtStart === null ? null : Math.min(realClock.onCore()! - this.#cpuAtStart, runMs)
+    this.#onEnd(runMs, activeMs, cpuMs)
   }
 }

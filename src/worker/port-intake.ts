@@ -138,7 +138,6 @@ export class PortIntake implements Intake {
     if (this.#running.size > 0) return
     this.#onQuiet?.()
     if (this.#waiting.length > 0) return
-    this.#executor.meter?.onGoingOn(realClock.now())
     const received = this.#received
     this.#spinner.lookOut(() => this.book.postCount() !== received)
   }

@@ -98,7 +98,7 @@ class HostThread {
       supervisor: this.#supervisor,
       settler: new Settler({ onSettled() {} }),
       timings: null,
-      worth: null,
+      handlerMetrics: null,
       queue: new FifoQueue(),
       loadBalancer: null,
       handlers,

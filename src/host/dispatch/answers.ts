@@ -8,7 +8,6 @@ import { type PackedThrown, unpack } from '../../shared/errors/remote-error.js'
 import type { FailureReason } from '../../shared/messages/messages.js'
 import { unreachable } from '../../shared/platform/invariant.js'
 import type { Timings } from '../metrics/timings.js'
-import type { Worth } from '../metrics/worth.js'
 import { AGAIN } from '../task/retry.js'
 import type { Settler } from '../task/settle.js'
 import type { Task } from '../task/task.js'
@@ -30,8 +29,6 @@ export interface AnswersParts {
   policy: RestartPolicy
   handlers: HandlerTable
   timings: Timings | null
-  /** `null`: what tasks cost is not measured. */
-  worth: Worth | null
   /** Tasks that the user's code is asked about. */
   failed: Set<Task>
   /** Puts a task back to where it stood. */
@@ -58,7 +55,7 @@ export class Answers {
   }
 
   fail(worker: WorkerHandle, task: Task, { reason, error: packed, path }: Failure, runMs: number): void {
-    const { handlers, worth, settler, errorClasses, failed, runAgain } = this.#parts
+    const { handlers, settler, errorClasses, failed, runAgain } = this.#parts
     this.#onAnswered(worker, task, runMs)
     // The user's code is asked: it may cancel the task, which no worker has any more.
     moveTask(task, 'failed')
@@ -75,7 +72,6 @@ export class Answers {
       case 'load':
       case 'missing': {
         handlers.forget(task)
-        worth?.forget(task)
         const stage = reason === 'load' ? 'load' : 'handler'
         return settler.reject(task, new WorkerStartError(worker.id, task, stage, error))
       }

@@ -6,7 +6,6 @@ import { LongDecoder } from '../../shared/codec/long-decoder.js'
 import type { LongMessage } from '../../shared/codec/long-message.js'
 import { NotCloneableError, type PoolClosedError } from '../../shared/errors/pool-errors.js'
 import type { Clock, Timer } from '../../shared/platform/clock.js'
-import type { Worth } from '../metrics/worth.js'
 import type { Settler } from '../task/settle.js'
 import type { Task } from '../task/task.js'
 import { moveTask } from '../task/task-life.js'
@@ -15,24 +14,16 @@ import { Nursery } from './nursery.js'
 export interface ArrivalsParts {
   clock: Clock
   settler: Settler
-  /** `null`: what tasks cost is not measured. */
-  worth: Worth | null
   /** How long one slice may take. */
   sliceMs: number
   /** Called when one has been read. */
   onRead: () => void
 }
 
-interface Reading {
-  readonly decoder: LongDecoder
-  /** How long it has taken so far; `null`: that is not measured. */
-  readMs: number | null
-}
-
 export class Arrivals {
   readonly #parts: ArrivalsParts
   /** The next to be read first. */
-  readonly #reading = new Map<Task, Reading>()
+  readonly #reading = new Map<Task, LongDecoder>()
   readonly #nursery = new Nursery()
   /** This turn has had its slice. */
   #turn: Timer | null = null
@@ -50,8 +41,7 @@ export class Arrivals {
   add(task: Task, message: LongMessage, shapes: KnownShapes): void {
     moveTask(task, 'arriving')
     try {
-      const readMs = this.#parts.worth?.isDue(task) ? 0 : null
-      this.#reading.set(task, { decoder: new LongDecoder(message, shapes), readMs })
+      this.#reading.set(task, new LongDecoder(message, shapes))
     } catch (failure) {
       return this.#fail(task, failure)
     }
@@ -74,10 +64,10 @@ export class Arrivals {
     const mayGoOn = this.#newSlice()
     // Set first: what one leaves of the slice is the next one's, and what arrives later in this turn waits for its own.
     this.#turn = this.#parts.clock.nextTurn(() => this.#onTurn())
-    for (const [task, reading] of this.#reading) {
+    for (const [task, decoder] of this.#reading) {
       this.#reading.delete(task)
-      if (!this.#read(task, reading, mayGoOn)) {
-        this.#reading.set(task, reading)
+      if (!this.#read(task, decoder, mayGoOn)) {
+        this.#reading.set(task, decoder)
         return
       }
       if (!mayGoOn()) return
@@ -100,20 +90,14 @@ export class Arrivals {
   }
 
   /** True when it is done with, one way or the other. */
-  #read(task: Task, reading: Reading, mayGoOn: () => boolean): boolean {
-    const { clock, worth, settler } = this.#parts
-    const { decoder } = reading
-    const from = reading.readMs === null ? 0 : clock.now()
+  #read(task: Task, decoder: LongDecoder, mayGoOn: () => boolean): boolean {
     try {
-      const isDone = decoder.readOn(mayGoOn)
-      if (reading.readMs !== null) reading.readMs += clock.now() - from
-      if (!isDone) return false
+      if (!decoder.readOn(mayGoOn)) return false
     } catch (failure) {
       this.#fail(task, failure)
       return true
     }
-    if (reading.readMs !== null) worth!.onTakenIn(task, reading.readMs)
-    settler.fulfil(task, decoder.value)
+    this.#parts.settler.fulfil(task, decoder.value)
     this.#parts.onRead()
     return true
   }

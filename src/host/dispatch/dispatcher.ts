@@ -11,8 +11,8 @@ import {
 import type { ToHost } from '../../shared/messages/messages.js'
 import type { Clock } from '../../shared/platform/clock.js'
 import { inMicrotask } from '../../shared/platform/microtask.js'
+import type { HandlerMetrics } from '../metrics/handler-metrics.js'
 import type { Timings } from '../metrics/timings.js'
-import type { Worth } from '../metrics/worth.js'
 import type { TaskQueue } from '../queue/task-queue.js'
 import type { Settler } from '../task/settle.js'
 import type { Task } from '../task/task.js'
@@ -39,8 +39,8 @@ export interface DispatcherParts {
   supervisor: Supervisor
   settler: Settler
   timings: Timings | null
-  /** `null`: what tasks cost is not measured. */
-  worth: Worth | null
+  /** `null` with `recordTiming: false`. */
+  handlerMetrics: HandlerMetrics | null
   queue: TaskQueue
   loadBalancer: LoadBalancer | null
   handlers: HandlerTable
@@ -72,7 +72,7 @@ export class Dispatcher {
   readonly #road: Road
   readonly #returns: Returns
   readonly #condemned: Condemned
-  readonly #worth: Worth | null
+  readonly #handlerMetrics: HandlerMetrics | null
   readonly #arrivals: Arrivals
   /** Tasks that the user's code is asked about, which may look at the pool. */
   readonly #failed = new Set<Task>()
@@ -84,8 +84,8 @@ export class Dispatcher {
   #placing: Task | null = null
 
   constructor(parts: DispatcherParts) {
-    const { clock, supervisor, settler, timings, worth, handlers, lane } = parts
-    this.#worth = worth
+    const { clock, supervisor, settler, timings, handlerMetrics, handlers, lane } = parts
+    this.#handlerMetrics = handlerMetrics
     this.handlers = handlers
     this.#clock = clock
     this.#supervisor = supervisor
@@ -98,7 +98,6 @@ export class Dispatcher {
     this.#arrivals = new Arrivals({
       clock,
       settler,
-      worth,
       sliceMs: parts.decodeSliceMs,
       onRead: parts.onLeft,
     })
@@ -107,13 +106,12 @@ export class Dispatcher {
       arrivals: this.#arrivals,
       failed: this.#failed,
       timings,
-      worth,
       policy,
       handlers,
       errorClasses: parts.errorClasses,
       runAgain: task => this.#returns.runAgain(task),
     })
-    const common = { clock, supervisor, settler, line: this.#line, answers, worth }
+    const common = { clock, supervisor, settler, line: this.#line, answers, handlerMetrics }
     if (lane === null) {
       this.#road = new PortRoad({
         ...common,
@@ -307,7 +305,7 @@ export class Dispatcher {
   }
 
   onSettled(task: Task): void {
-    if (this.handlers.leave(task)) this.#worth?.forget(task)
+    this.handlers.leave(task)
   }
 
   onReady(worker: WorkerHandle): void {
@@ -318,7 +316,7 @@ export class Dispatcher {
   onMessage(worker: WorkerHandle, message: ToHost): void {
     if (message !== 'bell') {
       if (message.kind === 'alive') return this.#condemned.onAlive(worker)
-      if (message.kind === 'measured') return this.#worth?.onMeasured(message.handlers)
+      if (message.kind === 'measured') return this.#handlerMetrics?.onMeasured(message.handlers)
     }
     if (!this.#road.onMessage(worker, message)) return
     this.#onRoom()

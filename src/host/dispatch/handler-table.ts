@@ -42,16 +42,15 @@ export class HandlerTable {
     if (this.#unproven.size > 0) this.#unproven.delete(handlerId)
   }
 
-  /** The call is settled. True when its handler, of which nothing is known, was forgotten. */
-  leave(call: Numbered): boolean {
-    if (this.#unproven.size === 0) return false
+  /** The call is settled. */
+  leave(call: Numbered): void {
+    if (this.#unproven.size === 0) return
     const calls = this.#unproven.get(call.handlerId)
-    if (calls === undefined) return false
+    if (calls === undefined) return
     this.#unproven.set(call.handlerId, calls - 1)
-    if (calls > 1 || this.#unproven.size <= MOST_UNPROVEN) return false
+    if (calls > 1 || this.#unproven.size <= MOST_UNPROVEN) return
     this.#unproven.delete(call.handlerId)
     this.forget(call)
-    return true
   }
 
   /** For names that led nowhere. */

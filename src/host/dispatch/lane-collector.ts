@@ -5,7 +5,7 @@ import type { PackedThrown } from '../../shared/errors/remote-error.js'
 import { FAILURE, INT_VALUE, type ResultReader } from '../../shared/lane/result-ring.js'
 import type { FailureReason, ToHost } from '../../shared/messages/messages.js'
 import type { Clock } from '../../shared/platform/clock.js'
-import type { Worth } from '../metrics/worth.js'
+import type { HandlerMetrics } from '../metrics/handler-metrics.js'
 import type { Task } from '../task/task.js'
 import type { LaneDesk } from '../workers/lane-desk.js'
 import type { LaneTasks } from '../workers/lane-tasks.js'
@@ -27,7 +27,7 @@ export interface LaneCollectorParts {
   supervisor: Supervisor
   answers: Answers
   tasks: LaneTasks
-  worth: Worth | null
+  handlerMetrics: HandlerMetrics | null
   runTimes: RunTimes
   /** Called for each task that is answered, before its caller is. */
   onFree: (task: Task) => void
@@ -125,12 +125,12 @@ export class LaneCollector {
   }
 
   #takeIn(worker: WorkerHandle, task: Task, ring: ResultReader): void {
-    const { clock, runTimes, worth } = this.#parts
+    const { clock, runTimes, handlerMetrics } = this.#parts
     runTimes.note(task.handlerId, ring.runMs)
-    if (worth === null || !worth.isDue(task)) return this.#answer(worker, task, ring)
+    if (handlerMetrics === null || !handlerMetrics.isDue()) return this.#answer(worker, task, ring)
     const from = clock.now()
     this.#answer(worker, task, ring)
-    worth.onTakenIn(task, clock.now() - from)
+    handlerMetrics.onAnswered(clock.now() - from)
   }
 
   #answer(worker: WorkerHandle, task: Task, ring: ResultReader): void {

@@ -10,7 +10,7 @@ import { ALONE, BY_PORT, IS_INT, NAMED, TIMED } from '../../shared/lane/task-lan
 import { encoderFor, isInt } from '../../shared/lane/values.js'
 import type { ToHost } from '../../shared/messages/messages.js'
 import type { Clock } from '../../shared/platform/clock.js'
-import type { Worth } from '../metrics/worth.js'
+import type { HandlerMetrics } from '../metrics/handler-metrics.js'
 import { choosePlacement } from '../scheduler/placement.js'
 import type { Settler } from '../task/settle.js'
 import type { Task } from '../task/task.js'
@@ -37,7 +37,7 @@ export interface LaneRoadParts {
   line: WaitingLine
   answers: Answers
   tasks: LaneTasks
-  worth: Worth | null
+  handlerMetrics: HandlerMetrics | null
   slotsPerWorker: number
   /** Called when answers were taken in from a worker. */
   onCollected: (worker: WorkerHandle) => void
@@ -237,11 +237,11 @@ export class LaneRoad implements Road {
 
   /** False when there is no room for it now; else it is posted, or has been settled. */
   #place(task: Task): boolean {
-    const { clock, worth } = this.#parts
-    if (worth === null || !worth.isDue(task)) return this.#handOver(task)
+    const { clock, handlerMetrics } = this.#parts
+    if (handlerMetrics === null || !handlerMetrics.isDue()) return this.#handOver(task)
     const from = clock.now()
     const isPlaced = this.#handOver(task)
-    if (isPlaced) worth.onHandedOver(task, clock.now() - from)
+    if (isPlaced) handlerMetrics.onPosted(clock.now() - from)
     return isPlaced
   }
 

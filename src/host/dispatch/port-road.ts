@@ -21,7 +21,7 @@ import {
 import { NotCloneableError } from '../../shared/errors/pool-errors.js'
 import type { ToHost } from '../../shared/messages/messages.js'
 import type { Clock } from '../../shared/platform/clock.js'
-import type { Worth } from '../metrics/worth.js'
+import type { HandlerMetrics } from '../metrics/handler-metrics.js'
 import { hasRoomFor } from '../scheduler/placement.js'
 import type { Settler } from '../task/settle.js'
 import type { Task } from '../task/task.js'
@@ -42,7 +42,7 @@ export interface PortRoadParts {
   line: WaitingLine
   chooser: Chooser
   answers: Answers
-  worth: Worth | null
+  handlerMetrics: HandlerMetrics | null
   /** What was posted and not begun can be taken back: the words that tell are shared. */
   canTakeBack: boolean
 }
@@ -261,10 +261,10 @@ export class PortRoad implements Road {
     const { id: taskId, slot, handlerId, payload, transferList } = task
     try {
       refuseDetached(transferList)
-      const { clock, worth } = this.#parts
-      const from = worth?.isDue(task) ? clock.now() : 0
+      const { clock, handlerMetrics } = this.#parts
+      const from = handlerMetrics?.isDue() ? clock.now() : 0
       worker.link!.post({ kind: 'run', taskId, slot, handlerId, handler, payload }, transferList)
-      if (from > 0) worth!.onHandedOver(task, clock.now() - from)
+      if (from > 0) handlerMetrics!.onPosted(clock.now() - from)
     } catch (failure) {
       worker.posted--
       if (task.holder === worker) this.#release(task)

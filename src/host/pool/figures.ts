@@ -2,9 +2,8 @@
 import type { Clock } from '../../shared/platform/clock.js'
 import type { Dispatcher } from '../dispatch/dispatcher.js'
 import type { Counters } from '../metrics/counters.js'
-import type { HandlerStats } from '../metrics/handler-stats.js'
+import type { HandlerMetrics, HandlerStats } from '../metrics/handler-metrics.js'
 import { type PoolHistogram, poolHistogram, type Timings } from '../metrics/timings.js'
-import type { Worth } from '../metrics/worth.js'
 import type { Annexes } from './annexes.js'
 import type { PoolStats } from './stats.js'
 
@@ -13,7 +12,7 @@ export interface FiguresParts {
   counters: Counters
   /** Those of the annexes too; `null`: nothing is timed. */
   timings: Timings | null
-  worth: Worth | null
+  handlerMetrics: HandlerMetrics | null
   dispatcher: Dispatcher
   annexes: Annexes | null
   /** Of all backends. */
@@ -56,8 +55,12 @@ export class Figures {
   }
 
   get handlers(): HandlerStats[] {
-    const own = this.#parts.worth?.handlers ?? []
+    const own = this.#parts.handlerMetrics?.handlers ?? []
     return own.concat(...this.#others.map(({ handlers }) => handlers))
+  }
+
+  get handOverMs(): number | null {
+    return this.#parts.handlerMetrics?.handOverMs ?? null
   }
 
   get #others(): Figures[] {

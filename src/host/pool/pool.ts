@@ -16,8 +16,9 @@ import type { Backend } from '../backend/backend.js'
 import type { BackendKind } from '../backend/backend-kind.js'
 import { Dispatcher } from '../dispatch/dispatcher.js'
 import { Counters, type Outcome } from '../metrics/counters.js'
+import { HandlerMetrics } from '../metrics/handler-metrics.js'
+import { PerformanceWarnings } from '../metrics/performance-warnings.js'
 import { type PoolHistogram, Timings } from '../metrics/timings.js'
-import { Worth } from '../metrics/worth.js'
 import { Admission } from '../queue/admission.js'
 import type { Call, CallTerms } from '../task/call.js'
 import { Cancellation } from '../task/cancellation.js'
@@ -42,7 +43,6 @@ import type { PoolState } from './pool-life.js'
 import { plainTerms, type RunOptions, resolveRun } from './run-options.js'
 import { durationStats, type PoolStats, workerStats } from './stats.js'
 import { Transport } from './transport.js'
-import { WorthWarnings } from './worth-warnings.js'
 
 export interface PoolEvents {
   drain: []
@@ -115,8 +115,10 @@ export class Pool<
       () => this.#counters.pending > 0 || this.#closing !== null || this.#replacing > 0,
     )
     this.#timings = house !== undefined ? house.timings : settings.recordTiming ? new Timings() : null
-    const warnings = settings.worthWarnings ? new WorthWarnings(settings.concurrentTasksPerWorker) : null
-    const worth = settings.recordTiming ? new Worth(handler => warnings?.consider(handler)) : null
+    const warnings = settings.worthWarnings
+      ? new PerformanceWarnings(settings.concurrentTasksPerWorker)
+      : null
+    const handlerMetrics = settings.recordTiming ? new HandlerMetrics(warnings) : null
     this.#settler = new Settler({
       onSettled: (task, outcome, wasAssigned) => this.#onSettled(task, outcome, wasAssigned),
     })
@@ -156,7 +158,7 @@ export class Pool<
       supervisor: this.#supervisor,
       settler: this.#settler,
       timings: this.#timings,
-      worth,
+      handlerMetrics,
       queue: settings.queue,
       loadBalancer: settings.loadBalancer,
       handlers: this.#transport.handlers,
@@ -179,7 +181,7 @@ export class Pool<
       clock,
       counters: this.#counters,
       timings: this.#timings,
-      worth,
+      handlerMetrics,
       dispatcher: this.#dispatcher,
       annexes: this.#annexes,
       slots,
@@ -360,6 +362,7 @@ export class Pool<
       waitTime: durationStats(this.#timings?.waitTime),
       runTime: durationStats(this.#timings?.runTime),
       handlers: this.#figures.handlers,
+      handOverMs: this.#figures.handOverMs,
       backend: this.#settings.backend,
       transport: this.#transport.name,
       transportReason: this.#transport.reason,

@@ -1,7 +1,7 @@
 // One plain snapshot of a pool: numbers and strings only, so it can be logged, sent or compared.
 import type { BackendKind } from '../backend/backend-kind.js'
 import type { TaskCounts } from '../metrics/counters.js'
-import type { HandlerStats } from '../metrics/handler-stats.js'
+import type { HandlerStats } from '../metrics/handler-metrics.js'
 import type { DurationSummary } from '../metrics/histogram.js'
 import type { WorkerState } from '../workers/worker-life.js'
 import type { WorkerView } from '../workers/worker-view.js'
@@ -38,8 +38,10 @@ export interface PoolStats {
   /** `null` with `recordTiming: false` and before the first answer. */
   waitTime: DurationStats | null
   runTime: DurationStats | null
-  /** What each handler costs, as far as workers have told yet; none with `recordTiming: false`, and none of inline workers. */
+  /** The cost of each handler that workers measured. Empty with `recordTiming: false` and for inline workers. */
   handlers: HandlerStats[]
+  /** The mean cost of a task on the pool's thread, in milliseconds. `null` until measured. */
+  handOverMs: number | null
   /** Where the pool's workers live; those of single handlers may live elsewhere. */
   backend: BackendKind
   /** How tasks reach them: through shared memory, by messages alone, through a pipe to a process, or not away at all. */

@@ -45,17 +45,14 @@ export interface WorkerLimits {
   bytes: number
 }
 
-/** What measured tasks of one handler took since the worker told last: sums, in milliseconds. */
-export interface HandlerMeasure {
-  handlerId: number
+/** The measured tasks of one handler since the worker's last report: sums, in milliseconds. */
+export interface HandlerMeasure extends Handler {
   tasks: number
   runMs: number
-  /** In which the worker's event loop was not waiting. */
+  /** The event loop was not idle. */
   activeMs: number
-  /** In which the worker was on a core; `null` where the runtime cannot say. */
+  /** The thread used a core. `null` where the runtime cannot measure it. */
   cpuMs: number | null
-  /** For reading payloads and writing answers. */
-  transferMs: number
 }
 
 /** How tasks will reach the worker. */

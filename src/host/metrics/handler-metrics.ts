@@ -1,0 +1,103 @@
+// Collects the cost of handlers, measured by the workers, and the cost of handing tasks over, measured on the pool's thread.
+import type { HandlerMeasure } from '../../shared/messages/messages.js'
+import type { PerformanceWarnings } from './performance-warnings.js'
+
+/** The cost of one handler: means over the measured tasks, in milliseconds. Short tasks are sampled. */
+export interface HandlerStats {
+  filename: string
+  name: string
+  /** How many tasks the workers measured. */
+  measured: number
+  /** From the call of the handler to its end. */
+  runMs: number
+  /** The part of `runMs` in which the worker's event loop was not idle. Synchronous I/O counts as active. */
+  activeMs: number
+  /** The part of `runMs` in which the worker's thread used a core. `null` before Node 24, which cannot measure it. */
+  cpuMs: number | null
+}
+
+/** Reading the clock costs as much as a short task. The share of samples keeps this cost low. */
+const SKIPPED_PER_MS = 0.02
+/** Even, so that every 63rd event is measured: posts and answers often alternate, and both must be sampled. */
+const MAX_SKIPPED = 62
+const MAX_HANDLERS = 256
+
+export class HandlerMetrics {
+  readonly #handlers = new Map<string, HandlerStats>()
+  readonly #warnings: PerformanceWarnings | null
+  readonly #post = new Mean()
+  readonly #answer = new Mean()
+  /** The first event includes work that happens once, so it is not measured. */
+  #toSkip = 1
+
+  constructor(warnings: PerformanceWarnings | null) {
+    this.#warnings = warnings
+  }
+
+  /** Called for each post and each answer. Returns true when this one is measured. */
+  isDue(): boolean {
+    return --this.#toSkip < 0
+  }
+
+  onPosted(ms: number): void {
+    this.#add(this.#post, ms)
+  }
+
+  onAnswered(ms: number): void {
+    this.#add(this.#answer, ms)
+  }
+
+  /** A worker reports what it measured since its last report. */
+  onMeasured(handlers: readonly HandlerMeasure[]): void {
+    for (const measure of handlers) {
+      const stats = this.#merge(measure)
+      if (stats !== null) this.#warnings?.check(stats, this.handOverMs)
+    }
+  }
+
+  get handlers(): HandlerStats[] {
+    return [...this.#handlers.values()]
+  }
+
+  /** The mean cost of one task on the pool's thread: to post it and to settle its answer. `null` until measured. */
+  get handOverMs(): number | null {
+    return this.#post.count === 0 ? null : this.#post.value + this.#answer.value
+  }
+
+  #add(mean: Mean, ms: number): void {
+    mean.add(ms)
+    this.#toSkip = Math.min(Math.floor(SKIPPED_PER_MS / ms), MAX_SKIPPED)
+  }
+
+  #merge({ filename, name, tasks, ...sums }: HandlerMeasure): HandlerStats | null {
+    const key = `${filename}#${name}`
+    const before = this.#handlers.get(key)
+    if (before === undefined && this.#handlers.size >= MAX_HANDLERS) return null
+    const measured = (before?.measured ?? 0) + tasks
+    const mean = (meanMs: number, sumMs: number) => (meanMs * (measured - tasks) + sumMs) / measured
+    const stats: HandlerStats = {
+      filename,
+      name,
+      measured,
+      runMs: mean(before?.runMs ?? 0, sums.runMs),
+      activeMs: mean(before?.activeMs ?? 0, sums.activeMs),
+      cpuMs: sums.cpuMs === null ? null : mean(before?.cpuMs ?? 0, sums.cpuMs),
+    }
+    this.#handlers.set(key, stats)
+    return stats
+  }
+}
+
+class Mean {
+  #sum = 0
+  count = 0
+
+  add(value: number): void {
+    this.#sum += value
+    this.count++
+  }
+
+  get value(): number {
+    return this.count === 0 ? 0 : this.#sum / this.count
+  }
+}
