@@ -24,7 +24,6 @@ export type { RetryOptions } from './host/task/retry.js'
 export type { RestartOptions } from './host/workers/restart-policy.js'
 export type { WorkerState } from './host/workers/worker-life.js'
 export type { WorkerView } from './host/workers/worker-view.js'
-export type { ErrorClass } from './shared/errors/error-classes.js'
 export {
   InvalidOptionError,
   InvalidTaskError,
@@ -44,4 +43,5 @@ export {
   WorkerMemoryError,
   WorkerStartError,
 } from './shared/errors/pool-errors.js'
+export type { ErrorClass } from './shared/errors/serialize-error.js'
 export { type Movable, move, transferableSymbol, valueSymbol } from './shared/messages/move.js'

@@ -1,6 +1,7 @@
 // A task as the executor sees it, whichever road it came by.
-import { causeOfRefusal, pathOfRefused, refuseDetached } from '../shared/errors/clone-path.js'
-import { type PackedThrown, pack, withoutData } from '../shared/errors/remote-error.js'
+
+import { replaceUnsendable, type SerializedError, serializeError } from '../shared/errors/serialize-error.js'
+import { refusalCause, refuseDetached, refusedPath } from '../shared/errors/uncloneable-path.js'
 import type { Handler } from '../shared/messages/handler.js'
 import type { FailureReason, HostPort, ToHost } from '../shared/messages/messages.js'
 import { isMoved, type TransferItem, transferOf, valueSymbol } from '../shared/messages/move.js'
@@ -20,7 +21,7 @@ export interface Assignment {
   /** What it waits for is not its own doing: its time does not count, until the function is called that is returned. */
   holdTime(): () => void
   succeed(result: unknown): void
-  fail(reason: FailureReason, error: PackedThrown, path: string): void
+  fail(reason: FailureReason, error: SerializedError, path: string): void
 }
 
 export interface Addressed {
@@ -35,7 +36,7 @@ export type AssignmentState = 'running' | 'answered' | 'ended'
 
 /** Why a result could not be sent, for `fail`. */
 export interface Unsendable {
-  error: PackedThrown
+  error: SerializedError
   path: string
 }
 
@@ -57,20 +58,21 @@ export function sendResult(port: HostPort, task: Addressed, result: unknown): Un
 }
 
 export function unsendable(failure: unknown, result: unknown, transferred?: TransferItem[]): Unsendable {
-  const cause = causeOfRefusal(failure, result, transferred)
-  return { error: pack(cause), path: pathOfRefused(failure, result, 'result', transferred) }
+  const cause = refusalCause(failure, result, transferred)
+  return { error: serializeError(cause), path: refusedPath(failure, result, 'result', transferred) }
 }
 
 export function sendFailure(
   port: HostPort,
   task: Addressed,
   reason: FailureReason,
-  error: PackedThrown,
+  error: SerializedError,
   path: string,
 ): void {
   try {
     port.postMessage({ kind: 'failed', ...task, reason, error, path } satisfies ToHost)
   } catch {
-    port.postMessage({ kind: 'failed', ...task, reason, error: withoutData(error), path } satisfies ToHost)
+    const small = replaceUnsendable(error, () => false)
+    port.postMessage({ kind: 'failed', ...task, reason, error: small, path } satisfies ToHost)
   }
 }

@@ -1,6 +1,6 @@
 // Runs tasks: from an assignment to its answer, with the handler's file loaded before and what it printed sent ahead. An
 // answer is always given.
-import { pack } from '../shared/errors/remote-error.js'
+import { serializeError } from '../shared/errors/serialize-error.js'
 import type { Handler } from '../shared/messages/handler.js'
 import type { Assignment } from './assignment.js'
 import { type HandlerFunction, hasFailedAgain } from './handler-loader.js'
@@ -61,11 +61,11 @@ export class Executor {
       await null
     } catch (failure) {
       task.markLoading(false)
-      task.fail('load', pack(failure), '')
+      task.fail('load', serializeError(failure), '')
       if (hasFailedAgain(wanted)) this.#hooks.onStale()
       return
     }
-    if (handler === null) return task.fail('missing', pack(undefined), '')
+    if (handler === null) return task.fail('missing', serializeError(undefined), '')
     this.#handlers.set(task.handlerId, handler)
     this.meter?.add(task.handlerId, wanted)
     // Cancelled while its file was loading: it need not begin.
@@ -81,7 +81,7 @@ export class Executor {
       isPending = isThenable(result)
     } catch (thrown) {
       measurement?.end()
-      return this.#afterFlush(task, () => task.fail('thrown', pack(thrown), ''))
+      return this.#afterFlush(task, () => task.fail('thrown', serializeError(thrown), ''))
     }
     if (isPending) {
       measurement?.onPending()
@@ -101,7 +101,7 @@ export class Executor {
       result = await promise
     } catch (thrown) {
       measurement?.end()
-      return this.#afterFlush(task, () => task.fail('thrown', pack(thrown), ''))
+      return this.#afterFlush(task, () => task.fail('thrown', serializeError(thrown), ''))
     }
     measurement?.end()
     this.#afterFlush(task, () => task.succeed(result))

@@ -3,7 +3,7 @@
 import type { MessagePort } from 'node:worker_threads'
 import { DECLINED, type Encoder, NO_ROOM } from '../shared/codec/encoder.js'
 import { type LongMessage, memoryOf } from '../shared/codec/long-message.js'
-import type { PackedThrown } from '../shared/errors/remote-error.js'
+import type { SerializedError } from '../shared/errors/serialize-error.js'
 import { DeskWords } from '../shared/lane/desk.js'
 import { HostBell } from '../shared/lane/doorbell.js'
 import { type DeskLayout, LARGEST_VALUE_BYTES, type LaneLayout } from '../shared/lane/layout.js'
@@ -122,7 +122,7 @@ export class LaneAnswers {
     this.#sayFailed(task, 'result', problem.error, problem.path, runMs)
   }
 
-  fail(task: LaneAssignment, reason: FailureReason, error: PackedThrown, path: string): void {
+  fail(task: LaneAssignment, reason: FailureReason, error: SerializedError, path: string): void {
     const runMs = this.#runMsOf(task)
     if (!this.#mayAnswer(task)) return
     this.#sayFailed(task, reason, error, path, runMs)
@@ -131,7 +131,7 @@ export class LaneAnswers {
   #sayFailed(
     task: LaneAssignment,
     reason: FailureReason,
-    error: PackedThrown,
+    error: SerializedError,
     path: string,
     runMs: number,
   ): void {

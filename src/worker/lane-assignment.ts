@@ -1,6 +1,6 @@
 // A task from the lane, on its way to an answer.
 
-import type { PackedThrown } from '../shared/errors/remote-error.js'
+import type { SerializedError } from '../shared/errors/serialize-error.js'
 import type { Handler } from '../shared/messages/handler.js'
 import type { FailureReason } from '../shared/messages/messages.js'
 import { keepShape } from '../shared/platform/shapes.js'
@@ -60,7 +60,7 @@ export class LaneAssignment implements Assignment {
     this.#answers.succeed(this, result)
   }
 
-  fail(reason: FailureReason, error: PackedThrown, path: string): void {
+  fail(reason: FailureReason, error: SerializedError, path: string): void {
     this.#answers.fail(this, reason, error, path)
   }
 }

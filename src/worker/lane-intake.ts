@@ -2,7 +2,7 @@
 // event loop in between, and goes back to it for good when the lane is empty: it never blocks to wait.
 import { type MessagePort, receiveMessageOnPort } from 'node:worker_threads'
 import type { Decoder } from '../shared/codec/decoder.js'
-import { unpack } from '../shared/errors/remote-error.js'
+import { deserializeError } from '../shared/errors/serialize-error.js'
 import { DeskWords } from '../shared/lane/desk.js'
 import { WorkerBell } from '../shared/lane/doorbell.js'
 import { deskIn, laneIn } from '../shared/lane/layout.js'
@@ -293,7 +293,7 @@ export class LaneIntake implements Intake {
   #cancel({ slot, taskId, reason }: Extract<ToWorker, { kind: 'cancel' }>): void {
     const { tickets } = this.#claims
     if (tickets.isCondemned(slot, this.#workerId) && this.#claims.read(slot).taskId === taskId)
-      this.#answers.cancellations.cancel(taskId, unpack(reason))
+      this.#answers.cancellations.cancel(taskId, deserializeError(reason))
   }
 
   #drop(ticket: number, taskId: number): void {

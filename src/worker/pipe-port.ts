@@ -11,8 +11,7 @@ import {
   LOADING,
   writeHead,
 } from '../shared/channel/frames.js'
-import { pipedFailure } from '../shared/channel/piped-failure.js'
-import { packMessage, unpackMessage } from '../shared/channel/process-values.js'
+import { errorForProcess, packMessage, unpackMessage } from '../shared/channel/process-values.js'
 import type { HostPort, ProcessOrder, ToHost, ToWorker } from '../shared/messages/messages.js'
 import type { TransferItem } from '../shared/messages/move.js'
 import { invariant } from '../shared/platform/invariant.js'
@@ -146,7 +145,7 @@ function sendable(message: Exclude<ToHost, 'bell'>): object {
     case 'crashed':
     case 'startFailed':
     case 'teardownFailed':
-      return { ...message, error: pipedFailure(message.error) }
+      return { ...message, error: errorForProcess(message.error) }
     default:
       return message
   }

@@ -1,7 +1,7 @@
 // Tasks that come by the port, each with its payload, into a slot of this worker. A port gives its messages as long as there
 // are any, so the worker sees to it that its event loop turns in between.
 
-import { type PackedThrown, unpack } from '../shared/errors/remote-error.js'
+import { deserializeError, type SerializedError } from '../shared/errors/serialize-error.js'
 import type { Handler } from '../shared/messages/handler.js'
 import type { FailureReason, HostPort, ToHost, ToWorker } from '../shared/messages/messages.js'
 import type { Timer } from '../shared/platform/make-clock.js'
@@ -150,7 +150,7 @@ export class PortIntake implements Intake {
 
   /** What the host could not take back and this worker has not begun, it does not begin. */
   #cancel({ taskId, slot, reason }: Extract<ToWorker, { kind: 'cancel' }>): void {
-    if (this.#running.has(taskId)) return this.cancellations.cancel(taskId, unpack(reason))
+    if (this.#running.has(taskId)) return this.cancellations.cancel(taskId, deserializeError(reason))
     const place = this.#waiting.findIndex(message => message.taskId === taskId)
     if (place < 0) return
     this.#waiting.splice(place, 1)
@@ -210,7 +210,7 @@ class PortAssignment implements Assignment {
     this.#intake.onAnswered(this.#taskId)
   }
 
-  fail(reason: FailureReason, error: PackedThrown, path: string): void {
+  fail(reason: FailureReason, error: SerializedError, path: string): void {
     if (!this.#isOver()) this.#fail(reason, error, path)
   }
 
@@ -222,7 +222,7 @@ class PortAssignment implements Assignment {
     return wasCancelled
   }
 
-  #fail(reason: FailureReason, error: PackedThrown, path: string): void {
+  #fail(reason: FailureReason, error: SerializedError, path: string): void {
     sendFailure(this.#intake.port, this.#address, reason, error, path)
     this.#intake.onAnswered(this.#taskId)
   }

@@ -1,5 +1,5 @@
 // The context of a task that runs here. Nothing of it is made before the handler asks.
-import { TaskCancelledError } from '../shared/errors/pool-errors.js'
+import { TaskCancelledError, withCallerFrames } from '../shared/errors/pool-errors.js'
 import type { Assignment } from './assignment.js'
 import type { TaskContext } from './task-context.js'
 
@@ -21,6 +21,7 @@ export class RunningContext implements TaskContext {
   }
 
   throwIfCancelled(): void {
-    if (this.#task.isCancelled) throw new TaskCancelledError(this.#task.cancelReason)
+    if (!this.#task.isCancelled) return
+    throw withCallerFrames(new TaskCancelledError(this.#task.cancelReason), this.throwIfCancelled)
   }
 }

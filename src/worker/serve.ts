@@ -1,6 +1,6 @@
 // What a worker does for its host: load the pool's file, then take tasks until it is told to stop.
 
-import { pack } from '../shared/errors/remote-error.js'
+import { serializeError } from '../shared/errors/serialize-error.js'
 import type { Handler } from '../shared/messages/handler.js'
 import type { HostPort, ToHost, ToWorker, WorkerOrder } from '../shared/messages/messages.js'
 import { unreachable } from '../shared/platform/invariant.js'
@@ -45,7 +45,7 @@ export async function serve(
     modules.takeDown()
   })
   // What the runtime tells of the end has lost the class and what could not be cloned.
-  place.onCrash(failure => say(port, { kind: 'crashed', error: pack(failure) }))
+  place.onCrash(failure => say(port, { kind: 'crashed', error: serializeError(failure) }))
   if (niceIncrement !== 0) await lowerPriority(niceIncrement)
   let loading: Promise<unknown> | null = null
   /** Not while the file is loading: Node never closes a file that a thread was reading when it ended. */
@@ -88,7 +88,7 @@ export async function serve(
       loading = null
     }
   } catch (failure) {
-    say(port, { kind: 'startFailed', error: pack(failure) })
+    say(port, { kind: 'startFailed', error: serializeError(failure) })
     return end()
   }
   if (atEnd !== null) return

@@ -65,7 +65,7 @@ test("the error names execArgv when a flag ends the process before the handler's
     const error = await rejection(open({ filename, backend: 'process', maxThreads: 1, execArgv }).run(1))
     assert.deepEqual([error.code, error.stage], ['ERR_LIDO_WORKER_START', 'thread'])
     assert.match(error.message, words)
-    assert.doesNotMatch(error.message, /Mend the file|maxThreads/)
+    assert.doesNotMatch(error.message, /Fix the file|maxThreads/)
   }
   const own = folder.write('exits-too.mjs', 'process.exit(9)')
   const error = await rejection(open({ filename: own, backend: 'process', maxThreads: 1 }).run(1))

@@ -153,7 +153,7 @@ const mistakes = {
   'a file that does not parse': [
     `await one({ filename: file('broken.mjs') }).run(1)`,
     workerStart,
-    [/broken\.mjs/, /SyntaxError/, /Mend the file/],
+    [/broken\.mjs/, /SyntaxError/, /Fix the file/],
   ],
   'a file whose import is not installed': [
     `await one({ filename: file('no-package.mjs') }).run(1)`,

@@ -2,7 +2,7 @@
 // it is told to, and dies in the middle of a move where that was asked for.
 import { type MessagePort, receiveMessageOnPort, type Worker } from 'node:worker_threads'
 import type { LinkListener, WorkerLink, WorkerSpec } from '../../src/host/backend/backend.js'
-import { pack } from '../../src/shared/errors/remote-error.js'
+import { serializeError } from '../../src/shared/errors/serialize-error.js'
 import { kindOf } from '../../src/shared/messages/kind-of.js'
 import type { RoadOrder, ToHost, ToWorker } from '../../src/shared/messages/messages.js'
 import { move, type TransferItem } from '../../src/shared/messages/move.js'
@@ -289,7 +289,7 @@ export class SimulatedThread implements WorkerLink, Played {
 
   #load(): void {
     if (this.start === 'fails') {
-      this.#say({ kind: 'startFailed', error: pack(new SyntaxError('the file does not load')) })
+      this.#say({ kind: 'startFailed', error: serializeError(new SyntaxError('the file does not load')) })
       return this.exit(0)
     }
     this.life = 'open'
@@ -351,7 +351,7 @@ export class SimulatedThread implements WorkerLink, Played {
     this.#leave(running)
     const reason = handler === 'missing' ? 'missing' : 'load'
     this.#note(running.call, reason)
-    running.task.fail(reason, pack(new SyntaxError('does not load')), '')
+    running.task.fail(reason, serializeError(new SyntaxError('does not load')), '')
     if (handler === 'broken' && ++this.#brokenLoads === 2) this.#takeLeave()
   }
 
@@ -379,7 +379,7 @@ export class SimulatedThread implements WorkerLink, Played {
       case 'moved':
         return task.succeed(moved(answerTo(call, 'moved') as { bytes: ArrayBuffer }))
       case 'throws':
-        return task.fail('thrown', pack(new RangeError(`thrown by ${call.id}`)), '')
+        return task.fail('thrown', serializeError(new RangeError(`thrown by ${call.id}`)), '')
       case 'uncloneable':
         return task.succeed({ answer: call.id, method() {} })
       case 'unreadable':

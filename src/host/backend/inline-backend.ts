@@ -11,7 +11,7 @@ import { getBuiltinModule } from '../../shared/platform/node-modules.js'
 import type { Backend, LinkListener, WorkerLink, WorkerSpec } from './backend.js'
 import { inlineEntryUrl } from './entry-url.js'
 import { LinkPort } from './link-port.js'
-import { causeOfEnd, ownFile } from './own-file.js'
+import { packageFile, startFailureCause } from './missing-package-file.js'
 
 /** The entry's own type is the worker's; the host reaches it by URL. */
 interface InlineWorker {
@@ -103,13 +103,13 @@ class InlineLink implements WorkerLink {
       above: null,
     }
     try {
-      const entry: InlineEntry = await loadEntry(ownFile(inlineEntryUrl))
+      const entry: InlineEntry = await loadEntry(packageFile(inlineEntryUrl))
       if (this.#isOver) this.#backend.onQuiet()
       else this.#worker = entry.serveInline(order, () => this.#onEnd(0))
     } catch (failure) {
       // It may have failed at once, before who starts it has the link.
       await null
-      this.#onEnd(1, causeOfEnd(inlineEntryUrl, failure))
+      this.#onEnd(1, startFailureCause(inlineEntryUrl, failure))
       this.#backend.onQuiet()
     }
   }

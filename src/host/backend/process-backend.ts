@@ -11,8 +11,7 @@ import {
   FrameReader,
   LOADING,
 } from '../../shared/channel/frames.js'
-import { pipedFailure } from '../../shared/channel/piped-failure.js'
-import { packMessage, unpackMessage } from '../../shared/channel/process-values.js'
+import { errorForProcess, packMessage, unpackMessage } from '../../shared/channel/process-values.js'
 import type { ProcessOrder, ToHost, ToWorker } from '../../shared/messages/messages.js'
 import type { TransferItem } from '../../shared/messages/move.js'
 import type { SharedWords } from '../../shared/platform/atomics.js'
@@ -22,7 +21,7 @@ import { existsSync, fileURLToPath, getBuiltinModule } from '../../shared/platfo
 import type { Backend, LinkListener, WorkerLink, WorkerSpec } from './backend.js'
 import { processEntryUrl } from './entry-url.js'
 import { FatalReport, memoryFailure } from './fatal-report.js'
-import { causeOfEnd, ownFile } from './own-file.js'
+import { packageFile, startFailureCause } from './missing-package-file.js'
 import { exitCodeOf, processArguments, processEnvironment } from './process-surroundings.js'
 
 /** In the order of their descriptors. What is printed goes straight to where this process prints. */
@@ -87,7 +86,7 @@ class ProcessLink implements WorkerLink {
     // No moment of a process's life is bad for a kill.
     if (message.kind === 'stop') return this.terminate()
     const sendable =
-      message.kind === 'cancel' ? { ...message, reason: pipedFailure(message.reason) } : message
+      message.kind === 'cancel' ? { ...message, reason: errorForProcess(message.reason) } : message
     const frame = packMessage(sendable, transferList)
     if (this.#end === null) this.#toWorker.write(frame)
   }
@@ -163,7 +162,9 @@ class ProcessLink implements WorkerLink {
     const { exitCode, signal } = this.#end!
     const wasMemory = this.#report?.tellsOfMemory() === true
     this.#report?.close()
-    const cause = this.#hasSpoken ? undefined : causeOfEnd(processEntryUrl, stillborn(exitCode, signal))
+    const cause = this.#hasSpoken
+      ? undefined
+      : startFailureCause(processEntryUrl, stillborn(exitCode, signal))
     this.#listener.onExit(exitCode, wasMemory ? memoryFailure() : cause, signal)
   }
 }
@@ -186,7 +187,7 @@ function spawnNode(workerOptions: Record<string, unknown>, report: FatalReport |
     env: processEnvironment(workerOptions.env),
     windowsHide: true,
   })
-  const entry = fileURLToPath(ownFile(processEntryUrl))
+  const entry = fileURLToPath(packageFile(processEntryUrl))
   const child = spawn(process.execPath, processArguments(entry, workerOptions), options)
   if (child.pid !== undefined) return child
   // The reason comes later, as an event; without a listener it would end this process.

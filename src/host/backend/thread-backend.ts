@@ -7,7 +7,7 @@ import { getBuiltinModule } from '../../shared/platform/node-modules.js'
 import type { Backend, LinkListener, WorkerLink, WorkerSpec } from './backend.js'
 import { workerEntryUrl } from './entry-url.js'
 import { LinkPort } from './link-port.js'
-import { causeOfEnd, ownFile } from './own-file.js'
+import { packageFile, startFailureCause } from './missing-package-file.js'
 
 /** Taken here, not with what all of the host uses: only a backend starts threads. */
 const { Worker: Thread } = getBuiltinModule('node:worker_threads')
@@ -35,7 +35,7 @@ export class ThreadBackend implements Backend {
 }
 
 function startThread(workerOptions: Record<string, unknown>): Worker {
-  return new Thread(ownFile(workerEntryUrl), workerOptions)
+  return new Thread(packageFile(workerEntryUrl), workerOptions)
 }
 
 class ThreadLink implements WorkerLink {
@@ -56,7 +56,7 @@ class ThreadLink implements WorkerLink {
     this.thread.on('message', (value: unknown) => listener.onUserMessage(value))
     this.thread.on('error', (error: unknown) => {
       const isMissing = (error as NodeJS.ErrnoException | null)?.code === 'MODULE_NOT_FOUND'
-      this.#error = isMissing ? causeOfEnd(workerEntryUrl, error) : error
+      this.#error = isMissing ? startFailureCause(workerEntryUrl, error) : error
     })
     this.thread.on('exit', exitCode => this.#onExit(exitCode))
     this.thread.unref()

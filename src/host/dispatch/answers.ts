@@ -2,9 +2,12 @@
 
 import type { KnownShapes } from '../../shared/codec/known-shapes.js'
 import type { LongMessage } from '../../shared/codec/long-message.js'
-import type { ErrorClasses } from '../../shared/errors/error-classes.js'
 import { NotCloneableError, WorkerStartError } from '../../shared/errors/pool-errors.js'
-import { type PackedThrown, unpack } from '../../shared/errors/remote-error.js'
+import {
+  deserializeError,
+  type ErrorClasses,
+  type SerializedError,
+} from '../../shared/errors/serialize-error.js'
 import type { FailureReason } from '../../shared/messages/messages.js'
 import { unreachable } from '../../shared/platform/invariant.js'
 import type { Timings } from '../metrics/timings.js'
@@ -19,7 +22,7 @@ import type { HandlerTable } from './handler-table.js'
 
 export interface Failure {
   reason: FailureReason
-  error: PackedThrown
+  error: SerializedError
   path: string
 }
 
@@ -60,7 +63,7 @@ export class Answers {
     // The user's code is asked: it may cancel the task, which no worker has any more.
     moveTask(task, 'failed')
     failed.add(task)
-    const error = unpack(packed, errorClasses)
+    const error = deserializeError(packed, errorClasses)
     const verdict = reason === 'thrown' && task.retry !== null ? task.retry.afterFailure(error) : error
     failed.delete(task)
     if (task.state !== 'failed') return

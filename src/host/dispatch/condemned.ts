@@ -2,12 +2,8 @@
 // handlers end: they are told to stop and given a moment, then their worker is ended. The tasks beside them are not to
 // suffer for it: what has not begun goes back, and what has is let finish while the worker's event loop turns.
 
-import {
-  type TaskCancelledError,
-  TaskTimeoutError,
-  WorkerExitError,
-} from '../../shared/errors/pool-errors.js'
-import { pack } from '../../shared/errors/remote-error.js'
+import { type PoolError, TaskCancelledError, WorkerExitError } from '../../shared/errors/pool-errors.js'
+import { serializeError } from '../../shared/errors/serialize-error.js'
 import type { Clock, Timer } from '../../shared/platform/clock.js'
 import type { Task } from '../task/task.js'
 import type { Supervisor } from '../workers/supervisor.js'
@@ -57,7 +53,7 @@ export class Condemned {
   }
 
   /** The task, whose caller is answered, runs on the worker. */
-  add(worker: WorkerHandle, task: Task, error: TaskCancelledError): void {
+  add(worker: WorkerHandle, task: Task, error: PoolError): void {
     const { clock, graceMs } = this.#parts
     let sentence = this.#sentences.get(worker)
     if (sentence === undefined) {
@@ -106,11 +102,11 @@ export class Condemned {
   }
 
   /** The handler's signal aborts with the caller's reason; of a limit, with its error. */
-  #tell(worker: WorkerHandle, { id: taskId, slot }: Task, error: TaskCancelledError): void {
+  #tell(worker: WorkerHandle, { id: taskId, slot }: Task, error: PoolError): void {
     const post = (reason: unknown) =>
-      worker.link!.post({ kind: 'cancel', taskId, slot, reason: pack(reason) })
+      worker.link!.post({ kind: 'cancel', taskId, slot, reason: serializeError(reason) })
     try {
-      post(error instanceof TaskTimeoutError ? error : error.reason)
+      post(error instanceof TaskCancelledError ? error.reason : error)
     } catch (failure) {
       post(`(a reason that could not be sent: ${String(failure)})`)
     }

@@ -1,13 +1,8 @@
 // Does what was decided. The only place where work leaves the queue. Off the road a task meets three side doors, all here:
 // cancel, worker lost, close.
 
-import type { ErrorClasses } from '../../shared/errors/error-classes.js'
-import {
-  PoolClosedError,
-  type PoolError,
-  type TaskCancelledError,
-  WorkerExitError,
-} from '../../shared/errors/pool-errors.js'
+import { PoolClosedError, type PoolError, WorkerExitError } from '../../shared/errors/pool-errors.js'
+import type { ErrorClasses } from '../../shared/errors/serialize-error.js'
 import type { ToHost } from '../../shared/messages/messages.js'
 import type { Clock } from '../../shared/platform/clock.js'
 import { inMicrotask } from '../../shared/platform/microtask.js'
@@ -257,7 +252,7 @@ export class Dispatcher {
   }
 
   /** The caller is answered at once. With `onlyWaiting` a task that a worker has begun is left alone. */
-  cancel(task: Task, error: TaskCancelledError, onlyWaiting = false): void {
+  cancel(task: Task, error: PoolError, onlyWaiting = false): void {
     if (task.state === 'arriving') return this.#cancelArriving(task, error, onlyWaiting)
     if (task.state === 'queued') {
       if (this.#line.remove(task)) this.#settler.cancel(task, error)
@@ -286,7 +281,7 @@ export class Dispatcher {
   }
 
   /** Its worker has long been free: nobody waits for what is left of it. */
-  #cancelArriving(task: Task, error: TaskCancelledError, onlyWaiting: boolean): void {
+  #cancelArriving(task: Task, error: PoolError, onlyWaiting: boolean): void {
     if (onlyWaiting) return
     this.#arrivals.drop(task)
     this.#settler.cancel(task, error)

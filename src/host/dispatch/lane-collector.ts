@@ -1,7 +1,7 @@
 // Takes in what workers answer, from their rings and from their ports, and hands it on to the callers.
 
 import type { LongMessage } from '../../shared/codec/long-message.js'
-import type { PackedThrown } from '../../shared/errors/remote-error.js'
+import type { SerializedError } from '../../shared/errors/serialize-error.js'
 import { FAILURE, INT_VALUE, type ResultReader } from '../../shared/lane/result-ring.js'
 import type { FailureReason, ToHost } from '../../shared/messages/messages.js'
 import type { Clock } from '../../shared/platform/clock.js'
@@ -144,7 +144,7 @@ export class LaneCollector {
       return this.#parts.answers.failUnreadable(worker, task, 'result', runMs)
     }
     if (kind !== FAILURE) return this.#fulfil(worker, task, value, runMs)
-    const [reason, error, path] = value as [FailureReason, PackedThrown, string]
+    const [reason, error, path] = value as [FailureReason, SerializedError, string]
     this.#parts.answers.fail(worker, task, { reason, error, path }, runMs)
   }
 

@@ -1,7 +1,8 @@
 // Payloads that the lane cannot carry: each goes by the port of the worker that claims its ticket, or along with the ticket
 // where it is clear who will.
-import { causeOfRefusal, findUnsendable, refuseDetached } from '../../shared/errors/clone-path.js'
+
 import { NotCloneableError } from '../../shared/errors/pool-errors.js'
+import { refusalCause, refuseDetached, unsendablePath } from '../../shared/errors/uncloneable-path.js'
 import type { Settler } from '../task/settle.js'
 import type { Task } from '../task/task.js'
 import type { LaneTasks } from '../workers/lane-tasks.js'
@@ -58,8 +59,8 @@ export class LanePayloads {
       task.ordinal = ++worker.posted
       return true
     } catch (failure) {
-      const path = findUnsendable(payload, transferList)
-      const cause = causeOfRefusal(failure, payload, transferList)
+      const path = unsendablePath(payload, transferList)
+      const cause = refusalCause(failure, payload, transferList)
       if (!isSettled(task)) this.#settler.reject(task, new NotCloneableError(path, cause))
       return false
     }

@@ -12,13 +12,13 @@ import {
   takeBack,
   wasLoading,
 } from '../../shared/channel/claims.js'
+import { NotCloneableError } from '../../shared/errors/pool-errors.js'
 import {
-  causeOfRefusal,
-  findUnsendable,
+  refusalCause,
   refuseDetached,
   UnsendableError,
-} from '../../shared/errors/clone-path.js'
-import { NotCloneableError } from '../../shared/errors/pool-errors.js'
+  unsendablePath,
+} from '../../shared/errors/uncloneable-path.js'
 import type { ToHost } from '../../shared/messages/messages.js'
 import type { Clock } from '../../shared/platform/clock.js'
 import type { HandlerMetrics } from '../metrics/handler-metrics.js'
@@ -241,9 +241,9 @@ export class PortRoad implements Road {
       this.#post(worker, task)
     } catch (failure) {
       const path =
-        failure instanceof UnsendableError ? failure.path : findUnsendable(task.payload, task.transferList)
+        failure instanceof UnsendableError ? failure.path : unsendablePath(task.payload, task.transferList)
       // A getter may have cancelled it meanwhile.
-      const cause = causeOfRefusal(failure, task.payload, task.transferList)
+      const cause = refusalCause(failure, task.payload, task.transferList)
       if (task.state !== 'settled') this.#parts.settler.reject(task, new NotCloneableError(path, cause))
     }
   }

@@ -1,32 +1,40 @@
-// Where a task was submitted, for the stack of what it rejects with. Taking that down costs each call some microseconds, so
-// it is done only for pools that ask for it.
+// The caller's frames in the stacks of errors. An error of a public function begins at the line that called it. With the
+// option `callerStack`, the error of a task also tells where the task was submitted. To capture that costs each call some
+// microseconds.
+import { type PublicFunction, withCallerFrames } from '../../shared/errors/pool-errors.js'
 
-const told = new WeakSet<object>()
+/** Errors that have a caller's frames already. One error may reject several calls. */
+const extended = new WeakSet<object>()
 
-/**
- * @param call the function whose callers are meant
- * @returns a promise that settles as the given one does
- */
-export function withCallerStack<T>(promise: Promise<T>, call: (...args: never[]) => unknown): Promise<T> {
-  const here: { stack?: unknown } = {}
-  Error.captureStackTrace(here, call)
+/** Runs a part of the public function `entry`. A `PoolError` that it throws begins at the line that called `entry`. */
+export function forCaller<T>(entry: PublicFunction, part: () => T): T {
+  try {
+    return part()
+  } catch (problem) {
+    throw withCallerFrames(problem, entry)
+  }
+}
+
+/** Returns a promise that settles as the given one does. The error of a rejection gets the frames of the caller of `entry`. */
+export function withCallerStack<T>(promise: Promise<T>, entry: PublicFunction): Promise<T> {
+  const caller: { stack?: unknown } = {}
+  Error.captureStackTrace(caller, entry)
   return promise.catch((reason: unknown) => {
     try {
-      append(reason, here.stack)
+      append(reason, caller.stack)
     } catch {
-      // To read a stack is to call the program's `Error.prepareStackTrace`: what that throws is no reason of a task.
+      // Reading a stack calls the program's `Error.prepareStackTrace`, which may throw. The task's own error matters more.
     }
     throw reason
   })
 }
 
-/** One error may be told to several callers: the first one's stack stays. */
 function append(reason: unknown, callerStack: unknown): void {
-  if (!(reason instanceof Error) || told.has(reason)) return
+  if (!(reason instanceof Error) || extended.has(reason)) return
   const frames = typeof callerStack === 'string' ? callerStack.slice(callerStack.indexOf('\n') + 1) : ''
   if (frames === '' || typeof reason.stack !== 'string') return
-  told.add(reason)
+  extended.add(reason)
   const stack = `${reason.stack}\n    --- submitted by ---\n${frames}`
-  // What a user aborts with may be frozen.
+  // The error may be frozen.
   Reflect.defineProperty(reason, 'stack', { value: stack, configurable: true, writable: true })
 }

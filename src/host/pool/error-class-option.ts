@@ -1,6 +1,7 @@
 // The option `errorClasses`: the user's own classes, each found by its name.
-import { type ErrorClass, ErrorClasses, problemWithClass } from '../../shared/errors/error-classes.js'
+
 import { InvalidOptionError } from '../../shared/errors/pool-errors.js'
+import { type ErrorClass, ErrorClasses, problemWithClass } from '../../shared/errors/serialize-error.js'
 import { describe } from './describe-value.js'
 import { refuse } from './option-checks.js'
 

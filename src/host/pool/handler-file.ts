@@ -1,7 +1,7 @@
 // What a user may give as a handler's file, as an absolute path. A builtin module, a URL of another kind or a bare name
 // in a call is refused: a file name that came from outside must not become `child_process`.
 
-import { messageOf } from '../../shared/errors/plain-copy.js'
+import { messageOf } from '../../shared/errors/serialize-error.js'
 import { loadingFiles } from '../../shared/messages/loading.js'
 import { fileURLToPath, getBuiltinModule, isAbsolute, join } from '../../shared/platform/node-modules.js'
 import { describe } from './describe-value.js'

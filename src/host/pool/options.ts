@@ -1,8 +1,8 @@
 // What a user may say of a pool, and what it becomes: settings in which everything is present and valid. Resolved once;
 // only own properties are read, so a polluted prototype changes nothing.
 import type { WorkerOptions } from 'node:worker_threads'
-import type { ErrorClass, ErrorClasses } from '../../shared/errors/error-classes.js'
 import { InvalidOptionError } from '../../shared/errors/pool-errors.js'
+import type { ErrorClass, ErrorClasses } from '../../shared/errors/serialize-error.js'
 import type { Handler } from '../../shared/messages/handler.js'
 import type { BackendKind } from '../backend/backend-kind.js'
 import type { LoadBalancer } from '../dispatch/load-balancer.js'

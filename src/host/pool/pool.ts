@@ -6,6 +6,7 @@ import {
   QueueFullError,
   TaskCancelledError,
   TaskTimeoutError,
+  withCallerFrames,
 } from '../../shared/errors/pool-errors.js'
 import { AsyncContext, withoutCaller } from '../../shared/platform/async-context.js'
 import { claimMuchStack, claimStack } from '../../shared/platform/claim-stack.js'
@@ -31,7 +32,7 @@ import { type Annex, Annexes, type House } from './annexes.js'
 import { backendOf } from './backend-of.js'
 import { anotherQueue } from './backend-options.js'
 import { type RoomOptions, resolveRoom } from './call-options.js'
-import { withCallerStack } from './caller-stack.js'
+import { forCaller, withCallerStack } from './caller-stack.js'
 import { type CloseOptions, type CloseReport, checkCloseOptions } from './close-options.js'
 import { Closing } from './closing.js'
 import { closeOnSignals } from './closing-signals.js'
@@ -103,9 +104,9 @@ export class Pool<
   constructor(options?: PoolOptions, parts: PoolParts = { clock: realClock }) {
     super()
     const { clock, house, backend: given }: PoolParts = Object.assign(Object.create(null), parts)
-    const settings = house?.settings ?? resolveOptions(options)
+    const settings = house?.settings ?? forCaller(Pool, () => resolveOptions(options))
     const backend = given ?? backendOf(settings)
-    if (settings.minThreads > 0) startAhead(backend, settings)
+    if (settings.minThreads > 0) forCaller(Pool, () => startAhead(backend, settings))
     this.#settings = settings
     this.#plainTerms = plainTerms(settings)
     this.#withCallerStack = settings.callerStack
@@ -217,32 +218,32 @@ export class Pool<
     payload?: PayloadOf<Module, Name>,
     options?: RunOptions & { name?: Name | undefined },
   ): Promise<ResultOf<Module, Name>> {
-    if (this.#life.state !== 'open') return Promise.reject(new PoolClosedError('closed'))
+    if (this.#life.state !== 'open') return rejectRun(new PoolClosedError('closed'))
     let call: Call
     try {
       if (this.#annexes !== null) {
         const annex = this.#annexes.poolFor(options)
         if (annex !== null) {
           const answer = annex.run(payload, options) as Promise<ResultOf<Module, Name>>
-          return this.#withCallerStack ? withCallerStack(answer, this.run) : answer
+          return this.#withCallerStack ? withCallerStack(answer, Pool.prototype.run) : answer
         }
       }
       call = resolveRun(payload, options, this.#settings, this.#plainTerms)
       const { signal } = call.terms
       if (signal?.aborted) throw new TaskCancelledError(signal.reason)
     } catch (problem) {
-      return Promise.reject(problem)
+      return rejectRun(problem)
     }
     const { limits } = call.terms
     // A getter of the options may have closed it.
     if (call.terms !== this.#plainTerms && this.#life.state !== 'open')
-      return Promise.reject(new PoolClosedError('closed'))
+      return rejectRun(new PoolClosedError('closed'))
     if (limits !== null && limits.deadline <= this.#clock.epochNow())
-      return Promise.reject(new TaskTimeoutError('deadline', 0))
+      return rejectRun(new TaskTimeoutError('deadline', 0))
     const answer = new Promise<ResultOf<Module, Name>>((resolve, reject) =>
       this.#accept(call, resolve as (value: unknown) => void, reject),
     )
-    return this.#withCallerStack ? withCallerStack(answer, this.run) : answer
+    return this.#withCallerStack ? withCallerStack(answer, Pool.prototype.run) : answer
   }
 
   /**
@@ -252,9 +253,10 @@ export class Pool<
   room(options?: RoomOptions): Promise<void> {
     try {
       claimStack(3)
+      if (this.#life.state !== 'open') throw new PoolClosedError('closed')
       return this.#admission.room(resolveRoom(options))
     } catch (problem) {
-      return Promise.reject(problem)
+      return Promise.reject(withCallerFrames(problem, Pool.prototype.room))
     }
   }
 
@@ -263,7 +265,7 @@ export class Pool<
    * reject with `PoolClosedError`, and a `teardown` that still runs is cut off. Calling it again is no error.
    */
   async close(options: CloseOptions = {}): Promise<CloseReport> {
-    const { force = false } = checkCloseOptions(options)
+    const { force = false } = forCaller(Pool.prototype.close, () => checkCloseOptions(options))
     return await this.#ending().close(force)
   }
 
@@ -370,7 +372,10 @@ export class Pool<
   }
 
   async #replaceAll(isReload: boolean): Promise<void> {
-    if (this.#life.state !== 'open') throw new PoolClosedError('closed')
+    if (this.#life.state !== 'open') {
+      const { recycle, reload } = Pool.prototype
+      throw withCallerFrames(new PoolClosedError('closed'), isReload ? reload : recycle)
+    }
     claimMuchStack()
     this.#liveness.onBusy()
     this.#replacing++
@@ -416,7 +421,7 @@ export class Pool<
       void this.#supervisor.stop(new PoolClosedError('destroyed'))
       this.#liveness.end()
       this.#dispatcher.releaseQueue()
-      throw startProblem(failure, this.#settings.handler)
+      throw withCallerFrames(startProblem(failure, this.#settings.handler), Pool)
     }
   }
 
@@ -427,7 +432,7 @@ export class Pool<
     const { limit } = this.#admission
     const mustStartNow = limit !== Number.POSITIVE_INFINITY && this.#admission.waiting >= limit
     if (mustStartNow && (this.#dispatcher.queueSize > 0 || this.#dispatcher.inFlight >= this.#slots)) {
-      return reject(new QueueFullError(limit))
+      return reject(withCallerFrames(new QueueFullError(limit), Pool.prototype.run))
     }
     this.#lastTaskId = nextTaskId(this.#lastTaskId)
     const handlerId = this.#dispatcher.handlers.enter(call.terms.handler)
@@ -450,7 +455,7 @@ export class Pool<
       this.#admission.waiting > limit &&
       this.#dispatcher.withdraw(task)
     ) {
-      this.#settler.reject(task, new QueueFullError(limit))
+      this.#settler.reject(task, withCallerFrames(new QueueFullError(limit), Pool.prototype.run))
       this.#counters.onRefused()
     }
     this.#admission.onAccepted()
@@ -509,6 +514,10 @@ export class Pool<
       if (this.listenerCount('error') > 0) this.#context.run(() => this.emit('error', error))
     })
   }
+}
+
+function rejectRun(problem: unknown): Promise<never> {
+  return Promise.reject(withCallerFrames(problem, Pool.prototype.run))
 }
 
 function startAhead(backend: Backend, { workerOptions, handler }: PoolSettings): void {

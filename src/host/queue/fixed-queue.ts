@@ -1,7 +1,7 @@
 // First in, first out in a ring allocated once. A cancelled task leaves a hole that `shift` passes over. The ring has two
 // places for each task it may hold: holes are closed at most once in `capacity` pushes, so every operation is O(1) on
 // average.
-import { InvalidOptionError, QueueFullError } from '../../shared/errors/pool-errors.js'
+import { InvalidOptionError, QueueFullError, withCallerFrames } from '../../shared/errors/pool-errors.js'
 import type { QueuedTask } from '../task/queued-task.js'
 import type { Task } from '../task/task.js'
 import type { TaskQueue } from './task-queue.js'
@@ -21,10 +21,8 @@ export class FixedQueue implements TaskQueue {
   constructor(capacity: number) {
     if (!Number.isInteger(capacity) || capacity < 1 || capacity > MOST_PLACES) {
       const shown = typeof capacity === 'string' ? `'${capacity}'` : String(capacity)
-      throw new InvalidOptionError(
-        'capacity',
-        `FixedQueue needs a capacity from 1 to ${MOST_PLACES}, got ${shown}.`,
-      )
+      const message = `FixedQueue needs a capacity from 1 to ${MOST_PLACES}, got ${shown}.`
+      throw withCallerFrames(new InvalidOptionError('capacity', message), FixedQueue)
     }
     this.capacity = capacity
     this.#places = new Array(2 * capacity).fill(null)
@@ -35,7 +33,7 @@ export class FixedQueue implements TaskQueue {
   }
 
   push(queued: QueuedTask): void {
-    if (this.#size === this.capacity) throw new QueueFullError(this.capacity)
+    if (this.#size === this.capacity) throw withCallerFrames(new QueueFullError(this.capacity), this.push)
     if (this.#span === this.#places.length) this.#closeHoles()
     const task = queued as Task
     task.queueIndex = (this.#first + this.#span) % this.#places.length

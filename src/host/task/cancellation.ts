@@ -1,12 +1,12 @@
 // Decides that a task is cancelled, and with which error: its signal was aborted, or a limit of its time is over.
-import { TaskCancelledError } from '../../shared/errors/pool-errors.js'
+import { type PoolError, TaskCancelledError } from '../../shared/errors/pool-errors.js'
 import { SignalWatch } from './signal-watch.js'
 import type { Task } from './task.js'
 import { TimeLimits, type TimeLimitsParts } from './time-limits.js'
 
 export interface CancellationParts extends Omit<TimeLimitsParts, 'cancel'> {
   /** Cancels the task; with `onlyWaiting` not when a worker has begun it. */
-  cancel: (task: Task, error: TaskCancelledError, onlyWaiting: boolean) => void
+  cancel: (task: Task, error: PoolError, onlyWaiting: boolean) => void
 }
 
 export class Cancellation {

@@ -1,9 +1,13 @@
 // Why a worker ended: what it said of that itself, and what the runtime told.
-import type { ErrorClasses } from '../../shared/errors/error-classes.js'
-import { OwnFileError } from '../../shared/errors/own-file-error.js'
+
 import { WorkerExitError, WorkerMemoryError, WorkerStartError } from '../../shared/errors/pool-errors.js'
-import { type PackedThrown, unpack } from '../../shared/errors/remote-error.js'
+import {
+  deserializeError,
+  type ErrorClasses,
+  type SerializedError,
+} from '../../shared/errors/serialize-error.js'
 import type { Handler } from '../../shared/messages/handler.js'
+import { MissingPackageFileError } from '../backend/missing-package-file.js'
 
 /** A process that has begun ends of none of them. */
 const GROUP_SIGNALS = new Set<string | null>(['SIGINT', 'SIGTERM', 'SIGHUP'])
@@ -25,12 +29,12 @@ export class LastWords {
     this.#errorClasses = errorClasses
   }
 
-  onStartFailed(error: PackedThrown): void {
-    this.#startError = this.#failedToStart(unpack(error, this.#errorClasses))
+  onStartFailed(error: SerializedError): void {
+    this.#startError = this.#failedToStart(deserializeError(error, this.#errorClasses))
   }
 
-  onCrashed(error: PackedThrown): void {
-    this.#crash = { error: unpack(error, this.#errorClasses) }
+  onCrashed(error: SerializedError): void {
+    this.#crash = { error: deserializeError(error, this.#errorClasses) }
   }
 
   /** @param told the runtime's error; of a process that is nothing */
@@ -81,7 +85,8 @@ export class LastWords {
 /** It ended before its file was looked at. */
 function isOfThread(cause: unknown): boolean {
   return (
-    cause instanceof OwnFileError || (cause as { code?: unknown } | null)?.code === 'ERR_WORKER_INIT_FAILED'
+    cause instanceof MissingPackageFileError ||
+    (cause as { code?: unknown } | null)?.code === 'ERR_WORKER_INIT_FAILED'
   )
 }
 

@@ -1,6 +1,5 @@
 // Starts workers, remembers how that went, and looks again when the pause is over that follows on failures.
 
-import { OwnFileError } from '../../shared/errors/own-file-error.js'
 import { InvalidOptionError, type PoolError, WorkerStartError } from '../../shared/errors/pool-errors.js'
 import type { Handler } from '../../shared/messages/handler.js'
 import { filesAbove } from '../../shared/messages/loading.js'
@@ -8,6 +7,7 @@ import type { WorkerLimits } from '../../shared/messages/messages.js'
 import { withoutCaller } from '../../shared/platform/async-context.js'
 import type { Clock, Timer } from '../../shared/platform/clock.js'
 import type { Backend, LinkListener } from '../backend/backend.js'
+import { MissingPackageFileError } from '../backend/missing-package-file.js'
 import type { Crew } from './crew.js'
 import type { MakeHolding } from './holding.js'
 import type { RestartPolicy } from './restart-policy.js'
@@ -111,7 +111,7 @@ export class Starts {
 
 /** What the runtime says when it gives no worker, as an error about the option where it is one. */
 export function startProblem(failure: unknown, handler: Handler | null, workerId = 1): PoolError {
-  if (!(failure instanceof OwnFileError)) {
+  if (!(failure instanceof MissingPackageFileError)) {
     const { code, name, message } = (failure ?? {}) as { code?: string; name?: string; message?: string }
     if (code === 'ERR_WORKER_INVALID_EXEC_ARGV') {
       return new InvalidOptionError(

@@ -1,7 +1,7 @@
 // Keeps workers alive: starts, replaces and ends them. It knows nothing of tasks beyond a worker's count of them.
 
-import type { ErrorClasses } from '../../shared/errors/error-classes.js'
 import { type PoolError, WorkerExitError, WorkerStartError } from '../../shared/errors/pool-errors.js'
+import type { ErrorClasses } from '../../shared/errors/serialize-error.js'
 import type { Clock } from '../../shared/platform/clock.js'
 import type { Backend } from '../backend/backend.js'
 import { Ageing } from './ageing.js'

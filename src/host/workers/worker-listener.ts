@@ -1,6 +1,5 @@
 // Hears one worker: what concerns its life goes to the supervisor, the rest to who is above it.
-import type { ErrorClasses } from '../../shared/errors/error-classes.js'
-import { unpack } from '../../shared/errors/remote-error.js'
+import { deserializeError, type ErrorClasses } from '../../shared/errors/serialize-error.js'
 import type { Handler } from '../../shared/messages/handler.js'
 import type { Bell, ToHost } from '../../shared/messages/messages.js'
 import type { LinkListener } from '../backend/backend.js'
@@ -51,7 +50,7 @@ export class WorkerListener implements LinkListener {
         worker.hasTeardown = true
         return this.#parts.onTeardownFound(worker)
       case 'teardownFailed':
-        return this.#parts.onTeardownFailed(worker, unpack(message.error, this.#parts.errorClasses))
+        return this.#parts.onTeardownFailed(worker, deserializeError(message.error, this.#parts.errorClasses))
       case 'crashed':
         return this.#lastWords.onCrashed(message.error)
       default:

@@ -1,8 +1,10 @@
 // What may go to another process is what may go to another thread, but for what only this process has.
 import assert from 'node:assert/strict'
+import { generateKeySync } from 'node:crypto'
 import { test } from 'node:test'
+import { deserializeError, serializeError } from '../errors/serialize-error.js'
 import { HEAD_BYTES } from './frames.js'
-import { packMessage, unpackMessage } from './process-values.js'
+import { errorForProcess, packMessage, unpackMessage } from './process-values.js'
 
 class Derived extends URLSearchParams {}
 
@@ -151,4 +153,54 @@ test('what cannot be transferred is named by its place, a buffer that is named t
   for (const refused of [buffer, new Uint8Array(8) as never])
     assert.throws(() => packMessage(message, [buffer, refused]), { path: 'transferList[1]' })
   assert.equal(buffer.byteLength, 8)
+})
+
+const across = (thrown: unknown): any => {
+  const message = { error: errorForProcess(serializeError(thrown)) }
+  const arrived = unpackMessage(packMessage(message).subarray(HEAD_BYTES)) as typeof message
+  return deserializeError(arrived.error)
+}
+
+/** The types of Node do not declare it. */
+const { Module: WasmModule } = (
+  globalThis as never as { WebAssembly: { Module: new (code: Uint8Array) => object } }
+).WebAssembly
+
+const strangers: [name: string, value: object][] = [
+  ['a key', generateKeySync('aes', { length: 128 })],
+  ['a Blob', new Blob(['a'])],
+  ['shared memory', new SharedArrayBuffer(8)],
+  ['a module', new WasmModule(Uint8Array.of(0, 0x61, 0x73, 0x6d, 1, 0, 0, 0))],
+]
+
+for (const [name, stranger] of strangers) {
+  test(`${name} in a field of an error becomes a text; the other fields stay`, () => {
+    const fields = {
+      code: 'E',
+      status: 404,
+      stranger,
+      of: { list: [1] },
+      hook: Symbol.for('hook'),
+      when: new Date(0),
+    }
+    const error = across(Object.assign(new TypeError('why', { cause: new Error('root') }), fields))
+    assert.equal(error.constructor, TypeError)
+    assert.deepEqual([error.message, error.code, error.status], ['why', 'E', 404])
+    assert.deepEqual([error.of, error.hook, error.when], [{ list: [1] }, Symbol.for('hook'), new Date(0)])
+    assert.equal(error.cause.message, 'root')
+    assert.match(error.stranger, /not cloneable/)
+  })
+
+  test(`${name} becomes a text where it is thrown or nested in the data of an error`, () => {
+    assert.match(across(stranger), /not cloneable/)
+    const held = { in: [stranger, Symbol.for('hook')] }
+    const error = across(Object.assign(new Error('why'), { held, code: 'E' }))
+    assert.deepEqual([error.message, error.code, error.held.in[1]], ['why', 'E', Symbol.for('hook')])
+    assert.match(error.held.in[0], /not cloneable/)
+  })
+}
+
+test('an error that a process can read is sent unchanged', () => {
+  const packed = serializeError(Object.assign(new Error('why'), { code: 'E' }))
+  assert.equal(errorForProcess(packed), packed)
 })

@@ -1,8 +1,14 @@
 // Values that cross to another process: the runtime's own structured clone, written out. What a thread would share or be
 // given outright (shared memory, ports, handles) has no meaning in another process and is refused by name.
 import type { Serializer } from 'node:v8'
-import { findMember, findUncloneable, sumOfBuffers, UnsendableError } from '../errors/clone-path.js'
-import { tooLarge } from '../errors/too-large.js'
+import { replaceUnsendable, type SerializedError } from '../errors/serialize-error.js'
+import {
+  memberPath,
+  tooLarge,
+  totalBufferBytes,
+  UnsendableError,
+  uncloneablePath,
+} from '../errors/uncloneable-path.js'
 import type { TransferItem } from '../messages/move.js'
 import { getBuiltinModule, types } from '../platform/node-modules.js'
 import { HEAD_BYTES, LARGEST_VALUE_BYTES, VALUE, writeHead } from './frames.js'
@@ -95,7 +101,7 @@ export function packMessage(message: object, transferList: readonly TransferItem
   } catch (failure) {
     // Some versions of Node make no buffer of it, and say no size.
     const isTooLarge = (failure as NodeJS.ErrnoException | null)?.code === 'ERR_BUFFER_TOO_LARGE'
-    const cause = isTooLarge ? tooLarge(sumOfBuffers(message), LARGEST_VALUE_BYTES) : failure
+    const cause = isTooLarge ? tooLarge(totalBufferBytes(message), LARGEST_VALUE_BYTES) : failure
     throw new UnsendableError(pathIn(message, cause, transferList), cause)
   }
 }
@@ -108,10 +114,25 @@ export function unpackMessage(bytes: Buffer): unknown {
   return reader.readValue()
 }
 
+/** The same with a text in place of each part that another process cannot read. */
+export function errorForProcess(error: SerializedError): SerializedError {
+  return canCross(error) ? error : replaceUnsendable(error, canCross)
+}
+
+/** Tries it, since the serialiser writes some objects without complaint that no process can read. */
+function canCross(data: object): boolean {
+  try {
+    unpackMessage(packMessage(data).subarray(HEAD_BYTES))
+    return true
+  } catch {
+    return false
+  }
+}
+
 /** `payload.items[3]`: the members of a message are what the caller knows. */
 function pathIn(message: object, failure: unknown, transferList: readonly TransferItem[]): string {
   const path =
-    failure instanceof Refusal ? findMember(message, failure.member, '') : findUncloneable(message, '')
+    failure instanceof Refusal ? memberPath(message, failure.member, '') : uncloneablePath(message, '')
   if (path !== '') return path.slice(1)
   const place = transferList.findIndex((item, index) =>
     failure instanceof Refusal ? item === failure.member : transferList.indexOf(item) < index,

@@ -36,7 +36,7 @@ const cases: Record<
     error: new errors.TaskTimeoutError('queueTimeout', 50),
     code: 'ERR_LIDO_TASK_TIMEOUT',
     name: 'TimeoutError',
-    fields: { limit: 'queueTimeout', limitMs: 50, reason: undefined, cause: undefined },
+    fields: { limit: 'queueTimeout', limitMs: 50, cause: undefined },
   },
   WorkerStartError: {
     error: new errors.WorkerStartError(3, handler, 'load', cause),

@@ -1,26 +1,44 @@
-// The errors a pool gives its callers. A family says who must act: the caller's code, the caller's pace, the order of
-// events, the operator, the caller's data. `code` is stable; the message says what to do next.
+// The errors that a pool gives to its callers. Each family says who must act: the caller's code, the caller's pace, the order
+// of events, the operator, the caller's data. `code` is stable. The message ends with the next step.
 import { globalSymbol, hasGlobalMark } from '../platform/global-symbol.js'
-import { OwnFileError } from './own-file-error.js'
-import { messageOf } from './plain-copy.js'
-import { isTooLarge } from './too-large.js'
+import { messageOf } from './serialize-error.js'
+import { isTooLarge } from './uncloneable-path.js'
 
-const poolErrorBrand = globalSymbol('PoolError')
+const poolErrorMark = globalSymbol('PoolError')
 
+/**
+ * An error of this package. Most are made long after the call, so the stack holds no frames: those of this package tell a
+ * user nothing. `withCallerFrames` adds the frames of a caller.
+ */
 export class PoolError extends Error {
   readonly code: string
 
   constructor(code: string, message: string, cause?: unknown) {
+    // `Reflect.set` also works where `Error` is frozen.
+    const { stackTraceLimit } = Error
+    Reflect.set(Error, 'stackTraceLimit', 0)
     super(message, cause === undefined ? undefined : { cause })
+    Reflect.set(Error, 'stackTraceLimit', stackTraceLimit)
     this.code = code
     Object.defineProperty(this, 'name', { value: new.target.name, configurable: true, writable: true })
-    Object.defineProperty(this, poolErrorBrand, { value: true })
+    Object.defineProperty(this, poolErrorMark, { value: true })
   }
 }
 
-/** Tells an error of this package from a handler's own, also when the package is present twice. */
+/** Tells an error of this package from a handler's own error, also when the package is installed twice. */
 export function isPoolError(value: unknown): value is PoolError {
-  return hasGlobalMark(value, poolErrorBrand)
+  return hasGlobalMark(value, poolErrorMark)
+}
+
+export type PublicFunction = ((...args: never[]) => unknown) | (abstract new (...args: never[]) => unknown)
+
+/**
+ * Lets the stack of a `PoolError` begin at the line that called `entry`, a public function that is running now. Other errors
+ * stay as they are.
+ */
+export function withCallerFrames<T>(error: T, entry: PublicFunction): T {
+  if (error instanceof PoolError) Error.captureStackTrace(error, entry)
+  return error
 }
 
 /** An option of the pool has the wrong type or value, contradicts another, or does not exist. `option` names it. */
@@ -30,6 +48,7 @@ export class InvalidOptionError extends PoolError {
   constructor(option: string, message: string, cause?: unknown) {
     super('ERR_LIDO_INVALID_OPTION', message, cause)
     this.option = option
+    Error.captureStackTrace(this, new.target)
   }
 }
 
@@ -40,21 +59,22 @@ export class InvalidTaskError extends PoolError {
   constructor(option: string, message: string, cause?: unknown) {
     super('ERR_LIDO_INVALID_TASK', message, cause)
     this.option = option
+    Error.captureStackTrace(this, new.target)
   }
 }
 
-/** `limit` tasks wait already. */
+/** The queue holds `limit` tasks, and no more are allowed to wait. */
 export class QueueFullError extends PoolError {
   readonly limit: number
 
   constructor(limit: number) {
-    const holds =
+    const what =
       limit === 0
         ? 'All workers are busy and no task may wait'
         : `The queue holds its limit of ${limit} tasks`
     super(
       'ERR_LIDO_QUEUE_FULL',
-      `${holds}. Call 'await pool.room()' before run(), or raise maxQueue or maxThreads.`,
+      `${what}. Call 'await pool.room()' before run(), or raise maxQueue or maxThreads.`,
     )
     this.limit = limit
   }
@@ -62,14 +82,14 @@ export class QueueFullError extends PoolError {
 
 const closedMessages = {
   closed: 'The pool is closing or closed and takes no more tasks. Create another, or close it later.',
-  forced: 'The pool was closed with force while the task waited.',
+  forced: 'The pool was closed with force while the task waited. Call close() without force to let it run.',
   timeout:
-    'The task did not finish within closeTimeout of close(). Raise closeTimeout, or abort such tasks before.',
-  destroyed: 'The pool was destroyed before the task finished.',
+    'The task did not finish within closeTimeout after close() was called. Raise closeTimeout, or abort long tasks before close().',
+  destroyed: 'The pool was destroyed before the task finished. Call close() instead to let tasks finish.',
 } as const
 
 /**
- * The pool takes no more tasks (`reason` is `'closed'`), or it ended before this one could finish: it was closed with
+ * The pool takes no more tasks (`reason` is `'closed'`), or it ended before this task could finish: it was closed with
  * force while the task waited (`'forced'`), `closeTimeout` was over (`'timeout'`), or it was destroyed (`'destroyed'`).
  */
 export class PoolClosedError extends PoolError {
@@ -81,19 +101,14 @@ export class PoolClosedError extends PoolError {
   }
 }
 
-/** The task was cancelled: its signal was aborted. `reason` and `cause` are the signal's reason. */
+/** The signal of the call was aborted. `reason` and `cause` are the signal's reason. Its `name` is `'AbortError'`. */
 export class TaskCancelledError extends PoolError {
   readonly reason: unknown
 
-  constructor(
-    reason: unknown,
-    code = 'ERR_LIDO_TASK_CANCELLED',
-    message = 'The task was cancelled: its signal was aborted.',
-    name = 'AbortError',
-  ) {
-    super(code, message, reason)
+  constructor(reason: unknown) {
+    super('ERR_LIDO_TASK_CANCELLED', 'The task was cancelled: its signal was aborted.', reason)
     this.reason = reason
-    Object.defineProperty(this, 'name', { value: name, configurable: true, writable: true })
+    Object.defineProperty(this, 'name', { value: 'AbortError', configurable: true, writable: true })
   }
 }
 
@@ -104,30 +119,28 @@ const limitMessages: Record<TimeLimit, (limitMs: number) => string> = {
   timeout: limitMs =>
     `The task ran longer than its timeout of ${limitMs} ms. Raise 'timeout', or give it less to do.`,
   queueTimeout: limitMs =>
-    `The task did not begin within its queueTimeout of ${limitMs} ms. Raise 'queueTimeout' or maxThreads, or submit fewer at once.`,
+    `The task did not start within its queueTimeout of ${limitMs} ms. Raise 'queueTimeout' or maxThreads, or submit fewer tasks at once.`,
   deadline: limitMs =>
     limitMs === 0
       ? "The task's deadline had passed when it was submitted. Give a Date, or Date.now() + milliseconds."
       : `The task was not done by its deadline, ${limitMs} ms after the call. Give it more time, or submit it earlier.`,
 }
 
-/**
- * A limit of the task's time is over: `limit` names the option, `limitMs` says how many milliseconds it came to. It is a
- * `TaskCancelledError` whose `name` is `'TimeoutError'` and whose `reason` is `undefined`.
- */
-export class TaskTimeoutError extends TaskCancelledError {
+/** A limit of the task's time is over. `limit` names the option. Its `name` is `'TimeoutError'`. */
+export class TaskTimeoutError extends PoolError {
   readonly limit: TimeLimit
-  /** For a deadline: what was left of the time when the task was submitted; 0 when it had passed. */
+  /** The limit in milliseconds. For a deadline: the time from the call to the deadline, 0 when it had passed. */
   readonly limitMs: number
 
   constructor(limit: TimeLimit, limitMs: number) {
-    super(undefined, 'ERR_LIDO_TASK_TIMEOUT', limitMessages[limit](limitMs), 'TimeoutError')
+    super('ERR_LIDO_TASK_TIMEOUT', limitMessages[limit](limitMs))
     this.limit = limit
     this.limitMs = limitMs
+    Object.defineProperty(this, 'name', { value: 'TimeoutError', configurable: true, writable: true })
   }
 }
 
-/** Something happened to a worker, `workerId` (as in `pool.workers`), that the operator should know. */
+/** Something happened to the worker `workerId` (as in `pool.workers`), and the operator should know. */
 export class WorkerError extends PoolError {
   readonly workerId: number
 
@@ -137,10 +150,10 @@ export class WorkerError extends PoolError {
   }
 }
 
-/** The handler could not be had: its file is missing, throws, exits, does not parse, or has no such function. */
+/** A worker cannot run the handler: its file is missing, throws, exits, does not parse, or has no such function. */
 export class WorkerStartError extends WorkerError {
   readonly filename: string
-  /** The export that was asked for. */
+  /** The name of the export. */
   readonly handlerName: string
   /** `'load'`: the file did not load. `'handler'`: it loaded, but has no such function. `'thread'`: no thread or process started. */
   readonly stage: 'load' | 'handler' | 'thread'
@@ -158,6 +171,9 @@ export class WorkerStartError extends WorkerError {
   }
 }
 
+/** The `code` of an error of the backend: a file of this package is missing. */
+export const PACKAGE_FILE_MISSING = 'ERR_LIDO_PACKAGE_FILE_MISSING'
+
 function nameAndMessageOf(cause: unknown): string {
   return cause instanceof Error ? `${cause.name}: ${cause.message}` : messageOf(cause)
 }
@@ -167,25 +183,25 @@ function startMessage(handler: { filename: string; name: string }, stage: string
   if (stage === 'handler') {
     return `No function named '${handler.name}' is exported from ${file}. Export one, or give its name in 'name'.`
   }
-  if (cause instanceof OwnFileError) return cause.message
+  if (hasCode(cause, PACKAGE_FILE_MISSING)) return cause.message
   const why = nameAndMessageOf(cause)
   if (stage === 'thread') return `A worker could not be started (${why}). ${startAdvice(cause)}`
-  // Of a module, or of a native addon; or it is a folder.
+  // The file of a module or of a native addon is missing, or it is a folder.
   const { code } = Object(cause)
   if (/MODULE_NOT_FOUND|DIR_IMPORT/.test(code) && why.includes(`'${file}'`)) {
-    return `There is no file ${file}. Give the right one in 'filename'; once it is there, later calls find it.`
+    return `There is no file ${file}. Give the right one in 'filename'. Later calls find it once it exists.`
   }
-  const mend = hasCode(cause, 'ERR_UNKNOWN_FILE_EXTENSION')
+  const advice = hasCode(cause, 'ERR_UNKNOWN_FILE_EXTENSION')
     ? "This Node.js does not run such files: compile it, or give a loader, as in execArgv: ['--import', 'tsx'] (inline: to the program)."
-    : 'Mend the file; later calls try it again.'
-  return `A worker could not load ${file} (${why}). ${mend}`
+    : 'Fix the file. The next call loads it again.'
+  return `A worker could not load ${file} (${why}). ${advice}`
 }
 
 function startAdvice(cause: unknown): string {
   if (hasCode(cause, 'ERR_ACCESS_DENIED'))
     return "Start node with --allow-worker, for backend 'process' --allow-child-process."
   if (cause instanceof Error && 'exitCode' in cause)
-    return 'Look on stderr, and at execArgv and what it has Node load first.'
+    return 'Read stderr. Check execArgv and the files that it preloads.'
   return 'Lower maxThreads, or check the limits on threads, processes and open files.'
 }
 
@@ -193,14 +209,13 @@ function hasCode(cause: unknown, code: string): cause is Error {
   return cause instanceof Error && (cause as NodeJS.ErrnoException).code === code
 }
 
-/** The worker ended while it held the task. */
+/** The worker ended while it held the task. A process that a signal ended has an `exitCode` of 128 and the signal's number. */
 export class WorkerExitError extends WorkerError {
-  /** Of a process that a signal ended: 128 and the signal's number, as shells count. */
   readonly exitCode: number
-  /** The signal that ended the worker's process, as `'SIGSEGV'`; `null` for a thread and for a process that exited. */
+  /** The signal that ended the process, such as `'SIGSEGV'`; `null` for a thread and for a process that exited. */
   readonly signal: string | null
 
-  /** @param wasReady it had started */
+  /** @param wasReady false when the worker ended while it started */
   constructor(
     workerId: number,
     exitCode: number,
@@ -216,19 +231,19 @@ export class WorkerExitError extends WorkerError {
 
 const signalHints: Record<string, string> = {
   SIGABRT:
-    'Look on stderr for a fatal error: process.abort() was called, native code gave up, or, where the runtime does not tell, the heap limit was reached.',
-  SIGKILL: 'It was killed from outside, often for memory: look at what the system logged.',
+    'Read stderr for a fatal error: process.abort() was called, native code failed, or the heap limit was reached.',
+  SIGKILL: 'Another process or the system killed it, often to free memory. Read the system log.',
   SIGSEGV: 'Look for native code in the handler.',
 }
 
 function exitMessage(exitCode: number, signal: string | null, wasReady: boolean): string {
   const when = wasReady ? 'while it held this task' : 'while it started'
   if (signal !== null) {
-    const hint = signalHints[signal] ?? 'Look for who sent it.'
+    const hint = signalHints[signal] ?? 'Find out which process sent the signal.'
     return `The worker was ended by ${signal} ${when}. ${hint}`
   }
-  const place = wasReady ? 'the handler' : "the handler's file, or in what --require and --import load"
-  return `The worker ended with exit code ${exitCode} ${when}. Look for process.exit() in ${place}, or for code that ended the worker.`
+  const place = wasReady ? 'the handler' : "the handler's file and in files that --require and --import load"
+  return `The worker ended with exit code ${exitCode} ${when}. Look for process.exit() in ${place}, or for code that ends the worker.`
 }
 
 /** The worker reached its heap limit while it held the task. The code is Node's own. */
@@ -237,29 +252,29 @@ export class WorkerMemoryError extends WorkerError {
     super(
       'ERR_WORKER_OUT_OF_MEMORY',
       workerId,
-      'The worker reached its heap limit while it held this task. Raise resourceLimits.maxOldGenerationSizeMb or give it less at once.',
+      'The worker reached its heap limit while it held this task. Raise resourceLimits.maxOldGenerationSizeMb, or give the task less data.',
       cause,
     )
   }
 }
 
-/** A payload or a result cannot be copied to the other thread or process, or is too large for that. `path` says where, as in `result.items[3].callback`. */
+/** A payload or a result cannot be copied to the other side, or is too large. `path` names the part: `result.items[3].callback`. */
 export class NotCloneableError extends PoolError {
   readonly path: string
 
   constructor(path: string, cause: unknown) {
     const why = messageOf(cause)
     const message = isTooLarge(cause)
-      ? `${path} is too large (${why}). Send it in parts, or by a file; between threads move() it, or share its memory.`
-      : `${path} cannot be sent to the other thread (${why}). Send plain data, or move() what can be transferred.`
+      ? `${path} is too large (${why}). Send it in parts or in a file. Between threads, move() it or share its memory.`
+      : `${path} cannot be sent to the other thread (${why}). Send plain data, or move() a transferable object.`
     super('ERR_LIDO_NOT_CLONEABLE', message, cause)
     this.path = path
   }
 }
 
 /**
- * Workers failed to start `failures` times within `period` ms, so none is started for a while; `retryAfter` says in how many ms
- * one may be tried again, after which a call does so. `cause` is what the last start failed of.
+ * Workers failed to start `failures` times within `period` ms, so the pool starts none for a while. After `retryAfter` ms a
+ * call tries one. `cause` is the failure of the last start.
  */
 export class RestartLimitError extends WorkerError {
   readonly failures: number
@@ -285,29 +300,27 @@ export class RestartLimitError extends WorkerError {
   }
 }
 
-/** The task's `retry` let it run again, and it lost `workers` workers, each while it ran. `cause` is how the last one ended. */
+/** The task may run again (option `retry`), and `workers` workers ended while they ran it. `cause` says why the last one ended. */
 export class TaskQuarantinedError extends PoolError {
   readonly workers: number
 
   constructor(workers: number, cause: unknown) {
-    const why = messageOf(cause)
     super(
       'ERR_LIDO_TASK_QUARANTINED',
-      `The task is not run again: ${workers} workers ended while it ran (the last: ${why}) Look at its payload, or raise retry.attempts.`,
+      `The task is not run again: ${workers} workers ended while it ran (the last: ${messageOf(cause)}) Look at its payload, or raise retry.attempts.`,
       cause,
     )
     this.workers = workers
   }
 }
 
-/** A `teardown` export threw, or it was not done within `teardownTimeout` (then there is no `cause`). Told as an event `error`. */
+/** A `teardown` export threw `cause`, or without a `cause` it took longer than `teardownTimeout`. The event `error` tells it. */
 export class TeardownError extends WorkerError {
   constructor(workerId: number, timeout: number, cause?: unknown) {
-    const why = nameAndMessageOf(cause)
     const what =
       cause === undefined
-        ? `was not done within ${timeout} ms, so the worker was killed. Make it quicker, or raise teardownTimeout`
-        : `threw (${why}). The worker ended all the same; mend the teardown of the handler's module`
+        ? `was not done within ${timeout} ms, so the worker was killed. Make it faster, or raise teardownTimeout`
+        : `threw (${nameAndMessageOf(cause)}). The worker ended anyway. Fix the teardown of the handler's module`
     super('ERR_LIDO_TEARDOWN', workerId, `The teardown of worker ${workerId} ${what}.`, cause)
   }
 }

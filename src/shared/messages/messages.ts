@@ -1,6 +1,6 @@
 // What host and worker say to each other over a channel. Each union is named for its reader.
 import type { MessagePort } from 'node:worker_threads'
-import type { PackedThrown } from '../errors/remote-error.js'
+import type { SerializedError } from '../errors/serialize-error.js'
 import type { SharedWords } from '../platform/atomics.js'
 import type { Handler } from './handler.js'
 import type { TransferItem } from './move.js'
@@ -101,7 +101,7 @@ export type ToWorker =
   /** The ticket that you have claimed, or were to claim, is taken back: wait for its payload no longer. */
   | { kind: 'drop'; taskId: number; slot: number }
   /** Nobody wants the answer of this task, which you have begun: its handler is to stop. */
-  | { kind: 'cancel'; taskId: number; slot: number; reason: PackedThrown }
+  | { kind: 'cancel'; taskId: number; slot: number; reason: SerializedError }
   /** Say that your event loop turns. */
   | { kind: 'ask' }
   /** Say which tasks you hold: an answer arrived that could not be read. */
@@ -117,9 +117,9 @@ export type ToHost =
   | Bell
   | { kind: 'ready' }
   /** The file named at the start did not load; the worker ends after this. */
-  | { kind: 'startFailed'; error: PackedThrown }
+  | { kind: 'startFailed'; error: SerializedError }
   /** Nobody catches this: the worker ends of it. */
-  | { kind: 'crashed'; error: PackedThrown }
+  | { kind: 'crashed'; error: SerializedError }
   /** With `isLong` the result is a `LongMessage`. */
   | {
       kind: 'done'
@@ -135,7 +135,7 @@ export type ToHost =
       taskId: number
       slot: number
       reason: FailureReason
-      error: PackedThrown
+      error: SerializedError
       path: string
       startedAt?: number
       runMs?: number
@@ -151,7 +151,7 @@ export type ToHost =
   | { kind: 'heavy' }
   /** It has loaded a module that exports a teardown. */
   | { kind: 'hasTeardown' }
-  | { kind: 'teardownFailed'; error: PackedThrown }
+  | { kind: 'teardownFailed'; error: SerializedError }
   /** The handler of a cancelled task has ended; its slot is free. */
   | { kind: 'over'; taskId: number; slot: number }
   /** The event loop turns: to `ask`. Of a process it is the first word. */

@@ -1,21 +1,20 @@
-// Where in a value structured clone finds what it refuses.
 import assert from 'node:assert/strict'
 import { after, describe, test } from 'node:test'
 import * as workerThreads from 'node:worker_threads'
 import {
-  causeOfRefusal,
-  findMember,
-  findUncloneable,
-  findUnsendable,
-  sumOfBuffers,
+  memberPath,
+  refusalCause,
+  tooLarge,
+  totalBufferBytes,
   UnsendableError,
-} from './clone-path.js'
-import { tooLarge } from './too-large.js'
+  uncloneablePath,
+  unsendablePath,
+} from './uncloneable-path.js'
 
 const call = () => {}
 
 const { port1: port } = new MessageChannel()
-// To clone one that is closed would end the process.
+// Cloning a closed port would end the process.
 after(() => port.close())
 
 function detached(): ArrayBuffer {
@@ -30,7 +29,7 @@ function detachedView(): Uint8Array {
   return view
 }
 
-describe('the path to what cannot be cloned', () => {
+describe('the path of a member that cannot be cloned', () => {
   const cases: [string, unknown, string][] = [
     ['the value itself', call, 'payload'],
     ['a symbol', Symbol('odd'), 'payload'],
@@ -38,10 +37,10 @@ describe('the path to what cannot be cloned', () => {
     ['a member of a member', { a: { b: { call } } }, 'payload.a.b.call'],
     ['an item', [1, [2, call]], 'payload[1][1]'],
     ['an odd name', { 'a-b': { '': call } }, 'payload["a-b"][""]'],
-    ['an item that is not the first', { items: [{}, {}, {}, { call }] }, 'payload.items[3].call'],
-    ['what an array has beside its items', Object.assign([1], { call }), 'payload.call'],
+    ['a member of a later item', { items: [{}, {}, {}, { call }] }, 'payload.items[3].call'],
+    ['a named field of an array', Object.assign([1], { call }), 'payload.call'],
     ['a value of a map', { m: new Map([['k', call]]) }, 'payload.m.get("k")'],
-    ['a value behind another kind of key', new Map([[7, call]]), 'payload.get(7)'],
+    ['a value under a number as key', new Map([[7, call]]), 'payload.get(7)'],
     ['a key of a map', new Map([[call, 1]]), 'payload.key'],
     ['a member of a set', new Set([1, call]), 'payload.member'],
     ['a promise', { later: Promise.resolve() }, 'payload.later'],
@@ -50,11 +49,11 @@ describe('the path to what cannot be cloned', () => {
     ['a proxy', { proxy: new Proxy({}, {}) }, 'payload.proxy'],
     ['the cause of an error', { error: new Error('x', { cause: { call } }) }, 'payload.error.cause.call'],
     [
-      'a function of an error is not in the way',
+      'an item after an error that holds a function',
       [Object.assign(new Error('x'), { call }), call],
       'payload[1]',
     ],
-    ['a value behind an object', new Map([[{}, call]]), 'payload.get({…})'],
+    ['a value under an object as key', new Map([[{}, call]]), 'payload.get({…})'],
     ['a generator', { steps: (function* () {})() }, 'payload.steps'],
     ['a weak reference', { weak: new WeakRef({}) }, 'payload.weak'],
     ['a detached buffer', { a: [detached()] }, 'payload.a[0]'],
@@ -69,12 +68,12 @@ describe('the path to what cannot be cloned', () => {
       },
       'payload.mine.call',
     ],
-    ['one behind an object without a prototype', [Object.create(null), call], 'payload[1]'],
-    ['no field of a view', Object.assign(new Uint8Array(1), { call }), 'payload'],
+    ['an item after an object without a prototype', [Object.create(null), call], 'payload[1]'],
+    ['the root for a field of a view', Object.assign(new Uint8Array(1), { call }), 'payload'],
     ['the first of two', { a: { call }, b: { call } }, 'payload.a.call'],
   ]
   for (const [title, value, path] of cases) {
-    test(title, () => assert.equal(findUncloneable(value, 'payload'), path))
+    test(title, () => assert.equal(uncloneablePath(value, 'payload'), path))
   }
 
   test('is the root when nothing is found', () => {
@@ -89,37 +88,35 @@ describe('the path to what cannot be cloned', () => {
       new ArrayBuffer(8),
       new Uint8Array(4),
     ]) {
-      assert.equal(findUncloneable(value, 'result'), 'result')
+      assert.equal(uncloneablePath(value, 'result'), 'result')
     }
   })
 
-  test('is found behind a circle', () => {
+  test('is found in a value that holds itself', () => {
     const value: Record<string, unknown> = { deep: {} }
     value.self = value
     ;(value.deep as Record<string, unknown>).back = value
     value.last = call
-    assert.equal(findUncloneable(value, 'payload'), 'payload.last')
+    assert.equal(uncloneablePath(value, 'payload'), 'payload.last')
   })
 
-  test('is where a getter throws', () => {
+  test('is the property whose getter throws', () => {
     const hostile = {
       get odd() {
         throw new Error('not for you')
       },
     }
-    assert.equal(findUncloneable({ hostile }, 'payload'), 'payload.hostile.odd')
+    assert.equal(uncloneablePath({ hostile }, 'payload'), 'payload.hostile.odd')
   })
 
-  test('ends in what is deep or wide, without an overflow', () => {
+  test('is the root where the value is nested too deeply to be searched', () => {
     let deep: unknown = call
     for (let depth = 0; depth < 100_000; depth++) deep = { deep }
-    assert.equal(findUncloneable(deep, 'payload'), 'payload')
-    const wide = Array.from({ length: 50_000 }, () => ({}))
-    assert.equal(findUncloneable(wide, 'payload'), 'payload')
+    assert.equal(uncloneablePath(deep, 'payload'), 'payload')
   })
 })
 
-describe('the place of what cannot be transferred', () => {
+describe('the path of an item that cannot be transferred', () => {
   const buffer = new ArrayBuffer(8)
   const cases: [string, unknown, unknown[], string][] = [
     ['twice the same', { buffer }, [buffer, buffer], 'transferList[1]'],
@@ -129,49 +126,49 @@ describe('the place of what cannot be transferred', () => {
     ['no object', {}, [null], 'transferList[0]'],
     ['shared memory', {}, [new SharedArrayBuffer(8)], 'transferList[0]'],
     ['a function beside what is transferred', { buffer, call }, [buffer], 'payload.call'],
-    ['that of the payload, twice', new Uint8Array(buffer), [buffer, buffer], 'payload'],
+    ['the buffer of the payload, twice', new Uint8Array(buffer), [buffer, buffer], 'payload'],
     ['the payload itself, detached', detached(), [], 'payload'],
   ]
   for (const [title, payload, list, place] of cases) {
-    test(title, () => assert.equal(findUnsendable(payload, list), place))
+    test(title, () => assert.equal(unsendablePath(payload, list), place))
   }
 
-  test('is that of what was marked as untransferable', t => {
+  test('names a buffer that is marked as untransferable', t => {
     if (workerThreads.isMarkedAsUntransferable === undefined) return t.skip('Node 20 cannot tell')
     const marked = new ArrayBuffer(8)
     workerThreads.markAsUntransferable(marked)
-    assert.equal(findUnsendable({ marked }, [buffer, marked]), 'transferList[1]')
+    assert.equal(unsendablePath({ marked }, [buffer, marked]), 'transferList[1]')
     assert.equal(buffer.byteLength, 8)
-    assert.equal(findUnsendable(1, [Buffer.from('small').buffer]), 'transferList[0]')
+    assert.equal(unsendablePath(1, [Buffer.from('small').buffer]), 'transferList[0]')
   })
 
-  test('is the payload when that is what is transferred', () => {
+  test('is the payload when the payload itself is transferred', () => {
     const gone = detached()
-    assert.equal(findUnsendable(gone, [gone]), 'payload')
+    assert.equal(unsendablePath(gone, [gone]), 'payload')
   })
 
-  test('is not with what is transferred well', () => {
+  test('is a path in the payload when the whole list can be transferred', () => {
     const { port1 } = new MessageChannel()
-    assert.equal(findUnsendable({ port1, call }, [port1]), 'payload.call')
+    assert.equal(unsendablePath({ port1, call }, [port1]), 'payload.call')
     port1.close()
   })
 })
 
-test('the cause of a refusal is the size, where that was it, and what a channel says itself else', () => {
+test('the cause of a refusal is the size, the error of the channel, or the given failure', () => {
   const large = tooLarge(5, 4)
-  assert.equal(causeOfRefusal(new UnsendableError('payload', large), 1), large)
+  assert.equal(refusalCause(new UnsendableError('payload', large), 1), large)
   const refused = new UnsendableError('payload', new Error('why'))
-  assert.equal(causeOfRefusal(refused, 1), refused)
+  assert.equal(refusalCause(refused, 1), refused)
   const asked: unknown[] = []
   const traps = new Proxy({}, { get: (_, name) => void asked.push(name) })
   const failure = new Error('why')
-  assert.equal(causeOfRefusal(failure, [new Proxy({}, traps)]), failure)
+  assert.equal(refusalCause(failure, [new Proxy({}, traps)]), failure)
   assert.deepEqual(asked, [])
 })
 
-test('buffers are summed up once, and found by their views', () => {
+test('a buffer in several views counts once, and has the path of its first view', () => {
   const buffer = new ArrayBuffer(8)
   const views = [new Uint8Array(buffer), new DataView(buffer, 4), new Uint8Array(2)]
-  assert.equal(sumOfBuffers([buffer, views]), 10)
-  assert.equal(findMember({ views: [1, views[0]] }, buffer, 'payload'), 'payload.views[1]')
+  assert.equal(totalBufferBytes([buffer, views]), 10)
+  assert.equal(memberPath({ views: [1, views[0]] }, buffer, 'payload'), 'payload.views[1]')
 })

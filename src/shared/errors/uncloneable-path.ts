@@ -1,0 +1,217 @@
+// Finds the place in a value that structured clone refuses, for an error message such as "payload.items[3].callback cannot be sent".
+import { getBuiltinModule, types } from '../platform/node-modules.js'
+import { isObject, messageOf } from './serialize-error.js'
+
+/** Structured clone writes the length of a buffer in 32 bits. */
+export const LARGEST_CLONED_BYTES = 2 ** 32 - 1
+
+/** A channel refused to carry a message. `path` names the refused part, starting at a member of the message. */
+export class UnsendableError extends Error {
+  readonly path: string
+
+  constructor(path: string, cause: unknown) {
+    super(messageOf(cause), { cause })
+    this.name = 'DataCloneError'
+    this.path = path
+  }
+}
+
+/** The cause of a refusal that is about size. The two fields cross to the other side. */
+export interface TooLarge extends RangeError {
+  bytes: number
+  limitBytes: number
+}
+
+export function tooLarge(bytes: number, limitBytes: number): TooLarge {
+  const error = new RangeError(`it takes ${bytes} bytes, and at most ${limitBytes} can be sent at once`)
+  return Object.assign(error, { bytes, limitBytes })
+}
+
+/** Also true for an error that came from the other side. */
+export function isTooLarge(value: unknown): value is TooLarge {
+  return types.isNativeError(value) && typeof (value as Partial<TooLarge>).limitBytes === 'number'
+}
+
+/** The path that the channel reported, or else the path that structured clone refuses. */
+export function refusedPath(
+  failure: unknown,
+  value: unknown,
+  root: string,
+  transferred?: readonly unknown[],
+): string {
+  return failure instanceof UnsendableError ? failure.path : uncloneablePath(value, root, transferred)
+}
+
+/** The reason for a refusal. The runtime does not say that a buffer is too large, so this looks for one. */
+export function refusalCause(
+  failure: unknown,
+  value: unknown,
+  transferred: readonly unknown[] = [],
+): unknown {
+  if (failure instanceof UnsendableError) return isTooLarge(failure.cause) ? failure.cause : failure
+  let oversized = 0
+  find(value, member => {
+    const bytes = bufferBytes(member)
+    if (bytes > LARGEST_CLONED_BYTES && !transferred.includes(bufferOf(member))) oversized = bytes
+    return oversized > 0
+  })
+  return oversized > 0 ? tooLarge(oversized, LARGEST_CLONED_BYTES) : failure
+}
+
+/** The sum over all buffers in the value. */
+export function totalBufferBytes(value: unknown): number {
+  const buffers = new Set<unknown>()
+  find(value, member => {
+    buffers.add(bufferOf(member))
+    return false
+  })
+  let bytes = 0
+  for (const buffer of buffers) bytes += bufferBytes(buffer)
+  return bytes
+}
+
+/** The path of the payload's part, or the item of the transfer list, that cannot be sent; `payload` when none is found. */
+export function unsendablePath(payload: unknown, transferList: readonly unknown[]): string {
+  const place = transferList.findIndex(
+    (item, index) => !isTransferable(item) || transferList.indexOf(item) < index,
+  )
+  if (place < 0) return uncloneablePath(payload, 'payload', transferList)
+  const item = transferList[place]
+  return item === payload || item === bufferOf(payload) ? 'payload' : `transferList[${place}]`
+}
+
+/** Node 20 does not refuse a detached buffer: it sends an empty one. */
+export function refuseDetached(transferList: readonly unknown[]): void {
+  for (const item of transferList) {
+    if (types.isArrayBuffer(item) && item.byteLength === 0) structuredClone(item)
+  }
+}
+
+/** The path of this object in the value, starting with `root`; `root` when it is not found. */
+export function memberPath(value: unknown, wanted: object, root: string): string {
+  return root + (find(value, member => member === wanted || bufferOf(member) === wanted) ?? '')
+}
+
+/**
+ * The path of the first member that cannot be cloned, starting with `root`; `root` when none is found.
+ * @param transferred objects that need not be cloned
+ */
+export function uncloneablePath(value: unknown, root: string, transferred: readonly unknown[] = []): string {
+  return root + (find(value, isUncloneable, new Set(transferred)) ?? '')
+}
+
+/** The path of the first member that matches. Members of an object are asked before the object. */
+function find(
+  value: unknown,
+  matches: (member: unknown) => boolean,
+  seen = new Set<unknown>(),
+): string | null {
+  try {
+    return visit(value)
+  } catch {
+    // The value is nested too deeply for this stack.
+    return null
+  }
+
+  function visit(member: unknown): string | null {
+    if (isObject(member)) {
+      if (seen.has(member)) return null
+      seen.add(member)
+      const path = visitMembers(member)
+      if (path !== null) return path
+    }
+    return matches(member) ? '' : null
+  }
+
+  function visitMembers(owner: object): string | null {
+    if (types.isProxy(owner) || ArrayBuffer.isView(owner)) return null
+    if (types.isMap(owner)) {
+      for (const [key, child] of owner) {
+        const inKey = visit(key)
+        if (inKey !== null) return `.key${inKey}`
+        const inChild = visit(child)
+        if (inChild !== null) return `.get(${keyText(key)})${inChild}`
+      }
+      return null
+    }
+    if (types.isSet(owner)) {
+      for (const child of owner) {
+        const inChild = visit(child)
+        if (inChild !== null) return `.member${inChild}`
+      }
+      return null
+    }
+    // Of an error's fields, structured clone copies only the cause.
+    const keys = types.isNativeError(owner) ? ['cause'] : Object.keys(owner)
+    for (const key of keys) {
+      let child: unknown
+      try {
+        child = (owner as Record<string, unknown>)[key]
+      } catch {
+        return propertyStep(key)
+      }
+      const inChild = visit(child)
+      if (inChild !== null) return propertyStep(key) + inChild
+    }
+    return null
+  }
+}
+
+function propertyStep(key: string): string {
+  if (/^\d+$/.test(key)) return `[${key}]`
+  return /^[A-Za-z_$][\w$]*$/.test(key) ? `.${key}` : `[${JSON.stringify(key)}]`
+}
+
+function keyText(key: unknown): string {
+  if (typeof key === 'string') return JSON.stringify(key)
+  return key === Object(key) ? '{…}' : String(key)
+}
+
+function isUncloneable(member: unknown): boolean {
+  if (typeof member === 'function' || typeof member === 'symbol') return true
+  if (!isObject(member) || isContainer(member)) return false
+  const buffer = bufferOf(member)
+  // To clone a large buffer would take long.
+  if (types.isAnyArrayBuffer(buffer)) return isDetached(buffer) || bufferBytes(buffer) > LARGEST_CLONED_BYTES
+  try {
+    structuredClone(member)
+    return false
+  } catch {
+    return true
+  }
+}
+
+/** An object that can be cloned when its members can. */
+function isContainer(value: object): boolean {
+  if (types.isProxy(value)) return false
+  if (Array.isArray(value) || types.isMap(value) || types.isSet(value)) return true
+  const prototype = Object.getPrototypeOf(value)
+  return prototype === null || Object.getPrototypeOf(prototype) === null
+}
+
+function isTransferable(item: unknown): boolean {
+  if (!isObject(item) || ArrayBuffer.isView(item) || types.isSharedArrayBuffer(item)) return false
+  if (!types.isArrayBuffer(item)) return !isContainer(item)
+  // Node 20 copies a buffer that is marked as untransferable, such as the memory that small `Buffer`s share.
+  const { isMarkedAsUntransferable } = getBuiltinModule('node:worker_threads')
+  return !isDetached(item) && isMarkedAsUntransferable?.(item) !== true
+}
+
+function isDetached(buffer: ArrayBufferLike): boolean {
+  try {
+    new Uint8Array(buffer)
+    return false
+  } catch {
+    return true
+  }
+}
+
+/** The whole buffer of a view. A view is sent with all of it. */
+function bufferOf(member: unknown): unknown {
+  return ArrayBuffer.isView(member) ? member.buffer : member
+}
+
+function bufferBytes(member: unknown): number {
+  const buffer = bufferOf(member)
+  return types.isArrayBuffer(buffer) ? buffer.byteLength : 0
+}
