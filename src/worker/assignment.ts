@@ -10,7 +10,7 @@ export interface Assignment {
   readonly handlerId: number
   /** `null` when the number says it all. */
   readonly handler: Handler | null
-  readonly payload: unknown
+  payload: unknown
   /** Nobody wants its answer any more; whatever it ends with only frees its slot. */
   readonly isCancelled: boolean
   /** Why, as far as this worker was told. */

@@ -3,10 +3,11 @@
 import { serializeError } from '../shared/errors/serialize-error.js'
 import type { Handler } from '../shared/messages/handler.js'
 import type { Assignment } from './assignment.js'
+import { contextStorage } from './context-storage.js'
 import { type HandlerFunction, hasFailedAgain } from './handler-loader.js'
 import type { Limits } from './limits.js'
 import type { Measurement, Meter } from './meter.js'
-import { RunningContext } from './running-context.js'
+import { callInContext } from './running-context.js'
 
 export interface ExecutorHooks {
   /** The function, or `null` when its file has none of that name. Rejects with what the file threw. */
@@ -25,15 +26,12 @@ export class Executor {
   /** `null`: nothing is measured. */
   meter: Meter | null = null
   readonly #hooks: ExecutorHooks
-  /** Handlers are given a second argument. */
-  readonly #context: boolean
   readonly #handlers = new Map<number, HandlerFunction>()
   /** Answers that wait for what was printed before them; a thread that ends meanwhile still gives them. */
   readonly #unsent = new Set<() => void>()
 
-  constructor(hooks: ExecutorHooks, context: boolean) {
+  constructor(hooks: ExecutorHooks) {
     this.#hooks = hooks
-    this.#context = context
   }
 
   /** The worker ends: what was done is answered. */
@@ -77,7 +75,8 @@ export class Executor {
     let result: unknown
     let isPending: boolean
     try {
-      result = this.#context ? handler(task.payload, new RunningContext(task)) : handler(task.payload)
+      const storage = contextStorage.current
+      result = storage === null ? handler(task.payload) : callInContext(storage, task, handler)
       isPending = isThenable(result)
     } catch (thrown) {
       measurement?.end()

@@ -5,9 +5,8 @@ import type { Handler } from '../shared/messages/handler.js'
 import { loadingFiles } from '../shared/messages/loading.js'
 import { extname, getBuiltinModule, pathToFileURL } from '../shared/platform/node-modules.js'
 import { realClock } from './clock.js'
-import type { TaskContext } from './task-context.js'
 
-export type HandlerFunction = (payload: unknown, context?: TaskContext) => unknown
+export type HandlerFunction = (payload: unknown) => unknown
 
 /**
  * Node's own. Of others `require()` is asked first where a hook taught it: ts-node and its like teach it alone, and mean

@@ -12,7 +12,7 @@ export class LaneAssignment implements Assignment {
   readonly ticket: number
   readonly handlerId: number
   readonly handler: Handler
-  readonly payload: unknown
+  payload: unknown
   readonly startedAt: number
   state: AssignmentState = 'running'
   readonly #answers: LaneAnswers

@@ -165,7 +165,7 @@ export class PortIntake implements Intake {
 class PortAssignment implements Assignment {
   readonly handlerId: number
   readonly handler: Handler | null
-  readonly payload: unknown
+  payload: unknown
   readonly #taskId: number
   readonly #slot: number
   readonly #intake: PortIntake

@@ -14,7 +14,7 @@ import type { Place } from './place.js'
 import { endAsPlanned } from './planned-end.js'
 
 export async function serve(
-  { road, niceIncrement, preload, limits, measures, above }: WorkerOrder,
+  { niceIncrement, preload, limits, measures, above }: WorkerOrder,
   place: Place,
 ): Promise<void> {
   const { port } = place
@@ -36,7 +36,7 @@ export async function serve(
     flush: () => place.flush(),
     load: (handler: Handler) => modules.load(handler),
   }
-  const executor = new Executor(hooks, road.context)
+  const executor = new Executor(hooks)
   if (limits !== null) executor.limits = new Limits(limits, leave, () => say(port, { kind: 'heavy' }))
   if (measures) executor.meter = new Meter(handlers => say(port, { kind: 'measured', handlers }))
   const intake: Intake = place.makeIntake(executor)

@@ -6,6 +6,7 @@ import { handler } from '../helpers/handler.js'
 import { test } from '../helpers/pool-test.js'
 import { deviations } from './deviations.js'
 import { Journal } from './journal.js'
+import { contexts } from './promises/context.js'
 import { endings } from './promises/endings.js'
 import { errors } from './promises/errors.js'
 import { limits } from './promises/limits.js'
@@ -14,7 +15,7 @@ import { renewal } from './promises/renewal.js'
 import { surroundings } from './promises/surroundings.js'
 import { values } from './promises/values.js'
 
-const promises = { values, errors, limits, loading, endings, renewal, surroundings }
+const promises = { values, errors, limits, loading, endings, renewal, surroundings, contexts }
 
 export function holdAgainst(backend) {
   const own = deviations[backend]

@@ -6,10 +6,19 @@ import { rejection } from '../helpers/rejection.js'
 
 const ownThread = 'handlers run on the host’s own thread, and end or block it as any function would'
 
+const neverAwaits = because =>
+  Object.fromEntries(
+    ['ES module', 'CommonJS'].map(format => [
+      `${format}: a loop that never awaits sees that its task is cancelled`,
+      { because },
+    ]),
+  )
+
 export const deviations = {
   thread: {},
 
   process: {
+    ...neverAwaits('processes share no memory, so the news comes by a message'),
     'shared memory is shared': {
       because: 'processes share none',
       instead: 'shared memory is refused by its path, on both ways',
@@ -55,6 +64,7 @@ export const deviations = {
   },
 
   inline: {
+    ...neverAwaits('it blocks the host’s own thread, so nothing can cancel it'),
     'a running task that is cancelled rejects at once, and the next one runs': {
       because: 'nothing can end a handler on the host’s own thread',
       instead:

@@ -30,10 +30,14 @@ test('a module that has loaded when its worker is gone is torn down by the next 
   assert.deepEqual(journal.written, ['loading', 'torn down'])
 })
 
+const lidoWorker = import.meta.resolve('lido/worker')
+
 /** Ends when it is told that nobody wants its answer, and notes why. */
 const listening = path => `import { appendFileSync } from 'node:fs'
+  import { context } from '${lidoWorker}'
   const note = line => appendFileSync(${JSON.stringify(path)}, line + '\\n')
-  export default (payload, { signal }) => payload ?? new Promise(resolve => {
+  export default payload => payload ?? new Promise(resolve => {
+    const { signal } = context
     note('begun')
     signal.addEventListener('abort', () => resolve(note(signal.reason)))
   })`

@@ -18,7 +18,7 @@ for (const lane of [true, false]) {
   const road = lane ? 'shared memory' : 'messages'
   const one = { filename, lane, minThreads: 1, maxThreads: 1 }
 
-  test(`${road}: a handler receives a context`, async open => {
+  test(`${road}: a handler reads its context, and its signal is the same at each look`, async open => {
     const pool = open(one)
     assert.deepEqual(await pool.run(1, { name: 'look' }), [false, false, true, true])
     assert.equal(await pool.run('x'), 'x')

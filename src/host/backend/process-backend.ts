@@ -61,7 +61,7 @@ class ProcessLink implements WorkerLink {
     this.#report = FatalReport.open()
     const order: ProcessOrder = {
       ...said,
-      road: { kind: 'pipe', context: road.context },
+      road: { kind: 'pipe' },
       workerData: workerOptions.workerData,
       reportFd: this.#report === null ? null : REPORT,
     }

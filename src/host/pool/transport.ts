@@ -21,11 +21,9 @@ export class Transport {
   readonly canTakeBack: boolean
   readonly name: PoolStats['transport']
   readonly #slotsPerWorker: number
-  readonly #context: boolean
 
   constructor(settings: PoolSettings) {
     this.#slotsPerWorker = settings.concurrentTasksPerWorker
-    this.#context = settings.context
     this.reason = whyPort(settings)
     this.canTakeBack = hasSharedMemory() && settings.backend !== 'process'
     this.name = nameOf(settings.backend, this.reason)
@@ -37,8 +35,8 @@ export class Transport {
 
   makeHolding(workerId: number): Holding {
     return this.lane === null
-      ? new PortSlots(this.#slotsPerWorker, this.#context)
-      : new LaneDesk(workerId, this.#slotsPerWorker, this.lane, this.#context)
+      ? new PortSlots(this.#slotsPerWorker)
+      : new LaneDesk(workerId, this.#slotsPerWorker, this.lane)
   }
 }
 

@@ -23,10 +23,8 @@ export class LaneDesk implements Holding {
   readonly #workerId: number
   readonly #slots: number
   readonly #lane: LaneTasks
-  readonly #context: boolean
 
-  constructor(workerId: number, slots: number, lane: LaneTasks, context = true) {
-    this.#context = context
+  constructor(workerId: number, slots: number, lane: LaneTasks) {
     this.#workerId = workerId
     this.#slots = slots
     this.#lane = lane
@@ -80,7 +78,6 @@ export class LaneDesk implements Holding {
       workerId: this.#workerId,
       slots: this.#slots,
       clockOrigin: realClock.origin(),
-      context: this.#context,
       handlers: this.#lane.handlers,
     }
   }

@@ -13,10 +13,8 @@ export class PortSlots implements Holding {
   isExclusive = false
   readonly #tasks: (Task | null)[] = []
   readonly #freed: number[] = []
-  readonly #context: boolean
 
-  constructor(slots: number, context = true) {
-    this.#context = context
+  constructor(slots: number) {
     this.claims = allocateClaims(slots)
   }
 
@@ -66,6 +64,6 @@ export class PortSlots implements Holding {
   dismiss(): void {}
 
   order(): RoadOrder {
-    return { kind: 'port', claims: this.claims, clockOrigin: realClock.origin(), context: this.#context }
+    return { kind: 'port', claims: this.claims, clockOrigin: realClock.origin() }
   }
 }

@@ -57,9 +57,9 @@ export interface HandlerMeasure extends Handler {
 
 /** How tasks will reach the worker. */
 export type RoadOrder =
-  | { kind: 'port'; claims: SharedWords; clockOrigin: number; context: boolean }
+  | { kind: 'port'; claims: SharedWords; clockOrigin: number }
   /** Nothing is shared: the worker tells what it begins. */
-  | { kind: 'pipe'; context: boolean }
+  | { kind: 'pipe' }
   | {
       kind: 'lane'
       lane: SharedArrayBuffer
@@ -68,8 +68,6 @@ export type RoadOrder =
       slots: number
       /** Of the host's clock, by which a worker says when it began a task. */
       clockOrigin: number
-      /** Handlers are given a second argument. */
-      context: boolean
       /** The handlers that tasks may name by number alone. */
       handlers: KnownHandler[]
     }

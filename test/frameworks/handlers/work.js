@@ -1,5 +1,7 @@
 // Handlers whose tasks say what they do in shared words, and wait for a gate that the test opens; the words' places are
 // those of `held.js`.
+import { context } from 'lido/worker'
+
 const STARTED = 0
 const CANCELLED = 1
 const FINISHED = 2
@@ -11,7 +13,8 @@ export function twice(number) {
   return number * 2
 }
 
-export async function held(words, { signal }) {
+export async function held(words) {
+  const { signal } = context
   count(words, STARTED)
   const gone = new Promise(resolve => {
     if (signal.aborted) resolve(true)

@@ -1,5 +1,6 @@
 // The door for handlers' modules.
 import {
+  context,
   type Handler,
   type isWorkerThread,
   move,
@@ -25,9 +26,9 @@ class Picture {
   }
 }
 
-// A handler is given a context, and may leave it.
-export const patient: Handler<string, number> = async (text, context) => {
-  isTrue<Same<typeof context, TaskContext>>()
+// A handler gets its payload alone. It imports its context.
+isTrue<Same<typeof context, TaskContext>>()
+export const patient: Handler<string, number> = async text => {
   isTrue<Same<typeof context.signal, AbortSignal>>()
   isTrue<Same<typeof context.cancelled, boolean>>()
   context.throwIfCancelled()
@@ -36,6 +37,8 @@ export const patient: Handler<string, number> = async (text, context) => {
   return text.length
 }
 export const plain: Handler<number, number> = size => size
+// @ts-expect-error a handler gets one argument
+export const two: Handler<number, number> = (size, factor: number) => size * factor
 // @ts-expect-error a number is no text
 export const wrong: Handler<number, string> = size => size
 
