@@ -12,7 +12,7 @@ export const parsers = {
   alone: () => [express.json({ limit })],
 
   /** In lido's pool; the whole value comes back, in slices as long as those of a pool that json() makes for itself. */
-  lido: maxThreads => [json({ limit, pool: new Pool({ maxThreads, decodeSliceMs: 4 }) })],
+  lido: maxThreads => [json({ limit, pool: new Pool({ maxThreads }) })],
 
   /** In lido's pool; only what the route needs comes back. */
   select: maxThreads => [json({ limit, pool: new Pool({ maxThreads }), module, select: 'summarize' })],

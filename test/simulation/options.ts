@@ -24,6 +24,7 @@ export interface DrawnOptions {
   cancelGrace: number
   loadBalancer: BalancerKind
   spin: boolean
+  /** How long the host may decode in one turn: an internal setting of the pool. */
   decodeSliceMs: number
   maxTasksPerWorker: number
   maxWorkerAge: number
@@ -64,7 +65,8 @@ function drawRestart(random: Random): NonNullable<DrawnOptions['restart']> {
   }
 }
 
-export function toPoolOptions({ queue, loadBalancer, restart, ...plain }: DrawnOptions): PoolOptions {
+export function toPoolOptions(drawn: DrawnOptions): PoolOptions {
+  const { queue, loadBalancer, restart, decodeSliceMs: _, ...plain } = drawn
   const options: PoolOptions = { filename: '/handler.js', ...plain }
   if (restart !== null) options.restart = restart
   if (queue !== 'fifo') options.queue = queues[queue]()

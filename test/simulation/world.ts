@@ -73,6 +73,7 @@ export class World {
     this.pool = new Pool(toPoolOptions(programme.options), {
       clock: this.clock,
       backend: { start: (spec, listener) => this.#start(spec, listener) },
+      decodeSliceMs: programme.options.decodeSliceMs,
     })
     this.rules = new Rules(this)
   }

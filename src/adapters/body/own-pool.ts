@@ -4,8 +4,6 @@ import { availableParallelism } from 'node:os'
 import { Pool, PoolClosedError } from '../../index.js'
 
 const MOST_THREADS = 2
-/** Longer than usual: beside a server under load each turn is long, and a body that takes many of them takes long. */
-const DECODE_SLICE_MS = 4
 /** Bodies that wait; each holds its bytes. */
 const MOST_WAITING = 100
 
@@ -50,7 +48,6 @@ function makePool(): Pool {
     minThreads: 1,
     maxThreads,
     maxQueue: MOST_WAITING,
-    decodeSliceMs: DECODE_SLICE_MS,
     worthWarnings: false,
   })
 }

@@ -11,11 +11,14 @@ import type { Task } from '../task/task.js'
 import { moveTask } from '../task/task-life.js'
 import { Nursery } from './nursery.js'
 
+/** A turn of the event loop costs some microseconds, so longer slices save nothing. */
+export const DECODE_SLICE_MS = 2
+
 export interface ArrivalsParts {
   clock: Clock
   settler: Settler
-  /** How long one slice may take. */
-  sliceMs: number
+  /** How long the host may decode in one turn of the event loop. Default: `DECODE_SLICE_MS`. */
+  sliceMs?: number | undefined
   /** Called when one has been read. */
   onRead: () => void
 }
@@ -84,7 +87,7 @@ export class Arrivals {
   }
 
   #newSlice(): () => boolean {
-    const { clock, sliceMs } = this.#parts
+    const { clock, sliceMs = DECODE_SLICE_MS } = this.#parts
     const until = clock.now() + sliceMs
     return () => clock.now() < until
   }

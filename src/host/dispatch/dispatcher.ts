@@ -46,7 +46,8 @@ export interface DispatcherParts {
   canTakeBack: boolean
   slotsPerWorker: number
   /** How long the reading of large results may hold the event loop at a time. */
-  decodeSliceMs: number
+  /** Default: `DECODE_SLICE_MS`. */
+  decodeSliceMs?: number | undefined
   /** How long the handler of a cancelled task gets to end by itself. */
   cancelGraceMs: number
   /** Called when no handler of a cancelled task runs any more. */

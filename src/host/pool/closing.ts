@@ -8,7 +8,6 @@ import type { Admission } from '../queue/admission.js'
 import type { Cancellation } from '../task/cancellation.js'
 import type { Settler } from '../task/settle.js'
 import type { Supervisor } from '../workers/supervisor.js'
-import type { Annexes } from './annexes.js'
 import type { CloseReport } from './close-options.js'
 import type { Liveness } from './liveness.js'
 import { movePool, type PoolState } from './pool-life.js'
@@ -25,7 +24,6 @@ export interface ClosingParts {
   supervisor: Supervisor
   cancellation: Cancellation
   settler: Settler
-  annexes: Annexes | null
   onClosed: () => void
 }
 
@@ -58,20 +56,16 @@ export class Closing {
 
   /** The tasks that the pool has taken come first; with `force` those that wait are rejected. */
   close(force: boolean): Promise<CloseReport> {
-    const { annexes, dispatcher } = this.#parts
-    annexes?.close({ force })
-    if (force) dispatcher.rejectWaiting(new PoolClosedError('forced'))
+    if (force) this.#parts.dispatcher.rejectWaiting(new PoolClosedError('forced'))
     this.finishIfIdle()
     return this.#done
   }
 
   /** At once. */
   destroy(): Promise<CloseReport> {
-    const { annexes, supervisor } = this.#parts
-    annexes?.destroy()
     this.#shutDown(new PoolClosedError('destroyed'))
-    // Also those that a close() lets run their teardown.
-    void supervisor.stop(new PoolClosedError('destroyed'))
+    // Also the workers that close() lets run their teardown.
+    void this.#parts.supervisor.stop(new PoolClosedError('destroyed'))
     return this.#done
   }
 
@@ -94,15 +88,15 @@ export class Closing {
   #shutDown(error: PoolClosedError, isPlanned = false): void {
     if (this.#isShuttingDown) return
     this.#isShuttingDown = true
-    const { annexes, dispatcher, supervisor } = this.#parts
+    const { dispatcher, supervisor } = this.#parts
     dispatcher.rejectWaiting(error)
     dispatcher.rejectArriving(error)
     const stopped = isPlanned ? supervisor.finish(error) : supervisor.stop(error)
     dispatcher.rejectWaiting(error)
-    void Promise.all([annexes?.ended(), stopped]).then(([annexed]) => this.#onAllEnded(error, annexed))
+    void stopped.then(() => this.#onAllEnded(error))
   }
 
-  #onAllEnded(error: PoolClosedError, annexed: CloseReport | undefined): void {
+  #onAllEnded(error: PoolClosedError): void {
     const { cancellation, dispatcher, life, liveness, settler, onClosed } = this.#parts
     this.#limit.cancel()
     // What a worker gave with its last breath may be here since.
@@ -111,9 +105,7 @@ export class Closing {
     cancellation.end()
     movePool(life, 'closed')
     liveness.end()
-    const cutOff = settler.cutOffCount
-    if (annexed === undefined) this.#resolve({ cutOff, timedOut: this.#timedOut })
-    else this.#resolve({ cutOff: cutOff + annexed.cutOff, timedOut: this.#timedOut || annexed.timedOut })
+    this.#resolve({ cutOff: settler.cutOffCount, timedOut: this.#timedOut })
     onClosed()
   }
 }

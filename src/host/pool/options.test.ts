@@ -62,10 +62,6 @@ const judged: Record<keyof PoolOptions, { right: unknown[]; wrong: unknown[] }> 
   cancelGrace: { right: [0, 1, Number.POSITIVE_INFINITY], wrong: [-1, Number.NaN, '1', null] },
   context: { right: [true, false], wrong: [1, null, 'no'] },
   closeTimeout: { right: [0, 0.5, Number.POSITIVE_INFINITY], wrong: [-1, Number.NaN, '1', null] },
-  closeOnSignals: {
-    right: [true, false, [], ['SIGTERM'], ['SIGHUP', 'SIGHUP']],
-    wrong: [1, 'SIGTERM', ['SIGKILL'], ['SIGSTOP'], ['TERM'], ['toString'], [15], null],
-  },
   errorClasses: {
     right: [
       [],
@@ -103,7 +99,6 @@ const judged: Record<keyof PoolOptions, { right: unknown[]; wrong: unknown[] }> 
   workerHistogram: { right: [true, false], wrong: [0, 'false', null] },
   spin: { right: [true, false], wrong: [1, 'false', null] },
   lane: { right: [true, false], wrong: [1, 'false', null] },
-  decodeSliceMs: { right: [0, 0.5, 5, Number.POSITIVE_INFINITY], wrong: [-1, Number.NaN, '5', null] },
   maxTasksPerWorker: {
     right: [1, 1e6, Number.POSITIVE_INFINITY],
     wrong: [0, -1, 1.5, Number.NaN, '1', null],
@@ -117,7 +112,6 @@ const judged: Record<keyof PoolOptions, { right: unknown[]; wrong: unknown[] }> 
   },
   retry: { right: [{ attempts: 1 }, { attempts: 3, when: () => true }], wrong: [3, null, [], true] },
   backend: { right: ['thread', 'process', 'inline'], wrong: ['threads', 1, null, {}] },
-  handlers: { right: [{}], wrong: [1, null, [], 'process'] },
 }
 
 const nested: [string, object, string][] = [
@@ -219,37 +213,16 @@ describe('options together', () => {
     assert.equal(resolve({ maxThreads: 7, maxQueue: 'auto' }).maxQueue, 49)
   })
 
-  test('handlers are said of exports of the file, and kept where they live elsewhere', () => {
-    const filename = '/handler.js'
-    const handlers = { own: { backend: 'thread' }, plain: {}, other: { backend: 'process' } }
-    assert.deepEqual(resolve({ filename, handlers }).handlers, new Map([['other', 'process']]))
-    assert.equal(resolve({ filename, handlers: { plain: {} } }).handlers, null)
-    assert.equal(refusal({ handlers }).option, 'handlers')
-    for (const [said, option] of [
-      [{ other: 1 }, 'handlers.other'],
-      [{ other: { backend: 'fork' } }, 'handlers.other.backend'],
-      [{ other: { name: 'x' } }, 'handlers.other'],
-    ] as const)
-      assert.equal(refusal({ filename, handlers: said }).option, option)
-    for (const [said, words] of [
-      [{ handlers: { other: { bakend: 'process' } }, filename }, /'handlers\.other' has no 'bakend'/],
-      [{ resourceLimits: { maxOldGenerationSizeMB: 20 } }, /did you mean 'maxOldGenerationSizeMb'\?/],
-    ] as const)
-      assert.match(refusal(said as never).message, words)
-    // What holds for a process is asked where one handler needs one.
-    assert.equal(refusal({ filename, handlers, env: SHARE_ENV }).option, 'env')
-    const queue = { size: 0, push() {}, shift() {}, remove() {} }
-    assert.equal(refusal({ filename, handlers, queue }).option, 'queue')
+  test('an unknown limit gets a hint', () => {
+    const { message } = refusal({ resourceLimits: { maxOldGenerationSizeMB: 20 } })
+    assert.match(message, /did you mean 'maxOldGenerationSizeMb'\?/)
   })
 
   test('a single executable has no workers that are processes, each of which would be the program again', t => {
-    const handlers = { other: { backend: 'process' } }
     t.mock.method(sea, 'isSea', () => true)
-    for (const said of [{ backend: 'process' }, { filename: '/handler.js', handlers }]) {
-      const { option, message } = refusal(said)
-      assert.equal(option, 'backend')
-      assert.match(message, /'thread' or 'inline' in a single executable/)
-    }
+    const { option, message } = refusal({ backend: 'process' })
+    assert.equal(option, 'backend')
+    assert.match(message, /'thread' or 'inline' in a single executable/)
     for (const backend of ['thread', 'inline']) assert.equal(resolve({ backend }).backend, backend)
   })
 
@@ -403,14 +376,13 @@ describe('only own properties are read', () => {
   }
 
   test('of options within options too, and no pool takes a deadline', () => {
-    const options = () =>
-      resolve({ filename: '/pool.js', backend: 'process', resourceLimits: {}, handlers: { one: {} }, retry })
+    const options = () => resolve({ filename: '/pool.js', backend: 'process', resourceLimits: {}, retry })
     const retry = { attempts: 2 }
     const clean = options()
     Object.assign(polluted, dirt)
-    const { limits, handlers, retry: resolved, workerOptions } = options()
+    const { limits, retry: resolved, workerOptions } = options()
     assert.deepEqual({ ...resolved }, { attempts: 2, when: null })
-    assert.deepEqual([limits, handlers], [null, null])
+    assert.equal(limits, null)
     assert.deepEqual({ ...workerOptions }, { ...clean.workerOptions })
     assert.equal(refusal({ retry: {} }).option, 'retry.attempts')
   })

@@ -11,9 +11,8 @@ import type { TaskQueue } from '../queue/task-queue.js'
 import type { RetrySettings } from '../task/retry.js'
 import type { Limits } from '../task/time-limits.js'
 import type { LifeSettings } from '../workers/worker-limits.js'
-import { type HandlerOptions, resolveAnnexes, resolveBackend, resolveHandlers } from './backend-options.js'
+import { resolveBackend } from './backend-options.js'
 import { ownOptions } from './call-options.js'
-import { resolveSignals } from './closing-signals.js'
 import { resolveErrorClasses } from './error-class-option.js'
 import { HandlerFileProblem, resolvePoolFile } from './handler-file.js'
 import { type LifeOptions, lifeOptionNames, resolveLife } from './life-options.js'
@@ -66,11 +65,6 @@ export interface PoolOptions extends LifeOptions {
   context?: boolean | undefined
   /** Milliseconds that `close()` waits for accepted tasks and for the workers' teardowns. Default 30,000. */
   closeTimeout?: number | undefined
-  /**
-   * Closes the pool when the process gets one of these signals; `true`: `SIGTERM` and `SIGINT`. A second signal destroys it.
-   * When all such pools are closed and nobody else listens, the signal is raised again. Default `false`.
-   */
-  closeOnSignals?: boolean | readonly NodeJS.Signals[] | undefined
   /** Classes of your own that errors of handlers are revived as, found by name; their constructors do not run. */
   errorClasses?: readonly ErrorClass[] | undefined
   /** Adds to the stack of each rejection where `run()` was called. Costs each call some microseconds. Default `false`. */
@@ -100,17 +94,10 @@ export interface PoolOptions extends LifeOptions {
    */
   lane?: boolean | undefined
   /**
-   * Milliseconds that the reading of large results (above 512 KiB) may hold the event loop at a time; in between it turns.
-   * `Infinity`: each is read in one go. Default 2.
-   */
-  decodeSliceMs?: number | undefined
-  /**
    * Where workers live: `'thread'` of this process; `'process'` of its own, which survives crashes of native code and gives
    * its memory back; or `'inline'`, on this very thread, for debugging, tests and tiny work. Default `'thread'`.
    */
   backend?: BackendKind | undefined
-  /** Says of single exports of `filename` what holds for them only, as in `{ render: { backend: 'process' } }`. */
-  handlers?: Record<string, HandlerOptions> | undefined
 }
 
 export interface PoolSettings extends LifeSettings {
@@ -134,7 +121,6 @@ export interface PoolSettings extends LifeSettings {
   readonly cancelGrace: number
   readonly context: boolean
   readonly closeTimeout: number
-  readonly closeOnSignals: readonly NodeJS.Signals[]
   readonly errorClasses: ErrorClasses
   readonly callerStack: boolean
   readonly loadBalancer: LoadBalancer | null
@@ -145,22 +131,15 @@ export interface PoolSettings extends LifeSettings {
   /** Workers spin while fewer of them than this are awake; 0: never. */
   readonly spinCores: number
   readonly lane: boolean
-  readonly decodeSliceMs: number
   readonly backend: BackendKind
-  /** The exports whose tasks run on another backend than the pool's; `null`: there are none. */
-  readonly handlers: ReadonlyMap<string, BackendKind> | null
   /** What each worker is started with. */
   readonly workerOptions: Readonly<Record<string, unknown>>
-  /** The same for each backend that is not the pool's. */
-  readonly annexWorkerOptions: ReadonlyMap<BackendKind, Readonly<Record<string, unknown>>>
 }
 
 const DEFAULT_IDLE_TIMEOUT_MS = 30_000
 /** Some turns of a busy worker's event loop; a caller that cancelled a loop does not wait long for its thread. */
 const DEFAULT_CANCEL_GRACE_MS = 100
 const DEFAULT_CLOSE_TIMEOUT_MS = 30_000
-/** A turn costs some microseconds, so longer slices save nothing that could be measured. */
-const DEFAULT_DECODE_SLICE_MS = 2
 const MOST_THREADS = 4096
 const MOST_SLOTS = 65_536
 const MOST_PROCESSES = 4096
@@ -186,7 +165,6 @@ const knownOptions = [
   'cancelGrace',
   'context',
   'closeTimeout',
-  'closeOnSignals',
   'errorClasses',
   'callerStack',
   'loadBalancer',
@@ -196,9 +174,7 @@ const knownOptions = [
   'workerHistogram',
   'spin',
   'lane',
-  'decodeSliceMs',
   'backend',
-  'handlers',
   ...lifeOptionNames,
 ] as const satisfies readonly (keyof PoolOptions)[]
 
@@ -216,7 +192,6 @@ export function resolveOptions(given: unknown): PoolSettings {
   const { worthWarnings = true } = options
   const {
     lane = true,
-    decodeSliceMs = DEFAULT_DECODE_SLICE_MS,
     context = true,
     cancelGrace = DEFAULT_CANCEL_GRACE_MS,
     timeout,
@@ -228,7 +203,6 @@ export function resolveOptions(given: unknown): PoolSettings {
   const maxQueue = resolveMaxQueue(options.maxQueue, maxThreads)
   const filename = resolveFilename(options.filename)
   const name = options.name === undefined ? 'default' : text('name', options.name)
-  const handlers = resolveHandlers(options.handlers, backend, filename, options)
   return {
     filename,
     name,
@@ -246,7 +220,6 @@ export function resolveOptions(given: unknown): PoolSettings {
     cancelGrace: durationMs('cancelGrace', cancelGrace),
     context: boolean('context', context),
     closeTimeout: durationMs('closeTimeout', closeTimeout),
-    closeOnSignals: resolveSignals(options.closeOnSignals),
     errorClasses: resolveErrorClasses(options.errorClasses),
     callerStack: options.callerStack !== undefined && boolean('callerStack', options.callerStack),
     loadBalancer: resolveBalancer(options.loadBalancer),
@@ -256,12 +229,9 @@ export function resolveOptions(given: unknown): PoolSettings {
     workerHistogram: boolean('workerHistogram', workerHistogram),
     spinCores: options.spin === undefined || boolean('spin', options.spin) ? cores : 0,
     lane: boolean('lane', lane),
-    decodeSliceMs: durationMs('decodeSliceMs', decodeSliceMs),
     ...resolveLife(options),
     backend,
-    handlers,
     workerOptions: resolveWorkerOptions(options, backend),
-    annexWorkerOptions: resolveAnnexes(handlers, options),
   }
 }
 

@@ -14,7 +14,6 @@ import { type Clock, realClock } from '../../shared/platform/clock.js'
 import { EventEmitter } from '../../shared/platform/host-node-modules.js'
 import { inMicrotask } from '../../shared/platform/microtask.js'
 import type { Backend } from '../backend/backend.js'
-import type { BackendKind } from '../backend/backend-kind.js'
 import { Dispatcher } from '../dispatch/dispatcher.js'
 import { Counters, type Outcome } from '../metrics/counters.js'
 import { HandlerMetrics } from '../metrics/handler-metrics.js'
@@ -25,17 +24,14 @@ import type { Call, CallTerms } from '../task/call.js'
 import { Cancellation } from '../task/cancellation.js'
 import { Settler } from '../task/settle.js'
 import { Task } from '../task/task.js'
-import { startProblem, type WorkerIds } from '../workers/starts.js'
+import { startProblem } from '../workers/starts.js'
 import { Supervisor } from '../workers/supervisor.js'
 import type { WorkerView } from '../workers/worker-view.js'
-import { type Annex, Annexes, type House } from './annexes.js'
 import { backendOf } from './backend-of.js'
-import { anotherQueue } from './backend-options.js'
 import { type RoomOptions, resolveRoom } from './call-options.js'
 import { forCaller, withCallerStack } from './caller-stack.js'
 import { type CloseOptions, type CloseReport, checkCloseOptions } from './close-options.js'
 import { Closing } from './closing.js'
-import { closeOnSignals } from './closing-signals.js'
 import { Figures } from './figures.js'
 import type { DefaultName, HandlerName, NoPayload, PayloadOf, ResultOf } from './handler-types.js'
 import { Liveness } from './liveness.js'
@@ -55,12 +51,13 @@ export interface PoolEvents {
   close: []
 }
 
-/** @internal For tests of the host: stand-ins for threads and time. For an annex: what it shares with its pool. */
+/** @internal Tests of the host pass stand-ins for threads and time. */
 export interface PoolParts {
   clock: Clock
-  /** Default: what the option says. */
+  /** Default: the backend that the option names. */
   backend?: Backend
-  house?: House
+  /** Default: `DECODE_SLICE_MS`. */
+  decodeSliceMs?: number
 }
 
 /**
@@ -88,10 +85,6 @@ export class Pool<
   readonly #transport: Transport
   readonly #life: { state: PoolState } = { state: 'open' }
   readonly #withCallerStack: boolean
-  /** Ends the listening to signals. */
-  #stopListening = () => {}
-  /** `null` unless single handlers live on another backend. */
-  readonly #annexes: Annexes | null
   #lastTaskId = 0
   /** Calls of `recycle` and `reload` under way. */
   #replacing = 0
@@ -103,8 +96,8 @@ export class Pool<
   constructor(options?: PoolOptions, parts?: PoolParts)
   constructor(options?: PoolOptions, parts: PoolParts = { clock: realClock }) {
     super()
-    const { clock, house, backend: given }: PoolParts = Object.assign(Object.create(null), parts)
-    const settings = house?.settings ?? forCaller(Pool, () => resolveOptions(options))
+    const { clock, backend: given, decodeSliceMs }: PoolParts = Object.assign(Object.create(null), parts)
+    const settings = forCaller(Pool, () => resolveOptions(options))
     const backend = given ?? backendOf(settings)
     if (settings.minThreads > 0) forCaller(Pool, () => startAhead(backend, settings))
     this.#settings = settings
@@ -115,7 +108,7 @@ export class Pool<
       clock,
       () => this.#counters.pending > 0 || this.#closing !== null || this.#replacing > 0,
     )
-    this.#timings = house !== undefined ? house.timings : settings.recordTiming ? new Timings() : null
+    this.#timings = settings.recordTiming ? new Timings() : null
     const warnings = settings.worthWarnings
       ? new PerformanceWarnings(settings.concurrentTasksPerWorker)
       : null
@@ -129,7 +122,6 @@ export class Pool<
       cancel: (task, error, onlyWaiting) => this.#dispatcher.cancel(task, error, onlyWaiting),
     })
     this.#transport = new Transport(settings)
-    const workerIds: WorkerIds = house?.workerIds ?? { last: 0 }
     const makeHolding = (workerId: number) => this.#transport.makeHolding(workerId)
     this.#supervisor = new Supervisor(
       { ...settings, preload: settings.handler, makeHolding },
@@ -152,7 +144,6 @@ export class Pool<
         onCreated: worker => this.#tell('workerCreate', worker.view),
         onDestroyed: worker => this.#tell('workerDestroy', worker.view),
       },
-      workerIds,
     )
     this.#dispatcher = new Dispatcher({
       clock,
@@ -167,37 +158,26 @@ export class Pool<
       lane: this.#transport.lane,
       canTakeBack: this.#transport.canTakeBack,
       slotsPerWorker: settings.concurrentTasksPerWorker,
-      decodeSliceMs: settings.decodeSliceMs,
+      decodeSliceMs,
       cancelGraceMs: settings.cancelGrace,
       onCondemnedGone: () => inMicrotask(() => this.#closing?.finishIfIdle()),
       onLeft: () => this.#admission.onLeft(),
       onQueueFailure: failure => this.#tellError(failure),
     })
-    this.#annexes =
-      settings.handlers === null
-        ? null
-        : new Annexes(settings, kind => this.#openAnnex(kind, clock, workerIds))
-    const slots = this.#slots * (1 + (this.#annexes?.count ?? 0))
     this.#figures = new Figures({
       clock,
       counters: this.#counters,
       timings: this.#timings,
       handlerMetrics,
       dispatcher: this.#dispatcher,
-      annexes: this.#annexes,
-      slots,
+      slots: this.#slots,
     })
-    const load = this.#annexes === null ? this.#dispatcher : this.#annexes.loadWith(this.#dispatcher)
-    this.#admission =
-      house?.admission ??
-      new Admission(settings.maxQueue, slots, clock, load, {
-        onDrain: () => this.#tell('drain'),
-        onNeedsDrain: () => this.#tell('needsDrain'),
-        onFailure: failure => this.#tellError(failure),
-      })
+    this.#admission = new Admission(settings.maxQueue, this.#slots, clock, this.#dispatcher, {
+      onDrain: () => this.#tell('drain'),
+      onNeedsDrain: () => this.#tell('needsDrain'),
+      onFailure: failure => this.#tellError(failure),
+    })
     this.#startMinimum()
-    if (settings.closeOnSignals.length > 0)
-      this.#stopListening = closeOnSignals(this, settings.closeOnSignals)
   }
 
   /**
@@ -221,13 +201,6 @@ export class Pool<
     if (this.#life.state !== 'open') return rejectRun(new PoolClosedError('closed'))
     let call: Call
     try {
-      if (this.#annexes !== null) {
-        const annex = this.#annexes.poolFor(options)
-        if (annex !== null) {
-          const answer = annex.run(payload, options) as Promise<ResultOf<Module, Name>>
-          return this.#withCallerStack ? withCallerStack(answer, Pool.prototype.run) : answer
-        }
-      }
       call = resolveRun(payload, options, this.#settings, this.#plainTerms)
       const { signal } = call.terms
       if (signal?.aborted) throw new TaskCancelledError(signal.reason)
@@ -348,8 +321,7 @@ export class Pool<
   }
 
   get workers(): WorkerView[] {
-    const own = this.#supervisor.workers.map(worker => worker.view)
-    return this.#annexes === null ? own : own.concat(...this.#annexes.opened.map(annex => annex.workers))
+    return this.#supervisor.workers.map(worker => worker.view)
   }
 
   /** A snapshot of everything that can be counted. */
@@ -380,34 +352,11 @@ export class Pool<
     this.#liveness.onBusy()
     this.#replacing++
     try {
-      const own = this.#supervisor.replaceAll(isReload)
-      await (this.#annexes === null ? own : this.#annexes.replacedWith(own, isReload))
+      await this.#supervisor.replaceAll(isReload)
     } finally {
       this.#replacing--
       this.#liveness.onIdle()
     }
-  }
-
-  #openAnnex(backend: BackendKind, clock: Clock, workerIds: WorkerIds): Annex {
-    // By a getter of the call that needs it.
-    if (this.#life.state !== 'open') throw new PoolClosedError('closed')
-    const settings: PoolSettings = {
-      ...this.#settings,
-      backend,
-      handlers: null,
-      workerOptions: this.#settings.annexWorkerOptions.get(backend)!,
-      queue: anotherQueue(this.#settings.queue),
-      // What the pool does for its annexes too.
-      closeOnSignals: [],
-      callerStack: false,
-    }
-    const house = { settings, admission: this.#admission, timings: this.#timings, workerIds }
-    const annex = this.#context.run(() => new Pool(undefined, { clock, house }))
-    annex.on('error', error => this.#tellError(error))
-    annex.on('message', (value, worker) => this.emit('message', value, worker))
-    annex.on('workerCreate', worker => this.emit('workerCreate', worker))
-    annex.on('workerDestroy', worker => this.emit('workerDestroy', worker))
-    return { pool: annex, load: annex.#dispatcher, figures: annex.#figures }
   }
 
   get #slots(): number {
@@ -494,10 +443,8 @@ export class Pool<
       supervisor: this.#supervisor,
       cancellation: this.#cancellation,
       settler: this.#settler,
-      annexes: this.#annexes,
       onClosed: () => {
         this.#dispatcher.releaseQueue()
-        this.#stopListening()
         this.#tell('close')
       },
     })

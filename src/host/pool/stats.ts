@@ -42,7 +42,7 @@ export interface PoolStats {
   handlers: HandlerStats[]
   /** The mean cost of a task on the pool's thread, in milliseconds. `null` until measured. */
   handOverMs: number | null
-  /** Where the pool's workers live; those of single handlers may live elsewhere. */
+  /** Where the pool's workers live. */
   backend: BackendKind
   /** How tasks reach them: through shared memory, by messages alone, through a pipe to a process, or not away at all. */
   transport: 'lane' | 'port' | 'pipe' | 'inline'

@@ -24,18 +24,12 @@ export interface StartSettings extends LifeSettings {
   makeHolding: MakeHolding
 }
 
-/** The numbers of workers, in one row for all that a pool has. */
-export interface WorkerIds {
-  last: number
-}
-
 export interface StartsParts {
   settings: StartSettings
   backend: Backend
   clock: Clock
   policy: RestartPolicy
   crew: Crew
-  ids: WorkerIds
   listenerFor: (worker: WorkerHandle) => LinkListener
   /** The worker's end is asked for by a user. */
   terminate: (worker: WorkerHandle) => Promise<void>
@@ -46,6 +40,7 @@ export interface StartsParts {
 export class Starts {
   readonly #parts: StartsParts
   #isStopped = false
+  #lastId = 0
   #afterPause: Timer | null = null
 
   constructor(parts: StartsParts) {
@@ -59,10 +54,10 @@ export class Starts {
 
   /** Starts a worker, whose words are heard in no caller's context; throws what the runtime throws. */
   start(): WorkerHandle {
-    const { settings, backend, clock, policy, ids, listenerFor, terminate } = this.#parts
+    const { settings, backend, clock, policy, listenerFor, terminate } = this.#parts
     const { preload, niceIncrement, workerOptions } = settings
     policy.onSpawn()
-    const id = ++ids.last
+    const id = ++this.#lastId
     const worker = new WorkerHandle(
       id,
       settings.concurrentTasksPerWorker,
@@ -83,8 +78,8 @@ export class Starts {
 
   /** The runtime gave no worker; returns what callers are told of it. */
   onRefused(failure: unknown): PoolError {
-    const { settings, clock, policy, ids } = this.#parts
-    const error = startProblem(failure, settings.preload, ids.last)
+    const { settings, clock, policy } = this.#parts
+    const error = startProblem(failure, settings.preload, this.#lastId)
     policy.onFailure(false, error, clock.now())
     this.lookAgainAfterPause()
     return error

@@ -11,7 +11,7 @@ import type { LastWords } from './last-words.js'
 import { Replacements } from './replacements.js'
 import { RestartPolicy } from './restart-policy.js'
 import { Retirement } from './retirement.js'
-import { type StartSettings, Starts, type WorkerIds } from './starts.js'
+import { type StartSettings, Starts } from './starts.js'
 import type { SupervisorListener } from './supervisor-listener.js'
 import type { WorkerHandle } from './worker-handle.js'
 import { moveWorker } from './worker-life.js'
@@ -41,13 +41,7 @@ export class Supervisor {
   readonly #retirement: Retirement
   #keepsMinimum = true
 
-  constructor(
-    settings: SupervisorSettings,
-    backend: Backend,
-    clock: Clock,
-    listener: SupervisorListener,
-    ids: WorkerIds = { last: 0 },
-  ) {
+  constructor(settings: SupervisorSettings, backend: Backend, clock: Clock, listener: SupervisorListener) {
     const { minThreads, maxThreads, idleTimeout, teardownTimeout, preload, errorClasses } = settings
     const policy = new RestartPolicy(settings.restart)
     const crew = new Crew(settings.spinCores)
@@ -74,7 +68,6 @@ export class Supervisor {
       clock,
       policy,
       crew,
-      ids,
       listenerFor: worker => new WorkerListener(worker, hearing),
       terminate: worker => this.giveUp(worker),
       onPauseOver: () => {
