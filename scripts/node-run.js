@@ -10,11 +10,11 @@ const hasGroups = process.platform !== 'win32'
  * @param isShown what it prints is shown as it comes
  * @param isKept what it prints is given back at its end
  */
-export function runNode(args, { limitMs, isShown = true, isKept = !isShown }) {
-  const { NODE_TEST_CONTEXT: _, ...env } = process.env
+export function runNode(args, { limitMs, isShown = true, isKept = !isShown, env: added = {} }) {
+  const { NODE_TEST_CONTEXT: _, ...own } = process.env
   const child = spawn(process.execPath, args, {
     cwd: root,
-    env,
+    env: { ...own, ...added },
     stdio: ['ignore', isKept ? 'pipe' : 'inherit', isShown ? 'inherit' : 'pipe'],
     detached: hasGroups,
   })

@@ -30,7 +30,7 @@ function testOn(version) {
   const actual = spawnSync(node, ['--version'], { encoding: 'utf8' }).stdout.trim()
   console.log(`\n══ Node ${actual} ${'═'.repeat(64)}`)
   const env = { ...process.env, PATH: `${dirname(node)}${delimiter}${process.env.PATH}` }
-  const { status, stdout } = spawnSync(node, [testScript, '--built', ...suites], {
+  const { status, stdout } = spawnSync(node, [testScript, '--built', '--tier', 'all', ...suites], {
     cwd: root,
     env,
     encoding: 'utf8',

@@ -1,7 +1,9 @@
-// Runs the tests and adds them up; the last line is `N passed, N failed, N skipped`.
-//   node scripts/test.js                   build, lint, type check, then every suite
-//   node scripts/test.js unit journey      build, then these suites only
-//   --built                                take dist/ and build/unit as they are
+// Runs the tests and adds them up. The last line is `N passed, N failed, N skipped`.
+//   node scripts/test.js                   build, lint, type check, then the fast tier
+//   node scripts/test.js --tier rest       build, then everything that the fast tier leaves out
+//   node scripts/test.js --tier all        both
+//   node scripts/test.js unit journey      build, then all of these suites
+//   --built                                use dist/ and build/unit as they are
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join, relative } from 'node:path'
@@ -9,107 +11,125 @@ import { fileURLToPath, pathToFileURL } from 'node:url'
 import { parseArgs } from 'node:util'
 import { compiler } from './compiler.js'
 import { runNode } from './node-run.js'
-import { compiled, suites } from './test-plan.js'
+import { compiled, partOf, suites } from './test-plan.js'
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
 const require = createRequire(import.meta.url)
 const countReporter = pathToFileURL(join(root, 'scripts', 'count-reporter.js')).href
 
 const programLimitMs = 420_000
+const tiers = ['fast', 'rest', 'all']
 
-const { values: flags, positionals: asked } = readArguments()
+const { built, tier, names } = readArguments()
 const total = { passed: 0, failed: 0, skipped: 0 }
 const summary = []
-let countedAt = performance.now()
 for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => process.exit(1))
 
-if (!flags.built) await prepare()
-for (const name of asked.length === 0 ? Object.keys(suites) : asked) await runSuite(name)
+if (!built) await prepare()
+if (tier === 'fast') await runTwoAtOnce(names)
+else for (const name of names) await runSuite(name)
 report()
 
 function readArguments() {
-  const names = Object.keys(suites).join(', ')
+  const known = Object.keys(suites)
   try {
-    const parsed = parseArgs({
+    const { values, positionals } = parseArgs({
       allowPositionals: true,
-      options: { built: { type: 'boolean', default: false } },
+      options: { built: { type: 'boolean', default: false }, tier: { type: 'string', default: 'fast' } },
     })
-    const unknown = parsed.positionals.find(name => !Object.hasOwn(suites, name))
-    if (unknown === undefined) return parsed
-    console.error(`There is no suite '${unknown}'. The suites are: ${names}.`)
+    const unknown = positionals.find(name => !known.includes(name))
+    if (unknown !== undefined) throw new Error(`There is no suite '${unknown}'.`)
+    if (!tiers.includes(values.tier)) throw new Error(`There is no tier '${values.tier}'.`)
+    if (positionals.length > 0) return { built: values.built, tier: 'all', names: positionals }
+    return {
+      built: values.built,
+      tier: values.tier,
+      names: known.filter(name => partOf(suites[name], values.tier) !== null),
+    }
   } catch (problem) {
     console.error(
-      `${problem.message}\nUse: node scripts/test.js [--built] [suite]…   The suites are: ${names}.`,
+      `${problem.message}\nUse: node scripts/test.js [--built] [--tier ${tiers.join('|')}] [suite]…   The suites are: ${known.join(', ')}.`,
     )
   }
   process.exit(2)
 }
 
-/** A build that fails ends the run: results of a stale one would mislead. Untidy code still runs. */
+/** A build that fails ends the run, since results of an old build would mislead. A lint error does not. */
 async function prepare() {
-  const isWhole = asked.length === 0
-  const steps = [step('build', ['scripts/build.js'])]
-  if (isWhole) {
+  const steps = [startStep('build', ['scripts/build.js'])]
+  if (tier === 'fast') {
     const biome = join(dirname(require.resolve('@biomejs/biome/package.json')), 'bin', 'biome')
-    steps.push(step('lint', [biome, 'check', '--error-on-warnings', '.'], true))
+    steps.push(startStep('lint', [biome, 'check', '--error-on-warnings', '.'], true))
   }
-  const isCompiled = isWhole || asked.some(name => compiled.includes(name))
+  const isCompiled = names.some(name => compiled.includes(name))
   if (isCompiled) {
     rmSync(join(root, 'build', 'unit'), { recursive: true, force: true })
-    steps.push(step('type check', [compiler, '-p', 'tsconfig.test.json']))
+    steps.push(startStep('type check', [compiler, '-p', 'tsconfig.test.json']))
   }
-  for (const { title, mayGoOn, ended } of steps) {
-    heading(title)
+  for (const { title, startedAt, mayFail, ended } of steps) {
     const { exitCode, output } = await ended
+    heading(title)
     process.stdout.write(output)
     if (exitCode === 0) continue
-    count(title, { failed: 1, problems: [`exit code ${exitCode}`] })
-    if (mayGoOn) continue
+    count(title, startedAt, { failed: 1, problems: [`exit code ${exitCode}`] })
+    if (mayFail) continue
     report()
     process.exit(1)
   }
   if (!isCompiled) return
-  // The tests' own build finds its own files, and under the conditions `model` and `simulation` theirs.
+  // The compiled tests import their own compiled sources. The conditions `model` and `simulation` replace the atomics.
   writeFileSync(
     join(root, 'build', 'unit', 'package.json'),
     `${JSON.stringify({ type: 'module', imports: { '#atomics': { model: './src/testing/model-atomics.js', simulation: './src/testing/interrupted-atomics.js', default: './src/shared/platform/atomics.js' } } })}\n`,
   )
 }
 
-/** All are under way at once; what each prints is shown in its turn. */
-function step(title, args, mayGoOn = false) {
-  return { title, mayGoOn, ended: runNode(args, { limitMs: programLimitMs, isShown: false }) }
+/** All steps run at the same time. The output of each is shown when it ends. */
+function startStep(title, args, mayFail = false) {
+  const ended = runNode(args, { limitMs: programLimitMs, isShown: false })
+  return { title, startedAt: performance.now(), mayFail, ended }
 }
 
-async function runSuite(name) {
-  countedAt = performance.now()
-  heading(name)
-  if (suites[name].program !== undefined) await runProgram(name, suites[name].program)
-  count(name, await runFiles(name))
+/** Suites of few files leave a core idle. */
+async function runTwoAtOnce(waiting) {
+  const left = [...waiting]
+  const runNext = async () => {
+    for (let name = left.shift(); name !== undefined; name = left.shift()) await runSuite(name, false)
+  }
+  await Promise.all([runNext(), runNext()])
 }
 
-function testFiles({ folder, isDeep = false }) {
+async function runSuite(name, isShown = true) {
+  const startedAt = performance.now()
+  const { program } = suites[name]
+  if (isShown) heading(name)
+  if (program !== undefined) count(name, startedAt, await runProgram(program))
+  count(name, startedAt, await runFiles(name, isShown))
+}
+
+function testFiles({ folder, isDeep = false }, takes) {
   const directory = join(root, folder)
   if (!existsSync(directory)) return []
   return readdirSync(directory, { recursive: isDeep, withFileTypes: true })
-    .filter(entry => entry.isFile() && entry.name.endsWith('.test.js'))
+    .filter(entry => entry.isFile() && entry.name.endsWith('.test.js') && takes(entry.name))
     .map(entry => relative(root, join(entry.parentPath ?? entry.path, entry.name)))
     .sort()
 }
 
-async function runFiles(name) {
+async function runFiles(name, isShown) {
   const { limitMs, nodeArgs = [], folder } = suites[name]
-  const files = testFiles(suites[name])
+  const { takes, env } = partOf(suites[name], tier)
+  const files = testFiles(suites[name], takes)
   if (files.length === 0) return { failed: 1, problems: [`no tests in ${folder}`] }
   const counted = join(root, 'build', 'test', `${name}.json`)
   mkdirSync(dirname(counted), { recursive: true })
   rmSync(counted, { force: true })
-  const { exitCode } = await runNode(
+  const { exitCode, output } = await runNode(
     [
       '--enable-source-maps',
       ...nodeArgs,
       '--test',
-      '--test-concurrency=3',
+      `--test-concurrency=${tier === 'fast' ? 2 : 3}`,
       `--test-timeout=${limitMs}`,
       '--test-reporter=spec',
       '--test-reporter-destination=stdout',
@@ -117,29 +137,32 @@ async function runFiles(name) {
       `--test-reporter-destination=${counted}`,
       ...files,
     ],
-    { limitMs: limitMs * files.length },
+    { limitMs: limitMs * files.length, isShown, env },
   )
+  if (!isShown) {
+    heading(name)
+    process.stdout.write(output)
+  }
   const counts = readCounts(counted)
   if (counts === undefined) return { failed: 1, problems: [`the runner broke off, exit code ${exitCode}`] }
-  if (exitCode !== 0 && counts.failed === 0) complain(counts, `exit code ${exitCode}`)
-  if (counts.passed + counts.failed === 0) complain(counts, 'no test ran')
+  if (exitCode !== 0 && counts.failed === 0) addFailure(counts, `exit code ${exitCode}`)
+  if (counts.passed + counts.failed === 0) addFailure(counts, 'no test ran')
   return counts
 }
 
-/** The borrowed suite counts itself. What it excepts, with a reason, is neither passed nor failed here. */
-async function runProgram(name, program) {
+/** Piscina's own suite counts itself. A test that is excepted, with a reason, counts as skipped. */
+async function runProgram(program) {
   const { exitCode, output } = await runNode([program], { limitMs: programLimitMs, isKept: true })
   const line =
     /suite: (\d+) run, (\d+) passed, (\d+) excepted, (\d+) skipped by the suite itself, (\d+) failed/.exec(
       output,
     )
-  if (line === null)
-    return count(name, { failed: 1, problems: [`${program} broke off, exit code ${exitCode}`] })
+  if (line === null) return { failed: 1, problems: [`${program} broke off, exit code ${exitCode}`] }
   const [passed, excepted, skipped, failed] = line.slice(2).map(Number)
   const counts = { passed, failed, skipped: skipped + excepted, problems: [] }
-  if (exitCode !== 0 && failed === 0) complain(counts, `exit code ${exitCode}`)
-  if (passed + failed === 0) complain(counts, 'no test ran')
-  count(name, counts)
+  if (exitCode !== 0 && failed === 0) addFailure(counts, `exit code ${exitCode}`)
+  if (passed + failed === 0) addFailure(counts, 'no test ran')
+  return counts
 }
 
 function readCounts(file) {
@@ -150,18 +173,17 @@ function readCounts(file) {
   }
 }
 
-function complain(counts, problem) {
+function addFailure(counts, problem) {
   counts.failed++
   counts.problems.push(problem)
 }
 
-function count(name, { passed = 0, failed = 0, skipped = 0, problems = [] }) {
+function count(name, startedAt, { passed = 0, failed = 0, skipped = 0, problems = [] }) {
   total.passed += passed
   total.failed += failed
   total.skipped += skipped
   for (const problem of problems) console.log(`${name}: ${problem}`)
-  const seconds = Math.round((performance.now() - countedAt) / 1000)
-  countedAt = performance.now()
+  const seconds = Math.round((performance.now() - startedAt) / 1000)
   summary.push({ name, passed, failed, skipped, problems, seconds })
 }
 

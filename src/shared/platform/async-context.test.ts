@@ -28,25 +28,3 @@ test('what a callback throws is thrown, and its context is left', () => {
   )
   assert.equal(executionAsyncId(), id)
 })
-
-test('a context is not entered where the stack may end before it is left', () => {
-  // What runs for the first time takes more of the stack.
-  withoutCaller(seen)
-  let refused = 0
-  let isEntered = false
-  const enter = (): void => {
-    try {
-      enter()
-    } catch {}
-    if (isEntered) return
-    try {
-      withoutCaller(seen)
-      isEntered = true
-    } catch {
-      refused++
-    }
-  }
-  enter()
-  assert.ok(isEntered)
-  assert.ok(refused >= 20, `only the last ${refused} calls were refused`)
-})
