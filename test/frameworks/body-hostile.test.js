@@ -20,7 +20,7 @@ const places = { 'in the pool': 0, 'in place': Number.POSITIVE_INFINITY }
 for (const [name, start] of Object.entries(frameworks)) {
   describe(name, { timeout: 120_000 }, () => {
     for (const [place, threshold] of Object.entries(places)) {
-      for (const thrown of [null, 'undefined', 0, '', false, 'route', 'router']) {
+      for (const thrown of [null, 'route']) {
         test(`a function that throws ${JSON.stringify(thrown)} ${place} lets no request pass`, async t => {
           const { told, next } = listener()
           const options = { pool: openPool(t), threshold, module, validate: 'throwIt' }

@@ -6,7 +6,7 @@ import { after, describe, test } from 'node:test'
 import { gzipSync } from 'node:zlib'
 import express from 'express'
 import { Pool } from 'lido'
-import { json as doorJson, fastifyJson, jsonReader, ndjsonReader, runFor } from 'lido/body'
+import { fastifyJson, jsonReader, ndjsonReader, runFor } from 'lido/body'
 import { json, ndjson } from 'lido/express'
 import { alive } from '../helpers/alive.js'
 import { handler } from '../helpers/handler.js'
@@ -23,7 +23,7 @@ const module = new URL('./body-functions.js', import.meta.url)
 const headers = { 'content-type': 'application/json' }
 const linesHeaders = { 'content-type': 'application/x-ndjson' }
 
-function depth(value) {
+function _depth(value) {
   let levels = 0
   for (; Array.isArray(value) || value instanceof Map; value = [...value.values()][0]) levels++
   return levels
@@ -103,17 +103,6 @@ for (const [place, threshold] of [
       }
     })
 
-    test('a request that takes no body is answered with an error', async t => {
-      const parser = json({ pool, threshold, maxDepth: 9 })
-      const ask = await serve(t, (request, response, next) => {
-        Object.defineProperty(request, 'body', { value: 'held' })
-        parser(request, response, next)
-      })
-      const { status, message } = await alive(ask('{}'))
-      assert.equal(status, 500)
-      assert.match(message, /read only property 'body'/)
-    })
-
     test('a function that is not there is the operator’s to mend', async t => {
       const ask = await serve(t, json({ pool, threshold, module, select: 'totals' }))
       const { status, message } = await ask('{}')
@@ -143,31 +132,6 @@ for (const [place, threshold] of [
         assert.deepEqual(refused, { status: 400, type: 'entity.parse.failed', message: '13 is not lucky' })
         const blamed = await ask(`${lines}{"a":14}`, { 'content-type': type })
         assert.deepEqual(blamed, { status: 422, message: 'nor is 14' })
-      }
-    })
-
-    test('what functions make may nest as deep as what came, or deeper, and may share its parts', async t => {
-      const deep = `${'['.repeat(20_000)}${']'.repeat(20_000)}`
-      const long = `[0${',0'.repeat(19_998)}]`
-      for (const [functions, body, expected] of [
-        [{ select: 'whole' }, deep, 20_000],
-        [{ select: 'mapped' }, deep, 20_001],
-        [{ validate: 'linked' }, long, 20_000],
-        [{ reviver: 'mapping' }, long, 20_000],
-        [{ select: 'braided' }, '[]', 101],
-        [{ reviver: 'braiding' }, '[]', 101],
-      ]) {
-        const read = jsonReader({ pool, threshold, module, ...functions })
-        let found
-        const port = await listen(
-          t,
-          createServer(async (request, response) => {
-            found = await read(request).then(depth, error => error)
-            response.end()
-          }),
-        )
-        await send(port, { headers, body })
-        assert.equal(found, expected)
       }
     })
 
@@ -218,18 +182,6 @@ for (const [place, threshold] of [
   })
 }
 
-test('a validator that checks several values in one turn keeps their reasons apart', async t => {
-  const several = new Pool({ minThreads: 1, maxThreads: 1, concurrentTasksPerWorker: 8 })
-  t.after(() => several.close())
-  const ask = await serve(t, json({ pool: several, threshold: 0, module, validate: 'compiled' }))
-  const wrong = Array.from({ length: 8 }, (_, index) => [...Array(index).fill(0), 'x'])
-  const answers = await Promise.all(wrong.map(items => ask(JSON.stringify({ items }))))
-  assert.deepEqual(
-    answers.map(({ issues }) => issues[0].instancePath),
-    wrong.map((_, index) => `/items/${index}`),
-  )
-})
-
 for (const threshold of [0, Number.POSITIVE_INFINITY]) {
   test(`the error of a body that is no JSON may be changed as body-parser's may, threshold ${threshold}`, async t => {
     const app = express()
@@ -243,27 +195,7 @@ for (const threshold of [0, Number.POSITIVE_INFINITY]) {
     const answer = await send(port, { headers, body: '{"a":' })
     assert.deepEqual([answer.status, JSON.parse(answer.body)], [400, ['{"a":', '[hidden]', true]])
   })
-
-  test(`a verify that is false is none, threshold ${threshold}`, async t => {
-    const ask = await serve(t, json({ pool, threshold, verify: false }))
-    assert.deepEqual(await ask('[1]'), { status: 200, body: [1] })
-  })
 }
-
-test('an option that is undefined is not given', async t => {
-  const names = ['pool', 'threshold', 'maxDepth', 'onProtoPoisoning', 'onConstructorPoisoning', 'module']
-  const unsaid = ['validate', 'select', 'reviver', 'limit', 'inflate', 'type', 'verify', ...names]
-  const options = Object.fromEntries(unsaid.map(name => [name, undefined]))
-  const asks = [
-    await serve(t, json({ ...options, strict: undefined })),
-    await serve(t, ndjson({ ...options, maxLines: undefined })),
-  ]
-  for (const ask of asks) {
-    const isLines = ask === asks[1]
-    assert.deepEqual(await ask('{"a":1}'), { status: 200, ...(isLines ? {} : { body: { a: 1 } }) })
-    assert.deepEqual(await ask('1\n2', linesHeaders), { status: 200, ...(isLines ? { body: [1, 2] } : {}) })
-  }
-})
 
 test('readers of node:http resolve to the body, and to undefined without one', async t => {
   const readers = { '/json': jsonReader(), '/lines': ndjsonReader() }
@@ -347,17 +279,6 @@ test('a task that is run for a request is cancelled when its client leaves, and 
   assert.equal(own.stats().tasks.cancelled, 1)
 })
 
-test('a request that was made up, with a socket that is none, has its tasks', async t => {
-  const own = new Pool({ filename: handler('queued.js'), workerData: sharedWords(6), maxThreads: 1 })
-  t.after(() => own.destroy())
-  // As adapters for serverless functions make them.
-  const request = new IncomingMessage({ remoteAddress: '192.0.2.1', end() {}, destroy() {} })
-  assert.deepEqual(await runFor(request, own, { index: 0, length: 2 }, { name: 'sized' }), {
-    index: 0,
-    text: 'xx',
-  })
-})
-
 test('what is no call of a task is refused in the words of the pool', async t => {
   const own = new Pool({ filename: handler('queued.js'), workerData: sharedWords(6), maxThreads: 1 })
   t.after(() => own.destroy())
@@ -408,8 +329,6 @@ describe('what is no option is refused at once, in words', () => {
       assert.throws(() => fastifyJson({ bodyLimit }), refusal)
     })
   }
-
-  test('the doors share their functions', () => assert.equal(doorJson, json))
 })
 
 test('a program whose servers are closed ends by itself, with the pool that nobody closed', async () => {

@@ -235,10 +235,4 @@ describe('pressure, for @fastify/under-pressure', limit, () => {
       assert.throws(() => healthCheck(options), { code: 'ERR_LIDO_INVALID_OPTION', option, message })
     }
   })
-
-  test('looks at a pool whatever its name', async t => {
-    const app = await openApp(t, { ...oneWorker, as: '__proto__' })
-    const { pools } = await healthCheck({ pools: ['__proto__'] })(app)
-    assert.deepEqual(Object.keys(pools), ['__proto__'])
-  })
 })

@@ -81,14 +81,6 @@ describe('a registration', limit, () => {
     assert.match(error.message, /already been registered with a pool without a name\. .*as: 'images'/)
   })
 
-  test('beside a decorator of the program that has its name is refused in the words of Fastify', async t => {
-    const app = Fastify()
-    t.after(() => app.close())
-    app.decorate('pools', { default: 1 })
-    app.register(fastifyPool, oneWorker)
-    assert.equal((await rejection(app.ready())).code, 'FST_ERR_DEC_ALREADY_PRESENT')
-  })
-
   test('a second time with the same name is refused, whatever the scope', async t => {
     const error = await mistake(t, { ...oneWorker, as: 'images' }, { ...oneWorker, as: 'images' })
     assert.match(error.message, /already been registered with a pool named 'images'/)
@@ -117,13 +109,6 @@ describe('a registration', limit, () => {
       assert.match(error.message, words)
     })
   }
-
-  test('by require() is the same plugin', async t => {
-    const app = Fastify()
-    t.after(() => app.close())
-    await app.register(require('lido/fastify'), oneWorker)
-    assert.equal(await app.pool.run(1), 1)
-  })
 
   test('of names only leaves request.pool an error that names them', async t => {
     const app = await openApp(t, { ...oneWorker, as: 'images' }, scope => {
@@ -200,13 +185,6 @@ describe('the decorators of fastify-piscina', limit, () => {
     })
   }
 
-  test('take options of run() too', async t => {
-    const app = Fastify()
-    t.after(() => app.close())
-    await app.register(fastifyPiscina, { filename, maxThreads: 1 })
-    assert.equal(await app.runTask(2, { name: 'negative' }), -2)
-  })
-
   test('close with the server, after what was accepted', async () => {
     const app = Fastify()
     await app.register(fastifyPiscina, { filename, maxThreads: 1 })
@@ -214,13 +192,5 @@ describe('the decorators of fastify-piscina', limit, () => {
     await app.close()
     assert.equal(await answer, 2)
     assert.equal(app.piscina.threads.length, 0)
-  })
-
-  test('a second time are refused in the words of the plugin', async t => {
-    const app = Fastify()
-    t.after(() => app.close())
-    app.register(fastifyPiscina, { filename })
-    app.register(fastifyPool, { filename, piscina: true })
-    assert.equal((await rejection(app.ready())).message, 'fastify-piscina has already been registered')
   })
 })

@@ -3,10 +3,8 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import fastifyPool from 'lido/fastify'
-import { alive } from '../helpers/alive.js'
-import { rejection } from '../helpers/rejection.js'
 import { Client, until } from './client.js'
-import { oneWorker, openApp, serveApp } from './fastify-app.js'
+import { oneWorker, serveApp } from './fastify-app.js'
 import { Held } from './held.js'
 
 const limit = { timeout: 60_000 }
@@ -101,38 +99,6 @@ describe('a client that leaves', limit, () => {
     await held.starts()
     client.leave()
     await held.cancels()
-  })
-
-  test('ends the tasks of all requests that it had sent in one go, however many', async t => {
-    const count = 12
-    const held = new Held()
-    const warnings = []
-    const warned = warning => warnings.push(warning)
-    process.on('warning', warned)
-    t.after(() => process.off('warning', warned))
-    const { port } = await serveApp(t, { ...oneWorker, concurrentTasksPerWorker: count }, scope => {
-      scope.get('/', async request => await request.pool.run(held.words, { name: 'held' }))
-    })
-    const client = await Client.to(port)
-    client.get(...Array(count).fill('/'))
-    await held.starts(count)
-    client.leave()
-    await held.cancels(count)
-    assert.deepEqual(warnings, [])
-  })
-
-  test('while its answer is written costs nobody else anything', async t => {
-    const big = 'x'.repeat(20_000_000)
-    const { app, port } = await serveApp(t, oneWorker, scope => {
-      scope.get('/big', async request => await request.pool.run(big))
-      scope.get('/small', async request => await request.pool.run('small'))
-    })
-    const client = await Client.to(port)
-    client.get('/big')
-    await client.received('200 OK')
-    client.leave()
-    assert.equal((await app.inject('/small')).body, 'small')
-    assert.equal(counts(app).cancelled, 0)
   })
 
   test('does not end what runs on after its answer', async t => {
@@ -244,37 +210,6 @@ describe('a limit of time', limit, () => {
     await until(() => counts(app).cancelled === 1)
   })
 
-  test("of Fastify's own handlerTimeout ends what is run only after it as well", async t => {
-    const { app } = await serveApp(t, oneWorker, scope => {
-      scope.get('/', { handlerTimeout: 50 }, async (request, reply) => {
-        await until(() => reply.sent)
-        ran.push(await rejection(request.pool.run('late')))
-        throw new Error('nobody hears')
-      })
-    })
-    const ran = []
-    assert.equal((await app.inject('/')).json().code, 'FST_ERR_HANDLER_TIMEOUT')
-    await until(() => ran.length === 1)
-    assert.equal(ran[0].code, 'ERR_LIDO_TASK_CANCELLED')
-  })
-
-  test("of Fastify's own handlerTimeout ends what began before a scope around was heard as well", async t => {
-    const held = new Held()
-    let error
-    const app = await openApp(t, null, async scope => {
-      scope.register(async inner => {
-        await inner.register(fastifyPool, { ...oneWorker, as: 'inner' })
-        inner.addHook('onRequest', async request => {
-          error = rejection(request.pools.inner.run(held.words, { name: 'held' }))
-        })
-        inner.get('/', { handlerTimeout: 50 }, () => new Promise(() => {}))
-      })
-      scope.register(fastifyPool, oneWorker)
-    })
-    assert.equal((await app.inject('/')).json().code, 'FST_ERR_HANDLER_TIMEOUT')
-    assert.equal((await alive(error)).code, 'ERR_LIDO_TASK_CANCELLED')
-  })
-
   test('of waiting, queueTimeout, answers 503 and says when to come back', async t => {
     const held = new Held()
     const { app } = await serveApp(t, { ...oneWorker, retryAfter: 7 }, scope => {
@@ -344,19 +279,6 @@ describe('a full queue', limit, () => {
     assert.deepEqual([answer.status, answer.headers.get('retry-after')], [503, '3'])
     assert.equal(await (await first).text(), 'done')
   })
-
-  test('can be met in the route', async t => {
-    const { url } = await fullServer(t, (scope, held) => {
-      scope.get('/met', async (request, reply) => {
-        try {
-          return await request.pool.run(held.words, { name: 'held' })
-        } catch (error) {
-          return reply.code(202).send([error.statusCode, error.headers])
-        }
-      })
-    })
-    assert.deepEqual(await (await fetch(`${url}/met`)).json(), [503, { 'retry-after': '3' }])
-  })
 })
 
 describe('a task that fails', limit, () => {
@@ -401,16 +323,6 @@ describe('a task that fails', limit, () => {
       error: 'Unprocessable Entity',
       message: 'not so',
     })
-  })
-
-  test('by nothing, thrown, is told to the hooks of the program', async t => {
-    const told = []
-    const { app } = await serveApp(t, oneWorker, scope => {
-      scope.addHook('onError', async (_request, _reply, error) => told.push(error))
-      scope.get('/', () => Promise.reject(null))
-    })
-    await app.inject('/')
-    assert.deepEqual(told, [null])
   })
 })
 

@@ -4,9 +4,8 @@ import { once } from 'node:events'
 import { createServer } from 'node:http2'
 import { describe, test } from 'node:test'
 import Fastify from 'fastify'
-import { fastifyJson, json, jsonReader, ndjsonReader, runFor } from 'lido/body'
+import { fastifyJson, jsonReader, runFor } from 'lido/body'
 import { answerOf, breakOff, http2To, openStream, sendOver } from '../helpers/http2-client.js'
-import { rejection } from '../helpers/rejection.js'
 import { reached, set, sharedWords } from '../helpers/shared-words.js'
 import { openPool } from './body-servers.js'
 import { until } from './client.js'
@@ -172,48 +171,5 @@ describe('a task for a request over HTTP/2', { timeout: 60_000 }, () => {
     const reader = jsonReader()
     const session = await listen(t, createServer(answering(async request => [await reader(request)])))
     assert.equal((await answerOf(openStream(session, { endStream: true }))).body, '[null]')
-  })
-
-  test('a request whose client left before it was read is none that has no body, and one that was read has its own', async t => {
-    const read = jsonReader()
-    const server = createServer()
-    const session = await listen(t, server)
-    for (const isReadBefore of [false, true]) {
-      const arrival = once(server, 'request')
-      const leaving = openStream(session)
-      leaving.end('[1]')
-      const [request] = await arrival
-      if (isReadBefore) await read(request)
-      breakOff(leaving)
-      await until(() => request.aborted)
-      if (isReadBefore) assert.deepEqual(await read(request), [1])
-      else assert.equal((await rejection(read(request))).type, 'request.aborted')
-    }
-  })
-
-  test('what is passed over or refused at once is shown with the headers that its client sent', async t => {
-    const parse = json()
-    const server = createServer((request, response) => {
-      parse(request, response, problem => {
-        response.end(JSON.stringify([problem?.status, Object.keys(request.headers)]))
-      })
-    })
-    const session = await listen(t, server)
-    for (const [type, status] of [
-      ['text/plain', null],
-      ['application/json; charset=utf-99', 415],
-    ]) {
-      const answer = await sendOver(session, '[1]', { 'content-type': type })
-      const [told, names] = JSON.parse(answer.body)
-      assert.deepEqual([told, names.includes('transfer-encoding')], [status, false])
-    }
-  })
-
-  test('lines arrive as they do over HTTP/1', async t => {
-    const read = ndjsonReader({ pool: openPool(t), threshold: 0, maxLines: 2 })
-    const session = await listen(t, createServer(answering(read)))
-    const headers = { 'content-type': 'application/x-ndjson' }
-    assert.equal((await sendOver(session, '1\n{"a":2}\n', headers)).body, '[1,{"a":2}]')
-    assert.equal((await sendOver(session, '1\n2\n3', headers)).status, 413)
   })
 })

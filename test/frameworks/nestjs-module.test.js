@@ -1,11 +1,9 @@
 // The module: its registrations and mistakes, injection, requests on real sockets with both of Nest's platforms, health.
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
-import { createRequire } from 'node:module'
 import { describe, test } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
-import { Catch, Inject, Injectable, Scope, UseFilters } from '@nestjs/common'
-import { NestFactory } from '@nestjs/core'
+import { Inject, UseFilters } from '@nestjs/common'
 import { FastifyAdapter } from '@nestjs/platform-fastify'
 import { HealthCheckService, TerminusModule } from '@nestjs/terminus'
 import { Pool, QueueFullError } from 'lido'
@@ -20,7 +18,7 @@ import {
 import { rejection } from '../helpers/rejection.js'
 import { Client, until } from './client.js'
 import { Held } from './held.js'
-import { controllerOf, moduleOf, oneWorker, openNest, postOf, serveNest } from './nestjs-app.js'
+import { controllerOf, moduleOf, oneWorker, openNest, serveNest } from './nestjs-app.js'
 import { listenOnTwo } from './two-addresses.js'
 
 const limit = { timeout: 60_000 }
@@ -135,40 +133,6 @@ describe('a registration', limit, () => {
     const app = await openNest(t, { imports: [PoolModule.forRootAsync({ useFactory, retryAfter: 2 })] })
     assert.ok(app.get(getPoolToken()) instanceof Pool)
   })
-
-  test('that would make a pool for each request makes none', async t => {
-    class Settings {}
-    Injectable({ scope: Scope.REQUEST })(Settings)
-    const config = moduleOf({ providers: [Settings], exports: [Settings] })
-    const problems = []
-    class Filter {
-      catch(error, context) {
-        problems.push(error)
-        context.switchToHttp().getResponse().sendStatus(500)
-      }
-    }
-    Catch()(Filter)
-    const root = PoolModule.forRootAsync({
-      imports: [config],
-      inject: [Settings],
-      useFactory: () => oneWorker,
-    })
-    const controllers = [controllerOf({ go: () => 'made' }, [InjectPool()])]
-    const app = await NestFactory.create(moduleOf({ imports: [root], controllers }), { logger: false })
-    t.after(() => app.close())
-    app.useGlobalFilters(new Filter())
-    await app.listen(0, '127.0.0.1')
-    const answer = await fetch(`http://127.0.0.1:${app.getHttpServer().address().port}/go`)
-    assert.equal(answer.status, 500)
-    assert.deepEqual(
-      problems.map(({ code, option }) => [code, option]),
-      [['ERR_LIDO_INVALID_OPTION', 'inject']],
-    )
-  })
-
-  test('by require() is the same module', () => {
-    assert.equal(createRequire(import.meta.url)('lido/nestjs').PoolModule, PoolModule)
-  })
 })
 
 test('a filter of your own refuses a time that is none, as the option does', () => {
@@ -188,10 +152,6 @@ describe('an error of the pool, elsewhere than over HTTP', () => {
     const sent = []
     filter.catch(error, of('ws', { emit: (...event) => sent.push(event) }))
     assert.deepEqual(sent, [['exception', { status: 'error', message: error.message, code: error.code }]])
-  })
-
-  test('of anything else is thrown on', () => {
-    assert.throws(() => filter.catch(error, of('graphql')), error)
   })
 })
 
@@ -221,31 +181,6 @@ for (const [platform, adapter] of Object.entries(platforms)) {
       client.leave()
       await held.cancels()
       assert.equal(await (await fetch(`${url}/small`)).text(), 'small')
-    })
-
-    test('whose client leaves after its body was read ends the task all the same', async t => {
-      const held = new Held()
-      const { port } = await serve(t, held, {}, postOf)
-      const client = await Client.to(port)
-      client.post('/held', '{}')
-      await held.starts()
-      client.leave()
-      await held.cancels()
-    })
-
-    test('whose client leaves while its task waits takes it from the queue', async t => {
-      const held = new Held()
-      const { port, pool } = await serve(t, held)
-      const [first, second] = [await Client.to(port), await Client.to(port)]
-      first.get('/held')
-      await held.starts()
-      second.get('/held')
-      await until(() => pool.stats().tasks.waiting === 1)
-      second.leave()
-      await until(() => pool.stats().tasks.cancelled === 1)
-      held.openGate()
-      await first.received('done')
-      assert.equal(held.started, 1)
     })
 
     test('that finds the queue full is answered 503 with Retry-After, in the shape of Nest', async t => {

@@ -99,11 +99,3 @@ test('an AsyncLocalStorage keeps its store across an await of run() and room()',
   )
   for (const [index, stores] of seen.entries()) assert.deepEqual(stores, [index, index])
 })
-
-test('40 workers run 400 tasks and end', async open => {
-  const pool = open({ filename: handler('echo.js'), minThreads: 0, maxThreads: 40 })
-  const answers = Array.from({ length: 400 }, (_, index) => pool.run(index))
-  assert.equal(new Set(await Promise.all(answers)).size, 400)
-  await pool.destroy()
-  assert.equal(pool.threads.length, 0)
-})

@@ -57,13 +57,6 @@ test('drain comes when the queue is empty', async open => {
   await Promise.all(answers)
 })
 
-test('a listener may call the pool', async open => {
-  const pool = open({ filename: handler('echo.js'), minThreads: 1, maxThreads: 1 })
-  const fromListener = new Promise(resolve => pool.once('drain', () => resolve(pool.run('from a listener'))))
-  await Promise.all([pool.run(1), pool.run(2)])
-  assert.equal(await fromListener, 'from a listener')
-})
-
 test('workerCreate and workerDestroy come once for each worker', async open => {
   const pool = open({ filename: handler('echo.js'), minThreads: 2, maxThreads: 2 })
   const created = []
@@ -105,21 +98,6 @@ test('the view of a worker is one object whose fields stay up to date', async op
   assert.equal(pool.workers[0], worker)
   await pool.close()
   assert.deepEqual([worker.state, pool.workers.length, pool.threads.length], ['exited', 0, 0])
-})
-
-test('a value that a handler posts on the parent port arrives as a message event', async open => {
-  const pool = open({ filename: handler('parent-port.js'), minThreads: 1, maxThreads: 1 })
-  const told = once(pool, 'message')
-  assert.equal(await pool.run('progress'), 'answered')
-  assert.deepEqual(await told, ['progress', pool.workers[0]])
-})
-
-test('a handler that closes the parent port harms no task', async open => {
-  const pool = open({ filename: handler('parent-port.js'), minThreads: 1, maxThreads: 1 })
-  assert.equal(await pool.run(undefined, { name: 'strip' }), 'stripped')
-  assert.equal(await pool.run(undefined, { name: 'close' }), 'closed')
-  assert.equal(await pool.run(undefined, { name: 'close' }), 'closed')
-  assert.equal(pool.workers[0].id, 1)
 })
 
 test('the close event comes once', async open => {

@@ -5,7 +5,7 @@ import { existsSync } from 'node:fs'
 import { test } from '../helpers/pool-test.js'
 import { runProgram } from '../helpers/program.js'
 
-const rounds = 4
+const rounds = 2
 
 /** What a round does with `pool` (a function that makes one) before the process is counted. */
 const ways = {

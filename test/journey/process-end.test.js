@@ -1,8 +1,7 @@
 // A process with a pool lives while something is pending and ends when nothing is. How it ends is the fact.
 import assert from 'node:assert/strict'
-import { once } from 'node:events'
 import { test } from '../helpers/pool-test.js'
-import { runProgram, startProgram } from '../helpers/program.js'
+import { runProgram } from '../helpers/program.js'
 
 async function expectEnd(source, expected = { exitCode: 0 }, options = undefined) {
   const { exitCode, signal, output, errors } = await runProgram(source, options)
@@ -18,13 +17,6 @@ const tracked = `
   const task = index => ({ words, size: 4, index })
   const release = index => { Atomics.store(words, 8 + index, 1); Atomics.notify(words, 8 + index) }
 `
-
-test('an idle pool that nobody closes lets the process end', async () => {
-  await expectEnd(`new Pool({ filename: handler('echo.js') })`)
-  await expectEnd(`const pool = ${echo}; console.log(await pool.run('x'))`, { exitCode: 0, output: 'x\n' })
-  await expectEnd(`const pool = new Pool({ filename: handler('echo.js'), minThreads: 0, maxThreads: 1 })
-    console.log(await pool.run('x'))`)
-})
 
 test('a pool without a file, or with a broken one, lets the process end', async () => {
   await expectEnd(`new Pool({ minThreads: 2, maxThreads: 2 })`)
@@ -93,57 +85,12 @@ test('an awaited close or destroy comes back although nothing else is left to do
   }
 })
 
-test('process.exit(5) with busy and starting workers ends the process with code 5', async () => {
-  for (let round = 0; round < 5; round++) {
-    await expectEnd(
-      `${tracked}
-      const pool = new Pool({ filename: handler('tracked.js'), name: 'endless', minThreads: 2, maxThreads: 2 })
-      pool.run(task(0)); pool.run(task(1))
-      while (Atomics.load(words, 0) < 2) await new Promise(resolve => setImmediate(resolve))
-      new Pool({ filename: handler('echo.js'), minThreads: 2, maxThreads: 2 })
-      process.exit(5)`,
-      { exitCode: 5 },
-    )
-  }
-})
-
 test('a rejection that nobody handles ends the process as it always does', async () => {
   const errors = await expectEnd(
     `const pool = ${echo}; pool.run('x').then(() => { throw new Error('the user’s own') })`,
     { exitCode: 1 },
   )
   assert.match(errors, /the user’s own/)
-})
-
-test('SIGTERM, then close(): what was accepted is finished and the process ends by itself with code 0', async () => {
-  const { child, ended } = startProgram(`${tracked}
-    const pool = new Pool({ filename: handler('tracked.js'), minThreads: 2, maxThreads: 2 })
-    const answers = [0, 1, 2, 3].map(index => pool.run(task(index)))
-    process.once('SIGTERM', async () => {
-      const closed = pool.close()
-      for (const index of [0, 1, 2, 3]) release(index)
-      console.log(String(await Promise.all(answers)), (await closed).cutOff)
-    })
-    while (Atomics.load(words, 0) < 2) await new Promise(resolve => setImmediate(resolve))
-    console.log('busy')
-  `)
-  await once(child.stdout, 'data')
-  child.kill('SIGTERM')
-  const { exitCode, signal, output, errors } = await ended
-  assert.deepEqual([exitCode, signal], [0, null], errors)
-  assert.match(output, /0,1,2,3 0/)
-})
-
-test('every line that tasks logged is printed before the process ends after destroy()', async () => {
-  const { output, exitCode } = await runProgram(`
-    const pool = new Pool({ filename: handler('logging.js'), minThreads: 2, maxThreads: 2 })
-    await Promise.all(Array.from({ length: 500 }, (_, index) => pool.run(index)))
-    await pool.destroy()
-  `)
-  assert.equal(exitCode, 0)
-  const lines = output.trim().split('\n')
-  assert.equal(lines.length, 500)
-  assert.equal(new Set(lines).size, 500)
 })
 
 test('what tasks printed while the host was busy is printed too', async () => {
@@ -162,23 +109,6 @@ test('what tasks printed while the host was busy is printed too', async () => {
     Array.from({ length: 42 }, (_, index) => `line ${index}`).sort(),
   )
 })
-
-for (const name of ['stdout', 'stderr']) {
-  for (const how of ['end', 'destroy']) {
-    test(`a handler that prints and calls ${name}.${how}() costs no task beside it (threads)`, async () => {
-      const { exitCode, output, errors } = await runProgram(`
-        const pool = new Pool({ filename: handler('vandal.js'), minThreads: 1, maxThreads: 1, concurrentTasksPerWorker: 2 })
-        const beside = pool.run('beside', { name: 'held' })
-        const answer = await pool.run({ name: '${name}', how: '${how}' }, { name: 'endsStream' })
-        await pool.run(0, { name: 'goOn' })
-        if (answer !== '${name}' || (await beside) !== 'beside' || pool.workers[0].id !== 1) process.exit(3)
-        await pool.destroy()
-      `)
-      assert.equal(exitCode, 0, errors)
-      if (how === 'end') assert.equal(`${output}${errors}`.match(/^line \d+$/gm).length, 50)
-    })
-  }
-}
 
 test('a parent with V8 flags, a title and NODE_OPTIONS can give its environment to its workers', async () => {
   await expectEnd(

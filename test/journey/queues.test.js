@@ -4,25 +4,9 @@ import { getEventListeners } from 'node:events'
 import { FixedQueue, InvalidOptionError, Pool, PriorityQueue, QueueFullError } from 'lido'
 import { handler } from '../helpers/handler.js'
 import { test } from '../helpers/pool-test.js'
-import { rejection } from '../helpers/rejection.js'
 import { openBusy, Track } from '../helpers/track.js'
 
 const filename = handler('tracked.js')
-
-test('with maxQueue 0 a task is refused while all workers are busy, and never runs', async open => {
-  const track = new Track(3)
-  const { pool, busy } = await openBusy(open, track, { maxQueue: 0 })
-  const error = await rejection(pool.run(track.task(1)))
-  assert.ok(error instanceof QueueFullError)
-  assert.equal(error.limit, 0)
-  assert.equal(error.code, 'ERR_LIDO_QUEUE_FULL')
-  assert.match(error.message, /room\(\)/)
-  track.releaseAll()
-  assert.equal(await busy, 0)
-  assert.equal(await pool.run(track.task(2)), 2)
-  assert.deepEqual(await track.starts(2), [0, 2])
-  assert.equal(track.started, 2)
-})
 
 test('with maxQueue 0 a cold pool takes as many tasks as it may have workers', async open => {
   const track = new Track(4)
@@ -31,19 +15,6 @@ test('with maxQueue 0 a cold pool takes as many tasks as it may have workers', a
   await assert.rejects(pool.run(track.task(3)), QueueFullError)
   track.releaseAll()
   assert.deepEqual(await Promise.all(answers), [0, 1, 2])
-})
-
-test('maxQueue counts waiting tasks, with a signal or without', async open => {
-  const track = new Track(6)
-  const { pool, busy } = await openBusy(open, track, { maxQueue: 2 })
-  const { signal } = new AbortController()
-  const waiting = [pool.run(track.task(1), { signal }), pool.run(track.task(2), { signal })]
-  await assert.rejects(pool.run(track.task(3), { signal }), QueueFullError)
-  await assert.rejects(pool.run(track.task(4)), QueueFullError)
-  assert.equal(pool.queueSize, 2)
-  track.releaseAll()
-  assert.deepEqual(await Promise.all([busy, ...waiting]), [0, 1, 2])
-  assert.equal(track.started, 3)
 })
 
 test('a cancelled task gives its place in the queue back', async open => {
@@ -72,10 +43,6 @@ test('a refused task leaves no trace: no count, no listener, no place', async op
   track.releaseAll()
   await Promise.all([busy, waiting])
   assert.equal(pool.completed, 2)
-})
-
-test("maxQueue 'auto' is the square of maxThreads", async open => {
-  assert.equal(open({ filename, minThreads: 0, maxThreads: 3, maxQueue: 'auto' }).maxQueue, 9)
 })
 
 test('a FixedQueue holds what it has room for, in order, and its capacity is the limit', async open => {

@@ -1,6 +1,5 @@
 // Workers that are replaced while the pool works, on real threads: planned ends, teardowns, and tasks run again.
 import assert from 'node:assert/strict'
-import { once } from 'node:events'
 import { TaskQuarantinedError } from 'lido'
 import { openFolder } from '../helpers/folder.js'
 import { handler } from '../helpers/handler.js'
@@ -8,7 +7,7 @@ import { test } from '../helpers/pool-test.js'
 import { runProgram } from '../helpers/program.js'
 import { rejection } from '../helpers/rejection.js'
 import { untilItWorks } from '../helpers/retry.js'
-import { reached, set, sharedWords } from '../helpers/shared-words.js'
+import { sharedWords } from '../helpers/shared-words.js'
 
 const filename = handler('renewed.js')
 
@@ -51,26 +50,6 @@ for (const lane of [true, false]) {
   })
 }
 
-test('recycle() waits for started tasks', async open => {
-  const pool = open({ filename, minThreads: 1, maxThreads: 1 })
-  const words = sharedWords(2)
-  const task = pool.run(words, { name: 'wait' })
-  await reached(words, 0)
-  const recycled = pool.recycle()
-  const fresh = await untilItWorks(async () => {
-    const thread = await pool.run()
-    assert.equal(pool.workers.length, 2)
-    return thread
-  })
-  set(words, 1)
-  assert.notEqual(await task, fresh)
-  await recycled
-  assert.deepEqual(
-    pool.workers.map(worker => worker.threadId),
-    [fresh],
-  )
-})
-
 test('reload() makes workers load the file again', async (open, t) => {
   const folder = openFolder(t)
   const file = folder.write('handler.mjs', 'export default () => "old"')
@@ -82,12 +61,6 @@ test('reload() makes workers load the file again', async (open, t) => {
   folder.write('handler.mjs', 'export default () => "new"')
   await pool.reload()
   assert.equal(await pool.run(), 'new')
-})
-
-test('maxWorkerMemory replaces a busy worker that has grown', async open => {
-  const pool = open({ filename, minThreads: 1, maxThreads: 1, maxWorkerMemory: 64 * 2 ** 20 })
-  const first = await pool.run(80 * 2 ** 20, { name: 'grow' })
-  await untilItWorks(async () => assert.notEqual(await pool.run(), first))
 })
 
 test('maxWorkerAge replaces an idle worker', async open => {
@@ -114,21 +87,6 @@ test('a teardown does not run when its worker is killed', async open => {
   await pool.run()
   await pool.destroy()
   assert.equal(teardowns[0], 0)
-})
-
-test('a teardown that throws or hangs is an error event, and the pool closes', async open => {
-  for (const [options, message] of [
-    [{ workerData: { fails: true } }, /RangeError: the teardown failed/],
-    [{ workerData: { hangs: true }, teardownTimeout: 200 }, /not done within 200 ms/],
-  ]) {
-    const pool = open({ filename, minThreads: 1, maxThreads: 1, ...options })
-    await pool.run()
-    const told = once(pool, 'error')
-    await pool.close()
-    const [error] = await told
-    assert.equal(error.code, 'ERR_LIDO_TEARDOWN')
-    assert.match(error.message, message)
-  }
 })
 
 test('output of a teardown appears although the process ends after it', async () => {
