@@ -1,5 +1,4 @@
-// Every scenario can fail. Pools that are wrong in the simplest ways pass none; a pool that leaks passes no scenario about
-// leaks.
+// Every scenario can fail: pools that are wrong in the simplest ways pass none.
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { openCorpus } from './harness/corpus.js'
@@ -18,31 +17,31 @@ async function passed(poolName, ids, environment) {
       if (verdict === ok) kept.push(id)
     }
   }
-  // They mostly wait.
+  // Scenarios mostly wait.
   await Promise.all([worker(), worker(), worker(), worker()])
   return kept
 }
 
-describe('no scenario is passed', () => {
+describe('a scenario fails', () => {
   const quick = { FAULT_PATIENCE: '0.03' }
 
-  // Each scenario meets one of them; all of them would take minutes.
+  // Each scenario meets one of these pools. All scenarios with all pools would take minutes.
   const wrong = ['silent', 'agreeing', 'refusing']
 
   for (const [share, poolName] of wrong.entries()) {
-    test(`by the pool that is ${poolName}, whatever it is asked`, async () => {
+    test(`for the pool that is ${poolName}`, async () => {
       const ids = corpus.ids.filter((_, index) => index % wrong.length === share)
       assert.deepEqual(await passed(poolName, ids, quick), [])
     })
   }
 })
 
-test('no scenario about leaks is passed by a pool that leaks', async () => {
+test('a scenario about leaks fails for a pool that leaks', async () => {
   const ids = corpus.ids.filter(id => id.startsWith('leak/'))
   assert.deepEqual(await passed('leaking', ids), [])
 })
 
-test('a scenario that breaks off is a crash, and one without an end hangs', async () => {
+test('a scenario that throws is a crash, and one that never ends is a hang', async () => {
   const scenario = await corpus.load('worker-death/exit-in-a-task')
   const crash = await judge(scenario, { poolName: 'no-such-pool' })
   assert.equal(crash.verdict, 'CRASH')

@@ -5,17 +5,18 @@ import { test } from 'node:test'
 import { freshSeed } from '../soak/random.js'
 import { soak } from '../soak/soak.js'
 
-const TASKS = 100_000
+const TASKS = 40_000
 const limitMs = 90_000
 const KILL_EVERY_MS = 250
 
-const runs = [true, false].flatMap(lane =>
-  [1, 2, 4].flatMap(threads => [1, 8].map(concurrency => ({ lane, threads, concurrency }))),
-)
+const runs = [true, false].flatMap(lane => [
+  { lane, threads: 4, concurrency: 1 },
+  { lane, threads: 2, concurrency: 8 },
+])
 
 for (const { lane, threads, concurrency } of runs) {
   const road = lane ? 'lane' : 'port'
-  const title = `every task is settled once and rightly: ${road}, ${threads} threads, ${concurrency} slots`
+  const title = `every task of a small soak settles once, with the right answer: ${road}, ${threads} threads, ${concurrency} slots`
   test(title, { timeout: limitMs }, async t => {
     const seed = freshSeed()
     t.diagnostic(`seed ${seed}`)

@@ -6,7 +6,7 @@ import { Track } from '../helpers/track.js'
 
 const filename = handler('tracked.js')
 
-test('counts add up: what was accepted was fulfilled, rejected, cancelled, waits or runs', async open => {
+test('the counts of stats() add up to the accepted tasks', async open => {
   const track = new Track(4)
   const pool = open({ filename, minThreads: 1, maxThreads: 1 })
   const controller = new AbortController()
@@ -104,7 +104,7 @@ test('waiting and running times of a slow worker are told apart', async open => 
 })
 
 for (const lane of [true, false]) {
-  test(`a worker that was ended while it worked holds nothing, ${lane ? 'with' : 'without'} the lane`, async open => {
+  test(`a worker that is terminated while it works holds no task, ${lane ? 'with' : 'without'} the lane`, async open => {
     const track = new Track(1)
     const pool = open({ filename, minThreads: 1, maxThreads: 1, lane })
     const call = pool.run(track.task(0)).catch(error => error.code)

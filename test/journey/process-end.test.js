@@ -46,7 +46,7 @@ test('a task of a pool whose workers are still starting keeps the process alive'
   await expectEnd(`const pool = ${echo}; pool.run('x').then(console.log)`, { exitCode: 0, output: 'x\n' })
 })
 
-test('who waits for room keeps the process alive, whatever takes it, and no longer', async () => {
+test('a waiter for room() keeps the process alive until it has room', async () => {
   for (const backend of ['thread', 'process']) {
     await expectEnd(
       `const options = { filename: handler('tracked.js'), name: 'endless', maxThreads: 1, maxQueue: 0, backend: '${backend}' }
@@ -63,7 +63,7 @@ test('who waits for room keeps the process alive, whatever takes it, and no long
   }
 })
 
-test('an un-awaited close or destroy lets the process end, with code 0', async () => {
+test('close() and destroy() let the process end with code 0 without await', async () => {
   await expectEnd(`const pool = ${echo}; await pool.run('x'); pool.destroy()`)
   await expectEnd(`const pool = ${echo}; await pool.run('x'); pool.close()`)
   await expectEnd(`const pool = ${echo}; pool.destroy()`)
@@ -76,7 +76,7 @@ test('an un-awaited close or destroy lets the process end, with code 0', async (
   )
 })
 
-test('an awaited close or destroy comes back although nothing else is left to do', async () => {
+test('close() and destroy() resolve although nothing else keeps the process alive', async () => {
   for (const end of ['close', 'destroy']) {
     await expectEnd(`const pool = ${echo}; await pool.${end}(); console.log('ended')`, {
       exitCode: 0,
@@ -85,7 +85,7 @@ test('an awaited close or destroy comes back although nothing else is left to do
   }
 })
 
-test('a rejection that nobody handles ends the process as it always does', async () => {
+test('an unhandled rejection ends the process', async () => {
   const errors = await expectEnd(
     `const pool = ${echo}; pool.run('x').then(() => { throw new Error('the user’s own') })`,
     { exitCode: 1 },
@@ -93,7 +93,7 @@ test('a rejection that nobody handles ends the process as it always does', async
   assert.match(errors, /the user’s own/)
 })
 
-test('what tasks printed while the host was busy is printed too', async () => {
+test('output of tasks appears although the host was busy', async () => {
   const { output, exitCode, errors } = await runProgram(`
     const options = { filename: handler('logging.js'), minThreads: 2, maxThreads: 2, worthWarnings: false }
     const pool = new Pool(options)
@@ -110,7 +110,7 @@ test('what tasks printed while the host was busy is printed too', async () => {
   )
 })
 
-test('a parent with V8 flags, a title and NODE_OPTIONS can give its environment to its workers', async () => {
+test('workers accept the environment of a parent with V8 flags, a title and NODE_OPTIONS', async () => {
   await expectEnd(
     `const pool = new Pool({ filename: handler('echo.js'), env: process.env })
     console.log(await pool.run('x'))`,
@@ -122,7 +122,7 @@ test('a parent with V8 flags, a title and NODE_OPTIONS can give its environment 
   )
 })
 
-test('what a listener throws ends the program before it goes on', async () => {
+test('an error of a listener ends the program', async () => {
   const { exitCode, output, errors } = await runProgram(`
     const pool = new Pool({ filename: handler('echo.js'), minThreads: 1, maxThreads: 1 })
     pool.on('close', () => { throw new Error('of the listener') })
@@ -135,7 +135,7 @@ test('what a listener throws ends the program before it goes on', async () => {
   assert.match(errors, /Error: of the listener/)
 })
 
-test('a program that waits for the end of processes lives to see it', async () => {
+test('terminate() of process workers keeps the program alive until they end', async () => {
   const { exitCode, output, errors } = await runProgram(`
     for (let round = 0; round < 8; round++) {
       const pool = new Pool({ filename: handler('echo.js'), minThreads: 2, maxThreads: 2, backend: 'process' })

@@ -41,7 +41,7 @@ for (const [what, options] of Object.entries(kinds)) {
   })
 }
 
-test('waiters are served in the order in which they asked, one for each place', async open => {
+test('room() serves its waiters in order, one for each place', async open => {
   const track = new Track(12)
   const pool = open({ filename, minThreads: 1, maxThreads: 1, maxQueue: 1 })
   const answers = [pool.run(track.task(0)), pool.run(track.task(1))]
@@ -63,7 +63,7 @@ test('waiters are served in the order in which they asked, one for each place', 
   assert.deepEqual(served, [0, 1, 2, 3, 4, 5, 6, 7, 8, 9])
 })
 
-test('a place that its waiter does not use is given to the next', async open => {
+test('a place that its waiter does not use goes to the next waiter', async open => {
   const track = new Track(3)
   const pool = open({ filename, minThreads: 1, maxThreads: 1, maxQueue: 1 })
   const answers = [pool.run(track.task(0)), pool.run(track.task(1))]
@@ -105,7 +105,7 @@ test('room is kept for its waiter while a load balancer lets tasks wait', async 
   assert.deepEqual(await Promise.all([first, ...producers]), [0, 1, 2, 3, 4, 5])
 })
 
-test('a waiter can give up with a signal, which keeps no listener', async open => {
+test('an abort ends the wait of room() and leaves no listener', async open => {
   const track = new Track(2)
   const pool = open({ filename, minThreads: 1, maxThreads: 1, maxQueue: 1 })
   const answers = [pool.run(track.task(0)), pool.run(track.task(1))]
@@ -125,7 +125,7 @@ test('a waiter can give up with a signal, which keeps no listener', async open =
   await Promise.all(answers)
 })
 
-test('waiters of a pool that closes are told so', async open => {
+test('room() rejects its waiters when the pool closes', async open => {
   const track = new Track(2)
   const pool = open({ filename, minThreads: 1, maxThreads: 1, maxQueue: 1 })
   const answers = [pool.run(track.task(0)), pool.run(track.task(1))]

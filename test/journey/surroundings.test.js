@@ -36,14 +36,14 @@ test('env, argv, execArgv and workerData reach every worker', async open => {
   }
 })
 
-test('CommonJS modules see the same through their copy of the package', async open => {
+test('CommonJS modules see the same env, argv and workerData through their copy of the package', async open => {
   const pool = open({ filename: handler('surroundings.cjs'), maxThreads: 1, workerData: [1, 2] })
   const { hasMain, ...seen } = await pool.run()
   assert.deepEqual(seen, { isWorkerThread: true, workerData: [1, 2] })
   assert.equal(hasMain, false, 'no file of the pool’s is their main module')
 })
 
-test('handlers see the same where Node loaded the package before the worker’s own file', async open => {
+test('handlers see the same workerData when a preload has loaded the package', async open => {
   for (const backend of ['thread', 'process']) {
     for (const execArgv of [
       ['--import', fixture('preloaded.js').href],
@@ -57,7 +57,7 @@ test('handlers see the same where Node loaded the package before the worker’s 
   }
 })
 
-test('outside a worker isWorkerThread is false and there is no workerData', () => {
+test('isWorkerThread is false and workerData is undefined outside a worker', () => {
   assert.equal(isWorkerThread, false)
   assert.equal(workerData, undefined)
 })
@@ -69,7 +69,7 @@ test('SHARE_ENV shares the environment', async open => {
   delete process.env.COLOUR
 })
 
-test('flags that a worker cannot have are an error of the option', () => {
+test('the constructor refuses flags that a worker cannot have', () => {
   assert.throws(
     () => new Pool({ filename, minThreads: 1, execArgv: ['--title=x'] }),
     error => error instanceof InvalidOptionError && error.option === 'execArgv',
@@ -80,7 +80,7 @@ test('flags that a worker cannot have are an error of the option', () => {
   )
 })
 
-test('a pool that starts its workers later tells each call what was wrong with the options', async open => {
+test('a call names the wrong option when the pool starts its workers later', async open => {
   for (const options of [{ execArgv: ['--title=x'] }, { workerData: () => {} }]) {
     const pool = open({ filename, minThreads: 0, maxThreads: 1, ...options })
     const [option] = Object.keys(options)
@@ -95,7 +95,7 @@ test('niceIncrement lowers the priority of the workers, not of the process', asy
   assert.equal(await pool.run(), Math.min((await plain.run()) + 3, LOWEST_PRIORITY))
 })
 
-test('an interval of a handler’s module ticks while its worker is idle', async open => {
+test('an interval of a handler module ticks while its worker is idle', async open => {
   const ticks = sharedWords(1)
   const pool = open({ filename: handler('ticking.js'), minThreads: 1, maxThreads: 1, workerData: ticks })
   await pool.run()
@@ -103,7 +103,7 @@ test('an interval of a handler’s module ticks while its worker is idle', async
   await reached(ticks, 0, seen + 5)
 })
 
-test('what a task started and did not await is completed although no other task comes', async (open, t) => {
+test('work that a task did not await completes although no other task comes', async (open, t) => {
   const folder = openFolder(t)
   const pool = open({ filename, name: 'writeLater', minThreads: 1, maxThreads: 1 })
   const file = `${folder.path}/late.txt`
@@ -122,7 +122,7 @@ test('a handler may create, use and close a pool of its own', async open => {
   assert.deepEqual(answers, [[1], [2], [3], [4]])
 })
 
-test('a handler of a nested pool can have one too, and idle nested pools end with their worker', async open => {
+test('a handler of a nested pool may create a pool, and idle nested pools end with their worker', async open => {
   const pool = open({ filename: handler('nested.js'), name: 'deeper', minThreads: 1, maxThreads: 1 })
   assert.equal(await pool.run(2), 'bottom')
   assert.equal(await pool.run('left open', { name: 'leaveOpen' }), 'left open')

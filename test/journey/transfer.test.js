@@ -1,4 +1,4 @@
-// Transferred means gone here and whole there; a submission that is rejected leaves everything as it was.
+// A transferred buffer is detached here and whole in the worker. A rejected submission detaches nothing.
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { MessageChannel } from 'node:worker_threads'
@@ -26,7 +26,7 @@ test('a moved payload arrives whole and is detached here', async open => {
   assert.equal(view.byteLength, 0)
 })
 
-test('what a transferList names arrives whole and is detached here', async open => {
+test('a buffer of transferList arrives whole and is detached here', async open => {
   const pool = open({ filename: handler('moving.js'), name: 'sizeOf', maxThreads: 1 })
   const buffer = new ArrayBuffer(size)
   assert.equal(await pool.run(buffer, { transferList: [buffer] }), size)
@@ -51,7 +51,7 @@ test('a message port can be moved to a worker and back', async open => {
   assert.equal((await once(port, 'message'))[0], 'through a returned port')
 })
 
-test('an object says for itself what is transferred and what arrives', async open => {
+test('an object with transferableSymbol names what is transferred and what arrives', async open => {
   const pool = open({ filename: handler('echo.js'), maxThreads: 1 })
   const buffer = new ArrayBuffer(size)
   const parcel = { [transferableSymbol]: [buffer], [valueSymbol]: { buffer, note: 'inside' } }
@@ -61,7 +61,7 @@ test('an object says for itself what is transferred and what arrives', async ope
   assert.equal(buffer.byteLength, 0)
 })
 
-test('primitives pass through move', async open => {
+test('move() returns primitives unchanged', async open => {
   const pool = open({ filename: handler('echo.js'), maxThreads: 1 })
   for (const value of [undefined, null, 0, 'x', false, 1n]) assert.equal(await pool.run(move(value)), value)
 })
@@ -73,7 +73,7 @@ test('buffers moved before any worker is ready arrive whole', async open => {
   assert.deepEqual(await Promise.all(answers), sizes)
 })
 
-test('a submission that is rejected leaves its buffer intact', async open => {
+test('a rejected submission leaves its buffer intact', async open => {
   const track = new Track(1)
   const pool = open({ filename: handler('tracked.js'), maxThreads: 1, maxQueue: 0 })
   const busy = pool.run(track.task(0))
@@ -96,7 +96,7 @@ test('a submission that is rejected leaves its buffer intact', async open => {
   assert.equal(buffer.byteLength, size)
 })
 
-test('a task cancelled while it waits leaves its buffer intact', async open => {
+test('a cancelled queued task leaves its buffer intact', async open => {
   const track = new Track(1)
   const pool = open({ filename: handler('tracked.js'), maxThreads: 1 })
   const busy = pool.run(track.task(0))

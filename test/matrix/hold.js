@@ -5,7 +5,7 @@ import { played } from './played.js'
 
 /** @param wise how many axes' values are combined in every way */
 export function holdAgainst(backend, wise) {
-  test(`${backend}: whatever is cancelled, dies and is closed when, each task comes to what is due, and nothing is left`, async t => {
+  test(`${backend}: each task settles as the oracle says in every case, and nothing is left`, async t => {
     const { exitCode, output, errors } = await played('--wise', String(wise), '--backend', backend)
     for (const line of output.trimEnd().split('\n')) t.diagnostic(line)
     assert.equal(exitCode, 0, `${output}\n${errors}`)

@@ -22,6 +22,7 @@ export const values = {
   async 'plain values arrive as they are, as payload and as result'({ open }) {
     const pool = open()
     for (const [name, value] of Object.entries(plain)) assert.deepEqual(await pool.run(value), value, name)
+    assert.equal(await pool.run(), undefined)
     for (const value of [undefined, null, 0, '', false, 10n]) assert.equal(await pool.run(value), value)
     assert.ok(Object.is(await pool.run(-0), -0))
   },
