@@ -20,7 +20,7 @@ const doors = {
     ...['ClientSignal', 'InjectPool', 'PoolExceptionFilter', 'PoolHealthIndicator', 'PoolModule'],
     'getPoolToken',
   ],
-  'lido/worker': ['isWorkerThread', 'move', 'transferableSymbol', 'valueSymbol', 'workerData'],
+  'lido/worker': ['context', 'isWorkerThread', 'move', 'transferableSymbol', 'valueSymbol', 'workerData'],
 }
 /** Node 20 to 24 know the first name, later ones both. Without it, `require()` gets the CommonJS build. */
 const withoutRequireOfModules = '--no-experimental-require-module'
