@@ -50,13 +50,13 @@ test('a lasting contestant that died gets a new process for its next turn', asyn
   assert.deepEqual(samples.after.lido, [{ turnCount: 1 }])
 })
 
-test('who has failed a cell twice plays it no more', async () => {
+test('a contestant that failed a cell twice plays the cell no more', async () => {
   const { failures, turns } = await playMatch(createMatch(['crash']), 4)
   assert.equal(failures.length, 2)
   assert.equal(turns.length, 2)
 })
 
-test('who cannot play at all is asked once, and that is no failure of a pool', async () => {
+test('a contestant that cannot play is asked once, and that is no failure of its pool', async () => {
   const { failures } = await playMatch(createMatch(['unavailable']), 3)
   assert.deepEqual(failures, [
     { take: 0, cellId: 'unavailable', poolName: 'lido', message: 'no such option', isUnavailable: true },

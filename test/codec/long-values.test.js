@@ -45,7 +45,7 @@ test(`${valueCount} random values in pieces are what structured clone would give
   assert.ok(counts.steps > 3 * counts.accepted, `only ${counts.steps} steps`)
 })
 
-test('what the codec declines it declines in a long message too, and the next one is whole', () => {
+test('a long message declines each value that the codec declines, and the next value arrives whole', () => {
   const lane = allocateLane()
   const writer = writerOf(lane)
   const shapes = shapesOf(lane)

@@ -73,7 +73,7 @@ test(`${valueCount} random values cross to a thread and back as structured clone
   assert.ok(counts.declined > valueCount * 0.01, `only ${counts.declined} declined`)
 })
 
-test('what structured clone refuses is declined, at every place of a value', () => {
+test('the codec declines each value that structuredClone() refuses, wherever it stands', () => {
   const lane = allocateLane()
   const writer = writerOf(lane)
   const room = lane.memory.byteLength

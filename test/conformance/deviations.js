@@ -91,7 +91,7 @@ export const deviations = {
     'a worker that exits fails the task that ran there, and the next one runs': { because: ownThread },
     'a worker that exits just after its answer fails nobody': { because: ownThread },
     'an answer larger than any pipe is not lost when its worker exits': { because: ownThread },
-    'only what had begun fails with its worker': { because: ownThread },
+    'a worker that exits fails only its started task': { because: ownThread },
     'an uncaught exception rejects the task that runs, and the pool works on': { because: ownThread },
     'an uncaught exception arrives as a class of errorClasses, with data and cause': { because: ownThread },
     'an exception that a listener of the handler catches ends nothing': { because: ownThread },
@@ -126,9 +126,9 @@ export const deviations = {
       },
     },
     'maxWorkerMemory: a worker that has grown is replaced': { because: 'the heap is the host’s' },
-    'maxWorkerMemory: so is one that tasks without a pause keep busy': { because: 'the heap is the host’s' },
+    'maxWorkerMemory: a busy worker that has grown is replaced': { because: 'the heap is the host’s' },
     'retry: a task runs again when its worker died, and is answered': { because: ownThread },
-    'retry: a task that ends every worker is told from one that was unlucky': { because: ownThread },
+    'retry: a task that ends every worker rejects with TaskQuarantinedError': { because: ownThread },
     'the heap limit ends the task with an error of its own': { because: 'the heap is the host’s' },
     'fifteen deaths leave no handle behind': { because: ownThread },
     'a worker knows that it is one, and is given env, argv and workerData': {
@@ -154,10 +154,10 @@ export const deviations = {
         )
       },
     },
-    'what a handler sends on the channel of its runtime comes as an event': {
+    'a message that a handler sends to its parent arrives as an event': {
       because: 'the parent port and process.send speak to whoever started the host',
     },
     'a handler that closes that channel harms no task': { because: 'the channel is the host’s own' },
-    'its input is empty': { because: 'the input is the host’s' },
+    'the input of a worker is empty': { because: 'the input is the host’s' },
   },
 }

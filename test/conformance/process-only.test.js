@@ -117,7 +117,7 @@ test('the debugger of the host is not the worker’s', async () => {
   assert.equal(errors.match(/Debugger listening/g).length, 1)
 })
 
-test('what a process cannot have is refused when the pool is made', open => {
+test('the constructor refuses options that a process cannot have', open => {
   for (const [option, value] of [
     ['resourceLimits', { stackSizeMb: 4 }],
     ['env', Symbol.for('nodejs.worker_threads.SHARE_ENV')],
@@ -128,7 +128,7 @@ test('what a process cannot have is refused when the pool is made', open => {
   assert.throws(() => open({ ...options, workerData }), { option: 'workerData' })
 })
 
-test('what a handler has sent to the program arrives before close() has ended its process', async open => {
+test('messages of a handler arrive before close() ends its process', async open => {
   const pool = open(options)
   let came = 0
   pool.on('message', () => came++)

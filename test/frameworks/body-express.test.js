@@ -80,7 +80,7 @@ for (const [way, make] of Object.entries(ways)) {
   })
 }
 
-test('what is sent in the pool is parsed there, and what is not is not', async t => {
+test('the pool parses large bodies, and the host parses small ones', async t => {
   const before = pool.completed
   const request = { headers: { 'content-type': 'application/json' }, body: '{"a":1}' }
   const limits = { threshold: 7, pool }

@@ -121,7 +121,7 @@ test('lines become an array, and an error names the line', async t => {
   }
 })
 
-test("what does not fit the user's schema is answered like what does not fit Fastify's", async t => {
+test("a body that fails the user's schema gets the answer of Fastify's own validation", async t => {
   for (const threshold of [0, Number.POSITIVE_INFINITY]) {
     const plugin = fastifyJson({ pool, threshold, module, validate: 'compiled', select: 'total' })
     const port = await start(t, {}, plugin)
@@ -139,7 +139,7 @@ test("what does not fit the user's schema is answered like what does not fit Fas
   }
 })
 
-test('what a reviver throws is told in its own words', async t => {
+test('the answer holds the message of the error that a reviver throws', async t => {
   for (const threshold of [0, Number.POSITIVE_INFINITY]) {
     const port = await start(t, {}, fastifyJson({ pool, threshold, module, reviver: 'lucky' }))
     const { status, body } = await send(port, { headers: json, body: '{"a":13}' })

@@ -279,7 +279,7 @@ test('a task that is run for a request is cancelled when its client leaves, and 
   assert.equal(own.stats().tasks.cancelled, 1)
 })
 
-test('what is no call of a task is refused in the words of the pool', async t => {
+test('runFor() refuses wrong options of run() with the error of the pool', async t => {
   const own = new Pool({ filename: handler('queued.js'), workerData: sharedWords(6), maxThreads: 1 })
   t.after(() => own.destroy())
   const ends = []

@@ -326,7 +326,7 @@ describe('a task that fails', limit, () => {
   })
 })
 
-test('what are no options of run() is refused in the words of the pool', async t => {
+test('request.pool.run() refuses wrong options with the error of the pool', async t => {
   const { app } = await serveApp(t, oneWorker, scope => {
     scope.get('/', async request => {
       const ends = [null, 5, 'x', []].map(options => request.pool.run(1, options).catch(error => error.code))

@@ -37,7 +37,7 @@ test('a cancelled call whose own file never finishes loading harms no other task
   assert.equal(await pool.run('x', { filename: handler('echo.js') }), 'x')
 })
 
-test('one signal for 1,000 tasks has one listener, and none afterwards', async open => {
+test('a signal of 1,000 tasks has a single listener, and none afterwards', async open => {
   const warnings = []
   const onWarning = warning => warnings.push(warning)
   process.on('warning', onWarning)

@@ -52,7 +52,7 @@ const _member = (index, size, options, call) => `
   if (readFileSync(loads).length <= 3 * ${size}) await new Pool(${options}).run(1${call})
 `
 
-test('one file holds the pool and its handler when it asks for isWorkerThread', async () => {
+test('a file may hold the pool and its handler when it asks for isWorkerThread', async () => {
   const { code, output } = await runProgram(`
     import { Pool } from 'lido'
     import { isWorkerThread } from 'lido/worker'

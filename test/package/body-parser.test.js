@@ -52,7 +52,7 @@ test("an Express that brings none leaves the program's own", async () => {
   assert.deepEqual(answer(await run('left.cjs', program)), ['own'])
 })
 
-test('what version 1 passes over with an empty object has no body for a reader', async () => {
+test('a reader finds no body where body-parser 1 sets an empty object', async () => {
   const passes = 'exports.json = () => (request, _response, next) => { request.body ??= {}; next() }'
   write('node_modules/body-parser/index.js', passes)
   write('node_modules/iconv-lite/index.js', '')

@@ -51,7 +51,7 @@ test('a list of a class is a list', () => {
   assert.deepEqual(plain, [{ message: 'no' }])
 })
 
-test('what is met twice is one, and a circle is left out', () => {
+test('an object that is met twice stays one object, and a circle is left out', () => {
   const input: Record<string, unknown> = { list: [1] }
   input.self = input
   const [one, other] = plainIssues([{ input }, { input }]) as { input: object }[]
@@ -59,7 +59,7 @@ test('what is met twice is one, and a circle is left out', () => {
   assert.equal(one!.input, other!.input)
 })
 
-test('what nests too deep is left out, and a key that is __proto__ is a key', () => {
+test('values that nest too deep are left out, and __proto__ is an ordinary key', () => {
   const deep = JSON.parse(`${'['.repeat(20_000)}${']'.repeat(20_000)}`)
   let levels = 0
   for (let at = plainIssues(deep); Array.isArray(at); at = at[0]) levels++

@@ -12,7 +12,7 @@ test('an empty one says so', () => {
   assert.equal(empty.percentile(50), 0)
 })
 
-test('it agrees with the runtime’s own, percentiles within half a percent', () => {
+test('percentiles agree with the histogram of Node within half a percent', () => {
   const random = seededRandom(7)
   const ours = new DurationHistogram()
   const theirs = createHistogram()
@@ -35,7 +35,7 @@ test('it agrees with the runtime’s own, percentiles within half a percent', ()
   }
 })
 
-test('what is below a microsecond, negative or longer than its range still counts', () => {
+test('values below a microsecond, below zero or beyond the range count', () => {
   const histogram = new DurationHistogram()
   for (const ms of [0, -5, 0.0001, 1e300, 2 ** 33]) histogram.record(ms)
   assert.equal(histogram.count, 5)

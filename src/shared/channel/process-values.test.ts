@@ -50,7 +50,7 @@ for (const [name, value] of samples) {
   })
 }
 
-test('what only this process has is refused by its name, wherever it stands', () => {
+test('a value that exists only in this process is refused by its name and place', () => {
   const { Module } = (globalThis as any).WebAssembly
   // Node 20 says it when the other side cannot read it.
   const isSeen = !process.version.startsWith('v20.')
@@ -75,7 +75,7 @@ test('what only this process has is refused by its name, wherever it stands', ()
   }
 })
 
-test('one that is refused tells nothing of the classes that it derives from', () => {
+test('the refusal of an instance names only its own class', () => {
   class Told extends EventTarget {
     told = 1
   }
@@ -99,7 +99,7 @@ test('nor does one with a member that is refused', () => {
   assert.deepEqual(unpackMessage(packMessage(message).subarray(HEAD_BYTES)), structuredClone(message))
 })
 
-test('what a map or a set holds is refused, whatever its class says that it holds', () => {
+test('a value in a map or a set is refused although the class overrides its iterators', () => {
   class NoMap extends Map<unknown, unknown> {
     override forEach() {}
   }
@@ -147,7 +147,7 @@ test('fields that are not sent are not looked at', () => {
   assert.deepEqual(unpackMessage(packMessage({ payload }).subarray(HEAD_BYTES)), structuredClone({ payload }))
 })
 
-test('what cannot be transferred is named by its place, a buffer that is named twice too', () => {
+test('a transfer list entry that cannot be transferred is refused by its place', () => {
   const buffer = new ArrayBuffer(8)
   const message = { payload: { buffer } }
   for (const refused of [buffer, new Uint8Array(8) as never])

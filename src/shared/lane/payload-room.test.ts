@@ -85,7 +85,7 @@ test('early memory comes first, though there is room behind', () => {
   assert.equal(placeOf(put(1)), span.from)
 })
 
-test('what workers have read is asked only where what the host knows leaves no room', () => {
+test('the host asks how far workers have read only when it knows of no room', () => {
   const { put, read, release, asked } = someRoom(span)
   for (let number = 0; number < 4; number++) put(LARGEST)
   release(0)

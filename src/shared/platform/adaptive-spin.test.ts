@@ -7,7 +7,7 @@ function tries(patience: AdaptiveSpin, gaps: number): number {
   return Array.from({ length: gaps }, () => patience.shouldSpin()).filter(Boolean).length
 }
 
-test('it is worth it until several long gaps in a row, then only now and then', () => {
+test('spinning pays until several long gaps in a row, then only now and then', () => {
   const patience = new AdaptiveSpin(1)
   for (let gap = 0; gap < 100; gap++) {
     assert.equal(patience.shouldSpin(), true)
@@ -17,7 +17,7 @@ test('it is worth it until several long gaps in a row, then only now and then', 
   assert.equal(tries(patience, 160), 10)
 })
 
-test('one short gap, slept through or not, and it is worth it again', () => {
+test('spinning pays again after a single short gap', () => {
   const patience = new AdaptiveSpin(1)
   for (let gap = 0; gap < 20; gap++) patience.onGap(5)
   assert.equal(patience.shouldSpin(), false)

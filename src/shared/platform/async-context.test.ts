@@ -16,7 +16,7 @@ test('a callback sees what was stored where its context was made, or nothing of 
   })
 })
 
-test('what a callback throws is thrown, and its context is left', () => {
+test('an error of a callback is thrown, and the context ends', () => {
   const id = executionAsyncId()
   const failure = new TypeError('its own')
   assert.throws(

@@ -38,7 +38,7 @@ export const endings = {
     assert.equal(await pool.run(2), 2)
   },
 
-  async 'close() runs all that was accepted and refuses what comes then'({ open, journal }) {
+  async 'close() runs accepted tasks and refuses new ones'({ open, journal }) {
     const pool = open()
     const calls = ['first', 'second'].map(name => pool.run(journal.task(name), { name: 'gated' }))
     await journal.lines(1)
@@ -50,7 +50,7 @@ export const endings = {
     assert.equal(pool.workers.length, 0)
   },
 
-  async 'close() gives up what still runs after closeTimeout'({ open, journal }) {
+  async 'close() rejects running tasks after closeTimeout'({ open, journal }) {
     const pool = open({ closeTimeout: 1 })
     const call = rejection(pool.run({ journal: journal.path }, { name: 'never' }))
     await journal.lines(1)
@@ -58,7 +58,7 @@ export const endings = {
     assert.equal((await call).reason, 'timeout')
   },
 
-  async 'destroy() rejects what runs and what waits'({ open, journal }) {
+  async 'destroy() rejects running and waiting tasks'({ open, journal }) {
     const pool = open()
     const calls = [
       pool.run({ journal: journal.path }, { name: 'never' }),
@@ -104,7 +104,7 @@ export const endings = {
     assert.equal(result[size - 1], 7)
   },
 
-  async 'only what had begun fails with its worker'({ open, journal }) {
+  async 'a worker that exits fails only its started task'({ open, journal }) {
     const pool = open()
     const calls = Array.from({ length: 5 }, (_, index) =>
       index === 1 ? pool.run(3, { name: 'exit' }) : pool.run(journal.task(index), { name: 'note' }),

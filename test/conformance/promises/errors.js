@@ -33,7 +33,7 @@ export const errors = {
     assert.equal(error.errors[1], 'second')
   },
 
-  async 'what is no error arrives as it is'({ open }) {
+  async 'a thrown value that is no error arrives as it is'({ open }) {
     const pool = open()
     assert.equal(await rejection(pool.run('null', { name: 'fail' })), null)
     assert.equal(await rejection(pool.run('a string', { name: 'fail' })), 'a string')

@@ -22,7 +22,7 @@ export const renewal = {
     assert.deepEqual(await Promise.all(values.map(value => pool.run(value))), values)
   },
 
-  async 'recycle() puts a new worker in the place of each, and lets finish what runs'({ open, journal }) {
+  async 'recycle() replaces each worker and lets running tasks finish'({ open, journal }) {
     const pool = open()
     const [old] = pool.workers
     const task = pool.run(journal.task('first'), { name: 'gated' })
@@ -121,7 +121,7 @@ export const renewal = {
     })
   },
 
-  async 'maxWorkerMemory: so is one that tasks without a pause keep busy'({ open }) {
+  async 'maxWorkerMemory: a busy worker that has grown is replaced'({ open }) {
     const pool = open({ maxWorkerMemory: 64 * 2 ** 20 })
     const [old] = pool.workers
     await pool.run(80 * 2 ** 20, { name: 'keep' })
@@ -138,7 +138,7 @@ export const renewal = {
     assert.equal(await pool.run(task, { name: 'dieFirst', retry: { attempts: 3 } }), 3)
   },
 
-  async 'retry: when may cancel the task that it is asked about, and others'({ open }) {
+  async 'retry: when() may cancel its own task and others'({ open }) {
     const pool = open({ maxThreads: 2 })
     for (const answer of [true, false]) {
       const batch = new AbortController()
@@ -161,7 +161,7 @@ export const renewal = {
     }
   },
 
-  async 'retry: a task that ends every worker is told from one that was unlucky'({ open, journal }) {
+  async 'retry: a task that ends every worker rejects with TaskQuarantinedError'({ open, journal }) {
     const pool = open()
     const task = { journal: journal.path, deaths: 9 }
     const error = await rejection(pool.run(task, { name: 'dieFirst', retry: { attempts: 2 } }))

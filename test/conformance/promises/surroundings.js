@@ -31,7 +31,7 @@ export const surroundings = {
     assert.equal(stats.workers[0].pid, pid)
   },
 
-  async 'what a handler sends on the channel of its runtime comes as an event'({ open }) {
+  async 'a message that a handler sends to its parent arrives as an event'({ open }) {
     const pool = open()
     const came = once(pool, 'message')
     await pool.run({ kind: 'done', taskId: 1, slot: 0 }, { name: 'send' })
@@ -47,7 +47,7 @@ export const surroundings = {
     assert.equal(await pool.run(3, { name: 'vandalise' }), 3)
   },
 
-  async 'its input is empty'({ open }) {
+  async 'the input of a worker is empty'({ open }) {
     assert.equal(await open().run(undefined, { name: 'readInput' }), '')
   },
 

@@ -33,7 +33,7 @@ export const values = {
     assert.equal(Buffer.from(result).toString(), 'abc')
   },
 
-  async 'what points to itself still does'({ open }) {
+  async 'a value that points to itself arrives so'({ open }) {
     const ring = { name: 'ring' }
     ring.self = ring
     const result = await open().run(ring)
