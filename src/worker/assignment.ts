@@ -1,6 +1,6 @@
 // A task as the executor sees it, whichever road it came by.
 
-import { replaceUnsendable, type SerializedError, serializeError } from '../shared/errors/serialize-error.js'
+import { type SerializedError, serializeError } from '../shared/errors/serialize-error.js'
 import { refusalCause, refuseDetached, refusedPath } from '../shared/errors/uncloneable-path.js'
 import type { Handler } from '../shared/messages/handler.js'
 import type { FailureReason, HostPort, ToHost } from '../shared/messages/messages.js'
@@ -71,8 +71,14 @@ export function sendFailure(
 ): void {
   try {
     port.postMessage({ kind: 'failed', ...task, reason, error, path } satisfies ToHost)
-  } catch {
-    const small = replaceUnsendable(error, () => false)
-    port.postMessage({ kind: 'failed', ...task, reason, error: small, path } satisfies ToHost)
+  } catch (failure) {
+    // The error is too large to be sent.
+    port.postMessage({
+      kind: 'failed',
+      ...task,
+      reason,
+      error: serializeError(failure),
+      path,
+    } satisfies ToHost)
   }
 }

@@ -2,144 +2,129 @@
 // Structured clone alone loses an error's class, `code` and own fields, and refuses an error that holds a function.
 // `serializeError` never throws: a part that cannot be sent is replaced by a text that describes it.
 //
-// The objects lie in one flat list and refer to each other by index. So circles stay circles, and no depth is too deep.
+// The copies of the objects lie in one flat list, and links between them are numbers. So circles stay circles, and no depth
+// is too deep.
 import { types } from '../platform/node-modules.js'
 
 /** A thrown value in plain data. Made by `serializeError`, read by `deserializeError`. */
 export interface SerializedError {
-  thrown: Member
-  entries: Entry[]
+  /**
+   * Copies of the objects, nearest first. A copy of an error, a plain object or an array holds its primitive fields; `links`
+   * gives it the other ones. Any other object is a structured clone, or a text that describes it. The first copy has one
+   * field: the thrown value.
+   */
+  copies: unknown[]
+  links: Link[]
+  errors: ErrorRecord[]
 }
 
-/** A primitive value, or the index of an entry in an array of one item. */
-type Member = Primitive | [index: number]
-type Primitive = string | number | bigint | boolean | null | undefined
+/** The field of a copy is another copy, or the registered symbol of that key. */
+type Link = [owner: number, field: string, target: number | string]
 
-type Entry = ErrorEntry | ContainerEntry | CloneEntry | SymbolEntry
-
-interface Fields {
-  keys: string[]
-  values: Member[]
-}
-
-interface ErrorEntry extends Fields {
-  type: 'error'
+/** What makes a copy an error. */
+interface ErrorRecord {
+  index: number
   /** The names of its class and of the ancestors, nearest first. The last one is a builtin class. */
   classes: string[]
   name: string
   message: string
   stack: string
-  /** The keys that are not enumerable, such as `cause`. */
+  /** The fields that are not enumerable, such as `cause`. */
   hidden: string[]
 }
 
-/** A plain object or an array. */
-interface ContainerEntry extends Fields {
-  type: 'container'
-  /** The length of the array; `null` for an object. */
-  length: number | null
-}
+type Fields = Record<string, unknown>
 
-/** The structured clone of another object (a `Date`, a `Map`, an object of a class), or a text that describes it. */
-interface CloneEntry {
-  type: 'clone'
-  value: unknown
-}
-
-/** A symbol of the global registry. */
-interface SymbolEntry {
-  type: 'symbol'
-  key: string
-}
-
-/** At most so many errors cross with one thrown value, the nearest first. The others become text. */
+/** At most so many errors cross with one thrown value. The others become text. */
 const MAX_ERRORS = 1000
 /** A clone is nested no deeper, so that a thread with a smaller stack can read it. */
 const MAX_CLONE_DEPTH = 100
-/** These have members of their own in an `ErrorEntry`. */
-const COMMON_KEYS = ['name', 'message', 'stack']
 
 export function serializeError(thrown: unknown): SerializedError {
-  const found: (object | symbol)[] = []
-  const indexes = new Map<object | symbol, number>()
-  const entries: Entry[] = []
-  let errorCount = 0
-  const root = toMember(thrown)
-  // Making an entry adds the objects that it refers to.
-  for (let index = 0; index < found.length; index++) entries.push(toEntry(found[index]!))
-  return { thrown: root, entries }
+  const copies: unknown[] = []
+  const links: Link[] = []
+  const errors: ErrorRecord[] = []
+  /** In the order of their copies. */
+  const found: object[] = [{ thrown }]
+  const indexes = new Map<object, number>()
+  // Copying an object finds the objects that it refers to.
+  for (let index = 0; index < found.length; index++) copies.push(copyOrText(found[index]!, index))
+  return { copies, links, errors }
 
-  function toMember(value: unknown): Member {
-    if (typeof value === 'function') return `[function ${value.name || '(anonymous)'}]`
-    if (typeof value === 'symbol' && Symbol.keyFor(value) === undefined) return value.toString()
-    if (typeof value !== 'symbol' && !isObject(value)) return value as Primitive
-    const known = indexes.get(value)
-    if (known !== undefined) return [known]
-    indexes.set(value, found.length)
-    return [found.push(value) - 1]
-  }
-
-  function toEntry(value: object | symbol): Entry {
-    if (typeof value === 'symbol') return { type: 'symbol', key: Symbol.keyFor(value)! }
+  function copyOrText(value: object, index: number): unknown {
     try {
-      if (isError(value)) {
-        return ++errorCount > MAX_ERRORS ? { type: 'clone', value: String(value) } : toErrorEntry(value)
-      }
-      if (!Array.isArray(value) && !isPlainObject(value)) return { type: 'clone', value: cloneOrText(value) }
-      const keys = Object.keys(value)
-      const values = keys.map(key => toMember(readField(value, key)))
-      return { type: 'container', length: Array.isArray(value) ? value.length : null, keys, values }
+      if (isError(value)) return errors.length < MAX_ERRORS ? copyOfError(value, index) : String(value)
+      if (!Array.isArray(value) && !isPlainObject(value)) return cloneOrText(value)
+      const copy = Array.isArray(value) ? new Array(value.length) : {}
+      for (const key of Object.keys(value)) setField(copy, index, key, readField(value, key))
+      return copy
     } catch (failure) {
-      return { type: 'clone', value: unreadable(failure) }
+      return unreadable(failure)
     }
   }
 
-  function toErrorEntry(error: Error): ErrorEntry {
+  function copyOfError(error: Error, index: number): object {
     const name = readText(() => error.name, 'Error')
     const message = readText(() => error.message, '')
     // Consoles print only the stack.
     const stack = readText(() => error.stack, message === '' ? name : `${name}: ${message}`)
-    const keys: string[] = []
-    const values: Member[] = []
     const hidden: string[] = []
+    const copy = {}
     for (const key of Object.getOwnPropertyNames(error)) {
-      if (COMMON_KEYS.includes(key)) continue
+      if (key === 'name' || key === 'message' || key === 'stack') continue
       const value = readField(error, key)
       const isHidden = !Object.prototype.propertyIsEnumerable.call(error, key)
       // A hidden method is no data.
       if (isHidden && typeof value === 'function') continue
       if (isHidden) hidden.push(key)
-      keys.push(key)
-      values.push(toMember(value))
+      setField(copy, index, key, value)
     }
-    return { type: 'error', classes: classNames(error), name, message, stack, keys, values, hidden }
+    errors.push({ index, classes: classNames(error), name, message, stack, hidden })
+    return copy
+  }
+
+  /** A linked field is defined too, so that the fields keep their order. */
+  function setField(copy: object, index: number, key: string, value: unknown): void {
+    define(copy, key, isObject(value) ? undefined : primitiveOrText(value))
+    if (isObject(value)) links.push([index, key, indexOf(value)])
+    const symbolKey = typeof value === 'symbol' ? Symbol.keyFor(value) : undefined
+    if (symbolKey !== undefined) links.push([index, key, symbolKey])
+  }
+
+  function indexOf(value: object): number {
+    const known = indexes.get(value)
+    if (known !== undefined) return known
+    indexes.set(value, found.length)
+    return found.push(value) - 1
   }
 }
 
 /** @param classes the classes of errors that are known here besides the builtin ones */
-export function deserializeError({ thrown, entries }: SerializedError, classes = builtinClasses): unknown {
-  const values = entries.map(entry => createValue(entry, classes))
-  const fromMember = (member: Member | undefined) => (Array.isArray(member) ? values[member[0]] : member)
-  for (const [index, entry] of entries.entries()) {
-    if (entry.type === 'clone' || entry.type === 'symbol') continue
-    const hidden = entry.type === 'error' ? entry.hidden : []
-    for (const [place, key] of entry.keys.entries()) {
-      define(values[index] as object, key, fromMember(entry.values[place]), !hidden.includes(key))
+export function deserializeError(
+  { copies, links, errors }: SerializedError,
+  classes = builtinClasses,
+): unknown {
+  const values = [...copies]
+  for (const record of errors) {
+    values[record.index] = createError(record, copies[record.index] as Fields, classes)
+  }
+  for (const [owner, field, target] of links) {
+    const fields = values[owner]
+    // A text may have replaced the copy. The field exists, so that even `__proto__` is an own field here.
+    if (isObject(fields)) {
+      ;(fields as Fields)[field] = typeof target === 'string' ? Symbol.for(target) : values[target]
     }
   }
-  return fromMember(thrown)
+  return (values[0] as Fields).thrown
 }
 
-/** The same with a text in place of each clone that `canSend` refuses. */
+/** The same with a text in place of each clone that `canSend` refuses. A copy of primitive fields can always be sent. */
 export function replaceUnsendable(
   error: SerializedError,
-  canSend: (clone: object) => boolean,
+  canSend: (copy: object) => boolean,
 ): SerializedError {
-  const entries = error.entries.map(entry => {
-    if (entry.type !== 'clone' || !isObject(entry.value) || canSend(entry.value)) return entry
-    return { ...entry, value: notCloneable(entry.value) }
-  })
-  return { ...error, entries }
+  const copies = error.copies.map(copy => (!isObject(copy) || canSend(copy) ? copy : notCloneable(copy)))
+  return { ...error, copies }
 }
 
 /** The message of an error, or the text of another thrown value. */
@@ -152,24 +137,13 @@ export function messageOf(thrown: unknown): string {
   }
 }
 
-function createValue(entry: Entry, classes: ErrorClasses): unknown {
-  switch (entry.type) {
-    case 'error':
-      return createError(entry, classes)
-    case 'container':
-      return entry.length === null ? {} : new Array(entry.length)
-    case 'clone':
-      return entry.value
-    case 'symbol':
-      return Symbol.for(entry.key)
-  }
-}
-
-function createError({ classes: names, name, message, stack }: ErrorEntry, classes: ErrorClasses): Error {
-  const error = classes.create(names, name, message)
+function createError(record: ErrorRecord, fields: Fields, classes: ErrorClasses): Error {
+  const { name, message, stack, hidden } = record
+  const error = classes.create(record.classes, name, message)
   // A getter of its class may need a private field, which was not sent.
   if (readText(() => error.name, '') !== name) define(error, 'name', name, false)
   define(error, 'stack', stack, false)
+  for (const key of Object.keys(fields)) define(error, key, fields[key], !hidden.includes(key))
   return error
 }
 
@@ -271,10 +245,15 @@ export function isObject(value: unknown): value is object {
 /** A getter that throws costs only its field. */
 function readField(owner: object, key: string): unknown {
   try {
-    return (owner as Record<string, unknown>)[key]
+    return (owner as Fields)[key]
   } catch (failure) {
     return unreadable(failure)
   }
+}
+
+function primitiveOrText(value: unknown): unknown {
+  if (typeof value === 'function') return `[function ${value.name || '(anonymous)'}]`
+  return typeof value === 'symbol' ? value.toString() : value
 }
 
 function readText(read: () => unknown, fallback: string): string {
@@ -324,6 +303,6 @@ function classNameOf(value: object): string {
 }
 
 /** Own fields only: a key such as `__proto__` must not change the prototype. */
-function define(target: object, key: string, value: unknown, enumerable: boolean): void {
+function define(target: object, key: string, value: unknown, enumerable = true): void {
   Object.defineProperty(target, key, { value, enumerable, configurable: true, writable: true })
 }

@@ -1,0 +1,101 @@
+// The stack of an error begins at the line of the program that caused it, and holds no frames of lido above that line.
+import assert from 'node:assert/strict'
+import { dirname } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { FixedQueue, Pool, TaskCancelledError, TaskTimeoutError, WorkerExitError } from 'lido'
+import { handler } from '../helpers/handler.js'
+import { test } from '../helpers/pool-test.js'
+import { rejection } from '../helpers/rejection.js'
+
+const dist = dirname(dirname(fileURLToPath(import.meta.resolve('lido'))))
+const filename = handler('echo.js')
+
+const framesOf = ({ stack }) => stack.split('\n').filter(line => /^ {4}at /.test(line))
+
+/** Errors of the constructors, and of calls on a pool that is open or closed. */
+const constructions = {
+  'an unknown option of the pool': () => new Pool({ maxThread: 1 }),
+  'a wrong value of an option': () => new Pool({ maxThreads: 'many' }),
+  'a wrong capacity of a queue': () => new FixedQueue(0),
+}
+const wrongCalls = {
+  'an unknown option of run()': pool => pool.run(1, { nam: 'x' }),
+  'a wrong file of run()': pool => pool.run(1, { filename: 'relative.js' }),
+  'a deadline in the past': pool => pool.run(1, { deadline: 1 }),
+  'an aborted signal': pool => pool.run(1, { signal: AbortSignal.abort() }),
+  'a wrong option of room()': pool => pool.room({ signal: 1 }),
+  'a wrong option of close()': pool => pool.close({ force: 'yes' }),
+}
+const lateCalls = {
+  'run() of a closed pool': pool => pool.run(1),
+  'room() of a closed pool': pool => pool.room(),
+  'recycle() of a closed pool': pool => pool.recycle(),
+  'reload() of a closed pool': pool => pool.reload(),
+}
+
+function assertBeginsHere(error) {
+  assert.match(framesOf(error)[0] ?? 'no frame', /caller-frames\.test\.js/, error.stack)
+}
+
+for (const [title, construct] of Object.entries(constructions)) {
+  test(`the stack of an error begins at the caller's line: ${title}`, () => {
+    assert.throws(construct, error => {
+      assertBeginsHere(error)
+      return true
+    })
+  })
+}
+
+for (const [title, call] of Object.entries(wrongCalls)) {
+  test(`the stack of an error begins at the caller's line: ${title}`, async open => {
+    assertBeginsHere(await rejection(call(open({ filename, minThreads: 0, maxThreads: 1 }))))
+  })
+}
+
+for (const [title, call] of Object.entries(lateCalls)) {
+  test(`the stack of an error begins at the caller's line: ${title}`, async open => {
+    const pool = open({ filename, minThreads: 0, maxThreads: 1 })
+    await pool.close()
+    assertBeginsHere(await rejection(call(pool)))
+  })
+}
+
+test("the stack of an error begins at the caller's line: a full queue", async open => {
+  const pool = open({ filename, minThreads: 0, maxThreads: 1, maxQueue: 0 })
+  const first = pool.run(1)
+  assertBeginsHere(await rejection(pool.run(2)))
+  await first
+})
+
+test('an error that is made later holds no frames of lido', async open => {
+  const pool = open({ filename: handler('dying.js'), maxThreads: 1 })
+  const exit = await rejection(pool.run(5))
+  assert.ok(exit instanceof WorkerExitError)
+  const slow = { filename: handler('cancellable.js'), name: 'listen' }
+  const timeout = await rejection(pool.run(1, { ...slow, timeout: 1 }))
+  assert.ok(timeout instanceof TaskTimeoutError)
+  const controller = new AbortController()
+  const cancelled = rejection(pool.run(1, { ...slow, signal: controller.signal }))
+  controller.abort()
+  assert.ok((await cancelled) instanceof TaskCancelledError)
+  for (const error of [exit, timeout, await cancelled]) {
+    assert.ok(error.stack.startsWith(`${error.name}: ${error.message}`), error.stack)
+    assert.deepEqual(
+      framesOf(error).filter(frame => frame.includes(dist)),
+      [],
+    )
+  }
+})
+
+test('a cancellation and a timeout are siblings: neither is an instance of the other', async open => {
+  const pool = open({ filename, maxThreads: 1 })
+  const cancelled = await rejection(pool.run(1, { signal: AbortSignal.abort() }))
+  const late = await rejection(pool.run(1, { deadline: 1 }))
+  assert.deepEqual(
+    [cancelled, late].map(error => [error instanceof TaskCancelledError, error instanceof TaskTimeoutError]),
+    [
+      [true, false],
+      [false, true],
+    ],
+  )
+})
