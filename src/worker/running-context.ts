@@ -1,6 +1,6 @@
 // The context of a running task.
 import type { AsyncLocalStorage } from 'node:async_hooks'
-import { TaskCancelledError, withCallerFrames } from '../shared/errors/pool-errors.js'
+import { TaskCancelledError } from '../shared/errors/pool-errors.js'
 import type { Assignment } from './assignment.js'
 import type { HandlerFunction } from './handler-loader.js'
 import type { TaskContext } from './task-context.js'
@@ -36,7 +36,6 @@ class RunningContext implements TaskContext {
   }
 
   throwIfCancelled(): void {
-    if (!this.#task.isCancelled) return
-    throw withCallerFrames(new TaskCancelledError(this.#task.cancelReason), this.throwIfCancelled)
+    if (this.#task.isCancelled) throw new TaskCancelledError(this.#task.cancelReason)
   }
 }

@@ -34,7 +34,13 @@ export const context: TaskContext = {
     return currentContext().cancelled
   },
   throwIfCancelled() {
-    currentContext().throwIfCancelled()
+    try {
+      currentContext().throwIfCancelled()
+    } catch (error) {
+      // The stack begins in the handler.
+      Error.captureStackTrace(error as Error, context.throwIfCancelled)
+      throw error
+    }
   },
 }
 

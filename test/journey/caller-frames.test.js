@@ -1,11 +1,13 @@
 // The stack of an error begins at the line of the program that caused it, and holds no frames of lido above that line.
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
 import { dirname } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { FixedQueue, Pool, TaskCancelledError, TaskTimeoutError, WorkerExitError } from 'lido'
 import { handler } from '../helpers/handler.js'
 import { test } from '../helpers/pool-test.js'
 import { rejection } from '../helpers/rejection.js'
+import { reached, sharedWords } from '../helpers/shared-words.js'
 
 const dist = dirname(dirname(fileURLToPath(import.meta.resolve('lido'))))
 const filename = handler('echo.js')
@@ -85,6 +87,20 @@ test('an error that is made later holds no frames of lido', async open => {
       [],
     )
   }
+})
+
+test('the stack of throwIfCancelled() begins in the handler', async open => {
+  const pool = open({ filename: handler('cancellable.js'), maxThreads: 1 })
+  const words = sharedWords(2)
+  const { port1, port2 } = new MessageChannel()
+  const controller = new AbortController()
+  const options = { name: 'tellStack', signal: controller.signal, transferList: [port2] }
+  const cancelled = rejection(pool.run({ words, stacks: port2 }, options))
+  await reached(words, 0)
+  const [[stack]] = await Promise.all([once(port1, 'message'), controller.abort()])
+  port1.close()
+  await cancelled
+  assert.match(framesOf({ stack })[0] ?? 'no frame', /tellStack.*cancellable\.js/, stack)
 })
 
 test('a cancellation and a timeout are siblings: neither is an instance of the other', async open => {

@@ -181,7 +181,9 @@ export class Pool<
   }
 
   /**
-   * Hands one task to the pool. Never throws; rejects with the handler's own error, or with a `PoolError` that says what
+   * Hands one task to the pool. The payload is copied as by `structuredClone()`: a `Buffer` arrives as a `Uint8Array`.
+   *
+   * Never throws; rejects with the handler's own error, or with a `PoolError` that says what
    * went wrong: `InvalidTaskError`, `QueueFullError`, `PoolClosedError`, `TaskCancelledError`, `TaskTimeoutError`,
    * `WorkerStartError`, `WorkerExitError`, `WorkerMemoryError` or `NotCloneableError`.
    */
