@@ -1,5 +1,5 @@
-// Values that cross to another process: the runtime's own structured clone, written out. What a thread would share or be
-// given outright (shared memory, ports, handles) has no meaning in another process and is refused by name.
+// Values that cross to another process, written by the runtime's own structured clone. Shared memory, ports and handles mean
+// nothing in another process, so they are refused, and the error names them.
 import type { Serializer } from 'node:v8'
 import { replaceUnsendable, type SerializedError } from '../errors/serialize-error.js'
 import {
@@ -99,7 +99,7 @@ export function packMessage(message: object, transferList: readonly TransferItem
     if (transferList.length > 0) structuredClone(null, { transfer: transferList as never })
     return frame
   } catch (failure) {
-    // Some versions of Node make no buffer of it, and say no size.
+    // Some versions of Node fail without naming the size.
     const isTooLarge = (failure as NodeJS.ErrnoException | null)?.code === 'ERR_BUFFER_TOO_LARGE'
     const cause = isTooLarge ? tooLarge(totalBufferBytes(message), LARGEST_VALUE_BYTES) : failure
     throw new UnsendableError(pathIn(message, cause, transferList), cause)
@@ -129,7 +129,7 @@ function canCross(data: object): boolean {
   }
 }
 
-/** `payload.items[3]`: the members of a message are what the caller knows. */
+/** `payload.items[3]`: the caller knows the members of a message, not the message. */
 function pathIn(message: object, failure: unknown, transferList: readonly TransferItem[]): string {
   const path =
     failure instanceof Refusal ? memberPath(message, failure.member, '') : uncloneablePath(message, '')

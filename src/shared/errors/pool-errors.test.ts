@@ -1,4 +1,3 @@
-// The errors a pool gives its callers.
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import * as errors from './pool-errors.js'
@@ -89,7 +88,7 @@ for (const [name, { error, code, name: shown = name, fields }] of Object.entries
   })
 }
 
-test('every class there is stands in this list', () => {
+test('this list holds every error class of the package', () => {
   const abstract = ['PoolError', 'WorkerError']
   const classes = Object.entries(errors).filter(
     ([, value]) => typeof value === 'function' && value.prototype instanceof Error,
@@ -103,11 +102,11 @@ test('every class there is stands in this list', () => {
   )
 })
 
-test('without a cause there is none, not an undefined one', () => {
+test('an error without a cause has no own field cause', () => {
   assert.equal(Object.hasOwn(new errors.QueueFullError(1), 'cause'), false)
 })
 
-test('where no worker is tried again by itself, no call is said to try one', () => {
+test('the message of a RestartLimitError names the next attempt only when there is one', () => {
   const limits = { failures: 5, period: 10_000 }
   const { RestartLimitError } = errors
   assert.match(
@@ -121,7 +120,7 @@ test('where no worker is tried again by itself, no call is said to try one', () 
 })
 
 describe('isPoolError', () => {
-  test("is false for what is none, a handler's own error with a code too", () => {
+  test("is false for other values, and for a handler's own error with a code", () => {
     for (const value of [
       null,
       undefined,

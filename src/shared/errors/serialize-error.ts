@@ -188,10 +188,9 @@ const builtinClasses = new ErrorClasses()
 
 /** Why a class cannot be registered; `null` when it can. */
 export function problemWithClass(given: unknown): string | null {
-  if (typeof given !== 'function' || !(given.prototype instanceof Error))
-    return 'is no class that extends Error'
+  if (typeof given !== 'function' || !(given.prototype instanceof Error)) return 'does not extend Error'
   if (given.name === '') return 'has no name'
-  return builtins.has(given.name) ? `has the name of a class that is known already, '${given.name}'` : null
+  return builtins.has(given.name) ? `has the name of the builtin class '${given.name}'` : null
 }
 
 function builtinBaseOf(errorClass: ErrorClass): ErrorClass {

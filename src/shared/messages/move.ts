@@ -1,5 +1,5 @@
-// Marks what is to be transferred instead of copied. The symbols are those of Piscina's registry, so an object that
-// says how it is transferred there says so here.
+// Marks a value that is transferred instead of copied. The symbols are Piscina's, so an object that implements its
+// transfer protocol works here too.
 import { globalSymbol } from '../platform/global-symbol.js'
 
 export const transferableSymbol: unique symbol = Symbol.for('Piscina.transferable') as never
@@ -8,7 +8,7 @@ const movedBrand = globalSymbol('moved')
 
 export type TransferItem = import('node:worker_threads').Transferable
 
-/** An object that says what of it is transferred, and what the other side receives. */
+/** An object that lists the items to transfer, and the value that the other side receives. */
 export interface Movable {
   readonly [transferableSymbol]: TransferItem | readonly TransferItem[]
   readonly [valueSymbol]: unknown
@@ -16,8 +16,8 @@ export interface Movable {
 
 /**
  * Marks a payload or a handler's result: its buffer or port is transferred to the other side, not copied. Works on
- * `ArrayBuffer`, views of one, `MessagePort` and the other transferables of Node, and on objects that implement
- * `transferableSymbol` and `valueSymbol`. Primitives come back as they are. Only the outermost value is looked at.
+ * `ArrayBuffer`, its views, `MessagePort` and the other transferables of Node, and on objects that implement
+ * `transferableSymbol` and `valueSymbol`. Returns a primitive unchanged. Only the outermost value can be marked.
  */
 export function move<T>(value: T): T {
   if (value === null || typeof value !== 'object') return value
@@ -31,7 +31,7 @@ function wrap(value: object): Movable {
   return { [transferableSymbol]: item as TransferItem, [valueSymbol]: value }
 }
 
-/** A frozen object cannot bear the mark; one that says the same can. */
+/** A frozen object cannot be marked, so a copy of its two members is. */
 function markable(value: Movable): Movable {
   if (Object.isExtensible(value)) return value
   return { [transferableSymbol]: value[transferableSymbol], [valueSymbol]: value[valueSymbol] }
@@ -41,7 +41,7 @@ function isMovable(value: object): value is Movable {
   return transferableSymbol in value && valueSymbol in value
 }
 
-/** What cannot be looked at (a proxy whose traps throw) is not marked; sending it tells why. */
+/** False for a proxy whose traps throw. Sending it fails with the reason. */
 export function isMoved(value: unknown): value is Movable {
   if (value === null || typeof value !== 'object') return false
   try {
@@ -52,7 +52,7 @@ export function isMoved(value: unknown): value is Movable {
   }
 }
 
-/** Piscina's own `move()` leaves a mark under a symbol that only its name tells. */
+/** Piscina's own `move()` marks with a symbol that is known only by its description. */
 function isMarkedByPiscina(value: Movable): boolean {
   return Object.getOwnPropertySymbols(value).some(symbol => symbol.description === 'Piscina.kMovable')
 }
