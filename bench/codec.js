@@ -4,23 +4,22 @@
 //   node bench/codec.js --quick    3
 import { MessageChannel, receiveMessageOnPort } from 'node:worker_threads'
 import { Decoder } from '../build/unit/src/shared/codec/decoder.js'
-import { Dictionary } from '../build/unit/src/shared/codec/dictionary.js'
 import { Encoder } from '../build/unit/src/shared/codec/encoder.js'
-import { KnownShapes } from '../build/unit/src/shared/codec/known-shapes.js'
+import { ShapeReader, ShapeTable } from '../build/unit/src/shared/codec/shapes.js'
 import { describeMachine } from './machine.js'
 import { payloads } from './payloads.js'
 
 const rounds = process.argv.includes('--quick') ? 3 : 11
 const ROUND_MS = 40
 const MEMORY_BYTES = 2 ** 20
-const DICTIONARY_BYTES = 2 ** 14
+const TABLE_BYTES = 2 ** 14
 
 const cells = ['pair', 'six-fields', 'object-10k', 'string-10k', 'bytes-64k'].map(name => payloads[name])
 
 const memory = new SharedArrayBuffer(MEMORY_BYTES)
-const words = new SharedArrayBuffer(DICTIONARY_BYTES)
-const encoder = new Encoder(memory, new Dictionary(words, 0, DICTIONARY_BYTES))
-const decoder = new Decoder(memory, new KnownShapes(new Dictionary(words, 0, DICTIONARY_BYTES)))
+const table = new SharedArrayBuffer(TABLE_BYTES)
+const encoder = new Encoder(memory, new ShapeTable(table, 0, TABLE_BYTES))
+const decoder = new Decoder(memory, new ShapeReader(new ShapeTable(table, 0, TABLE_BYTES)))
 const { port1, port2 } = new MessageChannel()
 
 /** Nanoseconds a call, over about ROUND_MS. */

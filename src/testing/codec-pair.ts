@@ -1,8 +1,7 @@
 // An encoder and a decoder over one memory, with shapes that both learn.
 import { Decoder } from '../shared/codec/decoder.js'
-import { Dictionary } from '../shared/codec/dictionary.js'
 import { Encoder } from '../shared/codec/encoder.js'
-import { KnownShapes } from '../shared/codec/known-shapes.js'
+import { ShapeReader, ShapeTable } from '../shared/codec/shapes.js'
 
 export const BYTES = 2 ** 18
 
@@ -15,7 +14,7 @@ export function openCodec(dictionaryBytes = 4096): {
   const words = new SharedArrayBuffer(dictionaryBytes)
   return {
     memory,
-    encoder: new Encoder(memory, new Dictionary(words, 0, dictionaryBytes)),
-    decoder: new Decoder(memory, new KnownShapes(new Dictionary(words, 0, dictionaryBytes))),
+    encoder: new Encoder(memory, new ShapeTable(words, 0, dictionaryBytes)),
+    decoder: new Decoder(memory, new ShapeReader(new ShapeTable(words, 0, dictionaryBytes))),
   }
 }

@@ -2,7 +2,7 @@
 // declines. What this worker holds is counted here, for the host to see.
 import type { MessagePort } from 'node:worker_threads'
 import { DECLINED, type Encoder, NO_ROOM } from '../shared/codec/encoder.js'
-import { type LongMessage, memoryOf } from '../shared/codec/long-message.js'
+import { type LargeMessage, transferList } from '../shared/codec/format.js'
 import type { SerializedError } from '../shared/errors/serialize-error.js'
 import { DeskWords } from '../shared/lane/desk.js'
 import { HostBell } from '../shared/lane/doorbell.js'
@@ -103,7 +103,7 @@ export class LaneAnswers {
     } else {
       const from = this.#ring.reserve()
       const end = this.#write(result, from)
-      const long = end === NO_ROOM ? this.#encoder.encodeLong(result) : null
+      const long = end === NO_ROOM ? this.#encoder.encodeLarge(result) : null
       const { copy, problem } = end < 0 && long === null ? copied(result) : { copy: result }
       if (!this.#mayAnswer(task)) return
       if (end >= 0) this.#publish(BYTES, task, end - from, runMs)
@@ -153,14 +153,14 @@ export class LaneAnswers {
   }
 
   /** Too large for the ring: in a form that the host can read in slices. */
-  #sendLong(task: LaneAssignment, message: LongMessage, runMs: number): void {
+  #sendLong(task: LaneAssignment, message: LargeMessage, runMs: number): void {
     const answer: ToHost = {
       kind: 'done',
       ...this.#nextSent(task, runMs),
       result: message,
       isLong: true,
     }
-    this.#port.postMessage(answer, memoryOf(message))
+    this.#port.postMessage(answer, transferList(message))
     this.#onAnswered()
   }
 

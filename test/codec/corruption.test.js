@@ -31,7 +31,7 @@ function writeMessages() {
       if (end > 0) messages.push(memory.slice(FROM, end))
     }
   }
-  return { messages, words: lane.words }
+  return { messages, table: lane.table }
 }
 
 function mutate(bytes, random) {
@@ -75,8 +75,8 @@ function outcome(reader, memory, bytes, filler) {
 
 test(`${messageCount * mutationsOfEach} damaged messages are read or refused (seed ${seed})`, t => {
   const random = seededRandom(seed)
-  const { messages, words } = writeMessages()
-  const lane = { memory: new SharedArrayBuffer(MEMORY_BYTES), words }
+  const { messages, table } = writeMessages()
+  const lane = { memory: new SharedArrayBuffer(MEMORY_BYTES), table }
   const memory = new Uint8Array(lane.memory)
   const reader = readerOf(lane)
   const before = process.memoryUsage()
@@ -105,16 +105,16 @@ test(`${messageCount * mutationsOfEach} damaged messages are read or refused (se
 
 test(`${dictionaryMutations} damaged dictionaries are read or refused (seed ${seed})`, t => {
   const random = seededRandom(seed)
-  const { messages, words } = writeMessages()
-  const dictionary = new Uint8Array(words)
+  const { messages, table } = writeMessages()
+  const dictionary = new Uint8Array(table)
   const used = dictionary.findLastIndex(byte => byte !== 0) + 1
   const shaped = messages.filter(message => message.some(byte => byte >= 0x40 && byte < 0x60))
   const memory = new SharedArrayBuffer(MEMORY_BYTES)
   const counts = { errors: 0, values: 0 }
   for (let mutation = 0; mutation < dictionaryMutations; mutation++) {
-    const damaged = new SharedArrayBuffer(words.byteLength)
+    const damaged = new SharedArrayBuffer(table.byteLength)
     new Uint8Array(damaged).set(mutate(dictionary.subarray(0, used), random))
-    const reader = readerOf({ memory, words: damaged })
+    const reader = readerOf({ memory, table: damaged })
     const message = shaped[mutation % shaped.length]
     // Often enough that code is made for what the dictionary says.
     for (let times = mutation % 16 === 0 ? 12 : 1; times > 0; times--) {

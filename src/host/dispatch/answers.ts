@@ -1,7 +1,7 @@
 // From a worker's answer to the caller's.
 
-import type { KnownShapes } from '../../shared/codec/known-shapes.js'
-import type { LongMessage } from '../../shared/codec/long-message.js'
+import type { LargeMessage } from '../../shared/codec/format.js'
+import type { ShapeReader } from '../../shared/codec/shapes.js'
 import { NotCloneableError, WorkerStartError } from '../../shared/errors/pool-errors.js'
 import {
   deserializeError,
@@ -52,7 +52,7 @@ export class Answers {
   }
 
   /** A result too large to be read at once: the worker is done with the task, the caller is answered when it is read. */
-  arrive(worker: WorkerHandle, task: Task, message: LongMessage, shapes: KnownShapes, runMs: number): void {
+  arrive(worker: WorkerHandle, task: Task, message: LargeMessage, shapes: ShapeReader, runMs: number): void {
     this.#onAnswered(worker, task, runMs)
     this.#parts.arrivals.add(task, message, shapes)
   }

@@ -1,9 +1,9 @@
 // Results too large to be read in one go: they are read in slices, one a turn of the event loop, and then their callers are
 // answered. Where there are several, they take turns. What happens to the workers meanwhile is no concern of theirs.
 
-import type { KnownShapes } from '../../shared/codec/known-shapes.js'
-import { LongDecoder } from '../../shared/codec/long-decoder.js'
-import type { LongMessage } from '../../shared/codec/long-message.js'
+import { decodeLarge, type Steps } from '../../shared/codec/decoder.js'
+import type { LargeMessage } from '../../shared/codec/format.js'
+import type { ShapeReader } from '../../shared/codec/shapes.js'
 import { NotCloneableError, type PoolClosedError } from '../../shared/errors/pool-errors.js'
 import type { Clock, Timer } from '../../shared/platform/clock.js'
 import type { Settler } from '../task/settle.js'
@@ -26,7 +26,7 @@ export interface ArrivalsParts {
 export class Arrivals {
   readonly #parts: ArrivalsParts
   /** The next to be read first. */
-  readonly #reading = new Map<Task, LongDecoder>()
+  readonly #reading = new Map<Task, Steps>()
   readonly #nursery = new Nursery()
   /** This turn has had its slice. */
   #turn: Timer | null = null
@@ -41,10 +41,10 @@ export class Arrivals {
   }
 
   /** The answer of the task is here, and its worker free. What can be read in this turn's slice is answered in this call. */
-  add(task: Task, message: LongMessage, shapes: KnownShapes): void {
+  add(task: Task, message: LargeMessage, shapes: ShapeReader): void {
     moveTask(task, 'arriving')
     try {
-      this.#reading.set(task, new LongDecoder(message, shapes))
+      this.#reading.set(task, decodeLarge(message, shapes))
     } catch (failure) {
       return this.#fail(task, failure)
     }
@@ -67,10 +67,10 @@ export class Arrivals {
     const mayGoOn = this.#newSlice()
     // Set first: what one leaves of the slice is the next one's, and what arrives later in this turn waits for its own.
     this.#turn = this.#parts.clock.nextTurn(() => this.#onTurn())
-    for (const [task, decoder] of this.#reading) {
+    for (const [task, steps] of this.#reading) {
       this.#reading.delete(task)
-      if (!this.#read(task, decoder, mayGoOn)) {
-        this.#reading.set(task, decoder)
+      if (!this.#read(task, steps, mayGoOn)) {
+        this.#reading.set(task, steps)
         return
       }
       if (!mayGoOn()) return
@@ -93,14 +93,17 @@ export class Arrivals {
   }
 
   /** True when it is done with, one way or the other. */
-  #read(task: Task, decoder: LongDecoder, mayGoOn: () => boolean): boolean {
+  #read(task: Task, steps: Steps, mayGoOn: () => boolean): boolean {
+    let step: IteratorResult<undefined, unknown>
     try {
-      if (!decoder.readOn(mayGoOn)) return false
+      do step = steps.next()
+      while (step.done !== true && mayGoOn())
+      if (step.done !== true) return false
     } catch (failure) {
       this.#fail(task, failure)
       return true
     }
-    this.#parts.settler.fulfil(task, decoder.value)
+    this.#parts.settler.fulfil(task, step.value)
     this.#parts.onRead()
     return true
   }

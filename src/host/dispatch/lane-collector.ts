@@ -1,6 +1,6 @@
 // Takes in what workers answer, from their rings and from their ports, and hands it on to the callers.
 
-import type { LongMessage } from '../../shared/codec/long-message.js'
+import type { LargeMessage } from '../../shared/codec/format.js'
 import type { SerializedError } from '../../shared/errors/serialize-error.js'
 import { FAILURE, INT_VALUE, type ResultReader } from '../../shared/lane/result-ring.js'
 import type { FailureReason, ToHost } from '../../shared/messages/messages.js'
@@ -76,7 +76,7 @@ export class LaneCollector {
   #take(worker: WorkerHandle, task: Task, { result, runMs, isLong }: PortResult): void {
     if (isLong !== true) return this.#fulfil(worker, task, result, runMs!)
     this.#noteKnown(task)
-    this.#parts.answers.arrive(worker, task, result as LongMessage, deskOf(worker).decoder.shapes, runMs!)
+    this.#parts.answers.arrive(worker, task, result as LargeMessage, deskOf(worker).decoder.shapes, runMs!)
   }
 
   /** An answer sent over the port: its number says whose it was. */

@@ -1,50 +1,48 @@
-// Bytes to value. Trusts nothing that it reads: damaged bytes give an error or some other value, of a size in proportion
-// to the message, and never what stands outside of it.
-import {
-  readBoxed,
-  readBuffer,
-  readDataView,
-  readMap,
-  readRegExp,
-  readSet,
-  readTypedArray,
-} from './builtin-reader.js'
-import { ByteReader } from './byte-reader.js'
-import {
-  ArrayIntrinsic,
-  DateIntrinsic,
-  LONGEST_ROW,
-  max,
-  min,
-  typedArrayBuffer,
-  Uint8ArrayIntrinsic,
-} from './intrinsics.js'
-import type { KnownShape, KnownShapes } from './known-shapes.js'
-import type { LongMessage } from './long-message.js'
-import { defineField, inheritsAsAtFirst, setElement, setField } from './own-fields.js'
-import * as tags from './tags.js'
-
-export { CorruptMessageError } from './corrupt-message-error.js'
+// Bytes to value. Damaged bytes give an error or another value, of a size in proportion to the message, and never bytes from
+// outside of it.
+//
+// A small message is read recursively in one go. A large message is read by generators, which pause after some bytes, so that the
+// event loop can turn. They read only the values that the message notes as large; all values inside these that are not
+// large are read recursively.
+import { readBoxed, readBuffer, readDataView, readRegExp, readTypedArray } from './builtins.js'
+import * as format from './format.js'
+import { Reader } from './reader.js'
+import type { ReaderShape, ShapeReader } from './shapes.js'
 
 type Fields = Record<string, unknown>
+export type Steps = Generator<undefined, unknown, undefined>
 
-/** Arrays up to this length cost little even when almost all of their elements are holes. */
-const SHORT_ARRAY = 16
-/** An element so far behind the room of an array makes it a table; V8 keeps a row where the gap is shorter than 1024. */
-const FAR_BEHIND = 2048
-const LAST_INDEX = 2 ** 32 - 2
+/** An element that is added so far behind the others turns an array into a table of its elements. */
+const TABLE_GAP = 1024
+/** The runtime joins these pieces when the string is first looked into. */
+const TEXT_PIECE_BYTES = 2 ** 20
+/** About 0.1 ms. */
+const STEP_BYTES = 2 ** 12
+const NO_MEMORY = new ArrayBuffer(0)
 
-export class Decoder extends ByteReader {
-  readonly shapes: KnownShapes
+/** Reads a large message. Each step reads about `stepBytes`; the last step returns the value. */
+export function decodeLarge(
+  message: format.LargeMessage,
+  shapes: ShapeReader,
+  stepBytes = STEP_BYTES,
+): Steps {
+  return new Decoder(NO_MEMORY, shapes).startLarge(message, stepBytes)
+}
+
+export class Decoder extends Reader {
+  readonly shapes: ShapeReader
   #isGraph = false
+  /** By number; only in a graph. */
   #objects: unknown[] = []
   #depth = 0
-  /** So many elements may still be claimed: each takes a byte of the message, in whatever array it is. */
+  /** Each element takes at least a byte of the message, so this bounds the memory of all arrays together. */
   #elementsLeft = 0
-  /** Asked once a message, when it matters. */
-  #isSafeToSet: boolean | undefined
+  #large = new Float64Array(NO_MEMORY)
+  #nextLarge = 0
+  #stepBytes = 0
+  #stepEnd = 0
 
-  constructor(memory: ArrayBufferLike, shapes: KnownShapes) {
+  constructor(memory: ArrayBufferLike, shapes: ShapeReader) {
     super(memory)
     this.shapes = shapes
   }
@@ -53,14 +51,10 @@ export class Decoder extends ByteReader {
   decode(from: number, to: number): unknown {
     this.#depth = 0
     this.#elementsLeft = to - from
-    this.#isSafeToSet = undefined
-    const mode = this.begin(from, to)
-    if (mode === tags.TREE) {
-      this.#isGraph = false
-      return this.read()
-    }
-    if (mode !== tags.GRAPH) this.damaged('no message begins')
-    this.#isGraph = true
+    const mode = this.beginMessage(from, to)
+    this.#isGraph = mode === format.GRAPH
+    if (mode === format.TREE) return this.read()
+    if (mode !== format.GRAPH) this.damaged('no message begins')
     try {
       return this.read()
     } finally {
@@ -68,223 +62,198 @@ export class Decoder extends ByteReader {
     }
   }
 
-  /** From now on this reader reads this message; its value is for `LongDecoder` to put together. */
-  beginMessage(message: LongMessage): void {
-    this.#depth = 0
+  /** For `decodeLarge`, once in the life of a decoder. */
+  startLarge(message: format.LargeMessage, stepBytes: number): Steps {
     this.#isGraph = message.isGraph
-    this.#objects = []
-    this.beginLong(message)
+    this.#large = message.large
+    this.#stepBytes = stepBytes
+    this.#stepEnd = stepBytes
+    this.beginLarge(message)
     this.#elementsLeft = this.bytesLeft
-  }
-
-  /** The program has run meanwhile. */
-  lookAnew(): void {
-    this.#isSafeToSet = undefined
+    return this.#readPart()
   }
 
   read(): unknown {
     const tag = this.byte()
-    if (tag >= tags.SMALL_INT) return tag - tags.SMALL_INT
-    if (tag >= tags.SHORT_TEXT) return this.text(tag - tags.SHORT_TEXT)
-    if (tag >= tags.SHORT_SHAPED) return this.#shaped(tag - tags.SHORT_SHAPED)
+    if (tag >= format.SMALL_INT) return tag - format.SMALL_INT
+    if (tag >= format.SHORT_TEXT) return this.text(tag - format.SHORT_TEXT)
+    if (tag >= format.SHORT_SHAPE) return this.#shapedObject(tag - format.SHORT_SHAPE)
     return this.#readTagged(tag)
   }
 
   #readTagged(tag: number): unknown {
     switch (tag) {
-      case tags.UNDEFINED:
+      case format.UNDEFINED:
         return undefined
-      case tags.NULL:
+      case format.NULL:
         return null
-      case tags.TRUE:
+      case format.TRUE:
         return true
-      case tags.FALSE:
+      case format.FALSE:
         return false
-      case tags.INT32:
+      case format.INT32:
         return this.int32()
-      case tags.DOUBLE:
+      case format.DOUBLE:
         return this.double()
-      case tags.BIGINT64:
+      case format.BIGINT64:
         return this.bigint64()
-      case tags.BIGINT:
+      case format.BIGINT:
         return this.bigint(this.byte() === 1, this.read())
-      case tags.TEXT:
+      case format.TEXT:
         return this.text(this.byte())
-      case tags.LATIN1:
+      case format.LATIN1:
         return this.latin1(this.uint32())
-      case tags.UTF16:
+      case format.UTF16:
         return this.utf16(this.uint32())
-      case tags.SAME:
-        return this.#same(this.uint32())
-      case tags.SHAPED:
-        return this.#shaped(this.uint32())
+      case format.REFERENCE:
+        return this.#reference(this.uint32())
+      case format.SHAPED_OBJECT:
+        return this.#shapedObject(this.uint32())
       default:
         return this.#readObject(tag)
     }
   }
 
   #readObject(tag: number): unknown {
-    if (++this.#depth > tags.DEEPEST) this.damaged('it nests too deep')
+    this.#enter()
     const object = this.#makeObject(tag)
     this.#depth--
     return object
   }
 
+  #enter(): void {
+    if (++this.#depth > format.MAX_DEPTH) this.damaged('it nests too deep')
+  }
+
   #makeObject(tag: number): unknown {
     switch (tag) {
-      case tags.EMPTY_OBJECT:
-        return this.begins({})
-      case tags.KEYED:
-        return this.#keyed(this.begins({}))
-      case tags.ARRAY:
-        return this.#array(this.count(1))
-      case tags.SPARSE_ARRAY:
-        return this.#sparseArray(this.uint32())
-      case tags.DATE:
-        return this.begins(new DateIntrinsic(this.double()))
-      case tags.MAP:
-        return readMap(this)
-      case tags.SET:
-        return readSet(this)
-      case tags.REGEXP:
+      case format.EMPTY_OBJECT:
+        return this.register({})
+      case format.KEYED_OBJECT:
+        return this.#keyedObject()
+      case format.ARRAY:
+        return this.#array()
+      case format.SPARSE_ARRAY:
+        return this.#sparseArray()
+      case format.DATE:
+        return this.register(new Date(this.double()))
+      case format.MAP:
+        return this.#map()
+      case format.SET:
+        return this.#set()
+      case format.REGEXP:
         return readRegExp(this)
-      case tags.BUFFER:
+      case format.BUFFER:
         return readBuffer(this)
-      case tags.HANDED:
-        return this.begins(this.handed(this.uint32()))
-      case tags.TYPED_ARRAY:
+      case format.SEPARATE_BUFFER:
+        return this.register(this.separate(this.uint32()))
+      case format.TYPED_ARRAY:
         return readTypedArray(this)
-      case tags.DATA_VIEW:
+      case format.DATA_VIEW:
         return readDataView(this)
-      case tags.BOXED:
+      case format.BOXED:
         return readBoxed(this)
       default:
         return this.damaged(`no value has the tag ${tag}`)
     }
   }
 
-  /** Numbers an object at its beginning, as the encoder did. */
-  begins<T>(object: T): T {
-    if (this.#isGraph) this.#objects[this.#objects.length] = object
+  /** Numbers an object when it begins, as the encoder did. */
+  register<T>(object: T): T {
+    if (this.#isGraph) this.#objects.push(object)
     return object
   }
 
-  /** For an object that cannot be made before its parts. */
-  reserves(): number {
-    const number = this.#objects.length
-    if (this.#isGraph) this.#objects[number] = undefined
-    return number
+  /** The number of an object that cannot be made before its parts. */
+  reserve(): number {
+    return this.#isGraph ? this.#objects.push(undefined) - 1 : 0
   }
 
-  becomes(number: number, object: object): void {
+  replace(number: number, object: object): void {
     if (this.#isGraph) this.#objects[number] = object
   }
 
-  /** A count of things that take at least so many bytes each: no more are claimed than the message can hold. */
-  count(bytesEach: number): number {
-    const count = this.uint32()
-    if (count * bytesEach > this.to - this.at + this.beyond) this.damaged('it counts beyond its end')
-    return count
+  #reference(number: number): unknown {
+    return this.#objects[number] ?? this.damaged('it names an object that is not there')
   }
 
-  raw(length: number): Uint8Array {
-    this.take(-this.at & 7)
-    const from = this.take(length)
-    return new Uint8ArrayIntrinsic(typedArrayBuffer(this.bytes) as ArrayBuffer, from, length)
-  }
-
-  #same(number: number): unknown {
-    const object = this.#objects[number]
-    if (object === undefined) this.damaged('it points to an object that is not there')
-    return object
-  }
-
-  /** An object with all its keys, before its values are there. */
-  blank(shape: KnownShape): Fields {
-    if (shape.read !== undefined) return this.begins(shape.read.blank())
-    shape.countUse()
-    return this.begins({})
-  }
-
-  #shaped(number: number): object {
-    if (++this.#depth > tags.DEEPEST) this.damaged('it nests too deep')
+  #shapedObject(number: number): object {
+    this.#enter()
     const shape = this.shapes.get(number)
+    const { code } = shape
     const object =
-      shape.read === undefined
-        ? this.#readSlowly(shape)
-        : this.#isGraph
-          ? this.#fill(this.begins(shape.read.blank()), shape.keys)
-          : shape.read.whole(this)
+      code === undefined || this.#isGraph ? this.#fill(this.#blank(shape), shape.keys) : code.read(this)
     this.#depth--
     return object
   }
 
-  #readSlowly(shape: KnownShape): object {
+  /** An object of a shape, before its values. */
+  #blank(shape: ReaderShape): Fields {
+    if (shape.code !== undefined) return this.register(shape.code.blank())
     shape.countUse()
-    const object = this.begins({})
-    for (const key of shape.keys) defineField(object, key, this.read())
+    return this.register({})
+  }
+
+  #fill(object: Fields, keys: readonly string[]): Fields {
+    for (const key of keys) setField(object, key, this.read())
     return object
   }
 
-  #fill(object: Fields, keys: readonly string[]): object {
-    for (let index = 0; index < keys.length; index++) object[keys[index]!] = this.read()
-    return object
-  }
-
-  #keyed(object: object): object {
-    while (!this.ends()) {
-      const key = this.key()
-      this.setField(object, key, this.read())
+  #keyedObject(): object {
+    const object = this.register({})
+    while (!this.#ends()) {
+      const key = this.#key()
+      setField(object, key, this.read())
     }
     return object
   }
 
-  setField(object: object, key: string, value: unknown): void {
-    this.#isSafeToSet ??= inheritsAsAtFirst()
-    if (this.#isSafeToSet) setField(object, key, value)
-    else defineField(object, key, value)
-  }
-
-  key(): string {
+  #key(): string {
     const key = this.read()
-    return typeof key === 'string' ? key : this.damaged('a key is no string')
+    return typeof key === 'string' ? key : this.damaged('a key is not a string')
   }
 
-  ends(): boolean {
-    if (this.peek() !== tags.END || this.at === this.to) return false
+  #ends(): boolean {
+    if (this.peek() !== format.END || this.at === this.to) return false
     this.at++
     return true
   }
 
-  #array(length: number): unknown[] {
-    const array = this.blankArray(length)
-    for (let index = 0; index < length; ) {
-      const count = this.readInto(array, index, length)
-      if (count === 0) setElement(array, index, this.read())
-      index += count || 1
-    }
+  #array(): unknown[] {
+    const length = this.count(1)
+    const array = this.#emptyArray(length)
+    this.#readElements(array, 0, length, Number.POSITIVE_INFINITY)
     return array
   }
 
-  /** An array that is all holes so far: one that grows would keep more memory than it needs. */
-  blankArray(length: number): unknown[] {
-    if (length > this.#elementsLeft) this.damaged('its arrays count beyond its end')
-    this.#elementsLeft -= length
-    const make = length > LONGEST_ROW ? makeEmpty : this.peek() === tags.DOUBLES ? makeDoubles : makeRow
-    return this.begins(make(length))
+  /** Reads elements up to the byte `pauseAt`. Returns how many elements the array has. */
+  #readElements(array: unknown[], from: number, length: number, pauseAt: number): number {
+    let index = from
+    while (index < length && this.position < pauseAt) {
+      const count = this.#holeOrNumbers(array, index, length)
+      if (count === 0) array[index] = this.read()
+      index += count || 1
+    }
+    return index
   }
 
-  /** What an array holds besides values, a hole or a row of numbers: so many elements of it were read. 0: a value comes. */
-  readInto(array: unknown[], index: number, length: number): number {
+  #emptyArray(length: number): unknown[] {
+    if (length > this.#elementsLeft) this.damaged('its arrays count beyond its end')
+    this.#elementsLeft -= length
+    return this.register(length > format.MAX_DENSE_LENGTH ? [] : new Array(length))
+  }
+
+  /** Reads what takes the place of elements and is not a value. Returns how many elements; 0 when a value comes next. */
+  #holeOrNumbers(array: unknown[], index: number, length: number): number {
     switch (this.peek()) {
-      case tags.HOLE:
+      case format.HOLE:
         this.at++
         if (index === array.length) array.length++
         return 1
-      case tags.INT32S:
+      case format.INT32_ROW:
         this.at++
         return this.#numbers(array, index, length, true)
-      case tags.DOUBLES:
+      case format.DOUBLE_ROW:
         this.at++
         return this.#numbers(array, index, length, false)
       default:
@@ -296,49 +265,195 @@ export class Decoder extends ByteReader {
     const count = this.count(areInt32 ? 4 : 8)
     if (count > length - from) this.damaged('an array is longer than it says')
     for (let index = from; index < from + count; index++)
-      setElement(array, index, areInt32 ? this.int32() : this.double())
+      array[index] = areInt32 ? this.int32() : this.double()
     return count
   }
 
-  #sparseArray(length: number): unknown[] {
-    const array: unknown[] = this.begins([])
-    while (!this.ends()) {
-      const key = this.key()
-      this.setSparse(array, key, this.read())
+  #sparseArray(): unknown[] {
+    const length = this.uint32()
+    const array: unknown[] = this.register([])
+    while (!this.#ends()) {
+      const key = this.#arrayKey()
+      setField(array, key, this.read())
     }
-    return this.lengthened(array, length)
+    return this.#lengthen(array, length)
   }
 
-  setSparse(array: unknown[], key: string, value: unknown): void {
-    if (key === 'length' || !defineField(array, key, value)) this.damaged('a key that no writer writes')
+  #arrayKey(): string {
+    const key = this.#key()
+    return key === 'length' ? this.damaged('a key that is never written') : key
   }
 
-  /**
-   * A length alone must not claim memory. An array that gets an element far behind its others, and behind the room that it
-   * has, is kept by the runtime as a table of what is there, and stays one when that element goes.
-   */
-  lengthened(array: unknown[], length: number): unknown[] {
+  /** A length alone must not allocate memory. An array that was turned into a table stays one. */
+  #lengthen(array: unknown[], length: number): unknown[] {
     if (array.length > length) this.damaged('an array is longer than it says')
-    if (length > 2 * array.length + SHORT_ARRAY) {
-      const far = `${min(max(length - 1, 2 * array.length + FAR_BEHIND), LAST_INDEX)}`
-      defineField(array, far, undefined)
-      delete array[far as never]
+    if (length > array.length + TABLE_GAP) {
+      array[length - 1] = undefined
+      delete array[length - 1]
     }
     array.length = length
     return array
   }
+
+  #map(): Map<unknown, unknown> {
+    const map = this.register(new Map<unknown, unknown>())
+    for (let left = this.count(2); left > 0; left--) {
+      const key = this.read()
+      map.set(key, this.read())
+    }
+    return map
+  }
+
+  #set(): Set<unknown> {
+    const set = this.register(new Set<unknown>())
+    for (let left = this.count(1); left > 0; left--) set.add(this.read())
+    return set
+  }
+
+  // From here on: the same containers of a large message. A generator delegates to another one only for a value that is
+  // noted as large.
+
+  /** Reads the next value of a large message, which is the message itself or noted as large. */
+  *#readPart(): Steps {
+    this.#enter()
+    const value = yield* this.#steps(this.peek())
+    this.#depth--
+    return value
+  }
+
+  #steps(tag: number): Steps {
+    if (tag >= format.SHORT_SHAPE && tag < format.SHORT_SHAPE + format.SHORT_SHAPES) {
+      return this.#shapedObjectSteps(this.byte() - format.SHORT_SHAPE)
+    }
+    switch (tag) {
+      case format.SHAPED_OBJECT:
+        this.at++
+        return this.#shapedObjectSteps(this.uint32())
+      case format.KEYED_OBJECT:
+        this.at++
+        return this.#keyedObjectSteps()
+      case format.ARRAY:
+        this.at++
+        return this.#arraySteps()
+      case format.SPARSE_ARRAY:
+        this.at++
+        return this.#sparseArraySteps()
+      case format.MAP:
+        this.at++
+        return this.#mapSteps()
+      case format.SET:
+        this.at++
+        return this.#setSteps()
+      case format.LATIN1:
+      case format.UTF16:
+        this.at++
+        return this.#textSteps(tag === format.UTF16)
+      default:
+        return this.#noSteps()
+    }
+  }
+
+  /** The next value is noted as large. */
+  #isLargeNext(): boolean {
+    const { position } = this
+    while (this.#large[this.#nextLarge]! < position) this.#nextLarge++
+    if (this.#large[this.#nextLarge] !== position) return false
+    this.#nextLarge++
+    return true
+  }
+
+  /** Where the step ends, or the next large value begins. */
+  get #nextPause(): number {
+    return Math.min(this.#stepEnd, this.#large[this.#nextLarge] ?? Number.POSITIVE_INFINITY)
+  }
+
+  #isStepOver(): boolean {
+    if (this.position < this.#stepEnd) return false
+    this.#stepEnd = this.position + this.#stepBytes
+    return true
+  }
+
+  // biome-ignore lint/correctness/useYield: one type for values with and without steps.
+  *#noSteps(): Steps {
+    return this.read()
+  }
+
+  *#arraySteps(): Steps {
+    const length = this.count(1)
+    const array = this.#emptyArray(length)
+    for (let index = 0; index < length; ) {
+      if (this.#isStepOver()) yield
+      if (this.#isLargeNext()) array[index++] = yield* this.#readPart()
+      // A plain method: the runtime optimises a loop in a generator too late.
+      else index = this.#readElements(array, index, length, this.#nextPause)
+    }
+    return array
+  }
+
+  *#shapedObjectSteps(number: number): Steps {
+    const shape = this.shapes.get(number)
+    const object = this.#blank(shape)
+    for (const key of shape.keys) {
+      if (this.#isStepOver()) yield
+      setField(object, key, this.#isLargeNext() ? yield* this.#readPart() : this.read())
+    }
+    return object
+  }
+
+  *#keyedObjectSteps(): Steps {
+    const object = this.register({})
+    while (!this.#ends()) {
+      if (this.#isStepOver()) yield
+      const key = this.#key()
+      setField(object, key, this.#isLargeNext() ? yield* this.#readPart() : this.read())
+    }
+    return object
+  }
+
+  *#sparseArraySteps(): Steps {
+    const length = this.uint32()
+    const array: unknown[] = this.register([])
+    while (!this.#ends()) {
+      if (this.#isStepOver()) yield
+      const key = this.#arrayKey()
+      setField(array, key, this.#isLargeNext() ? yield* this.#readPart() : this.read())
+    }
+    return this.#lengthen(array, length)
+  }
+
+  *#mapSteps(): Steps {
+    const map = this.register(new Map<unknown, unknown>())
+    for (let left = this.count(2); left > 0; left--) {
+      if (this.#isStepOver()) yield
+      const key = this.#isLargeNext() ? yield* this.#readPart() : this.read()
+      map.set(key, this.#isLargeNext() ? yield* this.#readPart() : this.read())
+    }
+    return map
+  }
+
+  *#setSteps(): Steps {
+    const set = this.register(new Set<unknown>())
+    for (let left = this.count(1); left > 0; left--) {
+      if (this.#isStepOver()) yield
+      set.add(this.#isLargeNext() ? yield* this.#readPart() : this.read())
+    }
+    return set
+  }
+
+  *#textSteps(isWide: boolean): Steps {
+    let text = ''
+    for (let left = this.count(1); left > 0; left -= TEXT_PIECE_BYTES) {
+      if (this.#isStepOver()) yield
+      const size = Math.min(left, TEXT_PIECE_BYTES)
+      text += isWide ? this.utf16(size) : this.latin1(size)
+    }
+    return text
+  }
 }
 
-// The runtime learns for each of these places what the arrays made there come to hold, and doubles are kept unlike all else.
-
-function makeRow(length: number): unknown[] {
-  return new ArrayIntrinsic(length)
-}
-
-function makeDoubles(length: number): unknown[] {
-  return new ArrayIntrinsic(length)
-}
-
-function makeEmpty(): unknown[] {
-  return []
+/** Gives an object or an array an own field. To assign a key that is inherited could call a setter, or fail. */
+function setField(object: object, key: string, value: unknown): void {
+  if (key in Array.prototype)
+    Object.defineProperty(object, key, { value, writable: true, enumerable: true, configurable: true })
+  else (object as Fields)[key] = value
 }

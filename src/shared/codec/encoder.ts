@@ -1,112 +1,96 @@
-// Value to bytes. What is written reads back as exactly what structuredClone gives; whatever the encoder is not sure of,
-// it declines. (One thing it cannot know: a platform object that was given the prototype of plain ones is taken for one.) A getter of the user may run while a value is written, and do anything: change the value, or submit
-// another task and so come back here.
-import { writeBuiltin, writeView } from './builtin-writer.js'
-import { ByteWriter, NO_ROOM_LEFT, UNKNOWN_VALUE } from './byte-writer.js'
-import type { Dictionary } from './dictionary.js'
-import {
-  ArrayIntrinsic,
-  copyLong,
-  hasNoNamedFields,
-  hasOwn,
-  isArray,
-  isProxy,
-  isView,
-  LONG_COPY,
-  LONGEST_ROW,
-  ObjectIntrinsic,
-  ownKeys,
-  ownValues,
-  prototypeOf,
-  toStringTag,
-  typedArraySet,
-} from './intrinsics.js'
-import { KnownObjects } from './known-objects.js'
-import { LearnedShape, LearnedShapes } from './learned-shapes.js'
-import { LongDraft } from './long-draft.js'
-import type { LongMessage } from './long-message.js'
-import { hasRareSlots, hasSlots } from './slots.js'
-import * as tags from './tags.js'
+// Value to bytes. What the encoder accepts reads back as exactly what structuredClone gives; it declines everything else. (One
+// exception: a platform object with the prototype of plain objects is taken for a plain one.) Getters of the value run while it is
+// written, once each. They can change the value, or submit another task and so call the encoder.
+import { inspect, types } from '../platform/node-modules.js'
+import { hasInternalSlots, hasRareInternalSlots, writeBuiltin, writeView } from './builtins.js'
+import * as format from './format.js'
+import { References } from './references.js'
+import { type ShapeTable, ShapeWriter, WriterShape } from './shapes.js'
+import { LargeDraft, NO_ROOM_LEFT, UNKNOWN_VALUE, Writer } from './writer.js'
 
-/** The codec does not know the value: the port takes it. */
+/** The codec does not know the value: a message port takes it. */
 export const DECLINED = -1
 /** The value does not fit. */
 export const NO_ROOM = -2
 
-/** From so many elements on, numbers are written in rows. */
-const SHORTEST_ROW = 8
-/** A tag, a count, and what it takes to the next multiple of 8. */
-const LARGEST_RAW_HEAD = 12
-/** From so many elements on, telling that an array holds them and nothing else is not done by their names. */
+/** From this length on, numbers are written as rows. */
+const MIN_ROW_LENGTH = 8
+/** To list the keys of a million elements takes 0.1 s, so longer arrays are checked in another way (benchmark row P14). */
 const MANY_ELEMENTS = 2 ** 16
-const arrayPrototype: object = ArrayIntrinsic.prototype
-const objectPrototype: object = ObjectIntrinsic.prototype
+const namedFieldsOnly = {
+  maxArrayLength: 0,
+  depth: 0,
+  customInspect: false,
+  showProxy: false,
+  breakLength: Infinity,
+}
+const { hasOwn, getPrototypeOf } = Object
+const { isArray } = Array
+const { toStringTag } = Symbol
+const { isProxy } = types
 
 type Fields = Record<string, unknown>
 
-export class Encoder extends ByteWriter {
-  readonly #shapes: LearnedShapes
-  readonly #known = new KnownObjects()
+export class Encoder extends Writer {
+  readonly #shapes: ShapeWriter
+  readonly #references = new References()
   /** Stands before the first shape of each message. */
-  readonly #start = new LearnedShape(-1, [])
-  #previous = this.#start
+  readonly #firstShape = new WriterShape(-1, [])
+  #previous = this.#firstShape
   #depth = 0
   #isGraph = false
   #isWriting = false
-  /** Plain objects inherit keys: what they are expected to have they may have from there. */
+  /** All objects inherit an enumerable key, so a loop over the keys of an object does not give its own keys alone. */
   #isPolluted = false
 
-  /** Nobody else appends to the dictionary. */
-  constructor(memory: SharedArrayBuffer, dictionary: Dictionary) {
+  constructor(memory: SharedArrayBuffer, table: ShapeTable) {
     super(memory)
-    this.#shapes = new LearnedShapes(dictionary)
+    this.#shapes = new ShapeWriter(table)
   }
 
-  /** Writes `value` from byte `from` on, not beyond `to`; tells where it ends, or DECLINED or NO_ROOM. Never throws. */
+  /** Writes `value` between the bytes `from` and `to`. Returns where it ends, or DECLINED or NO_ROOM. Never throws. */
   encode(value: unknown, from: number, to: number): number {
-    // A getter of the value being written has come back to us.
+    // A getter of the value being written called the encoder.
     if (this.#isWriting) return DECLINED
-    this.#isWriting = true
-    this.#isGraph = false
-    this.#depth = 0
-    this.#previous = this.#start
-    this.#isPolluted = givesKeysToAll()
+    this.#prepare()
     try {
-      this.begin(from, to)
+      this.beginMessage(from, to)
       this.write(value)
-      return this.finish(from, this.#isGraph ? tags.GRAPH : tags.TREE)
+      return this.finish(from, this.#isGraph ? format.GRAPH : format.TREE)
     } catch (refusal) {
       return refusal === NO_ROOM_LEFT ? NO_ROOM : DECLINED
     } finally {
-      this.#known.clear()
-      this.following = undefined
-      this.forgetText()
-      this.#isWriting = false
+      this.#end()
     }
   }
 
-  /** The value as a message of any length, or `null` when it is declined. Never throws. */
-  encodeLong(value: unknown, draft = new LongDraft()): LongMessage | null {
+  /** Writes a value of any size; `null` when it is declined. Never throws. */
+  encodeLarge(value: unknown, draft = new LargeDraft()): format.LargeMessage | null {
     if (this.#isWriting) return null
-    this.#isWriting = true
-    this.#isGraph = false
-    this.#depth = 0
-    this.#previous = this.#start
-    this.#isPolluted = givesKeysToAll()
+    this.#prepare()
     try {
-      this.beginLong(draft)
+      this.beginLarge(draft)
       this.write(value)
-      this.finishLong(draft)
-      return draft.finish(this.#isGraph)
+      return this.finishLarge(draft, this.#isGraph)
     } catch {
       return null
     } finally {
-      this.#known.clear()
-      this.following = undefined
-      this.forgetText()
-      this.leaveLong()
-      this.#isWriting = false
+      this.#end()
     }
+  }
+
+  #prepare(): void {
+    this.#isWriting = true
+    this.#isGraph = false
+    this.#depth = 0
+    this.#previous = this.#firstShape
+    this.#isPolluted = isObjectPrototypePolluted()
+  }
+
+  #end(): void {
+    this.#references.clear()
+    this.reset()
+    this.#isWriting = false
   }
 
   write(value: unknown): void {
@@ -116,11 +100,11 @@ export class Encoder extends ByteWriter {
       case 'number':
         return this.number(value)
       case 'object':
-        return value === null ? this.tag(tags.NULL) : this.#object(value)
+        return value === null ? this.tag(format.NULL) : this.#object(value)
       case 'boolean':
-        return this.tag(value ? tags.TRUE : tags.FALSE)
+        return this.tag(value ? format.TRUE : format.FALSE)
       case 'undefined':
-        return this.tag(tags.UNDEFINED)
+        return this.tag(format.UNDEFINED)
       case 'bigint':
         return this.bigint(value)
       default:
@@ -128,123 +112,113 @@ export class Encoder extends ByteWriter {
     }
   }
 
-  /** A key that reads as undefined is there, or a getter has deleted it meanwhile. */
-  absent(object: object, key: string): void {
-    if (!hasOwn(object, key)) throw UNKNOWN_VALUE
-    this.tag(tags.UNDEFINED)
-  }
-
-  /** Its bytes from the next multiple of 8 on: copying is many times faster from there. */
-  raw(bytes: Uint8Array): void {
-    this.need(LARGEST_RAW_HEAD + bytes.length)
-    this.head(tags.BUFFER, bytes.length)
-    this.at = (this.at + 7) & ~7
-    const end = this.at + bytes.length
-    if (bytes.length < LONG_COPY) typedArraySet(this.bytes, bytes, this.at)
-    else copyLong(this.bytes, bytes, this.at, end)
-    this.at = end
-  }
-
-  /** A large buffer goes beside a long message, in a copy that becomes the reader's; false when it does not. */
-  handsOver(bytes: Uint8Array): boolean {
-    if (this.long === null || bytes.length < this.long.sizes.handedBytes) return false
-    this.head(tags.HANDED, this.long.hand(bytes))
-    return true
-  }
-
   #object(object: object): void {
-    // First of all, so that no trap of a proxy runs.
+    // First, so that no trap of a proxy runs.
     if (isProxy(object)) throw UNKNOWN_VALUE
     const isList = isArray(object)
-    const number = this.#known.numberOf(object, isList)
-    if (number !== -1) return this.#same(number)
-    if (++this.#depth > tags.DEEPEST) throw UNKNOWN_VALUE
-    if (this.long !== null) this.long.begin(this.at)
-    if (isList) this.#array(object as unknown[])
-    // Not left to what follows, which looks at keys: each element of a view is one.
-    else if (isView(object)) writeView(this, object)
+    const number = this.#references.numberOf(object, isList)
+    if (number !== -1) return this.#reference(number)
+    if (++this.#depth > format.MAX_DEPTH) throw UNKNOWN_VALUE
+    const { draft } = this
+    const position = draft === null ? 0 : this.position
+    if (isList) this.#array(object)
+    // Before the keys are looked at: each element of a view is a key.
+    else if (ArrayBuffer.isView(object)) writeView(this, object)
     else if (!this.#expectedObject(object)) this.#otherObject(object)
-    if (this.long !== null) this.long.end(this.at)
+    if (draft !== null) this.noteLarge(draft, position)
     this.#depth--
   }
 
-  #same(number: number): void {
+  #reference(number: number): void {
     this.#isGraph = true
-    this.head(tags.SAME, number)
+    this.head(format.REFERENCE, number)
   }
 
-  /** The quick way for an object of the shape that came at this place the last time; false when it is none. */
+  /** Writes an object of the shape that was here the last time. Returns false when it has another one. */
   #expectedObject(object: object): boolean {
     const { next } = this.#previous
-    if (next === undefined || this.#isPolluted || !hasExactly(object, next.keys)) return false
+    if (next === undefined || this.#isPolluted || !hasKeys(object, next.keys)) return false
     this.#previous = next
     if (next.write !== undefined) return next.write(object, this)
-    if (prototypeOf(object) !== objectPrototype || toStringTag in object || hasSlots(object)) return false
+    if (getPrototypeOf(object) !== Object.prototype || toStringTag in object || hasInternalSlots(object))
+      return false
     this.shape(next.number)
     this.#writeValues(object as Fields, next)
     return true
   }
 
   #otherObject(object: object): void {
-    const prototype = prototypeOf(object)
-    if (prototype !== objectPrototype && prototype !== null) return writeBuiltin(this, object, prototype)
-    if (toStringTag in object || hasSlots(object) || hasRareSlots(object)) throw UNKNOWN_VALUE
-    const keys = ownKeys(object)
+    const prototype = getPrototypeOf(object)
+    if (prototype === Map.prototype) this.#map(object as Map<unknown, unknown>)
+    else if (prototype === Set.prototype) this.#set(object as Set<unknown>)
+    else if (prototype !== Object.prototype && prototype !== null) writeBuiltin(this, object, prototype)
+    else this.#plainObject(object as Fields)
+  }
+
+  #plainObject(object: Fields): void {
+    if (toStringTag in object || hasInternalSlots(object) || hasRareInternalSlots(object)) throw UNKNOWN_VALUE
+    const keys = Object.keys(object)
     const shape = this.#shapes.find(keys)
     if (shape !== undefined) {
       this.#previous.next = shape
       this.#previous = shape
       this.shape(shape.number)
-      this.#writeValues(object as Fields, shape)
-    } else if (keys.length === 0) this.tag(tags.EMPTY_OBJECT)
-    else {
-      this.tag(tags.KEYED)
-      this.#writeFields(object as Fields, keys)
+      this.#writeValues(object, shape)
+    } else if (keys.length === 0) {
+      this.tag(format.EMPTY_OBJECT)
+    } else {
+      this.tag(format.KEYED_OBJECT)
+      this.#writeFields(object, keys)
     }
   }
 
   shape(number: number): void {
-    if (number < tags.SHORT_SHAPES) this.tag(tags.SHORT_SHAPED + number)
-    else this.head(tags.SHAPED, number)
+    if (number < format.SHORT_SHAPES) this.tag(format.SHORT_SHAPE + number)
+    else this.head(format.SHAPED_OBJECT, number)
   }
 
-  #writeValues(object: Fields, shape: LearnedShape): void {
+  #writeValues(object: Fields, shape: WriterShape): void {
     shape.countUse()
-    const { keys } = shape
-    for (let index = 0; index < keys.length; index++) {
-      const key = keys[index]!
+    for (const key of shape.keys) {
       const value = object[key]
       if (value === undefined) this.absent(object, key)
       else this.write(value)
     }
   }
 
-  /** As structuredClone: the keys as they were before the first value was read, less those that are gone by their turn. */
+  /** A value of a shape that reads as undefined. A getter can have deleted the key, and then the object has another shape. */
+  absent(object: object, key: string): void {
+    if (!hasOwn(object, key)) throw UNKNOWN_VALUE
+    this.tag(format.UNDEFINED)
+  }
+
+  /** As structuredClone: the keys as they were before the first value was read, less those that are deleted by their turn. */
   #writeFields(object: Fields, keys: readonly string[]): void {
-    for (let index = 0; index < keys.length; index++) {
-      const key = keys[index]!
+    for (const key of keys) {
       if (!hasOwn(object, key)) continue
       this.string(key)
       this.write(object[key])
     }
-    this.tag(tags.END)
+    this.tag(format.END)
   }
 
   #array(array: unknown[]): void {
-    // Read first: where the runtime has seen what an object looks like, it need not be asked for the prototype.
     const { length } = array
-    if (prototypeOf(array) !== arrayPrototype) throw UNKNOWN_VALUE
-    if (length <= LONGEST_ROW) this.expectRoom(length)
+    if (getPrototypeOf(array) !== Array.prototype) throw UNKNOWN_VALUE
+    if (length <= format.MAX_DENSE_LENGTH) this.expectRoom(length)
     if (length < MANY_ELEMENTS || !isDense(array)) {
-      const keys = ownKeys(array)
-      if (!areIndices(keys, length)) return this.#sparseArray(array, keys)
+      const keys = Object.keys(array)
+      if (!areIndices(keys, length)) {
+        this.head(format.SPARSE_ARRAY, length)
+        return this.#writeFields(array as never, keys)
+      }
     }
-    this.head(tags.ARRAY, length)
-    if (length >= SHORTEST_ROW) return this.#longArray(array, length)
+    this.head(format.ARRAY, length)
+    if (length >= MIN_ROW_LENGTH) return this.#longArray(array, length)
     for (let index = 0; index < length; index++) this.#element(array, index, array[index])
   }
 
-  /** Each element is read once, when those before it are written. */
+  /** Each element is read once, after those before it are written. */
   #longArray(array: unknown[], length: number): void {
     let element = array[0]
     for (let index = 0; ; ) {
@@ -261,24 +235,35 @@ export class Encoder extends ByteWriter {
   }
 
   #element(array: unknown[], index: number, element: unknown): void {
-    if (element === undefined && !hasOwn(array, index)) this.tag(tags.HOLE)
+    if (element === undefined && !hasOwn(array, index)) this.tag(format.HOLE)
     else this.write(element)
   }
 
-  #sparseArray(array: unknown[], keys: readonly string[]): void {
-    this.head(tags.SPARSE_ARRAY, array.length)
-    this.#writeFields(array as never, keys)
+  /** All entries are taken before the first is written, because a getter can change the map. */
+  #map(map: Map<unknown, unknown>): void {
+    this.expectRoom(2 * map.size)
+    const entries: unknown[] = []
+    Map.prototype.forEach.call(map, (value, key) => entries.push(key, value))
+    this.head(format.MAP, entries.length / 2)
+    for (const entry of entries) this.write(entry)
+  }
+
+  #set(set: Set<unknown>): void {
+    this.expectRoom(set.size)
+    const members: unknown[] = []
+    Set.prototype.forEach.call(set, member => members.push(member))
+    this.head(format.SET, members.length)
+    for (const member of members) this.write(member)
   }
 }
 
-/** Has somebody given all objects a key that a loop over theirs finds? */
-function givesKeysToAll(): boolean {
-  for (const _ in objectPrototype) return true
+function isObjectPrototypePolluted(): boolean {
+  for (const _ in Object.prototype) return true
   return false
 }
 
-/** Inherited keys show up here too; of an object that is no plain one more is asked. */
-function hasExactly(object: object, keys: readonly string[]): boolean {
+/** The object has exactly these enumerable keys, in this order. */
+function hasKeys(object: object, keys: readonly string[]): boolean {
   let index = 0
   for (const key in object) {
     if (index === keys.length || key !== keys[index]) return false
@@ -287,12 +272,17 @@ function hasExactly(object: object, keys: readonly string[]): boolean {
   return index === keys.length
 }
 
-/** It holds enumerable elements, no holes, and nothing else. */
-function isDense(array: readonly unknown[]): boolean {
-  return ownValues(array).length === array.length && hasNoNamedFields(array)
-}
-
-/** Indices come first and in order, so the last key tells of them all. */
+/** Indices come first and in order, so the last key tells about all. */
 function areIndices(keys: readonly string[], length: number): boolean {
   return keys.length === length && (length === 0 || keys[length - 1] === `${length - 1}`)
+}
+
+/** The array has enumerable elements, no holes and no named fields. */
+function isDense(array: readonly unknown[]): boolean {
+  return Object.values(array).length === array.length && !hasNamedFields(array)
+}
+
+/** `inspect` shows named fields without listing the elements. */
+function hasNamedFields(array: readonly unknown[]): boolean {
+  return inspect(array, namedFieldsOnly) !== `[ ... ${array.length} more items ]`
 }

@@ -1,74 +1,63 @@
-// Functions made for one shape: its keys stand in the code as names, which is several times faster than asking for each
-// in a loop. Where the program forbids code from strings, and for keys that are no plain names, there is none.
+// Functions made for one shape, with its keys as names in the code, which is several times faster than a loop over the keys.
+// They carry the benchmark rows P2 ({a,b}) and P3 (6-field object). Where the program forbids code from strings, the encoder and
+// the decoder go on with their loops.
+import { hasInternalSlots } from './builtins.js'
 import type { Decoder } from './decoder.js'
 import type { Encoder } from './encoder.js'
-import { matches, ObjectIntrinsic, prototypeOf, toStringTag } from './intrinsics.js'
-import { hasSlots } from './slots.js'
 
-/** Writes the shape's number and the values, if the object has its fields from itself alone and says so nowhere else. */
-export type WriteShaped = (object: object, out: Encoder) => boolean
+/** Writes the shape's number and the values. Returns false, and writes nothing, when the object is not a plain one. */
+export type WriteObject = (object: object, out: Encoder) => boolean
+
 export interface ReadObject {
-  /** The object, made when all its values are there. */
-  whole(from: Decoder): object
-  /** The object with all its keys, before its values are there. */
+  /** Reads the values, then makes the object. */
+  read(from: Decoder): object
+  /** Makes the object with all its keys, for values that are read later. */
   blank(): Record<string, unknown>
 }
 
-const PLAIN_NAME = /^[A-Za-z_$][A-Za-z0-9_$]{0,99}$/
-const FunctionIntrinsic = Function
-const mayGenerate = canGenerate()
+const canGenerate = tryToGenerate()
 
-function canGenerate(): boolean {
+function tryToGenerate(): boolean {
   try {
-    return new FunctionIntrinsic('return true')() === true
+    return new Function('return true')() === true
   } catch {
     return false
   }
 }
 
-function areNames(keys: readonly string[]): boolean {
-  if (!mayGenerate) return false
-  for (const key of keys) if (key === '__proto__' || matches(PLAIN_NAME, key) === null) return false
-  return true
-}
-
-/**
- * The questions that every object is asked stand in this code too, not in a function that all shapes share: the runtime
- * remembers the answer for each place in the code. The tag is asked for twice: the first time shows the runtime what the object
- * looks like, so that it knows the prototype without a call; a proxy that stands there instead may change the object meanwhile.
- */
-export function generateWriter(number: number, keys: readonly string[]): WriteShaped | undefined {
-  if (!areNames(keys)) return undefined
+/** The checks are in the generated code, because the runtime optimises each place in the code for the objects that it has seen. */
+export function generateWriter(number: number, keys: readonly string[]): WriteObject | undefined {
+  if (!canGenerate) return undefined
   let steps = ''
   for (const key of keys) {
-    steps += `value = object.${key}
+    const name = JSON.stringify(key)
+    steps += `value = object[${name}]
 if (typeof value === 'string') out.string(value)
 else if (typeof value === 'number') out.number(value)
-else if (value === undefined) out.absent(object, '${key}')
+else if (value === undefined) out.absent(object, ${name})
 else out.write(value)
 `
   }
   const body = `'use strict'
+const { getPrototypeOf, prototype } = Object
+const { toStringTag } = Symbol
 return (object, out) => {
-if (toStringTag in object || prototypeOf(object) !== objectPrototype || toStringTag in object || hasSlots(object)) return false
+if (toStringTag in object || getPrototypeOf(object) !== prototype || hasInternalSlots(object)) return false
 out.shape(${number})
 let value
 ${steps}return true
 }`
-  const make = new FunctionIntrinsic('prototypeOf', 'objectPrototype', 'toStringTag', 'hasSlots', body)
-  return make(prototypeOf, ObjectIntrinsic.prototype, toStringTag, hasSlots) as WriteShaped
+  return new Function('hasInternalSlots', body)(hasInternalSlots) as WriteObject
 }
 
+/** `keys` contain no `__proto__`: the shape table refuses it. */
 export function generateReader(keys: readonly string[]): ReadObject | undefined {
-  if (!areNames(keys)) return undefined
-  let values = ''
-  let blanks = ''
-  for (const key of keys) {
-    values += `${key}: from.read(), `
-    blanks += `${key}: undefined, `
-  }
+  if (!canGenerate) return undefined
+  const names = keys.map(key => JSON.stringify(key))
+  const read = names.map(name => `${name}: from.read()`).join(', ')
+  const blank = names.map(name => `${name}: undefined`).join(', ')
   return {
-    whole: new FunctionIntrinsic('from', `'use strict'\nreturn { ${values} }`) as ReadObject['whole'],
-    blank: new FunctionIntrinsic(`'use strict'\nreturn { ${blanks} }`) as ReadObject['blank'],
+    read: new Function('from', `'use strict'\nreturn { ${read} }`) as ReadObject['read'],
+    blank: new Function(`'use strict'\nreturn { ${blank} }`) as ReadObject['blank'],
   }
 }

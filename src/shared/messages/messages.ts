@@ -118,7 +118,7 @@ export type ToHost =
   | { kind: 'startFailed'; error: SerializedError }
   /** Nobody catches this: the worker ends of it. */
   | { kind: 'crashed'; error: SerializedError }
-  /** With `isLong` the result is a `LongMessage`. */
+  /** With `isLong` the result is a `LargeMessage`. */
   | {
       kind: 'done'
       taskId: number

@@ -7,7 +7,7 @@ import { inspect } from 'node:util'
 import fc from 'fast-check'
 import { differenceOf } from './difference.js'
 import { allocateLane, shapesOf, writerOf } from './lane.js'
-import { readLong, send, tiny, writeLong } from './long.js'
+import { readLarge, send, tiny, writeLarge } from './large.js'
 import { build, cloneOf, describeStranger, makeStranger, plans, strangerCount } from './values.js'
 
 const seed = Number(process.env.LIDO_SEED ?? Date.now() >>> 0) | 0
@@ -26,15 +26,15 @@ test(`${valueCount} random values in pieces are what structured clone would give
       const where = () =>
         `value ${index} of the batch with seed ${batchSeed}: ${inspect(plan, { depth: 20 })}`
       const { clone, refusal } = cloneOf(build(plan))
-      const sizes = { ...tiny, chunkBytes: 1 + (index % 40), bigBytes: 1 + (index % 7) }
-      const message = writeLong(writer, build(plan), sizes)
+      const sizes = { ...tiny, chunkBytes: 1 + (index % 40), largeBytes: 1 + (index % 7) }
+      const message = writeLarge(writer, build(plan), sizes)
       if (message === null) {
         counts.declined++
         continue
       }
       if (refusal !== undefined) assert.fail(`structured clone refuses, and the codec does not: ${where()}`)
       counts.accepted++
-      const { value, steps } = readLong(send(message), shapes, 1 + (index % 3))
+      const { value, steps } = readLarge(send(message), shapes, 1 + (index % 3))
       counts.steps += steps
       const difference = differenceOf(value, clone)
       if (difference !== undefined) assert.fail(`${difference}: ${where()}`)
@@ -51,8 +51,8 @@ test('a long message declines each value that the codec declines, and the next v
   const shapes = shapesOf(lane)
   for (let index = 0; index < strangerCount; index++) {
     const what = describeStranger(index)
-    assert.equal(writeLong(writer, ['x'.repeat(100), { inside: makeStranger(index) }]), null, what)
-    assert.deepEqual(readLong(send(writeLong(writer, [what, { index }])), shapes).value, [what, { index }])
+    assert.equal(writeLarge(writer, ['x'.repeat(100), { inside: makeStranger(index) }]), null, what)
+    assert.deepEqual(readLarge(send(writeLarge(writer, [what, { index }])), shapes).value, [what, { index }])
   }
 })
 
@@ -72,9 +72,9 @@ const rows = {
 for (const [title, array] of Object.entries(rows)) {
   test(`an array of many elements arrives as it was: ${title}`, () => {
     const lane = allocateLane()
-    const message = send(writeLong(writerOf(lane), array, undefined))
+    const message = send(writeLarge(writerOf(lane), array, undefined))
     assert.equal(
-      differenceOf(readLong(message, shapesOf(lane), 4096).value, structuredClone(array)),
+      differenceOf(readLarge(message, shapesOf(lane), 4096).value, structuredClone(array)),
       undefined,
     )
   })
@@ -89,8 +89,8 @@ for (const [title, beside] of Object.entries({
     const rows = Array.from({ length: 20_000 }, (_, index) => [index, `row ${index}`])
     const text = 'x'.repeat(300_000)
     const stepsOf = value => {
-      const message = send(writeLong(writerOf(lane), value, undefined))
-      return readLong(message, shapesOf(lane), 4096).steps
+      const message = send(writeLarge(writerOf(lane), value, undefined))
+      return readLarge(message, shapesOf(lane), 4096).steps
     }
     const alone = stepsOf(beside(rows))
     assert.ok(alone > 20)
@@ -105,9 +105,9 @@ test('a small message between two steps of a long one changes neither', () => {
   const writer = writerOf(lane)
   const value = { rows: Array.from({ length: 50 }, (_, index) => ({ index, text: `row ${index}` })) }
   const shapes = shapesOf(lane)
-  const first = readLong(send(writeLong(writer, value)), shapes)
+  const first = readLarge(send(writeLarge(writer, value)), shapes)
   const end = writer.encode({ small: [1, 'two'] }, 0, 4096)
-  const again = readLong(send(writeLong(writer, value)), shapes)
+  const again = readLarge(send(writeLarge(writer, value)), shapes)
   assert.ok(end > 0)
   assert.deepEqual([first.value, again.value], [value, value])
 })

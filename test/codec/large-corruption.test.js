@@ -5,7 +5,7 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import { seededRandom } from '../../build/unit/src/testing/stand-ins.js'
 import { allocateLane, CorruptMessageError, shapesOf, writerOf } from './lane.js'
-import { readLong, tiny, writeLong } from './long.js'
+import { readLarge, tiny, writeLarge } from './large.js'
 import { sizeOf } from './sizes.js'
 import { build, plans } from './values.js'
 
@@ -28,15 +28,17 @@ function damageBytes(memory, random) {
 }
 
 function damage(message, random) {
-  const chunk = message.chunks[random(message.chunks.length)]
-  switch (random(9)) {
+  const at = random(message.chunks.length)
+  const chunk = message.chunks[at]
+  switch (random(8)) {
     case 0:
-      return damageBytes(chunk.text, random)
+      message.chunks[at] = chunk.slice(0, random(chunk.byteLength + 1))
+      return
     case 1:
-      chunk.used = random(2 * chunk.bytes.byteLength)
+      message.chunks[at] = new Uint8Array([...new Uint8Array(chunk), random(256)]).buffer
       return
     case 2:
-      message.chunks.splice(random(message.chunks.length), 1)
+      message.chunks.splice(at, 1)
       return
     case 3:
       message.chunks.push(chunk)
@@ -45,19 +47,18 @@ function damage(message, random) {
       message.buffers.splice(random(message.buffers.length + 1), 1)
       return
     case 5:
-      message.big.fill(random(2 ** 31), random(message.big.length + 1))
+      message.large.fill(random(2 ** 31), random(message.large.length + 1))
       return
     case 6:
       message.isGraph = !message.isGraph
       return
     default:
-      return damageBytes(chunk.bytes, random)
+      return damageBytes(chunk, random)
   }
 }
 
 function bytesOf({ chunks, buffers }) {
-  const memories = [...chunks.flatMap(({ bytes, text }) => [bytes, text]), ...buffers]
-  return memories.reduce((sum, { byteLength }) => sum + byteLength, 0)
+  return [...chunks, ...buffers].reduce((sum, { byteLength }) => sum + byteLength, 0)
 }
 
 test(`${messageCount * mutationsOfEach} damaged long messages are read or refused (seed ${seed})`, t => {
@@ -68,7 +69,7 @@ test(`${messageCount * mutationsOfEach} damaged long messages are read or refuse
   const counts = { errors: 0, values: 0 }
   const before = process.memoryUsage().rss
   for (const plan of fc.sample(plans, { seed, numRuns: messageCount })) {
-    const message = writeLong(writer, build(plan), { ...tiny, chunkBytes: 1 + random(60) })
+    const message = writeLarge(writer, build(plan), { ...tiny, chunkBytes: 1 + random(60) })
     if (message === null) continue
     for (let mutation = 0; mutation < mutationsOfEach; mutation++) {
       const damaged = copyOf(message)
@@ -76,7 +77,7 @@ test(`${messageCount * mutationsOfEach} damaged long messages are read or refuse
       // The reader lets go of what it has read.
       const bytes = bytesOf(damaged)
       try {
-        const { value } = readLong(damaged, shapes)
+        const { value } = readLarge(damaged, shapes)
         counts.values++
         assert.ok(sizeOf(value) <= MOST_BYTES_EACH * (bytes + 1))
       } catch (error) {

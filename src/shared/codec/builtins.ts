@@ -1,0 +1,199 @@
+// Writes and reads objects of JavaScript's built-in classes, except arrays, maps and sets. Structured clone looks at the internal
+// slots of such an object, so this file does too: a method of the class, called on the object, throws where the slots are not
+// those of its class, and then the encoder declines. An object with another prototype than its class has is declined as well,
+// since the other side could not tell.
+import { types } from '../platform/node-modules.js'
+import type { Decoder } from './decoder.js'
+import type { Encoder } from './encoder.js'
+import * as format from './format.js'
+import { UNKNOWN_VALUE } from './writer.js'
+
+interface TypedArrayConstructor {
+  readonly prototype: object
+  readonly BYTES_PER_ELEMENT: number
+  new (buffer: ArrayBuffer, byteOffset: number, length: number): ArrayBufferView
+}
+
+const boxes: readonly { prototype: object }[] = [Number, String, Boolean, BigInt]
+
+/** A message names a typed array by its index here. `Float16Array` is newer than Node 22. */
+const typedArrays: readonly [name: string, constructor: TypedArrayConstructor | undefined][] = [
+  'Int8Array',
+  'Uint8Array',
+  'Uint8ClampedArray',
+  'Int16Array',
+  'Uint16Array',
+  'Int32Array',
+  'Uint32Array',
+  'Float16Array',
+  'Float32Array',
+  'Float64Array',
+  'BigInt64Array',
+  'BigUint64Array',
+].map(name => [name, (globalThis as Record<string, any>)[name]])
+
+const typedArrayPrototype = Object.getPrototypeOf(Uint8Array.prototype)
+const typedArrayName = slotReader<string>(typedArrayPrototype, Symbol.toStringTag)
+const typedArrayBuffer = slotReader<ArrayBuffer>(typedArrayPrototype, 'buffer')
+const typedArrayOffset = slotReader<number>(typedArrayPrototype, 'byteOffset')
+const typedArrayLength = slotReader<number>(typedArrayPrototype, 'length')
+const dataViewBuffer = slotReader<ArrayBuffer>(DataView.prototype, 'buffer')
+const dataViewOffset = slotReader<number>(DataView.prototype, 'byteOffset')
+const dataViewLength = slotReader<number>(DataView.prototype, 'byteLength')
+const bufferLength = slotReader<number>(ArrayBuffer.prototype, 'byteLength')
+const isResizable = slotReader<boolean>(ArrayBuffer.prototype, 'resizable')
+
+/** Reads an internal slot; an own property of the same name does not hide it. */
+function slotReader<T>(prototype: object, name: PropertyKey): (object: object) => T {
+  const { get } = Object.getOwnPropertyDescriptor(prototype, name)!
+  return object => get!.call(object)
+}
+
+/** An object without a prototype of its own can still be a date, an error or a map: its prototype was replaced. */
+export function hasInternalSlots(object: object): boolean {
+  return (
+    Object.prototype.toString.call(object) !== '[object Object]' || types.isMap(object) || types.isSet(object)
+  )
+}
+
+const isRawJson = (JSON as { isRawJSON?: (value: unknown) => boolean }).isRawJSON ?? (() => false)
+
+/** Classes that `hasInternalSlots` cannot see. Slow, so it is asked only when an object has no expected shape. */
+export function hasRareInternalSlots(object: object): boolean {
+  return (
+    types.isPromise(object) ||
+    types.isWeakMap(object) ||
+    types.isWeakSet(object) ||
+    types.isAnyArrayBuffer(object) ||
+    types.isBoxedPrimitive(object) ||
+    types.isGeneratorObject(object) ||
+    types.isMapIterator(object) ||
+    types.isSetIterator(object) ||
+    types.isExternal(object) ||
+    isRawJson(object)
+  )
+}
+
+export function writeBuiltin(out: Encoder, value: object, prototype: object | null): void {
+  if (prototype === Date.prototype) {
+    out.double(format.DATE, Date.prototype.getTime.call(value))
+  } else if (prototype === ArrayBuffer.prototype) {
+    writeBuffer(out, value as ArrayBuffer)
+  } else if (prototype === RegExp.prototype) {
+    writeRegExp(out, value)
+  } else {
+    const box = boxes.find(box => box.prototype === prototype)
+    expect(box !== undefined)
+    out.tag(format.BOXED)
+    out.write(box.prototype.valueOf.call(value))
+  }
+}
+
+function expect(isKnown: boolean): asserts isKnown {
+  if (!isKnown) throw UNKNOWN_VALUE
+}
+
+/** `lastIndex`, which every regular expression owns, does not travel. Another own property could hide its source or flags. */
+function writeRegExp(out: Encoder, value: object): void {
+  expect(types.isRegExp(value) && Object.getOwnPropertyNames(value).length === 1)
+  out.tag(format.REGEXP)
+  out.string(value.source)
+  out.string(value.flags)
+}
+
+function writeBuffer(out: Encoder, buffer: ArrayBuffer): void {
+  expect(!isResizable(buffer))
+  // Throws when the buffer is detached.
+  const content = new Uint8Array(buffer)
+  if (!out.separate(content)) out.raw(content)
+}
+
+export function writeView(out: Encoder, view: ArrayBufferView): void {
+  const prototype = Object.getPrototypeOf(view)
+  if (types.isDataView(view)) {
+    expect(prototype === DataView.prototype)
+    out.tag(format.DATA_VIEW)
+    writeRange(out, dataViewBuffer(view), dataViewOffset(view), dataViewLength(view))
+  } else {
+    const name = typedArrayName(view)
+    const kind = typedArrays.findIndex(([known]) => known === name)
+    const View = typedArrays[kind]?.[1]
+    // A Buffer arrives as a Uint8Array, as with structured clone.
+    expect(prototype === View?.prototype || (View === Uint8Array && prototype === Buffer.prototype))
+    out.head(format.TYPED_ARRAY, kind)
+    writeRange(out, typedArrayBuffer(view), typedArrayOffset(view), typedArrayLength(view))
+  }
+}
+
+function writeRange(out: Encoder, buffer: ArrayBuffer, offset: number, length: number): void {
+  // Throws when a getter of the value has detached a buffer that was written before.
+  if (types.isArrayBuffer(buffer) && bufferLength(buffer) === 0) new Uint8Array(buffer)
+  out.number(offset)
+  out.number(length)
+  out.write(buffer)
+}
+
+export function readRegExp(from: Decoder): RegExp {
+  const source = from.read()
+  const flags = from.read()
+  if (typeof source !== 'string' || typeof flags !== 'string') return from.damaged('not a regular expression')
+  try {
+    return from.register(new RegExp(source, flags))
+  } catch {
+    return from.damaged('not a regular expression')
+  }
+}
+
+export function readBoxed(from: Decoder): object {
+  const value = from.read()
+  switch (typeof value) {
+    case 'number':
+    case 'string':
+    case 'boolean':
+    case 'bigint':
+      return from.register(Object(value))
+    default:
+      return from.damaged('a box without a primitive')
+  }
+}
+
+export function readBuffer(from: Decoder): ArrayBuffer {
+  const length = from.count(1)
+  return from.register(copyOf(from.raw(length)))
+}
+
+/** A large one in memory that is not filled with zeros first, as that of a new ArrayBuffer is. */
+function copyOf(content: Uint8Array): ArrayBuffer {
+  const { length } = content
+  if (length < format.LARGE_COPY_BYTES) return new Uint8Array(content).buffer
+  return Buffer.allocUnsafeSlow(length).fill(content, 0, length).buffer as ArrayBuffer
+}
+
+export function readTypedArray(from: Decoder): ArrayBufferView {
+  const View = typedArrays[from.uint32()]?.[1]
+  return View === undefined ? from.damaged('an unknown typed array') : readView(from, View)
+}
+
+export function readDataView(from: Decoder): ArrayBufferView {
+  return readView(from, DataView)
+}
+
+function readView(from: Decoder, View: TypedArrayConstructor | DataViewConstructor): ArrayBufferView {
+  // A view begins before its buffer, and can only be made after it.
+  const number = from.reserve()
+  const offset = from.read()
+  const length = from.read()
+  const buffer = from.read()
+  if (!types.isArrayBuffer(buffer) || !isCount(offset) || !isCount(length)) return from.damaged('not a view')
+  try {
+    const view = new View(buffer, offset, length)
+    from.replace(number, view)
+    return view
+  } catch {
+    return from.damaged('a view beyond its buffer')
+  }
+}
+
+function isCount(value: unknown): value is number {
+  return typeof value === 'number' && value >= 0 && Number.isInteger(value)
+}

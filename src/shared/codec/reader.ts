@@ -1,0 +1,187 @@
+// Reads primitives from a region of shared memory, or from the chunks of a large message. Never reads beyond their end,
+// whatever the bytes say.
+import * as format from './format.js'
+
+/** Even, and longer than any string in the text. */
+const WINDOW_BYTES = 512
+const HEXADECIMAL = /^[0-9a-f]+$/
+
+export class Reader {
+  protected bytes: format.StringBuffer
+  #view: DataView
+  protected at = 0
+  /** Where the values end. */
+  protected to = 0
+  /** Bytes in the chunks that follow. */
+  #laterBytes = 0
+  #message: format.LargeMessage | null = null
+  /** Bytes of values in the chunks before. */
+  #earlierBytes = 0
+  #isWide = false
+  #textAt = 0
+  #textTo = 0
+  #window = ''
+  #windowFrom = 0
+  #windowTo = 0
+
+  constructor(memory: ArrayBufferLike) {
+    this.bytes = format.bufferOver(memory)
+    this.#view = new DataView(memory)
+  }
+
+  /** Reads the header of a message and returns its mode. */
+  protected beginMessage(from: number, to: number): number {
+    this.at = from
+    this.to = to
+    const head = this.uint32()
+    const offset = this.uint32()
+    const textBytes = head >>> 8
+    if (offset < format.HEADER_BYTES || offset > to - from || textBytes > to - from - offset)
+      this.damaged('its text is outside of it')
+    this.to = from + offset
+    this.#isWide = (head & format.WIDE_TEXT) !== 0
+    this.#textAt = this.to
+    this.#textTo = this.to + textBytes
+    this.#windowTo = this.to
+    return head & 0xff & ~format.WIDE_TEXT
+  }
+
+  protected beginLarge(message: format.LargeMessage): void {
+    this.#message = message
+    for (const { byteLength } of message.chunks) this.#laterBytes += byteLength
+    this.#openChunk()
+  }
+
+  /** Returns false when there is no further chunk, or when this one has bytes left. */
+  #openChunk(): boolean {
+    if (this.at !== this.to) return false
+    // Taken out of the message: its memory can be collected while the value grows.
+    const chunk = this.#message?.chunks.shift()
+    if (chunk === undefined) return false
+    this.#earlierBytes += this.to
+    this.#laterBytes -= chunk.byteLength
+    this.bytes = format.bufferOver(chunk)
+    this.#view = new DataView(chunk)
+    this.beginMessage(0, chunk.byteLength)
+    this.#earlierBytes -= this.at
+    return true
+  }
+
+  damaged(problem: string): never {
+    throw new format.CorruptMessageError(`${problem} at byte ${this.at}`)
+  }
+
+  /** How many bytes of values of a large message were read. */
+  protected get position(): number {
+    return this.#earlierBytes + this.at
+  }
+
+  /** The most that the rest of the message can hold. */
+  protected get bytesLeft(): number {
+    return this.#laterBytes + this.to - this.at
+  }
+
+  /** Moves over so many bytes of one piece, and returns where they begin. */
+  take(bytes: number): number {
+    const { at } = this
+    if (bytes > this.to - at) return this.#takeFromNext(bytes)
+    this.at = at + bytes
+    return at
+  }
+
+  #takeFromNext(bytes: number): number {
+    if (!this.#openChunk()) this.damaged('it ends too early')
+    return this.take(bytes)
+  }
+
+  /** The next byte, or `END` at the end of the message. */
+  peek(): number {
+    while (this.at === this.to) if (!this.#openChunk()) return format.END
+    return this.bytes[this.at]!
+  }
+
+  byte(): number {
+    // `take` may change `bytes`, so it comes first.
+    const at = this.take(1)
+    return this.bytes[at]!
+  }
+
+  uint32(): number {
+    const at = this.take(4)
+    return this.#view.getUint32(at, true)
+  }
+
+  int32(): number {
+    const at = this.take(4)
+    return this.#view.getInt32(at, true)
+  }
+
+  double(): number {
+    const at = this.take(8)
+    return this.#view.getFloat64(at, true)
+  }
+
+  bigint64(): bigint {
+    const at = this.take(8)
+    return this.#view.getBigInt64(at, true)
+  }
+
+  bigint(isNegative: boolean, digits: unknown): bigint {
+    if (typeof digits !== 'string' || !HEXADECIMAL.test(digits)) this.damaged('a bigint without digits')
+    const size = BigInt(`0x${digits}`)
+    return isNegative ? -size : size
+  }
+
+  /** A count of things that take at least so many bytes each. */
+  count(bytesEach: number): number {
+    const count = this.uint32()
+    if (count * bytesEach > this.bytesLeft) this.damaged('it counts beyond its end')
+    return count
+  }
+
+  /** The next characters of the text. */
+  text(length: number): string {
+    const from = this.#textAt
+    const to = from + (this.#isWide ? length * 2 : length)
+    if (to > this.#windowTo) this.#openWindow(from, to)
+    this.#textAt = to
+    const start = this.#isWide ? (from - this.#windowFrom) >> 1 : from - this.#windowFrom
+    return this.#window.substring(start, start + length)
+  }
+
+  /**
+   * One string of some bytes is made quickly, and a part of it costs next to nothing. But a part keeps the whole string alive,
+   * so the whole string is short.
+   */
+  #openWindow(from: number, to: number): void {
+    if (to > this.#textTo) this.damaged('its text is too short')
+    this.#windowFrom = from
+    this.#windowTo = Math.min(this.#textTo, from + WINDOW_BYTES)
+    this.#window = this.#isWide
+      ? this.bytes.ucs2Slice(from, this.#windowTo)
+      : this.bytes.latin1Slice(from, this.#windowTo)
+  }
+
+  latin1(size: number): string {
+    const from = this.take(size)
+    return this.bytes.latin1Slice(from, from + size)
+  }
+
+  utf16(size: number): string {
+    if (size % 2 !== 0) this.damaged('half a character')
+    const from = this.take(size)
+    return this.bytes.ucs2Slice(from, from + size)
+  }
+
+  /** The content of a buffer, still in the memory of the message. */
+  raw(length: number): Uint8Array {
+    this.take(-this.at & 7)
+    const from = this.take(length)
+    return new Uint8Array(this.bytes.buffer, from, length)
+  }
+
+  /** A buffer that came beside the chunks. */
+  separate(number: number): ArrayBuffer {
+    return this.#message?.buffers[number] ?? this.damaged('it names a buffer that is not there')
+  }
+}
