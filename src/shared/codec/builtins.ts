@@ -2,6 +2,7 @@
 // slots of such an object, so this file does too: a method of the class, called on the object, throws where the slots are not
 // those of its class, and then the encoder declines. An object with another prototype than its class has is declined as well,
 // since the other side could not tell.
+import { noteLargeBuffer } from '../platform/allocator.js'
 import { types } from '../platform/node-modules.js'
 import type { Decoder } from './decoder.js'
 import type { Encoder } from './encoder.js'
@@ -105,7 +106,9 @@ function writeBuffer(out: Encoder, buffer: ArrayBuffer): void {
   expect(!isResizable(buffer))
   // Throws when the buffer is detached.
   const content = new Uint8Array(buffer)
-  if (!out.separate(content)) out.raw(content)
+  if (out.separate(content)) return
+  if (content.length >= format.LARGE_COPY_BYTES) noteLargeBuffer()
+  out.raw(content)
 }
 
 export function writeView(out: Encoder, view: ArrayBufferView): void {
@@ -159,14 +162,8 @@ export function readBoxed(from: Decoder): object {
 
 export function readBuffer(from: Decoder): ArrayBuffer {
   const length = from.count(1)
-  return from.register(copyOf(from.raw(length)))
-}
-
-/** A large one in memory that is not filled with zeros first, as that of a new ArrayBuffer is. */
-function copyOf(content: Uint8Array): ArrayBuffer {
-  const { length } = content
-  if (length < format.LARGE_COPY_BYTES) return new Uint8Array(content).buffer
-  return Buffer.allocUnsafeSlow(length).fill(content, 0, length).buffer as ArrayBuffer
+  if (length >= format.LARGE_COPY_BYTES) noteLargeBuffer()
+  return from.register(new Uint8Array(from.raw(length)).buffer)
 }
 
 export function readTypedArray(from: Decoder): ArrayBufferView {

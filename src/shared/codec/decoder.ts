@@ -37,10 +37,6 @@ export class Decoder extends Reader {
   #depth = 0
   /** Each element takes at least a byte of the message, so this bounds the memory of all arrays together. */
   #elementsLeft = 0
-  #large = new Float64Array(NO_MEMORY)
-  #nextLarge = 0
-  #stepBytes = 0
-  #stepEnd = 0
 
   constructor(memory: ArrayBufferLike, shapes: ShapeReader) {
     super(memory)
@@ -65,10 +61,7 @@ export class Decoder extends Reader {
   /** For `decodeLarge`, once in the life of a decoder. */
   startLarge(message: format.LargeMessage, stepBytes: number): Steps {
     this.#isGraph = message.isGraph
-    this.#large = message.large
-    this.#stepBytes = stepBytes
-    this.#stepEnd = stepBytes
-    this.beginLarge(message)
+    this.beginLarge(message, stepBytes)
     this.#elementsLeft = this.bytesLeft
     return this.#readPart()
   }
@@ -130,7 +123,7 @@ export class Decoder extends Reader {
       case format.EMPTY_OBJECT:
         return this.register({})
       case format.KEYED_OBJECT:
-        return this.#keyedObject()
+        return this.#fields(this.register({}))
       case format.ARRAY:
         return this.#array()
       case format.SPARSE_ARRAY:
@@ -199,18 +192,19 @@ export class Decoder extends Reader {
     return object
   }
 
-  #keyedObject(): object {
-    const object = this.register({})
+  #fields<T extends object>(object: T): T {
     while (!this.#ends()) {
-      const key = this.#key()
+      const key = this.#keyOf(object)
       setField(object, key, this.read())
     }
     return object
   }
 
-  #key(): string {
+  #keyOf(object: object): string {
     const key = this.read()
-    return typeof key === 'string' ? key : this.damaged('a key is not a string')
+    if (typeof key !== 'string') return this.damaged('a key is not a string')
+    if (key === 'length' && Array.isArray(object)) return this.damaged('a key that is never written')
+    return key
   }
 
   #ends(): boolean {
@@ -271,17 +265,7 @@ export class Decoder extends Reader {
 
   #sparseArray(): unknown[] {
     const length = this.uint32()
-    const array: unknown[] = this.register([])
-    while (!this.#ends()) {
-      const key = this.#arrayKey()
-      setField(array, key, this.read())
-    }
-    return this.#lengthen(array, length)
-  }
-
-  #arrayKey(): string {
-    const key = this.#key()
-    return key === 'length' ? this.damaged('a key that is never written') : key
+    return this.#lengthen(this.#fields<unknown[]>(this.register([])), length)
   }
 
   /** A length alone must not allocate memory. An array that was turned into a table stays one. */
@@ -310,18 +294,20 @@ export class Decoder extends Reader {
     return set
   }
 
-  // From here on: the same containers of a large message. A generator delegates to another one only for a value that is
-  // noted as large.
+  // The rest reads containers of a large message. Each generator reads a container whose value is noted as large.
 
-  /** Reads the next value of a large message, which is the message itself or noted as large. */
+  /** Reads a value that is noted as large, or the message itself. */
   *#readPart(): Steps {
+    const steps = this.#stepsOf(this.peek())
+    if (steps === null) return this.read()
     this.#enter()
-    const value = yield* this.#steps(this.peek())
+    const value = yield* steps
     this.#depth--
     return value
   }
 
-  #steps(tag: number): Steps {
+  /** `null`: the value with this tag is read in one go. */
+  #stepsOf(tag: number): Steps | null {
     if (tag >= format.SHORT_SHAPE && tag < format.SHORT_SHAPE + format.SHORT_SHAPES) {
       return this.#shapedObjectSteps(this.byte() - format.SHORT_SHAPE)
     }
@@ -331,7 +317,7 @@ export class Decoder extends Reader {
         return this.#shapedObjectSteps(this.uint32())
       case format.KEYED_OBJECT:
         this.at++
-        return this.#keyedObjectSteps()
+        return this.#fieldSteps(this.register({}))
       case format.ARRAY:
         this.at++
         return this.#arraySteps()
@@ -349,43 +335,18 @@ export class Decoder extends Reader {
         this.at++
         return this.#textSteps(tag === format.UTF16)
       default:
-        return this.#noSteps()
+        return null
     }
-  }
-
-  /** The next value is noted as large. */
-  #isLargeNext(): boolean {
-    const { position } = this
-    while (this.#large[this.#nextLarge]! < position) this.#nextLarge++
-    if (this.#large[this.#nextLarge] !== position) return false
-    this.#nextLarge++
-    return true
-  }
-
-  /** Where the step ends, or the next large value begins. */
-  get #nextPause(): number {
-    return Math.min(this.#stepEnd, this.#large[this.#nextLarge] ?? Number.POSITIVE_INFINITY)
-  }
-
-  #isStepOver(): boolean {
-    if (this.position < this.#stepEnd) return false
-    this.#stepEnd = this.position + this.#stepBytes
-    return true
-  }
-
-  // biome-ignore lint/correctness/useYield: one type for values with and without steps.
-  *#noSteps(): Steps {
-    return this.read()
   }
 
   *#arraySteps(): Steps {
     const length = this.count(1)
     const array = this.#emptyArray(length)
     for (let index = 0; index < length; ) {
-      if (this.#isStepOver()) yield
-      if (this.#isLargeNext()) array[index++] = yield* this.#readPart()
+      if (this.isStepOver()) yield
+      if (this.isLargeNext()) array[index++] = yield* this.#readPart()
       // A plain method: the runtime optimises a loop in a generator too late.
-      else index = this.#readElements(array, index, length, this.#nextPause)
+      else index = this.#readElements(array, index, length, this.nextPause)
     }
     return array
   }
@@ -394,18 +355,17 @@ export class Decoder extends Reader {
     const shape = this.shapes.get(number)
     const object = this.#blank(shape)
     for (const key of shape.keys) {
-      if (this.#isStepOver()) yield
-      setField(object, key, this.#isLargeNext() ? yield* this.#readPart() : this.read())
+      if (this.isStepOver()) yield
+      setField(object, key, this.isLargeNext() ? yield* this.#readPart() : this.read())
     }
     return object
   }
 
-  *#keyedObjectSteps(): Steps {
-    const object = this.register({})
+  *#fieldSteps(object: object): Steps {
     while (!this.#ends()) {
-      if (this.#isStepOver()) yield
-      const key = this.#key()
-      setField(object, key, this.#isLargeNext() ? yield* this.#readPart() : this.read())
+      if (this.isStepOver()) yield
+      const key = this.#keyOf(object)
+      setField(object, key, this.isLargeNext() ? yield* this.#readPart() : this.read())
     }
     return object
   }
@@ -413,20 +373,16 @@ export class Decoder extends Reader {
   *#sparseArraySteps(): Steps {
     const length = this.uint32()
     const array: unknown[] = this.register([])
-    while (!this.#ends()) {
-      if (this.#isStepOver()) yield
-      const key = this.#arrayKey()
-      setField(array, key, this.#isLargeNext() ? yield* this.#readPart() : this.read())
-    }
+    yield* this.#fieldSteps(array)
     return this.#lengthen(array, length)
   }
 
   *#mapSteps(): Steps {
     const map = this.register(new Map<unknown, unknown>())
     for (let left = this.count(2); left > 0; left--) {
-      if (this.#isStepOver()) yield
-      const key = this.#isLargeNext() ? yield* this.#readPart() : this.read()
-      map.set(key, this.#isLargeNext() ? yield* this.#readPart() : this.read())
+      if (this.isStepOver()) yield
+      const key = this.isLargeNext() ? yield* this.#readPart() : this.read()
+      map.set(key, this.isLargeNext() ? yield* this.#readPart() : this.read())
     }
     return map
   }
@@ -434,8 +390,8 @@ export class Decoder extends Reader {
   *#setSteps(): Steps {
     const set = this.register(new Set<unknown>())
     for (let left = this.count(1); left > 0; left--) {
-      if (this.#isStepOver()) yield
-      set.add(this.#isLargeNext() ? yield* this.#readPart() : this.read())
+      if (this.isStepOver()) yield
+      set.add(this.isLargeNext() ? yield* this.#readPart() : this.read())
     }
     return set
   }
@@ -443,7 +399,7 @@ export class Decoder extends Reader {
   *#textSteps(isWide: boolean): Steps {
     let text = ''
     for (let left = this.count(1); left > 0; left -= TEXT_PIECE_BYTES) {
-      if (this.#isStepOver()) yield
+      if (this.isStepOver()) yield
       const size = Math.min(left, TEXT_PIECE_BYTES)
       text += isWide ? this.utf16(size) : this.latin1(size)
     }

@@ -115,13 +115,12 @@ export class Encoder extends Writer {
   #object(object: object): void {
     // First, so that no trap of a proxy runs.
     if (isProxy(object)) throw UNKNOWN_VALUE
-    const isList = isArray(object)
-    const number = this.#references.numberOf(object, isList)
+    const number = this.#references.numberOf(object)
     if (number !== -1) return this.#reference(number)
     if (++this.#depth > format.MAX_DEPTH) throw UNKNOWN_VALUE
     const { draft } = this
     const position = draft === null ? 0 : this.position
-    if (isList) this.#array(object)
+    if (isArray(object)) this.#array(object)
     // Before the keys are looked at: each element of a view is a key.
     else if (ArrayBuffer.isView(object)) writeView(this, object)
     else if (!this.#expectedObject(object)) this.#otherObject(object)

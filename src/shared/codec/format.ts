@@ -76,7 +76,7 @@ export const MAX_DEPTH = 200
 /** A longer array is kept by the runtime as a table of its elements. */
 export const MAX_DENSE_LENGTH = 2 ** 25
 
-/** From this size on, Buffer's `fill` copies faster from and to shared memory than `set` (benchmark row P5, 64 KB bytes). */
+/** A buffer of this size counts as large when it is copied (benchmark row P5, 64 KB bytes). */
 export const LARGE_COPY_BYTES = 16_384
 
 /** A value that is too large for the lane. Its memory is transferred to the reader. */

@@ -42,7 +42,7 @@ else out.write(value)
 const { getPrototypeOf, prototype } = Object
 const { toStringTag } = Symbol
 return (object, out) => {
-if (toStringTag in object || getPrototypeOf(object) !== prototype || hasInternalSlots(object)) return false
+if (getPrototypeOf(object) !== prototype || toStringTag in object || hasInternalSlots(object)) return false
 out.shape(${number})
 let value
 ${steps}return true

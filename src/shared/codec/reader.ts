@@ -17,6 +17,9 @@ export class Reader {
   #message: format.LargeMessage | null = null
   /** Bytes of values in the chunks before. */
   #earlierBytes = 0
+  #nextLarge = 0
+  #stepBytes = 0
+  #stepEnd = 0
   #isWide = false
   #textAt = 0
   #textTo = 0
@@ -46,8 +49,10 @@ export class Reader {
     return head & 0xff & ~format.WIDE_TEXT
   }
 
-  protected beginLarge(message: format.LargeMessage): void {
+  protected beginLarge(message: format.LargeMessage, stepBytes: number): void {
     this.#message = message
+    this.#stepBytes = stepBytes
+    this.#stepEnd = stepBytes
     for (const { byteLength } of message.chunks) this.#laterBytes += byteLength
     this.#openChunk()
   }
@@ -74,6 +79,30 @@ export class Reader {
   /** How many bytes of values of a large message were read. */
   protected get position(): number {
     return this.#earlierBytes + this.at
+  }
+
+  /** The next value is noted as large. Called once for each value. */
+  protected isLargeNext(): boolean {
+    const { position } = this
+    const { large } = this.#message!
+    // Some begin inside a value that was read in one go.
+    while (large[this.#nextLarge]! < position) this.#nextLarge++
+    if (large[this.#nextLarge] !== position) return false
+    this.#nextLarge++
+    return true
+  }
+
+  /** The step has read its bytes. Then the next step begins. */
+  protected isStepOver(): boolean {
+    if (this.position < this.#stepEnd) return false
+    this.#stepEnd = this.position + this.#stepBytes
+    return true
+  }
+
+  /** Where the step ends, or the next large value begins. Called after `isLargeNext`. */
+  protected get nextPause(): number {
+    const nextLarge = this.#message!.large[this.#nextLarge]!
+    return nextLarge < this.#stepEnd ? nextLarge : this.#stepEnd
   }
 
   /** The most that the rest of the message can hold. */
