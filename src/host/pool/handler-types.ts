@@ -5,12 +5,15 @@ type IsAny<T> = 0 extends 1 & T ? true : false
 /** Where `module.exports` is a function, that is what TypeScript has for the module, and it is the default. */
 type ExportsOf<Module> = Module extends (...args: never[]) => unknown ? Module & { default: Module } : Module
 
-/** The names of a module's functions, or of its promises of functions. */
+/**
+ * The names of a module's functions, or of its promises of functions. A handler gets one argument, so a function that
+ * requires a second one is left out.
+ */
 export type HandlerName<Module> =
   IsAny<Module> extends true
     ? string
     : {
-        [Name in keyof ExportsOf<Module>]: HandlerOf<Module, Name> extends (...args: never[]) => unknown
+        [Name in keyof ExportsOf<Module>]: HandlerOf<Module, Name> extends (payload: never) => unknown
           ? Name
           : never
       }[keyof ExportsOf<Module>] &

@@ -19,5 +19,11 @@ export function now(): Date {
 
 export const limit = 10
 
+/** Its second parameter always has its default. */
+export const scaled = (value: number, factor = 10) => value * factor
+
+/** No handler: it requires a second argument. */
+export const multiplied = (value: number, factor: number) => value * factor
+
 /** Its payload may be left out. */
 export const trimmed = (text?: string) => text?.trim() ?? ''

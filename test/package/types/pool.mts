@@ -39,6 +39,9 @@ isTrue<Same<typeof lengthOfRow, Promise<number>>>()
 const upperCased = typed.run('one', { name: 'upper' })
 isTrue<Same<typeof upperCased, Promise<string>>>()
 const date = typed.run(undefined, { name: 'now' })
+typed.run(2, { name: 'scaled' })
+// @ts-expect-error a handler gets one argument, and multiplied requires two
+typed.run(2, { name: 'multiplied' })
 typed.run(' one ', { name: 'trimmed' })
 typed.run(undefined, { name: 'trimmed' })
 // @ts-expect-error it takes a string
