@@ -27,7 +27,7 @@ import type { LoadBalancer } from './load-balancer.js'
 import { PortRoad } from './port-road.js'
 import { Returns } from './returns.js'
 import type { Road } from './road.js'
-import { lostByQueue, WaitingLine } from './waiting-line.js'
+import { WaitingLine } from './waiting-line.js'
 
 export interface DispatcherParts {
   clock: Clock
@@ -209,7 +209,9 @@ export class Dispatcher {
       moveTask(task, 'queued')
       return true
     }
-    return task.state === 'queued' && this.#line.remove(task)
+    if (task.state !== 'queued') return false
+    this.#line.remove(task)
+    return true
   }
 
   /**
@@ -232,7 +234,6 @@ export class Dispatcher {
       this.#isPumping = false
     }
     if (this.#line.size > 0) this.#line.lookAway()
-    if (!this.#line.isFirstInFirstOut) this.#rejectLost()
     return this.waiting > 0 && this.#rejectIfHopeless()
   }
 
@@ -256,7 +257,8 @@ export class Dispatcher {
   cancel(task: Task, error: PoolError, onlyWaiting = false): void {
     if (task.state === 'arriving') return this.#cancelArriving(task, error, onlyWaiting)
     if (task.state === 'queued') {
-      if (this.#line.remove(task)) this.#settler.cancel(task, error)
+      this.#line.remove(task)
+      this.#settler.cancel(task, error)
     } else if (onlyWaiting && this.withdraw(task)) {
       this.#settler.cancel(task, error)
     } else if (onlyWaiting && !this.#waitsOutOfReach(task)) {
@@ -373,14 +375,6 @@ export class Dispatcher {
     }
     if (this.#placing?.state === 'queued') yield this.#placing
     yield* this.#line.drain()
-  }
-
-  /** What a queue of the user's own has lost waits for nothing. */
-  #rejectLost(): void {
-    for (const task of this.#line.lost(this.inFlight === 0)) {
-      this.#settler.reject(task, lostByQueue())
-      this.#onLeft()
-    }
   }
 
   /** With no worker alive and none to be had for now, waiting would be for ever. */
