@@ -4,7 +4,6 @@ import './mark-worker.js'
 import type { ProcessOrder } from '../shared/messages/messages.js'
 import { globalSymbol } from '../shared/platform/global-symbol.js'
 import { watchCrash } from './crash.js'
-import { readAgain } from './early-readers.js'
 import { reportFatalErrors } from './fatal-report.js'
 import { holdLifeline } from './lifeline.js'
 import { PipePort } from './pipe-port.js'
@@ -29,7 +28,6 @@ function begin(order: ProcessOrder): void {
   port.postMessage({ kind: 'alive' })
   if (order.reportFd !== null) reportFatalErrors(order.reportFd)
   Object.defineProperty(globalThis, globalSymbol('workerData'), { value: order.workerData })
-  readAgain()
   void serve(order, {
     isThreadsOwn: true,
     port,

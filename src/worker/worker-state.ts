@@ -1,22 +1,17 @@
-// What a module may know of the worker it runs in. Read from `globalThis`, so that every copy of this package sees the same.
+// The facts about this worker that a handler's module can read. They are stored on `globalThis`, so that all copies of this
+// package share them.
 import { workerData as threadData } from 'node:worker_threads'
 import { globalSymbol } from '../shared/platform/global-symbol.js'
-import { readAgainLater } from './early-readers.js'
 
-const worker = globalSymbol('worker')
-/** Where a worker that is a process has it. */
+const globals = globalThis as Record<symbol, unknown>
+/** Set in a worker that is a process. */
 const processData = globalSymbol('workerData')
 
 /** True inside a worker of a pool, false everywhere else. */
-export let isWorkerThread: boolean = false
+export const isWorkerThread: boolean = globals[globalSymbol('worker')] === true
 /** The pool's `workerData`; `undefined` outside a pool's worker. */
-export let workerData: any
-
-read()
-if (!isWorkerThread) readAgainLater(read)
-
-function read(): void {
-  const known = globalThis as Record<symbol, unknown>
-  isWorkerThread = known[worker] === true
-  if (isWorkerThread) workerData = processData in known ? known[processData] : threadData
-}
+export const workerData: any = !isWorkerThread
+  ? undefined
+  : processData in globals
+    ? globals[processData]
+    : threadData

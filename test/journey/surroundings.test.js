@@ -2,7 +2,6 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { constants } from 'node:os'
-import { fileURLToPath } from 'node:url'
 import { SHARE_ENV } from 'node:worker_threads'
 import { InvalidOptionError, Pool } from 'lido'
 import { isWorkerThread, workerData } from 'lido/worker'
@@ -14,7 +13,6 @@ import { untilItWorks } from '../helpers/retry.js'
 import { reached, sharedWords } from '../helpers/shared-words.js'
 
 const filename = handler('surroundings.js')
-const fixture = name => new URL(`../fixtures/${name}`, import.meta.url)
 const { PRIORITY_LOW: LOWEST_PRIORITY } = constants.priority
 
 test('env, argv, execArgv and workerData reach every worker', async open => {
@@ -41,20 +39,6 @@ test('CommonJS modules see the same env, argv and workerData through their copy 
   const { hasMain, ...seen } = await pool.run()
   assert.deepEqual(seen, { isWorkerThread: true, workerData: [1, 2] })
   assert.equal(hasMain, false, 'no file of the pool’s is their main module')
-})
-
-test('handlers see the same workerData when a preload has loaded the package', async open => {
-  for (const backend of ['thread', 'process']) {
-    for (const execArgv of [
-      ['--import', fixture('preloaded.js').href],
-      ['--require', fileURLToPath(fixture('preloaded.cjs'))],
-    ]) {
-      const pool = open({ filename, maxThreads: 1, backend, workerData: { a: 1 }, execArgv })
-      const seen = await pool.run()
-      assert.equal(seen.isWorkerThread, true, `${backend} ${execArgv}`)
-      assert.deepEqual(seen.workerData, { a: 1 })
-    }
-  }
 })
 
 test('isWorkerThread is false and workerData is undefined outside a worker', () => {
