@@ -1,6 +1,6 @@
 // How many tasks may wait, in which order they leave, and that a refused task leaves no trace.
 import assert from 'node:assert/strict'
-import { getEventListeners } from 'node:events'
+import { getEventListeners, once } from 'node:events'
 import { FixedQueue, InvalidOptionError, Pool, PriorityQueue, QueueFullError } from 'lido'
 import { handler } from '../helpers/handler.js'
 import { test } from '../helpers/pool-test.js'
@@ -147,4 +147,23 @@ test('a queue whose push() throws rejects that call with its error', async open 
   track.releaseAll()
   assert.deepEqual(await Promise.all([busy, kept]), [0, 2])
   assert.equal(track.started, 2)
+})
+
+test('a queue whose shift() returns no task is an error event, and its tasks reject when the pool is destroyed', async open => {
+  const tasks = []
+  const queue = {
+    get size() {
+      return tasks.length
+    },
+    push: task => tasks.push(task),
+    shift: async () => tasks.shift(),
+    remove() {},
+  }
+  const pool = open({ filename, minThreads: 1, maxThreads: 1, queue })
+  const failed = once(pool, 'error')
+  const answer = rejection(pool.run(null))
+  const [error] = await failed
+  assert.deepEqual([error.name, error.option], ['InvalidOptionError', 'queue'])
+  await pool.destroy()
+  assert.equal((await answer).name, 'PoolClosedError')
 })

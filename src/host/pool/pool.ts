@@ -9,7 +9,6 @@ import {
   withCallerFrames,
 } from '../../shared/errors/pool-errors.js'
 import { AsyncContext, withoutCaller } from '../../shared/platform/async-context.js'
-import { claimMuchStack, claimStack } from '../../shared/platform/claim-stack.js'
 import { type Clock, realClock } from '../../shared/platform/clock.js'
 import { EventEmitter } from '../../shared/platform/host-node-modules.js'
 import { inMicrotask } from '../../shared/platform/microtask.js'
@@ -227,7 +226,6 @@ export class Pool<
    */
   room(options?: RoomOptions): Promise<void> {
     try {
-      claimStack(3)
       if (this.#life.state !== 'open') throw new PoolClosedError('closed')
       return this.#admission.room(resolveRoom(options))
     } catch (problem) {
@@ -350,7 +348,6 @@ export class Pool<
       const { recycle, reload } = Pool.prototype
       throw withCallerFrames(new PoolClosedError('closed'), isReload ? reload : recycle)
     }
-    claimMuchStack()
     this.#liveness.onBusy()
     this.#replacing++
     try {
@@ -377,9 +374,6 @@ export class Pool<
   }
 
   #accept(call: Call, resolve: (value: unknown) => void, reject: (reason: unknown) => void): void {
-    // More than the rest needs, which claims some itself. Of a worker that is begun and broken off the process would end later.
-    if (this.#supervisor.crew.isEmpty) claimMuchStack()
-    else claimStack(3)
     const { limit } = this.#admission
     const mustStartNow = limit !== Number.POSITIVE_INFINITY && this.#admission.waiting >= limit
     if (mustStartNow && (this.#dispatcher.queueSize > 0 || this.#dispatcher.inFlight >= this.#slots)) {
@@ -433,7 +427,6 @@ export class Pool<
   }
 
   #ending(): Closing {
-    claimMuchStack()
     this.#closing ??= new Closing({
       clock: this.#clock,
       closeTimeout: this.#settings.closeTimeout,

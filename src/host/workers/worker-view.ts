@@ -1,7 +1,6 @@
 // One worker as users see it: in `pool.workers`, in events, and where a balancer chooses.
 import type { ChildProcess } from 'node:child_process'
 import type { Worker } from 'node:worker_threads'
-import { claimMuchStack } from '../../shared/platform/claim-stack.js'
 import type { BackendKind } from '../backend/backend-kind.js'
 import type { DurationSummary } from '../metrics/histogram.js'
 import type { QueuedTask } from '../task/queued-task.js'
@@ -102,7 +101,6 @@ export class WorkerView {
    * they stood. Resolves when it has ended.
    */
   terminate(): Promise<void> {
-    claimMuchStack()
     return this.#terminate()
   }
 }

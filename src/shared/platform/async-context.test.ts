@@ -1,4 +1,4 @@
-// In whose context callbacks run, and that none is entered where the stack is at its end.
+// The async context in which callbacks run.
 import assert from 'node:assert/strict'
 import { AsyncLocalStorage, executionAsyncId } from 'node:async_hooks'
 import { test } from 'node:test'

@@ -1,23 +1,20 @@
-// In whose async context callbacks run. What is begun while one caller is served, and serves others later, is to be no caller's:
-// all would see what the first one has in an `AsyncLocalStorage`, and it would live as long.
+// The async context of callbacks. Work that starts during one caller's call, and later serves other callers, must not run in that
+// caller's context. Otherwise all callers would see its values in an `AsyncLocalStorage`, and the values would never be freed.
 
-import { claimStack } from './claim-stack.js'
 import { getBuiltinModule } from './node-modules.js'
 
 const { AsyncResource } = getBuiltinModule('node:async_hooks')
 
-/** The context in which it was made. */
+/** Remembers the async context in which it is created. */
 export class AsyncContext extends AsyncResource {
   run<T>(callback: () => T): T {
-    // A context that could be entered and not left would end the process.
-    claimStack(1)
     return this.runInAsyncScope(callback)
   }
 }
 
 const ofProgram = new AsyncContext('lido')
 
-/** Calls back in the context in which this module was loaded. */
+/** Calls the callback in the async context in which this module was loaded. */
 export function withoutCaller<T>(callback: () => T): T {
   return ofProgram.run(callback)
 }
