@@ -4,6 +4,7 @@ import { once } from 'node:events'
 import { alive } from '../helpers/alive.js'
 import { handler } from '../helpers/handler.js'
 import { test } from '../helpers/pool-test.js'
+import { runProgram } from '../helpers/program.js'
 import { set, sharedWords } from '../helpers/shared-words.js'
 import { Track } from '../helpers/track.js'
 
@@ -149,3 +150,22 @@ test('the death of an idle worker is an error event, which needs no listener', a
     assert.deepEqual(told, isHeard ? ['in an idle worker'] : [])
   }
 })
+
+for (const backend of ['thread', 'process']) {
+  test(`an exception in an idle worker is written to stderr once when the pool has no error listener (${backend})`, async () => {
+    const { exitCode, output, errors } = await runProgram(`
+      import { once } from 'node:events'
+      const pool = new Pool({ filename: handler('dying.js'), backend: '${backend}', minThreads: 1, maxThreads: 1 })
+      const keepAlive = setInterval(() => {}, 1000)
+      const destroyed = once(pool, 'workerDestroy')
+      await pool.run({ words: new Int32Array([1]), message: 'thrown in a timer' }, { name: 'uncaughtWhenIdle' })
+      await destroyed
+      clearInterval(keepAlive)
+      console.log(await pool.run('next', { name: 'fine' }))
+      await pool.close()
+    `)
+    assert.deepEqual([exitCode, output], [0, 'next\n'], errors)
+    assert.equal(errors.match(/lido worker 1 ended because of an uncaught exception/g)?.length, 1, errors)
+    assert.equal(errors.match(/^Error: thrown in a timer$/gm)?.length, 1, errors)
+  })
+}

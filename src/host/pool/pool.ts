@@ -36,6 +36,7 @@ import type { DefaultName, HandlerName, NoPayload, PayloadOf, ResultOf } from '.
 import { Liveness } from './liveness.js'
 import { type PoolOptions, type PoolSettings, resolveOptions } from './options.js'
 import type { PoolState } from './pool-life.js'
+import { reportDeath } from './report-death.js'
 import { plainTerms, type RunOptions, resolveRun } from './run-options.js'
 import { durationStats, type PoolStats, workerStats } from './stats.js'
 import { Transport } from './transport.js'
@@ -136,7 +137,7 @@ export class Pool<
         onTrouble: error => this.#tellError(error),
         onLost: (worker, death) => {
           const wasToldToCallers = this.#dispatcher.onLost(worker, death)
-          if (!wasToldToCallers) this.#tellError(death.error)
+          if (!wasToldToCallers) this.#tellError(death.error, () => reportDeath(worker, death))
         },
         onPauseOver: () => this.#dispatcher.onPauseOver(),
         onUserMessage: (worker, value) => this.#tell('message', value, worker.view),
@@ -451,9 +452,10 @@ export class Pool<
     inMicrotask(() => this.#context.run(() => (this as NodeJS.EventEmitter).emit(name, ...args)))
   }
 
-  #tellError(error: unknown): void {
+  #tellError(error: unknown, onNoListener = () => {}): void {
     inMicrotask(() => {
       if (this.listenerCount('error') > 0) this.#context.run(() => this.emit('error', error))
+      else onNoListener()
     })
   }
 }
