@@ -32,7 +32,10 @@ const stamp = join(dist, '.built')
 /** Holds the URLs of the worker entries. The CommonJS build keeps it as a file. `index.js` of the ES modules includes it. */
 const entryUrl = './host/backend/entry-url.js'
 /** Files that hold paths relative to themselves. They are not bundled, and differ between the formats. */
-const unbundled = { esm: ['./adapters/body/place.js'], cjs: ['./adapters/body/place.js', entryUrl] }
+const unbundled = {
+  esm: ['./adapters/body/module-urls.js'],
+  cjs: ['./adapters/body/module-urls.js', entryUrl],
+}
 /** The first files of a thread and of a process. As CommonJS they start sooner and take less memory. */
 const workerEntries = ['worker/entry.js', 'worker/process-entry.js']
 const adapters = ['piscina', 'body', 'express', 'fastify', 'nestjs']
@@ -196,7 +199,7 @@ async function bundleFor(format, entries, others = {}) {
       onResolve({ filter: /^#atomics$/ }, () => ({ path: join(folder, 'shared', 'platform', 'atomics.js') }))
       if (format === 'esm') onLoad({ filter: /\bentry-url\.js$/ }, entryUrlInIndex)
       else onResolve({ filter: /\bentry-url\.js$/ }, () => ({ path: entryUrl, external: true }))
-      onResolve({ filter: /^\.\/place\.js$/ }, ({ path }) => ({ path, external: true }))
+      onResolve({ filter: /^\.\/module-urls\.js$/ }, ({ path }) => ({ path, external: true }))
       onResolve({ filter: /^(\.\.\/){2}(worker\/)?index\.js$/ }, ({ path }) => ({ path, external: true }))
       onResolve({ filter: /^\.\.\/(body|piscina)\/index\.js$/ }, ({ path }) => ({ path, external: true }))
     },

@@ -163,7 +163,7 @@ describe('the doors for bodies', () => {
           console.log(JSON.stringify([names('lido/body'), names('lido/express'), error, body, missing]))
         })`
       const missing =
-        "Bodies are read by the package 'body-parser', which is not installed. Run: npm install body-parser"
+        "The package 'body-parser', which reads bodies, is not installed. Run: npm install body-parser"
       const found = answer(await run('bodies.cjs', program, ...flags))
       assert.deepEqual(found, [...names, null, { a: [1] }, missing])
     })

@@ -34,7 +34,7 @@ const packedModules = [
   'worker/inline-entry.js',
   'adapters/piscina/index.js',
   'adapters/body/index.js',
-  'adapters/body/place.js',
+  'adapters/body/module-urls.js',
   'adapters/express/index.js',
   'adapters/fastify/index.js',
   'adapters/nestjs/index.js',

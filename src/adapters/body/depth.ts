@@ -1,6 +1,5 @@
-// How deep a body nests: read off a text's brackets before it is parsed, which costs a tenth of parsing and keeps what is too
-// deep from being built; or seen in the value, which costs half of that. A text that is no JSON gives some number: the parser
-// will say what is wrong with it.
+// Compares the nesting depth of a body with a limit. The brackets of the text are counted before parsing, at a tenth of the
+// cost of parsing. For invalid JSON the result has no meaning: the parser refuses it afterwards.
 
 const QUOTE = 0x22
 const BACKSLASH = 0x5c
@@ -35,10 +34,7 @@ function endOfString(text: string, start: number): number {
   return at
 }
 
-/**
- * The same for what a user's function made, where parts may be shared or lie in a circle: each counts where it is met first, as
- * when it is sent.
- */
+/** For the value of a user's function, which may hold an object twice or be circular. Each object counts once. */
 export function isGraphDeeper(most: number, value: unknown, seen = new Set<object>()): boolean {
   if (value === null || typeof value !== 'object' || seen.has(value)) return false
   if (most === 0) return true
@@ -50,7 +46,7 @@ export function isGraphDeeper(most: number, value: unknown, seen = new Set<objec
   return false
 }
 
-/** Of a value that no function made. */
+/** For a parsed value, which is a tree. */
 export function isValueDeeper(most: number, value: unknown): boolean {
   if (value === null || typeof value !== 'object') return false
   if (most === 0) return true

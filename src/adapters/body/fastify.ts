@@ -1,9 +1,8 @@
-// JSON and NDJSON bodies for Fastify, as a plugin that puts content type parsers in the place of its own. Fastify reads, and
-// below the threshold its own parser parses. Nothing of Fastify is imported: what is needed, the instance gives.
+// JSON and NDJSON bodies for Fastify: a plugin that replaces Fastify's content type parsers. Fastify reads the body. Its own
+// parser parses bodies below the threshold. The plugin imports nothing of Fastify; it uses the instance.
 import type { RawRequest } from '../http/client.js'
 import { watchFurtherServers } from '../http/further-servers.js'
 import { fastifysOwn } from '../http/record.js'
-import { parseInPlace, parseInPool } from './large-body.js'
 import {
   linesTypes,
   ownOptions,
@@ -13,14 +12,14 @@ import {
   resolveParsing,
   type Settings,
 } from './options.js'
-import { PoolOfReader } from './own-pool.js'
-import type { Outcome, Plan } from './plan.js'
+import type { ParseOutcome, ParsePlan } from './parse-plan.js'
+import { ParsingPool, parseInPlace, parseInPool } from './parsing-pool.js'
 import { httpProblem, tooDeep, tooManyLines } from './problems.js'
 
 export interface FastifyJsonOptions extends ParseOptions {
-  /** Bytes. Default: the instance's `bodyLimit`. A route's own `bodyLimit` goes before. */
+  /** Bytes. Default: the instance's `bodyLimit`. The `bodyLimit` of a route has precedence. */
   bodyLimit?: number | undefined
-  /** Default `'application/json'`, of lines the types of NDJSON. */
+  /** Default `'application/json'`; for `fastifyNdjson` the NDJSON types. */
   contentType?: string | RegExp | (string | RegExp)[] | undefined
 }
 
@@ -33,7 +32,7 @@ type Registered = (error?: Error) => void
 type Done = (error: Error | null, body?: unknown) => void
 type Parser = (request: any, body: any, done: Done) => void
 
-/** What the plugin needs of an instance. */
+/** The part of a Fastify instance that the plugin uses. */
 export interface FastifyInstanceLike {
   readonly initialConfig: object
   addContentTypeParser(contentType: any, options: any, parser: any): unknown
@@ -69,12 +68,12 @@ export const fastifyNdjson: FastifyBodyDoor<FastifyNdjsonOptions> = doorOf(
 
 function doorOf(
   name: string,
-  format: Plan['format'],
+  format: ParsePlan['format'],
   otherwise: string | string[],
   further: string[] = [],
 ): FastifyBodyDoor<FastifyNdjsonOptions> {
   const known = [...parseOptionNames, 'bodyLimit', 'contentType', ...further]
-  // It is for the instance that registers it, not for a scope of its own.
+  // The plugin changes the instance that registers it, without an encapsulated scope.
   const meta = {
     [Symbol.for('skip-override')]: true,
     [Symbol.for('fastify.display-name')]: name,
@@ -85,31 +84,31 @@ function doorOf(
       const options = ownOptions(given, [...known, ...fastifysOwn])
       const { contentType = otherwise } = options
       const bodyLimit = resolveBodyLimit(options)
-      // What is not said of keys that poison is as the instance has it.
+      // The rules for prototype keys default to those of the instance.
       const { onProtoPoisoning = 'error', onConstructorPoisoning = 'error' } =
         instance.initialConfig as ParseOptions
       const rules = { onProtoPoisoning, onConstructorPoisoning, strict: false, ...options }
       const settings = resolveParsing(rules, format)
-      const plan: Plan = { ...settings.plan, isEmptyObject: false }
+      const plan: ParsePlan = { ...settings.plan, isEmptyObject: false }
       const own = instance.getDefaultJsonParser(plan.onProtoPoisoning, plan.onConstructorPoisoning) as Parser
-      const holder = new PoolOfReader(settings.pool)
-      const parser = parserOf({ ...settings, plan }, holder, own)
+      const pool = new ParsingPool(settings.pool)
+      const parser = parserOf({ ...settings, plan }, pool, own)
       instance.addContentTypeParser(contentType, { parseAs: 'buffer', bodyLimit }, parser)
       const furtherServersClosed = watchFurtherServers(instance)
       instance.addHook('onClose', async () => {
         await furtherServersClosed()
-        await holder.close()
+        await pool.close()
       })
     } catch (refusal) {
-      // Thrown out of a plugin it would be uncaught; told like this, `register()` and `ready()` reject with it.
+      // An error thrown by a plugin would be uncaught. With `done`, `register()` and `ready()` reject.
       return done(refusal as Error)
     }
     done()
   }
-  // Fastify gives all three, and waits for `done` where there are so many.
+  // Fastify passes three arguments and waits for `done`.
   function door(given: any, options?: FastifyNdjsonOptions, done?: Registered): any {
     if (done !== undefined) return register(given, options!, done)
-    // What is wrong with the options is told where they are given.
+    // Wrong options throw where the user passes them.
     const own = ownOptions<FastifyNdjsonOptions>(given, known)
     resolveBodyLimit(own)
     resolveParsing(own, format)
@@ -119,37 +118,41 @@ function doorOf(
   return Object.assign(door, meta)
 }
 
-function parserOf({ plan, threshold }: Settings, holder: PoolOfReader, own: Parser): Parser {
+function parserOf({ plan, threshold }: Settings, pool: ParsingPool, own: Parser): Parser {
   const isFrameworks =
     plan.format === 'json' && plan.functions === null && plan.maxDepth === Number.POSITIVE_INFINITY
   return (request: { raw: RawRequest }, bytes: Buffer, done) => {
     const isLarge = bytes.length >= threshold && bytes.length > 0
     if (!isLarge && (isFrameworks || (bytes.length === 0 && plan.format === 'json')))
       return own(request, bytes, done)
-    const parsing = isLarge ? parseInPool(holder, request.raw, bytes, plan) : parseInPlace(bytes, plan)
-    const settle = (outcome: Outcome) => {
+    const parsing = isLarge ? parseInPool(pool, request.raw, bytes, plan) : parseInPlace(bytes, plan)
+    const settle = (outcome: ParseOutcome) => {
       if (outcome.kind === 'value') done(null, outcome.value)
-      else done(problemOf(outcome, plan, () => ownComplaint(own, request)))
+      else done(problemOf(outcome, plan, () => ownSyntaxError(own, request)))
     }
     parsing.then(settle, done)
   }
 }
 
-/** Fastify's own error, had from its own parser by the shortest text that is no JSON. */
-function ownComplaint(own: Parser, request: unknown): Error {
-  let complaint!: Error
+/** Returns the error of Fastify's parser for invalid JSON. */
+function ownSyntaxError(own: Parser, request: unknown): Error {
+  let refusal!: Error
   own(request, '{', error => {
-    complaint = error!
+    refusal = error!
   })
-  return complaint
+  return refusal
 }
 
-function problemOf(outcome: Exclude<Outcome, { kind: 'value' }>, plan: Plan, complain: () => Error): Error {
+function problemOf(
+  outcome: Exclude<ParseOutcome, { kind: 'value' }>,
+  plan: ParsePlan,
+  syntaxError: () => Error,
+): Error {
   switch (outcome.kind) {
     case 'malformed':
       return outcome.line === 0
-        ? complain()
-        : Object.assign(complain(), { message: outcome.message, line: outcome.line })
+        ? syntaxError()
+        : Object.assign(syntaxError(), { message: outcome.message, line: outcome.line })
     case 'tooDeep':
       return tooDeep(plan.maxDepth)
     case 'tooManyLines':
@@ -159,7 +162,7 @@ function problemOf(outcome: Exclude<Outcome, { kind: 'value' }>, plan: Plan, com
   }
 }
 
-/** As when a schema of Fastify's refuses a body. */
+/** The error that Fastify creates when a schema refuses a body. */
 function notValid(issues: unknown): Error {
   const validation = Array.isArray(issues) ? issues : [issues]
   const { instancePath = '', message = 'is not valid' } = Object(validation[0])

@@ -1,11 +1,11 @@
-// The user's own functions for bodies, found by name in a module of his: in the worker for large bodies, here for small ones;
-// and what they find wrong, as data that crosses.
-import type { Reviver } from './json-text.js'
-import type { FunctionNames } from './plan.js'
+// Loads the user's functions for bodies from the user's module, by name. Turns their findings into plain data.
+
+import type { FunctionNames } from './parse-plan.js'
+import type { Reviver } from './parse-text.js'
 
 export interface BodyFunctions {
   readonly reviver: Reviver | null
-  /** Resolves to what is wrong with the value, or to `null`; `value` is then what it became. */
+  /** Resolves to the issues, or to `null` issues and the validated value. */
   readonly validate: ((value: unknown) => Promise<Validated>) | null
   readonly select: ((value: unknown) => unknown) | null
 }
@@ -17,15 +17,15 @@ export interface Validated {
 
 type Check = ((value: unknown) => unknown) & { errors?: unknown }
 
-/** What schema libraries have in common: https://standardschema.dev */
+/** The common interface of schema libraries: https://standardschema.dev */
 interface StandardSchema {
   readonly '~standard': { validate(value: unknown): unknown }
 }
 
-/** What lies deeper in issues is left out: the input may be among them, as deep as it came. */
+/** Deeper parts of issues are left out. Issues may contain the input, which may nest deeply. */
 const DEEPEST = 100
 
-/** Rejects with what the module threw, and with a `TypeError` when it has no such function. */
+/** Rejects with the error of the module, or with a `TypeError` when an export is missing. */
 export async function loadFunctions(names: FunctionNames): Promise<BodyFunctions> {
   const namespace: object = await import(names.module)
   return {
@@ -46,8 +46,7 @@ function validatorOf(namespace: object, name: string, module: string): BodyFunct
   const check: Check = functionOf(namespace, name, module)
   return async value => {
     const answer = check(value)
-    // Compiled schemas answer `false` and keep the reasons beside the function, until they check the next value: what they
-    // have to say is read in the same turn.
+    // Compiled schemas return `false` and keep the errors on the function until the next call, so they are read at once.
     if (answer === false) return { issues: check.errors ?? [], value }
     const verdict = await answer
     if (verdict === undefined || verdict === null || verdict === true) return { issues: null, value }
@@ -61,7 +60,7 @@ function functionOf(namespace: object, name: string, module: string): (value: un
   throw new TypeError(`No function named '${name}' is exported from ${module}. Export one, or name another.`)
 }
 
-/** Own members only, of the module or of what it exports by default. */
+/** Looks at own properties of the module, then of its default export. */
 function memberOf(namespace: object, name: string): unknown {
   if (Object.hasOwn(namespace, name)) return (namespace as Record<string, unknown>)[name]
   const inner: unknown = (namespace as { default?: unknown }).default
@@ -76,8 +75,8 @@ function isStandardSchema(found: unknown): found is StandardSchema {
 }
 
 /**
- * What is wrong is as JSON has it: libraries put functions beside it, and objects of their classes, which tell by getters. But
- * what is met twice is one in the copy too, as the input may come with each of many issues. Circles are left out.
+ * Copies issues as JSON would: libraries use functions, classes and getters in them. An object that occurs twice is copied once,
+ * because each of many issues may contain the input. Circular references are left out.
  */
 export function plainIssues(value: any, copies = new Map<object, unknown>(), depth = 0): unknown {
   if (typeof value === 'function' || typeof value === 'symbol') return undefined

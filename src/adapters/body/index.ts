@@ -1,4 +1,4 @@
-// The door `lido/body`: large JSON and NDJSON bodies are parsed in a pool.
+// Entry point `lido/body`: parses large JSON and NDJSON bodies in a pool.
 export {
   type FastifyBodyDoor,
   type FastifyBodyPlugin,
@@ -10,7 +10,7 @@ export {
 } from './fastify.js'
 export { type BodyMiddleware, json, ndjson } from './middleware.js'
 export type { JsonOptions, NdjsonOptions, ParseOptions, ReadOptions } from './options.js'
-export type { Poisoning } from './plan.js'
+export type { Poisoning } from './parse-plan.js'
 export type { HttpProblem } from './problems.js'
 export { type BodyReader, jsonReader, ndjsonReader } from './reader.js'
 export { runFor } from './run-for.js'

@@ -1,9 +1,8 @@
-// JSON and NDJSON bodies as middleware, for Express and whatever calls `(request, response, next)`. body-parser reads,
-// decompresses and refuses; where it shows the bytes before it parses them, the large ones are taken out of its hands.
+// JSON and NDJSON bodies as middleware for Express and compatible servers. body-parser reads, decompresses and refuses. It calls
+// `verify` with the bytes before it parses them. For a large body `verify` throws, and the pool parses.
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { RawRequest, RawResponse } from '../http/client.js'
-import { withBodyAnnounced } from './announcement.js'
-import { parseInPlace, parseInPool } from './large-body.js'
+import { findBodyParser, type Middleware, type Next, withBodyAnnounced } from './body-parser.js'
 import {
   type JsonOptions,
   linesTypes,
@@ -16,20 +15,19 @@ import {
   type Settings,
   verifierOf,
 } from './options.js'
-import { PoolOfReader } from './own-pool.js'
-import { findBodyParser, type Middleware, type Next } from './peer.js'
-import type { Outcome, Plan } from './plan.js'
+import type { ParseOutcome, ParsePlan } from './parse-plan.js'
+import { textOf } from './parse-text.js'
+import { ParsingPool, parseInPlace, parseInPool } from './parsing-pool.js'
 import { invalid, malformed, tooDeep, tooManyLines } from './problems.js'
-import { textOf } from './text.js'
 
 export interface BodyMiddleware {
   (request: RawRequest, response: RawResponse, next: Next): void
-  /** Closes the pool that parses, unless it was given. Later large bodies are answered with 503. */
+  /** Closes the shared pool when no reader uses it. Later large bodies are answered with 503. */
   close(): Promise<void>
 }
 
 /**
- * What `express.json()` does, with bodies from `threshold` bytes on parsed in the pool; the result is `request.body`.
+ * Like `express.json()`, but the pool parses bodies from `threshold` bytes on. The result is `request.body`.
  * Throws `InvalidOptionError`, and an `Error` when body-parser is not installed.
  */
 export function json(options?: JsonOptions): BodyMiddleware {
@@ -38,21 +36,20 @@ export function json(options?: JsonOptions): BodyMiddleware {
 }
 
 /**
- * Bodies of one JSON value on each line; `request.body` is the array of them. Blank lines are passed over. Throws as
- * `json()` does.
+ * For bodies with one JSON value per line. `request.body` is an array. Blank lines are skipped. Throws as `json()` does.
  */
 export function ndjson(options?: NdjsonOptions): BodyMiddleware {
   const own = ownOptions(options, [...parseOptionNames, ...readOptionNames, 'maxLines'])
   return build({ type: linesTypes, ...own }, resolveParsing(own, 'lines'))
 }
 
-/** What `verify` throws instead of a complaint: body-parser hands it to `next`, where it is caught. */
+/** Thrown by `verify`. body-parser passes it to `next`, which recognises it. */
 class Taken extends Error {
   readonly bytes: Buffer
   readonly charset: string
 
   constructor(bytes: Buffer, charset: string) {
-    super('This body is parsed elsewhere')
+    super('The pool parses this body')
     this.bytes = bytes
     this.charset = charset
   }
@@ -63,7 +60,7 @@ function build(options: ReadOptions, settings: Settings): BodyMiddleware {
   const verify = verifierOf(options)
   const { threshold, isSpecial, plan } = settings
   const { bodyParser, charsets } = findBodyParser()
-  const holder = new PoolOfReader(settings.pool)
+  const pool = new ParsingPool(settings.pool)
   const read: Middleware = bodyParser.json({
     limit,
     inflate,
@@ -76,13 +73,13 @@ function build(options: ReadOptions, settings: Settings): BodyMiddleware {
   })
 
   async function giveBody(request: RawRequest, { bytes, charset }: Taken): Promise<void> {
-    const own: Plan = { ...plan, charset, charsets }
+    const own: ParsePlan = { ...plan, charset, charsets }
     const isLarge = bytes.length >= threshold
-    // A program's own `verify` may have kept the bytes, as for a signature that is looked at later.
+    // The user's `verify` may keep the bytes, for example to check a signature later.
     const outcome = isLarge
-      ? await parseInPool(holder, request, bytes, own, verify !== null)
+      ? await parseInPool(pool, request, bytes, own, verify !== null)
       : await parseInPlace(bytes, own)
-    // Where the request does not let itself be given one, that is told as all else is.
+    // A frozen request makes this throw, and `next` gets the error.
     Object.assign(request, { body: bodyOf(outcome, own) })
   }
 
@@ -93,10 +90,10 @@ function build(options: ReadOptions, settings: Settings): BodyMiddleware {
     }
     withBodyAnnounced(request, whenRead, next => read(request, response, next))
   }
-  return Object.assign(middleware, { close: () => holder.close() })
+  return Object.assign(middleware, { close: () => pool.close() })
 }
 
-/** A stack would cost more than all the rest. */
+/** Creates no stack: that would cost more than everything else here. */
 function take(bytes: Buffer, charset: string): Taken {
   const { stackTraceLimit } = Error
   Error.stackTraceLimit = 0
@@ -105,7 +102,7 @@ function take(bytes: Buffer, charset: string): Taken {
   return taken
 }
 
-function bodyOf(outcome: Outcome, plan: Plan): unknown {
+function bodyOf(outcome: ParseOutcome, plan: ParsePlan): unknown {
   switch (outcome.kind) {
     case 'value':
       return outcome.value

@@ -4,7 +4,7 @@ import { isAbsolute } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { InvalidOptionError, type Pool } from '../../index.js'
 import { refuse } from '../http/refuse.js'
-import type { FunctionNames, Plan, Poisoning } from './plan.js'
+import type { FunctionNames, ParsePlan, Poisoning } from './parse-plan.js'
 
 /** What every reader takes. */
 export interface ParseOptions {
@@ -60,7 +60,7 @@ export interface NdjsonOptions extends ParseOptions, ReadOptions {
 export interface Settings {
   readonly pool: Pool | null
   readonly threshold: number
-  readonly plan: Plan
+  readonly plan: ParsePlan
   /** The options ask for more than the framework's own parser does. */
   readonly isSpecial: boolean
 }
@@ -109,12 +109,12 @@ export function ownOptions<Options extends object>(
 
 export function resolveParsing(
   options: ParseOptions & { strict?: boolean | undefined; maxLines?: number | undefined },
-  format: Plan['format'],
+  format: ParsePlan['format'],
 ): Settings {
   const { pool = null, strict = true } = options
   if (pool !== null && typeof pool.run !== 'function') refuse('pool', pool, 'a Pool')
   if (typeof strict !== 'boolean') refuse('strict', strict, 'true or false')
-  const plan: Plan = {
+  const plan: ParsePlan = {
     format,
     charset: 'utf-8',
     charsets: null,

@@ -1,25 +1,22 @@
-// What workers run: the handler for large bodies, in a module of its own.
+// The handler that parses large bodies in a worker.
 import { move, transferableSymbol, valueSymbol } from '../../worker/index.js'
-import { carryOut } from './carry-out.js'
-import type { Plan, WorkerOutcome } from './plan.js'
+import { parseBody } from './parse-body.js'
+import type { ParsePlan, WorkerOutcome } from './parse-plan.js'
 
-/**
- * Values nest this deep at most on their way back, from whatever depth of its stack the program may take them in. What
- * nests deeper is not worth a copy: it goes back as bytes.
- */
+/** Values that nest deeper are not copied between threads. Their bytes go back instead. */
 const CARRIED_DEPTH = 500
-const answer = ['status', 'statusCode', 'expose', 'headers'] as const
+const statusFields = ['status', 'statusCode', 'expose', 'headers'] as const
 
-export async function parse({ bytes, plan }: { bytes: Uint8Array; plan: Plan }): Promise<WorkerOutcome> {
-  const outcome = await carryOut(bytes, plan, CARRIED_DEPTH).catch(withOwnAnswer)
+export async function parse({ bytes, plan }: { bytes: Uint8Array; plan: ParsePlan }): Promise<WorkerOutcome> {
+  const outcome = await parseBody(bytes, plan, CARRIED_DEPTH).catch(withOwnStatus)
   if (!('bytes' in outcome)) return outcome
   return move({ [transferableSymbol]: [bytes.buffer as ArrayBuffer], [valueSymbol]: outcome }) as never
 }
 
-/** What says how an error is answered may be a getter of its class, which stays behind: it is made the error's own. */
-function withOwnAnswer(thrown: any): never {
+/** Getters of an error's class do not cross threads, so their values become own properties. */
+function withOwnStatus(thrown: any): never {
   if (thrown !== null && typeof thrown === 'object' && Object.isExtensible(thrown))
-    for (const key of answer) {
+    for (const key of statusFields) {
       if (key in thrown && !Object.hasOwn(thrown, key))
         Object.defineProperty(thrown, key, { value: thrown[key], enumerable: true })
     }

@@ -1,5 +1,5 @@
-// What is told to a server when a body or a task cannot be had, in the shape that Express and Fastify answer by: `status`,
-// `statusCode`, `expose`, `headers`. What body-parser has words for is told in its words.
+// Errors for HTTP servers, with the fields that Express and Fastify use for their answer: `status`, `statusCode`, `expose`,
+// `headers`. The texts and types are those of body-parser where it has them.
 import { isPoolError, type PoolError } from '../../index.js'
 import { answerTo, RETRY_AFTER_S } from '../http/answers.js'
 import { clientGone } from '../http/client.js'
@@ -24,7 +24,7 @@ export function httpProblem<Fields extends object>(
   return Object.assign(error, common, fields) as unknown as HttpProblem & Fields
 }
 
-/** The text is no JSON. `body` is what was read, made only when somebody asks; like body-parser's it may be set. */
+/** The text is not JSON. `body` is the text, decoded on the first read. It can be set, as in body-parser. */
 export function malformed(message: string, line: number, readBody: () => string): HttpProblem {
   const problem = httpProblem(new SyntaxError(message), 400, 'entity.parse.failed', line > 0 ? { line } : {})
   const set = (value: unknown) =>
@@ -46,20 +46,20 @@ export function invalid(issues: unknown): HttpProblem & { issues: unknown } {
   return httpProblem(new Error('request entity is not valid'), 422, 'entity.invalid', { issues })
 }
 
-/** The client left before its answer was there. The server says nothing; whoever logs is told as body-parser tells it. */
+/** The client left before the answer. Only logs show this error, with the fields of body-parser. */
 export function requestAborted(): HttpProblem {
   return httpProblem(new Error('request aborted'), 400, 'request.aborted', { code: 'ECONNABORTED' })
 }
 
-/** An error of `pool.run()` as a server would answer it; a handler's own error as it is. */
+/** Converts an error of `pool.run()` for HTTP. Returns an error of the handler unchanged. */
 export function problemOf(error: unknown): unknown {
   if (!isPoolError(error)) return error
   const { code, cause } = error
   const answer = answerTo(error, RETRY_AFTER_S)
   if (answer?.statusCode === 503) {
-    // Of workers that do not start it says itself when they may, or, by none, that they never will.
-    const otherwise = code === 'ERR_LIDO_RESTART_LIMIT' ? undefined : RETRY_AFTER_S
-    return unavailable(error, answer.reason, answer.retryAfter ?? otherwise)
+    // A RestartLimitError knows when workers start again. Without `retryAfter` they never do.
+    const defaultRetry = code === 'ERR_LIDO_RESTART_LIMIT' ? undefined : RETRY_AFTER_S
+    return unavailable(error, answer.reason, answer.retryAfter ?? defaultRetry)
   }
   if (code !== 'ERR_LIDO_TASK_CANCELLED')
     return httpProblem(failure(error, error.message), 500, 'task.failed', { code })
@@ -68,13 +68,12 @@ export function problemOf(error: unknown): unknown {
 }
 
 /**
- * What a function of the user's threw, in an error unless it is an object: to who calls `next()` with it, `undefined` is no
- * error at all, and `'route'` a wish.
+ * Wraps a thrown primitive in an error. Express ignores `next(undefined)` and treats `next('route')` as a command.
  */
 export function thrownError(thrown: unknown): unknown {
   if ((typeof thrown === 'object' && thrown !== null) || typeof thrown === 'function') return thrown
   const shown = typeof thrown === 'string' ? `'${thrown}'` : String(thrown)
-  const message = `A function of the option 'module' threw ${shown}. Throw an Error there; if it has a status, that is what the client is told.`
+  const message = `A function of the option 'module' threw ${shown}. Throw an Error there. The answer has its status, if it has one.`
   return httpProblem(new Error(message, { cause: thrown }), 500, 'task.failed')
 }
 

@@ -1,4 +1,4 @@
-// The same as promises, for servers of plain `node:http` and `node:http2`.
+// The middleware as functions that return promises, for servers of `node:http` and `node:http2`.
 import type { RawRequest } from '../http/client.js'
 import { type BodyMiddleware, json, ndjson } from './middleware.js'
 import type { JsonOptions, NdjsonOptions } from './options.js'
@@ -11,7 +11,7 @@ export interface BodyReader<Body = any> {
    * `module` threw. Its `type` is `request.aborted` when the client left before its body was read.
    */
   (request: RawRequest): Promise<Body>
-  /** Closes the pool that parses, unless it was given. Later large bodies reject with status 503. */
+  /** Closes the shared pool when no reader uses it. Later large bodies reject with status 503. */
   close(): Promise<void>
 }
 
@@ -26,25 +26,25 @@ export function ndjsonReader<Line = any>(options?: NdjsonOptions): BodyReader<Li
 }
 
 function readerOf<Body>(middleware: BodyMiddleware): BodyReader<Body> {
-  // A request that is read out looks as one without a body until its body is parsed: who asks then waits with who asked first.
+  // While its body is parsed, a request looks like one without a body. A second call gets the promise of the first.
   const pending = new WeakMap<RawRequest, Promise<Body>>()
   const read = (request: RawRequest & { body?: Body | undefined }) => {
-    const begun = pending.get(request)
-    if (begun !== undefined) return begun
+    const known = pending.get(request)
+    if (known !== undefined) return known
     const body = new Promise<Body>((resolve, reject) => {
       const isReadAlready = request.body !== undefined
-      let isAtOnce = true
-      // body-parser hands the response to `verify` and has no other use for it.
+      let isSynchronous = true
+      // body-parser only passes the response to `verify`.
       middleware(request, undefined as never, problem => {
-        // What it passes over, version 1 leaves with an empty object.
-        if (isAtOnce && !isReadAlready) request.body = undefined
+        // body-parser 1 gives an empty object to a request that it skips.
+        if (isSynchronous && !isReadAlready) request.body = undefined
         if (problem) reject(problem as Error)
-        // It passes over a request whose client has left, as over one without a body.
+        // body-parser also skips a request whose client has left.
         else if (!isReadAlready && request.aborted) reject(requestAborted())
         else resolve(request.body as Body)
       })
-      isAtOnce = false
-      // body-parser listens to the stream that decompresses, which hears of no abort.
+      isSynchronous = false
+      // body-parser listens to the decompressing stream, which emits no `aborted`.
       const { 'content-encoding': encoding = 'identity' } = request.headers
       if (encoding.toLowerCase() !== 'identity') request.once('aborted', () => reject(requestAborted()))
     }).finally(() => pending.delete(request))

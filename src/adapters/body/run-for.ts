@@ -1,4 +1,4 @@
-// A task on behalf of a request: cancelled when the client leaves, and refused in the words of HTTP.
+// Runs a task for a request. The task is cancelled when the client leaves. Errors of the pool become HTTP errors.
 import type {
   DefaultName,
   HandlerName,
@@ -46,7 +46,7 @@ export async function runFor(
 ): Promise<unknown> {
   try {
     return await whileConnected(request, gone => {
-      // What are no options, the pool refuses in its own words.
+      // The pool refuses options that are not an object.
       if (options !== undefined && !isRecord(options)) return pool.run(payload, options)
       return pool.run(payload, { ...options, signal: besideOwn(gone, options?.signal) } as RunOptions)
     })

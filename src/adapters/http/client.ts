@@ -1,14 +1,14 @@
-// Whether the client of a request still waits for its answer. The answer's stream knows best: a request's own `close` only
-// says that its body was read. Who has no answer at hand asks the connection.
+// Detects that the client of a request has left. The response is the best source: `close` of the request only means that its
+// body was read. Without a response the connection is used.
+import type { EventEmitter } from 'node:events'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Http2ServerRequest, Http2ServerResponse, ServerHttp2Stream } from 'node:http2'
 import type { Socket } from 'node:net'
-import { onConnectionClosed } from './connection.js'
 
 export type RawRequest = IncomingMessage | Http2ServerRequest
 export type RawResponse = ServerResponse | Http2ServerResponse
 
-/** Why tasks of a request were cancelled, as `reason` of their `TaskCancelledError`. One object for all. */
+/** The `reason` of the `TaskCancelledError` when the client left. One object for all requests. */
 export const clientGone: Error & { code: string } = Object.assign(
   new Error('The client closed the connection before it was answered.'),
   { code: 'ERR_LIDO_CLIENT_GONE' },
@@ -16,8 +16,8 @@ export const clientGone: Error & { code: string } = Object.assign(
 clientGone.stack = `${clientGone.name}: ${clientGone.message}`
 
 /**
- * Calls `leave` once, when the client has gone before the answer was written; at once, when it has gone already. Without a
- * response it is up to the caller to stop listening, with what is returned, when its part of the answer is done.
+ * Calls `leave` once when the client leaves before the answer is written, or at once when it has already left. Without a
+ * response the caller must call the returned function when its work is done.
  */
 export function onClientGone(
   request: RawRequest,
@@ -26,41 +26,41 @@ export function onClientGone(
 ): () => void {
   const connection = connectionOf(request)
   const closed = () => {
-    stopListening()
+    stop()
     if (response?.writableEnded !== true) leave()
   }
-  // A request that came before the one ahead of it was answered has no socket to its answer yet, and hears of no close.
+  // The response of a pipelined request has no socket yet, and emits no `close`.
   const isApart = response === null || (!isStream(connection) && response.socket === null)
   const stopWaiting = isApart && connection !== null ? onConnectionClosed(connection, closed) : null
-  const stopListening = () => {
+  const stop = () => {
     stopWaiting?.()
     response?.off('close', closed)
   }
   response?.once('close', closed)
   if (connection?.destroyed === true || response?.destroyed === true) closed()
-  return stopListening
+  return stop
 }
 
-/** Runs `work` with a signal that aborts, by `clientGone`, when the client leaves before the work is done. */
+/** Runs `work` with a signal that aborts with `clientGone` when the client leaves. */
 export async function whileConnected<T>(
   request: RawRequest,
   work: (signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
   const controller = new AbortController()
-  const stopListening = onClientGone(request, null, () => controller.abort(clientGone))
+  const stop = onClientGone(request, null, () => controller.abort(clientGone))
   try {
     return await work(controller.signal)
   } finally {
-    stopListening()
+    stop()
   }
 }
 
-/** A call's own signal counts beside the request's; what is none, the pool refuses in its own words. */
+/** Combines the signal of the request with that of the call. The pool refuses a value that is not a signal. */
 export function besideOwn(gone: AbortSignal, own: AbortSignal | undefined): AbortSignal {
   return own instanceof AbortSignal ? AbortSignal.any([gone, own]) : (own ?? gone)
 }
 
-/** Of HTTP/2 each request has a stream of its own. One that was made up, as of a serverless function, tells of no end. */
+/** In HTTP/2 each request has its own stream. A synthetic request, as in a serverless function, has no connection. */
 function connectionOf(request: RawRequest): Socket | ServerHttp2Stream | null {
   const isOfStream = request.httpVersionMajor === 2
   const connection = isOfStream ? (request as Http2ServerRequest).stream : request.socket
@@ -69,4 +69,34 @@ function connectionOf(request: RawRequest): Socket | ServerHttp2Stream | null {
 
 function isStream(connection: Socket | ServerHttp2Stream | null): connection is ServerHttp2Stream {
   return connection !== null && 'pushAllowed' in connection
+}
+
+/** The callbacks that wait for a connection to close. The connection has one listener, however many requests it carries. */
+const closeCallbacks = new WeakMap<EventEmitter, Set<() => void>>()
+
+/** Calls back when the connection closes. Returns a function that stops listening. */
+function onConnectionClosed(connection: EventEmitter, callback: () => void): () => void {
+  let callbacks = closeCallbacks.get(connection)
+  if (callbacks === undefined) {
+    callbacks = new Set()
+    closeCallbacks.set(connection, callbacks)
+    connection.once('close', callAll)
+  }
+  callbacks.add(callback)
+  return () => stopListening(connection, callback)
+}
+
+function stopListening(connection: EventEmitter, callback: () => void): void {
+  const callbacks = closeCallbacks.get(connection)
+  if (callbacks === undefined) return
+  callbacks.delete(callback)
+  if (callbacks.size > 0) return
+  closeCallbacks.delete(connection)
+  connection.off('close', callAll)
+}
+
+function callAll(this: EventEmitter): void {
+  const callbacks = closeCallbacks.get(this)
+  closeCallbacks.delete(this)
+  for (const callback of callbacks ?? []) callback()
 }

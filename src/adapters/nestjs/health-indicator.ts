@@ -9,7 +9,7 @@ import {
   type PressureLimit,
   pressureOf,
 } from '../http/pressure.js'
-import { DEFAULT_POOL, getPoolToken } from './tokens.js'
+import { DEFAULT_POOL, getPoolToken } from './decorators.js'
 
 export type PoolHealthResult = Record<string, PoolPressure & { status: 'up' | 'down' }>
 

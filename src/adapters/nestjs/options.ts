@@ -3,7 +3,7 @@ import type { DynamicModule, InjectionToken, OptionalFactoryDependency } from '@
 import { InvalidOptionError, type PoolOptions } from '../../index.js'
 import { resolveRetryAfter } from '../http/answers.js'
 import { refuse } from '../http/refuse.js'
-import { DEFAULT_POOL } from './tokens.js'
+import { DEFAULT_POOL } from './decorators.js'
 
 export interface PoolModuleOptions extends PoolOptions {
   /** Whether every module of the program sees the pool without importing this one. Default `true`. */

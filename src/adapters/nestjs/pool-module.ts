@@ -11,6 +11,7 @@ import { APP_FILTER, HttpAdapterHost, ModulesContainer } from '@nestjs/core'
 import { InvalidOptionError, Pool, type PoolOptions } from '../../index.js'
 import { watchFurtherServers } from '../http/further-servers.js'
 import { refuse } from '../http/refuse.js'
+import { DEFAULT_POOL, getPoolToken, POOLS_OF_MODULE } from './decorators.js'
 import { PoolExceptionFilter } from './exception-filter.js'
 import { PoolHealthIndicator } from './health-indicator.js'
 import {
@@ -20,7 +21,6 @@ import {
   splitFeature,
   splitOptions,
 } from './options.js'
-import { DEFAULT_POOL, getPoolToken, POOLS_OF_MODULE } from './tokens.js'
 
 /** Of an asynchronous registration: what its factory said. */
 const ASYNC_OPTIONS = 'LIDO_POOL_OPTIONS'

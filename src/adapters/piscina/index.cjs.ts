@@ -1,4 +1,4 @@
-// The door `lido/piscina` for those who cannot load ES modules: the module is the class.
+// Entry point `lido/piscina` for `require()`: the module is the class.
 import { Piscina } from './piscina.js'
 
 export = Piscina

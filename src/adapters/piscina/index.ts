@@ -1,15 +1,14 @@
-// The door `lido/piscina`: the class by default, its statics by name, and the class itself for `require()`.
-import { Piscina } from './piscina.js'
+// Entry point `lido/piscina`: the class as default export, its statics by name, and the class itself for `require()`.
+import { Piscina, version } from './piscina.js'
 
+export { transferableSymbol, valueSymbol } from '../../index.js'
 export { isWorkerThread, workerData } from '../../worker/index.js'
-export { ArrayTaskQueue } from './array-task-queue.js'
-export { FixedQueue } from './fixed-queue.js'
 export type { PiscinaHistogram, PiscinaHistogramSummary } from './histogram.js'
 export type { PiscinaLoadBalancer, PiscinaWorker } from './load-balancer.js'
 export type { FilledOptions, PiscinaOptions as Options } from './options.js'
+export { ArrayTaskQueue, FixedQueue } from './queues.js'
 export type { RunOptions } from './run-task.js'
-export { queueOptionsSymbol, transferableSymbol, valueSymbol, version } from './symbols.js'
-export type { PiscinaTask, TaskQueue } from './task-queue.js'
-export { Piscina, Piscina as default, Piscina as 'module.exports' }
+export { type PiscinaTask, queueOptionsSymbol, type TaskQueue } from './task-queue.js'
+export { Piscina, Piscina as default, Piscina as 'module.exports', version }
 
 export const move: typeof Piscina.move = Piscina.move

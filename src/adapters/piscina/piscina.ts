@@ -2,10 +2,16 @@
 import { AsyncResource } from 'node:async_hooks'
 import { EventEmitterAsyncResource } from 'node:events'
 import type { Worker } from 'node:worker_threads'
-import { InvalidOptionError, move, Pool, type PoolOptions } from '../../index.js'
+import {
+  InvalidOptionError,
+  move,
+  Pool,
+  type PoolOptions,
+  transferableSymbol,
+  valueSymbol,
+} from '../../index.js'
 import { isWorkerThread, workerData } from '../../worker/index.js'
 import { type AbortSignalAny, bridgeSignal } from './abort-signal.js'
-import { ArrayTaskQueue } from './array-task-queue.js'
 import {
   AbortError,
   closeTimedOut,
@@ -15,7 +21,6 @@ import {
   QUEUE_IS_ENDING,
   queueIsTaken,
 } from './errors.js'
-import { FixedQueue } from './fixed-queue.js'
 import { type PiscinaHistogram, type PiscinaHistogramSummary, piscinaHistogram } from './histogram.js'
 import { HolderEnds } from './holder-ends.js'
 import { adaptBalancer, WorkerViews } from './load-balancer.js'
@@ -27,10 +32,13 @@ import {
   toPath,
   toPoolOptions,
 } from './options.js'
+import { ArrayTaskQueue, FixedQueue } from './queues.js'
 import { ReusablePool } from './reusable-pool.js'
 import { type RunOptions, shiftArguments } from './run-task.js'
-import { queueOptionsSymbol, transferableSymbol, valueSymbol, version } from './symbols.js'
-import { adaptQueue, type TaskQueue } from './task-queue.js'
+import { adaptQueue, queueOptionsSymbol, type TaskQueue } from './task-queue.js'
+
+/** Programs compare it with the version of Piscina that they were written for. */
+export const version = '5.3.2'
 
 /** Queues that pools made for themselves. In a copy of `pool.options` one of them says that none was given. */
 const ownQueues = new WeakSet<TaskQueue>()
@@ -318,9 +326,9 @@ function classOf(): typeof Piscina {
 /** Types that CommonJS programs reach as members of the class, or import by name. */
 export declare namespace Piscina {
   type Piscina<T = any, R = any> = import('./piscina.js').Piscina<T, R>
-  type ArrayTaskQueue = import('./array-task-queue.js').ArrayTaskQueue
+  type ArrayTaskQueue = import('./queues.js').ArrayTaskQueue
   type FilledOptions = import('./options.js').FilledOptions
-  type FixedQueue = import('./fixed-queue.js').FixedQueue
+  type FixedQueue = import('./queues.js').FixedQueue
   type Options = import('./options.js').PiscinaOptions
   type PiscinaHistogram = import('./histogram.js').PiscinaHistogram
   type PiscinaHistogramSummary = import('./histogram.js').PiscinaHistogramSummary

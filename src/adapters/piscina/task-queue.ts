@@ -1,8 +1,10 @@
-// Piscina's queue interface, and a lido queue that stands before a queue written for it.
+// Piscina's queue interface, and the conversion of such a queue to a lido queue.
 import type { TaskQueue as LidoQueue, QueuedTask } from '../../index.js'
-import { queueOptionsSymbol } from './symbols.js'
 
-// As much as Piscina's types promise a queue of its tasks.
+/** The property of a task object that a user's queue reads. */
+export const queueOptionsSymbol: unique symbol = Symbol.for('Piscina.queueOptions') as never
+
+/** The fields that Piscina's types promise to a queue. */
 export interface Task {
   readonly [queueOptionsSymbol]: object | null
 }
@@ -38,7 +40,7 @@ export function isTaskQueue(value: unknown): value is TaskQueue {
 const views = new WeakMap<QueuedTask, PiscinaTask>()
 const tasks = new WeakMap<Task, QueuedTask>()
 
-/** Piscina's view of a task: the same object whenever the same task is shown. */
+/** Piscina's view of a task. One task has one view. */
 export function viewOf(task: QueuedTask): PiscinaTask {
   const known = views.get(task)
   if (known !== undefined) return known
@@ -58,7 +60,7 @@ export function viewOf(task: QueuedTask): PiscinaTask {
 
 const adaptedQueues = new WeakMap<TaskQueue, LidoQueue>()
 
-/** The same for the same queue, so that a second pool which is given it is refused. */
+/** Returns the same lido queue for the same queue, so that a second pool with it is refused. */
 export function adaptQueue(queue: TaskQueue): LidoQueue {
   const known = adaptedQueues.get(queue)
   if (known !== undefined) return known
@@ -69,7 +71,7 @@ export function adaptQueue(queue: TaskQueue): LidoQueue {
     push: task => queue.push(viewOf(task)),
     shift() {
       const view = queue.shift()
-      // What is no view is refused in words where a task is expected.
+      // The pool reports a value that is not a view.
       return view === null || view === undefined ? null : (tasks.get(view) ?? (view as never))
     },
     remove: task => queue.remove(viewOf(task)),

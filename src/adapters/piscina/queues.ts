@@ -1,7 +1,33 @@
-// Piscina's queues, for programs that create one of their own. Both take any object and find it again by identity.
+// Piscina's queue classes, for programs that create one. They accept any object and find it by identity.
 import type { Task, TaskQueue } from './task-queue.js'
 
-/** First in, first out, with places in both directions. Every operation is O(1) on average. */
+/** Programs read its array `tasks`. */
+export class ArrayTaskQueue implements TaskQueue {
+  tasks: Task[] = []
+
+  get size(): number {
+    return this.tasks.length
+  }
+
+  shift(): Task | null {
+    return this.tasks.shift() ?? null
+  }
+
+  push(task: Task): void {
+    this.tasks.push(task)
+  }
+
+  unshift(task: Task): void {
+    this.tasks.unshift(task)
+  }
+
+  remove(task: Task): void {
+    const place = this.tasks.indexOf(task)
+    if (place >= 0) this.tasks.splice(place, 1)
+  }
+}
+
+/** First in, first out. Every operation is O(1) on average. */
 export class FixedQueue implements TaskQueue {
   readonly #tasks = new Map<number, Task>()
   readonly #places = new Map<Task, number>()

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import type { Poisoning } from './plan.js'
-import { isSuspect, withoutPoison } from './poisoning.js'
+import type { Poisoning } from './parse-plan.js'
+import { mayHavePrototypeKeys, withoutPrototypeKeys } from './prototype-keys.js'
 
 function parse(
   text: string,
@@ -9,7 +9,9 @@ function parse(
   onConstructorPoisoning = onProtoPoisoning,
 ): unknown {
   const rules = { onProtoPoisoning, onConstructorPoisoning }
-  return isSuspect(text, rules) ? withoutPoison(JSON.parse(text), rules, null) : JSON.parse(text)
+  return mayHavePrototypeKeys(text, rules)
+    ? withoutPrototypeKeys(JSON.parse(text), rules, null)
+    : JSON.parse(text)
 }
 
 const protoText = '[{"a":{"__proto__":{"b":1}}}]'
@@ -44,7 +46,7 @@ describe('a key that becomes a prototype', () => {
 test('parts that a reviver led back to those around them are looked at once', () => {
   const circle: { constructor: object; inner?: object } = { constructor: { prototype: 1 } }
   circle.inner = { circle }
-  const cleaned = withoutPoison(
+  const cleaned = withoutPrototypeKeys(
     circle,
     { onProtoPoisoning: 'error', onConstructorPoisoning: 'remove' },
     new Set(),
@@ -57,5 +59,5 @@ test('a text full of what looks like such keys is read once, not once for each',
   const count = 500_000
   const text = `["${'\\"__proto__\\"'.repeat(count)}", "__proto__"${' '.repeat(count)}]`
   const rules = { onProtoPoisoning: 'error', onConstructorPoisoning: 'error' } as const
-  assert.equal(isSuspect(text, rules), false)
+  assert.equal(mayHavePrototypeKeys(text, rules), false)
 })

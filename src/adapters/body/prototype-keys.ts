@@ -1,7 +1,7 @@
-// Keys that become a prototype where somebody copies an object carelessly: `__proto__`, and `constructor` with a
-// `prototype` in it. The rules are those of secure-json-parse, which Fastify's own parser follows. A text without such
-// keys costs one look; one with them is walked once, without recursion.
-import type { Poisoning } from './plan.js'
+// Refuses or removes keys that can change a prototype when an object is copied carelessly: `__proto__`, and `constructor` with
+// a `prototype` in it. The rules are those of secure-json-parse, which Fastify uses. A text without such keys is searched
+// once. The value of a text with them is walked once, without recursion.
+import type { Poisoning } from './parse-plan.js'
 
 export interface PoisoningRules {
   readonly onProtoPoisoning: Poisoning
@@ -11,8 +11,8 @@ export interface PoisoningRules {
 const protoKey = keyInText('__proto__')
 const constructorKey = keyInText('constructor')
 
-/** Some of what the text says may have such a key. */
-export function isSuspect(
+/** True when an object of the text may have such a key. */
+export function mayHavePrototypeKeys(
   text: string,
   { onProtoPoisoning, onConstructorPoisoning }: PoisoningRules,
 ): boolean {
@@ -23,26 +23,30 @@ export function isSuspect(
 }
 
 /**
- * Returns the value, cleaned where a rule says `remove`. Throws a `SyntaxError` where it says `error`.
- * @param met for what a reviver made, which may lead back to what is around it
+ * Removes the keys when the rule is `remove`. Throws a `SyntaxError` when it is `error`.
+ * @param visited for the value of a reviver, which may be circular
  */
-export function withoutPoison(value: unknown, rules: PoisoningRules, met: Set<object> | null): unknown {
-  if (value !== null && typeof value === 'object') clean(value, rules, met)
+export function withoutPrototypeKeys(
+  value: unknown,
+  rules: PoisoningRules,
+  visited: Set<object> | null,
+): unknown {
+  if (value !== null && typeof value === 'object') clean(value, rules, visited)
   return value
 }
 
 function clean(
   root: object,
   { onProtoPoisoning, onConstructorPoisoning }: PoisoningRules,
-  met: Set<object> | null,
+  visited: Set<object> | null,
 ): void {
   const toVisit: object[] = [root]
   for (let node = toVisit.pop(); node !== undefined; node = toVisit.pop()) {
-    if (met?.has(node)) continue
-    met?.add(node)
+    if (visited?.has(node)) continue
+    visited?.add(node)
     if (onProtoPoisoning !== 'ignore' && Object.hasOwn(node, '__proto__'))
       refuseOrRemove(node, '__proto__', onProtoPoisoning)
-    if (onConstructorPoisoning !== 'ignore' && hasPoisonedConstructor(node))
+    if (onConstructorPoisoning !== 'ignore' && hasPrototypeInConstructor(node))
       refuseOrRemove(node, 'constructor', onConstructorPoisoning)
     for (const inner of Object.values(node)) {
       if (inner !== null && typeof inner === 'object') toVisit.push(inner)
@@ -50,7 +54,7 @@ function clean(
   }
 }
 
-function hasPoisonedConstructor(node: object): boolean {
+function hasPrototypeInConstructor(node: object): boolean {
   if (!Object.hasOwn(node, 'constructor')) return false
   const inner: unknown = node.constructor
   return inner !== null && typeof inner === 'object' && Object.hasOwn(inner, 'prototype')
@@ -61,7 +65,7 @@ function refuseOrRemove(node: object, key: string, poisoning: Poisoning): void {
   Reflect.deleteProperty(node, key)
 }
 
-/** A key as it may be written in JSON: each letter as itself or as `\u` and its number. */
+/** Matches a key in JSON text: each letter as itself or as a `\u` escape. */
 function keyInText(key: string): RegExp {
   const letters = [...key].map(letter => {
     const number = letter.charCodeAt(0).toString(16)

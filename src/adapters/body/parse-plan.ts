@@ -1,16 +1,16 @@
-// What is to be done with the bytes of a body, and what came of it: plain data, because both cross to a worker and back.
+// How to parse a body, and the outcome. Both are plain data, because they cross threads.
 
-/** What happens to keys that would become a prototype where an object is copied carelessly. */
+/** The rule for keys that can change a prototype when an object is copied carelessly. */
 export type Poisoning = 'error' | 'remove' | 'ignore'
 
-export interface Plan {
+export interface ParsePlan {
   readonly format: 'json' | 'lines'
   readonly charset: string
-  /** The file of the package that knows charsets other than UTF-8; `null` where only UTF-8 is spoken. */
+  /** The file of iconv-lite, for other charsets than UTF-8. `null`: only UTF-8 is accepted. */
   readonly charsets: string | null
   /** Only an object or an array is a body. */
   readonly isStrict: boolean
-  /** A body without text is `{}`: clients send it by mistake, and body-parser lets them. Fastify's parser does not. */
+  /** An empty body is `{}`, as in body-parser. Fastify refuses it. */
   readonly isEmptyObject: boolean
   readonly maxDepth: number
   readonly maxLines: number
@@ -19,7 +19,7 @@ export interface Plan {
   readonly functions: FunctionNames | null
 }
 
-/** Functions of the user's, by names, because they cannot cross. */
+/** Names of the user's functions. Functions cannot cross threads. */
 export interface FunctionNames {
   /** A `file:` URL. */
   readonly module: string
@@ -28,9 +28,9 @@ export interface FunctionNames {
   readonly select: string | null
 }
 
-export type Outcome =
+export type ParseOutcome =
   | { readonly kind: 'value'; readonly value: unknown }
-  /** `line` counts from 1; 0 where the body is not made of lines. */
+  /** `line` counts from 1. It is 0 when the format is not `lines`. */
   | {
       readonly kind: 'malformed'
       readonly message: string
@@ -41,5 +41,5 @@ export type Outcome =
   | { readonly kind: 'tooManyLines' }
   | { readonly kind: 'invalid'; readonly issues: unknown }
 
-/** What a worker answers: also that the value nests deeper than one that crosses threads may. */
-export type WorkerOutcome = Outcome | { readonly kind: 'notCarried'; readonly bytes: Uint8Array }
+/** `notCarried`: the value nests too deep to cross threads. */
+export type WorkerOutcome = ParseOutcome | { readonly kind: 'notCarried'; readonly bytes: Uint8Array }

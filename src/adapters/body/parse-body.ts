@@ -1,18 +1,28 @@
-// A plan carried out: from the bytes of a body to its value, or to what is wrong with it. The same in a worker and in place.
+// Parses a body as its plan says. Runs in a worker for large bodies and in place for small ones.
 import { isGraphDeeper, isTextDeeper, isValueDeeper } from './depth.js'
 import { type BodyFunctions, loadFunctions, plainIssues } from './functions.js'
-import { Interruption, interrupting } from './interruption.js'
-import { parseBody, type Reviver } from './json-text.js'
-import { LineError, parseLines } from './lines.js'
-import type { Plan, WorkerOutcome } from './plan.js'
-import { isSuspect, withoutPoison } from './poisoning.js'
-import { textOf } from './text.js'
+import type { ParsePlan, WorkerOutcome } from './parse-plan.js'
+import {
+  Interruption,
+  interrupting,
+  LineError,
+  parseJson,
+  parseLines,
+  type Reviver,
+  textOf,
+} from './parse-text.js'
+import { mayHavePrototypeKeys, withoutPrototypeKeys } from './prototype-keys.js'
 
 /**
- * @param carriedDepth how deep a value may nest to cross to where it is wanted
- * Rejects with what the user's functions threw. They are called anew where the answer is that it is `notCarried`.
+ * Rejects with the error of a user's function. After the outcome `notCarried` the caller parses again in its own thread, which
+ * calls the user's functions again.
+ * @param carriedDepth the depth of nesting up to which a value can cross threads
  */
-export async function carryOut(bytes: Uint8Array, plan: Plan, carriedDepth: number): Promise<WorkerOutcome> {
+export async function parseBody(
+  bytes: Uint8Array,
+  plan: ParsePlan,
+  carriedDepth: number,
+): Promise<WorkerOutcome> {
   const functions = plan.functions === null ? null : await loadFunctions(plan.functions)
   const outcome = parse(bytes, plan, functions, carriedDepth)
   if (functions === null || outcome.kind !== 'value') return outcome
@@ -23,7 +33,7 @@ export async function carryOut(bytes: Uint8Array, plan: Plan, carriedDepth: numb
     value = validated.value
   }
   if (functions.select !== null) value = await functions.select(value)
-  // It was looked at when it was parsed.
+  // `parse` has checked its depth.
   else if (value === outcome.value) return outcome
   const isCarried = carriedDepth === Number.POSITIVE_INFINITY || !isGraphDeeper(carriedDepth, value)
   return isCarried ? { kind: 'value', value } : { kind: 'notCarried', bytes }
@@ -31,7 +41,7 @@ export async function carryOut(bytes: Uint8Array, plan: Plan, carriedDepth: numb
 
 function parse(
   bytes: Uint8Array,
-  plan: Plan,
+  plan: ParsePlan,
   functions: BodyFunctions | null,
   carriedDepth: number,
 ): WorkerOutcome {
@@ -42,14 +52,14 @@ function parse(
     const found = parsed(text, plan, reviver)
     if (found === null) return { kind: 'tooManyLines' }
     const { value } = found
-    // What `select` returns is what crosses then.
+    // With `select` its result crosses threads, not this value.
     const isWhole = !functions?.select && carriedDepth < plan.maxDepth
     const isDeeper = reviver === null ? isValueDeeper : isGraphDeeper
     return isWhole && isDeeper(carriedDepth, value) ? { kind: 'notCarried', bytes } : { kind: 'value', value }
   } catch (problem) {
     if (problem instanceof Interruption) {
       if (problem.thrown === null) return { kind: 'tooDeep' }
-      throw blamedOnBody(problem.thrown.value)
+      throw withClientStatus(problem.thrown.value)
     }
     const line = problem instanceof LineError ? problem.line : 0
     const message = problem instanceof Error ? problem.message : String(problem)
@@ -57,8 +67,8 @@ function parse(
   }
 }
 
-/** A reviver refuses what it is given, unless it says whose fault it was: so body-parser has it. */
-function blamedOnBody(thrown: unknown): unknown {
+/** An error of the reviver without a status is answered with 400, as in body-parser. */
+function withClientStatus(thrown: unknown): unknown {
   if (
     thrown instanceof Error &&
     !('status' in thrown) &&
@@ -69,14 +79,14 @@ function blamedOnBody(thrown: unknown): unknown {
   return thrown
 }
 
-function parsed(text: string, plan: Plan, given: Reviver | null): { value: unknown } | null {
+function parsed(text: string, plan: ParsePlan, given: Reviver | null): { value: unknown } | null {
   const reviver = given === null ? null : interrupting(given)
-  const checked = isSuspect(text, plan)
-    ? (value: unknown) => withoutPoison(value, plan, reviver && new Set())
+  const checked = mayHavePrototypeKeys(text, plan)
+    ? (value: unknown) => withoutPrototypeKeys(value, plan, reviver && new Set())
     : (value: unknown) => value
-  if (plan.format === 'json') return { value: checked(parseBody(text, plan, reviver)) }
+  if (plan.format === 'json') return { value: checked(parseJson(text, plan, reviver)) }
   const parse = (line: string) => {
-    // Each by itself: what one leaves open is not the depth of the next.
+    // Each line is checked alone: an open bracket of one line does not count for the next.
     if (isTextDeeper(plan.maxDepth, line)) throw new Interruption(null)
     return checked(JSON.parse(line, reviver ?? undefined))
   }

@@ -1,8 +1,8 @@
-// Where this door's files are. The worker's side is the same for both builds: nothing in a worker needs CommonJS.
+// The URLs of this adapter's files. Both formats of the package use the same parser file.
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 
 const folder = join(__dirname, '..', '..', '..', 'esm', 'adapters', 'body')
 
 export const parserUrl: URL = pathToFileURL(join(folder, 'parser.js'))
-export const doorUrl: string = pathToFileURL(__filename).href
+export const packageUrl: string = pathToFileURL(__filename).href
