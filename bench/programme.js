@@ -195,7 +195,7 @@ function createServerMatch(times, workers) {
 function createBodyMatch({ bodyBytes, bodySeconds }) {
   return createSingle('body', {
     settings: {
-      maxThreads: 2,
+      maxWorkers: 2,
       bytes: bodyBytes,
       perSecond: 2,
       connections: 10,
@@ -210,7 +210,7 @@ function createFrameworkMatch({ framework: { costLog2, points, ...load } }, core
   const nest = { example: 'nestjs', points, ...load }
   return createMatch('framework', {
     cells: [
-      { id: 'fastify', settings: { example: 'fastify', costLog2, maxThreads: cores, ...load } },
+      { id: 'fastify', settings: { example: 'fastify', costLog2, maxWorkers: cores, ...load } },
       { id: 'nest', settings: { ...nest, processes: 1 } },
       { id: 'cluster', settings: { ...nest, processes: Math.max(2, cores) } },
     ],

@@ -24,8 +24,8 @@ const bare = { packageName: null, role: 'yardstick', settings: {} }
 
 export const roster = {
   lido: { ...lido, plays: [...everything, ...examples], role: 'ours', settings: {} },
-  'lido-without-lane': { ...lido, role: 'variant', settings: { lane: false } },
-  'lido-without-spin': { ...lido, role: 'variant', settings: { spin: false } },
+  'lido-without-lane': { ...lido, role: 'variant', settings: { transport: 'messages' } },
+  'lido-without-spin': { ...lido, role: 'variant', settings: { busyWait: false } },
 
   piscina: { ...piscina, plays: [...everything, ...examples], settings: {} },
   'piscina-tuned': { ...piscina, settings: { concurrentTasksPerWorker: 64, recordTiming: false } },

@@ -5,8 +5,8 @@ import { UnavailableError } from '../unavailable.js'
 export function start({ handlerName, workers, settings }) {
   const pool = open({
     filename: new URL(`../handlers/${handlerName}.js`, import.meta.url),
-    minThreads: workers,
-    maxThreads: workers,
+    minWorkers: workers,
+    maxWorkers: workers,
     ...settings,
   })
   return {

@@ -4,9 +4,9 @@ import { strictEqual } from 'node:assert/strict'
 import { loadBodies, makeOrders } from '../../examples/body/load.js'
 import { ways } from '../ways.js'
 
-export async function takeTurn({ poolName }, { maxThreads, bytes, ...load }) {
+export async function takeTurn({ poolName }, { maxWorkers, bytes, ...load }) {
   const orders = makeOrders(bytes)
-  const figures = await loadBodies(ways[poolName], maxThreads, { ...load, orders })
+  const figures = await loadBodies(ways[poolName], maxWorkers, { ...load, orders })
   const { latencyMs, loopDelayMs, large, failures } = figures
   strictEqual(failures, 0, `${failures} requests failed`)
   return {

@@ -5,13 +5,13 @@ import { answerParent, meetParent, tellParent } from '../shared/parent.js'
 import { summarize } from './orders.js'
 import { parsers } from './parsers.js'
 
-const { way, maxThreads } = await meetParent()
+const { way, maxWorkers } = await meetParent()
 const delay = new EventLoopDelay()
 const app = express()
 // Where the load stops it leaves requests behind; Express would write each of them to the console.
 app.set('env', 'test')
 app.get('/small', (_request, response) => response.json({ ok: true }))
-app.post('/orders', ...(await parsers[way](maxThreads)), ({ body }, response) => {
+app.post('/orders', ...(await parsers[way](maxWorkers)), ({ body }, response) => {
   response.json(Array.isArray(body) ? summarize(body) : body)
 })
 

@@ -24,10 +24,10 @@ function makeOrder(id) {
 }
 
 /** Figures of the small requests under one way of parsing, the server's event loop, and `large`: those of the large bodies. */
-export async function loadBodies(way, maxThreads, { orders, perSecond, connections, durationSeconds }) {
+export async function loadBodies(way, maxWorkers, { orders, perSecond, connections, durationSeconds }) {
   const server = {
     moduleUrl: new URL('./app.js', import.meta.url),
-    settings: { way, maxThreads },
+    settings: { way, maxWorkers },
     env: { NODE_ENV: 'production' },
   }
   return await measureServer(server, durationSeconds, async (origin, seconds) => {

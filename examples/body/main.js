@@ -1,7 +1,7 @@
 // Keeps the example of large JSON bodies: what they do to the small requests beside them, with Express' own parser, with
 // lido's, and with two ways by hand. Each server runs in a process of its own; the load comes from this one.
 import { readOptions } from '../shared/command-line.js'
-import { maxThreads, secondsOfLoad } from '../shared/common-options.js'
+import { maxWorkers, secondsOfLoad } from '../shared/common-options.js'
 import {
   countColumn,
   formatNumber,
@@ -24,7 +24,7 @@ const options = readOptions('node examples/body/main.js', {
     help: 'MB of a large body',
   },
   perSecond: { kind: 'number', default: 2, least: 1, help: 'large bodies a second' },
-  maxThreads,
+  maxWorkers,
   connections: { kind: 'number', default: 10, small: 4, least: 1, help: 'connections of the small requests' },
   duration: secondsOfLoad({ full: 10, small: 1 }),
 })
@@ -59,8 +59,8 @@ printReport({
 
 async function runWay(way) {
   console.log(`${ways[way]} ...`)
-  const { maxThreads, perSecond, connections, duration: durationSeconds } = options
-  const figures = await loadBodies(way, maxThreads, { orders, perSecond, connections, durationSeconds })
+  const { maxWorkers, perSecond, connections, duration: durationSeconds } = options
+  const figures = await loadBodies(way, maxWorkers, { orders, perSecond, connections, durationSeconds })
   return { way: ways[way], ...figures }
 }
 

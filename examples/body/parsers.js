@@ -12,10 +12,10 @@ export const parsers = {
   alone: () => [express.json({ limit })],
 
   /** In lido's pool; the whole value comes back, in slices as long as those of a pool that json() makes for itself. */
-  lido: maxThreads => [json({ limit, pool: new Pool({ maxThreads }) })],
+  lido: maxWorkers => [json({ limit, pool: new Pool({ maxWorkers }) })],
 
   /** In lido's pool; only what the route needs comes back. */
-  select: maxThreads => [json({ limit, pool: new Pool({ maxThreads }), module, select: 'summarize' })],
+  select: maxWorkers => [json({ limit, pool: new Pool({ maxWorkers }), module, select: 'summarize' })],
 
   /** By hand: a worker for each request. */
   worker: () =>
@@ -28,9 +28,9 @@ export const parsers = {
     }),
 
   /** By hand: piscina. */
-  async piscina(maxThreads) {
+  async piscina(maxWorkers) {
     const { Piscina } = await import('piscina')
-    const pool = new Piscina({ filename: module.href, maxThreads })
+    const pool = new Piscina({ filename: module.href, maxThreads: maxWorkers })
     return byHand(bytes => pool.run(bytes, { transferList: [bytes.buffer] }))
   },
 }

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { runChild } from '../shared/child.js'
 import { readOptions } from '../shared/command-line.js'
-import { maxThreads } from '../shared/common-options.js'
+import { maxWorkers } from '../shared/common-options.js'
 import {
   countColumn,
   formatNumber,
@@ -34,7 +34,7 @@ const options = readOptions('node examples/csv/main.js', {
   },
   rowsPerTask: { kind: 'number', default: 8, least: 1, help: 'rows handed to the pool together' },
   maxQueue: { kind: 'number', default: 32, least: 1, help: 'most tasks that may wait in the bounded queue' },
-  maxThreads,
+  maxWorkers,
   output: { kind: 'folder', default: join(tmpdir(), 'lido-csv'), help: 'folder for the result files' },
 })
 
@@ -63,10 +63,10 @@ printReport({
 process.exitCode = compareAnswers(Object.values(results))
 
 async function runWay(way) {
-  const { rowsPerTask, maxQueue, maxThreads } = options
+  const { rowsPerTask, maxQueue, maxWorkers } = options
   const output = join(options.output, `${way}.csv`)
   const progress = new Progress(ways[way], rows)
-  const settings = { way, rowLimit: rows, rowsPerTask, maxQueue, maxThreads, output }
+  const settings = { way, rowLimit: rows, rowsPerTask, maxQueue, maxWorkers, output }
   const figures = await runChild(new URL('./way.js', import.meta.url), settings, ({ rowsDone }) => {
     progress.update(rowsDone)
   })

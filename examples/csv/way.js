@@ -56,10 +56,10 @@ async function unbounded() {
 
 // A task without rows to every worker: they have read the airports before the clock starts, as `alone` has.
 async function openPool(maxQueue) {
-  const { maxThreads } = settings
+  const { maxWorkers } = settings
   const filename = new URL('./worker.js', import.meta.url)
-  const pool = new Pool({ filename, minThreads: maxThreads, maxThreads, maxQueue, closeTimeout: Infinity })
-  await Promise.all(Array.from({ length: maxThreads }, () => pool.run([])))
+  const pool = new Pool({ filename, minWorkers: maxWorkers, maxWorkers, maxQueue, closeTimeout: Infinity })
+  await Promise.all(Array.from({ length: maxWorkers }, () => pool.run([])))
   return pool
 }
 

@@ -8,7 +8,7 @@ import { serve } from '../shared/measured-server.js'
 import { meetParent } from '../shared/parent.js'
 import hash from './hash.js'
 
-const { way, cost, maxThreads } = await meetParent()
+const { way, cost, maxWorkers } = await meetParent()
 const file = new URL('./hash.js', import.meta.url)
 const task = { password: 'correct horse', cost }
 
@@ -24,7 +24,7 @@ const ways = {
   },
 
   async piscina() {
-    const pool = new Piscina({ filename: fileURLToPath(file), maxThreads })
+    const pool = new Piscina({ filename: fileURLToPath(file), maxThreads: maxWorkers })
     await serve(() => pool.run(task))
   },
 
@@ -32,7 +32,7 @@ const ways = {
     await serve(
       request => request.pool.run(task),
       null,
-      app => app.register(fastifyPool, { filename: file, maxThreads }),
+      app => app.register(fastifyPool, { filename: file, maxWorkers }),
     )
   },
 }

@@ -1,8 +1,8 @@
 // Keeps one measured run of the server, in a process of its own: the hashing loaded from here, and /health asked beside it.
 import { loadServer } from '../shared/load.js'
 
-export async function loadHashing(way, { costLog2, maxThreads, connections, durationSeconds }) {
-  const settings = { way, cost: 2 ** costLog2, maxThreads }
+export async function loadHashing(way, { costLog2, maxWorkers, connections, durationSeconds }) {
+  const settings = { way, cost: 2 ** costLog2, maxWorkers }
   const load = { connections, durationSeconds, asksHealth: true }
   return await loadServer(new URL('./app.js', import.meta.url), settings, load)
 }

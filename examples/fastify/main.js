@@ -1,7 +1,7 @@
 // Keeps the example of a Fastify server that hashes passwords: on its own thread, on a worker for each request, on piscina, and
 // with the plugin; and what /health, another route of the same server, waits meanwhile. Each server runs in a process of its own; the load comes from this one.
 import { readOptions } from '../shared/command-line.js'
-import { maxThreads, secondsOfLoad } from '../shared/common-options.js'
+import { maxWorkers, secondsOfLoad } from '../shared/common-options.js'
 import {
   countColumn,
   formatNumber,
@@ -15,7 +15,7 @@ import {
 import { loadHashing } from './load.js'
 
 const options = readOptions('node examples/fastify/main.js', {
-  maxThreads,
+  maxWorkers,
   connections: { kind: 'number', default: 20, small: 2, least: 1, help: 'connections of the load' },
   duration: secondsOfLoad({ full: 5, small: 1 }),
   costLog2: {
@@ -34,7 +34,7 @@ const piscina = await runWay('piscina', 'piscina')
 const lido = await runWay('lido/fastify', 'lido')
 
 printReport({
-  title: `Fastify hashing passwords, N = 2^${options.costLog2}, ${options.connections} connections, ${options.maxThreads} workers`,
+  title: `Fastify hashing passwords, N = 2^${options.costLog2}, ${options.connections} connections, ${options.maxWorkers} workers`,
   columns: [
     wayColumn,
     countColumn('req/s', row => row.perSecond),

@@ -2,7 +2,7 @@
 // pool. Two shares of the time passed tell them apart: the processor's (100% for one core) and the event loop's.
 import { Child, runChild } from '../shared/child.js'
 import { readOptions } from '../shared/command-line.js'
-import { maxThreads, tasksPerWorker } from '../shared/common-options.js'
+import { maxWorkers, tasksPerWorker } from '../shared/common-options.js'
 import {
   countColumn,
   formatNumber,
@@ -18,7 +18,7 @@ const options = readOptions('node examples/io-and-cpu/main.js', {
   lanes: { kind: 'number', default: 16, small: 4, least: 1, help: 'how many are asked for at a time' },
   numbers: { kind: 'number', default: 30_000, small: 10_000, least: 1, help: 'length of the list' },
   delay: { kind: 'number', default: 100, small: 40, most: 60_000, help: 'ms the list server lets pass' },
-  maxThreads,
+  maxWorkers,
   concurrentTasksPerWorker: tasksPerWorker(8),
 })
 
@@ -39,7 +39,7 @@ try {
 printReport({
   title:
     `Three times over: ${formatNumber(length)} numbers, fetched from a server that takes ${delayMs} ms, and sorted; ` +
-    `${options.maxThreads} workers with ${options.concurrentTasksPerWorker} task(s) at a time`,
+    `${options.maxWorkers} workers with ${options.concurrentTasksPerWorker} task(s) at a time`,
   columns: [
     wayColumn,
     countColumn('tasks/s', row => row.perSecond),
@@ -55,9 +55,9 @@ printReport({
 async function runWay(part, isPooled) {
   const way = `${parts[part]}, ${isPooled ? 'with' : 'without'} the pool`
   console.log(`${way} ...`)
-  const { tasks: count, lanes, maxThreads, concurrentTasksPerWorker } = options
+  const { tasks: count, lanes, maxWorkers, concurrentTasksPerWorker } = options
   const url = `http://127.0.0.1:${port}/`
-  const settings = { part, isPooled, url, length, count, lanes, maxThreads, concurrentTasksPerWorker }
+  const settings = { part, isPooled, url, length, count, lanes, maxWorkers, concurrentTasksPerWorker }
   return { way, ...(await runChild(new URL('./way.js', import.meta.url), settings)) }
 }
 

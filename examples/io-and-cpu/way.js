@@ -6,7 +6,7 @@ import { meetParent, tellParent } from '../shared/parent.js'
 import { fetchOnly, fetchThenSort, sortOnly } from './fetch-and-sort.js'
 import { makeListText } from './list.js'
 
-const { part, isPooled, url, length, count, lanes, maxThreads, concurrentTasksPerWorker } = await meetParent()
+const { part, isPooled, url, length, count, lanes, maxWorkers, concurrentTasksPerWorker } = await meetParent()
 const parts = { fetchOnly, sortOnly, fetchThenSort }
 const payload = part === 'sortOnly' ? { text: makeListText(length) } : { url }
 
@@ -15,8 +15,8 @@ if (isPooled) {
   const pool = new Pool({
     filename,
     name: part,
-    minThreads: maxThreads,
-    maxThreads,
+    minWorkers: maxWorkers,
+    maxWorkers,
     concurrentTasksPerWorker,
   })
   await measure(() => pool.run(payload))

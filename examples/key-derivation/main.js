@@ -2,7 +2,7 @@
 // pool. Each of the four ways runs in a process of its own under the same steady load.
 import { runChild } from '../shared/child.js'
 import { readOptions } from '../shared/command-line.js'
-import { maxThreads } from '../shared/common-options.js'
+import { maxWorkers } from '../shared/common-options.js'
 import {
   countColumn,
   formatNumber,
@@ -25,7 +25,7 @@ const options = readOptions('node examples/key-derivation/main.js', {
     most: 20,
     help: 'scrypt works with the cost 2^this',
   },
-  maxThreads,
+  maxWorkers,
 })
 
 const syncAlone = await runWay('scryptSync, without the pool', 'deriveSync', false)
@@ -47,9 +47,9 @@ printReport({
 })
 
 async function runWay(way, form, isPooled) {
-  const { keys: count, lanes, costLog2, maxThreads } = options
+  const { keys: count, lanes, costLog2, maxWorkers } = options
   console.log(`${way} ...`)
-  const settings = { form, isPooled, count, lanes, cost: 2 ** costLog2, maxThreads }
+  const settings = { form, isPooled, count, lanes, cost: 2 ** costLog2, maxWorkers }
   return { way, ...(await runChild(new URL('./way.js', import.meta.url), settings)) }
 }
 

@@ -6,13 +6,13 @@ import { meetParent, tellParent } from '../shared/parent.js'
 import { atWorkPercent } from '../shared/worth.js'
 import { deriveAsync, deriveSync } from './derive.js'
 
-const { form, isPooled, count, lanes, cost, maxThreads } = await meetParent()
+const { form, isPooled, count, lanes, cost, maxWorkers } = await meetParent()
 const forms = { deriveSync, deriveAsync }
 const password = { password: 'correct horse battery staple', salt: 'a salt of one user', cost }
 
 if (isPooled) {
   const filename = new URL('./derive.js', import.meta.url)
-  const pool = new Pool({ filename, name: form, minThreads: maxThreads, maxThreads })
+  const pool = new Pool({ filename, name: form, minWorkers: maxWorkers, maxWorkers })
   await measure(() => pool.run(password), pool)
   await pool.close()
 } else {

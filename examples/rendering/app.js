@@ -2,7 +2,7 @@
 import { serve } from '../shared/measured-server.js'
 import { meetParent } from '../shared/parent.js'
 
-const { renderer, rowCount, maxThreads } = await meetParent()
+const { renderer, rowCount, maxWorkers } = await meetParent()
 const filename = new URL('./page.js', import.meta.url)
 const render = await makeRenderer()
 
@@ -15,10 +15,10 @@ async function makeRenderer() {
   if (renderer === 'alone') return (await import('./page.js')).default
   if (renderer === 'piscina') {
     const { Piscina } = await import('piscina')
-    const pool = new Piscina({ filename: filename.href, minThreads: maxThreads, maxThreads })
+    const pool = new Piscina({ filename: filename.href, minThreads: maxWorkers, maxThreads: maxWorkers })
     return payload => pool.run(payload)
   }
   const { Pool } = await import('lido')
-  const pool = new Pool({ filename, minThreads: maxThreads, maxThreads })
+  const pool = new Pool({ filename, minWorkers: maxWorkers, maxWorkers })
   return payload => pool.run(payload)
 }

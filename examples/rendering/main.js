@@ -1,7 +1,7 @@
 // Keeps the example of server-side rendering: a React page behind Fastify, rendered on the event loop or in the
 // pool, under few and under many connections. Each server runs in a process of its own; the load comes from this one.
 import { readOptions } from '../shared/command-line.js'
-import { maxThreads, secondsOfLoad } from '../shared/common-options.js'
+import { maxWorkers, secondsOfLoad } from '../shared/common-options.js'
 import { loadServer } from '../shared/load.js'
 import {
   countColumn,
@@ -18,7 +18,7 @@ const options = readOptions('node examples/rendering/main.js', {
   few: { kind: 'number', default: 10, least: 1, help: 'connections of the light load' },
   many: { kind: 'number', default: 1000, small: 100, least: 1, help: 'connections of the heavy load' },
   duration: secondsOfLoad({ full: 5, small: 0.5 }),
-  maxThreads,
+  maxWorkers,
   'with-piscina': { kind: 'flag', default: false, help: 'also renders in a pool of piscina' },
 })
 
@@ -46,7 +46,7 @@ printReport({
 
 async function runWay(renderer, connections) {
   console.log(`${names[renderer]}, ${connections} connections ...`)
-  const settings = { renderer, rowCount: options.rows, maxThreads: options.maxThreads }
+  const settings = { renderer, rowCount: options.rows, maxWorkers: options.maxWorkers }
   const load = { connections, durationSeconds: options.duration }
   const environment = { NODE_ENV: 'production' }
   const figures = await loadServer(new URL('./app.js', import.meta.url), settings, load, environment)

@@ -8,10 +8,10 @@ import { serve } from '../shared/measured-server.js'
 import { meetParent } from '../shared/parent.js'
 import { sleepAsync, sleepBusy } from './wait.js'
 
-const { way, kind, sleepMs, maxThreads, concurrentTasksPerWorker, idleTimeoutMs } = await meetParent()
+const { way, kind, sleepMs, maxWorkers, concurrentTasksPerWorker, idleTimeoutMs } = await meetParent()
 const kinds = { sleepAsync, sleepBusy }
 const file = new URL('./wait.js', import.meta.url)
-const options = { name: kind, maxThreads, concurrentTasksPerWorker, idleTimeout: idleTimeoutMs }
+const options = { name: kind, concurrentTasksPerWorker, idleTimeout: idleTimeoutMs }
 
 const ways = {
   alone: () => serve(() => kinds[kind](sleepMs)),
@@ -25,12 +25,12 @@ const ways = {
   },
 
   async piscina() {
-    const pool = new Piscina({ filename: fileURLToPath(file), ...options })
+    const pool = new Piscina({ filename: fileURLToPath(file), maxThreads: maxWorkers, ...options })
     await serve(() => pool.run(sleepMs))
   },
 
   async lido() {
-    const pool = new Pool({ filename: file, ...options })
+    const pool = new Pool({ filename: file, maxWorkers, ...options })
     await serve(() => pool.run(sleepMs), pool)
   },
 }

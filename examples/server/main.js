@@ -2,7 +2,7 @@
 // thread, on a worker for each request, in piscina and in the pool, under autocannon. Each server runs in a process of its own;
 // the load comes from this one.
 import { readOptions } from '../shared/command-line.js'
-import { maxThreads, secondsOfLoad, tasksPerWorker } from '../shared/common-options.js'
+import { maxWorkers, secondsOfLoad, tasksPerWorker } from '../shared/common-options.js'
 import { loadServer } from '../shared/load.js'
 import {
   countColumn,
@@ -18,7 +18,7 @@ import {
 const options = readOptions('node examples/server/main.js', {
   concurrentTasksPerWorker: tasksPerWorker(1),
   idleTimeout: { kind: 'number', default: 30_000, isWhole: false, help: 'ms an idle worker is kept' },
-  maxThreads,
+  maxWorkers,
   connections: { kind: 'number', default: 50, small: 10, least: 1, help: 'connections of the load' },
   duration: secondsOfLoad({ full: 5, small: 0.5 }),
   sleep: {
@@ -49,7 +49,7 @@ const [asyncAlone, , , asyncPooled, busyAlone, , , busyPooled] = rows
 printReport({
   title:
     `Fastify, ${formatNumber(options.sleep)} ms a request, ${options.connections} connections, ` +
-    `${options.maxThreads} workers with ${options.concurrentTasksPerWorker} task(s) at a time`,
+    `${options.maxWorkers} workers with ${options.concurrentTasksPerWorker} task(s) at a time`,
   columns: [
     wayColumn,
     countColumn('req/s', row => row.perSecond),
@@ -63,10 +63,10 @@ printReport({
 })
 
 async function runWay(kind, way) {
-  const { sleep: sleepMs, maxThreads, concurrentTasksPerWorker, idleTimeout: idleTimeoutMs } = options
+  const { sleep: sleepMs, maxWorkers, concurrentTasksPerWorker, idleTimeout: idleTimeoutMs } = options
   const name = `${kinds[kind]}, ${ways[way]}`
   console.log(`${name} ...`)
-  const settings = { way, kind, sleepMs, maxThreads, concurrentTasksPerWorker, idleTimeoutMs }
+  const settings = { way, kind, sleepMs, maxWorkers, concurrentTasksPerWorker, idleTimeoutMs }
   const load = { connections: options.connections, durationSeconds: options.duration }
   return { way: name, ...(await loadServer(new URL('./app.js', import.meta.url), settings, load)) }
 }

@@ -1,7 +1,7 @@
 // Keeps the options that mean the same in every example that has them; command-line.js reads them.
 import { availableParallelism } from 'node:os'
 
-export const maxThreads = {
+export const maxWorkers = {
   kind: 'number',
   default: availableParallelism(),
   least: 1,

@@ -12,10 +12,11 @@ import { errors } from './promises/errors.js'
 import { limits } from './promises/limits.js'
 import { loading } from './promises/loading.js'
 import { renewal } from './promises/renewal.js'
+import { resizing } from './promises/resizing.js'
 import { surroundings } from './promises/surroundings.js'
 import { values } from './promises/values.js'
 
-const promises = { values, errors, limits, loading, endings, renewal, surroundings, contexts }
+const promises = { values, errors, limits, loading, endings, renewal, resizing, surroundings, contexts }
 
 export function holdAgainst(backend) {
   const own = deviations[backend]
@@ -43,7 +44,7 @@ export function holdAgainst(backend) {
         journal: new Journal(t),
         /** A pool of one worker, unless said otherwise. */
         open: (options = {}) =>
-          open({ filename: handler('conformant.js'), minThreads: 1, maxThreads: 1, backend, ...options }),
+          open({ filename: handler('conformant.js'), minWorkers: 1, maxWorkers: 1, backend, ...options }),
       }),
     )
   }

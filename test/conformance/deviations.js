@@ -125,8 +125,8 @@ export const deviations = {
         assert.equal(await pool.run(), 'old')
       },
     },
-    'maxWorkerMemory: a worker that has grown is replaced': { because: 'the heap is the host’s' },
-    'maxWorkerMemory: a busy worker that has grown is replaced': { because: 'the heap is the host’s' },
+    'maxWorkerMemoryMb: a worker that has grown is replaced': { because: 'the heap is the host’s' },
+    'maxWorkerMemoryMb: a busy worker that has grown is replaced': { because: 'the heap is the host’s' },
     'retry: a task runs again when its worker died, and is answered': { because: ownThread },
     'retry: a task that ends every worker rejects with TaskQuarantinedError': { because: ownThread },
     'the heap limit ends the task with an error of its own': { because: 'the heap is the host’s' },

@@ -18,7 +18,7 @@ test('a module that has loaded when its worker is gone is torn down by the next 
      export default value => value
      export const teardown = () => note('torn down')`,
   )
-  const options = { filename, minThreads: 1, maxThreads: 1, backend: 'inline' }
+  const options = { filename, minWorkers: 1, maxWorkers: 1, backend: 'inline' }
   const first = open(options)
   await journal.lines(1)
   await first.destroy()
@@ -45,7 +45,7 @@ const listening = path => `import { appendFileSync } from 'node:fs'
 test('without a grace a handler is told as well, since no end of its worker stops it', async (open, t) => {
   const journal = new Journal(t)
   const filename = journal.write('listening.mjs', listening(journal.path))
-  const pool = open({ filename, maxThreads: 1, backend: 'inline', cancelGrace: 0 })
+  const pool = open({ filename, maxWorkers: 1, backend: 'inline', cancelGrace: 0 })
   const controller = new AbortController()
   const call = rejection(pool.run(undefined, { signal: controller.signal }))
   await journal.lines(1)
@@ -58,7 +58,7 @@ test('without a grace a handler is told as well, since no end of its worker stop
 test('a handler that runs when its pool is destroyed is told', async (open, t) => {
   const journal = new Journal(t)
   const filename = journal.write('listening.mjs', listening(journal.path))
-  const pool = open({ filename, maxThreads: 1, backend: 'inline' })
+  const pool = open({ filename, maxWorkers: 1, backend: 'inline' })
   const call = rejection(pool.run())
   await journal.lines(1)
   await pool.destroy()

@@ -7,7 +7,7 @@ import { startProgram } from '../helpers/program.js'
 import { rejection } from '../helpers/rejection.js'
 import { Journal } from './journal.js'
 
-const options = { filename: handler('conformant.js'), minThreads: 1, maxThreads: 1, backend: 'process' }
+const options = { filename: handler('conformant.js'), minWorkers: 1, maxWorkers: 1, backend: 'process' }
 const isUnix = process.platform !== 'win32'
 
 function isAlive(pid) {
@@ -46,7 +46,7 @@ for (const name of ['spin', 'never']) {
     async (_, t) => {
       const journal = new Journal(t)
       const { child, ended } = startProgram(`
-      const pool = new Pool({ filename: handler('conformant.js'), backend: 'process', minThreads: 2, maxThreads: 2 })
+      const pool = new Pool({ filename: handler('conformant.js'), backend: 'process', minWorkers: 2, maxWorkers: 2 })
       pool.run({ journal: ${JSON.stringify(journal.path)} }, { name: '${name}' })
       await pool.run(1)
       const { appendFileSync } = await import('node:fs')
@@ -108,7 +108,7 @@ test('destroy() leaves no process', async (open, t) => {
 
 test('the debugger of the host is not the worker’s', async () => {
   const { ended } = startProgram(
-    `const pool = new Pool({ filename: handler('conformant.js'), backend: 'process', maxThreads: 1 })
+    `const pool = new Pool({ filename: handler('conformant.js'), backend: 'process', maxWorkers: 1 })
      console.log(await pool.run(42))`,
     { nodeArguments: ['--inspect=127.0.0.1:0'], env: { NODE_OPTIONS: '--inspect-port=127.0.0.1:0' } },
   )

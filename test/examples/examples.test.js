@@ -63,9 +63,9 @@ test('io-and-cpu shows each part and the whole with and without the pool', async
 
 for (const name of ['csv', 'server']) {
   test(`${name} refuses an unknown option and names the nearest one`, async () => {
-    const { exitCode, errors } = await runExample(name, '--maxThread', '2')
+    const { exitCode, errors } = await runExample(name, '--maxWorker', '2')
     assert.equal(exitCode, 2)
-    assert.match(errors, /There is no option --maxThread\. Did you mean --maxThreads\?/)
+    assert.match(errors, /There is no option --maxWorker\. Did you mean --maxWorkers\?/)
   })
 }
 

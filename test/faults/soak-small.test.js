@@ -9,19 +9,19 @@ const TASKS = 40_000
 const limitMs = 90_000
 const KILL_EVERY_MS = 250
 
-const runs = [true, false].flatMap(lane => [
-  { lane, threads: 4, concurrency: 1 },
-  { lane, threads: 2, concurrency: 8 },
+const runs = ['shared-memory', 'messages'].flatMap(transport => [
+  { transport, threads: 4, concurrency: 1 },
+  { transport, threads: 2, concurrency: 8 },
 ])
 
-for (const { lane, threads, concurrency } of runs) {
-  const road = lane ? 'lane' : 'port'
+for (const { transport, threads, concurrency } of runs) {
+  const road = transport
   const title = `every task of a small soak settles once, with the right answer: ${road}, ${threads} threads, ${concurrency} slots`
   test(title, { timeout: limitMs }, async t => {
     const seed = freshSeed()
     t.diagnostic(`seed ${seed}`)
     const tasks = Math.floor(TASKS / runs.length)
-    const options = { tasks, endsAt: null, seed, lane, threads, concurrency, samples: 0 }
+    const options = { tasks, endsAt: null, seed, transport, threads, concurrency, samples: 0 }
     const report = await soak({ ...options, killEveryMs: KILL_EVERY_MS })
     assert.deepEqual(report.violations, [], `seed ${seed}`)
     assert.equal(report.transport, road)

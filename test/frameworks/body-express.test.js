@@ -9,7 +9,7 @@ import { json } from 'lido/express'
 import { listen, send } from '../helpers/raw-http.js'
 import { inputs } from './body-inputs.js'
 
-const pool = new Pool({ minThreads: 1, maxThreads: 1 })
+const pool = new Pool({ minWorkers: 1, maxWorkers: 1 })
 after(() => pool.close())
 
 /** Each must do as `express.json(options)`. */

@@ -7,7 +7,7 @@ import { fastifyJson, fastifyNdjson } from 'lido/body'
 import { send } from '../helpers/raw-http.js'
 import { inputs } from './body-inputs.js'
 
-const pool = new Pool({ minThreads: 1, maxThreads: 1 })
+const pool = new Pool({ minWorkers: 1, maxWorkers: 1 })
 after(() => pool.close())
 
 const module = new URL('./body-functions.js', import.meta.url)

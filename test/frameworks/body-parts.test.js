@@ -16,7 +16,7 @@ import { rejection } from '../helpers/rejection.js'
 import { reached, sharedWords } from '../helpers/shared-words.js'
 import { until } from './client.js'
 
-const pool = new Pool({ minThreads: 1, maxThreads: 1 })
+const pool = new Pool({ minWorkers: 1, maxWorkers: 1 })
 after(() => pool.close())
 
 const module = new URL('./body-functions.js', import.meta.url)
@@ -255,7 +255,7 @@ test('a request whose client leaves in the middle of a body that is compressed i
 
 test('a task that is run for a request is cancelled when its client leaves, and else answers', async t => {
   const words = sharedWords(6)
-  const own = new Pool({ filename: handler('queued.js'), workerData: words, maxThreads: 1, maxQueue: 0 })
+  const own = new Pool({ filename: handler('queued.js'), workerData: words, maxWorkers: 1, maxQueue: 0 })
   t.after(() => own.destroy())
   const ends = []
   const server = createServer((request, response) => {
@@ -280,7 +280,7 @@ test('a task that is run for a request is cancelled when its client leaves, and 
 })
 
 test('runFor() refuses wrong options of run() with the error of the pool', async t => {
-  const own = new Pool({ filename: handler('queued.js'), workerData: sharedWords(6), maxThreads: 1 })
+  const own = new Pool({ filename: handler('queued.js'), workerData: sharedWords(6), maxWorkers: 1 })
   t.after(() => own.destroy())
   const ends = []
   const mistakes = [null, 5, 'x', [], { timout: 5 }]
@@ -297,7 +297,11 @@ test('runFor() refuses wrong options of run() with the error of the pool', async
 
 describe('what is no option is refused at once, in words', () => {
   const wrong = [
-    [{ treshold: 1 }, 'treshold', /There is no option 'treshold'\. Known are pool, threshold,/],
+    [
+      { treshold: 1 },
+      'treshold',
+      /There is no option 'treshold' \(given as 1\) for .*Did you mean 'threshold'\?/,
+    ],
     [{ threshold: -1 }, 'threshold', /must be an integer of at least 0, or Infinity; got -1/],
     [{ threshold: '1mb' }, 'threshold', /got '1mb'/],
     [{ pool: {} }, 'pool', /must be a Pool; got an object/],
@@ -368,7 +372,7 @@ test('a task for a request, of a pool that starts no more workers, is told when 
     [Infinity, /^undefined$/],
   ]) {
     const restart = { failures: 1, pause }
-    const own = new Pool({ minThreads: 0, execArgv: ['--require', './missing.cjs'], restart })
+    const own = new Pool({ minWorkers: 0, execArgv: ['--require', './missing.cjs'], restart })
     t.after(() => own.destroy())
     const run = () => rejection(alive(runFor(request, own, 1, { filename: module })))
     assert.equal((await run()).status, 500)

@@ -64,7 +64,7 @@ export function listener() {
 }
 
 export function openPool(t, options = {}) {
-  const pool = new Pool({ minThreads: 1, maxThreads: 1, ...options })
+  const pool = new Pool({ minWorkers: 1, maxWorkers: 1, ...options })
   t.after(() => pool.destroy())
   return pool
 }

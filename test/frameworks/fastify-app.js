@@ -4,7 +4,7 @@ import fastifyPool from 'lido/fastify'
 import { work } from './held.js'
 
 // A handler of a cancelled task has all the time it takes to say so.
-export const oneWorker = { filename: work, minThreads: 1, maxThreads: 1, cancelGrace: Infinity }
+export const oneWorker = { filename: work, minWorkers: 1, maxWorkers: 1, cancelGrace: Infinity }
 
 /** Unlistened; `routes` are added after the pool. */
 export async function openApp(t, options = oneWorker, routes = () => {}, server = {}) {

@@ -110,7 +110,7 @@ describe('the end of the server', limit, () => {
       const fastifyPool = (await import('${import.meta.resolve('lido/fastify')}')).default
       const filename = '${new URL('./handlers/work.js', import.meta.url)}'
       const app = Fastify({ forceCloseConnections: 'idle' })
-      app.register(fastifyPool, { filename, maxThreads: 2, maxQueue: 20 })
+      app.register(fastifyPool, { filename, maxWorkers: 2, maxQueue: 20 })
       app.get('/', async request => await request.pool.run(5, { name: 'spin' }))
       await app.listen({ host: '127.0.0.1', port: 0 })
       const { port } = app.server.address()
@@ -230,7 +230,7 @@ describe('pressure, for @fastify/under-pressure', limit, () => {
       [{ maxWaiting: Number(undefined) }, 'maxWaiting'],
       [{ maxWaiting: '5' }, 'maxWaiting', /a number of at least 0; got '5'/],
       [{ maxwaiting: 5 }, 'maxwaiting'],
-      [{ pools: 'images' }, 'pools', /a list of names; got 'images'/],
+      [{ pools: 'images' }, 'pools', /an array of names; got 'images'/],
     ]) {
       assert.throws(() => healthCheck(options), { code: 'ERR_LIDO_INVALID_OPTION', option, message })
     }

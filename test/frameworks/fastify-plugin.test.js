@@ -95,13 +95,13 @@ describe('a registration', limit, () => {
   }
 
   for (const [option, value, words] of [
-    ['as', '', /'as' must be a string that is not empty, .*; got ''/],
+    ['as', '', /'as' must be a string that is not empty; got ''/],
     ['piscina', 'true', /'piscina' must be true or false; got 'true'/],
     ['deadlineMs', -1, /'deadlineMs' must be milliseconds: a number above 0/],
     // As an environment's variable has it.
     ['deadlineMs', '500', /a number above 0, or Infinity; got '500'/],
     ['retryAfter', 0.5, /'retryAfter' must be seconds: an integer/],
-    ['maxThreads', '4', /'maxThreads' must be an integer/],
+    ['maxWorkers', '4', /'maxWorkers' must be an integer/],
   ]) {
     test(`with a wrong '${option}' is refused in words`, async t => {
       const error = await mistake(t, { ...oneWorker, [option]: value })

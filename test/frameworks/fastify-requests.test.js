@@ -186,7 +186,7 @@ describe('a limit of time', limit, () => {
       { deadlineMs: '50' },
       /'config.pool.deadlineMs' must be milliseconds: a number above 0, or Infinity; got '50'/,
     ],
-    [{ deadline: 50 }, /There is no option 'config.pool.deadline'. There is config.pool.deadlineMs./],
+    [{ deadline: 50 }, /no option 'config.pool.deadline' .* Did you mean 'config.pool.deadlineMs'\?/],
     [50, /'config.pool' must be an object, as in \{ deadlineMs: 2_000 \}; got 50/],
   ]) {
     test(`of a route is refused with the route: ${JSON.stringify(pool)}`, async t => {
@@ -288,7 +288,7 @@ describe('a task that fails', limit, () => {
       [Infinity, /^undefined$/],
     ]) {
       const restart = { failures: 1, period: 1_000, pause }
-      const options = { ...oneWorker, minThreads: 0, execArgv: ['--require', './missing.cjs'], restart }
+      const options = { ...oneWorker, minWorkers: 0, execArgv: ['--require', './missing.cjs'], restart }
       const { app } = await serveApp(t, options, scope => {
         scope.get('/', async request => await request.pool.run(1))
       })

@@ -6,7 +6,7 @@ import { getPoolToken } from 'lido/nestjs'
 import { work } from './held.js'
 
 // A handler of a cancelled task has all the time it takes to say so.
-export const oneWorker = { filename: work, minThreads: 1, maxThreads: 1, cancelGrace: Infinity }
+export const oneWorker = { filename: work, minWorkers: 1, maxWorkers: 1, cancelGrace: Infinity }
 
 /** A controller of these routes, `{ path: handler }`; `parameters` decorate those of every handler, in order. */
 export function controllerOf(routes, dependencies, parameters = [], method = Get) {

@@ -54,7 +54,7 @@ export class Track {
 
 /** A pool of one worker that task 0 keeps busy. */
 export async function openBusy(open, track, options) {
-  const pool = open({ filename: handler('tracked.js'), minThreads: 1, maxThreads: 1, ...options })
+  const pool = open({ filename: handler('tracked.js'), minWorkers: 1, maxWorkers: 1, ...options })
   const busy = pool.run(track.task(0))
   await track.startAt(0)
   return { pool, busy }

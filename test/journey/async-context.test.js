@@ -26,7 +26,7 @@ for (const [title, call, options] of [
   ['an inline handler whose file the call names', { filename }, { backend: 'inline' }],
 ]) {
   test(`${title} does not see the AsyncLocalStorage store of its caller`, async open => {
-    const pool = open({ ...options, minThreads: 0, maxThreads: 1 })
+    const pool = open({ ...options, minWorkers: 0, maxWorkers: 1 })
     const run = () => pool.run(null, call)
     assert.deepEqual(await seenBy(['first', 'second'], run), ['nothing', 'nothing'])
     assert.equal(await run(), 'nothing')
@@ -34,7 +34,7 @@ for (const [title, call, options] of [
 }
 
 test('an inline handler does not see the store in which its pool was made', async open => {
-  const pool = storage.run('maker', () => open({ filename, backend: 'inline', minThreads: 1, maxThreads: 1 }))
+  const pool = storage.run('maker', () => open({ filename, backend: 'inline', minWorkers: 1, maxWorkers: 1 }))
   assert.deepEqual(await seenBy(['first', 'second'], () => pool.run()), ['nothing', 'nothing'])
 })
 
@@ -43,8 +43,8 @@ for (const backend of ['thread', 'process', 'inline']) {
     const pool = open({
       filename: handler('echo.js'),
       backend,
-      minThreads: 0,
-      maxThreads: 1,
+      minWorkers: 0,
+      maxWorkers: 1,
       timeout: HOUR_MS,
       idleTimeout: HOUR_MS,
       maxWorkerAge: HOUR_MS,
@@ -68,8 +68,8 @@ test('listeners are called in the context in which the pool was made', async ope
   const pool = storage.run('maker', () =>
     open({
       filename: handler('conformant.js'),
-      minThreads: 0,
-      maxThreads: 1,
+      minWorkers: 0,
+      maxWorkers: 1,
     }),
   )
   const seen = []

@@ -7,7 +7,7 @@ import { rejection } from '../helpers/rejection.js'
 
 const backends = {
   'threads with shared memory': {},
-  'threads with messages': { lane: false },
+  'threads with messages': { transport: 'messages' },
   processes: { backend: 'process' },
   'the host thread': { backend: 'inline' },
 }
@@ -15,7 +15,7 @@ const backends = {
 for (const [title, options] of Object.entries(backends)) {
   test(`tasks run, fail, wait, and are cancelled until the pool closes, on ${title}`, async (open, t) => {
     const journal = new Journal(t)
-    const pool = open({ filename: handler('conformant.js'), minThreads: 1, maxThreads: 1, ...options })
+    const pool = open({ filename: handler('conformant.js'), minWorkers: 1, maxWorkers: 1, ...options })
     const payload = { list: [new Map([['key', new Date(0)]])], bytes: new Uint8Array([1, 2]) }
     assert.deepEqual(await pool.run(payload), payload)
     assert.equal(await pool.run(21, { name: 'twice' }), 42)

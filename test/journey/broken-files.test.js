@@ -25,7 +25,7 @@ for (const [what, [extension, source, cause]] of Object.entries(breakages)) {
   test(`a pool works after its file, which ${what}, is repaired`, async (open, t) => {
     const folder = openFolder(t)
     const filename = place(folder)
-    const pool = open({ filename, minThreads: 1, maxThreads: 1 })
+    const pool = open({ filename, minWorkers: 1, maxWorkers: 1 })
     for (let call = 0; call < 10; call++) {
       const error = await rejection(pool.run(1))
       assert.ok(error instanceof WorkerStartError, String(error))
@@ -39,7 +39,7 @@ for (const [what, [extension, source, cause]] of Object.entries(breakages)) {
   test(`a call works on the same worker after its own file, which ${what}, is repaired`, async (open, t) => {
     const folder = openFolder(t)
     const filename = place(folder)
-    const pool = open({ filename: handler('echo.js'), minThreads: 1, maxThreads: 1 })
+    const pool = open({ filename: handler('echo.js'), minWorkers: 1, maxWorkers: 1 })
     const calls = [pool.run(1), pool.run(2, { filename }), pool.run(3)]
     const [before, broken, after] = await Promise.allSettled(calls)
     assert.deepEqual([before.value, after.value], [1, 3])

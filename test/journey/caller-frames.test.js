@@ -17,7 +17,7 @@ const framesOf = ({ stack }) => stack.split('\n').filter(line => /^ {4}at /.test
 /** Errors of the constructors, and of calls on a pool that is open or closed. */
 const constructions = {
   'an unknown option of the pool': () => new Pool({ maxThread: 1 }),
-  'a wrong value of an option': () => new Pool({ maxThreads: 'many' }),
+  'a wrong value of an option': () => new Pool({ maxWorkers: 'many' }),
   'a wrong capacity of a queue': () => new FixedQueue(0),
 }
 const wrongCalls = {
@@ -50,27 +50,27 @@ for (const [title, construct] of Object.entries(constructions)) {
 
 for (const [title, call] of Object.entries(wrongCalls)) {
   test(`the stack of an error begins at the caller's line: ${title}`, async open => {
-    assertBeginsHere(await rejection(call(open({ filename, minThreads: 0, maxThreads: 1 }))))
+    assertBeginsHere(await rejection(call(open({ filename, minWorkers: 0, maxWorkers: 1 }))))
   })
 }
 
 for (const [title, call] of Object.entries(lateCalls)) {
   test(`the stack of an error begins at the caller's line: ${title}`, async open => {
-    const pool = open({ filename, minThreads: 0, maxThreads: 1 })
+    const pool = open({ filename, minWorkers: 0, maxWorkers: 1 })
     await pool.close()
     assertBeginsHere(await rejection(call(pool)))
   })
 }
 
 test("the stack of an error begins at the caller's line: a full queue", async open => {
-  const pool = open({ filename, minThreads: 0, maxThreads: 1, maxQueue: 0 })
+  const pool = open({ filename, minWorkers: 0, maxWorkers: 1, maxQueue: 0 })
   const first = pool.run(1)
   assertBeginsHere(await rejection(pool.run(2)))
   await first
 })
 
 test('an error that is made later holds no frames of lido', async open => {
-  const pool = open({ filename: handler('dying.js'), maxThreads: 1 })
+  const pool = open({ filename: handler('dying.js'), maxWorkers: 1 })
   const exit = await rejection(pool.run(5))
   assert.ok(exit instanceof WorkerExitError)
   const slow = { filename: handler('cancellable.js'), name: 'listen' }
@@ -90,7 +90,7 @@ test('an error that is made later holds no frames of lido', async open => {
 })
 
 test('the stack of throwIfCancelled() begins in the handler', async open => {
-  const pool = open({ filename: handler('cancellable.js'), maxThreads: 1 })
+  const pool = open({ filename: handler('cancellable.js'), maxWorkers: 1 })
   const words = sharedWords(2)
   const { port1, port2 } = new MessageChannel()
   const controller = new AbortController()
@@ -104,7 +104,7 @@ test('the stack of throwIfCancelled() begins in the handler', async open => {
 })
 
 test('a cancellation and a timeout are siblings: neither is an instance of the other', async open => {
-  const pool = open({ filename, maxThreads: 1 })
+  const pool = open({ filename, maxWorkers: 1 })
   const cancelled = await rejection(pool.run(1, { signal: AbortSignal.abort() }))
   const late = await rejection(pool.run(1, { deadline: 1 }))
   assert.deepEqual(

@@ -14,9 +14,9 @@ const SEEN = 1
 const AGAIN = 2
 const never = Number.POSITIVE_INFINITY
 
-for (const lane of [true, false]) {
-  const road = lane ? 'shared memory' : 'messages'
-  const one = { filename, lane, minThreads: 1, maxThreads: 1 }
+for (const transport of ['shared-memory', 'messages']) {
+  const road = transport === 'shared-memory' ? 'shared memory' : 'messages'
+  const one = { filename, transport, minWorkers: 1, maxWorkers: 1 }
 
   test(`${road}: a handler reads its context, and its signal is the same at each look`, async open => {
     const pool = open(one)
@@ -162,8 +162,8 @@ for (const options of [{}, { backend: 'process' }]) {
   test(`a handler hears of a cancellation whose reason cannot be cloned (${JSON.stringify(options)})`, async open => {
     const pool = open({
       filename,
-      minThreads: 1,
-      maxThreads: 1,
+      minWorkers: 1,
+      maxWorkers: 1,
       concurrentTasksPerWorker: 4,
       cancelGrace: never,
       ...options,
@@ -180,7 +180,7 @@ for (const options of [{}, { backend: 'process' }]) {
 }
 
 test('a timeout counts from the start of its task, and a deadline from the call', async open => {
-  const pool = open({ filename, minThreads: 1, maxThreads: 1 })
+  const pool = open({ filename, minWorkers: 1, maxWorkers: 1 })
   const words = sharedWords(3)
   const busy = pool.run({ words }, { name: 'neighbour' })
   await reached(words, BEGUN)

@@ -11,7 +11,7 @@ const filename = handler('tracked.js')
 
 test('the reason of any signal arrives in the rejection', async open => {
   const track = new Track(1)
-  const pool = open({ filename, minThreads: 1, maxThreads: 1 })
+  const pool = open({ filename, minWorkers: 1, maxWorkers: 1 })
   const running = pool.run(track.task(0))
   for (const reason of [undefined, null, 'text', 0, { code: 1 }]) {
     const controller = new AbortController()
@@ -27,7 +27,7 @@ test('the reason of any signal arrives in the rejection', async open => {
 
 test('a cancelled call whose own file never finishes loading harms no other task', async open => {
   const loading = sharedWords(1)
-  const pool = open({ minThreads: 1, maxThreads: 1, workerData: loading })
+  const pool = open({ minWorkers: 1, maxWorkers: 1, workerData: loading })
   const controller = new AbortController()
   const { signal } = controller
   const stuck = pool.run(null, { filename: handler('spins-at-load.js'), signal })
@@ -41,7 +41,7 @@ test('a signal of 1,000 tasks has a single listener, and none afterwards', async
   const warnings = []
   const onWarning = warning => warnings.push(warning)
   process.on('warning', onWarning)
-  const pool = open({ filename: handler('echo.js'), minThreads: 2, maxThreads: 2 })
+  const pool = open({ filename: handler('echo.js'), minWorkers: 2, maxWorkers: 2 })
   const { signal } = new AbortController()
   const answers = Array.from({ length: 1000 }, (_, index) => pool.run(index, { signal }))
   assert.equal(getEventListeners(signal, 'abort').length, 1)
@@ -52,13 +52,14 @@ test('a signal of 1,000 tasks has a single listener, and none afterwards', async
   assert.deepEqual(warnings, [])
 })
 
-for (const lane of [true, false]) {
-  const title = lane
-    ? 'shared memory: tasks aborted in the turn of their submission start in order where a worker took them before'
-    : 'messages: tasks aborted in the turn of their submission start only where a worker was free'
+for (const transport of ['shared-memory', 'messages']) {
+  const title =
+    transport === 'shared-memory'
+      ? 'shared memory: tasks aborted in the turn of their submission start in order where a worker took them before'
+      : 'messages: tasks aborted in the turn of their submission start only where a worker was free'
   test(title, async open => {
     const rounds = 20
-    const pool = open({ filename, name: 'quick', minThreads: 1, maxThreads: 1, lane })
+    const pool = open({ filename, name: 'quick', minWorkers: 1, maxWorkers: 1, transport })
     for (let round = 0; round < rounds; round++) {
       const track = new Track(300)
       const probe = new Track(1)
@@ -70,14 +71,14 @@ for (const lane of [true, false]) {
       await rejections(answers)
       await pool.run(new Track(1).task(0))
       const { started } = track
-      assert.ok(lane || started <= 1, `${started} of the tasks began`)
+      assert.ok(transport === 'shared-memory' || started <= 1, `${started} of the tasks began`)
       assert.deepEqual(await track.starts(started), [...Array(started).keys()])
     }
   })
 }
 
 test('an abort after the answer changes nothing', async open => {
-  const pool = open({ filename: handler('echo.js'), minThreads: 1, maxThreads: 1 })
+  const pool = open({ filename: handler('echo.js'), minWorkers: 1, maxWorkers: 1 })
   const controller = new AbortController()
   assert.equal(await pool.run('x', { signal: controller.signal }), 'x')
   controller.abort()

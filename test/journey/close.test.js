@@ -18,7 +18,7 @@ async function _isPending(promise) {
 
 test('a task that is cancelled while the pool closes does not count as cut off', async open => {
   const track = new Track(1)
-  const pool = open({ filename, minThreads: 1, maxThreads: 1 })
+  const pool = open({ filename, minWorkers: 1, maxWorkers: 1 })
   const controller = new AbortController()
   const answers = [0, 0].map(index => pool.run(track.task(index), { signal: controller.signal }))
   await track.startAt(0)
@@ -30,7 +30,7 @@ test('a task that is cancelled while the pool closes does not count as cut off',
 
 test('closeTimeout cuts off running and waiting tasks, and counts them', async open => {
   const track = new Track(3)
-  const pool = open({ filename, name: 'endless', minThreads: 2, maxThreads: 2, closeTimeout: 50 })
+  const pool = open({ filename, name: 'endless', minWorkers: 2, maxWorkers: 2, closeTimeout: 50 })
   const answers = [0, 1, 2].map(index => pool.run(track.task(index)))
   await track.starts(2)
   const report = pool.close()
@@ -45,7 +45,7 @@ test('closeTimeout cuts off running and waiting tasks, and counts them', async o
 
 test('close({ force: true }) rejects waiting tasks and lets running ones finish', async open => {
   const track = new Track(3)
-  const pool = open({ filename, minThreads: 1, maxThreads: 1 })
+  const pool = open({ filename, minWorkers: 1, maxWorkers: 1 })
   const answers = [0, 1, 2].map(index => pool.run(track.task(index)))
   await track.startAt(0)
   const closed = pool.close({ force: true })
@@ -60,7 +60,7 @@ test('close({ force: true }) rejects waiting tasks and lets running ones finish'
 
 test('destroy() keeps an answer that a worker has given before it', async open => {
   const queued = new Queued(2)
-  const pool = open({ ...queued.options, minThreads: 1, maxThreads: 1 })
+  const pool = open({ ...queued.options, minWorkers: 1, maxWorkers: 1 })
   const answered = pool.run({ index: 0 }, { name: 'gated' })
   const endless = rejection(pool.run({ index: 1 }, { name: 'endless' }))
   await queued.starts(1)
@@ -75,7 +75,7 @@ test('destroy() keeps an answer that a worker has given before it', async open =
 })
 
 test('Symbol.asyncDispose closes the pool', async () => {
-  const pool = new Pool({ filename: handler('echo.js'), minThreads: 1, maxThreads: 1 })
+  const pool = new Pool({ filename: handler('echo.js'), minWorkers: 1, maxWorkers: 1 })
   const answer = pool.run('x')
   await pool[Symbol.asyncDispose]()
   assert.equal(await answer, 'x')
@@ -84,7 +84,7 @@ test('Symbol.asyncDispose closes the pool', async () => {
 
 test('closeTimeout: 0 cuts off running and waiting tasks at once', async open => {
   const track = new Track(2)
-  const pool = open({ filename, minThreads: 1, maxThreads: 1, closeTimeout: 0 })
+  const pool = open({ filename, minWorkers: 1, maxWorkers: 1, closeTimeout: 0 })
   const errors = rejections([0, 1].map(index => pool.run(track.task(index))))
   await track.startAt(0)
   assert.deepEqual(await pool.close(), { cutOff: 2, timedOut: true })
@@ -94,7 +94,7 @@ test('closeTimeout: 0 cuts off running and waiting tasks at once', async open =>
 test('a listener of any event may close or destroy the pool', async open => {
   for (const event of ['workerCreate', 'workerDestroy', 'drain', 'needsDrain', 'close']) {
     for (const end of ['close', 'destroy']) {
-      const pool = open({ filename: handler('echo.js'), minThreads: 1, maxThreads: 1, maxQueue: 1 })
+      const pool = open({ filename: handler('echo.js'), minWorkers: 1, maxWorkers: 1, maxQueue: 1 })
       const ended = []
       pool.on(event, () => ended.push(pool[end]()))
       await Promise.allSettled([0, 1, 2].map(index => pool.run(index)))
@@ -108,7 +108,7 @@ test('a listener of any event may close or destroy the pool', async open => {
 
 test('run() and room() reject after the end of the pool', async open => {
   for (const end of ['close', 'destroy']) {
-    const pool = open({ filename: handler('echo.js'), minThreads: 1, maxThreads: 1 })
+    const pool = open({ filename: handler('echo.js'), minWorkers: 1, maxWorkers: 1 })
     const ended = pool[end]()
     for (const moment of [null, ended]) {
       await moment

@@ -7,20 +7,20 @@ import { Track } from '../helpers/track.js'
 
 const filename = handler('tracked.js')
 
-for (const [maxThreads, concurrentTasksPerWorker] of [
+for (const [maxWorkers, concurrentTasksPerWorker] of [
   [1, 1],
   [2, 1],
   [3, 1],
   [1, 4],
   [2, 3],
 ]) {
-  const slots = maxThreads * concurrentTasksPerWorker
-  test(`${maxThreads} workers with ${concurrentTasksPerWorker} slots run ${slots} tasks at once`, async open => {
+  const slots = maxWorkers * concurrentTasksPerWorker
+  test(`${maxWorkers} workers with ${concurrentTasksPerWorker} slots run ${slots} tasks at once`, async open => {
     const track = new Track(5 * slots)
-    const pool = open({ filename, name: 'patient', minThreads: 0, maxThreads, concurrentTasksPerWorker })
+    const pool = open({ filename, name: 'patient', minWorkers: 0, maxWorkers, concurrentTasksPerWorker })
     const answers = Array.from({ length: track.size }, (_, index) => pool.run(track.task(index)))
     const running = await track.starts(slots)
-    assert.equal(pool.workers.length, maxThreads)
+    assert.equal(pool.workers.length, maxWorkers)
     assert.ok(pool.workers.every(worker => worker.usage === concurrentTasksPerWorker))
     for (let place = slots; place < track.size; place++) {
       assert.equal(track.started, place)
@@ -33,11 +33,11 @@ for (const [maxThreads, concurrentTasksPerWorker] of [
   })
 }
 
-for (const spin of [true, false]) {
-  test(`tasks that wait for each other each get a worker after many quick tasks (spin: ${spin})`, async open => {
+for (const busyWait of [true, false]) {
+  test(`tasks that wait for each other each get a worker after many quick tasks (busyWait: ${busyWait})`, async open => {
     const words = new Int32Array(new SharedArrayBuffer(4))
-    const threads = { minThreads: 3, maxThreads: 3 }
-    const pool = open({ filename: handler('busy.js'), name: 'meet', ...threads, spin, workerData: words })
+    const threads = { minWorkers: 3, maxWorkers: 3 }
+    const pool = open({ filename: handler('busy.js'), name: 'meet', ...threads, busyWait, workerData: words })
     for (let round = 0; round < 12; round++) {
       for (let quick = 0; quick < 300; quick++) await pool.run(0)
       words[0] = 0
@@ -49,7 +49,7 @@ for (const spin of [true, false]) {
 
 test('a burst starts a worker for each task up to the maximum', async open => {
   const track = new Track(4)
-  const pool = open({ filename, minThreads: 0, maxThreads: 4 })
+  const pool = open({ filename, minWorkers: 0, maxWorkers: 4 })
   const answers = [0, 1, 2, 3].map(index => pool.run(track.task(index)))
   assert.equal(pool.workers.length, 4)
   await track.starts(4)
@@ -59,7 +59,7 @@ test('a burst starts a worker for each task up to the maximum', async open => {
 })
 
 test('a single task on a pool that may grow starts one worker', async open => {
-  const pool = open({ filename: handler('echo.js'), minThreads: 0, maxThreads: 4 })
+  const pool = open({ filename: handler('echo.js'), minWorkers: 0, maxWorkers: 4 })
   await pool.run(1)
   await pool.run(2)
   assert.equal(pool.workers.length, 1)
@@ -67,7 +67,7 @@ test('a single task on a pool that may grow starts one worker', async open => {
 
 test('an exclusive task has its worker to itself', async open => {
   const track = new Track(4)
-  const options = { name: 'patient', minThreads: 1, maxThreads: 1, concurrentTasksPerWorker: 4 }
+  const options = { name: 'patient', minWorkers: 1, maxWorkers: 1, concurrentTasksPerWorker: 4 }
   const pool = open({ filename, ...options })
   const exclusive = true
   const answers = [0, 1, 2, 3].map(index =>
@@ -85,7 +85,7 @@ test('an exclusive task has its worker to itself', async open => {
 })
 
 test('an AsyncLocalStorage keeps its store across an await of run() and room()', async open => {
-  const pool = open({ filename: handler('echo.js'), name: 'later', minThreads: 1, maxThreads: 2 })
+  const pool = open({ filename: handler('echo.js'), name: 'later', minWorkers: 1, maxWorkers: 2 })
   const storage = new AsyncLocalStorage()
   const seen = await Promise.all(
     Array.from({ length: 50 }, (_, index) =>

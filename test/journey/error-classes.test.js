@@ -10,7 +10,7 @@ import { rejection } from '../helpers/rejection.js'
 const filename = handler('failing.js')
 const errorClasses = [HttpError, NotFoundError]
 
-const options = { filename, minThreads: 1, maxThreads: 1 }
+const options = { filename, minWorkers: 1, maxWorkers: 1 }
 
 test('an error of a listed class arrives as an instance of that class, with its cause', async open => {
   const pool = open({ ...options, errorClasses })
@@ -57,7 +57,7 @@ test('an error that a file throws while it loads is the cause of the rejection',
     `import { HttpError } from '${classes}'; throw new HttpError(1)`,
   )
   for (const options of [{ filename: file }, {}]) {
-    const pool = open({ ...options, minThreads: 1, maxThreads: 1, errorClasses })
+    const pool = open({ ...options, minWorkers: 1, maxWorkers: 1, errorClasses })
     const error = await rejection(pool.run(1, { filename: file }))
     assert.ok(error.cause instanceof HttpError, String(error.cause))
     assert.equal(error.cause.status, 1)
@@ -65,7 +65,7 @@ test('an error that a file throws while it loads is the cause of the rejection',
 })
 
 test('callerStack appends the place of the call to the stack of a rejection', async open => {
-  const pool = open({ filename, minThreads: 1, maxThreads: 1, callerStack: true })
+  const pool = open({ filename, minWorkers: 1, maxWorkers: 1, callerStack: true })
   async function submitsHere(...args) {
     return await pool.run(...args)
   }
@@ -85,8 +85,8 @@ test('callerStack appends the place of the call to the stack of a rejection', as
 test('callerStack names only the first caller of an error that ended several tasks', async open => {
   const pool = open({
     filename,
-    minThreads: 1,
-    maxThreads: 1,
+    minWorkers: 1,
+    maxWorkers: 1,
     concurrentTasksPerWorker: 2,
     callerStack: true,
   })
@@ -98,7 +98,7 @@ test('callerStack names only the first caller of an error that ended several tas
 })
 
 test('the stack of a rejection is the stack of the worker without callerStack', async open => {
-  const { stack } = await rejection(open({ filename, minThreads: 1, maxThreads: 1 }).run(500))
+  const { stack } = await rejection(open({ filename, minWorkers: 1, maxWorkers: 1 }).run(500))
   assert.doesNotMatch(stack, /submitted by/)
 })
 

@@ -12,7 +12,7 @@ const filename = handler('tracked.js')
 
 test('needsDrain comes once when the queue is full, and drain when it has room again', async open => {
   const track = new Track(4)
-  const pool = open({ filename, minThreads: 1, maxThreads: 1, maxQueue: 2 })
+  const pool = open({ filename, minWorkers: 1, maxWorkers: 1, maxQueue: 2 })
   const told = []
   pool.on('needsDrain', () => told.push('needsDrain'))
   pool.on('drain', () => told.push('drain'))
@@ -35,7 +35,7 @@ test('needsDrain comes once when the queue is full, and drain when it has room a
 
 test('needsDrain comes when as many tasks wait as there are slots, without maxQueue', async open => {
   const track = new Track(5)
-  const pool = open({ filename, minThreads: 2, maxThreads: 2 })
+  const pool = open({ filename, minWorkers: 2, maxWorkers: 2 })
   const answers = [0, 1, 2].map(index => pool.run(track.task(index)))
   assert.equal(pool.needsDrain, false)
   answers.push(pool.run(track.task(3)))
@@ -49,7 +49,7 @@ test('needsDrain comes when as many tasks wait as there are slots, without maxQu
 
 test('drain comes when the queue is empty', async open => {
   const track = new Track(2)
-  const pool = open({ filename, minThreads: 1, maxThreads: 1 })
+  const pool = open({ filename, minWorkers: 1, maxWorkers: 1 })
   const answers = [0, 1].map(index => pool.run(track.task(index)))
   const drained = once(pool, 'drain')
   track.releaseAll()
@@ -59,7 +59,7 @@ test('drain comes when the queue is empty', async open => {
 })
 
 test('workerCreate and workerDestroy come once for each worker', async open => {
-  const pool = open({ filename: handler('echo.js'), minThreads: 2, maxThreads: 2 })
+  const pool = open({ filename: handler('echo.js'), minWorkers: 2, maxWorkers: 2 })
   const created = []
   const destroyed = []
   pool.on('workerCreate', worker => created.push(worker))
@@ -85,7 +85,7 @@ test('workerCreate and workerDestroy come once for each worker', async open => {
 
 test('the view of a worker is one object whose fields stay up to date', async open => {
   const track = new Track(1)
-  const pool = open({ filename, minThreads: 1, maxThreads: 1, workerHistogram: true })
+  const pool = open({ filename, minWorkers: 1, maxWorkers: 1, workerHistogram: true })
   const [worker] = pool.workers
   assert.equal(worker.state, 'spawning')
   const answer = pool.run(track.task(0))
@@ -112,7 +112,7 @@ test('the close event comes once', async open => {
 
 test('idle workers above the minimum end after idleTimeout, and come back when there is work', async open => {
   const track = new Track(6)
-  const pool = open({ filename, minThreads: 1, maxThreads: 3, idleTimeout: 20 })
+  const pool = open({ filename, minWorkers: 1, maxWorkers: 3, idleTimeout: 20 })
   const answers = [0, 1, 2].map(index => pool.run(track.task(index)))
   await track.starts(3)
   let ended = 0
@@ -127,7 +127,7 @@ test('idle workers above the minimum end after idleTimeout, and come back when t
 })
 
 test('a pool that shrank to no workers runs the next task', async open => {
-  const pool = open({ filename: handler('echo.js'), minThreads: 0, maxThreads: 2, idleTimeout: 0 })
+  const pool = open({ filename: handler('echo.js'), minWorkers: 0, maxWorkers: 2, idleTimeout: 0 })
   for (let round = 0; round < 5; round++) {
     assert.equal(await pool.run(round), round)
     const [worker] = pool.threads
@@ -139,7 +139,7 @@ test('a pool that shrank to no workers runs the next task', async open => {
 test('the death of an idle worker is an error event, which needs no listener', async open => {
   for (const isHeard of [true, false]) {
     const words = sharedWords(1)
-    const pool = open({ filename: handler('dying.js'), minThreads: 1, maxThreads: 1 })
+    const pool = open({ filename: handler('dying.js'), minWorkers: 1, maxWorkers: 1 })
     await pool.run({ words, message: 'in an idle worker' }, { name: 'uncaughtWhenIdle' })
     const told = []
     if (isHeard) pool.on('error', error => told.push(error.message))
@@ -155,7 +155,7 @@ for (const backend of ['thread', 'process']) {
   test(`an exception in an idle worker is written to stderr once when the pool has no error listener (${backend})`, async () => {
     const { exitCode, output, errors } = await runProgram(`
       import { once } from 'node:events'
-      const pool = new Pool({ filename: handler('dying.js'), backend: '${backend}', minThreads: 1, maxThreads: 1 })
+      const pool = new Pool({ filename: handler('dying.js'), backend: '${backend}', minWorkers: 1, maxWorkers: 1 })
       const keepAlive = setInterval(() => {}, 1000)
       const destroyed = once(pool, 'workerDestroy')
       await pool.run({ words: new Int32Array([1]), message: 'thrown in a timer' }, { name: 'uncaughtWhenIdle' })

@@ -8,7 +8,7 @@ const filename = handler('tracked.js')
 
 test('the counts of stats() add up to the accepted tasks', async open => {
   const track = new Track(4)
-  const pool = open({ filename, minThreads: 1, maxThreads: 1 })
+  const pool = open({ filename, minWorkers: 1, maxWorkers: 1 })
   const controller = new AbortController()
   const answers = [0, 1, 2].map(index => pool.run(track.task(index)))
   const cancelled = pool.run(track.task(3), { signal: controller.signal })
@@ -37,8 +37,8 @@ test('the counts of stats() add up to the accepted tasks', async open => {
 test('utilization stays from 0 to 1: 0 without work, above 0 with it', async open => {
   const pool = open({
     filename: handler('echo.js'),
-    minThreads: 1,
-    maxThreads: 2,
+    minWorkers: 1,
+    maxWorkers: 2,
     concurrentTasksPerWorker: 3,
   })
   assert.equal(pool.utilization, 0)
@@ -50,7 +50,7 @@ test('utilization stays from 0 to 1: 0 without work, above 0 with it', async ope
 })
 
 test('histograms have an entry for each answered task, in order of size, and can be reset', async open => {
-  const pool = open({ filename: handler('echo.js'), minThreads: 1, maxThreads: 1, workerHistogram: true })
+  const pool = open({ filename: handler('echo.js'), minWorkers: 1, maxWorkers: 1, workerHistogram: true })
   assert.equal(pool.stats().runTime, null)
   for (let value = 0; value < 20; value++) await pool.run(value)
   for (const summary of [pool.histogram.runTime, pool.histogram.waitTime, pool.workers[0].histogram]) {
@@ -70,7 +70,7 @@ test('histograms have an entry for each answered task, in order of size, and can
 })
 
 test('without recordTiming there are no histograms and the rest still counts', async open => {
-  const pool = open({ filename: handler('echo.js'), minThreads: 1, maxThreads: 1, recordTiming: false })
+  const pool = open({ filename: handler('echo.js'), minWorkers: 1, maxWorkers: 1, recordTiming: false })
   await pool.run(1)
   assert.deepEqual(
     [pool.histogram.runTime, pool.histogram.waitTime, pool.utilization],
@@ -81,19 +81,19 @@ test('without recordTiming there are no histograms and the rest still counts', a
 })
 
 test('a snapshot is plain data', async open => {
-  const pool = open({ filename: handler('echo.js'), minThreads: 1, maxThreads: 2, maxQueue: 7 })
+  const pool = open({ filename: handler('echo.js'), minWorkers: 1, maxWorkers: 2, maxQueue: 7 })
   await pool.run(1)
   const stats = pool.stats()
   assert.deepEqual(structuredClone(stats), stats)
   assert.equal(stats.state, 'open')
   assert.equal(stats.queue.limit, 7)
   assert.equal(stats.workers[0].id, 1)
-  assert.deepEqual([pool.minThreads, pool.maxThreads, pool.maxQueue], [1, 2, 7])
+  assert.deepEqual([pool.minWorkers, pool.maxWorkers, pool.maxQueue], [1, 2, 7])
 })
 
 test('waiting and running times of a slow worker are told apart', async open => {
   const track = new Track(2)
-  const pool = open({ filename, minThreads: 1, maxThreads: 1 })
+  const pool = open({ filename, minWorkers: 1, maxWorkers: 1 })
   const answers = [0, 1].map(index => pool.run(track.task(index)))
   await track.startAt(0)
   track.releaseAll()
@@ -103,10 +103,10 @@ test('waiting and running times of a slow worker are told apart', async open => 
   assert.deepEqual([waitTime.count, runTime.count], [2, 2])
 })
 
-for (const lane of [true, false]) {
-  test(`a worker that is terminated while it works holds no task, ${lane ? 'with' : 'without'} the lane`, async open => {
+for (const transport of ['shared-memory', 'messages']) {
+  test(`a worker that is terminated while it works holds no task, ${transport === 'shared-memory' ? 'with' : 'without'} the lane`, async open => {
     const track = new Track(1)
-    const pool = open({ filename, minThreads: 1, maxThreads: 1, lane })
+    const pool = open({ filename, minWorkers: 1, maxWorkers: 1, transport })
     const call = pool.run(track.task(0)).catch(error => error.code)
     await track.startAt(0)
     const [worker] = pool.workers

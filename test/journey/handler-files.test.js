@@ -26,13 +26,13 @@ const forms = [
 
 for (const [what, file, name, payload, expected] of forms) {
   test(`${what} can be the pool's handler`, async open => {
-    const pool = open({ filename: handler(file), name, maxThreads: 1 })
+    const pool = open({ filename: handler(file), name, maxWorkers: 1 })
     assert.deepEqual(await pool.run(payload), expected)
   })
 }
 
 test('a call can name each form of handler, all on one worker', async open => {
-  const pool = open({ minThreads: 1, maxThreads: 1 })
+  const pool = open({ minWorkers: 1, maxWorkers: 1 })
   for (const [what, file, name, payload, expected] of forms) {
     assert.deepEqual(await pool.run(payload, { filename: handler(file), name }), expected, what)
   }
@@ -45,15 +45,15 @@ test('a call can name each form of handler, all on one worker', async open => {
 test('a file is a path, a file: string or a URL, for the pool and for a call', async open => {
   const url = handler('echo.js')
   for (const filename of [fileURLToPath(url), url.href, url]) {
-    assert.equal(await open({ filename, maxThreads: 1 }).run('x'), 'x')
-    assert.equal(await open({ maxThreads: 1 }).run('x', { filename }), 'x')
+    assert.equal(await open({ filename, maxWorkers: 1 }).run('x'), 'x')
+    assert.equal(await open({ maxWorkers: 1 }).run('x', { filename }), 'x')
   }
 })
 
 test('a path may hold spaces, percent signs and hashes', async (open, t) => {
   const folder = openFolder(t)
   const filename = folder.write('a b%20c#d?/handler ü.mjs', 'export default value => value + 1')
-  const pool = open({ filename, maxThreads: 1 })
+  const pool = open({ filename, maxWorkers: 1 })
   assert.equal(await pool.run(1), 2)
   assert.equal(await pool.run(1, { filename: pathToFileURL(filename) }), 2)
 })
@@ -74,7 +74,7 @@ test('the constructor finds a package from the working directory', async (_open,
   const { output, errors } = await runProgram(`
     process.chdir(${JSON.stringify(folder.path)})
     for (const filename of ['plain-handler', '@scope/handler', 'plain-handler']) {
-      const pool = new Pool({ filename, maxThreads: 1 })
+      const pool = new Pool({ filename, maxWorkers: 1 })
       console.log(await pool.run('x'))
       await pool.close()
     }
@@ -90,7 +90,7 @@ test('the constructor names a package that is missing', () => {
 })
 
 test('a TypeScript file runs where Node strips types, and else the error names it', async open => {
-  const pool = open({ filename: handler('typed.ts'), maxThreads: 1 })
+  const pool = open({ filename: handler('typed.ts'), maxWorkers: 1 })
   if (process.features.typescript) return assert.equal(await pool.run('you'), 'hello you')
   const error = await rejection(pool.run('you'))
   assert.ok(error instanceof WorkerStartError)
@@ -110,7 +110,7 @@ test('a require() hook for an extension is used before import()', async (open, t
      }`,
   )
   const script = folder.write('script.ts', 'enum Answer { yes = 42 }; module.exports = () => Answer.yes')
-  const pool = open({ filename: script, execArgv: ['--require', hook], maxThreads: 1 })
+  const pool = open({ filename: script, execArgv: ['--require', hook], maxWorkers: 1 })
   assert.equal(await pool.run(null), 42)
   const typed = folder.write('typed.ts', 'await null; export default (x: number) => x')
   const isTyped = Boolean(process.features.typescript)
@@ -132,7 +132,7 @@ test('a require() hook of Node itself is not used for TypeScript', async (open, 
       'hook.cjs',
       `require.extensions['.ts'] = { ${name}() { throw new Error('asked') } }.${name}`,
     )
-    const pool = open({ filename: handler('typed.ts'), execArgv: ['--require', hook], maxThreads: 1 })
+    const pool = open({ filename: handler('typed.ts'), execArgv: ['--require', hook], maxWorkers: 1 })
     if (process.features.typescript) assert.equal(await pool.run('you'), 'hello you')
     else await assert.rejects(pool.run('you'), /Unknown file extension/)
   }
@@ -155,7 +155,7 @@ const refused = [
 
 for (const [what, filename] of refused) {
   test(`a call refuses ${what} as its file, with a hint`, async open => {
-    const pool = open({ filename: handler('echo.js'), minThreads: 1, maxThreads: 1 })
+    const pool = open({ filename: handler('echo.js'), minWorkers: 1, maxWorkers: 1 })
     const error = await rejection(pool.run(null, { filename }))
     assert.ok(error instanceof InvalidTaskError, String(error))
     assert.equal(error.option, 'filename')
@@ -177,7 +177,7 @@ test('the constructor refuses builtin modules and URLs that are no file: URLs', 
 })
 
 test('a call without any file says where to give one', async open => {
-  const error = await rejection(open({ maxThreads: 1 }).run(1))
+  const error = await rejection(open({ maxWorkers: 1 }).run(1))
   assert.ok(error instanceof InvalidTaskError)
   assert.match(error.message, /'filename'/)
 })

@@ -12,7 +12,7 @@ const ENOUGH = 600
 function listen(t) {
   const heard = []
   const listener = ({ code, message }) => {
-    const name = /^The handler '(\w+)' of /.exec(message)?.[1]
+    const name = /^Pool 'lido': The handler '(\w+)' of /.exec(message)?.[1]
     if (name !== undefined) heard.push(`${name} ${code}`)
   }
   process.on('warning', listener)
@@ -34,7 +34,7 @@ for (const [backend, waits] of [
 ]) {
   test(`a handler that waits gets one warning, and one that computes gets none (${backend})`, async (open, t) => {
     const heard = listen(t)
-    const pool = open({ filename, minThreads: 1, maxThreads: 1, backend })
+    const pool = open({ filename, minWorkers: 1, maxWorkers: 1, backend })
     await runUntil(() => heard.length > 0, pool, waits)
     const waiting = figuresOf(pool, waits)
     assert.equal(waiting.filename, fileURLToPath(filename))
@@ -52,16 +52,16 @@ for (const [backend, waits] of [
 test('two pools of a program warn of a handler once', async (open, t) => {
   const heard = listen(t)
   for (let count = 0; count < 2; count++) {
-    const pool = open({ filename, minThreads: 1, maxThreads: 1 })
+    const pool = open({ filename, minWorkers: 1, maxWorkers: 1 })
     await runUntil(() => figuresOf(pool, 'waitsAlone')?.measured >= 22, pool, 'waitsAlone')
     await pool.close()
   }
   assert.deepEqual(heard, ['waitsAlone LIDO_WAITING_HANDLER'])
 })
 
-for (const lane of [true, false]) {
-  test(`every long task is measured beside many tiny ones${lane ? '' : ' (without the lane)'}`, async open => {
-    const pool = open({ filename, minThreads: 1, maxThreads: 1, lane })
+for (const transport of ['shared-memory', 'messages']) {
+  test(`every long task is measured beside many tiny ones${transport === 'shared-memory' ? '' : ' (without the lane)'}`, async open => {
+    const pool = open({ filename, minWorkers: 1, maxWorkers: 1, transport })
     for (let round = 0; round < 24; round++) {
       for (let tiny = 0; tiny < 20; tiny++) await pool.run(tiny, { name: 'echoes' })
       await pool.run(null, { name: 'waitsBesideTinyTasks' })
@@ -76,7 +76,7 @@ test('a handler that is shorter than the hand-over of its payload gets a warning
   const payload = Array.from({ length: 200 }, (_, index) => ({ index, name: `row ${index}` }))
   // A worker that lost its core within a task raises the mean for the rest of the test. Then a new pool tries again.
   for (;;) {
-    const pool = open({ filename, minThreads: 1, maxThreads: 1 })
+    const pool = open({ filename, minWorkers: 1, maxWorkers: 1 })
     const figures = () => figuresOf(pool, 'glances')
     const isEnough = () => figures()?.measured >= ENOUGH
     await Promise.all(Array.from({ length: 32 }, () => runUntil(isEnough, pool, 'glances', payload)))
@@ -89,11 +89,11 @@ test('a handler that is shorter than the hand-over of its payload gets a warning
   }
 })
 
-test('`worthWarnings: false` keeps the metrics and warns of nothing; `recordTiming: false` keeps none', async (open, t) => {
+test('`performanceWarnings: false` keeps the metrics and warns of nothing; `recordTiming: false` keeps none', async (open, t) => {
   const heard = listen(t)
-  const quiet = open({ filename, minThreads: 1, maxThreads: 1, worthWarnings: false })
+  const quiet = open({ filename, minWorkers: 1, maxWorkers: 1, performanceWarnings: false })
   await runUntil(() => figuresOf(quiet, 'waits')?.measured >= 22, quiet, 'waits')
-  const blind = open({ filename, minThreads: 1, maxThreads: 1, recordTiming: false })
+  const blind = open({ filename, minWorkers: 1, maxWorkers: 1, recordTiming: false })
   for (let run = 0; run < 10; run++) await blind.run(null, { name: 'computes' })
   assert.deepEqual([blind.stats().handlers, heard], [[], []])
 })

@@ -27,7 +27,7 @@ for (const file of ['echo.js', 'function.cjs', 'names.cjs', 'promised.cjs', 'tra
     const pool = open({
       filename: handler(file),
       name: file === 'names.cjs' ? 'default' : undefined,
-      maxThreads: 1,
+      maxWorkers: 1,
     })
     const before = await pool.run('x')
     const [worker] = pool.workers
@@ -44,28 +44,28 @@ for (const file of ['echo.js', 'function.cjs', 'names.cjs', 'promised.cjs', 'tra
 }
 
 test('the error of a missing handler has its name and file', async open => {
-  const pool = open({ filename: handler('echo.js'), maxThreads: 1 })
+  const pool = open({ filename: handler('echo.js'), maxWorkers: 1 })
   const error = await rejection(pool.run(1, { name: 'thrice' }))
   assert.ok(error instanceof WorkerStartError)
   assert.match(error.message, /'thrice'.*echo\.js/)
 })
 
 test('an export that is no function is no handler', async open => {
-  const pool = open({ filename: handler('echo.js'), maxThreads: 1 })
+  const pool = open({ filename: handler('echo.js'), maxWorkers: 1 })
   for (const name of ['number', 'length', 'prototype', 'caller', 'arguments', 'name']) {
     await assert.rejects(pool.run(1, { name }), WorkerStartError, name)
   }
 })
 
 test('a pool whose handler is missing rejects its calls, except those that name another handler', async open => {
-  const pool = open({ filename: handler('echo.js'), name: 'nothing', minThreads: 1, maxThreads: 1 })
+  const pool = open({ filename: handler('echo.js'), name: 'nothing', minWorkers: 1, maxWorkers: 1 })
   for (let call = 0; call < 20; call++) await assert.rejects(pool.run(call), WorkerStartError)
   assert.equal(await pool.run(21, { name: 'twice' }), 42)
   assert.equal(pool.workers[0].id, 1)
 })
 
 test('run() refuses an empty name and a name that is no string', async open => {
-  const pool = open({ filename: handler('echo.js'), maxThreads: 1 })
+  const pool = open({ filename: handler('echo.js'), maxWorkers: 1 })
   for (const name of ['', 42, {}, Symbol('name'), ['default']]) {
     await assert.rejects(pool.run(1, { name }), InvalidTaskError)
   }

@@ -12,8 +12,8 @@ import { rejection } from '../helpers/rejection.js'
 const KB = 1024
 const MB = 1024 * KB
 const roads = [
-  { lane: true, road: 'lane' },
-  { lane: false, road: 'port' },
+  { transport: 'shared-memory', road: 'lane' },
+  { transport: 'messages', road: 'port' },
 ]
 
 class Point {
@@ -77,9 +77,9 @@ function values() {
   }
 }
 
-for (const { lane, road } of roads) {
+for (const { transport, road } of roads) {
   test(`values arrive over the ${road} as structuredClone() copies them`, async open => {
-    const pool = open({ filename: handler('echo.js'), maxThreads: 1, lane })
+    const pool = open({ filename: handler('echo.js'), maxWorkers: 1, transport })
     for (const [title, value] of Object.entries(values())) {
       const copy = structuredClone(value)
       assert.equal(await pool.run(value, { name: 'seen' }), inspect(copy, { depth: 10 }), title)
@@ -90,7 +90,7 @@ for (const { lane, road } of roads) {
   })
 
   test(`payloads and results of any size arrive over the ${road}`, async open => {
-    const pool = open({ filename: handler('echo.js'), maxThreads: 2, lane })
+    const pool = open({ filename: handler('echo.js'), maxWorkers: 2, transport })
     const sizes = [511 * KB, 512 * KB, 513 * KB, 2 * MB, 5 * MB, 1, 600 * KB, 40]
     const sent = sizes.flatMap(size => [
       'x'.repeat(size),
@@ -102,7 +102,7 @@ for (const { lane, road } of roads) {
 
   test(`payloads beyond the size of the lane keep their order (${road})`, async open => {
     const queued = new Queued(401)
-    const pool = open({ ...queued.options, minThreads: 1, maxThreads: 1, lane })
+    const pool = open({ ...queued.options, minWorkers: 1, maxWorkers: 1, transport })
     const gate = pool.run({ index: 0 }, { name: 'gated' })
     await queued.starts(1)
     const bytes = new Uint8Array(100_000).fill(7)
@@ -114,7 +114,7 @@ for (const { lane, road } of roads) {
 
   test(`results beyond the size of a ring arrive while the host is busy (${road})`, async open => {
     const queued = new Queued(120)
-    const pool = open({ ...queued.options, minThreads: 1, maxThreads: 1, lane, name: 'sized' })
+    const pool = open({ ...queued.options, minWorkers: 1, maxWorkers: 1, transport, name: 'sized' })
     const answers = upTo(120).map(index => pool.run({ index, length: index % 10 === 0 ? 3 * MB : 100_000 }))
     await queued.starts(1)
     const results = await Promise.all(answers)
@@ -126,7 +126,7 @@ for (const { lane, road } of roads) {
 
   test(`a getter of a payload may cancel its task (${road})`, async open => {
     const queued = new Queued(20)
-    const pool = open({ ...queued.options, minThreads: 1, maxThreads: 1, lane })
+    const pool = open({ ...queued.options, minWorkers: 1, maxWorkers: 1, transport })
     assert.equal(await pool.run({ index: 0 }), 0)
     const controller = new AbortController()
     const payload = {
@@ -147,7 +147,7 @@ for (const { lane, road } of roads) {
   for (const threads of [1, 2]) {
     test(`copied and moved payloads start in the order of their submission, ${threads} workers (${road})`, async open => {
       const queued = new Queued(300)
-      const pool = open({ ...queued.options, minThreads: threads, maxThreads: threads, lane })
+      const pool = open({ ...queued.options, minWorkers: threads, maxWorkers: threads, transport })
       const gates = upTo(threads).map(index => pool.run({ index }, { name: 'gated' }))
       await queued.starts(threads)
       const answers = upTo(200).map(place => {
@@ -173,7 +173,7 @@ for (const { lane, road } of roads) {
 
   test(`a worker that exits fails only its started task, and the others start in order (${road})`, async open => {
     const queued = new Queued(210)
-    const pool = open({ ...queued.options, minThreads: 1, maxThreads: 1, lane })
+    const pool = open({ ...queued.options, minWorkers: 1, maxWorkers: 1, transport })
     const doomed = rejection(pool.run({ index: 0 }, { name: 'exit' }))
     const behind = upTo(200).map(place => pool.run({ index: place + 1, text: 'x'.repeat(5000) }))
     assert.ok((await doomed) instanceof WorkerExitError)
@@ -188,7 +188,7 @@ for (const { lane, road } of roads) {
 test('a task cancelled while its worker waits for its moved payload costs no worker, and the payload stays whole', async open => {
   for (const concurrentTasksPerWorker of [1, 4]) {
     const queued = new Queued(20)
-    const pool = open({ ...queued.options, minThreads: 1, maxThreads: 1, concurrentTasksPerWorker })
+    const pool = open({ ...queued.options, minWorkers: 1, maxWorkers: 1, concurrentTasksPerWorker })
     const gate = pool.run({ index: 0 }, { name: 'gated' })
     await queued.starts(1)
     const between = pool.run({ index: 1 })
@@ -215,7 +215,7 @@ test('a task cancelled while its worker waits for its moved payload costs no wor
 test('an answer arrives although its worker is terminated for the next task', async open => {
   for (let round = 0; round < 10; round++) {
     const queued = new Queued(20)
-    const pool = open({ ...queued.options, minThreads: 1, maxThreads: 1 })
+    const pool = open({ ...queued.options, minWorkers: 1, maxWorkers: 1 })
     await pool.run({ index: 0 })
     const controller = new AbortController()
     const answered = pool.run({ index: 1, buffer: new ArrayBuffer(16) }, { name: 'moved' })
@@ -231,7 +231,7 @@ test('an answer arrives although its worker is terminated for the next task', as
 
 test('workers start queued tasks while the host is busy', async open => {
   const queued = new Queued(600)
-  const pool = open({ ...queued.options, minThreads: 1, maxThreads: 1, name: 'number' })
+  const pool = open({ ...queued.options, minWorkers: 1, maxWorkers: 1, name: 'number' })
   await pool.run(0)
   const answers = upTo(500).map(index => pool.run(index))
   // Not one turn of this event loop until all have started.
@@ -244,23 +244,23 @@ test('stats() name the transport and the reason for it', async open => {
   const roadOf = options => {
     const { transport, transportReason } = open({
       filename,
-      minThreads: 0,
-      maxThreads: 1,
+      minWorkers: 0,
+      maxWorkers: 1,
       ...options,
     }).stats()
     return [transport, transportReason]
   }
-  assert.deepEqual(roadOf({}), ['lane', null])
-  assert.deepEqual(roadOf({ lane: true }), ['lane', null])
-  assert.deepEqual(roadOf({ lane: false }), ['port', 'option'])
-  assert.deepEqual(roadOf({ loadBalancer: (_task, workers) => workers[0] }), ['port', 'loadBalancer'])
+  assert.deepEqual(roadOf({}), ['shared-memory', null])
+  assert.deepEqual(roadOf({ transport: 'shared-memory' }), ['shared-memory', null])
+  assert.deepEqual(roadOf({ transport: 'messages' }), ['messages', 'transport'])
+  assert.deepEqual(roadOf({ loadBalancer: (_task, workers) => workers[0] }), ['messages', 'loadBalancer'])
 })
 
 for (const where of ['anywhere', 'in the host']) {
   test(`a program without SharedArrayBuffer ${where} has a pool that uses messages and says so`, async () => {
     const source = `
       const pool = new Pool({
-        filename: handler('echo.js'), minThreads: 0, maxThreads: 2, ${where === 'in the host' ? 'execArgv: [],' : ''}
+        filename: handler('echo.js'), minWorkers: 0, maxWorkers: 2, ${where === 'in the host' ? 'execArgv: [],' : ''}
       })
       const cold = await Promise.all(Array.from({ length: 50 }, (_, index) => pool.run(index, { name: 'twice' })))
       const warm = await Promise.all(Array.from({ length: 50 }, (_, index) => pool.run({ index })))
@@ -292,8 +292,8 @@ for (const where of ['anywhere', 'in the host']) {
       warm: 50,
       aborted: ['AbortError'],
       again: 'again',
-      transport: 'port',
-      transportReason: 'noSharedMemory',
+      transport: 'messages',
+      transportReason: 'no-shared-memory',
       inFlight: 0,
       none: 'undefined',
     })

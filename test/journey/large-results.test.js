@@ -11,7 +11,7 @@ import { rejection } from '../helpers/rejection.js'
 const filename = handler('sizable.js')
 /** Enough rows that the host reads them in several slices. */
 const many = 200_000
-const one = { filename, minThreads: 1, maxThreads: 1 }
+const one = { filename, minWorkers: 1, maxWorkers: 1 }
 
 /** Resolves when the answer is here and not read yet: then the worker is free, and the caller not answered. */
 async function arriving(pool) {
@@ -63,7 +63,7 @@ test('a small result does not wait for a large one that the same worker gave bef
 })
 
 test('several large results arrive whole at the same time', async open => {
-  const pool = open({ ...one, maxThreads: 2 })
+  const pool = open({ ...one, maxWorkers: 2 })
   const counts = upTo(6).map(index => 20_000 + 5_000 * index)
   const results = await Promise.all(counts.map(count => pool.run(count, { name: 'later' })))
   assert.deepEqual(
@@ -140,7 +140,7 @@ test('the run time of a task ends when its answer arrives, before the host reads
 
 test('the process lives until a large result is read', async () => {
   const { exitCode, output, errors } = await runProgram(`
-    const pool = new Pool({ filename: handler('sizable.js'), maxThreads: 1 })
+    const pool = new Pool({ filename: handler('sizable.js'), maxWorkers: 1 })
     pool.run(${many}, { name: 'rows' }).then(result => console.log(result.length))
   `)
   assert.deepEqual([exitCode, output, errors], [0, `${many}\n`, ''])

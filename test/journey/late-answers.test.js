@@ -5,17 +5,17 @@ import { test } from '../helpers/pool-test.js'
 import { rejection } from '../helpers/rejection.js'
 
 const filename = handler('late.js')
-const one = { filename, minThreads: 1, maxThreads: 1 }
+const one = { filename, minWorkers: 1, maxWorkers: 1 }
 const sleeper = new Int32Array(new SharedArrayBuffer(4))
 
 /** The host's event loop does not turn. */
 const hold = milliseconds => Atomics.wait(sleeper, 0, 0, milliseconds)
 
-for (const lane of [true, false]) {
-  const road = lane ? 'shared memory' : 'messages'
+for (const transport of ['shared-memory', 'messages']) {
+  const road = transport === 'shared-memory' ? 'shared memory' : 'messages'
 
   test(`${road}: an answer is in time although the host was too busy to read it`, async open => {
-    const pool = open({ ...one, lane })
+    const pool = open({ ...one, transport })
     await pool.run(0)
     for (let value = 0; value < 5; value++) {
       const task = pool.run(value, { name: 'print', timeout: 500 })
@@ -26,14 +26,14 @@ for (const lane of [true, false]) {
 
   for (const handlerName of ['endless', 'endlessPrinted']) {
     test(`${road}: a timeout ends a task whose result has an endless getter (${handlerName})`, async open => {
-      const pool = open({ ...one, lane })
+      const pool = open({ ...one, transport })
       const { name, limit } = await rejection(pool.run(0, { name: handlerName, timeout: 100 }))
       assert.deepEqual([name, limit], ['TimeoutError', 'timeout'])
       assert.equal(await pool.run('next'), 'next')
     })
 
     test(`${road}: a signal ends a task whose result has an endless getter (${handlerName})`, async open => {
-      const pool = open({ ...one, lane })
+      const pool = open({ ...one, transport })
       await pool.run(0)
       const task = pool.run(0, { name: handlerName, signal: AbortSignal.timeout(100) })
       assert.equal((await rejection(task)).name, 'AbortError')
@@ -42,7 +42,7 @@ for (const lane of [true, false]) {
   }
 
   test(`${road}: a deadline counts while an answer waits for printed output, and a timeout does not`, async open => {
-    const pool = open({ ...one, lane })
+    const pool = open({ ...one, transport })
     await pool.run(0)
     const { limit } = await rejection(pool.run(0, { name: 'corked', deadline: Date.now() + 100 }))
     assert.equal(limit, 'deadline')
@@ -87,7 +87,7 @@ test('process: a late task harms no task before it', async open => {
 })
 
 test('process: room() admits no task that run() refuses while workers start', async open => {
-  const pool = open({ filename, minThreads: 2, maxThreads: 2, backend: 'process', maxQueue: 0 })
+  const pool = open({ filename, minWorkers: 2, maxWorkers: 2, backend: 'process', maxQueue: 0 })
   const answers = []
   for (let value = 0; value < 10; value++) {
     await pool.room()
@@ -135,7 +135,7 @@ test('process: foreign bytes on the message pipe end only that worker', async op
 
 test('room() waits for results that a busy host has not read', async open => {
   const slots = 2
-  const pool = open({ filename, minThreads: slots, maxThreads: slots, maxQueue: 2 })
+  const pool = open({ filename, minWorkers: slots, maxWorkers: slots, maxQueue: 2 })
   let most = 0
   const answers = []
   while (answers.length < 40) {

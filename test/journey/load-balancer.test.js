@@ -6,7 +6,7 @@ import { rejection } from '../helpers/rejection.js'
 import { openBusy, Track } from '../helpers/track.js'
 
 const filename = handler('echo.js')
-const one = { filename, minThreads: 1, maxThreads: 1 }
+const one = { filename, minWorkers: 1, maxWorkers: 1 }
 const idle = (_task, workers) => workers.find(worker => worker.isIdle) ?? null
 
 test('a load balancer chooses the worker of each task', async open => {
@@ -15,7 +15,7 @@ test('a load balancer chooses the worker of each task', async open => {
     seen.push(task.payload)
     return workers.find(worker => worker.id === 2 && worker.isIdle) ?? null
   }
-  const options = { minThreads: 2, maxThreads: 2, workerHistogram: true }
+  const options = { minWorkers: 2, maxWorkers: 2, workerHistogram: true }
   const pool = open({ filename, loadBalancer, ...options })
   const values = Array.from({ length: 10 }, (_, index) => index)
   assert.deepEqual(await Promise.all(values.map(value => pool.run(value))), values)

@@ -46,8 +46,8 @@ test('a native addon is a handler, by default and by name, on several workers', 
   const flags = ['-shared', '-fPIC', '-DBUILDING_NODE_EXTENSION', `-I${include}`]
   const built = spawnSync('g++', [...flags, code, '-o', filename], { encoding: 'utf8' })
   assert.equal(built.status, 0, built.stderr)
-  const pool = open({ filename, minThreads: 2, maxThreads: 2 })
+  const pool = open({ filename, minWorkers: 2, maxWorkers: 2 })
   assert.deepEqual(await Promise.all([1, 2, 3, 4].map(number => pool.run(number))), [2, 3, 4, 5])
   assert.equal(await pool.run(41, { name: 'addOne' }), 42)
-  assert.equal(await open({ maxThreads: 1 }).run(1, { filename }), 2)
+  assert.equal(await open({ maxWorkers: 1 }).run(1, { filename }), 2)
 })

@@ -10,35 +10,35 @@ const rounds = 2
 /** What a round does with `pool` (a function that makes one) before the process is counted. */
 const ways = {
   'close() after work': `
-    const pool = open({ minThreads: 2, maxThreads: 3 })
+    const pool = open({ minWorkers: 2, maxWorkers: 3 })
     const { signal } = new AbortController()
     await Promise.all(Array.from({ length: 20 }, (_, index) => pool.run(index, { signal })))
     await pool.close()`,
   'destroy() while it starts': `
-    const pool = open({ minThreads: 3, maxThreads: 3 })
+    const pool = open({ minWorkers: 3, maxWorkers: 3 })
     const calls = [1, 2, 3].map(index => pool.run(index).catch(() => {}))
     await pool.destroy()
     await Promise.all(calls)`,
   'destroy() of endless loops': `
     const words = new Int32Array(new SharedArrayBuffer(64))
-    const pool = open({ filename: handler('tracked.js'), name: 'endless', minThreads: 2, maxThreads: 2 })
+    const pool = open({ filename: handler('tracked.js'), name: 'endless', minWorkers: 2, maxWorkers: 2 })
     const calls = [0, 1, 2].map(index => pool.run({ words, size: 4, index }).catch(() => {}))
     while (Atomics.load(words, 0) < 2) await new Promise(resolve => setImmediate(resolve))
     await pool.destroy()
     await Promise.all(calls)`,
   'deaths, then close()': `
-    const pool = open({ minThreads: 2, maxThreads: 2 })
+    const pool = open({ minWorkers: 2, maxWorkers: 2 })
     await pool.run(1)
     await Promise.all(pool.workers.map(worker => worker.terminate()))
     await Promise.all([1, 2, 3].map(index => pool.run(index)))
     await Promise.all(pool.threads.map(thread => thread.terminate()))
     await pool.close()`,
   'a file that does not load': `
-    const pool = open({ filename: '/no/such/file.js', minThreads: 2, maxThreads: 2 })
+    const pool = open({ filename: '/no/such/file.js', minWorkers: 2, maxWorkers: 2 })
     await Promise.all([1, 2].map(index => pool.run(index).catch(() => {})))
     await pool.close()`,
   'aborts, errors and what cannot be cloned': `
-    const pool = open({ filename: handler('throwing.js'), minThreads: 1, maxThreads: 2, callerStack: true })
+    const pool = open({ filename: handler('throwing.js'), minWorkers: 1, maxWorkers: 2, callerStack: true })
     const controller = new AbortController()
     const calls = [pool.run('range'), pool.run({ call() {} }), pool.run('x', { name: 'fine', signal: controller.signal })]
     controller.abort()
@@ -46,18 +46,18 @@ const ways = {
     await pool.close({ force: true })`,
   closeTimeout: `
     const words = new Int32Array(new SharedArrayBuffer(64))
-    const pool = open({ filename: handler('tracked.js'), minThreads: 1, maxThreads: 1, closeTimeout: 5 })
+    const pool = open({ filename: handler('tracked.js'), minWorkers: 1, maxWorkers: 1, closeTimeout: 5 })
     const calls = [0, 1].map(index => pool.run({ words, size: 4, index }).catch(() => {}))
     await pool.close()
     await Promise.all(calls)`,
   'one worker of two dead at load, then destroy()': `
-    const pool = open({ filename: handler('dying.js'), minThreads: 2, maxThreads: 2 })
+    const pool = open({ filename: handler('dying.js'), minWorkers: 2, maxWorkers: 2 })
     await pool.destroy()`,
 }
 
 const backends = {
   'shared memory': {},
-  messages: { lane: false },
+  messages: { transport: 'messages' },
   'the host thread': { backend: 'inline' },
 }
 /** These end workers by force, which the host thread does not permit. */

@@ -43,7 +43,7 @@ async function warm(pool, workers) {
 for (const [what, choose] of Object.entries(releaseOrders)) {
   test(`12 tasks on 2 workers start in the order of their submission, finished ${what}`, async open => {
     const track = new Track(taskCount)
-    const pool = open({ filename: handler('tracked.js'), minThreads: 2, maxThreads: 2 })
+    const pool = open({ filename: handler('tracked.js'), minWorkers: 2, maxWorkers: 2 })
     await warm(pool, 2)
     const answers = Array.from({ length: taskCount }, (_, index) => pool.run(track.task(index)))
     await expectInOrder(track, 2, choose)
@@ -52,7 +52,7 @@ for (const [what, choose] of Object.entries(releaseOrders)) {
 
   test(`12 tasks submitted before any worker is ready start in order, finished ${what}`, async open => {
     const track = new Track(taskCount)
-    const pool = open({ filename: handler('tracked.js'), minThreads: 0, maxThreads: 2 })
+    const pool = open({ filename: handler('tracked.js'), minWorkers: 0, maxWorkers: 2 })
     const answers = Array.from({ length: taskCount }, (_, index) => pool.run(track.task(index)))
     await expectInOrder(track, 2, choose)
     await Promise.all(answers)
@@ -61,7 +61,7 @@ for (const [what, choose] of Object.entries(releaseOrders)) {
 
 test('12 tasks on 2 workers of 2 slots start in order', async open => {
   const track = new Track(taskCount)
-  const options = { name: 'patient', minThreads: 2, maxThreads: 2, concurrentTasksPerWorker: 2 }
+  const options = { name: 'patient', minWorkers: 2, maxWorkers: 2, concurrentTasksPerWorker: 2 }
   const pool = open({ filename: handler('tracked.js'), ...options })
   await warm(pool, 2)
   const answers = Array.from({ length: taskCount }, (_, index) => pool.run(track.task(index)))
@@ -74,8 +74,8 @@ test('a ready worker takes over the tasks of one that starts slowly, in order', 
   const track = new Track(6)
   const pool = open({
     filename: handler('slow-to-load.js'),
-    minThreads: 2,
-    maxThreads: 2,
+    minWorkers: 2,
+    maxWorkers: 2,
     workerData: loading,
   })
   const answers = Array.from({ length: track.size }, (_, index) => pool.run(track.task(index)))
@@ -93,7 +93,7 @@ test('a ready worker takes over the tasks of one that starts slowly, in order', 
 
 test('copied and moved payloads keep their order on a worker that still starts', async open => {
   const track = new Track(6)
-  const pool = open({ filename: handler('tracked.js'), maxThreads: 1, concurrentTasksPerWorker: 6 })
+  const pool = open({ filename: handler('tracked.js'), maxWorkers: 1, concurrentTasksPerWorker: 6 })
   const answers = Array.from({ length: track.size }, (_, index) => {
     const task = track.task(index)
     if (index % 2 === 1) return pool.run(task, { name: 'patient' })

@@ -19,8 +19,8 @@ const needs = gibibytes => ({
 async function openBesideAnother(open, t, options) {
   const pool = open({
     filename: handler('large.js'),
-    minThreads: 1,
-    maxThreads: 1,
+    minWorkers: 1,
+    maxWorkers: 1,
     concurrentTasksPerWorker: 2,
     ...options,
   })
@@ -50,22 +50,23 @@ function assertTooLarge(error, path, bytes) {
 }
 
 test('threads: what is over 2 GiB arrives whole without the lane', needs(12), async (open, t) => {
-  const { pool, isUnharmed } = await openBesideAnother(open, t, { lane: false })
+  const { pool, isUnharmed } = await openBesideAnother(open, t, { transport: 'messages' })
   assert.equal((await pool.run(OVER_2_GIB, { name: 'make' })).byteLength, OVER_2_GIB)
   await isUnharmed()
 })
 
-for (const lane of [true, false]) {
+for (const transport of ['shared-memory', 'messages']) {
   test(
-    `threads: a buffer over 4 GiB that would be cloned is refused by its path and size (lane: ${lane})`,
+    `threads: a buffer over 4 GiB that would be cloned is refused by its path and size (${transport})`,
     needs(6),
     async (open, t) => {
-      const { pool, isUnharmed } = await openBesideAnother(open, t, { lane })
+      const { pool, isUnharmed } = await openBesideAnother(open, t, { transport })
       const payload = { list: [1, new ArrayBuffer(OVER_4_GIB)] }
       assertTooLarge(await rejection(pool.run(payload, { name: 'measure' })), 'payload.list[1]', OVER_4_GIB)
       assert.equal(payload.list[1].byteLength, OVER_4_GIB)
       // In the lane a large buffer is handed over, whatever its size.
-      if (lane) assert.equal((await pool.run(OVER_4_GIB, { name: 'make' })).byteLength, OVER_4_GIB)
+      if (transport === 'shared-memory')
+        assert.equal((await pool.run(OVER_4_GIB, { name: 'make' })).byteLength, OVER_4_GIB)
       else assertTooLarge(await rejection(pool.run(OVER_4_GIB, { name: 'make' })), 'result', OVER_4_GIB)
       await isUnharmed()
     },

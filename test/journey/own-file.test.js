@@ -32,7 +32,7 @@ async function runProgram(text, others = {}) {
 test('a module that makes a pool of itself without isWorkerThread ends with an error that says so', async () => {
   const { code, output } = await runProgram(`
     import { Pool } from 'lido'
-    const pool = new Pool({ filename: import.meta.url, maxThreads: 1 })
+    const pool = new Pool({ filename: import.meta.url, maxWorkers: 1 })
     export default value => value
     await pool.run(1)
   `)
@@ -58,7 +58,7 @@ test('a file may hold the pool and its handler when it asks for isWorkerThread',
     import { isWorkerThread } from 'lido/worker'
     export default value => value * 2
     if (!isWorkerThread) {
-      const pool = new Pool({ filename: import.meta.url, maxThreads: 1 })
+      const pool = new Pool({ filename: import.meta.url, maxWorkers: 1 })
       console.log(await pool.run(21))
       await pool.close()
     }
@@ -72,7 +72,7 @@ test('a handler may make a pool of its own file once it is loaded', async () => 
     import { isWorkerThread } from 'lido/worker'
     export default async depth => {
       if (depth === 0) return 'bottom'
-      const inner = new Pool({ filename: import.meta.url, maxThreads: 1 })
+      const inner = new Pool({ filename: import.meta.url, maxWorkers: 1 })
       try {
         return await inner.run(depth - 1)
       } finally {
@@ -80,7 +80,7 @@ test('a handler may make a pool of its own file once it is loaded', async () => 
       }
     }
     if (!isWorkerThread) {
-      const pool = new Pool({ filename: import.meta.url, maxThreads: 1 })
+      const pool = new Pool({ filename: import.meta.url, maxWorkers: 1 })
       console.log(await pool.run(2))
       await pool.close()
     }

@@ -11,7 +11,7 @@ async function expectEnd(source, expected = { exitCode: 0 }, options = undefined
   return errors
 }
 
-const echo = `new Pool({ filename: handler('echo.js'), minThreads: 2, maxThreads: 2 })`
+const echo = `new Pool({ filename: handler('echo.js'), minWorkers: 2, maxWorkers: 2 })`
 const tracked = `
   const words = new Int32Array(new SharedArrayBuffer(64))
   const task = index => ({ words, size: 4, index })
@@ -19,8 +19,8 @@ const tracked = `
 `
 
 test('a pool without a file, or with a broken one, lets the process end', async () => {
-  await expectEnd(`new Pool({ minThreads: 2, maxThreads: 2 })`)
-  await expectEnd(`new Pool({ filename: '/no/such/file.js', minThreads: 2, maxThreads: 2 })`)
+  await expectEnd(`new Pool({ minWorkers: 2, maxWorkers: 2 })`)
+  await expectEnd(`new Pool({ filename: '/no/such/file.js', minWorkers: 2, maxWorkers: 2 })`)
   await expectEnd(
     `const pool = new Pool({ filename: '/no/such/file.js' })
     await pool.run(1).catch(error => console.log(error.code))`,
@@ -31,7 +31,7 @@ test('a pool without a file, or with a broken one, lets the process end', async 
 test('a running task and a waiting task keep the process alive until they are answered', async () => {
   await expectEnd(
     `${tracked}
-    const pool = new Pool({ filename: handler('tracked.js'), maxThreads: 1 })
+    const pool = new Pool({ filename: handler('tracked.js'), maxWorkers: 1 })
     pool.run(task(0)).then(index => console.log('running', index))
     pool.run(task(1)).then(index => console.log('waiting', index))
     setTimeout(() => { release(0); release(1) }, 200).unref()
@@ -49,7 +49,7 @@ test('a task of a pool whose workers are still starting keeps the process alive'
 test('a waiter for room() keeps the process alive until it has room', async () => {
   for (const backend of ['thread', 'process']) {
     await expectEnd(
-      `const options = { filename: handler('tracked.js'), name: 'endless', maxThreads: 1, maxQueue: 0, backend: '${backend}' }
+      `const options = { filename: handler('tracked.js'), name: 'endless', maxWorkers: 1, maxQueue: 0, backend: '${backend}' }
       const pool = new Pool(options)
       for (let round = 0; round < 2; round++) {
         await pool.room()
@@ -95,7 +95,7 @@ test('an unhandled rejection ends the process', async () => {
 
 test('output of tasks appears although the host was busy', async () => {
   const { output, exitCode, errors } = await runProgram(`
-    const options = { filename: handler('logging.js'), minThreads: 2, maxThreads: 2, worthWarnings: false }
+    const options = { filename: handler('logging.js'), minWorkers: 2, maxWorkers: 2, performanceWarnings: false }
     const pool = new Pool(options)
     await Promise.all([0, 1].map(index => pool.run(index)))
     const answers = Array.from({ length: 40 }, (_, index) => pool.run(index + 2))
@@ -124,7 +124,7 @@ test('workers accept the environment of a parent with V8 flags, a title and NODE
 
 test('an error of a listener ends the program', async () => {
   const { exitCode, output, errors } = await runProgram(`
-    const pool = new Pool({ filename: handler('echo.js'), minThreads: 1, maxThreads: 1 })
+    const pool = new Pool({ filename: handler('echo.js'), minWorkers: 1, maxWorkers: 1 })
     pool.on('close', () => { throw new Error('of the listener') })
     await pool.run(1)
     await pool.close()
@@ -138,7 +138,7 @@ test('an error of a listener ends the program', async () => {
 test('terminate() of process workers keeps the program alive until they end', async () => {
   const { exitCode, output, errors } = await runProgram(`
     for (let round = 0; round < 8; round++) {
-      const pool = new Pool({ filename: handler('echo.js'), minThreads: 2, maxThreads: 2, backend: 'process' })
+      const pool = new Pool({ filename: handler('echo.js'), minWorkers: 2, maxWorkers: 2, backend: 'process' })
       await pool.run(1)
       await Promise.all(pool.workers.map(worker => worker.terminate()))
       await pool.destroy()
@@ -150,7 +150,7 @@ test('terminate() of process workers keeps the program alive until they end', as
 
 test('an inline worker that is destroyed while its tasks wait lets the program end', async () => {
   await expectEnd(
-    `const pool = new Pool({ filename: handler('echo.js'), backend: 'inline', minThreads: 1, maxThreads: 1,
+    `const pool = new Pool({ filename: handler('echo.js'), backend: 'inline', minWorkers: 1, maxWorkers: 1,
       concurrentTasksPerWorker: 3, maxTasksPerWorker: 1 })
     await pool.run(0)
     const tasks = [1, 2, 3].map(value => pool.run(value).catch(error => error.reason))

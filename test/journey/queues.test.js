@@ -10,7 +10,7 @@ const filename = handler('tracked.js')
 
 test('with maxQueue 0 a cold pool takes as many tasks as it may have workers', async open => {
   const track = new Track(4)
-  const pool = open({ filename, minThreads: 0, maxThreads: 3, maxQueue: 0 })
+  const pool = open({ filename, minWorkers: 0, maxWorkers: 3, maxQueue: 0 })
   const answers = [0, 1, 2].map(index => pool.run(track.task(index)))
   await assert.rejects(pool.run(track.task(3)), QueueFullError)
   track.releaseAll()
@@ -159,7 +159,7 @@ test('a queue whose shift() returns no task is an error event, and its tasks rej
     shift: async () => tasks.shift(),
     remove() {},
   }
-  const pool = open({ filename, minThreads: 1, maxThreads: 1, queue })
+  const pool = open({ filename, minWorkers: 1, maxWorkers: 1, queue })
   const failed = once(pool, 'error')
   const answer = rejection(pool.run(null))
   const [error] = await failed

@@ -17,10 +17,10 @@ for (const [backend, options, option] of [
   ['thread', { workerData: new MessageChannel().port1 }, 'workerData'],
 ]) {
   test(`a call names the option '${option}' when Node refuses the worker (${backend})`, async open => {
-    const pool = open({ filename, backend, minThreads: 0, maxThreads: 1, ...options })
+    const pool = open({ filename, backend, minWorkers: 0, maxWorkers: 1, ...options })
     const error = await rejection(pool.run(1))
     assert.deepEqual([error.code, error.option], ['ERR_LIDO_INVALID_OPTION', option])
-    assert.doesNotMatch(error.message, /maxThreads/)
+    assert.doesNotMatch(error.message, /maxWorkers/)
   })
 }
 
@@ -39,7 +39,7 @@ test(
         throw new Error('not now')
       },
     }
-    const options = { filename, backend: 'process', minThreads: 0, maxThreads: 1 }
+    const options = { filename, backend: 'process', minWorkers: 0, maxWorkers: 1 }
     const fail = async () => {
       process.execPath = execPath
       await rejection(open({ ...options, workerData: unreadable }).run(1))
@@ -62,13 +62,13 @@ test("the error names execArgv when a flag ends the process before the handler's
     [['--no-such-flag'], /exit code 9.*refuses a flag of execArgv/],
     [['--require', folder.write('exits.cjs', 'process.exit(7)')], /exit code 7.*execArgv/],
   ]) {
-    const error = await rejection(open({ filename, backend: 'process', maxThreads: 1, execArgv }).run(1))
+    const error = await rejection(open({ filename, backend: 'process', maxWorkers: 1, execArgv }).run(1))
     assert.deepEqual([error.code, error.stage], ['ERR_LIDO_WORKER_START', 'thread'])
     assert.match(error.message, words)
-    assert.doesNotMatch(error.message, /Fix the file|maxThreads/)
+    assert.doesNotMatch(error.message, /Fix the file|maxWorkers/)
   }
   const own = folder.write('exits-too.mjs', 'process.exit(9)')
-  const error = await rejection(open({ filename: own, backend: 'process', maxThreads: 1 }).run(1))
+  const error = await rejection(open({ filename: own, backend: 'process', maxWorkers: 1 }).run(1))
   assert.deepEqual([error.stage, error.filename], ['load', own])
 })
 
@@ -76,7 +76,7 @@ const flag = Number(process.versions.node.split('.')[0]) >= 24 ? '--permission' 
 
 test('a process worker runs tasks when the permission model forbids threads', async () => {
   const { output, errors } = await runProgram(
-    `const pool = new Pool({ filename: handler('echo.js'), backend: 'process', maxThreads: 1 })
+    `const pool = new Pool({ filename: handler('echo.js'), backend: 'process', maxWorkers: 1 })
      console.log(await pool.run('x'))
      await pool.close()`,
     { nodeArguments: [flag, '--allow-fs-read=*', '--allow-child-process'] },
@@ -88,7 +88,7 @@ test('the error names the flag and the file when the permission model forbids wo
   const { output, errors } = await runProgram(
     `for (const backend of ['thread', 'process']) {
        try {
-         new Pool({ filename: handler('echo.js'), backend, maxThreads: 1 })
+         new Pool({ filename: handler('echo.js'), backend, maxWorkers: 1 })
        } catch ({ code, stage, filename, message }) {
          console.log(code, stage, filename.endsWith('echo.js'), /--allow-worker.*--allow-child-process/.test(message), message.includes('Lower'))
        }

@@ -88,13 +88,13 @@ function structuredCloneView() {
   return view
 }
 
-for (const lane of [true, false]) {
-  const road = lane ? 'shared memory' : 'messages'
+for (const transport of ['shared-memory', 'messages']) {
+  const road = transport === 'shared-memory' ? 'shared memory' : 'messages'
 
   test(`a payload that cannot be cloned rejects with the path of the fault and detaches nothing (${road})`, async open => {
     const track = new Track(2)
     const tracked = { filename: handler('tracked.js'), name: 'patient' }
-    const options = { minThreads: 1, maxThreads: 1, concurrentTasksPerWorker: 4, lane }
+    const options = { minWorkers: 1, maxWorkers: 1, concurrentTasksPerWorker: 4, transport }
     const pool = open({ filename: handler('echo.js'), ...options })
     const neighbours = [0, 1].map(index => pool.run(track.task(index), tracked))
     await track.starts(2)
@@ -118,7 +118,7 @@ for (const lane of [true, false]) {
   })
 
   test(`an unusual payload arrives as structuredClone() copies it (${road})`, async open => {
-    const pool = open({ filename: handler('echo.js'), minThreads: 1, maxThreads: 1, lane })
+    const pool = open({ filename: handler('echo.js'), minWorkers: 1, maxWorkers: 1, transport })
     const error = Object.assign(new TypeError('given'), { call() {} })
     const lying = { __proto__: { constructor: Map, size: 3, get: 1 }, own: 1 }
     const values = {
@@ -142,7 +142,7 @@ for (const lane of [true, false]) {
 }
 
 test('the first of two tasks that transfer one buffer receives it, and the second rejects', async open => {
-  const pool = open({ filename: handler('large.js'), name: 'measure', minThreads: 1, maxThreads: 1 })
+  const pool = open({ filename: handler('large.js'), name: 'measure', minWorkers: 1, maxWorkers: 1 })
   const buffer = new ArrayBuffer(8)
   const [first, second] = await Promise.allSettled([
     pool.run(buffer, { transferList: [buffer] }),

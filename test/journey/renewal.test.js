@@ -11,11 +11,11 @@ import { sharedWords } from '../helpers/shared-words.js'
 
 const filename = handler('renewed.js')
 
-for (const lane of [true, false]) {
-  const road = lane ? 'lane' : 'port'
+for (const transport of ['shared-memory', 'messages']) {
+  const road = transport === 'shared-memory' ? 'lane' : 'port'
 
   test(`maxTasksPerWorker limits the tasks of each worker (${road})`, async open => {
-    const pool = open({ filename, minThreads: 2, maxThreads: 2, maxTasksPerWorker: 10, lane })
+    const pool = open({ filename, minWorkers: 2, maxWorkers: 2, maxTasksPerWorker: 10, transport })
     const threads = await Promise.all(Array.from({ length: 205 }, () => pool.run()))
     const counts = new Map()
     for (const thread of threads) counts.set(thread, (counts.get(thread) ?? 0) + 1)
@@ -23,14 +23,20 @@ for (const lane of [true, false]) {
   })
 
   test(`maxTasksPerWorker: 1 gives each task another worker, also with several slots (${road})`, async open => {
-    const options = { minThreads: 1, maxThreads: 1, concurrentTasksPerWorker: 4, maxTasksPerWorker: 1, lane }
+    const options = {
+      minWorkers: 1,
+      maxWorkers: 1,
+      concurrentTasksPerWorker: 4,
+      maxTasksPerWorker: 1,
+      transport,
+    }
     const pool = open({ filename, ...options })
     const threads = await Promise.all(Array.from({ length: 12 }, () => pool.run()))
     assert.equal(new Set(threads).size, 12)
   })
 
   test(`recycle() under load loses no task (${road})`, async open => {
-    const pool = open({ filename, minThreads: 2, maxThreads: 2, lane })
+    const pool = open({ filename, minWorkers: 2, maxWorkers: 2, transport })
     const old = pool.workers.map(worker => worker.id)
     let isOver = false
     const running = []
@@ -53,7 +59,7 @@ for (const lane of [true, false]) {
 test('reload() makes workers load the file again', async (open, t) => {
   const folder = openFolder(t)
   const file = folder.write('handler.mjs', 'export default () => "old"')
-  const pool = open({ filename: file, minThreads: 1, maxThreads: 2 })
+  const pool = open({ filename: file, minWorkers: 1, maxWorkers: 2 })
   assert.equal(await pool.run(), 'old')
   folder.write('handler.mjs', 'throw new Error("half written")')
   assert.match((await rejection(pool.reload())).message, /half written/)
@@ -64,7 +70,7 @@ test('reload() makes workers load the file again', async (open, t) => {
 })
 
 test('maxWorkerAge replaces an idle worker', async open => {
-  const pool = open({ filename, minThreads: 1, maxThreads: 1, maxWorkerAge: 300 })
+  const pool = open({ filename, minWorkers: 1, maxWorkers: 1, maxWorkerAge: 300 })
   const first = await pool.run()
   // Not the first word of a worker's end: it may be of one that was slow to start, and another ran the task.
   await untilItWorks(() => assert.ok(pool.workers.every(worker => worker.threadId !== first)))
@@ -73,7 +79,7 @@ test('maxWorkerAge replaces an idle worker', async open => {
 
 test('a teardown runs once for each worker that recycle() or close() ends', async open => {
   const teardowns = sharedWords(1)
-  const pool = open({ filename, minThreads: 2, maxThreads: 2, workerData: { teardowns } })
+  const pool = open({ filename, minWorkers: 2, maxWorkers: 2, workerData: { teardowns } })
   await untilItWorks(() => assert.ok(pool.workers.every(({ state }) => state === 'ready')))
   await pool.recycle()
   assert.equal(teardowns[0], 2)
@@ -83,7 +89,7 @@ test('a teardown runs once for each worker that recycle() or close() ends', asyn
 
 test('a teardown does not run when its worker is killed', async open => {
   const teardowns = sharedWords(1)
-  const pool = open({ filename, minThreads: 1, maxThreads: 1, workerData: { teardowns } })
+  const pool = open({ filename, minWorkers: 1, maxWorkers: 1, workerData: { teardowns } })
   await pool.run()
   await pool.destroy()
   assert.equal(teardowns[0], 0)
@@ -91,7 +97,7 @@ test('a teardown does not run when its worker is killed', async open => {
 
 test('output of a teardown appears although the process ends after it', async () => {
   const { exitCode, output, errors } = await runProgram(`
-    const pool = new Pool({ filename: handler('renewed.js'), minThreads: 1, maxThreads: 1 })
+    const pool = new Pool({ filename: handler('renewed.js'), minWorkers: 1, maxWorkers: 1 })
     await pool.run()
     await pool.close()
   `)
@@ -99,7 +105,7 @@ test('output of a teardown appears although the process ends after it', async ()
 })
 
 test('a task with retry runs until it succeeds or its attempts are used, and harms no other task', async open => {
-  const pool = open({ filename, minThreads: 1, maxThreads: 2 })
+  const pool = open({ filename, minWorkers: 1, maxWorkers: 2 })
   const [lives, dies] = [sharedWords(1), sharedWords(1)]
   const retry = { attempts: 3 }
   const [ran, quarantined, ...others] = await Promise.allSettled([
@@ -114,7 +120,7 @@ test('a task with retry runs until it succeeds or its attempts are used, and har
 })
 
 test('a task with retry runs again after the error that when() names', async open => {
-  const pool = open({ filename, minThreads: 1, maxThreads: 1 })
+  const pool = open({ filename, minWorkers: 1, maxWorkers: 1 })
   const words = sharedWords(1)
   const asked = []
   const retry = { attempts: 3, when: (error, attempt) => asked.push([error.message, attempt]) > 0 }
@@ -128,7 +134,7 @@ test('a task with retry runs again after the error that when() names', async ope
 })
 
 test('recycle() joins a recycle that is under way', async open => {
-  const pool = open({ filename, minThreads: 2, maxThreads: 2 })
+  const pool = open({ filename, minWorkers: 2, maxWorkers: 2 })
   await pool.run()
   await Promise.all([pool.recycle(), pool.recycle()])
   assert.deepEqual(

@@ -1,7 +1,7 @@
 // Producers that wait for room are never refused and are served in turn.
 import assert from 'node:assert/strict'
 import { getEventListeners } from 'node:events'
-import { FixedQueue, PoolClosedError } from 'lido'
+import { FixedQueue, PoolClosedError, TaskCancelledError } from 'lido'
 import { handler } from '../helpers/handler.js'
 import { test } from '../helpers/pool-test.js'
 import { Track } from '../helpers/track.js'
@@ -21,8 +21,8 @@ for (const [what, options] of Object.entries(kinds)) {
     const pool = open({
       filename: handler('echo.js'),
       name: 'later',
-      minThreads: 2,
-      maxThreads: 2,
+      minWorkers: 2,
+      maxWorkers: 2,
       ...options,
     })
     const answers = []
@@ -43,7 +43,7 @@ for (const [what, options] of Object.entries(kinds)) {
 
 test('room() serves its waiters in order, one for each place', async open => {
   const track = new Track(12)
-  const pool = open({ filename, minThreads: 1, maxThreads: 1, maxQueue: 1 })
+  const pool = open({ filename, minWorkers: 1, maxWorkers: 1, maxQueue: 1 })
   const answers = [pool.run(track.task(0)), pool.run(track.task(1))]
   await track.startAt(0)
   const served = []
@@ -65,7 +65,7 @@ test('room() serves its waiters in order, one for each place', async open => {
 
 test('a place that its waiter does not use goes to the next waiter', async open => {
   const track = new Track(3)
-  const pool = open({ filename, minThreads: 1, maxThreads: 1, maxQueue: 1 })
+  const pool = open({ filename, minWorkers: 1, maxWorkers: 1, maxQueue: 1 })
   const answers = [pool.run(track.task(0)), pool.run(track.task(1))]
   await track.startAt(0)
   const idler = pool.room()
@@ -78,7 +78,7 @@ test('a place that its waiter does not use goes to the next waiter', async open 
 
 test('room is kept for its waiter when tasks with a signal need workers to themselves', async open => {
   const track = new Track(6)
-  const options = { name: 'patient', minThreads: 1, maxThreads: 1, maxQueue: 1, concurrentTasksPerWorker: 4 }
+  const options = { name: 'patient', minWorkers: 1, maxWorkers: 1, maxQueue: 1, concurrentTasksPerWorker: 4 }
   const pool = open({ filename, ...options })
   const { signal } = new AbortController()
   const answers = [pool.run(track.task(0), { signal })]
@@ -94,7 +94,7 @@ test('room is kept for its waiter when tasks with a signal need workers to thems
 test('room is kept for its waiter while a load balancer lets tasks wait', async open => {
   const track = new Track(6)
   const loadBalancer = (_task, workers) => workers.find(worker => worker.id === 1 && worker.isIdle) ?? null
-  const pool = open({ filename, minThreads: 2, maxThreads: 2, maxQueue: 1, loadBalancer })
+  const pool = open({ filename, minWorkers: 2, maxWorkers: 2, maxQueue: 1, loadBalancer })
   const first = pool.run(track.task(0))
   await track.startAt(0)
   const producers = [1, 2, 3, 4, 5].map(async index => {
@@ -107,7 +107,7 @@ test('room is kept for its waiter while a load balancer lets tasks wait', async 
 
 test('an abort ends the wait of room() and leaves no listener', async open => {
   const track = new Track(2)
-  const pool = open({ filename, minThreads: 1, maxThreads: 1, maxQueue: 1 })
+  const pool = open({ filename, minWorkers: 1, maxWorkers: 1, maxQueue: 1 })
   const answers = [pool.run(track.task(0)), pool.run(track.task(1))]
   const controller = new AbortController()
   const { signal } = controller
@@ -115,7 +115,10 @@ test('an abort ends the wait of room() and leaves no listener', async open => {
   const reason = new Error('no more')
   controller.abort(reason)
   const outcomes = await Promise.allSettled([...waiting, pool.room({ signal })])
-  assert.ok(outcomes.every(outcome => outcome.reason === reason))
+  for (const { reason: error } of outcomes) {
+    assert.ok(error instanceof TaskCancelledError)
+    assert.equal(error.reason, reason)
+  }
   assert.equal(getEventListeners(signal, 'abort').length, 0)
   const patient = new AbortController()
   const served = pool.room({ signal: patient.signal })
@@ -127,7 +130,7 @@ test('an abort ends the wait of room() and leaves no listener', async open => {
 
 test('room() rejects its waiters when the pool closes', async open => {
   const track = new Track(2)
-  const pool = open({ filename, minThreads: 1, maxThreads: 1, maxQueue: 1 })
+  const pool = open({ filename, minWorkers: 1, maxWorkers: 1, maxQueue: 1 })
   const answers = [pool.run(track.task(0)), pool.run(track.task(1))]
   const waiting = pool.room()
   const closed = pool.close()

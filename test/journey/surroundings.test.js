@@ -22,7 +22,7 @@ test('env, argv, execArgv and workerData reach every worker', async open => {
     execArgv: ['--no-warnings'],
     workerData: { a: 1 },
   }
-  const pool = open({ filename, minThreads: 2, maxThreads: 2, ...options })
+  const pool = open({ filename, minWorkers: 2, maxWorkers: 2, ...options })
   for (const seen of await Promise.all([1, 2, 3, 4].map(() => pool.run()))) {
     assert.deepEqual(seen, {
       isWorkerThread: true,
@@ -35,7 +35,7 @@ test('env, argv, execArgv and workerData reach every worker', async open => {
 })
 
 test('CommonJS modules see the same env, argv and workerData through their copy of the package', async open => {
-  const pool = open({ filename: handler('surroundings.cjs'), maxThreads: 1, workerData: [1, 2] })
+  const pool = open({ filename: handler('surroundings.cjs'), maxWorkers: 1, workerData: [1, 2] })
   const { hasMain, ...seen } = await pool.run()
   assert.deepEqual(seen, { isWorkerThread: true, workerData: [1, 2] })
   assert.equal(hasMain, false, 'no file of the pool’s is their main module')
@@ -47,7 +47,7 @@ test('isWorkerThread is false and workerData is undefined outside a worker', () 
 })
 
 test('SHARE_ENV shares the environment', async open => {
-  const pool = open({ filename, minThreads: 1, maxThreads: 1, env: SHARE_ENV })
+  const pool = open({ filename, minWorkers: 1, maxWorkers: 1, env: SHARE_ENV })
   process.env.COLOUR = 'green'
   assert.equal((await pool.run()).colour, 'green')
   delete process.env.COLOUR
@@ -55,18 +55,18 @@ test('SHARE_ENV shares the environment', async open => {
 
 test('the constructor refuses flags that a worker cannot have', () => {
   assert.throws(
-    () => new Pool({ filename, minThreads: 1, execArgv: ['--title=x'] }),
+    () => new Pool({ filename, minWorkers: 1, execArgv: ['--title=x'] }),
     error => error instanceof InvalidOptionError && error.option === 'execArgv',
   )
   assert.throws(
-    () => new Pool({ filename, minThreads: 1, workerData: () => {} }),
+    () => new Pool({ filename, minWorkers: 1, workerData: () => {} }),
     error => error instanceof InvalidOptionError && error.option === 'workerData',
   )
 })
 
 test('a call names the wrong option when the pool starts its workers later', async open => {
   for (const options of [{ execArgv: ['--title=x'] }, { workerData: () => {} }]) {
-    const pool = open({ filename, minThreads: 0, maxThreads: 1, ...options })
+    const pool = open({ filename, minWorkers: 0, maxWorkers: 1, ...options })
     const [option] = Object.keys(options)
     for (let call = 0; call < 3; call++)
       await assert.rejects(pool.run(), { code: 'ERR_LIDO_INVALID_OPTION', option })
@@ -74,14 +74,14 @@ test('a call names the wrong option when the pool starts its workers later', asy
 })
 
 test('niceIncrement lowers the priority of the workers, not of the process', async open => {
-  const pool = open({ filename, name: 'niceness', minThreads: 1, maxThreads: 1, niceIncrement: 3 })
-  const plain = open({ filename, name: 'niceness', minThreads: 1, maxThreads: 1 })
+  const pool = open({ filename, name: 'niceness', minWorkers: 1, maxWorkers: 1, niceIncrement: 3 })
+  const plain = open({ filename, name: 'niceness', minWorkers: 1, maxWorkers: 1 })
   assert.equal(await pool.run(), Math.min((await plain.run()) + 3, LOWEST_PRIORITY))
 })
 
 test('an interval of a handler module ticks while its worker is idle', async open => {
   const ticks = sharedWords(1)
-  const pool = open({ filename: handler('ticking.js'), minThreads: 1, maxThreads: 1, workerData: ticks })
+  const pool = open({ filename: handler('ticking.js'), minWorkers: 1, maxWorkers: 1, workerData: ticks })
   await pool.run()
   const seen = await reached(ticks, 0)
   await reached(ticks, 0, seen + 5)
@@ -89,7 +89,7 @@ test('an interval of a handler module ticks while its worker is idle', async ope
 
 test('work that a task did not await completes although no other task comes', async (open, t) => {
   const folder = openFolder(t)
-  const pool = open({ filename, name: 'writeLater', minThreads: 1, maxThreads: 1 })
+  const pool = open({ filename, name: 'writeLater', minWorkers: 1, maxWorkers: 1 })
   const file = `${folder.path}/late.txt`
   await pool.run(file)
   const text = await untilItWorks(() => {
@@ -101,13 +101,13 @@ test('work that a task did not await completes although no other task comes', as
 })
 
 test('a handler may create, use and close a pool of its own', async open => {
-  const pool = open({ filename: handler('nested.js'), minThreads: 2, maxThreads: 2 })
+  const pool = open({ filename: handler('nested.js'), minWorkers: 2, maxWorkers: 2 })
   const answers = await Promise.all([1, 2, 3, 4].map(depth => pool.run(depth)))
   assert.deepEqual(answers, [[1], [2], [3], [4]])
 })
 
 test('a handler of a nested pool may create a pool, and idle nested pools end with their worker', async open => {
-  const pool = open({ filename: handler('nested.js'), name: 'deeper', minThreads: 1, maxThreads: 1 })
+  const pool = open({ filename: handler('nested.js'), name: 'deeper', minWorkers: 1, maxWorkers: 1 })
   assert.equal(await pool.run(2), 'bottom')
   assert.equal(await pool.run('left open', { name: 'leaveOpen' }), 'left open')
   await pool.close()
@@ -115,7 +115,7 @@ test('a handler of a nested pool may create a pool, and idle nested pools end wi
 
 test('fake timers and clocks that a program installs later change nothing', async open => {
   const real = { Date, setTimeout, setInterval, setImmediate }
-  const pool = open({ filename: handler('echo.js'), minThreads: 1, maxThreads: 1, maxQueue: 1 })
+  const pool = open({ filename: handler('echo.js'), minWorkers: 1, maxWorkers: 1, maxQueue: 1 })
   try {
     const never = () => ({ ref() {}, unref() {} })
     Object.assign(globalThis, { setTimeout: never, setInterval: never, setImmediate: never })
@@ -142,7 +142,7 @@ test('a pool runs in a test environment that has no setImmediate and fakes the o
     Object.assign(globalThis, { setTimeout: never, setInterval: never, queueMicrotask: never })
     delete globalThis.setImmediate
     const { Pool: Copy } = await import(import.meta.resolve(process.env.DOOR) + '?anew')
-    const pool = new Copy({ filename: handler('echo.js'), minThreads: 1, maxThreads: 1, maxQueue: 1 })
+    const pool = new Copy({ filename: handler('echo.js'), minWorkers: 1, maxWorkers: 1, maxQueue: 1 })
     for (let round = 0; round < 20; round++) {
       await pool.room()
       console.log(await pool.run(round, { timeout: 10_000 }))

@@ -17,7 +17,7 @@ import { Track } from '../helpers/track.js'
 const size = 1024
 
 test('a moved payload arrives whole and is detached here', async open => {
-  const pool = open({ filename: handler('moving.js'), name: 'sizeOf', maxThreads: 1 })
+  const pool = open({ filename: handler('moving.js'), name: 'sizeOf', maxWorkers: 1 })
   const buffer = new ArrayBuffer(size)
   assert.equal(await pool.run(move(buffer)), size)
   assert.equal(buffer.byteLength, 0)
@@ -27,14 +27,14 @@ test('a moved payload arrives whole and is detached here', async open => {
 })
 
 test('a buffer of transferList arrives whole and is detached here', async open => {
-  const pool = open({ filename: handler('moving.js'), name: 'sizeOf', maxThreads: 1 })
+  const pool = open({ filename: handler('moving.js'), name: 'sizeOf', maxWorkers: 1 })
   const buffer = new ArrayBuffer(size)
   assert.equal(await pool.run(buffer, { transferList: [buffer] }), size)
   assert.equal(buffer.byteLength, 0)
 })
 
 test('a moved result arrives whole and is detached in the worker', async open => {
-  const pool = open({ filename: handler('moving.js'), maxThreads: 1 })
+  const pool = open({ filename: handler('moving.js'), maxWorkers: 1 })
   const bytes = await pool.run(size)
   assert.equal(bytes.length, size)
   assert.ok(bytes.every(byte => byte === 7))
@@ -42,7 +42,7 @@ test('a moved result arrives whole and is detached in the worker', async open =>
 })
 
 test('a message port can be moved to a worker and back', async open => {
-  const pool = open({ filename: handler('moving.js'), maxThreads: 1 })
+  const pool = open({ filename: handler('moving.js'), maxWorkers: 1 })
   const { port1, port2 } = new MessageChannel()
   const said = once(port1, 'message')
   await pool.run({ port: port2 }, { name: 'inPort', transferList: [port2] })
@@ -52,7 +52,7 @@ test('a message port can be moved to a worker and back', async open => {
 })
 
 test('an object with transferableSymbol names what is transferred and what arrives', async open => {
-  const pool = open({ filename: handler('echo.js'), maxThreads: 1 })
+  const pool = open({ filename: handler('echo.js'), maxWorkers: 1 })
   const buffer = new ArrayBuffer(size)
   const parcel = { [transferableSymbol]: [buffer], [valueSymbol]: { buffer, note: 'inside' } }
   const back = await pool.run(move(parcel))
@@ -62,12 +62,12 @@ test('an object with transferableSymbol names what is transferred and what arriv
 })
 
 test('move() returns primitives unchanged', async open => {
-  const pool = open({ filename: handler('echo.js'), maxThreads: 1 })
+  const pool = open({ filename: handler('echo.js'), maxWorkers: 1 })
   for (const value of [undefined, null, 0, 'x', false, 1n]) assert.equal(await pool.run(move(value)), value)
 })
 
 test('buffers moved before any worker is ready arrive whole', async open => {
-  const pool = open({ filename: handler('moving.js'), name: 'sizeOf', minThreads: 2, maxThreads: 2 })
+  const pool = open({ filename: handler('moving.js'), name: 'sizeOf', minWorkers: 2, maxWorkers: 2 })
   const sizes = [1, 2, 3, 4, 5, 6, 7, 8]
   const answers = sizes.map(bytes => pool.run(move(new ArrayBuffer(bytes))))
   assert.deepEqual(await Promise.all(answers), sizes)
@@ -75,7 +75,7 @@ test('buffers moved before any worker is ready arrive whole', async open => {
 
 test('a rejected submission leaves its buffer intact', async open => {
   const track = new Track(1)
-  const pool = open({ filename: handler('tracked.js'), maxThreads: 1, maxQueue: 0 })
+  const pool = open({ filename: handler('tracked.js'), maxWorkers: 1, maxQueue: 0 })
   const busy = pool.run(track.task(0))
   await track.startAt(0)
   const buffer = new ArrayBuffer(size)
@@ -98,7 +98,7 @@ test('a rejected submission leaves its buffer intact', async open => {
 
 test('a cancelled queued task leaves its buffer intact', async open => {
   const track = new Track(1)
-  const pool = open({ filename: handler('tracked.js'), maxThreads: 1 })
+  const pool = open({ filename: handler('tracked.js'), maxWorkers: 1 })
   const busy = pool.run(track.task(0))
   await track.startAt(0)
   const controller = new AbortController()

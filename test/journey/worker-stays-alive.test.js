@@ -24,11 +24,16 @@ const loads = [
   { title: 'idle', name: null, slots: 1 },
   { title: 'under synchronous tasks', name: 'default', slots: 1 },
   { title: 'under asynchronous tasks, several at once', name: 'later', slots: 8 },
-  { title: 'under synchronous tasks that travel by messages', name: 'default', slots: 1, lane: false },
+  {
+    title: 'under synchronous tasks that travel by messages',
+    name: 'default',
+    slots: 1,
+    transport: 'messages',
+  },
 ]
 
-for (const { title, name, slots, inFlight = 64, lane = true } of loads) {
-  const options = { minThreads: 1, maxThreads: 1, concurrentTasksPerWorker: slots, lane }
+for (const { title, name, slots, inFlight = 64, transport = 'shared-memory' } of loads) {
+  const options = { minWorkers: 1, maxWorkers: 1, concurrentTasksPerWorker: slots, transport }
   const openBusy = (open, words = sharedWords(3)) => open({ filename, ...options, workerData: words })
   const startLoad = pool => (name === null ? null : new SteadyLoad(pool, name, inFlight))
 
@@ -117,7 +122,7 @@ for (const { title, name, slots, inFlight = 64, lane = true } of loads) {
 }
 
 test('timers and servers of the host run while it polls for answers', async (open, t) => {
-  const pool = open({ filename, minThreads: 1, maxThreads: 1, workerData: sharedWords(3) })
+  const pool = open({ filename, minWorkers: 1, maxWorkers: 1, workerData: sharedWords(3) })
   const server = createServer((_request, response) => response.end('host')).listen(0, '127.0.0.1')
   t.after(() => server.close())
   await once(server, 'listening')
@@ -146,8 +151,8 @@ test('timers and servers of the host run while it polls for answers', async (ope
 test('synchronous and asynchronous tasks of one worker all get their turn under load', async open => {
   const pool = open({
     filename,
-    minThreads: 1,
-    maxThreads: 1,
+    minWorkers: 1,
+    maxWorkers: 1,
     concurrentTasksPerWorker: 8,
     workerData: sharedWords(3),
   })

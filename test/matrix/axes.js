@@ -6,7 +6,7 @@ export const moments = ['before', 'call', 'starting', 'queued', 'running', 'answ
 /** What each is to a pool. */
 export const backends = {
   lane: { backend: 'thread' },
-  port: { backend: 'thread', lane: false },
+  port: { backend: 'thread', transport: 'messages' },
   process: { backend: 'process' },
   inline: { backend: 'inline' },
 }

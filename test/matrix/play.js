@@ -48,8 +48,8 @@ class Scene {
       filename: stage.filename,
       ...backends[theCase.backend],
       name: 'other',
-      minThreads: 1,
-      maxThreads: 1,
+      minWorkers: 1,
+      maxWorkers: 1,
       // Who is cancelled and can end by itself is let end.
       cancelGrace: endsForCancel(theCase) ? SHORT_MS : Number.POSITIVE_INFINITY,
       ...(verdict.subject.allowed[0] === 'timeout' && { closeTimeout: SHORT_MS }),

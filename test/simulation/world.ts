@@ -1,8 +1,8 @@
 // One run: a real pool on a manual clock, threads that are played, and chance that says whose move is next.
 
 import type { LinkListener, WorkerSpec } from '../../src/host/backend/backend.js'
+import type { RunOptions } from '../../src/host/pool/call-options.js'
 import { Pool, type PoolEvents } from '../../src/host/pool/pool.js'
-import type { RunOptions } from '../../src/host/pool/run-options.js'
 import { realClock as hostClock } from '../../src/shared/platform/clock.js'
 import { interruption } from '../../src/testing/interrupted-atomics.js'
 import { ManualClock } from '../../src/testing/manual-clock.js'

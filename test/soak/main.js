@@ -10,7 +10,7 @@ const PROGRESS_EVERY_MS = 5000
 
 const options = readOptions()
 console.log(
-  `soak: seed ${options.seed}, ${options.endsAt === null ? `${options.tasks} tasks` : 'by the clock'}, lane ${options.lane}, ` +
+  `soak: seed ${options.seed}, ${options.endsAt === null ? `${options.tasks} tasks` : 'by the clock'}, ${options.transport}, ` +
     `threads ${options.threads}, concurrency ${options.concurrency}, a kill every ${options.killEveryMs} ms`,
 )
 const report = await soak({ ...options, onProgress: progress() })
@@ -19,13 +19,12 @@ process.exitCode = report.violationCount === 0 ? 0 : 1
 
 function readArguments() {
   const usage =
-    'npm run soak -- [--tasks N] [--minutes N] [--seed N] [--no-lane] [--kill-every MS] [--threads N] [--concurrency N] [--samples N]'
+    'npm run soak -- [--tasks N] [--minutes N] [--seed N] [--messages] [--kill-every MS] [--threads N] [--concurrency N] [--samples N]'
   const flags = {
     tasks: { type: 'string', default: '10000000' },
     minutes: { type: 'string' },
     seed: { type: 'string', default: String(freshSeed()) },
-    lane: { type: 'boolean', default: true },
-    'no-lane': { type: 'boolean', default: false },
+    messages: { type: 'boolean', default: false },
     'kill-every': { type: 'string', default: '200' },
     threads: { type: 'string', default: String(Math.min(availableParallelism(), 4)) },
     concurrency: { type: 'string', default: '1' },
@@ -49,7 +48,7 @@ function readOptions() {
     tasks: Number(values.tasks),
     endsAt: values.minutes === undefined ? null : performance.now() + Number(values.minutes) * 60_000,
     seed: Number(values.seed),
-    lane: values.lane && !values['no-lane'],
+    transport: values.messages ? 'messages' : 'shared-memory',
     killEveryMs: Number(values['kill-every']),
     threads: Number(values.threads),
     concurrency: Number(values.concurrency),

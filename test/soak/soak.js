@@ -18,11 +18,11 @@ const LOOK_AGAIN_MS = 50
 const LONGEST_END_MS = 10_000
 
 /**
- * @param options `tasks`, `endsAt` (on the clock of `performance.now()`), `seed`, `lane`, `threads`, `concurrency`,
+ * @param options `tasks`, `endsAt` (on the clock of `performance.now()`), `seed`, `transport`, `threads`, `concurrency`,
  *   `killEveryMs` (0: never), `samples` (how often memory is looked at; 0: never), `onProgress`
  */
 export async function soak(options) {
-  const { samples: sampleCount, lane, threads, concurrency } = options
+  const { samples: sampleCount, threads, concurrency } = options
   await warmUp()
   const holdingsBefore = countHoldings()
   const startedAt = performance.now()
@@ -30,11 +30,11 @@ export async function soak(options) {
   const pool = new Pool({
     filename: new URL('handlers.js', import.meta.url),
     name: 'number',
-    minThreads: threads,
-    maxThreads: threads,
+    minWorkers: threads,
+    maxWorkers: threads,
     concurrentTasksPerWorker: concurrency,
     workerData: ledger.begun,
-    lane,
+    transport: options.transport,
   })
   pool.on('error', error => ledger.say(`the pool told an error: ${error?.stack ?? error}`))
   const run = new Run(pool, ledger, options)
@@ -175,8 +175,8 @@ async function warmUp() {
   const pool = new Pool({
     filename: new URL('handlers.js', import.meta.url),
     name: 'number',
-    minThreads: 1,
-    maxThreads: 1,
+    minWorkers: 1,
+    maxWorkers: 1,
     workerData: new Uint8Array(new SharedArrayBuffer(16)),
   })
   await pool.run(1)

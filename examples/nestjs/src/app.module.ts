@@ -13,7 +13,8 @@ const services = { alone: PiHere, worker: PiInWorker, piscina: PiInPiscina, lido
 export class AppModule {
   static with(settings: Settings): DynamicModule {
     const { way, processes } = settings
-    const pool = () => PoolModule.forRoot({ filename: new URL('./pi.worker.js', import.meta.url), processes })
+    const pool = () =>
+      PoolModule.forRoot({ filename: new URL('./pi.worker.js', import.meta.url), clusterSize: processes })
     return {
       module: AppModule,
       imports: way === 'lido' ? [pool()] : [],

@@ -5,12 +5,11 @@ import { watchFurtherServers } from '../http/further-servers.js'
 import { fastifysOwn } from '../http/record.js'
 import {
   linesTypes,
-  ownOptions,
   type ParseOptions,
-  parseOptionNames,
-  resolveBodyLimit,
+  readOptions,
   resolveParsing,
   type Settings,
+  tables,
 } from './options.js'
 import type { ParseOutcome, ParsePlan } from './parse-plan.js'
 import { ParsingPool, parseInPlace, parseInPool } from './parsing-pool.js'
@@ -59,20 +58,19 @@ export const fastifyJson: FastifyBodyDoor<FastifyJsonOptions> = doorOf(
 )
 
 /** One JSON value on each line; `request.body` is the array of them. */
-export const fastifyNdjson: FastifyBodyDoor<FastifyNdjsonOptions> = doorOf(
-  'lido-ndjson',
-  'lines',
-  linesTypes,
-  ['maxLines'],
-)
+export const fastifyNdjson: FastifyBodyDoor<FastifyNdjsonOptions> = doorOf('lido-ndjson', 'lines', linesTypes)
 
 function doorOf(
   name: string,
   format: ParsePlan['format'],
   otherwise: string | string[],
-  further: string[] = [],
 ): FastifyBodyDoor<FastifyNdjsonOptions> {
-  const known = [...parseOptionNames, 'bodyLimit', 'contentType', ...further]
+  const read = (given: unknown) =>
+    format === 'lines'
+      ? readOptions(tables.fastifyNdjson, given, name)
+      : { ...readOptions(tables.fastifyJson, given, name), maxLines: Number.POSITIVE_INFINITY }
+  const parsingOf = (options: ReturnType<typeof read>) =>
+    resolveParsing(options, { format, isStrict: false, maxLines: options.maxLines })
   // The plugin changes the instance that registers it, without an encapsulated scope.
   const meta = {
     [Symbol.for('skip-override')]: true,
@@ -81,14 +79,12 @@ function doorOf(
   }
   const register = (instance: FastifyInstanceLike, given: FastifyNdjsonOptions, done: Registered) => {
     try {
-      const options = ownOptions(given, [...known, ...fastifysOwn])
-      const { contentType = otherwise } = options
-      const bodyLimit = resolveBodyLimit(options)
       // The rules for prototype keys default to those of the instance.
       const { onProtoPoisoning = 'error', onConstructorPoisoning = 'error' } =
         instance.initialConfig as ParseOptions
-      const rules = { onProtoPoisoning, onConstructorPoisoning, strict: false, ...options }
-      const settings = resolveParsing(rules, format)
+      const options = read({ onProtoPoisoning, onConstructorPoisoning, ...withoutFastifys(given) })
+      const { contentType = otherwise, bodyLimit } = options
+      const settings = parsingOf(options)
       const plan: ParsePlan = { ...settings.plan, isEmptyObject: false }
       const own = instance.getDefaultJsonParser(plan.onProtoPoisoning, plan.onConstructorPoisoning) as Parser
       const pool = new ParsingPool(settings.pool)
@@ -109,10 +105,8 @@ function doorOf(
   function door(given: any, options?: FastifyNdjsonOptions, done?: Registered): any {
     if (done !== undefined) return register(given, options!, done)
     // Wrong options throw where the user passes them.
-    const own = ownOptions<FastifyNdjsonOptions>(given, known)
-    resolveBodyLimit(own)
-    resolveParsing(own, format)
-    const plugin: FastifyBodyPlugin = (instance, _options, done) => register(instance, own, done)
+    parsingOf(read(given))
+    const plugin: FastifyBodyPlugin = (instance, _options, done) => register(instance, given, done)
     return Object.assign(plugin, meta)
   }
   return Object.assign(door, meta)
@@ -168,4 +162,13 @@ function notValid(issues: unknown): Error {
   const { instancePath = '', message = 'is not valid' } = Object(validation[0])
   const fields = { code: 'FST_ERR_VALIDATION', validation, validationContext: 'body' }
   return httpProblem(new Error(`body${instancePath} ${message}`), 400, 'entity.invalid', fields)
+}
+
+/** The options without Fastify's own, and without those that are not given. */
+function withoutFastifys(options: object): object {
+  return Object.fromEntries(
+    Object.entries(options ?? {}).filter(
+      ([name, value]) => !fastifysOwn.includes(name) && value !== undefined,
+    ),
+  )
 }

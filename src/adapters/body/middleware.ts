@@ -7,13 +7,11 @@ import {
   type JsonOptions,
   linesTypes,
   type NdjsonOptions,
-  ownOptions,
-  parseOptionNames,
   type ReadOptions,
-  readOptionNames,
+  readOptions,
   resolveParsing,
   type Settings,
-  verifierOf,
+  tables,
 } from './options.js'
 import type { ParseOutcome, ParsePlan } from './parse-plan.js'
 import { textOf } from './parse-text.js'
@@ -31,17 +29,22 @@ export interface BodyMiddleware {
  * Throws `InvalidOptionError`, and an `Error` when body-parser is not installed.
  */
 export function json(options?: JsonOptions): BodyMiddleware {
-  const own = ownOptions(options, [...parseOptionNames, ...readOptionNames, 'strict'])
-  return build(own, resolveParsing(own, 'json'))
+  const own = readOptions(tables.json, options, 'json()')
+  return build(own, resolveParsing(own, { format: 'json', isStrict: own.strict, maxLines: NO_LIMIT }))
 }
 
 /**
  * For bodies with one JSON value per line. `request.body` is an array. Blank lines are skipped. Throws as `json()` does.
  */
 export function ndjson(options?: NdjsonOptions): BodyMiddleware {
-  const own = ownOptions(options, [...parseOptionNames, ...readOptionNames, 'maxLines'])
-  return build({ type: linesTypes, ...own }, resolveParsing(own, 'lines'))
+  const own = readOptions(tables.ndjson, options, 'ndjson()')
+  return build(
+    { ...own, type: own.type ?? linesTypes },
+    resolveParsing(own, { format: 'lines', isStrict: true, maxLines: own.maxLines }),
+  )
 }
+
+const NO_LIMIT = Number.POSITIVE_INFINITY
 
 /** Thrown by `verify`. body-parser passes it to `next`, which recognises it. */
 class Taken extends Error {
@@ -57,7 +60,7 @@ class Taken extends Error {
 
 function build(options: ReadOptions, settings: Settings): BodyMiddleware {
   const { limit, inflate, type } = options
-  const verify = verifierOf(options)
+  const verify = options.verify || null
   const { threshold, isSpecial, plan } = settings
   const { bodyParser, charsets } = findBodyParser()
   const pool = new ParsingPool(settings.pool)

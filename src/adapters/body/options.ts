@@ -1,9 +1,17 @@
-// What a user may say of bodies, and what it becomes. Resolved once, when the reader is made; own properties only.
+// The options of readers of bodies: their types, their tables, and the settings made from them.
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { isAbsolute } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
-import { InvalidOptionError, type Pool } from '../../index.js'
-import { refuse } from '../http/refuse.js'
+import type { Pool } from '../../index.js'
+import { boolean, integer, oneOf, unchecked, value } from '../../shared/options/option-rules.js'
+import {
+  type OptionErrors,
+  type OptionRule,
+  OptionTable,
+  type Resolved,
+  type RulesFor,
+} from '../../shared/options/option-table.js'
+import { checkHolder, optionErrors } from '../http/options.js'
 import type { FunctionNames, ParsePlan, Poisoning } from './parse-plan.js'
 
 /** What every reader takes. */
@@ -65,19 +73,6 @@ export interface Settings {
   readonly isSpecial: boolean
 }
 
-export const parseOptionNames = [
-  'pool',
-  'threshold',
-  'maxDepth',
-  'onProtoPoisoning',
-  'onConstructorPoisoning',
-  'module',
-  'validate',
-  'select',
-  'reviver',
-] as const
-export const readOptionNames = ['limit', 'inflate', 'type', 'verify'] as const
-
 export const linesTypes = [
   'application/x-ndjson',
   'application/ndjson',
@@ -85,94 +80,143 @@ export const linesTypes = [
   'application/x-jsonlines',
 ]
 
-const DEFAULT_THRESHOLD_BYTES = 131_072
-const DEFAULT_MOST_LINES = 100_000
-const poisonings = ['error', 'remove', 'ignore']
+const NONE = Number.POSITIVE_INFINITY
 const functionOptions = ['validate', 'select', 'reviver'] as const
 
-/** Throws `InvalidOptionError` for what is no option, and for what is none of the values of one. */
-export function ownOptions<Options extends object>(
-  given: Options | undefined,
-  known: readonly string[],
-): Options {
-  if (given === undefined) return Object.create(null)
-  if (given === null || typeof given !== 'object') refuse('options', given, 'an object')
-  const own = Object.create(null)
-  for (const [name, value] of Object.entries(given)) {
-    if (!known.includes(name))
-      throw new InvalidOptionError(name, `There is no option '${name}'. Known are ${known.join(', ')}.`)
-    // Where defaults are spread before it, `undefined` would be what was asked for.
-    if (value !== undefined) own[name] = value
-  }
-  return own
+function exportName(description: string): OptionRule<string | undefined> {
+  return value<string | undefined>(
+    given => typeof given === 'string' && given !== '',
+    "the name of an export of 'module': functions do not cross to a worker",
+    { type: 'string', default: undefined, description },
+  )
 }
+
+function poisoning(description: string): OptionRule<Poisoning> {
+  return oneOf<Poisoning>(['error', 'remove', 'ignore'], { default: 'ignore', description })
+}
+
+const parseRules = {
+  pool: value<Pool | null>(given => given === null || typeof (given as Pool).run === 'function', 'a Pool', {
+    type: '`Pool`',
+    default: null,
+    description: 'parses large bodies',
+  }),
+  threshold: integer(
+    { min: 0, orInfinity: true },
+    { default: 131_072, description: 'bytes, after decompression, from which a body is parsed in the pool' },
+  ),
+  maxDepth: integer(
+    { min: 0, orInfinity: true },
+    { default: NONE, description: 'levels of nesting above which a body is refused' },
+  ),
+  onProtoPoisoning: poisoning('what happens to keys named `__proto__`'),
+  onConstructorPoisoning: poisoning('what happens to a `constructor` that holds a `prototype`'),
+  module: unchecked<string | URL | undefined>({
+    type: 'absolute path, `file:` string or `URL`',
+    default: undefined,
+    description: 'module of `validate`, `select` and `reviver`',
+  }),
+  validate: exportName('the export that checks a parsed value'),
+  select: exportName('the export that makes the value that the route gets'),
+  reviver: exportName('the export that `JSON.parse()` gets as its reviver'),
+} satisfies RulesFor<ParseOptions>
+
+/** body-parser checks the others. As there, a `verify` that is falsy is none. */
+const readRules = {
+  limit: unchecked<ReadOptions['limit']>({ type: 'bytes, or text', default: undefined, description: '' }),
+  inflate: unchecked<ReadOptions['inflate']>({ type: 'boolean', default: undefined, description: '' }),
+  type: unchecked<ReadOptions['type']>({ type: 'any', default: undefined, description: '' }),
+  verify: value<ReadOptions['verify']>(given => !given || typeof given === 'function', 'a function', {
+    type: 'function',
+    default: undefined,
+    description: 'looks at a body before it is parsed',
+  }),
+} satisfies RulesFor<ReadOptions>
+
+const strict = boolean({ default: true, description: 'accepts objects and arrays only' })
+const maxLines = integer(
+  { min: 0, orInfinity: true },
+  { default: 100_000, description: 'values above which a body is refused' },
+)
+
+/** Those of Fastify's plugins. Its parsers take any limit, and treat one that is no number as none. */
+const fastifyRules = {
+  ...parseRules,
+  bodyLimit: value<number | undefined>(
+    given => given === NONE || (Number.isInteger(given) && (given as number) > 0),
+    'an integer above 0, in bytes, or Infinity',
+    { type: 'bytes', default: undefined, description: 'bytes of a body' },
+  ),
+  contentType: unchecked<string | RegExp | (string | RegExp)[] | undefined>({
+    type: 'string, RegExp or an array of them',
+    default: undefined,
+    description: 'content types that are parsed',
+  }),
+}
+
+export const tables = {
+  json: new OptionTable({ ...parseRules, ...readRules, strict } satisfies RulesFor<JsonOptions>),
+  ndjson: new OptionTable({ ...parseRules, ...readRules, maxLines } satisfies RulesFor<NdjsonOptions>),
+  fastifyJson: new OptionTable(fastifyRules),
+  fastifyNdjson: new OptionTable({ ...fastifyRules, maxLines }),
+}
+
+/** Throws `InvalidOptionError`. @param owner as in `json()` */
+export function readOptions<Rules extends Record<string, OptionRule<unknown>>>(
+  table: OptionTable<Rules>,
+  given: unknown = {},
+  owner: string,
+): Resolved<Rules> {
+  const errors = optionErrors(owner)
+  return table.read(checkHolder(given, errors, 'threshold: 65_536'), errors)
+}
+
+type ReadParseOptions = Resolved<typeof parseRules>
 
 export function resolveParsing(
-  options: ParseOptions & { strict?: boolean | undefined; maxLines?: number | undefined },
-  format: ParsePlan['format'],
+  options: ReadParseOptions,
+  plan: Pick<ParsePlan, 'format' | 'isStrict' | 'maxLines'>,
 ): Settings {
-  const { pool = null, strict = true } = options
-  if (pool !== null && typeof pool.run !== 'function') refuse('pool', pool, 'a Pool')
-  if (typeof strict !== 'boolean') refuse('strict', strict, 'true or false')
-  const plan: ParsePlan = {
-    format,
-    charset: 'utf-8',
-    charsets: null,
-    isStrict: strict,
-    isEmptyObject: true,
-    maxDepth: limitOf(options, 'maxDepth', Number.POSITIVE_INFINITY),
-    maxLines: limitOf(options, 'maxLines', DEFAULT_MOST_LINES),
-    onProtoPoisoning: poisoningOf(options, 'onProtoPoisoning'),
-    onConstructorPoisoning: poisoningOf(options, 'onConstructorPoisoning'),
-    functions: resolveFunctions(options),
-  }
-  const isPlain = plan.onProtoPoisoning === 'ignore' && plan.onConstructorPoisoning === 'ignore'
+  const { pool, threshold, maxDepth, onProtoPoisoning, onConstructorPoisoning } = options
+  const functions = resolveFunctions(options)
+  const isPlain = onProtoPoisoning === 'ignore' && onConstructorPoisoning === 'ignore'
   return {
     pool,
-    threshold: limitOf(options, 'threshold', DEFAULT_THRESHOLD_BYTES),
-    plan,
-    isSpecial:
-      format === 'lines' || plan.maxDepth < Number.POSITIVE_INFINITY || !isPlain || plan.functions !== null,
+    threshold,
+    plan: {
+      ...plan,
+      charset: 'utf-8',
+      charsets: null,
+      isEmptyObject: true,
+      maxDepth,
+      onProtoPoisoning,
+      onConstructorPoisoning,
+      functions,
+    },
+    isSpecial: plan.format === 'lines' || maxDepth < NONE || !isPlain || functions !== null,
   }
 }
 
-/** As in body-parser, what is falsy is none. Throws `InvalidOptionError`. */
-export function verifierOf({ verify }: ReadOptions): Verifier | null {
-  if (!verify) return null
-  return typeof verify === 'function' ? verify : refuse('verify', verify, 'a function')
-}
-
-/** Fastify's parsers take any limit, and one that is no number for none. Throws `InvalidOptionError`. */
-export function resolveBodyLimit({ bodyLimit }: { bodyLimit?: number | undefined }): number | undefined {
-  if (bodyLimit === undefined || bodyLimit === Number.POSITIVE_INFINITY) return bodyLimit
-  if (Number.isInteger(bodyLimit) && bodyLimit > 0) return bodyLimit
-  return refuse('bodyLimit', bodyLimit, 'an integer above 0, in bytes, or Infinity')
-}
-
-function resolveFunctions(options: ParseOptions): FunctionNames | null {
+function resolveFunctions(options: ReadParseOptions): FunctionNames | null {
   const named = functionOptions.filter(option => options[option] !== undefined)
-  for (const option of named) {
-    const given: unknown = options[option]
-    if (typeof given !== 'string' || given === '')
-      refuse(option, given, "the name of an export of 'module': functions do not cross to a worker")
-  }
+  const errors = optionErrors('module')
   if (options.module === undefined) {
     if (named.length === 0) return null
-    throw new InvalidOptionError(
+    return errors.contradiction(
       'module',
       `The option '${named[0]}' names an export of 'module', which is missing. Give it, as in module: new URL('./bodies.js', import.meta.url).`,
     )
   }
   if (named.length === 0)
-    throw new InvalidOptionError(
+    return errors.contradiction(
       'module',
       `The option 'module' needs at least one of ${functionOptions.join(', ')}.`,
     )
   const { validate = null, select = null, reviver = null } = options
-  return { module: moduleUrl(options.module), validate, select, reviver }
+  return { module: moduleUrl(options.module, errors), validate, select, reviver }
 }
 
-function moduleUrl(given: unknown): string {
+function moduleUrl(given: unknown, errors: OptionErrors): string {
   if (typeof given === 'string' && isAbsolute(given)) return pathToFileURL(given).href
   try {
     // Throws also for what is no file of this machine.
@@ -180,23 +224,10 @@ function moduleUrl(given: unknown): string {
     return new URL(given as string | URL).href
   } catch {
     const shown = given instanceof URL ? given.href : given
-    return refuse('module', shown, "an absolute path, a 'file:' string or a file's URL, on this machine")
+    return errors.wrong(
+      'module',
+      shown,
+      "an absolute path, a 'file:' string or a file's URL, on this machine",
+    )
   }
-}
-
-function limitOf<Options extends object>(
-  options: Options,
-  name: keyof Options & string,
-  otherwise: number,
-): number {
-  const given: unknown = options[name]
-  if (given === undefined) return otherwise
-  if (given === Number.POSITIVE_INFINITY) return given
-  if (typeof given === 'number' && Number.isInteger(given) && given >= 0) return given
-  return refuse(name, given, 'an integer of at least 0, or Infinity')
-}
-
-function poisoningOf(options: ParseOptions, name: 'onProtoPoisoning' | 'onConstructorPoisoning'): Poisoning {
-  const given = options[name] ?? 'ignore'
-  return poisonings.includes(given) ? given : refuse(name, given, "'error', 'remove' or 'ignore'")
 }

@@ -50,11 +50,11 @@ export class ParsingPool {
 
 function makePool(): Pool {
   return new Pool({
-    minThreads: 1,
-    maxThreads: Math.min(MAX_THREADS, availableParallelism()),
+    minWorkers: 1,
+    maxWorkers: Math.min(MAX_THREADS, availableParallelism()),
     maxQueue: MAX_QUEUE,
     // The pool keeps the event loop free, even when that saves no time. The user cannot change its handler.
-    worthWarnings: false,
+    performanceWarnings: false,
   })
 }
 

@@ -1,8 +1,9 @@
 // Errors for HTTP servers, with the fields that Express and Fastify use for their answer: `status`, `statusCode`, `expose`,
 // `headers`. The texts and types are those of body-parser where it has them.
 import { isPoolError, type PoolError } from '../../index.js'
-import { answerTo, RETRY_AFTER_S } from '../http/answers.js'
+import { answerTo } from '../http/answers.js'
 import { clientGone } from '../http/client.js'
+import { RETRY_AFTER_S } from '../http/options.js'
 
 export interface HttpProblem extends Error {
   readonly status: number

@@ -1,27 +1,38 @@
 // Pressure for @fastify/under-pressure: a function that fits its option `healthCheck`.
 import type { FastifyInstance } from 'fastify'
 import type { Pool } from '../../index.js'
+import { value } from '../../shared/options/option-rules.js'
+import { OptionTable, type RulesFor } from '../../shared/options/option-table.js'
+import { checkHolder, optionErrors } from '../http/options.js'
 import {
-  checkLimit,
   isUnderPressure,
+  maxWaitingRule,
   type PoolPressure,
   type PressureLimit,
   pressureOf,
 } from '../http/pressure.js'
-import { refuse } from '../http/refuse.js'
 
 export interface HealthCheckOptions extends PressureLimit {
   /** The names of the pools to look at. Default: all. */
   pools?: readonly string[] | undefined
 }
 
+const table = new OptionTable({
+  pools: value<readonly string[] | undefined>(Array.isArray, 'an array of names', {
+    type: 'array',
+    default: undefined,
+    description: 'names of the pools to look at',
+  }),
+  maxWaiting: maxWaitingRule,
+} satisfies RulesFor<HealthCheckOptions>)
+const errors = optionErrors('healthCheck()')
+
 /**
  * Makes a function for `healthCheck`: `false` while a pool is under pressure, else the figures of each. It rejects when a
  * pool is named that is not registered, or when there is none. Throws `InvalidOptionError`.
  */
-export function healthCheck({ pools: names, ...others }: HealthCheckOptions = {}) {
-  const limit = checkLimit(others, 'pools, maxWaiting')
-  if (names !== undefined && !Array.isArray(names)) refuse('pools', names, 'a list of names')
+export function healthCheck(options: HealthCheckOptions = {}) {
+  const { pools: names, ...limit } = table.read(checkHolder(options, errors, 'maxWaiting: 50'), errors)
   return async (app: FastifyInstance): Promise<false | { pools: Record<string, PoolPressure> }> => {
     const pools = app.pools as Readonly<Record<string, Pool>> | undefined
     if (pools === undefined) throw new Error("There is no pool to check. Register 'lido/fastify' before.")

@@ -1,8 +1,9 @@
-// What is said of a plugin's registration, apart from what is said of its pool.
+// The options of the plugin, apart from the options of its pool.
 import { InvalidOptionError, type PoolOptions } from '../../index.js'
-import { resolveRetryAfter } from '../http/answers.js'
-import { fastifysOwn, isRecord } from '../http/record.js'
-import { refuse } from '../http/refuse.js'
+import { boolean, isObject, milliseconds, text } from '../../shared/options/option-rules.js'
+import { OptionTable } from '../../shared/options/option-table.js'
+import { optionErrors, retryAfterRule } from '../http/options.js'
+import { fastifysOwn } from '../http/record.js'
 import type { Options as PiscinaOptions } from '../piscina/index.js'
 
 export interface FastifyPoolOptions extends PoolOptions {
@@ -31,19 +32,27 @@ export interface Registration {
 
 export const DEFAULT_POOL = 'default'
 
+const deadlineRule = milliseconds(false, {
+  default: Number.POSITIVE_INFINITY,
+  description: "from a request's arrival until tasks tied to it must be done",
+})
+const pluginTable = new OptionTable({
+  as: text({ default: DEFAULT_POOL, description: "the pool's name, as in `app.pools.images`" }),
+  deadlineMs: deadlineRule,
+  retryAfter: retryAfterRule,
+  piscina: boolean({ default: false, description: 'decorates as fastify-piscina does' }),
+})
+const routeTable = new OptionTable({ deadlineMs: deadlineRule })
+const pluginErrors = optionErrors("'lido/fastify'")
+const routeErrors = optionErrors('a route')
+
 export function splitOptions(given: FastifyPoolOptions): {
   registration: Registration
   options: PoolOptions
 } {
-  const { as = DEFAULT_POOL, deadlineMs, retryAfter, piscina = false, ...options } = given
-  if (typeof as !== 'string' || as === '') refuse('as', as, "a string that is not empty, as in as: 'images'")
-  if (piscina !== false) refuse('piscina', piscina, 'true or false')
-  const registration = {
-    as,
-    deadlineMs: resolveDeadline('deadlineMs', deadlineMs),
-    retryAfter: resolveRetryAfter(retryAfter),
-  }
-  return { registration, options: withoutFastifys(options) as PoolOptions }
+  const { own, others } = pluginTable.split(given, pluginErrors)
+  const { piscina: _, ...registration } = own
+  return { registration, options: withoutFastifys(others) as PoolOptions }
 }
 
 /** Piscina ignores what it does not know, so a file under another name would only be missed at the first task. */
@@ -56,23 +65,15 @@ export function piscinaOptions(given: PiscinaOptions & { piscina?: true | undefi
   return withoutFastifys(options) as PiscinaOptions
 }
 
-/** What a route says of its tasks. At its first request it would be too late to say that it is wrong. */
+/** Checks the setting `config.pool` of a route when the route is added, since its first request would be too late. */
 export function checkRoute(given: unknown): void {
   if (given === undefined) return
-  if (!isRecord(given)) refuse('config.pool', given, 'an object, as in { deadlineMs: 2_000 }')
-  const { deadlineMs, ...others } = given as { deadlineMs?: unknown }
-  const [other] = Object.keys(others)
-  if (other !== undefined) {
-    const option = `config.pool.${other}`
-    throw new InvalidOptionError(option, `There is no option '${option}'. There is config.pool.deadlineMs.`)
-  }
-  resolveDeadline('config.pool.deadlineMs', deadlineMs)
+  if (!isObject(given)) routeErrors.wrong('config.pool', given, 'an object, as in { deadlineMs: 2_000 }')
+  else routeTable.read(given, routeErrors, 'config.pool.')
 }
 
-export function resolveDeadline(option: string, given: unknown): number {
-  if (given === undefined) return Number.POSITIVE_INFINITY
-  if (typeof given === 'number' && given > 0) return given
-  return refuse(option, given, 'milliseconds: a number above 0, or Infinity')
+export function deadlineOfRoute(given: unknown): number {
+  return deadlineRule.read(given, 'config.pool.deadlineMs', routeErrors)
 }
 
 function withoutFastifys(options: object): object {

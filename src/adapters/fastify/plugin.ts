@@ -3,8 +3,9 @@
 import type { FastifyInstance, FastifyPluginAsync, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import { InvalidOptionError, Pool } from '../../index.js'
-import { forHttp, type HttpFields, RETRY_AFTER_S } from '../http/answers.js'
+import { forHttp, type HttpFields } from '../http/answers.js'
 import { watchFurtherServers } from '../http/further-servers.js'
+import { RETRY_AFTER_S } from '../http/options.js'
 import {
   checkRoute,
   DEFAULT_POOL,

@@ -4,7 +4,7 @@ import type { Pool, RunOptions } from '../../index.js'
 import { forHttp } from '../http/answers.js'
 import { besideOwn, clientGone, onClientGone } from '../http/client.js'
 import { isRecord } from '../http/record.js'
-import { type Registration, resolveDeadline } from './options.js'
+import { deadlineOfRoute, type Registration } from './options.js'
 
 /** What binds tasks to their request. One for each request; it listens to nothing before the first task. */
 export class RequestTie {
@@ -38,7 +38,7 @@ export class RequestTie {
   /** Milliseconds of the epoch; `undefined`: no limit. */
   deadline({ deadlineMs }: Registration): number | undefined {
     const ofRoute = this.#request.routeOptions.config.pool?.deadlineMs
-    const limitMs = ofRoute === undefined ? deadlineMs : resolveDeadline('config.pool.deadlineMs', ofRoute)
+    const limitMs = ofRoute === undefined ? deadlineMs : deadlineOfRoute(ofRoute)
     return limitMs === Number.POSITIVE_INFINITY ? undefined : this.#arrivedAt + limitMs
   }
 }

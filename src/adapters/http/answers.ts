@@ -7,7 +7,6 @@ import {
   type TaskTimeoutError,
 } from '../../index.js'
 import { clientGone } from './client.js'
-import { refuse } from './refuse.js'
 
 /** What such an error has beside its own fields, once it was given to `forHttp`. */
 export interface HttpFields {
@@ -26,14 +25,6 @@ export interface Answer {
 /** nginx's number for a client that has left; nobody reads it but the log, where it is no fault of the server. */
 const CLIENT_CLOSED_REQUEST = 499
 const UNAVAILABLE = 503
-/** What a client that is turned away is asked to wait, where nobody says otherwise. */
-export const RETRY_AFTER_S = 1
-
-/** The option of that name. */
-export function resolveRetryAfter(given: unknown = RETRY_AFTER_S): number {
-  if (typeof given === 'number' && Number.isSafeInteger(given) && given >= 0) return given
-  return refuse('retryAfter', given, 'seconds: an integer of at least 0')
-}
 
 /** Gives a pool's error its status and headers, unless it has a status; leaves every other value as it is. */
 export function forHttp(error: unknown, retryAfter: number): void {

@@ -1,6 +1,7 @@
 // How a pool is, for those who ask over HTTP: health checks of frameworks.
-import { InvalidOptionError, type Pool } from '../../index.js'
-import { refuse } from './refuse.js'
+import type { Pool } from '../../index.js'
+import { value } from '../../shared/options/option-rules.js'
+import type { OptionRule } from '../../shared/options/option-table.js'
 
 /** A pool's figures for a health check. */
 export interface PoolPressure {
@@ -19,13 +20,12 @@ export interface PressureLimit {
   maxWaiting?: number | undefined
 }
 
-/** Throws `InvalidOptionError`: a check that compares with something else than a number would never find any pressure. */
-export function checkLimit({ maxWaiting, ...others }: PressureLimit, known: string): PressureLimit {
-  for (const name of Object.keys(others))
-    throw new InvalidOptionError(name, `There is no option '${name}' of a health check. Known are ${known}.`)
-  if (maxWaiting === undefined || (typeof maxWaiting === 'number' && maxWaiting >= 0)) return { maxWaiting }
-  return refuse('maxWaiting', maxWaiting, 'a number of at least 0')
-}
+/** A limit that is no number would never find any pressure. */
+export const maxWaitingRule: OptionRule<number | undefined> = value<number | undefined>(
+  given => typeof given === 'number' && given >= 0,
+  'a number of at least 0',
+  { type: 'number ≥ 0', default: undefined, description: 'tasks that may wait' },
+)
 
 export function pressureOf(pool: Pool): PoolPressure {
   const { tasks, workers, utilization } = pool.stats()

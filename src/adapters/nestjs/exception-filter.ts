@@ -2,7 +2,10 @@
 import { type ArgumentsHost, Catch, HttpException, Inject } from '@nestjs/common'
 import { BaseExceptionFilter, HttpAdapterHost } from '@nestjs/core'
 import { PoolError } from '../../index.js'
-import { forHttp, type HttpFields, resolveRetryAfter } from '../http/answers.js'
+import { forHttp, type HttpFields } from '../http/answers.js'
+import { optionErrors, RETRY_AFTER_S, retryAfterRule } from '../http/options.js'
+
+const errors = optionErrors('PoolExceptionFilter')
 
 /**
  * Answers 503 with `Retry-After` where a pool's state is the cause; other errors of a pool are left to Nest, as are those of
@@ -13,10 +16,10 @@ export class PoolExceptionFilter extends BaseExceptionFilter {
   readonly #retryAfter: number
 
   /** `retryAfter` in seconds. Throws `InvalidOptionError`. */
-  constructor(host: HttpAdapterHost, retryAfter?: number) {
+  constructor(host: HttpAdapterHost, retryAfter: number = RETRY_AFTER_S) {
     super()
     this.#host = host
-    this.#retryAfter = resolveRetryAfter(retryAfter)
+    this.#retryAfter = retryAfterRule.read(retryAfter, 'retryAfter', errors)
   }
 
   override catch(error: PoolError & HttpFields, context: ArgumentsHost): void {

@@ -2,14 +2,23 @@
 import { Inject, Injectable } from '@nestjs/common'
 import { ModuleRef } from '@nestjs/core'
 import type { Pool } from '../../index.js'
+import { text } from '../../shared/options/option-rules.js'
+import { OptionTable } from '../../shared/options/option-table.js'
+import { checkHolder, optionErrors } from '../http/options.js'
 import {
-  checkLimit,
   isUnderPressure,
+  maxWaitingRule,
   type PoolPressure,
   type PressureLimit,
   pressureOf,
 } from '../http/pressure.js'
 import { DEFAULT_POOL, getPoolToken } from './decorators.js'
+
+const table = new OptionTable({
+  pool: text({ default: DEFAULT_POOL, description: 'name of the pool to look at' }),
+  maxWaiting: maxWaitingRule,
+})
+const errors = optionErrors('check()')
 
 export type PoolHealthResult = Record<string, PoolPressure & { status: 'up' | 'down' }>
 
@@ -24,11 +33,8 @@ export class PoolHealthIndicator {
    * `{ [key]: { status, waiting, inFlight, workers, utilization } }`; `'down'` while the pool is under pressure or closed.
    * Throws when there is no such pool, and `InvalidOptionError`. `pool` is its name; default: that of `forRoot()`.
    */
-  check(
-    key: string,
-    { pool: name = DEFAULT_POOL, ...others }: PressureLimit & { pool?: string | undefined } = {},
-  ): PoolHealthResult {
-    const limit = checkLimit(others, 'pool, maxWaiting')
+  check(key: string, options: PressureLimit & { pool?: string | undefined } = {}): PoolHealthResult {
+    const { pool: name, ...limit } = table.read(checkHolder(options, errors, 'maxWaiting: 50'), errors)
     const pool = this.#modules.get<Pool>(getPoolToken(name), { strict: false })
     return { [key]: { status: isUnderPressure(pool, limit) ? 'down' : 'up', ...pressureOf(pool) } }
   }

@@ -1,8 +1,9 @@
-// What a program says of its pools, apart from what is said of a pool.
+// The options of the module, apart from the options of its pools.
 import type { DynamicModule, InjectionToken, OptionalFactoryDependency } from '@nestjs/common'
-import { InvalidOptionError, type PoolOptions } from '../../index.js'
-import { resolveRetryAfter } from '../http/answers.js'
-import { refuse } from '../http/refuse.js'
+import type { PoolOptions } from '../../index.js'
+import { boolean, unchecked, value } from '../../shared/options/option-rules.js'
+import { OptionTable } from '../../shared/options/option-table.js'
+import { checkHolder, optionErrors, retryAfterRule } from '../http/options.js'
 import { DEFAULT_POOL } from './decorators.js'
 
 export interface PoolModuleOptions extends PoolOptions {
@@ -30,20 +31,50 @@ export interface PoolFeatureOptions extends PoolOptions {
   as: string
 }
 
-/** What is said of the module, and the rest, which is said of the pool. */
-export function splitOptions<Options extends Partial<PoolModuleOptions>>(given: Options) {
-  if (Object(given) !== given) refuse('options', given, 'an object')
-  const { isGlobal = true, exceptionFilter = true, retryAfter, ...rest } = given
-  if (typeof isGlobal !== 'boolean') refuse('isGlobal', isGlobal, 'true or false')
-  if (typeof exceptionFilter !== 'boolean') refuse('exceptionFilter', exceptionFilter, 'true or false')
-  return { isGlobal, exceptionFilter, retryAfter: resolveRetryAfter(retryAfter), rest }
+const moduleRules = {
+  isGlobal: boolean({ default: true, description: 'every module sees the pool' }),
+  exceptionFilter: boolean({
+    default: true,
+    description: 'answers 503 when the state of the pool is the cause',
+  }),
+  retryAfter: retryAfterRule,
+}
+const moduleTable = new OptionTable(moduleRules)
+const asyncTable = new OptionTable({
+  ...moduleRules,
+  imports: unchecked<DynamicModule['imports']>({ type: 'array', default: undefined, description: '' }),
+  inject: unchecked<PoolModuleAsyncOptions['inject']>({ type: 'array', default: undefined, description: '' }),
+  useFactory: value<PoolModuleAsyncOptions['useFactory'] | undefined>(
+    given => typeof given === 'function',
+    'a function that returns options',
+    { type: 'function', default: undefined, description: 'makes the options of the pool' },
+  ),
+})
+const featureTable = new OptionTable({
+  as: value<string | undefined>(
+    given => typeof given === 'string' && given !== '' && given !== DEFAULT_POOL,
+    "the pool's name, as in as: 'images'",
+    { type: 'string', default: undefined, description: "the pool's name, as in `@InjectPool('images')`" },
+  ),
+})
+const rootErrors = optionErrors('forRoot()')
+const asyncErrors = optionErrors('forRootAsync(), whose useFactory returns the options of the pool')
+const featureErrors = optionErrors('forFeature()')
+
+export function splitOptions(given: unknown) {
+  return moduleTable.split(checkHolder(given, rootErrors, 'filename'), rootErrors)
 }
 
-export function splitFeature(given: PoolFeatureOptions): { as: string; options: PoolOptions } {
-  const { as, ...options }: PoolFeatureOptions = Object(given)
-  if (typeof as === 'string' && as !== '' && as !== DEFAULT_POOL) return { as, options }
-  throw new InvalidOptionError(
-    'as',
-    `The option 'as' of forFeature() must be the pool's name, as in as: 'images'; the pool without a name is that of forRoot(). Got ${String(as)}.`,
-  )
+export function readAsyncOptions(given: unknown) {
+  const options = asyncTable.read(checkHolder(given, asyncErrors, 'useFactory'), asyncErrors)
+  const { useFactory } = options
+  if (useFactory !== undefined) return { ...options, useFactory }
+  return asyncErrors.wrong('useFactory', undefined, 'a function that returns options')
+}
+
+export function splitFeature(given: unknown): { as: string; options: PoolOptions } {
+  const { own, others } = featureTable.split(checkHolder(given, featureErrors, "as: 'images'"), featureErrors)
+  const { as } = own
+  if (as !== undefined) return { as, options: others }
+  return featureErrors.wrong('as', undefined, "the pool's name, as in as: 'images'")
 }

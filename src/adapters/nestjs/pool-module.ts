@@ -10,7 +10,6 @@ import {
 import { APP_FILTER, HttpAdapterHost, ModulesContainer } from '@nestjs/core'
 import { InvalidOptionError, Pool, type PoolOptions } from '../../index.js'
 import { watchFurtherServers } from '../http/further-servers.js'
-import { refuse } from '../http/refuse.js'
 import { DEFAULT_POOL, getPoolToken, POOLS_OF_MODULE } from './decorators.js'
 import { PoolExceptionFilter } from './exception-filter.js'
 import { PoolHealthIndicator } from './health-indicator.js'
@@ -18,6 +17,7 @@ import {
   type PoolFeatureOptions,
   type PoolModuleAsyncOptions,
   type PoolModuleOptions,
+  readAsyncOptions,
   splitFeature,
   splitOptions,
 } from './options.js'
@@ -37,16 +37,13 @@ export class PoolModule implements OnModuleInit, OnApplicationShutdown {
 
   /** The pool without a name, for the whole program. Throws `InvalidOptionError`; so does the program's start. */
   static forRoot(options: PoolModuleOptions): DynamicModule {
-    const { rest, ...settings } = splitOptions(options)
-    return rootModule(settings, [poolProvider(DEFAULT_POOL, [], () => rest)])
+    const { own, others } = splitOptions(options)
+    return rootModule(own, [poolProvider(DEFAULT_POOL, [], () => others)])
   }
 
   /** The same, with options that are known only when other providers are there. */
   static forRootAsync(given: PoolModuleAsyncOptions): DynamicModule {
-    const { rest: said, ...settings } = splitOptions(given)
-    const { imports, inject, useFactory, ...rest } = said
-    refuseOthers(rest)
-    if (typeof useFactory !== 'function') refuse('useFactory', useFactory, 'a function that returns options')
+    const { imports, inject, useFactory, ...settings } = readAsyncOptions(given)
     const options: Provider = { provide: ASYNC_OPTIONS, useFactory, inject: inject ?? [] }
     const pool = poolProvider(DEFAULT_POOL, [ASYNC_OPTIONS], said => said as PoolOptions)
     return { ...rootModule(settings, [options, pool]), imports: imports ?? [] }
@@ -142,15 +139,6 @@ function refusePerRequest(name: string, modules: ModulesContainer): void {
   throw new InvalidOptionError(
     'inject',
     `The option 'inject' of forRootAsync() names a provider that is made for each request, and so the pool would be. Take the options from one that lives as long as the program.`,
-  )
-}
-
-function refuseOthers(rest: Record<string, unknown>): void {
-  const key = Object.keys(rest).find(name => rest[name] !== undefined)
-  if (key === undefined) return
-  throw new InvalidOptionError(
-    key,
-    `The option '${key}' is none of forRootAsync(), which has imports, inject, useFactory, isGlobal, exceptionFilter and retryAfter. Options of the pool are what useFactory returns.`,
   )
 }
 

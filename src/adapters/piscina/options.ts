@@ -169,8 +169,8 @@ export function toPoolOptions(options: FilledOptions): PoolOptions {
   return {
     filename: isUsable(options.filename) ? options.filename : undefined,
     name: options.name === '' ? undefined : options.name,
-    minThreads: whole(options.minThreads, 0, MOST_THREADS),
-    maxThreads: whole(options.maxThreads, 1, MOST_THREADS),
+    minWorkers: whole(options.minThreads, 0, MOST_THREADS),
+    maxWorkers: whole(options.maxThreads, 1, MOST_THREADS),
     idleTimeout: options.idleTimeout || 0,
     maxQueue: Number.isNaN(options.maxQueue) ? Number.POSITIVE_INFINITY : Math.floor(options.maxQueue),
     concurrentTasksPerWorker: whole(options.concurrentTasksPerWorker, 1, MOST_SLOTS),
@@ -183,11 +183,10 @@ export function toPoolOptions(options: FilledOptions): PoolOptions {
     trackUnmanagedFds: options.trackUnmanagedFds,
     closeTimeout: options.closeTimeout || 0,
     cancelGrace: 0,
-    worthWarnings: false,
-    context: false,
+    performanceWarnings: false,
     recordTiming: Boolean(options.recordTiming),
     workerHistogram: options.workerHistogram,
-    lane: options.atomics !== 'disabled',
+    transport: options.atomics === 'disabled' ? 'messages' : 'shared-memory',
   }
 }
 

@@ -22,15 +22,15 @@ interface InlineEntry {
 }
 
 export class InlineBackend implements Backend {
-  readonly #seats: number
+  readonly #size: { readonly maxWorkers: number }
   readonly #waiting = new Set<InlineLink>()
   #alive = 0
   /** Workers that have ended for the pool, and run on. */
   #lingering = 0
 
-  /** @param seats workers that may run at once, as long as one that was given up still runs */
-  constructor(seats: number) {
-    this.#seats = seats
+  /** @param size `maxWorkers` may run at once while one that was given up still runs */
+  constructor(size: { readonly maxWorkers: number }) {
+    this.#size = size
   }
 
   start(spec: WorkerSpec, listener: LinkListener): WorkerLink {
@@ -56,7 +56,7 @@ export class InlineBackend implements Backend {
   /** The pool itself never has more workers than it may; it knows nothing of those that linger. */
   #seat(): void {
     for (const link of this.#waiting) {
-      if (this.#lingering > 0 && this.#alive + this.#lingering >= this.#seats) return
+      if (this.#lingering > 0 && this.#alive + this.#lingering >= this.#size.maxWorkers) return
       this.#waiting.delete(link)
       this.#alive++
       // Who cancels what still ran may have freed the seat.

@@ -39,11 +39,13 @@ for (const [title, given, expected] of cases) {
 
 test('limits become flags before the entry, arguments follow it', () => {
   const words = processArguments('/entry.js', {
+    name: 'images',
     execArgv: ['--expose-gc'],
     argv: ['a', 1],
     resourceLimits: { maxOldGenerationSizeMb: 64, maxYoungGenerationSizeMb: 7 },
   })
   assert.deepEqual(words, [
+    '--title=images',
     '--expose-gc',
     '--max-old-space-size=64',
     '--max-semi-space-size=3',

@@ -4,7 +4,7 @@ import { constants } from '../../shared/platform/host-node-modules.js'
 
 /** Flags of this process that say what it runs, or that only one process can have. */
 const NOT_INHERITED =
-  /^-(?:e|p|pe|i|c)$|^--(?:eval|print|interactive|check|test|experimental-test|watch|input-type|build-snapshot|snapshot-blob)\b/
+  /^-(?:e|p|pe|i|c)$|^--(?:eval|print|interactive|check|test|experimental-test|watch|input-type|build-snapshot|snapshot-blob|title)\b/
 const INSPECTOR = /^--(?:inspect|debug)(?:-\w+)*(?:=|$)/
 /** Those of them whose next word is a program, which may begin as a flag does. */
 const EVALUATES = /^(?:-e|--eval|-p|--print|-pe)$/
@@ -19,10 +19,12 @@ interface HeapLimits {
 
 /** The words of the command line after the program. */
 export function processArguments(entry: string, options: Record<string, unknown>): string[] {
+  // The pool's label. A title in the user's own flags comes later and wins.
+  const title = options.name === undefined ? [] : [`--title=${options.name}`]
   const flags = (options.execArgv ?? []) as string[]
   const limits = heapFlags((options.resourceLimits ?? Object.create(null)) as HeapLimits)
   const words = ((options.argv ?? []) as unknown[]).map(String)
-  return [...flags, ...limits, entry, ...words]
+  return [...title, ...flags, ...limits, entry, ...words]
 }
 
 /** The flags of this process that its workers have too. */

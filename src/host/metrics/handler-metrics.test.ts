@@ -59,7 +59,7 @@ test('a handler whose event loop is mostly idle gets a warning with its name and
   const warning = performanceWarning({ ...stats, runMs: 40, activeMs: 1.2345 }, null, 1)
   assert.equal(warning?.code, 'LIDO_WAITING_HANDLER')
   assert.match(warning.text, /'render' of \/app\/work\.js .* 40 ms .* 1\.2 ms/)
-  assert.match(warning.text, /concurrentTasksPerWorker.*worthWarnings: false/)
+  assert.match(warning.text, /concurrentTasksPerWorker.*performanceWarnings: false/)
 })
 
 test('a handler that computes, that is short, or that was measured little gets no warning', () => {

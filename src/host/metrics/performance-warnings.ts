@@ -14,15 +14,18 @@ const WAITING_MIN_TOTAL_MS = 500
 /** Tiny tasks are sampled: this many samples stand for 100,000 tasks or more. */
 const TINY_MIN_TASKS = 500
 const MAX_WARNED = 256
-const TURN_OFF = "The option 'worthWarnings: false' turns this off."
+const TURN_OFF = "The option 'performanceWarnings: false' turns this off."
 
 /** Handlers of all pools of this thread. */
 const warned = new Set<string>()
 
 export class PerformanceWarnings {
+  readonly #label: string
   readonly #slotsPerWorker: number
 
-  constructor(slotsPerWorker: number) {
+  /** @param label the option of the pool */
+  constructor(label: string, slotsPerWorker: number) {
+    this.#label = label
     this.#slotsPerWorker = slotsPerWorker
   }
 
@@ -32,7 +35,7 @@ export class PerformanceWarnings {
     const warning = performanceWarning(handler, handOverMs, this.#slotsPerWorker)
     if (warning === null) return
     warned.add(key)
-    process.emitWarning(warning.text, { type: 'LidoWarning', code: warning.code })
+    process.emitWarning(`Pool '${this.#label}': ${warning.text}`, { type: 'LidoWarning', code: warning.code })
   }
 }
 

@@ -4,16 +4,16 @@ import type { Backend } from '../backend/backend.js'
 import { InlineBackend } from '../backend/inline-backend.js'
 import { processBackend } from '../backend/process-backend.js'
 import { ThreadBackend } from '../backend/thread-backend.js'
-import type { PoolSettings } from './options.js'
+import type { CoreSettings } from './options.js'
 
-export function backendOf({ backend, maxThreads }: PoolSettings): Backend {
+export function backendOf({ backend, size }: CoreSettings): Backend {
   switch (backend) {
     case 'thread':
       return new ThreadBackend()
     case 'process':
       return processBackend
     case 'inline':
-      return new InlineBackend(maxThreads)
+      return new InlineBackend(size)
     default:
       return unreachable(backend)
   }

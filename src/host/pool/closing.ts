@@ -8,7 +8,7 @@ import type { Admission } from '../queue/admission.js'
 import type { Cancellation } from '../task/cancellation.js'
 import type { Settler } from '../task/settle.js'
 import type { Supervisor } from '../workers/supervisor.js'
-import type { CloseReport } from './close-options.js'
+import type { CloseReport } from './call-options.js'
 import type { Liveness } from './liveness.js'
 import { movePool, type PoolState } from './pool-life.js'
 

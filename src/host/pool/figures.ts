@@ -20,10 +20,16 @@ export class Figures {
   readonly histogram: PoolHistogram
   readonly #parts: FiguresParts
   readonly #startedAt: number
+  #slots: number
+  /** Milliseconds of all slots before the last `resize()`. */
+  #earlierSlotMs = 0
+  #resizedAt: number
 
   constructor(parts: FiguresParts) {
     this.#parts = parts
     this.#startedAt = parts.clock.now()
+    this.#slots = parts.slots
+    this.#resizedAt = this.#startedAt
     this.histogram = poolHistogram(parts.timings)
   }
 
@@ -32,10 +38,20 @@ export class Figures {
   }
 
   get utilization(): number {
-    const { timings, slots } = this.#parts
-    const { durationMs } = this
-    if (timings === null || durationMs === 0) return 0
-    return Math.min(timings.totalRunMs / (durationMs * slots), 1)
+    const { timings } = this.#parts
+    const slotMs = this.#slotMs
+    if (timings === null || slotMs === 0) return 0
+    return Math.min(timings.totalRunMs / slotMs, 1)
+  }
+
+  resize(slots: number): void {
+    this.#earlierSlotMs = this.#slotMs
+    this.#resizedAt = this.#parts.clock.now()
+    this.#slots = slots
+  }
+
+  get #slotMs(): number {
+    return this.#earlierSlotMs + (this.#parts.clock.now() - this.#resizedAt) * this.#slots
   }
 
   get completed(): number {

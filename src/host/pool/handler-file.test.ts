@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
 import { fileURLToPath, pathToFileURL } from 'node:url'
-import { describe as describeValue } from './describe-value.js'
+import { describe as describeValue } from '../../shared/options/option-table.js'
 import { HandlerFileProblem, resolveHandlerFile, resolvePoolFile } from './handler-file.js'
 
 const here = fileURLToPath(import.meta.url)

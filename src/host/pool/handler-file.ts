@@ -3,8 +3,8 @@
 
 import { messageOf } from '../../shared/errors/serialize-error.js'
 import { loadingFiles } from '../../shared/messages/loading.js'
+import { describe } from '../../shared/options/option-table.js'
 import { fileURLToPath, getBuiltinModule, isAbsolute, join } from '../../shared/platform/node-modules.js'
-import { describe } from './describe-value.js'
 
 /** Says in words what is wrong with the value, for the caller's own kind of error. */
 export class HandlerFileProblem {

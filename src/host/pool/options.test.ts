@@ -1,18 +1,23 @@
-// What a user may say of a pool, and what it becomes.
+// The options of pools and calls: which values are accepted, what follows from them, and that the reference page agrees.
 import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
 import sea from 'node:sea'
 import { afterEach, describe, test } from 'node:test'
 import { SHARE_ENV } from 'node:worker_threads'
-import { InvalidOptionError } from '../../shared/errors/pool-errors.js'
+import { InvalidOptionError, InvalidTaskError } from '../../shared/errors/pool-errors.js'
+import { move } from '../../shared/messages/move.js'
 import { FifoQueue } from '../queue/fifo-queue.js'
 import { FixedQueue } from '../queue/fixed-queue.js'
-import { type PoolOptions, type PoolSettings, resolveOptions } from './options.js'
+import { plainTerms, type RunOptions, resolveRun, runTable } from './call-options.js'
+import { type CoreSettings, resolveOptions, resolveResize } from './options.js'
+import type { PoolOptions } from './pool-options.js'
+import { poolReplacements, poolTable } from './pool-table.js'
 
-const resolve = (options?: object): PoolSettings => resolveOptions(options)
+const resolve = (options?: object): CoreSettings => resolveOptions(options)
 
 function refusal(options: unknown): InvalidOptionError {
   try {
-    resolveOptions(options)
+    resolveOptions(options as PoolOptions)
   } catch (error) {
     assert.ok(error instanceof InvalidOptionError, `threw ${String(error)}`)
     return error
@@ -22,22 +27,22 @@ function refusal(options: unknown): InvalidOptionError {
 
 class Mine extends Error {}
 
-/** Of every option: values that are right, and values that are not. `null` stands for nothing that was said. */
+/** Values that each option accepts, and values that it refuses. */
 const judged: Record<keyof PoolOptions, { right: unknown[]; wrong: unknown[] }> = {
   filename: {
     right: ['/handler.js', new URL('file:///handler.js'), 'typescript', null],
     wrong: [1, {}, '', './x.js', 'fs'],
   },
   name: { right: ['work', '__proto__'], wrong: ['', 1, null, {}] },
-  minThreads: {
+  minWorkers: {
     right: [0, 1, 4096],
     wrong: [-1, 1.5, Number.NaN, Number.POSITIVE_INFINITY, 4097, '1', null, 1n],
   },
-  maxThreads: {
+  maxWorkers: {
     right: [1, 4096],
     wrong: [0, -1, 1.5, Number.NaN, Number.POSITIVE_INFINITY, 4097, '1', null],
   },
-  processes: { right: [1, 2, 4096], wrong: [0, -1, 1.5, Number.POSITIVE_INFINITY, 4097, '2', null] },
+  clusterSize: { right: [1, 2, 4096], wrong: [0, -1, 1.5, Number.POSITIVE_INFINITY, 4097, '2', null] },
   idleTimeout: { right: [0, 0.5, 1e9, Number.POSITIVE_INFINITY], wrong: [-1, Number.NaN, '1', null, true] },
   maxQueue: {
     right: [0, 1, Number.POSITIVE_INFINITY, 'auto'],
@@ -60,7 +65,7 @@ const judged: Record<keyof PoolOptions, { right: unknown[]; wrong: unknown[] }> 
   timeout: { right: [0.5, 1, Number.POSITIVE_INFINITY], wrong: [0, -1, Number.NaN, '1', null] },
   queueTimeout: { right: [0, 1, Number.POSITIVE_INFINITY], wrong: [-1, Number.NaN, '1', null] },
   cancelGrace: { right: [0, 1, Number.POSITIVE_INFINITY], wrong: [-1, Number.NaN, '1', null] },
-  context: { right: [true, false], wrong: [1, null, 'no'] },
+  label: { right: ['images'], wrong: ['', 1, null] },
   closeTimeout: { right: [0, 0.5, Number.POSITIVE_INFINITY], wrong: [-1, Number.NaN, '1', null] },
   errorClasses: {
     right: [
@@ -95,16 +100,16 @@ const judged: Record<keyof PoolOptions, { right: unknown[]; wrong: unknown[] }> 
     ],
   },
   recordTiming: { right: [true, false], wrong: [1, 'true', null] },
-  worthWarnings: { right: [true, false], wrong: [1, 'true', null] },
+  performanceWarnings: { right: [true, false], wrong: [1, 'true', null] },
   workerHistogram: { right: [true, false], wrong: [0, 'false', null] },
-  spin: { right: [true, false], wrong: [1, 'false', null] },
-  lane: { right: [true, false], wrong: [1, 'false', null] },
+  busyWait: { right: [true, false], wrong: [1, 'false', null] },
+  transport: { right: ['shared-memory', 'messages'], wrong: [1, true, 'lane', null] },
   maxTasksPerWorker: {
     right: [1, 1e6, Number.POSITIVE_INFINITY],
     wrong: [0, -1, 1.5, Number.NaN, '1', null],
   },
   maxWorkerAge: { right: [0.5, 1e9, Number.POSITIVE_INFINITY], wrong: [0, -1, Number.NaN, '1', null] },
-  maxWorkerMemory: { right: [2 ** 22, Number.POSITIVE_INFINITY], wrong: [0, 512, Number.NaN, '1g', null] },
+  maxWorkerMemoryMb: { right: [4, 64.5, Number.POSITIVE_INFINITY], wrong: [0, 3.9, Number.NaN, '1g', null] },
   teardownTimeout: { right: [0, 1, Number.POSITIVE_INFINITY], wrong: [-1, Number.NaN, '1', null] },
   restart: {
     right: [{}, { failures: 1, period: 1, pause: 1 }, { pause: undefined }],
@@ -114,68 +119,54 @@ const judged: Record<keyof PoolOptions, { right: unknown[]; wrong: unknown[] }> 
   backend: { right: ['thread', 'process', 'inline'], wrong: ['threads', 1, null, {}] },
 }
 
-const nested: [string, object, string][] = [
-  ['failures of 0', { restart: { failures: 0 } }, 'restart.failures'],
-  ['a period of 0', { restart: { period: 0 } }, 'restart.period'],
-  ['a pause that is no number', { restart: { pause: '1s' } }, 'restart.pause'],
-  ['an unknown name', { restart: { failurs: 1 } }, 'restart.failurs'],
-  ['no attempts', { retry: {} }, 'retry.attempts'],
-  ['attempts without end', { retry: { attempts: Number.POSITIVE_INFINITY } }, 'retry.attempts'],
-  ['a when that is no function', { retry: { attempts: 2, when: true } }, 'retry.when'],
+const nested: [object, string][] = [
+  [{ restart: { failures: 0 } }, 'restart.failures'],
+  [{ restart: { period: 0 } }, 'restart.period'],
+  [{ restart: { pause: '1s' } }, 'restart.pause'],
+  [{ restart: { failurs: 1 } }, 'restart.failurs'],
+  [{ retry: {} }, 'retry.attempts'],
+  [{ retry: { attempts: Number.POSITIVE_INFINITY } }, 'retry.attempts'],
+  [{ retry: { attempts: 2, when: true } }, 'retry.when'],
 ]
-for (const [what, options, option] of nested) {
-  test(`${option}: ${what} is refused, and the error names it`, () => {
+
+for (const [option, { right, wrong }] of Object.entries(judged)) {
+  test(`the option ${option} accepts right values and refuses wrong ones by name`, () => {
+    for (const value of right) resolve({ [option]: value })
+    for (const value of wrong) {
+      const error = refusal({ [option]: value })
+      assert.equal(error.option, option)
+      assert.equal(error.code, 'ERR_LIDO_INVALID_OPTION')
+      assert.match(error.message, new RegExp(`'${option}'`))
+    }
+    const { queue: one, options: _, ...given } = resolve({ [option]: undefined })
+    const { queue: other, options: __, ...none } = resolve()
+    assert.deepEqual(given, none, 'undefined counts as not given')
+    assert.equal(one.constructor, other.constructor)
+  })
+}
+
+test('an option within an option is named by its path', () => {
+  for (const [options, option] of nested) {
     const error = refusal(options)
     assert.equal(error.option, option)
     assert.match(error.message, new RegExp(`'${option}'`))
-  })
-}
-
-const say = (value: unknown) =>
-  typeof value === 'object'
-    ? JSON.stringify(value)
-    : typeof value === 'function'
-      ? 'a function'
-      : String(value)
-
-for (const [option, { right, wrong }] of Object.entries(judged)) {
-  describe(`the option ${option}`, () => {
-    for (const value of right) {
-      test(`may be ${say(value)}`, () => {
-        resolve({ [option]: value })
-      })
-    }
-    for (const value of wrong) {
-      test(`may not be ${say(value)}, and the error names it`, () => {
-        const error = refusal({ [option]: value })
-        assert.equal(error.option, option)
-        assert.equal(error.code, 'ERR_LIDO_INVALID_OPTION')
-        assert.match(error.message, new RegExp(`'${option}'`))
-      })
-    }
-    test('given as undefined it is not given', () => {
-      const { queue: one, ...given } = resolve({ [option]: undefined })
-      const { queue: other, ...none } = resolve()
-      assert.deepEqual(given, none)
-      assert.equal(one.constructor, other.constructor)
-    })
-  })
-}
+  }
+})
 
 describe('options together', () => {
   test('without any, everything has its default', () => {
     const settings = resolve()
-    assert.equal(settings.filename, null)
+    assert.equal(settings.filename, undefined)
     assert.equal(settings.name, 'default')
-    assert.ok(settings.maxThreads >= 1)
-    assert.equal(settings.minThreads, Math.max(1, Math.floor(settings.maxThreads / 2)))
+    assert.ok(settings.size.maxWorkers >= 1)
+    assert.equal(settings.size.minWorkers, Math.max(1, Math.floor(settings.size.maxWorkers / 2)))
     assert.equal(settings.idleTimeout, 30_000)
     assert.equal(settings.closeTimeout, 30_000)
     assert.equal(settings.cancelGrace, 100)
     assert.deepEqual([settings.timeout, settings.queueTimeout, settings.limits], [Infinity, Infinity, null])
     assert.equal(settings.maxQueue, Number.POSITIVE_INFINITY)
     assert.equal(settings.concurrentTasksPerWorker, 1)
-    assert.equal(settings.loadBalancer, null)
+    assert.equal(settings.loadBalancer, undefined)
     assert.equal(settings.recordTiming, true)
     assert.equal(settings.workerHistogram, false)
     assert.ok(settings.queue instanceof FifoQueue)
@@ -187,35 +178,38 @@ describe('options together', () => {
   })
 
   test('a minimum above the maximum is impossible', () => {
-    const error = refusal({ minThreads: 3, maxThreads: 2 })
-    assert.equal(error.option, 'minThreads')
-    assert.match(error.message, /\(3\).*'maxThreads' \(2\)/)
+    const error = refusal({ minWorkers: 3, maxWorkers: 2 })
+    assert.equal(error.option, 'minWorkers')
+    assert.match(error.message, /\(3\).*'maxWorkers' \(2\)/)
   })
 
   test('a minimum alone lifts the maximum, a maximum alone lowers the minimum', () => {
-    assert.equal(resolve({ minThreads: 999 }).maxThreads, 999)
-    assert.equal(resolve({ minThreads: 999 }).minThreads, 999)
-    assert.deepEqual([resolve({ maxThreads: 1 }).minThreads, resolve({ maxThreads: 1 }).maxThreads], [1, 1])
-    assert.equal(resolve({ minThreads: 0 }).minThreads, 0)
-  })
-
-  test('processes divide the cores, and what is said of threads goes first', () => {
+    assert.equal(resolve({ minWorkers: 999 }).size.maxWorkers, 999)
+    assert.equal(resolve({ minWorkers: 999 }).size.minWorkers, 999)
     assert.deepEqual(
-      [resolve({ processes: 4096 }).minThreads, resolve({ processes: 4096 }).maxThreads],
+      [resolve({ maxWorkers: 1 }).size.minWorkers, resolve({ maxWorkers: 1 }).size.maxWorkers],
       [1, 1],
     )
-    assert.equal(resolve({ processes: 4096 }).spinCores, 1)
-    assert.equal(resolve({ processes: 4096, maxThreads: 7 }).maxThreads, 7)
-    assert.equal(resolve({ processes: 1 }).maxThreads, resolve().maxThreads)
+    assert.equal(resolve({ minWorkers: 0 }).size.minWorkers, 0)
   })
 
-  test("maxQueue 'auto' is the square of maxThreads", () => {
-    assert.equal(resolve({ maxThreads: 7, maxQueue: 'auto' }).maxQueue, 49)
+  test('clusterSize divides the cores, unless maxWorkers is given', () => {
+    assert.deepEqual(
+      [resolve({ clusterSize: 4096 }).size.minWorkers, resolve({ clusterSize: 4096 }).size.maxWorkers],
+      [1, 1],
+    )
+    assert.equal(resolve({ clusterSize: 4096 }).spinCores, 1)
+    assert.equal(resolve({ clusterSize: 4096, maxWorkers: 7 }).size.maxWorkers, 7)
+    assert.equal(resolve({ clusterSize: 1 }).size.maxWorkers, resolve().size.maxWorkers)
+  })
+
+  test("maxQueue 'auto' is the square of maxWorkers", () => {
+    assert.equal(resolve({ maxWorkers: 7, maxQueue: 'auto' }).maxQueue, 49)
   })
 
   test('an unknown limit gets a hint', () => {
     const { message } = refusal({ resourceLimits: { maxOldGenerationSizeMB: 20 } })
-    assert.match(message, /did you mean 'maxOldGenerationSizeMb'\?/)
+    assert.match(message, /Did you mean 'resourceLimits\.maxOldGenerationSizeMb'\?/)
   })
 
   test('a single executable has no workers that are processes, each of which would be the program again', t => {
@@ -286,15 +280,7 @@ describe('options together', () => {
         name: undefined,
       },
     )
-    for (const absent of [
-      'env',
-      'argv',
-      'execArgv',
-      'workerData',
-      'resourceLimits',
-      'trackUnmanagedFds',
-      'stdout',
-    ]) {
+    for (const absent of ['env', 'argv', 'execArgv', 'workerData', 'resourceLimits', 'stdout']) {
       assert.equal(absent in resolve().workerOptions, false, absent)
     }
     assert.equal(resolve({ env: SHARE_ENV }).workerOptions.env, SHARE_ENV)
@@ -304,8 +290,8 @@ describe('options together', () => {
 describe('names that do not exist', () => {
   test('are refused with the nearest right one', () => {
     for (const [given, meant] of [
-      ['maxThread', 'maxThreads'],
-      ['minthreads', 'minThreads'],
+      ['maxWorker', 'maxWorkers'],
+      ['minworker', 'minWorkers'],
       ['idleTimeOut', 'idleTimeout'],
       ['file', 'filename'],
       ['maxqueue', 'maxQueue'],
@@ -324,7 +310,7 @@ describe('names that do not exist', () => {
 
   test('are refused also when they are members of every object', () => {
     for (const name of ['constructor', 'toString', 'hasOwnProperty', '__proto__']) {
-      const options = JSON.parse(`{ "${name}": { "minThreads": 0 } }`)
+      const options = JSON.parse(`{ "${name}": { "minWorkers": 0 } }`)
       assert.equal(refusal(options).option, name)
     }
   })
@@ -335,8 +321,8 @@ describe('only own properties are read', () => {
   const dirt: Record<string, unknown> = {
     filename: '/etc/evil.js',
     name: '',
-    minThreads: -1,
-    maxThreads: 0,
+    minWorkers: -1,
+    maxWorkers: 0,
     maxQueue: 'x',
     queue: {},
     loadBalancer: 1,
@@ -363,11 +349,11 @@ describe('only own properties are read', () => {
       const clean = resolve(options)
       Object.assign(polluted, dirt)
       const settings = resolve(options)
-      assert.equal(settings.filename, null)
-      assert.equal(settings.minThreads, clean.minThreads)
-      assert.equal(settings.maxThreads, clean.maxThreads)
+      assert.equal(settings.filename, undefined)
+      assert.equal(settings.size.minWorkers, clean.size.minWorkers)
+      assert.equal(settings.size.maxWorkers, clean.size.maxWorkers)
       assert.equal(settings.maxQueue, Number.POSITIVE_INFINITY)
-      assert.equal(settings.loadBalancer, null)
+      assert.equal(settings.loadBalancer, undefined)
       for (const key of ['env', 'execArgv', 'workerData'])
         assert.equal(settings.workerOptions[key], undefined, key)
       const limits = settings.workerOptions.resourceLimits as Record<string, unknown> | undefined
@@ -388,12 +374,12 @@ describe('only own properties are read', () => {
   })
 
   test('an object without a prototype is as good as any', () => {
-    const options = Object.assign(Object.create(null), { minThreads: 0, maxThreads: 3 })
-    assert.equal(resolve(options).maxThreads, 3)
+    const options = Object.assign(Object.create(null), { minWorkers: 0, maxWorkers: 3 })
+    assert.equal(resolve(options).size.maxWorkers, 3)
   })
 
   test('what an object inherits is not said by the user', () => {
-    assert.equal(resolve(Object.create({ maxThreads: 0, filename: '/etc/evil.js' })).filename, null)
+    assert.equal(resolve(Object.create({ maxWorkers: 0, filename: '/etc/evil.js' })).filename, undefined)
   })
 
   test('options that are no object are refused', () => {
@@ -401,4 +387,202 @@ describe('only own properties are read', () => {
       assert.equal(refusal(options).option, 'options')
     }
   })
+})
+
+test('names of other pools and earlier versions get an error that says what to do', () => {
+  for (const [name, advice] of Object.entries(poolReplacements)) {
+    assert.equal(name in poolTable.rules, false)
+    assert.ok(refusal({ [name]: 1 }).message.endsWith(advice), name)
+    const [, replacement] = /^Use '(\w+)'/.exec(advice) ?? []
+    if (replacement !== undefined) assert.ok(replacement in poolTable.rules, replacement)
+  }
+})
+
+describe('pool.resize()', () => {
+  const present = { minWorkers: 2, maxWorkers: 4 }
+  test('the limit that is not given follows where the two would contradict', () => {
+    for (const [given, minWorkers, maxWorkers] of [
+      [{}, 2, 4],
+      [{ maxWorkers: 9 }, 2, 9],
+      [{ maxWorkers: 1 }, 1, 1],
+      [{ minWorkers: 9 }, 9, 9],
+      [{ minWorkers: 0, maxWorkers: 1 }, 0, 1],
+    ] as const)
+      assert.deepEqual(resolveResize(given, present), { minWorkers, maxWorkers })
+  })
+
+  test('values are checked as in the constructor', () => {
+    for (const [given, option] of [
+      [{ maxWorkers: 0 }, 'maxWorkers'],
+      [{ minWorkers: 1.5 }, 'minWorkers'],
+      [{ minWorkers: 3, maxWorkers: 2 }, 'minWorkers'],
+      [{ maxThreads: 3 }, 'maxThreads'],
+      [3, 'options'],
+      [undefined, 'options'],
+    ] as const)
+      assert.throws(() => resolveResize(given, present), { code: 'ERR_LIDO_INVALID_OPTION', option })
+  })
+})
+
+const pool = resolveOptions({ filename: '/pool.js', name: 'work' })
+const resolveCall = (options?: unknown, payload?: unknown, settings = pool) =>
+  resolveRun(payload, options as RunOptions, settings, plainTerms(settings))
+
+function callRefusal(options: unknown, settings = pool): InvalidTaskError {
+  try {
+    resolveCall(options, undefined, settings)
+  } catch (error) {
+    assert.ok(error instanceof InvalidTaskError, `threw ${String(error)}`)
+    return error
+  }
+  assert.fail('accepted')
+}
+
+const { signal } = new AbortController()
+const judgedCalls: Record<keyof RunOptions, { right: unknown[]; wrong: unknown[] }> = {
+  filename: {
+    right: ['/handler.js', 'file:///handler.js', new URL('file:///handler.js'), null],
+    wrong: [1, '', './x.js', 'typescript', 'fs', 'node:fs', 'data:text/javascript,1', {}],
+  },
+  name: { right: ['other', '__proto__', null], wrong: ['', 1, {}] },
+  signal: {
+    right: [signal, null],
+    wrong: [1, 'abort', {}, new AbortController(), { addEventListener() {} }],
+  },
+  timeout: {
+    right: [0.5, 1, Number.POSITIVE_INFINITY],
+    wrong: [0, -1, Number.NaN, '1', null, 1n, new Date()],
+  },
+  queueTimeout: { right: [0, 1, Number.POSITIVE_INFINITY], wrong: [-1, Number.NaN, '1', null, {}] },
+  deadline: {
+    right: [new Date(), 0, -1, Date.now() + 0.5, Number.POSITIVE_INFINITY],
+    wrong: [new Date(Number.NaN), Number.NaN, '2030-01-01', null, {}],
+  },
+  exclusive: { right: [true, false], wrong: [1, null, 'yes'] },
+  transferList: { right: [[], [new ArrayBuffer(1)]], wrong: [1, {}, new ArrayBuffer(1), null, 'x'] },
+  priority: { right: [0, -1, 1.5, Number.POSITIVE_INFINITY], wrong: ['1', Number.NaN, null, 1n, {}] },
+  queueOptions: { right: [null, 1, {}, 'x'], wrong: [] },
+  retry: { right: [{ attempts: 1 }, { attempts: 2, when: () => true }], wrong: [2, null, [], true] },
+}
+
+for (const [option, { right, wrong }] of Object.entries(judgedCalls)) {
+  test(`the option ${option} of run() accepts right values and refuses wrong ones by name`, () => {
+    for (const value of right) resolveCall({ [option]: value })
+    for (const value of wrong) {
+      const error = callRefusal({ [option]: value })
+      assert.equal(error.option, option)
+      assert.equal(error.code, 'ERR_LIDO_INVALID_TASK')
+    }
+    assert.deepEqual(resolveCall({ [option]: undefined }), resolveCall())
+  })
+}
+
+describe('a call', () => {
+  test('without options runs what the pool says', () => {
+    assert.deepEqual(resolveCall(), {
+      payload: undefined,
+      terms: {
+        handler: { filename: '/pool.js', name: 'work' },
+        transferList: [],
+        signal: null,
+        limits: null,
+        isExclusive: false,
+        priority: 0,
+        queueOptions: undefined,
+        retry: null,
+      },
+    })
+  })
+
+  test('without options has the same terms as the next one', () => {
+    const plain = plainTerms(pool)
+    for (const payload of [1, {}]) assert.equal(resolveRun(payload, undefined, pool, plain).terms, plain)
+  })
+
+  test('that says nothing of time has the limits of the pool, one object for all such calls', () => {
+    const limited = resolveOptions({ filename: '/pool.js', timeout: 5 })
+    assert.deepEqual(limited.limits, { timeoutMs: 5, queueTimeoutMs: Infinity, deadline: Infinity })
+    for (const options of [undefined, {}, { priority: 1 }, { timeout: undefined }]) {
+      assert.equal(resolveCall(options, undefined, limited).terms.limits, limited.limits)
+    }
+  })
+
+  test('sets each limit by itself, and Infinity takes away one of the pool', () => {
+    const limited = resolveOptions({ filename: '/pool.js', timeout: 5, queueTimeout: 6 })
+    const limitsOf = (options: RunOptions) => resolveCall(options, undefined, limited).terms.limits
+    assert.deepEqual(limitsOf({ timeout: 7 }), { timeoutMs: 7, queueTimeoutMs: 6, deadline: Infinity })
+    assert.deepEqual(limitsOf({ timeout: Infinity, deadline: new Date(9) }), {
+      timeoutMs: Infinity,
+      queueTimeoutMs: 6,
+      deadline: 9,
+    })
+    assert.equal(limitsOf({ timeout: Infinity, queueTimeout: Infinity }), null)
+  })
+
+  test('without a file anywhere is refused', () => {
+    assert.match(
+      callRefusal(undefined, resolveOptions({})).message,
+      /give 'filename' to the pool or to run\(\)/,
+    )
+  })
+
+  test('options that are no object are refused', () => {
+    for (const options of [null, 1, 'x', () => {}]) assert.equal(callRefusal(options).option, 'options')
+  })
+
+  test('an unknown name is refused with the nearest right one', () => {
+    assert.match(callRefusal({ singal: signal }).message, /no option 'singal'.*Did you mean 'signal'/)
+    assert.match(callRefusal({ patience: 1 }).message, /Known are name, filename/)
+    for (const name of ['constructor', '__proto__']) {
+      assert.equal(callRefusal(JSON.parse(`{ "${name}": 1 }`)).option, name)
+    }
+  })
+
+  test('a marked payload is unwrapped and transferred with the rest', () => {
+    const buffer = new ArrayBuffer(8)
+    const other = new ArrayBuffer(4)
+    const view = new Uint8Array(buffer)
+    const { payload, terms } = resolveCall({ transferList: [other] }, move(view))
+    assert.equal(payload, view)
+    assert.deepEqual(terms.transferList, [other, buffer])
+  })
+
+  test("the caller's list is not touched", () => {
+    const list: ArrayBuffer[] = []
+    resolveCall({ transferList: list }, move(new ArrayBuffer(8)))
+    assert.deepEqual(list, [])
+  })
+})
+
+describe('a polluted prototype', () => {
+  const polluted = Object.prototype as Record<string, unknown>
+  afterEach(() => {
+    for (const key of Object.keys(judgedCalls)) delete polluted[key]
+  })
+
+  for (const options of [undefined, {}, { priority: 1 }]) {
+    test(`changes no call with ${JSON.stringify(options)}`, () => {
+      Object.assign(polluted, { filename: '/etc/evil.js', name: 'evil', signal: 1, transferList: 1 })
+      const { handler, transferList } = resolveCall(options).terms
+      assert.deepEqual(handler, { filename: '/pool.js', name: 'work' })
+      assert.deepEqual(transferList, [])
+    })
+  }
+})
+
+test('the reference page lists every option with its type, default and description, and no other', () => {
+  const page = readFileSync(new URL('../../../../../docs/reference/pool.md', import.meta.url), 'utf8')
+  const [, poolPage = '', runPage = ''] = page.split(
+    '| option | type | default | meaning |\n|---|---|---|---|\n',
+  )
+  for (const [{ rules }, text] of [
+    [poolTable, poolPage],
+    [runTable, runPage],
+  ] as const) {
+    const rows = Object.entries(rules).map(
+      ([name, { type, defaultText, description }]) =>
+        `| \`${name}\` | ${type} | ${defaultText} | ${description} |`,
+    )
+    assert.deepEqual(text.split('\n\n')[0]!.split('\n'), rows)
+  }
 })

@@ -27,17 +27,26 @@ import { startProblem } from '../workers/starts.js'
 import { Supervisor } from '../workers/supervisor.js'
 import type { WorkerView } from '../workers/worker-view.js'
 import { backendOf } from './backend-of.js'
-import { type RoomOptions, resolveRoom } from './call-options.js'
+import {
+  type CloseOptions,
+  type CloseReport,
+  plainTerms,
+  type RoomOptions,
+  type RunOptions,
+  resolveClose,
+  resolveRoom,
+  resolveRun,
+} from './call-options.js'
 import { forCaller, withCallerStack } from './caller-stack.js'
-import { type CloseOptions, type CloseReport, checkCloseOptions } from './close-options.js'
 import { Closing } from './closing.js'
 import { Figures } from './figures.js'
 import type { DefaultName, HandlerName, NoPayload, PayloadOf, ResultOf } from './handler-types.js'
 import { Liveness } from './liveness.js'
-import { type PoolOptions, type PoolSettings, resolveOptions } from './options.js'
+import { type CoreSettings, type ResizeOptions, resolveOptions, resolveResize } from './options.js'
 import type { PoolState } from './pool-life.js'
+import type { PoolOptions } from './pool-options.js'
+import type { PoolSettings } from './pool-table.js'
 import { reportDeath } from './report-death.js'
-import { plainTerms, type RunOptions, resolveRun } from './run-options.js'
 import { durationStats, type PoolStats, workerStats } from './stats.js'
 import { Transport } from './transport.js'
 
@@ -68,7 +77,8 @@ export class Pool<
   Module = any,
   Default extends HandlerName<Module> = DefaultName<Module>,
 > extends EventEmitter<PoolEvents> {
-  readonly #settings: PoolSettings
+  readonly #settings: CoreSettings
+  #options: PoolSettings
   /** Listeners are called in it. */
   readonly #context = new AsyncContext('lido.Pool')
   readonly #plainTerms: CallTerms | null
@@ -99,8 +109,9 @@ export class Pool<
     const { clock, backend: given, decodeSliceMs }: PoolParts = Object.assign(Object.create(null), parts)
     const settings = forCaller(Pool, () => resolveOptions(options))
     const backend = given ?? backendOf(settings)
-    if (settings.minThreads > 0) forCaller(Pool, () => startAhead(backend, settings))
+    if (settings.size.minWorkers > 0) forCaller(Pool, () => startAhead(backend, settings))
     this.#settings = settings
+    this.#options = settings.options
     this.#plainTerms = plainTerms(settings)
     this.#withCallerStack = settings.callerStack
     this.#clock = clock
@@ -109,8 +120,8 @@ export class Pool<
       () => this.#counters.pending > 0 || this.#closing !== null || this.#replacing > 0,
     )
     this.#timings = settings.recordTiming ? new Timings() : null
-    const warnings = settings.worthWarnings
-      ? new PerformanceWarnings(settings.concurrentTasksPerWorker)
+    const warnings = settings.performanceWarnings
+      ? new PerformanceWarnings(settings.label, settings.concurrentTasksPerWorker)
       : null
     const handlerMetrics = settings.recordTiming ? new HandlerMetrics(warnings) : null
     this.#settler = new Settler({
@@ -152,7 +163,7 @@ export class Pool<
       timings: this.#timings,
       handlerMetrics,
       queue: settings.queue,
-      loadBalancer: settings.loadBalancer,
+      loadBalancer: settings.loadBalancer ?? null,
       handlers: this.#transport.handlers,
       errorClasses: settings.errorClasses,
       lane: this.#transport.lane,
@@ -223,7 +234,7 @@ export class Pool<
 
   /**
    * Resolves when the next `run()` will find room; in order, one waiter for each place. Call `run()` in the same turn.
-   * Rejects with `PoolClosedError` when the pool closes and with the signal's reason when `signal` is aborted.
+   * Rejects with `PoolClosedError` when the pool closes and with `TaskCancelledError` when `signal` is aborted.
    */
   room(options?: RoomOptions): Promise<void> {
     try {
@@ -239,7 +250,7 @@ export class Pool<
    * reject with `PoolClosedError`, and a `teardown` that still runs is cut off. Calling it again is no error.
    */
   async close(options: CloseOptions = {}): Promise<CloseReport> {
-    const { force = false } = forCaller(Pool.prototype.close, () => checkCloseOptions(options))
+    const { force } = forCaller(Pool.prototype.close, () => resolveClose(options))
     return await this.#ending().close(force)
   }
 
@@ -264,6 +275,22 @@ export class Pool<
    */
   reload(): Promise<void> {
     return this.#replaceAll(true)
+  }
+
+  /**
+   * Changes the number of workers while the pool runs. It grows at once to the new minimum, and up to the new maximum while
+   * tasks wait. Surplus workers finish their started tasks and leave, idle ones first. Throws `InvalidOptionError`, and
+   * `PoolClosedError` when the pool is closing or closed.
+   */
+  resize(options: ResizeOptions): void {
+    if (this.#life.state !== 'open') throw new PoolClosedError('closed')
+    const { size } = this.#settings
+    Object.assign(size, resolveResize(options, size))
+    this.#options = Object.freeze({ ...this.#options, ...size })
+    this.#figures.resize(this.#slots)
+    this.#supervisor.onResized()
+    this.#dispatcher.pump()
+    this.#admission.resize(this.#slots)
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -303,17 +330,17 @@ export class Pool<
     return this.#figures.histogram
   }
 
-  get minThreads(): number {
-    return this.#settings.minThreads
+  get minWorkers(): number {
+    return this.#settings.size.minWorkers
   }
 
-  get maxThreads(): number {
-    return this.#settings.maxThreads
+  get maxWorkers(): number {
+    return this.#settings.size.maxWorkers
   }
 
-  /** What the options became. */
+  /** The options with all defaults, frozen. `resize()` puts a new object in its place. */
   get options(): PoolSettings {
-    return this.#settings
+    return this.#options
   }
 
   /** The threads that are alive or starting; workers that are none are in `workers` only. */
@@ -328,6 +355,7 @@ export class Pool<
   /** A snapshot of everything that can be counted. */
   stats(): PoolStats {
     return {
+      label: this.#settings.label,
       state: this.#life.state,
       durationMs: this.duration,
       utilization: this.utilization,
@@ -360,12 +388,12 @@ export class Pool<
   }
 
   get #slots(): number {
-    return this.#settings.maxThreads * this.#settings.concurrentTasksPerWorker
+    return this.#settings.size.maxWorkers * this.#settings.concurrentTasksPerWorker
   }
 
   #startMinimum(): void {
     try {
-      while (this.#supervisor.workers.length < this.#settings.minThreads) this.#supervisor.spawn()
+      while (this.#supervisor.workers.length < this.#settings.size.minWorkers) this.#supervisor.spawn()
     } catch (failure) {
       void this.#supervisor.stop(new PoolClosedError('destroyed'))
       this.#liveness.end()
@@ -464,7 +492,7 @@ function rejectRun(problem: unknown): Promise<never> {
   return Promise.reject(withCallerFrames(problem, Pool.prototype.run))
 }
 
-function startAhead(backend: Backend, { workerOptions, handler }: PoolSettings): void {
+function startAhead(backend: Backend, { workerOptions, handler }: CoreSettings): void {
   try {
     withoutCaller(() => backend.startAhead?.(workerOptions))
   } catch (failure) {

@@ -16,10 +16,12 @@ export interface DurationStats {
   maxMs: number
 }
 
-/** A worker that is no thread, the option `lane: false`, a balancer that chooses each task's worker, or no memory that threads could share. */
-export type PortReason = 'backend' | 'option' | 'loadBalancer' | 'noSharedMemory'
+/** The option because of which tasks do not travel through shared memory, or that the runtime has none. */
+export type TransportReason = 'backend' | 'transport' | 'loadBalancer' | 'no-shared-memory'
 
 export interface PoolStats {
+  /** The option `label`. */
+  label: string
   state: PoolState
   /** Milliseconds since construction. */
   durationMs: number
@@ -44,10 +46,10 @@ export interface PoolStats {
   handOverMs: number | null
   /** Where the pool's workers live. */
   backend: BackendKind
-  /** How tasks reach them: through shared memory, by messages alone, through a pipe to a process, or not away at all. */
-  transport: 'lane' | 'port' | 'pipe' | 'inline'
+  /** How tasks reach the workers: shared memory, messages between threads, a pipe to a process, or the same thread. */
+  transport: 'shared-memory' | 'messages' | 'pipe' | 'inline'
   /** Why not through shared memory; `null` where they do. */
-  transportReason: PortReason | null
+  transportReason: TransportReason | null
 }
 
 export function durationStats(summary: DurationSummary | undefined): DurationStats | null {

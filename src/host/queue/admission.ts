@@ -1,7 +1,7 @@
 // Whether one more task may come in, and who is told when there is room again. Places are counted, not kept: a place
 // given to a waiter is his until the end of the turn in which he is woken.
 
-import { PoolClosedError } from '../../shared/errors/pool-errors.js'
+import { PoolClosedError, TaskCancelledError } from '../../shared/errors/pool-errors.js'
 import type { Anchor, Clock } from '../../shared/platform/clock.js'
 import { SignalWatch } from '../task/signal-watch.js'
 
@@ -32,9 +32,9 @@ export interface AdmissionListener {
 export class Admission {
   /** Most tasks that may wait. */
   readonly limit: number
-  readonly #slots: number
+  #slots: number
   /** The number of waiting tasks at which producers should pause. */
-  readonly #mark: number
+  #mark: number
   readonly #clock: Clock
   readonly #listener: AdmissionListener
   readonly #load: Load
@@ -42,7 +42,7 @@ export class Admission {
   readonly #signals = new SignalWatch<Waiter>((waiters, signal) => {
     for (const waiter of waiters) {
       this.#strikeOut(waiter)
-      waiter.reject(signal.reason)
+      waiter.reject(new TaskCancelledError(signal.reason))
     }
   })
   /** Held while somebody waits: what takes the room may be a cancelled handler, which keeps no process alive. */
@@ -70,6 +70,13 @@ export class Admission {
     return this.#isFull
   }
 
+  /** The number of slots has changed. */
+  resize(slots: number): void {
+    this.#slots = slots
+    if (!Number.isFinite(this.limit)) this.#mark = slots
+    this.onLeft()
+  }
+
   /** Takes note of a task that came in. */
   onAccepted(): void {
     if (this.#grants > 0) this.#grants--
@@ -85,7 +92,7 @@ export class Admission {
 
   room(signal: AbortSignal | null): Promise<void> {
     if (this.#isClosed) return Promise.reject(new PoolClosedError('closed'))
-    if (signal?.aborted) return Promise.reject(signal.reason)
+    if (signal?.aborted) return Promise.reject(new TaskCancelledError(signal.reason))
     if (this.#waiters.size === 0 && this.#hasRoom()) {
       this.#grant()
       return Promise.resolve()

@@ -1,5 +1,13 @@
 // How many workers there should be. Pure.
 
+/** How many workers a pool may have. `pool.resize()` changes it. */
+export interface PoolSize {
+  /** Workers kept alive. */
+  minWorkers: number
+  /** Most workers alive at once. */
+  maxWorkers: number
+}
+
 export interface IdleView {
   readonly isIdle: boolean
   /** When it last became idle, in ms of the pool's clock. */
@@ -17,6 +25,20 @@ export function chooseRetired<View extends IdleView>(
   if (surplus <= 0) return []
   return idleLongestFirst(workers)
     .filter(worker => worker.idleSince + idleTimeoutMs <= now)
+    .slice(0, surplus)
+}
+
+export interface BusyView extends IdleView {
+  /** Tasks that the worker holds. */
+  readonly usage: number
+}
+
+/** The workers above the maximum that are to leave: idle workers first, then those with the fewest tasks. */
+export function chooseSurplus<View extends BusyView>(workers: readonly View[], maximum: number): View[] {
+  const surplus = workers.length - maximum
+  if (surplus <= 0) return []
+  return [...workers]
+    .sort((one, other) => one.usage - other.usage || one.idleSince - other.idleSince)
     .slice(0, surplus)
 }
 

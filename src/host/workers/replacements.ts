@@ -6,7 +6,7 @@ import type { WorkerHandle } from './worker-handle.js'
 export interface ReplacementsParts {
   /** Starts a worker; throws why it cannot. */
   spawn(): WorkerHandle
-  /** One worker more than `maxThreads` would not be one too many. */
+  /** One worker more than `maxWorkers` would not be one too many. */
   mayAddOne(): boolean
   /** The worker takes no more, and ends when it is done. */
   leave(worker: WorkerHandle): void

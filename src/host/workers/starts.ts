@@ -124,8 +124,8 @@ export function startProblem(failure: unknown, handler: Handler | null, workerId
 }
 
 /** What a worker itself has to look after; `null`: nothing. */
-function limitsOf({ maxTasksPerWorker, maxWorkerMemory }: LifeSettings): WorkerLimits | null {
-  if (maxTasksPerWorker === Number.POSITIVE_INFINITY && maxWorkerMemory === Number.POSITIVE_INFINITY)
+function limitsOf({ maxTasksPerWorker, maxWorkerMemoryMb }: LifeSettings): WorkerLimits | null {
+  if (maxTasksPerWorker === Number.POSITIVE_INFINITY && maxWorkerMemoryMb === Number.POSITIVE_INFINITY)
     return null
-  return { tasks: maxTasksPerWorker, bytes: maxWorkerMemory }
+  return { tasks: maxTasksPerWorker, bytes: maxWorkerMemoryMb * 2 ** 20 }
 }

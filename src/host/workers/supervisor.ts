@@ -4,6 +4,7 @@ import { type PoolError, WorkerExitError, WorkerStartError } from '../../shared/
 import type { ErrorClasses } from '../../shared/errors/serialize-error.js'
 import type { Clock } from '../../shared/platform/clock.js'
 import type { Backend } from '../backend/backend.js'
+import { chooseSurplus, type PoolSize } from '../scheduler/scaling.js'
 import { Ageing } from './ageing.js'
 import { Crew } from './crew.js'
 import { type Ending, Endings } from './endings.js'
@@ -18,8 +19,8 @@ import { moveWorker } from './worker-life.js'
 import { WorkerListener, type WorkerListenerParts } from './worker-listener.js'
 
 export interface SupervisorSettings extends StartSettings {
-  minThreads: number
-  maxThreads: number
+  /** `pool.resize()` changes it. */
+  size: PoolSize
   idleTimeout: number
   /** Workers spin while fewer of them than this are awake; 0: never. */
   spinCores: number
@@ -42,7 +43,7 @@ export class Supervisor {
   #keepsMinimum = true
 
   constructor(settings: SupervisorSettings, backend: Backend, clock: Clock, listener: SupervisorListener) {
-    const { minThreads, maxThreads, idleTimeout, teardownTimeout, preload, errorClasses } = settings
+    const { size, idleTimeout, teardownTimeout, preload, errorClasses } = settings
     const policy = new RestartPolicy(settings.restart)
     const crew = new Crew(settings.spinCores)
     this.#settings = settings
@@ -78,7 +79,7 @@ export class Supervisor {
     this.#endings = new Endings({ clock, teardownTimeout, onTrouble: error => listener.onTrouble(error) })
     this.#replacements = new Replacements({
       spawn: () => this.#spawnAnyway(),
-      mayAddOne: () => !this.#starts.areOver && this.#alive <= maxThreads,
+      mayAddOne: () => !this.#starts.areOver && this.#alive <= size.maxWorkers,
       leave: worker => this.askToLeave(worker),
       workers: () => this.workers,
     })
@@ -86,7 +87,7 @@ export class Supervisor {
     this.#retirement = new Retirement({
       clock,
       crew,
-      minThreads,
+      size,
       idleTimeout,
       onRetired: worker => this.#end(worker),
     })
@@ -96,19 +97,19 @@ export class Supervisor {
   get maySpawn(): boolean {
     return (
       !this.#starts.areOver &&
-      this.crew.takers < this.#settings.maxThreads &&
-      this.#alive <= this.#settings.maxThreads &&
+      this.crew.takers < this.#settings.size.maxWorkers &&
+      this.#alive <= this.#settings.size.maxWorkers &&
       this.policy.maySpawn(this.#clock.now())
     )
   }
 
-  /** How many workers fewer than `maxThreads` there are to be had for now. A pool without any is not waited for: see `isHopeless`. */
+  /** How many workers fewer than `maxWorkers` there are to be had for now. A pool without any is not waited for: see `isHopeless`. */
   get missing(): number {
-    const { maxThreads } = this.#settings
-    const free = maxThreads - this.crew.takers
-    if (free === 0 || this.isHopeless) return 0
+    const { maxWorkers } = this.#settings.size
+    const free = maxWorkers - this.crew.takers
+    if (free <= 0 || this.isHopeless) return 0
     if (!this.policy.maySpawn(this.#clock.now())) return free
-    return Math.max(0, free - Math.max(0, maxThreads + 1 - this.#alive))
+    return Math.max(0, free - Math.max(0, maxWorkers + 1 - this.#alive))
   }
 
   /** No worker is alive, and none may be started for now because others failed. */
@@ -151,7 +152,15 @@ export class Supervisor {
 
   ensureMinimum(): void {
     if (!this.#keepsMinimum) return
-    while (this.crew.takers < this.#settings.minThreads && this.trySpawn() !== null);
+    while (this.crew.takers < this.#settings.size.minWorkers && this.trySpawn() !== null);
+  }
+
+  /** To be called when the size has changed. Surplus workers finish their started tasks and leave, idle ones first. */
+  onResized(): void {
+    const { maxWorkers } = this.#settings.size
+    for (const worker of chooseSurplus(this.crew.staying, maxWorkers)) this.askToLeave(worker)
+    this.ensureMinimum()
+    this.#retirement.plan()
   }
 
   /** The pool closes: from now on a worker that dies is replaced only where tasks wait for one. */
@@ -243,7 +252,7 @@ export class Supervisor {
   #renew(worker: WorkerHandle): void {
     // One that is still starting may not come to be.
     const serving = this.crew.serving.length
-    const isSpare = worker.isReady && worker.isIdle && serving > this.#settings.minThreads
+    const isSpare = worker.isReady && worker.isIdle && serving > this.#settings.size.minWorkers
     if (isSpare) this.askToLeave(worker)
     else this.#replacements.request(worker)
   }

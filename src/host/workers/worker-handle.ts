@@ -2,13 +2,13 @@
 import type { WorkerLink } from '../backend/backend.js'
 import { DurationHistogram } from '../metrics/histogram.js'
 import type { PlacementView } from '../scheduler/placement.js'
-import type { IdleView } from '../scheduler/scaling.js'
+import type { BusyView } from '../scheduler/scaling.js'
 import type { Task, TaskHolder } from '../task/task.js'
 import type { Holding } from './holding.js'
 import type { WorkerState } from './worker-life.js'
 import { type ViewedWorker, WorkerView } from './worker-view.js'
 
-export class WorkerHandle implements PlacementView, IdleView, TaskHolder, ViewedWorker {
+export class WorkerHandle implements PlacementView, BusyView, TaskHolder, ViewedWorker {
   readonly id: number
   readonly slots: number
   readonly holding: Holding

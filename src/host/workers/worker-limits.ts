@@ -4,8 +4,7 @@ import { type RestartSettings, restartDefaults } from './restart-policy.js'
 export interface LifeSettings {
   readonly maxTasksPerWorker: number
   readonly maxWorkerAge: number
-  /** Bytes. */
-  readonly maxWorkerMemory: number
+  readonly maxWorkerMemoryMb: number
   readonly teardownTimeout: number
   readonly restart: RestartSettings
 }
@@ -13,7 +12,7 @@ export interface LifeSettings {
 export const lifeDefaults: LifeSettings = {
   maxTasksPerWorker: Number.POSITIVE_INFINITY,
   maxWorkerAge: Number.POSITIVE_INFINITY,
-  maxWorkerMemory: Number.POSITIVE_INFINITY,
+  maxWorkerMemoryMb: Number.POSITIVE_INFINITY,
   teardownTimeout: 5000,
   restart: restartDefaults,
 }

@@ -10,9 +10,9 @@ const cases: Record<
   { error: errors.PoolError; code: string; name?: string; fields: Record<string, unknown> }
 > = {
   InvalidOptionError: {
-    error: new errors.InvalidOptionError('maxThreads', 'must be more', cause),
+    error: new errors.InvalidOptionError('maxWorkers', 'must be more', cause),
     code: 'ERR_LIDO_INVALID_OPTION',
-    fields: { option: 'maxThreads', cause },
+    fields: { option: 'maxWorkers', cause },
   },
   InvalidTaskError: {
     error: new errors.InvalidTaskError('name', 'must be text', cause),

@@ -74,7 +74,7 @@ export class QueueFullError extends PoolError {
         : `The queue holds its limit of ${limit} tasks`
     super(
       'ERR_LIDO_QUEUE_FULL',
-      `${what}. Call 'await pool.room()' before run(), or raise maxQueue or maxThreads.`,
+      `${what}. Call 'await pool.room()' before run(), or raise maxQueue or maxWorkers.`,
     )
     this.limit = limit
   }
@@ -119,7 +119,7 @@ const limitMessages: Record<TimeLimit, (limitMs: number) => string> = {
   timeout: limitMs =>
     `The task ran longer than its timeout of ${limitMs} ms. Raise 'timeout', or give it less to do.`,
   queueTimeout: limitMs =>
-    `The task did not start within its queueTimeout of ${limitMs} ms. Raise 'queueTimeout' or maxThreads, or submit fewer tasks at once.`,
+    `The task did not start within its queueTimeout of ${limitMs} ms. Raise 'queueTimeout' or maxWorkers, or submit fewer tasks at once.`,
   deadline: limitMs =>
     limitMs === 0
       ? "The task's deadline had passed when it was submitted. Give a Date, or Date.now() + milliseconds."
@@ -202,7 +202,7 @@ function startAdvice(cause: unknown): string {
     return "Start node with --allow-worker, for backend 'process' --allow-child-process."
   if (cause instanceof Error && 'exitCode' in cause)
     return 'Read stderr. Check execArgv and the files that it preloads.'
-  return 'Lower maxThreads, or check the limits on threads, processes and open files.'
+  return 'Lower maxWorkers, or check the limits on threads, processes and open files.'
 }
 
 function hasCode(cause: unknown, code: string): cause is Error {

@@ -72,7 +72,7 @@ export const endings = {
 
   async 'destroy() while workers start settles at any moment of the start'({ open }) {
     for (let round = 0; round < 10; round++) {
-      const pool = open({ minThreads: 2, maxThreads: 2 })
+      const pool = open({ minWorkers: 2, maxWorkers: 2 })
       const call = pool.run(1).catch(error => error.code)
       for (let turn = 0; turn < round; turn++) await new Promise(resolve => setImmediate(resolve))
       await pool.destroy()

@@ -12,11 +12,11 @@ export const limits = {
     assert.deepEqual(journal.written, upTo(200).map(String))
   },
 
-  async 'no more run at once than maxThreads times concurrentTasksPerWorker, and so many do'({
+  async 'no more run at once than maxWorkers times concurrentTasksPerWorker, and so many do'({
     open,
     journal,
   }) {
-    const pool = open({ maxThreads: 2, minThreads: 0, concurrentTasksPerWorker: 2 })
+    const pool = open({ maxWorkers: 2, minWorkers: 0, concurrentTasksPerWorker: 2 })
     const calls = upTo(9).map(index => pool.run(journal.task(index), { name: 'gated' }))
     await journal.lines(4)
     assert.equal(pool.stats().tasks.inFlight, 4)

@@ -111,8 +111,8 @@ export const renewal = {
     assert.equal(await pool.run(), 'new')
   },
 
-  async 'maxWorkerMemory: a worker that has grown is replaced'({ open }) {
-    const pool = open({ maxWorkerMemory: 64 * 2 ** 20 })
+  async 'maxWorkerMemoryMb: a worker that has grown is replaced'({ open }) {
+    const pool = open({ maxWorkerMemoryMb: 64 })
     const [old] = pool.workers
     await pool.run(80 * 2 ** 20, { name: 'keep' })
     await untilItWorks(async () => {
@@ -121,8 +121,8 @@ export const renewal = {
     })
   },
 
-  async 'maxWorkerMemory: a busy worker that has grown is replaced'({ open }) {
-    const pool = open({ maxWorkerMemory: 64 * 2 ** 20 })
+  async 'maxWorkerMemoryMb: a busy worker that has grown is replaced'({ open }) {
+    const pool = open({ maxWorkerMemoryMb: 64 })
     const [old] = pool.workers
     await pool.run(80 * 2 ** 20, { name: 'keep' })
     const isThere = () => pool.workers.some(({ id }) => id === old.id)
@@ -139,7 +139,7 @@ export const renewal = {
   },
 
   async 'retry: when() may cancel its own task and others'({ open }) {
-    const pool = open({ maxThreads: 2 })
+    const pool = open({ maxWorkers: 2 })
     for (const answer of [true, false]) {
       const batch = new AbortController()
       const asked = []

@@ -27,7 +27,7 @@ export const surroundings = {
     assert.deepEqual(pool.threads, backend === 'thread' ? [view.thread] : [])
     const stats = pool.stats()
     assert.equal(stats.backend, backend)
-    assert.equal(stats.transport, { thread: 'lane', process: 'pipe', inline: 'inline' }[backend])
+    assert.equal(stats.transport, { thread: 'shared-memory', process: 'pipe', inline: 'inline' }[backend])
     assert.equal(stats.workers[0].pid, pid)
   },
 
@@ -53,7 +53,7 @@ export const surroundings = {
 
   async 'every line that tasks printed is there when the program ends'({ backend }) {
     const { output, exitCode } = await runProgram(`
-      const pool = new Pool({ filename: handler('conformant.js'), backend: '${backend}', maxThreads: 2 })
+      const pool = new Pool({ filename: handler('conformant.js'), backend: '${backend}', maxWorkers: 2 })
       await Promise.all(Array.from({ length: 500 }, (_, index) => pool.run('line ' + index, { name: 'print' })))
       await pool.destroy()`)
     assert.equal(exitCode, 0)
@@ -62,8 +62,16 @@ export const surroundings = {
 
   async 'an idle pool lets the program end'({ backend }) {
     const { exitCode, signal, output } = await runProgram(`
-      const pool = new Pool({ filename: handler('conformant.js'), backend: '${backend}', maxThreads: 2 })
+      const pool = new Pool({ filename: handler('conformant.js'), backend: '${backend}', maxWorkers: 2 })
       console.log(await pool.run(42))`)
     assert.deepEqual([exitCode, signal, output], [0, null, '42\n'])
+  },
+
+  async 'the label names threads, processes and statistics'({ open, backend }) {
+    const pool = open({ label: 'images' })
+    assert.equal(pool.stats().label, 'images')
+    const { title, threadName } = await pool.run(undefined, { name: 'names' })
+    if (backend === 'process') assert.equal(title, 'images')
+    if (backend === 'thread' && threadName !== undefined) assert.equal(threadName, 'images')
   },
 }

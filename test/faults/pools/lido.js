@@ -8,9 +8,9 @@ export const settings = {}
 export const features = [...piscinaStyleFeatures, 'close', 'processes']
 
 export function open({ backend, ...options }) {
-  const adapted = createPiscinaStyle(options, settings, poolOptions => {
+  const adapted = createPiscinaStyle(options, settings, ({ minThreads, maxThreads, ...others }) => {
     try {
-      return new Pool(backend === 'thread' ? poolOptions : { ...poolOptions, backend })
+      return new Pool({ minWorkers: minThreads, maxWorkers: maxThreads, ...others, backend })
     } catch (error) {
       if (error.option !== 'backend') throw error
       throw new Unsupported(`this build has no backend '${backend}'`)

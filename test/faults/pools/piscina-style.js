@@ -1,4 +1,4 @@
-// What lido, piscina and tinypool have in common: a file's exports, called by name, with options that mean the same.
+// Opens a pool whose options are Piscina's. The pool calls the exports of a file by name.
 import { handlerPath } from './handler-path.js'
 
 export const piscinaStyleFeatures = [

@@ -2,7 +2,7 @@ import { expect, fulfilled, pause } from '../harness/expect.js'
 
 export default {
   title:
-    'Never more tasks at once than maxThreads x concurrentTasksPerWorker, and the capacity is really used.',
+    'Never more tasks at once than maxWorkers x concurrentTasksPerWorker, and the capacity is really used.',
   async run({ open, has, facts }) {
     const slots = has('slots') ? 2 : 1
     const pool = open({ workers: 2, slots })

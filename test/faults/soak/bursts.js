@@ -5,7 +5,7 @@ const rounds = 20
 
 export default {
   title:
-    'Bursts and lulls with exits for 6 s: never more than maxThreads living workers, back to minThreads at the end of a burst, all settle.',
+    'Bursts and lulls with exits for 6 s: never more than maxWorkers living workers, back to minWorkers at the end of a burst, all settle.',
   backends: ['thread', 'process'],
   limitMs: 120_000,
   isLong: true,

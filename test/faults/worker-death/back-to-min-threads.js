@@ -2,12 +2,12 @@ import { expect, fulfilled, rejected, until } from '../harness/expect.js'
 
 export default {
   title:
-    'After deaths the pool is back at minThreads living workers (it does not dry up, it does not grow over maxThreads).',
+    'After deaths the pool is back at minWorkers living workers (it does not dry up, it does not grow over maxWorkers).',
   backends: ['thread', 'process'],
   async run({ open, workers }) {
     const pool = open({ min: 2, max: 3 })
     await fulfilled(pool.run('echo', 1), 1)
-    await until(() => workers.living >= 2, 'it never had minThreads workers')
+    await until(() => workers.living >= 2, 'it never had minWorkers workers')
     const deaths = Array.from({ length: 6 }, () => pool.run('exit', 1))
     for (const death of deaths) await rejected(death)
     const isBack = () => workers.living >= 2 && workers.living <= 3

@@ -20,7 +20,7 @@ declare module 'lido/fastify' {
 }
 
 const app = Fastify()
-const options: FastifyPoolOptions = { filename: '/worker.js', deadlineMs: 500, retryAfter: 2, maxThreads: 2 }
+const options: FastifyPoolOptions = { filename: '/worker.js', deadlineMs: 500, retryAfter: 2, maxWorkers: 2 }
 await app.register(fastifyPool, options)
 await app.register(samePlugin, { filename: '/worker.js', as: 'numbers' })
 await app.register(fastifyPool, { filename: '/worker.js', piscina: true, atomics: 'disabled' })

@@ -42,7 +42,7 @@ class Routes {
   }
 }
 
-const options: PoolModuleOptions = { filename: '/worker.js', processes: 2, retryAfter: 2 }
+const options: PoolModuleOptions = { filename: '/worker.js', clusterSize: 2, retryAfter: 2 }
 
 @Module({
   imports: [

@@ -28,6 +28,6 @@ typed.run('one')
 typed.run(1, { name: 'length' })
 const asDefault = new Pool<{ default: typeof import('./handler.cjs') }>(options)
 const again: Promise<number> = asDefault.run(1)
-// @ts-expect-error it is maxThreads
-new lido.Pool({ maxThread: 4 })
+// @ts-expect-error it is maxWorkers
+new lido.Pool({ maxWorker: 4 })
 void [doubled, again]

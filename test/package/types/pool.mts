@@ -125,8 +125,9 @@ isTrue<Same<Awaited<ReturnType<Pool['run']>>, any>>()
 const options: PoolOptions = {
   filename: '/handler.js',
   name: 'default',
-  minThreads: 0,
-  maxThreads: 4,
+  label: 'images',
+  minWorkers: 0,
+  maxWorkers: 4,
   idleTimeout: Number.POSITIVE_INFINITY,
   maxQueue: 'auto',
   concurrentTasksPerWorker: 2,
@@ -140,15 +141,20 @@ const options: PoolOptions = {
   closeTimeout: 1000,
   queue: new FifoQueue(),
   recordTiming: false,
+  transport: 'messages',
+  busyWait: false,
+  maxWorkerMemoryMb: 256,
   workerHistogram: true,
 }
 new Pool(options)
 new Pool()
 isTrue<Same<ConstructorParameters<typeof Pool>['length'], 0 | 1>>()
-// @ts-expect-error it is maxThreads
-new Pool({ maxThread: 4 })
+// @ts-expect-error it is maxWorkers
+new Pool({ maxWorker: 4 })
 // @ts-expect-error a number
-new Pool({ maxThreads: '4' })
+new Pool({ maxWorkers: '4' })
+// @ts-expect-error 'shared-memory' or 'messages'
+new Pool({ transport: 'lane' })
 // @ts-expect-error a number or 'auto'
 new Pool({ maxQueue: 'Auto' })
 // @ts-expect-error a file
@@ -260,9 +266,17 @@ export async function look(pool: Pool): Promise<CloseReport> {
   await pool.room({ signal: AbortSignal.timeout(10) })
   await pool.run(new ArrayBuffer(8), run)
   const stats: PoolStats = pool.stats()
+  pool.resize({ minWorkers: 1, maxWorkers: 2 })
   const settings: PoolSettings = pool.options
+  const {
+    label,
+    restart,
+    filename: file,
+  }: { label: string; restart: { failures: number }; filename?: string } = settings
+  // @ts-expect-error read-only
+  settings.label = `${label} ${restart.failures} ${file}`
   const waitTime: DurationSummary | undefined = pool.histogram.waitTime
-  waitTime?.percentile(99).toFixed(stats.tasks.waiting + settings.maxThreads)
+  waitTime?.percentile(99).toFixed(stats.tasks.waiting + settings.maxWorkers)
   for (const worker of pool.workers) await worker.terminate()
   await pool.destroy()
   return await pool.close({ force: true })

@@ -5,7 +5,7 @@ import { AppController } from './app.controller'
 import { DoublingService } from './doubling.service'
 
 @Module({
-  imports: [PoolModule.forRoot({ filename: join(__dirname, 'doubling.worker.js'), maxThreads: 1 })],
+  imports: [PoolModule.forRoot({ filename: join(__dirname, 'doubling.worker.js'), maxWorkers: 1 })],
   controllers: [AppController],
   providers: [DoublingService],
 })

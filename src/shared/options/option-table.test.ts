@@ -1,0 +1,115 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { boolean, group, integer, milliseconds, oneOf, text } from './option-rules.js'
+import { nearestName, OptionErrors, OptionTable } from './option-table.js'
+
+class OptionError extends Error {
+  readonly option: string
+
+  constructor(option: string, message: string) {
+    super(message)
+    this.option = option
+  }
+}
+
+const about = { description: 'a test' }
+const inner = new OptionTable({ depth: integer({ min: 1 }, { default: 2, ...about }) })
+const table = new OptionTable({
+  count: integer({ min: 0, max: 5000, orInfinity: true }, { default: undefined, ...about }),
+  delay: milliseconds(false, { default: 1000, ...about }),
+  mode: oneOf(['fast', 'safe', 'off'], { default: 'safe', ...about }),
+  isLoud: boolean({ default: true, ...about }),
+  title: text({ default: 'none', ...about }),
+  nested: group(inner, 'depth: 3', { type: 'object', default: undefined, ...about }),
+})
+const errors = new OptionErrors('make()', OptionError, { loud: "Use 'isLoud'." })
+const read = (given: object) => table.read(given, errors)
+const defaults = {
+  count: undefined,
+  delay: 1000,
+  mode: 'safe',
+  isLoud: true,
+  title: 'none',
+  nested: undefined,
+}
+
+test('options that are not given, or undefined, have their defaults', () => {
+  assert.deepEqual(read({}), defaults)
+  assert.deepEqual(read({ count: undefined, title: undefined }), defaults)
+  assert.deepEqual({ ...read({ nested: {} }).nested }, { depth: 2 })
+})
+
+for (const [given, message] of [
+  [{ count: 5001 }, "The option 'count' of make() must be an integer from 0 to 5000, or Infinity; got 5001."],
+  [
+    { delay: '5' },
+    "The option 'delay' of make() must be milliseconds: a number above 0, or Infinity; got '5'.",
+  ],
+  [{ mode: 'slow' }, "The option 'mode' of make() must be 'fast', 'safe' or 'off'; got 'slow'."],
+  [{ isLoud: null }, "The option 'isLoud' of make() must be true or false; got null."],
+  [{ title: '' }, "The option 'title' of make() must be a string that is not empty; got ''."],
+  [{ nested: [] }, "The option 'nested' of make() must be an object, as in { depth: 3 }; got an array."],
+  [
+    { nested: { depth: 0n } },
+    "The option 'nested.depth' of make() must be an integer of at least 1; got 0n.",
+  ],
+  [
+    { nested: { dept: new Map() } },
+    "There is no option 'nested.dept' (given as an instance of Map) for make(). Did you mean 'nested.depth'?",
+  ],
+  [{ tittle: 1 }, "There is no option 'tittle' (given as 1) for make(). Did you mean 'title'?"],
+  [{ loud: () => {} }, "There is no option 'loud' (given as a function) for make(). Use 'isLoud'."],
+  [
+    { x: {} },
+    "There is no option 'x' (given as an object) for make(). Known are count, delay, mode, isLoud, title, nested.",
+  ],
+] as const) {
+  test(`the error for ${JSON.stringify(Object.keys(given))} reads: ${message}`, () => {
+    assert.throws(() => read(given), { message })
+  })
+}
+
+test('names that every object has are unknown options', () => {
+  for (const name of ['constructor', 'toString', '__proto__'])
+    assert.throws(() => read(JSON.parse(`{ "${name}": 1 }`)), { option: name })
+})
+
+test('inherited properties are not read', () => {
+  assert.deepEqual(read(Object.create({ count: 9, wrong: 1 })), defaults)
+})
+
+test('split() reads its own options and hands on the others', () => {
+  const { own, others } = table.split({ count: 1, elsewhere: 2, title: 'a' }, errors)
+  assert.deepEqual([own.count, own.title, own.mode], [1, 'a', 'safe'])
+  assert.deepEqual({ ...others }, { elsewhere: 2 })
+})
+
+test('the page of a rule shows its type and its default', () => {
+  const shown = Object.values(table.rules).map(({ type, defaultText }) => `${type} | ${defaultText}`)
+  assert.deepEqual(shown, [
+    'integer from 0 to 5,000, or `Infinity` | none',
+    'ms > 0, or `Infinity` | 1,000',
+    "`'fast'`, `'safe'` or `'off'` | `'safe'`",
+    'boolean | `true`',
+    "string | `'none'`",
+    'object | none',
+  ])
+})
+
+test('the nearest name has the fewest edits, ignoring case', () => {
+  const known = ['maxWorkers', 'minWorkers', 'maxQueue', 'filename', 'name', 'env']
+  for (const [given, expected] of [
+    ['maxWorker', 'maxWorkers'],
+    ['MAXWORKERS', 'maxWorkers'],
+    ['minWrkers', 'minWorkers'],
+    ['fileName', 'filename'],
+    ['nmae', 'name'],
+    ['maxQueueLengthLimit', undefined],
+    ['timeout', undefined],
+    ['x', undefined],
+    ['', undefined],
+  ] as const)
+    assert.equal(nearestName(given, known), expected, given)
+  assert.equal(nearestName('mxWorkers', ['maxWorkers', 'moxWorkers']), 'maxWorkers')
+  assert.equal(nearestName('name', []), undefined)
+})

@@ -1,0 +1,165 @@
+// Checks the options of a pool, a call or an adapter against one table, which has one rule for each option. Only own
+// properties are read. After `read()` every option of the table is present and valid.
+
+/** What one option accepts. */
+export interface OptionRule<Value> {
+  /** The accepted values in words, for the reference page. */
+  readonly type: string
+  readonly default: Value
+  /** The default in words, for the reference page. */
+  readonly defaultText: string
+  /** One line for the reference page. */
+  readonly description: string
+  /** Returns the accepted value, or throws by `errors`. */
+  readonly read: (given: unknown, option: string, errors: OptionErrors) => Value
+}
+
+/** A rule for each option of the interface. */
+export type RulesFor<Options> = { readonly [Name in keyof Required<Options>]: OptionRule<unknown> }
+
+/** The options after the check: those not given have their default. */
+export type Resolved<Rules> = {
+  readonly [Name in keyof Rules]: Rules[Name] extends OptionRule<infer Value> ? Value : never
+}
+
+type OptionProblem = new (option: string, message: string) => Error
+
+/** Writes the errors about the options of one owner. */
+export class OptionErrors {
+  readonly #owner: string
+  readonly #Problem: OptionProblem
+  readonly #replacements: Record<string, string>
+  readonly #suffix: string
+
+  /**
+   * @param owner as in `a pool` or `run()`
+   * @param replacements names of other packages and of older versions, each with a sentence that says what to do instead
+   */
+  constructor(owner: string, Problem: OptionProblem, replacements: Record<string, string> = {}) {
+    this.#owner = owner
+    this.#Problem = Problem
+    this.#replacements = replacements
+    this.#suffix = owner.endsWith('()') ? ` of ${owner}` : ''
+  }
+
+  /** @param expected continues the sentence "The option must be …" */
+  wrong(option: string, given: unknown, expected: string): never {
+    throw new this.#Problem(
+      option,
+      `The option '${option}'${this.#suffix} must be ${expected}; got ${describe(given)}.`,
+    )
+  }
+
+  /** @param message a whole sentence */
+  contradiction(option: string, message: string): never {
+    throw new this.#Problem(option, message)
+  }
+
+  /** @param path the option that holds this one, with a dot: `restart.` */
+  unknown(name: string, given: unknown, names: readonly string[], path: string): never {
+    const hint =
+      path === '' && Object.hasOwn(this.#replacements, name)
+        ? this.#replacements[name]
+        : hintAt(name, names, path)
+    throw new this.#Problem(
+      path + name,
+      `There is no option '${path}${name}' (given as ${describe(given)}) for ${this.#owner}. ${hint}`,
+    )
+  }
+
+  noObject(given: unknown, example: string): never {
+    throw new this.#Problem(
+      'options',
+      `The options of ${this.#owner} must be an object, as in { ${example} }; got ${describe(given)}.`,
+    )
+  }
+}
+
+export class OptionTable<Rules extends Record<string, OptionRule<unknown>>> {
+  readonly rules: Rules
+  readonly names: readonly string[]
+  readonly #rules: ReadonlyMap<string, OptionRule<unknown>>
+  readonly #defaults: Resolved<Rules>
+
+  constructor(rules: Rules) {
+    this.rules = rules
+    this.names = Object.keys(rules)
+    this.#rules = new Map(Object.entries(rules))
+    const defaults = Object.entries(rules).map(([name, rule]) => [name, rule.default])
+    this.#defaults = Object.fromEntries(defaults)
+  }
+
+  /** The options with their defaults. `undefined` counts as not given. */
+  read(given: object, errors: OptionErrors, path = ''): Resolved<Rules> {
+    const resolved = { ...this.#defaults } as Record<string, unknown>
+    for (const name of Object.keys(given)) {
+      const value = (given as Record<string, unknown>)[name]
+      const rule = this.#rules.get(name)
+      if (rule === undefined) errors.unknown(name, value, this.names, path)
+      if (value !== undefined) resolved[name] = rule.read(value, path + name, errors)
+    }
+    return resolved as Resolved<Rules>
+  }
+
+  /** The options of this table, and apart from them the options that belong to somebody else. */
+  split(given: object, errors: OptionErrors): { own: Resolved<Rules>; others: Record<string, unknown> } {
+    const own: Record<string, unknown> = Object.create(null)
+    const others: Record<string, unknown> = Object.create(null)
+    for (const [name, value] of Object.entries(given)) {
+      if (this.#rules.has(name)) own[name] = value
+      else others[name] = value
+    }
+    return { own: this.read(own, errors), others }
+  }
+}
+
+/** False for values that can hold no options, as a `URL`, a signal or an array in their place. */
+export function mayHoldOptions(given: unknown): given is object {
+  if (given === null || typeof given !== 'object' || Array.isArray(given)) return false
+  return Object.prototype.toString.call(given) === '[object Object]' || Object.keys(given).length > 0
+}
+
+/** A given value, as an error shows it. */
+export function describe(value: unknown): string {
+  if (typeof value === 'string') return `'${value}'`
+  if (typeof value === 'function') return 'a function'
+  if (typeof value === 'bigint') return `${value}n`
+  if (value === null || typeof value !== 'object') return String(value)
+  if (Array.isArray(value)) return 'an array'
+  const kind: unknown = value.constructor?.name
+  return typeof kind === 'string' && kind !== 'Object' ? `an instance of ${kind}` : 'an object'
+}
+
+/** A sentence about a name that does not exist. */
+function hintAt(given: string, names: readonly string[], path: string): string {
+  const nearest = nearestName(given, names)
+  return nearest === undefined ? `Known are ${names.join(', ')}.` : `Did you mean '${path}${nearest}'?`
+}
+
+const MOST_EDITS = 3
+
+/** The known name with the fewest edits from `given`, ignoring case; `undefined` when none is near. */
+export function nearestName(given: string, known: readonly string[]): string | undefined {
+  let best: string | undefined
+  let fewest = Math.min(MOST_EDITS, Math.ceil(given.length / 3)) + 1
+  for (const name of known) {
+    const edits = editDistance(given.toLowerCase(), name.toLowerCase())
+    if (edits >= fewest) continue
+    fewest = edits
+    best = name
+  }
+  return best
+}
+
+function editDistance(one: string, other: string): number {
+  let row = Array.from({ length: other.length + 1 }, (_, column) => column)
+  for (let line = 1; line <= one.length; line++) {
+    const next = [line]
+    for (let column = 1; column <= other.length; column++) {
+      const exchanged = row[column - 1]! + (one[line - 1] === other[column - 1] ? 0 : 1)
+      next.push(Math.min(exchanged, row[column]! + 1, next[column - 1]! + 1))
+    }
+    row = next
+  }
+  return row[other.length]!
+}
