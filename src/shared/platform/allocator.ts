@@ -1,40 +1,41 @@
-// Teaches the system's allocator that large buffers come and go here.
+// Makes glibc keep the memory of large buffers.
 //
-// glibc gives freed memory back to the system from 128 KiB on, and each of its pages is a fault when it is asked for again: a
-// program that hands 64 KiB buffers over by the thousand spends much of its time on that. But glibc learns: when a block is
-// freed that it had mapped by itself, blocks up to that size are taken from the heap from then on, and twice as much is kept
-// (mallopt(3), M_MMAP_THRESHOLD, "dynamic"). So such a block is made and dropped. Its pages are never touched. Other allocators
-// have no such rule, and make nothing of it.
+// glibc returns freed memory from 128 KiB on to the system, and each page costs a fault when it is used again. A program that
+// passes many 64 KiB buffers spends much of its time on that. But glibc adapts (mallopt(3), M_MMAP_THRESHOLD): after a block
+// that it had mapped separately is freed, it takes blocks up to that size from its heap, and keeps twice as much. So the pool
+// allocates such a block once and drops it. Its pages are never touched. Other allocators are not affected.
+//
+// Row P5-bytes: the processor time of a task falls by a third on Node 26, and by up to a tenth on Node 22 and 24.
 import { getBuiltinModule } from './node-modules.js'
 
 const { Buffer } = getBuiltinModule('node:buffer')
-const blank = Buffer.allocUnsafeSlow
+const allocate = Buffer.allocUnsafeSlow
 
-/** Buffers that pass before it is worth it. */
-const ENOUGH = 256
-/** Below it, some of the gain is lost: what is dropped between two collections is more than twice as much. */
+/** A program must pass this many large buffers first. */
+const BUFFERS_BEFORE = 256
+/** A smaller block loses some of the gain: between two collections more than twice as much memory is freed. */
 const BLOCK_BYTES = 16 * 2 ** 20
 
 let isWatching = false
 let left = Number.POSITIVE_INFINITY
 
 /**
- * From now on this thread counts. The main thread alone does: what a thread makes counts against its own limits, while what the
- * allocator learns holds for the whole process.
+ * Starts to count in this thread. Only the main thread counts: the block of a worker would count against its memory limit, and
+ * one block is enough for the process.
  */
 export function watchLargeBuffers(): void {
   if (isWatching) return
   isWatching = true
-  left = ENOUGH
+  left = BUFFERS_BEFORE
 }
 
-/** One of 16 KiB or more was sent or received. */
+/** Called for each buffer of 16 KiB or more that is sent or received. */
 export function noteLargeBuffer(): void {
   left--
   if (left !== 0) return
   try {
-    blank(BLOCK_BYTES)
+    allocate(BLOCK_BYTES)
   } catch {
-    // There is no room for it, so none is kept.
+    // Without free memory nothing is done.
   }
 }

@@ -1,4 +1,4 @@
-// What the host alone uses of Node's modules, taken as `builtins` takes its own: workers load none of this.
+// The functions of Node's modules that only the host uses. Workers do not load this file.
 import { getBuiltinModule } from './node-modules.js'
 
 const { EventEmitter } = getBuiltinModule('node:events')

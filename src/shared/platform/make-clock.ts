@@ -1,73 +1,68 @@
-// What a clock is, and how one is made. The functions are Node's own, taken when the module loads: test frameworks put others in
-// the places of the global ones.
+// Clocks and timers. The functions come from Node's modules, because test frameworks replace the global ones by fake timers.
 import { getBuiltinModule } from './node-modules.js'
 
 export interface Timer {
   cancel(): void
 }
 
-/** Keeps the process alive while it is held. */
+/** Keeps the process alive between `hold()` and `release()`. */
 export interface Anchor {
   hold(): void
   release(): void
-  /** Lets go for good. */
+  /** After this the anchor cannot hold again. */
   drop(): void
 }
 
 export interface Clock {
   /** Milliseconds of a clock that never jumps. */
   now(): number
-  /**
-   * Milliseconds of the epoch, on the wall clock: it may jump, so it is asked once and turned into the other. It is the `Date`
-   * that callers know at that moment.
-   */
+  /** Milliseconds since the epoch, on the wall clock, which may jump. Uses the global `Date`, as callers do. */
   epochNow(): number
-  /** Calls back once, in `delayMs` (`Infinity`: never). Keeps the process alive only with `keepsAlive`. */
+  /** Calls back once after `delayMs` (`Infinity`: never). Keeps the process alive only with `keepsAlive`. */
   after(delayMs: number, callback: () => void, keepsAlive?: boolean): Timer
-  /** Calls back when this turn of the event loop is over. */
+  /** Calls back after this turn of the event loop. */
   nextTurn(callback: () => void): Timer
   anchor(): Anchor
 }
 
 const LONGEST_DELAY_MS = 2 ** 31 - 1
 const NEVER: Timer = { cancel() {} }
-const ORIGIN_LOOKS = 5
+const ORIGIN_READINGS = 5
 const { setTimeout, clearTimeout, setInterval, clearInterval, setImmediate, clearImmediate } =
   getBuiltinModule('node:timers')
 const { hrtime } = getBuiltinModule('node:process')
 
 export interface ThreadClock extends Clock {
   /**
-   * Where this thread's clock starts, on the one that all threads and processes of the machine share: what two origins differ
-   * by, the two threads' `now()` differ by.
+   * The start of this thread's clock on a clock that all threads and processes of the machine share. Two threads' `now()` differ
+   * by the difference of their origins.
    */
   origin(): number
-  /** Milliseconds in which this thread's event loop was not waiting. What blocks, or is kept off the cores, is not waiting. */
+  /** Milliseconds in which this thread's event loop was not idle. Blocked time is not idle. */
   active(): number
-  /** Milliseconds in which this thread was on a core; `null` where the runtime cannot say. */
+  /** Milliseconds in which this thread used a core; `null` where the runtime cannot measure it. */
   onCore(): number | null
 }
 
 type CpuUsage = { user: number; system: number }
 const { threadCpuUsage } = process as { threadCpuUsage?: () => CpuUsage }
 
-/** Asked for here, as it takes a millisecond to load: a handler may have put something else in its place. */
-function activeTime(): number | undefined {
-  const { performance } = getBuiltinModule('node:perf_hooks')
-  return performance?.eventLoopUtilization?.()?.active
+/** The module takes a millisecond to load, so it is loaded on the first use. */
+function activeTime(): number {
+  return getBuiltinModule('node:perf_hooks').performance.eventLoopUtilization().active
 }
 
 export function makeClock(now: () => number): ThreadClock {
   return {
     origin() {
-      // A pause between the two looks makes it less than it is, never more.
-      const looks = Array.from({ length: ORIGIN_LOOKS }, () => Number(hrtime.bigint()) / 1e6 - now())
-      return Math.max(...looks)
+      // A pause between the two readings makes the result too small, never too large.
+      const readings = Array.from({ length: ORIGIN_READINGS }, () => Number(hrtime.bigint()) / 1e6 - now())
+      return Math.max(...readings)
     },
-    active: () => activeTime() ?? now(),
+    active: activeTime,
     onCore() {
       if (threadCpuUsage === undefined) return null
-      const { user, system } = threadCpuUsage.call(process)
+      const { user, system } = threadCpuUsage()
       return (user + system) / 1000
     },
     now,

@@ -1,22 +1,22 @@
-// Microtasks that no fake timers hold up: test frameworks put their own function in the place of `queueMicrotask`.
+// Microtasks that fake timers do not delay. Test frameworks replace `queueMicrotask`.
 import { realClock } from './clock.js'
 
 const { queueMicrotask } = globalThis
 const settled = Promise.resolve()
 
-/** How they are asked for; a test that plays a program's threads puts its own way here. */
+/** The way to queue a microtask. The simulation replaces it. */
 export const microtasks: { post: (callback: () => void) => void } = { post: afterPromise }
 
 let isNodes = false
 queueMicrotask?.(() => {
   isNodes = true
 })
-// One that calls back later than a promise does is no queue of microtasks.
+// A `queueMicrotask` that calls back later than a promise is a fake one.
 void settled.then(() => {
   if (isNodes) microtasks.post = queueMicrotask
 })
 
-/** Calls back in a microtask. What that throws is uncaught. */
+/** Calls back in a microtask. An error of the callback is uncaught. */
 export function inMicrotask(callback: () => void): void {
   microtasks.post(callback)
 }

@@ -1,7 +1,6 @@
-// What is used of Node's modules that every program has loaded. To import one as an ES module is to read all that it exports,
-// and behind the getters of `util` and `fs` is much that nobody asked for: on newer versions, a good part of the import.
+// The functions of Node's modules that the host and workers use. Importing such a module as an ES module reads all its exports,
+// and the getters of `util` and `fs` load much code on newer versions of Node. `getBuiltinModule` does not read them.
 
-/** As it was found: a handler's module may take it away. */
 const getBuiltinModule: typeof process.getBuiltinModule = process.getBuiltinModule
 const { closeSync, existsSync, openSync, readFileSync, readSync, unlinkSync, writeSync } =
   getBuiltinModule('node:fs')
