@@ -161,9 +161,9 @@ test('a queue whose shift() returns no task is an error event, and its tasks rej
   }
   const pool = open({ filename, minWorkers: 1, maxWorkers: 1, queue })
   const failed = once(pool, 'error')
-  const answer = rejection(pool.run(null))
+  const answer = assert.rejects(pool.run(null), { name: 'PoolClosedError' })
   const [error] = await failed
   assert.deepEqual([error.name, error.option], ['InvalidOptionError', 'queue'])
   await pool.destroy()
-  assert.equal((await answer).name, 'PoolClosedError')
+  await answer
 })
