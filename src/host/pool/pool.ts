@@ -148,7 +148,8 @@ export class Pool<
         onTrouble: error => this.#tellError(error),
         onLost: (worker, death) => {
           const wasToldToCallers = this.#dispatcher.onLost(worker, death)
-          if (!wasToldToCallers) this.#tellError(death.error, () => reportDeath(worker, death))
+          if (!wasToldToCallers)
+            this.#tellError(death.error, () => reportDeath(settings.label, worker, death))
         },
         onPauseOver: () => this.#dispatcher.onPauseOver(),
         onUserMessage: (worker, value) => this.#tell('message', value, worker.view),

@@ -5,13 +5,13 @@ import type { Death } from '../workers/supervisor-listener.js'
 import type { WorkerHandle } from '../workers/worker-handle.js'
 
 /** Writes to stderr. For a process Node has already written the exception itself, so only the worker is named. */
-export function reportDeath({ id, view }: WorkerHandle, { wasReady, error }: Death): void {
+export function reportDeath(label: string, { id, view }: WorkerHandle, { wasReady, error }: Death): void {
   // A worker that exits on purpose has no exception. A failed start rejects the next call.
   if (!wasReady || error instanceof WorkerExitError) return
   const isWrittenByNode = view.backend === 'process' && error instanceof Error
   const exception = isWrittenByNode ? '' : `${inspect(error)}\n`
   process.stderr.write(
-    `lido worker ${id} ended because of an uncaught exception while it had no task. ` +
+    `${label} worker ${id} ended because of an uncaught exception while it had no task. ` +
       `Add a listener for the pool's 'error' event to handle it.\n${exception}`,
   )
 }
