@@ -1,5 +1,5 @@
-// Damaged messages and dictionaries: an error or another value, never a crash, a hang, bytes from outside, or memory out of
-// proportion.
+// A damaged message or shape table gives an error or another value, and never a crash, a hang, bytes from outside, or memory out
+// of proportion.
 //   LIDO_SEED=123 replays a run, LIDO_DAMAGED_MESSAGES=50 makes it smaller
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -13,13 +13,13 @@ import { build, plans } from './values.js'
 const seed = Number(process.env.LIDO_SEED ?? Date.now() >>> 0) | 0
 const messageCount = Number(process.env.LIDO_DAMAGED_MESSAGES ?? 400)
 const mutationsOfEach = 250
-const dictionaryMutations = 50 * messageCount
+const tableMutations = 50 * messageCount
 const FROM = 1024
 const MEMORY_BYTES = 2 ** 15
 /** What a byte may cost: the largest is a short array of holes. */
 const MOST_BYTES_EACH = 600
 
-/** Accepted values as bytes; many share the shapes of one dictionary. */
+/** Accepted values as bytes; many share the shapes of one table. */
 function writeMessages() {
   const lane = allocateLane(MEMORY_BYTES, 2 ** 12)
   const writer = writerOf(lane)
@@ -103,20 +103,20 @@ test(`${messageCount * mutationsOfEach} damaged messages are read or refused (se
   assert.ok(counts.errors > 1000 && counts.values > 1000)
 })
 
-test(`${dictionaryMutations} damaged dictionaries are read or refused (seed ${seed})`, t => {
+test(`${tableMutations} damaged shape tables are read or refused (seed ${seed})`, t => {
   const random = seededRandom(seed)
   const { messages, table } = writeMessages()
-  const dictionary = new Uint8Array(table)
-  const used = dictionary.findLastIndex(byte => byte !== 0) + 1
+  const shapeTable = new Uint8Array(table)
+  const used = shapeTable.findLastIndex(byte => byte !== 0) + 1
   const shaped = messages.filter(message => message.some(byte => byte >= 0x40 && byte < 0x60))
   const memory = new SharedArrayBuffer(MEMORY_BYTES)
   const counts = { errors: 0, values: 0 }
-  for (let mutation = 0; mutation < dictionaryMutations; mutation++) {
+  for (let mutation = 0; mutation < tableMutations; mutation++) {
     const damaged = new SharedArrayBuffer(table.byteLength)
-    new Uint8Array(damaged).set(mutate(dictionary.subarray(0, used), random))
+    new Uint8Array(damaged).set(mutate(shapeTable.subarray(0, used), random))
     const reader = readerOf({ memory, table: damaged })
     const message = shaped[mutation % shaped.length]
-    // Often enough that code is made for what the dictionary says.
+    // Often enough that the decoder generates code for the shape.
     for (let times = mutation % 16 === 0 ? 12 : 1; times > 0; times--) {
       const { value, error } = outcome(reader, new Uint8Array(memory), message, 0)
       if (error !== undefined) counts.errors++

@@ -1,4 +1,4 @@
-// Damaged long messages: an error or another value, never a crash, a hang, or memory out of proportion.
+// A damaged large message gives an error or another value, and never a crash, a hang, or memory out of proportion.
 //   LIDO_SEED=123 replays a run, LIDO_DAMAGED_MESSAGES=50 makes it smaller
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -61,7 +61,7 @@ function bytesOf({ chunks, buffers }) {
   return [...chunks, ...buffers].reduce((sum, { byteLength }) => sum + byteLength, 0)
 }
 
-test(`${messageCount * mutationsOfEach} damaged long messages are read or refused (seed ${seed})`, t => {
+test(`${messageCount * mutationsOfEach} damaged large messages are read or refused (seed ${seed})`, t => {
   const random = seededRandom(seed)
   const lane = allocateLane()
   const writer = writerOf(lane)
@@ -74,7 +74,7 @@ test(`${messageCount * mutationsOfEach} damaged long messages are read or refuse
     for (let mutation = 0; mutation < mutationsOfEach; mutation++) {
       const damaged = copyOf(message)
       for (let times = 1 + random(3); times > 0 && damaged.chunks.length > 0; times--) damage(damaged, random)
-      // The reader lets go of what it has read.
+      // The decoder takes chunks out of the message.
       const bytes = bytesOf(damaged)
       try {
         const { value } = readLarge(damaged, shapes)

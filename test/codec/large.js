@@ -24,3 +24,5 @@ export function readLarge(message, shapes, stepBytes = 1) {
     if (done) return { value, steps }
   }
 }
+
+export { decodeLarge }
