@@ -25,7 +25,10 @@ function tryToGenerate(): boolean {
   }
 }
 
-/** The checks are in the generated code, because the runtime optimises each place in the code for the objects that it has seen. */
+/**
+ * The checks are in the generated code, because the runtime optimises each place in the code for the objects that it has seen.
+ * `in` comes first: after it the runtime knows the prototype without a call.
+ */
 export function generateWriter(number: number, keys: readonly string[]): WriteObject | undefined {
   if (!canGenerate) return undefined
   let steps = ''
@@ -42,7 +45,7 @@ else out.write(value)
 const { getPrototypeOf, prototype } = Object
 const { toStringTag } = Symbol
 return (object, out) => {
-if (getPrototypeOf(object) !== prototype || toStringTag in object || hasInternalSlots(object)) return false
+if (toStringTag in object || getPrototypeOf(object) !== prototype || hasInternalSlots(object)) return false
 out.shape(${number})
 let value
 ${steps}return true
