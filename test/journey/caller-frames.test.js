@@ -26,11 +26,13 @@ const wrongCalls = {
   'a deadline in the past': pool => pool.run(1, { deadline: 1 }),
   'an aborted signal': pool => pool.run(1, { signal: AbortSignal.abort() }),
   'a wrong option of room()': pool => pool.room({ signal: 1 }),
+  'a wrong option of resize()': async pool => pool.resize({ maxWorkers: 0 }),
   'a wrong option of close()': pool => pool.close({ force: 'yes' }),
 }
 const lateCalls = {
   'run() of a closed pool': pool => pool.run(1),
   'room() of a closed pool': pool => pool.room(),
+  'resize() of a closed pool': async pool => pool.resize({ maxWorkers: 2 }),
   'recycle() of a closed pool': pool => pool.recycle(),
   'reload() of a closed pool': pool => pool.reload(),
 }

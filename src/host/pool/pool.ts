@@ -284,9 +284,11 @@ export class Pool<
    * `PoolClosedError` when the pool is closing or closed.
    */
   resize(options: ResizeOptions): void {
-    if (this.#life.state !== 'open') throw new PoolClosedError('closed')
     const { size } = this.#settings
-    Object.assign(size, resolveResize(options, size))
+    forCaller(Pool.prototype.resize, () => {
+      if (this.#life.state !== 'open') throw new PoolClosedError('closed')
+      Object.assign(size, resolveResize(options, size))
+    })
     this.#options = Object.freeze({ ...this.#options, ...size })
     this.#figures.resize(this.#slots)
     this.#supervisor.onResized()

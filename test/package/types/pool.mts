@@ -272,7 +272,7 @@ export async function look(pool: Pool): Promise<CloseReport> {
     label,
     restart,
     filename: file,
-  }: { label: string; restart: { failures: number }; filename?: string } = settings
+  }: { label: string; restart: { failures: number }; filename: string | undefined } = settings
   // @ts-expect-error read-only
   settings.label = `${label} ${restart.failures} ${file}`
   const waitTime: DurationSummary | undefined = pool.histogram.waitTime
