@@ -37,9 +37,9 @@ const unbundled = {
   cjs: ['./adapters/body/module-urls.js', entryUrl],
 }
 /** The first files of a thread and of a process. As CommonJS they start sooner and take less memory. */
-const workerEntries = ['worker/entry.js', 'worker/process-entry.js']
+const workerEntries = ['worker/entry/thread.js', 'worker/entry/process.js']
 const adapters = ['piscina', 'body', 'express', 'fastify', 'nestjs']
-const typeEntries = ['index.d.ts', 'worker/index.d.ts', ...adapterEntries('d.ts')]
+const typeEntries = ['index.d.ts', 'worker.d.ts', ...adapterEntries('d.ts')]
 const cjsFooters = {
   // `require('lido/piscina')` returns the class.
   'adapters/piscina/index.js': 'module.exports = module.exports.Piscina',
@@ -92,7 +92,7 @@ function compileCjs() {
         verbatimModuleSyntax: false,
         erasableSyntaxOnly: false,
       },
-      files: ['index.ts', 'worker/index.ts', ...adapterEntries('ts')].map(file => `src/${file}`),
+      files: ['index.ts', 'worker.ts', ...adapterEntries('ts')].map(file => `src/${file}`),
       include: [],
     }),
   )
@@ -102,9 +102,9 @@ function compileCjs() {
 
 /** Bundles each entry point into one file and removes the modules it contains. Adapters import `index.js`; they do not contain it. */
 async function bundleEntryPoints() {
-  const entryPoints = ['index.js', 'worker/index.js']
+  const entryPoints = ['index.js', 'worker.js']
   // Workers load these. Both formats of the package use the same files.
-  const loadedByWorkers = ['worker/inline-entry.js', 'adapters/body/parser.js']
+  const loadedByWorkers = ['worker/entry/inline.js', 'adapters/body/parser.js']
   const esm = await bundleFor('esm', [...entryPoints, ...adapterEntries('js'), ...loadedByWorkers])
   const withoutFooter = adapterEntries('js').filter(file => !Object.hasOwn(cjsFooters, file))
   const cjs = await bundleFor('cjs', [...entryPoints, ...withoutFooter])
@@ -200,7 +200,7 @@ async function bundleFor(format, entries, others = {}) {
       if (format === 'esm') onLoad({ filter: /\bentry-url\.js$/ }, entryUrlInIndex)
       else onResolve({ filter: /\bentry-url\.js$/ }, () => ({ path: entryUrl, external: true }))
       onResolve({ filter: /^\.\/module-urls\.js$/ }, ({ path }) => ({ path, external: true }))
-      onResolve({ filter: /^(\.\.\/){2}(worker\/)?index\.js$/ }, ({ path }) => ({ path, external: true }))
+      onResolve({ filter: /^(\.\.\/){2}(index|worker)\.js$/ }, ({ path }) => ({ path, external: true }))
       onResolve({ filter: /^\.\.\/(body|piscina)\/index\.js$/ }, ({ path }) => ({ path, external: true }))
     },
   }

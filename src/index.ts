@@ -1,7 +1,6 @@
 // The front door.
 
 export type { BackendKind } from './host/backend/backend-kind.js'
-export type { LoadBalancer } from './host/dispatch/load-balancer.js'
 export type { TaskCounts } from './host/metrics/counters.js'
 export type { HandlerStats } from './host/metrics/handler-metrics.js'
 export type { DurationSummary } from './host/metrics/histogram.js'
@@ -18,11 +17,11 @@ export { FifoQueue } from './host/queue/fifo-queue.js'
 export { FixedQueue } from './host/queue/fixed-queue.js'
 export { PriorityQueue } from './host/queue/priority-queue.js'
 export type { TaskQueue } from './host/queue/task-queue.js'
+export type { LoadBalancer } from './host/scheduler/load-balancer.js'
 export type { QueuedTask } from './host/task/queued-task.js'
 export type { RetryOptions } from './host/task/retry.js'
 export type { RestartOptions } from './host/workers/restart-policy.js'
-export type { WorkerState } from './host/workers/worker-life.js'
-export type { WorkerView } from './host/workers/worker-view.js'
+export type { WorkerState, WorkerView } from './host/workers/worker-view.js'
 export {
   InvalidOptionError,
   InvalidTaskError,

@@ -1,11 +1,11 @@
-// Compares what source files import with the table in architecture.json. Pure: texts in, violations out.
+// Compares the imports of source files with the table in architecture.json, and finds import circles. Pure functions over texts.
 import { builtinModules } from 'node:module'
 import { posix } from 'node:path'
 import { readImports } from './read-imports.js'
 
-/** A file named by the user, checked where it comes in; and the worker's side, which the host reaches by URL. */
+/** Files that import modules which the user names, or files of the worker. */
 const mayComputeImports = [
-  'worker/handler-loader.ts',
+  'worker/run/module-loader.ts',
   'host/backend/inline-backend.ts',
   'adapters/body/functions.ts',
 ]
@@ -19,71 +19,92 @@ export function findViolations(table, sources) {
   const violations = []
   for (const [path, text] of sources) {
     const complain = (line, imported, rule) => violations.push({ file: `src/${path}`, line, imported, rule })
-    const room = roomOf(table, path)
+    const folder = folderOf(table, path)
     const { imports, globals } = readImports(path, text)
-    if (room === undefined) complain(1, path, 'a file stands in a room of architecture.json')
-    else for (const found of imports) checkImport(table, sources, path, room, found, complain)
+    if (folder === undefined) complain(1, path, 'every file must be in a folder of architecture.json')
+    else for (const found of imports) checkImport(table, sources, path, folder, found, complain)
     if (isTest(path)) continue
-    for (const keeper of table.keepers) checkKeeper(keeper, path, imports, globals, complain)
+    for (const owner of table.owners) checkOwner(owner, path, imports, globals, complain)
   }
   return violations
+}
+
+/**
+ * Circles of files that import each other. Imports of types count. A file may import itself: a nested namespace needs it.
+ * @returns each circle as a text, 'a.ts → b.ts → a.ts'
+ */
+export function findCircles(table, sources) {
+  const circles = []
+  const visited = new Set()
+  const visit = (path, trail) => {
+    const start = trail.indexOf(path)
+    if (start >= 0) circles.push([...trail.slice(start), path].join(' → '))
+    if (visited.has(path)) return
+    visited.add(path)
+    for (const { specifier } of readImports(path, sources.get(path)).imports) {
+      if (specifier === null || !isOwn(table, specifier)) continue
+      const target = targetOf(table, sources, path, specifier)
+      if (target !== undefined && target !== path) visit(target, [...trail, path])
+    }
+  }
+  for (const path of sources.keys()) visit(path, [])
+  return circles
 }
 
 export function describeViolation({ file, line, imported, rule }) {
   return `${file}:${line} imports or uses ${imported}, but ${rule}`
 }
 
-function checkImport(table, sources, path, room, { line, specifier, kind }, complain) {
+function checkImport(table, sources, path, folder, { line, specifier, kind }, complain) {
   if (specifier === null) {
     if (!mayComputeImports.includes(path) && !isTest(path))
-      complain(line, 'a computed module', 'imports are plain strings')
+      complain(line, 'a computed module', 'an import must be a plain string')
     return
   }
-  const alias = table.aliases?.[specifier]
-  if (specifier.startsWith('.') || alias !== undefined) {
-    const target = alias ?? targetOf(sources, path, specifier)
-    if (target === undefined) return complain(line, specifier, 'an import leads to a source file')
-    const allowed = allowedFor(table, room, path)
-    if (isWithin(target, room) || allowed.some(pattern => isWithin(target, pattern))) return
+  if (isOwn(table, specifier)) {
+    const target = targetOf(table, sources, path, specifier)
+    if (target === undefined) return complain(line, specifier, 'an import must lead to a source file')
+    const allowed = allowedFor(table, folder, path)
+    if (isWithin(target, folder) || allowed.some(pattern => isWithin(target, pattern))) return
     const list = allowed.length === 0 ? 'nothing else' : `only ${allowed.join(', ')}`
-    return complain(line, target, `${room} may import ${list}${kind === 'type' ? ' (types too)' : ''}`)
+    return complain(line, target, `${folder} may import ${list}${kind === 'type' ? ' (types too)' : ''}`)
   }
   if (specifier.startsWith('node:')) return
   if (builtinModules.includes(specifier))
-    return complain(line, specifier, "Node's modules are named with 'node:'")
+    return complain(line, specifier, "the names of Node's modules must begin with 'node:'")
   const users = table.packages[specifier]
-  if (users === undefined) complain(line, specifier, 'the package depends on no other')
+  if (users === undefined) complain(line, specifier, 'this package has no dependencies')
   else if (!users.includes(path)) complain(line, specifier, `only ${users.join(', ')} may import it`)
 }
 
-function checkKeeper(keeper, path, imports, globals, complain) {
-  if (keeper.files.some(pattern => isWithin(path, pattern))) return
-  const rule = `${keeper.promise}: ${keeper.files.join(', ')}`
+function checkOwner(owner, path, imports, globals, complain) {
+  if (owner.files.some(pattern => isWithin(path, pattern))) return
+  const rule = `${owner.rule}: ${owner.files.join(', ')}`
   for (const { line, name } of globals) {
-    if (keeper.globals?.includes(name)) complain(line, name, rule)
+    if (owner.globals?.includes(name)) complain(line, name, rule)
   }
   for (const { line, specifier, kind, names } of imports) {
     if (kind === 'type' || specifier === null) continue
-    const guarded = keeper.imports?.[specifier] ?? keeper.imports?.[`node:${specifier}`]
+    const guarded = owner.imports?.[specifier] ?? owner.imports?.[`node:${specifier}`]
     if (guarded === undefined) continue
     const taken = names.filter(name => guarded === '*' || name === '*' || guarded.includes(name))
     if (taken.length > 0) complain(line, `${taken.join(', ')} of ${specifier}`, rule)
   }
 }
 
-/** The most particular room that the path lies in. A star stands for one folder's name. */
-function roomOf(table, path) {
-  const rooms = Object.keys(table.rooms).map(room => {
-    const depth = room.split('/').length
-    return room.endsWith('/*') ? { room, at: path.split('/').slice(0, depth).join('/') } : { room, at: room }
+/** The innermost folder of the table that contains the path. A star stands for any folder name. */
+function folderOf(table, path) {
+  const folders = Object.keys(table.folders).map(name => {
+    const depth = name.split('/').length
+    return name.endsWith('/*') ? { name, at: path.split('/').slice(0, depth).join('/') } : { name, at: name }
   })
-  const holding = rooms.filter(({ room, at }) => isWithin(path, at) && isWithin(path, room))
-  return holding.sort((one, other) => other.at.length - one.at.length)[0]?.at
+  const containing = folders.filter(({ name, at }) => isWithin(path, at) && isWithin(path, name))
+  return containing.sort((one, other) => other.at.length - one.at.length)[0]?.at
 }
 
-function allowedFor(table, room, path) {
-  const pattern = Object.hasOwn(table.rooms, room) ? room : `${posix.dirname(room)}/*`
-  const allowed = table.rooms[pattern]
+function allowedFor(table, folder, path) {
+  const pattern = Object.hasOwn(table.folders, folder) ? folder : `${posix.dirname(folder)}/*`
+  const allowed = table.folders[pattern]
   return isTest(path) ? [...allowed, ...table.tests.mayAlsoImport] : allowed
 }
 
@@ -92,7 +113,13 @@ function isWithin(path, pattern) {
   return path === folder || path.startsWith(`${folder}/`)
 }
 
-function targetOf(sources, path, specifier) {
+function isOwn(table, specifier) {
+  return specifier.startsWith('.') || Object.hasOwn(table.aliases, specifier)
+}
+
+function targetOf(table, sources, path, specifier) {
+  const alias = table.aliases[specifier]
+  if (alias !== undefined) return alias
   const target = posix.join(posix.dirname(path), specifier).replace(/\.js$/, '.ts')
   return sources.has(target) ? target : undefined
 }

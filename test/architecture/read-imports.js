@@ -1,16 +1,16 @@
-// Reads a source file and tells what it imports and which globals it names, each with its line.
+// Reads the imports of a source file and the globals that it uses, each with its line.
 import ts from 'typescript'
 
-/** What was read last of each file, and in which text: the checker reads all of them again for each case. */
-const known = new Map()
+/** The last result for each file. The tests check all files once for each case. */
+const results = new Map()
 
 /**
- * `kind` is 'value', 'type' or 'dynamic'; `names` are the names imported, '*' for all of them. A dynamic import of what
- * is not a plain string has `null` as its specifier.
+ * `kind` is 'value', 'type' or 'dynamic'. `names` are the imported names; '*' stands for all of them. The specifier is `null`
+ * when a dynamic import is not given a plain string.
  */
 export function readImports(path, text) {
-  if (known.get(path)?.text !== text) known.set(path, { text, found: read(path, text) })
-  return known.get(path).found
+  if (results.get(path)?.text !== text) results.set(path, { text, found: read(path, text) })
+  return results.get(path).found
 }
 
 function read(path, text) {
@@ -35,13 +35,13 @@ function read(path, text) {
       add(node, node.argument.literal, 'type', ['*'])
     } else if (isDynamicImport(node)) {
       add(node, node.arguments[0], 'dynamic', ['*'])
-    } else if (isBuiltinAskedFor(node)) {
-      add(node, node.arguments[0], 'value', namesTaken(node.parent))
+    } else if (isBuiltinRead(node)) {
+      add(node, node.arguments[0], 'value', namesRead(node.parent))
     } else if (ts.isIdentifier(node) && isReference(node)) {
       globals.push({ line: lineOf(node), name: node.text })
     } else if (isMemberOfGlobal(node)) {
       globals.push({ line: lineOf(node), name: node.name.text })
-    } else if (isTakenFromGlobal(node)) {
+    } else if (isReadFromGlobal(node)) {
       globals.push({ line: lineOf(node), name: (node.propertyName ?? node.name).text })
     }
     ts.forEachChild(node, visit)
@@ -81,21 +81,21 @@ function isDynamicImport(node) {
   return ts.isIdentifier(node.expression) && node.expression.text === 'require'
 }
 
-/** `getBuiltinModule('node:os')`, of `process` or kept from it, is an import as well. */
-function isBuiltinAskedFor(node) {
+/** `getBuiltinModule('node:os')` counts as an import, with `process.` before it or without. */
+function isBuiltinRead(node) {
   if (!ts.isCallExpression(node)) return false
   const called = ts.isPropertyAccessExpression(node.expression) ? node.expression.name : node.expression
   return ts.isIdentifier(called) && called.text === 'getBuiltinModule'
 }
 
-function namesTaken(parent) {
+function namesRead(parent) {
   if (!ts.isVariableDeclaration(parent) || !ts.isObjectBindingPattern(parent.name)) return ['*']
   return parent.name.elements.map(({ dotDotDotToken, propertyName, name }) =>
     dotDotDotToken ? '*' : (propertyName ?? name).text,
   )
 }
 
-/** A name that is used, not one that names a member or something being declared. Types are not uses. */
+/** A use of a variable: not the name of a member, a declaration or a type. */
 function isReference(node) {
   const { parent } = node
   if (ts.isPropertyAccessExpression(parent)) return parent.expression === node
@@ -104,12 +104,12 @@ function isReference(node) {
   return parent.name !== node && parent.propertyName !== node
 }
 
-/** `globalThis.setTimeout` is a use of it as well, and so is `const { setTimeout } = globalThis`. */
+/** `globalThis.setTimeout` and `const { setTimeout } = globalThis` count as uses of the global. */
 function isMemberOfGlobal(node) {
   return ts.isPropertyAccessExpression(node) && isGlobal(node.expression)
 }
 
-function isTakenFromGlobal(node) {
+function isReadFromGlobal(node) {
   return ts.isBindingElement(node) && isGlobal(node.parent.parent.initializer)
 }
 

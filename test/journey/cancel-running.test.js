@@ -174,8 +174,9 @@ for (const options of [{}, { backend: 'process' }]) {
     assert.deepEqual(await pool.run(null, { name: 'whatWasHeard' }), [])
     controller.abort(Object.assign(new Error('the reason'), { held: () => {} }))
     await cancelled
-    const next = await Promise.all([1, 2, 3].map(() => pool.run(null, { name: 'whatWasHeard' })))
-    assert.deepEqual(next.at(-1), ['the reason'])
+    let heard = []
+    while (heard.length === 0) heard = await pool.run(null, { name: 'whatWasHeard' })
+    assert.deepEqual(heard, ['the reason'])
   })
 }
 

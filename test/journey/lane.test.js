@@ -5,7 +5,6 @@ import { inspect } from 'node:util'
 import { TaskCancelledError, WorkerExitError } from 'lido'
 import { handler } from '../helpers/handler.js'
 import { test } from '../helpers/pool-test.js'
-import { startProgram } from '../helpers/program.js'
 import { Queued, upTo } from '../helpers/queued.js'
 import { rejection } from '../helpers/rejection.js'
 
@@ -185,33 +184,6 @@ for (const { transport, road } of roads) {
   })
 }
 
-test('a task cancelled while its worker waits for its moved payload costs no worker, and the payload stays whole', async open => {
-  for (const concurrentTasksPerWorker of [1, 4]) {
-    const queued = new Queued(20)
-    const pool = open({ ...queued.options, minWorkers: 1, maxWorkers: 1, concurrentTasksPerWorker })
-    const gate = pool.run({ index: 0 }, { name: 'gated' })
-    await queued.starts(1)
-    const between = pool.run({ index: 1 })
-    const controller = new AbortController()
-    const { signal } = controller
-    const buffer = new ArrayBuffer(16)
-    const cancelled = rejection(
-      pool.run({ index: 2, buffer }, { name: 'moved', transferList: [buffer], signal }),
-    )
-    const behind = pool.run({ index: 3 })
-    queued.openGate()
-    // In one turn of this event loop: the worker asks for the payload, and nobody answers.
-    while (!pool.workers[0].tasks.some(task => task.signal === signal));
-    controller.abort()
-    assert.ok((await cancelled) instanceof TaskCancelledError)
-    assert.equal(buffer.byteLength, 16)
-    assert.deepEqual(await Promise.all([gate, between, behind]), [0, 1, 3])
-    assert.deepEqual(queued.order, [0, 1, 3])
-    assert.equal(await pool.run({ index: 4 }), 4)
-    assert.equal(pool.workers[0].id, 1)
-  }
-})
-
 test('an answer arrives although its worker is terminated for the next task', async open => {
   for (let round = 0; round < 10; round++) {
     const queued = new Queued(20)
@@ -255,47 +227,3 @@ test('stats() name the transport and the reason for it', async open => {
   assert.deepEqual(roadOf({ transport: 'messages' }), ['messages', 'transport'])
   assert.deepEqual(roadOf({ loadBalancer: (_task, workers) => workers[0] }), ['messages', 'loadBalancer'])
 })
-
-for (const where of ['anywhere', 'in the host']) {
-  test(`a program without SharedArrayBuffer ${where} has a pool that uses messages and says so`, async () => {
-    const source = `
-      const pool = new Pool({
-        filename: handler('echo.js'), minWorkers: 0, maxWorkers: 2, ${where === 'in the host' ? 'execArgv: [],' : ''}
-      })
-      const cold = await Promise.all(Array.from({ length: 50 }, (_, index) => pool.run(index, { name: 'twice' })))
-      const warm = await Promise.all(Array.from({ length: 50 }, (_, index) => pool.run({ index })))
-      const controller = new AbortController()
-      const many = Array.from({ length: 20 }, () => pool.run(1, { signal: controller.signal }).catch(error => error.name))
-      controller.abort()
-      const aborted = await Promise.all(many)
-      const lost = Array.from({ length: 20 }, (_, index) => pool.run(index).catch(error => error.name))
-      const begun = new Promise(resolve => setImmediate(resolve))
-      await begun
-      void pool.workers[0]?.terminate()
-      await Promise.all(lost)
-      const again = await pool.run('again')
-      const { transport, transportReason, tasks } = pool.stats()
-      await pool.close()
-      console.log(JSON.stringify({
-        cold: cold.reduce((sum, value) => sum + value, 0), warm: warm.length, aborted: [...new Set(aborted)], again,
-        transport, transportReason, inFlight: tasks.inFlight, none: typeof SharedArrayBuffer,
-      }))
-    `
-    const nodeArguments = [
-      '--import',
-      `data:text/javascript,import 'node:worker_threads';delete globalThis.SharedArrayBuffer`,
-    ]
-    const { output, errors, exitCode } = await startProgram(source, { nodeArguments }).ended
-    assert.equal(exitCode, 0, errors)
-    assert.deepEqual(JSON.parse(output), {
-      cold: 2450,
-      warm: 50,
-      aborted: ['AbortError'],
-      again: 'again',
-      transport: 'messages',
-      transportReason: 'no-shared-memory',
-      inFlight: 0,
-      none: 'undefined',
-    })
-  })
-}

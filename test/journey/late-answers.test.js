@@ -120,12 +120,12 @@ test('process: a large answer is in time although the host was busy', async open
 test('process: foreign bytes on the message pipe end only that worker', async open => {
   const long = Buffer.alloc(16)
   long.writeUInt32LE(0xffffffff, 4)
-  const slot = Buffer.alloc(16)
-  slot.writeUInt32LE(1, 0)
-  slot.writeUInt32LE(99, 4)
+  const ticket = Buffer.alloc(16)
+  ticket.writeUInt32LE(1, 0)
+  ticket.writeUInt32LE(1_000_000, 4)
   const unmarked = Buffer.alloc(16)
   unmarked.writeUInt32LE(1_000_000, 4)
-  for (const bytes of ['native library: warning: something\n', long, slot, unmarked]) {
+  for (const bytes of ['native library: warning: something\n', long, ticket, unmarked]) {
     const pool = open({ ...one, backend: 'process' })
     const { code } = await rejection(pool.run(bytes, { name: 'babble' }))
     assert.equal(code, 'ERR_LIDO_WORKER_EXIT')

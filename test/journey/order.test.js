@@ -90,17 +90,3 @@ test('a ready worker takes over the tasks of one that starts slowly, in order', 
   set(loading, 1)
   await Promise.all(answers)
 })
-
-test('copied and moved payloads keep their order on a worker that still starts', async open => {
-  const track = new Track(6)
-  const pool = open({ filename: handler('tracked.js'), maxWorkers: 1, concurrentTasksPerWorker: 6 })
-  const answers = Array.from({ length: track.size }, (_, index) => {
-    const task = track.task(index)
-    if (index % 2 === 1) return pool.run(task, { name: 'patient' })
-    const buffer = new ArrayBuffer(8)
-    return pool.run({ task, buffer }, { name: 'patientWith', transferList: [buffer] })
-  })
-  assert.deepEqual(await track.starts(track.size), [0, 1, 2, 3, 4, 5])
-  track.releaseAll()
-  await Promise.all(answers)
-})

@@ -9,10 +9,9 @@ import { fileURLToPath } from 'node:url'
 
 const here = fileURLToPath(new URL('.', import.meta.url))
 
-async function runProgram(text, others = {}) {
+async function runProgram(text) {
   const folder = await mkdtemp(join(here, 'self-made-'))
   try {
-    for (const [name, source] of Object.entries(others)) await writeFile(join(folder, name), source)
     const filename = join(folder, 'program.mjs')
     await writeFile(filename, text)
     const child = spawn(process.execPath, [filename], { stdio: ['ignore', 'pipe', 'pipe'] })
@@ -40,17 +39,6 @@ test('a module that makes a pool of itself without isWorkerThread ends with an e
   assert.match(output, /which this worker is just loading/)
   assert.match(output, /isWorkerThread/)
 })
-
-/** Makes a pool of the next of so many, while it is loaded; where nobody stops that, it ends after some rounds. */
-const _member = (index, size, options, call) => `
-  import { appendFileSync, readFileSync } from 'node:fs'
-  import { Pool } from 'lido'
-  const loads = new URL('loads', import.meta.url)
-  appendFileSync(loads, 'x')
-  const filename = new URL('member-${(index + 1) % size}.mjs', import.meta.url)
-  export default value => value
-  if (readFileSync(loads).length <= 3 * ${size}) await new Pool(${options}).run(1${call})
-`
 
 test('a file may hold the pool and its handler when it asks for isWorkerThread', async () => {
   const { code, output } = await runProgram(`

@@ -4,7 +4,6 @@ import { getEventListeners, once } from 'node:events'
 import { FixedQueue, InvalidOptionError, Pool, PriorityQueue, QueueFullError } from 'lido'
 import { handler } from '../helpers/handler.js'
 import { test } from '../helpers/pool-test.js'
-import { rejection } from '../helpers/rejection.js'
 import { openBusy, Track } from '../helpers/track.js'
 
 const filename = handler('tracked.js')

@@ -69,6 +69,42 @@ test('reload() makes workers load the file again', async (open, t) => {
   assert.equal(await pool.run(), 'new')
 })
 
+for (const backend of ['thread', 'process']) {
+  for (const method of ['recycle', 'reload']) {
+    test(`${method}() rejects while the file does not load (${backend})`, async (open, t) => {
+      const folder = openFolder(t)
+      const working = folder.write('working.mjs', 'export default () => "works"')
+      for (const minWorkers of [0, 1]) {
+        const pool = open({ filename: working, backend, minWorkers, maxWorkers: 1 })
+        assert.equal(await pool.run(), 'works')
+        folder.write('working.mjs', 'throw new Error("broken")')
+        assert.equal((await rejection(pool[method]())).code, 'ERR_LIDO_WORKER_START')
+        assert.equal(await pool.run(), 'works')
+        folder.write('working.mjs', 'export default () => "works"')
+        await pool[method]()
+      }
+      const broken = folder.write('broken.mjs', 'throw new Error("broken")')
+      const pool = open({ filename: broken, backend, minWorkers: 1, maxWorkers: 1 })
+      for (const state of ['starting', 'gone']) {
+        const error = await rejection(pool[method]())
+        assert.equal(error.code, 'ERR_LIDO_WORKER_START', state)
+        await untilItWorks(() => assert.equal(pool.workers.length, 0))
+      }
+      folder.write('broken.mjs', 'export default () => "repaired"')
+      await pool[method]()
+      assert.equal(pool.workers.length, 1)
+      assert.equal(await pool.run(), 'repaired')
+    })
+
+    test(`${method}() resolves at once without a worker when minWorkers is 0 (${backend})`, async (open, t) => {
+      const filename = openFolder(t).write('broken.mjs', 'throw new Error("broken")')
+      const pool = open({ filename, backend, minWorkers: 0, maxWorkers: 1 })
+      await pool[method]()
+      assert.equal(pool.workers.length, 0)
+    })
+  }
+}
+
 test('maxWorkerAge replaces an idle worker', async open => {
   const pool = open({ filename, minWorkers: 1, maxWorkers: 1, maxWorkerAge: 300 })
   const first = await pool.run()

@@ -4,8 +4,8 @@
 import { endOf, happensAt, moments } from './axes.js'
 
 /**
- * What befalls a task by where it is when something happens; where nothing is said, it goes on. `placed`: it has its place with
- * a worker that is still starting.
+ * What befalls a task by where it is when something happens; where nothing is said, it goes on. `placed`: a worker that is
+ * starting has a slot for it.
  */
 const befalls = {
   signal: {
@@ -126,8 +126,7 @@ function whereIs(theCase, who, moment, isSubjectGone) {
   if (moment === 'before') return 'waiting'
   if (moment === 'call' || moment === 'starting') {
     const first = hasBlocker(theCase) ? 'blocker' : isSubjectGone ? 'follower' : 'subject'
-    // What was given to a process is not taken back, so it is given to one that is ready.
-    return who === first && theCase.backend !== 'process' ? 'placed' : 'waiting'
+    return who === first ? 'placed' : 'waiting'
   }
   if (who === 'blocker') return moment === 'queued' ? 'running' : 'after'
   if (moment === 'queued') return 'waiting'
@@ -141,9 +140,9 @@ function whereIs(theCase, who, moment, isSubjectGone) {
   return theCase.backend === 'lane' ? 'inTheRing' : 'answering'
 }
 
-/** The lane counts the slot of a worker that was started in this very turn. */
-function hasFreshWorker({ backend, fate }) {
-  return backend === 'lane' && (fate === 'terminated' || fate === 'recycled')
+/** The slot of a worker that was started in this turn counts. */
+function hasFreshWorker({ fate }) {
+  return fate === 'terminated' || fate === 'recycled'
 }
 
 /** `error` events: a death that no caller was told of is told so. */

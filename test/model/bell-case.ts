@@ -1,8 +1,8 @@
-// A case of its own for a worker's bell. The lane is only two counts; the worker is called by this and that as well as by its
-// bell, and holds what it has begun until a later turn, or for ever; the host retires or dismisses it at any time.
+// A case for a worker's bell. The queue is only two counts. Timers and messages call the worker too. The worker holds started
+// tasks until a later turn, or for ever. The host retires or dismisses the worker at any time.
 import { load, replace, store } from '#atomics'
 import { WorkerBell } from '../../src/shared/lane/doorbell.js'
-import { createDesk, createLane, HEAD, REST, TAIL, wordsOf } from '../../src/shared/lane/layout.js'
+import { createLane, createWorkerState, HEAD, REST, TAIL, wordsOf } from '../../src/shared/lane/layout.js'
 import type { Findings } from './explorer.js'
 import type { Self } from './history.js'
 import type { Note } from './operation.js'
@@ -16,7 +16,7 @@ const DISMISSED = 2
 
 interface Memory {
   lane: SharedArrayBuffer
-  desk: SharedArrayBuffer
+  state: SharedArrayBuffer
 }
 
 type Acts = Map<string, () => void>
@@ -24,7 +24,7 @@ type Acts = Map<string, () => void>
 export function checkBell(): Findings {
   let memory: Memory
   const host = (self: Self) => {
-    memory = { lane: createLane(1).memory, desk: createDesk().memory }
+    memory = { lane: createLane(1).memory, state: createWorkerState().memory }
     runHost(self, memory)
   }
   const world = new World([host, self => runWorker(self, memory)])
@@ -32,9 +32,9 @@ export function checkBell(): Findings {
   return explorePair(world, row, new BellRules(world, row))
 }
 
-function runHost(self: Self, { lane, desk }: Memory): void {
+function runHost(self: Self, { lane, state }: Memory): void {
   const words = wordsOf(lane)
-  const bell = new WorkerBell(desk)
+  const bell = new WorkerBell(state)
   let offers = 0
   let isForAnother = false
   let isEnding = false
@@ -53,26 +53,26 @@ function runHost(self: Self, { lane, desk }: Memory): void {
     self.note({ kind: 'dismissed' })
   }
   const acts: Acts = new Map([
-    ['it leaves a task to another worker, which is awake', () => offer(false)],
+    ['it offers a task, and another worker is awake', () => offer(false)],
     ['it offers a task', () => offer(true)],
-    ['it would retire the worker', retire],
+    ['it tries to retire the worker', retire],
     ['it dismisses the worker', dismiss],
     ['it does no more', () => acts.clear()],
   ])
   self.onQuiet(() => {
     if (isEnding) return []
     const isLeft = load(words, HEAD) !== load(words, TAIL)
-    if (isLeft && !isForAnother) return ['a task stays on offer while the worker sleeps']
-    return load(wordsOf(desk), REST) === 0 ? ['the worker sleeps, but says that it is awake'] : []
+    if (isLeft && !isForAnother) return ['a task stays offered while the worker sleeps']
+    return load(wordsOf(state), REST) === 0 ? ['the worker sleeps, but says that it is awake'] : []
   })
   self.start(1)
   while (!isEnding && acts.size > 0) takeOne(self, acts)
   self.next([])
 }
 
-function runWorker(self: Self, { lane, desk }: Memory): void {
+function runWorker(self: Self, { lane, state }: Memory): void {
   const words = wordsOf(lane)
-  const bell = new WorkerBell(desk)
+  const bell = new WorkerBell(state)
   let held = 0
   let isEndless = false
   const claim = () => {
@@ -88,7 +88,7 @@ function runWorker(self: Self, { lane, desk }: Memory): void {
       while (claim()) {
         if (bell.isRetired) return
         held++
-        self.note({ kind: 'begun', task: held })
+        self.note({ kind: 'started', task: held })
       }
       if (!bell.park(held > 0)) return
       if (load(words, HEAD) === load(words, TAIL) || !bell.wake()) return
@@ -103,19 +103,19 @@ function runWorker(self: Self, { lane, desk }: Memory): void {
     isEndless = true
   }
   const acts: Acts = new Map([
-    // By a timer, a payload, or a bell that comes late.
-    ['it is called though nobody has rung', drain],
-    ['its handlers will not be done', stayBusy],
+    // A timer, a task by message or a late bell calls it.
+    ['it is called without a bell', drain],
+    ['its handlers never finish', stayBusy],
   ])
   drain()
   for (;;) {
-    if (held > 0 && !isEndless) acts.set('its handlers are done', beDone)
-    else acts.delete('its handlers are done')
+    if (held > 0 && !isEndless) acts.set('its handlers finish', beDone)
+    else acts.delete('its handlers finish')
     takeOne(self, acts, drain)
   }
 }
 
-/** One of what a thread may do next, once; or what it does when a message comes. */
+/** Takes one of the acts that are left, or handles a message. */
 function takeOne(self: Self, acts: Acts, onMessage = () => {}): void {
   const names = [...acts.keys()]
   const event = self.next(names)
@@ -128,14 +128,14 @@ function takeOne(self: Self, acts: Acts, onMessage = () => {}): void {
 
 class BellRules implements Rules {
   readonly #world: World
-  /** Where a state says what the host has said to the worker, what the worker holds, and that it claimed too late. */
+  /** The places in a state: how the host ends the worker, how many tasks the worker holds, whether it claimed too late. */
   readonly #farewell: number
   readonly #held: number
   readonly #isLate: number
 
   constructor(world: World, row: StateRow) {
     this.#world = world
-    this.#farewell = row.begunBy(0)
+    this.#farewell = row.startedBy(0)
     this.#held = row.settledAs(0)
     this.#isLate = row.lateClaims
   }
@@ -148,11 +148,17 @@ class BellRules implements Rules {
     return null
   }
 
+  onPost(): null {
+    return null
+  }
+
   onNote(state: State, _thread: number, { kind }: Note): string | null {
     switch (kind) {
-      case 'begun':
+      case 'started':
         state[this.#held]!++
-        return state[this.#isLate] === 1 ? 'the worker begins what it claimed after it was dismissed' : null
+        return state[this.#isLate] === 1
+          ? 'the worker starts a task that it claimed after it was dismissed'
+          : null
       case 'idle':
         state[this.#held] = 0
         return null

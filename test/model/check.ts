@@ -1,7 +1,8 @@
-// Puts a case together and goes through it.
-import { HEAD, TAIL } from '../../src/shared/lane/layout.js'
+// Builds a case and explores it.
+import { HEAD, laneIn, TAIL } from '../../src/shared/lane/layout.js'
+import type { LaneOrder } from '../../src/shared/messages/messages.js'
 import { Explorer, type Findings } from './explorer.js'
-import { hostThread, type LaneOrder, MOST_TIMERS_OF_HOST } from './host-thread.js'
+import { hostThread, MOST_TIMERS_OF_HOST } from './host-thread.js'
 import type { Plan } from './plan.js'
 import { LaneRules } from './rules.js'
 import { ALIVE, NoRoom, StateRow } from './state.js'
@@ -17,7 +18,7 @@ export function check(plan: Plan): Result {
   const start = process.hrtime.bigint()
   const world = makeWorld(plan)
   const { stackTraceLimit } = Error
-  // Nobody reads the stacks of the errors that tasks come to in so many orders, and they are most of what these cost.
+  // Stacks of errors that nobody reads would take most of the time.
   Error.stackTraceLimit = 0
   try {
     const findings = exploreWith(world, plan, 64)
@@ -28,17 +29,18 @@ export function check(plan: Plan): Result {
   }
 }
 
-/** A thread that is started in place of another needs a place of its own. */
+/** A worker that replaces another is one more thread. */
 function makeWorld(plan: Plan): World {
-  const { workers, deaths = 0, retires = false, wishes } = plan
-  const ends = wishes.flat().filter(wish => !('submit' in wish)).length + (retires ? MOST_TIMERS_OF_HOST : 0)
+  const { workers, deaths = 0, retires = false, requests } = plan
+  const ends =
+    requests.flat().filter(request => !('submit' in request)).length + (retires ? MOST_TIMERS_OF_HOST : 0)
   const orders = new Map<number, LaneOrder>()
   const scripts = [hostThread(plan, orders)]
   while (scripts.length <= workers + deaths + ends) scripts.push(workerThread(plan, orders))
   return new World(scripts)
 }
 
-/** How many words a case touches is known only when it has touched them. */
+/** The number of words that a case touches is known only afterwards, so the room grows. */
 function exploreWith(world: World, plan: Plan, cells: number): Findings {
   try {
     return explore(world, plan, cells)
@@ -49,11 +51,19 @@ function exploreWith(world: World, plan: Plan, cells: number): Findings {
 }
 
 function explore(world: World, plan: Plan, cells: number): Findings {
-  const { workers, tasks, wishes, deaths = 0, retires = false, firstPosition = 0, startsAwake = false } = plan
-  const row = new StateRow(world.threads, tasks.length, cells)
-  const state = new Int32Array(row.size)
-  // The host's first look makes the lane.
+  const {
+    workers,
+    tasks,
+    requests,
+    deaths = 0,
+    retires = false,
+    firstPosition = 0,
+    startsAwake = false,
+  } = plan
+  // The host makes the lane before its first step.
   world.next(world.rootOf(0))
+  const row = new StateRow(world.threads, tasks.length, cells, laneIn(world.lane).tickets)
+  const state = new Int32Array(row.size)
   state[row.cell(world.cellIn(0, HEAD))] = firstPosition
   state[row.cell(world.cellIn(0, TAIL))] = firstPosition
   state[row.historyOf(0)] = world.rootOf(0).number
@@ -63,7 +73,7 @@ function explore(world: World, plan: Plan, cells: number): Findings {
     row,
     rules: new LaneRules(world, plan, row),
     isFine: plan.isFine ?? false,
-    mayDie: deaths > 0 || retires || wishes.flat().some(wish => !('submit' in wish)),
+    mayDie: deaths > 0 || retires || requests.flat().some(request => !('submit' in request)),
     switches: plan.switches ?? Number.POSITIVE_INFINITY,
   })
   const settle = (thread: number) => {

@@ -1,6 +1,7 @@
-// Time in the model: a turn of the event loop takes a millisecond, or so does every look at the clock. A thread's turns and timers are events of its own.
+// Time in the model. A turn of the event loop takes a millisecond, and in some cases each look at the clock does. Turns and timers
+// are events of their thread.
 import { type Clock, realClock as hostClock, type Timer } from '../../src/shared/platform/clock.js'
-import { realClock as workerClock } from '../../src/worker/clock.js'
+import { workerClock } from '../../src/worker/run/clock.js'
 
 export class ThreadClock implements Clock {
   readonly #tickMs: number
@@ -11,8 +12,8 @@ export class ThreadClock implements Clock {
   readonly #timers = new Set<() => void>()
 
   /**
-   * @param tickMs how much later it is at every look
-   * @param mostTimers so many go off: one that is set again whenever it has gone off would have orders without end
+   * @param tickMs how much time passes at every look
+   * @param mostTimers how many timers run out at most: a timer that is always set again would give endless orders
    */
   constructor(tickMs: number, mostTimers: number) {
     this.#tickMs = tickMs
@@ -53,7 +54,7 @@ export class ThreadClock implements Clock {
     const events = new Map<string, () => void>()
     if (this.#turn.size > 0) events.set('its event loop turns', () => this.#onTurn())
     if (this.#fired < this.#mostTimers)
-      for (const fire of this.#timers) events.set(`its timer ${events.size} goes off`, fire)
+      for (const fire of this.#timers) events.set(`its timer ${events.size} runs out`, fire)
     return events
   }
 
@@ -65,10 +66,12 @@ export class ThreadClock implements Clock {
   }
 }
 
-/** Code that takes the one clock of a real thread takes the thread's of the model from now on. */
+/** From now on, code that asks the clock of a real thread asks this one. */
 export function beClockOfThread(clock: ThreadClock): void {
   for (const realClock of [hostClock, workerClock]) {
     realClock.now = () => clock.now()
+    // All threads of the model count from the same moment.
+    realClock.origin = () => 0
     realClock.after = (delayMs, callback) => clock.after(delayMs, callback)
     realClock.nextTurn = callback => clock.nextTurn(callback)
   }

@@ -1,5 +1,5 @@
-// The same where tasks are cancelled and workers end.
+// Tasks are cancelled, and workers end.
 import { endCases } from './cases.js'
 import { testOrders } from './test-orders.js'
 
-testOrders('every task is settled once, whatever is cancelled and whoever dies', endCases)
+testOrders('every task is settled once, also when tasks are cancelled and workers end', endCases)

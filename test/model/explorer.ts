@@ -165,8 +165,10 @@ export class Explorer {
         this.#write(state, operation.cell, operation.value)
         return 1
       case 'post': {
-        const box = operation.to === 0 ? row.outboxOf(thread) : row.inboxOf(operation.to)
-        state[box] = world.mailAfter(state[box]!, operation.message)
+        const { to, message } = operation
+        const box = to === 0 ? row.outboxOf(thread) : row.inboxOf(to)
+        state[box] = world.mailAfter(state[box]!, message)
+        refuse(rules.onPost(state, to, message))
         return 0
       }
       case 'note':

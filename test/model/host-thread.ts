@@ -1,30 +1,25 @@
-// The host's thread: the real dispatcher, supervisor and lane road, with workers that the model plays.
+// The host's thread: the real core of a pool, with workers that the model plays.
 
 import { load } from '#atomics'
 import type { Backend, LinkListener } from '../../src/host/backend/backend.js'
-import { Dispatcher } from '../../src/host/dispatch/dispatcher.js'
-import { HandlerTable } from '../../src/host/dispatch/handler-table.js'
+import { type Core, createCore } from '../../src/host/pool/core.js'
+import { type CoreSettings, resolveOptions } from '../../src/host/pool/options.js'
 import { FifoQueue } from '../../src/host/queue/fifo-queue.js'
-import { Settler } from '../../src/host/task/settle.js'
 import type { Task } from '../../src/host/task/task.js'
-import { LaneDesk } from '../../src/host/workers/lane-desk.js'
-import { LaneTasks } from '../../src/host/workers/lane-tasks.js'
-import { Supervisor } from '../../src/host/workers/supervisor.js'
-import { lifeDefaults } from '../../src/host/workers/worker-limits.js'
 import { TaskCancelledError } from '../../src/shared/errors/pool-errors.js'
-import { ErrorClasses } from '../../src/shared/errors/serialize-error.js'
 import { HOST, REST, wordsOf } from '../../src/shared/lane/layout.js'
-import type { RoadOrder } from '../../src/shared/messages/messages.js'
+import type { LaneOrder, ToHost, ToWorker } from '../../src/shared/messages/messages.js'
 import { microtasks } from '../../src/shared/platform/microtask.js'
 import { makeTask } from '../../src/testing/stand-ins.js'
-import { ThreadClock } from './clock.js'
+import { beClockOfThread, ThreadClock } from './clock.js'
 import type { Script, Self } from './history.js'
-import type { Event } from './operation.js'
-import type { Plan, Wish } from './plan.js'
+import type { Event, Message } from './operation.js'
+import type { Plan, Request } from './plan.js'
 
-export type LaneOrder = Extract<RoadOrder, { kind: 'lane' }>
 export const ANSWER = 100
 export const MOST_TIMERS_OF_HOST = 2
+
+const defaults = resolveOptions({})
 
 /** @param orders is told what each worker is started with */
 export function hostThread(plan: Plan, orders: Map<number, LaneOrder>): Script {
@@ -36,87 +31,47 @@ class HostThread {
   readonly #plan: Plan
   readonly #orders: Map<number, LaneOrder>
   readonly #clock: ThreadClock
-  readonly #lane: LaneTasks
-  readonly #supervisor: Supervisor
-  readonly #dispatcher: Dispatcher
+  readonly #core: Core
   readonly #listeners: LinkListener[] = []
   readonly #tasks: Task[]
-  readonly #wishes: Wish[][]
-  /** Tasks whose payload was posted. */
-  readonly #given = new Set<number>()
+  readonly #requests: Request[][]
+  /** Tasks whose payload was moved to a worker. */
+  readonly #moved = new Set<number>()
   readonly #microtasks: (() => void)[] = []
 
   constructor(self: Self, plan: Plan, orders: Map<number, LaneOrder>) {
-    const { workers, slots = 1, ahead = 0, looksOut = false, retires = false } = plan
     microtasks.post = task => void this.#microtasks.push(task)
     self.onQuiet(() => this.#audit())
     this.#self = self
     this.#plan = plan
     this.#orders = orders
-    this.#wishes = [...plan.wishes]
-    this.#clock = new ThreadClock(looksOut ? 1 : 0, MOST_TIMERS_OF_HOST)
-    this.#lane = new LaneTasks(workers * slots, ahead)
-    const handlers = new HandlerTable()
-    this.#tasks = plan.tasks.map((_, index) => this.#makeTask(index + 1))
-    for (const { filename, name } of this.#tasks) {
-      const handlerId = handlers.idOf({ filename, name })
-      if (this.#lane.handlers.length === 0)
-        this.#lane.handlers.push({ handlerId, handler: { filename, name } })
-    }
-    const errorClasses = new ErrorClasses()
-    const settings = {
-      ...lifeDefaults,
-      size: { minWorkers: retires ? 1 : workers, maxWorkers: workers },
-      idleTimeout: retires ? 0 : Number.POSITIVE_INFINITY,
-      concurrentTasksPerWorker: slots,
-      workerHistogram: false,
-      niceIncrement: 0,
-      recordTiming: false,
-      preload: null,
-      workerOptions: {},
-      spinCores: looksOut ? workers + 1 : 0,
-      errorClasses,
-      makeHolding: (workerId: number) => new LaneDesk(workerId, slots, this.#lane),
-    }
-    this.#supervisor = new Supervisor(settings, this.#backend, this.#clock, {
-      onReady: worker => this.#dispatcher.onReady(worker),
-      onMessage: (worker, message) => this.#dispatcher.onMessage(worker, message),
-      onUnreadable: worker => this.#dispatcher.onUnreadable(worker),
-      onGivenUp: (worker, error) => this.#dispatcher.onGivenUp(worker, error),
-      onGone: worker => this.#dispatcher.onGone(worker),
-      onLeaving: worker => this.#dispatcher.onLeaving(worker),
-      onTrouble() {},
-      onLost: (worker, death) => void this.#dispatcher.onLost(worker, death),
-      onPauseOver: () => void this.#dispatcher.pump(),
-      onUserMessage() {},
-      onCreated() {},
-      onDestroyed() {},
-    })
-    this.#dispatcher = new Dispatcher({
+    this.#requests = [...plan.requests]
+    this.#clock = new ThreadClock(plan.busyWaits ? 1 : 0, MOST_TIMERS_OF_HOST)
+    beClockOfThread(this.#clock)
+    this.#core = createCore({
+      settings: settingsFor(plan),
+      backend: this.#backend,
       clock: this.#clock,
-      supervisor: this.#supervisor,
-      settler: new Settler({ onSettled() {} }),
       timings: null,
       handlerMetrics: null,
-      queue: new FifoQueue(),
-      loadBalancer: null,
-      handlers,
-      errorClasses,
-      lane: this.#lane,
-      decodeSliceMs: 5,
-      slotsPerWorker: slots,
-      canTakeBack: true,
-      cancelGraceMs: plan.graceMs ?? 0,
-      onCondemnedGone() {},
-      onLeft() {},
-      onQueueFailure(failure) {
-        throw failure
+      tickets: plan.workers * (plan.slots ?? 1) + (plan.ahead ?? 0),
+      events: {
+        onSettled() {},
+        onLeft() {},
+        onNoneCancelled() {},
+        onError() {},
+        onUserMessage() {},
+        onCreated() {},
+        onDestroyed() {},
+        onUnheardDeath() {},
       },
     })
+    this.#tasks = plan.tasks.map((_, index) => this.#makeTask(index + 1))
   }
 
   run(): void {
-    for (let count = 0; count < this.#plan.workers; count++) this.#supervisor.spawn()
+    const { group } = this.#core
+    for (let count = 0; count < this.#plan.workers; count++) group.spawn()
     for (const listener of this.#listeners) listener.onMessage({ kind: 'ready' })
     for (;;) {
       const own = this.#ownEvents()
@@ -129,37 +84,52 @@ class HostThread {
 
   #ownEvents(): Map<string, () => void> {
     const { events } = this.#clock
-    const wishes = this.#wishes[0]
-    if (wishes === undefined) return events
-    return events.set(`it is asked: ${JSON.stringify(wishes)}`, () => {
-      this.#wishes.shift()
-      for (const wish of wishes) this.#grant(wish)
+    const requests = this.#requests[0]
+    if (requests === undefined) return events
+    return events.set(`it is asked: ${JSON.stringify(requests)}`, () => {
+      this.#requests.shift()
+      for (const request of requests) this.#carryOut(request)
     })
   }
 
-  #grant(wish: Wish): void {
-    if ('submit' in wish) this.#dispatcher.submit(this.#tasks[wish.submit - 1]!)
-    else if ('cancel' in wish) {
-      const task = this.#tasks[wish.cancel - 1]!
-      if (task.state !== 'settled') this.#dispatcher.cancel(task, new TaskCancelledError('no more'))
+  #carryOut(request: Request): void {
+    const { scheduler, group } = this.#core
+    if ('submit' in request) scheduler.submit(this.#tasks[request.submit - 1]!)
+    else if ('cancel' in request) {
+      const task = this.#tasks[request.cancel - 1]!
+      if (task.state !== 'settled') scheduler.cancel(task, new TaskCancelledError('no more'))
     } else {
-      const worker = this.#supervisor.workers.find(({ id }) => id === wish.giveUp)
-      if (worker !== undefined) void this.#supervisor.giveUp(worker)
+      const id = 'leave' in request ? request.leave : request.giveUp
+      const worker = group.withId(id)
+      if (worker === null) return
+      if ('leave' in request) worker.leave()
+      else void worker.kill()
     }
   }
 
   #onEvent(event: Exclude<Event, { kind: 'own' }>): void {
-    if (event.kind === 'message') this.#listeners[event.from - 1]!.onMessage(event.message as never)
+    if (event.kind === 'message') this.#onMessage(event.from, event.message)
     else this.#listeners[event.worker - 1]!.onExit(1, undefined)
   }
 
+  /** A report is carried out as the link to a process does it. */
+  #onMessage(worker: number, message: Message): void {
+    if (message === 'bell' || message.kind !== 'report') {
+      return this.#listeners[worker - 1]!.onMessage(message as ToHost)
+    }
+    const { tickets } = this.#core.posted
+    const { report, ticket, taskId } = message
+    if (report === 'started') tickets.startReported(ticket, taskId, worker, this.#clock.now())
+    else tickets.markLoading(ticket, worker, report === 'loading')
+  }
+
   #makeTask(id: number): Task {
-    const { isAlone = false, isMoved = false } = this.#plan.tasks[id - 1]!
+    const { isExclusive = false, isMoved = false, isDeclined = false } = this.#plan.tasks[id - 1]!
     const settle = (outcome: string, value: number) =>
       this.#self.note({ kind: 'settled', task: id, outcome, value })
     return makeTask(id, {
-      payload: id,
-      isExclusive: isAlone,
+      payload: isDeclined ? new Declined(id) : id,
+      isExclusive,
       transferList: isMoved ? [new ArrayBuffer(0)] : [],
       resolve: value => settle('fulfilled', value as number),
       reject: reason => settle((reason as Error).constructor.name, 0),
@@ -170,53 +140,97 @@ class HostThread {
     return {
       start: (spec, listener) => {
         const worker = this.#listeners.push(listener)
-        this.#orders.set(worker, spec.road as LaneOrder)
+        this.#orders.set(worker, spec.lane)
         this.#self.start(worker)
         return {
-          kind: 'thread',
-          thread: {} as never,
+          kind: this.#plan.transport === 'pipe' ? 'process' : 'thread',
+          thread: null,
           process: null,
           threadId: worker,
-          post: message => {
-            if (message !== 'bell' && message.kind === 'run') this.#giveAway(message.taskId)
-            this.#self.post(worker, message)
-          },
+          post: message => this.#post(worker, message),
           terminate: () => this.#self.kill(worker),
         }
       },
     }
   }
 
-  /** As a port would refuse what was transferred before. */
-  #giveAway(taskId: number): void {
-    const { isMoved = false } = this.#plan.tasks[taskId - 1]!
-    if (isMoved && this.#given.has(taskId))
-      throw new Error(`the payload of task ${taskId} was given away before`)
-    this.#given.add(taskId)
+  #post(worker: number, message: ToWorker): void {
+    if (message !== 'bell' && message.kind === 'run') this.#refuseUnsendable(message.taskId)
+    this.#self.post(worker, message)
   }
 
-  /** Called when nothing goes on any more. */
+  /** Throws what a port throws for a payload that was moved before, or that cannot be sent. */
+  #refuseUnsendable(taskId: number): void {
+    const { isMoved = false, isUnsendable = false } = this.#plan.tasks[taskId - 1]!
+    if (isUnsendable) throw new Error(`the payload of task ${taskId} cannot be sent`)
+    if (isMoved && this.#moved.has(taskId)) {
+      throw new Error(`the payload of task ${taskId} was moved before`)
+    }
+    this.#moved.add(taskId)
+  }
+
+  /** Called when no thread can take another step. */
   #audit(): string[] {
-    const { lane, layout } = this.#lane
+    const { posted, scheduler, group } = this.#core
     const wrong: string[] = []
     for (const { id, state } of this.#tasks)
       if (state !== 'settled') wrong.push(`task ${id} is ${state} for ever`)
     if (wrong.length > 0) return wrong
-    if (lane.unclaimed !== 0) wrong.push(`the host counts ${lane.unclaimed} tickets on offer; there is none`)
-    for (const worker of this.#supervisor.workers) {
-      const held = this.#lane.heldBy(worker.id).length
+    const { unclaimed } = posted.queue
+    if (unclaimed !== 0) wrong.push(`the host counts ${unclaimed} offered tickets, but there are none`)
+    if (posted.weight !== 0) wrong.push(`the host counts ${posted.weight} slots of posted tasks`)
+    for (const worker of group.workers) {
+      const held = posted.heldBy(worker.id).length
       if (held > 0) wrong.push(`worker ${worker.id} has ${held} tickets for ever`)
+      if (!worker.isIdle) wrong.push(`worker ${worker.id} says that it holds ${worker.usage}`)
     }
-    const { inFlight, waiting, occupied } = this.#dispatcher
+    const { inFlight, waiting, occupied } = scheduler
     if (inFlight + waiting + occupied > 0) {
       wrong.push(`the host counts ${inFlight} in flight, ${waiting} waiting, ${occupied} slots taken`)
     }
-    for (const worker of this.#supervisor.workers) {
-      if (!worker.isIdle) wrong.push(`worker ${worker.id} says that it holds ${worker.usage}`)
-      const desk = wordsOf(this.#orders.get(worker.id)!.desk)
-      if (load(desk, REST) === 0) wrong.push(`worker ${worker.id} sleeps, but says that it is awake`)
-    }
-    if (load(wordsOf(layout.memory), HOST) === 0) wrong.push('the host sleeps, but says that it is awake')
+    if (this.#plan.transport === undefined) wrong.push(...this.#sleepless())
     return wrong
+  }
+
+  #sleepless(): string[] {
+    const { posted, group } = this.#core
+    const wrong: string[] = []
+    for (const { id } of group.workers) {
+      const state = wordsOf(this.#orders.get(id)!.state)
+      if (load(state, REST) === 0) wrong.push(`worker ${id} sleeps, but says that it is awake`)
+    }
+    if (load(wordsOf(posted.layout.memory), HOST) === 0) {
+      wrong.push('the host sleeps, but says that it is awake')
+    }
+    return wrong
+  }
+}
+
+/** The codec declines instances of classes. */
+class Declined {
+  readonly id: number
+
+  constructor(id: number) {
+    this.id = id
+  }
+
+  valueOf(): number {
+    return this.id
+  }
+}
+
+function settingsFor(plan: Plan): CoreSettings {
+  const { workers, slots = 1, busyWaits = false, retires = false, graceMs = 0, transport } = plan
+  return {
+    ...defaults,
+    handler: { filename: '/handler.js', name: 'default' },
+    size: { minWorkers: retires ? 1 : workers, maxWorkers: workers },
+    idleTimeout: retires ? 0 : Number.POSITIVE_INFINITY,
+    concurrentTasksPerWorker: slots,
+    spinCores: busyWaits ? workers + 1 : 0,
+    cancelGrace: graceMs,
+    queue: new FifoQueue(),
+    transport: transport === undefined ? 'shared-memory' : 'messages',
+    backend: transport === 'pipe' ? 'process' : 'thread',
   }
 }

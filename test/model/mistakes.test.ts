@@ -1,4 +1,4 @@
-// The model would notice: each of these mistakes is found, in the shortest order that shows it.
+// The model finds each planted mistake, in the shortest order that shows it.
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { copyWith } from '../helpers/patched-copy.js'
@@ -7,7 +7,7 @@ import type * as CheckModule from './check.js'
 import { mistakes } from './mistakes.js'
 import type * as RingModule from './ring-case.js'
 
-describe('a mistake in the lane is found', () => {
+describe('the model finds a planted mistake', () => {
   for (const [index, mistake] of mistakes.entries()) {
     test(mistake.title, async t => {
       const copy = copyWith(mistake, `model-${index}`)
@@ -18,8 +18,8 @@ describe('a mistake in the lane is found', () => {
       const own = { ring: checkRing, bell: checkBell }
       const { wrong } = typeof plan === 'string' ? own[plan]() : check({ title: mistake.title, ...plan })
       copy.remove()
-      assert.ok(wrong !== null, 'no order shows it')
-      // Code that cannot run is found by anything.
+      assert.ok(wrong !== null, 'no order shows the mistake')
+      // Code that cannot run would prove nothing.
       assert.doesNotMatch(wrong.what, /throws (Reference|Syntax)Error/)
       t.diagnostic(
         `${wrong.what}, after ${wrong.order.length} steps; the last are\n${wrong.order.slice(-8).join('\n')}`,

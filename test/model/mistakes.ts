@@ -1,65 +1,71 @@
-// Mistakes that somebody might make in the lane, each as a change to the compiled code, with a case that must find it. Some
-// were made.
+// Mistakes that somebody might make in the lane. Each is a change to the compiled code, with a case that must find it. Some of
+// them were made.
 import type { Patch } from '../helpers/patched-copy.js'
 import type { Plan } from './plan.js'
 
 export interface Mistake extends Patch {
   title: string
-  /** `ring`, `bell`: the cases of these. */
+  /** `ring` and `bell` name the cases in `ring-case.ts` and `bell-case.ts`. */
   plan: Omit<Plan, 'title'> | 'ring' | 'bell'
 }
 
-const oneTask = { isFine: true, workers: 1, tasks: [{}], wishes: [[{ submit: 1 }]] }
+const oneTask = { isFine: true, workers: 1, tasks: [{}], requests: [[{ submit: 1 }]] }
 const cancelled = {
   isFine: true,
   workers: 1,
-  tasks: [{ isAlone: true }],
-  wishes: [[{ submit: 1 }], [{ cancel: 1 }]],
+  tasks: [{ isExclusive: true }],
+  requests: [[{ submit: 1 }], [{ cancel: 1 }]],
 }
 const replaced = {
   isFine: true,
   workers: 1,
-  tasks: [{ isAlone: true }, {}],
-  wishes: [[{ submit: 1 }], [{ cancel: 1 }, { submit: 2 }]],
+  tasks: [{ isExclusive: true }, {}],
+  requests: [[{ submit: 1 }], [{ cancel: 1 }, { submit: 2 }]],
 }
-const letEnd = {
+const finishes = {
   isFine: true,
   workers: 1,
   tasks: [{ isSlow: true }, {}],
-  wishes: [[{ submit: 1 }], [{ cancel: 1 }, { submit: 2 }]],
+  requests: [[{ submit: 1 }], [{ cancel: 1 }, { submit: 2 }]],
   graceMs: Number.POSITIVE_INFINITY,
   switches: 1,
 }
-const givenUp = { isFine: true, workers: 1, tasks: [{}], wishes: [[{ submit: 1 }], [{ giveUp: 1 }]] }
+const givenUp = { isFine: true, workers: 1, tasks: [{}], requests: [[{ submit: 1 }], [{ giveUp: 1 }]] }
+
+const sent = { workers: 1, tasks: [{ isDeclined: true }], requests: [[{ submit: 1 }]] }
+const sentAndCancelled = { ...sent, requests: [[{ submit: 1 }], [{ cancel: 1 }]] }
+const sentAndReplaced = {
+  workers: 1,
+  tasks: [{ isDeclined: true }, { isDeclined: true }],
+  requests: [[{ submit: 1 }], [{ cancel: 1 }, { submit: 2 }]],
+  switches: 1,
+}
 
 export const mistakes: Mistake[] = [
   {
-    title: 'a worker does not look again after it said that it sleeps',
-    file: 'worker/lane-intake.js',
-    edits: [['if (!this.#claims.isWorthClaiming(this.#answers.held))', 'if (true)']],
+    title: 'a worker does not check the queue again after it announced that it sleeps',
+    file: 'worker/lane/task-source.js',
+    edits: [['if (reader.isEmpty)', 'if (true)']],
     plan: { ...oneTask, startsAwake: true },
   },
   {
-    title: 'the host does not look again after it said that it sleeps',
-    file: 'host/dispatch/lookout.js',
-    edits: [['if (hasAnswers())', 'if (false)']],
-    plan: { ...oneTask, looksOut: true },
+    title: 'the host does not check the rings again after it announced that it sleeps',
+    file: 'host/lane/poll-results.js',
+    edits: [['if (collector.hasAnswers)', 'if (false)']],
+    plan: { ...oneTask, busyWaits: true },
   },
   {
-    title: 'a worker rings before it publishes',
-    file: 'worker/lane-answers.js',
+    title: 'a worker rings before it publishes an answer',
+    file: 'worker/lane/answers.js',
     edits: [
-      [
-        'this.#ring.publish(kind',
-        "if (this.#hostBell.ring()) this.#port.postMessage('bell'); this.#ring.publish(kind",
-      ],
-      ['if (this.#hostBell.ring())\n', 'if (false)\n'],
+      ['writer.ring.publish(kind', "if (writer.hostBell.ring()) this.#say('bell'); writer.ring.publish(kind"],
+      ['if (writer.hostBell.ring())\n', 'if (false)\n'],
     ],
     plan: oneTask,
   },
   {
-    title: 'the tail is moved before the ticket is on offer',
-    file: 'shared/lane/task-lane.js',
+    title: 'the host moves the tail before it offers the ticket',
+    file: 'shared/lane/shared-queue.js',
     edits: [
       ['this.tickets.offer(ticket, position);', ''],
       [
@@ -70,8 +76,8 @@ export const mistakes: Mistake[] = [
     plan: { ...oneTask, startsAwake: true },
   },
   {
-    title: 'a ticket is claimed without compare-and-swap',
-    file: 'shared/lane/tickets.js',
+    title: 'a worker claims a ticket without compare-and-swap',
+    file: 'shared/lane/ticket.js',
     edits: [
       [
         'return replace(this.#words, this.#at(ticket), word(OFFERED, position), word(CLAIMED, workerId));',
@@ -81,65 +87,65 @@ export const mistakes: Mistake[] = [
     plan: { ...oneTask, workers: 2, startsAwake: true },
   },
   {
-    title: 'the head is moved before the ticket is claimed',
-    file: 'shared/lane/task-lane.js',
-    edits: [
-      [
-        'const isMine = isOnOffer',
-        'replace(words, HEAD, head, (head + 1) & POSITION_MASK); const isMine = isOnOffer',
-      ],
-    ],
+    title: 'a worker moves the head before it claims the ticket',
+    file: 'shared/lane/shared-queue.js',
+    edits: [['const isMine =', 'replace(words, HEAD, head, (head + 1) & POSITION_MASK); const isMine =']],
     plan: { ...oneTask, deaths: 1 },
   },
   {
-    title: 'a worker does not look whether it is dismissed after a claim',
-    file: 'shared/lane/task-lane.js',
+    title: 'a worker does not check after a claim whether it is dismissed',
+    file: 'shared/lane/shared-queue.js',
     edits: [['return this.#bell.isRetired ? DISMISSED : ticket', 'return ticket']],
     plan: givenUp,
   },
   {
-    title: 'a task is begun without compare-and-swap',
-    file: 'shared/lane/tickets.js',
+    title: 'a worker starts a task without compare-and-swap',
+    file: 'shared/lane/ticket.js',
     edits: [
       [
-        'return replace(this.#words, this.#at(ticket), word(CLAIMED, workerId), word(BEGUN, workerId));',
-        'this.#words[this.#at(ticket)] = word(BEGUN, workerId); return true;',
+        'return replace(this.#words, this.#at(ticket), word(CLAIMED, workerId), word(STARTED, workerId));',
+        'this.#words[this.#at(ticket)] = word(STARTED, workerId); return true;',
       ],
     ],
     plan: cancelled,
   },
   {
-    title: 'a task is answered without compare-and-swap',
-    file: 'shared/lane/tickets.js',
+    title: 'a worker answers a task without compare-and-swap',
+    file: 'shared/lane/ticket.js',
     edits: [
       [
-        'return replace(this.#words, this.#at(ticket), word(BEGUN, workerId), word(ANSWERED, workerId));',
+        'return replace(this.#words, this.#at(ticket), word(STARTED, workerId), word(ANSWERED, workerId));',
         'this.#words[this.#at(ticket)] = word(ANSWERED, workerId); return true;',
       ],
     ],
     plan: replaced,
   },
   {
-    title: 'the ticket of a cancelled task is given away while its handler runs',
-    file: 'host/dispatch/lane-retrieval.js',
-    edits: [['this.#load.condemn();', 'this.#load.condemn(); this.releaseSettled(task);']],
-    plan: letEnd,
+    title: 'the host uses the ticket of a cancelled task again while its handler runs',
+    file: 'host/lane/recall.js',
+    edits: [
+      [
+        'this.#posted.keepCancelled(task);',
+        'this.#posted.keepCancelled(task); this.#posted.removeKept(task);',
+      ],
+    ],
+    plan: finishes,
   },
   {
-    title: 'a worker does not say that the handler of a cancelled task has ended',
-    file: 'worker/lane-answers.js',
-    edits: [["this.#port.postMessage({ kind: 'over', taskId, slot: ticket });", '']],
-    plan: letEnd,
+    title: 'a worker does not report that the handler of a cancelled task has ended',
+    file: 'worker/lane/answers.js',
+    edits: [["this.#say({ kind: 'task-ended', taskId: task.taskId, ticket: task.ticket });", '']],
+    plan: finishes,
   },
   {
-    title: 'a cancelled task keeps its weight when its handler has ended',
-    file: 'host/dispatch/lane-retrieval.js',
-    edits: [["if (phase === 'condemned' || phase === 'ended')", 'if (false)']],
-    plan: letEnd,
+    title: 'a cancelled task keeps its slots after its handler has ended',
+    file: 'host/lane/posted-tasks.js',
+    edits: [["if (phase === 'cancelling' || phase === 'ended')", 'if (false)']],
+    plan: finishes,
   },
   {
-    title: 'an offer is taken back without compare-and-swap',
-    file: 'shared/lane/tickets.js',
+    title: 'the host takes an offered task back without compare-and-swap',
+    file: 'shared/lane/ticket.js',
     edits: [
       [
         'return replace(this.#words, this.#at(ticket), word(OFFERED, position), FREE);',
@@ -149,8 +155,8 @@ export const mistakes: Mistake[] = [
     plan: cancelled,
   },
   {
-    title: 'a claim does not ask for the position of the offer',
-    file: 'shared/lane/tickets.js',
+    title: 'a claim does not check the position of the offer',
+    file: 'shared/lane/ticket.js',
     edits: [
       [
         'return replace(this.#words, this.#at(ticket), word(OFFERED, position), word(CLAIMED, workerId));',
@@ -161,8 +167,8 @@ export const mistakes: Mistake[] = [
     plan: {
       workers: 1,
       ahead: 1,
-      tasks: [{ isAlone: true }, {}, {}],
-      wishes: [
+      tasks: [{ isExclusive: true }, {}, {}],
+      requests: [
         [{ submit: 1 }, { submit: 2 }],
         [{ cancel: 1 }, { submit: 3 }],
       ],
@@ -170,13 +176,13 @@ export const mistakes: Mistake[] = [
     },
   },
   {
-    title: 'the host counts a position as given up that a worker has passed',
-    file: 'shared/lane/task-lane.js',
+    title: 'the host counts a position as empty that a worker has passed',
+    file: 'shared/lane/shared-queue.js',
     edits: [['if (!isPassed)', 'if (true)']],
     plan: cancelled,
   },
   {
-    title: 'the room of a record is given back before it is read',
+    title: 'the host frees the room of a record before it reads the record',
     file: 'shared/lane/result-ring.js',
     edits: [
       [
@@ -187,7 +193,7 @@ export const mistakes: Mistake[] = [
     plan: 'ring',
   },
   {
-    title: 'a record is published before it is written',
+    title: 'a worker publishes a record before it writes the record',
     file: 'shared/lane/result-ring.js',
     edits: [
       [
@@ -198,31 +204,192 @@ export const mistakes: Mistake[] = [
     plan: 'ring',
   },
   {
-    title: 'a worker whose claim was taken back does not go on',
-    file: 'worker/lane-intake.js',
-    edits: [['onGivenBack();\n        this.#onAnswered();', 'onGivenBack();']],
-    plan: { ...cancelled, slots: 2 },
+    title: 'a worker still counts a task that the host took back',
+    file: 'worker/lane/answers.js',
+    edits: [["this.#lowerClaimed();\n        this.#say('bell');", "this.#say('bell');"]],
+    plan: cancelled,
   },
   {
-    title: 'what was read of a ticket is believed though the claim is gone',
-    file: 'shared/lane/task-lane.js',
+    title: 'a worker does not tell the host that it has room after the host took its claim back',
+    file: 'worker/lane/answers.js',
+    edits: [["this.#lowerClaimed();\n        this.#say('bell');", 'this.#lowerClaimed();']],
+    plan: { ...replaced, tasks: [{}, { isMoved: true }], switches: 1 },
+  },
+  {
+    title: 'a worker uses what it read of a ticket though the claim is gone',
+    file: 'shared/lane/shared-queue.js',
     edits: [['return this.tickets.isClaimedBy(ticket, this.#workerId);', 'return true;']],
-    plan: { ...replaced, tasks: [{ isAlone: true }, { isMoved: true }], switches: 2 },
+    plan: { ...replaced, tasks: [{ isExclusive: true }, { isMoved: true }], switches: 2 },
   },
   {
-    title: 'a payload that went along with its ticket is sent once more',
-    file: 'worker/lane-intake.js',
-    edits: [['if (!wasSent)', 'if (true)']],
-    plan: { ...oneTask, tasks: [{ isMoved: true }], startsAwake: true },
+    title: 'a worker starts an addressed task without compare-and-swap',
+    file: 'shared/lane/ticket.js',
+    edits: [
+      [
+        'return replace(this.#words, this.#at(ticket), word(ADDRESSED, offer), word(STARTED, workerId));',
+        'this.#words[this.#at(ticket)] = word(STARTED, workerId); return true;',
+      ],
+    ],
+    plan: sentAndCancelled,
   },
   {
-    title: 'the host does not look after its own bell when a worker has died',
-    file: 'host/dispatch/lane-road.js',
-    edits: [['this.#lookout.onWorkerGone();', '']],
+    title: 'the start of an addressed task does not check the number of the message',
+    file: 'shared/lane/ticket.js',
+    edits: [
+      [
+        'return replace(this.#words, this.#at(ticket), word(ADDRESSED, offer), word(STARTED, workerId));',
+        `const found = load(this.#words, this.#at(ticket));
+        return (found & PHASE_MASK) === ADDRESSED && replace(this.#words, this.#at(ticket), found, word(STARTED, workerId));`,
+      ],
+    ],
+    plan: sentAndReplaced,
+  },
+  {
+    title: 'the host takes an addressed task back without compare-and-swap',
+    file: 'shared/lane/ticket.js',
+    edits: [
+      [
+        'return (state & PHASE_MASK) === ADDRESSED && replace(this.#words, this.#at(ticket), state, FREE);',
+        'if ((state & PHASE_MASK) !== ADDRESSED) return false; this.#words[this.#at(ticket)] = FREE; return true;',
+      ],
+    ],
+    plan: { ...sentAndCancelled, isFine: true },
+  },
+  {
+    title: 'the host sends a moved payload again',
+    file: 'host/scheduler/requeue.js',
+    edits: [['!wasStarted && task.canBePostedAgain && this', '!wasStarted && this']],
+    plan: { ...sent, tasks: [{ isMoved: true }], deaths: 1, switches: 0 },
+  },
+  {
+    title: 'a worker claims tasks while a task that was sent to it is on its way',
+    file: 'worker/lane/task-source.js',
+    edits: [['this.#state.sent !== this.#received', 'false']],
+    plan: {
+      workers: 1,
+      ahead: 2,
+      tasks: [{ isDeclined: true }, {}, {}],
+      requests: [[{ submit: 1 }, { submit: 2 }, { submit: 3 }]],
+      startsAwake: true,
+      switches: 1,
+    },
+  },
+  {
+    title: 'a worker claims tasks while an exclusive task that it has received waits',
+    file: 'worker/lane/task-source.js',
+    edits: [['this.#inbox.length > 0 || ', '']],
+    plan: {
+      workers: 1,
+      slots: 2,
+      ahead: 2,
+      tasks: [{ isExclusive: true }, { isSlow: true }, {}],
+      requests: [[{ submit: 1 }, { submit: 2 }, { submit: 3 }]],
+      startsAwake: true,
+      switches: 1,
+    },
+  },
+  {
+    title: 'a worker starts an exclusive task beside another task',
+    file: 'worker/lane/task-source.js',
+    edits: [['(message.isExclusive && held > 0)', 'false']],
+    plan: {
+      workers: 1,
+      slots: 2,
+      ahead: 2,
+      tasks: [{ isExclusive: true }, { isSlow: true }],
+      requests: [[{ submit: 1 }, { submit: 2 }]],
+      startsAwake: true,
+      switches: 1,
+    },
+  },
+  {
+    title: 'a worker claims a task beside an exclusive task',
+    file: 'worker/lane/task-source.js',
+    edits: [['|| this.#isExclusive ||', '||']],
+    plan: {
+      workers: 1,
+      slots: 2,
+      tasks: [{ isExclusive: true, isSlow: true }, {}],
+      requests: [[{ submit: 1 }, { submit: 2 }]],
+      switches: 0,
+    },
+  },
+  {
+    title: 'the host sends a task while others are offered',
+    file: 'host/scheduler/scheduler.js',
+    edits: [['|| (waker !== null && queue.unclaimed > 0)', '']],
+    plan: {
+      workers: 1,
+      ahead: 1,
+      tasks: [{}, { isDeclined: true }],
+      requests: [[{ submit: 1 }, { submit: 2 }]],
+      switches: 1,
+    },
+  },
+  {
+    title: 'a worker counts a task after the claim instead of before',
+    file: 'shared/lane/shared-queue.js',
+    edits: [
+      ['this.#state.setHeld(held + 1);\n', ''],
+      [
+        '            return true;\n        this.#state',
+        '            return this.#state.setHeld(held + 1) === undefined;\n        this.#state',
+      ],
+    ],
+    plan: {
+      isFine: true,
+      workers: 2,
+      tasks: [{ isSlow: true }, { isDeclined: true }],
+      requests: [[{ submit: 1 }], [{ submit: 2 }]],
+      startsAwake: true,
+      switches: 3,
+    },
+  },
+  {
+    title: 'a worker that lost a claim does not tell the host that it has room',
+    file: 'worker/lane/task-source.js',
+    edits: [['if (reader.hasLostClaim)', 'if (false)']],
+    plan: { ...replaced, tasks: [{ isExclusive: true }, { isMoved: true }], switches: 1 },
+  },
+  {
+    title: 'the host does not lower the count of sent tasks when a payload cannot be sent',
+    file: 'host/lane/post.js',
+    edits: [['worker.tasks.noteNotSent();', '']],
+    plan: {
+      workers: 1,
+      ahead: 1,
+      tasks: [{ isDeclined: true, isUnsendable: true }, {}],
+      requests: [[{ submit: 1 }], [{ submit: 2 }]],
+      switches: 0,
+    },
+  },
+  {
+    title: 'the host does not ring for a worker that waited for a payload that cannot be sent',
+    file: 'host/lane/post.js',
+    edits: [["worker.link.post('bell');", ';']],
+    plan: {
+      workers: 1,
+      ahead: 1,
+      tasks: [{ isDeclined: true, isUnsendable: true }, {}],
+      requests: [[{ submit: 1 }], [{ submit: 2 }]],
+      startsAwake: true,
+      switches: 2,
+    },
+  },
+  {
+    title: 'the host takes a sent task back from a process that may have started it',
+    file: 'host/lane/recall.js',
+    edits: [["if (phase === 'addressed' && !(this.#canTakeBack || isWorkerGone))", 'if (false)']],
+    plan: { ...sent, requests: [[{ submit: 1 }], [{ giveUp: 1 }]], transport: 'pipe' },
+  },
+  {
+    title: 'the host does not announce its sleep again when a worker has died',
+    file: 'host/scheduler/scheduler.js',
+    edits: [['poller?.onWorkerGone();', '']],
     plan: { ...oneTask, deaths: 1 },
   },
   {
-    title: 'a worker says that it sleeps without compare-and-swap',
+    title: 'a worker announces its sleep without compare-and-swap',
     file: 'shared/lane/doorbell.js',
     edits: [
       [
@@ -235,12 +402,12 @@ export const mistakes: Mistake[] = [
       workers: 1,
       ahead: 1,
       tasks: [{}, {}],
-      wishes: [[{ submit: 1 }], [{ giveUp: 1 }, { submit: 2 }]],
+      requests: [[{ submit: 1 }], [{ giveUp: 1 }, { submit: 2 }]],
       switches: 1,
     },
   },
   {
-    title: 'a worker says that it is awake without compare-and-swap',
+    title: 'a worker announces that it is awake without compare-and-swap',
     file: 'shared/lane/doorbell.js',
     edits: [
       [
@@ -251,7 +418,7 @@ export const mistakes: Mistake[] = [
     plan: 'bell',
   },
   {
-    title: 'a worker is retired without compare-and-swap',
+    title: 'the host retires a worker without compare-and-swap',
     file: 'shared/lane/doorbell.js',
     edits: [
       [
@@ -262,13 +429,13 @@ export const mistakes: Mistake[] = [
     plan: 'bell',
   },
   {
-    title: 'a worker that holds tasks is retired',
+    title: 'the host retires a worker that holds tasks',
     file: 'shared/lane/doorbell.js',
     edits: [['holdsTasks ? PARKED_BUSY : PARKED', 'PARKED']],
     plan: 'bell',
   },
   {
-    title: 'nobody rings for a worker that sleeps with tasks',
+    title: 'the host does not ring for a worker that sleeps with tasks',
     file: 'shared/lane/doorbell.js',
     edits: [['(rest === PARKED || rest === PARKED_BUSY) && replace', 'rest === PARKED && replace']],
     plan: 'bell',

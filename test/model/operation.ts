@@ -1,16 +1,21 @@
 // What a thread of the model can do that others may notice. Each is one step of an order.
 import type { ToHost, ToWorker } from '../../src/shared/messages/messages.js'
+import type { TicketReport } from '../../src/worker/lane/piped-tickets.js'
 
-export type Message = ToHost | ToWorker
+/** `report`: from a worker that shares no memory with the host. The host moves the ticket on behalf of the worker. */
+export type Message =
+  | ToHost
+  | ToWorker
+  | { kind: 'report'; report: TicketReport; ticket: number; taskId: number }
 
 /** What a thread tells the rules, not the others. */
 export type Note =
-  | { kind: 'begun'; task: number }
+  | { kind: 'started' | 'finished'; task: number }
   | { kind: 'settled'; task: number; outcome: string; value: number }
   | { kind: 'read'; value: number }
   | { kind: 'retired' | 'dismissed' | 'idle' }
 
-/** The host is thread 0, a worker has the number that the supervisor gave it. */
+/** The host is thread 0, a worker has the id that its group gave it. */
 export type Operation =
   | { kind: 'load' | 'read'; cell: number }
   | { kind: 'store' | 'write'; cell: number; value: number }

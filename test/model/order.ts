@@ -1,7 +1,7 @@
 // How the steps of an order read.
 import * as words from '../../src/shared/lane/layout.js'
+import { readState } from '../../src/shared/lane/ticket.js'
 import type { Event, Operation } from './operation.js'
-import { readState } from './rules.js'
 import type { World } from './world.js'
 
 export interface Step {
@@ -12,10 +12,11 @@ export interface Step {
 }
 
 const laneWords = { TAIL: words.TAIL, HEAD: words.HEAD, HOST: words.HOST }
-const deskWords = {
+const workerWords = {
   REST: words.REST,
   HELD: words.HELD,
-  ALLOWED: words.ALLOWED,
+  MAY_SPIN: words.MAY_SPIN,
+  SENT: words.SENT,
   WRITTEN: words.WRITTEN,
   READ: words.READ,
 }
@@ -26,9 +27,8 @@ const ticketWords = {
   FLAGS: words.FLAGS,
   FROM: words.FROM,
   TO: words.TO,
-  ADDRESSEE: words.ADDRESSEE,
   INT: words.INT,
-  ORDINAL: words.ORDINAL,
+  STARTED_AT: words.STARTED_AT,
 }
 
 export function describeStep(world: World, { thread, operation, found }: Step): string {
@@ -81,7 +81,7 @@ function nameOf(world: World, cell: number): { name: string; say: (value: number
   const { memory, index } = world.cells[cell]!
   const plain = String
   if (memory > 0)
-    return { name: `${keyOf(deskWords, index) ?? `ring[${index}]`} of desk ${memory}`, say: plain }
+    return { name: `${keyOf(workerWords, index) ?? `ring[${index}]`} of worker ${memory}`, say: plain }
   const known = keyOf(laneWords, index)
   if (known !== undefined) return { name: known, say: plain }
   const layout = words.laneIn(world.lane)
@@ -101,5 +101,6 @@ function keyOf(table: Record<string, number>, index: number): string | undefined
 function sayState(value: number): string {
   const { phase, owner } = readState(value)
   if (phase === 'free') return phase
-  return phase === 'offered' ? `offered at ${owner}` : `${phase} by ${owner}`
+  if (phase === 'offered') return `offered at ${owner}`
+  return phase === 'addressed' ? `addressed by message ${owner}` : `${phase} by ${owner}`
 }

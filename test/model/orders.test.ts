@@ -1,4 +1,4 @@
-// The lane keeps its promises in every order of small cases: the real host and the real workers, step by step.
+// One worker: the real host and the real worker, step by step, in every order of small cases.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { checkBell } from './bell-case.js'
@@ -7,15 +7,12 @@ import type { Findings } from './explorer.js'
 import { checkRing } from './ring-case.js'
 import { short, testOrders } from './test-orders.js'
 
-testOrders(
-  'one worker: every task is answered once, in order, and nobody sleeps through anything',
-  oneWorkerCases,
-)
+testOrders('one worker answers every task once, in order, and both sides miss no wake-up', oneWorkerCases)
 
-testCase('the ring gives every record once, in order, also where it starts over and is full', checkRing)
+testCase('the ring gives every record once, in order, also when it wraps around or is full', checkRing)
 
 testCase(
-  'a worker sleeps through nothing, claims nothing once retired, and begins nothing that it claims once dismissed',
+  'a worker misses no wake-up, claims nothing when it is retired, and starts no task that it claims when it is dismissed',
   checkBell,
 )
 

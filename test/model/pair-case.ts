@@ -1,4 +1,4 @@
-// Every order of a case of two threads: the first is there from the beginning, and neither dies.
+// Explores every order of a case with two threads. The first thread exists from the beginning, and none dies.
 import { Explorer, type Findings } from './explorer.js'
 import type { Rules } from './rules.js'
 import { ALIVE, type StateRow } from './state.js'

@@ -1,14 +1,18 @@
-// A case of the model: how many of everything there are, and what is wished of the pool, in order.
+// A case of the model: how many workers, slots and tasks there are, and what the pool is asked for, in order.
 export interface TaskTraits {
-  /** It has its worker to itself. */
-  isAlone?: boolean
-  /** Its payload is given away, so it travels by the port. */
+  /** The task runs alone on its worker. */
+  isExclusive?: boolean
+  /** The payload is moved to the worker, so the task is sent by message and cannot be posted again. */
   isMoved?: boolean
-  /** Its handler answers in a later turn of the worker's event loop. */
+  /** The codec declines the payload, so the task is sent by message. */
+  isDeclined?: boolean
+  /** The payload cannot be sent at all. */
+  isUnsendable?: boolean
+  /** The handler answers in a later turn of the worker's event loop. */
   isSlow?: boolean
 }
 
-export type Wish = { submit: number } | { cancel: number } | { giveUp: number }
+export type Request = { submit: number } | { cancel: number } | { giveUp: number } | { leave: number }
 
 export interface Plan {
   title: string
@@ -17,22 +21,24 @@ export interface Plan {
   /** Tickets beyond one for each slot. */
   ahead?: number
   tasks: TaskTraits[]
-  /** Each row is done in one turn of the host's event loop. */
-  wishes: Wish[][]
-  /** What the handler of a cancelled task gets to end by itself. Default 0: its worker is ended at once. */
+  /** The host carries out each row in one turn of its event loop. */
+  requests: Request[][]
+  /** How long the handler of a cancelled task may go on. Default 0: the host ends its worker at once. */
   graceMs?: number
-  /** So many workers may die, at any step. */
+  /** How many workers may die, at any step. */
   deaths?: number
-  /** Workers stand above the minimum, and idle ones are ended. */
+  /** There are more workers than the minimum, and the host ends idle ones. */
   retires?: boolean
-  /** There is a core to spare: both sides look out for a moment before they sleep. */
-  looksOut?: boolean
-  /** Where the lane begins to count. */
+  /** A core is spare: both sides busy-wait for a moment before they sleep. */
+  busyWaits?: boolean
+  /** Default: shared memory. `pipe`: the workers are processes, so the host moves their tickets. */
+  transport?: 'messages' | 'pipe'
+  /** The position where the queue begins. */
   firstPosition?: number
-  /** Plain accesses are steps of their own. */
+  /** Plain accesses to memory are steps too. */
   isFine?: boolean
-  /** Workers start while the first wishes are done, else they sleep already. */
+  /** The workers start while the host carries out the first requests. Otherwise they sleep already. */
   startsAwake?: boolean
-  /** At most so many times a thread is stopped in the middle of an event, and others go on; without it, every order. */
+  /** How often a thread may be stopped in the middle of an event while others go on. Default: any number of times. */
   switches?: number
 }

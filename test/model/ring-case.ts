@@ -1,6 +1,10 @@
-// A case of its own for the ring: records as large as can be, so that it starts over after three and is full at times.
-import { createDesk, type DeskLayout, LARGEST_VALUE_BYTES } from '../../src/shared/lane/layout.js'
-import { BYTES, ResultReader, ResultWriter } from '../../src/shared/lane/result-ring.js'
+// A case for the ring: records of the largest size, so that the ring wraps around after three and is sometimes full.
+import {
+  createWorkerState,
+  LARGEST_VALUE_BYTES,
+  type WorkerStateLayout,
+} from '../../src/shared/lane/layout.js'
+import { BYTES_VALUE, ResultReader, ResultWriter } from '../../src/shared/lane/result-ring.js'
 import type { Findings } from './explorer.js'
 import type { Script } from './history.js'
 import { explorePair } from './pair-case.js'
@@ -11,10 +15,10 @@ const RECORDS = 5
 const LOOKS = 2
 
 export function checkRing(): Findings {
-  let desk: DeskLayout
+  let state: WorkerStateLayout
   const reader: Script = self => {
-    desk = createDesk()
-    const ring = new ResultReader(desk)
+    state = createWorkerState()
+    const ring = new ResultReader(state)
     const take = () => self.note({ kind: 'read', value: ring.ticket === ring.taskId ? ring.ticket : -1 })
     self.start(1)
     self.onQuiet(() => {
@@ -31,12 +35,12 @@ export function checkRing(): Findings {
     self.next([])
   }
   const writer: Script = self => {
-    const ring = new ResultWriter(desk)
+    const ring = new ResultWriter(state)
     let count = 0
     for (let record = 0; record < RECORDS; record++) {
       if (ring.reserve() < 0) continue
       count++
-      ring.publish(BYTES, count, count, LARGEST_VALUE_BYTES, 0, 0)
+      ring.publish(BYTES_VALUE, count, count, LARGEST_VALUE_BYTES, 0, 0)
     }
     self.end()
   }
@@ -45,6 +49,7 @@ export function checkRing(): Findings {
   const readSoFar = row.settledAs(0)
   return explorePair(world, row, {
     onWrite: () => null,
+    onPost: () => null,
     onNote(now, _thread, note) {
       if (note.kind !== 'read' || note.value === ++now[readSoFar]!) return null
       return `record ${note.value} is read where ${now[readSoFar]} was to come`

@@ -1,47 +1,54 @@
-// What must hold in every step of every order. A rule says what is wrong, or nothing.
-import { laneIn, REST, STATE, ticketAt } from '../../src/shared/lane/layout.js'
-import { POSITION_MASK, type TicketPhase, ticketPhases } from '../../src/shared/lane/tickets.js'
+// What must hold in every step of every order. A rule says what is wrong, or returns `null`.
+import { laneIn, REST, STATE, TASK_ID, ticketAt } from '../../src/shared/lane/layout.js'
+import { POSITION_MASK, readState, type TicketPhase } from '../../src/shared/lane/ticket.js'
 import { ANSWER } from './host-thread.js'
-import type { Note } from './operation.js'
+import type { Message, Note } from './operation.js'
 import type { Plan } from './plan.js'
 import { ALIVE, type State, type StateRow } from './state.js'
 import type { World } from './world.js'
 
 const RETIRED = 3
-/** The memory that is nobody's desk. */
+/** The memory that belongs to no worker. */
 const LANE = 0
-/** The worker has it, and nobody else may use it. */
-const heldPhases: TicketPhase[] = ['claimed', 'loading', 'begun', 'condemned']
-const outcomes = ['fulfilled', 'TaskCancelledError', 'WorkerExitError']
+/** A worker has the ticket, and no other task may use it. */
+const heldPhases: TicketPhase[] = ['claimed', 'loading', 'started', 'cancelling']
+const outcomes = ['fulfilled', 'TaskCancelledError', 'WorkerExitError', 'NotCloneableError']
 
 export interface Rules {
   /** A word was changed. */
   onWrite(state: State, cell: number, before: number, after: number): string | null
+  onPost(state: State, to: number, message: Message): string | null
   onNote(state: State, thread: number, note: Note): string | null
-}
-
-export function readState(word: number): { phase: TicketPhase; owner: number } {
-  return { phase: ticketPhases[word & 7]!, owner: word >>> 3 }
 }
 
 export class LaneRules implements Rules {
   readonly #world: World
   readonly #plan: Plan
   readonly #row: StateRow
+  readonly #slots: number
+  /** Workers are processes. */
+  readonly #isPiped: boolean
+  readonly #hasRing: boolean
   /** The cell of each ticket's state. */
   readonly #tickets: number[] = []
-  /** With their worker. */
+  /** The cell of each ticket's task. */
+  readonly #taskIds: number[] = []
+  /** Tasks may fail together with their worker. */
   readonly #mayFail: boolean
 
   constructor(world: World, plan: Plan, row: StateRow) {
-    const { deaths = 0, wishes } = plan
-    this.#mayFail = deaths > 0 || wishes.flat().some(wish => !('submit' in wish))
+    const { deaths = 0, requests, slots = 1 } = plan
+    this.#mayFail = deaths > 0 || requests.flat().some(request => !('submit' in request))
     this.#world = world
     this.#plan = plan
     this.#row = row
+    this.#slots = slots
+    this.#isPiped = plan.transport === 'pipe'
+    this.#hasRing = plan.transport === undefined
     const layout = laneIn(world.lane)
     for (let ticket = 0; ticket < layout.tickets; ticket++) {
       this.#tickets.push(world.cellIn(0, ticketAt(layout, ticket) + STATE))
+      this.#taskIds.push(world.cellIn(0, ticketAt(layout, ticket) + TASK_ID))
     }
   }
 
@@ -53,44 +60,95 @@ export class LaneRules implements Rules {
     }
     const from = readState(before)
     const to = readState(after)
-    const isHeld = heldPhases.includes(from.phase)
-    if (
-      to.phase === 'offered' &&
-      (from.phase === 'offered' || (isHeld && this.#isAtWork(state, from.owner)))
-    ) {
-      return `ticket ${ticket} is given to two tasks at once`
+    const addressee = this.#row.addressee(ticket)
+    const sentTo = state[addressee]!
+    state[addressee] = 0
+    switch (to.phase) {
+      case 'offered':
+      case 'addressed':
+        return this.#findSecondTask(state, ticket, from)
+      case 'claimed':
+        if (from.phase !== 'offered') return `ticket ${ticket} is claimed though it is ${from.phase}`
+        this.#noteClaim(state, ticket, to.owner)
+        return this.#findEarlier(state, from.owner) ?? this.#findOvertaken(state, to.owner)
+      case 'started':
+        return this.#findFalseStart(state, ticket, from, to.owner, sentTo)
+      case 'free':
+        return ['offered', 'addressed', 'claimed'].includes(from.phase)
+          ? null
+          : `ticket ${ticket} is taken back though it is ${from.phase}`
+      default:
+        return null
     }
-    if (to.phase === 'claimed') {
-      if (from.phase !== 'offered') return `ticket ${ticket} is claimed though it is ${from.phase}`
-      this.#noteClaim(state, ticket, to.owner)
-      return this.#findEarlier(state, from.owner)
+  }
+
+  onPost(state: State, to: number, message: Message): string | null {
+    if (message === 'bell' || message.kind !== 'run') return null
+    const { ticket, offer, taskId, isExclusive } = message
+    const { phase, owner } = this.#stateOf(state, ticket)
+    if (phase !== 'addressed' || owner !== offer) {
+      return `task ${taskId} is sent with ticket ${ticket}, which is ${phase}`
     }
-    if (to.phase === 'begun' && (state[this.#row.lateClaims]! & (1 << ticket)) !== 0) {
-      return `worker ${to.owner} was dismissed, claimed ticket ${ticket} and begins its task`
+    const held = this.#countHeld(state, to)
+    if (held >= this.#slots || (isExclusive && held > 0)) {
+      return `task ${taskId} is sent to worker ${to}, which has ${held} tasks`
     }
-    if (to.phase === 'free' && from.phase !== 'offered' && from.phase !== 'claimed') {
-      return `ticket ${ticket} is taken back though it is ${from.phase}`
+    for (const other of this.#tickets.keys()) {
+      // The tasks of the queue came first.
+      if (this.#stateOf(state, other).phase === 'offered')
+        return `task ${taskId} is sent while ticket ${other} is offered`
     }
+    state[this.#row.addressee(ticket)] = to
+    state[this.#row.overtaking]! &= ~(1 << to)
     return null
   }
 
   onNote(state: State, thread: number, note: Note): string | null {
-    if (note.kind !== 'begun' && note.kind !== 'settled') return null
-    const begunBy = this.#row.begunBy(note.task)
-    const settledAs = this.#row.settledAs(note.task)
-    if (note.kind === 'begun') {
-      if (state[begunBy] !== 0)
-        return `task ${note.task} is begun by worker ${thread} and was by worker ${state[begunBy]}`
-      if (state[settledAs] !== 0) return `task ${note.task} is begun after it was settled`
-      state[begunBy] = thread
-      return null
+    if (note.kind === 'finished') state[this.#row.finished]! |= 1 << note.task
+    if (note.kind === 'started') {
+      // The ticket says it first, unless the worker is a process.
+      if (this.#isPiped) return this.#onStarted(state, thread, note.task)
+      return state[this.#row.startedBy(note.task)] === thread
+        ? null
+        : `worker ${thread} runs task ${note.task}, which it has not started`
     }
-    if (state[settledAs] !== 0) return `task ${note.task} is settled twice`
-    state[settledAs] = outcomes.indexOf(note.outcome) + 1
-    return this.#findFalseOutcome(state, note, state[begunBy]!)
+    return note.kind === 'settled' ? this.#onSettled(state, note) : null
   }
 
-  /** Its word may be lost; that it was said is not forgotten. */
+  #onStarted(state: State, worker: number, task: number): string | null {
+    const startedBy = this.#row.startedBy(task)
+    if (state[startedBy] !== 0)
+      return `task ${task} is started by worker ${worker} and was by worker ${state[startedBy]}`
+    // The host cannot take a task back from a process, and asks it to stop the task instead.
+    if (state[this.#row.settledAs(task)] !== 0 && !this.#isPiped)
+      return `task ${task} is started after it was settled`
+    const others = this.#runningOn(state, worker)
+    state[startedBy] = worker
+    if (others.length >= this.#slots) return `worker ${worker} runs more tasks than it has slots`
+    const isAnyExclusive = [task, ...others].some(id => this.#plan.tasks[id - 1]!.isExclusive)
+    return others.length > 0 && isAnyExclusive
+      ? `worker ${worker} runs task ${task} beside ${others}, though one of them is exclusive`
+      : null
+  }
+
+  /** Tasks whose handlers the worker has called and that have not finished. */
+  #runningOn(state: State, worker: number): number[] {
+    const running: number[] = []
+    for (let task = 1; task <= this.#plan.tasks.length; task++) {
+      const isFinished = (state[this.#row.finished]! & (1 << task)) !== 0
+      if (state[this.#row.startedBy(task)] === worker && !isFinished) running.push(task)
+    }
+    return running
+  }
+
+  #onSettled(state: State, note: Extract<Note, { kind: 'settled' }>): string | null {
+    const settledAs = this.#row.settledAs(note.task)
+    if (state[settledAs] !== 0) return `task ${note.task} is settled twice`
+    state[settledAs] = outcomes.indexOf(note.outcome) + 1
+    return this.#findFalseOutcome(state, note, state[this.#row.startedBy(note.task)]!)
+  }
+
+  /** The word may change again. That the worker was dismissed is not forgotten. */
   #noteDismissal(state: State, cell: number, after: number): void {
     const { memory, index } = this.#world.cells[cell]!
     if (memory !== LANE && index === REST && after === RETIRED) state[this.#row.dismissed]! |= 1 << memory
@@ -100,22 +158,87 @@ export class LaneRules implements Rules {
     return (state[this.#row.dismissed]! & (1 << worker)) !== 0
   }
 
-  /** What a worker claims after it was dismissed, it must not begin. */
+  /** A dismissed worker must not start what it claims. */
   #noteClaim(state: State, ticket: number, worker: number): void {
     if (this.#isDismissed(state, worker)) state[this.#row.lateClaims]! |= 1 << ticket
     else state[this.#row.lateClaims]! &= ~(1 << ticket)
   }
 
-  /** First posted, first claimed. */
+  #findSecondTask(state: State, ticket: number, from: ReturnType<typeof readState>): string | null {
+    // Without a ring, the host frees a ticket when the answer arrives as a message. The state of the ticket does not change.
+    const isHeld = heldPhases.includes(from.phase) && this.#hasRing
+    const isPosted = from.phase === 'offered' || from.phase === 'addressed'
+    return isPosted || (isHeld && this.#isAtWork(state, from.owner))
+      ? `ticket ${ticket} is given to two tasks at once`
+      : null
+  }
+
+  #findFalseStart(
+    state: State,
+    ticket: number,
+    from: ReturnType<typeof readState>,
+    worker: number,
+    sentTo: number,
+  ): string | null {
+    const task = state[this.#row.cell(this.#taskIds[ticket]!)]!
+    switch (from.phase) {
+      case 'addressed':
+        if (this.#isPiped) return null
+        state[this.#row.overtaking]! &= ~(1 << worker)
+        return worker === sentTo
+          ? this.#onStarted(state, worker, task)
+          : `worker ${worker} starts ticket ${ticket}, which was sent to worker ${sentTo}`
+      case 'claimed':
+        return (state[this.#row.lateClaims]! & (1 << ticket)) === 0
+          ? this.#onStarted(state, worker, task)
+          : `worker ${worker} was dismissed, claimed ticket ${ticket} and starts its task`
+      case 'loading':
+        return null
+      default:
+        return `ticket ${ticket} is started though it is ${from.phase}`
+    }
+  }
+
+  /** The first posted task is the first to be claimed. */
   #findEarlier(state: State, position: number): string | null {
-    for (const [ticket, cell] of this.#tickets.entries()) {
-      const { phase, owner } = readState(state[this.#row.cell(cell)]!)
+    for (const ticket of this.#tickets.keys()) {
+      const { phase, owner } = this.#stateOf(state, ticket)
       const distance = (owner - position) & POSITION_MASK
       if (phase === 'offered' && distance > POSITION_MASK / 2) {
-        return `position ${position} is claimed before ${owner}, where ticket ${ticket} is on offer`
+        return `position ${position} is claimed before ${owner}, where ticket ${ticket} is offered`
       }
     }
     return null
+  }
+
+  /** A worker may just be claiming a task when another is sent to it. After that it must wait for the message. */
+  #findOvertaken(state: State, worker: number): string | null {
+    if (this.#isDismissed(state, worker) || this.#addressedTo(state, worker) === 0) return null
+    const bit = 1 << worker
+    if ((state[this.#row.overtaking]! & bit) !== 0) {
+      return `worker ${worker} claims two tasks before it starts the one that was sent to it`
+    }
+    state[this.#row.overtaking]! |= bit
+    return null
+  }
+
+  #addressedTo(state: State, worker: number): number {
+    return count([...this.#tickets.keys()], ticket => state[this.#row.addressee(ticket)] === worker)
+  }
+
+  /** Tasks that the worker was sent or has claimed, and whose handlers have not ended. */
+  #countHeld(state: State, worker: number): number {
+    // Here the states of old tickets say nothing.
+    if (this.#isPiped) return this.#runningOn(state, worker).length
+    const held = count([...this.#tickets.keys()], ticket => {
+      const { phase, owner } = this.#stateOf(state, ticket)
+      return heldPhases.includes(phase) && owner === worker
+    })
+    return held + this.#addressedTo(state, worker)
+  }
+
+  #stateOf(state: State, ticket: number): ReturnType<typeof readState> {
+    return readState(state[this.#row.cell(this.#tickets[ticket]!)]!)
   }
 
   #findFalseOutcome(
@@ -123,24 +246,30 @@ export class LaneRules implements Rules {
     { task, outcome, value }: Extract<Note, { kind: 'settled' }>,
     worker: number,
   ): string | null {
-    const { isMoved = false } = this.#plan.tasks[task - 1]!
+    const { isMoved = false, isUnsendable = false } = this.#plan.tasks[task - 1]!
     switch (outcome) {
       case 'fulfilled':
         return worker !== 0 && value === ANSWER + task ? null : `task ${task} is answered with ${value}`
       case 'TaskCancelledError':
         return null
       case 'WorkerExitError':
-        // What was given away cannot be given once more.
         if (!this.#mayFail) return `task ${task} fails, though no worker dies or is given up`
-        if (worker === 0) return isMoved ? null : `task ${task} fails, though no worker has begun it`
+        // A payload that was moved cannot be sent again.
+        if (worker === 0) return isMoved ? null : `task ${task} fails, though no worker has started it`
         return this.#isAtWork(state, worker) ? `task ${task} fails, though its worker lives` : null
+      case 'NotCloneableError':
+        return isUnsendable ? null : `task ${task} fails, though its payload can be sent`
       default:
         return `task ${task} fails with ${outcome}`
     }
   }
 
-  /** It lives, and the host has not given it up. */
+  /** The worker lives, and the host has not given it up. */
   #isAtWork(state: State, worker: number): boolean {
     return state[this.#row.lifeOf(worker)] === ALIVE && !this.#isDismissed(state, worker)
   }
+}
+
+function count(tickets: readonly number[], isMeant: (ticket: number) => boolean): number {
+  return tickets.filter(isMeant).length
 }

@@ -2,8 +2,11 @@
 //
 //   for each thread   its history · whether it lives · mail on its way to it from the host · mail from it to the host
 //   then              deaths that may still happen · the thread that took the last step · interruptions so far
-//                     tickets that were claimed by a worker that is dismissed, a bit each · workers that are dismissed
-//   for each task     which worker has begun it · how it was settled
+//                     tickets that were claimed by a dismissed worker, a bit each · dismissed workers, a bit each
+//                     workers that claimed a task after another was sent to them, a bit each
+//                     tasks whose handlers have finished, a bit each
+//   for each task     which worker has started it · how it was settled
+//   for each ticket   the worker that it is addressed to
 //   then              the words
 export type State = Int32Array
 
@@ -26,13 +29,15 @@ export class NoRoom extends Error {}
 export class StateRow {
   readonly threads: number
   readonly #tasksFrom: number
+  readonly #ticketsFrom: number
   readonly cellsFrom: number
   readonly size: number
 
-  constructor(threads: number, tasks: number, cells: number) {
+  constructor(threads: number, tasks: number, cells: number, tickets = 0) {
     this.threads = threads
-    this.#tasksFrom = threads * PER_THREAD + 5
-    this.cellsFrom = this.#tasksFrom + 2 * (tasks + 1)
+    this.#tasksFrom = threads * PER_THREAD + 7
+    this.#ticketsFrom = this.#tasksFrom + 2 * (tasks + 1)
+    this.cellsFrom = this.#ticketsFrom + tickets
     this.size = this.cellsFrom + cells
   }
 
@@ -74,12 +79,24 @@ export class StateRow {
     return this.threads * PER_THREAD + 4
   }
 
-  begunBy(task: number): number {
+  get overtaking(): number {
+    return this.threads * PER_THREAD + 5
+  }
+
+  get finished(): number {
+    return this.threads * PER_THREAD + 6
+  }
+
+  startedBy(task: number): number {
     return this.#tasksFrom + 2 * task
   }
 
   settledAs(task: number): number {
     return this.#tasksFrom + 2 * task + 1
+  }
+
+  addressee(ticket: number): number {
+    return this.#ticketsFrom + ticket
   }
 
   cell(number: number): number {

@@ -1,4 +1,4 @@
-// Makes a test of each case, which tells how much it has gone through.
+// Makes a test of each case. The test reports how many states and orders it explored.
 import assert from 'node:assert/strict'
 import { after, describe, test } from 'node:test'
 import { check } from './check.js'
@@ -11,7 +11,7 @@ export function testOrders(promise: string, cases: readonly Plan[]): void {
       test(`${plan.title} (${boundOf(plan)})`, t => {
         const { wrong, states, orders, steps, ends, seconds } = check(plan)
         assert.ok(wrong === null, `${wrong?.what}, after\n${wrong?.order.join('\n')}`)
-        assert.ok(ends > 0, 'some order must come to an end')
+        assert.ok(ends > 0, 'at least one order must end')
         total.states += states
         total.orders += orders
         total.seconds += seconds

@@ -1,8 +1,5 @@
-// The same with a second worker.
+// Two workers: the same promises.
 import { twoWorkerCases } from './cases.js'
 import { testOrders } from './test-orders.js'
 
-testOrders(
-  'two workers: every task is answered once, in order, and nobody sleeps through anything',
-  twoWorkerCases,
-)
+testOrders('two workers answer every task once, in order, and all sides miss no wake-up', twoWorkerCases)

@@ -1,36 +1,44 @@
-// A worker's thread: the real intake and answers, on a port that the model carries, with handlers that answer a number.
-import type { MessagePort } from 'node:worker_threads'
-import { kindOf } from '../../src/shared/messages/kind-of.js'
-import type { ToHost, ToWorker } from '../../src/shared/messages/messages.js'
-import type { Executor } from '../../src/worker/executor.js'
-import type { LaneAssignment } from '../../src/worker/lane-assignment.js'
-import { LaneIntake } from '../../src/worker/lane-intake.js'
+// A worker's thread: the real task source and answers, on a port that the model carries. Its handlers answer with a number.
+import {
+  type HostPort,
+  kindOf,
+  type LaneOrder,
+  type ToHost,
+  type ToWorker,
+} from '../../src/shared/messages/messages.js'
+import { PipedTickets } from '../../src/worker/lane/piped-tickets.js'
+import { TaskSource } from '../../src/worker/lane/task-source.js'
+import type { WorkerTask } from '../../src/worker/lane/worker-task.js'
+import type { Executor } from '../../src/worker/run/executor.js'
 import { beClockOfThread, ThreadClock } from './clock.js'
-import type { Script } from './history.js'
-import { ANSWER, type LaneOrder } from './host-thread.js'
+import type { Script, Self } from './history.js'
+import { ANSWER } from './host-thread.js'
 import type { Plan } from './plan.js'
 
 export function workerThread(plan: Plan, orders: Map<number, LaneOrder>): Script {
   return self => {
-    const clock = new ThreadClock(plan.looksOut ? 1 : 0, 1)
+    const clock = new ThreadClock(plan.busyWaits ? 1 : 0, 1)
     beClockOfThread(clock)
-    const running: LaneAssignment[] = []
-    const answer = (task: LaneAssignment) => task.succeed(ANSWER + task.taskId)
+    const running: WorkerTask[] = []
+    const answer = (task: WorkerTask) => {
+      self.note({ kind: 'finished', task: task.taskId })
+      task.succeed(ANSWER + task.taskId)
+    }
     const executor = {
-      run(task: LaneAssignment) {
-        self.note({ kind: 'begun', task: task.taskId })
-        if (task.payload !== task.taskId)
+      run(task: WorkerTask) {
+        self.note({ kind: 'started', task: task.taskId })
+        if (Number(task.payload) !== task.taskId)
           throw new Error(`task ${task.taskId} came with payload ${task.payload}`)
         if (plan.tasks[task.taskId - 1]!.isSlow) running.push(task)
         else answer(task)
       },
     } as unknown as Executor
     const say = (message: ToHost) => self.post(0, message)
-    const port = { postMessage: say } as unknown as MessagePort
-    const intake = new LaneIntake(port, orders.get(self.number)!, executor)
-    // The host knows of the first ones already.
+    const port = { postMessage: say } as unknown as HostPort
+    const source = new TaskSource(port, orderFor(plan, self, orders.get(self.number)!), executor)
+    // The host knows already that the first workers are ready.
     if (self.number > plan.workers) say({ kind: 'ready' })
-    intake.open()
+    source.open()
     for (;;) {
       const own = clock.events
       for (const task of running) {
@@ -43,9 +51,23 @@ export function workerThread(plan: Plan, orders: Map<number, LaneOrder>): Script
       if (event.kind === 'own') [...own.values()][event.index]!()
       else if (event.kind === 'message') {
         const message = event.message as ToWorker
-        if (['stop', 'end'].includes(kindOf(message))) self.end()
-        intake.onMessage(message)
+        const kind = kindOf(message)
+        if (kind === 'stop' || kind === 'end') self.end()
+        if (kind === 'leave') {
+          source.leave()
+          say({ kind: 'leaving' })
+        }
+        source.onMessage(message)
       }
     }
   }
+}
+
+function orderFor({ transport }: Plan, self: Self, order: LaneOrder) {
+  if (transport !== 'pipe') return order
+  const { memory: _memory, state: _state, isShared: _isShared, ...pipedOrder } = order
+  const tickets = new PipedTickets((report, ticket, taskId) =>
+    self.post(0, { kind: 'report', report, ticket, taskId }),
+  )
+  return { ...pipedOrder, tickets }
 }

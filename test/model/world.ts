@@ -4,7 +4,7 @@ import type { Event, Message, Operation } from './operation.js'
 
 /** A word that some thread has touched. */
 export interface Cell {
-  /** `lane`, or the worker's number for its desk. */
+  /** 0: the lane. Otherwise the number of the worker whose shared state it is. */
   memory: number
   index: number
 }
@@ -14,7 +14,7 @@ export class World {
   readonly #scripts: readonly Script[]
   readonly #histories: History[] = []
   readonly #roots: History[] = []
-  /** In the order in which the host allocates them: the lane, then a desk for each worker. */
+  /** In the order in which the host allocates them: the lane, then the shared state of each worker. */
   readonly #memories: SharedArrayBuffer[] = []
   readonly #cellNumbers = new Map<SharedArrayBuffer, Map<number, number>>()
   readonly #messages = new Numbered<Message>()

@@ -124,7 +124,10 @@ describe('every door', () => {
   })
 
   test('what no door names cannot be had', async () => {
-    const { exitCode, errors } = await run('inside.mjs', `await import('lido/dist/esm/worker/entry.cjs')`)
+    const { exitCode, errors } = await run(
+      'inside.mjs',
+      `await import('lido/dist/esm/worker/entry/thread.cjs')`,
+    )
     assert.equal(exitCode, 1)
     assert.match(errors, /ERR_PACKAGE_PATH_NOT_EXPORTED/)
   })
@@ -261,7 +264,7 @@ describe('the CommonJS build', () => {
   test('and the ES build know each other in one process', async () => {
     write(
       'buffers.cjs',
-      `const { move, isWorkerThread } = require(${JSON.stringify(`${installedPackage}/dist/cjs/worker/index.js`)})
+      `const { move, isWorkerThread } = require(${JSON.stringify(`${installedPackage}/dist/cjs/worker.js`)})
        module.exports = buffer => {
          const answer = new ArrayBuffer(buffer.byteLength * 2)
          globalThis.last = answer

@@ -30,8 +30,8 @@ function expectedModules() {
 
 const packedModules = [
   'index.js',
-  'worker/index.js',
-  'worker/inline-entry.js',
+  'worker.js',
+  'worker/entry/inline.js',
   'adapters/piscina/index.js',
   'adapters/body/index.js',
   'adapters/body/module-urls.js',
@@ -44,7 +44,7 @@ const onlyCommonJs = 'host/backend/entry-url.js'
 /** Workers run these whoever started them: of these there is one build. */
 const workerModules = ['adapters/body/parser.js']
 /** The first file of a thread or a process is CommonJS in a build of ES modules. */
-const firstFiles = ['worker/entry.cjs', 'worker/process-entry.cjs']
+const firstFiles = ['worker/entry/thread.cjs', 'worker/entry/process.cjs']
 
 /** Of the installed package: what its doors' types name, and what these name. */
 function namedTypes() {
@@ -57,7 +57,7 @@ function namedTypes() {
     for (const [, specifier] of types.matchAll(/^(?:im|ex)port [^'"]*['"](\.\.?\/[^'"]+)['"]/gm))
       follow(join(dirname(name), specifier.replace(/js$/, 'd.ts')).replaceAll('\\', '/'))
   }
-  const doors = packedModules.filter(name => /(^|\/)index\.js$/.test(name))
+  const doors = packedModules.filter(name => /(^|\/)(index|worker)\.js$/.test(name))
   for (const door of doors) follow(`dist/esm/${door.replace(/js$/, 'd.ts')}`)
   for (const door of doors) follow(`dist/cjs/${door.replace(/js$/, 'd.ts')}`)
   return named
@@ -70,9 +70,10 @@ test('the tarball holds both builds and the pages that the README names, and not
   const named = namedTypes()
   const isPacked = name => named.has(`dist/cjs/${name}`) || packed.includes(name)
   // Of the types there is one set; the doors of the ES modules name it.
-  const isOfModules = name => packed.includes(name.replace(/d\.ts$/, 'js')) && /(^|\/)index\./.test(name)
+  const isOfModules = name =>
+    packed.includes(name.replace(/d\.ts$/, 'js')) && /(^|\/)(index|worker)\./.test(name)
   const isWorkerSide = name =>
-    (name.startsWith('worker/') && !/^worker\/(index|task-context|worker-state)\./.test(name)) ||
+    (name.startsWith('worker/') && !name.startsWith('worker/run/task-context.')) ||
     workerModules.some(module => name.startsWith(module.replace(/js$/, '')))
   const expected = [
     ...['ARCHITECTURE.md', 'CHANGELOG.md', 'CONTRIBUTING.md', 'LICENSE', 'README.md', 'package.json'],

@@ -100,10 +100,12 @@ export function isEnding({ isKilled, wasToldToStop, life }: SimulatedThread): bo
   return isKilled || wasToldToStop || life === 'dead'
 }
 
-/** Other calls need not wait behind it: it may be settled already, or have been claimed and wait for its payload. */
+/** Calls made later must not start before it. Other payloads may be refused when the host sends them, or call the pool. */
 export function keepsItsPlace(call: Call): boolean {
-  return !isAborted(call) && (call.payload === 'int' || call.payload === 'object' || call.payload === 'large')
+  return !isAborted(call) && inOrder.has(call.payload)
 }
+
+const inOrder = new Set<PayloadKind>(['int', 'object', 'large', 'declined', 'transferred'])
 
 /** Together more than the lane takes. */
 const PARTS = new Array<string>(5).fill('x'.repeat(120_000))

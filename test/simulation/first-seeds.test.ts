@@ -1,4 +1,4 @@
-// The pool keeps its promises through seeded chaos, on both roads.
+// The pool keeps its promises through seeded chaos, with both transports.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { drawProgramme, simulate } from './simulate.js'

@@ -1,9 +1,9 @@
 // The simulation by hand:
 //   node --conditions=simulation build/unit/test/simulation/main.js --seed 17     one seed, step by step
 //   … --seeds 1000000 [--from 1]                                                  many seeds, until one fails
-//   … --road port|lane                                                            on one road only
+//   … --transport messages|shared-memory                                          with one transport only
 import { parseArgs } from 'node:util'
-import type { RoadChoice } from './options.js'
+import type { TransportChoice } from './options.js'
 import { shrink } from './shrink.js'
 import { drawProgramme, simulate } from './simulate.js'
 
@@ -12,11 +12,11 @@ const { values } = parseArgs({
     seed: { type: 'string' },
     seeds: { type: 'string', default: '20000' },
     from: { type: 'string', default: '1' },
-    road: { type: 'string', default: 'any' },
+    transport: { type: 'string', default: 'any' },
     whole: { type: 'boolean', default: false },
   },
 })
-const road = values.road as RoadChoice
+const transport = values.transport as TransportChoice
 
 if (values.seed === undefined) await runMany(Number(values.from), Number(values.seeds))
 else await showOne(Number(values.seed))
@@ -25,7 +25,7 @@ async function runMany(from: number, count: number): Promise<void> {
   const start = process.hrtime.bigint()
   let calls = 0
   for (let seed = from; seed < from + count; seed++) {
-    const finding = await simulate(drawProgramme(seed, road))
+    const finding = await simulate(drawProgramme(seed, transport))
     calls += finding.calls
     if (finding.wrong === null) continue
     console.log(`seed ${seed}: ${finding.wrong}`)
@@ -37,7 +37,7 @@ async function runMany(from: number, count: number): Promise<void> {
 }
 
 async function showOne(seed: number): Promise<void> {
-  const drawn = drawProgramme(seed, road)
+  const drawn = drawProgramme(seed, transport)
   const isWrong = (await simulate(drawn)).wrong !== null
   const programme = isWrong && !values.whole ? await shrink(drawn) : drawn
   const { wrong, trace } = await simulate(programme, true)

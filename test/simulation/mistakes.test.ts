@@ -1,4 +1,4 @@
-// The simulation would notice: each of these mistakes is found, by a seed that shows it every time.
+// Some seed of the simulation finds each of these mistakes.
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { copyWith } from '../helpers/patched-copy.js'
@@ -7,7 +7,7 @@ import type * as SimulateModule from './simulate.js'
 
 const MOST_SEEDS = 5000
 
-describe('a mistake in the host is found', () => {
+describe('the simulation finds a mistake', () => {
   for (const [index, mistake] of mistakes.entries()) {
     test(mistake.title, async t => {
       const copy = copyWith(mistake, `simulation-${index}`)
@@ -17,10 +17,10 @@ describe('a mistake in the host is found', () => {
       let wrong: string | null = null
       let seed = 0
       while (wrong === null && seed < MOST_SEEDS) {
-        wrong = (await simulate(drawProgramme(++seed, mistake.road))).wrong
+        wrong = (await simulate(drawProgramme(++seed, mistake.transport))).wrong
       }
       copy.remove()
-      assert.ok(wrong !== null, `no seed shows it, of ${MOST_SEEDS}`)
+      assert.ok(wrong !== null, `none of ${MOST_SEEDS} seeds shows it`)
       t.diagnostic(`seed ${seed}: ${wrong.split('\n')[0]}`)
     })
   }

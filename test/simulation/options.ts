@@ -32,14 +32,14 @@ export interface DrawnOptions {
   restart: { failures: number; period: number; pause: number } | null
 }
 
-export type RoadChoice = 'any' | 'port' | 'lane'
+export type TransportChoice = 'any' | 'messages' | 'shared-memory'
 
 const NEVER = Number.POSITIVE_INFINITY
 
-export function drawOptions(random: Random, road: RoadChoice): DrawnOptions {
+export function drawOptions(random: Random, choice: TransportChoice): DrawnOptions {
   const maxWorkers = 1 + random(3)
   return {
-    transport: (road === 'any' ? random(2) === 0 : road === 'lane') ? 'shared-memory' : 'messages',
+    transport: choice === 'any' ? (random(2) === 0 ? 'shared-memory' : 'messages') : choice,
     maxWorkers,
     minWorkers: random(maxWorkers + 1),
     concurrentTasksPerWorker: oneOf(random, [1, 1, 2, 3]),

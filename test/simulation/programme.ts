@@ -1,7 +1,7 @@
 // What a seed stands for: a pool's options, how its workers start, and what happens to it, in order.
 import { seededRandom } from '../../src/testing/stand-ins.js'
 import { pick, type Random } from './draw.js'
-import { type DrawnOptions, drawOptions, type RoadChoice } from './options.js'
+import { type DrawnOptions, drawOptions, type TransportChoice } from './options.js'
 import { drawEvent, type Event } from './vocabulary.js'
 
 /** How a worker starts. `blocks`: it hears nothing, not even that it is to end. `slow`, `blocks`: until all is calm. */
@@ -27,9 +27,9 @@ export interface Step {
 const MOST_EVENTS = 40
 const MOST_STARTS = 12
 
-export function drawProgramme(seed: number, road: RoadChoice = 'any'): Programme {
+export function drawProgramme(seed: number, transport: TransportChoice = 'any'): Programme {
   const random = seededRandom(seed)
-  const options = drawOptions(random, road)
+  const options = drawOptions(random, transport)
   const troubled = random(3) === 0
   const starts = Array.from({ length: MOST_STARTS }, (_, index) =>
     troubled ? drawStart(random, index < options.minWorkers) : 'fine',

@@ -96,6 +96,8 @@ export class Rules {
       return undefined
     // Its getter may have ended a worker while it was placed: what came back from there is then behind it.
     if (call.payload === 'getter') return undefined
+    // A moved payload dies with its worker. The host has rejected the call, but its caller hears of it a moment later.
+    const isAnyDead = world.threads.some(thread => !thread.isAlive)
     return world.calls.find(
       other =>
         other.id < call.id &&
@@ -104,6 +106,7 @@ export class Rules {
         // Its time may be over, and its caller about to hear of it.
         other.limit === 'none' &&
         !other.metFullQueue &&
+        !(isAnyDead && other.payload === 'transferred') &&
         keepsItsPlace(other),
     )
   }

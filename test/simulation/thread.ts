@@ -1,19 +1,15 @@
-// A worker without a thread: the real intake on a real port, with handlers that do what their call's fate says. It moves when
+// A worker without a thread: the real task source on a real port, with handlers that do what their call's fate says. It moves when
 // it is told to, and dies in the middle of a move where that was asked for.
 import { type MessagePort, receiveMessageOnPort, type Worker } from 'node:worker_threads'
 import type { LinkListener, WorkerLink, WorkerSpec } from '../../src/host/backend/backend.js'
 import { serializeError } from '../../src/shared/errors/serialize-error.js'
-import { kindOf } from '../../src/shared/messages/kind-of.js'
-import type { RoadOrder, ToHost, ToWorker } from '../../src/shared/messages/messages.js'
+import { kindOf, type ToHost, type ToWorker } from '../../src/shared/messages/messages.js'
 import { move, type TransferItem } from '../../src/shared/messages/move.js'
 import type { Timer } from '../../src/shared/platform/clock.js'
-import type { Assignment } from '../../src/worker/assignment.js'
-import type { Executor } from '../../src/worker/executor.js'
-import type { Intake } from '../../src/worker/intake.js'
-import { LaneIntake } from '../../src/worker/lane-intake.js'
-import { Limits } from '../../src/worker/limits.js'
-import { PortIntake } from '../../src/worker/port-intake.js'
-import { SharedSlotBook } from '../../src/worker/slot-book.js'
+import { TaskSource } from '../../src/worker/lane/task-source.js'
+import type { WorkerTask } from '../../src/worker/lane/worker-task.js'
+import type { Executor } from '../../src/worker/run/executor.js'
+import { LimitWatcher } from '../../src/worker/run/limits.js'
 import { answerTo, type Call, type Death, type Fate, fateOf, type HandlerName } from './call.js'
 import { takeChannel } from './channel.js'
 import { type Played, stage } from './machine.js'
@@ -38,12 +34,10 @@ export type Move =
 interface Running {
   call: Call
   fate: Fate
-  task: Assignment
+  task: WorkerTask
   handler: HandlerName
   isLoading: boolean
 }
-
-type PortOrder = Extract<RoadOrder, { kind: 'port' }>
 
 interface Alarm {
   dueAt: number
@@ -83,11 +77,11 @@ export class SimulatedThread implements WorkerLink, Played {
   #mailForWorker = 0
   #mailForHost = 0
   #deathToCome: Death = { exitCode: 1, with: 'nothing' }
-  #intake: Intake | null = null
+  #source: TaskSource | null = null
   #turn: (() => void)[] = []
   readonly #alarms = new Set<Alarm>()
   readonly #handlers = new Map<number, HandlerName>()
-  #limits: Limits | null = null
+  #limits: LimitWatcher | null = null
   #brokenLoads = 0
   #isTornDown = false
   /** Every look at the clock takes a moment. */
@@ -277,25 +271,22 @@ export class SimulatedThread implements WorkerLink, Played {
 
   #startUp(): void {
     if (this.start === 'exits') return this.exit(3)
-    const { road, limits } = this.#spec
-    if (limits !== null) this.#limits = new Limits(limits, () => this.#takeLeave(), unheard)
-    const executor = { run: (task: Assignment) => this.#begin(task) } as Executor
-    this.#intake =
-      road.kind === 'lane'
-        ? new LaneIntake(this.#end, road, executor)
-        : new PortIntake(this.#end, new SharedSlotBook(road as PortOrder), executor)
+    const { lane, limits } = this.#spec
+    if (limits !== null) this.#limits = new LimitWatcher(limits, () => this.#takeLeave(), unheard)
+    const executor = { run: (task: WorkerTask) => this.#begin(task) } as Executor
+    this.#source = new TaskSource(this.#end, lane, executor)
     this.life = 'loading'
   }
 
   #load(): void {
     if (this.start === 'fails') {
-      this.#say({ kind: 'startFailed', error: serializeError(new SyntaxError('the file does not load')) })
+      this.#say({ kind: 'start-failed', error: serializeError(new SyntaxError('the file does not load')) })
       return this.exit(0)
     }
     this.life = 'open'
     if (this.#isTornDown) return
     this.#say({ kind: 'ready' })
-    this.#intake!.open()
+    this.#source!.open()
   }
 
   #receive(): void {
@@ -303,27 +294,27 @@ export class SimulatedThread implements WorkerLink, Played {
     const received = receiveMessageOnPort(this.#end)
     if (received === undefined) return
     const message = received.message as ToWorker
-    if (message === 'bell') return this.#intake!.onMessage(message)
+    if (message === 'bell') return this.#source!.onMessage(message)
     if (message.kind === 'stop') return this.exit(0)
     if (message.kind === 'end') {
-      this.#intake!.stopTaking()
+      this.#source!.stop()
       this.#isTornDown = true
       return
     }
     if (message.kind === 'leave') this.#takeLeave()
     const isUnreadable = message.kind === 'run' && hasMark(message.payload)
-    if (isUnreadable) this.#intake!.onUnreadable()
-    else this.#intake!.onMessage(message)
+    if (isUnreadable) this.#source!.onUnreadable()
+    else this.#source!.onMessage(message)
   }
 
   /** As the executor does: a handler that it does not know is loaded first. */
-  #begin(task: Assignment): void {
-    this.#limits?.onBegin()
+  #begin(task: WorkerTask): void {
+    this.#limits?.onStart()
     const known = this.#handlers.get(task.handlerId)
     const call = this.#world.onBegun(this, task.payload)
     if (call === null) return
     this.begun++
-    const handler = known ?? (task.handler?.name as HandlerName | undefined)
+    const handler = known ?? (task.handler.name as HandlerName)
     if (handler !== call.handler)
       return this.#world.fail(`call ${call.id} wants the handler ${call.handler} and gets ${handler}`)
     const running: Running = { call, fate: fateOf(call), task, handler, isLoading: known === undefined }
@@ -358,7 +349,7 @@ export class SimulatedThread implements WorkerLink, Played {
   #takeLeave(): void {
     if (this.isLeaving) return
     this.isLeaving = true
-    this.#intake!.leave()
+    this.#source!.leave()
     this.#say({ kind: 'leaving' })
   }
 

@@ -1,5 +1,5 @@
 // The handler that parses large bodies in a worker.
-import { move, transferableSymbol, valueSymbol } from '../../worker/index.js'
+import { move, transferableSymbol, valueSymbol } from '../../worker.js'
 import { parseBody } from './parse-body.js'
 import type { ParsePlan, WorkerOutcome } from './parse-plan.js'
 

@@ -1,6 +1,6 @@
 // The options of the plugin, apart from the options of its pool.
 import { InvalidOptionError, type PoolOptions } from '../../index.js'
-import { boolean, isObject, milliseconds, text } from '../../shared/options/option-rules.js'
+import { boolean, isRecord, milliseconds, text } from '../../shared/options/option-rules.js'
 import { OptionTable } from '../../shared/options/option-table.js'
 import { optionErrors, retryAfterRule } from '../http/options.js'
 import { fastifysOwn } from '../http/record.js'
@@ -24,20 +24,20 @@ export type PiscinaPluginOptions = PiscinaOptions & { piscina: true }
 
 /** Of one registration. */
 export interface Registration {
-  /** `DEFAULT_POOL` without a name. */
+  /** `DEFAULT_POOL_NAME` without a name. */
   readonly as: string
   readonly deadlineMs: number
   readonly retryAfter: number
 }
 
-export const DEFAULT_POOL = 'default'
+export const DEFAULT_POOL_NAME = 'default'
 
 const deadlineRule = milliseconds(false, {
   default: Number.POSITIVE_INFINITY,
   description: "from a request's arrival until tasks tied to it must be done",
 })
 const pluginTable = new OptionTable({
-  as: text({ default: DEFAULT_POOL, description: "the pool's name, as in `app.pools.images`" }),
+  as: text({ default: DEFAULT_POOL_NAME, description: "the pool's name, as in `app.pools.images`" }),
   deadlineMs: deadlineRule,
   retryAfter: retryAfterRule,
   piscina: boolean({ default: false, description: 'decorates as fastify-piscina does' }),
@@ -46,7 +46,7 @@ const routeTable = new OptionTable({ deadlineMs: deadlineRule })
 const pluginErrors = optionErrors("'lido/fastify'")
 const routeErrors = optionErrors('a route')
 
-export function splitOptions(given: FastifyPoolOptions): {
+export function splitPluginOptions(given: FastifyPoolOptions): {
   registration: Registration
   options: PoolOptions
 } {
@@ -68,7 +68,7 @@ export function piscinaOptions(given: PiscinaOptions & { piscina?: true | undefi
 /** Checks the setting `config.pool` of a route when the route is added, since its first request would be too late. */
 export function checkRoute(given: unknown): void {
   if (given === undefined) return
-  if (!isObject(given)) routeErrors.wrong('config.pool', given, 'an object, as in { deadlineMs: 2_000 }')
+  if (!isRecord(given)) routeErrors.wrong('config.pool', given, 'an object, as in { deadlineMs: 2_000 }')
   else routeTable.read(given, routeErrors, 'config.pool.')
 }
 

@@ -8,11 +8,11 @@ import { watchFurtherServers } from '../http/further-servers.js'
 import { RETRY_AFTER_S } from '../http/options.js'
 import {
   checkRoute,
-  DEFAULT_POOL,
+  DEFAULT_POOL_NAME,
   type FastifyPoolOptions,
   type PiscinaPluginOptions,
   type Registration,
-  splitOptions,
+  splitPluginOptions,
 } from './options.js'
 import { decorateWithPiscina } from './piscina-decorators.js'
 import { RequestPool, RequestTie } from './request-pool.js'
@@ -35,7 +35,7 @@ interface Tied extends FastifyRequest {
 
 async function plugin(app: FastifyInstance, given: FastifyPoolOptions | PiscinaPluginOptions): Promise<void> {
   if (given.piscina === true) return await decorateWithPiscina(app, given)
-  const { registration, options } = splitOptions(given)
+  const { registration, options } = splitPluginOptions(given)
   const { as } = registration
   // A decorator of that name alone is somebody else's, and Fastify refuses ours.
   const isFirst = !(registrationsSymbol in app)
@@ -50,7 +50,7 @@ async function plugin(app: FastifyInstance, given: FastifyPoolOptions | PiscinaP
   if (isFirst) decorateFirst(app)
   ownNames(app, 'pools')[as] = pool
   ownNames(app, registrationsSymbol)[as] = registration
-  if (as === DEFAULT_POOL) app.decorate('pool', pool)
+  if (as === DEFAULT_POOL_NAME) app.decorate('pool', pool)
 }
 
 function decorateFirst(app: FastifyInstance): void {
@@ -74,7 +74,7 @@ function decorateFirst(app: FastifyInstance): void {
   // Before any error handler, so that its own answer has them as well.
   app.addHook('onError', (request, reply, error, done) => {
     // The request's scope may have a pool of its own without a name.
-    const unnamed = (request.server as Decorated)[registrationsSymbol][DEFAULT_POOL]
+    const unnamed = (request.server as Decorated)[registrationsSymbol][DEFAULT_POOL_NAME]
     forHttp(error, unnamed?.retryAfter ?? RETRY_AFTER_S)
     // What was thrown may be nothing. A hook that stumbles over it keeps those after it from being called.
     const { headers, code } = Object(error) as HttpFields & { code?: string }
@@ -101,7 +101,7 @@ function joinOuterNames(app: FastifyInstance, key: 'pools' | typeof registration
 }
 
 function requestPool(this: FastifyRequest): RequestPool {
-  return tiedPool(this, DEFAULT_POOL)
+  return tiedPool(this, DEFAULT_POOL_NAME)
 }
 
 function requestPools(this: FastifyRequest): Named<RequestPool> {
@@ -126,7 +126,7 @@ function tiedPool(request: FastifyRequest, name: string): RequestPool {
 }
 
 function alreadyRegistered(as: string): InvalidOptionError {
-  const which = as === DEFAULT_POOL ? 'a pool without a name' : `a pool named '${as}'`
+  const which = as === DEFAULT_POOL_NAME ? 'a pool without a name' : `a pool named '${as}'`
   return new InvalidOptionError(
     'as',
     `'lido/fastify' has already been registered with ${which}. Give this one another name, as in as: 'images'; it is then app.pools.images.`,

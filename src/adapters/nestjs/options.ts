@@ -61,7 +61,7 @@ const rootErrors = optionErrors('forRoot()')
 const asyncErrors = optionErrors('forRootAsync(), whose useFactory returns the options of the pool')
 const featureErrors = optionErrors('forFeature()')
 
-export function splitOptions(given: unknown) {
+export function splitModuleOptions(given: unknown) {
   return moduleTable.split(checkHolder(given, rootErrors, 'filename'), rootErrors)
 }
 

@@ -19,7 +19,7 @@ import {
   type PoolModuleOptions,
   readAsyncOptions,
   splitFeature,
-  splitOptions,
+  splitModuleOptions,
 } from './options.js'
 
 /** Of an asynchronous registration: what its factory said. */
@@ -37,7 +37,7 @@ export class PoolModule implements OnModuleInit, OnApplicationShutdown {
 
   /** The pool without a name, for the whole program. Throws `InvalidOptionError`; so does the program's start. */
   static forRoot(options: PoolModuleOptions): DynamicModule {
-    const { own, others } = splitOptions(options)
+    const { own, others } = splitModuleOptions(options)
     return rootModule(own, [poolProvider(DEFAULT_POOL, [], () => others)])
   }
 

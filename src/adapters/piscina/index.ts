@@ -2,7 +2,7 @@
 import { Piscina, version } from './piscina.js'
 
 export { transferableSymbol, valueSymbol } from '../../index.js'
-export { isWorkerThread, workerData } from '../../worker/index.js'
+export { isWorkerThread, workerData } from '../../worker.js'
 export type { PiscinaHistogram, PiscinaHistogramSummary } from './histogram.js'
 export type { PiscinaLoadBalancer, PiscinaWorker } from './load-balancer.js'
 export type { FilledOptions, PiscinaOptions as Options } from './options.js'

@@ -10,7 +10,7 @@ import {
   transferableSymbol,
   valueSymbol,
 } from '../../index.js'
-import { isWorkerThread, workerData } from '../../worker/index.js'
+import { isWorkerThread, workerData } from '../../worker.js'
 import { type AbortSignalAny, bridgeSignal } from './abort-signal.js'
 import {
   AbortError,

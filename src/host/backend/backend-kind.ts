@@ -1,2 +1,2 @@
-// Where workers live.
+// The kinds of workers.
 export type BackendKind = 'thread' | 'process' | 'inline'

@@ -1,9 +1,9 @@
-// Where a worker's life begins, on each backend. The worker side is the same for both builds.
+// The URLs of the worker entries, for the CommonJS build. Both builds use the same worker files.
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 
-const folder = join(__dirname, '..', '..', '..', 'esm', 'worker')
+const folder = join(__dirname, '..', '..', '..', 'esm', 'worker', 'entry')
 
-export const workerEntryUrl = (): URL => pathToFileURL(join(folder, 'entry.cjs'))
-export const processEntryUrl = (): URL => pathToFileURL(join(folder, 'process-entry.cjs'))
-export const inlineEntryUrl = (): URL => pathToFileURL(join(folder, 'inline-entry.js'))
+export const workerEntryUrl = (): URL => pathToFileURL(join(folder, 'thread.cjs'))
+export const processEntryUrl = (): URL => pathToFileURL(join(folder, 'process.cjs'))
+export const inlineEntryUrl = (): URL => pathToFileURL(join(folder, 'inline.js'))

@@ -1,5 +1,5 @@
-// Whether a process died of its heap limit, from the runtime's own report of it. It goes into a file that has no name any more,
-// so that nothing of it stays on the disk whoever dies first. Elsewhere than on Linux no process can open such a file.
+// Finds out whether a process died of its heap limit, from the report that Node writes. The report goes into a file that is
+// already deleted, so nothing stays on the disk. Only on Linux can the other process write to such a file.
 
 import { tmpdir } from '../../shared/platform/host-node-modules.js'
 import {
@@ -11,7 +11,7 @@ import {
   unlinkSync,
 } from '../../shared/platform/node-modules.js'
 
-/** The report begins with why it was written; `process.abort()` and failed checks of native code write none. */
+/** The report begins with its trigger. `process.abort()` and failed checks of native code write no report. */
 const HEAD_BYTES = 1024
 const MEMORY = /"trigger":\s*"OOMError"/
 
@@ -22,10 +22,10 @@ export class FatalReport {
     this.fd = fd
   }
 
-  /** `null` where there can be none; then nobody knows. */
+  /** `null` when no such file can be opened. Then the reason is not known. */
   static open(): FatalReport | null {
     if (process.platform !== 'linux') return null
-    // Asked for here: a program without such workers does not load it.
+    // Loaded here: programs without processes do not need it.
     const { randomUUID } = getBuiltinModule('node:crypto')
     const path = join(tmpdir(), `lido-${randomUUID()}`)
     try {
@@ -37,8 +37,8 @@ export class FatalReport {
     }
   }
 
-  /** To be asked when the process has ended. */
-  tellsOfMemory(): boolean {
+  /** Call it when the process has ended. */
+  isOutOfMemory(): boolean {
     const head = Buffer.alloc(HEAD_BYTES)
     try {
       return MEMORY.test(head.toString('latin1', 0, readSync(this.fd, head, 0, HEAD_BYTES, 0)))
@@ -52,7 +52,7 @@ export class FatalReport {
   }
 }
 
-/** As the runtime says it of a thread. */
+/** The same error as the runtime's for a thread. */
 export function memoryFailure(): Error {
   const failure = new Error('The process aborted: JavaScript heap out of memory')
   return Object.assign(failure, { code: 'ERR_WORKER_OUT_OF_MEMORY' })

@@ -1,8 +1,7 @@
-// Workers on the host's own thread, for debugging, tests and tiny work: the same port, the same copies, no other thread.
-// Nothing can kill them, so one that is given up keeps its seat until its handlers have ended, and who comes next waits.
+// Workers on the host's own thread, for debugging, tests and tiny work. They use the same messages and copies as threads.
+// They cannot be killed. A worker that the host ends keeps its place until its handlers have ended, and the next worker waits.
 
-import { kindOf } from '../../shared/messages/kind-of.js'
-import type { StartOrder, ToWorker } from '../../shared/messages/messages.js'
+import { kindOf, type StartOrder, type ToWorker } from '../../shared/messages/messages.js'
 import type { TransferItem } from '../../shared/messages/move.js'
 import { withoutCaller } from '../../shared/platform/async-context.js'
 import { threadId } from '../../shared/platform/host-node-modules.js'
@@ -13,7 +12,7 @@ import { inlineEntryUrl } from './entry-url.js'
 import { LinkPort } from './link-port.js'
 import { packageFile, startFailureCause } from './missing-package-file.js'
 
-/** The entry's own type is the worker's; the host reaches it by URL. */
+/** The host loads the entry by URL, so its type is declared here. */
 interface InlineWorker {
   end(onQuiet: () => void): void
 }
@@ -25,10 +24,10 @@ export class InlineBackend implements Backend {
   readonly #size: { readonly maxWorkers: number }
   readonly #waiting = new Set<InlineLink>()
   #alive = 0
-  /** Workers that have ended for the pool, and run on. */
+  /** Workers that have ended for the pool while their handlers run on. */
   #lingering = 0
 
-  /** @param size `maxWorkers` may run at once while one that was given up still runs */
+  /** @param size at most `maxWorkers` run at once while handlers of ended workers run on */
   constructor(size: { readonly maxWorkers: number }) {
     this.#size = size
   }
@@ -36,30 +35,30 @@ export class InlineBackend implements Backend {
   start(spec: WorkerSpec, listener: LinkListener): WorkerLink {
     const link = new InlineLink(spec, listener, this)
     this.#waiting.add(link)
-    this.#seat()
+    this.#beginWaiting()
     return link
   }
 
-  /** The worker has ended, and what it runs has not. */
+  /** The worker has ended. Its handlers may run on. */
   onEnd(link: InlineLink): void {
     if (this.#waiting.delete(link)) return
     this.#alive--
     this.#lingering++
   }
 
-  /** So has all that it ran. */
+  /** The handlers of an ended worker have ended too. */
   onQuiet(): void {
     this.#lingering--
-    this.#seat()
+    this.#beginWaiting()
   }
 
-  /** The pool itself never has more workers than it may; it knows nothing of those that linger. */
-  #seat(): void {
+  /** Begins waiting workers while there are places. The pool does not know of lingering workers. */
+  #beginWaiting(): void {
     for (const link of this.#waiting) {
       if (this.#lingering > 0 && this.#alive + this.#lingering >= this.#size.maxWorkers) return
       this.#waiting.delete(link)
       this.#alive++
-      // Who cancels what still ran may have freed the seat.
+      // The caller may be in a user's async context: it cancelled the handler that held the place.
       withoutCaller(() => void link.begin())
     }
   }
@@ -89,25 +88,23 @@ class InlineLink implements WorkerLink {
   }
 
   async begin(): Promise<void> {
-    const { road, preload, limits } = this.#spec
+    const { lane, preload, limits } = this.#spec
     const order: StartOrder = {
       port: this.#port.workerPort,
-      road,
+      lane,
       preload,
-      // Its priority and its memory are the host's.
+      // It shares the host's priority and memory.
       niceIncrement: 0,
       limits: limits === null ? null : { ...limits, bytes: Number.POSITIVE_INFINITY },
-      // Its time on a core is that of all else here.
+      // Its CPU time cannot be told from the host's.
       measures: false,
-      // This thread knows of them.
-      above: null,
     }
     try {
       const entry: InlineEntry = await loadEntry(packageFile(inlineEntryUrl))
       if (this.#isOver) this.#backend.onQuiet()
       else this.#worker = entry.serveInline(order, () => this.#onEnd(0))
     } catch (failure) {
-      // It may have failed at once, before who starts it has the link.
+      // The failure may come before the caller of start() has the link.
       await null
       this.#onEnd(1, startFailureCause(inlineEntryUrl, failure))
       this.#backend.onQuiet()
@@ -120,32 +117,32 @@ class InlineLink implements WorkerLink {
   }
 
   terminate(): void {
-    this.#lingers()
+    this.#startLingering()
     inMicrotask(() => this.#onEnd(1))
   }
 
-  /** For the pool it has ended; its seat is free when what it runs has ended too. */
+  /** The worker has ended for the pool. Its place is free when its handlers have ended. */
   #onEnd(exitCode: number, error?: unknown): void {
     if (this.#isOver) return
     this.#isOver = true
     this.#port.close()
-    // A port that nobody has listened at does not hear that the other one is closed.
+    // A port without a listener does not notice that the other end is closed.
     if (this.#worker === null) this.#port.workerPort.close()
-    this.#lingers()
-    // What runs on is told: its listeners are no caller's.
+    this.#startLingering()
+    // The listeners of the handlers' signals must not run in the caller's context.
     withoutCaller(() => this.#worker?.end(() => this.#backend.onQuiet()))
     this.#listener.onExit(exitCode, error)
   }
 
-  /** At once, since the pool may start another at once. */
-  #lingers(): void {
+  /** Called at once, since the pool may start the next worker at once. */
+  #startLingering(): void {
     if (this.#isLingering) return
     this.#isLingering = true
     this.#backend.onEnd(this)
   }
 }
 
-/** A `vm` context, as Jest makes them, has no `import()`, and bundlers put theirs in its place: Node's own is outside. */
+/** A `vm` context, as in Jest, has no `import()`, and bundlers replace it. Then Node's own is used. */
 async function loadEntry({ href }: URL): Promise<InlineEntry> {
   try {
     return await import(href)

@@ -1,4 +1,4 @@
-// The host's end of the channel to a worker of this process, whichever thread that has.
+// The host's end of the message channel to a thread or an inline worker.
 import type { MessagePort } from 'node:worker_threads'
 import type { ToHost, ToWorker } from '../../shared/messages/messages.js'
 import type { TransferItem } from '../../shared/messages/move.js'
@@ -26,7 +26,7 @@ export class LinkPort {
     else this.#port.postMessage(message, transferList as TransferItem[])
   }
 
-  /** What the worker still said before its end counts: an answer given is an answer. */
+  /** Reads the messages that the worker sent before its end, then closes: they may hold answers. */
   close(): void {
     for (let last = this.#receive(); last !== undefined; last = this.#receive()) {
       this.#listener.onMessage(last.message)
@@ -34,7 +34,7 @@ export class LinkPort {
     this.#port.close()
   }
 
-  /** The next message that can be read; those that cannot are passed over. */
+  /** The next message. Messages that cannot be read are skipped. */
   #receive(): { message: ToHost } | undefined {
     for (;;) {
       try {

@@ -1,4 +1,4 @@
-// A bundler that takes lido into the program's bundle leaves the files behind in which workers begin.
+// A bundler that puts lido into the program's bundle leaves out the files that workers load first.
 import { PACKAGE_FILE_MISSING } from '../../shared/errors/pool-errors.js'
 import { existsSync, fileURLToPath } from '../../shared/platform/node-modules.js'
 
@@ -18,7 +18,7 @@ export class MissingPackageFileError extends Error {
   }
 }
 
-/** `locate` throws in a program that a bundler has turned from an ES module into CommonJS. */
+/** `locate` throws in a program that a bundler has converted from an ES module to CommonJS. */
 export function packageFile(locate: () => URL): URL {
   try {
     return locate()
@@ -27,7 +27,7 @@ export function packageFile(locate: () => URL): URL {
   }
 }
 
-/** Why a worker ended before it could start: its first file is missing, or else `failure`. */
+/** Why a worker ended before it could start: its first file is missing, or otherwise `failure`. */
 export function startFailureCause(entry: () => URL, failure?: unknown): unknown {
   if (failure instanceof MissingPackageFileError) return failure
   const path = fileURLToPath(entry())

@@ -1,20 +1,20 @@
-// Workers as processes. Three pipes of the pool's own: to the worker, from it, and one that only says by closing that this
-// process is no more. The channel of `process.send` beside them is the user's.
+// Workers as processes. The pool uses three pipes: to the worker, from the worker, and a lifeline. The lifeline carries nothing:
+// it closes when the host's process ends. The channel of `process.send` is left to the user.
 import type { ChildProcess, SpawnOptions } from 'node:child_process'
 import type { Socket } from 'node:net'
-import { claim, markAnswered, markLoading, noteBegin, slotsIn } from '../../shared/channel/claims.js'
+import { laneIn } from '../../shared/lane/layout.js'
+import { Tickets } from '../../shared/lane/ticket.js'
+import type { ProcessOrder, ToHost, ToWorker } from '../../shared/messages/messages.js'
+import type { TransferItem } from '../../shared/messages/move.js'
 import {
   ANSWERED,
-  BEGUN,
   type FrameKind,
   type FrameListener,
   FrameReader,
   LOADING,
-} from '../../shared/channel/frames.js'
-import { errorForProcess, packMessage, unpackMessage } from '../../shared/channel/process-values.js'
-import type { ProcessOrder, ToHost, ToWorker } from '../../shared/messages/messages.js'
-import type { TransferItem } from '../../shared/messages/move.js'
-import type { SharedWords } from '../../shared/platform/atomics.js'
+  STARTED,
+} from '../../shared/messages/pipe-frames.js'
+import { errorForProcess, packMessage, unpackMessage } from '../../shared/messages/process-values.js'
 import { realClock, type Timer } from '../../shared/platform/clock.js'
 import { invariant } from '../../shared/platform/invariant.js'
 import { existsSync, fileURLToPath, getBuiltinModule } from '../../shared/platform/node-modules.js'
@@ -24,14 +24,14 @@ import { FatalReport, memoryFailure } from './fatal-report.js'
 import { packageFile, startFailureCause } from './missing-package-file.js'
 import { exitCodeOf, processArguments, processEnvironment } from './process-surroundings.js'
 
-/** In the order of their descriptors. What is printed goes straight to where this process prints. */
+/** In the order of their descriptors. The worker prints directly to the host's stdout and stderr. */
 const STDIO = ['ignore', 'inherit', 'inherit', 'pipe', 'pipe', 'pipe', 'ipc'] as const
 const TO_WORKER = 3
 const FROM_WORKER = 4
 const LIFELINE = 5
 const REPORT = 7
-/** How long the last words of a worker that has ended are waited for: another process may hold its pipe open. */
-const LAST_WORDS_MS = 1000
+/** How long the host waits for the pipe of an ended worker to close. Another process may hold it open. */
+const PIPE_CLOSE_MS = 1000
 
 export const processBackend: Backend = {
   start: (spec, listener) => new ProcessLink(spec, listener),
@@ -43,25 +43,28 @@ class ProcessLink implements WorkerLink {
   readonly threadId = -1
   readonly process: ChildProcess
   readonly #listener: LinkListener
-  readonly #claims: SharedWords
+  readonly #tickets: Tickets
+  readonly #workerId: number
   readonly #toWorker: Socket
   readonly #fromWorker: Socket
   readonly #lifeline: Socket
   readonly #report: FatalReport | null
   #end: { exitCode: number; signal: NodeJS.Signals | null } | null = null
-  #hasSpoken = false
-  #saysNoMore = false
-  #lastWords: Timer | null = null
+  #hasReported = false
+  #isPipeClosed = false
+  #pipeTimer: Timer | null = null
 
   constructor(spec: WorkerSpec, listener: LinkListener) {
-    const { road, workerOptions, ...said } = spec
-    if (road.kind !== 'port') throw new TypeError('A process takes its tasks one by one.')
+    const { lane, workerOptions, ...rest } = spec
+    const { memory, state: _state, isShared: _isShared, ...pipedLane } = lane
+    const layout = laneIn(memory)
     this.#listener = listener
-    this.#claims = road.claims
+    this.#tickets = new Tickets(layout)
+    this.#workerId = lane.workerId
     this.#report = FatalReport.open()
     const order: ProcessOrder = {
-      ...said,
-      road: { kind: 'pipe' },
+      ...rest,
+      lane: pipedLane,
       workerData: workerOptions.workerData,
       reportFd: this.#report === null ? null : REPORT,
     }
@@ -77,13 +80,13 @@ class ProcessLink implements WorkerLink {
     this.#toWorker = pipes[TO_WORKER]!
     this.#fromWorker = pipes[FROM_WORKER]!
     this.#lifeline = pipes[LIFELINE]!
-    this.#listen()
+    this.#listen(layout.tickets)
     this.#toWorker.write(firstFrame)
   }
 
   post(message: ToWorker, transferList?: readonly TransferItem[]): void {
     invariant(message !== 'bell', 'the lane does not reach into another process')
-    // No moment of a process's life is bad for a kill.
+    // A process can be killed at any moment, also while it loads.
     if (message.kind === 'stop') return this.terminate()
     const sendable =
       message.kind === 'cancel' ? { ...message, reason: errorForProcess(message.reason) } : message
@@ -93,24 +96,24 @@ class ProcessLink implements WorkerLink {
 
   terminate(): void {
     this.process.kill('SIGKILL')
-    // Who waits for the end of it must live to see that.
+    // The caller may wait for its end, so the host must stay alive until then.
     if (this.#end === null) this.process.ref()
   }
 
-  #listen(): void {
+  #listen(tickets: number): void {
     const listener: FrameListener = {
       onValue: bytes => this.#onValue(bytes),
-      onControl: (kind, slot, taskId) => this.#onControl(kind, slot, taskId),
-      // Something in the worker wrote to a descriptor that is not its own.
+      onControl: (kind, ticket, taskId) => this.#onReport(kind, ticket, taskId),
+      // Other code in the worker wrote to the pool's descriptor.
       onGarbage: () => this.terminate(),
     }
-    const reader = new FrameReader(listener, slotsIn(this.#claims))
+    const reader = new FrameReader(listener, tickets)
     this.#fromWorker.on('data', piece => reader.push(piece))
-    this.#fromWorker.on('close', () => this.#onSilent())
-    // One that reads no more is no worker, whatever it did to its descriptor.
+    this.#fromWorker.on('close', () => this.#onPipeClosed())
+    // A worker that has closed its pipe cannot be reached any more.
     this.#toWorker.on('close', () => this.terminate())
     for (const pipe of [this.#toWorker, this.#fromWorker, this.#lifeline]) {
-      // What is written to a worker that is no more is of no interest: its end says all.
+      // Writes to an ended worker fail. Its exit is reported by itself.
       pipe.on('error', () => {})
       pipe.unref()
     }
@@ -122,7 +125,7 @@ class ProcessLink implements WorkerLink {
   }
 
   #onValue(bytes: Buffer): void {
-    this.#hasSpoken = true
+    this.#hasReported = true
     let message: Exclude<ToHost, 'bell'> | null | undefined
     try {
       message = unpackMessage(bytes) as Exclude<ToHost, 'bell'>
@@ -133,53 +136,51 @@ class ProcessLink implements WorkerLink {
     else this.terminate()
   }
 
-  /** The worker cannot write into the words of its slots: that is done for it. */
-  #onControl(kind: FrameKind, slot: number, taskId: number): void {
-    if (kind === ANSWERED) markAnswered(this.#claims, slot)
-    else if (kind === BEGUN) {
-      noteBegin(this.#claims, slot, realClock.now())
-      claim(this.#claims, slot, taskId)
-    } else markLoading(this.#claims, slot, kind === LOADING)
+  /** The worker shares no memory with the host, so the host moves its tickets. */
+  #onReport(kind: FrameKind, ticket: number, taskId: number): void {
+    if (kind === STARTED) this.#tickets.startReported(ticket, taskId, this.#workerId, realClock.now())
+    else if (kind === ANSWERED) this.#tickets.answer(ticket, this.#workerId)
+    else this.#tickets.markLoading(ticket, this.#workerId, kind === LOADING)
   }
 
   #onExit(exitCode: number | null, signal: NodeJS.Signals | null): void {
     this.#end = { exitCode: exitCode ?? exitCodeOf(signal), signal }
-    if (this.#saysNoMore) return this.#finish()
-    this.#lastWords = realClock.after(LAST_WORDS_MS, () => this.#fromWorker.destroy(), true)
+    if (this.#isPipeClosed) return this.#finish()
+    this.#pipeTimer = realClock.after(PIPE_CLOSE_MS, () => this.#fromWorker.destroy(), true)
   }
 
-  /** What the worker still said before its end counts: an answer given is an answer. */
-  #onSilent(): void {
-    this.#saysNoMore = true
+  /** The host reads the pipe to its end, since it may hold answers. */
+  #onPipeClosed(): void {
+    this.#isPipeClosed = true
     if (this.#end !== null) this.#finish()
   }
 
   #finish(): void {
-    this.#lastWords?.cancel()
+    this.#pipeTimer?.cancel()
     this.#toWorker.destroy()
     this.#lifeline.destroy()
     if (this.process.connected) this.process.disconnect()
     const { exitCode, signal } = this.#end!
-    const wasMemory = this.#report?.tellsOfMemory() === true
+    const wasMemory = this.#report?.isOutOfMemory() === true
     this.#report?.close()
-    const cause = this.#hasSpoken
+    const cause = this.#hasReported
       ? undefined
-      : startFailureCause(processEntryUrl, stillborn(exitCode, signal))
+      : startFailureCause(processEntryUrl, earlyExit(exitCode, signal))
     this.#listener.onExit(exitCode, wasMemory ? memoryFailure() : cause, signal)
   }
 }
 
-/** It ended before it ran a line of lido's. */
-function stillborn(exitCode: number, signal: string | null): Error {
+/** The process ended before it ran a line of lido. */
+function earlyExit(exitCode: number, signal: string | null): Error {
   const how = signal ?? `exit code ${exitCode}`
-  // Node's own for a flag that it does not know.
+  // Node exits with 9 for a flag that it does not know.
   const why = exitCode === 9 ? ': Node refuses a flag of execArgv or NODE_OPTIONS' : ''
   const failure = new Error(`The process ended by ${how} before it looked at the handler's file${why}`)
   return Object.assign(failure, { code: 'ERR_WORKER_INIT_FAILED', exitCode, signal })
 }
 
 function spawnNode(workerOptions: Record<string, unknown>, report: FatalReport | null): ChildProcess {
-  // Asked for here: a program without such workers does not load it.
+  // Loaded here: programs without processes do not need it.
   const { spawn } = getBuiltinModule('node:child_process')
   const options: SpawnOptions = Object.assign(Object.create(null), {
     stdio: report === null ? [...STDIO] : [...STDIO, report.fd],
@@ -190,7 +191,7 @@ function spawnNode(workerOptions: Record<string, unknown>, report: FatalReport |
   const entry = fileURLToPath(packageFile(processEntryUrl))
   const child = spawn(process.execPath, processArguments(entry, workerOptions), options)
   if (child.pid !== undefined) return child
-  // The reason comes later, as an event; without a listener it would end this process.
+  // The error follows as an event, which would end this process if nothing listened.
   child.on('error', () => {})
   throw new Error(
     existsSync(process.execPath)

@@ -1,15 +1,15 @@
-// What of a worker's options means what for a process: flags, arguments, environment. A worker never waits for a debugger
-// that nobody asked to attach to it, nor takes the port of the one that is attached to this process.
+// Turns the options of a worker into the flags, arguments and environment of a process. A worker inherits no debugger flags: it
+// must not wait for a debugger, or take the port of the debugger that is attached to this process.
 import { constants } from '../../shared/platform/host-node-modules.js'
 
-/** Flags of this process that say what it runs, or that only one process can have. */
+/** Flags that name the program to run, or that only one process can have. */
 const NOT_INHERITED =
   /^-(?:e|p|pe|i|c)$|^--(?:eval|print|interactive|check|test|experimental-test|watch|input-type|build-snapshot|snapshot-blob|title)\b/
 const INSPECTOR = /^--(?:inspect|debug)(?:-\w+)*(?:=|$)/
-/** Those of them whose next word is a program, which may begin as a flag does. */
+/** These flags are followed by program text, which may begin with a dash. */
 const EVALUATES = /^(?:-e|--eval|-p|--print|-pe)$/
 const INSPECTOR_WORD = /(^|\s)--(?:inspect|debug)(?:-\w+)*(?:=\S*)?(?=\s|$)/g
-/** From so many on a limit is none: more than any machine has. Much larger ones wrap around in Node, or are no number to it. */
+/** A limit this high counts as none. Node wraps much larger numbers around, or does not accept them. */
 const NO_LIMIT_MB = 2 ** 32
 
 interface HeapLimits {
@@ -17,7 +17,7 @@ interface HeapLimits {
   maxYoungGenerationSizeMb?: number
 }
 
-/** The words of the command line after the program. */
+/** The command line after the program. */
 export function processArguments(entry: string, options: Record<string, unknown>): string[] {
   // The pool's label. A title in the user's own flags comes later and wins.
   const title = options.name === undefined ? [] : [`--title=${options.name}`]
@@ -27,13 +27,13 @@ export function processArguments(entry: string, options: Record<string, unknown>
   return [...title, ...flags, ...limits, entry, ...words]
 }
 
-/** The flags of this process that its workers have too. */
+/** The flags of this process that its workers inherit. */
 export function inheritedFlags(flags: readonly string[]): string[] {
   const kept: string[] = []
   for (let at = 0; at < flags.length; at++) {
     const flag = flags[at]!
     if (!NOT_INHERITED.test(flag) && !INSPECTOR.test(flag)) kept.push(flag)
-    // Its value goes with it; no program stands among these words.
+    // The flag's value is dropped too. These words hold no program.
     else if (EVALUATES.test(flag) || !(flags[at + 1] ?? '-').startsWith('-')) at++
   }
   return kept
@@ -54,7 +54,7 @@ function heapFlags({
   return flags
 }
 
-/** What the user gave; else that of this process, less its debugger. Under `node --watch` no child is to report to it. */
+/** The user's environment, or that of this process without debugger flags. Under `node --watch`, children must not report to it. */
 export function processEnvironment(given: unknown): NodeJS.ProcessEnv {
   const { WATCH_REPORT_DEPENDENCIES: _, ...environment } = (given ?? process.env) as NodeJS.ProcessEnv
   const { NODE_OPTIONS: options } = environment
@@ -62,7 +62,7 @@ export function processEnvironment(given: unknown): NodeJS.ProcessEnv {
   return { ...environment, NODE_OPTIONS: options.replaceAll(INSPECTOR_WORD, '$1').trim() }
 }
 
-/** As shells count the end by a signal. */
+/** Like a shell: 128 plus the number of the signal. */
 export function exitCodeOf(signal: NodeJS.Signals | null): number {
   return signal === null ? 1 : 128 + (constants.signals[signal] ?? 0)
 }

@@ -1,4 +1,4 @@
-// Workers as threads of this process, each with a message port of the pool's own. The parent port stays the user's.
+// Workers as threads of this process. Each has a message port for the pool's messages. The parent port is left to the user.
 import type { Worker } from 'node:worker_threads'
 import type { StartOrder, ToWorker } from '../../shared/messages/messages.js'
 import type { TransferItem } from '../../shared/messages/move.js'
@@ -9,7 +9,7 @@ import { workerEntryUrl } from './entry-url.js'
 import { LinkPort } from './link-port.js'
 import { packageFile, startFailureCause } from './missing-package-file.js'
 
-/** Taken here, not with what all of the host uses: only a backend starts threads. */
+/** Only a backend may start threads, so this class is not among the host's shared modules. */
 const { Worker: Thread } = getBuiltinModule('node:worker_threads')
 
 export class ThreadBackend implements Backend {
@@ -50,8 +50,8 @@ class ThreadLink implements WorkerLink {
     this.#listener = listener
     this.thread = thread
     this.#port = new LinkPort(listener)
-    const { workerOptions: _, ...said } = spec
-    const order: StartOrder = { ...said, port: this.#port.workerPort }
+    const { workerOptions: _, ...rest } = spec
+    const order: StartOrder = { ...rest, port: this.#port.workerPort }
     this.thread.postMessage(order, [order.port])
     this.thread.on('message', (value: unknown) => listener.onUserMessage(value))
     this.thread.on('error', (error: unknown) => {

@@ -1,6 +1,5 @@
 // Collects the cost of handlers, measured by the workers, and the cost of handing tasks over, measured on the pool's thread.
 import type { HandlerMeasure } from '../../shared/messages/messages.js'
-import type { PerformanceWarnings } from './performance-warnings.js'
 
 /** The cost of one handler: means over the measured tasks, in milliseconds. Short tasks are sampled. */
 export interface HandlerStats {
@@ -16,6 +15,11 @@ export interface HandlerStats {
   cpuMs: number | null
 }
 
+/** Gets the new cost of a handler after each report of a worker. */
+export interface HandlerCheck {
+  check(handler: HandlerStats, handOverMs: number | null): void
+}
+
 /** Reading the clock costs as much as a short task. The share of samples keeps this cost low. */
 const SKIPPED_PER_MS = 0.02
 /** Even, so that every 63rd event is measured: posts and answers often alternate, and both must be sampled. */
@@ -24,14 +28,14 @@ const MAX_HANDLERS = 256
 
 export class HandlerMetrics {
   readonly #handlers = new Map<string, HandlerStats>()
-  readonly #warnings: PerformanceWarnings | null
+  readonly #check: HandlerCheck | null
   readonly #post = new Mean()
   readonly #answer = new Mean()
   /** The first event includes work that happens once, so it is not measured. */
   #toSkip = 1
 
-  constructor(warnings: PerformanceWarnings | null) {
-    this.#warnings = warnings
+  constructor(check: HandlerCheck | null) {
+    this.#check = check
   }
 
   /** Called for each post and each answer. Returns true when this one is measured. */
@@ -51,7 +55,7 @@ export class HandlerMetrics {
   onMeasured(handlers: readonly HandlerMeasure[]): void {
     for (const measure of handlers) {
       const stats = this.#merge(measure)
-      if (stats !== null) this.#warnings?.check(stats, this.handOverMs)
+      if (stats !== null) this.#check?.check(stats, this.handOverMs)
     }
   }
 

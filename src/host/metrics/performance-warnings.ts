@@ -1,5 +1,5 @@
 // Warns, once for each handler of the program, when the metrics show that a worker does not help.
-import type { HandlerStats } from './handler-metrics.js'
+import type { HandlerCheck, HandlerStats } from './handler-metrics.js'
 
 export interface PerformanceWarning {
   code: 'LIDO_WAITING_HANDLER' | 'LIDO_TINY_HANDLER'
@@ -19,7 +19,7 @@ const TURN_OFF = "The option 'performanceWarnings: false' turns this off."
 /** Handlers of all pools of this thread. */
 const warned = new Set<string>()
 
-export class PerformanceWarnings {
+export class PerformanceWarnings implements HandlerCheck {
   readonly #label: string
   readonly #slotsPerWorker: number
 

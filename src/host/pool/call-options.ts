@@ -1,6 +1,6 @@
 // The options of `run()`, `room()` and `close()`: their types, their tables, and the terms of a call made from them.
 import { InvalidTaskError } from '../../shared/errors/pool-errors.js'
-import type { Handler } from '../../shared/messages/handler.js'
+import type { HandlerRef } from '../../shared/messages/handler-ref.js'
 import { isMoved, type TransferItem, transferOf, valueSymbol } from '../../shared/messages/move.js'
 import { boolean, milliseconds, unchecked, value } from '../../shared/options/option-rules.js'
 import {
@@ -230,7 +230,7 @@ function retryOfCall(
 type ReadRunOptions = Resolved<(typeof runTable)['rules']>
 
 /** The pool's own object for all calls that name no handler. */
-function handlerOf({ filename, name }: ReadRunOptions, settings: CoreSettings): Handler {
+function handlerOf({ filename, name }: ReadRunOptions, settings: CoreSettings): HandlerRef {
   if (filename === undefined && name === undefined && settings.handler !== null) return settings.handler
   return { filename: fileOf(filename, settings), name: name ?? settings.name }
 }

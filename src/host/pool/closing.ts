@@ -2,12 +2,12 @@
 
 import { PoolClosedError } from '../../shared/errors/pool-errors.js'
 import type { Clock, Timer } from '../../shared/platform/clock.js'
-import type { Dispatcher } from '../dispatch/dispatcher.js'
 import type { Counters } from '../metrics/counters.js'
 import type { Admission } from '../queue/admission.js'
+import type { Scheduler } from '../scheduler/scheduler.js'
 import type { Cancellation } from '../task/cancellation.js'
 import type { Settler } from '../task/settle.js'
-import type { Supervisor } from '../workers/supervisor.js'
+import type { WorkerGroup } from '../workers/worker-group.js'
 import type { CloseReport } from './call-options.js'
 import type { Liveness } from './liveness.js'
 import { movePool, type PoolState } from './pool-life.js'
@@ -20,8 +20,8 @@ export interface ClosingParts {
   liveness: Liveness
   counters: Counters
   admission: Admission
-  dispatcher: Dispatcher
-  supervisor: Supervisor
+  scheduler: Scheduler
+  group: WorkerGroup
   cancellation: Cancellation
   settler: Settler
   onClosed: () => void
@@ -37,7 +37,7 @@ export class Closing {
   #timedOut = false
 
   constructor(parts: ClosingParts) {
-    const { clock, closeTimeout, life, liveness, admission, supervisor } = parts
+    const { clock, closeTimeout, life, liveness, admission, group } = parts
     this.#parts = parts
     this.#done = new Promise(resolve => {
       this.#resolve = resolve
@@ -45,7 +45,7 @@ export class Closing {
     movePool(life, 'closing')
     liveness.onBusy()
     admission.close()
-    supervisor.keepNoMinimum(new PoolClosedError('closed'))
+    group.stopReplacing(new PoolClosedError('closed'))
     // After two turns: a host that was busy hears first of what was done in time, and of workers that have ended.
     this.#limit = clock.after(closeTimeout, () => {
       this.#limit = clock.nextTurn(() => {
@@ -56,7 +56,7 @@ export class Closing {
 
   /** The tasks that the pool has taken come first; with `force` those that wait are rejected. */
   close(force: boolean): Promise<CloseReport> {
-    if (force) this.#parts.dispatcher.rejectWaiting(new PoolClosedError('forced'))
+    if (force) this.#parts.scheduler.rejectWaiting(new PoolClosedError('forced'))
     this.finishIfIdle()
     return this.#done
   }
@@ -65,19 +65,19 @@ export class Closing {
   destroy(): Promise<CloseReport> {
     this.#shutDown(new PoolClosedError('destroyed'))
     // Also the workers that close() lets run their teardown.
-    void this.#parts.supervisor.stop(new PoolClosedError('destroyed'))
+    void this.#parts.group.killAll(new PoolClosedError('destroyed'))
     return this.#done
   }
 
   /** The handlers of cancelled tasks get their time as well. */
   finishIfIdle(): void {
-    const { counters, dispatcher } = this.#parts
-    if (counters.pending === 0 && !dispatcher.hasCondemned)
+    const { counters, scheduler } = this.#parts
+    if (counters.pending === 0 && !scheduler.hasCancelledRunning)
       this.#shutDown(new PoolClosedError('destroyed'), true)
   }
 
   #onLimit(): void {
-    if (this.#isShuttingDown) this.#timedOut = this.#parts.supervisor.cutOffTeardowns()
+    if (this.#isShuttingDown) this.#timedOut = this.#parts.group.cutOffTeardowns()
     else {
       this.#timedOut = true
       this.#shutDown(new PoolClosedError('timeout'))
@@ -88,20 +88,20 @@ export class Closing {
   #shutDown(error: PoolClosedError, isPlanned = false): void {
     if (this.#isShuttingDown) return
     this.#isShuttingDown = true
-    const { dispatcher, supervisor } = this.#parts
-    dispatcher.rejectWaiting(error)
-    dispatcher.rejectArriving(error)
-    const stopped = isPlanned ? supervisor.finish(error) : supervisor.stop(error)
-    dispatcher.rejectWaiting(error)
+    const { scheduler, group } = this.#parts
+    scheduler.rejectWaiting(error)
+    scheduler.rejectDecoding(error)
+    const stopped = isPlanned ? group.stopAll(error) : group.killAll(error)
+    scheduler.rejectWaiting(error)
     void stopped.then(() => this.#onAllEnded(error))
   }
 
   #onAllEnded(error: PoolClosedError): void {
-    const { cancellation, dispatcher, life, liveness, settler, onClosed } = this.#parts
+    const { cancellation, scheduler, life, liveness, settler, onClosed } = this.#parts
     this.#limit.cancel()
     // What a worker gave with its last breath may be here since.
-    dispatcher.rejectWaiting(error)
-    dispatcher.rejectArriving(error)
+    scheduler.rejectWaiting(error)
+    scheduler.rejectDecoding(error)
     cancellation.end()
     movePool(life, 'closed')
     liveness.end()

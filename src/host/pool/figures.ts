@@ -1,9 +1,9 @@
 // What a pool counts and measures.
 import type { Clock } from '../../shared/platform/clock.js'
-import type { Dispatcher } from '../dispatch/dispatcher.js'
 import type { Counters } from '../metrics/counters.js'
 import type { HandlerMetrics, HandlerStats } from '../metrics/handler-metrics.js'
 import { type PoolHistogram, poolHistogram, type Timings } from '../metrics/timings.js'
+import type { Scheduler } from '../scheduler/scheduler.js'
 import type { PoolStats } from './stats.js'
 
 export interface FiguresParts {
@@ -12,7 +12,7 @@ export interface FiguresParts {
   /** `null`: nothing is timed. */
   timings: Timings | null
   handlerMetrics: HandlerMetrics | null
-  dispatcher: Dispatcher
+  scheduler: Scheduler
   slots: number
 }
 
@@ -59,8 +59,8 @@ export class Figures {
   }
 
   get tasks(): PoolStats['tasks'] {
-    const { counters, dispatcher } = this.#parts
-    return { ...counters.snapshot(), ...dispatcher.counts }
+    const { counters, scheduler } = this.#parts
+    return { ...counters.snapshot(), ...scheduler.counts }
   }
 
   get handlers(): HandlerStats[] {

@@ -2,7 +2,7 @@
 // in a call is refused: a file name that came from outside must not become `child_process`.
 
 import { messageOf } from '../../shared/errors/serialize-error.js'
-import { loadingFiles } from '../../shared/messages/loading.js'
+import { loadingFiles } from '../../shared/messages/handler-ref.js'
 import { describe } from '../../shared/options/option-table.js'
 import { fileURLToPath, getBuiltinModule, isAbsolute, join } from '../../shared/platform/node-modules.js'
 
@@ -25,7 +25,7 @@ export function resolveHandlerFile(given: unknown): string | HandlerFileProblem 
       `must be an absolute path, a 'file:' string or a URL, got ${describe(given)}`,
     )
   }
-  if (isAbsolute(given)) return notInTheMaking(given)
+  if (isAbsolute(given)) return notLoadingNow(given)
   if (isBuiltin(given))
     return new HandlerFileProblem(`must be a file; '${given}' is a builtin module of Node`)
   if (/^[a-z][a-z\d+.-]+:/i.test(given)) return fromUrl(given)
@@ -43,7 +43,7 @@ export function resolvePoolFile(given: unknown): string | HandlerFileProblem {
   try {
     folder = process.cwd()
     const { createRequire } = getBuiltinModule('node:module')
-    return notInTheMaking(createRequire(join(folder, 'noop.js')).resolve(given))
+    return notLoadingNow(createRequire(join(folder, 'noop.js')).resolve(given))
   } catch (failure) {
     if ((failure as NodeJS.ErrnoException).code === 'ERR_PACKAGE_PATH_NOT_EXPORTED') {
       return new HandlerFileProblem(
@@ -58,17 +58,17 @@ export function resolvePoolFile(given: unknown): string | HandlerFileProblem {
   }
 }
 
-/** A file that makes a pool of itself, or of one above it, while a worker loads it would start workers without end. */
-function notInTheMaking(file: string): string | HandlerFileProblem {
+/** A file that creates a pool of itself while a worker loads it would start workers without end. */
+function notLoadingNow(file: string): string | HandlerFileProblem {
   if (!loadingFiles().has(file)) return file
   return new HandlerFileProblem(
-    `names ${file}, which this worker is just loading, or the one that started it: each worker would start a pool of its own, without end; make the pool only where isWorkerThread of 'lido/worker' is false, or give the handler a file of its own`,
+    `names ${file}, which this worker is just loading: each worker would start a pool of its own, without end; make the pool only where isWorkerThread of 'lido/worker' is false, or give the handler a file of its own`,
   )
 }
 
 function fromUrl(given: string | URL): string | HandlerFileProblem {
   try {
-    return notInTheMaking(fileURLToPath(given))
+    return notLoadingNow(fileURLToPath(given))
   } catch (failure) {
     return new HandlerFileProblem(
       `must be the 'file:' URL of a saved file, got '${String(given)}' (${messageOf(failure)}); give a file as new URL('./handler.js', import.meta.url)`,

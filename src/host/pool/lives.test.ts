@@ -1,43 +1,43 @@
-// The lives of tasks, workers and pools: every pair of states, legal and illegal, walked.
+// The state tables of tasks, workers, pools and the circuit breaker: every pair of states, allowed and refused.
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { moveTask, taskMoves } from '../task/task-life.js'
-import { moveWorker, workerMoves } from '../workers/worker-life.js'
-import { movePool, poolMoves } from './pool-life.js'
+import { moveState, type StateTable } from '../../shared/platform/state-machine.js'
+import { taskStates } from '../task/task-life.js'
+import { circuitStates } from '../workers/restart-policy.js'
+import { workerStates } from '../workers/worker.js'
+import { poolStates } from './pool-life.js'
 
-interface Life {
-  table: Record<string, readonly string[]>
-  move: (subject: { state: never }, next: never) => void
+interface Machine {
+  table: StateTable<string>
   first: string
-  last: string
-  /** Written out once more, so that a change of the table is a change here. */
-  legal: string[]
+  /** `null`: the machine never ends. */
+  last: string | null
+  /** Written once more, so that a change of the table must be made here too. */
+  allowed: string[]
 }
 
-const lives: Record<string, Life> = {
+const machines: Record<string, Machine> = {
   task: {
-    table: taskMoves,
-    move: moveTask,
+    table: taskStates,
     first: 'queued',
     last: 'settled',
-    legal: [
+    allowed: [
       'queued → assigned',
       'queued → settled',
       'assigned → queued',
-      'assigned → arriving',
+      'assigned → decoding',
       'assigned → settled',
       'assigned → failed',
       'failed → queued',
       'failed → settled',
-      'arriving → settled',
+      'decoding → settled',
     ],
   },
   worker: {
-    table: workerMoves,
-    move: moveWorker,
+    table: workerStates,
     first: 'spawning',
     last: 'exited',
-    legal: [
+    allowed: [
       'spawning → ready',
       'spawning → draining',
       'spawning → exited',
@@ -47,46 +47,49 @@ const lives: Record<string, Life> = {
     ],
   },
   pool: {
-    table: poolMoves,
-    move: movePool,
+    table: poolStates,
     first: 'open',
     last: 'closed',
-    legal: ['open → closing', 'closing → closed'],
+    allowed: ['open → closing', 'closing → closed'],
+  },
+  circuit: {
+    table: circuitStates,
+    first: 'closed',
+    last: null,
+    allowed: ['closed → open', 'open → halfOpen', 'open → closed', 'halfOpen → closed', 'halfOpen → open'],
   },
 }
 
-for (const [name, { table, move, first, last, legal }] of Object.entries(lives)) {
-  describe(`the life of a ${name}`, () => {
+for (const [noun, { table, first, last, allowed }] of Object.entries(machines)) {
+  describe(`the states of a ${noun}`, () => {
     const states = Object.keys(table)
     for (const from of states) {
       for (const to of states) {
-        const isLegal = legal.includes(`${from} → ${to}`)
-        test(`${from} → ${to} is ${isLegal ? 'a move' : 'refused, and changes nothing'}`, () => {
-          const subject = { state: from as never }
-          if (isLegal) {
-            move(subject, to as never)
-            assert.equal(subject.state, to)
-          } else {
-            assert.throws(() => move(subject, to as never), {
-              message: new RegExp(`from ${from} to .* not to ${to}`),
-            })
-            assert.equal(subject.state, from)
-          }
+        const isAllowed = allowed.includes(`${from} → ${to}`)
+        test(`the move ${from} → ${to} is ${isAllowed ? 'allowed' : 'refused and changes nothing'}`, () => {
+          const subject = { state: from }
+          const move = () => moveState(table, subject, to, noun)
+          if (isAllowed) move()
+          else assert.throws(move, { message: new RegExp(`a ${noun} moves from ${from} to .* not to ${to}`) })
+          assert.equal(subject.state, isAllowed ? to : from)
         })
       }
     }
 
-    test(`the end, ${last}, is reached from everywhere and left to nowhere`, () => {
-      assert.deepEqual(table[last], [])
-      const reaches = (state: string, seen: string[]): boolean =>
-        state === last || table[state]!.some(next => !seen.includes(next) && reaches(next, [...seen, next]))
-      for (const state of states) assert.ok(reaches(state, [state]), `${state} never ends`)
+    test(`every state is reached from ${first}`, () => {
+      assert.deepEqual([...reachedFrom(table, first)].sort(), [...states].sort())
     })
 
-    test(`every state is reached from ${first}`, () => {
-      const reached = new Set([first])
-      for (const state of reached) for (const next of table[state]!) reached.add(next)
-      assert.deepEqual([...reached].sort(), [...states].sort())
+    if (last === null) return
+    test(`every state leads to ${last}, which has no successor`, () => {
+      assert.deepEqual(table[last], [])
+      for (const state of states) assert.ok(reachedFrom(table, state).has(last), `${state} never ends`)
     })
   })
+}
+
+function reachedFrom(table: StateTable<string>, first: string): Set<string> {
+  const reached = new Set([first])
+  for (const state of reached) for (const next of table[state]!) reached.add(next)
+  return reached
 }

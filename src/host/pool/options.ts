@@ -3,15 +3,15 @@
 
 import { InvalidOptionError } from '../../shared/errors/pool-errors.js'
 import { ErrorClasses } from '../../shared/errors/serialize-error.js'
-import type { Handler } from '../../shared/messages/handler.js'
+import type { HandlerRef } from '../../shared/messages/handler-ref.js'
 import { mayHoldOptions, OptionErrors, OptionTable } from '../../shared/options/option-table.js'
 import { SHARE_ENV } from '../../shared/platform/host-node-modules.js'
 import { getBuiltinModule } from '../../shared/platform/node-modules.js'
 import { inheritedFlags } from '../backend/process-surroundings.js'
 import { FifoQueue } from '../queue/fifo-queue.js'
 import type { PoolSize } from '../scheduler/scaling.js'
+import type { Limits } from '../task/call.js'
 import type { RetryOptions, RetrySettings } from '../task/retry.js'
-import type { Limits } from '../task/time-limits.js'
 import { HandlerFileProblem, resolvePoolFile } from './handler-file.js'
 import type { PoolOptions } from './pool-options.js'
 import { type PoolSettings, poolReplacements, poolTable } from './pool-table.js'
@@ -25,7 +25,7 @@ export interface CoreSettings
   /** `resize()` changes it. */
   readonly size: PoolSize
   /** What workers load before they are ready. `null` without a file. */
-  readonly handler: Handler | null
+  readonly handler: HandlerRef | null
   /** The limits of calls that name none. `null`: there are none. */
   readonly limits: Limits | null
   /** `null`: a task runs once. */

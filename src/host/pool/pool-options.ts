@@ -2,8 +2,8 @@
 import type { WorkerOptions } from 'node:worker_threads'
 import type { ErrorClass } from '../../shared/errors/serialize-error.js'
 import type { BackendKind } from '../backend/backend-kind.js'
-import type { LoadBalancer } from '../dispatch/load-balancer.js'
 import type { TaskQueue } from '../queue/task-queue.js'
+import type { LoadBalancer } from '../scheduler/load-balancer.js'
 import type { RetryOptions } from '../task/retry.js'
 import type { RestartOptions } from '../workers/restart-policy.js'
 

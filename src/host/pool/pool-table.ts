@@ -6,7 +6,7 @@ import {
   boolean,
   group,
   integer,
-  isObject,
+  isRecord,
   milliseconds,
   oneOf,
   text,
@@ -23,8 +23,8 @@ import {
 } from '../../shared/options/option-table.js'
 import { SHARE_ENV } from '../../shared/platform/host-node-modules.js'
 import type { BackendKind } from '../backend/backend-kind.js'
-import type { LoadBalancer } from '../dispatch/load-balancer.js'
 import type { TaskQueue } from '../queue/task-queue.js'
+import type { LoadBalancer } from '../scheduler/load-balancer.js'
 import type { RetryOptions } from '../task/retry.js'
 import { type RestartOptions, restartDefaults } from '../workers/restart-policy.js'
 import type { PoolOptions } from './pool-options.js'
@@ -108,7 +108,7 @@ const resourceLimitsTable = new OptionTable({
 function isQueue(given: unknown): boolean {
   const queue = given as TaskQueue | null
   return (
-    isObject(queue) &&
+    isRecord(queue) &&
     typeof queue.push === 'function' &&
     typeof queue.shift === 'function' &&
     typeof queue.remove === 'function' &&
@@ -190,7 +190,7 @@ export const poolTable = new OptionTable({
     default: undefined,
     description: 'heap and stack limits of each worker',
   }),
-  env: value<WorkerOptions['env']>(given => given === SHARE_ENV || isObject(given), 'an object', {
+  env: value<WorkerOptions['env']>(given => given === SHARE_ENV || isRecord(given), 'an object', {
     type: 'object, or `SHARE_ENV`',
     default: undefined,
     defaultText: "Node's",

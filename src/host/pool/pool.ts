@@ -1,6 +1,5 @@
 // The promise made to users. It takes calls in, tells what happens, and lets go in order; the rooms behind it do the rest.
 import type { Worker } from 'node:worker_threads'
-import { nextTaskId } from '../../shared/channel/claims.js'
 import {
   PoolClosedError,
   QueueFullError,
@@ -13,18 +12,19 @@ import { type Clock, realClock } from '../../shared/platform/clock.js'
 import { EventEmitter } from '../../shared/platform/host-node-modules.js'
 import { inMicrotask } from '../../shared/platform/microtask.js'
 import type { Backend } from '../backend/backend.js'
-import { Dispatcher } from '../dispatch/dispatcher.js'
+import type { HandlerRegistry } from '../lane/handler-registry.js'
 import { Counters, type Outcome } from '../metrics/counters.js'
 import { HandlerMetrics } from '../metrics/handler-metrics.js'
 import { PerformanceWarnings } from '../metrics/performance-warnings.js'
 import { type PoolHistogram, Timings } from '../metrics/timings.js'
 import { Admission } from '../queue/admission.js'
+import type { Scheduler } from '../scheduler/scheduler.js'
 import type { Call, CallTerms } from '../task/call.js'
-import { Cancellation } from '../task/cancellation.js'
-import { Settler } from '../task/settle.js'
-import { Task } from '../task/task.js'
-import { startProblem } from '../workers/starts.js'
-import { Supervisor } from '../workers/supervisor.js'
+import type { Cancellation } from '../task/cancellation.js'
+import type { Settler } from '../task/settle.js'
+import { nextTaskId, Task } from '../task/task.js'
+import { refusedStart } from '../workers/exit-reason.js'
+import type { WorkerGroup } from '../workers/worker-group.js'
 import type { WorkerView } from '../workers/worker-view.js'
 import { backendOf } from './backend-of.js'
 import {
@@ -39,6 +39,7 @@ import {
 } from './call-options.js'
 import { forCaller, withCallerStack } from './caller-stack.js'
 import { Closing } from './closing.js'
+import { createCore } from './core.js'
 import { Figures } from './figures.js'
 import type { DefaultName, HandlerName, NoPayload, PayloadOf, ResultOf } from './handler-types.js'
 import { Liveness } from './liveness.js'
@@ -48,7 +49,7 @@ import type { PoolOptions } from './pool-options.js'
 import type { PoolSettings } from './pool-table.js'
 import { reportDeath } from './report-death.js'
 import { durationStats, type PoolStats, workerStats } from './stats.js'
-import { Transport } from './transport.js'
+import { transportOf, transportReason } from './transport.js'
 
 export interface PoolEvents {
   drain: []
@@ -88,11 +89,11 @@ export class Pool<
   readonly #figures: Figures
   readonly #settler: Settler
   readonly #cancellation: Cancellation
-  readonly #supervisor: Supervisor
-  readonly #dispatcher: Dispatcher
+  readonly #group: WorkerGroup
+  readonly #scheduler: Scheduler
+  readonly #handlers: HandlerRegistry
   readonly #admission: Admission
   readonly #liveness: Liveness
-  readonly #transport: Transport
   readonly #life: { state: PoolState } = { state: 'open' }
   readonly #withCallerStack: boolean
   #lastTaskId = 0
@@ -124,67 +125,39 @@ export class Pool<
       ? new PerformanceWarnings(settings.label, settings.concurrentTasksPerWorker)
       : null
     const handlerMetrics = settings.recordTiming ? new HandlerMetrics(warnings) : null
-    this.#settler = new Settler({
-      onSettled: (task, outcome, wasAssigned) => this.#onSettled(task, outcome, wasAssigned),
-    })
-    this.#cancellation = new Cancellation({
-      clock,
-      progressOf: (task, now) => this.#dispatcher.progressOf(task, now),
-      cancel: (task, error, onlyWaiting) => this.#dispatcher.cancel(task, error, onlyWaiting),
-    })
-    this.#transport = new Transport(settings)
-    const makeHolding = (workerId: number) => this.#transport.makeHolding(workerId)
-    this.#supervisor = new Supervisor(
-      { ...settings, preload: settings.handler, makeHolding },
+    const { handlers, settler, cancellation, group, scheduler } = createCore({
+      settings,
       backend,
       clock,
-      {
-        onReady: worker => this.#dispatcher.onReady(worker),
-        onMessage: (worker, message) => this.#dispatcher.onMessage(worker, message),
-        onUnreadable: worker => this.#dispatcher.onUnreadable(worker),
-        onGivenUp: (worker, error) => this.#dispatcher.onGivenUp(worker, error),
-        onGone: worker => this.#dispatcher.onGone(worker),
-        onLeaving: worker => this.#dispatcher.onLeaving(worker),
-        onTrouble: error => this.#tellError(error),
-        onLost: (worker, death) => {
-          const wasToldToCallers = this.#dispatcher.onLost(worker, death)
-          if (!wasToldToCallers)
-            this.#tellError(death.error, () => reportDeath(settings.label, worker, death))
-        },
-        onPauseOver: () => this.#dispatcher.onPauseOver(),
+      timings: this.#timings,
+      handlerMetrics,
+      decodeSliceMs,
+      events: {
+        onSettled: (task, outcome, wasAssigned) => this.#onSettled(task, outcome, wasAssigned),
+        onLeft: () => this.#admission.onLeft(),
+        onNoneCancelled: () => inMicrotask(() => this.#closing?.finishIfIdle()),
+        onError: error => this.#tellError(error),
+        onUnheardDeath: (worker, death) =>
+          this.#tellError(death.error, () => reportDeath(settings.label, worker, death)),
         onUserMessage: (worker, value) => this.#tell('message', value, worker.view),
         onCreated: worker => this.#tell('workerCreate', worker.view),
         onDestroyed: worker => this.#tell('workerDestroy', worker.view),
       },
-    )
-    this.#dispatcher = new Dispatcher({
-      clock,
-      supervisor: this.#supervisor,
-      settler: this.#settler,
-      timings: this.#timings,
-      handlerMetrics,
-      queue: settings.queue,
-      loadBalancer: settings.loadBalancer ?? null,
-      handlers: this.#transport.handlers,
-      errorClasses: settings.errorClasses,
-      lane: this.#transport.lane,
-      canTakeBack: this.#transport.canTakeBack,
-      slotsPerWorker: settings.concurrentTasksPerWorker,
-      decodeSliceMs,
-      cancelGraceMs: settings.cancelGrace,
-      onCondemnedGone: () => inMicrotask(() => this.#closing?.finishIfIdle()),
-      onLeft: () => this.#admission.onLeft(),
-      onQueueFailure: failure => this.#tellError(failure),
     })
+    this.#handlers = handlers
+    this.#settler = settler
+    this.#cancellation = cancellation
+    this.#group = group
+    this.#scheduler = scheduler
     this.#figures = new Figures({
       clock,
       counters: this.#counters,
       timings: this.#timings,
       handlerMetrics,
-      dispatcher: this.#dispatcher,
+      scheduler: this.#scheduler,
       slots: this.#slots,
     })
-    this.#admission = new Admission(settings.maxQueue, this.#slots, clock, this.#dispatcher, {
+    this.#admission = new Admission(settings.maxQueue, this.#slots, clock, this.#scheduler, {
       onDrain: () => this.#tell('drain'),
       onNeedsDrain: () => this.#tell('needsDrain'),
       onFailure: failure => this.#tellError(failure),
@@ -261,18 +234,22 @@ export class Pool<
   }
 
   /**
-   * Replaces every worker, one after another: a new one is ready before the old one is asked to leave, and the old one
-   * finishes what it has begun. Resolves when all that were there have ended; a call meanwhile joins. Rejects with
-   * `WorkerStartError` when a new one does not start (those not replaced yet stay) and with `PoolClosedError` when the pool
-   * closes.
+   * Replaces every worker, one after another. The new worker is ready before the old one leaves, and the old one finishes its
+   * started tasks. Resolves when all old workers have ended and a new one is ready. A second call during the first one joins it.
+   *
+   * Rejects with `WorkerStartError` when a new worker does not start: the workers that are not replaced yet stay. Rejects with
+   * `PoolClosedError` when the pool closes.
+   *
+   * A pool with `minWorkers: 0` and no worker has nothing to replace: the call resolves at once, and the next task loads the file.
+   * With a higher `minWorkers`, the call starts a worker also when all have failed, and rejects when that one fails too.
    */
   recycle(): Promise<void> {
     return this.#replaceAll(false)
   }
 
   /**
-   * The same for handlers' files that have changed: when it has resolved, no task meets a worker that was started before
-   * the call. Pauses after failed starts are over with it. Inline workers meet the modules that the program has loaded.
+   * Does the same as `recycle()` for handler files that have changed. When it has resolved, no task runs on a worker that was
+   * started before the call. It ends pauses after failed starts. Inline workers keep the modules that the program has loaded.
    */
   reload(): Promise<void> {
     return this.#replaceAll(true)
@@ -291,8 +268,8 @@ export class Pool<
     })
     this.#options = Object.freeze({ ...this.#options, ...size })
     this.#figures.resize(this.#slots)
-    this.#supervisor.onResized()
-    this.#dispatcher.pump()
+    this.#group.onResized()
+    this.#scheduler.pump()
     this.#admission.resize(this.#slots)
   }
 
@@ -352,7 +329,7 @@ export class Pool<
   }
 
   get workers(): WorkerView[] {
-    return this.#supervisor.workers.map(worker => worker.view)
+    return this.#group.workers.map(worker => worker.view)
   }
 
   /** A snapshot of everything that can be counted. */
@@ -370,8 +347,8 @@ export class Pool<
       handlers: this.#figures.handlers,
       handOverMs: this.#figures.handOverMs,
       backend: this.#settings.backend,
-      transport: this.#transport.name,
-      transportReason: this.#transport.reason,
+      transport: transportOf(this.#settings),
+      transportReason: transportReason(this.#settings),
     }
   }
 
@@ -383,7 +360,7 @@ export class Pool<
     this.#liveness.onBusy()
     this.#replacing++
     try {
-      await this.#supervisor.replaceAll(isReload)
+      await this.#group.replaceAll(isReload)
     } finally {
       this.#replacing--
       this.#liveness.onIdle()
@@ -396,42 +373,37 @@ export class Pool<
 
   #startMinimum(): void {
     try {
-      while (this.#supervisor.workers.length < this.#settings.size.minWorkers) this.#supervisor.spawn()
+      while (this.#group.workers.length < this.#settings.size.minWorkers) this.#group.spawn()
     } catch (failure) {
-      void this.#supervisor.stop(new PoolClosedError('destroyed'))
+      void this.#group.killAll(new PoolClosedError('destroyed'))
       this.#liveness.end()
-      this.#dispatcher.releaseQueue()
-      throw withCallerFrames(startProblem(failure, this.#settings.handler), Pool)
+      this.#scheduler.releaseQueue()
+      throw withCallerFrames(refusedStart(failure, this.#settings.handler, 1), Pool)
     }
   }
 
   #accept(call: Call, resolve: (value: unknown) => void, reject: (reason: unknown) => void): void {
     const { limit } = this.#admission
     const mustStartNow = limit !== Number.POSITIVE_INFINITY && this.#admission.waiting >= limit
-    if (mustStartNow && (this.#dispatcher.queueSize > 0 || this.#dispatcher.inFlight >= this.#slots)) {
+    if (mustStartNow && (this.#scheduler.queueSize > 0 || this.#scheduler.inFlight >= this.#slots)) {
       return reject(withCallerFrames(new QueueFullError(limit), Pool.prototype.run))
     }
     this.#lastTaskId = nextTaskId(this.#lastTaskId)
-    const handlerId = this.#dispatcher.handlers.enter(call.terms.handler)
+    const handlerId = this.#handlers.numberOf(call.terms.handler)
     const task = new Task(this.#lastTaskId, call, handlerId, this.#clock.now(), resolve)
     this.#counters.onAccepted()
     if (this.#counters.pending === 1) this.#liveness.onBusy()
     try {
       this.#cancellation.watch(task)
       // A signal of the user's own making may be aborted when it is listened to.
-      if (task.state === 'queued') this.#dispatcher.submit(task)
+      if (task.state === 'queued') this.#scheduler.submit(task)
     } catch (failure) {
       if (task.state !== 'queued') throw failure
       // A signal that is none.
       return inMicrotask(() => this.#takeBack(task, failure))
     }
     const isStillWaiting = task.state === 'queued' || task.state === 'assigned'
-    if (
-      mustStartNow &&
-      isStillWaiting &&
-      this.#admission.waiting > limit &&
-      this.#dispatcher.withdraw(task)
-    ) {
+    if (mustStartNow && isStillWaiting && this.#admission.waiting > limit && this.#scheduler.withdraw(task)) {
       this.#settler.reject(task, withCallerFrames(new QueueFullError(limit), Pool.prototype.run))
       this.#counters.onRefused()
     }
@@ -440,7 +412,7 @@ export class Pool<
 
   /** It was counted, and is to be told. */
   #takeBack(task: Task, failure: unknown): void {
-    if (task.state === 'queued' && this.#dispatcher.withdraw(task)) this.#settler.reject(task, failure)
+    if (task.state === 'queued' && this.#scheduler.withdraw(task)) this.#settler.reject(task, failure)
     this.#admission.onLeft()
   }
 
@@ -451,7 +423,6 @@ export class Pool<
       // A signal of the user's own making.
       this.#tellError(failure)
     }
-    this.#dispatcher.onSettled(task)
     this.#counters.onSettled(outcome, wasAssigned)
     if (this.#counters.pending > 0) return
     if (this.#closing === null) this.#liveness.onIdle()
@@ -466,12 +437,12 @@ export class Pool<
       liveness: this.#liveness,
       counters: this.#counters,
       admission: this.#admission,
-      dispatcher: this.#dispatcher,
-      supervisor: this.#supervisor,
+      scheduler: this.#scheduler,
+      group: this.#group,
       cancellation: this.#cancellation,
       settler: this.#settler,
       onClosed: () => {
-        this.#dispatcher.releaseQueue()
+        this.#scheduler.releaseQueue()
         this.#tell('close')
       },
     })
@@ -499,6 +470,6 @@ function startAhead(backend: Backend, { workerOptions, handler }: CoreSettings):
   try {
     withoutCaller(() => backend.startAhead?.(workerOptions))
   } catch (failure) {
-    throw startProblem(failure, handler)
+    throw refusedStart(failure, handler, 1)
   }
 }

@@ -3,8 +3,7 @@ import type { BackendKind } from '../backend/backend-kind.js'
 import type { TaskCounts } from '../metrics/counters.js'
 import type { HandlerStats } from '../metrics/handler-metrics.js'
 import type { DurationSummary } from '../metrics/histogram.js'
-import type { WorkerState } from '../workers/worker-life.js'
-import type { WorkerView } from '../workers/worker-view.js'
+import type { WorkerState, WorkerView } from '../workers/worker-view.js'
 import type { PoolState } from './pool-life.js'
 
 export interface DurationStats {

@@ -8,7 +8,7 @@ import { Admission } from './admission.js'
 
 function setUp({ limit = Number.POSITIVE_INFINITY, slots = 2, waiting = 0, occupied = 0 } = {}) {
   const clock = new ManualClock()
-  const load = { queueSize: waiting, arriving: 0, occupied, outOfReach: 0 }
+  const load = { queueSize: waiting, decoding: 0, occupied, unavailableSlots: 0 }
   const events: string[] = []
   const admission = new Admission(limit, slots, clock, load, {
     onDrain: () => events.push('drain'),
@@ -62,11 +62,11 @@ describe('room()', () => {
   test('is not there while more results than slots wait to be read', async () => {
     for (const limit of [2, Number.POSITIVE_INFINITY]) {
       const { admission, ask, load, events } = setUp({ limit, slots: 2 })
-      load.arriving = 4
+      load.decoding = 4
       const asked = ask()
       await microtasks()
       assert.equal(asked.state, 'pending')
-      load.arriving = 3
+      load.decoding = 3
       admission.onLeft()
       await microtasks()
       assert.equal(asked.state, 'fulfilled')
@@ -76,9 +76,9 @@ describe('room()', () => {
 
   test('producers are told to pause, and to go on, for results that wait to be read too', () => {
     const { admission, load, events } = setUp({ limit: 2, slots: 2 })
-    load.arriving = 4
+    load.decoding = 4
     admission.onLeft()
-    load.arriving = 0
+    load.decoding = 0
     admission.onLeft()
     assert.deepEqual(events, ['needsDrain', 'drain'])
   })

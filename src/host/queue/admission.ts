@@ -9,11 +9,11 @@ export interface Load {
   /** Tasks that wait. */
   readonly queueSize: number
   /** Tasks whose large results are here, and being read. */
-  readonly arriving: number
+  readonly decoding: number
   /** Slots that are taken; a task that runs alone takes all of its worker. */
   readonly occupied: number
   /** Slots of workers that are yet to start, and may not for now. */
-  readonly outOfReach: number
+  readonly unavailableSlots: number
 }
 
 interface Waiter {
@@ -127,12 +127,12 @@ export class Admission {
    * each slot is free.
    */
   get #backlog(): number {
-    const { queueSize, arriving } = this.#load
-    return arriving > this.#slots ? queueSize + arriving - this.#slots : queueSize
+    const { queueSize, decoding } = this.#load
+    return decoding > this.#slots ? queueSize + decoding - this.#slots : queueSize
   }
 
   get #taken(): number {
-    return this.#load.occupied + this.#load.outOfReach
+    return this.#load.occupied + this.#load.unavailableSlots
   }
 
   #hasRoom(): boolean {

@@ -1,24 +1,20 @@
-// The life of a task as a table, and the one function that moves it.
-import { invariant } from '../../shared/platform/invariant.js'
+// The states of a task.
+import { moveState, type StateTable } from '../../shared/platform/state-machine.js'
 
-export type TaskState = 'queued' | 'assigned' | 'failed' | 'arriving' | 'settled'
+export type TaskState = 'queued' | 'assigned' | 'failed' | 'decoding' | 'settled'
 
-export const taskMoves = {
+export const taskStates: StateTable<TaskState> = {
   /** settled: cancelled, refused or cut off before a worker had it */
   queued: ['assigned', 'settled'],
-  /** queued: its worker died before it began the task, or it was taken back */
-  assigned: ['queued', 'failed', 'arriving', 'settled'],
-  /** no worker has it any more, and its `retry` is asked. queued: it is to run again */
+  /** queued: its worker died before it started the task, or the host took the task back */
+  assigned: ['queued', 'failed', 'decoding', 'settled'],
+  /** no worker has it, and `retry.when` is called. queued: it will run again */
   failed: ['queued', 'settled'],
-  /** its large result is here, and read in slices */
-  arriving: ['settled'],
+  /** its large result is being decoded in slices */
+  decoding: ['settled'],
   settled: [],
-} as const satisfies Record<TaskState, readonly TaskState[]>
+}
 
 export function moveTask(task: { state: TaskState }, next: TaskState): void {
-  const legal: readonly TaskState[] = taskMoves[task.state]
-  if (!legal.includes(next)) {
-    invariant(false, `a task moves from ${task.state} to one of [${legal.join(', ')}], not to ${next}`)
-  }
-  task.state = next
+  moveState(taskStates, task, next, 'task')
 }

@@ -2,15 +2,17 @@
 
 import type { TransferItem } from '../../shared/messages/move.js'
 import { keepShape } from '../../shared/platform/shapes.js'
-import type { Call, CallTerms } from './call.js'
+import type { Call, CallTerms, Limits } from './call.js'
+import type { Due } from './due-heap.js'
 import type { QueuedTask } from './queued-task.js'
 import { Retry } from './retry.js'
 import type { TaskState } from './task-life.js'
-import type { TimeLimitEntry } from './time-limits.js'
 
-/** What has a task that is assigned: a worker, to those who know of workers. */
-export interface TaskHolder {
-  readonly id: number
+const LAST_TASK_ID = 2 ** 31 - 1
+
+/** Task ids fit into a shared word: 1 to 2^31 - 1, then 1 again. */
+export function nextTaskId(id: number): number {
+  return id === LAST_TASK_ID ? 1 : id + 1
 }
 
 /** A million of them may wait: what most calls have in common is in `terms`, and each field costs 8 bytes. */
@@ -26,13 +28,12 @@ export class Task implements QueuedTask {
   readonly resolve: (answer: unknown) => void
 
   state: TaskState = 'queued'
-  /** `null`: not known yet; of the lane's tasks it is known with the answer. A number would take 16 bytes from the start. */
+  /** When a worker started it, or was sent it; `null`: not known yet. A number would take 16 bytes from the start. */
   assignedAt: number | null = null
-  holder: TaskHolder | null = null
-  /** Its place with its holder, or in the lane. */
-  slot = 0
-  /** It was the `ordinal`-th task posted on its worker's channel. */
-  ordinal = 0
+  /** Its place in shared memory while it is posted. */
+  ticket = 0
+  /** The worker that is sent the task by message; 0: any worker may claim it; -1: one is to be chosen. */
+  addressee = 0
   /** `null`: its time is not limited. */
   timeLimit: TimeLimitEntry | null = null
 
@@ -86,9 +87,27 @@ export class Task implements QueuedTask {
     return this.terms.queueOptions
   }
 
-  /** Posted twice, it would be the same: nothing of it is given away by posting. */
+  /** False when posting moves parts of the payload to a worker. */
   get canBePostedAgain(): boolean {
     return this.transferList.length === 0
+  }
+}
+
+/** The time limits of one task. `TimeLimits` keeps it in its heap. */
+export class TimeLimitEntry implements Due {
+  readonly task: Task
+  readonly limits: Limits
+  readonly deadlineAt: number
+  dueAt: number
+  place = -1
+  /** A worker has started the task once, so `queueTimeout` no longer applies. */
+  wasStarted = false
+
+  constructor(task: Task, limits: Limits, deadlineAt: number) {
+    this.task = task
+    this.limits = limits
+    this.deadlineAt = deadlineAt
+    this.dueAt = Math.min(task.createdAt + Math.min(limits.timeoutMs, limits.queueTimeoutMs), deadlineAt)
   }
 }
 

@@ -3,7 +3,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { ManualClock } from '../../testing/manual-clock.js'
 import { makeTask } from '../../testing/stand-ins.js'
-import { type Limits, type Progress, TimeLimits } from './time-limits.js'
+import type { Limits } from './call.js'
+import { type Progress, TimeLimits } from './time-limits.js'
 
 const never = Number.POSITIVE_INFINITY
 
@@ -31,14 +32,14 @@ function pass(clock: ManualClock, milliseconds: number): void {
 }
 
 test('a result that is being read does not come too late for the timeout of its handler', () => {
-  const { clock, told } = setUp('arriving', { timeoutMs: 10, queueTimeoutMs: 10 })
+  const { clock, told } = setUp('decoding', { timeoutMs: 10, queueTimeoutMs: 10 })
   pass(clock, 3000)
   assert.deepEqual(told, [])
 })
 
 test('a result that is being read comes too late for the deadline of its caller', () => {
   const clock = new ManualClock()
-  const { clock: own, told } = setUp('arriving', { timeoutMs: 10, deadline: clock.epochNow() + 2500 })
+  const { clock: own, told } = setUp('decoding', { timeoutMs: 10, deadline: clock.epochNow() + 2500 })
   pass(own, 1000)
   assert.deepEqual(told, [])
   pass(own, 2000)

@@ -4,24 +4,15 @@
 
 import { TaskTimeoutError } from '../../shared/errors/pool-errors.js'
 import type { Clock, Timer } from '../../shared/platform/clock.js'
-import { type Due, DueHeap } from './due-heap.js'
-import type { Task } from './task.js'
-
-/** What a call, or its pool, says; `Infinity` is no limit. One object for all calls that leave it to the pool. */
-export interface Limits {
-  /** From the moment a worker begins the task. */
-  readonly timeoutMs: number
-  /** From the call until a worker begins the task. */
-  readonly queueTimeoutMs: number
-  /** In milliseconds of the epoch. */
-  readonly deadline: number
-}
+import type { Limits } from './call.js'
+import { DueHeap } from './due-heap.js'
+import { type Task, TimeLimitEntry } from './task.js'
 
 /**
  * When a worker began the task, on the host's clock; `held`: it has, but its time does not count for now; `answered`: the
- * answer is under way; `arriving`: it is here, and being read.
+ * answer is under way; `decoding`: the result is here and is being decoded.
  */
-export type Progress = number | Handed | 'waiting' | 'held' | 'answered' | 'arriving'
+export type Progress = number | Handed | 'waiting' | 'held' | 'answered' | 'decoding'
 
 /** It waits, with a worker from which it cannot be taken back. */
 export interface Handed {
@@ -36,24 +27,6 @@ export interface TimeLimitsParts {
   progressOf: (task: Task, now: number) => Progress
   /** Cancels the task; with `onlyWaiting` not when a worker has begun it. */
   cancel: (task: Task, error: TaskTimeoutError, onlyWaiting: boolean) => void
-}
-
-/** What is kept of one task. */
-export class TimeLimitEntry implements Due {
-  readonly task: Task
-  readonly limits: Limits
-  readonly deadlineAt: number
-  dueAt: number
-  place = -1
-  /** Then it no longer matters how long it waits. */
-  wasBegun = false
-
-  constructor(task: Task, limits: Limits, deadlineAt: number) {
-    this.task = task
-    this.limits = limits
-    this.deadlineAt = deadlineAt
-    this.dueAt = Math.min(task.createdAt + Math.min(limits.timeoutMs, limits.queueTimeoutMs), deadlineAt)
-  }
 }
 
 export class TimeLimits {
@@ -148,12 +121,12 @@ export class TimeLimits {
 
   #progressOf(entry: TimeLimitEntry, now: number): Progress {
     const progress = this.#parts.progressOf(entry.task, now)
-    if (progress !== 'waiting' && typeof progress !== 'object') entry.wasBegun = true
+    if (progress !== 'waiting' && typeof progress !== 'object') entry.wasStarted = true
     return progress
   }
 
-  #queueTimeoutAt({ task, limits, wasBegun }: TimeLimitEntry): number {
-    return wasBegun ? Number.POSITIVE_INFINITY : task.createdAt + limits.queueTimeoutMs
+  #queueTimeoutAt({ task, limits, wasStarted }: TimeLimitEntry): number {
+    return wasStarted ? Number.POSITIVE_INFINITY : task.createdAt + limits.queueTimeoutMs
   }
 }
 

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { RestartLimitError, WorkerStartError } from '../../shared/errors/pool-errors.js'
-import { type CircuitState, circuitMoves, moveCircuit, RestartPolicy } from './restart-policy.js'
+import { RestartPolicy } from './restart-policy.js'
 
 const error = new WorkerStartError(7, { filename: '/h.js', name: 'default' }, 'load', new Error('it failed'))
 const settings = { failures: 3, period: 1000, pause: 500 }
@@ -75,23 +75,6 @@ describe('pauses between starts', () => {
 })
 
 describe('the circuit', () => {
-  const states = Object.keys(circuitMoves) as CircuitState[]
-  const legal = ['closed → open', 'open → halfOpen', 'open → closed', 'halfOpen → closed', 'halfOpen → open']
-  for (const from of states) {
-    for (const to of states) {
-      const isLegal = legal.includes(`${from} → ${to}`)
-      test(`${from} → ${to} is ${isLegal ? 'a move' : 'refused, and changes nothing'}`, () => {
-        const circuit = { state: from }
-        if (isLegal) moveCircuit(circuit, to)
-        else
-          assert.throws(() => moveCircuit(circuit, to), {
-            message: new RegExp(`from ${from} to .* not to ${to}`),
-          })
-        assert.equal(circuit.state, isLegal ? to : from)
-      })
-    }
-  }
-
   test('opens at the last of so many failures within the period', () => {
     const policy = new RestartPolicy(settings)
     for (const now of [1000, 1500, 2000]) {
@@ -123,7 +106,7 @@ describe('the circuit', () => {
   test('is closed when what failed is said to be mended, also while one is tried', () => {
     const policy = opened()
     policy.onSpawn()
-    policy.forgive()
+    policy.reset()
     assert.deepEqual([policy.circuit.state, policy.maySpawn(1000)], ['closed', true])
   })
 
@@ -158,13 +141,13 @@ describe('the circuit', () => {
   test('lets another be tried when the one that was tried is given up', () => {
     const policy = opened()
     policy.onSpawn()
-    policy.onStartCutOff()
+    policy.onStartAborted()
     assert.equal(policy.maySpawn(1500), true)
   })
 
   test('is closed when the operator says that the file is mended', () => {
     const policy = opened()
-    policy.forgive()
+    policy.reset()
     assert.deepEqual([policy.circuit.state, policy.maySpawn(1000)], ['closed', true])
   })
 })

@@ -1,16 +1,16 @@
-// When workers may be started: freely, until starts fail or ready workers end without any work. Then there are pauses, so
-// that a file that cannot load costs a little time now and then and nothing in between; and when too many starts fail within
-// a period, a circuit breaker opens: none is started for longer, then one is tried, and by that one all is judged.
-
+// Decides when workers may be started. Two rules keep a file that does not load from costing much time:
+// - After a failed start, and after several ready workers that ended without work, comes a pause. It doubles each time.
+// - When too many starts fail within a period, a circuit breaker opens for a longer pause. Then one worker is tried. If it
+//   starts, the circuit closes. If not, the circuit opens again.
 import { type PoolError, RestartLimitError, WorkerStartError } from '../../shared/errors/pool-errors.js'
-import { invariant } from '../../shared/platform/invariant.js'
+import { moveState, type StateTable } from '../../shared/platform/state-machine.js'
 
 export interface RestartOptions {
-  /** So many failed starts within `period` open the circuit; `Infinity`: it never opens. Default 5. */
+  /** This many failed starts within `period` open the circuit. `Infinity`: it never opens. Default 5. */
   failures?: number | undefined
   /** Milliseconds. Default 10,000. */
   period?: number | undefined
-  /** Milliseconds until one worker is tried; twice as long after each that fails, up to 30,000. Default 1,000. */
+  /** Milliseconds until one worker is tried. Doubles each time that worker fails, up to 30,000. Default 1,000. */
   pause?: number | undefined
 }
 
@@ -20,99 +20,90 @@ export const restartDefaults: RestartSettings = { failures: 5, period: 10_000, p
 
 export type CircuitState = 'closed' | 'open' | 'halfOpen'
 
-export const circuitMoves = {
+export const circuitStates: StateTable<CircuitState> = {
   /** open: too many starts failed */
   closed: ['open'],
-  /** halfOpen: the pause is over and one worker starts; closed: one that had been starting before is ready */
+  /** halfOpen: the pause is over and one worker starts. closed: an earlier start succeeded */
   open: ['halfOpen', 'closed'],
-  /** closed: it is ready; open: it failed, or was given up before it could tell */
+  /** closed: the worker is ready. open: it failed, or the host ended it before it was ready */
   halfOpen: ['closed', 'open'],
-} as const satisfies Record<CircuitState, readonly CircuitState[]>
-
-export function moveCircuit(circuit: { state: CircuitState }, next: CircuitState): void {
-  const legal: readonly CircuitState[] = circuitMoves[circuit.state]
-  invariant(
-    legal.includes(next),
-    `a circuit moves from ${circuit.state} to one of [${legal.join(', ')}], not to ${next}`,
-  )
-  circuit.state = next
 }
 
 const FIRST_PAUSE_MS = 100
 const LONGEST_PAUSE_MS = 1000
 const LONGEST_OPEN_MS = 30_000
-/** Ends of ready workers without work between, before the first pause. */
+/** Ready workers in a row may end without work this often before the first pause. */
 const TOLERATED_ENDS = 3
 
 export class RestartPolicy {
-  /** Read only; moved here alone. */
+  /** Only this class moves it. */
   readonly circuit: { state: CircuitState } = { state: 'closed' }
   readonly #settings: RestartSettings
   /** Failed starts since the last one that succeeded. */
   #failedStarts = 0
   /** Ends of ready workers since the last task that was answered. */
-  #vainEnds = 0
-  /** When the latest starts failed, as many as would open the circuit, oldest first. */
+  #endsWithoutWork = 0
+  /** When the latest starts failed, oldest first. Holds at most as many as open the circuit. */
   #failedAt: number[] = []
   #pausedUntil = 0
   /** How often the circuit has opened since it was last closed. */
   #openings = 0
   #lastFailureAt = Number.NEGATIVE_INFINITY
-  /** What the last failed start died of. */
+  /** The error of the last failure. */
   lastError: PoolError | null = null
 
   constructor(settings: RestartSettings = restartDefaults) {
     this.#settings = settings
   }
 
-  /** @param wasReady false: it did not even start, by a fault of its own, which pauses at once */
+  /** @param wasReady false: the worker failed to start, so there is a pause at once */
   onFailure(wasReady: boolean, error: PoolError, now: number): void {
     this.lastError = error
     this.#lastFailureAt = now
     if (wasReady) {
-      this.#pause(++this.#vainEnds - TOLERATED_ENDS, now)
+      this.#pause(++this.#endsWithoutWork - TOLERATED_ENDS, now)
     } else {
       this.#pause(++this.#failedStarts, now)
       this.#countFailedStart(now)
     }
   }
 
-  /** To be called before a worker is started. */
+  /** Call it before a worker is started. */
   onSpawn(): void {
-    if (this.circuit.state === 'open') moveCircuit(this.circuit, 'halfOpen')
+    if (this.circuit.state === 'open') this.#moveTo('halfOpen')
   }
 
-  /** A worker is ready: starts succeed again. */
+  /** A worker is ready. */
   onStarted(): void {
     this.#failedStarts = 0
     if (this.circuit.state === 'closed') return
-    moveCircuit(this.circuit, 'closed')
+    this.#moveTo('closed')
     this.#openings = 0
     this.#failedAt = []
     this.#pausedUntil = 0
   }
 
-  /** A worker was given up while it started: nobody knows whether it would have failed, so another may be tried. */
-  onStartCutOff(): void {
-    if (this.circuit.state === 'halfOpen') moveCircuit(this.circuit, 'open')
+  /** The host ended a starting worker. It might have succeeded, so another one may be tried. */
+  onStartAborted(): void {
+    if (this.circuit.state === 'halfOpen') this.#moveTo('open')
   }
 
   /** A worker answered a task. */
   onWorkDone(): void {
-    if (this.#vainEnds === 0) return
-    this.#vainEnds = 0
+    if (this.#endsWithoutWork === 0) return
+    this.#endsWithoutWork = 0
     if (this.circuit.state === 'closed' && this.#failedStarts === 0) this.#pausedUntil = 0
   }
 
-  /** The operator says that what failed is mended. */
-  forgive(): void {
+  /** The user has fixed what failed: forgets all failures. */
+  reset(): void {
     this.#failedStarts = 0
-    this.#vainEnds = 0
+    this.#endsWithoutWork = 0
     this.#pausedUntil = 0
     this.#openings = 0
     this.#failedAt = []
-    this.onStartCutOff()
-    if (this.circuit.state === 'open') moveCircuit(this.circuit, 'closed')
+    this.onStartAborted()
+    if (this.circuit.state === 'open') this.#moveTo('closed')
   }
 
   /** 0 when there is no pause. */
@@ -124,9 +115,14 @@ export class RestartPolicy {
     return this.circuit.state !== 'halfOpen' && now >= this.#pausedUntil
   }
 
+  /** For a time when no worker may be started. True for calls made before the last failure, and for all calls while the circuit is not closed. */
+  isHopeless(calledAt: number): boolean {
+    return this.circuit.state !== 'closed' || calledAt <= this.#lastFailureAt
+  }
+
   /**
-   * The answer to a call of this moment while no worker may be started. One that waited when the last start failed is told
-   * of that; one that came later, that none was tried for it. Each caller gets an error of its own.
+   * The error for a call while no worker may be started. A call that waited when the last start failed gets the error of that
+   * start. A later call gets `RestartLimitError`. Each call gets a new error object.
    */
   refusal(calledAt: number, now: number): PoolError | null {
     if (this.lastError === null) return null
@@ -136,6 +132,10 @@ export class RestartPolicy {
     const workerId = last instanceof WorkerStartError ? last.workerId : 0
     const retryAfter = Math.ceil(this.pauseLeftMs(now))
     return new RestartLimitError(workerId, { failures, period, retryAfter }, last)
+  }
+
+  #moveTo(next: CircuitState): void {
+    moveState(circuitStates, this.circuit, next, 'circuit')
   }
 
   #pause(pauses: number, now: number): void {
@@ -153,12 +153,13 @@ export class RestartPolicy {
       if (this.#failedAt.length > failures) this.#failedAt.shift()
       if (this.#failedAt.length < failures || now - this.#failedAt[0]! > period) return
     }
-    moveCircuit(this.circuit, 'open')
+    this.#moveTo('open')
     const openMs = Math.min(pause * 2 ** this.#openings++, Math.max(LONGEST_OPEN_MS, pause))
     this.#pausedUntil = Math.max(this.#pausedUntil, now + openMs)
   }
 }
 
+/** A new error object with the same content. */
 function restate(error: PoolError): PoolError {
   if (!(error instanceof WorkerStartError)) return error
   return new WorkerStartError(

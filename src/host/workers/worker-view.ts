@@ -1,75 +1,75 @@
-// One worker as users see it: in `pool.workers`, in events, and where a balancer chooses.
+// One worker as users see it: in `pool.workers`, in events and in a load balancer.
 import type { ChildProcess } from 'node:child_process'
-import type { Worker } from 'node:worker_threads'
+import type { Worker as Thread } from 'node:worker_threads'
 import type { BackendKind } from '../backend/backend-kind.js'
 import type { DurationSummary } from '../metrics/histogram.js'
 import type { QueuedTask } from '../task/queued-task.js'
-import type { WorkerState } from './worker-life.js'
 
-/** What it is a view of. */
+export type WorkerState = 'spawning' | 'ready' | 'draining' | 'exited'
+
+/** The worker behind the view. */
 export interface ViewedWorker {
   readonly id: number
   readonly link: {
     readonly kind: BackendKind
     readonly threadId: number
-    readonly thread: Worker | null
+    readonly thread: Thread | null
     readonly process: ChildProcess | null
-  } | null
+  }
   readonly state: WorkerState
   readonly usage: number
   readonly slots: number
   readonly isExclusive: boolean
   readonly histogram: DurationSummary | null
-  tasks(): QueuedTask[]
+  listTasks(): QueuedTask[]
+  kill(): Promise<void>
 }
 
-/** Live, and the same object all its worker's life. */
+/** Always shows the present state. A worker has one view for its whole life. */
 export class WorkerView {
   readonly #worker: ViewedWorker
-  readonly #terminate: () => Promise<void>
 
-  constructor(worker: ViewedWorker, terminate: () => Promise<void>) {
+  constructor(worker: ViewedWorker) {
     this.#worker = worker
-    this.#terminate = terminate
   }
 
-  /** Numbered from 1 within the pool; never used again. */
+  /** Counts from 1 within the pool. No other worker gets the same number. */
   get id(): number {
     return this.#worker.id
   }
 
-  /** Where it lives. */
+  /** The kind of the worker. */
   get backend(): BackendKind {
-    return this.#worker.link!.kind
+    return this.#worker.link.kind
   }
 
-  /** Node's number of the thread; -1 when it has ended, and for a process. Inline it is the host's own. */
+  /** Node's id of the thread. -1 for a process and for a thread that has ended. The host's own id for an inline worker. */
   get threadId(): number {
-    return this.#worker.link?.threadId ?? -1
+    return this.#worker.link.threadId
   }
 
-  /** The system's number of the process that it lives in. */
+  /** The system's id of the worker's process. */
   get pid(): number {
-    return this.#worker.link?.process?.pid ?? process.pid
+    return this.#worker.link.process?.pid ?? process.pid
   }
 
-  /** `null` for a worker that is no thread of its own. */
-  get thread(): Worker | null {
-    return this.#worker.link!.thread
+  /** `null` unless the worker is a thread. */
+  get thread(): Thread | null {
+    return this.#worker.link.thread
   }
 
-  /** `null` for a worker that is no process of its own. */
+  /** `null` unless the worker is a process. */
   get process(): ChildProcess | null {
-    return this.#worker.link!.process
+    return this.#worker.link.process
   }
 
   get state(): WorkerState {
     return this.#worker.state
   }
 
-  /** Tasks it holds. */
+  /** How many tasks the worker holds. */
   get usage(): number {
-    // By the lane it counts them itself, and dead ones count nothing down.
+    // A dead worker no longer counts its shared number down.
     return this.state === 'exited' ? 0 : this.#worker.usage
   }
 
@@ -77,12 +77,12 @@ export class WorkerView {
     return this.#worker.slots
   }
 
-  /** The tasks it holds, in the order in which they came. */
+  /** The tasks that the worker holds, in the order in which they were accepted. */
   get tasks(): QueuedTask[] {
-    return this.#worker.tasks()
+    return this.#worker.listTasks()
   }
 
-  /** It holds a task that runs alone. */
+  /** The worker holds a task that runs alone. */
   get isExclusive(): boolean {
     return this.#worker.isExclusive
   }
@@ -91,16 +91,16 @@ export class WorkerView {
     return this.usage === 0
   }
 
-  /** Run times on this worker; `null` without `workerHistogram`. */
+  /** Run times on this worker. `null` without `workerHistogram`. */
   get histogram(): DurationSummary | null {
     return this.#worker.histogram
   }
 
   /**
-   * Ends this worker now. Tasks that it has begun reject with `WorkerExitError`; those it has not begun go back to where
-   * they stood. Resolves when it has ended.
+   * Ends this worker now. Its started tasks reject with `WorkerExitError`. Its other tasks return to their places in the queue.
+   * Resolves when the worker has ended.
    */
   terminate(): Promise<void> {
-    return this.#terminate()
+    return this.#worker.kill()
   }
 }

@@ -4,10 +4,9 @@
 // since the other side could not tell.
 import { noteLargeBuffer } from '../platform/allocator.js'
 import { types } from '../platform/node-modules.js'
-import type { Decoder } from './decoder.js'
-import type { Encoder } from './encoder.js'
 import * as format from './format.js'
-import { UNKNOWN_VALUE } from './writer.js'
+import type { Reader } from './reader.js'
+import { UNKNOWN_VALUE, type Writer } from './writer.js'
 
 interface TypedArrayConstructor {
   readonly prototype: object
@@ -75,7 +74,7 @@ export function hasRareInternalSlots(object: object): boolean {
   )
 }
 
-export function writeBuiltin(out: Encoder, value: object, prototype: object | null): void {
+export function writeBuiltin(out: Writer, value: object, prototype: object | null): void {
   if (prototype === Date.prototype) {
     out.double(format.DATE, Date.prototype.getTime.call(value))
   } else if (prototype === ArrayBuffer.prototype) {
@@ -95,14 +94,14 @@ function expect(isKnown: boolean): asserts isKnown {
 }
 
 /** `lastIndex`, which every regular expression owns, does not travel. Another own property could hide its source or flags. */
-function writeRegExp(out: Encoder, value: object): void {
+function writeRegExp(out: Writer, value: object): void {
   expect(types.isRegExp(value) && Object.getOwnPropertyNames(value).length === 1)
   out.tag(format.REGEXP)
   out.string(value.source)
   out.string(value.flags)
 }
 
-function writeBuffer(out: Encoder, buffer: ArrayBuffer): void {
+function writeBuffer(out: Writer, buffer: ArrayBuffer): void {
   expect(!isResizable(buffer))
   // Throws when the buffer is detached.
   const content = new Uint8Array(buffer)
@@ -111,7 +110,7 @@ function writeBuffer(out: Encoder, buffer: ArrayBuffer): void {
   out.raw(content)
 }
 
-export function writeView(out: Encoder, view: ArrayBufferView): void {
+export function writeView(out: Writer, view: ArrayBufferView): void {
   const prototype = Object.getPrototypeOf(view)
   if (types.isDataView(view)) {
     expect(prototype === DataView.prototype)
@@ -128,7 +127,7 @@ export function writeView(out: Encoder, view: ArrayBufferView): void {
   }
 }
 
-function writeRange(out: Encoder, buffer: ArrayBuffer, offset: number, length: number): void {
+function writeRange(out: Writer, buffer: ArrayBuffer, offset: number, length: number): void {
   // Throws when a getter of the value has detached a buffer that was written before.
   if (types.isArrayBuffer(buffer) && bufferLength(buffer) === 0) new Uint8Array(buffer)
   out.number(offset)
@@ -136,7 +135,7 @@ function writeRange(out: Encoder, buffer: ArrayBuffer, offset: number, length: n
   out.write(buffer)
 }
 
-export function readRegExp(from: Decoder): RegExp {
+export function readRegExp(from: Reader): RegExp {
   const source = from.read()
   const flags = from.read()
   if (typeof source !== 'string' || typeof flags !== 'string') return from.damaged('not a regular expression')
@@ -147,7 +146,7 @@ export function readRegExp(from: Decoder): RegExp {
   }
 }
 
-export function readBoxed(from: Decoder): object {
+export function readBoxed(from: Reader): object {
   const value = from.read()
   switch (typeof value) {
     case 'number':
@@ -160,22 +159,22 @@ export function readBoxed(from: Decoder): object {
   }
 }
 
-export function readBuffer(from: Decoder): ArrayBuffer {
+export function readBuffer(from: Reader): ArrayBuffer {
   const length = from.count(1)
   if (length >= format.LARGE_COPY_BYTES) noteLargeBuffer()
   return from.register(new Uint8Array(from.raw(length)).buffer)
 }
 
-export function readTypedArray(from: Decoder): ArrayBufferView {
+export function readTypedArray(from: Reader): ArrayBufferView {
   const View = typedArrays[from.uint32()]?.[1]
   return View === undefined ? from.damaged('an unknown typed array') : readView(from, View)
 }
 
-export function readDataView(from: Decoder): ArrayBufferView {
+export function readDataView(from: Reader): ArrayBufferView {
   return readView(from, DataView)
 }
 
-function readView(from: Decoder, View: TypedArrayConstructor | DataViewConstructor): ArrayBufferView {
+function readView(from: Reader, View: TypedArrayConstructor | DataViewConstructor): ArrayBufferView {
   // A view begins before its buffer, and can only be made after it.
   const number = from.reserve()
   const offset = from.read()

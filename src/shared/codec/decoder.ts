@@ -151,13 +151,11 @@ export class Decoder extends Reader {
     }
   }
 
-  /** Numbers an object when it begins, as the encoder did. */
   register<T>(object: T): T {
     if (this.#isGraph) this.#objects.push(object)
     return object
   }
 
-  /** The number of an object that cannot be made before its parts. */
   reserve(): number {
     return this.#isGraph ? this.#objects.push(undefined) - 1 : 0
   }

@@ -2,15 +2,15 @@
 // They carry the benchmark rows P2 ({a,b}) and P3 (6-field object). Where the program forbids code from strings, the encoder and
 // the decoder go on with their loops.
 import { hasInternalSlots } from './builtins.js'
-import type { Decoder } from './decoder.js'
-import type { Encoder } from './encoder.js'
+import type { Reader } from './reader.js'
+import type { Writer } from './writer.js'
 
 /** Writes the shape's number and the values. Returns false, and writes nothing, when the object is not a plain one. */
-export type WriteObject = (object: object, out: Encoder) => boolean
+export type WriteObject = (object: object, out: Writer) => boolean
 
 export interface ReadObject {
   /** Reads the values, then makes the object. */
-  read(from: Decoder): object
+  read(from: Reader): object
   /** Makes the object with all its keys, for values that are read later. */
   blank(): Record<string, unknown>
 }

@@ -6,7 +6,7 @@ import * as format from './format.js'
 const WINDOW_BYTES = 512
 const HEXADECIMAL = /^[0-9a-f]+$/
 
-export class Reader {
+export abstract class Reader {
   protected bytes: format.StringBuffer
   #view: DataView
   protected at = 0
@@ -31,6 +31,18 @@ export class Reader {
     this.bytes = format.bufferOver(memory)
     this.#view = new DataView(memory)
   }
+
+  /** Reads a value of any kind. The decoder does. */
+  abstract read(): unknown
+
+  /** Numbers an object when it begins, as the encoder did. */
+  abstract register<T>(object: T): T
+
+  /** The number of an object that cannot be made before its parts. */
+  abstract reserve(): number
+
+  /** Gives the reserved number to the object. */
+  abstract replace(number: number, object: object): void
 
   /** Reads the header of a message and returns its mode. */
   protected beginMessage(from: number, to: number): number {

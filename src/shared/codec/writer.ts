@@ -38,7 +38,7 @@ export class LargeDraft {
   }
 }
 
-export class Writer {
+export abstract class Writer {
   protected bytes: format.StringBuffer
   protected at = 0
   protected to = 0
@@ -58,6 +58,9 @@ export class Writer {
     this.bytes = this.#laneBytes
     this.#view = this.#laneView
   }
+
+  /** Writes a value of any kind. The encoder does. */
+  abstract write(value: unknown): void
 
   protected beginMessage(from: number, to: number): void {
     this.at = from

@@ -21,8 +21,8 @@ const RETIRED = 3
 export class WorkerBell {
   readonly #words: SharedWords
 
-  constructor(desk: SharedArrayBuffer) {
-    this.#words = wordsOf(desk)
+  constructor(workerState: SharedArrayBuffer) {
+    this.#words = wordsOf(workerState)
   }
 
   /** Worker: it is about to sleep and must look into the lane once more. False when it is retired. */

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { draws } from '../../testing/draws.js'
-import { createDesk, LARGEST_VALUE_BYTES } from './layout.js'
-import { BYTES, ResultReader, ResultWriter } from './result-ring.js'
+import { createWorkerState, LARGEST_VALUE_BYTES } from './layout.js'
+import { BYTES_VALUE, ResultReader, ResultWriter } from './result-ring.js'
 
 const valueBytes = 64 * 1024
 
 test('a full ring has room again while the host still reads, and never that of the answer at hand', () => {
-  const desk = createDesk()
+  const desk = createWorkerState()
   const bytes = new Uint8Array(desk.memory)
   const writer = new ResultWriter(desk)
   const reader = new ResultReader(desk)
@@ -17,7 +17,7 @@ test('a full ring has room again while the host still reads, and never that of t
     const from = writer.reserve()
     if (from < 0) return false
     bytes.fill(written % 251, from, from + valueBytes)
-    writer.publish(BYTES, 0, written++, valueBytes, 0, 0)
+    writer.publish(BYTES_VALUE, 0, written++, valueBytes, 0, 0)
     return true
   }
   while (write());
@@ -68,14 +68,14 @@ const loads: [what: string, batches: [answers: number, bytes: number][]][] = [
 ]
 for (const [what, batches] of loads) {
   test(`answers find room, however often the ring starts over: ${what}`, () => {
-    const desk = createDesk()
+    const desk = createWorkerState()
     const writer = new ResultWriter(desk)
     const reader = new ResultReader(desk)
     let refused = 0
     for (let cycle = 0; cycle < 1000; cycle++) {
       for (const [answers, bytes] of batches) {
         for (let answer = 0; answer < answers; answer++) {
-          if (writer.reserve() >= 0) writer.publish(BYTES, 0, 0, bytes, 0, 0)
+          if (writer.reserve() >= 0) writer.publish(BYTES_VALUE, 0, 0, bytes, 0, 0)
           // It learns from the first ones.
           else if (cycle >= 10) refused++
         }
@@ -88,12 +88,12 @@ for (const [what, batches] of loads) {
 }
 
 test('small answers stay in a part of the ring, and do so again after larger ones', () => {
-  const desk = createDesk()
+  const desk = createWorkerState()
   const writer = new ResultWriter(desk)
   const reader = new ResultReader(desk)
   const give = (size: number) => {
     const from = writer.reserve()
-    writer.publish(BYTES, 0, 0, size, 0, 0)
+    writer.publish(BYTES_VALUE, 0, 0, size, 0, 0)
     return from - desk.ring.from
   }
   const take = () => {
@@ -116,7 +116,7 @@ test('small answers stay in a part of the ring, and do so again after larger one
 })
 
 test('a burst finds the room that one before had, however many answers were given one by one meanwhile', () => {
-  const desk = createDesk()
+  const desk = createWorkerState()
   const writer = new ResultWriter(desk)
   const reader = new ResultReader(desk)
   let refused = 0
@@ -125,12 +125,12 @@ test('a burst finds the room that one before had, however many answers were give
     const single = (cycle * 7919) % 100_000
     for (let count = 0; count < 200; count++) {
       writer.reserve()
-      writer.publish(BYTES, 0, 0, single, 0, 0)
+      writer.publish(BYTES_VALUE, 0, 0, single, 0, 0)
       reader.next()
       reader.free()
     }
     for (let count = 0; count < 64; count++) {
-      if (writer.reserve() >= 0) writer.publish(BYTES, 0, 0, 10 * K, 0, 0)
+      if (writer.reserve() >= 0) writer.publish(BYTES_VALUE, 0, 0, 10 * K, 0, 0)
       else if (cycle > 0) refused++
     }
     while (reader.next());
@@ -140,7 +140,7 @@ test('a burst finds the room that one before had, however many answers were give
 })
 
 test('answers of any size are read as they were written, each once and in order, wherever the ring was passed over', () => {
-  const desk = createDesk()
+  const desk = createWorkerState()
   const bytes = new Uint8Array(desk.memory)
   const writer = new ResultWriter(desk)
   const reader = new ResultReader(desk)
@@ -156,14 +156,14 @@ test('answers of any size are read as they were written, each once and in order,
     for (let at = from; at < from + LARGEST_VALUE_BYTES; at += 8 * K) bytes[at] = 255
     bytes[from] = sizes.length % 251
     bytes[from + size - 1] = size % 251
-    writer.publish(BYTES, 0, sizes.push(size), size, 0, 0)
+    writer.publish(BYTES_VALUE, 0, sizes.push(size), size, 0, 0)
     return true
   }
   while (read < 20_000) {
     for (let count = draw(20); count > 0 && write(); count--);
     for (let count = draw(20); count > 0 && reader.next(); count--) {
       const size = sizes[read]!
-      assert.deepEqual([reader.kind, reader.taskId, reader.value], [BYTES, read + 1, size])
+      assert.deepEqual([reader.kind, reader.taskId, reader.value], [BYTES_VALUE, read + 1, size])
       const last = bytes[reader.valueFrom + size - 1]
       assert.equal(last, size % 251)
       if (size > 1) assert.equal(bytes[reader.valueFrom], read % 251)

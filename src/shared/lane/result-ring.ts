@@ -4,18 +4,18 @@
 import { load, store } from '#atomics'
 import type { SharedWords } from '../platform/atomics.js'
 import {
-  type DeskLayout,
   KIND,
   LARGEST_VALUE_BYTES,
   READ,
   RECORD_BYTES,
+  RECORD_STARTED_AT,
+  RECORD_VALUE,
   RUN_MS,
   SIZE,
   type Span,
-  STARTED_AT,
   TASK,
   TICKET,
-  VALUE,
+  type WorkerStateLayout,
   WRITTEN,
   wordsOf,
 } from './layout.js'
@@ -23,11 +23,11 @@ import {
 /** The rest of the ring is to be passed over. */
 const PASS = 0
 /** The value is in bytes. */
-export const BYTES = 1
+export const BYTES_VALUE = 1
 export const INT_VALUE = 2
 /** The value, in bytes, is `[reason, error, path]`. */
 export const FAILURE = 3
-export type RecordKind = typeof BYTES | typeof INT_VALUE | typeof FAILURE
+export type RecordKind = typeof BYTES_VALUE | typeof INT_VALUE | typeof FAILURE
 
 const WORD = Int32Array.BYTES_PER_ELEMENT
 const NEEDED_BYTES = RECORD_BYTES + LARGEST_VALUE_BYTES
@@ -50,12 +50,12 @@ export class ResultWriter {
   #passed = 0
   #passedTo = 0
 
-  constructor(desk: DeskLayout) {
-    this.#ring = desk.ring
-    this.#mask = desk.ring.to - desk.ring.from - 1
-    this.#words = wordsOf(desk.memory)
-    this.#floats = new Float32Array(desk.memory)
-    this.#doubles = new Float64Array(desk.memory)
+  constructor(state: WorkerStateLayout) {
+    this.#ring = state.ring
+    this.#mask = state.ring.to - state.ring.from - 1
+    this.#words = wordsOf(state.memory)
+    this.#floats = new Float32Array(state.memory)
+    this.#doubles = new Float64Array(state.memory)
   }
 
   /** Where the next value may be written, as far as `LARGEST_VALUE_BYTES` from there; -1 when there is no room. */
@@ -105,9 +105,9 @@ export class ResultWriter {
     words[at + KIND] = kind
     words[at + TICKET] = ticket
     words[at + TASK] = taskId
-    words[at + VALUE] = value
+    words[at + RECORD_VALUE] = value
     this.#floats[at + RUN_MS] = runMs
-    this.#doubles[at / 2 + STARTED_AT] = startedAt
+    this.#doubles[at / 2 + RECORD_STARTED_AT] = startedAt
     this.#written = (this.#written + size) | 0
     store(words, WRITTEN, this.#written)
   }
@@ -125,12 +125,12 @@ export class ResultReader {
   #freed = 0
   #from = 0
 
-  constructor(desk: DeskLayout) {
-    this.#ring = desk.ring
-    this.#mask = desk.ring.to - desk.ring.from - 1
-    this.#words = wordsOf(desk.memory)
-    this.#floats = new Float32Array(desk.memory)
-    this.#doubles = new Float64Array(desk.memory)
+  constructor(state: WorkerStateLayout) {
+    this.#ring = state.ring
+    this.#mask = state.ring.to - state.ring.from - 1
+    this.#words = wordsOf(state.memory)
+    this.#floats = new Float32Array(state.memory)
+    this.#doubles = new Float64Array(state.memory)
   }
 
   get isEmpty(): boolean {
@@ -173,7 +173,7 @@ export class ResultReader {
   }
 
   get value(): number {
-    return this.#words[this.#from + VALUE]!
+    return this.#words[this.#from + RECORD_VALUE]!
   }
 
   /** Where the value's bytes begin. */
@@ -186,7 +186,7 @@ export class ResultReader {
   }
 
   get startedAt(): number {
-    return this.#doubles[this.#from / 2 + STARTED_AT]!
+    return this.#doubles[this.#from / 2 + RECORD_STARTED_AT]!
   }
 
   /** The first word of the next record. */

@@ -112,11 +112,11 @@ export function group<Rules extends Record<string, OptionRule<unknown>>, Otherwi
   about: About<Otherwise> & { type: string },
 ): OptionRule<Resolved<Rules> | Otherwise> {
   return rule<Resolved<Rules> | Otherwise>(about, about.type, (given, option, errors) => {
-    if (!isObject(given)) return errors.wrong(option, given, `an object, as in { ${example} }`)
+    if (!isRecord(given)) return errors.wrong(option, given, `an object, as in { ${example} }`)
     return Object.freeze(table.read(given, errors, `${option}.`))
   })
 }
 
-export function isObject(given: unknown): given is object {
+export function isRecord(given: unknown): given is object {
   return given !== null && typeof given === 'object' && !Array.isArray(given)
 }

@@ -1,4 +1,4 @@
-// The only door to Atomics, so that a model can stand in for it and drive the code through every order.
+// The only access to Atomics. The model replaces this file to run the code in every order.
 
 export type SharedWords = Int32Array<SharedArrayBuffer>
 
@@ -10,7 +10,7 @@ export function wordsOf(memory: SharedArrayBuffer): SharedWords {
   return new Int32Array(memory)
 }
 
-/** Where a program has no SharedArrayBuffer these are words of this thread alone, and a worker gets a copy. */
+/** Where a program has no SharedArrayBuffer, the words belong to this thread alone, and a worker gets a copy. */
 export function allocateWords(count: number): SharedWords {
   const bytes = count * Int32Array.BYTES_PER_ELEMENT
   const memory =
@@ -26,10 +26,10 @@ export function store(words: SharedWords, index: number, value: number): void {
   Atomics.store(words, index, value)
 }
 
-/** Tells the processor that this thread only waits for another, where the runtime can say so. */
+/** Tells the processor that this thread busy-waits. Does nothing where the runtime has no `Atomics.pause`. */
 export const pause: () => void = (Atomics as { pause?: () => void }).pause ?? (() => {})
 
-/** Writes `next` where `expected` stands; tells whether it did. */
+/** Compare-and-swap. True when the word held `expected` and now holds `next`. */
 export function replace(words: SharedWords, index: number, expected: number, next: number): boolean {
   return Atomics.compareExchange(words, index, expected, next) === expected
 }

@@ -1,11 +1,11 @@
-// The host's door to time: what it tells is on the clock of `performance.now()`.
+// The clock of the host: `performance.now()`.
 import { withoutCaller } from './async-context.js'
 import { makeClock, type ThreadClock } from './make-clock.js'
 import { getBuiltinModule } from './node-modules.js'
 
 export type { Anchor, Clock, ThreadClock, Timer } from './make-clock.js'
 
-/** `null` before a pool asks for the time: its first thread is starting then, and an import need not wait for it. */
+/** Loaded when a pool first reads the time. Its first thread is already starting then, so the import of lido stays fast. */
 let performance: typeof import('node:perf_hooks').performance | null = null
 
 const nodes = makeClock(() => {
@@ -15,7 +15,7 @@ const nodes = makeClock(() => {
 
 export const realClock: ThreadClock = {
   ...nodes,
-  /** One timer serves many callers, and may be set for hours. So does an anchor. */
+  /** A timer or an anchor serves many callers, so it must not keep the async context of one of them. */
   after: (delayMs, callback, keepsAlive) => withoutCaller(() => nodes.after(delayMs, callback, keepsAlive)),
   anchor: () => withoutCaller(nodes.anchor),
 }

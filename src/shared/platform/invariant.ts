@@ -1,4 +1,4 @@
-// Speaks of our own bugs only: a user can never cause one of these.
+// Errors that only a bug of lido can cause.
 
 export function invariant(holds: boolean, whatMustHold: string): asserts holds {
   if (!holds) throw new Error(`lido: internal invariant broken: ${whatMustHold}. Please report this.`)

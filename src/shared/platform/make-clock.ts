@@ -14,7 +14,7 @@ export interface Anchor {
 }
 
 export interface Clock {
-  /** Milliseconds of a clock that never jumps. */
+  /** Milliseconds on a clock that never jumps. */
   now(): number
   /** Milliseconds since the epoch, on the wall clock, which may jump. Uses the global `Date`, as callers do. */
   epochNow(): number

@@ -1,0 +1,103 @@
+// Settles a task with what its worker answered, or lets it run again.
+
+import type { LargeMessage } from '../../shared/codec/format.js'
+import type { ShapeReader } from '../../shared/codec/shapes.js'
+import { NotCloneableError, WorkerStartError } from '../../shared/errors/pool-errors.js'
+import {
+  deserializeError,
+  type ErrorClasses,
+  type SerializedError,
+} from '../../shared/errors/serialize-error.js'
+import type { FailureReason } from '../../shared/messages/messages.js'
+import { unreachable } from '../../shared/platform/invariant.js'
+import type { Timings } from '../metrics/timings.js'
+import { AGAIN } from '../task/retry.js'
+import type { Settler } from '../task/settle.js'
+import type { Task } from '../task/task.js'
+import { moveTask } from '../task/task-life.js'
+import type { RestartPolicy } from '../workers/restart-policy.js'
+import type { Worker } from '../workers/worker.js'
+import type { HandlerRegistry } from './handler-registry.js'
+import type { LargeResults } from './large-results.js'
+
+export interface Failure {
+  reason: FailureReason
+  error: SerializedError
+  path: string
+}
+
+export interface AnswersParts {
+  settler: Settler
+  largeResults: LargeResults
+  policy: RestartPolicy
+  handlers: HandlerRegistry
+  timings: Timings | null
+  /** Tasks whose `retry.when` is being called. */
+  failed: Set<Task>
+  /** Puts the task back into the queue, at its old place. */
+  runAgain: (task: Task) => void
+  errorClasses: ErrorClasses
+}
+
+export class Answers {
+  readonly #parts: AnswersParts
+
+  constructor(parts: AnswersParts) {
+    this.#parts = parts
+  }
+
+  fulfil(worker: Worker, task: Task, result: unknown, runMs: number): void {
+    this.#onAnswered(worker, task, runMs)
+    this.#parts.settler.fulfil(task, result)
+  }
+
+  /** A result too large to be decoded at once: the worker is free, and the caller is answered when it is decoded. */
+  arrive(worker: Worker, task: Task, message: LargeMessage, shapes: ShapeReader, runMs: number): void {
+    this.#onAnswered(worker, task, runMs)
+    this.#parts.largeResults.add(task, message, shapes)
+  }
+
+  fail(worker: Worker, task: Task, { reason, error: packed, path }: Failure, runMs: number): void {
+    const { handlers, settler, errorClasses, failed, runAgain } = this.#parts
+    this.#onAnswered(worker, task, runMs)
+    // No worker has the task any more. `retry.when` is user code: it may cancel the task.
+    moveTask(task, 'failed')
+    failed.add(task)
+    const error = deserializeError(packed, errorClasses)
+    const verdict = reason === 'thrown' && task.retry !== null ? task.retry.afterFailure(error) : error
+    failed.delete(task)
+    if (task.state !== 'failed') return
+    switch (reason) {
+      case 'thrown':
+        return verdict === AGAIN ? runAgain(task) : settler.reject(task, verdict)
+      case 'result':
+        return settler.reject(task, new NotCloneableError(path, error))
+      case 'load':
+      case 'missing': {
+        handlers.forget(task)
+        const stage = reason === 'load' ? 'load' : 'handler'
+        return settler.reject(task, new WorkerStartError(worker.id, task, stage, error))
+      }
+      default:
+        return unreachable(reason)
+    }
+  }
+
+  /** One side could not read a message of the other. */
+  failUnreadable(worker: Worker, task: Task, what: 'payload' | 'result', runMs: number): void {
+    const text =
+      what === 'payload'
+        ? 'The worker could not read it; it may be nested too deeply.'
+        : 'It could not be read here; it may be nested too deeply.'
+    this.#onAnswered(worker, task, runMs)
+    this.#parts.settler.reject(task, new NotCloneableError(what, new RangeError(text)))
+  }
+
+  #onAnswered(worker: Worker, task: Task, runMs: number): void {
+    const { policy, timings } = this.#parts
+    worker.answers++
+    policy.onWorkDone()
+    timings?.record(task.assignedAt! - task.createdAt, runMs)
+    worker.histogram?.record(runMs)
+  }
+}

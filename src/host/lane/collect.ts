@@ -1,0 +1,200 @@
+// Collects what workers answer, from their result rings and from their messages, and passes it on to the callers.
+import type { LargeMessage } from '../../shared/codec/format.js'
+import type { SerializedError } from '../../shared/errors/serialize-error.js'
+import { FAILURE, INT_VALUE, type ResultReader } from '../../shared/lane/result-ring.js'
+import type { FailureReason, ToHost } from '../../shared/messages/messages.js'
+import type { Clock } from '../../shared/platform/clock.js'
+import type { HandlerMetrics } from '../metrics/handler-metrics.js'
+import type { Task } from '../task/task.js'
+import type { Worker } from '../workers/worker.js'
+import type { WorkerGroup } from '../workers/worker-group.js'
+import type { Answers } from './answers.js'
+import type { HandlerRegistry } from './handler-registry.js'
+import type { PostedTasks } from './posted-tasks.js'
+import type { WorkerWaker } from './wake-workers.js'
+
+type AnswerMessage = Extract<ToHost, { kind: 'done' | 'failed' }>
+
+/** Answers that are collected before the event loop turns. */
+const MAX_AT_ONCE = 512
+
+export interface CollectorParts {
+  clock: Clock
+  group: WorkerGroup
+  answers: Answers
+  posted: PostedTasks
+  handlers: HandlerRegistry
+  waker: WorkerWaker | null
+  handlerMetrics: HandlerMetrics | null
+  /** Called after answers of a worker were collected. */
+  onAnswered: (worker: Worker) => void
+  /** Called after the answers that were there have been collected. */
+  onCollected: () => void
+}
+
+export class Collector {
+  readonly #parts: CollectorParts
+  readonly #posted: PostedTasks
+  /** When the answers at hand were collected. */
+  #now = 0
+  /** Workers that were asked for a list of their tasks. True: another message could not be read since then. */
+  readonly #asked = new WeakMap<Worker, boolean>()
+  /** How long the last collected task ran. */
+  lastRunMs = 0
+
+  constructor(parts: CollectorParts) {
+    this.#parts = parts
+    this.#posted = parts.posted
+  }
+
+  get hasAnswers(): boolean {
+    return this.#parts.group.workers.some(worker => worker.tasks.hasResults)
+  }
+
+  /** An answer that came by message. */
+  receive(worker: Worker, message: AnswerMessage): void {
+    this.#now = this.#parts.clock.now()
+    const task = this.#takeAnswered(worker, message.ticket, message.taskId)
+    if (task === null) return
+    const { runMs, startedAt } = message
+    this.#noteRun(task, startedAt, runMs)
+    if (message.kind === 'failed') this.#parts.answers.fail(worker, task, message, runMs)
+    else if (message.isLong !== true) this.#fulfil(worker, task, message.result, runMs)
+    else {
+      this.#announce(task)
+      const { shapes } = worker.tasks.decoder!
+      this.#parts.answers.arrive(worker, task, message.result as LargeMessage, shapes, runMs)
+    }
+  }
+
+  /** The handler of a cancelled task has ended. False when the task is no longer posted. */
+  onTaskEnded(worker: Worker, ticket: number, taskId: number): boolean {
+    const task = this.#posted.at(ticket, taskId)
+    if (task === null) return false
+    worker.answers++
+    this.#posted.removeKept(task)
+    return true
+  }
+
+  /** A message to or from the worker could not be read. The worker is asked which tasks it still has. */
+  onUnreadable(worker: Worker): void {
+    const isAsked = this.#asked.has(worker)
+    this.#asked.set(worker, isAsked)
+    // A list says nothing of tasks that were sent after the request. So there is one request at a time.
+    if (!isAsked) this.#askForTasks(worker)
+  }
+
+  #askForTasks(worker: Worker): void {
+    const { posted } = this.#parts
+    for (const task of posted.heldBy(worker.id)) {
+      // A task that the worker has claimed and not answered was in no message.
+      const wasSent = task.addressee === worker.id || posted.tickets.phaseOf(task.ticket) === 'answered'
+      if (wasSent) posted.suspects.set(task, worker.id)
+    }
+    worker.link.post({ kind: 'list-tasks' })
+  }
+
+  /**
+   * The worker's list, which comes after its earlier answers. A suspected task that is not on the list and has not been answered
+   * was in the message that could not be read.
+   */
+  onTaskList(worker: Worker, taskIds: readonly number[]): void {
+    const { answers, clock, posted } = this.#parts
+    this.collectFrom(worker, Number.POSITIVE_INFINITY)
+    for (const [task, workerId] of posted.suspects) {
+      if (workerId !== worker.id) continue
+      posted.suspects.delete(task)
+      if (taskIds.includes(task.id)) continue
+      const part = posted.tickets.phaseOf(task.ticket) === 'addressed' ? 'payload' : 'result'
+      if (this.#takeAnswered(worker, task.ticket, task.id) === null) continue
+      this.#noteRun(task, clock.now(), 0)
+      answers.failUnreadable(worker, task, part, 0)
+    }
+    const mustAskAgain = this.#asked.get(worker) === true
+    this.#asked.delete(worker)
+    if (mustAskAgain) this.onUnreadable(worker)
+  }
+
+  /** Collects answers of all workers, up to a limit. True when there were any. */
+  collect(): boolean {
+    let left = MAX_AT_ONCE
+    for (const worker of [...this.#parts.group.workers]) left -= this.collectFrom(worker, left)
+    if (left === MAX_AT_ONCE) return false
+    this.#parts.onCollected()
+    return true
+  }
+
+  /** Collects at most `limit` answers of one worker. Returns how many there were. */
+  collectFrom(worker: Worker, limit: number): number {
+    const { ring } = worker.tasks
+    if (ring === null || ring.isEmpty) return 0
+    this.#now = this.#parts.clock.now()
+    let count = 0
+    for (; count < limit && ring.next(); count++) {
+      const task = this.#takeAnswered(worker, ring.ticket, ring.taskId)
+      if (task !== null) this.#collectOne(worker, task, ring)
+    }
+    ring.free()
+    this.lastRunMs = ring.runMs
+    if (worker.isIdle) worker.idleSince = this.#now
+    this.#parts.onAnswered(worker)
+    return count
+  }
+
+  #collectOne(worker: Worker, task: Task, ring: ResultReader): void {
+    const { clock, handlerMetrics } = this.#parts
+    this.#noteRun(task, ring.startedAt, ring.runMs)
+    if (handlerMetrics === null || !handlerMetrics.isDue()) return this.#answer(worker, task, ring)
+    const from = clock.now()
+    this.#answer(worker, task, ring)
+    handlerMetrics.onAnswered(clock.now() - from)
+  }
+
+  #answer(worker: Worker, task: Task, ring: ResultReader): void {
+    const { kind, runMs } = ring
+    if (kind === INT_VALUE) return this.#fulfil(worker, task, ring.value, runMs)
+    let value: unknown
+    try {
+      value = worker.tasks.decoder!.decode(ring.valueFrom, ring.valueFrom + ring.value)
+    } catch {
+      return this.#parts.answers.failUnreadable(worker, task, 'result', runMs)
+    }
+    if (kind !== FAILURE) return this.#fulfil(worker, task, value, runMs)
+    const [reason, error, path] = value as [FailureReason, SerializedError, string]
+    this.#parts.answers.fail(worker, task, { reason, error, path }, runMs)
+  }
+
+  #fulfil(worker: Worker, task: Task, result: unknown, runMs: number): void {
+    this.#announce(task)
+    this.#parts.answers.fulfil(worker, task, result, runMs)
+  }
+
+  /** Time that the answer waited for this thread is not time that the task waited for a worker. */
+  #noteRun(task: Task, startedAt: number, runMs: number): void {
+    this.#parts.waker?.runTimes.note(task.handlerId, runMs)
+    task.assignedAt = Math.max(startedAt, task.createdAt)
+  }
+
+  /** The handler exists: from now on its number is enough. */
+  #announce({ handlerId, filename, name }: Task): void {
+    const { group, handlers } = this.#parts
+    if (handlers.isKnown(handlerId)) return
+    const known = { handlerId, handler: { filename, name } }
+    if (!handlers.add(known)) return
+    for (const worker of group.workers) worker.link.post({ kind: 'register-handler', ...known })
+  }
+
+  /** The task with the ticket, which is free now; `null` when nobody waits for its answer. */
+  #takeAnswered(worker: Worker, ticket: number, taskId: number): Task | null {
+    const task = this.#posted.at(ticket, taskId)
+    if (task === null) return null
+    // The host gave the first worker up, and has sent the task to another one since.
+    if (task.addressee > 0 && task.addressee !== worker.id) return null
+    if (task.state === 'settled') {
+      this.#posted.removeKept(task)
+      return null
+    }
+    this.#posted.remove(task)
+    return task
+  }
+}

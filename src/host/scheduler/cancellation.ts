@@ -1,0 +1,180 @@
+// Tasks that were cancelled after a worker had started them. Their callers are already rejected. Here the host makes their
+// handlers end: it asks them to stop, waits for a grace period, and then ends the worker.
+//
+// Other tasks of that worker do not suffer: unstarted ones return to the queue, and started ones may finish as long as the
+// worker's event loop turns.
+import { type PoolError, TaskCancelledError, WorkerExitError } from '../../shared/errors/pool-errors.js'
+import { serializeError } from '../../shared/errors/serialize-error.js'
+import type { Clock, Timer } from '../../shared/platform/clock.js'
+import type { Recall } from '../lane/recall.js'
+import type { Task } from '../task/task.js'
+import type { Worker } from '../workers/worker.js'
+
+/** A worker that is to end is killed when its event loop has not turned for this long. */
+const STUCK_AFTER_MS = 1000
+/** The wait is split into several timers: when the whole process was suspended, only one of them runs out at once. */
+const STUCK_STEPS = 4
+const PING_AGAIN_AFTER_MS = 1000
+/** How often the host checks whether a task still waits behind others. */
+const BEHIND_CHECK_MS = 100
+
+export interface RunningCancelledParts {
+  clock: Clock
+  recall: Recall
+  /** How long a handler may go on; `Infinity`: its worker is never ended for it. */
+  graceMs: number
+  /** Called when no cancelled task runs any more. */
+  onNone: () => void
+}
+
+/** The cancelled tasks that run on one worker. */
+class GracePeriod {
+  /** By task: when its grace period ends. */
+  readonly tasks = new Map<Task, number>()
+  /** Tasks that waited behind others at the last check. */
+  readonly behind = new Set<Task>()
+  timer: Timer | null = null
+  /** The grace period is over: the worker ends when no other task needs it. */
+  isOver = false
+}
+
+export class RunningCancelled {
+  readonly #parts: RunningCancelledParts
+  readonly #periods = new Map<Worker, GracePeriod>()
+
+  constructor(parts: RunningCancelledParts) {
+    this.#parts = parts
+  }
+
+  get isAny(): boolean {
+    return this.#periods.size > 0
+  }
+
+  /** The task runs on the worker, and its caller is already rejected. */
+  add(worker: Worker, task: Task, error: PoolError): void {
+    const { clock, graceMs, recall } = this.#parts
+    let period = this.#periods.get(worker)
+    if (period === undefined) {
+      period = new GracePeriod()
+      this.#periods.set(worker, period)
+    }
+    const now = clock.now()
+    period.tasks.set(task, now + graceMs)
+    const isBehind = worker.isReady && recall.isBehindOthers(worker, task, now)
+    if (isBehind) period.behind.add(task)
+    // An inline worker cannot be killed, so its handler is always asked first. A worker may have said that it is ready while a
+    // busy host has not heard of it, so a starting one is not ended here.
+    const isDue = graceMs === 0 && worker.isReady && !isBehind && worker.link.kind !== 'inline'
+    if (isDue && !period.isOver) this.#endWorker(worker, period)
+    if (this.#periods.has(worker)) this.#ask(worker, task, error)
+    if (period.timer === null && !period.isOver) this.#setTimer(worker, period)
+  }
+
+  /** Call it when something has changed at a worker. */
+  review(worker: Worker): void {
+    const period = this.#periods.get(worker)
+    if (period === undefined || !worker.isReady) return
+    if (period.isOver) {
+      if (!this.#parts.recall.hasOthers(worker)) void worker.kill()
+      return
+    }
+    this.#removeEnded(period)
+    if (period.tasks.size === 0) this.forget(worker)
+  }
+
+  /** The worker's event loop turns. */
+  onPong(worker: Worker): void {
+    const period = this.#periods.get(worker)
+    if (period === undefined || !period.isOver || !worker.isReady) return
+    period.timer?.cancel()
+    if (!this.#parts.recall.hasOthers(worker)) return void worker.kill()
+    period.timer = this.#parts.clock.after(PING_AGAIN_AFTER_MS, () => this.#ping(worker, period))
+  }
+
+  /** The worker has ended, or none of these tasks runs on it. */
+  forget(worker: Worker): void {
+    const period = this.#periods.get(worker)
+    if (period === undefined) return
+    period.timer?.cancel()
+    this.#periods.delete(worker)
+    if (this.#periods.size === 0) this.#parts.onNone()
+  }
+
+  /** The handler's signal aborts with the caller's reason, or with the error of the time limit. */
+  #ask(worker: Worker, { id: taskId, ticket }: Task, error: PoolError): void {
+    const post = (reason: unknown) =>
+      worker.link.post({ kind: 'cancel', taskId, ticket, reason: serializeError(reason) })
+    try {
+      post(error instanceof TaskCancelledError ? error.reason : error)
+    } catch (failure) {
+      post(`(a reason that could not be sent: ${String(failure)})`)
+    }
+  }
+
+  #setTimer(worker: Worker, period: GracePeriod): void {
+    const { clock } = this.#parts
+    const dueAt = Math.min(...period.tasks.values())
+    // One turn later: a host that was busy first hears of handlers that have ended meanwhile.
+    period.timer = clock.after(Math.max(dueAt - clock.now(), 0), () => {
+      period.timer = clock.nextTurn(() => this.#onDue(worker, period))
+    })
+  }
+
+  #onDue(worker: Worker, period: GracePeriod): void {
+    period.timer = null
+    this.#removeEnded(period)
+    if (period.tasks.size === 0) return this.forget(worker)
+    const { clock, graceMs, recall } = this.#parts
+    const now = clock.now()
+    // The grace period of a task behind others counts from its start, if the worker starts it before it reads the message.
+    for (const [task, dueAt] of period.tasks) {
+      if (dueAt > now) continue
+      const wasBehind = period.behind.delete(task)
+      const isBehind = recall.isBehindOthers(worker, task, now)
+      if (isBehind) period.behind.add(task)
+      if (isBehind || wasBehind) period.tasks.set(task, now + Math.max(graceMs, BEHIND_CHECK_MS))
+    }
+    if (Math.min(...period.tasks.values()) <= now) this.#endWorker(worker, period)
+    else this.#setTimer(worker, period)
+  }
+
+  #endWorker(worker: Worker, period: GracePeriod): void {
+    const { recall } = this.#parts
+    period.isOver = true
+    // A worker that is starting cannot answer a ping.
+    if (!worker.isReady) return void worker.kill()
+    // The worker might start a task after the look: first dismiss it, then look again.
+    if (!recall.hasOthers(worker)) worker.tasks.dismiss()
+    // It accepts no more tasks, and its unstarted tasks return to the queue.
+    if (recall.hasOthers(worker)) worker.leave()
+    if (this.#periods.get(worker) !== period) return
+    if (recall.hasOthers(worker)) this.#ping(worker, period)
+    else void worker.kill()
+  }
+
+  #ping(worker: Worker, period: GracePeriod): void {
+    worker.link.post({ kind: 'ping' })
+    this.#awaitPong(worker, period, STUCK_STEPS)
+  }
+
+  #awaitPong(worker: Worker, period: GracePeriod, stepsLeft: number): void {
+    const { clock } = this.#parts
+    period.timer = clock.after(STUCK_AFTER_MS / STUCK_STEPS, () => {
+      if (stepsLeft > 1) return this.#awaitPong(worker, period, stepsLeft - 1)
+      period.timer = clock.nextTurn(() => void worker.kill(stuckError(worker)))
+    })
+  }
+
+  #removeEnded(period: GracePeriod): void {
+    for (const task of period.tasks.keys()) {
+      if (this.#parts.recall.isStillRunning(task)) continue
+      period.tasks.delete(task)
+      period.behind.delete(task)
+    }
+  }
+}
+
+function stuckError(worker: Worker): WorkerExitError {
+  const why = 'it was ended because the handler of a cancelled task, beside this one, held its thread'
+  return new WorkerExitError(worker.id, 1, new Error(`Worker ${worker.id}: ${why}.`))
+}

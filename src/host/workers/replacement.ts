@@ -1,0 +1,166 @@
+// Replaces workers one after another. A new worker is ready before the old one leaves, and the next replacement starts when the
+// old one has ended. So the pool never has fewer workers than before, and never more than one too many.
+import type { PoolError } from '../../shared/errors/pool-errors.js'
+import type { PoolSize } from '../scheduler/scaling.js'
+import type { Worker } from './worker.js'
+
+export interface ReplaceableGroup {
+  /** The workers that start or are ready. */
+  readonly workers: readonly Worker[]
+  /** One worker more than `maxWorkers` may live while it replaces another. */
+  readonly mayAddReplacement: boolean
+  /** Throws when no worker can be started. */
+  spawnReplacement(): Worker
+}
+
+/** A call of `recycle()` or `reload()`. */
+interface Request {
+  /** The workers of the moment of the call that have not ended. */
+  readonly old: Set<Worker>
+  /** A worker that was started after the call is ready. */
+  hasNewWorker: boolean
+  readonly done: Promise<void>
+  resolve(): void
+  reject(reason: unknown): void
+}
+
+export class Replacements {
+  readonly #group: ReplaceableGroup
+  readonly #size: PoolSize
+  /** Workers to replace, in the order of the requests. */
+  readonly #queue = new Set<Worker>()
+  readonly #requests: Request[] = []
+  /** The worker that is being replaced. It stays until its replacement is ready. */
+  #old: Worker | null = null
+  #replacement: Worker | null = null
+  #isOver = false
+
+  constructor(group: ReplaceableGroup, size: PoolSize) {
+    this.#group = group
+    this.#size = size
+  }
+
+  /** Replaces one worker. */
+  replace(worker: Worker): void {
+    if (this.#isOver || worker === this.#old || worker.isLeaving || worker.state === 'draining') return
+    this.#queue.add(worker)
+    this.#next()
+  }
+
+  /**
+   * Replaces all present workers. Resolves when they have ended and a new worker is ready.
+   * @param mayJoin true: a call that is under way stands for this one
+   */
+  replaceAll(mayJoin: boolean): Promise<void> {
+    const last = this.#requests[this.#requests.length - 1]
+    if (mayJoin && last !== undefined) return last.done
+    const workers = [...this.#group.workers]
+    if (workers.length === 0 && this.#size.minWorkers === 0) return Promise.resolve()
+    const request = makeRequest(workers)
+    this.#requests.push(request)
+    this.#next()
+    for (const worker of workers) {
+      // A start that fails at once rejects all requests.
+      if (!this.#requests.includes(request)) break
+      this.replace(worker)
+    }
+    return request.done
+  }
+
+  onReady(worker: Worker): void {
+    for (const request of this.#requests) if (!request.old.has(worker)) request.hasNewWorker = true
+    this.#resolveDone()
+    if (worker !== this.#replacement) return
+    this.#replacement = null
+    const old = this.#old
+    if (old === null) this.#next()
+    else if (old.state === 'exited' || old.state === 'draining') this.#onReplaced()
+    else old.leave()
+  }
+
+  /** @param startError set when the worker did not start */
+  onEnded(worker: Worker, startError: PoolError | null): void {
+    this.#queue.delete(worker)
+    for (const { old } of this.#requests) old.delete(worker)
+    this.#resolveDone()
+    if (worker === this.#replacement) {
+      this.#replacement = null
+      if (startError !== null) return this.#fail(startError)
+      // The new worker was ended for another reason, so the old one is replaced again.
+      if (this.#old !== null) this.#queue.add(this.#old)
+      this.#onReplaced()
+    } else if (worker === this.#old && this.#replacement === null) this.#onReplaced()
+    else this.#next()
+  }
+
+  /** The pool closes: all requests are rejected. */
+  end(error: PoolError): void {
+    this.#isOver = true
+    this.#fail(error)
+  }
+
+  #onReplaced(): void {
+    this.#old = null
+    this.#next()
+  }
+
+  #next(): void {
+    if (this.#isOver || this.#old !== null || this.#replacement !== null) return
+    if (!this.#group.mayAddReplacement) return
+    const old = this.#chooseOld()
+    if (old === null && !this.#mustStartNew) return
+    if (old !== null) this.#queue.delete(old)
+    this.#old = old
+    try {
+      this.#replacement = this.#group.spawnReplacement()
+    } catch (failure) {
+      this.#fail(failure)
+    }
+  }
+
+  /** An idle worker leaves soonest. A worker that leaves anyway needs no replacement. */
+  #chooseOld(): Worker | null {
+    let first: Worker | null = null
+    for (const worker of this.#queue) {
+      if (worker.isLeaving || worker.state === 'draining' || worker.state === 'exited') {
+        this.#queue.delete(worker)
+        continue
+      }
+      if (worker.isIdle) return worker
+      first ??= worker
+    }
+    return first
+  }
+
+  /** The old workers of a request are gone, and nothing has shown yet that a new one starts. */
+  get #mustStartNew(): boolean {
+    const isStarting = this.#group.workers.some(worker => worker.state === 'spawning')
+    return !isStarting && this.#requests.some(request => request.old.size === 0)
+  }
+
+  #resolveDone(): void {
+    for (const request of [...this.#requests]) {
+      if (request.old.size > 0 || !request.hasNewWorker) continue
+      this.#requests.splice(this.#requests.indexOf(request), 1)
+      request.resolve()
+    }
+  }
+
+  /** The old workers stay. */
+  #fail(reason: unknown): void {
+    this.#old = null
+    this.#queue.clear()
+    for (const request of this.#requests.splice(0)) request.reject(reason)
+  }
+}
+
+function makeRequest(workers: readonly Worker[]): Request {
+  const request = { old: new Set(workers), hasNewWorker: false } as {
+    -readonly [Key in keyof Request]: Request[Key]
+  }
+  request.done = new Promise((resolve, reject) => {
+    request.resolve = resolve
+    request.reject = reject
+  })
+  return request
+}

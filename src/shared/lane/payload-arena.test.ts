@@ -1,0 +1,97 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { draws } from '../../testing/draws.js'
+import { LARGEST_VALUE_BYTES as LARGEST, type Span } from './layout.js'
+import { PayloadArena } from './payload-arena.js'
+
+/** Whoever reads is played: a payload is unread until it is read, and the host knows of it when it is released. */
+function someRoom(span: Span) {
+  const unread = new Map<number, [from: number, end: number]>()
+  const held = new Set<number>()
+  let asked = 0
+  const room = new PayloadArena(span, {
+    isUnread(ticket, position) {
+      assert.equal(position, 2 * ticket)
+      asked++
+      return unread.has(ticket)
+    },
+    isReleased: ticket => !held.has(ticket),
+  })
+  let ticket = 0
+  /** The payload's number; -1 where there is no room. */
+  const put = (bytes: number) => {
+    const from = room.reserve()
+    if (from < 0) return -1
+    assert.ok(from >= span.from && from + LARGEST <= span.to, `${from}`)
+    for (const [other, end] of unread.values()) assert.ok(from >= end || from + LARGEST <= other)
+    room.take(ticket, 2 * ticket, from + bytes)
+    unread.set(ticket, [from, from + bytes])
+    held.add(ticket)
+    return ticket++
+  }
+  const read = (number: number) => unread.delete(number)
+  const release = (number: number) => {
+    read(number)
+    held.delete(number)
+  }
+  return { room, put, read, release, placeOf: (number: number) => unread.get(number)![0], asked: () => asked }
+}
+
+const span = { from: 128, to: 128 + 4 * LARGEST }
+
+test('a payload lies where it is until it was read, however many come and go, of any size', () => {
+  const { put, read, release } = someRoom(span)
+  const waiting: number[] = []
+  const draw = draws()
+  let most = 0
+  for (let step = 0; step < 20_000; step++) {
+    const number = put(draw(32) === 0 ? LARGEST - draw(64) : draw(8000))
+    if (number >= 0) waiting.push(number)
+    most = Math.max(most, waiting.length)
+    // Not always the oldest.
+    while (waiting.length > 0 && (number < 0 || draw(3) === 0)) {
+      const [done] = waiting.splice(draw(2) * draw(waiting.length), 1)
+      if (draw(2) === 0) read(done!)
+      else release(done!)
+      if (draw(4) === 0) break
+    }
+  }
+  assert.ok(most > 64, `${most} at once`)
+})
+
+test('all of it is given, and again from its beginning as soon as the oldest was read', () => {
+  const { put, read, placeOf } = someRoom(span)
+  const numbers = Array.from({ length: 4 }, () => put(LARGEST))
+  assert.deepEqual(numbers, [0, 1, 2, 3])
+  assert.equal(put(1), -1)
+  read(1)
+  assert.equal(put(1), -1)
+  read(0)
+  assert.equal(placeOf(put(LARGEST)), span.from)
+  assert.equal(placeOf(put(LARGEST)), span.from + LARGEST)
+  assert.equal(put(1), -1)
+})
+
+test('early memory comes first, though there is room behind', () => {
+  const { put, release, placeOf } = someRoom(span)
+  const first = put(LARGEST)
+  const second = put(1)
+  assert.equal(placeOf(second), span.from + LARGEST)
+  release(first)
+  const third = put(1)
+  assert.equal(placeOf(third), span.from)
+  release(second)
+  release(third)
+  assert.equal(placeOf(put(1)), span.from)
+})
+
+test('the host asks how far workers have read only when it knows of no room', () => {
+  const { put, read, release, asked } = someRoom(span)
+  for (let number = 0; number < 4; number++) put(LARGEST)
+  release(0)
+  assert.equal(put(LARGEST), 4)
+  assert.equal(asked(), 0)
+  read(1)
+  assert.equal(put(LARGEST), 5)
+  assert.notEqual(asked(), 0)
+})

@@ -1,0 +1,272 @@
+// The queue in shared memory. The host posts tickets at its end. Workers claim them at its beginning, in order.
+//
+// The host also hands out tickets for tasks that it sends to one worker by message. These have no position in the queue, so a
+// busy worker blocks nobody.
+import { load, replace, store } from '#atomics'
+import type { SharedWords } from '../platform/atomics.js'
+import type { WorkerBell } from './doorbell.js'
+import {
+  FLAGS,
+  FROM,
+  HANDLER_ID,
+  HEAD,
+  INT,
+  type LaneLayout,
+  STARTED_AT,
+  TAIL,
+  TASK_ID,
+  TO,
+  ticketAt,
+  wordsOf,
+} from './layout.js'
+import { POSITION_MASK, Tickets } from './ticket.js'
+import type { WorkerSharedState } from './worker-state.js'
+
+/** The payload is an int and lies in the ticket itself. */
+export const IS_INT = 1
+/** The payload is `[filename, name, payload]`: not every worker knows the handler's number. */
+export const IS_NAMED = 2
+/** The task's time is limited: the worker notes when it starts. */
+export const IS_TIMED = 4
+
+export interface Posting {
+  taskId: number
+  handlerId: number
+  flags: number
+  from: number
+  to: number
+  int: number
+}
+
+/** The host's end. */
+export class SharedQueue {
+  readonly layout: LaneLayout
+  readonly tickets: Tickets
+  readonly #words: SharedWords
+  readonly #free: number[] = []
+  /** By ticket; -1: it is not in the queue. */
+  readonly #positionOf: Int32Array
+  /** 1 for each position whose ticket was taken back before a worker passed it. */
+  readonly #empty: Uint8Array
+  #emptyCount = 0
+  #tail: number
+  /** The head as the host last read it. */
+  #head: number
+  #lastOffer = 0
+
+  constructor(layout: LaneLayout) {
+    this.layout = layout
+    this.tickets = new Tickets(layout)
+    this.#words = wordsOf(layout.memory)
+    for (let ticket = layout.tickets - 1; ticket >= 0; ticket--) this.#free.push(ticket)
+    this.#positionOf = new Int32Array(layout.tickets).fill(-1)
+    this.#empty = new Uint8Array(layout.positions)
+    // A new queue is empty, wherever its positions begin.
+    this.#tail = load(this.#words, TAIL)
+    this.#head = this.#tail
+  }
+
+  /** How many tickets are offered. */
+  get unclaimed(): number {
+    this.#readHead()
+    return ((this.#tail - this.#head) & POSITION_MASK) - this.#emptyCount
+  }
+
+  /** The position of the first offered ticket, when the head was last read. */
+  get first(): number {
+    return this.#head
+  }
+
+  get hasTicket(): boolean {
+    return this.#free.length > 0
+  }
+
+  /** True when a ticket can be posted in the queue. */
+  get hasRoom(): boolean {
+    if (this.#free.length === 0) return false
+    if (((this.#tail - this.#head) & POSITION_MASK) < this.layout.positions) return true
+    this.#passEmpty()
+    return ((this.#tail - this.#head) & POSITION_MASK) < this.layout.positions
+  }
+
+  /** Offers a task to all workers. Call it only with `hasRoom`. Returns the task's ticket. */
+  post({ taskId, handlerId, flags, from, to, int }: Posting): number {
+    const words = this.#words
+    const ticket = this.#free.pop()!
+    const at = ticketAt(this.layout, ticket)
+    words[at + TASK_ID] = taskId
+    words[at + HANDLER_ID] = handlerId
+    words[at + FLAGS] = flags
+    words[at + FROM] = from
+    words[at + TO] = to
+    words[at + INT] = int
+    if ((flags & IS_TIMED) !== 0) words[at + STARTED_AT] = 0
+    const position = this.#tail
+    words[this.layout.positionsFrom + (position & (this.layout.positions - 1))] = ticket
+    this.#positionOf[ticket] = position
+    this.tickets.offer(ticket, position)
+    this.#tail = (position + 1) & POSITION_MASK
+    // The tail is written last: a worker looks at a position only when the tail is beyond it (pairs with claim()).
+    store(words, TAIL, this.#tail)
+    return ticket
+  }
+
+  /** The ticket that `address` will use. Call it only with `hasTicket`. */
+  get nextTicket(): number {
+    return this.#free[this.#free.length - 1]!
+  }
+
+  /** Takes a ticket for a task that is sent to one worker by message. Returns the number that the message must carry. */
+  address(taskId: number): number {
+    const ticket = this.#free.pop()!
+    const at = ticketAt(this.layout, ticket)
+    this.#words[at + TASK_ID] = taskId
+    this.#words[at + STARTED_AT] = 0
+    this.#lastOffer = (this.#lastOffer + 1) & POSITION_MASK
+    this.tickets.address(ticket, this.#lastOffer)
+    return this.#lastOffer
+  }
+
+  /** True when no worker has claimed the ticket and none will. The ticket stays taken until `release`. */
+  takeBackOffered(ticket: number): boolean {
+    const position = this.#positionOf[ticket]!
+    if (!this.tickets.takeBackOffered(ticket, position)) return false
+    this.#readHead()
+    const isPassed = ((position - this.#head) & POSITION_MASK) >= this.layout.positions
+    if (!isPassed) {
+      this.#empty[position & (this.layout.positions - 1)] = 1
+      this.#emptyCount++
+    }
+    return true
+  }
+
+  /** The ticket is free again: its answer was read, the task was taken back, or its worker has ended. */
+  release(ticket: number): void {
+    this.#positionOf[ticket] = -1
+    this.#free.push(ticket)
+  }
+
+  /** True while a worker may still read the payload of the ticket that was posted at this position. */
+  isUnread(ticket: number, position: number): boolean {
+    if (this.#positionOf[ticket] !== position) return false
+    const phase = this.tickets.phaseOf(ticket)
+    return phase === 'offered' || phase === 'claimed'
+  }
+
+  /** True when the ticket that was posted at this position was released. */
+  isReleased(ticket: number, position: number): boolean {
+    return this.#positionOf[ticket] !== position
+  }
+
+  /** Where the ticket was posted; -1 for a task that was sent by message. */
+  positionOf(ticket: number): number {
+    return this.#positionOf[ticket]!
+  }
+
+  /** Below 0 when the first ticket was posted before the second. */
+  compare(one: number, other: number): number {
+    const distance = (this.#positionOf[one]! - this.#positionOf[other]!) & POSITION_MASK
+    return distance > POSITION_MASK / 2 ? distance - POSITION_MASK - 1 : distance
+  }
+
+  #readHead(): void {
+    const head = load(this.#words, HEAD)
+    if (this.#emptyCount > 0) {
+      for (let position = this.#head; position !== head; position = (position + 1) & POSITION_MASK) {
+        const place = position & (this.layout.positions - 1)
+        this.#emptyCount -= this.#empty[place]!
+        this.#empty[place] = 0
+      }
+    }
+    this.#head = head
+  }
+
+  /** Empty positions at the very head need no worker to pass them. */
+  #passEmpty(): void {
+    this.#readHead()
+    while (this.#head !== this.#tail && this.#empty[this.#head & (this.layout.positions - 1)] === 1) {
+      replace(this.#words, HEAD, this.#head, (this.#head + 1) & POSITION_MASK)
+      this.#readHead()
+    }
+  }
+}
+
+/** Nothing is offered to this worker now. */
+export const EMPTY = -1
+/** The host ends this worker. */
+export const DISMISSED = -2
+
+/** A worker's end. */
+export class QueueReader {
+  readonly tickets: Tickets
+  readonly #layout: LaneLayout
+  readonly #words: SharedWords
+  readonly #workerId: number
+  readonly #bell: WorkerBell
+  readonly #state: WorkerSharedState
+  /** The worker counted a task and then did not get it. The host may have taken it for busy meanwhile. */
+  hasLostClaim = false
+
+  constructor(layout: LaneLayout, workerId: number, bell: WorkerBell, state: WorkerSharedState) {
+    this.#layout = layout
+    this.#words = wordsOf(layout.memory)
+    this.tickets = new Tickets(layout)
+    this.#workerId = workerId
+    this.#bell = bell
+    this.#state = state
+  }
+
+  /**
+   * Claims the next ticket for this worker. Returns it, or `EMPTY`, or `DISMISSED`. Claims nothing while a task that was sent to
+   * this worker is on its way: that task was accepted first, and has the slot.
+   * @param held tasks that the worker has claimed and not answered
+   */
+  claim(held: number): number {
+    const words = this.#words
+    const { positions, positionsFrom } = this.#layout
+    for (;;) {
+      const head = load(words, HEAD)
+      if (load(words, TAIL) === head) return EMPTY
+      // The host counts a message before it posts later tasks. So look here after the tail (pairs with setSent() and post()).
+      if (this.#state.isTaskOnItsWay) return EMPTY
+      const ticket = words[positionsFrom + (head & (positions - 1))]!
+      const isMine = this.tickets.isOffered(ticket, head) && this.#tryClaim(ticket, head, held)
+      // A worker that finds the position already claimed moves the head as well. So a worker that dies here stops nobody.
+      replace(words, HEAD, head, (head + 1) & POSITION_MASK)
+      if (!isMine) continue
+      // The host first dismisses a worker and then looks for its claims. So look here after the claim (pairs with dismiss()).
+      return this.#bell.isRetired ? DISMISSED : ticket
+    }
+  }
+
+  /** Counts the task before the claim: a host that finds the queue empty must not take this worker for idle. */
+  #tryClaim(ticket: number, position: number, held: number): boolean {
+    this.#state.setHeld(held + 1)
+    if (this.tickets.claim(ticket, position, this.#workerId)) return true
+    this.#state.setHeld(held)
+    this.hasLostClaim = true
+    return false
+  }
+
+  get isEmpty(): boolean {
+    return load(this.#words, HEAD) === load(this.#words, TAIL)
+  }
+
+  read(ticket: number): Posting {
+    const words = this.#words
+    const at = ticketAt(this.#layout, ticket)
+    return {
+      taskId: words[at + TASK_ID]!,
+      handlerId: words[at + HANDLER_ID]!,
+      flags: words[at + FLAGS]!,
+      from: words[at + FROM]!,
+      to: words[at + TO]!,
+      int: words[at + INT]!,
+    }
+  }
+
+  /** False when the host has taken the task back: then what was read may belong to the next task. */
+  isStillClaimed(ticket: number): boolean {
+    return this.tickets.isClaimedBy(ticket, this.#workerId)
+  }
+}

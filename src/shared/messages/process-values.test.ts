@@ -1,0 +1,206 @@
+// What may go to another process is what may go to another thread, but for what only this process has.
+import assert from 'node:assert/strict'
+import { generateKeySync } from 'node:crypto'
+import { test } from 'node:test'
+import { deserializeError, serializeError } from '../errors/serialize-error.js'
+import { HEAD_BYTES } from './pipe-frames.js'
+import { errorForProcess, packMessage, unpackMessage } from './process-values.js'
+
+class Derived extends URLSearchParams {}
+
+const samples: [name: string, value: object][] = [
+  ['a URL', new URL('http://localhost')],
+  ['URLSearchParams', new URLSearchParams('a=1')],
+  ['a class of them', new Derived('a=1')],
+  ['Headers', new Headers()],
+  ['FormData', new FormData()],
+  ['a Map of a Date', new Map([['at', new Date(0)]])],
+  ['the environment', process.env],
+  ['the environment, twice', [process.env, process.env]],
+  ['an error of an error', new Error('why', { cause: new RangeError('because') })],
+  [
+    'an object of a class',
+    new (class Point {
+      x = 1
+    })(),
+  ],
+]
+
+for (const [name, value] of samples) {
+  test(`${name}, in a payload and as a cause`, () => {
+    let isCloneable = true
+    try {
+      structuredClone(value)
+    } catch {
+      isCloneable = false
+    }
+    const messages: [object, string][] = [
+      [{ payload: { of: value } }, 'payload.of'],
+      [{ payload: new Error('outer', { cause: value }) }, 'payload'],
+    ]
+    for (const [message, path] of messages) {
+      if (isCloneable)
+        assert.deepEqual(unpackMessage(packMessage(message).subarray(HEAD_BYTES)), structuredClone(message))
+      else
+        assert.throws(
+          () => packMessage(message),
+          (error: { path: string }) => error.path.startsWith(path),
+        )
+    }
+  })
+}
+
+test('a value that exists only in this process is refused by its name and place', () => {
+  const { Module } = (globalThis as any).WebAssembly
+  // Node 20 says it when the other side cannot read it.
+  const isSeen = !process.version.startsWith('v20.')
+  const members = [new Blob([]), ...(isSeen ? [new Module(Uint8Array.of(0, 97, 115, 109, 1, 0, 0, 0))] : [])]
+  const places: [place: (member: object) => object, path: string][] = [
+    [member => ({ member }), 'payload.member'],
+    [member => [[member]], 'payload[0][0]'],
+    [member => new Map([['at', member]]), 'payload.get("at")'],
+    [member => new Map([[member, 1]]), 'payload.key'],
+    [member => new Set([1, member]), 'payload.member'],
+    [member => new Error('why', { cause: member }), 'payload.cause'],
+  ]
+  for (const member of members) {
+    for (const [place, path] of places) {
+      const around: unknown[] = []
+      around.push(around)
+      const message = { payload: place(member), around }
+      const isNamed = (error: Error & { path: string }) =>
+        error.path === path && error.message.includes(member.constructor.name)
+      assert.throws(() => packMessage(message), isNamed, path)
+    }
+  }
+})
+
+test('the refusal of an instance names only its own class', () => {
+  class Told extends EventTarget {
+    told = 1
+  }
+  const { port1 } = new MessageChannel()
+  assert.throws(() => packMessage({ payload: port1 }), { path: 'payload' })
+  port1.close()
+  const message = { payload: new Told() }
+  assert.deepEqual(unpackMessage(packMessage(message).subarray(HEAD_BYTES)), structuredClone(message))
+})
+
+test('nor does one with a member that is refused', () => {
+  class Told extends EventTarget {
+    told: unknown
+    constructor(told: unknown) {
+      super()
+      this.told = told
+    }
+  }
+  assert.throws(() => packMessage({ payload: new Told(() => {}) }), { path: 'payload.told' })
+  const message = { payload: new Told(1) }
+  assert.deepEqual(unpackMessage(packMessage(message).subarray(HEAD_BYTES)), structuredClone(message))
+})
+
+test('a value in a map or a set is refused although the class overrides its iterators', () => {
+  class NoMap extends Map<unknown, unknown> {
+    override forEach() {}
+  }
+  class NoSet extends Set<unknown> {
+    override forEach() {}
+  }
+  for (const payload of [new NoMap([[1, new Blob([])]]), new NoSet([new Blob([])])])
+    assert.throws(() => packMessage({ payload }), /Blob/)
+})
+
+test('a proxy is refused by its place, and not asked', () => {
+  const asked: unknown[] = []
+  const traps = new Proxy({}, { get: (_, name) => void asked.push(name) })
+  assert.throws(() => packMessage({ payload: [new Proxy({}, traps)] }), { path: 'payload[0]' })
+  assert.deepEqual(asked, [])
+})
+
+test('shared memory is refused where it is seen, and what is nested too deeply as what it is of the message', () => {
+  const words = new Int32Array(new SharedArrayBuffer(4))
+  assert.throws(() => packMessage({ payload: { words } }), { path: 'payload.words', message: /only threads/ })
+  let deep: unknown = 1
+  for (let depth = 0; depth < 100_000; depth++) deep = [deep]
+  for (const path of ['payload', 'result', 'workerData'])
+    assert.throws(() => packMessage({ kind: 'any', [path]: deep }), { path })
+})
+
+test('sets and maps of any size, and with iterators of their own', () => {
+  const odd = new (class extends Map<number, number> {
+    override [Symbol.iterator]() {
+      return this.values() as never
+    }
+  })([[1, 2]])
+  const message = { payload: [new Set(Array(200_000).keys()), new Map([[1, new Set([{ a: 1 }])]]), odd] }
+  assert.deepEqual(unpackMessage(packMessage(message).subarray(HEAD_BYTES)), structuredClone(message))
+})
+
+test('fields that are not sent are not looked at', () => {
+  const field = { at: new URL('http://localhost') }
+  const payload = [
+    Object.assign(new Error('why'), field),
+    Object.assign(new Date(0), field),
+    Object.assign(/a/, field),
+    Object.assign(new Uint8Array(1), field),
+  ]
+  assert.deepEqual(unpackMessage(packMessage({ payload }).subarray(HEAD_BYTES)), structuredClone({ payload }))
+})
+
+test('a transfer list entry that cannot be transferred is refused by its place', () => {
+  const buffer = new ArrayBuffer(8)
+  const message = { payload: { buffer } }
+  for (const refused of [buffer, new Uint8Array(8) as never])
+    assert.throws(() => packMessage(message, [buffer, refused]), { path: 'transferList[1]' })
+  assert.equal(buffer.byteLength, 8)
+})
+
+const across = (thrown: unknown): any => {
+  const message = { error: errorForProcess(serializeError(thrown)) }
+  const arrived = unpackMessage(packMessage(message).subarray(HEAD_BYTES)) as typeof message
+  return deserializeError(arrived.error)
+}
+
+/** The types of Node do not declare it. */
+const { Module: WasmModule } = (
+  globalThis as never as { WebAssembly: { Module: new (code: Uint8Array) => object } }
+).WebAssembly
+
+const strangers: [name: string, value: object][] = [
+  ['a key', generateKeySync('aes', { length: 128 })],
+  ['a Blob', new Blob(['a'])],
+  ['shared memory', new SharedArrayBuffer(8)],
+  ['a module', new WasmModule(Uint8Array.of(0, 0x61, 0x73, 0x6d, 1, 0, 0, 0))],
+]
+
+for (const [name, stranger] of strangers) {
+  test(`${name} in a field of an error becomes a text; the other fields stay`, () => {
+    const fields = {
+      code: 'E',
+      status: 404,
+      stranger,
+      of: { list: [1] },
+      hook: Symbol.for('hook'),
+      when: new Date(0),
+    }
+    const error = across(Object.assign(new TypeError('why', { cause: new Error('root') }), fields))
+    assert.equal(error.constructor, TypeError)
+    assert.deepEqual([error.message, error.code, error.status], ['why', 'E', 404])
+    assert.deepEqual([error.of, error.hook, error.when], [{ list: [1] }, Symbol.for('hook'), new Date(0)])
+    assert.equal(error.cause.message, 'root')
+    assert.match(error.stranger, /not cloneable/)
+  })
+
+  test(`${name} becomes a text where it is thrown or nested in the data of an error`, () => {
+    assert.match(across(stranger), /not cloneable/)
+    const held = { in: [stranger, Symbol.for('hook')] }
+    const error = across(Object.assign(new Error('why'), { held, code: 'E' }))
+    assert.deepEqual([error.message, error.code, error.held.in[1]], ['why', 'E', Symbol.for('hook')])
+    assert.match(error.held.in[0], /not cloneable/)
+  })
+}
+
+test('an error that a process can read is sent unchanged', () => {
+  const packed = serializeError(Object.assign(new Error('why'), { code: 'E' }))
+  assert.equal(errorForProcess(packed), packed)
+})

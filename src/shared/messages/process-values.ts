@@ -1,0 +1,228 @@
+// Messages between processes as bytes, written by the serialiser of `node:v8`. Shared memory, ports and handles mean nothing in
+// another process. A message that holds one is refused, and the error names its path.
+import type { Serializer } from 'node:v8'
+import { replaceUnsendable, type SerializedError } from '../errors/serialize-error.js'
+import {
+  memberPath,
+  tooLarge,
+  totalBufferBytes,
+  UnsendableError,
+  uncloneablePath,
+} from '../errors/uncloneable-path.js'
+import { getBuiltinModule, types } from '../platform/node-modules.js'
+import type { TransferItem } from './move.js'
+import { HEAD_BYTES, MAX_MESSAGE_BYTES, VALUE_FRAME, writeHead } from './pipe-frames.js'
+
+/** Missing where the runtime may not generate code. */
+const WasmModule = (globalThis as { WebAssembly?: { Module: new () => object } }).WebAssembly?.Module
+
+class Refusal extends Error {
+  readonly member: object
+
+  constructor(member: object, why: string) {
+    super(`${nameOf(member)} ${why}`)
+    this.name = 'DataCloneError'
+    this.member = member
+  }
+}
+
+/** Created with the first message, so that programs without worker processes do not load `node:v8`. */
+function makeTools() {
+  const { Deserializer, Serializer } = getBuiltinModule('node:v8')
+
+  class ValueWriter extends Serializer {
+    /** Called by the serialiser for an object with a part outside the heap. */
+    _writeHostObject(member: object): void {
+      if (member !== process.env) throw new Refusal(member, 'cannot leave its process')
+      // Structured clone copies the environment as a plain object.
+      this.writeValue({ ...member })
+    }
+
+    _getSharedArrayBufferId(member: object): never {
+      throw new Refusal(member, 'is memory that only threads of one process can share')
+    }
+  }
+
+  class ValueReader extends Deserializer {
+    _readHostObject(): unknown {
+      return this.readValue()
+    }
+  }
+
+  return { ValueReader, ValueWriter, cloneMark: isSeenBy(ValueWriter) ? undefined : cloneSymbol() }
+}
+
+let tools: ReturnType<typeof makeTools> | undefined
+
+/** True when the serialiser itself refuses Node's own cloneable objects, such as `Blob`. */
+function isSeenBy(Writer: typeof Serializer): boolean {
+  try {
+    new Writer().writeValue(new Blob([]))
+    return false
+  } catch {
+    return true
+  }
+}
+
+/** Node's own classes define with this symbol how they are cloned. The serialiser ignores it from Node 21 on. */
+function cloneSymbol(): symbol | undefined {
+  return Object.getOwnPropertySymbols(Blob.prototype).find(
+    symbol => symbol.description === 'messaging_clone_symbol',
+  )
+}
+
+/**
+ * Returns a frame with the message. Array buffers in `transferList` are copied and then detached, as a transfer would. Other
+ * transferables are refused. When it throws `UnsendableError`, no buffer is detached.
+ */
+export function packMessage(message: object, transferList: readonly TransferItem[] = []): Buffer {
+  tools ??= makeTools()
+  const { ValueWriter, cloneMark } = tools
+  try {
+    for (const item of transferList) {
+      if (!types.isArrayBuffer(item)) throw new Refusal(item, 'cannot be transferred to another process')
+    }
+    if (cloneMark !== undefined) refuseNodeObjects(message, cloneMark)
+    const writer = new ValueWriter()
+    writer.writeRawBytes(Buffer.alloc(HEAD_BYTES))
+    writer.writeHeader()
+    writer.writeValue(message)
+    const frame = writer.releaseBuffer()
+    const length = frame.length - HEAD_BYTES
+    if (length > MAX_MESSAGE_BYTES) throw tooLarge(length, MAX_MESSAGE_BYTES)
+    writeHead(frame, VALUE_FRAME, length)
+    // Refuses duplicate, detached and undetachable buffers before it detaches the first.
+    if (transferList.length > 0) structuredClone(null, { transfer: transferList as never })
+    return frame
+  } catch (failure) {
+    // Some versions of Node fail without naming the size.
+    const isTooLarge = (failure as NodeJS.ErrnoException | null)?.code === 'ERR_BUFFER_TOO_LARGE'
+    const cause = isTooLarge ? tooLarge(totalBufferBytes(message), MAX_MESSAGE_BYTES) : failure
+    throw new UnsendableError(pathIn(message, cause, transferList), cause)
+  }
+}
+
+/** Throws when the bytes cannot be read, for example because they are nested too deeply. */
+export function unpackMessage(bytes: Buffer): unknown {
+  tools ??= makeTools()
+  const reader = new tools.ValueReader(bytes)
+  reader.readHeader()
+  return reader.readValue()
+}
+
+/** Replaces each part that another process cannot read by a text. */
+export function errorForProcess(error: SerializedError): SerializedError {
+  return canCross(error) ? error : replaceUnsendable(error, canCross)
+}
+
+/** Writes and reads the data, because the serialiser writes some objects that no process can read. */
+function canCross(data: object): boolean {
+  try {
+    unpackMessage(packMessage(data).subarray(HEAD_BYTES))
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** The path of the refused value, such as `payload.items[3]`. The caller does not know the message around it. */
+function pathIn(message: object, failure: unknown, transferList: readonly TransferItem[]): string {
+  const path =
+    failure instanceof Refusal ? memberPath(message, failure.member, '') : uncloneablePath(message, '')
+  if (path !== '') return path.slice(1)
+  const place = transferList.findIndex((item, index) =>
+    failure instanceof Refusal ? item === failure.member : transferList.indexOf(item) < index,
+  )
+  if (place >= 0) return `transferList[${place}]`
+  return ['payload', 'result', 'workerData'].find(name => name in message) ?? 'message'
+}
+
+/** Objects of Node's own classes would arrive as empty objects. */
+function refuseNodeObjects(root: object, mark: symbol): void {
+  const seen = new Set<object>()
+  const left: unknown[] = [root]
+  while (left.length > 0) {
+    const member = left.pop()
+    if (member === null || typeof member !== 'object' || seen.has(member)) continue
+    seen.add(member)
+    if (types.isProxy(member) || ArrayBuffer.isView(member)) continue
+    if (mark in member) throw new Refusal(member, 'cannot leave its process')
+    if (isModule(member)) throw new Refusal(member, 'cannot leave its process')
+    if (types.isMap(member)) {
+      for (const [key, value] of member) left.push(key, value)
+    } else if (types.isSet(member)) {
+      for (const value of member) left.push(value)
+    }
+    // The cause is the only part of an error that is sent and can hold objects.
+    else if (types.isNativeError(member)) left.push(Object.getOwnPropertyDescriptor(member, 'cause')?.value)
+    else if (isBare(member)) continue
+    else if (isRefusedByNode(member)) throw new Refusal(member, 'cannot be cloned')
+    else for (const value of Object.values(member)) left.push(value)
+  }
+}
+
+/** The serialiser writes a WebAssembly module as an empty object, without an error. */
+function isModule(member: object): boolean {
+  return WasmModule !== undefined && member instanceof WasmModule
+}
+
+/** The fields of these objects are not sent. */
+function isBare(member: object): boolean {
+  return (
+    types.isAnyArrayBuffer(member) ||
+    types.isDate(member) ||
+    types.isRegExp(member) ||
+    types.isBoxedPrimitive(member)
+  )
+}
+
+/** For each prototype: whether it belongs to a class of Node whose objects cannot be cloned. */
+const refused = new WeakMap<object, boolean>()
+
+/**
+ * Newer versions of Node mark uncloneable objects in a place that user code cannot read, so one object of each class is cloned as
+ * a test. The result is not kept when the object's own members are the reason why it cannot be cloned.
+ */
+function isRefusedByNode(member: object): boolean {
+  const prototype = Object.getPrototypeOf(member) as object | null
+  if (prototype === null || prototype === Object.prototype || prototype === Array.prototype) return false
+  const known = refused.get(prototype)
+  if (known !== undefined) return known
+  let isRefused = false
+  if (isOfNode(prototype)) {
+    const members = Object.values(Object.getOwnPropertyDescriptors(member)).filter(
+      ({ enumerable }) => enumerable,
+    )
+    // The test would call the getters.
+    if (members.some(({ get }) => get !== undefined)) return false
+    isRefused = !isCloneable(member)
+    if (isRefused && !isCloneable(members.map(({ value }) => value))) return false
+  }
+  refused.set(prototype, isRefused)
+  return isRefused
+}
+
+/** True for a global class with a tag, such as `URL` and `Headers`, and for classes derived from it. */
+function isOfNode(prototype: object): boolean {
+  for (let at: any = prototype; at !== null && at !== Object.prototype; at = Object.getPrototypeOf(at)) {
+    const tag: unknown = Object.getOwnPropertyDescriptor(at, Symbol.toStringTag)?.value
+    if (typeof tag !== 'string') continue
+    const Class: unknown = (globalThis as Record<string, unknown>)[tag]
+    if (typeof Class === 'function' && Class.prototype === at) return true
+  }
+  return false
+}
+
+function isCloneable(member: object): boolean {
+  try {
+    structuredClone(member)
+    return true
+  } catch {
+    return false
+  }
+}
+
+function nameOf(member: object): string {
+  const name: unknown = member?.constructor?.name
+  return typeof name === 'string' && name !== '' ? name : Object.prototype.toString.call(member)
+}

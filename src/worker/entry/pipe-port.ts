@@ -1,0 +1,128 @@
+// The worker's end of the pipes of a process. A message is written before the call returns, so an answer is not lost when the
+// process ends right after it. Messages from the host are read by the event loop.
+import { Socket } from 'node:net'
+import type { HostPort, ProcessOrder, ToHost, ToWorker } from '../../shared/messages/messages.js'
+import type { TransferItem } from '../../shared/messages/move.js'
+import {
+  ANSWERED,
+  type FrameKind,
+  FrameReader,
+  HEAD_BYTES,
+  LOADED,
+  LOADING,
+  STARTED,
+  writeHead,
+} from '../../shared/messages/pipe-frames.js'
+import { errorForProcess, packMessage, unpackMessage } from '../../shared/messages/process-values.js'
+import { invariant } from '../../shared/platform/invariant.js'
+import { writeSync } from '../../shared/platform/node-modules.js'
+import type { TicketReport } from '../lane/piped-tickets.js'
+
+/** One write of the system accepts at least this much. */
+const LARGEST_PIECE_BYTES = 2 ** 26
+/** The host reads at least this much in one turn of its event loop. */
+const ONE_READ_BYTES = 2 ** 15
+
+const reportKinds: Record<TicketReport, FrameKind> = { started: STARTED, loading: LOADING, loaded: LOADED }
+
+export interface PipePortListener {
+  onOrder(order: ProcessOrder): void
+  /** The host is gone, or its bytes make no sense. */
+  onEnd(): void
+}
+
+export class PipePort implements HostPort {
+  readonly #writeFd: number
+  readonly #control = Buffer.alloc(HEAD_BYTES)
+  readonly #early: Buffer[] = []
+  readonly #listener: PipePortListener
+  #hasOrder = false
+  #onMessage: ((message: ToWorker) => void) | null = null
+  #onUnreadable: (() => void) | null = null
+
+  constructor(readFd: number, writeFd: number, listener: PipePortListener) {
+    this.#writeFd = writeFd
+    this.#listener = listener
+    const onFrame = {
+      onValue: (bytes: Buffer) => this.#receive(bytes),
+      onControl() {},
+      onGarbage: () => listener.onEnd(),
+    }
+    const reader = new FrameReader(onFrame, 0)
+    const input = new Socket({ fd: readFd, readable: true, writable: false })
+    input.on('data', piece => reader.push(piece))
+    input.on('error', () => {})
+    input.on('close', () => listener.onEnd())
+  }
+
+  postMessage(message: ToHost, transferList?: readonly TransferItem[]): void {
+    invariant(message !== 'bell', 'the lane does not reach into this process')
+    const frame = packMessage(sendable(message), transferList)
+    // A busy host may read only the beginning of a long answer. The frame before it says that the task was in time.
+    const isAnswer = message.kind === 'done' || message.kind === 'failed'
+    if (frame.length > ONE_READ_BYTES && isAnswer) this.#tell(ANSWERED, message.ticket)
+    this.#write(frame)
+  }
+
+  on(event: 'message', listener: (message: ToWorker) => void): void
+  on(event: 'messageerror', listener: () => void): void
+  on(event: string, listener: ((message: ToWorker) => void) | (() => void)): void {
+    if (event === 'messageerror') this.#onUnreadable = listener as () => void
+    else this.#onMessage = listener
+    if (this.#onMessage === null || this.#onUnreadable === null) return
+    for (const bytes of this.#early.splice(0)) this.#deliver(bytes)
+  }
+
+  /** Reports a move of a ticket in a frame without a value, which costs no serialisation. */
+  report(report: TicketReport, ticket: number, taskId: number): void {
+    this.#tell(reportKinds[report], ticket, taskId)
+  }
+
+  #receive(bytes: Buffer): void {
+    if (!this.#hasOrder) {
+      this.#hasOrder = true
+      this.#listener.onOrder(unpackMessage(bytes) as ProcessOrder)
+    } else if (this.#onMessage === null || this.#onUnreadable === null) this.#early.push(Buffer.from(bytes))
+    else this.#deliver(bytes)
+  }
+
+  #deliver(bytes: Buffer): void {
+    let message: ToWorker
+    try {
+      message = unpackMessage(bytes) as ToWorker
+    } catch {
+      return this.#onUnreadable!()
+    }
+    this.#onMessage!(message)
+  }
+
+  #tell(kind: FrameKind, ticket: number, taskId = 0): void {
+    writeHead(this.#control, kind, ticket, taskId)
+    this.#write(this.#control)
+  }
+
+  #write(bytes: Buffer): void {
+    for (let at = 0; at < bytes.length; ) {
+      try {
+        at += writeSync(this.#writeFd, bytes, at, Math.min(bytes.length - at, LARGEST_PIECE_BYTES))
+      } catch (failure) {
+        const { code } = failure as NodeJS.ErrnoException
+        // The pipe blocks, unless a handler has changed that.
+        if (code === 'EAGAIN') continue
+        return this.#listener.onEnd()
+      }
+    }
+  }
+}
+
+function sendable(message: Exclude<ToHost, 'bell'>): object {
+  switch (message.kind) {
+    case 'failed':
+    case 'crashed':
+    case 'start-failed':
+    case 'teardown-failed':
+      return { ...message, error: errorForProcess(message.error) }
+    default:
+      return message
+  }
+}

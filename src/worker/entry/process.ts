@@ -1,0 +1,91 @@
+// The first file of a worker process. The host opens its pipes: 3 from the host, 4 to the host, and 5, which closes when the host
+// is gone. Messages that the user sends by `process.send` use another channel.
+import { Worker } from 'node:worker_threads'
+import type { ProcessOrder } from '../../shared/messages/messages.js'
+import { globalSymbol } from '../../shared/platform/global-symbol.js'
+import { PipedTickets } from '../lane/piped-tickets.js'
+import { TaskSource } from '../lane/task-source.js'
+import { serve } from '../run/serve.js'
+import { flushStdio } from '../run/stdio.js'
+import { markWorker, watchCrash } from './own-thread.js'
+import { PipePort } from './pipe-port.js'
+
+/** Node does not pass messages with this prefix to listeners. */
+const LAST_MESSAGE = { cmd: 'NODE_LIDO_END' }
+
+/** The main thread has this time to end by itself when the host is gone. */
+const LIFELINE_GRACE_MS = 500
+
+const lifelineProgram = `
+  const { Socket } = require('node:net')
+  const { workerData } = require('node:worker_threads')
+  const end = () => process.kill(process.pid, 'SIGKILL')
+  const line = new Socket({ fd: workerData.fd, readable: true, writable: false })
+  line.on('error', () => {}).on('close', () => setTimeout(end, workerData.graceMs)).resume()
+`
+
+markWorker()
+// These signals reach a whole group of processes, as Ctrl-C does. The host decides when its workers end.
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => {})
+
+const port: PipePort = new PipePort(3, 4, { onOrder: start, onEnd: () => process.exit(1) })
+watchHost(5)
+
+function start(order: ProcessOrder): void {
+  // The host now knows that flags and preloaded files did not end this process.
+  port.postMessage({ kind: 'pong' })
+  if (order.reportFd !== null) reportFatalErrors(order.reportFd)
+  Object.defineProperty(globalThis, globalSymbol('workerData'), { value: order.workerData })
+  const tickets = new PipedTickets((report, ticket, taskId) => port.report(report, ticket, taskId))
+  void serve(order, {
+    ownsThread: true,
+    port,
+    makeSource: executor => new TaskSource(port, { ...order.lane, tickets }, executor),
+    flush: flushStdio,
+    onEnd: callback => process.on('exit', callback),
+    onCrash: watchCrash,
+    end: exitCode => (exitCode === 0 ? exitWhenSent() : process.exit(exitCode)),
+  })
+}
+
+/** Waits until the host has read what the user sent by `process.send`. The host limits how long that takes. */
+function exitWhenSent(): void {
+  if (process.send === undefined || !process.connected) return process.exit(0)
+  process.send(LAST_MESSAGE, () => process.exit(0))
+}
+
+/**
+ * Ends this process when its host is gone, even while a handler blocks the main thread: a separate thread holds the end of a
+ * pipe that closes with the host. Without that thread the process ends when its event loop next turns.
+ */
+function watchHost(fd: number): void {
+  try {
+    const thread = new Worker(lifelineProgram, {
+      eval: true,
+      name: 'lido lifeline',
+      // Hooks and variables of the user are for the user's threads.
+      execArgv: [],
+      env: {},
+      workerData: { fd, graceMs: LIFELINE_GRACE_MS },
+      resourceLimits: { maxOldGenerationSizeMb: 16, maxYoungGenerationSizeMb: 2 },
+    })
+    thread.on('error', () => {})
+    thread.unref()
+  } catch {
+    // The process may not start threads, as under `--permission`.
+  }
+}
+
+/**
+ * Lets the runtime write a report of a fatal error to a file that the host reads. The host has no other way to tell a reached
+ * heap limit from `process.abort()`. Reports that the user has configured stay as they are.
+ */
+function reportFatalErrors(fd: number): void {
+  const { report } = process as { report?: NodeJS.ProcessReport & { excludeNetwork?: boolean } }
+  if (report === undefined || report.directory !== '' || report.filename !== '') return
+  if (report.reportOnFatalError || report.reportOnUncaughtException) return
+  report.filename = `/proc/self/fd/${fd}`
+  // A report with names of network addresses would ask name servers for them.
+  report.excludeNetwork = true
+  report.reportOnFatalError = true
+}

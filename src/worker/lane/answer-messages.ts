@@ -1,0 +1,55 @@
+// Answers as messages.
+import { type SerializedError, serializeError } from '../../shared/errors/serialize-error.js'
+import { refusalCause, refuseDetached, refusedPath } from '../../shared/errors/uncloneable-path.js'
+import type { FailureReason, HostPort, RunTime, ToHost } from '../../shared/messages/messages.js'
+import { isMoved, type TransferItem, transferOf, valueSymbol } from '../../shared/messages/move.js'
+
+/** Which task an answer belongs to, and how long the task ran. */
+export interface AnswerHead extends RunTime {
+  readonly taskId: number
+  readonly ticket: number
+}
+
+/** Why a result could not be sent, for `fail`. */
+export interface Unsendable {
+  error: SerializedError
+  path: string
+}
+
+/** Sends a result. When it cannot be sent, nothing is sent and the reason is returned. */
+export function sendResult(port: HostPort, head: AnswerHead, result: unknown): Unsendable | null {
+  let value = result
+  let transferList: TransferItem[] | undefined
+  try {
+    if (isMoved(result)) {
+      value = result[valueSymbol]
+      transferList = transferOf(result)
+      refuseDetached(transferList)
+    }
+    port.postMessage({ kind: 'done', ...head, result: value } satisfies ToHost, transferList)
+    return null
+  } catch (failure) {
+    return unsendable(failure, value, transferList)
+  }
+}
+
+export function unsendable(failure: unknown, result: unknown, transferred?: TransferItem[]): Unsendable {
+  const cause = refusalCause(failure, result, transferred)
+  return { error: serializeError(cause), path: refusedPath(failure, result, 'result', transferred) }
+}
+
+export function sendFailure(
+  port: HostPort,
+  head: AnswerHead,
+  reason: FailureReason,
+  error: SerializedError,
+  path: string,
+): void {
+  try {
+    port.postMessage({ kind: 'failed', ...head, reason, error, path } satisfies ToHost)
+  } catch (failure) {
+    // The error is too large to be sent.
+    const cause = serializeError(failure)
+    port.postMessage({ kind: 'failed', ...head, reason, error: cause, path } satisfies ToHost)
+  }
+}

@@ -1,0 +1,366 @@
+// Where this worker gets its tasks: it claims them from the shared queue, and the host sends others by message.
+//
+// The worker takes one task after another while there are any and it has free slots. It lets its event loop turn in between, and
+// returns to the event loop when there is nothing to do: it never blocks to wait.
+import { type MessagePort, receiveMessageOnPort } from 'node:worker_threads'
+import type { Decoder } from '../../shared/codec/decoder.js'
+import { deserializeError } from '../../shared/errors/serialize-error.js'
+import { HostBell, WorkerBell } from '../../shared/lane/doorbell.js'
+import { decoderFor } from '../../shared/lane/lane-codec.js'
+import { laneIn, workerStateIn } from '../../shared/lane/layout.js'
+import {
+  DISMISSED,
+  EMPTY,
+  IS_INT,
+  IS_NAMED,
+  IS_TIMED,
+  type Posting,
+  QueueReader,
+} from '../../shared/lane/shared-queue.js'
+import { Tickets, type WorkerTickets } from '../../shared/lane/ticket.js'
+import { WorkerSharedState } from '../../shared/lane/worker-state.js'
+import type { HandlerRef } from '../../shared/messages/handler-ref.js'
+import {
+  type HostPort,
+  kindOf,
+  type LaneOrder,
+  type PipedLaneOrder,
+  type ToHost,
+  type ToWorker,
+} from '../../shared/messages/messages.js'
+import { invariant } from '../../shared/platform/invariant.js'
+import type { Timer } from '../../shared/platform/make-clock.js'
+import { workerClock } from '../run/clock.js'
+import type { Executor } from '../run/executor.js'
+import { RingWriter, WorkerAnswers } from './answers.js'
+import { Spin } from './spin.js'
+import { WorkerTask } from './worker-task.js'
+
+/** Under steady load, the event loop turns after this time, or after a task that takes longer. */
+const YIELD_MS = 1
+
+type RunMessage = Extract<ToWorker, { kind: 'run' }>
+
+/** The shared queue, with what a worker needs to claim tasks from it. */
+interface Queue {
+  readonly reader: QueueReader
+  readonly bell: WorkerBell
+  readonly decoder: Decoder
+}
+
+export class TaskSource {
+  readonly #port: HostPort
+  readonly #workerId: number
+  readonly #slots: number
+  /** Added to a time of this thread, it gives the time on the host's clock. */
+  readonly #toHostClock: number
+  readonly #tickets: WorkerTickets
+  /** `null`: all tasks come by message. */
+  readonly #queue: Queue | null
+  /** `null` in another process. */
+  readonly #state: WorkerSharedState | null
+  readonly #answers: WorkerAnswers
+  readonly #executor: Executor
+  readonly #spin: Spin
+  readonly #known = new Map<number, HandlerRef>()
+  /** Tasks that came by message and are not started, in order. */
+  readonly #inbox: RunMessage[] = []
+  #isOpen = false
+  /** The worker accepts no more tasks, except those that only it can run. */
+  #isLeaving = false
+  #isRunning = false
+  /** The task that the worker holds must run alone. */
+  #isExclusive = false
+  /** The event loop is to turn before the next task. */
+  #turn: Timer | null = null
+  /** When the event loop last turned, as far as is known. While it is to turn: since when. */
+  #turnedAt = 0
+  /** A task was started since the event loop last turned. */
+  #hasRunTask = false
+  readonly #onQuiet: () => void
+  readonly #hasWork = () => this.#queue?.reader.isEmpty === false || this.#isTaskOnItsWay
+
+  /** @param onQuiet called when the last started task is answered */
+  constructor(
+    port: HostPort,
+    order: LaneOrder | (PipedLaneOrder & { tickets: WorkerTickets }),
+    executor: Executor,
+    onQuiet: () => void = () => {},
+  ) {
+    const { workerId, slots, clockOrigin, handlers } = order
+    this.#port = port
+    this.#workerId = workerId
+    this.#slots = slots
+    this.#toHostClock = workerClock.origin() - clockOrigin
+    this.#executor = executor
+    this.#onQuiet = onQuiet
+    for (const { handlerId, handler } of handlers) this.#known.set(handlerId, handler)
+    let writer: RingWriter | null = null
+    if ('tickets' in order) {
+      this.#tickets = order.tickets
+      this.#state = null
+      this.#queue = null
+    } else {
+      const lane = laneIn(order.memory)
+      const state = workerStateIn(order.state)
+      const bell = new WorkerBell(order.state)
+      this.#tickets = new Tickets(lane)
+      this.#state = new WorkerSharedState(state)
+      this.#queue = order.isShared
+        ? { reader: new QueueReader(lane, workerId, bell, this.#state), bell, decoder: decoderFor(lane) }
+        : null
+      if (order.isShared) writer = new RingWriter(state, new HostBell(lane), this.#state)
+    }
+    this.#answers = new WorkerAnswers(port, workerId, this.#tickets, writer, this.#toHostClock, () =>
+      this.#onAnswered(),
+    )
+    this.#spin = new Spin(() => this.#state?.maySpin === true)
+  }
+
+  /** The worker is ready to run tasks. */
+  open(): void {
+    this.#isOpen = true
+    this.#turnedAt = workerClock.now()
+    this.#run()
+  }
+
+  /** The worker is to be replaced: it finishes what it has. */
+  leave(): void {
+    this.#isLeaving = true
+  }
+
+  /** The worker starts nothing more. */
+  stop(): void {
+    this.#isOpen = false
+  }
+
+  /** For an inline worker, which cannot be killed: it starts nothing more, and running handlers hear that they are cancelled. */
+  close(): void {
+    this.#isOpen = false
+    this.#inbox.length = 0
+    const { cancellations, sent } = this.#answers
+    for (const taskId of sent.keys()) {
+      if (!cancellations.isCancelled(taskId)) cancellations.cancel(taskId, undefined)
+    }
+  }
+
+  get isBusy(): boolean {
+    return this.#answers.sent.size > 0
+  }
+
+  onMessage(message: ToWorker): void {
+    if (message === 'bell') {
+      // A bell comes only to a worker that has returned to its event loop.
+      this.#turnedAt = workerClock.now()
+      return this.#run()
+    }
+    switch (message.kind) {
+      case 'run':
+        this.#state?.noteReceived()
+        this.#spin.onWork()
+        this.#inbox.push(message)
+        return this.#run()
+      case 'register-handler':
+        this.#known.set(message.handlerId, message.handler)
+        return
+      case 'cancel':
+        return this.#cancel(message)
+      case 'ping':
+        return this.#say({ kind: 'pong' })
+      case 'list-tasks':
+        return this.#say({ kind: 'task-list', taskIds: this.#unansweredIds() })
+      case 'leave':
+        return this.#run()
+    }
+  }
+
+  onUnreadable(): void {
+    this.#state?.noteReceived()
+    this.#say({ kind: 'unreadable' })
+    this.#run()
+  }
+
+  /** Those of the tasks that came by message. */
+  #unansweredIds(): number[] {
+    return [...this.#answers.sent.keys(), ...this.#inbox.map(({ taskId }) => taskId)]
+  }
+
+  /** A task is answered or ended, so there is room for another. */
+  #onAnswered(): void {
+    this.#isExclusive = false
+    if (this.#answers.sent.size === 0) this.#onQuiet()
+    this.#run()
+  }
+
+  /** Runs tasks until there are none for this worker or the event loop is to turn. */
+  #run(): void {
+    if (this.#isRunning || !this.#isOpen) return
+    this.#isRunning = true
+    this.#runAll()
+    this.#isRunning = false
+  }
+
+  #runAll(): void {
+    let now = workerClock.now()
+    let mayClaim = this.#queue !== null && !this.#isLeaving && this.#queue.bell.wake()
+    while (this.#isOpen) {
+      // A full worker looks again when a task is answered, so nobody needs to wake it.
+      const held = this.#answers.claimed + this.#answers.sent.size
+      if (held >= this.#slots || this.#isExclusive || this.#mustTurn(now)) return
+      const message = this.#nextSent(held)
+      if (message !== null) {
+        this.#hasRunTask = true
+        this.#startSent(message, now)
+      } else {
+        // A task in the inbox waits for the others to end, because it must run alone. It comes before all in the queue.
+        if (!mayClaim || this.#isLeaving || this.#inbox.length > 0) return this.#rest(held)
+        const ticket = this.#queue!.reader.claim(this.#answers.claimed)
+        if (ticket === DISMISSED) mayClaim = false
+        else if (ticket !== EMPTY) {
+          this.#spin.onWork()
+          this.#hasRunTask = true
+          this.#startClaimed(ticket, now)
+        } else if (this.#isTaskOnItsWay) {
+          return
+        } else if (held > 0 || !this.#spin.waitFor(this.#hasWork)) {
+          if (!this.#park(held)) return
+        }
+      }
+      // A synchronous handler has just been answered. Another may have run for long all the same.
+      now = this.#answers.answeredAt > now ? this.#answers.answeredAt : workerClock.now()
+    }
+  }
+
+  /** Nothing can be claimed. Waits a moment for a message, if that pays. */
+  #rest(held: number): void {
+    if (this.#queue === null && held === 0) this.#spin.waitFor(this.#hasWork)
+  }
+
+  /** Announces that the worker sleeps. False when it does sleep. */
+  #park(held: number): boolean {
+    const { bell, reader } = this.#queue!
+    if (reader.hasLostClaim) {
+      reader.hasLostClaim = false
+      // The host may keep a task because this worker seemed to have no free slot.
+      this.#say('bell')
+    }
+    this.#answers.onIdle()
+    if (!bell.park(held > 0)) return false
+    // Look again after the announcement (pairs with post() and then ring()).
+    if (reader.isEmpty) return false
+    return bell.wake()
+  }
+
+  get #isTaskOnItsWay(): boolean {
+    return this.#state?.isTaskOnItsWay === true
+  }
+
+  /** Ask before each task. True when the event loop comes first. */
+  #mustTurn(now: number): boolean {
+    if (!this.#hasRunTask || now - this.#turnedAt < YIELD_MS) return false
+    if (this.#turn !== null) return true
+    this.#turnedAt = now
+    this.#turn = workerClock.nextTurn(() => {
+      this.#turn = null
+      this.#turnedAt = workerClock.now()
+      this.#hasRunTask = false
+      this.#run()
+    })
+    return false
+  }
+
+  /** The next task from the inbox that may start now. Tasks that the host has taken back are dropped when they start. */
+  #nextSent(held: number): RunMessage | null {
+    for (;;) {
+      const message = this.#inbox[0]
+      if (message === undefined || (message.isExclusive && held > 0)) return null
+      this.#inbox.shift()
+      // A leaving worker runs only what no other worker can run. The host takes the rest back.
+      if (!this.#isLeaving || message.mustRun || this.#state === null) return message
+    }
+  }
+
+  #startSent(message: RunMessage, now: number): void {
+    const { ticket, offer, taskId, handlerId, handler, isExclusive, payload } = message
+    if (!this.#tickets.startAddressed(ticket, offer, taskId, this.#workerId)) return
+    this.#tickets.noteStart(ticket, now + this.#toHostClock)
+    this.#isExclusive = isExclusive && this.#slots > 1
+    const task = new WorkerTask(
+      taskId,
+      ticket,
+      handlerId,
+      handler ?? this.#handlerOf(handlerId),
+      payload,
+      now,
+      true,
+      this.#answers,
+    )
+    this.#answers.onSentStarted(task)
+    this.#executor.run(task)
+  }
+
+  #startClaimed(ticket: number, now: number): void {
+    const { reader } = this.#queue!
+    const posting = reader.read(ticket)
+    this.#answers.onClaimed()
+    // If the host took the task back, the ticket may have been posted again: then this is another task's data.
+    if (!reader.isStillClaimed(ticket)) return this.#answers.onTakenBack()
+    const decoded = this.#decode(ticket, posting)
+    if (decoded === null || !reader.tickets.start(ticket, this.#workerId)) return this.#answers.onTakenBack()
+    if ((posting.flags & IS_TIMED) !== 0) reader.tickets.noteStart(ticket, now + this.#toHostClock)
+    const { taskId, handlerId } = posting
+    const handler = decoded.handler ?? this.#handlerOf(handlerId)
+    this.#executor.run(
+      new WorkerTask(taskId, ticket, handlerId, handler, decoded.payload, now, false, this.#answers),
+    )
+  }
+
+  /** `null` when the host took the task back meanwhile: then the bytes may be another task's and make no sense. */
+  #decode(
+    ticket: number,
+    { flags, from, to, int }: Posting,
+  ): { handler: HandlerRef | null; payload: unknown } | null {
+    if ((flags & IS_INT) !== 0) return { handler: null, payload: int }
+    try {
+      const payload = this.#queue!.decoder.decode(from, to)
+      if ((flags & IS_NAMED) === 0) return { handler: null, payload }
+      const [filename, name, inner] = payload as [string, string, unknown]
+      return { handler: { filename, name }, payload: inner }
+    } catch (failure) {
+      if (this.#queue!.reader.isStillClaimed(ticket)) throw failure
+      return null
+    }
+  }
+
+  /** The message that tells the handler was sent before the task was posted. It may still wait at the port. */
+  #handlerOf(handlerId: number): HandlerRef {
+    for (;;) {
+      const handler = this.#known.get(handlerId)
+      if (handler !== undefined) return handler
+      const next = receiveMessageOnPort(this.#port as MessagePort)
+      invariant(next !== undefined, 'workers know a handler before a task names it by number')
+      const message = next.message as ToWorker
+      if (kindOf(message) === 'stop') process.exit()
+      this.onMessage(message)
+    }
+  }
+
+  #cancel({ ticket, taskId, reason }: Extract<ToWorker, { kind: 'cancel' }>): void {
+    const { cancellations, sent } = this.#answers
+    if (sent.has(taskId)) this.#tickets.noteCancelled(ticket)
+    const isRunning =
+      sent.has(taskId) ||
+      (this.#queue?.reader.read(ticket).taskId === taskId &&
+        this.#tickets.isCancelling(ticket, this.#workerId))
+    if (isRunning) return cancellations.cancel(taskId, deserializeError(reason))
+    // Only for a process: elsewhere the host has taken the task back.
+    const place = this.#inbox.findIndex(message => message.taskId === taskId)
+    if (place < 0) return
+    this.#inbox.splice(place, 1)
+    this.#say({ kind: 'task-ended', taskId, ticket })
+  }
+
+  #say(message: ToHost): void {
+    this.#port.postMessage(message)
+  }
+}

@@ -1,0 +1,9 @@
+// The clock of a worker. It reads `hrtime`, because a thread starts a millisecond sooner when it does not load `performance`.
+import { makeClock } from '../../shared/platform/make-clock.js'
+
+const { hrtime } = process
+
+export const workerClock = makeClock(() => {
+  const [seconds, nanoseconds] = hrtime()
+  return seconds * 1e3 + nanoseconds / 1e6
+})

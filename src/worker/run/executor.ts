@@ -1,0 +1,165 @@
+// Runs tasks: loads the handler, calls it, writes out its output, and gives the answer. Every started task gets an answer.
+import type { AsyncLocalStorage } from 'node:async_hooks'
+import { TaskCancelledError } from '../../shared/errors/pool-errors.js'
+import { serializeError } from '../../shared/errors/serialize-error.js'
+import type { HandlerRef } from '../../shared/messages/handler-ref.js'
+import type { WorkerTask } from '../lane/worker-task.js'
+import type { LimitWatcher } from './limits.js'
+import type { Measurement, Meter } from './meter.js'
+import { type HandlerFunction, hasFailedAgain } from './module-loader.js'
+import { contextStorage, type TaskContext } from './task-context.js'
+
+export interface ExecutorHooks {
+  /** Returns `null` when the file has no function of that name. Rejects with the error of the file. */
+  load(handler: HandlerRef): Promise<HandlerFunction | null>
+  /** A file failed to load a second time. */
+  onStale(): void
+  /** The worker ends, and starts no more tasks. */
+  onEnd(): void
+  /** Returns a promise while output is still to be written, `undefined` otherwise. */
+  flush(): Promise<unknown> | undefined
+}
+
+export class Executor {
+  /** `null` when the worker has no limits. */
+  limits: LimitWatcher | null = null
+  /** `null` when tasks are not measured. */
+  meter: Meter | null = null
+  readonly #hooks: ExecutorHooks
+  readonly #handlers = new Map<number, HandlerFunction>()
+  /** Answers that wait until the task's output is written. A worker that ends before then gives them at once. */
+  readonly #unsent = new Set<() => void>()
+
+  constructor(hooks: ExecutorHooks) {
+    this.#hooks = hooks
+  }
+
+  /** The worker ends. Gives the answers that wait for output. */
+  end(): void {
+    this.#hooks.onEnd()
+    for (const answer of this.#unsent) answer()
+  }
+
+  run(task: WorkerTask): void {
+    if (this.limits !== null) this.limits.onStart()
+    const handler = this.#handlers.get(task.handlerId)
+    // The first task of a handler includes work that happens once, so it is not measured.
+    if (handler === undefined) void this.#loadAndCall(task, task.handler)
+    else this.#call(task, handler, this.meter === null ? null : this.meter.start(task.handlerId))
+  }
+
+  /** The task counts as started while its file loads, because the file may block or end this thread. */
+  async #loadAndCall(task: WorkerTask, wanted: HandlerRef): Promise<void> {
+    let handler: HandlerFunction | null
+    task.markLoading(true)
+    try {
+      handler = await this.#hooks.load(wanted)
+      task.markLoading(false)
+      // Lets other tasks that wait for this file load it too, before this one runs and may end the thread.
+      await null
+    } catch (failure) {
+      task.markLoading(false)
+      task.fail('load', serializeError(failure), '')
+      if (hasFailedAgain(wanted)) this.#hooks.onStale()
+      return
+    }
+    if (handler === null) return task.fail('missing', serializeError(undefined), '')
+    this.#handlers.set(task.handlerId, handler)
+    this.meter?.add(task.handlerId, wanted)
+    // The task was cancelled while its file loaded, so the handler is not called.
+    if (task.isCancelled) return task.succeed(undefined)
+    this.#call(task, handler, null)
+  }
+
+  #call(task: WorkerTask, handler: HandlerFunction, measurement: Measurement | null): void {
+    let result: unknown
+    let isPending: boolean
+    try {
+      const storage = contextStorage.current
+      result = storage === null ? handler(task.payload) : callInContext(storage, task, handler)
+      isPending = isThenable(result)
+    } catch (thrown) {
+      measurement?.end()
+      return this.#afterFlush(task, () => task.fail('thrown', serializeError(thrown), ''))
+    }
+    if (isPending) {
+      measurement?.onPending()
+      void this.#await(task, result, measurement)
+    } else {
+      measurement?.end()
+      const flushed = this.#hooks.flush()
+      if (flushed === undefined) task.succeed(result)
+      else this.#after(flushed, task, () => task.succeed(result))
+    }
+  }
+
+  async #await(task: WorkerTask, promise: unknown, measurement: Measurement | null): Promise<void> {
+    let result: unknown
+    try {
+      result = await promise
+    } catch (thrown) {
+      measurement?.end()
+      return this.#afterFlush(task, () => task.fail('thrown', serializeError(thrown), ''))
+    }
+    measurement?.end()
+    this.#afterFlush(task, () => task.succeed(result))
+  }
+
+  #afterFlush(task: WorkerTask, answer: () => void): void {
+    const flushed = this.#hooks.flush()
+    if (flushed === undefined) answer()
+    else this.#after(flushed, task, answer)
+  }
+
+  /** The task's time does not count while a busy host has not read the output. */
+  #after(flushed: Promise<unknown>, task: WorkerTask, answer: () => void): void {
+    const resumeTime = task.holdTime()
+    const once = () => {
+      if (!this.#unsent.delete(once)) return
+      resumeTime()
+      answer()
+    }
+    this.#unsent.add(once)
+    void flushed.then(once)
+  }
+}
+
+function isThenable(value: unknown): value is PromiseLike<unknown> {
+  if (value === null || (typeof value !== 'object' && typeof value !== 'function')) return false
+  return typeof (value as PromiseLike<unknown>).then === 'function'
+}
+
+/** Calls the handler. All code that the handler starts sees the task's context. */
+export function callInContext(
+  storage: AsyncLocalStorage<TaskContext>,
+  task: WorkerTask,
+  handler: HandlerFunction,
+): unknown {
+  const { payload } = task
+  // A timer or a socket that outlives the task keeps its context alive, but must not keep its payload.
+  task.payload = undefined
+  return storage.run(new RunningContext(task), () => handler(payload))
+}
+
+class RunningContext implements TaskContext {
+  readonly #task: WorkerTask
+  #signal: AbortSignal | null = null
+
+  constructor(task: WorkerTask) {
+    this.#task = task
+  }
+
+  /** Created when the handler first asks for it. */
+  get signal(): AbortSignal {
+    this.#signal ??= this.#task.makeSignal()
+    return this.#signal
+  }
+
+  get cancelled(): boolean {
+    return this.#task.isCancelled
+  }
+
+  throwIfCancelled(): void {
+    if (this.#task.isCancelled) throw new TaskCancelledError(this.#task.cancelReason)
+  }
+}
