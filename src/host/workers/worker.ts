@@ -148,9 +148,13 @@ export class Worker implements LinkListener, PlacementView, BusyView, ViewedWork
     this.exitReason = new ExitReason(id, preload, settings.errorClasses)
     this.startedAt = clock.now()
     this.idleSince = this.startedAt
-    this.ended = new Promise(resolve => {
-      this.#resolveEnded = resolve
-    })
+    // A promise keeps the async context in which it is made, here that of the caller who needs the worker.
+    this.ended = withoutCaller(
+      () =>
+        new Promise(resolve => {
+          this.#resolveEnded = resolve
+        }),
+    )
     const spec = {
       lane: this.tasks.order(),
       preload,
