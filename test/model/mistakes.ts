@@ -216,12 +216,6 @@ export const mistakes: Mistake[] = [
     plan: { ...replaced, tasks: [{}, { isMoved: true }], switches: 1 },
   },
   {
-    title: 'a worker uses what it read of a ticket though the claim is gone',
-    file: 'shared/lane/shared-queue.js',
-    edits: [['return this.tickets.isClaimedBy(ticket, this.#workerId);', 'return true;']],
-    plan: { ...replaced, tasks: [{ isExclusive: true }, { isMoved: true }], switches: 2 },
-  },
-  {
     title: 'a worker starts an addressed task without compare-and-swap',
     file: 'shared/lane/ticket.js',
     edits: [
@@ -263,41 +257,13 @@ export const mistakes: Mistake[] = [
   },
   {
     title: 'a worker claims tasks while a task that was sent to it is on its way',
-    file: 'worker/lane/task-source.js',
-    edits: [['this.#state.sent !== this.#received', 'false']],
+    file: 'shared/lane/shared-queue.js',
+    edits: [['if (this.#state.isTaskOnItsWay)', 'if (false)']],
     plan: {
       workers: 1,
       ahead: 2,
       tasks: [{ isDeclined: true }, {}, {}],
       requests: [[{ submit: 1 }, { submit: 2 }, { submit: 3 }]],
-      startsAwake: true,
-      switches: 1,
-    },
-  },
-  {
-    title: 'a worker claims tasks while an exclusive task that it has received waits',
-    file: 'worker/lane/task-source.js',
-    edits: [['this.#inbox.length > 0 || ', '']],
-    plan: {
-      workers: 1,
-      slots: 2,
-      ahead: 2,
-      tasks: [{ isExclusive: true }, { isSlow: true }, {}],
-      requests: [[{ submit: 1 }, { submit: 2 }, { submit: 3 }]],
-      startsAwake: true,
-      switches: 1,
-    },
-  },
-  {
-    title: 'a worker starts an exclusive task beside another task',
-    file: 'worker/lane/task-source.js',
-    edits: [['(message.isExclusive && held > 0)', 'false']],
-    plan: {
-      workers: 1,
-      slots: 2,
-      ahead: 2,
-      tasks: [{ isExclusive: true }, { isSlow: true }],
-      requests: [[{ submit: 1 }, { submit: 2 }]],
       startsAwake: true,
       switches: 1,
     },

@@ -207,13 +207,12 @@ export class TaskSource {
       // A full worker looks again when a task is answered, so nobody needs to wake it.
       const held = this.#answers.claimed + this.#answers.sent.size
       if (held >= this.#slots || this.#isExclusive || this.#mustTurn(now)) return
-      const message = this.#nextSent(held)
+      const message = this.#nextSent()
       if (message !== null) {
         this.#hasRunTask = true
         this.#startSent(message, now)
       } else {
-        // A task in the inbox waits for the others to end, because it must run alone. It comes before all in the queue.
-        if (!mayClaim || this.#isLeaving || this.#inbox.length > 0) return this.#rest(held)
+        if (!mayClaim || this.#isLeaving) return this.#rest(held)
         const ticket = this.#queue!.reader.claim(this.#answers.claimed)
         if (ticket === DISMISSED) mayClaim = false
         else if (ticket !== EMPTY) {
@@ -270,14 +269,12 @@ export class TaskSource {
   }
 
   /** The next task from the inbox that may start now. Tasks that the host has taken back are dropped when they start. */
-  #nextSent(held: number): RunMessage | null {
-    for (;;) {
-      const message = this.#inbox[0]
-      if (message === undefined || (message.isExclusive && held > 0)) return null
-      this.#inbox.shift()
+  #nextSent(): RunMessage | null {
+    for (let message = this.#inbox.shift(); message !== undefined; message = this.#inbox.shift()) {
       // A leaving worker runs only what no other worker can run. The host takes the rest back.
       if (!this.#isLeaving || message.mustRun || this.#state === null) return message
     }
+    return null
   }
 
   #startSent(message: RunMessage, now: number): void {
@@ -303,8 +300,7 @@ export class TaskSource {
     const { reader } = this.#queue!
     const posting = reader.read(ticket)
     this.#answers.onClaimed()
-    // If the host took the task back, the ticket may have been posted again: then this is another task's data.
-    if (!reader.isStillClaimed(ticket)) return this.#answers.onTakenBack()
+    // If the host took the task back, the ticket may have been posted again. Then this is another task's data, and the start fails.
     const decoded = this.#decode(ticket, posting)
     if (decoded === null || !reader.tickets.start(ticket, this.#workerId)) return this.#answers.onTakenBack()
     if ((posting.flags & IS_TIMED) !== 0) reader.tickets.noteStart(ticket, now + this.#toHostClock)
