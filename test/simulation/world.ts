@@ -75,6 +75,8 @@ export class World {
       backend: { start: (spec, listener) => this.#start(spec, listener) },
       decodeSliceMs: programme.options.decodeSliceMs,
     })
+    // Without a listener the pool reports deaths to stderr.
+    this.pool.on('error', () => {})
     this.rules = new Rules(this)
   }
 

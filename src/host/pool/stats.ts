@@ -15,8 +15,8 @@ export interface DurationStats {
   maxMs: number
 }
 
-/** The option because of which tasks do not travel through shared memory, or that the runtime has none. */
-export type TransportReason = 'backend' | 'transport' | 'loadBalancer' | 'no-shared-memory'
+/** The option because of which tasks do not travel through shared memory. */
+export type TransportReason = 'backend' | 'transport' | 'loadBalancer'
 
 export interface PoolStats {
   /** The option `label`. */
