@@ -13,11 +13,11 @@ const { readFileSync } = fs
 os.availableParallelism = () => CORES
 fs.readFileSync = ((path: string, ...rest: never[]) =>
   String(path).startsWith('/sys/fs/cgroup/') ? '' : readFileSync(path, ...rest)) as never
-/** How much of the heap's nursery is in use: more at each look. */
-export const nursery = { usedBytes: 0 }
+/** How much of V8's new space is in use: more at each look. */
+export const newSpace = { usedBytes: 0 }
 v8.getHeapSpaceStatistics = () => {
-  nursery.usedBytes += GROWTH_BYTES
-  return [{ space_name: 'new_space', space_used_size: nursery.usedBytes, space_available_size: 0 }] as never
+  newSpace.usedBytes += GROWTH_BYTES
+  return [{ space_name: 'new_space', space_used_size: newSpace.usedBytes, space_available_size: 0 }] as never
 }
 syncBuiltinESMExports()
 

@@ -58,15 +58,15 @@ export const mistakes: Mistake[] = [
     edits: [['largeResults.drop(task);', '']],
   },
   {
-    title: 'a collection of the nursery does not get on with slices of no length',
+    title: 'a collection of the new space does not go on in slices of no length',
     transport: 'shared-memory',
-    file: 'host/lane/nursery.js',
+    file: 'host/lane/new-space.js',
     edits: [['while (this.#fillersLeft > 0) {', 'while (this.#fillersLeft > 0 && mayGoOn()) {']],
   },
   {
     title: 'the end of a pool forgets the results that are being decoded',
     transport: 'shared-memory',
-    file: 'host/pool/closing.js',
+    file: 'host/pool/shutdown.js',
     edits: [
       ['scheduler.rejectDecoding(error);\n        const stopped', 'const stopped'],
       ['scheduler.rejectDecoding(error);\n        cancellation', 'cancellation'],

@@ -10,7 +10,7 @@ import { seededRandom } from '../../src/testing/stand-ins.js'
 import { workerClock } from '../../src/worker/run/clock.js'
 import type { Call } from './call.js'
 import type { Random } from './draw.js'
-import { nursery, stage } from './machine.js'
+import { newSpace, stage } from './machine.js'
 import { toPoolOptions, toRetryOptions } from './options.js'
 import { makePayload } from './payload.js'
 import type { Programme } from './programme.js'
@@ -426,7 +426,7 @@ function actAsMachine(world: World): void {
     clock.nextTurn = callback => (thread() ?? world.clock).nextTurn(callback)
   }
   interruption.beforeAccess = () => world.interrupt()
-  nursery.usedBytes = 0
+  newSpace.usedBytes = 0
 }
 
 export function describe(value: unknown): string {

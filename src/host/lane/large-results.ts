@@ -9,7 +9,7 @@ import type { Clock, Timer } from '../../shared/platform/clock.js'
 import type { Settler } from '../task/settle.js'
 import type { Task } from '../task/task.js'
 import { moveTask } from '../task/task-life.js'
-import { Nursery } from './nursery.js'
+import { NewSpace } from './new-space.js'
 
 /** How long one slice may hold the event loop. A turn costs some microseconds, so longer slices save nothing. */
 export const DECODE_SLICE_MS = 2
@@ -27,7 +27,7 @@ export class LargeResults {
   readonly #parts: LargeResultsParts
   /** In the order of their next slices. */
   readonly #reading = new Map<Task, Steps>()
-  readonly #nursery = new Nursery()
+  readonly #newSpace = new NewSpace()
   /** Set while the slice of this turn is used up. */
   #turn: Timer | null = null
 
@@ -80,10 +80,10 @@ export class LargeResults {
   #onTurn(): void {
     this.#turn = null
     if (this.#reading.size === 0) return
-    if (!this.#nursery.isFull) return this.#readSlice()
+    if (!this.#newSpace.isFull) return this.#readSlice()
     // A collection takes longer than a slice: it has a turn to itself, or several.
     this.#turn = this.#parts.clock.nextTurn(() => this.#onTurn())
-    this.#nursery.collect(this.#newSlice())
+    this.#newSpace.collect(this.#newSlice())
   }
 
   #newSlice(): () => boolean {

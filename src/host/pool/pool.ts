@@ -17,7 +17,7 @@ import { Counters, type Outcome } from '../metrics/counters.js'
 import { HandlerMetrics } from '../metrics/handler-metrics.js'
 import { PerformanceWarnings } from '../metrics/performance-warnings.js'
 import { type PoolHistogram, Timings } from '../metrics/timings.js'
-import { Admission } from '../queue/admission.js'
+import { BackPressure } from '../queue/back-pressure.js'
 import type { Scheduler } from '../scheduler/scheduler.js'
 import type { Call, CallTerms } from '../task/call.js'
 import type { Cancellation } from '../task/cancellation.js'
@@ -38,16 +38,16 @@ import {
   resolveRun,
 } from './call-options.js'
 import { forCaller, withCallerStack } from './caller-stack.js'
-import { Closing } from './closing.js'
 import { createCore } from './core.js'
 import { Figures } from './figures.js'
 import type { DefaultName, HandlerName, NoPayload, PayloadOf, ResultOf } from './handler-types.js'
-import { Liveness } from './liveness.js'
+import { KeepAlive } from './keep-alive.js'
 import { type CoreSettings, type ResizeOptions, resolveOptions, resolveResize } from './options.js'
 import type { PoolState } from './pool-life.js'
 import type { PoolOptions } from './pool-options.js'
 import type { PoolSettings } from './pool-table.js'
 import { reportDeath } from './report-death.js'
+import { Shutdown } from './shutdown.js'
 import { durationStats, type PoolStats, workerStats } from './stats.js'
 import { transportOf, transportReason } from './transport.js'
 
@@ -92,14 +92,14 @@ export class Pool<
   readonly #group: WorkerGroup
   readonly #scheduler: Scheduler
   readonly #handlers: HandlerRegistry
-  readonly #admission: Admission
-  readonly #liveness: Liveness
+  readonly #backPressure: BackPressure
+  readonly #keepAlive: KeepAlive
   readonly #life: { state: PoolState } = { state: 'open' }
   readonly #withCallerStack: boolean
   #lastTaskId = 0
   /** Calls of `recycle` and `reload` under way. */
   #replacing = 0
-  #closing: Closing | null = null
+  #closing: Shutdown | null = null
 
   /** Throws `InvalidOptionError`. */
   constructor(options?: PoolOptions)
@@ -116,7 +116,7 @@ export class Pool<
     this.#plainTerms = plainTerms(settings)
     this.#withCallerStack = settings.callerStack
     this.#clock = clock
-    this.#liveness = new Liveness(
+    this.#keepAlive = new KeepAlive(
       clock,
       () => this.#counters.pending > 0 || this.#closing !== null || this.#replacing > 0,
     )
@@ -134,7 +134,7 @@ export class Pool<
       decodeSliceMs,
       events: {
         onSettled: (task, outcome, wasAssigned) => this.#onSettled(task, outcome, wasAssigned),
-        onLeft: () => this.#admission.onLeft(),
+        onLeft: () => this.#backPressure.onLeft(),
         onNoneCancelled: () => inMicrotask(() => this.#closing?.finishIfIdle()),
         onError: error => this.#tellError(error),
         onUnheardDeath: (worker, death) =>
@@ -157,7 +157,7 @@ export class Pool<
       scheduler: this.#scheduler,
       slots: this.#slots,
     })
-    this.#admission = new Admission(settings.maxQueue, this.#slots, clock, this.#scheduler, {
+    this.#backPressure = new BackPressure(settings.maxQueue, this.#slots, clock, this.#scheduler, {
       onDrain: () => this.#tell('drain'),
       onNeedsDrain: () => this.#tell('needsDrain'),
       onFailure: failure => this.#tellError(failure),
@@ -213,7 +213,7 @@ export class Pool<
   room(options?: RoomOptions): Promise<void> {
     try {
       if (this.#life.state !== 'open') throw new PoolClosedError('closed')
-      return this.#admission.room(resolveRoom(options))
+      return this.#backPressure.room(resolveRoom(options))
     } catch (problem) {
       return Promise.reject(withCallerFrames(problem, Pool.prototype.room))
     }
@@ -270,7 +270,7 @@ export class Pool<
     this.#figures.resize(this.#slots)
     this.#group.onResized()
     this.#scheduler.pump()
-    this.#admission.resize(this.#slots)
+    this.#backPressure.resize(this.#slots)
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -279,7 +279,7 @@ export class Pool<
 
   /** Tasks that wait. */
   get queueSize(): number {
-    return this.#admission.waiting
+    return this.#backPressure.waiting
   }
 
   get maxQueue(): number {
@@ -288,7 +288,7 @@ export class Pool<
 
   /** True while the queue is full; with `maxQueue: Infinity`, while as many tasks wait as the pool has slots. */
   get needsDrain(): boolean {
-    return this.#admission.needsDrain
+    return this.#backPressure.needsDrain
   }
 
   /** Tasks that ended after a worker had them, whatever the outcome. */
@@ -357,13 +357,13 @@ export class Pool<
       const { recycle, reload } = Pool.prototype
       throw withCallerFrames(new PoolClosedError('closed'), isReload ? reload : recycle)
     }
-    this.#liveness.onBusy()
+    this.#keepAlive.onBusy()
     this.#replacing++
     try {
       await this.#group.replaceAll(isReload)
     } finally {
       this.#replacing--
-      this.#liveness.onIdle()
+      this.#keepAlive.onIdle()
     }
   }
 
@@ -376,15 +376,15 @@ export class Pool<
       while (this.#group.workers.length < this.#settings.size.minWorkers) this.#group.spawn()
     } catch (failure) {
       void this.#group.killAll(new PoolClosedError('destroyed'))
-      this.#liveness.end()
+      this.#keepAlive.end()
       this.#scheduler.releaseQueue()
       throw withCallerFrames(refusedStart(failure, this.#settings.handler, 1), Pool)
     }
   }
 
   #accept(call: Call, resolve: (value: unknown) => void, reject: (reason: unknown) => void): void {
-    const { limit } = this.#admission
-    const mustStartNow = limit !== Number.POSITIVE_INFINITY && this.#admission.waiting >= limit
+    const { limit } = this.#backPressure
+    const mustStartNow = limit !== Number.POSITIVE_INFINITY && this.#backPressure.waiting >= limit
     if (mustStartNow && (this.#scheduler.queueSize > 0 || this.#scheduler.inFlight >= this.#slots)) {
       return reject(withCallerFrames(new QueueFullError(limit), Pool.prototype.run))
     }
@@ -392,7 +392,7 @@ export class Pool<
     const handlerId = this.#handlers.numberOf(call.terms.handler)
     const task = new Task(this.#lastTaskId, call, handlerId, this.#clock.now(), resolve)
     this.#counters.onAccepted()
-    if (this.#counters.pending === 1) this.#liveness.onBusy()
+    if (this.#counters.pending === 1) this.#keepAlive.onBusy()
     try {
       this.#cancellation.watch(task)
       // A signal of the user's own making may be aborted when it is listened to.
@@ -403,17 +403,22 @@ export class Pool<
       return inMicrotask(() => this.#takeBack(task, failure))
     }
     const isStillWaiting = task.state === 'queued' || task.state === 'assigned'
-    if (mustStartNow && isStillWaiting && this.#admission.waiting > limit && this.#scheduler.withdraw(task)) {
+    if (
+      mustStartNow &&
+      isStillWaiting &&
+      this.#backPressure.waiting > limit &&
+      this.#scheduler.withdraw(task)
+    ) {
       this.#settler.reject(task, withCallerFrames(new QueueFullError(limit), Pool.prototype.run))
       this.#counters.onRefused()
     }
-    this.#admission.onAccepted()
+    this.#backPressure.onAccepted()
   }
 
   /** It was counted, and is to be told. */
   #takeBack(task: Task, failure: unknown): void {
     if (task.state === 'queued' && this.#scheduler.withdraw(task)) this.#settler.reject(task, failure)
-    this.#admission.onLeft()
+    this.#backPressure.onLeft()
   }
 
   #onSettled(task: Task, outcome: Outcome, wasAssigned: boolean): void {
@@ -425,18 +430,18 @@ export class Pool<
     }
     this.#counters.onSettled(outcome, wasAssigned)
     if (this.#counters.pending > 0) return
-    if (this.#closing === null) this.#liveness.onIdle()
+    if (this.#closing === null) this.#keepAlive.onIdle()
     else inMicrotask(() => this.#closing?.finishIfIdle())
   }
 
-  #ending(): Closing {
-    this.#closing ??= new Closing({
+  #ending(): Shutdown {
+    this.#closing ??= new Shutdown({
       clock: this.#clock,
       closeTimeout: this.#settings.closeTimeout,
       life: this.#life,
-      liveness: this.#liveness,
+      keepAlive: this.#keepAlive,
       counters: this.#counters,
-      admission: this.#admission,
+      backPressure: this.#backPressure,
       scheduler: this.#scheduler,
       group: this.#group,
       cancellation: this.#cancellation,

@@ -3,23 +3,23 @@
 import { PoolClosedError } from '../../shared/errors/pool-errors.js'
 import type { Clock, Timer } from '../../shared/platform/clock.js'
 import type { Counters } from '../metrics/counters.js'
-import type { Admission } from '../queue/admission.js'
+import type { BackPressure } from '../queue/back-pressure.js'
 import type { Scheduler } from '../scheduler/scheduler.js'
 import type { Cancellation } from '../task/cancellation.js'
 import type { Settler } from '../task/settle.js'
 import type { WorkerGroup } from '../workers/worker-group.js'
 import type { CloseReport } from './call-options.js'
-import type { Liveness } from './liveness.js'
+import type { KeepAlive } from './keep-alive.js'
 import { movePool, type PoolState } from './pool-life.js'
 
-export interface ClosingParts {
+export interface ShutdownParts {
   clock: Clock
   /** Milliseconds. */
   closeTimeout: number
   life: { state: PoolState }
-  liveness: Liveness
+  keepAlive: KeepAlive
   counters: Counters
-  admission: Admission
+  backPressure: BackPressure
   scheduler: Scheduler
   group: WorkerGroup
   cancellation: Cancellation
@@ -28,23 +28,23 @@ export interface ClosingParts {
 }
 
 /** An end under way: from now on the pool takes no more. */
-export class Closing {
-  readonly #parts: ClosingParts
+export class Shutdown {
+  readonly #parts: ShutdownParts
   readonly #done: Promise<CloseReport>
   #resolve!: (report: CloseReport) => void
   #limit: Timer
   #isShuttingDown = false
   #timedOut = false
 
-  constructor(parts: ClosingParts) {
-    const { clock, closeTimeout, life, liveness, admission, group } = parts
+  constructor(parts: ShutdownParts) {
+    const { clock, closeTimeout, life, keepAlive, backPressure, group } = parts
     this.#parts = parts
     this.#done = new Promise(resolve => {
       this.#resolve = resolve
     })
     movePool(life, 'closing')
-    liveness.onBusy()
-    admission.close()
+    keepAlive.onBusy()
+    backPressure.close()
     group.stopReplacing(new PoolClosedError('closed'))
     // After two turns: a host that was busy hears first of what was done in time, and of workers that have ended.
     this.#limit = clock.after(closeTimeout, () => {
@@ -97,14 +97,14 @@ export class Closing {
   }
 
   #onAllEnded(error: PoolClosedError): void {
-    const { cancellation, scheduler, life, liveness, settler, onClosed } = this.#parts
+    const { cancellation, scheduler, life, keepAlive, settler, onClosed } = this.#parts
     this.#limit.cancel()
     // What a worker gave with its last breath may be here since.
     scheduler.rejectWaiting(error)
     scheduler.rejectDecoding(error)
     cancellation.end()
     movePool(life, 'closed')
-    liveness.end()
+    keepAlive.end()
     this.#resolve({ cutOff: settler.cutOffCount, timedOut: this.#timedOut })
     onClosed()
   }

@@ -22,21 +22,21 @@ interface Waiter {
   signal: AbortSignal | null
 }
 
-export interface AdmissionListener {
+export interface BackPressureListener {
   onNeedsDrain(): void
   onDrain(): void
   /** Called with what a signal of the user's own making threw where no caller could be told. */
   onFailure(failure: unknown): void
 }
 
-export class Admission {
+export class BackPressure {
   /** Most tasks that may wait. */
   readonly limit: number
   #slots: number
   /** The number of waiting tasks at which producers should pause. */
   #mark: number
   readonly #clock: Clock
-  readonly #listener: AdmissionListener
+  readonly #listener: BackPressureListener
   readonly #load: Load
   readonly #waiters = new Set<Waiter>()
   readonly #signals = new SignalWatch<Waiter>((waiters, signal) => {
@@ -52,7 +52,7 @@ export class Admission {
   #wasWaiting = false
   #isClosed = false
 
-  constructor(limit: number, slots: number, clock: Clock, load: Load, listener: AdmissionListener) {
+  constructor(limit: number, slots: number, clock: Clock, load: Load, listener: BackPressureListener) {
     this.limit = limit
     this.#slots = slots
     this.#mark = Number.isFinite(limit) ? limit : slots

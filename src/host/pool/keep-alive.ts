@@ -1,14 +1,14 @@
-// Keeps the process alive while the pool has something to do, and a moment longer: what a worker said beside its answer,
-// on its parent port or its streams, is still under way then. The moment also spares each task the two switches.
+// Keeps the process alive while the pool has something to do, and a moment longer: what a worker prints or posts beside its
+// answer may arrive after the answer. The delay also saves two ref() and unref() calls for each task.
 import type { Anchor, Clock, Timer } from '../../shared/platform/clock.js'
 
-const AFTERGLOW_MS = 10
+const UNREF_DELAY_MS = 10
 
-export class Liveness {
+export class KeepAlive {
   readonly #clock: Clock
   readonly #anchor: Anchor
   readonly #isBusy: () => boolean
-  #afterglow: Timer | null = null
+  #unrefTimer: Timer | null = null
 
   constructor(clock: Clock, isBusy: () => boolean) {
     this.#clock = clock
@@ -18,20 +18,20 @@ export class Liveness {
 
   /** The pool has something to do. */
   onBusy(): void {
-    if (this.#afterglow === null) this.#anchor.hold()
+    if (this.#unrefTimer === null) this.#anchor.hold()
   }
 
   /** The pool has nothing to do, for now. */
   onIdle(): void {
-    this.#afterglow ??= this.#clock.after(AFTERGLOW_MS, () => {
-      this.#afterglow = null
+    this.#unrefTimer ??= this.#clock.after(UNREF_DELAY_MS, () => {
+      this.#unrefTimer = null
       if (!this.#isBusy()) this.#anchor.release()
     })
   }
 
-  /** The pool is no more. */
+  /** The pool is closed. */
   end(): void {
-    this.#afterglow?.cancel()
+    this.#unrefTimer?.cancel()
     this.#anchor.drop()
   }
 }

@@ -4,19 +4,19 @@ import { describe, test } from 'node:test'
 import { TaskCancelledError } from '../../shared/errors/pool-errors.js'
 import { ManualClock } from '../../testing/manual-clock.js'
 import { microtasks, type Watched, watch } from '../../testing/stand-ins.js'
-import { Admission } from './admission.js'
+import { BackPressure } from './back-pressure.js'
 
 function setUp({ limit = Number.POSITIVE_INFINITY, slots = 2, waiting = 0, occupied = 0 } = {}) {
   const clock = new ManualClock()
   const load = { queueSize: waiting, decoding: 0, occupied, unavailableSlots: 0 }
   const events: string[] = []
-  const admission = new Admission(limit, slots, clock, load, {
+  const backPressure = new BackPressure(limit, slots, clock, load, {
     onDrain: () => events.push('drain'),
     onNeedsDrain: () => events.push('needsDrain'),
     onFailure: failure => events.push(String(failure)),
   })
   return {
-    admission,
+    backPressure,
     clock,
     load,
     events,
@@ -25,7 +25,7 @@ function setUp({ limit = Number.POSITIVE_INFINITY, slots = 2, waiting = 0, occup
       for (; count > 0; count--) {
         if (load.occupied < slots) load.occupied++
         else load.queueSize++
-        admission.onAccepted()
+        backPressure.onAccepted()
       }
     },
     /** Tasks are answered; waiting ones move up. */
@@ -33,10 +33,10 @@ function setUp({ limit = Number.POSITIVE_INFINITY, slots = 2, waiting = 0, occup
       for (; count > 0; count--) {
         if (load.queueSize > 0) load.queueSize--
         else load.occupied--
-        admission.onLeft()
+        backPressure.onLeft()
       }
     },
-    ask: (signal: AbortSignal | null = null) => watch(admission.room(signal)),
+    ask: (signal: AbortSignal | null = null) => watch(backPressure.room(signal)),
   }
 }
 
@@ -61,13 +61,13 @@ describe('room()', () => {
 
   test('is not there while more results than slots wait to be read', async () => {
     for (const limit of [2, Number.POSITIVE_INFINITY]) {
-      const { admission, ask, load, events } = setUp({ limit, slots: 2 })
+      const { backPressure, ask, load, events } = setUp({ limit, slots: 2 })
       load.decoding = 4
       const asked = ask()
       await microtasks()
       assert.equal(asked.state, 'pending')
       load.decoding = 3
-      admission.onLeft()
+      backPressure.onLeft()
       await microtasks()
       assert.equal(asked.state, 'fulfilled')
       assert.deepEqual(events, [])
@@ -75,21 +75,21 @@ describe('room()', () => {
   })
 
   test('producers are told to pause, and to go on, for results that wait to be read too', () => {
-    const { admission, load, events } = setUp({ limit: 2, slots: 2 })
+    const { backPressure, load, events } = setUp({ limit: 2, slots: 2 })
     load.decoding = 4
-    admission.onLeft()
+    backPressure.onLeft()
     load.decoding = 0
-    admission.onLeft()
+    backPressure.onLeft()
     assert.deepEqual(events, ['needsDrain', 'drain'])
   })
 
   test('without a limit it means: fewer wait than the pool has slots', async () => {
-    const { ask, load, admission } = setUp({ slots: 2, waiting: 2, occupied: 2 })
+    const { ask, load, backPressure } = setUp({ slots: 2, waiting: 2, occupied: 2 })
     const asked = ask()
     await microtasks()
     assert.equal(asked.state, 'pending')
     load.queueSize = 1
-    admission.onLeft()
+    backPressure.onLeft()
     await microtasks()
     assert.equal(asked.state, 'fulfilled')
   })
@@ -103,10 +103,10 @@ describe('room()', () => {
   })
 
   test('as many are woken as there are places', async () => {
-    const { ask, load, admission } = setUp({ limit: 4, slots: 1, waiting: 4, occupied: 1 })
+    const { ask, load, backPressure } = setUp({ limit: 4, slots: 1, waiting: 4, occupied: 1 })
     const asked = [ask(), ask(), ask()]
     load.queueSize = 2
-    admission.onLeft()
+    backPressure.onLeft()
     await microtasks()
     assert.deepEqual(states(asked), ['fulfilled', 'fulfilled', 'pending'])
   })
@@ -119,13 +119,13 @@ describe('room()', () => {
   })
 
   test('nobody overtakes those who wait already', async () => {
-    const { ask, load, admission } = setUp({ limit: 1, slots: 1, waiting: 1, occupied: 1 })
+    const { ask, load, backPressure } = setUp({ limit: 1, slots: 1, waiting: 1, occupied: 1 })
     const first = ask()
     load.queueSize = 0
     const second = ask()
     await microtasks()
     assert.deepEqual(states([first, second]), ['pending', 'pending'])
-    admission.onLeft()
+    backPressure.onLeft()
     await microtasks()
     assert.deepEqual(states([first, second]), ['fulfilled', 'pending'])
   })
@@ -184,9 +184,9 @@ describe('room()', () => {
   })
 
   test('closing turns away those who wait and those who come', async () => {
-    const { ask, admission } = setUp({ limit: 1, slots: 1, waiting: 1, occupied: 1 })
+    const { ask, backPressure } = setUp({ limit: 1, slots: 1, waiting: 1, occupied: 1 })
     const waiting = ask()
-    admission.close()
+    backPressure.close()
     const late = ask()
     await microtasks()
     for (const asked of [waiting, late]) assert.equal(asked.error.code, 'ERR_LIDO_POOL_CLOSED')
@@ -195,16 +195,16 @@ describe('room()', () => {
 
 describe('needsDrain and drain', () => {
   test('needsDrain is told once when the queue becomes full, drain once when there is room again', () => {
-    const { accept, answer, events, admission } = setUp({ limit: 2, slots: 1 })
+    const { accept, answer, events, backPressure } = setUp({ limit: 2, slots: 1 })
     accept(2)
     assert.deepEqual(events, [])
-    assert.equal(admission.needsDrain, false)
+    assert.equal(backPressure.needsDrain, false)
     accept()
     assert.deepEqual(events, ['needsDrain'])
-    assert.equal(admission.needsDrain, true)
+    assert.equal(backPressure.needsDrain, true)
     answer()
     assert.deepEqual(events, ['needsDrain', 'drain'])
-    assert.equal(admission.needsDrain, false)
+    assert.equal(backPressure.needsDrain, false)
   })
 
   test('drain is told when the queue becomes empty, full before or not', () => {
@@ -219,21 +219,21 @@ describe('needsDrain and drain', () => {
   })
 
   test('without a limit the queue is full when as many wait as there are slots', () => {
-    const { accept, admission } = setUp({ slots: 2 })
+    const { accept, backPressure } = setUp({ slots: 2 })
     accept(3)
-    assert.equal(admission.needsDrain, false)
+    assert.equal(backPressure.needsDrain, false)
     accept()
-    assert.equal(admission.needsDrain, true)
+    assert.equal(backPressure.needsDrain, true)
   })
 
   test('with maxQueue 0 the pool is full when every slot is taken', () => {
-    const { accept, answer, events, admission } = setUp({ limit: 0, slots: 2 })
+    const { accept, answer, events, backPressure } = setUp({ limit: 0, slots: 2 })
     accept()
-    assert.equal(admission.needsDrain, false)
+    assert.equal(backPressure.needsDrain, false)
     accept()
-    assert.equal(admission.needsDrain, true)
+    assert.equal(backPressure.needsDrain, true)
     answer()
-    assert.equal(admission.needsDrain, false)
+    assert.equal(backPressure.needsDrain, false)
     assert.deepEqual(events, ['needsDrain', 'drain'])
   })
 })
