@@ -54,9 +54,14 @@ export class Shutdown {
     })
   }
 
-  /** The tasks that the pool has taken come first; with `force` those that wait are rejected. */
+  /** Accepted tasks run first. With `force`, those that wait are rejected. */
   close(force: boolean): Promise<CloseReport> {
-    if (force) this.#parts.scheduler.rejectWaiting(new PoolClosedError('forced'))
+    if (force) {
+      const { scheduler } = this.#parts
+      // Tasks for which a worker has a free slot, or is starting, do not wait.
+      scheduler.pump()
+      scheduler.rejectWaiting(new PoolClosedError('forced'))
+    }
     this.finishIfIdle()
     return this.#done
   }

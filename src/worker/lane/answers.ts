@@ -210,13 +210,14 @@ export class WorkerAnswers implements TaskAnswers {
     task.state = mayAnswer ? 'answered' : 'ended'
     this.cancellations.forget(task.taskId)
     // A host that reads the answer must find this worker without the task.
-    if (mayAnswer) this.#remove(task)
-    else if (this.#tickets.end(task.ticket, this.#workerId)) {
-      this.#remove(task)
+    this.#remove(task)
+    if (mayAnswer) return true
+    // A worker that the host has given up has nothing to report: its tickets belong to others.
+    if (this.#tickets.end(task.ticket, this.#workerId)) {
       this.#say({ kind: 'task-ended', taskId: task.taskId, ticket: task.ticket })
-      this.#onAnswered()
     }
-    return mayAnswer
+    this.#onAnswered()
+    return false
   }
 
   /** The tasks that came by message, are started and not answered, by id. */
