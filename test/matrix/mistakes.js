@@ -10,7 +10,7 @@ export const mistakes = [
   {
     title: 'a forced close runs waiting tasks',
     file: 'host/pool/shutdown.js',
-    edits: [["this.#parts.scheduler.rejectWaiting(new PoolClosedError('forced'))", '0']],
+    edits: [["scheduler.rejectWaiting(new PoolClosedError('forced'))", '0']],
     cases: 'port / throws / uncancelled / lives / force queued',
     says: /subject: forced was due, it came to answer/,
   },
