@@ -165,7 +165,7 @@ describe('causes', () => {
 })
 
 describe('an AggregateError', () => {
-  test('its errors arrive with their classes and fields', () => {
+  test('errors in an AggregateError arrive with their classes and fields', () => {
     const thrown = new AggregateError(
       [new TypeError('one'), 'two', Object.assign(new Error('three'), { code: 3 })],
       'all',
@@ -179,7 +179,7 @@ describe('an AggregateError', () => {
     assert.equal(Object.keys(error).includes('errors'), false)
   })
 
-  test('it may hold no errors', () => {
+  test('an AggregateError may hold no errors', () => {
     assert.deepEqual(errorAcross(new AggregateError([])).errors, [])
   })
 
@@ -261,14 +261,14 @@ describe('a registered class', () => {
     assert.ok(types.isNativeError(error))
   })
 
-  test('it takes the place of an unregistered class that derives from it', () => {
+  test('a registered class stands in for an unregistered class that derives from it', () => {
     const error = errorAcross(new Special(404), Coded)
     assert.equal(Object.getPrototypeOf(error), Coded.prototype)
     assert.equal(error.name, 'Special')
     assert.equal(Object.getPrototypeOf(errorAcross(new Special(404), Special)), Special.prototype)
   })
 
-  test('its name may come from a getter that reads a private field', () => {
+  test('a registered class may get its name from a getter that reads a private field', () => {
     class Named extends Error {
       readonly #kind = 'Odd'
       override get name(): string {
@@ -287,7 +287,7 @@ describe('a registered class', () => {
     assert.deepEqual([error.errors[0].status, error.cause.status, error.data.list[0].status], [1, 2, 3])
   })
 
-  test('it may derive from AggregateError or DOMException', () => {
+  test('a registered class may derive from AggregateError or DOMException', () => {
     class Many extends AggregateError {}
     class Gone extends DOMException {}
     const many = errorAcross(new Many([new Error('one')], 'many'), Many)
