@@ -29,16 +29,16 @@ const root = dirname(dirname(fileURLToPath(import.meta.url)))
 const dist = join(root, 'dist')
 const next = join(root, 'build', 'dist')
 const stamp = join(dist, '.built')
-/** Holds the URLs of the worker entries. The CommonJS build keeps it as a file. `index.js` of the ES modules includes it. */
+/** Has the URLs of the worker entries. The CommonJS build keeps the file. `index.js` of the ES modules includes it. */
 const entryUrl = './host/backend/entry-url.js'
 /** Files that hold paths relative to themselves. They are not bundled, and differ between the formats. */
 const unbundled = {
-  esm: ['./adapters/body/module-urls.js'],
-  cjs: ['./adapters/body/module-urls.js', entryUrl],
+  esm: ['./adapters/body/module-urls.js', './adapters/bullmq/module-urls.js'],
+  cjs: ['./adapters/body/module-urls.js', './adapters/bullmq/module-urls.js', entryUrl],
 }
 /** The first files of a thread and of a process. As CommonJS they start sooner and take less memory. */
 const workerEntries = ['worker/entry/thread.js', 'worker/entry/process.js']
-const adapters = ['piscina', 'body', 'express', 'fastify', 'nestjs']
+const adapters = ['piscina', 'body', 'express', 'fastify', 'nestjs', 'bullmq']
 const typeEntries = ['index.d.ts', 'worker.d.ts', ...adapterEntries('d.ts')]
 const cjsFooters = {
   // `require('lido/piscina')` returns the class.
@@ -77,8 +77,8 @@ function compileCjs() {
   cpSync(join(root, 'src'), join(stage, 'src'), { recursive: true })
   for (const entry of readdirSync(join(stage, 'src'), { recursive: true, withFileTypes: true })) {
     if (!entry.name.endsWith('.cjs.ts')) continue
-    const standIn = join(entry.parentPath, entry.name)
-    renameSync(standIn, standIn.replace(/\.cjs\.ts$/, '.ts'))
+    const replacement = join(entry.parentPath, entry.name)
+    renameSync(replacement, replacement.replace(/\.cjs\.ts$/, '.ts'))
   }
   writeFileSync(join(stage, 'package.json'), '{ "type": "commonjs" }\n')
   writeFileSync(
@@ -100,11 +100,15 @@ function compileCjs() {
   writeFileSync(join(next, 'cjs', 'package.json'), '{ "type": "commonjs" }\n')
 }
 
-/** Bundles each entry point into one file and removes the modules it contains. Adapters import `index.js`; they do not contain it. */
+/** Bundles each entry point into one file and removes the bundled modules. Adapters import `index.js` as a file. */
 async function bundleEntryPoints() {
   const entryPoints = ['index.js', 'worker.js']
   // Workers load these. Both formats of the package use the same files.
-  const loadedByWorkers = ['worker/entry/inline.js', 'adapters/body/parser.js']
+  const loadedByWorkers = [
+    'worker/entry/inline.js',
+    'adapters/body/parser.js',
+    'adapters/bullmq/in-worker.js',
+  ]
   const esm = await bundleFor('esm', [...entryPoints, ...adapterEntries('js'), ...loadedByWorkers])
   const withoutFooter = adapterEntries('js').filter(file => !Object.hasOwn(cjsFooters, file))
   const cjs = await bundleFor('cjs', [...entryPoints, ...withoutFooter])
@@ -124,9 +128,9 @@ async function bundleEntryPoints() {
 }
 
 /**
- * Keeps one set of types, that of CommonJS. ES modules may import CommonJS types, but not the other way round. The entry
- * points of the ES modules refer to this set. So a class is one type in a program that uses both formats, and the
- * declarations that extend a framework's types exist once.
+ * Keeps only the CommonJS types: ES modules may import CommonJS types, but not the other way round. The types of the ES
+ * modules' entry points refer to them. A class is then one type in a program that uses both formats. The declarations
+ * that extend a framework's types exist once.
  */
 function shareTypes() {
   nameAtomicsByPath()
@@ -150,6 +154,30 @@ function shareTypes() {
   }
 }
 
+/** Names that only the types of Node or of the DOM declare. */
+const borrowedName =
+  /from 'node:|import\(["'](?:node:)?\w+["']\)|\b(?:AbortSignal|URL|ReadableStream|WritableStream|Buffer)\b|\bNodeJS\.|Symbol\.(?:asyncD|d)ispose/
+
+/** Lets a program without these types check the declarations. Each such type is then `any`. */
+function allowMissingTypes() {
+  for (const entry of readdirSync(next, { recursive: true, withFileTypes: true })) {
+    if (!entry.name.endsWith('.d.ts')) continue
+    const path = join(entry.parentPath, entry.name)
+    const lines = readFileSync(path, 'utf8').split('\n')
+    const marked = lines.flatMap(line =>
+      !/^\s*(?:\/?\*|\/\/)/.test(line) && borrowedName.test(line) ? ['// @ts-ignore', line] : [line],
+    )
+    writeFileSync(path, marked.join('\n'))
+  }
+}
+
+/** TypeScript before 5.6 cannot read the export 'module.exports', so it gets declarations without that export. */
+function addOlderTypes() {
+  const path = join(next, 'esm', 'adapters', 'piscina', 'index.d.ts')
+  const older = readFileSync(path, 'utf8').replace(", Piscina as 'module.exports'", '')
+  writeFileSync(path.replace('index.d.ts', 'index-5.4.d.ts'), older)
+}
+
 /** Removes the type declarations that no entry point imports, directly or through others. */
 function removeUnreachableTypes() {
   const reachable = new Set()
@@ -166,7 +194,7 @@ function removeUnreachableTypes() {
   }
 }
 
-/** Replaces `#atomics` in types by a path, because `moduleResolution: node10` does not know the `imports` of package.json. */
+/** Replaces `#atomics` in types by a path, because `moduleResolution: node10` ignores the `imports` of package.json. */
 function nameAtomicsByPath() {
   const folder = join(next, 'cjs')
   const atomics = join(folder, 'shared', 'platform', 'atomics.js')
@@ -236,6 +264,8 @@ if (mode === '--check') {
   await bundleEntryPoints()
   shareTypes()
   removeUnreachableTypes()
+  addOlderTypes()
+  allowMissingTypes()
   writeFileSync(join(next, '.built'), '')
   // A program that loads the package during the build sees the old files or the new ones, never a mixture.
   rmSync(dist, { recursive: true, force: true })

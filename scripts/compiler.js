@@ -1,5 +1,5 @@
-// TypeScript's native compiler, which is the quick one. `typescript` stands beside it for what only that has: an API for the
-// tests that read sources, the ways of resolving that older programs use, and the builds that Nest's own tools make.
+// Finds TypeScript's native compiler, which is faster. The package `typescript` is also installed: tests that read
+// sources need its API. Older module resolution modes and Nest's build tools need its compiler.
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 

@@ -1,6 +1,5 @@
-// A reporter for `node --test` that counts what ran, as one line of JSON, and names what failed with its error's first
-// lines. Suites and files are no tests; a file counts only when it fails as a whole, or when it held no test at all,
-// which is a failure too.
+// A reporter for `node --test`. Prints one line of JSON with the counts and the first lines of each error.
+// Suites do not count as tests. A file counts as one failure if it fails as a whole, or if it contains no test.
 import { basename } from 'node:path'
 
 const errorLines = 12
@@ -10,7 +9,7 @@ export default async function* countReporter(source) {
   for await (const { type, data } of source) {
     if (type !== 'test:pass' && type !== 'test:fail') continue
     if (data.details?.type === 'suite') {
-      // A suite fails for its tests, which are counted, or for a hook of its own, which nothing else shows.
+      // A suite fails because of its tests, which are counted, or because of its hook, which no other event reports.
       if (type === 'test:fail' && data.details.error?.failureType === 'hookFailed')
         fail(counts, data, 'a hook failed')
     } else if (isFile(data)) {
@@ -26,11 +25,11 @@ export default async function* countReporter(source) {
 function fail(counts, { name, file, details }, what) {
   counts.failed++
   const place = file === undefined || isPath(name) ? '' : `${basename(file)}: `
-  counts.problems.push(`${place}${isPath(name) ? basename(name) : name}: ${what}${told(details?.error)}`)
+  counts.problems.push(`${place}${isPath(name) ? basename(name) : name}: ${what}${errorText(details?.error)}`)
 }
 
-/** The runner wraps what the test threw; its cause is the thing itself. */
-function told(error) {
+/** The runner wraps the test's error. The test's error is the `cause`. */
+function errorText(error) {
   const thrown = error?.cause ?? error
   const text = thrown?.stack ?? thrown?.message ?? thrown
   if (text === undefined) return ''

@@ -1,4 +1,4 @@
-// A run of Node: in a group of its own, so that one over its limit ends with all it started, and with what it printed.
+// Runs Node in its own process group. After the time limit the script kills the whole group and keeps its output.
 import { spawn } from 'node:child_process'
 import { dirname } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -7,8 +7,8 @@ const root = dirname(dirname(fileURLToPath(import.meta.url)))
 const hasGroups = process.platform !== 'win32'
 
 /**
- * @param isShown what it prints is shown as it comes
- * @param isKept what it prints is given back at its end
+ * @param isShown prints the output as it arrives
+ * @param isKept returns the output
  */
 export function runNode(args, { limitMs, isShown = true, isKept = !isShown, env: added = {} }) {
   const { NODE_TEST_CONTEXT: _, ...own } = process.env
@@ -22,7 +22,7 @@ export function runNode(args, { limitMs, isShown = true, isKept = !isShown, env:
     try {
       process.kill(hasGroups ? -child.pid : child.pid, 'SIGKILL')
     } catch {
-      // It ended by itself.
+      // The process has already exited.
     }
   }
   process.once('exit', end)
@@ -35,7 +35,7 @@ export function runNode(args, { limitMs, isShown = true, isKept = !isShown, env:
   child.stderr?.setEncoding('utf8').on('data', keep)
   return new Promise((resolve, reject) => {
     const limit = setTimeout(() => {
-      console.error(`over its limit of ${limitMs / 1000} s: ended`)
+      console.error(`killed after its limit of ${limitMs / 1000} s`)
       end()
     }, limitMs)
     child.on('error', reject)

@@ -15,7 +15,7 @@ const versions = process.argv.slice(2).filter(word => /^\d/.test(word))
 const suites = process.argv.slice(2).filter(word => !/^\d/.test(word))
 if (versions.length === 0) versions.push('20', '22', '24', '26')
 
-// Built, linted and type-checked once: what is tested on each Node is the same output.
+// Builds and type-checks once, so that every version of Node tests the same output.
 run(process.execPath, [join(root, 'scripts', 'build.js')], 'the build')
 run(process.execPath, [compiler, '-p', 'tsconfig.test.json'], 'the type check')
 
@@ -41,7 +41,7 @@ function testOn(version) {
   return { version, node: actual, result: stdout.trim().split('\n').at(-1), exitCode: status ?? 1 }
 }
 
-/** The binary of that version, or `undefined` with the reason told. */
+/** The path of the binary. Prints the reason and returns `undefined` if the installation fails. */
 function installed(version) {
   const folder = join(root, 'build', 'nodes', version)
   const binary = join(folder, 'node_modules', 'node', 'bin', isWindows ? 'node.exe' : 'node')
@@ -55,13 +55,15 @@ function installed(version) {
     stdio: 'inherit',
     shell: isWindows,
   })
-  // Some versions of npm do not run the script that puts the binary in its place, and only warn.
+  // Some versions of npm do not run the install script of the binary, and only print a warning.
   const script = join(folder, 'node_modules', 'node', 'installArchSpecificPackage.js')
   if (!works(binary) && existsSync(script)) {
     spawnSync(process.execPath, [script], { cwd: dirname(script), stdio: 'inherit' })
   }
   if (works(binary)) return binary
-  console.error(`Node ${version} could not be installed: ${binary} does not run.`)
+  console.error(
+    `Node ${version} could not be installed: ${binary} does not run. Check the output of npm above.`,
+  )
   return undefined
 }
 

@@ -1,13 +1,14 @@
-// The suites in the order in which they run, and which part of each belongs to the fast tier (`npm test`).
+// Lists the suites in their order, and the part of each suite that the fast tier (`npm test`) runs.
 
-/** All cores compute already, so parallel garbage collection would only take time from them. */
+/** The tests already use all cores, so parallel garbage collection would only slow them down. */
 const oneCollector = ['--single-threaded-gc']
-/** Most objects of these suites are short-lived. In a large young space they die before they are copied. */
+/** Most objects of these suites are short-lived. In a large young generation the collector never copies them. */
 const largeYoungSpace = ['--max-semi-space-size=64']
 
 /**
- * `limitMs` is the limit of one file. `fast` says what the fast tier runs: these `files` (default: all), with this `env`.
- * The second tier runs the other files. It runs all files where the fast tier has an `env`, since that makes tests smaller.
+ * `limitMs` is the time limit of one file. The fast tier runs the `files` of `fast` (default: all) with its `env`.
+ * The second tier runs the other files. If `fast` has an `env`, which makes the tests smaller, the second tier runs
+ * all files.
  */
 export const suites = {
   unit: { folder: 'build/unit/src', isDeep: true, limitMs: 60_000, fast: {} },
@@ -39,6 +40,7 @@ export const suites = {
   matrix: { folder: 'test/matrix', limitMs: 300_000 },
   faults: { folder: 'test/faults', isDeep: true, limitMs: 300_000 },
   frameworks: { folder: 'test/frameworks', limitMs: 180_000 },
+  bullmq: { folder: 'test/bullmq', limitMs: 180_000 },
   examples: { folder: 'test/examples', limitMs: 420_000 },
   bench: { folder: 'test/bench', limitMs: 300_000 },
   compat: { folder: 'test/compat', limitMs: 420_000, program: 'test/compat/run-suite.js' },
@@ -47,7 +49,7 @@ export const suites = {
 /** These suites need the compiled tests in build/unit. */
 export const compiled = ['unit', 'codec', 'model', 'simulation', 'matrix']
 
-/** What a tier runs of a suite, or `null`: whether it takes a file, and which environment it sets. */
+/** The files of a suite that a tier runs, and the environment for them; `null` if it runs none. */
 export function partOf(suite, tier) {
   const { fast } = suite
   if (tier === 'all') return { takes: () => true, env: {} }

@@ -1,9 +1,9 @@
-// Runs the tests and adds them up. The last line is `N passed, N failed, N skipped`.
+// Runs the tests and adds up their counts. The last line is `N passed, N failed, N skipped`.
 //   node scripts/test.js                   build, lint, type check, then the fast tier
-//   node scripts/test.js --tier rest       build, then everything that the fast tier leaves out
+//   node scripts/test.js --tier rest       build, then all tests that are not in the fast tier
 //   node scripts/test.js --tier all        both
 //   node scripts/test.js unit journey      build, then all of these suites
-//   --built                                use dist/ and build/unit as they are
+//   --built                                use dist/ and build/unit without building them
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join, relative } from 'node:path'
@@ -38,8 +38,8 @@ function readArguments() {
       options: { built: { type: 'boolean', default: false }, tier: { type: 'string', default: 'fast' } },
     })
     const unknown = positionals.find(name => !known.includes(name))
-    if (unknown !== undefined) throw new Error(`There is no suite '${unknown}'.`)
-    if (!tiers.includes(values.tier)) throw new Error(`There is no tier '${values.tier}'.`)
+    if (unknown !== undefined) throw new Error(`Unknown suite '${unknown}'.`)
+    if (!tiers.includes(values.tier)) throw new Error(`Unknown tier '${values.tier}'.`)
     if (positionals.length > 0) return { built: values.built, tier: 'all', names: positionals }
     return {
       built: values.built,
@@ -48,18 +48,19 @@ function readArguments() {
     }
   } catch (problem) {
     console.error(
-      `${problem.message}\nUse: node scripts/test.js [--built] [--tier ${tiers.join('|')}] [suite]…   The suites are: ${known.join(', ')}.`,
+      `${problem.message}\nUse: node scripts/test.js [--built] [--tier ${tiers.join('|')}] [suite]…\nSuites: ${known.join(', ')}.`,
     )
   }
   process.exit(2)
 }
 
-/** A build that fails ends the run, since results of an old build would mislead. A lint error does not. */
+/** A failed build ends the run, because tests of an old build would mislead. A lint error does not end the run. */
 async function prepare() {
   const steps = [startStep('build', ['scripts/build.js'])]
   if (tier === 'fast') {
     const biome = join(dirname(require.resolve('@biomejs/biome/package.json')), 'bin', 'biome')
     steps.push(startStep('lint', [biome, 'check', '--error-on-warnings', '.'], true))
+    steps.push(startStep('prose', ['scripts/lint-prose.js'], true))
   }
   const isCompiled = names.some(name => compiled.includes(name))
   if (isCompiled) {
@@ -77,22 +78,22 @@ async function prepare() {
     process.exit(1)
   }
   if (!isCompiled) return
-  // The compiled tests import their own compiled sources. The conditions `model` and `simulation` replace the atomics.
+  // The compiled tests import compiled sources. The conditions `model` and `simulation` replace the atomics.
   writeFileSync(
     join(root, 'build', 'unit', 'package.json'),
     `${JSON.stringify({ type: 'module', imports: { '#atomics': { model: './src/testing/model-atomics.js', simulation: './src/testing/interrupted-atomics.js', default: './src/shared/platform/atomics.js' } } })}\n`,
   )
 }
 
-/** All steps run at the same time. The output of each is shown when it ends. */
+/** All steps run at the same time. `prepare` prints the output of each step after the step has finished. */
 function startStep(title, args, mayFail = false) {
   const ended = runNode(args, { limitMs: programLimitMs, isShown: false })
   return { title, startedAt: performance.now(), mayFail, ended }
 }
 
-/** Suites of few files leave a core idle. */
-async function runTwoAtOnce(waiting) {
-  const left = [...waiting]
+/** Runs two suites at a time, because a suite with few files leaves a core idle. */
+async function runTwoAtOnce(names) {
+  const left = [...names]
   const runNext = async () => {
     for (let name = left.shift(); name !== undefined; name = left.shift()) await runSuite(name, false)
   }
@@ -144,20 +145,20 @@ async function runFiles(name, isShown) {
     process.stdout.write(output)
   }
   const counts = readCounts(counted)
-  if (counts === undefined) return { failed: 1, problems: [`the runner broke off, exit code ${exitCode}`] }
+  if (counts === undefined) return { failed: 1, problems: [`the runner exited early, exit code ${exitCode}`] }
   if (exitCode !== 0 && counts.failed === 0) addFailure(counts, `exit code ${exitCode}`)
   if (counts.passed + counts.failed === 0) addFailure(counts, 'no test ran')
   return counts
 }
 
-/** Piscina's own suite counts itself. A test that is excepted, with a reason, counts as skipped. */
+/** The suite of Piscina prints its own counts. An excepted test counts as skipped. */
 async function runProgram(program) {
   const { exitCode, output } = await runNode([program], { limitMs: programLimitMs, isKept: true })
   const line =
     /suite: (\d+) run, (\d+) passed, (\d+) excepted, (\d+) skipped by the suite itself, (\d+) failed/.exec(
       output,
     )
-  if (line === null) return { failed: 1, problems: [`${program} broke off, exit code ${exitCode}`] }
+  if (line === null) return { failed: 1, problems: [`${program} exited early, exit code ${exitCode}`] }
   const [passed, excepted, skipped, failed] = line.slice(2).map(Number)
   const counts = { passed, failed, skipped: skipped + excepted, problems: [] }
   if (exitCode !== 0 && failed === 0) addFailure(counts, `exit code ${exitCode}`)

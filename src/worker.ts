@@ -4,12 +4,14 @@ import { globalSymbol } from './shared/platform/global-symbol.js'
 import { enableTaskContext, type TaskContext } from './worker/run/task-context.js'
 
 export { move, transferableSymbol, valueSymbol } from './shared/messages/move.js'
-export type { Handler, TaskContext } from './worker/run/task-context.js'
+export type { Handler, TaskContext, TaskJob } from './worker/run/task-context.js'
+/** @internal */
+export { setTaskJob } from './worker/run/task-context.js'
 
 /**
- * The task whose handler this code belongs to. Works in the handler, after its awaits, and in timers and callbacks that it
- * started, also when the worker runs several tasks at once. Code that runs on after the answer still gets its own task.
- * Outside a task, as on the main thread or at the top level of a module, each member throws `ERR_LIDO_OUTSIDE_TASK`.
+ * The running task: tells whether it is cancelled. It belongs to the task whose handler runs the code: also after an await, in timers
+ * and callbacks, and with several tasks in one worker. Code that runs on after the result keeps its own task. Outside a task, for
+ * example on the host or at the top level of a module, each member throws an error with the code `ERR_LIDO_OUTSIDE_TASK`.
  */
 export const context: TaskContext = enableTaskContext()
 
@@ -17,11 +19,14 @@ const globals = globalThis as Record<symbol, unknown>
 /** The entry of a worker process sets it. */
 const processDataKey = globalSymbol('workerData')
 
-/** True inside a worker of a pool, false everywhere else. */
+/** True in a worker thread or worker process of a pool. False elsewhere, and for inline workers. */
 export const isWorkerThread: boolean = globals[globalSymbol('worker')] === true
-/** The pool's `workerData`; `undefined` outside a pool's worker. */
+/** A copy of the pool's option `workerData`. `undefined` outside a worker thread or worker process of a pool. */
 export const workerData: any = isWorkerThread ? readWorkerData() : undefined
 
+/** Handles of shared values are replaced by the values. */
 function readWorkerData(): unknown {
-  return processDataKey in globals ? globals[processDataKey] : threadData
+  const data = processDataKey in globals ? globals[processDataKey] : threadData
+  const replaceIn = globals[globalSymbol('replaceShared')] as ((given: unknown) => unknown) | undefined
+  return replaceIn === undefined ? data : replaceIn(data)
 }

@@ -1,4 +1,4 @@
-// An encoder and a decoder over one memory, with shapes that both learn.
+// Creates an encoder and a decoder that share one memory and one shape table.
 import { Decoder } from '../shared/codec/decoder.js'
 import { Encoder } from '../shared/codec/encoder.js'
 import { ShapeReader, ShapeTable } from '../shared/codec/shapes.js'

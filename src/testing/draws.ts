@@ -1,6 +1,6 @@
-// Numbers that look drawn by lot, and are the same in each run.
+// Pseudo-random numbers that are the same in each run.
 
-/** Each call gives an integer of at least 0, below what it is given. */
+/** Each call returns an integer from 0 to `below - 1`. */
 export function draws(): (below: number) => number {
   let seed = 1
   return below => {

@@ -1,20 +1,21 @@
-// Stands in for `shared/platform/atomics` under the condition `simulation`: all threads are played on one, and whoever plays them
-// is asked before each atomic access to a word, so that another thread may go on there, or this one die.
+// Replaces `shared/platform/atomics` under the condition `simulation`. The simulation runs all threads on one thread.
+// It sets a callback that runs before each atomic access to a word, where it can switch to another thread or kill this
+// one.
 import type { SharedWords } from '../shared/platform/atomics.js'
 
 export type { SharedWords }
 
 export const interruption = { beforeAccess: (): void => {} }
 
-/** What follows the words of a lane, or of anything smaller, is values, which are written before they are read. */
+/** Larger memory is a lane. Only its first bytes are words; values follow, which are written before they are read. */
 const LANE_BYTES = 2 ** 22
 const WORDS_OF_LANE_BYTES = 2 ** 18
 const WORDS_BYTES = 2 ** 12
-/** A desk's dictionary. */
+/** The shape table at the end of a worker's state. */
 const LAST_BYTES = 2 ** 16
 const WORD_BYTES = Int32Array.BYTES_PER_ELEMENT
 
-/** To get new memory costs more than a whole run, so it is used again. */
+/** All memory is reused, because allocating new memory takes longer than a whole run. */
 const used: SharedArrayBuffer[] = []
 const spare = new Map<number, SharedArrayBuffer[]>()
 
@@ -24,11 +25,11 @@ export function allocateMemory(bytes: number): SharedArrayBuffer {
   return memory
 }
 
-/** Nobody uses any memory any more. */
+/** Clears all memory for the next run. Call it when no thread of the simulation uses it. */
 export function freeMemory(): void {
   for (const memory of used) {
     const { byteLength } = memory
-    // Shared memory is filled element by element: by words, there are fewer.
+    // Fills words instead of bytes, because V8 fills shared memory one element at a time.
     const words = wordsOf(memory)
     words.fill(0, 0, (byteLength > LANE_BYTES ? WORDS_OF_LANE_BYTES : WORDS_BYTES) / WORD_BYTES)
     words.fill(0, Math.max(byteLength - LAST_BYTES, 0) / WORD_BYTES)

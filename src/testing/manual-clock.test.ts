@@ -1,10 +1,9 @@
-// The stand-ins must keep the promises of what they stand in for.
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { ManualClock } from './manual-clock.js'
 
-describe('the manual clock', () => {
-  test('calls what falls due, in order, each at its own moment', () => {
+describe('ManualClock', () => {
+  test('advance() calls due timers in order, each at its own time', () => {
     const clock = new ManualClock(0)
     const calls: [string, number][] = []
     clock.after(20, () => calls.push(['second', clock.now()]))
@@ -24,7 +23,7 @@ describe('the manual clock', () => {
     assert.deepEqual(clock.pending, [])
   })
 
-  test('a cancelled timer or turn never calls', () => {
+  test('a cancelled timer or turn is never called', () => {
     const clock = new ManualClock()
     clock.after(1, assert.fail).cancel()
     clock.nextTurn(assert.fail).cancel()
@@ -32,7 +31,7 @@ describe('the manual clock', () => {
     clock.turn()
   })
 
-  test('what waits for the next turn waits for a turn, not for time', () => {
+  test('a callback of nextTurn() runs at the next turn(), not when time passes', () => {
     const clock = new ManualClock()
     let turns = 0
     clock.nextTurn(() => {
@@ -45,7 +44,7 @@ describe('the manual clock', () => {
     assert.equal(turns, 1)
   })
 
-  test('an anchor counts once however often it is held', () => {
+  test('an anchor that is held twice counts once', () => {
     const clock = new ManualClock()
     const anchor = clock.anchor()
     anchor.hold()

@@ -1,4 +1,4 @@
-// A clock that a test moves by hand: time stands still between two calls of `advance`.
+// A clock for tests. Its time changes only when the test calls `advance` or `stall`.
 import type { Anchor, Clock, Timer } from '../shared/platform/clock.js'
 
 interface Alarm {
@@ -8,13 +8,13 @@ interface Alarm {
 }
 
 export class ManualClock implements Clock {
-  /** Anchors that hold the process at this moment. */
+  /** The number of anchors that now keep the process alive. */
   heldAnchors = 0
   #now: number
   readonly #alarms = new Set<Alarm>()
   #nextTurn = new Set<() => void>()
 
-  /** @param now where the clock starts; not 0, which reads as "never" in too many places */
+  /** @param now the start of the clock; not 0, which means "never" in many places */
   constructor(now = 1000) {
     this.#now = now
   }
@@ -23,7 +23,7 @@ export class ManualClock implements Clock {
     return this.#now
   }
 
-  /** The wall clock: a test may let it jump. */
+  /** The wall clock minus this clock. A test can change it to let the wall clock jump. */
   epochShift = 1_700_000_000_000
 
   epochNow(): number {
@@ -51,7 +51,7 @@ export class ManualClock implements Clock {
     return { hold: () => set(true), release: () => set(false), drop: () => set(false) }
   }
 
-  /** Timers that are set, soonest first, as the delays from now. */
+  /** The delays of all timers from now, shortest first. */
   get pending(): number[] {
     return this.#inOrder().map(alarm => alarm.dueAt - this.#now)
   }
@@ -61,12 +61,14 @@ export class ManualClock implements Clock {
     return [...this.#alarms].some(alarm => alarm.keepsAlive)
   }
 
-  /** Something waits for the end of this turn. */
+  /** True when a callback waits for the end of this turn. */
   get awaitsTurn(): boolean {
     return this.#nextTurn.size > 0
   }
 
-  /** The process is held for so long: what fell due meanwhile is called late, and what that sets is due later still. */
+  /**
+   * Simulates a blocked process: time moves first, then due timers call back late. Does not run timers that they set.
+   */
   stall(milliseconds: number): void {
     this.#now += milliseconds
     for (const alarm of this.#inOrder()) {
@@ -74,7 +76,7 @@ export class ManualClock implements Clock {
     }
   }
 
-  /** Moves time on; what falls due on the way is called at its own moment, what it sets anew as well. */
+  /** Moves time. Each due timer, also a newly set one, calls back at its own time. */
   advance(milliseconds: number): void {
     const until = this.#now + milliseconds
     for (
@@ -89,7 +91,7 @@ export class ManualClock implements Clock {
     this.#now = until
   }
 
-  /** Ends this turn of the event loop: calls what waits for it. */
+  /** Ends this turn of the event loop and runs the callbacks that wait for it. */
   turn(): void {
     const callbacks = this.#nextTurn
     this.#nextTurn = new Set()

@@ -1,5 +1,5 @@
-// Stands in for `shared/platform/atomics` under the condition `model`: nothing is shared, and every access to a word, atomic or
-// plain, is handed to whoever plays the threads, as an operation that happens when its turn comes.
+// Replaces `shared/platform/atomics` under the condition `model`. No memory is shared. The model gets each access to a
+// word, atomic or plain, as an operation, and decides when it happens.
 import type { SharedWords } from '../shared/platform/atomics.js'
 
 export type { SharedWords }
@@ -8,21 +8,21 @@ export type Access =
   | { kind: 'load'; memory: SharedArrayBuffer; index: number }
   | { kind: 'store'; memory: SharedArrayBuffer; index: number; value: number }
   | { kind: 'replace'; memory: SharedArrayBuffer; index: number; expected: number; value: number }
-  /** A load that is not atomic. */
+  /** A plain load. */
   | { kind: 'read'; memory: SharedArrayBuffer; index: number }
-  /** A store that is not atomic. */
+  /** A plain store. */
   | { kind: 'write'; memory: SharedArrayBuffer; index: number; value: number }
 
-/** The thread in whose name the code runs at the moment. */
+/** A thread of the model. */
 export interface ModelThread {
   allocate(bytes: number): SharedArrayBuffer
-  /** What was found; of a `replace`, whether it did. */
+  /** Returns the value of a load; for a `replace`, 1 if it succeeded. */
   access(access: Access): number
 }
 
 let current: ModelThread | null = null
 
-/** Runs `act` in the name of a thread. */
+/** Runs `act` as this thread. */
 export function actAs<Result>(thread: ModelThread, act: () => Result): Result {
   const before = current
   current = thread
@@ -41,7 +41,7 @@ export function allocateWords(count: number): SharedWords {
   return wordsOf(allocateMemory(count * Int32Array.BYTES_PER_ELEMENT))
 }
 
-/** Words that are elsewhere: plain accesses to them are operations too. */
+/** Returns a proxy, so that plain accesses also become operations. */
 export function wordsOf(memory: SharedArrayBuffer): SharedWords {
   return new Proxy({ memory }, plainAccesses) as unknown as SharedWords
 }
@@ -70,7 +70,7 @@ const plainAccesses: ProxyHandler<ModelWords> = {
     return thread().access({ kind: 'read', memory, index: indexOf(key) })
   },
   set({ memory }, key, value: number) {
-    // As an array of 32-bit words would keep it.
+    // Converts to 32 bits, like an Int32Array.
     thread().access({ kind: 'write', memory, index: indexOf(key), value: value | 0 })
     return true
   },
@@ -82,11 +82,11 @@ function memoryOf(words: SharedWords): SharedArrayBuffer {
 
 function indexOf(key: string | symbol): number {
   const index = Number(String(key))
-  if (!Number.isInteger(index) || index < 0) throw new Error(`the model has no words.${String(key)}`)
+  if (!Number.isInteger(index) || index < 0) throw new Error(`The model has no words.${String(key)}.`)
   return index
 }
 
 function thread(): ModelThread {
-  if (current === null) throw new Error('a shared word is touched outside of the model')
+  if (current === null) throw new Error('Code outside the model accessed a shared word.')
   return current
 }

@@ -1,10 +1,10 @@
-// Stand-ins and lookers-on for tests of one room: tasks that no pool made, promises looked at from outside, seeded chance.
+// Helpers for tests of one folder: tasks without a pool, promises with a readable state, seeded random numbers.
 import { Refusal } from '../host/task/refusal.js'
 import { Task } from '../host/task/task.js'
 import type { TransferItem } from '../shared/messages/move.js'
 import { realClock } from '../shared/platform/clock.js'
 
-/** Resolves when all microtasks that stand in line, and those that they add, have run. */
+/** Resolves when all queued microtasks, and the microtasks that they add, have run. */
 export function microtasks(): Promise<void> {
   return new Promise(resolve => realClock.nextTurn(resolve))
 }
@@ -15,7 +15,7 @@ export interface Watched<T> {
   error: any
 }
 
-/** Follows a promise, so that a test can look at it without waiting for it. */
+/** Records the state of a promise, so that a test can read it synchronously. */
 export function watch<T>(promise: Promise<T>): Watched<T> {
   const watched: Watched<T> = { state: 'pending', value: undefined, error: undefined }
   promise.then(
@@ -36,7 +36,7 @@ export interface TaskTraits {
   reject?: (reason: unknown) => void
 }
 
-/** A task that nobody waits for. */
+/** Creates a task without a caller. */
 export function makeTask(id: number, traits: TaskTraits = {}): Task {
   const terms = {
     handler: { filename: '/handler.js', name: 'default' },
@@ -47,6 +47,10 @@ export function makeTask(id: number, traits: TaskTraits = {}): Task {
     priority: traits.priority ?? 0,
     queueOptions: undefined,
     retry: null,
+    onProgress: null,
+    functions: null,
+    openStream: null,
+    workerId: 0,
   }
   const { resolve = () => {}, reject = () => {} } = traits
   const settle = (answer: unknown) =>

@@ -1,4 +1,4 @@
-// What every clock promises.
+// An assertion for all clocks.
 import assert from 'node:assert/strict'
 
 export function assertNeverGoesBack(clock: { now(): number }): void {

@@ -24,18 +24,18 @@ function withoutTests(files) {
   return new Map([...files].filter(([path]) => !path.endsWith('.test.ts')))
 }
 
-/** The violations that one more file would cause. */
+/** Returns the violations that an additional file causes. */
 function plant(path, text) {
   const found = findViolations(table, new Map([...sources, [path, text]]))
   return found.filter(({ file }) => file === `src/${path}`)
 }
 
 describe('the files of src/', () => {
-  test('every import is allowed by the table', () => {
+  test('every import in src/ is allowed by architecture.json', () => {
     assert.deepEqual(findViolations(table, sources).map(describeViolation), [])
   })
 
-  test('every folder and file in the table exists', () => {
+  test('every folder and file in architecture.json exists', () => {
     const named = [
       ...Object.keys(table.folders),
       ...Object.values(table.folders).flat(),
@@ -51,7 +51,7 @@ describe('the files of src/', () => {
     }
   })
 
-  test('folders do not import each other in a circle', () => {
+  test('architecture.json allows no import circle between folders', () => {
     const visit = (folder, trail) => {
       assert.ok(!trail.includes(folder), `${[...trail, folder].join(' → ')}`)
       for (const next of table.folders[folder] ?? []) visit(next, [...trail, folder])
@@ -59,7 +59,7 @@ describe('the files of src/', () => {
     for (const folder of Object.keys(table.folders)) visit(folder, [])
   })
 
-  test('files do not import each other in a circle', () => {
+  test('source files do not import each other in a circle', () => {
     assert.deepEqual(findCircles(table, withoutTests(sources)), [])
   })
 })
@@ -136,7 +136,7 @@ describe('the checker', () => {
     ],
   ]
   for (const [title, path, text, line = 1] of cases) {
-    test(`notices ${title}`, () => {
+    test(`the checker reports ${title}`, () => {
       const [violation, ...more] = plant(path, text)
       assert.ok(violation, 'the checker noticed nothing')
       assert.deepEqual(more, [])
@@ -146,7 +146,7 @@ describe('the checker', () => {
     })
   }
 
-  test('notices an adapter that imports another adapter', () => {
+  test('the checker reports an adapter that imports another adapter', () => {
     const more = new Map([
       ...sources,
       ['adapters/one/x.ts', ''],
@@ -166,13 +166,13 @@ describe('the checker', () => {
     ],
   ]
   for (const [title, texts, circle] of circles) {
-    test(`notices an import circle of ${title}`, () => {
+    test(`the checker reports an import circle of ${title}`, () => {
       const files = texts.map((text, index) => [`x/${'abc'[index]}.ts`, text])
       assert.deepEqual(findCircles(table, new Map(files)), [circle])
     })
   }
 
-  test('allows two files that import a third one', () => {
+  test('the checker allows two files that import a third file', () => {
     const files = new Map([
       ['x/a.ts', `import './b.js'\nimport './c.js'`],
       ['x/b.ts', `import './c.js'`],
@@ -181,7 +181,7 @@ describe('the checker', () => {
     assert.deepEqual(findCircles(table, files), [])
   })
 
-  test('a description names file, line, import and rule', () => {
+  test('describeViolation() names file, line, import and rule', () => {
     const [violation] = plant('host/task/x.ts', "// Why.\nimport { Pool } from '../pool/pool.js'")
     assert.equal(
       describeViolation(violation),
@@ -190,17 +190,29 @@ describe('the checker', () => {
   })
 
   const allowed = [
-    ['a room beneath', 'host/pool/x.ts', "import { Task } from '../task/task.js'"],
-    ['its own room', 'host/pool/x.ts', "import { Pool } from './pool.js'"],
-    ['an adapter at the front door', 'adapters/one/x.ts', "import { Pool } from '../../index.js'"],
-    ['an adapter at the door of workers', 'adapters/one/x.ts', "import { move } from '../../worker.js'"],
-    ['types of threads', 'host/pool/x.ts', "import type { Worker } from 'node:worker_threads'"],
-    ['other names of worker_threads', 'host/pool/x.ts', "import { SHARE_ENV } from 'node:worker_threads'"],
-    ['a member with the name of a global', 'host/pool/x.ts', 'const it = { setTimeout: 1 }\nit.setTimeout'],
+    ['an import from an allowed folder', 'host/pool/x.ts', "import { Task } from '../task/task.js'"],
+    ['an import from the same folder', 'host/pool/x.ts', "import { Pool } from './pool.js'"],
+    ['an adapter that imports index.ts', 'adapters/one/x.ts', "import { Pool } from '../../index.js'"],
+    ['an adapter that imports worker.ts', 'adapters/one/x.ts', "import { move } from '../../worker.js'"],
+    [
+      'a type import of Worker outside the backend',
+      'host/pool/x.ts',
+      "import type { Worker } from 'node:worker_threads'",
+    ],
+    [
+      'an import of SHARE_ENV outside the backend',
+      'host/pool/x.ts',
+      "import { SHARE_ENV } from 'node:worker_threads'",
+    ],
+    [
+      'a member with the name of a timer function',
+      'host/pool/x.ts',
+      'const it = { setTimeout: 1 }\nit.setTimeout',
+    ],
     ['a test that sets a timer', 'host/pool/x.test.ts', 'setTimeout(done, 1)'],
   ]
   for (const [title, path, text] of allowed) {
-    test(`allows ${title}`, () => {
+    test(`the checker allows ${title}`, () => {
       assert.deepEqual(plant(path, text), [])
     })
   }

@@ -1,11 +1,10 @@
-// Keeps the promises of the benchmark as a program: it plays the rows that are asked for, says what it found in a form
-// that programs read, and a contestant that fails takes nobody with it. Times are never judged here.
+// Tests the benchmark program: it runs the requested rows and prints its results as JSON. No test judges a time.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { rows } from '../../bench/rows.js'
 import { assertSpread, runBench, runJson } from './run-bench.js'
 
-test('a run gives every asked row with its figures, ratios and verdicts', async () => {
+test('a run prints the figures, ratios and verdicts of each requested row', async () => {
   const results = await runJson('--only', 'P2,P7', '--pools', 'lido,piscina,post-message')
   assert.deepEqual(
     results.rows.map(row => row.id),
@@ -28,7 +27,7 @@ test('a run gives every asked row with its figures, ratios and verdicts', async 
   assert.deepEqual(results.failures, [])
 })
 
-test('every turn of the echo has compared each answer of its callers with what they sent', async () => {
+test('an echo turn compares the answer of each of its 64 callers with the payload', async () => {
   const { samples } = await runJson('--only', 'P3', '--pools', 'lido,tinypool')
   for (const takes of Object.values(samples['six-fields/64'])) {
     assert.deepEqual(
@@ -38,7 +37,7 @@ test('every turn of the echo has compared each answer of its callers with what t
   }
 })
 
-test('a bar without its opponent is not measured, and says why', async () => {
+test('a bar without its opponent is not measured, and its reason names the opponent', async () => {
   const { rows: judged } = await runJson('--only', 'P8-running', '--pools', 'lido')
   assert.deepEqual(Object.keys(judged[0].pools), ['lido'])
   const { rows: alone } = await runJson('--only', 'P11-import', '--pools', 'lido')
@@ -46,20 +45,29 @@ test('a bar without its opponent is not measured, and says why', async () => {
   assert.match(alone[0].bars[0].reason, /piscina/)
 })
 
-test('rows have names of their own, and every bar from P1 to P14 has a row', () => {
+test('row names are unique, and every bar from P1 to P17 has a row', () => {
   assert.equal(new Set(rows.map(row => row.id)).size, rows.length)
-  const bars = Array.from({ length: 14 }, (_, i) => `P${i + 1}`)
+  const bars = Array.from({ length: 17 }, (_, i) => `P${i + 1}`)
   assert.deepEqual([...new Set(rows.map(row => row.bar))], [...bars, 'body', 'fastify', 'nest', 'cluster'])
 })
 
-test('a row, a pool or a number that does not exist is answered with those that do', async () => {
+test('an unknown row, an unknown pool or an invalid number gives exit code 2 and an explanation', async () => {
   for (const [args, words] of [
-    [['--only', 'P99'], /No row 'P99'.*P13/s],
-    [['--pools', 'lido,nobody'], /No pool 'nobody'.*piscina/s],
-    [['--rounds', '1.5'], /--rounds must be a whole number/],
+    [['--only', 'P99'], /Unknown row 'P99'.*P13/s],
+    [['--pools', 'lido,nobody'], /Unknown pool 'nobody'.*piscina/s],
+    [['--rounds', '1.5'], /--rounds must be an integer/],
+    [['--endless', '0'], /--endless must be a number above 0/],
   ]) {
     const { exitCode, errors } = await runBench(...args)
     assert.equal(exitCode, 2)
     assert.match(errors, words)
   }
+})
+
+test('a map row counts its items, and plays only pools that can map', async () => {
+  const { samples, failures } = await runJson('--only', 'P15', '--endless', '0.2')
+  assert.deepEqual(failures, [])
+  assert.deepEqual(Object.keys(samples.map), ['lido', 'piscina', 'piscina-tuned', 'p-map'])
+  assert.ok(samples['map/many'].lido[0].itemCount > samples.map.piscina[0].itemCount)
+  assert.ok(samples['map/endless'].lido[0].itemCount > 0)
 })

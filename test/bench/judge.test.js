@@ -1,4 +1,4 @@
-// Holds the benchmark's arithmetic to given numbers: medians, ratios within a round, bars met or not.
+// The arithmetic of the benchmark: medians, ratios within a round, and bars that are met or missed.
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { countBars, judgeRow, ratiosWithinRounds, spread } from '../../bench/judge.js'
@@ -17,68 +17,68 @@ function judge(bars, speeds, rest = {}) {
   return judgeRow({ ...row, bars }, createSamples(speeds), { subjectName: 'ours', peerNames, ...rest })
 }
 
-describe('a spread', () => {
-  test('is the median with the least and the most, of an odd and of an even number', () => {
+describe('spread()', () => {
+  test('spread() returns median, minimum and maximum of an odd or even number of figures', () => {
     assert.deepEqual(spread([9, 1, 5]), { median: 5, min: 1, max: 9, count: 3 })
     assert.deepEqual(spread([10, 2, 4, 8]), { median: 6, min: 2, max: 10, count: 4 })
   })
 
-  test('orders numbers as numbers', () => {
+  test('spread() orders figures as numbers, not as text', () => {
     assert.equal(spread([100, 9, 20]).median, 20)
   })
 
-  test('leaves out what is missing, and is null where nothing is left', () => {
+  test('spread() leaves out missing figures, and returns null when all are missing', () => {
     assert.equal(spread([null, 3, null]).count, 1)
     assert.equal(spread([null, null]), null)
   })
 
-  test('takes a zero for a figure', () => {
+  test('spread() counts 0 as a figure', () => {
     assert.equal(spread([0, 0, 1]).median, 0)
   })
 })
 
-describe('a ratio', () => {
-  test('is taken within a round, and its median is not that of the medians', () => {
+describe('ratios', () => {
+  test('a ratio is the median of the ratios within rounds, not the ratio of the medians', () => {
     const judged = judge([], { ours: [10, 40, 90], peer: [10, 10, 30] })
     assert.deepEqual(judged.pools.peer.ratio, { median: 3, min: 1, max: 4, count: 3 })
     assert.equal(judged.pools.ours.median / judged.pools.peer.median, 4)
   })
 
-  test('skips rounds that one of both did not finish', () => {
+  test('ratiosWithinRounds() skips rounds that one of the two pools did not finish', () => {
     assert.deepEqual(ratiosWithinRounds([10, null, 30], [5, 5, null]), [2])
   })
 
-  test('to a zero is no ratio', () => {
+  test('ratiosWithinRounds() skips rounds with the divisor 0', () => {
     assert.deepEqual(ratiosWithinRounds([1, 2], [0, 1]), [2])
   })
 
-  test('is not given for ourselves', () => {
+  test('the judged pool has no ratio to itself', () => {
     assert.equal(judge([], { ours: [1] }).pools.ours.ratio, null)
   })
 })
 
-describe('a bar', () => {
+describe('bars', () => {
   const onlyBar = (bar, speeds, rest) => judge([bar], speeds, rest).bars[0]
 
-  test('of at least is met at its limit and missed below it', () => {
+  test("a bar with 'atLeast' is met at its limit and missed below it", () => {
     const bar = { against: 'peer', atLeast: 2 }
     assert.equal(onlyBar(bar, { ours: [20], peer: [10] }).isMet, true)
     assert.equal(onlyBar(bar, { ours: [19], peer: [10] }).isMet, false)
   })
 
-  test('of at most is met at its limit and missed above it', () => {
+  test("a bar with 'atMost' is met at its limit and missed above it", () => {
     const bar = { against: 'peer', atMost: 0.25 }
     assert.equal(onlyBar(bar, { ours: [1], peer: [4] }).isMet, true)
     assert.equal(onlyBar(bar, { ours: [1.1], peer: [4] }).isMet, false)
   })
 
-  test('against nobody judges the figure itself', () => {
+  test('a bar without an opponent judges the figure itself', () => {
     const verdict = onlyBar({ against: null, atMost: 10 }, { ours: [9, 12, 8] })
     assert.equal(verdict.isMet, true)
     assert.equal(verdict.value.median, 9)
   })
 
-  test('against the best peer is held against the one that is hardest for us', () => {
+  test('a bar against the best peer uses the peer that is hardest to beat', () => {
     const rates = { ours: [30], 'peer-a': [10], 'peer-b': [15], bare: [60] }
     const more = onlyBar({ against: 'best peer', atLeast: 2 }, rates)
     assert.equal(more.opponent, 'peer-b')
@@ -89,36 +89,36 @@ describe('a bar', () => {
     assert.equal(less.isMet, false)
   })
 
-  test('against the best peer is not measured while a peer is missing, which might be the best', () => {
+  test('a bar against the best peer is not measured while a peer is missing', () => {
     const verdict = onlyBar(
       { against: 'best peer', atLeast: 2 },
       { ours: [30], 'peer-a': [10], 'peer-b': [null] },
     )
     assert.equal(verdict.isMet, null)
-    assert.equal(verdict.reason, 'peer-b: did not play')
+    assert.equal(verdict.reason, 'peer-b: was not measured')
   })
 
-  test('is not measured where the row cannot be played, with the reason', () => {
+  test('a bar is not measured when its row cannot run, and has that reason', () => {
     const verdict = onlyBar({ against: null, atLeast: 1 }, { ours: [5] }, { whyNot: '1 core' })
     assert.equal(verdict.isMet, null)
     assert.equal(verdict.reason, '1 core')
   })
 
-  test('is not measured where the opponent failed, with its excuse', () => {
+  test('a bar is not measured when its opponent failed, and has the reason of the opponent', () => {
     const excuses = { peer: 'no answer within 10 ms' }
     const verdict = onlyBar({ against: 'peer', atLeast: 1 }, { ours: [5], peer: [null] }, { excuses })
     assert.equal(verdict.isMet, null)
     assert.equal(verdict.reason, 'peer: no answer within 10 ms')
   })
 
-  test('is not measured where we failed ourselves, however well the others did', () => {
+  test('a bar is not measured when the judged pool failed', () => {
     const verdict = onlyBar({ against: 'peer', atLeast: 1 }, { ours: [null], peer: [3] })
     assert.equal(verdict.isMet, null)
-    assert.equal(verdict.reason, 'ours: did not play')
+    assert.equal(verdict.reason, 'ours: was not measured')
   })
 })
 
-test('bars are counted as met, missed and not measured', () => {
+test('countBars() counts bars that are met, missed and not measured', () => {
   const bars = [
     { against: null, atLeast: 1 },
     { against: null, atLeast: 9 },

@@ -1,4 +1,4 @@
-// A trial for tests: a turn goes as its settings say. A turn that goes well tells the how-manieth of its process it is.
+// A trial for tests. Each turn behaves as its settings say. A good turn returns how many turns its process has run.
 let turnCount = 0
 
 export async function takeTurn(_contestant, { way }) {

@@ -1,10 +1,10 @@
-// Keeps what the benchmark promises of contestants that misbehave: a crash, a hang or a wrong answer costs that turn and
-// names its reason, the others play on, and who has failed a cell twice plays it no more.
+// Contestants that misbehave. A crash, a hang or a wrong answer costs one turn and is reported with its reason. The other turns
+// run. A contestant that failed a cell twice does not run it again.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { play } from '../../bench/tournament.js'
 
-// Long enough for a process to start on a busy machine; what hangs waits for all of it.
+// Long enough for a process to start on a busy machine. A turn that hangs takes all of it.
 const limitMs = 4_000
 
 function createMatch(ways, rest = {}) {
@@ -27,12 +27,12 @@ async function playMatch(match, rounds = 1) {
   return { ...played, turns }
 }
 
-test('a contestant that crashes, hangs, blocks or errs is named, and the others play on', async () => {
+test('a contestant that crashes, hangs, blocks or throws is reported, and later turns run', async () => {
   const { samples, failures } = await playMatch(createMatch(['crash', 'hang', 'block', 'throw', 'well']))
   assert.deepEqual(
     failures.map(({ cellId, message }) => [cellId, message]),
     [
-      ['crash', 'its process ended (3)'],
+      ['crash', 'its process exited (3)'],
       ['hang', `no answer within ${limitMs} ms`],
       ['block', `no answer within ${limitMs} ms`],
       ['throw', 'expected 8, got 7'],
@@ -42,7 +42,7 @@ test('a contestant that crashes, hangs, blocks or errs is named, and the others 
   assert.deepEqual(samples.well.lido, [{ turnCount: 1 }])
 })
 
-test('a lasting contestant that died gets a new process for its next turn', async () => {
+test('a lasting contestant that crashed gets a new process for its next turn', async () => {
   const match = createMatch(['well', 'crash'], { isLasting: true })
   match.cells.push({ id: 'after', settings: { way: 'well' } })
   const { samples, failures } = await playMatch(match)
@@ -50,20 +50,20 @@ test('a lasting contestant that died gets a new process for its next turn', asyn
   assert.deepEqual(samples.after.lido, [{ turnCount: 1 }])
 })
 
-test('a contestant that failed a cell twice plays the cell no more', async () => {
+test('a contestant that failed a cell twice does not run the cell again', async () => {
   const { failures, turns } = await playMatch(createMatch(['crash']), 4)
   assert.equal(failures.length, 2)
   assert.equal(turns.length, 2)
 })
 
-test('a contestant that cannot play is asked once, and that is no failure of its pool', async () => {
+test('an unavailable contestant runs once in three rounds and is reported as unavailable', async () => {
   const { failures } = await playMatch(createMatch(['unavailable']), 3)
   assert.deepEqual(failures, [
     { take: 0, cellId: 'unavailable', poolName: 'lido', message: 'no such option', isUnavailable: true },
   ])
 })
 
-test('turns change their order from round to round', async () => {
+test('the order of turns changes from round to round', async () => {
   const poolNames = ['lido', 'piscina', 'tinypool']
   const { turns } = await playMatch(createMatch(['well'], { poolNames }), 2)
   const order = take => turns.filter(turn => turn.take === take).map(turn => turn.poolName)

@@ -1,5 +1,5 @@
-// A damaged message or shape table gives an error or another value, and never a crash, a hang, bytes from outside, or memory out
-// of proportion.
+// A damaged message or shape table gives an error or another value. It never causes a crash, a hang, a read of bytes outside the
+// message, or too much memory for its size.
 //   LIDO_SEED=123 replays a run, LIDO_DAMAGED_MESSAGES=50 makes it smaller
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -16,10 +16,10 @@ const mutationsOfEach = 250
 const tableMutations = 50 * messageCount
 const FROM = 1024
 const MEMORY_BYTES = 2 ** 15
-/** What a byte may cost: the largest is a short array of holes. */
+/** The most memory for each byte of a message. A short array of holes needs the most. */
 const MOST_BYTES_EACH = 600
 
-/** Accepted values as bytes; many share the shapes of one table. */
+/** Encodes accepted values. Many of them share the shapes of one table. */
 function writeMessages() {
   const lane = allocateLane(MEMORY_BYTES, 2 ** 12)
   const writer = writerOf(lane)
@@ -52,7 +52,7 @@ function mutate(bytes, random) {
         copy.copyWithin(at, random(copy.length))
         break
       case 4:
-        // The tags stand low, and make the most of what follows them.
+        // Tags are low numbers. A wrong tag changes the meaning of the bytes behind it.
         copy[at] = random(32)
         break
       default:
@@ -73,7 +73,7 @@ function outcome(reader, memory, bytes, filler) {
   }
 }
 
-test(`${messageCount * mutationsOfEach} damaged messages are read or refused (seed ${seed})`, t => {
+test(`${messageCount * mutationsOfEach} damaged messages are decoded or refused (seed ${seed})`, t => {
   const random = seededRandom(seed)
   const { messages, table } = writeMessages()
   const lane = { memory: new SharedArrayBuffer(MEMORY_BYTES), table }
@@ -92,7 +92,7 @@ test(`${messageCount * mutationsOfEach} damaged messages are read or refused (se
       else {
         counts.values++
         if (differenceOf(one.value, other.value) !== undefined)
-          assert.fail(`it read what stands outside: ${where}`)
+          assert.fail(`the decoder read bytes outside the message: ${where}`)
         assert.ok(sizeOf(one.value) < MOST_BYTES_EACH * (bytes.length + 1), where)
       }
     }
@@ -103,7 +103,7 @@ test(`${messageCount * mutationsOfEach} damaged messages are read or refused (se
   assert.ok(counts.errors > 1000 && counts.values > 1000)
 })
 
-test(`${tableMutations} damaged shape tables are read or refused (seed ${seed})`, t => {
+test(`${tableMutations} damaged shape tables are decoded or refused (seed ${seed})`, t => {
   const random = seededRandom(seed)
   const { messages, table } = writeMessages()
   const shapeTable = new Uint8Array(table)
@@ -116,7 +116,7 @@ test(`${tableMutations} damaged shape tables are read or refused (seed ${seed})`
     new Uint8Array(damaged).set(mutate(shapeTable.subarray(0, used), random))
     const reader = readerOf({ memory, table: damaged })
     const message = shaped[mutation % shaped.length]
-    // Often enough that the decoder generates code for the shape.
+    // Enough times for the decoder to generate code for the shape.
     for (let times = mutation % 16 === 0 ? 12 : 1; times > 0; times--) {
       const { value, error } = outcome(reader, new Uint8Array(memory), message, 0)
       if (error !== undefined) counts.errors++
@@ -130,14 +130,14 @@ test(`${tableMutations} damaged shape tables are read or refused (seed ${seed})`
   assert.ok(counts.errors > 100 && counts.values > 100)
 })
 
-test('a message that claims much and holds little claims no memory', () => {
+test('a short message with a huge count of elements does not allocate memory for them', () => {
   const lane = allocateLane(MEMORY_BYTES)
   const reader = readerOf(lane)
   const memory = new Uint8Array(lane.memory)
   const before = process.memoryUsage()
   for (let tag = 0; tag < 256; tag++) {
     for (const size of [0xff, 0x10, 0x01]) {
-      // A header without text, the tag, and a count of up to four thousand million.
+      // A header without text, the tag, and a count of up to 2 ** 32 - 1.
       memory.set([1, 0, 0, 0, 40, 0, 0, 0, tag, size, size, size, size], FROM)
       try {
         sizeOf(reader.decode(FROM, FROM + 40))

@@ -1,5 +1,5 @@
-// Compares two values as graphs: what stands at two places in one stands at the same two places in the other, and every
-// own property, prototype, hole, order and byte is the same. Tells where the first difference is, or `undefined`.
+// Compares two values as graphs. Shared objects, own properties, prototypes, holes, order and bytes must be equal. Returns a text
+// with the path of the first difference, or `undefined`.
 import { types } from 'node:util'
 
 const flags = ['writable', 'enumerable', 'configurable', 'get', 'set']
@@ -13,8 +13,10 @@ export function differenceOf(one, other) {
       return Object.is(a, b) ? undefined : `${path}: ${show(a)} against ${show(b)}`
     }
     if (pairs.has(a))
-      return pairs.get(a) === b ? undefined : `${path}: stands elsewhere too, and there it differs`
-    if (taken.has(b)) return `${path}: one object here, two there`
+      return pairs.get(a) === b
+        ? undefined
+        : `${path}: the first value has this object at a second path, where the second value has another object`
+    if (taken.has(b)) return `${path}: the first value has two objects, the second value has one`
     pairs.set(a, b)
     taken.add(b)
     if (Object.getPrototypeOf(a) !== Object.getPrototypeOf(b)) return `${path}: prototypes`

@@ -1,4 +1,4 @@
-// A damaged large message gives an error or another value, and never a crash, a hang, or memory out of proportion.
+// A damaged large message gives an error or another value. It never causes a crash, a hang, or too much memory for its size.
 //   LIDO_SEED=123 replays a run, LIDO_DAMAGED_MESSAGES=50 makes it smaller
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -12,7 +12,7 @@ import { build, plans } from './values.js'
 const seed = Number(process.env.LIDO_SEED ?? Date.now() >>> 0) | 0
 const messageCount = Number(process.env.LIDO_DAMAGED_MESSAGES ?? 200)
 const mutationsOfEach = 100
-/** What a byte may cost: the largest is a short array of holes. */
+/** The most memory for each byte of a message. A short array of holes needs the most. */
 const MOST_BYTES_EACH = 600
 
 function copyOf(message) {
@@ -61,7 +61,7 @@ function bytesOf({ chunks, buffers }) {
   return [...chunks, ...buffers].reduce((sum, { byteLength }) => sum + byteLength, 0)
 }
 
-test(`${messageCount * mutationsOfEach} damaged large messages are read or refused (seed ${seed})`, t => {
+test(`${messageCount * mutationsOfEach} damaged large messages are decoded or refused (seed ${seed})`, t => {
   const random = seededRandom(seed)
   const lane = allocateLane()
   const writer = writerOf(lane)
@@ -74,7 +74,7 @@ test(`${messageCount * mutationsOfEach} damaged large messages are read or refus
     for (let mutation = 0; mutation < mutationsOfEach; mutation++) {
       const damaged = copyOf(message)
       for (let times = 1 + random(3); times > 0 && damaged.chunks.length > 0; times--) damage(damaged, random)
-      // The decoder takes chunks out of the message.
+      // Measured before decoding, because the decoder removes chunks from the message.
       const bytes = bytesOf(damaged)
       try {
         const { value } = readLarge(damaged, shapes)

@@ -1,6 +1,6 @@
-// Random values as large messages, read in the smallest steps, and compared with their structured clones.
+// Random values as large messages, decoded in small steps and compared with their structured clones.
 //   LIDO_SEED=123    replays a run
-//   LIDO_VALUES=1e6  tries so many
+//   LIDO_VALUES=1e6  sets the number of values
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { inspect } from 'node:util'
@@ -14,7 +14,7 @@ const seed = Number(process.env.LIDO_SEED ?? Date.now() >>> 0) | 0
 const valueCount = Number(process.env.LIDO_VALUES ?? 20_000)
 const BATCH = 1000
 
-test(`${valueCount} random values read in steps equal their structured clones (seed ${seed})`, t => {
+test(`${valueCount} random values decoded in steps equal their structured clones (seed ${seed})`, t => {
   const lane = allocateLane()
   const writer = writerOf(lane)
   const shapes = shapesOf(lane)
@@ -32,7 +32,8 @@ test(`${valueCount} random values read in steps equal their structured clones (s
         counts.declined++
         continue
       }
-      if (refusal !== undefined) assert.fail(`structured clone refuses, and the codec does not: ${where()}`)
+      if (refusal !== undefined)
+        assert.fail(`structuredClone() throws, but the codec accepts the value: ${where()}`)
       counts.accepted++
       const { value, steps } = readLarge(send(message), shapes, 1 + (index % 3))
       counts.steps += steps
@@ -45,7 +46,7 @@ test(`${valueCount} random values read in steps equal their structured clones (s
   assert.ok(counts.steps > 3 * counts.accepted, `only ${counts.steps} steps`)
 })
 
-test('a large message declines each value that the codec declines, and the next value arrives whole', () => {
+test('encodeLarge() declines each value that encode() declines, and the next value arrives unchanged', () => {
   const lane = allocateLane()
   const writer = writerOf(lane)
   const shapes = shapesOf(lane)
@@ -58,19 +59,21 @@ test('a large message declines each value that the codec declines, and the next 
 
 const many = 70_000
 const rows = {
-  'integers and doubles': Array.from({ length: many }, (_, index) => (index % 100 < 50 ? index : index / 2)),
+  '70,000 integers and doubles': Array.from({ length: many }, (_, index) =>
+    index % 100 < 50 ? index : index / 2,
+  ),
   'one hole': Object.assign(new Array(many).fill(1), { length: many + 1 }),
-  'a field beside them': Object.assign(new Array(many).fill('x'), { note: 'beside' }),
-  'an element that is not to be enumerated': Object.defineProperty(new Array(many).fill(2), 7, {
+  'a named field': Object.assign(new Array(many).fill('x'), { note: 'beside' }),
+  'a non-enumerable element': Object.defineProperty(new Array(many).fill(2), 7, {
     enumerable: false,
   }),
-  'a symbol beside them': Object.assign(new Array(many).fill(3), { [Symbol('not sent')]: 1 }),
-  'few of them far apart': Object.assign([], { 3: 'a', [2 ** 31]: 'b' }),
-  'frozen ones': Object.freeze(new Array(many).fill(null)),
-  'a hole and a field': Object.assign(new Array(many), { 5: 1, note: 2 }),
+  'a symbol key': Object.assign(new Array(many).fill(3), { [Symbol('not sent')]: 1 }),
+  'two elements far apart': Object.assign([], { 3: 'a', [2 ** 31]: 'b' }),
+  'frozen elements': Object.freeze(new Array(many).fill(null)),
+  'holes and a named field': Object.assign(new Array(many), { 5: 1, note: 2 }),
 }
 for (const [title, array] of Object.entries(rows)) {
-  test(`an array of many elements equals its structured clone: ${title}`, () => {
+  test(`a large array with ${title} equals its structured clone`, () => {
     const lane = allocateLane()
     const message = send(writeLarge(writerOf(lane), array, undefined))
     assert.equal(
@@ -84,7 +87,7 @@ for (const [title, beside] of Object.entries({
   'an array': rows => [rows],
   'an object': rows => ({ rows }),
 })) {
-  test(`a value after a string larger than a chunk is read in steps too, in ${title}`, () => {
+  test(`${title} of 20,000 rows is decoded in steps, also after a string larger than a chunk`, () => {
     const lane = allocateLane()
     const rows = Array.from({ length: 20_000 }, (_, index) => [index, `row ${index}`])
     const text = 'x'.repeat(300_000)
@@ -100,7 +103,7 @@ for (const [title, beside] of Object.entries({
   })
 }
 
-test('small messages between the steps of a large message change neither', () => {
+test('a large message and small messages between its decoding steps arrive unchanged', () => {
   const lane = allocateLane()
   const writer = writerOf(lane)
   const reader = readerOf(lane)

@@ -1,6 +1,6 @@
-// Random values through shared memory to a real thread and back, each compared with what structured clone makes of it.
+// Sends random values through shared memory to a real thread and back, and compares each with its structured clone.
 //   LIDO_SEED=123    replays a run
-//   LIDO_VALUES=1e6  tries so many
+//   LIDO_VALUES=1e6  sets the number of values
 import assert from 'node:assert/strict'
 import { on } from 'node:events'
 import { test } from 'node:test'
@@ -15,7 +15,7 @@ const seed = Number(process.env.LIDO_SEED ?? Date.now() >>> 0) | 0
 const valueCount = Number(process.env.LIDO_VALUES ?? 200_000)
 const BATCH = 1000
 
-test(`${valueCount} random values cross to a thread and back as structured clone would give them (seed ${seed})`, async t => {
+test(`${valueCount} random values arrive in a thread and return equal to their structured clones (seed ${seed})`, async t => {
   const toThread = allocateLane()
   const toHost = allocateLane()
   const thread = new Worker(new URL('./thread.js', import.meta.url), { workerData: { toThread, toHost } })
@@ -25,7 +25,7 @@ test(`${valueCount} random values cross to a thread and back as structured clone
   const reader = readerOf(toHost)
   const counts = { accepted: 0, declined: 0 }
 
-  /** One batch is written while the thread reads the one before, in the other half of the memory. */
+  /** Writes a batch into one half of the memory. Meanwhile the thread reads the previous batch in the other half. */
   function send(batchSeed, half) {
     const room = toThread.memory.byteLength / 2
     const sent = []
@@ -41,7 +41,8 @@ test(`${valueCount} random values cross to a thread and back as structured clone
         counts.declined++
         return
       }
-      if (refusal !== undefined) assert.fail(`structured clone refuses, and the codec does not: ${where()}`)
+      if (refusal !== undefined)
+        assert.fail(`structuredClone() throws, but the codec accepts the value: ${where()}`)
       at = end
       counts.accepted++
       sent.push({ from, end, clone, where })
@@ -54,10 +55,10 @@ test(`${valueCount} random values cross to a thread and back as structured clone
   function check(sent, answers) {
     answers.forEach(({ difference, start, end }, index) => {
       const { clone, where } = sent[index]
-      if (difference !== undefined) assert.fail(`there: ${difference}: ${where()}`)
-      if (end < 0) assert.fail(`what was decoded is not accepted: ${where()}`)
+      if (difference !== undefined) assert.fail(`in the thread: ${difference}: ${where()}`)
+      if (end < 0) assert.fail(`the thread cannot encode the decoded value: ${where()}`)
       const back = differenceOf(reader.decode(start, end), clone)
-      if (back !== undefined) assert.fail(`back: ${back}: ${where()}`)
+      if (back !== undefined) assert.fail(`on the host: ${back}: ${where()}`)
     })
   }
 
@@ -73,7 +74,7 @@ test(`${valueCount} random values cross to a thread and back as structured clone
   assert.ok(counts.declined > valueCount * 0.01, `only ${counts.declined} declined`)
 })
 
-test('the codec declines each value that structuredClone() refuses, wherever it stands', () => {
+test('the encoder declines each unsupported value at every place of a message', () => {
   const lane = allocateLane()
   const writer = writerOf(lane)
   const room = lane.memory.byteLength
@@ -87,7 +88,7 @@ test('the codec declines each value that structuredClone() refuses, wherever it 
   ]
   for (let index = 0; index < strangerCount; index++) {
     for (const place of places) {
-      // What many strangers pretend to be, so that it is what is expected.
+      // The encoder learns the shape that many of these values imitate.
       for (let times = 0; times < 12; times++)
         writer.encode(
           [

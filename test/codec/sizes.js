@@ -1,7 +1,7 @@
-// How much memory a value needs at least, for tests that ask whether damaged bytes claim more than they could hold.
+// The least memory that a value needs. The tests compare it with the size of the damaged message.
 import { types } from 'node:util'
 
-/** Bytes, shared parts counted once. */
+/** Returns bytes. A shared part counts once. */
 export function sizeOf(value) {
   const seen = new Set()
   let size = 0

@@ -1,5 +1,5 @@
-// The other thread: decodes each message of a batch, compares it with the structured clone that came beside it, and
-// writes it back into the lane that leads home.
+// The other thread. It decodes each message of a batch, compares the value with the structured clone that was sent with it, and
+// encodes the value into the lane to the host.
 import { parentPort, workerData } from 'node:worker_threads'
 import { differenceOf } from './difference.js'
 import { alignUp, readerOf, writerOf } from './lane.js'

@@ -1,5 +1,5 @@
-// Random values, each from a plan: plain data that fast-check makes, replays and shrinks. The same plan gives the same
-// value on every thread, with cycles, shared parts and all that structured clone knows, and some that it refuses.
+// Random values. Each value is built from a plan: plain data that fast-check creates, replays and shrinks. The same plan gives the
+// same value on every thread. The values have cycles, shared parts, every type of structured clone, and types that it refuses.
 import fc from 'fast-check'
 
 // biome-ignore format: a table
@@ -28,7 +28,7 @@ class Instance {
   a = 1
 }
 
-/** The codec declines each of these; structured clone refuses some. */
+/** The codec declines each of these values. Structured clone refuses some of them. */
 const strangers = [
   () => () => {},
   () => Symbol('s'),
@@ -78,7 +78,7 @@ const strangers = [
   () => (function* () {})(),
   () =>
     (function () {
-      // biome-ignore lint/complexity/noArguments: it is what is meant
+      // biome-ignore lint/complexity/noArguments: an arguments object is one of the values
       return arguments
     })(1, 2),
   () => new SharedArrayBuffer(8),
@@ -163,9 +163,10 @@ export const plans = fc.letrec(tie => {
   }
 }).root
 
-/** The value of a plan. What is random in it is in the plan, so two calls give two values that are alike. */
+/** Builds the value of a plan. All randomness is in the plan, so two calls return equal values. */
 export function build(plan) {
-  const begun = []
+  /** The objects of the value in the order of their creation. A later part of the plan may use one of them again. */
+  const objects = []
   const buffers = [0, 64, 129, 200]
 
   function bufferAt(place) {
@@ -173,8 +174,8 @@ export function build(plan) {
     return buffers[place]
   }
 
-  function begin(object) {
-    begun.push(object)
+  function keep(object) {
+    objects.push(object)
     return object
   }
 
@@ -197,7 +198,7 @@ export function build(plan) {
       case 'bigint':
         return first
       case 'shaped': {
-        const object = begin({})
+        const object = keep({})
         const names = shapes[first % shapes.length]
         names.forEach((name, at) => {
           object[name] = second.length === 0 ? at : make(second[at % second.length])
@@ -205,11 +206,11 @@ export function build(plan) {
         return object
       }
       case 'object':
-        return fill(begin({}), first)
+        return fill(keep({}), first)
       case 'bare':
-        return fill(begin(Object.create(null)), first)
+        return fill(keep(Object.create(null)), first)
       case 'getters': {
-        const object = begin({})
+        const object = keep({})
         for (const [key, node] of first) {
           const value = make(node)
           const get = () => value
@@ -222,28 +223,28 @@ export function build(plan) {
         return object
       }
       case 'vanishing':
-        return vanishing(fill(begin({}), first), second)
+        return vanishing(fill(keep({}), first), second)
       case 'hidden': {
-        const object = fill(begin({}), first)
+        const object = fill(keep({}), first)
         Object.defineProperty(object, 'hidden', { value: () => {}, enumerable: false })
         object[Symbol('never seen')] = () => {}
         return first.length % 2 === 0 ? object : Object.freeze(object)
       }
       case 'array': {
-        const array = begin([])
+        const array = keep([])
         for (const node of first) array.push(make(node))
         return array
       }
       case 'shrinking': {
-        const array = begin(first.map(make))
+        const array = keep(first.map(make))
         array.splice(second % 3, 0, shortening(array, second))
         return array
       }
       case 'numbers':
       case 'doubles':
-        return begin([...first])
+        return keep([...first])
       case 'sparse': {
-        const array = begin([])
+        const array = keep([])
         array.length = [0, 1, 5, 17, 1000, 50_000_000, 4_000_000_000][first % 7]
         for (const [key, node] of second) {
           const name = keys[key % keys.length]
@@ -252,45 +253,45 @@ export function build(plan) {
         return array
       }
       case 'map': {
-        const map = begin(new Map())
+        const map = keep(new Map())
         for (let at = 0; at < first.length; at += 2)
           map.set(make(first[at]), make(first.at(at + 1) ?? ['primitive', 0]))
         return map
       }
       case 'set': {
-        const set = begin(new Set())
+        const set = keep(new Set())
         for (const node of first) set.add(make(node))
         return set
       }
       case 'date':
-        return begin(new Date(first))
+        return keep(new Date(first))
       case 'regexp': {
         const { source, flags } = regExps[first % regExps.length]
-        const regExp = begin(new RegExp(source, flags))
+        const regExp = keep(new RegExp(source, flags))
         regExp.lastIndex = first
         return regExp
       }
       case 'boxed': {
         const value = make(first)
-        return value === null || value === undefined ? value : begin(Object(value))
+        return value === null || value === undefined ? value : keep(Object(value))
       }
       case 'buffer':
-        return begin(filledBuffer(first))
+        return keep(filledBuffer(first))
       case 'view':
-        return begin(makeView(views[first % views.length], bufferAt(second % buffers.length), third))
+        return keep(makeView(views[first % views.length], bufferAt(second % buffers.length), third))
       case 'same':
-        return begun.length === 0 ? null : begun[first % begun.length]
+        return objects.length === 0 ? null : objects[first % objects.length]
       case 'stranger':
         return strangers[first % strangers.length]()
       default:
-        throw new Error(`no plan is called ${kind}`)
+        throw new Error(`unknown kind of plan: ${kind}`)
     }
   }
 
   return make(plan)
 }
 
-/** An object whose first key, when it is read, changes the others. */
+/** Gives the first key of the object a getter that changes other keys. */
 function vanishing(object, choice) {
   const names = Object.keys(object)
   const victim = names.at(-1)
@@ -303,7 +304,7 @@ function vanishing(object, choice) {
   return object
 }
 
-/** An object in an array that changes the array when it is read. */
+/** An object whose getter changes the array that contains the object. */
 function shortening(array, choice) {
   return {
     get a() {
@@ -331,7 +332,7 @@ function filledBuffer(length) {
   return bytes.buffer
 }
 
-/** What structured clone makes of a value, or why it refuses. */
+/** Returns the structured clone of a value, or the error of the refusal. */
 export function cloneOf(value) {
   try {
     return { clone: structuredClone(value) }

@@ -1,5 +1,5 @@
-// Makes a throw-away project in which a program built on Piscina runs on lido, the way a user would set it up: packed
-// tarballs, an `overrides` entry in package.json, `npm install` from the registry. Needs lido's built dist.
+// Creates a temporary project in which a program built on Piscina runs on lido. The set-up is that of a user: packed tarballs, an
+// `overrides` entry in package.json, `npm install` from the registry. Needs lido's built dist.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -12,13 +12,13 @@ const here = dirname(fileURLToPath(import.meta.url))
 const root = dirname(dirname(here))
 const onWindows = process.platform === 'win32'
 
-// Node's own flags of this test run are no business of the programs.
+// The programs must not inherit the Node settings of this test run.
 function environment(extra) {
   const { NODE_TEST_CONTEXT: _, NODE_OPTIONS: __, ...env } = process.env
   return { ...env, ...extra }
 }
 
-// Runs a command to its end in a process group of its own, so that what it leaves behind can be found.
+// Runs a command in its own process group, so that processes which it leaves behind can be found.
 export async function runCommand(command, args, { cwd, env, limitMs = 120_000 }) {
   const child = spawn(command, args, {
     cwd,
@@ -32,7 +32,7 @@ export async function runCommand(command, args, { cwd, env, limitMs = 120_000 })
     try {
       process.kill(-child.pid, 'SIGKILL')
     } catch {
-      // Nobody is left.
+      // No process is left.
     }
   }
   let timedOut = false
@@ -43,7 +43,7 @@ export async function runCommand(command, args, { cwd, env, limitMs = 120_000 })
   const [stdout, stderr] = [child.stdout, child.stderr].map(gather)
   const [exitCode] = await once(child, 'exit')
   clearTimeout(limit)
-  // Asked before the pipes have closed: what stayed behind may hold them open.
+  // Checked before the pipes close, because a process that was left behind may hold them open.
   const leftBehind = await isGroupAlive(child.pid)
   endAll()
   return { exitCode, stdout: await stdout, output: (await stdout) + (await stderr), timedOut, leftBehind }
@@ -55,7 +55,7 @@ async function gather(stream) {
   return text
 }
 
-// A process that ended a moment ago is still listed until its parent has heard of it.
+// An exited process is listed until its parent reads its exit code, so this asks several times.
 async function isGroupAlive(groupId) {
   if (onWindows) return false
   for (let attempt = 0; attempt < 20; attempt++) {
@@ -71,12 +71,12 @@ async function isGroupAlive(groupId) {
 
 async function runNpm(cwd, ...args) {
   const { exitCode, stdout, output } = await runCommand('npm', args, { cwd })
-  if (exitCode !== 0) throw new Error(`npm ${args.join(' ')} ended with ${exitCode}:\n${output}`)
+  if (exitCode !== 0) throw new Error(`'npm ${args.join(' ')}' exited with code ${exitCode}:\n${output}`)
   return stdout
 }
 
 async function pack(directory, destination) {
-  // --ignore-scripts: dist is built already, and others may be reading it just now.
+  // --ignore-scripts: dist is built already, and other tests may read it now.
   await runNpm(directory, 'pack', '--ignore-scripts', '--silent', '--pack-destination', destination)
   const { name, version } = readJson(join(directory, 'package.json'))
   return join(destination, `${name}-${version}.tgz`)
@@ -84,7 +84,7 @@ async function pack(directory, destination) {
 
 async function packBoth(destination) {
   const lido = await pack(root, destination)
-  // The companion's tarball must name lido's, which no registry has yet.
+  // The companion package must depend on the tarball of lido, because no registry has this version.
   const companion = join(destination, 'as-piscina')
   cpSync(join(root, 'packages', 'as-piscina'), companion, {
     recursive: true,
@@ -104,10 +104,10 @@ function writeJson(file, value) {
   writeFileSync(file, `${JSON.stringify(value, null, 2)}\n`)
 }
 
-// Resolves to the project's directory. The caller owes it a call of returnProject(). With `direct` the project itself
-// depends on piscina; npm then wants the same words in `dependencies` as in `overrides`.
+// Resolves to the directory of the project. The caller must call returnProject(). With `direct` the project itself depends on
+// piscina. npm then requires the same text in `dependencies` as in `overrides`.
 export async function borrowProject({ dependencies = {}, direct = false }) {
-  if (!existsSync(join(root, 'dist', '.built'))) throw new Error('lido is not built: npm run build')
+  if (!existsSync(join(root, 'dist', '.built'))) throw new Error("lido is not built. Run 'npm run build'.")
   const project = join(mkdtempSync(join(tmpdir(), 'lido-compat-')), 'project')
   try {
     const tarballs = await packBoth(dirname(project))
@@ -131,13 +131,13 @@ export function returnProject(project) {
   if (project) rmSync(dirname(project), { recursive: true, force: true, maxRetries: 5 })
 }
 
-// Says which package stands under the name `piscina`, and that no second one hides below.
+// Lists all installed packages with the name `piscina` or `lido-as-piscina`.
 export async function piscinasIn(project) {
   const listed = await runNpm(project, 'query', '[name=piscina], [name=lido-as-piscina]')
   return JSON.parse(listed).map(({ location, name, version }) => ({ location, name, version }))
 }
 
-// Environment that makes every process of a program note the files it starts threads from.
+// Returns an environment in which each process of a program records the files of its worker threads.
 export function spawnRecorder(project) {
   const record = join(project, 'threads.txt')
   const preload = join(project, 'record-threads.cjs')

@@ -1,4 +1,5 @@
-// What programs written for Piscina rely on beyond its suite: the API of 2020, and contracts that no README of it names.
+// Behaviour that programs written for Piscina rely on and that Piscina's own tests do not check: the API of 2020, and
+// undocumented contracts.
 import assert from 'node:assert/strict'
 import { EventEmitter, once } from 'node:events'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
@@ -18,8 +19,8 @@ function onePool(options) {
   return new Piscina({ filename: door, minThreads: 1, maxThreads: 1, ...options })
 }
 
-describe('the module', () => {
-  test('require() gives the class itself, with no default and no __esModule', () => {
+describe('the module lido/piscina', () => {
+  test('require() returns the class itself, with no default and no __esModule', () => {
     const required = require('lido/piscina')
     assert.equal(required, Piscina)
     assert.equal(required.Piscina, required)
@@ -28,7 +29,7 @@ describe('the module', () => {
     assert.equal(names.Piscina, Piscina)
   })
 
-  test('the class has the statics of Piscina 5.3, in its order', () => {
+  test('the class has the static members of Piscina 5.3, in the same order', () => {
     assert.deepEqual(Object.getOwnPropertyNames(Piscina), [
       ...['length', 'name', 'prototype', 'isWorkerThread', 'workerData', 'version', 'Piscina', 'FixedQueue'],
       ...['ArrayTaskQueue', 'move', 'transferableSymbol', 'valueSymbol', 'queueOptionsSymbol'],
@@ -36,7 +37,7 @@ describe('the module', () => {
     assert.equal(Piscina.version, require('piscina').version)
   })
 
-  test('the class can be subclassed, without a filename', async () => {
+  test('a subclass of Piscina can be created without a filename', async () => {
     class Sub extends Piscina {
       constructor() {
         super({ minThreads: 0, maxThreads: 1 })
@@ -49,8 +50,8 @@ describe('the module', () => {
   })
 })
 
-describe('hidden contracts', () => {
-  test('workerData in the worker is the value itself', async () => {
+describe('undocumented contracts of Piscina', () => {
+  test('workerData in the worker is the value that the pool was given', async () => {
     const pool = new Piscina({
       filename: fixtures('worker-data.cjs'),
       maxThreads: 1,
@@ -64,7 +65,7 @@ describe('hidden contracts', () => {
     await pool.close()
   })
 
-  test('transferList: undefined, idleTimeout: Infinity and 2^31-1, useAtomics and unknown options are accepted', async () => {
+  test('an undefined transferList, an infinite idleTimeout, useAtomics and unknown options are accepted', async () => {
     for (const idleTimeout of [Number.POSITIVE_INFINITY, 2 ** 31 - 1]) {
       const pool = onePool({ idleTimeout, useAtomics: true, somethingElse: 1 })
       assert.equal(await pool.run(1, { name: 'echo', transferList: undefined }), 1)
@@ -73,7 +74,7 @@ describe('hidden contracts', () => {
     }
   })
 
-  test('a task may block on Atomics.wait and a port of its own while the host answers it', async () => {
+  test('a task may block in Atomics.wait() until the host answers through a port of the task', async () => {
     const pool = new Piscina({ filename: fixtures('blocking-port.cjs'), maxThreads: 1 })
     const { port1, port2 } = new MessageChannel()
     const signal = new Int32Array(new SharedArrayBuffer(4))
@@ -93,12 +94,12 @@ describe('hidden contracts', () => {
     await pool.close()
   })
 
-  test('a task that runs fails when what an earlier one left behind ends the worker; one that waits does not', async () => {
+  test('a timer of an earlier task that exits the worker fails the running task, not the queued task', async () => {
     const pool = onePool()
-    const begun = new Int32Array(new SharedArrayBuffer(4))
+    const flag = new Int32Array(new SharedArrayBuffer(4))
     const { threadId } = pool.threads[0]
-    await pool.run(begun, { name: 'exitOnceSet' })
-    const running = pool.run(begun, { name: 'setAndStay' })
+    await pool.run(flag, { name: 'exitOnceSet' })
+    const running = pool.run(flag, { name: 'setAndStay' })
     const waiting = pool.run('x', { name: 'echo' })
     await assert.rejects(running, /worker exited with code: 1/)
     assert.equal(await waiting, 'x')
@@ -106,7 +107,7 @@ describe('hidden contracts', () => {
     await pool.destroy()
   })
 
-  test('after destroy() and close() the pool may be used again', async () => {
+  test('a pool can be used again after destroy() and after close()', async () => {
     const pool = onePool()
     await pool.run(1, { name: 'echo' })
     await pool.destroy()
@@ -121,7 +122,7 @@ describe('hidden contracts', () => {
     await pool.destroy()
   })
 
-  test("'close' comes once for close(), when destroy() is under way or time is over too", async () => {
+  test("the event 'close' comes once for close(), also during destroy() and after closeTimeout", async () => {
     const pool = onePool({ closeTimeout: 1 })
     const events = []
     pool.on('close', () => events.push('close'))
@@ -137,7 +138,7 @@ describe('hidden contracts', () => {
     assert.deepEqual(events, ['close', 'close'])
   })
 
-  test('a queue is of one open pool at a time', async () => {
+  test('a queue belongs to one open pool at a time', async () => {
     const taskQueue = new Piscina.ArrayTaskQueue()
     const first = onePool({ taskQueue })
     assert.throws(() => onePool({ taskQueue }), /^TypeError: options\.taskQueue is the queue of another pool/)
@@ -157,7 +158,7 @@ describe('hidden contracts', () => {
     await first.destroy()
   })
 
-  test('a task that is moved has its options for the queue', async () => {
+  test('a task in move() keeps its queue options', async () => {
     const taskQueue = new Piscina.ArrayTaskQueue()
     const asked = []
     const push = taskQueue.push.bind(taskQueue)
@@ -181,7 +182,7 @@ describe('hidden contracts', () => {
     await pool.destroy()
   })
 
-  test('a copy of the options of a pool is good for another', async () => {
+  test('the options of a pool can create another pool', async () => {
     const first = onePool()
     const second = new Piscina({ ...first.options })
     const third = new Piscina(second.options)
@@ -194,7 +195,7 @@ describe('hidden contracts', () => {
     await Promise.all(pools.map(pool => pool.destroy()))
   })
 
-  test('a worker that is gone has the id it was created with, however it ended', async () => {
+  test("the event 'workerDestroy' has the id that the worker was created with", async () => {
     const pool = onePool()
     const ids = []
     for (const event of ['workerCreate', 'workerDestroy']) pool.on(event, ({ id }) => ids.push(id))
@@ -206,7 +207,7 @@ describe('hidden contracts', () => {
     assert.ok(first > 0 && second > first)
   })
 
-  test('a balancer may answer with a copy of a worker', async () => {
+  test('a load balancer may return a copy of a worker', async () => {
     const pool = onePool({
       maxThreads: 2,
       minThreads: 2,
@@ -221,7 +222,7 @@ describe('hidden contracts', () => {
     await pool.destroy()
   })
 
-  test('a file that is made after the pool is found, and what is no path of a file rejects', async () => {
+  test('a file that is created after the pool is found, and a URL that is not a file path rejects', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'lido-door-'))
     const filename = relative(process.cwd(), join(folder, 'late.cjs'))
     const pool = new Piscina({ filename, minThreads: 0, maxThreads: 1 })
@@ -232,7 +233,7 @@ describe('hidden contracts', () => {
     rmSync(folder, { recursive: true })
   })
 
-  test("a file's URL needs no extension, as its path needs none", async () => {
+  test('a file URL needs no extension', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'lido-door-'))
     writeFileSync(join(folder, 'index.js'), 'module.exports = value => value + 1')
     const pool = new Piscina({ filename: pathToFileURL(folder).href, maxThreads: 1 })
@@ -244,7 +245,7 @@ describe('hidden contracts', () => {
     rmSync(folder, { recursive: true })
   })
 
-  test('limits that are no positive numbers, or that Node does not know, are none', async () => {
+  test('resource limits that are not positive numbers or that Node does not know are ignored', async () => {
     for (const resourceLimits of [
       { maxOldGenerationSizeMb: Number.NaN, stackSizeMb: 0, maxHeapMb: 1 },
       { maxOldGenerationSizeMb: '64', stackSizeMb: true },
@@ -255,7 +256,7 @@ describe('hidden contracts', () => {
     }
   })
 
-  test('options are read by own properties only, and kept without a prototype', () => {
+  test('the pool reads only own properties of its options, and keeps them without a prototype', () => {
     const polluted = Object.create({ filename: 42, minThreads: -1 })
     const pool = new Piscina(Object.assign(polluted, { minThreads: 0 }))
     assert.equal(Object.getPrototypeOf(pool.options), null)
@@ -263,7 +264,7 @@ describe('hidden contracts', () => {
     assert.equal(pool.options.maxQueue, Number.POSITIVE_INFINITY)
   })
 
-  test('a builtin module is never a handler', async () => {
+  test('a built-in module is refused as a handler', async () => {
     const pool = new Piscina({ minThreads: 0, maxThreads: 1 })
     await assert.rejects(pool.run('id', { filename: 'child_process', name: 'execSync' }), /builtin module/)
     await assert.rejects(
@@ -275,7 +276,7 @@ describe('hidden contracts', () => {
 })
 
 describe('errors', () => {
-  test('an AbortError has the reason as its cause, and none for an emitter', async () => {
+  test('an AbortError has the abort reason as its cause, and no cause for an EventEmitter', async () => {
     const pool = onePool()
     const controller = new AbortController()
     const reason = new Error('enough')
@@ -292,7 +293,7 @@ describe('errors', () => {
     await pool.close()
   })
 
-  test('an emitter that has aborted tasks is listened to once for those that come after', async () => {
+  test('an EventEmitter that aborted a task gets one listener for all later tasks', async () => {
     const pool = onePool()
     const signal = new EventEmitter()
     const first = pool.run(null, { name: 'loop', signal })
@@ -307,7 +308,7 @@ describe('errors', () => {
     await pool.close()
   })
 
-  test('wrong options reject with the texts of Piscina', async () => {
+  test('invalid options are refused with the messages of Piscina', async () => {
     const pool = onePool()
     await assert.rejects(pool.run(1, null), { message: 'options must be an object' })
     await assert.rejects(pool.run(1, { signal: {} }), { message: 'abortSignal.once is not a function' })
@@ -326,7 +327,7 @@ describe('errors', () => {
     await pool.close()
   })
 
-  test('what only a worker would refuse is told in no words of lido', async () => {
+  test('invalid worker options are refused with the errors of Node', async () => {
     for (const option of ['env', 'argv', 'execArgv']) {
       assert.throws(() => onePool({ [option]: 'x' }), { name: 'TypeError', message: new RegExp(option) })
     }
@@ -336,7 +337,7 @@ describe('errors', () => {
     await pool.destroy()
   })
 
-  test('no handler has an empty name', async () => {
+  test('a call with an empty handler name rejects', async () => {
     const pool = onePool({ name: '' })
     const message = `No handler function exported from ${door}`
     await assert.rejects(pool.run(1), { message })
@@ -346,14 +347,14 @@ describe('errors', () => {
   })
 
   for (const off of ['off', 'removeListener']) {
-    test(`a signal may be anything with once and ${off}`, async () => {
+    test(`a signal may be any object with once() and ${off}()`, async () => {
       const pool = onePool()
       const errors = []
       pool.on('error', error => errors.push(error))
-      const heard = []
-      const signal = { once: name => heard.push(name), [off]: name => heard.push(`off ${name}`) }
+      const calls = []
+      const signal = { once: name => calls.push(name), [off]: name => calls.push(`off ${name}`) }
       assert.equal(await pool.run(1, { name: 'echo', signal }), 1)
-      assert.deepEqual(heard, ['abort', 'off abort'])
+      assert.deepEqual(calls, ['abort', 'off abort'])
       assert.deepEqual(errors, [])
       await pool.destroy()
     })
@@ -363,7 +364,7 @@ describe('errors', () => {
 describe('the API of 2020', () => {
   const filename = fixtures('length.cjs')
 
-  test('runTask() takes its arguments in any of the old orders', async () => {
+  test('runTask() accepts its arguments in every order of the old API', async () => {
     const pool = new Piscina({ filename: door, maxThreads: 1 })
     const { signal } = new AbortController()
     const buffer = () => new ArrayBuffer(8)
@@ -377,7 +378,7 @@ describe('the API of 2020', () => {
     await pool.close()
   })
 
-  test('runTask(task, signal) and runTask(task, list, signal) can be aborted, by an emitter too', async () => {
+  test('runTask(task, signal) and runTask(task, list, signal) can be aborted by an EventEmitter', async () => {
     const pool = new Piscina({ filename: fixtures('loop.cjs'), maxThreads: 1 })
     for (const call of [signal => pool.runTask(1, signal), signal => pool.runTask(1, [], signal)]) {
       const emitter = new EventEmitter()
@@ -388,7 +389,7 @@ describe('the API of 2020', () => {
     await pool.close()
   })
 
-  test('runTask() rejects wrong arguments with the old texts', async () => {
+  test('runTask() rejects invalid arguments with the messages of the old API', async () => {
     const pool = new Piscina({ filename, maxThreads: 1 })
     await assert.rejects(pool.runTask(1, 42), { message: 'transferList argument must be an Array' })
     await assert.rejects(pool.runTask(1, [], 42), { message: 'filename argument must be a string' })
@@ -396,7 +397,7 @@ describe('the API of 2020', () => {
     await pool.close()
   })
 
-  test('fileName is filename; runTime and waitTime are the histograms', async () => {
+  test('fileName works like filename, and runTime and waitTime return the histograms', async () => {
     const pool = new Piscina({ fileName: filename, maxThreads: 1 })
     assert.equal(await pool.runTask(new ArrayBuffer(3)), 3)
     assert.equal(pool.runTime.max, pool.histogram.runTime.max)
@@ -412,7 +413,7 @@ describe('the API of 2020', () => {
     await pool.close()
   })
 
-  test('a queue that went back to nothing drains: the streaming loop of the announcement works', async () => {
+  test("the event 'drain' comes when the queue is empty again, as loops over streams expect", async () => {
     const pool = new Piscina({ filename, maxThreads: 1, maxQueue: 4 })
     let pauses = 0
     for (let row = 0; row < 50; row++) {

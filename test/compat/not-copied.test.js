@@ -1,5 +1,5 @@
-// The 13 behaviours of Piscina 5.3.2 that this door does not copy: for each, a test that shows what happens instead.
-// Their numbers are those of docs/piscina.md.
+// Piscina 5.3.2 has 13 behaviours that lido/piscina does not copy. Each test shows the behaviour of lido/piscina instead. The
+// numbers are those of docs/guides/from-piscina.md.
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -21,8 +21,8 @@ function raise(flag) {
   Atomics.notify(flag, 0)
 }
 
-describe('not copied from Piscina 5.3.2', () => {
-  test('1: close() waits for every running task, also when other workers are done with several', async () => {
+describe('behaviour that differs from Piscina 5.3.2', () => {
+  test('1: close() waits for every running task, also when other workers finish several tasks', async () => {
     const pool = new Piscina({ filename: door, minThreads: 2, maxThreads: 2 })
     const flag = makeFlag()
     const long = pool.run(flag, { name: 'waitForFlag' })
@@ -34,7 +34,7 @@ describe('not copied from Piscina 5.3.2', () => {
     await closed
   })
 
-  test('2: tasks aborted during close() let it end, and the host does not spin', async () => {
+  test('2: close() resolves when running and queued tasks are aborted during it', async () => {
     const pool = new Piscina({ filename: door, minThreads: 1, maxThreads: 1 })
     const controller = new AbortController()
     const tasks = [1, 2, 3].map(() => pool.run(null, { name: 'loop', signal: controller.signal }))
@@ -50,7 +50,7 @@ describe('not copied from Piscina 5.3.2', () => {
     ['an abort', 'loop', /The task has been aborted/],
     ['a crash', 'exit', /worker exited with code: 1/],
   ]) {
-    test(`3: with minThreads 0 queued tasks run after ${how} of the last worker`, async () => {
+    test(`3: queued tasks run after ${how} of the last worker when minThreads is 0`, async () => {
       const pool = new Piscina({ filename: door, minThreads: 0, maxThreads: 1 })
       const controller = new AbortController()
       await pool.run('warm', { name: 'echo' })
@@ -76,7 +76,7 @@ describe('not copied from Piscina 5.3.2', () => {
     await pool.close()
   })
 
-  test('5: with maxQueue 0 a refused task is never run', async () => {
+  test('5: a refused task never runs when maxQueue is 0', async () => {
     const pool = new Piscina({ filename: door, minThreads: 1, maxThreads: 1, maxQueue: 0 })
     const flag = makeFlag()
     const counter = makeFlag()
@@ -92,7 +92,7 @@ describe('not copied from Piscina 5.3.2', () => {
     assert.equal(pool.completed, 1)
   })
 
-  test('6: tasks start in the order in which they were submitted', async () => {
+  test('6: tasks start in the order of submission', async () => {
     const pool = new Piscina({ filename: door, minThreads: 1, maxThreads: 1 })
     const counter = makeFlag()
     const order = await Promise.all(Array.from({ length: 200 }, () => pool.run(counter, { name: 'count' })))
@@ -100,7 +100,7 @@ describe('not copied from Piscina 5.3.2', () => {
     await pool.close()
   })
 
-  test('7: utilization is the share of the time in which workers were busy', async () => {
+  test('7: utilization is the share of time in which workers were busy', async () => {
     const pool = new Piscina({ filename: door, minThreads: 1, maxThreads: 1 })
     await pool.run(1, { name: 'echo' })
     const before = pool.utilization * pool.duration
@@ -111,7 +111,7 @@ describe('not copied from Piscina 5.3.2', () => {
     await pool.close()
   })
 
-  test('8: aborting a queued task leaves an ArrayTaskQueue in order', async () => {
+  test('8: an aborted task leaves an ArrayTaskQueue, and the next task runs', async () => {
     const taskQueue = new Piscina.ArrayTaskQueue()
     const pool = new Piscina({ filename: door, minThreads: 1, maxThreads: 1, taskQueue })
     const flag = makeFlag()
@@ -128,7 +128,7 @@ describe('not copied from Piscina 5.3.2', () => {
     await pool.close()
   })
 
-  test('9: drain comes for tasks with a signal and with a fractional maxThreads, needsDrain once', async () => {
+  test('9: drain comes for tasks with a signal and with a fractional maxThreads, and needsDrain once', async () => {
     const pool = new Piscina({ filename: door, minThreads: 1, maxThreads: 1.5 })
     const { signal } = new AbortController()
     let needsDrainEvents = 0
@@ -141,7 +141,7 @@ describe('not copied from Piscina 5.3.2', () => {
     await pool.close()
   })
 
-  test('10: over a broken file every call rejects, and a CommonJS file is run once for each worker', async () => {
+  test('10: every call of a broken file rejects, and a CommonJS file runs once in each worker', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'lido-broken-'))
     const filename = join(folder, 'broken.cjs')
     const log = join(folder, 'log')
@@ -158,7 +158,7 @@ describe('not copied from Piscina 5.3.2', () => {
     await pool.close()
   })
 
-  test('11: ten bursts of four tasks use the same few workers', async () => {
+  test('11: ten bursts of four tasks use at most four workers', async () => {
     const pool = new Piscina({ filename: door, minThreads: 0, maxThreads: 4 })
     const threads = new Set()
     for (let burst = 0; burst < 10; burst++) {
@@ -170,7 +170,7 @@ describe('not copied from Piscina 5.3.2', () => {
     await pool.close()
   })
 
-  test('12: many tasks may share one signal without a warning', async () => {
+  test('12: fifty tasks can share one signal without a warning', async () => {
     const program = `
       import Piscina from 'lido/piscina'
       const pool = new Piscina({ filename: ${JSON.stringify(door)}, maxThreads: 1 })
@@ -190,7 +190,7 @@ describe('not copied from Piscina 5.3.2', () => {
     assert.equal(code, 0)
   })
 
-  test('13: a task does not wait for a starting worker while a ready one is free', async () => {
+  test('13: a task does not wait for a starting worker while a ready worker is free', async () => {
     const gate = makeFlag()
     const folder = await mkdtemp(join(tmpdir(), 'lido-slow-'))
     const filename = join(folder, 'slow-start.cjs')

@@ -1,4 +1,4 @@
-// Smaller programs built on Piscina, on lido through an npm override: the same proof as swc.test.js, for other shapes of use.
+// Small programs built on Piscina that run on lido through an npm override.
 import assert from 'node:assert/strict'
 import { writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
@@ -15,7 +15,7 @@ module.exports = ({ a, b }) => {
 }
 `
 
-// fastify-piscina 4 is from 2021: it asks for Piscina 3 and calls runTask(), also with the signal as second argument.
+// fastify-piscina 4 is from 2021. It depends on Piscina 3 and calls runTask(), also with the signal as second argument.
 const server = `'use strict'
 
 const { resolve } = require('node:path')
@@ -46,7 +46,7 @@ async function main() {
 main()
 `
 
-test('fastify-piscina serves from lido, and the idle pool lets its process end', {
+test('fastify-piscina runs its tasks on lido, and the process exits after the server closes', {
   timeout: 300_000,
 }, async t => {
   const project = await borrowProject({ dependencies: { fastify: '^4.0.0', 'fastify-piscina': '^4.0.0' } })
@@ -68,7 +68,7 @@ test('fastify-piscina serves from lido, and the idle pool lets its process end',
       limitMs: 30_000,
     },
   )
-  assert.ok(!timedOut, `the process did not end:\n${output}`)
+  assert.ok(!timedOut, `the process did not exit:\n${output}`)
   assert.equal(exitCode, 0, output)
   assert.ok(!leftBehind, 'a process was left behind')
 
@@ -99,7 +99,7 @@ console.log(JSON.stringify({
 }))
 `
 
-// As programs in TypeScript write it today; \`import = require\` is not typed by Piscina itself either.
+// TypeScript as programs write it today. Piscina itself has no types for \`import = require\` either.
 const typedProgram = `import Piscina, { FixedQueue, move, type PiscinaTask, type TaskQueue } from 'piscina'
 
 class OwnQueue implements TaskQueue {
@@ -123,7 +123,7 @@ export async function main(isPlain: boolean): Promise<number> {
 }
 `
 
-test('a program that names piscina itself gets one class in both kinds of module, and types', {
+test('a program that depends on piscina gets one class from import and require(), with types', {
   timeout: 300_000,
 }, async t => {
   const project = await borrowProject({ direct: true })

@@ -1,4 +1,4 @@
-// Preloaded into a program under test: notes the file of every worker thread it starts.
+// Preloaded into a program under test. Records the file of every worker thread that the program starts.
 'use strict'
 
 const { appendFileSync } = require('node:fs')

@@ -1,7 +1,7 @@
-// Runs the tests that Piscina ships, unmodified, against lido's Piscina door, and compares with the table of exceptions.
+// Runs the tests that Piscina ships, unmodified, on lido/piscina. Compares the results with exceptions.json.
 //   node test/compat/run-suite.js                    the built lido/piscina
-//   node test/compat/run-suite.js --target piscina   Piscina itself, which proves the harness
-//   --only <substring>   only files whose name holds it       --jobs <n>   files at a time
+//   node test/compat/run-suite.js --target piscina   Piscina itself, to check this program
+//   --only <substring>   only files whose name contains it    --jobs <n>   files at a time
 import { spawn } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
@@ -10,7 +10,7 @@ import { fileURLToPath, pathToFileURL } from 'node:url'
 import { parseArgs } from 'node:util'
 import { layOutSuite, piscinaIn } from './suite-stage.js'
 
-// The suite this harness was proven with. Fewer tests than these mean that some were lost on the way.
+// The version of the suite that this program was checked with, and its number of tests. A lower number means lost tests.
 const known = { version: '5.3.2', tests: 156 }
 const fileLimitMs = 60_000
 
@@ -21,7 +21,7 @@ const { values: flags } = parseArgs({
   options: {
     target: { type: 'string', default: 'lido/piscina' },
     only: { type: 'string', default: '' },
-    // As Piscina runs them: many of its tests look at the clock.
+    // Like Piscina's own test run: many of its tests depend on time.
     jobs: { type: 'string', default: String(Math.max(1, availableParallelism() - 1)) },
   },
 })
@@ -33,14 +33,14 @@ function endTree(child) {
     if (process.platform === 'win32') child.kill('SIGKILL')
     else process.kill(-child.pid, 'SIGKILL')
   } catch {
-    // It ended by itself.
+    // The process has exited already.
   }
 }
 
 process.on('exit', () => running.forEach(endTree))
 for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => process.exit(1))
 
-// One file, one `node --test`: Piscina's own command line, and a crash or a hang stays with its file.
+// Runs each file in its own `node --test`, with the command line of Piscina. A crash or a hang affects only its file.
 function runFile(stage, name) {
   const { NODE_TEST_CONTEXT: _, ...env } = process.env
   const child = spawn(
@@ -73,7 +73,7 @@ function runFile(stage, name) {
     child.on('error', reject)
     child.on('close', (exitCode, signal) => {
       clearTimeout(limit)
-      // Whatever the file left behind goes with it.
+      // Kills processes that the file left behind.
       endTree(child)
       running.delete(child)
       resolve(read({ name, stdout, stderr, exitCode, signal, timedOut }))
@@ -81,8 +81,7 @@ function runFile(stage, name) {
   })
 }
 
-// From the lines of the reporter to the tests of the file and, apart, what went wrong with the file as a whole ('' when
-// nothing did).
+// Reads the lines of the reporter. Returns the tests of the file, and the problem of the whole file ('' without a problem).
 function read({ name, stdout, stderr, exitCode, signal, timedOut }) {
   const tests = []
   const diagnostics = []
@@ -99,22 +98,23 @@ function read({ name, stdout, stderr, exitCode, signal, timedOut }) {
       problems.push(`${line.name}: ${line.error}`)
   }
 
-  // Many of Piscina's tests do not await their assertions. Such a failure comes after its test passed; node:test names
-  // the test in a diagnostic and fails the file.
+  // Many of Piscina's tests do not await their assertions. Such an assertion fails after its test passed. Then node:test names the
+  // test in a diagnostic and fails the file.
   const late = diagnostics.filter(text => text.includes('asynchronous activity after the test ended'))
   for (const text of late) {
     const owner = tests.find(
       ({ test, passed, skipped }) => passed && !skipped && text.includes(`Test "${test}"`),
     )
     if (!owner) problems.push(text)
-    else Object.assign(owner, { passed: false, error: `after the test had ended: ${text}` })
+    else Object.assign(owner, { passed: false, error: `failed after the end of the test: ${text}` })
   }
 
   const lastTest = tests.at(-1)?.test ?? 'none'
-  if (timedOut) problems.unshift(`not done in ${fileLimitMs / 1000} s; the last test that ended: ${lastTest}`)
+  if (timedOut)
+    problems.unshift(`not finished in ${fileLimitMs / 1000} s. The last finished test: ${lastTest}`)
   else if (exitCode !== 0 && tests.every(({ passed }) => passed))
     problems.push(`exit code ${exitCode ?? signal}`)
-  else if (tests.length === 0) problems.push('reported no test')
+  else if (tests.length === 0) problems.push('the file reported no test')
   return { file: name, tests, problem: problems.join('\n'), stderr }
 }
 
@@ -138,31 +138,31 @@ async function runAll(stage, files) {
       const startedAt = Date.now()
       const result = await runFile(stage, name)
       results.set(name, result)
-      tell(result, Date.now() - startedAt)
+      show(result, Date.now() - startedAt)
     }
   }
   await Promise.all(Array.from({ length: Math.max(1, Number(flags.jobs)) }, lane))
   return files.map(name => results.get(name))
 }
 
-function tell({ file, tests, problem, stderr }, tookMs) {
+function show({ file, tests, problem, stderr }, tookMs) {
   const failed = tests.filter(({ passed }) => !passed)
   const mark = failed.length === 0 && !problem ? 'ok  ' : 'FAIL'
   console.log(`${mark} ${file} (${tests.length - failed.length} of ${tests.length}, ${tookMs} ms)`)
   for (const { test, error } of failed) console.log(indent(`✖ ${test}\n${error}`, 4))
-  if (problem) console.log(indent(`✖ the file itself: ${problem}`, 4))
+  if (problem) console.log(indent(`✖ the whole file: ${problem}`, 4))
   if (mark === 'FAIL' && stderr.trim())
-    console.log(indent(`its other output:\n${stderr.trim().slice(-4000)}`, 4))
+    console.log(indent(`other output of the file:\n${stderr.trim().slice(-4000)}`, 4))
 }
 
 function indent(text, width) {
   return text.replace(/^/gm, ' '.repeat(width))
 }
 
-// The table excuses tests, never files. It speaks of lido; Piscina itself has no excuse.
+// exceptions.json excuses single tests of lido, never whole files. Piscina itself has no exceptions.
 function judge(results, exceptions) {
   const counts = { run: 0, passed: 0, excepted: 0, skipped: 0, failed: 0 }
-  const complaints = []
+  const errors = []
   const ranFiles = new Set(results.map(({ file }) => file))
   const listed = exceptions.filter(({ file }) => ranFiles.has(file) || !flags.only)
   const matches = new Map(listed.map(entry => [entry, []]))
@@ -187,16 +187,16 @@ function judge(results, exceptions) {
   }
 
   for (const [{ file, test, reason, isRace }, outcomes] of matches) {
-    if (!reason) complaints.push(`exception without a reason: ${file}: ${test}`)
-    if (outcomes.length === 0) complaints.push(`exception for a test that does not exist: ${file}: ${test}`)
+    if (!reason) errors.push(`an exception has no reason: ${file}: ${test}`)
+    if (outcomes.length === 0) errors.push(`an exception names a test that does not exist: ${file}: ${test}`)
     else if (!isRace && outcomes.every(({ passed, skipped }) => passed && !skipped)) {
-      console.log(`note: ${file}: ${test} is listed as an exception and passes; take it off the list`)
+      console.log(`note: ${file}: ${test} is an exception, but passes. Remove it from exceptions.json.`)
     }
   }
   const seen = results.reduce((sum, { tests }) => sum + tests.length, 0)
   if (!flags.only && seen < known.tests)
-    complaints.push(`${seen} tests were seen, the suite has ${known.tests}`)
-  return { counts, complaints, listed }
+    errors.push(`only ${seen} of the ${known.tests} tests of the suite ran`)
+  return { counts, errors, listed }
 }
 
 function printExceptions(exceptions) {
@@ -208,11 +208,11 @@ function printExceptions(exceptions) {
 const { version, directory } = piscinaIn(root)
 if (version !== known.version) {
   throw new Error(
-    `piscina ${version} is installed, the harness knows ${known.version}: compare the two suites first`,
+    `piscina ${version} is installed, but this program was checked with ${known.version}. Compare the two suites, then change 'known'.`,
   )
 }
 if (flags.target !== 'piscina' && !existsSync(join(root, 'dist', '.built'))) {
-  throw new Error('lido is not built: npm run build')
+  throw new Error("lido is not built. Run 'npm run build'.")
 }
 const major = process.versions.node.split('.')[0]
 const stage = join(root, 'build', 'compat', `${flags.target.replace(/\W+/g, '-')}-node${major}`)
@@ -221,16 +221,17 @@ layOutSuite({ root, stage, target: flags.target })
 const files = readdirSync(join(directory, 'test'))
   .filter(name => name.endsWith('.test.ts') && name.includes(flags.only))
   .sort()
-if (files.length === 0) throw new Error(`no file of the suite has '${flags.only}' in its name`)
+if (files.length === 0)
+  throw new Error(`No file of the suite has '${flags.only}' in its name. Change --only.`)
 const exceptions =
   flags.target === 'piscina' ? [] : JSON.parse(readFileSync(join(here, 'exceptions.json'), 'utf8'))
 
-console.log(`piscina ${version}'s suite on ${flags.target}, Node ${process.version}`)
-const { counts, complaints, listed } = judge(await runAll(stage, files), exceptions)
+console.log(`The tests of piscina ${version} on ${flags.target}, Node ${process.version}`)
+const { counts, errors, listed } = judge(await runAll(stage, files), exceptions)
 printExceptions(listed)
-for (const complaint of complaints) console.log(`error: ${complaint}`)
+for (const error of errors) console.log(`error: ${error}`)
 console.log(
   `\npiscina suite: ${counts.run} run, ${counts.passed} passed, ${counts.excepted} excepted, ` +
     `${counts.skipped} skipped by the suite itself, ${counts.failed} failed`,
 )
-process.exitCode = counts.failed + complaints.length > 0 ? 1 : 0
+process.exitCode = counts.failed + errors.length > 0 ? 1 : 0

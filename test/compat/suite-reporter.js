@@ -1,5 +1,5 @@
 // A node:test reporter that writes one JSON line for each outcome, with the full name of the test. Read by run-suite.js.
-// A suite of tests gets no line of its own: its tests have theirs.
+// A suite gets no line, because each of its tests gets one.
 export default async function* report(events) {
   const names = []
   for await (const { type, data } of events) {

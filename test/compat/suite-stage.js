@@ -1,10 +1,10 @@
-// Lays out Piscina's own tests, unmodified, beside a package named `piscina` that is really the target.
-// What the tests import from Piscina's private files is given by stand-ins that hold no more than the tests use.
+// Copies Piscina's own tests, unmodified, next to a package named `piscina` that loads the target. The tests also import private
+// files of Piscina. Stand-ins replace those files and export only the names that the tests use.
 import { cpSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 const standIns = {
-  // Class and names as a program sees them; the tests reach it as '..', '../..', '../dist' and 'piscina'.
+  // The class and the names that a program sees. The tests import this file as '..', '../..', '../dist' and 'piscina'.
   'dist/index.js': "module.exports = require('..')\n",
   'dist/symbols.js': "exports.kQueueOptions = Symbol.for('Piscina.queueOptions')\n",
   // Imported for a type only.
@@ -23,7 +23,7 @@ exports.markMovable = value => {
 `,
 }
 
-// With Piscina as the target the stand-ins are its own files: that run proves the harness.
+// For the target Piscina, its own files replace the stand-ins. That run checks this program.
 const ownFiles = {
   'index.js': "module.exports = require('./node_modules/target/dist/main.js')\n",
   'dist/index.js': "module.exports = require('../node_modules/target/dist/index.js')\n",
@@ -53,7 +53,7 @@ export function layOutSuite({ root, stage, target }) {
     symlinkSync(root, join(stage, 'node_modules', 'lido'), 'junction')
     cpSync(join(companion, 'index.js'), join(stage, 'index.js'))
   }
-  // Both targets are seen by ES modules through the companion's file, which takes everything from index.js.
+  // ES modules load both targets through the companion's index.mjs, which exports the names of index.js.
   cpSync(join(companion, 'index.mjs'), join(stage, 'index.mjs'))
 
   writeJson(join(stage, 'package.json'), {
@@ -64,7 +64,7 @@ export function layOutSuite({ root, stage, target }) {
     main: './index.js',
     exports: { '.': { import: './index.mjs', require: './index.js' } },
   })
-  // Keeps the settings of the repository around it away from the tests.
+  // Keeps the settings of this repository away from the tests.
   writeJson(join(stage, 'tsconfig.json'), { compilerOptions: { esModuleInterop: true } })
 }
 

@@ -1,4 +1,4 @@
-// The compiler of @swc/cli, a program built on Piscina 4, does its work on lido through an npm override.
+// The compiler of @swc/cli, a program built on Piscina 4, runs on lido through an npm override.
 import assert from 'node:assert/strict'
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -29,7 +29,7 @@ describe('@swc/cli on lido', { timeout: 300_000 }, () => {
 
   after(() => returnProject(project))
 
-  test('the only piscina installed is lido', async () => {
+  test('npm installs lido-as-piscina as the only piscina', async () => {
     const installed = await piscinasIn(project)
     assert.deepEqual(
       installed.map(({ location, name }) => ({ location, name })),
@@ -58,7 +58,7 @@ describe('@swc/cli on lido', { timeout: 300_000 }, () => {
     for (const file of startedFrom) assert.match(file, /node_modules[\\/]lido[\\/]dist[\\/]/)
   })
 
-  test('a file that does not compile is told with its error, and the others are compiled', async () => {
+  test('a file that does not compile is reported with its name, and the other files are compiled', async () => {
     writeFileSync(join(project, 'src', 'broken.ts'), 'export const = 1\n')
     const { exitCode, output, timedOut, leftBehind } = await runCommand(
       'npx',

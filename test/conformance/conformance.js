@@ -1,5 +1,5 @@
-// One list of promises, held against each backend. A backend that keeps one in another way has a deviation: a reason, and
-// where there is something to hold it to, a promise of its own.
+// One list of tests that every backend must pass. A backend that behaves differently has a deviation: a reason, and where
+// possible a test of its own that replaces the common one.
 import assert from 'node:assert/strict'
 import { describe, test as nodeTest } from 'node:test'
 import { handler } from '../helpers/handler.js'
@@ -16,22 +16,32 @@ import { resizing } from './promises/resizing.js'
 import { surroundings } from './promises/surroundings.js'
 import { values } from './promises/values.js'
 
-const promises = { values, errors, limits, loading, endings, renewal, resizing, surroundings, contexts }
+const promises = {
+  'payloads and results': values,
+  errors,
+  'order and limits': limits,
+  'loading of files': loading,
+  'ends of tasks and workers': endings,
+  'replaced workers': renewal,
+  'resize()': resizing,
+  'environment of workers': surroundings,
+  context: contexts,
+}
 
 export function holdAgainst(backend) {
   const own = deviations[backend]
   for (const [group, list] of Object.entries(promises)) {
-    describe(`${backend}: ${group}`, () => {
+    describe(`${group} (backend: ${backend})`, () => {
       for (const [title, body] of Object.entries(list)) {
         const deviation = own[title]
         if (deviation === undefined) hold(title, body)
         else if (deviation.instead === undefined) nodeTest(title, { skip: deviation.because }, () => {})
-        else hold(`${deviation.instead} (not: ${title}, because ${deviation.because})`, deviation.body)
+        else hold(deviation.instead, deviation.body)
       }
     })
   }
 
-  test(`${backend}: every deviation is from a promise in the list`, () => {
+  test(`every deviation of the ${backend} backend names a test of the common list`, () => {
     const titles = new Set(Object.values(promises).flatMap(list => Object.keys(list)))
     for (const title of Object.keys(own)) assert.ok(titles.has(title), title)
   })
@@ -42,7 +52,7 @@ export function holdAgainst(backend) {
         backend,
         t,
         journal: new Journal(t),
-        /** A pool of one worker, unless said otherwise. */
+        /** Opens a pool of one worker, unless the options say otherwise. */
         open: (options = {}) =>
           open({ filename: handler('conformant.js'), minWorkers: 1, maxWorkers: 1, backend, ...options }),
       }),

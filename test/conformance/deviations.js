@@ -1,15 +1,15 @@
-// What a backend keeps in another way, and why. `instead` is the promise that it is held to there.
+// The common tests that a backend cannot pass, and why (`because`). `instead` is the title of the test that replaces one.
 import assert from 'node:assert/strict'
 import { workerData } from 'node:worker_threads'
 import { handler } from '../helpers/handler.js'
 import { rejection } from '../helpers/rejection.js'
 
-const ownThread = 'handlers run on the host’s own thread, and end or block it as any function would'
+const ownThread = 'inline handlers run on the host thread and can end or block it'
 
 const neverAwaits = because =>
   Object.fromEntries(
     ['ES module', 'CommonJS'].map(format => [
-      `${format}: a loop that never awaits sees that its task is cancelled`,
+      `a handler in a synchronous loop sees its cancellation (${format})`,
       { because },
     ]),
   )
@@ -18,10 +18,10 @@ export const deviations = {
   thread: {},
 
   process: {
-    ...neverAwaits('processes share no memory, so the news comes by a message'),
-    'shared memory is shared': {
-      because: 'processes share none',
-      instead: 'shared memory is refused by its path, on both ways',
+    ...neverAwaits('a worker process learns of a cancellation only by a message'),
+    'a SharedArrayBuffer stays shared as payload and as result': {
+      because: 'processes share no memory',
+      instead: 'a SharedArrayBuffer is refused with its path, as payload and as result',
       async body({ open }) {
         const pool = open()
         const payload = await rejection(pool.run({ deep: [new Int32Array(new SharedArrayBuffer(8))] }))
@@ -33,9 +33,9 @@ export const deviations = {
         assert.equal(await pool.run(2), 2)
       },
     },
-    'a port can be transferred': {
-      because: 'a port ends in its process',
-      instead: 'ports and other objects of the runtime are refused by name and path',
+    'a MessagePort can be transferred in a payload': {
+      because: 'a port cannot leave its process',
+      instead: 'a MessagePort and a Blob are refused with their class names and paths',
       async body({ open }) {
         const pool = open()
         const { port1 } = new MessageChannel()
@@ -50,9 +50,9 @@ export const deviations = {
       },
     },
     ...(process.platform !== 'linux' && {
-      'the heap limit ends the task with an error of its own': {
-        because: 'a process at its limit aborts, and no more is known of it than that',
-        instead: 'the heap limit ends the task with the signal, and the pool works on',
+      'a task that reaches the heap limit rejects with ERR_WORKER_OUT_OF_MEMORY': {
+        because: 'a process at its heap limit aborts without a reason',
+        instead: 'a task that reaches the heap limit rejects with SIGABRT, and the pool keeps working',
         async body({ open }) {
           const pool = open({ resourceLimits: { maxOldGenerationSizeMb: 32 } })
           const error = await rejection(pool.run(undefined, { name: 'eat' }))
@@ -64,11 +64,10 @@ export const deviations = {
   },
 
   inline: {
-    ...neverAwaits('it blocks the host’s own thread, so nothing can cancel it'),
-    'a running task that is cancelled rejects at once, and the next one runs': {
-      because: 'nothing can end a handler on the host’s own thread',
-      instead:
-        'a running task that is cancelled rejects at once, and its place is free when its handler ends',
+    ...neverAwaits('the loop blocks the host, so nothing can cancel its task'),
+    'a cancelled running task rejects at once, and the next task runs': {
+      because: 'nothing can stop a handler on the host thread',
+      instead: 'a cancelled running task rejects at once and keeps its slot until its handler returns',
       async body({ open, journal }) {
         const pool = open()
         const controller = new AbortController()
@@ -77,7 +76,7 @@ export const deviations = {
         controller.abort()
         assert.equal((await call).name, 'AbortError')
         const next = pool.run(journal.task('second', 'other'), { name: 'gated' })
-        // As many turns as a task takes many times over.
+        // These are many more turns than a task needs.
         for (let turn = 0; turn < 200; turn++) await new Promise(resolve => setImmediate(resolve))
         assert.deepEqual(journal.written, ['first'])
         journal.open()
@@ -86,18 +85,20 @@ export const deviations = {
         assert.equal(await next, 'second')
       },
     },
-    'a file that ends its worker while it is loaded rejects the calls': { because: ownThread },
-    'a call whose own file ends the worker is told that it was loading': { because: ownThread },
-    'a worker that exits fails the task that ran there, and the next one runs': { because: ownThread },
-    'a worker that exits just after its answer fails nobody': { because: ownThread },
-    'an answer larger than any pipe is not lost when its worker exits': { because: ownThread },
-    'a worker that exits fails only its started task': { because: ownThread },
-    'an uncaught exception rejects the task that runs, and the pool works on': { because: ownThread },
-    'an uncaught exception arrives as a class of errorClasses, with data and cause': { because: ownThread },
-    'an exception that a listener of the handler catches ends nothing': { because: ownThread },
-    'a teardown runs when its worker is recycled, and when the pool closes': {
+    'a file that exits its worker at load rejects the call': { because: ownThread },
+    "a call whose own file exits the worker rejects with stage 'load'": { because: ownThread },
+    'a worker exit rejects the running task, and the next task runs': { because: ownThread },
+    'a worker that exits right after its answer rejects no task': { because: ownThread },
+    'an 8 MiB answer arrives although its worker exits right after it': { because: ownThread },
+    'a worker exit rejects only its started task, and the other tasks run in order': { because: ownThread },
+    'an uncaught exception rejects the running task, and the pool keeps working': { because: ownThread },
+    'an uncaught exception of a class in errorClasses keeps its class, data and cause': {
+      because: ownThread,
+    },
+    'an exception that an uncaughtException listener catches does not end the worker': { because: ownThread },
+    'a teardown runs after recycle() and after close()': {
       because: 'workers of one thread share their modules',
-      instead: 'a teardown runs when the last worker that holds its module ends as planned',
+      instead: 'a teardown runs when the last inline worker that uses its module stops',
       async body({ open, journal }) {
         const options = { filename: handler('conformant-teardown.js') }
         const pool = open(options)
@@ -111,9 +112,9 @@ export const deviations = {
         assert.deepEqual(journal.written, ['torn down'])
       },
     },
-    'after reload() tasks run the file as it is now': {
-      because: 'modules are the program’s, which loads each once',
-      instead: 'reload() replaces the workers, and modules stay as they were',
+    'tasks run the changed file after reload()': {
+      because: 'the host loads each module only once',
+      instead: 'reload() replaces the workers and keeps the loaded modules',
       async body({ open, journal }) {
         const file = journal.write('handler.mjs', 'export default () => "old"')
         const pool = open({ filename: file })
@@ -125,16 +126,21 @@ export const deviations = {
         assert.equal(await pool.run(), 'old')
       },
     },
-    'maxWorkerMemoryMb: a worker that has grown is replaced': { because: 'the heap is the host’s' },
-    'maxWorkerMemoryMb: a busy worker that has grown is replaced': { because: 'the heap is the host’s' },
-    'retry: a task runs again when its worker died, and is answered': { because: ownThread },
-    'retry: a task that ends every worker rejects with TaskQuarantinedError': { because: ownThread },
-    'the heap limit ends the task with an error of its own': { because: 'the heap is the host’s' },
-    'fifteen deaths leave no handle behind': { because: ownThread },
-    'a worker knows that it is one, and is given env, argv and workerData': {
-      because: 'its surroundings are the host’s',
-      instead:
-        'env, argv and workerData are taken, as a pool that was elsewhere has them, and change nothing',
+    'maxWorkerMemoryMb replaces a worker above the limit': {
+      because: 'inline workers use the heap of the host',
+    },
+    'maxWorkerMemoryMb replaces a busy worker above the limit': {
+      because: 'inline workers use the heap of the host',
+    },
+    'a task with retry runs again after its worker exited': { because: ownThread },
+    'a task with retry that exits every worker rejects with TaskQuarantinedError': { because: ownThread },
+    'a task that reaches the heap limit rejects with ERR_WORKER_OUT_OF_MEMORY': {
+      because: 'inline workers use the heap of the host',
+    },
+    'fifteen worker exits leave no handle open': { because: ownThread },
+    'a worker sees isWorkerThread, env, argv and workerData': {
+      because: 'inline workers use the environment of the host',
+      instead: 'env, argv and workerData are accepted and have no effect',
       async body({ open }) {
         const pool = open({ env: { COLOUR: 'blue' }, argv: ['one', 2], workerData: { deep: [1] } })
         const {
@@ -154,10 +160,14 @@ export const deviations = {
         )
       },
     },
-    'a message that a handler sends to its parent arrives as an event': {
-      because: 'the parent port and process.send speak to whoever started the host',
+    'a message that a handler sends to its parent arrives as a message event': {
+      because: 'parentPort and process.send() of the host reach the parent of the host',
     },
-    'a handler that closes that channel harms no task': { because: 'the channel is the host’s own' },
-    'the input of a worker is empty': { because: 'the input is the host’s' },
+    'a handler that closes its channel to the host harms no task': {
+      because: 'the channel belongs to the host',
+    },
+    'the standard input of a worker is empty': {
+      because: 'inline workers use the standard input of the host',
+    },
   },
 }

@@ -6,7 +6,7 @@ import { Journal } from './journal.js'
 
 holdAgainst('inline')
 
-test('a module that has loaded when its worker is gone is torn down by the next that holds it, once', async (open, t) => {
+test('the next worker runs the teardown of a module that loaded after its worker was destroyed', async (open, t) => {
   const journal = new Journal(t)
   const { journal: path, gate } = journal.task('slow')
   const filename = journal.write(
@@ -32,17 +32,17 @@ test('a module that has loaded when its worker is gone is torn down by the next 
 
 const lidoWorker = import.meta.resolve('lido/worker')
 
-/** Ends when it is told that nobody wants its answer, and notes why. */
+/** The source of a handler that waits for its abort and records the reason. */
 const listening = path => `import { appendFileSync } from 'node:fs'
   import { context } from '${lidoWorker}'
   const note = line => appendFileSync(${JSON.stringify(path)}, line + '\\n')
   export default payload => payload ?? new Promise(resolve => {
     const { signal } = context
-    note('begun')
+    note('started')
     signal.addEventListener('abort', () => resolve(note(signal.reason)))
   })`
 
-test('without a grace a handler is told as well, since no end of its worker stops it', async (open, t) => {
+test('an inline handler receives its abort with cancelGrace: 0', async (open, t) => {
   const journal = new Journal(t)
   const filename = journal.write('listening.mjs', listening(journal.path))
   const pool = open({ filename, maxWorkers: 1, backend: 'inline', cancelGrace: 0 })
@@ -52,10 +52,10 @@ test('without a grace a handler is told as well, since no end of its worker stop
   controller.abort('enough')
   assert.equal((await call).reason, 'enough')
   assert.equal(await pool.run(1), 1)
-  assert.deepEqual(journal.written, ['begun', 'enough'])
+  assert.deepEqual(journal.written, ['started', 'enough'])
 })
 
-test('a handler that runs when its pool is destroyed is told', async (open, t) => {
+test('a running inline handler receives an abort when its pool is destroyed', async (open, t) => {
   const journal = new Journal(t)
   const filename = journal.write('listening.mjs', listening(journal.path))
   const pool = open({ filename, maxWorkers: 1, backend: 'inline' })

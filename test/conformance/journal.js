@@ -1,4 +1,4 @@
-// What handlers wrote down, as facts to wait for, and the gates they wait at.
+// A file in which handlers write lines that a test waits for, and the gate files that handlers wait for.
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -14,7 +14,7 @@ export class Journal {
     this.path = join(this.#folder.path, 'journal')
   }
 
-  /** A payload for `gated`. */
+  /** The payload of a `gated` task. */
   task(name, gate = 'gate') {
     return { journal: this.path, gate: join(this.#folder.path, gate), name }
   }
@@ -31,7 +31,7 @@ export class Journal {
     return existsSync(this.path) ? readFileSync(this.path, 'utf8').split('\n').slice(0, -1) : []
   }
 
-  /** Resolves with the lines when there are so many. */
+  /** Resolves with the lines when there are at least `count`. */
   async lines(count) {
     for (;;) {
       const { written } = this

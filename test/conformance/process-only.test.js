@@ -1,4 +1,4 @@
-// What only processes can promise: they survive what takes a thread's host with it, and leave when their host is no more.
+// Tests of worker processes only. The host survives their crashes, and they exit when their host dies.
 import assert from 'node:assert/strict'
 import { readdirSync } from 'node:fs'
 import { handler } from '../helpers/handler.js'
@@ -27,7 +27,7 @@ for (const [name, signal] of [
   ['segfault', 'SIGSEGV'],
   ['abort', 'SIGABRT'],
 ]) {
-  test(`${name} of a handler fails its task with the signal, and the pool works on`, {
+  test(`a handler that crashes its process with ${signal} rejects its task with that signal`, {
     skip: !isUnix,
   }, async open => {
     const pool = open(options)
@@ -41,7 +41,7 @@ for (const [name, signal] of [
 
 for (const name of ['spin', 'never']) {
   test(
-    `a host that is killed leaves no process behind, not one busy in '${name}'`,
+    `worker processes exit after their host was killed, also with a running handler ('${name}')`,
     { skip: !isUnix },
     async (_, t) => {
       const journal = new Journal(t)
@@ -52,7 +52,7 @@ for (const name of ['spin', 'never']) {
       const { appendFileSync } = await import('node:fs')
       appendFileSync(${JSON.stringify(journal.path)}, pool.workers.map(worker => worker.pid).join(' ') + '\\n')`)
       const pids = (await journal.lines(2))
-        .find(line => line !== 'begun')
+        .find(line => line !== 'started')
         .split(' ')
         .map(Number)
       assert.equal(pids.length, 2)
@@ -63,7 +63,7 @@ for (const name of ['spin', 'never']) {
   )
 }
 
-test('a signal to the whole group, as Ctrl-C sends it, ends no worker', { skip: !isUnix }, async open => {
+test('SIGINT, SIGTERM and SIGHUP do not end a worker process', { skip: !isUnix }, async open => {
   const pool = open(options)
   await pool.run(1)
   const [{ pid, id }] = pool.workers
@@ -72,7 +72,7 @@ test('a signal to the whole group, as Ctrl-C sends it, ends no worker', { skip: 
   assert.equal(pool.workers[0].id, id)
 })
 
-test('a process ended from outside fails its task with the signal', { skip: !isUnix }, async (open, t) => {
+test('a killed worker process rejects its task with the signal', { skip: !isUnix }, async (open, t) => {
   const journal = new Journal(t)
   const pool = open(options)
   const call = rejection(pool.run({ journal: journal.path }, { name: 'never' }))
@@ -82,7 +82,7 @@ test('a process ended from outside fails its task with the signal', { skip: !isU
   assert.equal(await pool.run(2), 2)
 })
 
-test('fifteen deaths leave no descriptor and no zombie', {
+test('fifteen worker exits leave no file descriptor open', {
   skip: process.platform !== 'linux',
 }, async open => {
   const pool = open(options)
@@ -95,7 +95,7 @@ test('fifteen deaths leave no descriptor and no zombie', {
   assert.ok(descriptors() <= before, `${descriptors()} descriptors, ${before} before`)
 })
 
-test('destroy() leaves no process', async (open, t) => {
+test('destroy() kills a worker process in an endless loop', async (open, t) => {
   const journal = new Journal(t)
   const pool = open(options)
   const call = rejection(pool.run({ journal: journal.path }, { name: 'spin' }))
@@ -106,7 +106,7 @@ test('destroy() leaves no process', async (open, t) => {
   await untilGone(pid)
 })
 
-test('the debugger of the host is not the worker’s', async () => {
+test('a worker process does not inherit the debugger of the host', async () => {
   const { ended } = startProgram(
     `const pool = new Pool({ filename: handler('conformant.js'), backend: 'process', maxWorkers: 1 })
      console.log(await pool.run(42))`,
@@ -117,7 +117,7 @@ test('the debugger of the host is not the worker’s', async () => {
   assert.equal(errors.match(/Debugger listening/g).length, 1)
 })
 
-test('the constructor refuses options that a process cannot have', open => {
+test('the constructor refuses options that a worker process cannot have', open => {
   for (const [option, value] of [
     ['resourceLimits', { stackSizeMb: 4 }],
     ['env', Symbol.for('nodejs.worker_threads.SHARE_ENV')],
@@ -128,7 +128,7 @@ test('the constructor refuses options that a process cannot have', open => {
   assert.throws(() => open({ ...options, workerData }), { option: 'workerData' })
 })
 
-test('messages of a handler arrive before close() ends its process', async open => {
+test('all messages of a handler arrive before close() resolves', async open => {
   const pool = open(options)
   let came = 0
   pool.on('message', () => came++)
@@ -137,7 +137,7 @@ test('messages of a handler arrive before close() ends its process', async open 
   assert.equal(came, 300)
 })
 
-test('a signal to the whole group that finds a process starting costs no task', {
+test('a task runs although its worker process gets SIGINT, SIGTERM or SIGHUP while it starts', {
   skip: !isUnix,
 }, async open => {
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) {

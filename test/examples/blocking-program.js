@@ -1,4 +1,5 @@
-// A program for tests, as a cluster of so many processes or alone: the one that is told to holds its event loop for as long.
+// A test program that runs as PROCESSES processes of a cluster, or as a single process. On the message `block`, the chosen
+// process blocks its event loop.
 import cluster from 'node:cluster'
 
 const processes = Number(process.env.PROCESSES)

@@ -1,5 +1,5 @@
-// Keeps the promises of examples/: each ends well, prints its table with and without the pool, and says what it
-// teaches. Times are never judged here.
+// Each example exits with code 0, prints its table with and without the pool, and prints its conclusion. No test judges a
+// time.
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -11,37 +11,49 @@ import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { expectTable, readRows, runExample } from './run-example.js'
 
-test('csv gives the same answer without the pool, with a bounded queue and with everything at once', async t => {
+test('the csv example gives the same result without the pool, with map() and all at once', async t => {
   const folder = mkdtempSync(join(tmpdir(), 'lido-csv-test-'))
   t.after(() => rmSync(folder, { recursive: true }))
-  const ways = ['without the pool', 'pool, bounded queue', 'pool, all at once']
-  const output = await expectTable('csv', ways, '--rows', '1500', '--maxQueue', '10', '--output', folder)
-  assert.match(output, /^Same answer from all 3 ways: 1,500 rows, sha256 [0-9a-f]{16}/m)
-  const files = ['alone', 'bounded', 'unbounded'].map(way => readFileSync(join(folder, `${way}.csv`), 'utf8'))
+  const ways = ['without the pool', 'pool.map()', 'pool, all at once']
+  const output = await expectTable('csv', ways, '--rows', '1500', '--chunkKib', '2', '--output', folder)
+  assert.match(output, /^Same result from all 3 ways: 1,500 rows, sha256 [0-9a-f]{16}/m)
+  const files = ['alone', 'map', 'allAtOnce'].map(way => readFileSync(join(folder, `${way}.csv`), 'utf8'))
   assert.equal(files[0].trimEnd().split('\n').length, 1500)
+  assert.match(files[0], /^00501,HOLTSVILLE,SUFFOLK,NY,/)
   assert.equal(files[1], files[0])
   assert.equal(files[2], files[0])
 })
 
-test('csv never lets more tasks wait than its bounded queue holds', async t => {
+test('the csv example holds all chunks of the file only when it submits them all at once', async t => {
   const folder = mkdtempSync(join(tmpdir(), 'lido-csv-test-'))
   t.after(() => rmSync(folder, { recursive: true }))
-  const args = ['--rows', '800', '--rowsPerTask', '3', '--maxQueue', '5', '--output', folder]
+  const args = ['--rows', '20000', '--chunkKib', '2', '--maxWorkers', '1', '--output', folder]
   const { exitCode, output } = await runExample('csv', '--small', ...args)
   assert.equal(exitCode, 0)
-  const [alone, bounded] = readRows(output)
-  const peakQueue = row => Number(row.at(-4))
-  assert.equal(peakQueue(alone), 0)
-  assert.ok(peakQueue(bounded) <= 5)
+  const [alone, map, allAtOnce] = readRows(output).map(row => Number(row.at(-2)))
+  assert.equal(alone, 1)
+  // One worker has at most 64 items of a map under way.
+  assert.ok(map <= 65 && map < allAtOnce, `${map} of ${allAtOnce} chunks`)
 })
 
-test('csv refuses a file as the folder of its results', async () => {
+test('the csv example refuses a file as --output folder', async () => {
   const { exitCode, errors } = await runExample('csv', '--small', '--output', fileURLToPath(import.meta.url))
   assert.equal(exitCode, 2)
   assert.match(errors, /--output takes a folder, not '.*examples\.test\.js'/)
 })
 
-test('key-derivation shows both forms of scrypt with and without the pool', async () => {
+test('the machines example gives the same result inline, in the sandbox and on hosts of which one is killed', async () => {
+  const output = await expectTable('machines', [
+    'BullMQ inline, 1 host',
+    'BullMQ sandbox, 1 host',
+    'lido, 1 host',
+    'lido, 2 hosts',
+    'lido, 2 hosts, 1 killed',
+  ])
+  assert.match(output, /^Same result from all 5 ways\.$/m)
+})
+
+test('the key-derivation example shows both forms of scrypt with and without the pool', async () => {
   await expectTable('key-derivation', [
     'scryptSync, without the pool',
     'scryptSync, with the pool',
@@ -50,7 +62,7 @@ test('key-derivation shows both forms of scrypt with and without the pool', asyn
   ])
 })
 
-test('io-and-cpu shows each part and the whole with and without the pool', async () => {
+test('the io-and-cpu example shows fetch, sort and both together with and without the pool', async () => {
   await expectTable('io-and-cpu', [
     'fetch, without the pool',
     'fetch, with the pool',
@@ -62,7 +74,7 @@ test('io-and-cpu shows each part and the whole with and without the pool', async
 })
 
 for (const name of ['csv', 'server']) {
-  test(`${name} refuses an unknown option and names the nearest one`, async () => {
+  test(`the ${name} example refuses an unknown option and suggests the nearest option`, async () => {
     const { exitCode, errors } = await runExample(name, '--maxWorker', '2')
     assert.equal(exitCode, 2)
     assert.match(errors, /There is no option --maxWorker\. Did you mean --maxWorkers\?/)
@@ -75,14 +87,14 @@ for (const [name, option, value] of [
   ['key-derivation', 'costLog2', '1'],
   ['nestjs', 'processes', '100000'],
 ]) {
-  test(`${name} refuses --${option} ${value} before it starts`, async () => {
+  test(`the ${name} example refuses --${option} ${value} before it starts`, async () => {
     const { exitCode, errors } = await runExample(name, '--small', `--${option}`, value)
     assert.equal(exitCode, 2)
     assert.match(errors, new RegExp(`--${option} takes a .*number from .* to .*, not '${value}'`))
   })
 }
 
-test('an example ends without a stack when its output is closed', async () => {
+test('an example exits with code 0 and without a stack trace when its output is closed', async () => {
   const file = fileURLToPath(new URL('../../examples/csv/main.js', import.meta.url))
   const child = spawn(process.execPath, [file, '--small', '--rows', '50'])
   child.stdout.destroy()
@@ -90,7 +102,7 @@ test('an example ends without a stack when its output is closed', async () => {
   assert.deepEqual([exitCode, errors], [0, ''])
 })
 
-test('csv refuses a wrong value of an option and says what is right', async () => {
+test('the csv example refuses a wrong value of an option and names the valid values', async () => {
   const { exitCode, errors } = await runExample('csv', '--rows', 'many')
   assert.equal(exitCode, 2)
   assert.match(errors, /--rows takes a whole number of at least 1, not 'many'/)

@@ -1,4 +1,4 @@
-// Keeps what the examples' question for /health promises: what was not answered well counts as failed and is no latency.
+// `askHealth()` of the examples: an answer that is not a complete 200 counts as a failure and has no latency.
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { createServer } from 'node:http'
@@ -6,9 +6,9 @@ import { test } from 'node:test'
 import { askHealth } from '../../examples/shared/health.js'
 
 const answers = {
-  'with another status': (_request, response) => response.writeHead(503).end(),
-  'by a closed connection': request => request.socket.destroy(),
-  'in half': (_request, response) => {
+  'status 503': (_request, response) => response.writeHead(503).end(),
+  'a closed connection': request => request.socket.destroy(),
+  'half a body': (_request, response) => {
     response.writeHead(200, { 'content-length': 10 }).write('half')
     response.socket.end()
   },
@@ -22,14 +22,14 @@ async function ask(t, listener) {
 }
 
 for (const [way, listener] of Object.entries(answers)) {
-  test(`an answer ${way} has failed, and has no latency`, async t => {
+  test(`askHealth() counts ${way} as a failure without a latency`, async t => {
     const { failures, latencyMs } = await ask(t, listener)
     assert.equal(failures, 1)
     assert.ok(Number.isNaN(latencyMs.max))
   })
 }
 
-test('an answer is a latency, and the address is asked once at least', async t => {
+test('askHealth() sends at least one request and measures its latency', async t => {
   const { failures, latencyMs } = await ask(t, (_request, response) => response.end('{}'))
   assert.equal(failures, 0)
   assert.ok(latencyMs.max > 0)

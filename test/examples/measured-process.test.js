@@ -1,4 +1,4 @@
-// Keeps what the measure around a program promises: a blocked event loop is seen, in whichever process of the program it was.
+// The measuring process reports a blocked event loop in every process of a program.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
@@ -13,7 +13,7 @@ for (const [processes, index] of [
   [2, 0],
   [2, 1],
 ]) {
-  test(`the event loop of process ${index + 1} of ${processes} is blocked, and that is told`, async t => {
+  test(`the report shows the blocked event loop of process ${index + 1} of ${processes}`, async t => {
     const child = new Child(measured, {}, { MEASURED_PROGRAM: program, PROCESSES: String(processes) })
     t.after(() => child.end())
     await child.next('listening')

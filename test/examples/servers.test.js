@@ -1,20 +1,20 @@
-// The same of the examples that are servers under load.
+// The examples that run a server under load exit with code 0 and print their tables.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { expectTable, readRows } from './run-example.js'
 
-test('server shows requests that wait and busy ones without the pool, by hand, with piscina and with the pool', async () => {
+test('the server example shows waiting and busy requests, each handled in four ways', async () => {
   const ways = ['without the pool', 'a worker for each', 'with piscina', 'with the pool']
   const rows = ['waits', 'busy'].flatMap(kind => ways.map(way => `${kind}, ${way}`))
   await expectTable('server', rows, '--concurrentTasksPerWorker', '4', '--idleTimeout', '100')
 })
 
-test('rendering shows few and many connections with and without the pool, and piscina when asked', async () => {
+test('the rendering example shows both loads without the pool, with the pool and with piscina', async () => {
   const ways = ['without the pool', 'with the pool', 'with piscina']
   await expectTable('rendering', [...ways, ...ways], '--with-piscina')
 })
 
-test('body shows large bodies with each parser, and answers all of them', async () => {
+test('the body example shows large bodies with each parser and answers every request', async () => {
   const output = await expectTable('body', [
     'express.json()',
     'lido, the whole value',
@@ -25,17 +25,17 @@ test('body shows large bodies with each parser, and answers all of them', async 
   for (const row of readRows(output)) assert.equal(row.at(-1), '0', `failed: ${row}`)
 })
 
-test('fastify shows a route without a pool, with a worker for each request, with piscina and with the plugin', async () => {
+test('the fastify example shows a route in four variants without a failed request', async () => {
   const ways = ['without a pool', 'a worker for each request', 'piscina', 'lido/fastify']
   expectHealth(await expectTable('fastify', ways))
 })
 
-test('nestjs shows the service alone, by hand, on a pool, on a cluster and on both, and each ends well', async () => {
+test('the nestjs example shows the service in six variants without a failed request', async () => {
   const ways = ['alone', 'a worker for each request', 'piscina', 'pool', 'cluster', 'cluster and pool']
   expectHealth(await expectTable('nestjs', ways))
 })
 
-/** Figures of /health and of the event loop stand beside those of the computation, and nothing failed. */
+/** The table has columns for /health and for the event loop delay, and no request failed. */
 function expectHealth(output) {
   assert.match(output, /\/health latency ms +│ +event loop delay ms/)
   for (const row of readRows(output)) {

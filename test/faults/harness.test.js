@@ -1,4 +1,4 @@
-// Every scenario can fail: pools that are wrong in the simplest ways pass none.
+// Every scenario of the fault corpus can fail: pools that do nothing right pass none of them.
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { openCorpus } from './harness/corpus.js'
@@ -17,31 +17,31 @@ async function passed(poolName, ids, environment) {
       if (verdict === ok) kept.push(id)
     }
   }
-  // Scenarios mostly wait.
+  // Four scenarios run at once, because scenarios mostly wait.
   await Promise.all([worker(), worker(), worker(), worker()])
   return kept
 }
 
-describe('a scenario fails', () => {
+describe('fault scenarios', () => {
   const quick = { FAULT_PATIENCE: '0.03' }
 
-  // Each scenario meets one of these pools. All scenarios with all pools would take minutes.
+  // Each scenario runs with one of these pools. All scenarios with all pools would take minutes.
   const wrong = ['silent', 'agreeing', 'refusing']
 
   for (const [share, poolName] of wrong.entries()) {
-    test(`for the pool that is ${poolName}`, async () => {
+    test(`the ${poolName} pool passes no scenario of its third of the fault corpus`, async () => {
       const ids = corpus.ids.filter((_, index) => index % wrong.length === share)
       assert.deepEqual(await passed(poolName, ids, quick), [])
     })
   }
 })
 
-test('a scenario about leaks fails for a pool that leaks', async () => {
+test('the leaking pool passes no leak scenario', async () => {
   const ids = corpus.ids.filter(id => id.startsWith('leak/'))
   assert.deepEqual(await passed('leaking', ids), [])
 })
 
-test('a scenario that throws is a crash, and one that never ends is a hang', async () => {
+test('the verdict is CRASH for a scenario that throws and HANG for a scenario over its time limit', async () => {
   const scenario = await corpus.load('worker-death/exit-in-a-task')
   const crash = await judge(scenario, { poolName: 'no-such-pool' })
   assert.equal(crash.verdict, 'CRASH')

@@ -1,5 +1,5 @@
-// A small soak: mixed tasks, workers killed meanwhile, every task accounted for. `npm run soak` is the large one; a seed that
-// fails here can be given to it.
+// A small soak test: mixed tasks while workers are killed. Every task must settle once. `npm run soak` runs the large test and
+// accepts a failing seed.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { freshSeed } from '../soak/random.js'
@@ -15,8 +15,8 @@ const runs = ['shared-memory', 'messages'].flatMap(transport => [
 ])
 
 for (const { transport, threads, concurrency } of runs) {
-  const road = transport
-  const title = `every task of a small soak settles once, with the right answer: ${road}, ${threads} threads, ${concurrency} slots`
+  const place = `transport: ${transport}, threads: ${threads}, slots: ${concurrency}`
+  const title = `every task of a soak test settles once with the right answer (${place})`
   test(title, { timeout: limitMs }, async t => {
     const seed = freshSeed()
     t.diagnostic(`seed ${seed}`)
@@ -24,7 +24,7 @@ for (const { transport, threads, concurrency } of runs) {
     const options = { tasks, endsAt: null, seed, transport, threads, concurrency, samples: 0 }
     const report = await soak({ ...options, killEveryMs: KILL_EVERY_MS })
     assert.deepEqual(report.violations, [], `seed ${seed}`)
-    assert.equal(report.transport, road)
+    assert.equal(report.transport, transport)
     assert.ok(report.tasks >= tasks)
   })
 }

@@ -1,4 +1,4 @@
-// Clients that leave, workers that die, queues that are full: with real sockets, for each framework, and what stays behind.
+// Clients that disconnect, workers that exit, full queues and memory, on real sockets with each framework.
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { describe, test } from 'node:test'
@@ -31,13 +31,13 @@ for (const [name, start] of Object.entries(frameworks)) {
     }
 
     for (const [stage, sent] of Object.entries(unfinished)) {
-      test(`a client that leaves ${stage} costs no task`, async t => {
+      test(`a client that disconnects ${stage} starts no task (${name})`, async t => {
         const pool = openPool(t)
         const { told, next } = listener()
         const port = await start(t, { pool, threshold: 0 }, told)
         const socket = await open(port)
         for (const bytes of sent) socket.write(bytes)
-        // The server has them when it has answered a request that came later.
+        // The server has received these bytes when it answers a later request.
         await send(port, { headers, body: '[1]' })
         socket.destroy()
         const error = await next()
@@ -47,7 +47,7 @@ for (const [name, start] of Object.entries(frameworks)) {
       })
     }
 
-    test('a client that leaves while its body is parsed has its task cancelled', async t => {
+    test(`the task of a client that disconnects while its body is parsed is cancelled (${name})`, async t => {
       const words = sharedWords(2)
       const pool = openPool(t, { workerData: words, cancelGrace: 0 })
       const { told, next } = listener()
@@ -63,7 +63,7 @@ for (const [name, start] of Object.entries(frameworks)) {
       assert.equal((await send(port, { headers, body })).body, body)
     })
 
-    test('a client that leaves while its body waits costs no worker', async t => {
+    test(`the queued task of a client that disconnects is cancelled and never starts (${name})`, async t => {
       const words = sharedWords(2)
       const pool = openPool(t, { workerData: words })
       const { told, next } = listener()
@@ -80,7 +80,7 @@ for (const [name, start] of Object.entries(frameworks)) {
       assert.deepEqual([Atomics.load(words, STARTED), pool.stats().tasks.cancelled], [1, 1])
     })
 
-    test('a full queue is answered with 503, and when to come again', async t => {
+    test(`a request is answered with 503 and Retry-After when the queue is full (${name})`, async t => {
       const words = sharedWords(2)
       const pool = openPool(t, { workerData: words, maxQueue: 0 })
       const { told, next } = listener()
@@ -107,11 +107,11 @@ for (const [name, start] of Object.entries(frameworks)) {
         { resourceLimits: { maxOldGenerationSizeMb: 40 } },
       ],
     ]) {
-      test(`a worker that ${death} in the middle is answered with 500, and the next one works`, async t => {
+      test(`a request whose worker ${death} is answered with 500, and the pool keeps working (${name})`, async t => {
         const pool = openPool(t, options)
         const { told, next } = listener()
         const port = await start(t, { pool, threshold: 1000, module, select }, told)
-        // What is parsed here would end this process.
+        // The body reaches the threshold, because a function that runs in the host would end this process.
         const { status } = await send(port, { headers, body: body.padEnd(1000) })
         assert.equal(status, 500)
         const error = await next()
@@ -123,7 +123,7 @@ for (const [name, start] of Object.entries(frameworks)) {
       })
     }
 
-    test('a closed pool is answered with 503', async t => {
+    test(`a request is answered with 503 when the pool is closed (${name})`, async t => {
       const pool = openPool(t)
       const { told } = listener()
       const port = await start(t, { pool, threshold: 0 }, told)
@@ -131,10 +131,10 @@ for (const [name, start] of Object.entries(frameworks)) {
       assert.equal((await send(port, { headers, body })).status, 503)
     })
 
-    test('a handful of gzip bombs and torn bodies leave no memory behind', async t => {
+    test(`gzip bombs and truncated bodies leave no memory behind (${name})`, async t => {
       const pool = openPool(t)
       const limit = 4_000_000
-      // An error has its body with it, as the framework's own: a list of them would be what stays in memory.
+      // An error holds its body, as the errors of the framework do. So the test keeps no list of errors.
       const port = await start(t, { pool, threshold: 0, limit }, () => {})
       const bomb = gzipSync(Buffer.alloc(50_000_000, '1'))
       const torn = Buffer.alloc(2_000_000, '[')
@@ -152,7 +152,7 @@ for (const [name, start] of Object.entries(frameworks)) {
         await once(socket.resume().end(), 'close')
       }
       assert.equal((await send(port, { headers, body })).body, body)
-      // What is held for ever fails the test's time limit.
+      // Memory that is never freed makes the test time out.
       await untilItWorks(() => {
         collectGarbage()
         assert.ok(held() < before + 2 * limit)

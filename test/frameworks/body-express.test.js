@@ -1,4 +1,4 @@
-// The same bytes to Express' own parser and to ours: what the route gets, and what an error says, must be the same.
+// Sends the same bytes to the parser of Express and to lido. The route must get the same value, and errors must be the same.
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { createServer } from 'node:http'
@@ -12,11 +12,11 @@ import { inputs } from './body-inputs.js'
 const pool = new Pool({ minWorkers: 1, maxWorkers: 1 })
 after(() => pool.close())
 
-/** Each must do as `express.json(options)`. */
+/** Each must behave as `express.json(options)` does. */
 const ways = {
   'in the pool': options => json({ ...options, pool, threshold: 0 }),
-  'below the threshold': options => json({ ...options, pool, threshold: Number.POSITIVE_INFINITY }),
-  'below the threshold, by our own hand': options =>
+  'in the host': options => json({ ...options, pool, threshold: Number.POSITIVE_INFINITY }),
+  'in the host, with maxDepth': options =>
     json({ ...options, pool, threshold: Number.POSITIVE_INFINITY, maxDepth: 1_000_000 }),
 }
 
@@ -28,7 +28,7 @@ function text(value) {
   }
 }
 
-/** An app that shows what its route gets, and of an error all that a program can see. */
+/** An app that answers with the body of its route, or with all visible fields of an error. */
 function showingApp(parser) {
   const app = express()
   app.use(parser)
@@ -53,7 +53,7 @@ function plainApp(parser) {
   return app
 }
 
-/** To tell how two long texts differ takes minutes. */
+/** Comparing two different long texts takes minutes. */
 function shortened(text) {
   if (text.length < 2000) return text
   return `${text.slice(0, 200)}… ${createHash('sha256').update(text).digest('hex')}`
@@ -70,9 +70,9 @@ async function answers(t, parser, request) {
 }
 
 for (const [way, make] of Object.entries(ways)) {
-  describe(`Express gets the same ${way}`, { concurrency: 4 }, () => {
+  describe(`json() of lido/express ${way}`, { concurrency: 4 }, () => {
     for (const { title, request, options } of inputs) {
-      test(title, async t => {
+      test(`json() handles ${title} as express.json() does (${way})`, async t => {
         const expected = await answers(t, express.json(options), request)
         assert.deepEqual(await answers(t, make(options), request), expected)
       })
@@ -80,7 +80,7 @@ for (const [way, make] of Object.entries(ways)) {
   })
 }
 
-test('the pool parses large bodies, and the host parses small ones', async t => {
+test('the pool parses bodies at the threshold, and the host parses smaller bodies', async t => {
   const before = pool.completed
   const request = { headers: { 'content-type': 'application/json' }, body: '{"a":1}' }
   const limits = { threshold: 7, pool }

@@ -1,4 +1,4 @@
-// The same bytes to Fastify's own parser and to ours: what the route gets, and what an error says, must be the same.
+// Sends the same bytes to the parser of Fastify and to lido. The route must get the same value, and errors must be the same.
 import assert from 'node:assert/strict'
 import { after, describe, test } from 'node:test'
 import Fastify from 'fastify'
@@ -21,11 +21,11 @@ const poisoned = [
   '["__proto__", "constructor"]',
 ]
 
-/** Each must do as Fastify without a plugin. */
+/** Each must behave as Fastify does without the plugin. */
 const ways = {
   'in the pool': { pool, threshold: 0 },
-  'below the threshold': { pool, threshold: Number.POSITIVE_INFINITY },
-  'below the threshold, by our own hand': { pool, threshold: Number.POSITIVE_INFINITY, maxDepth: 1_000_000 },
+  'in the host': { pool, threshold: Number.POSITIVE_INFINITY },
+  'in the host, with maxDepth': { pool, threshold: Number.POSITIVE_INFINITY, maxDepth: 1_000_000 },
 }
 
 async function start(t, options, plugin, tell = null) {
@@ -62,10 +62,10 @@ async function answers(t, options, plugin, request) {
 }
 
 for (const [way, options] of Object.entries(ways)) {
-  describe(`Fastify gets the same ${way}`, { concurrency: 4 }, () => {
+  describe(`fastifyJson() ${way}`, { concurrency: 4 }, () => {
     for (const { title, request, options: asked } of inputs) {
       const limits = typeof asked.limit === 'number' ? { routeLimit: asked.limit } : {}
-      test(title, async t => {
+      test(`fastifyJson() handles ${title} as Fastify does (${way})`, async t => {
         const expected = await answers(t, limits, null, request)
         assert.deepEqual(await answers(t, limits, fastifyJson(options), request), expected)
       })
@@ -73,8 +73,8 @@ for (const [way, options] of Object.entries(ways)) {
 
     for (const onProtoPoisoning of ['error', 'remove', 'ignore']) {
       for (const onConstructorPoisoning of ['error', 'remove', 'ignore']) {
-        test(`keys that poison: ${onProtoPoisoning}, ${onConstructorPoisoning}`, async t => {
-          const rules = { onProtoPoisoning, onConstructorPoisoning }
+        const rules = { onProtoPoisoning, onConstructorPoisoning }
+        test(`fastifyJson() treats poisoned keys as Fastify does (${Object.values(rules)}, ${way})`, async t => {
           const own = await start(t, rules, null)
           const ours = await start(t, rules, fastifyJson(options))
           const asked = await start(t, {}, fastifyJson({ ...options, ...rules }))
@@ -92,14 +92,14 @@ for (const [way, options] of Object.entries(ways)) {
   })
 }
 
-test('a plugin below its own limit takes the one that it was given, and a route its own', async t => {
+test('a body over the bodyLimit of fastifyJson() is answered with 413', async t => {
   const port = await start(t, {}, fastifyJson({ bodyLimit: 10, pool }))
   const { status, body } = await send(port, { headers: json, body: '[1,2,3,4,5,6]' })
   assert.equal(status, 413)
   assert.equal(JSON.parse(body).code, 'FST_ERR_CTP_BODY_TOO_LARGE')
 })
 
-test('lines become an array, and an error names the line', async t => {
+test('fastifyNdjson() parses lines into an array, and its errors name the line', async t => {
   const port = await start(t, {}, fastifyNdjson({ pool, threshold: 20, maxLines: 3 }))
   const headers = { 'content-type': 'application/x-ndjson' }
   for (const length of [1, 30]) {
@@ -121,7 +121,7 @@ test('lines become an array, and an error names the line', async t => {
   }
 })
 
-test("a body that fails the user's schema gets the answer of Fastify's own validation", async t => {
+test("a body that the validate function refuses gets the answer of Fastify's own validation", async t => {
   for (const threshold of [0, Number.POSITIVE_INFINITY]) {
     const plugin = fastifyJson({ pool, threshold, module, validate: 'compiled', select: 'total' })
     const port = await start(t, {}, plugin)
@@ -139,7 +139,7 @@ test("a body that fails the user's schema gets the answer of Fastify's own valid
   }
 })
 
-test('the answer holds the message of the error that a reviver throws', async t => {
+test('the answer holds the message, status and code of the error that a reviver throws', async t => {
   for (const threshold of [0, Number.POSITIVE_INFINITY]) {
     const port = await start(t, {}, fastifyJson({ pool, threshold, module, reviver: 'lucky' }))
     const { status, body } = await send(port, { headers: json, body: '{"a":13}' })
@@ -149,7 +149,7 @@ test('the answer holds the message of the error that a reviver throws', async t 
   }
 })
 
-test('inject() gets what a socket gets', async t => {
+test('fastifyJson() parses the body of app.inject()', async t => {
   const app = Fastify()
   await app.register(fastifyJson({ pool, threshold: 0 }))
   app.post('/', async request => request.body)
@@ -158,7 +158,7 @@ test('inject() gets what a socket gets', async t => {
   assert.deepEqual(answer.json(), { a: [1] })
 })
 
-test('the plugins may be registered with their options beside them', async t => {
+test('app.register() accepts fastifyJson and fastifyNdjson with their options as second argument', async t => {
   const app = Fastify()
   t.after(() => app.close())
   await app.register(fastifyJson, { pool, threshold: 0, module, select: 'total' })
@@ -170,7 +170,7 @@ test('the plugins may be registered with their options beside them', async t => 
   assert.equal((await ask('1\n2', 'application/x-ndjson')).statusCode, 413)
 })
 
-test('a second parser for the same type is a rejection, which the program can catch', async t => {
+test('app.register() rejects a second parser for the same content type', async t => {
   const app = Fastify()
   t.after(() => app.close())
   const register = async () => {

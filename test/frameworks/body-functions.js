@@ -1,4 +1,4 @@
-// Functions for parsed bodies, as a user's module has them.
+// Functions for parsed bodies, as in the module of a user.
 import { setImmediate as turn } from 'node:timers/promises'
 import { workerData } from 'lido/worker'
 
@@ -7,7 +7,7 @@ const GATE = 1
 
 export const total = ({ items }) => items.reduce((sum, item) => sum + item, 0)
 
-/** As validators that are compiled ahead of time: the verdict, and the reasons beside the function. */
+/** Like a precompiled validator: returns the verdict and stores the errors on the function. */
 export function compiled({ items }) {
   const wrong = items.findIndex(item => typeof item !== 'number')
   compiled.errors =
@@ -17,7 +17,7 @@ export function compiled({ items }) {
 
 export const reasons = ({ items }) => (Array.isArray(items) ? undefined : ['items must be an array'])
 
-/** As schema libraries have it in common. */
+/** A schema with the interface of Standard Schema. */
 export const schema = {
   '~standard': {
     version: 1,
@@ -33,7 +33,7 @@ export const linked = {
   '~standard': { validate: value => ({ value: value.reduceRight((rest, item) => [rest, item], []) }) },
 }
 
-/** Issues that hold functions: among their members, and in objects of a class that tells by getters. */
+/** Issues that hold functions: as members, and in objects of a class with getters. */
 const tooMany = {
   kind: 'validation',
   message: 'too many',
@@ -61,27 +61,27 @@ export const classy = { '~standard': { validate: async () => ({ issues: Faults.o
 
 export const dates = (_key, value) => (/^\d{4}-\d\d-\d\dT/.test(value) ? new Date(value) : value)
 
-/** Few objects, and more ways to the last of them than can be walked. */
+/** Few objects, but more paths through them than a program can visit. */
 export const braiding = (key, value) => (key === '' ? braid() : value)
 
-/** Nests deeper with each item, in `Map`s. */
+/** Adds a nested `Map` for each item. */
 export const mapping = (_key, value) =>
   Array.isArray(value) ? value.reduce(map => new Map([['value', map]]), []) : value
 
-/** Refuses 13, and says whose fault it is for 14. */
+/** Throws for 13, and throws an error with a status of its own for 14. */
 export function lucky(_key, value) {
   if (value === 13) throw new RangeError('13 is not lucky')
   if (value === 14) throw Object.assign(new RangeError('nor is 14'), { status: 422, code: 'E_FOURTEEN' })
   return value
 }
 
-/** Not in the turn in which it was asked. */
+/** Returns in a later turn of the event loop. */
 export async function later(value) {
   await turn()
   return value
 }
 
-/** What nests as deep as it came, what nests in a `Map`, and what looks deep and is not. */
+/** The body itself, the body in a `Map`, and a value that has many paths but few levels. */
 export const whole = value => value
 export const mapped = value => new Map([['value', value]])
 export const braided = () => braid()
@@ -96,7 +96,7 @@ export function throwing() {
   throw Object.assign(new RangeError('too many'), { status: 409 })
 }
 
-/** As classes of errors have it that keep their status to themselves. */
+/** An error class with a private status and a getter. */
 class Conflict extends Error {
   #status = 409
   get status() {
@@ -108,7 +108,7 @@ export function conflicting() {
   throw new Conflict('too many')
 }
 
-/** What is thrown is what came. */
+/** Throws the value that the body holds. */
 export function throwIt({ thrown }) {
   throw thrown === 'undefined' ? undefined : thrown
 }
@@ -122,7 +122,7 @@ export function hungry() {
   for (;;) held.push(new Array(1_000_000).fill(held.length))
 }
 
-/** Says that it has begun, and ends when the gate is open, or never when its task is cancelled. */
+/** Counts its start and returns when the gate opens. */
 export async function gated(value) {
   Atomics.add(workerData, STARTED, 1)
   Atomics.notify(workerData, STARTED)

@@ -1,5 +1,5 @@
-// What a careless program and a hostile client do to bodies: functions that throw what is no error, bytes that are kept,
-// bodies that do not end, connections that go on after an error; on threads and in processes.
+// Careless programs and hostile clients: functions that throw non-errors, bytes that a program keeps, endless bodies, and
+// connections that continue after an error. On threads and in processes.
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { describe, test } from 'node:test'
@@ -15,13 +15,13 @@ const collectGarbage = runInNewContext('gc')
 const module = new URL('./body-functions.js', import.meta.url)
 const headers = { 'content-type': 'application/json' }
 const body = JSON.stringify({ items: Array.from({ length: 200 }, (_, index) => index) })
-const places = { 'in the pool': 0, 'in place': Number.POSITIVE_INFINITY }
+const places = { 'in the pool': 0, 'in the host': Number.POSITIVE_INFINITY }
 
 for (const [name, start] of Object.entries(frameworks)) {
   describe(name, { timeout: 120_000 }, () => {
     for (const [place, threshold] of Object.entries(places)) {
       for (const thrown of [null, 'route']) {
-        test(`a function that throws ${JSON.stringify(thrown)} ${place} lets no request pass`, async t => {
+        test(`a request is answered with 500 when validate throws ${JSON.stringify(thrown)} ${place} (${name})`, async t => {
           const { told, next } = listener()
           const options = { pool: openPool(t), threshold, module, validate: 'throwIt' }
           const port = await start(t, options, told)
@@ -34,7 +34,7 @@ for (const [name, start] of Object.entries(frameworks)) {
       }
     }
 
-    test('what comes beyond the limit is not held, also when the body never ends', async t => {
+    test(`an endless body over the limit is answered with 413 and not kept in memory (${name})`, async t => {
       const bytes = 1_000_000
       const port = await start(t, { pool: openPool(t), limit: bytes }, () => {})
       const held = () => process.memoryUsage().arrayBuffers
@@ -45,45 +45,45 @@ for (const [name, start] of Object.entries(frameworks)) {
       const before = held()
       for (let count = 0; count < 40 && socket.writable; count++)
         await Promise.race([new Promise(written => socket.write(part, written)), refused])
-      // What is held for ever fails the test's time limit.
+      // Memory that is never freed makes the test time out.
       await untilItWorks(() => {
         collectGarbage()
         assert.ok(held() < before + 5 * bytes)
       })
-      // Fastify refuses at the limit; body-parser lets the client say all of it first, and listens no more.
+      // Fastify answers at the limit. body-parser waits for the end of the body and ignores the rest of it.
       if (name !== 'Fastify') socket.write(lastChunk)
       assert.match(await refused, /^HTTP\/1.1 413 /)
       socket.destroy()
     })
 
-    describe('in a process', () => {
-      test('bodies are parsed, refused and given back as on a thread', async t => {
+    describe('backend: process', () => {
+      test(`bodies are parsed, refused and returned by a worker process (${name})`, async t => {
         const pool = openPool(t, { backend: 'process' })
         const { told, next } = listener()
         const port = await start(t, { pool, threshold: 0, limit: 1_000_000 }, told)
         assert.equal((await send(port, { headers, body })).body, body)
         assert.equal((await send(port, { headers, body: '{"a":1,' })).status, 400)
         assert.equal((await next()).statusCode, 400)
-        // As deep as that it comes back as bytes.
+        // A value of this depth returns as bytes.
         const deep = '['.repeat(2000) + ']'.repeat(2000)
         assert.equal((await send(port, { headers, body: deep })).body, deep)
         assert.deepEqual([pool.completed, pool.stats().backend], [3, 'process'])
       })
 
-      test('one that dies is answered with 500, and the next one works', async t => {
+      test(`a request whose worker process exits is answered with 500, and the pool keeps working (${name})`, async t => {
         const pool = openPool(t, { backend: 'process' })
         const { told, next } = listener()
         const port = await start(t, { pool, threshold: 1000, module, select: 'exit' }, told)
-        // What is parsed here would end this process.
+        // The body reaches the threshold, because a function that runs in the host would end this process.
         assert.equal((await send(port, { headers, body: body.padEnd(1000) })).status, 500)
         assert.equal((await next()).code, 'ERR_LIDO_WORKER_EXIT')
         assert.equal(await pool.run({ items: [] }, { filename: module, name: 'reasons' }), undefined)
       })
     })
 
-    // Fastify itself closes a connection whose body it refuses, and shows no bytes before they are parsed.
+    // Fastify closes the connection of a refused body, and it has no hook for the bytes before the parser.
     if (name === 'Fastify') return
-    test('a connection serves on after each kind of refusal, for requests sent in one go too', async t => {
+    test(`a connection stays usable after each kind of refused body, also for pipelined requests (${name})`, async t => {
       const pool = openPool(t)
       const port = await start(t, { pool, threshold: 0, maxDepth: 3, module, validate: 'reasons' }, () => {})
       const client = await Client.to(port)
@@ -96,7 +96,7 @@ for (const [name, start] of Object.entries(frameworks)) {
       assert.equal(pool.completed, 6)
     })
 
-    test('bytes that verify() keeps stay as they were, in the pool as in place', async t => {
+    test(`bytes that verify() keeps stay unchanged, in the pool and in the host (${name})`, async t => {
       const kept = []
       const verify = (_request, _response, bytes) => kept.push(bytes)
       for (const threshold of Object.values(places)) {

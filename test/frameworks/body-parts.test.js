@@ -1,4 +1,5 @@
-// What readers do beyond the framework's own: functions of a module, lines, limits of depth; and what is refused at once.
+// The features that go beyond the parser of the framework: functions of a module, line-delimited JSON and depth limits. Also
+// options that are refused at once.
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { createServer, IncomingMessage } from 'node:http'
@@ -29,7 +30,7 @@ function _depth(value) {
   return levels
 }
 
-/** Answers with the body, or with what an error says. */
+/** Starts an app that answers with the body, or with fields of an error. */
 async function serve(t, parser) {
   const app = express()
   app.use(parser)
@@ -47,34 +48,34 @@ async function serve(t, parser) {
 
 for (const [place, threshold] of [
   ['in the pool', 0],
-  ['in place', Number.POSITIVE_INFINITY],
+  ['in the host', Number.POSITIVE_INFINITY],
 ]) {
-  describe(`${place}`, () => {
-    test('what select returns is the body', async t => {
+  describe(`functions and limits ${place}`, () => {
+    test(`the result of select is the body (${place})`, async t => {
       const ask = await serve(t, json({ pool, threshold, module, select: 'total' }))
       assert.deepEqual(await ask('{"items":[1,2]}'), { status: 200, body: 3 })
     })
 
-    test('what a validator refuses is answered with 422 and the reasons', async t => {
+    test(`a body that validate refuses is answered with 422 and the reasons (${place})`, async t => {
       const ask = await serve(t, json({ pool, threshold, module, validate: 'reasons', select: 'total' }))
       assert.deepEqual(await ask('{"items":[1,2]}'), { status: 200, body: 3 })
       const { status, type, issues } = await ask('{"items":1}')
       assert.deepEqual([status, type, issues], [422, 'entity.invalid', ['items must be an array']])
     })
 
-    test('a validator that answers false keeps its reasons beside itself', async t => {
+    test(`the errors property of a validate function that returns false becomes the issues (${place})`, async t => {
       const ask = await serve(t, json({ pool, threshold, module, validate: 'compiled' }))
       const { status, issues } = await ask('{"items":["1"]}')
       assert.deepEqual([status, issues[0].instancePath], [422, '/items/0'])
     })
 
-    test('a schema of the common standard checks, and makes the value', async t => {
+    test(`a Standard Schema validates the body and transforms it (${place})`, async t => {
       const ask = await serve(t, json({ pool, threshold, module, validate: 'schema' }))
       assert.deepEqual(await ask('{"a":2}'), { status: 200, body: { doubled: 4 } })
       assert.deepEqual((await ask('{"a":"2"}')).issues, [{ message: 'a must be a number', path: ['a'] }])
     })
 
-    test('the issues of a schema are data, whatever its library puts beside them', async t => {
+    test(`the issues of a schema arrive as plain data without functions (${place})`, async t => {
       const found = []
       const refusing = parser => [
         parser,
@@ -95,7 +96,7 @@ for (const [place, threshold] of [
       assert.deepEqual(found, Object.values(issues))
     })
 
-    test('what a function throws arrives as it is, with its status', async t => {
+    test(`an error that select throws is answered with its status and message (${place})`, async t => {
       for (const select of ['throwing', 'conflicting']) {
         const ask = await serve(t, json({ pool, threshold, module, select }))
         const { status, message } = await ask('{}')
@@ -103,14 +104,14 @@ for (const [place, threshold] of [
       }
     })
 
-    test('a function that is not there is the operator’s to mend', async t => {
+    test(`a missing select function is answered with 500 and its name (${place})`, async t => {
       const ask = await serve(t, json({ pool, threshold, module, select: 'totals' }))
       const { status, message } = await ask('{}')
       assert.equal(status, 500)
       assert.match(message, /No function named 'totals' is exported from file:.*body-functions\.js/)
     })
 
-    test('a reviver revives', async t => {
+    test(`a reviver transforms the parsed body (${place})`, async t => {
       const read = jsonReader({ pool, threshold, module, reviver: 'dates' })
       let body
       const server = createServer(async (request, response) => {
@@ -122,7 +123,7 @@ for (const [place, threshold] of [
       assert.deepEqual(body, { at: new Date('2026-11-21T00:00:00Z') })
     })
 
-    test('what a reviver throws is the fault of the body, unless it says otherwise', async t => {
+    test(`an error that a reviver throws is answered with 400 or with its own status (${place})`, async t => {
       for (const [reader, type, lines] of [
         [json, 'application/json', ''],
         [ndjson, 'application/x-ndjson', '1\n'],
@@ -135,7 +136,7 @@ for (const [place, threshold] of [
       }
     })
 
-    test('maxDepth is the last that is accepted', async t => {
+    test(`a body at maxDepth is accepted, and a deeper body is refused (${place})`, async t => {
       const ask = await serve(t, json({ pool, threshold, maxDepth: 3 }))
       assert.equal((await ask('{"[[[[":[{}],"}":"\\"[[["}')).status, 200)
       assert.deepEqual(await ask('[[[[]]]]'), {
@@ -146,14 +147,14 @@ for (const [place, threshold] of [
       })
     })
 
-    test('keys that poison are refused or removed when that is asked for', async t => {
+    test(`onProtoPoisoning refuses or removes __proto__ keys (${place})`, async t => {
       const refusing = await serve(t, json({ pool, threshold, onProtoPoisoning: 'error' }))
       assert.equal((await refusing('{"__proto__":1}')).type, 'entity.parse.failed')
       const removing = await serve(t, json({ pool, threshold, onProtoPoisoning: 'remove' }))
       assert.deepEqual((await removing('[{"__proto__":1,"a":2}]')).body, [{ a: 2 }])
     })
 
-    test('lines become an array, blank ones are passed over, an error names its line', async t => {
+    test(`ndjson() parses lines into an array, skips blank lines, and names the line of an error (${place})`, async t => {
       const ask = await serve(t, ndjson({ pool, threshold, maxLines: 3 }))
       assert.deepEqual(await ask('', linesHeaders), { status: 200, body: [] })
       const good = [
@@ -183,7 +184,7 @@ for (const [place, threshold] of [
 }
 
 for (const threshold of [0, Number.POSITIVE_INFINITY]) {
-  test(`the error of a body that is no JSON may be changed as body-parser's may, threshold ${threshold}`, async t => {
+  test(`a program may change the body field of a parse error (threshold: ${threshold})`, async t => {
     const app = express()
     app.use(json({ pool, threshold, maxDepth: 9 }))
     app.use((error, _request, response, _next) => {
@@ -197,7 +198,7 @@ for (const threshold of [0, Number.POSITIVE_INFINITY]) {
   })
 }
 
-test('readers of node:http resolve to the body, and to undefined without one', async t => {
+test('readers for node:http resolve to the body, and to undefined without a body', async t => {
   const readers = { '/json': jsonReader(), '/lines': ndjsonReader() }
   const server = createServer(async (request, response) => {
     response.end(String(JSON.stringify(await readers[request.url](request))))
@@ -209,7 +210,7 @@ test('readers of node:http resolve to the body, and to undefined without one', a
   assert.equal(await ask({ path: '/lines', headers: linesHeaders, body: '1\n2' }), '[1,2]')
 })
 
-test('a body that is asked for again while it is parsed is the same', async t => {
+test('repeated reads of a request resolve to the same body, also while it is parsed', async t => {
   for (const threshold of [0, Number.POSITIVE_INFINITY]) {
     const read = jsonReader({ pool, threshold, module, select: 'later' })
     const found = []
@@ -225,7 +226,7 @@ test('a body that is asked for again while it is parsed is the same', async t =>
   }
 })
 
-test('a request whose client left before it was read is none that has no body', async t => {
+test('a read after the client has disconnected rejects with request.aborted', async t => {
   const read = jsonReader()
   const server = createServer()
   const arrival = once(server, 'request')
@@ -238,7 +239,7 @@ test('a request whose client left before it was read is none that has no body', 
   assert.deepEqual([status, type, code], [400, 'request.aborted', 'ECONNABORTED'])
 })
 
-test('a request whose client leaves in the middle of a body that is compressed is told as any other', async t => {
+test('a read rejects with request.aborted when the client disconnects in the middle of a gzip body', async t => {
   const read = jsonReader()
   const server = createServer()
   const arrival = once(server, 'request')
@@ -253,7 +254,7 @@ test('a request whose client leaves in the middle of a body that is compressed i
   assert.deepEqual([status, type, code], [400, 'request.aborted', 'ECONNABORTED'])
 })
 
-test('a task that is run for a request is cancelled when its client leaves, and else answers', async t => {
+test('runFor() returns the result, rejects with 503 on a full queue, and stops when the client disconnects', async t => {
   const words = sharedWords(6)
   const own = new Pool({ filename: handler('queued.js'), workerData: words, maxWorkers: 1, maxQueue: 0 })
   t.after(() => own.destroy())
@@ -279,7 +280,7 @@ test('a task that is run for a request is cancelled when its client leaves, and 
   assert.equal(own.stats().tasks.cancelled, 1)
 })
 
-test('runFor() refuses wrong options of run() with the error of the pool', async t => {
+test('runFor() rejects wrong options of run() with ERR_LIDO_INVALID_TASK', async t => {
   const own = new Pool({ filename: handler('queued.js'), workerData: sharedWords(6), maxWorkers: 1 })
   t.after(() => own.destroy())
   const ends = []
@@ -295,29 +296,70 @@ test('runFor() refuses wrong options of run() with the error of the pool', async
   }
 })
 
-describe('what is no option is refused at once, in words', () => {
+describe('invalid options of body parsers', () => {
   const wrong = [
     [
+      'a misspelt option',
       { treshold: 1 },
       'treshold',
-      /There is no option 'treshold' \(given as 1\) for .*Did you mean 'threshold'\?/,
+      /Unknown option 'treshold' \(given as 1\) for .*Did you mean 'threshold'\?/,
     ],
-    [{ threshold: -1 }, 'threshold', /must be an integer of at least 0, or Infinity; got -1/],
-    [{ threshold: '1mb' }, 'threshold', /got '1mb'/],
-    [{ pool: {} }, 'pool', /must be a Pool; got an object/],
-    [{ strict: 1 }, 'strict', /must be true or false; got 1/],
-    [{ verify: 'x' }, 'verify', /must be a function; got 'x'/],
-    [{ reviver: () => {} }, 'reviver', /functions do not cross to a worker; got a function/],
-    [{ select: 'x' }, 'module', /The option 'select' names an export of 'module', which is missing/],
-    [{ module }, 'module', /needs at least one of validate, select, reviver/],
-    [{ module: './x.js', select: 'x' }, 'module', /must be an absolute path/],
-    [{ module: new URL('data:text/javascript,'), select: 'x' }, 'module', /must be an absolute path/],
-    [{ module: 'file://a b/x.js', select: 'x' }, 'module', /on this machine; got 'file:\/\/a b\/x\.js'/],
-    [{ module: new URL('file:///a%2fb.js'), select: 'x' }, 'module', /machine; got 'file:\/\/\/a%2fb\.js'/],
-    [{ onProtoPoisoning: 'throw' }, 'onProtoPoisoning', /must be 'error', 'remove' or 'ignore'; got 'throw'/],
+    [
+      'a negative threshold',
+      { threshold: -1 },
+      'threshold',
+      /must be an integer of at least 0, or Infinity; got -1/,
+    ],
+    ['a text as threshold', { threshold: '1mb' }, 'threshold', /got '1mb'/],
+    ['an object as pool', { pool: {} }, 'pool', /must be a Pool; got an object/],
+    ['a number as strict', { strict: 1 }, 'strict', /must be true or false; got 1/],
+    ['a text as verify', { verify: 'x' }, 'verify', /must be a function; got 'x'/],
+    [
+      'a function as reviver',
+      { reviver: () => {} },
+      'reviver',
+      /functions cannot cross to a worker; got a function/,
+    ],
+    [
+      'select without a module',
+      { select: 'x' },
+      'module',
+      /The option 'select' needs the option 'module', which is missing/,
+    ],
+    [
+      'a module without a function name',
+      { module },
+      'module',
+      /Set at least one of validate, select, reviver/,
+    ],
+    ['a relative path as module', { module: './x.js', select: 'x' }, 'module', /must be an absolute path/],
+    [
+      'a data: URL as module',
+      { module: new URL('data:text/javascript,'), select: 'x' },
+      'module',
+      /must be an absolute path/,
+    ],
+    [
+      'a file: text with a host as module',
+      { module: 'file://a b/x.js', select: 'x' },
+      'module',
+      /on this machine; got 'file:\/\/a b\/x\.js'/,
+    ],
+    [
+      'a file: URL with an encoded slash as module',
+      { module: new URL('file:///a%2fb.js'), select: 'x' },
+      'module',
+      /machine; got 'file:\/\/\/a%2fb\.js'/,
+    ],
+    [
+      'an unknown onProtoPoisoning',
+      { onProtoPoisoning: 'throw' },
+      'onProtoPoisoning',
+      /must be 'error', 'remove' or 'ignore'; got 'throw'/,
+    ],
   ]
-  for (const [options, option, message] of wrong) {
-    test(message.source.slice(0, 40), () => {
+  for (const [mistake, options, option, message] of wrong) {
+    test(`json() throws an InvalidOptionError for ${mistake}`, () => {
       const refusal = { name: 'InvalidOptionError', code: 'ERR_LIDO_INVALID_OPTION', option, message }
       assert.throws(() => json(options), refusal)
       if (!('strict' in options || 'verify' in options)) assert.throws(() => fastifyJson(options), refusal)
@@ -325,7 +367,7 @@ describe('what is no option is refused at once, in words', () => {
   }
 
   for (const bodyLimit of ['20mb', 0, -1, 1.5, Number.NaN, null]) {
-    test(`a bodyLimit of ${bodyLimit}`, () => {
+    test(`fastifyJson() throws an error for a bodyLimit of ${bodyLimit}`, () => {
       const refusal = {
         option: 'bodyLimit',
         message: /must be an integer above 0, in bytes, or Infinity; got/,
@@ -335,7 +377,7 @@ describe('what is no option is refused at once, in words', () => {
   }
 })
 
-test('a program whose servers are closed ends by itself, with the pool that nobody closed', async () => {
+test('a program exits after its servers are closed, although nobody closed the default pool', async () => {
   const program = `
     import { createServer, IncomingMessage } from 'node:http'
     import { once } from 'node:events'
@@ -365,7 +407,7 @@ test('a program whose servers are closed ends by itself, with the pool that nobo
   assert.deepEqual({ exitCode, output, errors }, { exitCode: 0, output: '200000 200000\n', errors: '' })
 })
 
-test('a task for a request, of a pool that starts no more workers, is told when to come back, unless that is never', async t => {
+test('runFor() rejects with Retry-After when workers do not start, unless restart.pause is Infinity', async t => {
   const request = new IncomingMessage(null)
   for (const [pause, expected] of [
     [90_000, /^\d+$/],

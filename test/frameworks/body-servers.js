@@ -8,11 +8,11 @@ import { json } from 'lido/express'
 import { alive } from '../helpers/alive.js'
 import { listen } from '../helpers/raw-http.js'
 
-/** Each starts a server that echoes bodies, counts requests that ended well in `answered`, and tells of errors by `told`. */
+/** Each starts a server that echoes bodies and passes errors to `told`. */
 export const frameworks = {
   async Express(t, options, told) {
     const app = express()
-    // Express writes errors to the console, but not in this one.
+    // Express prints errors to the console, except in this environment.
     app.set('env', 'test')
     app.use(json(options))
     app.post('/', (request, response) => response.json(request.body))
@@ -46,7 +46,7 @@ export const frameworks = {
   },
 }
 
-/** Errors as they are told, each to be awaited. */
+/** Collects errors. `next()` resolves with the next error. */
 export function listener() {
   const found = []
   const waiting = []

@@ -1,4 +1,4 @@
-// A client on a real socket that can leave at any moment.
+// An HTTP client on a real socket that can disconnect at any time.
 import { once } from 'node:events'
 import { connect } from 'node:net'
 
@@ -21,19 +21,19 @@ export class Client {
     return new Client(socket)
   }
 
-  /** Requests of one call are pipelined. */
+  /** The requests of one call are pipelined. */
   get(...paths) {
     this.#socket.write(paths.map(path => `GET ${path} HTTP/1.1\r\nHost: localhost\r\n\r\n`).join(''))
   }
 
-  /** Announces a body and sends the part of it that is given. */
+  /** Announces a body of `length` bytes and sends the given part of it. */
   post(path, body, length = body.length) {
     this.#socket.write(
       `POST ${path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: ${length}\r\n\r\n${body}`,
     )
   }
 
-  /** What was left out of a body. */
+  /** Sends more bytes of a body. */
   send(text) {
     this.#socket.write(text)
   }
@@ -42,14 +42,14 @@ export class Client {
     this.#socket.destroy()
   }
 
-  /** Resolves to what was received, once it has these words. */
+  /** Resolves to the received text when it holds these words. */
   async received(words) {
     while (!this.#text.includes(words)) await once(this.#socket, 'data')
     return this.#text
   }
 }
 
-/** Resolves when the condition holds; asked again with each turn of the event loop. */
+/** Resolves when the condition holds. Checks it in each turn of the event loop. */
 export async function until(condition) {
   while (!condition()) await new Promise(resolve => setImmediate(resolve))
 }

@@ -3,10 +3,10 @@ import Fastify from 'fastify'
 import fastifyPool from 'lido/fastify'
 import { work } from './held.js'
 
-// A handler of a cancelled task has all the time it takes to say so.
+// A handler of a cancelled task has unlimited time to report the cancellation.
 export const oneWorker = { filename: work, minWorkers: 1, maxWorkers: 1, cancelGrace: Infinity }
 
-/** Unlistened; `routes` are added after the pool. */
+/** Opens an app that does not listen. `routes` are added after the pool. */
 export async function openApp(t, options = oneWorker, routes = () => {}, server = {}) {
   const app = Fastify(server)
   t.after(async () => {
@@ -19,7 +19,7 @@ export async function openApp(t, options = oneWorker, routes = () => {}, server 
   return app
 }
 
-/** The same, listening; with its port. */
+/** Opens an app that listens. Returns it with its port and URL. */
 export async function serveApp(t, options, routes, server) {
   const app = await openApp(t, options, routes, { forceCloseConnections: true, ...server })
   await app.listen({ host: '127.0.0.1', port: 0 })

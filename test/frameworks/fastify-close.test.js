@@ -1,5 +1,5 @@
-// The server's end: under load every request that was taken is answered, nothing is left running, and the process ends by
-// itself with exit code 0. And pressure, as @fastify/under-pressure sees it.
+// Closing a Fastify server: every accepted request is answered, no task keeps running, and the process exits with code 0.
+// Also the health check for @fastify/under-pressure.
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { describe, test } from 'node:test'
@@ -19,8 +19,8 @@ import { listenOnTwo } from './two-addresses.js'
 const limit = { timeout: 60_000 }
 const sum = { filename: fileURLToPath(new URL('./handlers/sum.cjs', import.meta.url)) }
 
-describe('the end of the server', limit, () => {
-  test('waits for the requests it took, and their tasks', async t => {
+describe('app.close()', limit, () => {
+  test('app.close() waits for accepted requests and their tasks', async t => {
     const held = new Held()
     const { app, port } = await serveApp(
       t,
@@ -30,7 +30,7 @@ describe('the end of the server', limit, () => {
       },
       { forceCloseConnections: 'idle' },
     )
-    // Two run, one waits.
+    // Two tasks run, and one is queued.
     const clients = await Promise.all([Client.to(port), Client.to(port), Client.to(port)])
     for (const client of clients) client.get('/')
     await held.starts(2)
@@ -41,24 +41,19 @@ describe('the end of the server', limit, () => {
     held.openGate()
     for (const client of clients) {
       await client.received('done')
-      // The server waits for it as long as its keepAliveTimeout says.
+      // Otherwise the server would wait for this connection until its keepAliveTimeout.
       client.leave()
     }
     await closed
     assert.deepEqual([app.pool.stats().state, app.pool.workers.length], ['closed', 0])
   })
 
-  for (const [what, plugin, options, answer] of [
-    ['a pool', fastifyPool, oneWorker, request => request.pool.run(request.body)],
-    [
-      'the decorators of fastify-piscina',
-      fastifyPiscina,
-      sum,
-      request => request.server.runTask(request.body),
-    ],
-    ['a parser of bodies', fastifyJson, { threshold: 1 }, request => request.body],
+  for (const [name, plugin, options, answer] of [
+    ['fastifyPool', fastifyPool, oneWorker, request => request.pool.run(request.body)],
+    ['fastifyPiscina', fastifyPiscina, sum, request => request.server.runTask(request.body)],
+    ['fastifyJson', fastifyJson, { threshold: 1 }, request => request.body],
   ]) {
-    test(`waits for the requests of each address that it listens on, with ${what}`, async t => {
+    test(`app.close() waits for a request on the second address of the server (${name})`, async t => {
       const app = Fastify({ forceCloseConnections: 'idle' })
       app.register(plugin, options)
       const isTaken = new Promise(resolve => app.addHook('onRequest', async () => resolve()))
@@ -72,7 +67,7 @@ describe('the end of the server', limit, () => {
       const order = []
       const closed = app.close().then(() => order.push('closed'))
       await once(app.server, 'close')
-      // The hooks that close pools have been called, unless they wait.
+      // By now the hooks that close pools have run, unless they wait.
       for (let turn = 0; turn < 10; turn++) await setImmediate()
       client.send(body.slice(5))
       order.push((await client.received('"answer"')).split('\r\n')[0])
@@ -82,7 +77,7 @@ describe('the end of the server', limit, () => {
     })
   }
 
-  test('waits for tasks that no request waits for', async t => {
+  test('app.close() waits for tasks without a request', async t => {
     const held = new Held()
     const app = await openApp(t)
     const answer = app.pool.run(held.words, { name: 'held' })
@@ -94,14 +89,14 @@ describe('the end of the server', limit, () => {
     await closed
   })
 
-  test('after which a task is refused as unavailable', async t => {
+  test('run() rejects with ERR_LIDO_POOL_CLOSED after app.close()', async t => {
     const app = await openApp(t)
     await app.close()
     assert.equal((await rejection(app.pool.run(1))).code, 'ERR_LIDO_POOL_CLOSED')
   })
 
   test(
-    'under load leaves nothing unanswered and nothing running, and the exit code is 0',
+    'app.close() under load answers every accepted request, and the process exits with code 0',
     limit,
     async () => {
       const { exitCode, output, errors } = await runProgram(`
@@ -122,7 +117,7 @@ describe('the end of the server', limit, () => {
           seen[kind]++
           answer.resume().on('close', resolve)
         })
-        // No connection any more: the server never took the request.
+        // The server no longer listens, so it never accepted this request.
         asked.on('error', error => {
           seen[['ECONNREFUSED', 'ECONNRESET'].includes(error.code) ? 'refused' : 'other']++
           resolve()
@@ -147,13 +142,13 @@ describe('the end of the server', limit, () => {
         [0, 'closed', 0, 0, 0],
       )
       assert.ok(seen.ok >= 100)
-      // Each task that was done was an answer, and none was cut off.
+      // Each completed task was answered, and no task was cancelled.
       assert.deepEqual([seen.fulfilled, seen.cancelled], [seen.ok, 0])
     },
   )
 })
 
-describe('pressure, for @fastify/under-pressure', limit, () => {
+describe('healthCheck() for @fastify/under-pressure', limit, () => {
   async function pressedServer(t, options, limits) {
     const held = new Held()
     const served = await serveApp(t, options, async scope => {
@@ -178,7 +173,7 @@ describe('pressure, for @fastify/under-pressure', limit, () => {
   }
 
   for (const limits of [undefined, { maxWaiting: 50 }]) {
-    test(`is there while the queue is full, and gone when there is room${limits ? ', also where more may wait' : ''}`, async t => {
+    test(`requests get 503 while the queue is full and 200 afterwards${limits ? ', also below maxWaiting' : ''}`, async t => {
       const { held, status, url, app } = await pressedServer(t, { ...oneWorker, maxQueue: 1 }, limits)
       assert.equal(await status('/'), 200)
       const busy = [fetch(`${url}/busy`)]
@@ -197,7 +192,7 @@ describe('pressure, for @fastify/under-pressure', limit, () => {
     })
   }
 
-  test('begins where maxWaiting says, and counts the pools that are named', async t => {
+  test('requests get 503 when more than maxWaiting tasks of the named pools are queued', async t => {
     const { held, status, url } = await pressedServer(t, oneWorker, { maxWaiting: 0, pools: ['default'] })
     const busy = [fetch(`${url}/busy`)]
     await held.starts()
@@ -208,7 +203,7 @@ describe('pressure, for @fastify/under-pressure', limit, () => {
     for (const answer of busy) assert.equal((await answer).status, 200)
   })
 
-  test('tells the figures of each pool by the status route', async t => {
+  test('the status route shows the figures of each pool', async t => {
     const { url } = await pressedServer(t, oneWorker)
     const { status, pools } = await (await fetch(`${url}/status`)).json()
     assert.equal(status, 'ok')
@@ -216,16 +211,16 @@ describe('pressure, for @fastify/under-pressure', limit, () => {
     assert.deepEqual([waiting, inFlight, workers], [0, 0, 1])
   })
 
-  test('of a pool that nobody registered is a mistake that is named', async t => {
+  test('healthCheck() rejects with the name of a pool that is not registered', async t => {
     const app = await openApp(t)
     for (const name of ['images', 'toString', '__proto__']) {
       const error = await rejection(healthCheck({ pools: [name] })(app))
-      assert.ok(error.message.startsWith(`There is no pool '${name}'. Register it before`), error.message)
+      assert.ok(error.message.startsWith(`There is no pool '${name}'. Register it first`), error.message)
     }
-    assert.match((await rejection(healthCheck()({}))).message, /Register 'lido\/fastify' before/)
+    assert.match((await rejection(healthCheck()({}))).message, /Register 'lido\/fastify' first/)
   })
 
-  test('that compares with no number, or is misspelt, is refused when it is made', () => {
+  test('healthCheck() throws for wrong values and misspelt options', () => {
     for (const [options, option, message = /./] of [
       [{ maxWaiting: Number(undefined) }, 'maxWaiting'],
       [{ maxWaiting: '5' }, 'maxWaiting', /a number of at least 0; got '5'/],

@@ -1,4 +1,4 @@
-// The plugin's registration: names, scopes, mistakes, and the decorators of fastify-piscina.
+// The registration of the plugin: names, scopes, mistakes, and the decorators of fastify-piscina.
 import assert from 'node:assert/strict'
 import { createRequire } from 'node:module'
 import { describe, test } from 'node:test'
@@ -20,15 +20,15 @@ async function mistake(t, ...registrations) {
   return await rejection(app.ready())
 }
 
-describe('a registration', limit, () => {
-  test('without a name is app.pool, the pool itself', async t => {
+describe('registration of fastifyPool', limit, () => {
+  test('a pool that is registered without a name is app.pool', async t => {
     const app = await openApp(t)
     assert.ok(app.pool instanceof Pool)
     assert.equal(app.pools.default, app.pool)
     assert.equal(await app.pool.run(4, { name: 'twice' }), 8)
   })
 
-  test('with a name is app.pools.name, beside the others', async t => {
+  test('a pool that is registered with a name is in app.pools, beside the pool without a name', async t => {
     const app = await openApp(t, oneWorker, async scope => {
       scope.get('/', async request => [
         await request.pool.run('a'),
@@ -40,7 +40,7 @@ describe('a registration', limit, () => {
     assert.deepEqual((await app.inject('/')).json(), ['a', 6, 'b'])
   })
 
-  test('in a scope is seen in that scope alone', async t => {
+  test('a pool that is registered in a scope is visible only in that scope', async t => {
     const seen = {}
     await openApp(t, null, async scope => {
       for (const name of ['one', 'other']) {
@@ -58,7 +58,7 @@ describe('a registration', limit, () => {
     for (const pool of [seen.one, seen.other]) t.after(() => pool.destroy())
   })
 
-  test('in a scope, before one around it, is beside that one too', async t => {
+  test('a pool in an inner scope works beside a pool that the outer scope registers later', async t => {
     const app = await openApp(t, null, async scope => {
       scope.register(async inner => {
         await inner.register(fastifyPool, { ...oneWorker, as: 'numbers', name: 'twice' })
@@ -75,22 +75,22 @@ describe('a registration', limit, () => {
     assert.deepEqual((await app.inject('/')).json(), ['default'])
   })
 
-  test('a second time without a name is refused with what to do', async t => {
+  test('a second registration without a name is refused with a hint', async t => {
     const error = await mistake(t, oneWorker, oneWorker)
     assert.equal(error.code, 'ERR_LIDO_INVALID_OPTION')
     assert.match(error.message, /already been registered with a pool without a name\. .*as: 'images'/)
   })
 
-  test('a second time with the same name is refused, whatever the scope', async t => {
+  test('a second registration with the same name is refused', async t => {
     const error = await mistake(t, { ...oneWorker, as: 'images' }, { ...oneWorker, as: 'images' })
     assert.match(error.message, /already been registered with a pool named 'images'/)
   })
 
   for (const options of [{ Filename: work }, { Filename: fileURLToPath(work), piscina: true }]) {
-    test(`with a capital F is refused${options.piscina ? ', with the decorators of fastify-piscina too' : ''}`, async t => {
+    test(`the option Filename is refused with a hint${options.piscina ? ', also with piscina: true' : ''}`, async t => {
       const error = await mistake(t, options)
       assert.equal(error.option, 'Filename')
-      assert.match(error.message, /There is no option 'Filename'.* Did you mean 'filename'\?/)
+      assert.match(error.message, /Unknown option 'Filename'.* Did you mean 'filename'\?/)
     })
   }
 
@@ -98,19 +98,19 @@ describe('a registration', limit, () => {
     ['as', '', /'as' must be a string that is not empty; got ''/],
     ['piscina', 'true', /'piscina' must be true or false; got 'true'/],
     ['deadlineMs', -1, /'deadlineMs' must be milliseconds: a number above 0/],
-    // As an environment's variable has it.
+    // An environment variable is a string.
     ['deadlineMs', '500', /a number above 0, or Infinity; got '500'/],
     ['retryAfter', 0.5, /'retryAfter' must be seconds: an integer/],
     ['maxWorkers', '4', /'maxWorkers' must be an integer/],
   ]) {
-    test(`with a wrong '${option}' is refused in words`, async t => {
+    test(`the value ${JSON.stringify(value)} of '${option}' is refused with a clear error`, async t => {
       const error = await mistake(t, { ...oneWorker, [option]: value })
       assert.equal(error.option, option)
       assert.match(error.message, words)
     })
   }
 
-  test('of names only leaves request.pool an error that names them', async t => {
+  test('request.pool throws an error that names the pools when every pool has a name', async t => {
     const app = await openApp(t, { ...oneWorker, as: 'images' }, scope => {
       scope.get('/', async request => await request.pool.run(1))
     })
@@ -118,7 +118,7 @@ describe('a registration', limit, () => {
     assert.equal(answer.statusCode, 500)
     assert.match(
       answer.json().message,
-      /No pool was registered without a name\. There is request\.pools\.images\./,
+      /No pool was registered without a name\. Use request\.pools\.images\./,
     )
   })
 
@@ -126,7 +126,7 @@ describe('a registration', limit, () => {
     'on the server': (app, routes) => routes(app),
     'in a scope': (app, routes) => app.register(async scope => routes(scope)),
   })) {
-    test(`after a hook that asks for request.pool, ${where}, is missed in words`, async t => {
+    test(`a hook before the registration that uses request.pool gets a clear error (${where})`, async t => {
       const app = Fastify()
       t.after(() => app.close())
       place(app, scope => {
@@ -140,7 +140,7 @@ describe('a registration', limit, () => {
   }
 })
 
-describe('the decorators of fastify-piscina', limit, () => {
+describe('decorators of fastify-piscina', limit, () => {
   const filename = fileURLToPath(new URL('./handlers/sum.cjs', import.meta.url))
   const ways = {
     'fastify-piscina': app => app.register(require('fastify-piscina'), { filename, maxThreads: 1 }),
@@ -150,7 +150,7 @@ describe('the decorators of fastify-piscina', limit, () => {
   }
 
   for (const [way, register] of Object.entries(ways)) {
-    test(`answer as the plugin does: ${way}`, async t => {
+    test(`the decorators of fastify-piscina run tasks and reject failed tasks (${way})`, async t => {
       const app = Fastify()
       t.after(async () => {
         await app.close()
@@ -165,7 +165,7 @@ describe('the decorators of fastify-piscina', limit, () => {
         return bytes.byteLength
       })
       app.get('/elsewhere', async () => await app.runTask('x', filename.replace('sum', 'upper')))
-      // Aborted before: Piscina 3, which the plugin brings, breaks when a running task is aborted just as it ends.
+      // The signal is aborted before the call. Piscina 3 in fastify-piscina breaks when a running task is aborted as it ends.
       app.get('/cancelled', async () => {
         return (await rejection(app.runTask({ a: 1, b: 2 }, AbortSignal.abort()))).name
       })
@@ -185,7 +185,7 @@ describe('the decorators of fastify-piscina', limit, () => {
     })
   }
 
-  test('close with the server, after what was accepted', async () => {
+  test('app.close() closes app.piscina after its accepted tasks', async () => {
     const app = Fastify()
     await app.register(fastifyPiscina, { filename, maxThreads: 1 })
     const answer = app.runTask({ a: 1, b: 1 })

@@ -1,5 +1,5 @@
-// What runs for a request ends with it: clients that leave at each stage, limits of time, a full queue, a worker that dies.
-// Real sockets; that something did not happen is told by what must have happened after it.
+// A task of a request ends with its request: clients that disconnect, time limits, full queues and exiting workers, on real sockets.
+// Where something must not happen, the test waits for a later event.
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import fastifyPool from 'lido/fastify'
@@ -10,8 +10,8 @@ import { Held } from './held.js'
 const limit = { timeout: 60_000 }
 const counts = app => app.pool.stats().tasks
 
-describe('a client that leaves', limit, () => {
-  test('while its task runs ends the task, and costs no worker', async t => {
+describe('clients that disconnect', limit, () => {
+  test('the running task of a client that disconnects is cancelled and keeps its worker', async t => {
     const held = new Held()
     const ended = []
     const { app, port } = await serveApp(t, { ...oneWorker, cancelGrace: Infinity }, scope => {
@@ -40,7 +40,7 @@ describe('a client that leaves', limit, () => {
     )
   })
 
-  test('while its task waits takes it from the queue: no worker sees it', async t => {
+  test('the queued task of a client that disconnects is cancelled and never starts', async t => {
     const held = new Held()
     const { app, port } = await serveApp(t, oneWorker, scope => {
       scope.get('/', async request => await request.pool.run(held.words, { name: 'held' }))
@@ -57,7 +57,7 @@ describe('a client that leaves', limit, () => {
     assert.equal(held.started, 1)
   })
 
-  test('before its task is submitted keeps it from being submitted', async t => {
+  test('request.pool.run() rejects without a task when the client has already disconnected', async t => {
     const held = new Held()
     let outcome
     const { app, port } = await serveApp(t, oneWorker, scope => {
@@ -75,7 +75,7 @@ describe('a client that leaves', limit, () => {
     assert.equal(counts(app).accepted, 0)
   })
 
-  test('while it sends its body leaves the pool alone, and the server answers the next', async t => {
+  test('a client that disconnects while it sends its body starts no task', async t => {
     const { app, port } = await serveApp(t, oneWorker, scope => {
       scope.post('/', async request => await request.pool.run(request.body))
     })
@@ -89,7 +89,7 @@ describe('a client that leaves', limit, () => {
     assert.equal(counts(app).accepted, 1)
   })
 
-  test('after its body was read ends the task all the same', async t => {
+  test('the task of a client that disconnects after its body was read is cancelled', async t => {
     const held = new Held()
     const { port } = await serveApp(t, oneWorker, scope => {
       scope.post('/', async request => await request.pool.run(held.words, { name: 'held' }))
@@ -101,7 +101,7 @@ describe('a client that leaves', limit, () => {
     await held.cancels()
   })
 
-  test('does not end what runs on after its answer', async t => {
+  test('a task that continues after the answer is not cancelled when the client disconnects', async t => {
     const held = new Held()
     const { port } = await serveApp(t, oneWorker, scope => {
       scope.get('/', async request => {
@@ -118,7 +118,7 @@ describe('a client that leaves', limit, () => {
     await until(() => held.finished === 1)
   })
 
-  test("ends a task beside the call's own signal, which works too", async t => {
+  test('a task with its own signal is cancelled by that signal or when its client disconnects', async t => {
     const held = new Held()
     const controller = new AbortController()
     const { port, app } = await serveApp(t, { ...oneWorker, concurrentTasksPerWorker: 2 }, scope => {
@@ -138,7 +138,7 @@ describe('a client that leaves', limit, () => {
   })
 })
 
-describe('a limit of time', limit, () => {
+describe('time limits', limit, () => {
   const late = { statusCode: 503, code: 'ERR_LIDO_TASK_TIMEOUT' }
   const limited = (held, config) => async (t, options) => {
     const { app } = await serveApp(t, { ...oneWorker, ...options }, scope => {
@@ -157,22 +157,22 @@ describe('a limit of time', limit, () => {
     assert.equal(answer.headers['retry-after'], undefined)
   }
 
-  test('of the plugin ends the task and answers 503', async t => {
+  test('deadlineMs of the plugin cancels the task and answers with 503', async t => {
     const app = await limited(new Held(), {})(t, { deadlineMs: 50 })
     expectLate(await app.inject('/'))
   })
 
-  test('of the route goes before that of the plugin', async t => {
+  test('deadlineMs of the route overrides deadlineMs of the plugin', async t => {
     const app = await limited(new Held(), { pool: { deadlineMs: 50 } })(t, { deadlineMs: 3_600_000 })
     expectLate(await app.inject('/'))
   })
 
-  test('of the call goes before that of the route', async t => {
+  test('deadline of the call overrides deadlineMs of the route', async t => {
     const app = await limited(new Held(), { pool: { deadlineMs: 3_600_000 } })(t)
     expectLate(await app.inject('/?deadlineMs=50'))
   })
 
-  test("of the plugin is taken away by a route's Infinity", async t => {
+  test('deadlineMs: Infinity of the route removes the limit of the plugin', async t => {
     const held = new Held()
     const app = await limited(held, { pool: { deadlineMs: Infinity } })(t, { deadlineMs: 1 })
     const answer = app.inject('/')
@@ -186,10 +186,10 @@ describe('a limit of time', limit, () => {
       { deadlineMs: '50' },
       /'config.pool.deadlineMs' must be milliseconds: a number above 0, or Infinity; got '50'/,
     ],
-    [{ deadline: 50 }, /no option 'config.pool.deadline' .* Did you mean 'config.pool.deadlineMs'\?/],
+    [{ deadline: 50 }, /Unknown option 'config.pool.deadline' .* Did you mean 'config.pool.deadlineMs'\?/],
     [50, /'config.pool' must be an object, as in \{ deadlineMs: 2_000 \}; got 50/],
   ]) {
-    test(`of a route is refused with the route: ${JSON.stringify(pool)}`, async t => {
+    test(`a wrong config.pool of a route is refused at registration: ${JSON.stringify(pool)}`, async t => {
       await assert.rejects(limited(new Held(), { pool })(t), error => {
         assert.equal(error.code, 'ERR_LIDO_INVALID_OPTION')
         assert.match(error.message, words)
@@ -198,7 +198,7 @@ describe('a limit of time', limit, () => {
     })
   }
 
-  test("of Fastify's own handlerTimeout ends the task as well", async t => {
+  test('handlerTimeout of Fastify also cancels the task', async t => {
     const held = new Held()
     const { app } = await serveApp(t, oneWorker, scope => {
       scope.get('/', { handlerTimeout: 200 }, async request => {
@@ -210,7 +210,7 @@ describe('a limit of time', limit, () => {
     await until(() => counts(app).cancelled === 1)
   })
 
-  test('of waiting, queueTimeout, answers 503 and says when to come back', async t => {
+  test('queueTimeout answers with 503 and Retry-After', async t => {
     const held = new Held()
     const { app } = await serveApp(t, { ...oneWorker, retryAfter: 7 }, scope => {
       scope.get('/:ms', async request => {
@@ -226,7 +226,7 @@ describe('a limit of time', limit, () => {
   })
 })
 
-describe('a full queue', limit, () => {
+describe('full queues', limit, () => {
   const full = { statusCode: 503, error: 'Service Unavailable', code: 'ERR_LIDO_QUEUE_FULL' }
 
   async function fullServer(t, routes = () => {}) {
@@ -242,8 +242,11 @@ describe('a full queue', limit, () => {
     return { held, url, first }
   }
 
-  for (const path of ['/tied', '/untied']) {
-    test(`answers 503 with Retry-After in the shape of Fastify: a run ${path.slice(1)} to its request`, async t => {
+  for (const [path, run] of [
+    ['/tied', 'request.pool.run()'],
+    ['/untied', 'app.pool.run()'],
+  ]) {
+    test(`${run} on a full queue is answered with 503 and Retry-After in the error format of Fastify`, async t => {
       const { held, url, first } = await fullServer(t)
       const answer = await fetch(url + path)
       assert.deepEqual([answer.status, answer.headers.get('retry-after')], [503, '3'])
@@ -254,7 +257,7 @@ describe('a full queue', limit, () => {
       assert.equal(await (await first).text(), 'done')
     })
 
-    test(`tells an error handler of your own the status, and keeps Retry-After: a run ${path.slice(1)}`, async t => {
+    test(`${run} on a full queue keeps its status and Retry-After with a custom error handler`, async t => {
       const { url } = await fullServer(t, scope =>
         scope.setErrorHandler((error, _request, reply) => {
           reply.code(error.statusCode).send({ mine: error.code })
@@ -266,7 +269,7 @@ describe('a full queue', limit, () => {
     })
   }
 
-  test('of a pool without a name in a scope says when to come back as that one has it', async t => {
+  test('a full queue of a pool in a scope is answered with the retryAfter of that pool', async t => {
     const held = new Held()
     const { url } = await serveApp(t, { ...oneWorker, as: 'outer' }, async scope => {
       await scope.register(fastifyPool, { ...oneWorker, name: 'held', maxQueue: 0, retryAfter: 3 })
@@ -281,8 +284,8 @@ describe('a full queue', limit, () => {
   })
 })
 
-describe('a task that fails', limit, () => {
-  test('by workers that do not start says when to come back, unless that is never', async t => {
+describe('failed tasks', limit, () => {
+  test('workers that do not start give 503 with Retry-After, unless restart.pause is Infinity', async t => {
     for (const [pause, expected] of [
       [90_000, /^\d+$/],
       [Infinity, /^undefined$/],
@@ -299,7 +302,7 @@ describe('a task that fails', limit, () => {
     }
   })
 
-  test('by the death of its worker answers 500, and the next request is answered', async t => {
+  test('a request whose worker exits is answered with 500, and the next request succeeds', async t => {
     const { url } = await serveApp(t, oneWorker, scope => {
       scope.get('/die', async request => await request.pool.run(1, { name: 'die' }))
       scope.get('/', async request => await request.pool.run('alive'))
@@ -313,7 +316,7 @@ describe('a task that fails', limit, () => {
     assert.equal(await (await fetch(url)).text(), 'alive')
   })
 
-  test("by its own error answers with that error's status", async t => {
+  test('an error of a handler is answered with its own status code', async t => {
     const { url } = await serveApp(t, oneWorker, scope => {
       scope.get('/', async request => await request.pool.run('not so', { name: 'fail' }))
     })
@@ -326,7 +329,7 @@ describe('a task that fails', limit, () => {
   })
 })
 
-test('request.pool.run() refuses wrong options with the error of the pool', async t => {
+test('request.pool.run() rejects wrong options with ERR_LIDO_INVALID_TASK', async t => {
   const { app } = await serveApp(t, oneWorker, scope => {
     scope.get('/', async request => {
       const ends = [null, 5, 'x', []].map(options => request.pool.run(1, options).catch(error => error.code))

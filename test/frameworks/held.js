@@ -1,4 +1,4 @@
-// Tasks of `handlers/work.js` that wait for a gate, and what they did, as facts.
+// Observes `held` tasks of `handlers/work.js`: their starts, cancellations and ends. Opens the gate that they wait for.
 import { reached, set, sharedWords } from '../helpers/shared-words.js'
 
 const STARTED = 0
@@ -9,7 +9,7 @@ const GATE = 3
 export const work = new URL('./handlers/work.js', import.meta.url)
 
 export class Held {
-  /** The payload of every such task. */
+  /** The payload of a `held` task. */
   words = sharedWords(4)
 
   get started() {
@@ -20,12 +20,12 @@ export class Held {
     return Atomics.load(this.words, FINISHED)
   }
 
-  /** Resolves when so many have started. */
+  /** Resolves when `count` tasks have started. */
   starts(count = 1) {
     return reached(this.words, STARTED, count)
   }
 
-  /** Resolves when so many were told that they are cancelled. */
+  /** Resolves when `count` tasks have seen their cancellation. */
   cancels(count = 1) {
     return reached(this.words, CANCELLED, count)
   }

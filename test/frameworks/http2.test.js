@@ -1,4 +1,4 @@
-// HTTP/2 on real sockets: each request is a stream of its own, and may end without its connection.
+// HTTP/2 on real sockets: each request is a stream, and a stream can end without its connection.
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { createServer } from 'node:http2'
@@ -36,7 +36,7 @@ function answering(answer) {
     )
 }
 
-/** Each starts a server that echoes bodies, tells of them, and resolves to a client's session. */
+/** Each starts a server that echoes bodies and passes them to `tell`. Resolves to the session of a client. */
 const servers = {
   async 'node:http2'(t, { bodyLimit, ...options }, tell = () => {}) {
     const read = jsonReader({ limit: bodyLimit, ...options })
@@ -65,12 +65,12 @@ const servers = {
 }
 
 for (const [name, start] of Object.entries(servers)) {
-  describe(`large bodies over HTTP/2 to ${name}`, { timeout: 60_000 }, () => {
-    for (const [what, headers] of [
-      ['says how long it is', { 'content-length': body.length }],
-      ['does not', {}],
+  describe(`bodies over HTTP/2 to ${name}`, { timeout: 60_000 }, () => {
+    for (const [preposition, headers] of [
+      ['with', { 'content-length': body.length }],
+      ['without', {}],
     ]) {
-      test(`one that ${what} is parsed in the pool`, async t => {
+      test(`a body ${preposition} content-length is parsed in the pool (HTTP/2, ${name})`, async t => {
         const pool = openPool(t)
         const session = await start(t, { pool, threshold: 0, bodyLimit: limit })
         const { status, body: echoed } = await sendOver(session, body, headers)
@@ -78,7 +78,7 @@ for (const [name, start] of Object.entries(servers)) {
       })
     }
 
-    test('one below the threshold is parsed in place, whether or not it says how long it is', async t => {
+    test(`a body below the threshold is parsed in the host, also without content-length (HTTP/2, ${name})`, async t => {
       const pool = openPool(t)
       const session = await start(t, { pool, bodyLimit: limit })
       for (const headers of [{}, { 'content-length': body.length }])
@@ -86,7 +86,7 @@ for (const [name, start] of Object.entries(servers)) {
       assert.equal(pool.completed, 0)
     })
 
-    test('what is too large or broken is refused, and the connection serves on', async t => {
+    test(`a too large or invalid body is refused, and the connection stays usable (HTTP/2, ${name})`, async t => {
       const session = await start(t, { pool: openPool(t), threshold: 0, bodyLimit: limit })
       const tooLarge = `[${'1,'.repeat(limit)}1]`
       assert.equal((await sendOver(session, tooLarge)).status, 413)
@@ -95,7 +95,7 @@ for (const [name, start] of Object.entries(servers)) {
       assert.equal((await sendOver(session, body)).body, body)
     })
 
-    test('a client that breaks off its stream while its body is parsed has its task cancelled, and no other', async t => {
+    test(`a client that cancels its stream during parsing cancels only that task (HTTP/2, ${name})`, async t => {
       const words = sharedWords(2)
       const pool = openPool(t, { workerData: words, concurrentTasksPerWorker: 2 })
       const options = { pool, threshold: 0, module, select: 'gated', bodyLimit: limit }
@@ -111,14 +111,14 @@ for (const [name, start] of Object.entries(servers)) {
       assert.equal((await staying).body, body)
     })
 
-    // To a program, what had come looks like all that was to come: Node tells of the end first, and then that there was none.
-    test('a client that breaks off its stream in the middle of its body has nothing of it taken for the whole', async t => {
+    // To a program, the incomplete body looks complete: Node reports the end first, and the abort afterwards.
+    test(`an incomplete body of a cancelled stream never reaches the route (HTTP/2, ${name})`, async t => {
       const pool = openPool(t)
       const told = []
       const session = await start(t, { pool, threshold: 0, bodyLimit: limit }, body => told.push(body))
       const leaving = openStream(session)
       leaving.write('["so far"]')
-      // The server has that when it has answered a request that came later.
+      // The server has received these bytes when it answers a later request.
       assert.equal((await sendOver(session, '[1]')).body, '[1]')
       breakOff(leaving)
       assert.equal((await sendOver(session, '[2]')).body, '[2]')
@@ -131,8 +131,8 @@ for (const [name, start] of Object.entries(servers)) {
   })
 }
 
-describe('a task for a request over HTTP/2', { timeout: 60_000 }, () => {
-  test('runFor() ends with its stream, and not with another of the connection', async t => {
+describe('tasks of HTTP/2 requests', { timeout: 60_000 }, () => {
+  test('a client that cancels its stream cancels only the runFor() task of that stream', async t => {
     const held = new Held()
     const pool = openPool(t, { filename: oneWorker.filename, concurrentTasksPerWorker: 2 })
     const serve = answering(request => runFor(request, pool, held.words, { name: 'held' }))
@@ -148,7 +148,7 @@ describe('a task for a request over HTTP/2', { timeout: 60_000 }, () => {
     assert.equal(pool.stats().tasks.cancelled, 1)
   })
 
-  test('request.pool of Fastify ends with its stream, and not with another of the connection', async t => {
+  test('a client that cancels its stream cancels only the request.pool task of that stream', async t => {
     const held = new Held()
     const options = { ...oneWorker, concurrentTasksPerWorker: 2 }
     const server = { http2: true, forceCloseConnections: undefined }
@@ -167,7 +167,7 @@ describe('a task for a request over HTTP/2', { timeout: 60_000 }, () => {
     session.destroy()
   })
 
-  test('a request without a body has none', async t => {
+  test('jsonReader() resolves to undefined for an HTTP/2 request without a body', async t => {
     const reader = jsonReader()
     const session = await listen(t, createServer(answering(async request => [await reader(request)])))
     assert.equal((await answerOf(openStream(session, { endStream: true }))).body, '[null]')

@@ -5,10 +5,10 @@ import { NestFactory } from '@nestjs/core'
 import { getPoolToken } from 'lido/nestjs'
 import { work } from './held.js'
 
-// A handler of a cancelled task has all the time it takes to say so.
+// A handler of a cancelled task has unlimited time to report the cancellation.
 export const oneWorker = { filename: work, minWorkers: 1, maxWorkers: 1, cancelGrace: Infinity }
 
-/** A controller of these routes, `{ path: handler }`; `parameters` decorate those of every handler, in order. */
+/** A controller of the routes `{ path: handler }`. `parameters` decorate the parameters of every handler, in order. */
 export function controllerOf(routes, dependencies, parameters = [], method = Get) {
   class Routes {
     constructor(...given) {
@@ -41,7 +41,7 @@ export function moduleOf(definition) {
   return Root
 }
 
-/** Made and initialised, not listening. */
+/** Opens an initialised app that does not listen. */
 export async function openNest(t, definition, adapter, given = {}) {
   const options = { logger: false, abortOnError: false, forceCloseConnections: true, ...given }
   const root = moduleOf(definition)
@@ -54,7 +54,7 @@ export async function openNest(t, definition, adapter, given = {}) {
   return app
 }
 
-/** The same, listening; with its port. */
+/** Opens an app that listens. Returns it with its port, URL and pool. */
 export async function serveNest(t, definition, adapter, given) {
   const app = await openNest(t, definition, adapter, given)
   await app.listen(0, '127.0.0.1')

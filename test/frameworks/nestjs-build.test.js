@@ -1,6 +1,5 @@
-// The program of examples/nestjs, in TypeScript with decorators, as Nest's own build compiles it and as a bundler puts it
-// together, with the worker as an entry of its own: it serves from its pool, alone and on a cluster, and its process ends
-// well when it is told to.
+// The program of examples/nestjs, in TypeScript with decorators, compiled as Nest's build does and bundled by esbuild. The
+// worker is its own entry file. The program answers from its pool, alone and on a cluster, and exits with code 0 on SIGTERM.
 import assert from 'node:assert/strict'
 import { fork, spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -14,7 +13,7 @@ import { bundleInto } from '../../examples/nestjs/build.js'
 
 const require = createRequire(import.meta.url)
 const example = fileURLToPath(new URL('../../examples/nestjs/', import.meta.url))
-// Where the program finds its packages.
+// The folder is inside the project, so that the program finds its packages.
 mkdirSync(join(example, 'build'), { recursive: true })
 const folder = mkdtempSync(join(example, 'build', 'test-'))
 after(() => rmSync(folder, { recursive: true, force: true }))
@@ -32,11 +31,11 @@ async function compile(outDir) {
 const builds = { 'compiled by tsc': compile, 'bundled by esbuild': bundleInto }
 
 for (const [name, build] of Object.entries(builds)) {
-  describe(name, { timeout: 120_000 }, () => {
+  describe(`examples/nestjs ${name}`, { timeout: 120_000 }, () => {
     const outdir = join(folder, name.replaceAll(' ', '-'))
 
     for (const processes of [1, 2]) {
-      test(`the service answers from its pool and ends with exit code 0: ${processes} process(es)`, async () => {
+      test(`the program ${name} answers from its pool and exits with code 0 (processes: ${processes})`, async () => {
         if (processes === 1) await build(outdir)
         const server = fork(join(outdir, 'main.js'), {
           env: { ...process.env, PI_WAY: 'lido', PI_PROCESSES: String(processes) },

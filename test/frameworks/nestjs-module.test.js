@@ -1,4 +1,4 @@
-// The module: its registrations and mistakes, injection, requests on real sockets with both of Nest's platforms, health.
+// PoolModule: registrations, mistakes, injection, requests on real sockets with both platforms of Nest, and health.
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { describe, test } from 'node:test'
@@ -24,8 +24,8 @@ import { listenOnTwo } from './two-addresses.js'
 const limit = { timeout: 60_000 }
 const platforms = { express: () => undefined, fastify: () => new FastifyAdapter() }
 
-describe('a registration', limit, () => {
-  test('by forRoot() is injected without a name, everywhere', async t => {
+describe('registration of PoolModule', limit, () => {
+  test('a pool of forRoot() is injected without a name in every module', async t => {
     const inner = moduleOf({
       controllers: [controllerOf({ twice: pool => pool.run(4, { name: 'twice' }) }, [InjectPool()])],
     })
@@ -34,7 +34,7 @@ describe('a registration', limit, () => {
     assert.ok(app.get(getPoolToken()) instanceof Pool)
   })
 
-  test('by forRootAsync() waits for what its options come from', async t => {
+  test('forRootAsync() waits for the providers that its factory injects', async t => {
     const settings = { provide: 'SETTINGS', useFactory: async () => ({ handler: 'twice' }) }
     const config = moduleOf({ providers: [settings], exports: ['SETTINGS'] })
     const root = PoolModule.forRootAsync({
@@ -46,7 +46,7 @@ describe('a registration', limit, () => {
     assert.equal(await app.get(getPoolToken()).run(5), 10)
   })
 
-  test('by forFeature() is injected by its name, beside the one without', async t => {
+  test('a pool of forFeature() is injected by its name, beside the pool of forRoot()', async t => {
     const answer = async (pool, numbers, echoes) => [
       await pool.run('a'),
       await numbers.run(2),
@@ -64,7 +64,7 @@ describe('a registration', limit, () => {
     assert.deepEqual(await (await fetch(`${url}/all`)).json(), ['a', 4, 'b'])
   })
 
-  test('by forFeature() is seen in other modules where it is exported, and not elsewhere', async t => {
+  test('a pool of forFeature() is visible in another module only when it is exported', async t => {
     const make = exports => {
       const feature = moduleOf({ imports: [PoolModule.forFeature({ ...oneWorker, as: 'images' })], exports })
       const user = moduleOf({
@@ -77,14 +77,11 @@ describe('a registration', limit, () => {
     assert.match((await rejection(openNest(t, make([])))).message, /LIDO_POOL\(images\)/)
   })
 
-  test('a second time is refused, in words that say what to do', async t => {
+  test('a second registration of the same pool is refused with a hint', async t => {
     const twice = await rejection(
       openNest(t, { imports: [PoolModule.forRoot(oneWorker), PoolModule.forRoot(oneWorker)] }),
     )
-    assert.match(
-      twice.message,
-      /PoolModule\.forRoot\(\) has already been registered\. Give further pools a name/,
-    )
+    assert.match(twice.message, /PoolModule\.forRoot\(\) has already been registered\. Name further pools/)
     const feature = () => moduleOf({ imports: [PoolModule.forFeature({ ...oneWorker, as: 'images' })] })
     const named = await rejection(openNest(t, { imports: [feature(), feature()] }))
     assert.match(named.message, /The pool 'images' has already been registered\. .*export PoolModule/)
@@ -92,11 +89,11 @@ describe('a registration', limit, () => {
     assert.throws(inOne, { option: 'as', message: /The pool 'images' has already been registered/ })
   })
 
-  test('that a test put a stand-in for is closed without it', async () => {
+  test('onApplicationShutdown() accepts a mock pool without close()', async () => {
     await new PoolModule([{ run: async () => 42 }, null]).onApplicationShutdown()
   })
 
-  test('with a wrong option is refused by its name, at once or when the program starts', async t => {
+  test('a wrong option is refused with its name, at registration or at start', async t => {
     assert.throws(
       () => PoolModule.forFeature({ ...oneWorker }),
       /'as' of forFeature\(\) must be the pool's name/,
@@ -106,10 +103,10 @@ describe('a registration', limit, () => {
       /'retryAfter' of forRoot\(\) must be seconds/,
     )
     const capital = await rejection(openNest(t, { imports: [PoolModule.forRoot({ Filename: 'x' })] }))
-    assert.match(capital.message, /There is no option 'Filename'.* Did you mean 'filename'\?/)
+    assert.match(capital.message, /Unknown option 'Filename'.* Did you mean 'filename'\?/)
   })
 
-  test('of what is no options is refused in words', () => {
+  test('a registration with missing or wrong options throws an InvalidOptionError', () => {
     const useFactory = () => oneWorker
     for (const [register, option, message] of [
       [() => PoolModule.forRoot(), 'options', /must be an object, .*; got undefined/],
@@ -127,31 +124,31 @@ describe('a registration', limit, () => {
       assert.throws(register, { name: 'InvalidOptionError', option, message })
   })
 
-  test('by forRootAsync() takes no options of the pool beside its factory', async t => {
+  test('forRootAsync() refuses options of the pool beside useFactory', async t => {
     const useFactory = () => oneWorker
     assert.throws(
       () => PoolModule.forRootAsync({ useFactory, maxQueue: 3 }),
-      /no option 'maxQueue' .* for forRootAsync\(\), whose useFactory returns the options of the pool/,
+      /Unknown option 'maxQueue' .* for forRootAsync\(\), whose useFactory returns the options of the pool/,
     )
     const app = await openNest(t, { imports: [PoolModule.forRootAsync({ useFactory, retryAfter: 2 })] })
     assert.ok(app.get(getPoolToken()) instanceof Pool)
   })
 })
 
-test('a filter of your own refuses a time that is none, as the option does', () => {
+test('new PoolExceptionFilter() throws for an invalid retryAfter', () => {
   for (const retryAfter of [-1, 0.5, Number.NaN, '1'])
     assert.throws(() => new PoolExceptionFilter({}, retryAfter), { option: 'retryAfter' })
 })
 
-describe('an error of the pool, elsewhere than over HTTP', () => {
+describe('PoolExceptionFilter outside HTTP', () => {
   const error = new QueueFullError(0)
   const filter = new PoolExceptionFilter({})
   const of = (type, client) => ({ getType: () => type, switchToWs: () => ({ getClient: () => client }) })
 
-  test("of a microservice is left to Nest's own filter", () =>
+  test("a pool error in a microservice is left to Nest's own filter", () =>
     assert.equal(filter.catch(error, of('rpc')), undefined))
 
-  test('of a gateway is sent to its client', () => {
+  test('a pool error in a gateway is sent to its client', () => {
     const sent = []
     filter.catch(error, of('ws', { emit: (...event) => sent.push(event) }))
     assert.deepEqual(sent, [['exception', { status: 'error', message: error.message, code: error.code }]])
@@ -159,7 +156,7 @@ describe('an error of the pool, elsewhere than over HTTP', () => {
 })
 
 for (const [platform, adapter] of Object.entries(platforms)) {
-  describe(`a request, on ${platform}`, limit, () => {
+  describe(`requests on ${platform}`, limit, () => {
     const heldRoute = (held, options) => ({
       held: (pool, signal) => pool.run(held.words, { name: 'held', signal, ...options }),
       small: pool => pool.run('small'),
@@ -175,7 +172,7 @@ for (const [platform, adapter] of Object.entries(platforms)) {
       )
     }
 
-    test('whose client leaves while its task runs ends the task', async t => {
+    test(`the running task of a client that disconnects is cancelled (${platform})`, async t => {
       const held = new Held()
       const { port, url } = await serve(t, held)
       const client = await Client.to(port)
@@ -186,7 +183,7 @@ for (const [platform, adapter] of Object.entries(platforms)) {
       assert.equal(await (await fetch(`${url}/small`)).text(), 'small')
     })
 
-    test('that finds the queue full is answered 503 with Retry-After, in the shape of Nest', async t => {
+    test(`a full queue is answered with 503 and Retry-After in the error format of Nest (${platform})`, async t => {
       const held = new Held()
       const { url } = await serve(t, held, { maxQueue: 0, retryAfter: 3 })
       const first = fetch(`${url}/held`)
@@ -200,7 +197,7 @@ for (const [platform, adapter] of Object.entries(platforms)) {
       assert.equal(await (await first).text(), 'done')
     })
 
-    test('is answered by the filter of its route, of which only the class is named', async t => {
+    test(`a PoolExceptionFilter class on a controller answers pool errors (${platform})`, async t => {
       const routes = controllerOf({ small: pool => pool.run('small') }, [InjectPool()])
       UseFilters(PoolExceptionFilter)(routes)
       const root = PoolModule.forRoot({ ...oneWorker, exceptionFilter: false })
@@ -210,21 +207,21 @@ for (const [platform, adapter] of Object.entries(platforms)) {
       assert.deepEqual([answer.status, (await answer.json()).code], [503, 'ERR_LIDO_POOL_CLOSED'])
     })
 
-    test('whose task is late is answered 503', async t => {
+    test(`a request whose task times out is answered with 503 (${platform})`, async t => {
       const held = new Held()
       const { url } = await serve(t, held, { timeout: 50, cancelGrace: Infinity })
       assert.equal((await fetch(`${url}/held`)).status, 503)
       await held.cancels()
     })
 
-    test('whose worker dies is answered 500, and the next is answered', async t => {
+    test(`a request whose worker exits is answered with 500, and the next request succeeds (${platform})`, async t => {
       const { url } = await serve(t, new Held())
       const answer = await fetch(`${url}/die`)
       assert.deepEqual(await answer.json(), { statusCode: 500, message: 'Internal server error' })
       assert.equal(await (await fetch(`${url}/small`)).text(), 'small')
     })
 
-    test('that was taken before the end is answered, and then the pool is closed', async t => {
+    test(`app.close() answers accepted requests before it closes the pool (${platform})`, async t => {
       const held = new Held()
       const { app, port, pool } = await serveNest(
         t,
@@ -254,7 +251,7 @@ for (const [platform, adapter] of Object.entries(platforms)) {
   })
 }
 
-test('a request by the second address of a name, on fastify, is answered before the pool is closed', async t => {
+test('app.close() answers a request on the second address before it closes the pool (fastify)', async t => {
   const held = new Held()
   const root = { imports: [PoolModule.forRoot(oneWorker)] }
   root.controllers = [
@@ -286,11 +283,11 @@ test('a request by the second address of a name, on fastify, is answered before 
   assert.equal(pool.stats().state, 'closed')
 })
 
-describe('health', limit, () => {
+describe('PoolHealthIndicator', limit, () => {
   const terminus = Inject(HealthCheckService)
   const indicator = Inject(PoolHealthIndicator)
 
-  test('refuses a limit that is no number, and options that are misspelt', () => {
+  test('check() refuses a limit that is no number, and a misspelt option', () => {
     const pools = new PoolHealthIndicator({ get: () => assert.fail('it looked for the pool') })
     for (const [options, option] of [
       [{ maxWaiting: Number.NaN }, 'maxWaiting'],
@@ -300,7 +297,7 @@ describe('health', limit, () => {
     }
   })
 
-  test('answers @nestjs/terminus: 200 with figures, and 503 while the queue is full', async t => {
+  test('a health route of @nestjs/terminus answers 200 with figures, and 503 while the queue is full', async t => {
     const held = new Held()
     const routes = controllerOf(
       {
@@ -329,7 +326,7 @@ describe('health', limit, () => {
     assert.deepEqual(await health(), [200, 'ok', 'up', 0])
   })
 
-  test('is told without terminus, of a pool by its name', async t => {
+  test('check() reports a named pool without @nestjs/terminus, and down after its close()', async t => {
     const images = PoolModule.forFeature({ ...oneWorker, as: 'images' })
     const app = await openNest(t, { imports: [PoolModule.forRoot(oneWorker), images] })
     const { images: told } = app

@@ -1,5 +1,5 @@
-// A program in CommonJS as Nest's starter has it, with its compiler's options: as `nest build` compiles it, and that put
-// together by a bundler, with the worker as an entry of its own. Types say what is injected.
+// A CommonJS program like Nest's starter, with its compiler options: compiled as `nest build` does, and then bundled. The worker
+// is its own entry file. Nest injects by type.
 import assert from 'node:assert/strict'
 import { fork, spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -13,7 +13,7 @@ import { build } from 'esbuild'
 
 const require = createRequire(import.meta.url)
 const starter = fileURLToPath(new URL('./nestjs-starter/', import.meta.url))
-// Where the program finds its packages.
+// The folder is inside the project, so that the program finds its packages.
 mkdirSync(join(starter, 'build'), { recursive: true })
 const folder = mkdtempSync(join(starter, 'build', 'test-'))
 const compiled = join(folder, 'compiled')
@@ -38,15 +38,15 @@ before(async () => {
   })
 })
 
-describe("a program of Nest's starter", { timeout: 120_000 }, () => {
+describe("programs of Nest's starter", { timeout: 120_000 }, () => {
   for (const [how, place] of [
     ['compiled', compiled],
     ['bundled', bundled],
   ]) {
-    test(`${how}, answers from its pool and ends with exit code 0`, async () => {
+    test(`a ${how} program of Nest's starter answers from its pool and exits with code 0`, async () => {
       const server = fork(join(place, 'main.js'))
       const ended = once(server, 'exit')
-      // One that does not start says why, and tells no port.
+      // A program that does not start prints the reason and sends no port.
       const [port] = await Promise.race([once(server, 'message'), ended.then(() => [])])
       const answer = await fetch(`http://127.0.0.1:${port}/?value=21`)
       assert.deepEqual(await answer.json(), { doubled: 42, isMainThread: false })

@@ -1,9 +1,9 @@
-// A server at 'localhost' where that name stands for two addresses, as it does where there is IPv6 too.
+// Lets a server listen on 'localhost' with two addresses, as on a machine with IPv6.
 import dns from 'node:dns'
 
 const addresses = ['127.0.0.1', '127.0.0.2']
 
-/** Resolves to the second one; the first is that of `app.server`. */
+/** Resolves to the second address. `app.server` listens on the first address. */
 export async function listenOnTwo(t, listen) {
   const lookup = t.mock.method(dns, 'lookup', (name, ...rest) => {
     const found = (name === 'localhost' ? addresses : [name]).map(address => ({ address, family: 4 }))

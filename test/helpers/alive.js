@@ -1,4 +1,4 @@
-// Keeps the process alive while a promise is pending: an idle pool does not, and the test waits for what it does then.
+// Keeps the process alive while a promise is pending. An idle pool does not keep the process alive.
 
 export async function alive(promise) {
   const anchor = setInterval(() => {}, 60_000)

@@ -1,4 +1,4 @@
-// A folder for one test: files can be written into it, mended, and are gone afterwards.
+// A temporary folder that is removed when its test ends.
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
@@ -8,7 +8,7 @@ export function openFolder(t) {
   t.after(() => rmSync(path, { recursive: true, force: true }))
   return {
     path,
-    /** Writes a file and gives its path. */
+    /** Writes a file and returns its path. */
     write(name, text) {
       const file = join(path, name)
       mkdirSync(dirname(file), { recursive: true })

@@ -1,9 +1,9 @@
-// A client of HTTP/2 on a real socket, without encryption. Its streams can be broken off at any moment.
+// An HTTP/2 client on a real socket without encryption. A test can cancel its streams at any time.
 import { once } from 'node:events'
 import { connect, constants } from 'node:http2'
 import { text } from 'node:stream/consumers'
 
-/** One session; it is gone when the test ends. */
+/** Opens a session that is destroyed when the test ends. */
 export function http2To(t, port) {
   const session = connect(`http://127.0.0.1:${port}`)
   session.on('error', () => {})
@@ -11,7 +11,7 @@ export function http2To(t, port) {
   return session
 }
 
-/** Sends the headers; a body follows unless there is none. */
+/** Sends the headers. The caller writes the body, unless `endStream` is true. */
 export function openStream(session, { method = 'POST', path = '/', headers = {}, endStream = false } = {}) {
   const all = { ':method': method, ':path': path, 'content-type': 'application/json', ...headers }
   const stream = session.request(all, { endStream })
@@ -19,7 +19,7 @@ export function openStream(session, { method = 'POST', path = '/', headers = {},
   return stream
 }
 
-/** As a browser does when its page is left. Without the code the body would be ended first, as if it were whole. */
+/** Cancels a stream as a browser does. Without this code Node would end the body first, as if the body were complete. */
 export function breakOff(stream) {
   stream.close(constants.NGHTTP2_CANCEL)
 }
@@ -30,7 +30,7 @@ export async function answerOf(stream) {
   return { status: headers[':status'], headers, body }
 }
 
-/** Sends a body that does not say how long it is, unless the headers do. */
+/** Sends a body without a content-length, unless the headers hold one. */
 export async function sendOver(session, body, headers) {
   const stream = openStream(session, { headers })
   stream.end(body)

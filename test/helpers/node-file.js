@@ -1,4 +1,4 @@
-// A file of the project run by Node in a process of its own, from its beginning to its end.
+// Runs a file in its own Node process. Resolves with its exit code and its output.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { text } from 'node:stream/consumers'

@@ -1,4 +1,4 @@
-// A copy of the compiled code with a change in it, to be imported as a program of its own.
+// Copies the compiled code and changes one file of the copy. A test imports the copy as a separate program.
 import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
@@ -6,18 +6,18 @@ import { fileURLToPath, pathToFileURL } from 'node:url'
 const compiled = fileURLToPath(new URL('../../', import.meta.url))
 const copies = join(compiled, '..', 'copies')
 
-/** A mistake that somebody might make, as a change to the compiled code. */
+/** A planted mistake, as a change to the compiled code. */
 export interface Patch {
-  /** Under `src/`, as compiled. */
+  /** The path of the compiled file, relative to `src/`. */
   file: string
-  /** What is replaced by what; each must be there once. */
+  /** Pairs of old and new text. Each old text must occur exactly once. */
   edits: (readonly [string, string])[]
 }
 
 export interface Copy {
   /** Imports a module of the copy, by its path. */
   load<Module>(path: string): Promise<Module>
-  /** For a process that imports it. */
+  /** The URL of a module of the copy, for a process that imports it. */
   urlOf(path: string): string
   remove(): void
 }
@@ -42,6 +42,6 @@ export function copyWith({ file, edits }: Patch, name: string): Copy {
 
 function edit(text: string, [from, to]: readonly [string, string]): string {
   const places = text.split(from).length - 1
-  if (places !== 1) throw new Error(`a mistake is to be made in ${places} places instead of one: ${from}`)
+  if (places !== 1) throw new Error(`the text of a mistake occurs ${places} times, expected once: ${from}`)
   return text.replace(from, () => to)
 }

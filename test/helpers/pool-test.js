@@ -1,6 +1,5 @@
-// A test with a time limit and pools that do not outlive it: `open(options)` makes a pool that is destroyed when the
-// test ends, however it ends. The test itself keeps its process alive: an idle pool does not, and what a worker says of
-// its own accord may come when the pool is idle already.
+// A test with a time limit. `open(options)` creates a pool that is destroyed when the test ends, also after a failure. The
+// interval keeps the process alive, because an idle pool does not, and an idle worker may still emit an event.
 import { test as nodeTest } from 'node:test'
 import { Pool } from 'lido'
 

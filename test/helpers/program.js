@@ -1,5 +1,4 @@
-// A program in a process of its own, where how the process ends is the fact. Its source may use `Pool` and
-// `handler(name)`.
+// Runs a program in its own process, for tests of how the process exits. The source may use `Pool` and `handler(name)`.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
@@ -15,7 +14,7 @@ import { Pool } from '${import.meta.resolve('lido')}'
 const handler = name => new URL(name, '${handlers}')
 `
 
-/** Starts it; `ended` resolves to how it went. Its streams and signals are there to talk to it. */
+/** Starts the program. `child` is its process. `ended` resolves with its exit code, signal and output. */
 export function startProgram(source, { nodeArguments = [], env = {} } = {}) {
   const folder = mkdtempSync(join(tmpdir(), 'lido-program-'))
   const file = join(folder, 'program.mjs')

@@ -1,4 +1,4 @@
-// The starts of tasks of `queued.js`, as facts, and the gate that some of them wait for.
+// Observes tasks of the handler file `queued.js`: how many started, and in which order. Opens the gate that some tasks wait for.
 import { handler } from './handler.js'
 import { reached, set, sharedWords } from './shared-words.js'
 
@@ -11,7 +11,7 @@ export class Queued {
     this.words = sharedWords(ORDER + size)
   }
 
-  /** Options of a pool whose workers write down what they start. */
+  /** Options of a pool whose workers record the tasks that they start. */
   get options() {
     return { filename: handler('queued.js'), workerData: this.words }
   }
@@ -20,12 +20,12 @@ export class Queued {
     return Atomics.load(this.words, STARTED)
   }
 
-  /** The indices of the tasks that have started, in that order. */
+  /** The indices of the started tasks, in the order of their starts. */
   get order() {
     return [...this.words.subarray(ORDER, ORDER + this.started)].map(word => word - 1)
   }
 
-  /** Resolves when so many have started. */
+  /** Resolves when `count` tasks have started. */
   starts(count) {
     return reached(this.words, STARTED, count)
   }
@@ -35,7 +35,7 @@ export class Queued {
   }
 }
 
-/** Numbers from 0. */
+/** The numbers from 0 to `count - 1`. */
 export function upTo(count) {
   return Array.from({ length: count }, (_, index) => index)
 }

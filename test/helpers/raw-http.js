@@ -1,9 +1,9 @@
-// HTTP by hand over real sockets, so that a test can send what no client library would, and stop anywhere.
+// Plain HTTP over real sockets. A test can send requests that no client library sends, and can stop at any byte.
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import { text } from 'node:stream/consumers'
 
-/** Starts a `node:http` server on a free port; it and its connections are gone when the test ends. */
+/** Starts a `node:http` server on a free port. The server and its connections close when the test ends. */
 export async function listen(t, server) {
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
@@ -14,7 +14,7 @@ export async function listen(t, server) {
   return server.address().port
 }
 
-/** A request's bytes. `body` gets a Content-Length unless the headers say how long it is. */
+/** Returns the bytes of a request. `body` gets a Content-Length unless the headers define its length. */
 export function requestBytes({ method = 'POST', path = '/', headers = {}, body = null }) {
   const all = { host: 'localhost', connection: 'close', ...headers }
   const isSized = Object.keys(all).some(name => /^(content-length|transfer-encoding)$/i.test(name))
@@ -38,7 +38,7 @@ export async function open(port) {
   return socket
 }
 
-/** Sends a request on a connection of its own; resolves to `{ status, headers, body }`. */
+/** Sends a request on a new connection. Resolves to `{ status, headers, body }`. */
 export async function send(port, request) {
   const socket = await open(port)
   const answer = text(socket)

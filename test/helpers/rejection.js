@@ -1,4 +1,4 @@
-// What a promise was rejected with, as a value, so that several things can be asserted of it.
+// Returns the reason of a rejected promise, so that a test can make several assertions about it.
 import assert from 'node:assert/strict'
 
 export async function rejection(promise) {
@@ -7,7 +7,7 @@ export async function rejection(promise) {
   return outcome.reason
 }
 
-/** All of many, in order. */
+/** The reasons of several rejected promises, in order. */
 export async function rejections(promises) {
   const outcomes = await Promise.allSettled(promises)
   const fulfilled = outcomes.filter(outcome => outcome.status === 'fulfilled')

@@ -1,4 +1,4 @@
-// Asks again until it works: for what becomes possible at a moment nobody announces. The test's own limit bounds it.
+// Repeats an attempt until it succeeds, for a change that no event announces. The time limit of the test ends it.
 import { setTimeout as pause } from 'node:timers/promises'
 
 const pauseMs = 50

@@ -1,4 +1,4 @@
-// Words shared with workers, and the facts in them as promises.
+// 32-bit words in memory that a test shares with its workers, and promises for their values.
 
 const lookAgainMs = 500
 
@@ -6,7 +6,7 @@ export function sharedWords(count) {
   return new Int32Array(new SharedArrayBuffer(count * Int32Array.BYTES_PER_ELEMENT))
 }
 
-/** Resolves with the word's value once it is at least `least`; keeps the process alive meanwhile. */
+/** Resolves with the value of the word when it is at least `least`. Keeps the process alive until then. */
 export async function reached(words, index, least = 1) {
   const anchor = setInterval(() => {}, lookAgainMs)
   try {

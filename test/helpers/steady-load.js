@@ -1,4 +1,4 @@
-// Keeps so many short tasks in flight until it is stopped.
+// Keeps `inFlight` short tasks in flight until `stop()` is called.
 
 export class SteadyLoad {
   answered = 0
@@ -16,14 +16,14 @@ export class SteadyLoad {
     })
   }
 
-  /** Resolves when so many more were answered. */
+  /** Resolves when `count` more tasks were answered. */
   async more(count) {
     const enough = this.answered + count
     while (this.answered < enough && !this.#isStopped) await new Promise(resolve => setImmediate(resolve))
     if (this.#isStopped) await this.#ended
   }
 
-  /** Rejects with what a task was rejected with. */
+  /** Stops the load. Rejects with the error of a rejected task. */
   async stop() {
     this.#isStopped = true
     await this.#ended

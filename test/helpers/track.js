@@ -1,5 +1,5 @@
-// What tasks of `tracked.js` do, as facts: the order in which they start, how many run at once, and a gate before the
-// end of each that the test opens.
+// Observes tasks of the handler file `tracked.js`: the order of their starts, and how many run at once. Each task waits at a
+// gate that the test opens.
 import { handler } from './handler.js'
 import { reached, set, sharedWords } from './shared-words.js'
 
@@ -31,12 +31,12 @@ export class Track {
     return Atomics.load(this.words, MOST_AT_ONCE)
   }
 
-  /** Which task was the `place`-th to start, 0 for the first; waits for it. */
+  /** Resolves with the index of the task that started at this place. The first place is 0. */
   async startAt(place) {
     return (await reached(this.words, ORDER + place)) - 1
   }
 
-  /** The tasks that started, in that order; waits until there are `count`. */
+  /** Resolves with the indices of the first `count` started tasks, in the order of their starts. */
   async starts(count) {
     const order = []
     for (let place = 0; place < count; place++) order.push(await this.startAt(place))
@@ -52,9 +52,11 @@ export class Track {
   }
 }
 
-/** A pool of one worker that task 0 keeps busy. */
+/** Opens a pool of one worker that task 0 keeps busy. */
 export async function openBusy(open, track, options) {
   const pool = open({ filename: handler('tracked.js'), minWorkers: 1, maxWorkers: 1, ...options })
+  // For a starting worker the host takes the next task from the queue early.
+  await pool.ready()
   const busy = pool.run(track.task(0))
   await track.startAt(0)
   return { pool, busy }

@@ -1,4 +1,5 @@
-// What is stored for one caller in an `AsyncLocalStorage` is no other caller's, and no worker keeps it alive.
+// A handler never sees the `AsyncLocalStorage` store of its caller, and no worker keeps that store in memory.
+// Listeners see the store of the code that created the pool.
 import assert from 'node:assert/strict'
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { once } from 'node:events'
@@ -23,7 +24,7 @@ async function seenBy(callers, run) {
 for (const [title, call, options] of [
   ['an inline handler', {}, { filename, backend: 'inline' }],
   ['an inline handler that awaits', { name: 'later' }, { filename, backend: 'inline' }],
-  ['an inline handler whose file the call names', { filename }, { backend: 'inline' }],
+  ['an inline handler from the filename of a call', { filename }, { backend: 'inline' }],
 ]) {
   test(`${title} does not see the AsyncLocalStorage store of its caller`, async open => {
     const pool = open({ ...options, minWorkers: 0, maxWorkers: 1 })
@@ -33,13 +34,13 @@ for (const [title, call, options] of [
   })
 }
 
-test('an inline handler does not see the store in which its pool was made', async open => {
+test('an inline handler does not see the AsyncLocalStorage store of the code that created its pool', async open => {
   const pool = storage.run('maker', () => open({ filename, backend: 'inline', minWorkers: 1, maxWorkers: 1 }))
   assert.deepEqual(await seenBy(['first', 'second'], () => pool.run()), ['nothing', 'nothing'])
 })
 
 for (const backend of ['thread', 'process', 'inline']) {
-  test(`a worker does not keep the AsyncLocalStorage store of its first caller alive (${backend})`, async open => {
+  test(`a worker does not keep the AsyncLocalStorage store of its first caller in memory (backend: ${backend})`, async open => {
     const pool = open({
       filename: handler('echo.js'),
       backend,
@@ -64,7 +65,7 @@ for (const backend of ['thread', 'process', 'inline']) {
   })
 }
 
-test('listeners are called in the context in which the pool was made', async open => {
+test('listeners of a pool see the AsyncLocalStorage store of the code that created the pool', async open => {
   const pool = storage.run('maker', () =>
     open({
       filename: handler('conformant.js'),

@@ -1,19 +1,13 @@
-// The journey of a task on each backend, for the fast tier. The conformance suite holds the backends to many more promises.
+// The main behaviour of tasks on each backend, for `npm test`. The conformance suite tests the backends in detail.
 import assert from 'node:assert/strict'
 import { Journal } from '../conformance/journal.js'
+import { backends } from '../helpers/backends.js'
 import { handler } from '../helpers/handler.js'
 import { test } from '../helpers/pool-test.js'
 import { rejection } from '../helpers/rejection.js'
 
-const backends = {
-  'threads with shared memory': {},
-  'threads with messages': { transport: 'messages' },
-  processes: { backend: 'process' },
-  'the host thread': { backend: 'inline' },
-}
-
 for (const [title, options] of Object.entries(backends)) {
-  test(`tasks run, fail, wait, and are cancelled until the pool closes, on ${title}`, async (open, t) => {
+  test(`a pool runs, rejects, queues and cancels tasks, and close() waits for them (${title})`, async (open, t) => {
     const journal = new Journal(t)
     const pool = open({ filename: handler('conformant.js'), minWorkers: 1, maxWorkers: 1, ...options })
     const payload = { list: [new Map([['key', new Date(0)]])], bytes: new Uint8Array([1, 2]) }

@@ -1,4 +1,4 @@
-// A handler file that does not load works after it is repaired. The fault corpus proves what callers get until then.
+// A pool recovers when its broken handler file is repaired. The fault corpus tests the rejections before the repair.
 import assert from 'node:assert/strict'
 import { WorkerStartError } from 'lido'
 import { openFolder } from '../helpers/folder.js'
@@ -9,7 +9,7 @@ import { untilItWorks } from '../helpers/retry.js'
 
 const repaired = { mjs: 'export default value => value', cjs: 'module.exports = value => value' }
 
-/** What the file is called, what it holds, and what the error says. */
+/** For each fault: the extension of the file, its content (`null`: no file) and the message of the error. */
 const breakages = {
   'is missing': ['mjs', null, /There is no file/],
   throws: ['mjs', 'throw new Error("broken at load")', /broken at load/],
@@ -22,7 +22,7 @@ for (const [what, [extension, source, cause]] of Object.entries(breakages)) {
   const write = (folder, text) => folder.write(`handler.${extension}`, text)
   const place = folder => (source === null ? `${folder.path}/handler.${extension}` : write(folder, source))
 
-  test(`a pool works after its file, which ${what}, is repaired`, async (open, t) => {
+  test(`a pool whose handler file ${what} recovers after the file is repaired`, async (open, t) => {
     const folder = openFolder(t)
     const filename = place(folder)
     const pool = open({ filename, minWorkers: 1, maxWorkers: 1 })
@@ -37,7 +37,7 @@ for (const [what, [extension, source, cause]] of Object.entries(breakages)) {
     assert.equal(await untilItWorks(() => pool.run('repaired')), 'repaired')
   })
 
-  test(`a call works on the same worker after its own file, which ${what}, is repaired`, async (open, t) => {
+  test(`a call whose own file ${what} succeeds on the same worker after the file is repaired`, async (open, t) => {
     const folder = openFolder(t)
     const filename = place(folder)
     const pool = open({ filename: handler('echo.js'), minWorkers: 1, maxWorkers: 1 })

@@ -1,4 +1,4 @@
-// The stack of an error begins at the line of the program that caused it, and holds no frames of lido above that line.
+// The stack of an error starts at the line of the caller, without frames of lido above that line.
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { dirname } from 'node:path'
@@ -14,7 +14,7 @@ const filename = handler('echo.js')
 
 const framesOf = ({ stack }) => stack.split('\n').filter(line => /^ {4}at /.test(line))
 
-/** Errors of the constructors, and of calls on a pool that is open or closed. */
+/** Code that throws in a constructor. The next two tables hold calls on an open pool and on a closed pool. */
 const constructions = {
   'an unknown option of the pool': () => new Pool({ maxThread: 1 }),
   'a wrong value of an option': () => new Pool({ maxWorkers: 'many' }),
@@ -30,11 +30,11 @@ const wrongCalls = {
   'a wrong option of close()': pool => pool.close({ force: 'yes' }),
 }
 const lateCalls = {
-  'run() of a closed pool': pool => pool.run(1),
-  'room() of a closed pool': pool => pool.room(),
-  'resize() of a closed pool': async pool => pool.resize({ maxWorkers: 2 }),
-  'recycle() of a closed pool': pool => pool.recycle(),
-  'reload() of a closed pool': pool => pool.reload(),
+  'run() on a closed pool': pool => pool.run(1),
+  'room() on a closed pool': pool => pool.room(),
+  'resize() on a closed pool': async pool => pool.resize({ maxWorkers: 2 }),
+  'recycle() on a closed pool': pool => pool.recycle(),
+  'reload() on a closed pool': pool => pool.reload(),
 }
 
 function assertBeginsHere(error) {
@@ -42,7 +42,7 @@ function assertBeginsHere(error) {
 }
 
 for (const [title, construct] of Object.entries(constructions)) {
-  test(`the stack of an error begins at the caller's line: ${title}`, () => {
+  test(`the stack of the error for ${title} starts at the line of the caller`, () => {
     assert.throws(construct, error => {
       assertBeginsHere(error)
       return true
@@ -51,27 +51,27 @@ for (const [title, construct] of Object.entries(constructions)) {
 }
 
 for (const [title, call] of Object.entries(wrongCalls)) {
-  test(`the stack of an error begins at the caller's line: ${title}`, async open => {
+  test(`the stack of the error for ${title} starts at the line of the caller`, async open => {
     assertBeginsHere(await rejection(call(open({ filename, minWorkers: 0, maxWorkers: 1 }))))
   })
 }
 
 for (const [title, call] of Object.entries(lateCalls)) {
-  test(`the stack of an error begins at the caller's line: ${title}`, async open => {
+  test(`the stack of the error for ${title} starts at the line of the caller`, async open => {
     const pool = open({ filename, minWorkers: 0, maxWorkers: 1 })
     await pool.close()
     assertBeginsHere(await rejection(call(pool)))
   })
 }
 
-test("the stack of an error begins at the caller's line: a full queue", async open => {
+test('the stack of the error for a full queue starts at the line of the caller', async open => {
   const pool = open({ filename, minWorkers: 0, maxWorkers: 1, maxQueue: 0 })
   const first = pool.run(1)
   assertBeginsHere(await rejection(pool.run(2)))
   await first
 })
 
-test('an error that is made later holds no frames of lido', async open => {
+test('the stack of an exit, timeout or cancellation error holds no frames of lido', async open => {
   const pool = open({ filename: handler('dying.js'), maxWorkers: 1 })
   const exit = await rejection(pool.run(5))
   assert.ok(exit instanceof WorkerExitError)
@@ -91,7 +91,7 @@ test('an error that is made later holds no frames of lido', async open => {
   }
 })
 
-test('the stack of throwIfCancelled() begins in the handler', async open => {
+test('the stack of the error from throwIfCancelled() starts in the handler', async open => {
   const pool = open({ filename: handler('cancellable.js'), maxWorkers: 1 })
   const words = sharedWords(2)
   const { port1, port2 } = new MessageChannel()
@@ -105,7 +105,7 @@ test('the stack of throwIfCancelled() begins in the handler', async open => {
   assert.match(framesOf({ stack })[0] ?? 'no frame', /tellStack.*cancellable\.js/, stack)
 })
 
-test('a cancellation and a timeout are siblings: neither is an instance of the other', async open => {
+test('a TaskCancelledError is no TaskTimeoutError, and a TaskTimeoutError is no TaskCancelledError', async open => {
   const pool = open({ filename, maxWorkers: 1 })
   const cancelled = await rejection(pool.run(1, { signal: AbortSignal.abort() }))
   const late = await rejection(pool.run(1, { deadline: 1 }))

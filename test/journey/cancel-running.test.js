@@ -1,4 +1,4 @@
-// A running task that is cancelled: its handler is told, has a grace period, and harms no other task.
+// A cancelled running task: its handler receives the abort, has a grace period, and harms no other task.
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { MessageChannel } from 'node:worker_threads'
@@ -9,22 +9,21 @@ import { rejection, rejections } from '../helpers/rejection.js'
 import { reached, set, sharedWords } from '../helpers/shared-words.js'
 
 const filename = handler('cancellable.js')
-const BEGUN = 0
+const STARTED = 0
 const SEEN = 1
 const AGAIN = 2
 const never = Number.POSITIVE_INFINITY
 
 for (const transport of ['shared-memory', 'messages']) {
-  const road = transport === 'shared-memory' ? 'shared memory' : 'messages'
   const one = { filename, transport, minWorkers: 1, maxWorkers: 1 }
 
-  test(`${road}: a handler reads its context, and its signal is the same at each look`, async open => {
+  test(`context holds one AbortSignal, which is not aborted before a cancellation (transport: ${transport})`, async open => {
     const pool = open(one)
     assert.deepEqual(await pool.run(1, { name: 'look' }), [false, false, true, true])
     assert.equal(await pool.run('x'), 'x')
   })
 
-  test(`${road}: a handler that awaits receives the reason of the caller in its signal, and its worker lives`, async open => {
+  test(`an awaiting handler receives the abort reason, and its worker survives (transport: ${transport})`, async open => {
     const pool = open({ ...one, cancelGrace: never })
     const words = sharedWords(3)
     const { port1, port2 } = new MessageChannel()
@@ -32,7 +31,7 @@ for (const transport of ['shared-memory', 'messages']) {
     const payload = { words, reasons: port2 }
     const options = { name: 'patient', signal: controller.signal, transferList: [port2] }
     const task = pool.run(payload, options)
-    await reached(words, BEGUN)
+    await reached(words, STARTED)
     const said = once(port1, 'message')
     controller.abort(new RangeError('too far'))
     assert.equal((await rejection(task)).reason, controller.signal.reason)
@@ -43,12 +42,12 @@ for (const transport of ['shared-memory', 'messages']) {
   })
 
   for (const name of ['loop', 'late']) {
-    test(`${road}: a handler that never awaits (${name}) sees that it is cancelled, and its worker lives`, async open => {
+    test(`a synchronous handler sees its cancellation, and its worker survives (${name}, transport: ${transport})`, async open => {
       const pool = open({ ...one, cancelGrace: never })
       const words = sharedWords(3)
       const controller = new AbortController()
       const task = pool.run({ words }, { name, signal: controller.signal })
-      await reached(words, BEGUN)
+      await reached(words, STARTED)
       controller.abort()
       await assert.rejects(task, { name: 'AbortError' })
       await reached(words, SEEN)
@@ -57,12 +56,12 @@ for (const transport of ['shared-memory', 'messages']) {
     })
   }
 
-  test(`${road}: a cancelled task keeps its slot until its handler ends`, async open => {
+  test(`a cancelled task keeps its slot until its handler returns (transport: ${transport})`, async open => {
     const pool = open({ ...one, cancelGrace: never })
     const words = sharedWords(3)
     const controller = new AbortController()
     const task = pool.run({ words }, { name: 'neighbour', signal: controller.signal })
-    await reached(words, BEGUN)
+    await reached(words, STARTED)
     controller.abort()
     await rejection(task)
     const next = pool.run('next')
@@ -73,7 +72,7 @@ for (const transport of ['shared-memory', 'messages']) {
     assert.equal(pool.stats().workers[0].usage, 0)
   })
 
-  test(`${road}: a timeout rejects at once and ends the worker of an endless loop`, async open => {
+  test(`a timeout rejects a task in an endless loop, and the pool replaces its worker (transport: ${transport})`, async open => {
     const pool = open({ ...one, cancelGrace: 0 })
     const words = sharedWords(3)
     const error = await rejection(pool.run({ words }, { name: 'stuck', timeout: 50 }))
@@ -86,7 +85,7 @@ for (const transport of ['shared-memory', 'messages']) {
     )
   })
 
-  test(`${road}: the reason of the signal names the limit that was reached`, async open => {
+  test(`the abort reason of a task that timed out names the timeout (transport: ${transport})`, async open => {
     const pool = open({ ...one, cancelGrace: never })
     const words = sharedWords(3)
     const { port1, port2 } = new MessageChannel()
@@ -97,10 +96,10 @@ for (const transport of ['shared-memory', 'messages']) {
     port1.close()
   })
 
-  test(`${road}: queueTimeout rejects a waiting task, and deadline a running one`, async open => {
+  test(`queueTimeout rejects a queued task, and deadline rejects a running task (transport: ${transport})`, async open => {
     const pool = open({ ...one, cancelGrace: 0 })
     const words = sharedWords(3)
-    // Both at once: a host that was held up finds both limits over in one look.
+    // Both tasks are submitted together: a blocked host may find both limits expired in one check.
     const errors = rejections([
       pool.run({ words }, { name: 'stuck', deadline: Date.now() + 400 }),
       pool.run('late', { queueTimeout: 10 }),
@@ -112,18 +111,18 @@ for (const transport of ['shared-memory', 'messages']) {
     assert.equal(await pool.run('next', { queueTimeout: 60_000 }), 'next')
   })
 
-  test(`${road}: a handler that ignores its cancellation costs its worker, but no other task`, async open => {
+  test(`a worker whose handler ignores an abort finishes its other task and exits (transport: ${transport})`, async open => {
     const pool = open({ ...one, concurrentTasksPerWorker: 2, cancelGrace: 1 })
     const words = sharedWords(3)
     const controller = new AbortController()
     const stubborn = pool.run({ words }, { name: 'stubborn', signal: controller.signal })
     const neighbour = pool.run({ words }, { name: 'neighbour' })
-    await reached(words, BEGUN, 2)
+    await reached(words, STARTED, 2)
     const [thread] = pool.threads
     const ended = once(thread, 'exit')
     controller.abort()
     await rejection(stubborn)
-    // Its worker takes no more tasks, so another runs this one; it ends when the neighbour is done.
+    // The worker takes no more tasks, so another worker runs this task. The first worker exits after the neighbour.
     assert.equal(await pool.run('next'), 'next')
     assert.notEqual(pool.workers.at(-1).thread, thread)
     set(words, AGAIN)
@@ -131,26 +130,26 @@ for (const transport of ['shared-memory', 'messages']) {
     await ended
   })
 
-  test(`${road}: a task beside a cancelled endless loop rejects with the end of their worker`, async open => {
+  test(`a task beside a cancelled endless loop rejects with ERR_LIDO_WORKER_EXIT (transport: ${transport})`, async open => {
     const pool = open({ ...one, concurrentTasksPerWorker: 2, cancelGrace: 1 })
     const words = sharedWords(3)
     const neighbour = pool.run({ words }, { name: 'neighbour' })
-    await reached(words, BEGUN)
+    await reached(words, STARTED)
     const controller = new AbortController()
     const stuck = pool.run({ words }, { name: 'stuck', signal: controller.signal })
-    await reached(words, BEGUN, 2)
+    await reached(words, STARTED, 2)
     controller.abort()
     await assert.rejects(stuck, { name: 'AbortError' })
     assert.equal((await rejection(neighbour)).code, 'ERR_LIDO_WORKER_EXIT')
     assert.equal(await pool.run('next'), 'next')
   })
 
-  test(`${road}: close() waits for the handler of a cancelled task within its grace`, async open => {
+  test(`close() waits for the handler of a cancelled task during its cancelGrace (transport: ${transport})`, async open => {
     const pool = open({ ...one, cancelGrace: 60_000 })
     const words = sharedWords(3)
     const controller = new AbortController()
     const task = pool.run({ words }, { name: 'patient', signal: controller.signal })
-    await reached(words, BEGUN)
+    await reached(words, STARTED)
     controller.abort()
     await rejection(task)
     assert.deepEqual(await pool.close(), { cutOff: 0, timedOut: false })
@@ -159,7 +158,7 @@ for (const transport of ['shared-memory', 'messages']) {
 }
 
 for (const options of [{}, { backend: 'process' }]) {
-  test(`a handler hears of a cancellation whose reason cannot be cloned (${JSON.stringify(options)})`, async open => {
+  test(`a handler receives an abort whose reason cannot be cloned (backend: ${options.backend ?? 'thread'})`, async open => {
     const pool = open({
       filename,
       minWorkers: 1,
@@ -170,7 +169,7 @@ for (const options of [{}, { backend: 'process' }]) {
     })
     const controller = new AbortController()
     const cancelled = rejection(pool.run(null, { name: 'listen', signal: controller.signal }))
-    // Tasks start in order: when this one is answered, the first has started.
+    // Tasks start in order, so the first task has started when this task is answered.
     assert.deepEqual(await pool.run(null, { name: 'whatWasHeard' }), [])
     controller.abort(Object.assign(new Error('the reason'), { held: () => {} }))
     await cancelled
@@ -180,11 +179,11 @@ for (const options of [{}, { backend: 'process' }]) {
   })
 }
 
-test('a timeout counts from the start of its task, and a deadline from the call', async open => {
+test('timeout excludes the time in the queue, and deadline includes it', async open => {
   const pool = open({ filename, minWorkers: 1, maxWorkers: 1 })
   const words = sharedWords(3)
   const busy = pool.run({ words }, { name: 'neighbour' })
-  await reached(words, BEGUN)
+  await reached(words, STARTED)
   const patient = pool.run('in time', { timeout: 100 })
   const late = rejection(pool.run('too late', { deadline: Date.now() + 100 }))
   assert.equal((await late).limit, 'deadline')

@@ -1,4 +1,4 @@
-// A signal takes a task back wherever it is, and touches no other.
+// An abort cancels its own task in every state and affects no other task.
 import assert from 'node:assert/strict'
 import { getEventListeners } from 'node:events'
 import { handler } from '../helpers/handler.js'
@@ -9,7 +9,7 @@ import { Track } from '../helpers/track.js'
 
 const filename = handler('tracked.js')
 
-test('the reason of any signal arrives in the rejection', async open => {
+test('the rejection of a cancelled task carries the reason of its signal', async open => {
   const track = new Track(1)
   const pool = open({ filename, minWorkers: 1, maxWorkers: 1 })
   const running = pool.run(track.task(0))
@@ -25,7 +25,7 @@ test('the reason of any signal arrives in the rejection', async open => {
   await running
 })
 
-test('a cancelled call whose own file never finishes loading harms no other task', async open => {
+test('a cancelled call whose file never finishes loading harms no other task', async open => {
   const loading = sharedWords(1)
   const pool = open({ minWorkers: 1, maxWorkers: 1, workerData: loading })
   const controller = new AbortController()
@@ -37,7 +37,7 @@ test('a cancelled call whose own file never finishes loading harms no other task
   assert.equal(await pool.run('x', { filename: handler('echo.js') }), 'x')
 })
 
-test('a signal of 1,000 tasks has a single listener, and none afterwards', async open => {
+test('a signal has one listener while 1,000 tasks use it, and none afterwards', async open => {
   const warnings = []
   const onWarning = warning => warnings.push(warning)
   process.on('warning', onWarning)
@@ -55,8 +55,8 @@ test('a signal of 1,000 tasks has a single listener, and none afterwards', async
 for (const transport of ['shared-memory', 'messages']) {
   const title =
     transport === 'shared-memory'
-      ? 'shared memory: tasks aborted in the turn of their submission start in order where a worker took them before'
-      : 'messages: tasks aborted in the turn of their submission start only where a worker was free'
+      ? 'tasks that are aborted right after run() start in order or never (transport: shared-memory)'
+      : 'a second task never starts when 300 tasks are aborted right after run() (transport: messages)'
   test(title, async open => {
     const rounds = 20
     const pool = open({ filename, name: 'quick', minWorkers: 1, maxWorkers: 1, transport })
@@ -77,7 +77,7 @@ for (const transport of ['shared-memory', 'messages']) {
   })
 }
 
-test('an abort after the answer changes nothing', async open => {
+test('an abort after the answer has no effect', async open => {
   const pool = open({ filename: handler('echo.js'), minWorkers: 1, maxWorkers: 1 })
   const controller = new AbortController()
   assert.equal(await pool.run('x', { signal: controller.signal }), 'x')

@@ -1,4 +1,4 @@
-// close() lets finish what was accepted; destroy() ends it; both come to an end.
+// close() lets accepted tasks finish. destroy() rejects them. Both always settle.
 import assert from 'node:assert/strict'
 import { Pool, PoolClosedError } from 'lido'
 import { handler } from '../helpers/handler.js'
@@ -9,14 +9,14 @@ import { Track } from '../helpers/track.js'
 
 const filename = handler('tracked.js')
 
-/** Whether a promise is settled, once everything that can happen in this turn has happened. */
+/** Tells whether a promise is still pending after this turn of the event loop. */
 async function _isPending(promise) {
   const pending = Symbol('pending')
   const turn = new Promise(resolve => setImmediate(() => resolve(pending)))
   return (await Promise.race([promise, turn])) === pending
 }
 
-test('a task that is cancelled while the pool closes does not count as cut off', async open => {
+test('cutOff does not count a task that is cancelled while the pool closes', async open => {
   const track = new Track(1)
   const pool = open({ filename, minWorkers: 1, maxWorkers: 1 })
   const controller = new AbortController()
@@ -28,7 +28,7 @@ test('a task that is cancelled while the pool closes does not count as cut off',
   assert.deepEqual(await closed, { cutOff: 0, timedOut: false })
 })
 
-test('closeTimeout cuts off running and waiting tasks, and counts them', async open => {
+test('closeTimeout rejects running and queued tasks, and close() counts them in cutOff', async open => {
   const track = new Track(3)
   const pool = open({ filename, name: 'endless', minWorkers: 2, maxWorkers: 2, closeTimeout: 50 })
   const answers = [0, 1, 2].map(index => pool.run(track.task(index)))
@@ -43,7 +43,7 @@ test('closeTimeout cuts off running and waiting tasks, and counts them', async o
   assert.equal(pool.threads.length, 0)
 })
 
-test('close({ force: true }) rejects waiting tasks and lets running ones finish', async open => {
+test('close({ force: true }) rejects queued tasks and lets running tasks finish', async open => {
   const track = new Track(3)
   const pool = open({ filename, minWorkers: 1, maxWorkers: 1 })
   const answers = [0, 1, 2].map(index => pool.run(track.task(index)))
@@ -58,7 +58,7 @@ test('close({ force: true }) rejects waiting tasks and lets running ones finish'
   assert.deepEqual(await closed, { cutOff: 2, timedOut: false })
 })
 
-test('destroy() keeps an answer that a worker has given before it', async open => {
+test('destroy() delivers a result that the worker sent before the call', async open => {
   const queued = new Queued(2)
   const pool = open({ ...queued.options, minWorkers: 1, maxWorkers: 1 })
   const answered = pool.run({ index: 0 }, { name: 'gated' })
@@ -66,7 +66,7 @@ test('destroy() keeps an answer that a worker has given before it', async open =
   await queued.starts(1)
   const closed = pool.close()
   queued.openGate()
-  // Nothing is taken in meanwhile; who begins the second has answered the first.
+  // The host reads no result during this wait. The worker has answered the first task when it starts the second one.
   Atomics.wait(queued.words, 0, 1)
   await pool.destroy()
   assert.equal(await answered, 0)
@@ -74,7 +74,7 @@ test('destroy() keeps an answer that a worker has given before it', async open =
   assert.deepEqual(await closed, { cutOff: 1, timedOut: false })
 })
 
-test('Symbol.asyncDispose closes the pool', async () => {
+test('pool[Symbol.asyncDispose]() finishes accepted tasks and closes the pool', async () => {
   const pool = new Pool({ filename: handler('echo.js'), minWorkers: 1, maxWorkers: 1 })
   const answer = pool.run('x')
   await pool[Symbol.asyncDispose]()
@@ -82,7 +82,7 @@ test('Symbol.asyncDispose closes the pool', async () => {
   assert.equal(pool.stats().state, 'closed')
 })
 
-test('closeTimeout: 0 cuts off running and waiting tasks at once', async open => {
+test('closeTimeout: 0 rejects running and queued tasks at once', async open => {
   const track = new Track(2)
   const pool = open({ filename, minWorkers: 1, maxWorkers: 1, closeTimeout: 0 })
   const errors = rejections([0, 1].map(index => pool.run(track.task(index))))
@@ -91,7 +91,7 @@ test('closeTimeout: 0 cuts off running and waiting tasks at once', async open =>
   for (const error of await errors) assert.equal(error.reason, 'timeout')
 })
 
-test('a listener of any event may close or destroy the pool', async open => {
+test('an event listener may close or destroy the pool', async open => {
   for (const event of ['workerCreate', 'workerDestroy', 'drain', 'needsDrain', 'close']) {
     for (const end of ['close', 'destroy']) {
       const pool = open({ filename: handler('echo.js'), minWorkers: 1, maxWorkers: 1, maxQueue: 1 })
@@ -106,7 +106,7 @@ test('a listener of any event may close or destroy the pool', async open => {
   }
 })
 
-test('run() and room() reject after the end of the pool', async open => {
+test('run() and room() reject after close() or destroy() is called', async open => {
   for (const end of ['close', 'destroy']) {
     const pool = open({ filename: handler('echo.js'), minWorkers: 1, maxWorkers: 1 })
     const ended = pool[end]()

@@ -1,4 +1,4 @@
-// How many tasks run at once: as many as there is room for, never more.
+// A pool fills all its slots with running tasks, and never runs more tasks than it has slots.
 import assert from 'node:assert/strict'
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { handler } from '../helpers/handler.js'
@@ -15,7 +15,7 @@ for (const [maxWorkers, concurrentTasksPerWorker] of [
   [2, 3],
 ]) {
   const slots = maxWorkers * concurrentTasksPerWorker
-  test(`${maxWorkers} workers with ${concurrentTasksPerWorker} slots run ${slots} tasks at once`, async open => {
+  test(`a pool runs exactly ${slots} task(s) at once (${maxWorkers} worker(s), ${concurrentTasksPerWorker} slot(s) each)`, async open => {
     const track = new Track(5 * slots)
     const pool = open({ filename, name: 'patient', minWorkers: 0, maxWorkers, concurrentTasksPerWorker })
     const answers = Array.from({ length: track.size }, (_, index) => pool.run(track.task(index)))
@@ -34,7 +34,7 @@ for (const [maxWorkers, concurrentTasksPerWorker] of [
 }
 
 for (const busyWait of [true, false]) {
-  test(`tasks that wait for each other each get a worker after many quick tasks (busyWait: ${busyWait})`, async open => {
+  test(`three tasks that wait for each other run in parallel after many short tasks (busyWait: ${busyWait})`, async open => {
     const words = new Int32Array(new SharedArrayBuffer(4))
     const threads = { minWorkers: 3, maxWorkers: 3 }
     const pool = open({ filename: handler('busy.js'), name: 'meet', ...threads, busyWait, workerData: words })
@@ -47,7 +47,7 @@ for (const busyWait of [true, false]) {
   })
 }
 
-test('a burst starts a worker for each task up to the maximum', async open => {
+test('a burst of tasks starts a worker for each task, up to maxWorkers', async open => {
   const track = new Track(4)
   const pool = open({ filename, minWorkers: 0, maxWorkers: 4 })
   const answers = [0, 1, 2, 3].map(index => pool.run(track.task(index)))
@@ -58,14 +58,14 @@ test('a burst starts a worker for each task up to the maximum', async open => {
   assert.equal(track.mostAtOnce, 4)
 })
 
-test('a single task on a pool that may grow starts one worker', async open => {
+test('sequential tasks start only one worker when minWorkers is 0', async open => {
   const pool = open({ filename: handler('echo.js'), minWorkers: 0, maxWorkers: 4 })
   await pool.run(1)
   await pool.run(2)
   assert.equal(pool.workers.length, 1)
 })
 
-test('an exclusive task has its worker to itself', async open => {
+test('an exclusive task runs alone in its worker', async open => {
   const track = new Track(4)
   const options = { name: 'patient', minWorkers: 1, maxWorkers: 1, concurrentTasksPerWorker: 4 }
   const pool = open({ filename, ...options })
@@ -84,7 +84,7 @@ test('an exclusive task has its worker to itself', async open => {
   await Promise.all(answers)
 })
 
-test('an AsyncLocalStorage keeps its store across an await of run() and room()', async open => {
+test('a caller keeps its AsyncLocalStorage store after it awaits run() and room()', async open => {
   const pool = open({ filename: handler('echo.js'), name: 'later', minWorkers: 1, maxWorkers: 2 })
   const storage = new AsyncLocalStorage()
   const seen = await Promise.all(

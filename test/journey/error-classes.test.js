@@ -1,4 +1,5 @@
-// Classes of the user's own cross by name; where the task was submitted is told where the pool asks for it.
+// Errors of the classes in `errorClasses` arrive as instances of these classes. `callerStack` adds the place of the call to
+// the stack of an error.
 import assert from 'node:assert/strict'
 import { InvalidOptionError, Pool, PoolError, WorkerExitError } from 'lido'
 import { HttpError, made, NotFoundError } from '../fixtures/error-classes.js'
@@ -12,7 +13,7 @@ const errorClasses = [HttpError, NotFoundError]
 
 const options = { filename, minWorkers: 1, maxWorkers: 1 }
 
-test('an error of a listed class arrives as an instance of that class, with its cause', async open => {
+test('an error of a class in errorClasses arrives as an instance of that class, with its cause', async open => {
   const pool = open({ ...options, errorClasses })
   const before = made
   const error = await rejection(pool.run(503))
@@ -24,7 +25,7 @@ test('an error of a listed class arrives as an instance of that class, with its 
   assert.equal(made, before, 'no constructor ran here')
 })
 
-test('an error of an unlisted class keeps its name, message and fields', async open => {
+test('an error of a class outside errorClasses keeps its name, message and fields', async open => {
   const error = await rejection(open(options).run(undefined, { name: 'derived' }))
   assert.equal(Object.getPrototypeOf(error), Error.prototype)
   assert.deepEqual([error.name, error.message, error.status], ['NotFoundError', 'status 404', 404])
@@ -43,14 +44,14 @@ test('a returned error arrives as structuredClone() copies it', async open => {
 })
 
 for (const name of ['uncaught', 'unhandled']) {
-  test(`an uncaught error of the worker rejects its task as an instance of its class (${name})`, async open => {
+  test(`an uncaught error in a worker rejects its task with an instance of its class (${name})`, async open => {
     const error = await rejection(open({ ...options, errorClasses }).run(500, { name }))
     assert.ok(error instanceof HttpError)
     assert.deepEqual([error.status, error.message], [500, 'status 500'])
   })
 }
 
-test('an error that a file throws while it loads is the cause of the rejection', async (open, t) => {
+test('an error that a file throws at load is the cause of the rejection', async (open, t) => {
   const classes = new URL('../fixtures/error-classes.js', import.meta.url)
   const file = openFolder(t).write(
     'broken.mjs',
@@ -82,7 +83,7 @@ test('callerStack appends the place of the call to the stack of a rejection', as
   assert.deepEqual((await pool.run(undefined, { name: 'returned' })).error.message, 'as a result')
 })
 
-test('callerStack names only the first caller of an error that ended several tasks', async open => {
+test('callerStack appends only one caller to an error that rejects several tasks', async open => {
   const pool = open({
     filename,
     minWorkers: 1,
@@ -97,17 +98,17 @@ test('callerStack names only the first caller of an error that ended several tas
   }
 })
 
-test('the stack of a rejection is the stack of the worker without callerStack', async open => {
+test('the stack of a rejection names no caller without callerStack', async open => {
   const { stack } = await rejection(open({ filename, minWorkers: 1, maxWorkers: 1 }).run(500))
   assert.doesNotMatch(stack, /submitted by/)
 })
 
-test('errorClasses refuses an item that is no error class', () => {
+test('the constructor refuses an item of errorClasses that is no error class', () => {
   assert.throws(
     () => new Pool({ errorClasses: [HttpError, Map] }),
     error => {
       assert.ok(error instanceof InvalidOptionError)
-      assert.match(error.message, /item 1/)
+      assert.match(error.message, /Item 1/)
       return true
     },
   )

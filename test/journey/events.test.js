@@ -1,4 +1,4 @@
-// What a pool tells of itself, when, and how often.
+// The events of a pool: when the pool emits them, and how often.
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { alive } from '../helpers/alive.js'
@@ -10,7 +10,7 @@ import { Track } from '../helpers/track.js'
 
 const filename = handler('tracked.js')
 
-test('needsDrain comes once when the queue is full, and drain when it has room again', async open => {
+test('needsDrain is emitted once when the queue is full, and drain when the queue has room again', async open => {
   const track = new Track(4)
   const pool = open({ filename, minWorkers: 1, maxWorkers: 1, maxQueue: 2 })
   const told = []
@@ -33,7 +33,7 @@ test('needsDrain comes once when the queue is full, and drain when it has room a
   assert.equal(told.filter(event => event === 'needsDrain').length, 1)
 })
 
-test('needsDrain comes when as many tasks wait as there are slots, without maxQueue', async open => {
+test('needsDrain is emitted without maxQueue when as many tasks are queued as the pool has slots', async open => {
   const track = new Track(5)
   const pool = open({ filename, minWorkers: 2, maxWorkers: 2 })
   const answers = [0, 1, 2].map(index => pool.run(track.task(index)))
@@ -47,7 +47,7 @@ test('needsDrain comes when as many tasks wait as there are slots, without maxQu
   await drained
 })
 
-test('drain comes when the queue is empty', async open => {
+test('drain is emitted when the queue becomes empty', async open => {
   const track = new Track(2)
   const pool = open({ filename, minWorkers: 1, maxWorkers: 1 })
   const answers = [0, 1].map(index => pool.run(track.task(index)))
@@ -58,7 +58,7 @@ test('drain comes when the queue is empty', async open => {
   await Promise.all(answers)
 })
 
-test('workerCreate and workerDestroy come once for each worker', async open => {
+test('workerCreate and workerDestroy are emitted once for each worker', async open => {
   const pool = open({ filename: handler('echo.js'), minWorkers: 2, maxWorkers: 2 })
   const created = []
   const destroyed = []
@@ -83,7 +83,7 @@ test('workerCreate and workerDestroy come once for each worker', async open => {
   assert.equal(created.length, 3)
 })
 
-test('the view of a worker is one object whose fields stay up to date', async open => {
+test('a WorkerView stays the same object, and its fields stay current', async open => {
   const track = new Track(1)
   const pool = open({ filename, minWorkers: 1, maxWorkers: 1, workerHistogram: true })
   const [worker] = pool.workers
@@ -101,7 +101,7 @@ test('the view of a worker is one object whose fields stay up to date', async op
   assert.deepEqual([worker.state, pool.workers.length, pool.threads.length], ['exited', 0, 0])
 })
 
-test('the close event comes once', async open => {
+test('the close event is emitted once', async open => {
   const pool = open({ filename: handler('echo.js') })
   let count = 0
   pool.on('close', () => count++)
@@ -110,7 +110,7 @@ test('the close event comes once', async open => {
   assert.equal(count, 1)
 })
 
-test('idle workers above the minimum end after idleTimeout, and come back when there is work', async open => {
+test('idle workers above minWorkers exit after idleTimeout, and later tasks still run', async open => {
   const track = new Track(6)
   const pool = open({ filename, minWorkers: 1, maxWorkers: 3, idleTimeout: 20 })
   const answers = [0, 1, 2].map(index => pool.run(track.task(index)))
@@ -126,7 +126,7 @@ test('idle workers above the minimum end after idleTimeout, and come back when t
   assert.deepEqual(await Promise.all([3, 4, 5].map(index => pool.run(track.task(index)))), [3, 4, 5])
 })
 
-test('a pool that shrank to no workers runs the next task', async open => {
+test('a pool whose workers all exited after idleTimeout runs the next task', async open => {
   const pool = open({ filename: handler('echo.js'), minWorkers: 0, maxWorkers: 2, idleTimeout: 0 })
   for (let round = 0; round < 5; round++) {
     assert.equal(await pool.run(round), round)
@@ -136,7 +136,7 @@ test('a pool that shrank to no workers runs the next task', async open => {
   }
 })
 
-test('the death of an idle worker is an error event, which needs no listener', async open => {
+test('an idle worker that dies causes an error event, and the pool works without a listener for it', async open => {
   for (const isHeard of [true, false]) {
     const words = sharedWords(1)
     const pool = open({ filename: handler('dying.js'), minWorkers: 1, maxWorkers: 1 })
@@ -152,7 +152,7 @@ test('the death of an idle worker is an error event, which needs no listener', a
 })
 
 for (const backend of ['thread', 'process']) {
-  test(`an exception in an idle worker is written to stderr once when the pool has no error listener (${backend})`, async () => {
+  test(`an exception in an idle worker is printed once to stderr without an error listener (backend: ${backend})`, async () => {
     const { exitCode, output, errors } = await runProgram(`
       import { once } from 'node:events'
       const pool = new Pool({ filename: handler('dying.js'), backend: '${backend}', minWorkers: 1, maxWorkers: 1 })

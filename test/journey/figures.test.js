@@ -1,4 +1,4 @@
-// The figures a pool gives of itself are in range and add up.
+// The counts, histograms and times that a pool reports are in range and add up.
 import assert from 'node:assert/strict'
 import { handler } from '../helpers/handler.js'
 import { test } from '../helpers/pool-test.js'
@@ -6,7 +6,7 @@ import { Track } from '../helpers/track.js'
 
 const filename = handler('tracked.js')
 
-test('the counts of stats() add up to the accepted tasks', async open => {
+test('the task counts of stats() add up to the accepted tasks', async open => {
   const track = new Track(4)
   const pool = open({ filename, minWorkers: 1, maxWorkers: 1 })
   const controller = new AbortController()
@@ -34,7 +34,7 @@ test('the counts of stats() add up to the accepted tasks', async open => {
   assert.deepEqual([after.waiting, after.inFlight, after.completed, pool.completed], [0, 0, 4, 4])
 })
 
-test('utilization stays from 0 to 1: 0 without work, above 0 with it', async open => {
+test('utilization is 0 before the first task, and above 0 and at most 1 afterwards', async open => {
   const pool = open({
     filename: handler('echo.js'),
     minWorkers: 1,
@@ -49,7 +49,7 @@ test('utilization stays from 0 to 1: 0 without work, above 0 with it', async ope
   assert.ok(pool.duration > 0)
 })
 
-test('histograms have an entry for each answered task, in order of size, and can be reset', async open => {
+test('histograms count each answered task, have ordered percentiles, and can be reset', async open => {
   const pool = open({ filename: handler('echo.js'), minWorkers: 1, maxWorkers: 1, workerHistogram: true })
   assert.equal(pool.stats().runTime, null)
   for (let value = 0; value < 20; value++) await pool.run(value)
@@ -69,7 +69,7 @@ test('histograms have an entry for each answered task, in order of size, and can
   assert.equal(pool.histogram.waitTime.count, 0)
 })
 
-test('without recordTiming there are no histograms and the rest still counts', async open => {
+test('recordTiming: false removes the histograms and keeps the count of completed tasks', async open => {
   const pool = open({ filename: handler('echo.js'), minWorkers: 1, maxWorkers: 1, recordTiming: false })
   await pool.run(1)
   assert.deepEqual(
@@ -80,7 +80,7 @@ test('without recordTiming there are no histograms and the rest still counts', a
   assert.equal(pool.workers[0].histogram, null)
 })
 
-test('a snapshot is plain data', async open => {
+test('stats() returns plain data with the state, the queue limit and the workers', async open => {
   const pool = open({ filename: handler('echo.js'), minWorkers: 1, maxWorkers: 2, maxQueue: 7 })
   await pool.run(1)
   const stats = pool.stats()
@@ -91,7 +91,7 @@ test('a snapshot is plain data', async open => {
   assert.deepEqual([pool.minWorkers, pool.maxWorkers, pool.maxQueue], [1, 2, 7])
 })
 
-test('waiting and running times of a slow worker are told apart', async open => {
+test('waitTime and runTime count each task and never exceed pool.duration', async open => {
   const track = new Track(2)
   const pool = open({ filename, minWorkers: 1, maxWorkers: 1 })
   const answers = [0, 1].map(index => pool.run(track.task(index)))
@@ -104,7 +104,7 @@ test('waiting and running times of a slow worker are told apart', async open => 
 })
 
 for (const transport of ['shared-memory', 'messages']) {
-  test(`a worker that is terminated while it works holds no task, ${transport === 'shared-memory' ? 'with' : 'without'} the lane`, async open => {
+  test(`a worker that is terminated during a task reports no task afterwards (transport: ${transport})`, async open => {
     const track = new Track(1)
     const pool = open({ filename, minWorkers: 1, maxWorkers: 1, transport })
     const call = pool.run(track.task(0)).catch(error => error.code)

@@ -1,7 +1,8 @@
-// Which files can hold a handler, how a caller may name them, and which names are refused.
+// The files that can hold a handler, the forms of `filename`, and the values that are refused.
 import assert from 'node:assert/strict'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { InvalidOptionError, InvalidTaskError, Pool, WorkerStartError } from 'lido'
+import { backends } from '../helpers/backends.js'
 import { openFolder } from '../helpers/folder.js'
 import { handler } from '../helpers/handler.js'
 import { test } from '../helpers/pool-test.js'
@@ -20,18 +21,18 @@ const forms = [
   ['module.exports with properties', 'properties.cjs', undefined, 'x', 'outer x'],
   ['a property of module.exports', 'properties.cjs', 'inner', 'x', 'inner x'],
   ['module.exports that is a promise of a function', 'promised.cjs', undefined, 'x', 'cjs promised x'],
-  ['the default of a transpiled module', 'transpiled.cjs', undefined, 'x', 'transpiled x'],
-  ['a name of a transpiled module', 'transpiled.cjs', 'named', 'x', 'transpiled by name x'],
+  ['the default export of a transpiled module', 'transpiled.cjs', undefined, 'x', 'transpiled x'],
+  ['a named export of a transpiled module', 'transpiled.cjs', 'named', 'x', 'transpiled by name x'],
 ]
 
 for (const [what, file, name, payload, expected] of forms) {
-  test(`${what} can be the pool's handler`, async open => {
+  test(`${what} can be the handler of a pool`, async open => {
     const pool = open({ filename: handler(file), name, maxWorkers: 1 })
     assert.deepEqual(await pool.run(payload), expected)
   })
 }
 
-test('a call can name each form of handler, all on one worker', async open => {
+test('a single worker runs every form of handler that calls name', async open => {
   const pool = open({ minWorkers: 1, maxWorkers: 1 })
   for (const [what, file, name, payload, expected] of forms) {
     assert.deepEqual(await pool.run(payload, { filename: handler(file), name }), expected, what)
@@ -42,7 +43,7 @@ test('a call can name each form of handler, all on one worker', async open => {
   )
 })
 
-test('a file is a path, a file: string or a URL, for the pool and for a call', async open => {
+test('filename accepts a path, a file: string and a URL, in the constructor and in run()', async open => {
   const url = handler('echo.js')
   for (const filename of [fileURLToPath(url), url.href, url]) {
     assert.equal(await open({ filename, maxWorkers: 1 }).run('x'), 'x')
@@ -50,7 +51,7 @@ test('a file is a path, a file: string or a URL, for the pool and for a call', a
   }
 })
 
-test('a path may hold spaces, percent signs and hashes', async (open, t) => {
+test('filename may hold spaces, percent signs, question marks and hashes', async (open, t) => {
   const folder = openFolder(t)
   const filename = folder.write('a b%20c#d?/handler ü.mjs', 'export default value => value + 1')
   const pool = open({ filename, maxWorkers: 1 })
@@ -58,7 +59,7 @@ test('a path may hold spaces, percent signs and hashes', async (open, t) => {
   assert.equal(await pool.run(1, { filename: pathToFileURL(filename) }), 2)
 })
 
-test('the constructor finds a package from the working directory', async (_open, t) => {
+test('the constructor resolves a package name from the working directory', async (_open, t) => {
   const folder = openFolder(t)
   const packages = {
     'plain-handler': [
@@ -82,14 +83,14 @@ test('the constructor finds a package from the working directory', async (_open,
   assert.equal(output, 'plain x\nscoped x\nplain x\n', errors)
 })
 
-test('the constructor names a package that is missing', () => {
+test('the constructor throws an error that names a missing package', () => {
   assert.throws(
     () => new Pool({ filename: 'there-is-no-such-package' }),
     error => error instanceof InvalidOptionError && /there-is-no-such-package/.test(error.message),
   )
 })
 
-test('a TypeScript file runs where Node strips types, and else the error names it', async open => {
+test('a TypeScript file runs where Node strips types, and otherwise the error names the file', async open => {
   const pool = open({ filename: handler('typed.ts'), maxWorkers: 1 })
   if (process.features.typescript) return assert.equal(await pool.run('you'), 'hello you')
   const error = await rejection(pool.run('you'))
@@ -98,7 +99,7 @@ test('a TypeScript file runs where Node strips types, and else the error names i
   assert.equal(error.filename, fileURLToPath(handler('typed.ts')))
 })
 
-test('a require() hook for an extension is used before import()', async (open, t) => {
+test('a require() hook for a file extension takes precedence over import()', async (open, t) => {
   const folder = openFolder(t)
   const hook = folder.write(
     'hook.cjs',
@@ -126,7 +127,7 @@ test('a require() hook for an extension is used before import()', async (open, t
   assert.equal(await pool.run(1, { filename: counted }), 1)
 })
 
-test('a require() hook of Node itself is not used for TypeScript', async (open, t) => {
+test('the require() hooks of Node itself do not load TypeScript files', async (open, t) => {
   for (const name of ['loadTS', 'loadESMFromCJS']) {
     const hook = openFolder(t).write(
       'hook.cjs',
@@ -137,6 +138,22 @@ test('a require() hook of Node itself is not used for TypeScript', async (open, 
     else await assert.rejects(pool.run('you'), /Unknown file extension/)
   }
 })
+
+for (const [name, options] of Object.entries(backends)) {
+  test(`the TypeScript file replaces a missing JavaScript file where a loader runs it, on ${name}`, async (open, t) => {
+    const folder = openFolder(t)
+    // An inline worker has the loaders of this thread: none on Node 20.
+    if (options.backend === 'inline' && !process.features.typescript) return t.skip('no loader')
+    const execArgv = ['--import', import.meta.resolve('tsx')]
+    folder.write('package.json', '{ "type": "module" }')
+    folder.write('work.ts', "export default (text: string): string => text + ' in TypeScript'")
+    const typed = open({ filename: `${folder.path}/work.js`, execArgv, maxWorkers: 1, ...options })
+    assert.equal(await typed.run('work'), 'work in TypeScript')
+    const both = folder.write('work.js', "export default text => text + ' in JavaScript'")
+    const pool = open({ filename: both, execArgv, maxWorkers: 1, ...options })
+    assert.equal(await pool.run('work.js'), 'work.js in JavaScript')
+  })
+}
 
 const refused = [
   ['a relative path', './echo.js'],
@@ -154,7 +171,7 @@ const refused = [
 ]
 
 for (const [what, filename] of refused) {
-  test(`a call refuses ${what} as its file, with a hint`, async open => {
+  test(`run() refuses ${what} as filename, with a hint`, async open => {
     const pool = open({ filename: handler('echo.js'), minWorkers: 1, maxWorkers: 1 })
     const error = await rejection(pool.run(null, { filename }))
     assert.ok(error instanceof InvalidTaskError, String(error))
@@ -165,7 +182,7 @@ for (const [what, filename] of refused) {
   })
 }
 
-test('the constructor refuses builtin modules and URLs that are no file: URLs', () => {
+test('the constructor refuses builtin modules and data: URLs as filename', () => {
   for (const filename of [
     'child_process',
     'node:fs',
@@ -176,7 +193,7 @@ test('the constructor refuses builtin modules and URLs that are no file: URLs', 
   }
 })
 
-test('a call without any file says where to give one', async open => {
+test('run() without a file rejects with an error that names the option filename', async open => {
   const error = await rejection(open({ maxWorkers: 1 }).run(1))
   assert.ok(error instanceof InvalidTaskError)
   assert.match(error.message, /'filename'/)

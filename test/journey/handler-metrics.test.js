@@ -1,4 +1,4 @@
-// Metrics of handlers, and the warnings about handlers that workers do not help.
+// The metrics of handlers, and the warnings about handlers that do not benefit from a worker.
 import assert from 'node:assert/strict'
 import { fileURLToPath } from 'node:url'
 import { handler } from '../helpers/handler.js'
@@ -32,7 +32,7 @@ for (const [backend, waits] of [
   ['thread', 'waitsInThread'],
   ['process', 'waitsInProcess'],
 ]) {
-  test(`a handler that waits gets one warning, and one that computes gets none (${backend})`, async (open, t) => {
+  test(`a handler that waits causes one warning, and a handler that computes causes none (backend: ${backend})`, async (open, t) => {
     const heard = listen(t)
     const pool = open({ filename, minWorkers: 1, maxWorkers: 1, backend })
     await runUntil(() => heard.length > 0, pool, waits)
@@ -49,7 +49,7 @@ for (const [backend, waits] of [
   })
 }
 
-test('two pools of a program warn of a handler once', async (open, t) => {
+test('two pools with the same handler cause one warning', async (open, t) => {
   const heard = listen(t)
   for (let count = 0; count < 2; count++) {
     const pool = open({ filename, minWorkers: 1, maxWorkers: 1 })
@@ -60,7 +60,7 @@ test('two pools of a program warn of a handler once', async (open, t) => {
 })
 
 for (const transport of ['shared-memory', 'messages']) {
-  test(`every long task is measured beside many tiny ones${transport === 'shared-memory' ? '' : ' (without the lane)'}`, async open => {
+  test(`every long task after the first is measured beside many short tasks (transport: ${transport})`, async open => {
     const pool = open({ filename, minWorkers: 1, maxWorkers: 1, transport })
     for (let round = 0; round < 24; round++) {
       for (let tiny = 0; tiny < 20; tiny++) await pool.run(tiny, { name: 'echoes' })
@@ -71,10 +71,10 @@ for (const transport of ['shared-memory', 'messages']) {
   })
 }
 
-test('a handler that is shorter than the hand-over of its payload gets a warning', async (open, t) => {
+test('a handler that takes less time than sending its payload causes a warning', async (open, t) => {
   const heard = listen(t)
   const payload = Array.from({ length: 200 }, (_, index) => ({ index, name: `row ${index}` }))
-  // A worker that lost its core within a task raises the mean for the rest of the test. Then a new pool tries again.
+  // A worker that loses its CPU core during a task raises the mean for the rest of the test. Then the test tries a new pool.
   for (;;) {
     const pool = open({ filename, minWorkers: 1, maxWorkers: 1 })
     const figures = () => figuresOf(pool, 'glances')
@@ -89,7 +89,7 @@ test('a handler that is shorter than the hand-over of its payload gets a warning
   }
 })
 
-test('`performanceWarnings: false` keeps the metrics and warns of nothing; `recordTiming: false` keeps none', async (open, t) => {
+test('performanceWarnings: false keeps the metrics without warnings, and recordTiming: false keeps neither', async (open, t) => {
   const heard = listen(t)
   const quiet = open({ filename, minWorkers: 1, maxWorkers: 1, performanceWarnings: false })
   await runUntil(() => figuresOf(quiet, 'waits')?.measured >= 22, quiet, 'waits')

@@ -1,4 +1,4 @@
-// The name of a handler reaches only exports of its module.
+// A handler name selects only an export of the handler's module.
 import assert from 'node:assert/strict'
 import { InvalidTaskError, WorkerStartError } from 'lido'
 import { handler } from '../helpers/handler.js'
@@ -23,7 +23,7 @@ const inherited = [
 ]
 
 for (const file of ['echo.js', 'function.cjs', 'names.cjs', 'promised.cjs', 'transpiled.cjs']) {
-  test(`an inherited name is no handler of ${file}, and its call costs no worker`, async open => {
+  test(`a call with the name of an inherited property rejects and keeps the worker (${file})`, async open => {
     const pool = open({
       filename: handler(file),
       name: file === 'names.cjs' ? 'default' : undefined,
@@ -43,21 +43,21 @@ for (const file of ['echo.js', 'function.cjs', 'names.cjs', 'promised.cjs', 'tra
   })
 }
 
-test('the error of a missing handler has its name and file', async open => {
+test('the error for a missing handler holds its name and its file', async open => {
   const pool = open({ filename: handler('echo.js'), maxWorkers: 1 })
   const error = await rejection(pool.run(1, { name: 'thrice' }))
   assert.ok(error instanceof WorkerStartError)
   assert.match(error.message, /'thrice'.*echo\.js/)
 })
 
-test('an export that is no function is no handler', async open => {
+test('a call rejects when its handler name is no exported function', async open => {
   const pool = open({ filename: handler('echo.js'), maxWorkers: 1 })
   for (const name of ['number', 'length', 'prototype', 'caller', 'arguments', 'name']) {
     await assert.rejects(pool.run(1, { name }), WorkerStartError, name)
   }
 })
 
-test('a pool whose handler is missing rejects its calls, except those that name another handler', async open => {
+test('a pool with a missing handler rejects its calls, except calls that name another handler', async open => {
   const pool = open({ filename: handler('echo.js'), name: 'nothing', minWorkers: 1, maxWorkers: 1 })
   for (let call = 0; call < 20; call++) await assert.rejects(pool.run(call), WorkerStartError)
   assert.equal(await pool.run(21, { name: 'twice' }), 42)

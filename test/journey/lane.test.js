@@ -1,5 +1,5 @@
-// The edges of the lane: payloads that are too large for it, more tasks than it holds, tasks that the host takes back, and
-// pools without one. Both transports must pass.
+// The limits of the shared-memory lane: payloads and results that are too large for it, more tasks than it holds, cancelled
+// tasks and exiting workers. Most tests run on both transports.
 import assert from 'node:assert/strict'
 import { inspect } from 'node:util'
 import { TaskCancelledError, WorkerExitError } from 'lido'
@@ -10,10 +10,7 @@ import { rejection } from '../helpers/rejection.js'
 
 const KB = 1024
 const MB = 1024 * KB
-const roads = [
-  { transport: 'shared-memory', road: 'lane' },
-  { transport: 'messages', road: 'port' },
-]
+const transports = ['shared-memory', 'messages']
 
 class Point {
   constructor(x) {
@@ -76,8 +73,8 @@ function values() {
   }
 }
 
-for (const { transport, road } of roads) {
-  test(`values arrive over the ${road} as structuredClone() copies them`, async open => {
+for (const transport of transports) {
+  test(`values arrive as structuredClone() copies them (transport: ${transport})`, async open => {
     const pool = open({ filename: handler('echo.js'), maxWorkers: 1, transport })
     for (const [title, value] of Object.entries(values())) {
       const copy = structuredClone(value)
@@ -88,7 +85,7 @@ for (const { transport, road } of roads) {
     }
   })
 
-  test(`payloads and results of any size arrive over the ${road}`, async open => {
+  test(`payloads and results of 1 byte to 5 MiB arrive unchanged (transport: ${transport})`, async open => {
     const pool = open({ filename: handler('echo.js'), maxWorkers: 2, transport })
     const sizes = [511 * KB, 512 * KB, 513 * KB, 2 * MB, 5 * MB, 1, 600 * KB, 40]
     const sent = sizes.flatMap(size => [
@@ -99,7 +96,7 @@ for (const { transport, road } of roads) {
     assert.deepEqual(await Promise.all(sent.map(value => pool.run(value))), sent)
   })
 
-  test(`payloads beyond the size of the lane keep their order (${road})`, async open => {
+  test(`tasks whose payloads exceed the size of the lane start in order (transport: ${transport})`, async open => {
     const queued = new Queued(401)
     const pool = open({ ...queued.options, minWorkers: 1, maxWorkers: 1, transport })
     const gate = pool.run({ index: 0 }, { name: 'gated' })
@@ -111,7 +108,7 @@ for (const { transport, road } of roads) {
     assert.deepEqual(queued.order, upTo(401))
   })
 
-  test(`results beyond the size of a ring arrive while the host is busy (${road})`, async open => {
+  test(`results that exceed the size of the lane arrive whole (transport: ${transport})`, async open => {
     const queued = new Queued(120)
     const pool = open({ ...queued.options, minWorkers: 1, maxWorkers: 1, transport, name: 'sized' })
     const answers = upTo(120).map(index => pool.run({ index, length: index % 10 === 0 ? 3 * MB : 100_000 }))
@@ -123,7 +120,7 @@ for (const { transport, road } of roads) {
     )
   })
 
-  test(`a getter of a payload may cancel its task (${road})`, async open => {
+  test(`a getter in a payload may cancel its own task (transport: ${transport})`, async open => {
     const queued = new Queued(20)
     const pool = open({ ...queued.options, minWorkers: 1, maxWorkers: 1, transport })
     assert.equal(await pool.run({ index: 0 }), 0)
@@ -144,7 +141,7 @@ for (const { transport, road } of roads) {
   })
 
   for (const threads of [1, 2]) {
-    test(`copied and moved payloads start in the order of their submission, ${threads} workers (${road})`, async open => {
+    test(`tasks with copied and transferred payloads start in order (workers: ${threads}, transport: ${transport})`, async open => {
       const queued = new Queued(300)
       const pool = open({ ...queued.options, minWorkers: threads, maxWorkers: threads, transport })
       const gates = upTo(threads).map(index => pool.run({ index }, { name: 'gated' }))
@@ -158,7 +155,7 @@ for (const { transport, road } of roads) {
       })
       queued.openGate()
       await Promise.all([...gates, ...answers])
-      // A worker writes down what it starts a moment after it has taken it: one task a worker may be under way.
+      // A worker records a start shortly after it takes the task. So one task of each worker may not be recorded yet.
       const seen = new Set()
       let lowest = 0
       for (const index of queued.order) {
@@ -170,7 +167,7 @@ for (const { transport, road } of roads) {
     })
   }
 
-  test(`a worker that exits fails only its started task, and the others start in order (${road})`, async open => {
+  test(`a worker exit rejects only its started task, and queued tasks start in order (transport: ${transport})`, async open => {
     const queued = new Queued(210)
     const pool = open({ ...queued.options, minWorkers: 1, maxWorkers: 1, transport })
     const doomed = rejection(pool.run({ index: 0 }, { name: 'exit' }))
@@ -184,7 +181,7 @@ for (const { transport, road } of roads) {
   })
 }
 
-test('an answer arrives although its worker is terminated for the next task', async open => {
+test('a result arrives although its worker is killed for the next task', async open => {
   for (let round = 0; round < 10; round++) {
     const queued = new Queued(20)
     const pool = open({ ...queued.options, minWorkers: 1, maxWorkers: 1 })
@@ -192,7 +189,7 @@ test('an answer arrives although its worker is terminated for the next task', as
     const controller = new AbortController()
     const answered = pool.run({ index: 1, buffer: new ArrayBuffer(16) }, { name: 'moved' })
     const endless = rejection(pool.run({ index: 2 }, { name: 'endless', signal: controller.signal }))
-    // In one turn of this event loop: the first answer is given, and not taken in when the second task is cancelled.
+    // This loop blocks the event loop. So the host has not read the first result when it cancels the second task.
     while (queued.started < 3);
     controller.abort()
     assert.equal((await answered).byteLength, 16)
@@ -201,17 +198,17 @@ test('an answer arrives although its worker is terminated for the next task', as
   }
 })
 
-test('workers start queued tasks while the host is busy', async open => {
+test('a worker starts 500 queued tasks while the event loop of the host is blocked', async open => {
   const queued = new Queued(600)
   const pool = open({ ...queued.options, minWorkers: 1, maxWorkers: 1, name: 'number' })
   await pool.run(0)
   const answers = upTo(500).map(index => pool.run(index))
-  // Not one turn of this event loop until all have started.
+  // This loop blocks the event loop until all tasks have started.
   while (queued.started < 501);
   assert.deepEqual(await Promise.all(answers), upTo(500))
 })
 
-test('stats() name the transport and the reason for it', async open => {
+test('stats() reports the transport and the reason for it', async open => {
   const filename = handler('echo.js')
   const roadOf = options => {
     const { transport, transportReason } = open({

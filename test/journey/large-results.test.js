@@ -1,4 +1,4 @@
-// Large results: the host reads them in slices, and the event loop turns between two slices.
+// Large results: the host reads them in slices, and its event loop turns between two slices.
 import assert from 'node:assert/strict'
 import { NotCloneableError, PoolClosedError, TaskCancelledError } from 'lido'
 import { bytes, declined, graph, rows, text } from '../fixtures/handlers/sizable.js'
@@ -13,7 +13,7 @@ const filename = handler('sizable.js')
 const many = 200_000
 const one = { filename, minWorkers: 1, maxWorkers: 1 }
 
-/** Resolves when the answer is here and not read yet: then the worker is free, and the caller not answered. */
+/** Resolves when an answer has arrived and the host has not read it yet. The worker is free, and the call is pending. */
 async function arriving(pool) {
   for (;;) {
     const { fulfilled } = pool.stats().tasks
@@ -22,7 +22,7 @@ async function arriving(pool) {
   }
 }
 
-test('large results arrive as structuredClone() copies them', async open => {
+test('large results arrive whole, with their shared references, maps, sets and bytes', async open => {
   const pool = open(one)
   assert.deepEqual(await pool.run(many, { name: 'rows' }), rows(many))
   const { list, map, set, first, bytes: handed } = await pool.run(many, { name: 'graph' })
@@ -35,7 +35,7 @@ test('large results arrive as structuredClone() copies them', async open => {
   assert.deepEqual([error.message, long], ['beside it', declined(3e6)[1]])
 })
 
-test('the event loop turns while a large result is read', async open => {
+test('the event loop of the host turns while the host reads a large result', async open => {
   const pool = open(one)
   const task = pool.run(many, { name: 'rows' })
   await arriving(pool)
@@ -48,9 +48,9 @@ test('the event loop turns while a large result is read', async open => {
   assert.ok(turns > 1, `${turns} turns`)
 })
 
-test('a small result does not wait for a large one that the same worker gave before it', async open => {
+test('a small result does not wait for a large result that the same worker sent before', async open => {
   const pool = open(one)
-  // A worker that the system lets wait meanwhile gives the small one too late.
+  // The system may pause the worker. Then the small result comes too late, and the test tries again.
   for (let attempts = 20; attempts > 0; attempts--) {
     const order = []
     await Promise.all([
@@ -62,7 +62,7 @@ test('a small result does not wait for a large one that the same worker gave bef
   assert.fail('it waited each time')
 })
 
-test('several large results arrive whole at the same time', async open => {
+test('several large results that arrive together are whole', async open => {
   const pool = open({ ...one, maxWorkers: 2 })
   const counts = upTo(6).map(index => 20_000 + 5_000 * index)
   const results = await Promise.all(counts.map(count => pool.run(count, { name: 'later' })))
@@ -73,7 +73,7 @@ test('several large results arrive whole at the same time', async open => {
   assert.deepEqual(results[5], rows(counts[5]))
 })
 
-test('a buffer that a handler keeps stays intact after its result is sent', async open => {
+test('a buffer that a handler keeps stays intact after the handler returned it', async open => {
   const pool = open(one)
   const first = await pool.run(null, { name: 'keptBytes' })
   const second = await pool.run(null, { name: 'keptBytes' })
@@ -81,7 +81,7 @@ test('a buffer that a handler keeps stays intact after its result is sent', asyn
   assert.equal(await pool.run(null, { name: 'keptLength' }), 2 ** 20)
 })
 
-test('a task that is cancelled while its result is read rejects at once and costs no worker', async open => {
+test('a task that is cancelled while the host reads its result rejects and keeps its worker', async open => {
   const pool = open(one)
   const controller = new AbortController()
   const task = pool.run(many, { name: 'rows', signal: controller.signal })
@@ -99,7 +99,7 @@ test('a large result arrives although its worker exits after the answer', async 
   assert.deepEqual(await pool.run(many, { name: 'rowsAndExit' }), rows(many))
 })
 
-test('close() waits for results that are being read, also with force', async open => {
+test('close() waits for large results that the host still reads, also with force', async open => {
   for (const options of [{}, { force: true }]) {
     const pool = open(one)
     const task = pool.run(many, { name: 'rows' })
@@ -110,7 +110,7 @@ test('close() waits for results that are being read, also with force', async ope
   }
 })
 
-test('destroy() rejects tasks whose results are being read', async open => {
+test('destroy() rejects tasks whose results the host still reads', async open => {
   const pool = open(one)
   const task = pool.run(many, { name: 'rows' })
   await arriving(pool)
@@ -120,7 +120,7 @@ test('destroy() rejects tasks whose results are being read', async open => {
   assert.equal((await closed).cutOff, 1)
 })
 
-test('a large result that cannot be cloned rejects only its task', async open => {
+test('a large result that cannot be cloned rejects only its own task', async open => {
   const pool = open(one)
   const error = await rejection(pool.run(many, { name: 'impossible' }))
   assert.ok(error instanceof NotCloneableError)
@@ -128,7 +128,7 @@ test('a large result that cannot be cloned rejects only its task', async open =>
   assert.equal((await pool.run(many, { name: 'rows' })).length, many)
 })
 
-test('the run time of a task ends when its answer arrives, before the host reads it', async open => {
+test('runTime counts a task when its answer arrives, before the host reads the result', async open => {
   const pool = open(one)
   const controller = new AbortController()
   const task = pool.run(many, { name: 'rows', signal: controller.signal })
@@ -138,7 +138,7 @@ test('the run time of a task ends when its answer arrives, before the host reads
   await rejection(task)
 })
 
-test('the process lives until a large result is read', async () => {
+test('the process stays alive until the host has read a large result', async () => {
   const { exitCode, output, errors } = await runProgram(`
     const pool = new Pool({ filename: handler('sizable.js'), maxWorkers: 1 })
     pool.run(${many}, { name: 'rows' }).then(result => console.log(result.length))

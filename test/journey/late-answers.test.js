@@ -1,4 +1,4 @@
-// Answers that are late or never come: limits of time hold, and a busy host makes no task late.
+// Late and missing answers: timeouts and deadlines hold, and a blocked host makes no task late.
 import assert from 'node:assert/strict'
 import { handler } from '../helpers/handler.js'
 import { test } from '../helpers/pool-test.js'
@@ -8,13 +8,11 @@ const filename = handler('late.js')
 const one = { filename, minWorkers: 1, maxWorkers: 1 }
 const sleeper = new Int32Array(new SharedArrayBuffer(4))
 
-/** The host's event loop does not turn. */
+/** Blocks the event loop of the host. */
 const hold = milliseconds => Atomics.wait(sleeper, 0, 0, milliseconds)
 
 for (const transport of ['shared-memory', 'messages']) {
-  const road = transport === 'shared-memory' ? 'shared memory' : 'messages'
-
-  test(`${road}: an answer is in time although the host was too busy to read it`, async open => {
+  test(`a timeout does not reject an answer that a blocked host reads late (transport: ${transport})`, async open => {
     const pool = open({ ...one, transport })
     await pool.run(0)
     for (let value = 0; value < 5; value++) {
@@ -25,14 +23,14 @@ for (const transport of ['shared-memory', 'messages']) {
   })
 
   for (const handlerName of ['endless', 'endlessPrinted']) {
-    test(`${road}: a timeout ends a task whose result has an endless getter (${handlerName})`, async open => {
+    test(`a timeout rejects a task whose result has an endless getter (${handlerName}, transport: ${transport})`, async open => {
       const pool = open({ ...one, transport })
       const { name, limit } = await rejection(pool.run(0, { name: handlerName, timeout: 100 }))
       assert.deepEqual([name, limit], ['TimeoutError', 'timeout'])
       assert.equal(await pool.run('next'), 'next')
     })
 
-    test(`${road}: a signal ends a task whose result has an endless getter (${handlerName})`, async open => {
+    test(`an abort rejects a task whose result has an endless getter (${handlerName}, transport: ${transport})`, async open => {
       const pool = open({ ...one, transport })
       await pool.run(0)
       const task = pool.run(0, { name: handlerName, signal: AbortSignal.timeout(100) })
@@ -41,7 +39,7 @@ for (const transport of ['shared-memory', 'messages']) {
     })
   }
 
-  test(`${road}: a deadline counts while an answer waits for printed output, and a timeout does not`, async open => {
+  test(`deadline includes the wait for printed output, and timeout excludes it (transport: ${transport})`, async open => {
     const pool = open({ ...one, transport })
     await pool.run(0)
     const { limit } = await rejection(pool.run(0, { name: 'corked', deadline: Date.now() + 100 }))
@@ -52,14 +50,14 @@ for (const transport of ['shared-memory', 'messages']) {
 }
 
 for (const backend of ['thread', 'process']) {
-  test(`${backend}: tasks that wait for one file all start before one of them ends the worker`, async open => {
+  test(`concurrent tasks that call process.exit() all reject with ERR_LIDO_WORKER_EXIT (backend: ${backend})`, async open => {
     const pool = open({ ...one, backend, concurrentTasksPerWorker: 8 })
     const ends = await Promise.all([1, 2, 3, 4].map(value => rejection(pool.run(value, { name: 'exit' }))))
     assert.deepEqual(new Set(ends.map(({ code }) => code)), new Set(['ERR_LIDO_WORKER_EXIT']))
   })
 }
 
-test('process: timeout and queueTimeout end a task behind a handler that hangs', async open => {
+test('timeout and queueTimeout reject a task in a blocked worker process', async open => {
   for (const limit of ['timeout', 'queueTimeout']) {
     const pool = open({ ...one, backend: 'process' })
     await pool.run(0, { name: 'hangLater' })
@@ -69,7 +67,7 @@ test('process: timeout and queueTimeout end a task behind a handler that hangs',
   }
 })
 
-test('process: a late task harms no task before it', async open => {
+test('a task over its time limit does not harm the earlier task in its worker process', async open => {
   for (const [limit, cancelGrace] of [
     ['timeout', 100],
     ['queueTimeout', 100],
@@ -86,7 +84,7 @@ test('process: a late task harms no task before it', async open => {
   }
 })
 
-test('process: room() admits no task that run() refuses while workers start', async open => {
+test('run() accepts every task after room() while worker processes start', async open => {
   const pool = open({ filename, minWorkers: 2, maxWorkers: 2, backend: 'process', maxQueue: 0 })
   const answers = []
   for (let value = 0; value < 10; value++) {
@@ -96,7 +94,7 @@ test('process: room() admits no task that run() refuses while workers start', as
   assert.deepEqual(await Promise.all(answers), [...answers.keys()])
 })
 
-test('process: queueTimeout ends no worker that still starts', async open => {
+test('queueTimeout does not kill a worker process that still starts', async open => {
   const pool = open({ ...one, backend: 'process', cancelGrace: 0 })
   const { limit } = await rejection(pool.run(1, { queueTimeout: 1 }))
   assert.equal(limit, 'queueTimeout')
@@ -104,7 +102,7 @@ test('process: queueTimeout ends no worker that still starts', async open => {
   assert.equal(pool.workers[0].id, 1)
 })
 
-test('process: a large answer is in time although the host was busy', async open => {
+test('a timeout does not reject a large answer of a worker process that a blocked host reads late', async open => {
   const pool = open({ ...one, backend: 'process' })
   await pool.run(1, { name: 'sizable' })
   const answerOf = async name => {
@@ -117,7 +115,7 @@ test('process: a large answer is in time although the host was busy', async open
   assert.equal((await rejection(answerOf('throwSizable'))).detail?.length, 10_000_000)
 })
 
-test('process: foreign bytes on the message pipe end only that worker', async open => {
+test('foreign bytes on the message pipe of a worker process cost only that worker', async open => {
   const long = Buffer.alloc(16)
   long.writeUInt32LE(0xffffffff, 4)
   const ticket = Buffer.alloc(16)
@@ -133,7 +131,7 @@ test('process: foreign bytes on the message pipe end only that worker', async op
   }
 })
 
-test('room() waits for results that a busy host has not read', async open => {
+test('room() limits the accepted tasks while the host still reads large results', async open => {
   const slots = 2
   const pool = open({ filename, minWorkers: slots, maxWorkers: slots, maxQueue: 2 })
   let most = 0
@@ -144,6 +142,6 @@ test('room() waits for results that a busy host has not read', async open => {
     most = Math.max(most, pool.stats().tasks.inFlight + pool.stats().tasks.waiting)
   }
   for (const { rows } of await Promise.all(answers)) assert.equal(rows.length, 20_000)
-  // One for each slot that runs, one for each that is read, and the queue; what was granted before they came besides.
+  // A task for each running slot, a result for each slot, the queue, and the places that room() granted before.
   assert.ok(most <= slots + slots + 2 * slots + 2, `${most} at once`)
 })

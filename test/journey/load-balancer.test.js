@@ -26,7 +26,7 @@ test('a load balancer chooses the worker of each task', async open => {
   assert.ok(seen.length >= 10)
 })
 
-test('a task waits while the load balancer returns null, and is rejected where no task may wait', async open => {
+test('a task stays queued while the load balancer returns null, and a full queue refuses the next task', async open => {
   const track = new Track(3)
   const { pool, busy } = await openBusy(open, track, { loadBalancer: idle, maxQueue: 1 })
   const waiting = pool.run(track.task(1))
@@ -63,7 +63,7 @@ for (const [what, [choose, check]] of Object.entries(wrong)) {
   })
 }
 
-test('a load balancer that returns a full worker lets the task wait', async open => {
+test('a task stays queued while the load balancer returns a worker without a free slot', async open => {
   const track = new Track(2)
   const loadBalancer = (_task, workers) => workers[0]
   const { pool, busy } = await openBusy(open, track, { loadBalancer })

@@ -1,4 +1,4 @@
-// A compiled addon is a handler's file like any other. It is built here with the system's compiler and Node's headers.
+// A native addon can be a handler file. The test builds the addon with g++ and the headers of Node.
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { existsSync, realpathSync } from 'node:fs'
@@ -39,7 +39,7 @@ let skip = false
 if (!hasCompiler) skip = 'there is no g++ here'
 else if (include === undefined) skip = "Node's headers are not installed here"
 
-test('a native addon is a handler, by default and by name, on several workers', { skip }, async (open, t) => {
+test('a native addon runs as a handler, by default and by name', { skip }, async (open, t) => {
   const folder = openFolder(t)
   const code = folder.write('addon.cc', source)
   const filename = join(folder.path, 'addon.node')

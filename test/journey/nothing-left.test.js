@@ -1,5 +1,5 @@
-// After many pools have lived and ended, each in another way, the process has exactly what it had before: threads, file
-// descriptors, handles, timers, ports and listeners. Each backend is counted in its own process.
+// The process has the same threads, file descriptors, handles, timers, ports and listeners before and after a pool. The
+// pools end in different ways. Each backend is counted in its own process.
 import assert from 'node:assert/strict'
 import { existsSync } from 'node:fs'
 import { test } from '../helpers/pool-test.js'
@@ -7,7 +7,7 @@ import { runProgram } from '../helpers/program.js'
 
 const rounds = 2
 
-/** What a round does with `pool` (a function that makes one) before the process is counted. */
+/** For each way to end a pool: the source that runs before the process is counted. `open()` creates a pool. */
 const ways = {
   'close() after work': `
     const pool = open({ minWorkers: 2, maxWorkers: 3 })
@@ -37,7 +37,7 @@ const ways = {
     const pool = open({ filename: '/no/such/file.js', minWorkers: 2, maxWorkers: 2 })
     await Promise.all([1, 2].map(index => pool.run(index).catch(() => {})))
     await pool.close()`,
-  'aborts, errors and what cannot be cloned': `
+  'aborts, errors and payloads that cannot be cloned': `
     const pool = open({ filename: handler('throwing.js'), minWorkers: 1, maxWorkers: 2, callerStack: true })
     const controller = new AbortController()
     const calls = [pool.run('range'), pool.run({ call() {} }), pool.run('x', { name: 'fine', signal: controller.signal })]
@@ -60,14 +60,14 @@ const backends = {
   messages: { transport: 'messages' },
   'the host thread': { backend: 'inline' },
 }
-/** These end workers by force, which the host thread does not permit. */
+/** These kill workers. An inline worker is the host thread and cannot be killed. */
 const notInline = ['destroy() of endless loops', 'deaths, then close()', 'closeTimeout']
 
 for (const [backend, options] of Object.entries(backends)) {
   const chosen = Object.entries(ways).filter(
     ([name]) => options.backend !== 'inline' || !notInline.includes(name),
   )
-  test(`ended pools leave nothing in the process (${backend})`, {
+  test(`closed and destroyed pools leave no thread, descriptor, timer or listener behind (${backend})`, {
     skip: !existsSync('/proc/self/task') && 'no /proc here',
   }, async () => {
     const { output, errors, exitCode } = await runProgram(`
@@ -86,10 +86,10 @@ for (const [backend, options] of Object.entries(backends)) {
       const settleDown = async () => {
         const turn = () => new Promise(resolve => setImmediate(resolve))
         for (let turns = 0; turns < 20; turns++) await turn()
-        // Files that an inline worker is loading belong to the program, which ends with them.
+        // An inline worker loads files with the host's own import(). Wait until these loads have finished.
         while (process.getActiveResourcesInfo().some(kind => /Req/.test(kind))) await turn()
       }
-      // Node 20 leaves a file open whose thread ends while it is loaded.
+      // Node 20 leaves a file open when its thread is killed while it loads the file.
       const isExcused = path => process.version.startsWith('v20.') && path.endsWith('.js')
       const pathOf = fd => { try { return readlinkSync('/proc/self/fd/' + fd) } catch { return '/proc/' } }
       const descriptors = () =>
@@ -101,7 +101,7 @@ for (const [backend, options] of Object.entries(backends)) {
         alive: [...alive.values()].filter(kind => kind !== 'Immediate').sort(),
         listeners: process.eventNames().map(name => [String(name), process.listenerCount(name)]).sort(),
       })
-      // The first round opens what stays, as the standard streams.
+      // The first round opens resources that stay open, such as the standard streams.
       for (const way of Object.values(ways)) await way()
       await settleDown()
       let before = count()
@@ -113,7 +113,7 @@ for (const [backend, options] of Object.entries(backends)) {
         counts.push({ name, before, after })
         before = after
       }
-      // Not earlier: output opens descriptors.
+      // The output comes last, because it opens descriptors.
       console.log(JSON.stringify(counts))
     `)
     assert.equal(exitCode, 0, errors)

@@ -1,5 +1,5 @@
-// Tasks start in the order in which they were submitted. Each task writes down its start and waits for its own gate, so
-// the order is a fact and not a matter of luck.
+// Tasks start in the order of their submission. Each task records its start and waits for its own gate, so the order does
+// not depend on timing.
 import assert from 'node:assert/strict'
 import { handler } from '../helpers/handler.js'
 import { test } from '../helpers/pool-test.js'
@@ -9,12 +9,12 @@ import { Track } from '../helpers/track.js'
 const taskCount = 12
 
 const releaseOrders = {
-  'the newest first': running => running.at(-1),
+  'newest first': running => running.at(-1),
   'in a fixed random order': (running, step) =>
     running[[0, 1, 1, 0, 1, 0, 0, 0, 1, 1, 0, 1][step] % running.length],
 }
 
-/** Opens gates one by one; whatever is freed, the next to start is the next that was submitted. */
+/** Opens the gates one by one. After each gate, the next submitted task must start. */
 async function expectInOrder(track, slots, choose) {
   const first = await track.starts(slots)
   assert.deepEqual(
@@ -41,7 +41,7 @@ async function warm(pool, workers) {
 }
 
 for (const [what, choose] of Object.entries(releaseOrders)) {
-  test(`12 tasks on 2 workers start in the order of their submission, finished ${what}`, async open => {
+  test(`12 tasks on 2 ready workers start in order when they finish ${what}`, async open => {
     const track = new Track(taskCount)
     const pool = open({ filename: handler('tracked.js'), minWorkers: 2, maxWorkers: 2 })
     await warm(pool, 2)
@@ -50,7 +50,7 @@ for (const [what, choose] of Object.entries(releaseOrders)) {
     await Promise.all(answers)
   })
 
-  test(`12 tasks submitted before any worker is ready start in order, finished ${what}`, async open => {
+  test(`12 tasks that are submitted before a worker is ready start in order when they finish ${what}`, async open => {
     const track = new Track(taskCount)
     const pool = open({ filename: handler('tracked.js'), minWorkers: 0, maxWorkers: 2 })
     const answers = Array.from({ length: taskCount }, (_, index) => pool.run(track.task(index)))
@@ -59,7 +59,7 @@ for (const [what, choose] of Object.entries(releaseOrders)) {
   })
 }
 
-test('12 tasks on 2 workers of 2 slots start in order', async open => {
+test('12 tasks start in order on 2 workers with 2 slots each', async open => {
   const track = new Track(taskCount)
   const options = { name: 'patient', minWorkers: 2, maxWorkers: 2, concurrentTasksPerWorker: 2 }
   const pool = open({ filename: handler('tracked.js'), ...options })
@@ -69,7 +69,7 @@ test('12 tasks on 2 workers of 2 slots start in order', async open => {
   await Promise.all(answers)
 })
 
-test('a ready worker takes over the tasks of one that starts slowly, in order', async open => {
+test('a ready worker runs the tasks of a slowly loading worker in order', async open => {
   const loading = sharedWords(2)
   const track = new Track(6)
   const pool = open({

@@ -1,5 +1,5 @@
-// Values larger than what carries them: they arrive, or one clear error says how large they are and how much may be. The worker
-// and its other tasks do not notice. Most of it is memory that nobody touches.
+// Values that are too large for a clone or a pipe. They arrive, or an error names their size and the limit. The worker and its
+// other tasks continue. Most of this memory is never written.
 import assert from 'node:assert/strict'
 import { NotCloneableError } from 'lido'
 import { Journal } from '../conformance/journal.js'
@@ -15,7 +15,7 @@ const needs = gibibytes => ({
   timeout: 200_000,
 })
 
-/** A pool of one worker, in which another task runs the whole time. */
+/** Opens a pool of one worker, in which another task runs during the whole test. */
 async function openBesideAnother(open, t, options) {
   const pool = open({
     filename: handler('large.js'),
@@ -49,7 +49,7 @@ function assertTooLarge(error, path, bytes) {
     assert.ok(error.message.includes(` ${count} `), error.message)
 }
 
-test('threads: what is over 2 GiB arrives whole without the lane', needs(12), async (open, t) => {
+test('a result over 2 GiB arrives whole (transport: messages)', needs(12), async (open, t) => {
   const { pool, isUnharmed } = await openBesideAnother(open, t, { transport: 'messages' })
   assert.equal((await pool.run(OVER_2_GIB, { name: 'make' })).byteLength, OVER_2_GIB)
   await isUnharmed()
@@ -57,14 +57,14 @@ test('threads: what is over 2 GiB arrives whole without the lane', needs(12), as
 
 for (const transport of ['shared-memory', 'messages']) {
   test(
-    `threads: a buffer over 4 GiB that would be cloned is refused by its path and size (${transport})`,
+    `run() refuses to clone a 4 GiB buffer and names its path and size (transport: ${transport})`,
     needs(6),
     async (open, t) => {
       const { pool, isUnharmed } = await openBesideAnother(open, t, { transport })
       const payload = { list: [1, new ArrayBuffer(OVER_4_GIB)] }
       assertTooLarge(await rejection(pool.run(payload, { name: 'measure' })), 'payload.list[1]', OVER_4_GIB)
       assert.equal(payload.list[1].byteLength, OVER_4_GIB)
-      // In the lane a large buffer is handed over, whatever its size.
+      // The lane transfers a large buffer of a result instead of cloning it, so any size arrives.
       if (transport === 'shared-memory')
         assert.equal((await pool.run(OVER_4_GIB, { name: 'make' })).byteLength, OVER_4_GIB)
       else assertTooLarge(await rejection(pool.run(OVER_4_GIB, { name: 'make' })), 'result', OVER_4_GIB)
@@ -73,7 +73,7 @@ for (const transport of ['shared-memory', 'messages']) {
   )
 }
 
-test('threads: what is over 4 GiB can be moved', needs(6), async (open, t) => {
+test('a 4 GiB buffer can be transferred to a worker thread', needs(6), async (open, t) => {
   const { pool, isUnharmed } = await openBesideAnother(open, t)
   const buffer = new ArrayBuffer(OVER_4_GIB)
   assert.equal(await pool.run(buffer, { name: 'measure', transferList: [buffer] }), OVER_4_GIB)
@@ -81,7 +81,7 @@ test('threads: what is over 4 GiB can be moved', needs(6), async (open, t) => {
   await isUnharmed()
 })
 
-test('processes: what is over 2 GiB is refused by its path and size', needs(12), async (open, t) => {
+test('a worker process refuses values over 2 GiB with their path and size', needs(12), async (open, t) => {
   const { pool, isUnharmed } = await openBesideAnother(open, t, { backend: 'process' })
   const payload = new ArrayBuffer(OVER_2_GIB)
   const refused = pool.run(payload, { name: 'measure', transferList: [payload] })

@@ -1,4 +1,4 @@
-// A file that makes a pool of itself. Without isWorkerThread each worker would make another pool.
+// A file that creates a pool with itself as handler file. Without isWorkerThread each worker would create another pool.
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -28,7 +28,7 @@ async function runProgram(text) {
   }
 }
 
-test('a module that makes a pool of itself without isWorkerThread ends with an error that says so', async () => {
+test('a file that creates a pool of itself without isWorkerThread fails with an error that says so', async () => {
   const { code, output } = await runProgram(`
     import { Pool } from 'lido'
     const pool = new Pool({ filename: import.meta.url, maxWorkers: 1 })
@@ -36,11 +36,11 @@ test('a module that makes a pool of itself without isWorkerThread ends with an e
     await pool.run(1)
   `)
   assert.equal(code, 1)
-  assert.match(output, /which this worker is just loading/)
+  assert.match(output, /which this worker is loading now/)
   assert.match(output, /isWorkerThread/)
 })
 
-test('a file may hold the pool and its handler when it asks for isWorkerThread', async () => {
+test('a file may hold a pool and its handler when it checks isWorkerThread', async () => {
   const { code, output } = await runProgram(`
     import { Pool } from 'lido'
     import { isWorkerThread } from 'lido/worker'
@@ -54,7 +54,7 @@ test('a file may hold the pool and its handler when it asks for isWorkerThread',
   assert.deepEqual({ code, output }, { code: 0, output: '42\n' })
 })
 
-test('a handler may make a pool of its own file once it is loaded', async () => {
+test('a handler may create a pool of its own file after the file has loaded', async () => {
   const { code, output } = await runProgram(`
     import { Pool } from 'lido'
     import { isWorkerThread } from 'lido/worker'

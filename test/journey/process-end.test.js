@@ -1,4 +1,5 @@
-// A process with a pool lives while something is pending and ends when nothing is. How it ends is the fact.
+// A process with a pool stays alive while a call is pending, and exits when no call is pending. The tests check how a program
+// exits.
 import assert from 'node:assert/strict'
 import { test } from '../helpers/pool-test.js'
 import { runProgram } from '../helpers/program.js'
@@ -18,7 +19,7 @@ const tracked = `
   const release = index => { Atomics.store(words, 8 + index, 1); Atomics.notify(words, 8 + index) }
 `
 
-test('a pool without a file, or with a broken one, lets the process end', async () => {
+test('a pool without a file, or with a missing file, lets the process exit', async () => {
   await expectEnd(`new Pool({ minWorkers: 2, maxWorkers: 2 })`)
   await expectEnd(`new Pool({ filename: '/no/such/file.js', minWorkers: 2, maxWorkers: 2 })`)
   await expectEnd(
@@ -28,7 +29,7 @@ test('a pool without a file, or with a broken one, lets the process end', async 
   )
 })
 
-test('a running task and a waiting task keep the process alive until they are answered', async () => {
+test('a running task and a queued task keep the process alive until they are answered', async () => {
   await expectEnd(
     `${tracked}
     const pool = new Pool({ filename: handler('tracked.js'), maxWorkers: 1 })
@@ -42,11 +43,11 @@ test('a running task and a waiting task keep the process alive until they are an
   )
 })
 
-test('a task of a pool whose workers are still starting keeps the process alive', async () => {
+test('a task keeps the process alive while the workers of its pool start', async () => {
   await expectEnd(`const pool = ${echo}; pool.run('x').then(console.log)`, { exitCode: 0, output: 'x\n' })
 })
 
-test('a waiter for room() keeps the process alive until it has room', async () => {
+test('a pending room() keeps the process alive until it resolves', async () => {
   for (const backend of ['thread', 'process']) {
     await expectEnd(
       `const options = { filename: handler('tracked.js'), name: 'endless', maxWorkers: 1, maxQueue: 0, backend: '${backend}' }
@@ -63,7 +64,7 @@ test('a waiter for room() keeps the process alive until it has room', async () =
   }
 })
 
-test('close() and destroy() let the process end with code 0 without await', async () => {
+test('close() and destroy() without await let the process exit with code 0', async () => {
   await expectEnd(`const pool = ${echo}; await pool.run('x'); pool.destroy()`)
   await expectEnd(`const pool = ${echo}; await pool.run('x'); pool.close()`)
   await expectEnd(`const pool = ${echo}; pool.destroy()`)
@@ -85,7 +86,7 @@ test('close() and destroy() resolve although nothing else keeps the process aliv
   }
 })
 
-test('an unhandled rejection ends the process', async () => {
+test('an unhandled rejection in the program ends the process with exit code 1', async () => {
   const errors = await expectEnd(
     `const pool = ${echo}; pool.run('x').then(() => { throw new Error('the user’s own') })`,
     { exitCode: 1 },
@@ -93,7 +94,7 @@ test('an unhandled rejection ends the process', async () => {
   assert.match(errors, /the user’s own/)
 })
 
-test('output of tasks appears although the host was busy', async () => {
+test('output of tasks appears although the host was blocked', async () => {
   const { output, exitCode, errors } = await runProgram(`
     const options = { filename: handler('logging.js'), minWorkers: 2, maxWorkers: 2, performanceWarnings: false }
     const pool = new Pool(options)
@@ -110,7 +111,7 @@ test('output of tasks appears although the host was busy', async () => {
   )
 })
 
-test('workers accept the environment of a parent with V8 flags, a title and NODE_OPTIONS', async () => {
+test('workers start when env is process.env of a parent with V8 flags, a title and NODE_OPTIONS', async () => {
   await expectEnd(
     `const pool = new Pool({ filename: handler('echo.js'), env: process.env })
     console.log(await pool.run('x'))`,
@@ -122,7 +123,7 @@ test('workers accept the environment of a parent with V8 flags, a title and NODE
   )
 })
 
-test('an error of a listener ends the program', async () => {
+test('an exception in a close listener ends the process with exit code 1', async () => {
   const { exitCode, output, errors } = await runProgram(`
     const pool = new Pool({ filename: handler('echo.js'), minWorkers: 1, maxWorkers: 1 })
     pool.on('close', () => { throw new Error('of the listener') })
@@ -135,7 +136,7 @@ test('an error of a listener ends the program', async () => {
   assert.match(errors, /Error: of the listener/)
 })
 
-test('terminate() of process workers keeps the program alive until they end', async () => {
+test('terminate() keeps the process alive until the worker processes have exited', async () => {
   const { exitCode, output, errors } = await runProgram(`
     for (let round = 0; round < 8; round++) {
       const pool = new Pool({ filename: handler('echo.js'), minWorkers: 2, maxWorkers: 2, backend: 'process' })
@@ -148,7 +149,7 @@ test('terminate() of process workers keeps the program alive until they end', as
   assert.deepEqual([exitCode, output, errors], [0, 'end\n', ''])
 })
 
-test('an inline worker that is destroyed while its tasks wait lets the program end', async () => {
+test('a destroyed pool with queued inline tasks lets the process exit', async () => {
   await expectEnd(
     `const pool = new Pool({ filename: handler('echo.js'), backend: 'inline', minWorkers: 1, maxWorkers: 1,
       concurrentTasksPerWorker: 3, maxTasksPerWorker: 1 })

@@ -1,4 +1,4 @@
-// How many tasks may wait, in which order they leave, and that a refused task leaves no trace.
+// The limit of the queue, the order in which tasks leave the queue, and refused tasks.
 import assert from 'node:assert/strict'
 import { getEventListeners, once } from 'node:events'
 import { FixedQueue, InvalidOptionError, Pool, PriorityQueue, QueueFullError } from 'lido'
@@ -8,7 +8,7 @@ import { openBusy, Track } from '../helpers/track.js'
 
 const filename = handler('tracked.js')
 
-test('with maxQueue 0 a cold pool takes as many tasks as it may have workers', async open => {
+test('a pool without workers accepts maxWorkers tasks with maxQueue: 0', async open => {
   const track = new Track(4)
   const pool = open({ filename, minWorkers: 0, maxWorkers: 3, maxQueue: 0 })
   const answers = [0, 1, 2].map(index => pool.run(track.task(index)))
@@ -17,7 +17,7 @@ test('with maxQueue 0 a cold pool takes as many tasks as it may have workers', a
   assert.deepEqual(await Promise.all(answers), [0, 1, 2])
 })
 
-test('a cancelled task gives its place in the queue back', async open => {
+test('a cancelled queued task frees its place in the queue', async open => {
   const track = new Track(3)
   const { pool, busy } = await openBusy(open, track, { maxQueue: 1 })
   const controller = new AbortController()
@@ -30,7 +30,7 @@ test('a cancelled task gives its place in the queue back', async open => {
   assert.deepEqual(await Promise.all([busy, waiting]), [0, 2])
 })
 
-test('a refused task leaves no trace: no count, no listener, no place', async open => {
+test('a refused task leaves no count, no abort listener and no place in the queue', async open => {
   const track = new Track(3)
   const { pool, busy } = await openBusy(open, track, { maxQueue: 1 })
   const waiting = pool.run(track.task(1))
@@ -45,7 +45,7 @@ test('a refused task leaves no trace: no count, no listener, no place', async op
   assert.equal(pool.completed, 2)
 })
 
-test('a FixedQueue holds what it has room for, in order, and its capacity is the limit', async open => {
+test('a FixedQueue accepts tasks up to its capacity and keeps their order', async open => {
   const track = new Track(5)
   const { pool, busy } = await openBusy(open, track, { queue: new FixedQueue(3) })
   assert.equal(pool.maxQueue, 3)
@@ -61,7 +61,7 @@ test('a FixedQueue holds what it has room for, in order, and its capacity is the
   assert.deepEqual(await track.starts(4), [0, 2, 3, 4])
 })
 
-test('a PriorityQueue runs the highest priority first, and equals in the order of submission', async open => {
+test('a PriorityQueue runs higher priorities first, and equal priorities in the order of submission', async open => {
   const priorities = [0, 1, 5, -1, 5, 1, 0, 9]
   const track = new Track(priorities.length)
   const { pool, busy } = await openBusy(open, track, { queue: new PriorityQueue() })
@@ -71,11 +71,11 @@ test('a PriorityQueue runs the highest priority first, and equals in the order o
   assert.deepEqual(await track.starts(8), [0, 7, 2, 4, 1, 5, 6, 3])
 })
 
-test('a task of higher priority starts before one that the pool has already looked at', async open => {
+test('a task of higher priority starts before an exclusive task that was queued earlier', async open => {
   const track = new Track(4)
   const options = { name: 'patient', queue: new PriorityQueue(), concurrentTasksPerWorker: 2 }
   const { pool, busy } = await openBusy(open, track, options)
-  // They need the worker to themselves, so they wait although a slot is free.
+  // Exclusive tasks need a worker without other tasks, so they stay queued although a slot is free.
   const low = pool.run(track.task(1), { exclusive: true, priority: 1 })
   const high = pool.run(track.task(2), { exclusive: true, priority: 2 })
   track.releaseAll()
@@ -83,7 +83,7 @@ test('a task of higher priority starts before one that the pool has already look
   assert.deepEqual(await track.starts(3), [0, 2, 1])
 })
 
-test("a user's queue decides the order, and sees signal, priority and queueOptions", async open => {
+test('a custom queue decides the order and sees signal, priority and queueOptions', async open => {
   const seen = []
   const stack = []
   const queue = {
@@ -115,13 +115,13 @@ test("a user's queue decides the order, and sees signal, priority and queueOptio
   ])
 })
 
-test('the constructor refuses an object that is no queue', () => {
+test('the constructor refuses a value that is no queue', () => {
   for (const queue of [null, 1, [], {}, { size: 0, push() {}, shift() {} }]) {
     assert.throws(() => new Pool({ filename, queue }), InvalidOptionError)
   }
 })
 
-test('a queue whose push() throws rejects that call with its error', async open => {
+test('an error in push() of a custom queue rejects only that call', async open => {
   const failure = new Error('cannot push')
   const tasks = []
   let isBroken = false
@@ -149,7 +149,7 @@ test('a queue whose push() throws rejects that call with its error', async open 
   assert.equal(track.started, 2)
 })
 
-test('a queue whose shift() returns no task is an error event, and its tasks reject when the pool is destroyed', async open => {
+test('a queue whose shift() returns a promise causes an error event, and destroy() rejects its tasks', async open => {
   const tasks = []
   const queue = {
     get size() {

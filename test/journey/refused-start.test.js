@@ -1,4 +1,5 @@
-// Where Node gives no worker, or ends it before the handler's file was looked at: the error names what refused it, not the file.
+// Node or the system refuses to start a worker, or ends it before the handler file loads. The error names the cause, not the
+// file.
 import assert from 'node:assert/strict'
 import { existsSync, readdirSync } from 'node:fs'
 import { openFolder } from '../helpers/folder.js'
@@ -9,14 +10,14 @@ import { rejection } from '../helpers/rejection.js'
 
 const filename = handler('echo.js')
 
-for (const [backend, options, option] of [
-  ['thread', { execArgv: ['--no-such-flag'] }, 'execArgv'],
-  ['thread', { env: { NODE_OPTIONS: '--no-such-flag' } }, 'execArgv'],
-  ['thread', { workerData: () => {} }, 'workerData'],
-  ['process', { workerData: () => {} }, 'workerData'],
-  ['thread', { workerData: new MessageChannel().port1 }, 'workerData'],
+for (const [backend, cause, options, option] of [
+  ['thread', 'an unknown flag', { execArgv: ['--no-such-flag'] }, 'execArgv'],
+  ['thread', 'an unknown flag in NODE_OPTIONS', { env: { NODE_OPTIONS: '--no-such-flag' } }, 'execArgv'],
+  ['thread', 'a function', { workerData: () => {} }, 'workerData'],
+  ['process', 'a function', { workerData: () => {} }, 'workerData'],
+  ['thread', 'a MessagePort', { workerData: new MessageChannel().port1 }, 'workerData'],
 ]) {
-  test(`a call names the option '${option}' when Node refuses the worker (${backend})`, async open => {
+  test(`run() rejects and names the option '${option}' when Node refuses ${cause} (backend: ${backend})`, async open => {
     const pool = open({ filename, backend, minWorkers: 0, maxWorkers: 1, ...options })
     const error = await rejection(pool.run(1))
     assert.deepEqual([error.code, error.option], ['ERR_LIDO_INVALID_OPTION', option])
@@ -25,7 +26,7 @@ for (const [backend, options, option] of [
 }
 
 test(
-  'a process that the system refuses to start leaves no descriptor',
+  'a worker process that cannot start leaves no file descriptor open',
   {
     skip: !existsSync('/proc/self/fd'),
   },
@@ -44,8 +45,8 @@ test(
       process.execPath = execPath
       await rejection(open({ ...options, workerData: unreadable }).run(1))
       process.execPath = '/no/such/node'
-      assert.match((await rejection(open(options).run(1))).message, /not there any more/)
-      // It says so once more, as an event.
+      assert.match((await rejection(open(options).run(1))).message, /no longer exists/)
+      // The pool also emits this error as an event.
       await new Promise(setImmediate)
     }
     await fail()
@@ -56,7 +57,7 @@ test(
   },
 )
 
-test("the error names execArgv when a flag ends the process before the handler's file loads", async (open, t) => {
+test('the error names execArgv when a flag ends the worker process before the handler file loads', async (open, t) => {
   const folder = openFolder(t)
   for (const [execArgv, words] of [
     [['--no-such-flag'], /exit code 9.*refuses a flag of execArgv/],
@@ -74,7 +75,7 @@ test("the error names execArgv when a flag ends the process before the handler's
 
 const flag = Number(process.versions.node.split('.')[0]) >= 24 ? '--permission' : '--experimental-permission'
 
-test('a process worker runs tasks when the permission model forbids threads', async () => {
+test('a worker process runs tasks when the permission model forbids threads', async () => {
   const { output, errors } = await runProgram(
     `const pool = new Pool({ filename: handler('echo.js'), backend: 'process', maxWorkers: 1 })
      console.log(await pool.run('x'))
@@ -84,7 +85,7 @@ test('a process worker runs tasks when the permission model forbids threads', as
   assert.equal(output, 'x\n', errors)
 })
 
-test('the error names the flag and the file when the permission model forbids workers', async () => {
+test('the error names the missing flags and the file when the permission model forbids workers', async () => {
   const { output, errors } = await runProgram(
     `for (const backend of ['thread', 'process']) {
        try {

@@ -1,5 +1,5 @@
-// What a caller should not have given: one clear error, for that call only. The buffers stay whole, the worker and its
-// other tasks do not notice. Over the lane and over the ports.
+// Payloads and transfer lists that cannot be sent: one clear error, for that call only. The buffers stay intact, and the worker
+// and its other tasks continue. Most tests run on both transports.
 import assert from 'node:assert/strict'
 import { MessageChannel } from 'node:worker_threads'
 import { move, NotCloneableError } from 'lido'
@@ -34,7 +34,7 @@ class Lying {
 }
 Object.defineProperty(Lying.prototype, 'constructor', { value: Object })
 
-/** What is given, and where it is at fault: the payload and the options of a call. */
+/** For each mistake: the payload, the path of the fault, and the options of the call. */
 const refused = {
   'a function in a map in an array': () => [
     { list: [new Map([['k', () => {}]])] },
@@ -89,9 +89,7 @@ function structuredCloneView() {
 }
 
 for (const transport of ['shared-memory', 'messages']) {
-  const road = transport === 'shared-memory' ? 'shared memory' : 'messages'
-
-  test(`a payload that cannot be cloned rejects with the path of the fault and detaches nothing (${road})`, async open => {
+  test(`an uncloneable payload rejects with the path of its fault and detaches nothing (transport: ${transport})`, async open => {
     const track = new Track(2)
     const tracked = { filename: handler('tracked.js'), name: 'patient' }
     const options = { minWorkers: 1, maxWorkers: 1, concurrentTasksPerWorker: 4, transport }
@@ -117,7 +115,7 @@ for (const transport of ['shared-memory', 'messages']) {
     assert.deepEqual(pool.stats().tasks.inFlight, 0)
   })
 
-  test(`an unusual payload arrives as structuredClone() copies it (${road})`, async open => {
+  test(`an unusual object arrives as structuredClone() copies it (transport: ${transport})`, async open => {
     const pool = open({ filename: handler('echo.js'), minWorkers: 1, maxWorkers: 1, transport })
     const error = Object.assign(new TypeError('given'), { call() {} })
     const lying = { __proto__: { constructor: Map, size: 3, get: 1 }, own: 1 }
@@ -141,7 +139,7 @@ for (const transport of ['shared-memory', 'messages']) {
   })
 }
 
-test('the first of two tasks that transfer one buffer receives it, and the second rejects', async open => {
+test('the first of two tasks that transfer the same buffer receives it, and the second task rejects', async open => {
   const pool = open({ filename: handler('large.js'), name: 'measure', minWorkers: 1, maxWorkers: 1 })
   const buffer = new ArrayBuffer(8)
   const [first, second] = await Promise.allSettled([

@@ -1,4 +1,4 @@
-// Workers that are replaced while the pool works, on real threads: planned ends, teardowns, and tasks run again.
+// Workers that the pool replaces while it works, on real threads: planned replacements, teardowns and retries.
 import assert from 'node:assert/strict'
 import { TaskQuarantinedError } from 'lido'
 import { openFolder } from '../helpers/folder.js'
@@ -12,9 +12,7 @@ import { sharedWords } from '../helpers/shared-words.js'
 const filename = handler('renewed.js')
 
 for (const transport of ['shared-memory', 'messages']) {
-  const road = transport === 'shared-memory' ? 'lane' : 'port'
-
-  test(`maxTasksPerWorker limits the tasks of each worker (${road})`, async open => {
+  test(`maxTasksPerWorker limits the tasks of each worker (transport: ${transport})`, async open => {
     const pool = open({ filename, minWorkers: 2, maxWorkers: 2, maxTasksPerWorker: 10, transport })
     const threads = await Promise.all(Array.from({ length: 205 }, () => pool.run()))
     const counts = new Map()
@@ -22,7 +20,7 @@ for (const transport of ['shared-memory', 'messages']) {
     assert.ok(Math.max(...counts.values()) <= 10, [...counts.values()].join())
   })
 
-  test(`maxTasksPerWorker: 1 gives each task another worker, also with several slots (${road})`, async open => {
+  test(`maxTasksPerWorker: 1 runs each task in a new worker, also with 4 slots (transport: ${transport})`, async open => {
     const options = {
       minWorkers: 1,
       maxWorkers: 1,
@@ -35,7 +33,7 @@ for (const transport of ['shared-memory', 'messages']) {
     assert.equal(new Set(threads).size, 12)
   })
 
-  test(`recycle() under load loses no task (${road})`, async open => {
+  test(`recycle() under load replaces all workers and loses no task (transport: ${transport})`, async open => {
     const pool = open({ filename, minWorkers: 2, maxWorkers: 2, transport })
     const old = pool.workers.map(worker => worker.id)
     let isOver = false
@@ -56,7 +54,7 @@ for (const transport of ['shared-memory', 'messages']) {
   })
 }
 
-test('reload() makes workers load the file again', async (open, t) => {
+test('reload() loads the changed file, and keeps the old workers when the file does not load', async (open, t) => {
   const folder = openFolder(t)
   const file = folder.write('handler.mjs', 'export default () => "old"')
   const pool = open({ filename: file, minWorkers: 1, maxWorkers: 2 })
@@ -71,7 +69,7 @@ test('reload() makes workers load the file again', async (open, t) => {
 
 for (const backend of ['thread', 'process']) {
   for (const method of ['recycle', 'reload']) {
-    test(`${method}() rejects while the file does not load (${backend})`, async (open, t) => {
+    test(`${method}() rejects while the file does not load (backend: ${backend})`, async (open, t) => {
       const folder = openFolder(t)
       const working = folder.write('working.mjs', 'export default () => "works"')
       for (const minWorkers of [0, 1]) {
@@ -96,7 +94,7 @@ for (const backend of ['thread', 'process']) {
       assert.equal(await pool.run(), 'repaired')
     })
 
-    test(`${method}() resolves at once without a worker when minWorkers is 0 (${backend})`, async (open, t) => {
+    test(`${method}() starts no worker when the pool has none and minWorkers is 0 (backend: ${backend})`, async (open, t) => {
       const filename = openFolder(t).write('broken.mjs', 'throw new Error("broken")')
       const pool = open({ filename, backend, minWorkers: 0, maxWorkers: 1 })
       await pool[method]()
@@ -108,12 +106,12 @@ for (const backend of ['thread', 'process']) {
 test('maxWorkerAge replaces an idle worker', async open => {
   const pool = open({ filename, minWorkers: 1, maxWorkers: 1, maxWorkerAge: 300 })
   const first = await pool.run()
-  // Not the first word of a worker's end: it may be of one that was slow to start, and another ran the task.
+  // Wait for the exit of this thread. Another worker, which was slow to start, may exit before it.
   await untilItWorks(() => assert.ok(pool.workers.every(worker => worker.threadId !== first)))
   assert.notEqual(await pool.run(), first)
 })
 
-test('a teardown runs once for each worker that recycle() or close() ends', async open => {
+test('a teardown runs once for each worker that recycle() or close() stops', async open => {
   const teardowns = sharedWords(1)
   const pool = open({ filename, minWorkers: 2, maxWorkers: 2, workerData: { teardowns } })
   await untilItWorks(() => assert.ok(pool.workers.every(({ state }) => state === 'ready')))
@@ -123,7 +121,7 @@ test('a teardown runs once for each worker that recycle() or close() ends', asyn
   assert.equal(teardowns[0], 4)
 })
 
-test('a teardown does not run when its worker is killed', async open => {
+test('a teardown does not run when destroy() kills its worker', async open => {
   const teardowns = sharedWords(1)
   const pool = open({ filename, minWorkers: 1, maxWorkers: 1, workerData: { teardowns } })
   await pool.run()
@@ -131,7 +129,7 @@ test('a teardown does not run when its worker is killed', async open => {
   assert.equal(teardowns[0], 0)
 })
 
-test('output of a teardown appears although the process ends after it', async () => {
+test('output of a teardown appears when the process exits right after close()', async () => {
   const { exitCode, output, errors } = await runProgram(`
     const pool = new Pool({ filename: handler('renewed.js'), minWorkers: 1, maxWorkers: 1 })
     await pool.run()
@@ -140,7 +138,7 @@ test('output of a teardown appears although the process ends after it', async ()
   assert.deepEqual([exitCode, output, errors], [0, 'torn down\n', ''])
 })
 
-test('a task with retry runs until it succeeds or its attempts are used, and harms no other task', async open => {
+test('a task with retry runs until it succeeds or has used its attempts, and harms no other task', async open => {
   const pool = open({ filename, minWorkers: 1, maxWorkers: 2 })
   const [lives, dies] = [sharedWords(1), sharedWords(1)]
   const retry = { attempts: 3 }
@@ -155,7 +153,7 @@ test('a task with retry runs until it succeeds or its attempts are used, and har
   assert.ok(others.every(({ status }) => status === 'fulfilled'))
 })
 
-test('a task with retry runs again after the error that when() names', async open => {
+test('a task with retry runs again while retry.when() returns true, and may not have a transferList', async open => {
   const pool = open({ filename, minWorkers: 1, maxWorkers: 1 })
   const words = sharedWords(1)
   const asked = []
@@ -169,7 +167,7 @@ test('a task with retry runs again after the error that when() names', async ope
   assert.equal((await rejection(moved)).code, 'ERR_LIDO_INVALID_TASK')
 })
 
-test('recycle() joins a recycle that is under way', async open => {
+test('two concurrent recycle() calls replace each worker only once', async open => {
   const pool = open({ filename, minWorkers: 2, maxWorkers: 2 })
   await pool.run()
   await Promise.all([pool.recycle(), pool.recycle()])

@@ -1,4 +1,4 @@
-// Producers that wait for room are never refused and are served in turn.
+// A producer that awaits room() is never refused, and producers get room in order.
 import assert from 'node:assert/strict'
 import { getEventListeners } from 'node:events'
 import { FixedQueue, PoolClosedError, TaskCancelledError } from 'lido'
@@ -9,15 +9,15 @@ import { Track } from '../helpers/track.js'
 const filename = handler('tracked.js')
 
 const kinds = {
-  'a queue of 3': { maxQueue: 3 },
-  'a queue of 1': { maxQueue: 1 },
-  'no queue': { maxQueue: 0 },
-  'a FixedQueue': { queue: new FixedQueue(4) },
-  'an endless queue': {},
+  'maxQueue: 3': { maxQueue: 3 },
+  'maxQueue: 1': { maxQueue: 1 },
+  'maxQueue: 0': { maxQueue: 0 },
+  'a FixedQueue of 4': { queue: new FixedQueue(4) },
+  'an unlimited queue': {},
 }
 
 for (const [what, options] of Object.entries(kinds)) {
-  test(`six producers that wait for room are never refused, with ${what}`, async open => {
+  test(`six producers that await room() are never refused (${what})`, async open => {
     const pool = open({
       filename: handler('echo.js'),
       name: 'later',
@@ -41,7 +41,7 @@ for (const [what, options] of Object.entries(kinds)) {
   })
 }
 
-test('room() serves its waiters in order, one for each place', async open => {
+test('room() resolves for its callers in order, once for each free place', async open => {
   const track = new Track(12)
   const pool = open({ filename, minWorkers: 1, maxWorkers: 1, maxQueue: 1 })
   const answers = [pool.run(track.task(0)), pool.run(track.task(1))]
@@ -63,7 +63,7 @@ test('room() serves its waiters in order, one for each place', async open => {
   assert.deepEqual(served, [0, 1, 2, 3, 4, 5, 6, 7, 8, 9])
 })
 
-test('a place that its waiter does not use goes to the next waiter', async open => {
+test('a place that a caller of room() does not use goes to the next caller', async open => {
   const track = new Track(3)
   const pool = open({ filename, minWorkers: 1, maxWorkers: 1, maxQueue: 1 })
   const answers = [pool.run(track.task(0)), pool.run(track.task(1))]
@@ -76,7 +76,7 @@ test('a place that its waiter does not use goes to the next waiter', async open 
   await Promise.all(answers)
 })
 
-test('room is kept for its waiter when tasks with a signal need workers to themselves', async open => {
+test('a task with a signal is never refused after room(), with 4 slots and maxQueue: 1', async open => {
   const track = new Track(6)
   const options = { name: 'patient', minWorkers: 1, maxWorkers: 1, maxQueue: 1, concurrentTasksPerWorker: 4 }
   const pool = open({ filename, ...options })
@@ -91,7 +91,7 @@ test('room is kept for its waiter when tasks with a signal need workers to thems
   assert.deepEqual(await Promise.all([...answers, ...producers]), [0, 1, 2, 3, 4, 5])
 })
 
-test('room is kept for its waiter while a load balancer lets tasks wait', async open => {
+test('a task is never refused after room() while a load balancer keeps tasks queued', async open => {
   const track = new Track(6)
   const loadBalancer = (_task, workers) => workers.find(worker => worker.id === 1 && worker.isIdle) ?? null
   const pool = open({ filename, minWorkers: 2, maxWorkers: 2, maxQueue: 1, loadBalancer })
@@ -105,7 +105,7 @@ test('room is kept for its waiter while a load balancer lets tasks wait', async 
   assert.deepEqual(await Promise.all([first, ...producers]), [0, 1, 2, 3, 4, 5])
 })
 
-test('an abort ends the wait of room() and leaves no listener', async open => {
+test('an abort rejects a pending room() and leaves no abort listener', async open => {
   const track = new Track(2)
   const pool = open({ filename, minWorkers: 1, maxWorkers: 1, maxQueue: 1 })
   const answers = [pool.run(track.task(0)), pool.run(track.task(1))]
@@ -128,7 +128,7 @@ test('an abort ends the wait of room() and leaves no listener', async open => {
   await Promise.all(answers)
 })
 
-test('room() rejects its waiters when the pool closes', async open => {
+test('a pending room() and a new room() reject when the pool closes', async open => {
   const track = new Track(2)
   const pool = open({ filename, minWorkers: 1, maxWorkers: 1, maxQueue: 1 })
   const answers = [pool.run(track.task(0)), pool.run(track.task(1))]

@@ -1,4 +1,4 @@
-// What a handler finds around it: data, environment, arguments, priority, an event loop that lives, pools of its own.
+// The environment of a handler: data, environment variables, arguments, priority, timers, and pools of its own.
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { constants } from 'node:os'
@@ -34,7 +34,7 @@ test('env, argv, execArgv and workerData reach every worker', async open => {
   }
 })
 
-test('CommonJS modules see the same env, argv and workerData through their copy of the package', async open => {
+test('a CommonJS handler sees isWorkerThread and workerData, and has no require.main', async open => {
   const pool = open({ filename: handler('surroundings.cjs'), maxWorkers: 1, workerData: [1, 2] })
   const { hasMain, ...seen } = await pool.run()
   assert.deepEqual(seen, { isWorkerThread: true, workerData: [1, 2] })
@@ -46,14 +46,14 @@ test('isWorkerThread is false and workerData is undefined outside a worker', () 
   assert.equal(workerData, undefined)
 })
 
-test('SHARE_ENV shares the environment', async open => {
+test('a worker with env: SHARE_ENV sees the environment variables of the host', async open => {
   const pool = open({ filename, minWorkers: 1, maxWorkers: 1, env: SHARE_ENV })
   process.env.COLOUR = 'green'
   assert.equal((await pool.run()).colour, 'green')
   delete process.env.COLOUR
 })
 
-test('the constructor refuses flags that a worker cannot have', () => {
+test('the constructor refuses execArgv flags and workerData that a worker cannot have', () => {
   assert.throws(
     () => new Pool({ filename, minWorkers: 1, execArgv: ['--title=x'] }),
     error => error instanceof InvalidOptionError && error.option === 'execArgv',
@@ -64,7 +64,7 @@ test('the constructor refuses flags that a worker cannot have', () => {
   )
 })
 
-test('a call names the wrong option when the pool starts its workers later', async open => {
+test('run() rejects with the name of the wrong option when minWorkers is 0', async open => {
   for (const options of [{ execArgv: ['--title=x'] }, { workerData: () => {} }]) {
     const pool = open({ filename, minWorkers: 0, maxWorkers: 1, ...options })
     const [option] = Object.keys(options)
@@ -73,7 +73,7 @@ test('a call names the wrong option when the pool starts its workers later', asy
   }
 })
 
-test('niceIncrement lowers the priority of the workers, not of the process', async open => {
+test('niceIncrement lowers the priority of the workers of its pool only', async open => {
   const pool = open({ filename, name: 'niceness', minWorkers: 1, maxWorkers: 1, niceIncrement: 3 })
   const plain = open({ filename, name: 'niceness', minWorkers: 1, maxWorkers: 1 })
   assert.equal(await pool.run(), Math.min((await plain.run()) + 3, LOWEST_PRIORITY))
@@ -87,7 +87,7 @@ test('an interval of a handler module ticks while its worker is idle', async ope
   await reached(ticks, 0, seen + 5)
 })
 
-test('work that a task did not await completes although no other task comes', async (open, t) => {
+test('work that a handler did not await completes without another task', async (open, t) => {
   const folder = openFolder(t)
   const pool = open({ filename, name: 'writeLater', minWorkers: 1, maxWorkers: 1 })
   const file = `${folder.path}/late.txt`
@@ -106,14 +106,14 @@ test('a handler may create, use and close a pool of its own', async open => {
   assert.deepEqual(answers, [[1], [2], [3], [4]])
 })
 
-test('a handler of a nested pool may create a pool, and idle nested pools end with their worker', async open => {
+test('a handler of a nested pool may create a pool, and close() resolves while a nested pool stays open', async open => {
   const pool = open({ filename: handler('nested.js'), name: 'deeper', minWorkers: 1, maxWorkers: 1 })
   assert.equal(await pool.run(2), 'bottom')
   assert.equal(await pool.run('left open', { name: 'leaveOpen' }), 'left open')
   await pool.close()
 })
 
-test('fake timers and clocks that a program installs later change nothing', async open => {
+test('a pool works after the program has replaced the timers and Date with fakes', async open => {
   const real = { Date, setTimeout, setInterval, setImmediate }
   const pool = open({ filename: handler('echo.js'), minWorkers: 1, maxWorkers: 1, maxQueue: 1 })
   try {
@@ -126,7 +126,7 @@ test('fake timers and clocks that a program installs later change nothing', asyn
       await pool.room()
       assert.equal(await pool.run(round), round)
     }
-    // A deadline is a time of the clock that the caller sees.
+    // A deadline is a time on the clock of the caller, here the fake clock.
     assert.equal(await pool.run(1, { deadline: Date.now() + 60_000 }), 1)
     await assert.rejects(pool.run(1, { deadline: Date.now() - 1 }), { code: 'ERR_LIDO_TASK_TIMEOUT' })
     await pool.close()

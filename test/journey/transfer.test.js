@@ -1,4 +1,4 @@
-// A transferred buffer is detached here and whole in the worker. A rejected submission detaches nothing.
+// A transferred buffer is detached in the host and whole in the worker. A rejected call detaches nothing.
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { MessageChannel } from 'node:worker_threads'
@@ -16,7 +16,7 @@ import { Track } from '../helpers/track.js'
 
 const size = 1024
 
-test('a moved payload arrives whole and is detached here', async open => {
+test('a payload wrapped in move() arrives whole and is detached in the host', async open => {
   const pool = open({ filename: handler('moving.js'), name: 'sizeOf', maxWorkers: 1 })
   const buffer = new ArrayBuffer(size)
   assert.equal(await pool.run(move(buffer)), size)
@@ -26,14 +26,14 @@ test('a moved payload arrives whole and is detached here', async open => {
   assert.equal(view.byteLength, 0)
 })
 
-test('a buffer of transferList arrives whole and is detached here', async open => {
+test('a buffer of transferList arrives whole and is detached in the host', async open => {
   const pool = open({ filename: handler('moving.js'), name: 'sizeOf', maxWorkers: 1 })
   const buffer = new ArrayBuffer(size)
   assert.equal(await pool.run(buffer, { transferList: [buffer] }), size)
   assert.equal(buffer.byteLength, 0)
 })
 
-test('a moved result arrives whole and is detached in the worker', async open => {
+test('a result wrapped in move() arrives whole and is detached in the worker', async open => {
   const pool = open({ filename: handler('moving.js'), maxWorkers: 1 })
   const bytes = await pool.run(size)
   assert.equal(bytes.length, size)
@@ -41,7 +41,7 @@ test('a moved result arrives whole and is detached in the worker', async open =>
   assert.equal(await pool.run(undefined, { name: 'left' }), 0)
 })
 
-test('a message port can be moved to a worker and back', async open => {
+test('a MessagePort can be transferred to a worker and from a worker', async open => {
   const pool = open({ filename: handler('moving.js'), maxWorkers: 1 })
   const { port1, port2 } = new MessageChannel()
   const said = once(port1, 'message')
@@ -51,7 +51,7 @@ test('a message port can be moved to a worker and back', async open => {
   assert.equal((await once(port, 'message'))[0], 'through a returned port')
 })
 
-test('an object with transferableSymbol names what is transferred and what arrives', async open => {
+test('transferableSymbol and valueSymbol define the transferred buffers and the value that arrives', async open => {
   const pool = open({ filename: handler('echo.js'), maxWorkers: 1 })
   const buffer = new ArrayBuffer(size)
   const parcel = { [transferableSymbol]: [buffer], [valueSymbol]: { buffer, note: 'inside' } }
@@ -61,19 +61,19 @@ test('an object with transferableSymbol names what is transferred and what arriv
   assert.equal(buffer.byteLength, 0)
 })
 
-test('move() returns primitives unchanged', async open => {
+test('primitive values wrapped in move() arrive unchanged', async open => {
   const pool = open({ filename: handler('echo.js'), maxWorkers: 1 })
   for (const value of [undefined, null, 0, 'x', false, 1n]) assert.equal(await pool.run(move(value)), value)
 })
 
-test('buffers moved before any worker is ready arrive whole', async open => {
+test('buffers that are transferred before a worker is ready arrive whole', async open => {
   const pool = open({ filename: handler('moving.js'), name: 'sizeOf', minWorkers: 2, maxWorkers: 2 })
   const sizes = [1, 2, 3, 4, 5, 6, 7, 8]
   const answers = sizes.map(bytes => pool.run(move(new ArrayBuffer(bytes))))
   assert.deepEqual(await Promise.all(answers), sizes)
 })
 
-test('a rejected submission leaves its buffer intact', async open => {
+test('a rejected run() call leaves the buffers of its transferList intact', async open => {
   const track = new Track(1)
   const pool = open({ filename: handler('tracked.js'), maxWorkers: 1, maxQueue: 0 })
   const busy = pool.run(track.task(0))

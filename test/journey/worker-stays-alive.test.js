@@ -1,4 +1,5 @@
-// Timers, servers, streams and the inspector of a worker keep running, idle and under load. So does the host's event loop.
+// Timers, servers, streams and the inspector of a worker keep running, idle and under load. The event loop of the host keeps
+// running too.
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { createServer } from 'node:http'
@@ -15,17 +16,17 @@ const TICKS = 0
 const MICROTASKS = 0
 const OTHER = 2
 const TICK_MS = 10
-/** So many times more tasks may run between two ticks than fit, if all were as fast as the fastest. */
+/** The allowed number of tasks between two ticks, as a multiple of the number that fits at the speed of the fastest task. */
 const GENEROUS = 2
 const REQUESTS = 5
 
-/** What a pool may be busy with, and with how many slots. */
+/** The loads of the tests: the handler that the pool runs, and the slots of its worker. */
 const loads = [
   { title: 'idle', name: null, slots: 1 },
   { title: 'under synchronous tasks', name: 'default', slots: 1 },
-  { title: 'under asynchronous tasks, several at once', name: 'later', slots: 8 },
+  { title: 'under asynchronous tasks in 8 slots', name: 'later', slots: 8 },
   {
-    title: 'under synchronous tasks that travel by messages',
+    title: 'under synchronous tasks, transport: messages',
     name: 'default',
     slots: 1,
     transport: 'messages',
@@ -37,7 +38,7 @@ for (const { title, name, slots, inFlight = 64, transport = 'shared-memory' } of
   const openBusy = (open, words = sharedWords(3)) => open({ filename, ...options, workerData: words })
   const startLoad = pool => (name === null ? null : new SteadyLoad(pool, name, inFlight))
 
-  test(`${title}, a timer in a worker ticks on time`, async open => {
+  test(`a timer in a worker ticks on time (${title})`, async open => {
     const words = sharedWords(3)
     const pool = openBusy(open, words)
     await pool.run({ word: TICKS, everyMs: TICK_MS }, { name: 'startTicking' })
@@ -52,7 +53,7 @@ for (const { title, name, slots, inFlight = 64, transport = 'shared-memory' } of
     assert.ok(most <= GENEROUS * inATick, `${most} tasks between two ticks, with time for ${inATick}`)
   })
 
-  test(`${title}, a server in a worker answers`, async open => {
+  test(`a server in a worker answers (${title})`, async open => {
     const pool = openBusy(open)
     const { port, threadId } = await pool.run(undefined, { name: 'openServer' })
     const load = startLoad(pool)
@@ -65,7 +66,7 @@ for (const { title, name, slots, inFlight = 64, transport = 'shared-memory' } of
     await load?.stop()
   })
 
-  test(`${title}, a worker can be inspected from outside`, async (open, t) => {
+  test(`a worker can be inspected from the host (${title})`, async (open, t) => {
     const pool = openBusy(open)
     await pool.run(1)
     const session = new Session()
@@ -90,7 +91,7 @@ for (const { title, name, slots, inFlight = 64, transport = 'shared-memory' } of
     await load?.stop()
   })
 
-  test(`${title}, promises that a handler leaves behind run`, async open => {
+  test(`microtasks that a handler leaves behind run (${title})`, async open => {
     const words = sharedWords(3)
     const pool = openBusy(open, words)
     const load = startLoad(pool)
@@ -101,7 +102,7 @@ for (const { title, name, slots, inFlight = 64, transport = 'shared-memory' } of
     await load?.stop()
   })
 
-  test(`${title}, printed lines arrive once and in order`, async () => {
+  test(`printed lines arrive once and in order (${title})`, async () => {
     const { output, exitCode, errors } = await runProgram(`
       const words = new Int32Array(new SharedArrayBuffer(12))
       const options = ${JSON.stringify(options)}
@@ -121,7 +122,7 @@ for (const { title, name, slots, inFlight = 64, transport = 'shared-memory' } of
   })
 }
 
-test('timers and servers of the host run while it polls for answers', async (open, t) => {
+test('timers and servers of the host run while the host polls for results', async (open, t) => {
   const pool = open({ filename, minWorkers: 1, maxWorkers: 1, workerData: sharedWords(3) })
   const server = createServer((_request, response) => response.end('host')).listen(0, '127.0.0.1')
   t.after(() => server.close())
@@ -148,7 +149,7 @@ test('timers and servers of the host run while it polls for answers', async (ope
   await load.stop()
 })
 
-test('synchronous and asynchronous tasks of one worker all get their turn under load', async open => {
+test('synchronous and asynchronous tasks of a worker all progress under load', async open => {
   const pool = open({
     filename,
     minWorkers: 1,

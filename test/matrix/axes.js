@@ -1,9 +1,9 @@
-// What a case is made of, and when each of its happenings is. A case has one value of each axis; all else follows.
+// The axes of a case and the moments of its events. A case has one value of each axis. Everything else follows from these values.
 
-/** In a task's own order. Something happens while it is there, on the host's thread, in one turn. */
+/** The moments in the life of a task, in order. An event of a moment happens on the host's thread, in one turn. */
 export const moments = ['before', 'call', 'starting', 'queued', 'running', 'answering', 'after']
 
-/** What each is to a pool. */
+/** The pool options of each backend. */
 export const backends = {
   lane: { backend: 'thread' },
   port: { backend: 'thread', transport: 'messages' },
@@ -11,20 +11,20 @@ export const backends = {
   inline: { backend: 'inline' },
 }
 
-/** What becomes of the handler, when nothing befalls it. */
+/** How the handler ends when no event interrupts it. */
 const outcomes = ['returns', 'throws', 'throwsData', 'unclonable', 'loops', 'never']
 
-/** Each with its moment. */
+/** The fate of the worker, with its moment. */
 const fates = {
   lives: null,
-  /** The file throws when the first worker loads it; or ends its worker. */
+  /** The handler's file throws when the first worker loads it, or exits its worker. */
   throwsAtStart: 'starting',
   exitsAtStart: 'starting',
   exits: 'running',
   crashes: 'running',
   terminated: 'running',
   recycled: 'running',
-  /** It is the last task that its worker takes. */
+  /** The task is the last task of its worker. */
   retired: null,
   exitsIdle: 'after',
 }
@@ -33,16 +33,17 @@ const cancelMoments = moments.filter(moment => moment !== 'call')
 const closeMoments = moments.filter(moment => moment !== 'before')
 const at = (names, moments) => names.flatMap(name => moments.map(moment => `${name} ${moment}`))
 
-/** By the order of a case's name. */
+/** In the order of a case's name. */
 export const axes = {
   backend: Object.keys(backends),
   outcome: outcomes,
   cancel: ['uncancelled', ...at(['signal', 'limit'], cancelMoments)],
   fate: Object.keys(fates),
   close: ['open', ...at(['close', 'force', 'destroy'], closeMoments)],
+  way: ['run', 'map', 'stream'],
 }
 
-/** Within a moment in this order: what takes effect in a turn of its own comes last. */
+/** The order of events within a moment. Events that take effect in a later turn come last. */
 const order = ['signal', 'limit', 'exitsIdle', 'terminated', 'recycled', 'close', 'force', 'destroy']
 
 export function nameOf(axisValues) {
@@ -51,11 +52,11 @@ export function nameOf(axisValues) {
     .join(' / ')
 }
 
-/** A case with its name and its happenings, `{ what, at }`, in order. */
+/** Creates a case with its name and its events, `{ what, at }`, in order. */
 function makeCase(axisValues) {
   const happenings = []
-  for (const told of [axisValues.cancel, axisValues.close]) {
-    const [what, moment] = told.split(' ')
+  for (const value of [axisValues.cancel, axisValues.close]) {
+    const [what, moment] = value.split(' ')
     if (moment !== undefined) happenings.push({ what, at: moment })
   }
   const fateMoment = fates[axisValues.fate]
@@ -77,16 +78,17 @@ export function happensAt({ happenings }, moment) {
   return happenings.some(happening => happening.at === moment)
 }
 
-/** `null`: the pool is not closed by the case. */
+/** The event that closes the pool, or `null`. */
 export function endOf({ happenings }) {
   return happenings.find(({ what }) => what === 'close' || what === 'force' || what === 'destroy') ?? null
 }
 
-/** Every case, in the order of the axes. */
+/** Every combination, in the order of the axes. */
 export function* everyCase() {
   for (const backend of axes.backend)
     for (const outcome of axes.outcome)
       for (const cancel of axes.cancel)
         for (const fate of axes.fate)
-          for (const close of axes.close) yield makeCase({ backend, outcome, cancel, fate, close })
+          for (const close of axes.close)
+            for (const way of axes.way) yield makeCase({ backend, outcome, cancel, fate, close, way })
 }

@@ -1,10 +1,10 @@
-// Few of many cases, so that the values of so many axes are combined in every way in which there are cases. Without chance: the
-// same cases give the same selection.
+// Selects few of many cases. The selection contains each combination of values of N axes that any case has. The selection is not
+// random: the same cases give the same selection.
 import { axes } from './axes.js'
 
 const names = Object.keys(axes)
 
-/** @param wise how many axes' values are combined */
+/** @param wise the number of axes whose values are combined */
 export function cover(cases, wise) {
   const numbers = new Map()
   const combinations = cases.map(theCase =>
@@ -17,7 +17,8 @@ export function cover(cases, wise) {
   const isCovered = new Uint8Array(numbers.size)
   const freshOf = index => combinations[index].filter(number => isCovered[number] === 0).length
   const chosen = []
-  // By how many fresh combinations each had when last looked at: it has no more since, so the largest that still has them is best.
+  // The cases by the number of uncovered combinations that each had at the last count. The number never rises, so a case whose
+  // number is still right is the best of all.
   const bySize = subsets(names, wise).map(() => [])
   bySize.push([...cases.keys()].reverse())
   for (let size = bySize.length - 1; size > 0; ) {

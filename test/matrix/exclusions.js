@@ -1,4 +1,4 @@
-// Combinations that are no case, each with the reason. What is left is played.
+// The combinations that are not cases, each with the reason.
 import { endOf } from './axes.js'
 import { isReached, verdictOf } from './oracle.js'
 
@@ -6,23 +6,23 @@ const deadly = ['exits', 'crashes', 'exitsAtStart', 'exitsIdle']
 
 export const exclusions = [
   {
-    because: 'inline nothing ends a worker but its pool: what exits or crashes there is the program itself',
+    because: 'an inline worker cannot exit or crash without the whole program',
     excludes: ({ backend, fate }) => backend === 'inline' && deadly.includes(fate),
   },
   {
     because:
-      'a task that neither answers, nor is cancelled, nor loses its worker or its pool, runs for ever, as it should',
+      'a task without an answer never settles when it is not cancelled and its worker and its pool live',
     excludes: theCase => verdictOf(theCase) === null,
   },
   {
-    because: 'the task is settled before that moment, or never comes to it',
+    because: 'the task settles before that moment, or never reaches it',
     excludes(theCase) {
       const { subject } = verdictOf(theCase)
       return theCase.happenings.some(({ at }) => !isReached(subject, at))
     },
   },
   {
-    because: 'a closing pool has ended its idle workers before one could exit by itself',
+    because: 'a closing pool stops its idle workers before a worker can exit by itself',
     excludes(theCase) {
       const end = endOf(theCase)
       return theCase.fate === 'exitsIdle' && end !== null && end.at !== 'after'
@@ -30,7 +30,7 @@ export const exclusions = [
   },
 ]
 
-/** The reason why it is no case, or null. */
+/** The reason for the exclusion, or `null`. */
 export function whyExcluded(theCase) {
   return exclusions.find(({ excludes }) => excludes(theCase))?.because ?? null
 }

@@ -1,8 +1,8 @@
-// What was seen of a case, held against its verdict.
+// Records the results of a case, and compares them with the verdict of the oracle.
 import { getEventListeners } from 'node:events'
 import { isDeepStrictEqual } from 'node:util'
 import { endOf, moments } from './axes.js'
-import { errorsTold, isBegun, keepsWorker } from './oracle.js'
+import { expectedErrors, isStarted, keepsWorker } from './oracle.js'
 import { describe, wordFor, wordForError } from './outcomes.js'
 
 export class Findings {
@@ -19,7 +19,7 @@ export class Findings {
   #closes = []
   #recycle = null
   #workersAtEnd = null
-  /** Resolves when a worker that ends itself is known to have ended. */
+  /** Resolves when the host knows that a worker exited by itself. */
   isDying = null
 
   constructor(pool, theCase, verdict, stage, signal) {
@@ -34,7 +34,7 @@ export class Findings {
     pool.on('close', () => this.#closeEvents++)
   }
 
-  /** Gives the call back as a promise of its settlement. */
+  /** Resolves when the call has settled, and records the outcome. */
   async follow(who, call) {
     const [settled] = await Promise.allSettled([call])
     this.#settled.set(who, settled)
@@ -59,15 +59,15 @@ export class Findings {
 
   async closed() {
     this.#closes = await Promise.all(this.#closes)
-    // The event is told when the pool's own work is done.
+    // The pool emits 'close' after its own work.
     await new Promise(resolve => setImmediate(resolve))
   }
 
-  /** Sentences; none if nothing is wrong. */
+  /** Returns a sentence for each problem. */
   problems() {
     return [
       ...this.#outcomes(),
-      ...this.#begun(),
+      ...this.#starts(),
       ...this.#counts(),
       ...this.#events(),
       ...this.#ends(),
@@ -82,21 +82,22 @@ export class Findings {
       if (verdict === null) continue
       const word = wordFor(this.#settled.get(who), who, this.#case)
       if (!verdict.allowed.includes(word))
-        yield `${who}: ${verdict.allowed.join(' or ')} was due, it came to ${word}`
+        yield `${who}: the outcome is ${word}, expected ${verdict.allowed.join(' or ')}`
     }
   }
 
-  /** Never twice; and where the verdict is sure of it, once or never. */
-  *#begun() {
+  /** No task may start twice. When the verdict is certain, it says whether the task must start. */
+  *#starts() {
     const isSure = this.#verdict.subject.allowed[0] !== 'timeout'
     for (const [who, verdict] of Object.entries(this.#verdict)) {
       if (verdict === null) continue
-      const times = this.#stage.count(`begun ${who}`)
-      if (times > 1) yield `${who} was begun ${times} times`
-      const mustBegin = who === 'subject' ? isBegun(this.#verdict) : verdict.allowed[0] === 'answer'
-      if (isSure && mustBegin && times === 0) yield `${who} was never begun`
-      const mayBegin = mustBegin || (who !== 'subject' && verdict.at !== 'call' && verdict.at !== 'starting')
-      if (isSure && !mayBegin && times > 0) yield `${who} was begun, and settled before`
+      const times = this.#stage.count(`started ${who}`)
+      if (times > 1) yield `${who} was started ${times} times`
+      const mustStart = who === 'subject' ? isStarted(this.#verdict) : verdict.allowed[0] === 'answer'
+      if (isSure && mustStart && times === 0) yield `${who} was not started`
+      const mayStart = mustStart || (who !== 'subject' && verdict.at !== 'call' && verdict.at !== 'starting')
+      if (isSure && !mayStart && times > 0)
+        yield `${who} was started, but should have settled before its start`
     }
   }
 
@@ -106,22 +107,22 @@ export class Findings {
     const due = { accepted: 0, fulfilled: 0, rejected: 0, cancelled: 0, waiting: 0, inFlight: 0 }
     for (const [who, settled] of this.#settled) {
       const word = wordFor(settled, who, this.#case)
-      // Not taken in at all.
+      // The pool never accepted the task.
       if (who === 'subject' && this.#verdict.subject.at === 'before') continue
       due.accepted++
       if (settled.status === 'fulfilled') due.fulfilled++
       else if (word === 'cancelled' || word === 'limit') due.cancelled++
       else due.rejected++
     }
-    // A file that did not load may have been tried more than once for the last task.
+    // The last task may have been called several times after a file did not load.
     if (this.#case.fate.endsWith('AtStart')) {
       due.accepted = counted.accepted
       due.rejected = counted.rejected
       if (accepted !== fulfilled + rejected + cancelled)
-        yield `the counts do not add up: ${JSON.stringify(counted)}`
+        yield `accepted is not the sum of fulfilled, rejected and cancelled: ${JSON.stringify(counted)}`
     }
     if (!isDeepStrictEqual(counted, due)) {
-      yield `stats() counted ${JSON.stringify(counted)}, it was ${JSON.stringify(due)}`
+      yield `stats() shows ${JSON.stringify(counted)}, expected ${JSON.stringify(due)}`
     }
   }
 
@@ -129,19 +130,20 @@ export class Findings {
     const ids = workers => workers.map(worker => worker.id).sort()
     const [created, destroyed] = [ids(this.#created), ids(this.#destroyed)]
     if (!isDeepStrictEqual(created, destroyed))
-      yield `workers ${created} were created, ${destroyed} destroyed`
-    if (new Set(created).size < created.length) yield `workers ${created} were created`
-    if (this.#closeEvents !== 1) yield `'close' was told ${this.#closeEvents} times`
+      yield `workers ${created} were created, but workers ${destroyed} were destroyed`
+    if (new Set(created).size < created.length) yield `a worker was created twice: ${created}`
+    if (this.#closeEvents !== 1) yield `the event 'close' was emitted ${this.#closeEvents} times`
     const words = this.#errors.map(error => wordForError(error, this.#case) ?? describe(error))
-    const due = errorsTold(this.#case, this.#verdict)
-    if (!isDeepStrictEqual(words, due)) yield `the events 'error' were [${words}], [${due}] were due`
+    const due = expectedErrors(this.#case, this.#verdict)
+    if (!isDeepStrictEqual(words, due)) yield `the 'error' events are [${words}], expected [${due}]`
     if (this.#workersAtEnd === null) return
-    if (this.#workersAtEnd.length !== 1) yield `at the end there were the workers ${this.#workersAtEnd}`
+    if (this.#workersAtEnd.length !== 1)
+      yield `the workers at the end are [${this.#workersAtEnd}], expected one worker`
     const isFirst = this.#workersAtEnd[0] === 1
     if (isFirst !== keepsWorker(this.#case, this.#verdict) && this.#case.fate !== 'retired') {
       yield isFirst
-        ? 'the first worker was kept'
-        : `the first worker was lost for worker ${this.#workersAtEnd}`
+        ? 'the first worker was not replaced'
+        : `worker ${this.#workersAtEnd} replaced the first worker`
     }
   }
 
@@ -150,24 +152,25 @@ export class Findings {
     const words = [...this.#settled].map(([who, settled]) => wordFor(settled, who, this.#case))
     const cutOff = words.filter(word => ['forced', 'destroyed', 'timeout'].includes(word)).length
     const report = end?.what === 'destroy' ? undefined : { cutOff, timedOut: words.includes('timeout') }
-    for (const told of this.#closes) {
-      if (!isDeepStrictEqual(told, report)) {
-        yield `the end was reported as ${JSON.stringify(told)}, it was ${JSON.stringify(report)}`
+    for (const result of this.#closes) {
+      if (!isDeepStrictEqual(result, report)) {
+        yield `close() resolved with ${JSON.stringify(result)}, expected ${JSON.stringify(report)}`
       }
     }
     if (this.#case.fate !== 'recycled') return
     const due = recycleDue(end)
-    if (!due.includes(this.#recycle)) yield `recycle() came to ${this.#recycle}, ${due.join(' or ')} was due`
+    if (!due.includes(this.#recycle))
+      yield `the outcome of recycle() is ${this.#recycle}, expected ${due.join(' or ')}`
   }
 
   *#nothingLeft() {
     const { state, workers } = this.#pool.stats()
-    if (state !== 'closed') yield `the pool is ${state}`
+    if (state !== 'closed') yield `the pool is ${state}, expected closed`
     if (workers.length > 0) yield `${workers.length} workers are left`
     for (const { id, thread, process: child } of this.#created) {
-      if (thread !== null && thread.threadId !== -1) yield `the thread of worker ${id} is left`
+      if (thread !== null && thread.threadId !== -1) yield `the thread of worker ${id} still runs`
       if (child !== null && child.exitCode === null && child.signalCode === null)
-        yield `the process of worker ${id} is left`
+        yield `the process of worker ${id} still runs`
     }
     const listeners = getEventListeners(this.#signal, 'abort').length
     if (listeners > 0) yield `${listeners} listeners are left on the signal`

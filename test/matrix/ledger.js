@@ -1,4 +1,5 @@
-// What a process has: threads, descriptors, handles, timers, ports, listeners. What it has later and had not before is left over.
+// Counts what the process has: threads, descriptors, handles, timers, ports and listeners. Entries that are new at the second
+// count are left over.
 import { createHook } from 'node:async_hooks'
 import { existsSync, readdirSync, readlinkSync } from 'node:fs'
 
@@ -44,14 +45,14 @@ function entries(alive) {
 function pathOf(descriptor) {
   try {
     const path = readlinkSync(`/proc/self/fd/${descriptor}`)
-    // Each has a number of its own.
+    // Sockets and pipes have a number in their path.
     return `a descriptor of ${path.replace(/\[\d+\]/, '')}`
   } catch {
     return ''
   }
 }
 
-// Node 20 leaves a file open whose thread ends while it is loaded.
+// Node 20 leaves a file open when its thread exits while the file is loaded.
 function isCounted(path) {
   const isExcused = process.version.startsWith('v20.') && /\.m?js( \(deleted\))?$/.test(path)
   return path !== '' && !path.includes('/proc/') && !isExcused
@@ -60,6 +61,6 @@ function isCounted(path) {
 async function settleDown() {
   const turn = () => new Promise(resolve => setImmediate(resolve))
   for (let turns = 0; turns < SETTLING_TURNS; turns++) await turn()
-  // Files that are being loaded inline are the program's, and are done soon.
+  // The program itself loads files for inline workers. These requests end soon.
   while (process.getActiveResourcesInfo().some(kind => kind.includes('Req'))) await turn()
 }

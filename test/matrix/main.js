@@ -1,7 +1,7 @@
 // npm run matrix -- [--wise N] [--backend NAME] [--match TEXT] [--at-once N] [--limit MS] [--until-failure] [--pool MODULE]
-// Plays every case, or a selection that has each combination of the values of N axes; --match plays those whose name has the
-// text. Cases are played several at once, each in a pool of its own. Exit code 1 when something was wrong;
-// with --until-failure SIGKILL at the first that is, beside what it has left alive.
+// Plays every case. --wise selects cases that contain each combination of the values of N axes. --match selects the cases whose name
+// contains the text. Several cases run at the same time, each in its own pool. The exit code is 1 when a case failed. With
+// --until-failure the program kills itself with SIGKILL at the first failure, because a failed case may leave threads alive.
 import { parseArgs } from 'node:util'
 import { axes, everyCase } from './axes.js'
 import { cover } from './cover.js'
@@ -11,12 +11,13 @@ import { playAll } from './run.js'
 
 const flags = readFlags()
 const { Pool } = await import(flags.pool)
-const strays = []
-process.on('uncaughtException', error => onStray(`nobody caught: ${error?.stack ?? error}`))
-process.on('unhandledRejection', error => onStray(`nobody handled: ${error?.stack ?? error}`))
-process.on('warning', warning => onStray(`a warning: ${warning.stack}`))
+/** Uncaught exceptions, unhandled rejections and warnings of this process. */
+const processFailures = []
+process.on('uncaughtException', error => onProcessFailure(`uncaught exception: ${error?.stack ?? error}`))
+process.on('unhandledRejection', error => onProcessFailure(`unhandled rejection: ${error?.stack ?? error}`))
+process.on('warning', warning => onProcessFailure(`warning: ${warning.stack}`))
 
-const cases = tellCases()
+const cases = selectCases()
 const startedAt = performance.now()
 let failed = 0
 const left = await playAll(Pool, cases, {
@@ -32,7 +33,7 @@ const left = await playAll(Pool, cases, {
 for (const entry of left) console.log(`FAILED left over: ${entry}`)
 const seconds = ((performance.now() - startedAt) / 1000).toFixed(1)
 console.log(`${cases.length} cases played in ${seconds} s, ${failed} failed`)
-process.exit(failed + strays.length + left.length === 0 ? 0 : 1)
+process.exit(failed + processFailures.length + left.length === 0 ? 0 : 1)
 
 function readFlags() {
   const options = {
@@ -58,13 +59,13 @@ function readFlags() {
   }
 }
 
-function onStray(stray) {
-  strays.push(stray)
-  console.log(`FAILED ${stray}`)
+function onProcessFailure(failure) {
+  processFailures.push(failure)
+  console.log(`FAILED ${failure}`)
   if (flags['until-failure']) process.kill(process.pid, 'SIGKILL')
 }
 
-function tellCases() {
+function selectCases() {
   const reasons = new Map(exclusions.map(({ because }) => [because, 0]))
   const all = []
   for (const theCase of everyCase()) {
@@ -73,18 +74,20 @@ function tellCases() {
     else reasons.set(because, reasons.get(because) + 1)
   }
   const { chosen, combinations } = flags.wise === undefined ? { chosen: all } : cover(all, Number(flags.wise))
-  const asked = chosen.filter(
+  const selected = chosen.filter(
     ({ backend, name }) => flags.backend.includes(backend) && name.includes(flags.match),
   )
-  const open = asked.filter(theCase =>
+  const open = selected.filter(theCase =>
     Object.values(verdictOf(theCase)).some(verdict => verdict?.allowed.length > 1),
   )
-  console.log(`${all.length} cases; of all combinations these are none:`)
-  for (const [because, count] of reasons) console.log(`  ${count}, since ${because}`)
+  console.log(`${all.length} cases. These combinations are not cases:`)
+  for (const [because, count] of reasons) console.log(`  ${count}: ${because}`)
   if (combinations !== undefined)
-    console.log(`${chosen.length} cases have all ${combinations} combinations of ${flags.wise} axes`)
+    console.log(
+      `${chosen.length} cases contain all ${combinations} combinations of the values of ${flags.wise} axes`,
+    )
   console.log(
-    `${asked.length} cases are played; in ${open.length} more than one outcome is allowed to some task`,
+    `${selected.length} cases are played. In ${open.length} of them, a task may have more than one outcome.`,
   )
-  return asked
+  return selected
 }

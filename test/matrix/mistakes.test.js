@@ -1,4 +1,4 @@
-// The matrix would notice: cases that pass fail with each of these mistakes, and say what is wrong.
+// The matrix finds each planted mistake: cases that pass without the mistake fail with it, and print the expected text.
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { inspect } from 'node:util'
@@ -8,9 +8,9 @@ import { played } from './played.js'
 
 const unharmed = new URL('../../build/unit/src/index.js', import.meta.url).href
 
-describe('a mistake in the host is found', () => {
+describe('planted mistakes in the host', () => {
   for (const [index, { title, cases, says, ...patch }] of mistakes.entries()) {
-    test(title, async t => {
+    test(`the mistake '${title}' is found`, async t => {
       const flags = ['--match', cases, '--pool']
       const before = await played(...flags, unharmed)
       assert.equal(before.exitCode, 0, before.output + before.errors)

@@ -1,11 +1,11 @@
-// What the tasks of a case must come to, from the case alone. Three tasks share a pool of one worker with one slot: `blocker`,
-// there where something is to happen while the subject is queued; `subject`, which the case is about; `follower`, which came
-// after it and is innocent.
+// Derives the outcomes of the tasks from the case alone. Three tasks share a pool of one worker with one slot. The case is about
+// `subject`. A case with an event while the subject is queued has a `blocker` before it. `follower` is submitted after the
+// subject and must not suffer from the events.
 import { endOf, happensAt, moments } from './axes.js'
 
 /**
- * What befalls a task by where it is when something happens; where nothing is said, it goes on. `placed`: a worker that is
- * starting has a slot for it.
+ * The effect of an event on a task, by the place of the task. A task without an entry continues. `placed`: a starting worker has a
+ * slot for the task.
  */
 const befalls = {
   signal: {
@@ -15,7 +15,7 @@ const befalls = {
     answering: 'cancelled',
     inTheRing: 'cancelled',
   },
-  // No host that was busy rejects what has been answered.
+  // A host that was busy does not reject an answered task because of a limit.
   limit: { waiting: 'limit', placed: 'limit', running: 'limit' },
   throwsAtStart: { waiting: 'start', placed: 'start' },
   exitsAtStart: { waiting: 'start', placed: 'start' },
@@ -26,7 +26,7 @@ const befalls = {
   exitsIdle: {},
   close: {},
   force: { waiting: 'forced' },
-  // What has been answered into shared memory is there.
+  // The host still reads answers in shared memory.
   destroy: {
     waiting: 'destroyed',
     placed: 'destroyed',
@@ -36,15 +36,15 @@ const befalls = {
   },
 }
 
-/** These befall the subject, or the worker that it runs on. */
+/** Events of the subject, or of the worker that runs it. */
 const personal = ['signal', 'limit', 'exits', 'crashes', 'terminated']
 
-/** Answers that a handler gives by itself. */
+/** Outcomes in which the handler itself answers. */
 const answers = ['returns', 'throws', 'throwsData', 'unclonable']
 
 /**
- * `subject`, `blocker` (or null), `follower`: the outcomes allowed, and the moment at which the task is settled. `null` where
- * the subject would never be settled.
+ * Returns the allowed outcomes of `subject`, `blocker` (or `null`) and `follower`, and the moment at which each task settles.
+ * Returns `null` when the subject would never settle.
  */
 export function verdictOf(theCase) {
   const subject = subjectVerdict(theCase)
@@ -58,34 +58,34 @@ export function hasBlocker(theCase) {
   return happensAt(theCase, 'queued')
 }
 
-/** The worker is held while it loads. With a blocker a task waits in the turn of the call, however quick the worker. */
+/** The worker must wait while it loads its file. With a blocker the subject is queued anyway, so the worker need not wait. */
 export function isHeld(theCase) {
   return happensAt(theCase, 'starting') || (happensAt(theCase, 'call') && !hasBlocker(theCase))
 }
 
-/** The subject comes to this moment, in one way or another. */
+/** The subject reaches this moment. */
 export function isReached(subject, moment) {
   if (moment === 'before' || moment === 'call' || moment === 'after') return true
   return moments.indexOf(moment) <= moments.indexOf(subject.at)
 }
 
 /** The handler is called. */
-export function isBegun({ subject }) {
+export function isStarted({ subject }) {
   return subject.at === 'running' || subject.at === 'answering'
 }
 
-/** Something depends on whether the follower has begun, so that is to be forced. */
+/** The verdict depends on whether the follower has started, so the test must wait for its start. */
 export function asksForFollower(theCase, moment) {
-  return endOf(theCase)?.at === moment && hasFollowerBegun(theCase, moment)
+  return endOf(theCase)?.at === moment && hasFollowerStarted(theCase, moment)
 }
 
-/** The follower begins before the subject is through with this moment, on the same worker or on another. */
-function hasFollowerBegun(theCase, moment) {
+/** The follower starts before the end of this moment of the subject, on the same worker or on another. */
+function hasFollowerStarted(theCase, moment) {
   const { backend, fate } = theCase
   if (fate === 'retired') return moment === 'running' || moment === 'answering'
   if (moment !== 'answering') return false
   if (fate === 'recycled') return isOpenAfter(theCase, 'running')
-  // A worker takes the next from the lane by itself, when it has answered.
+  // A worker claims the next task from the lane by itself after an answer.
   return backend === 'lane'
 }
 
@@ -100,7 +100,7 @@ function subjectVerdict(theCase) {
     if (outcome !== undefined) return { allowed: [outcome], at }
   }
   if (answers.includes(theCase.outcome)) return { allowed: ['answer'], at: 'answering' }
-  // It runs until the pool's patience is over, and a close that waits for it has some.
+  // The task runs until `closeTimeout` is over, when a close waits for it.
   const end = endOf(theCase)
   return end === null || end.at === 'after' ? null : { allowed: ['timeout'], at: 'running' }
 }
@@ -116,12 +116,12 @@ function innocentVerdict(theCase, who, subject) {
     if (outcome !== undefined) return { allowed: [outcome], at }
   }
   if (subject.allowed[0] !== 'timeout') return { allowed: ['answer'], at: 'after' }
-  // The clock says whether a task that could have run beside the subject, or before it, was done in time.
+  // A task that could run before the subject, or on another worker, may or may not finish in time.
   const couldRun = who === 'blocker' || theCase.fate === 'retired' || theCase.fate === 'recycled'
   return { allowed: couldRun ? ['answer', 'timeout'] : ['timeout'], at: 'running' }
 }
 
-/** @param isSubjectGone the subject has been settled before, so who came after it is next */
+/** @param isSubjectGone the subject settled earlier, so the follower is next */
 function whereIs(theCase, who, moment, isSubjectGone) {
   if (moment === 'before') return 'waiting'
   if (moment === 'call' || moment === 'starting') {
@@ -132,36 +132,37 @@ function whereIs(theCase, who, moment, isSubjectGone) {
   if (moment === 'queued') return 'waiting'
   if (moment === 'after') return 'after'
   if (who === 'follower') {
-    if (hasFollowerBegun(theCase, moment)) return 'running'
+    if (hasFollowerStarted(theCase, moment)) return 'running'
     return moment === 'running' && hasFreshWorker(theCase) ? 'placed' : 'waiting'
   }
   if (moment === 'running') return 'running'
   if (!answers.includes(theCase.outcome)) return 'never'
-  return theCase.backend === 'lane' ? 'inTheRing' : 'answering'
+  // The answer of a stream is a message.
+  return theCase.backend === 'lane' && theCase.way !== 'stream' ? 'inTheRing' : 'answering'
 }
 
-/** The slot of a worker that was started in this turn counts. */
+/** A worker that was started in this turn has a free slot. */
 function hasFreshWorker({ fate }) {
   return fate === 'terminated' || fate === 'recycled'
 }
 
-/** `error` events: a death that no caller was told of is told so. */
-export function errorsTold(theCase, verdict) {
+/** The expected 'error' events: the death of a worker when no call rejects because of it. */
+export function expectedErrors(theCase, verdict) {
   const end = endOf(theCase)
   const isAfter = moment => moments.indexOf(end.at) >= moments.indexOf(moment)
   if (theCase.fate === 'exitsIdle') return end === null ? ['exit'] : []
-  const wasTold = verdict.subject.allowed[0] === 'exit' || verdict.subject.allowed[0] === 'crash'
-  if (wasTold || (theCase.fate !== 'exits' && theCase.fate !== 'crashes')) return []
+  const wasReported = verdict.subject.allowed[0] === 'exit' || verdict.subject.allowed[0] === 'crash'
+  if (wasReported || (theCase.fate !== 'exits' && theCase.fate !== 'crashes')) return []
   if (end !== null && end.what === 'destroy' && !isAfter('answering')) return []
   return [theCase.fate === 'exits' ? 'exit' : 'crash']
 }
 
-/** Who does not heed that he is cancelled costs the worker, unless it is about to end anyway. */
+/** The host kills the worker of a cancelled handler that does not stop, unless the worker exits anyway. */
 export function endsForCancel({ backend, outcome, fate }) {
   return outcome === 'never' && backend !== 'inline' && fate !== 'exits' && fate !== 'crashes'
 }
 
-/** The first worker serves to the end: whoever is cancelled is let end, and costs no worker. */
+/** The first worker lives until the end of the case. */
 export function keepsWorker(theCase, { subject }) {
   return theCase.fate === 'lives' && !(endsForCancel(theCase) && subject.at === 'running')
 }

@@ -1,4 +1,4 @@
-// What a task came to, in the oracle's words. Only what is right in every part has a word.
+// Translates the settlement of a task into a word of the oracle. An outcome has a word only when all its parts are right.
 import { isDeepStrictEqual } from 'node:util'
 
 const limitNames = {
@@ -7,9 +7,9 @@ const limitNames = {
   queued: 'queueTimeout',
   running: 'timeout',
 }
-export const reason = Object.freeze({ why: 'the case says so' })
+export const reason = Object.freeze({ why: 'the case aborts its signal' })
 
-/** A limit that is over when the case wants it over, as options of the call. */
+/** The options of the call for a time limit that is over at the moment of the case. */
 export function limitOptions(moment, limitMs) {
   switch (moment) {
     case 'before':
@@ -53,7 +53,10 @@ export function wordForError(error, theCase) {
     case 'E_OWN':
       return error instanceof RangeError && theCase.outcome === 'throws' ? 'answer' : null
     case 'ERR_LIDO_NOT_CLONEABLE':
-      return error.path === 'result.items[0].call' && theCase.outcome === 'unclonable' ? 'answer' : null
+      return error.path === `${theCase.way === 'stream' ? 'chunk' : 'result'}.items[0].call` &&
+        theCase.outcome === 'unclonable'
+        ? 'answer'
+        : null
     default:
       return theCase.outcome === 'throwsData' && isDeepStrictEqual(error, { of: 'subject' }) ? 'answer' : null
   }

@@ -1,27 +1,43 @@
-// Plays one case with real workers: forces each moment by a fact, lets happen there what the case has for it, and goes on.
+// Plays one case with real workers. Waits for a fact that proves each moment, then causes the events of that moment.
 import { once } from 'node:events'
 import { onAnswered } from '../fixtures/handlers/matrix.js'
 import { untilItWorks } from '../helpers/retry.js'
 import { backends, endOf, happensAt } from './axes.js'
 import { Findings } from './findings.js'
-import { asksForFollower, endsForCancel, hasBlocker, isBegun, isHeld } from './oracle.js'
+import { asksForFollower, endsForCancel, hasBlocker, isHeld, isStarted } from './oracle.js'
 import { limitOptions, reason } from './outcomes.js'
 import { Stage } from './stage.js'
 
 const SHORT_MS = 20
-/** Long enough for a task to be answered while the host is blocked; and for another worker to start before. */
+/** Long enough for an answer while the host is blocked. LONGER_MS is long enough for the start of another worker before it. */
 const LONG_MS = 200
 const LONGER_MS = 1000
 
-/** The machine was too slow for the moment that the case wants; it is to be played again. */
+/** The ways to call the subject. Each resolves to its only result. */
+const ways = {
+  run: (pool, options) => pool.run('subject', { ...options, name: 'subject' }),
+  map: (pool, options) => firstOf(pool.map(['subject'], { ...options, name: 'subject' })),
+  stream: (pool, options) => firstOf(pool.stream('subject', { ...options, name: 'subjectStream' })),
+}
+
+async function firstOf(results) {
+  const [first] = await results.toArray()
+  return first
+}
+
+/** The machine was too slow for a moment of the case. The case must be played again. */
 export class MomentMissed extends Error {}
 
 globalThis[onAnswered] = new Map()
 
-/** Resolves with what was wrong, none if nothing; rejects with `MomentMissed`. */
-export async function play(Pool, theCase, verdict) {
+/**
+ * Resolves with the list of problems. Rejects with `MomentMissed`.
+ *
+ * @param slowness a factor for the time limits of tasks
+ */
+export async function play(Pool, theCase, verdict, slowness) {
   const stage = new Stage(theCase)
-  const scene = new Scene(Pool, theCase, verdict, stage)
+  const scene = new Scene(Pool, theCase, verdict, stage, slowness)
   try {
     await scene.play()
     return scene.findings.problems()
@@ -36,21 +52,23 @@ class Scene {
   #case
   #verdict
   #stage
+  #slowness
   #controller = new AbortController()
   #calls = {}
   #recycled = null
 
-  constructor(Pool, theCase, verdict, stage) {
+  constructor(Pool, theCase, verdict, stage, slowness) {
     this.#case = theCase
     this.#verdict = verdict
     this.#stage = stage
+    this.#slowness = slowness
     this.pool = new Pool({
       filename: stage.filename,
       ...backends[theCase.backend],
       name: 'other',
       minWorkers: 1,
       maxWorkers: 1,
-      // Who is cancelled and can end by itself is let end.
+      // A cancelled handler that can finish by itself may finish.
       cancelGrace: endsForCancel(theCase) ? SHORT_MS : Number.POSITIVE_INFINITY,
       ...(verdict.subject.allowed[0] === 'timeout' && { closeTimeout: SHORT_MS }),
       ...(theCase.fate === 'retired' && { maxTasksPerWorker: hasBlocker(theCase) ? 2 : 1 }),
@@ -66,7 +84,7 @@ class Scene {
     await this.#happens('call')
     await this.#passStart()
     await this.#passQueue()
-    if (isBegun(this.#verdict)) await this.#run()
+    if (isStarted(this.#verdict)) await this.#run()
     if (subject.at === 'answering') await this.#answer()
     this.#stage.open('subject')
     await this.#settled('subject')
@@ -84,14 +102,20 @@ class Scene {
     const signal = what === 'signal' ? { signal: this.#controller.signal } : {}
     if (hasBlocker(this.#case))
       this.#calls.blocker = this.findings.follow('blocker', this.pool.run('blocker'))
-    const options = { name: 'subject', ...limits, ...signal }
-    this.#calls.subject = this.findings.follow('subject', this.pool.run('subject', options))
+    const subject = ways[this.#case.way](this.pool, { ...limits, ...signal })
+    this.#calls.subject = this.findings.follow('subject', subject)
     this.#calls.follower = this.findings.follow('follower', this.pool.run('follower'))
   }
 
   get #limitMs() {
+    return this.#slowness * this.#shortestLimitMs
+  }
+
+  get #shortestLimitMs() {
     if (asksForFollower(this.#case, 'running') || asksForFollower(this.#case, 'answering')) return LONGER_MS
-    return happensAt(this.#case, 'answering') ? LONG_MS : SHORT_MS
+    // The body of a generator starts only after the host has asked for the first chunk.
+    const isSlow = happensAt(this.#case, 'answering') || this.#case.way === 'stream'
+    return isSlow ? LONG_MS : SHORT_MS
   }
 
   async #passStart() {
@@ -106,7 +130,7 @@ class Scene {
     if (!hasBlocker(this.#case)) return
     const { blocker } = this.#verdict
     if (blocker.at !== 'call' && blocker.at !== 'starting') {
-      await Promise.race([this.#stage.said('begun blocker'), this.#settled('blocker')])
+      await Promise.race([this.#stage.said('started blocker'), this.#settled('blocker')])
       await this.#happens('queued')
     }
     this.#stage.open('blocker')
@@ -114,28 +138,28 @@ class Scene {
   }
 
   async #run() {
-    await this.#saidBySubjectsEnd('begun subject')
-    if (asksForFollower(this.#case, 'running')) await this.#saidBySubjectsEnd('begun follower')
+    await this.#saidBeforeSubjectSettles('started subject')
+    if (asksForFollower(this.#case, 'running')) await this.#saidBeforeSubjectSettles('started follower')
     await this.#happens('running')
   }
 
-  /** What happens there happens before the host has taken in the answer. */
+  /** The events happen before the host has read the answer. */
   async #answer() {
     if (!happensAt(this.#case, 'answering')) return
     const { backend, fate } = this.#case
-    const hasOtherBegun = asksForFollower(this.#case, 'answering')
-    if (backend === 'inline') return await this.#answerInline(hasOtherBegun)
+    const hasFollowerStarted = asksForFollower(this.#case, 'answering')
+    if (backend === 'inline') return await this.#answerInline(hasFollowerStarted)
     const isElsewhere = fate === 'retired' || fate === 'recycled'
-    if (hasOtherBegun && isElsewhere) await this.#saidBySubjectsEnd('begun follower')
+    if (hasFollowerStarted && isElsewhere) await this.#saidBeforeSubjectSettles('started follower')
     if (this.findings.isSettled('subject')) throw new MomentMissed()
     this.#stage.open('subject')
-    // One slot: who begins the next has answered the last.
-    this.#stage.blockUntilSaid(hasOtherBegun && !isElsewhere ? 'begun follower' : 'answered')
+    // The worker has one slot, so it has answered the subject when it starts the next task.
+    this.#stage.blockUntilSaid(hasFollowerStarted && !isElsewhere ? 'started follower' : 'answered')
     await this.#happens('answering')
   }
 
-  async #answerInline(hasOtherBegun) {
-    if (hasOtherBegun) await this.#saidBySubjectsEnd('begun follower')
+  async #answerInline(hasFollowerStarted) {
+    if (hasFollowerStarted) await this.#saidBeforeSubjectSettles('started follower')
     const { folder } = this.#stage
     await new Promise((resolve, reject) => {
       globalThis[onAnswered].set(folder, () => {
@@ -147,7 +171,7 @@ class Scene {
     })
   }
 
-  /** All in one turn, unless it is the clock that does it. */
+  /** Causes all events of the moment in one turn, except events that need time to pass. */
   async #happens(moment) {
     for (const { what, at } of this.#case.happenings) {
       if (at !== moment) continue
@@ -156,7 +180,7 @@ class Scene {
     }
   }
 
-  /** A promise where the next must wait for it. */
+  /** Returns a promise when the next event must wait for this one. */
   #do(what, moment) {
     switch (what) {
       case 'signal':
@@ -177,7 +201,7 @@ class Scene {
       case 'destroy':
         return void this.findings.followClose(this.pool.destroy())
       default:
-        // The handler, or the file that loads, looks whether it is to end.
+        // The handler, or its file while it loads, checks this gate.
         return this.#stage.open(what)
     }
   }
@@ -189,7 +213,7 @@ class Scene {
     this.#stage.open('idle')
   }
 
-  /** A pool that is not closed serves one more; then all are. */
+  /** An open pool runs one more task. Then the pool is closed. */
   async #end() {
     if (endOf(this.#case) === null) {
       await this.findings.isDying
@@ -197,7 +221,7 @@ class Scene {
       const plain = () => this.pool.run('plain')
       const isPaused = this.#case.fate.endsWith('AtStart')
       await this.findings.follow('plain', isPaused ? untilItWorks(plain) : plain())
-      // Where the one before has not left yet, who follows on one that retires is still to come.
+      // The retired worker may still be leaving. Then its successor starts later.
       if (this.#case.fate === 'retired' && this.pool.workers.length === 0)
         await once(this.pool, 'workerCreate')
       this.findings.noteWorkers()
@@ -206,12 +230,12 @@ class Scene {
     await this.findings.closed()
   }
 
-  /** The subject may be settled too early, when the machine is slow. */
-  async #saidBySubjectsEnd(line) {
+  /** Waits for a line of the journal. On a slow machine, the subject may settle before the line is written. */
+  async #saidBeforeSubjectSettles(line) {
     await Promise.race([this.#stage.said(line), this.#settled('subject')])
-    // A pool that closes may have had no patience at all.
-    const isImpatient = this.#verdict.subject.allowed[0] === 'timeout'
-    if (this.#stage.count(line) === 0 && !isImpatient) throw new MomentMissed()
+    // A closing pool may have killed the worker before the line.
+    const mayMissLine = this.#verdict.subject.allowed[0] === 'timeout'
+    if (this.#stage.count(line) === 0 && !mayMissLine) throw new MomentMissed()
   }
 
   async #settled(who) {

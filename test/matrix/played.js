@@ -1,4 +1,4 @@
-// A selection of the cases, played in a process of its own, where nobody else's threads and timers are.
+// Plays a selection of the cases in a separate process, so that other tests have no threads and timers in it.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { text } from 'node:stream/consumers'

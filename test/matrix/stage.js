@@ -1,5 +1,4 @@
-// Where a case is played: what its handlers wrote down, the gates they wait at, and the file of handlers that is the case's
-// own.
+// The files of a case: the journal of its handlers, the gates at which they wait, and its own file of handlers.
 
 import { dirname } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -29,7 +28,7 @@ export class Stage {
       'handlers.mjs',
       `import { handlersOf } from '${handler('matrix.js')}'\n` +
         `const handlers = await handlersOf(${spec})\n` +
-        'export const { subject, other, exitIdle } = handlers\n',
+        'export const { subject, subjectStream, other, exitIdle } = handlers\n',
     )
   }
 
@@ -41,21 +40,22 @@ export class Stage {
     return this.#journal.written
   }
 
-  /** How often it was written down. */
+  /** The number of times that the line was written. */
   count(line) {
     return this.lines.filter(written => written === line).length
   }
 
-  /** Resolves when it was written down. */
+  /** Resolves when the line is written. */
   async said(line) {
     while (!this.#isRemoved && this.count(line) === 0) await sleep(LOOK_AGAIN_MS)
   }
 
-  /** Blocks the thread until it was written down: nothing that has come meanwhile is taken in. */
+  /** Blocks the thread until the line is written. Meanwhile the host cannot read any answer. */
   blockUntilSaid(line) {
-    const givesUpAt = performance.now() + BLOCK_LIMIT_MS
+    const deadline = performance.now() + BLOCK_LIMIT_MS
     while (this.count(line) === 0) {
-      if (performance.now() > givesUpAt) throw new Error(`'${line}' was not said within ${BLOCK_LIMIT_MS} ms`)
+      if (performance.now() > deadline)
+        throw new Error(`no handler wrote '${line}' within ${BLOCK_LIMIT_MS} ms`)
       Atomics.wait(asleep, 0, 0, LOOK_AGAIN_MS)
     }
   }

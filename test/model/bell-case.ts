@@ -1,5 +1,5 @@
 // A case for a worker's bell. The queue is only two counts. Timers and messages call the worker too. The worker holds started
-// tasks until a later turn, or for ever. The host retires or dismisses the worker at any time.
+// tasks until a later turn, or never finishes them. The host retires or dismisses the worker at any time.
 import { load, replace, store } from '#atomics'
 import { WorkerBell } from '../../src/shared/lane/doorbell.js'
 import { createLane, createWorkerState, HEAD, REST, TAIL, wordsOf } from '../../src/shared/lane/layout.js'
@@ -53,17 +53,19 @@ function runHost(self: Self, { lane, state }: Memory): void {
     self.note({ kind: 'dismissed' })
   }
   const acts: Acts = new Map([
-    ['it offers a task, and another worker is awake', () => offer(false)],
-    ['it offers a task', () => offer(true)],
-    ['it tries to retire the worker', retire],
-    ['it dismisses the worker', dismiss],
-    ['it does no more', () => acts.clear()],
+    ['offers a task while another worker is awake', () => offer(false)],
+    ['offers a task', () => offer(true)],
+    ['tries to retire the worker', retire],
+    ['dismisses the worker', dismiss],
+    ['does nothing more', () => acts.clear()],
   ])
   self.onQuiet(() => {
     if (isEnding) return []
     const isLeft = load(words, HEAD) !== load(words, TAIL)
     if (isLeft && !isForAnother) return ['a task stays offered while the worker sleeps']
-    return load(wordsOf(state), REST) === 0 ? ['the worker sleeps, but says that it is awake'] : []
+    return load(wordsOf(state), REST) === 0
+      ? ['the worker sleeps, but its shared state says that it is awake']
+      : []
   })
   self.start(1)
   while (!isEnding && acts.size > 0) takeOne(self, acts)
@@ -86,7 +88,7 @@ function runWorker(self: Self, { lane, state }: Memory): void {
     if (!bell.wake()) return
     for (;;) {
       while (claim()) {
-        if (bell.isRetired) return
+        if (bell.isDismissed) return
         held++
         self.note({ kind: 'started', task: held })
       }
@@ -103,19 +105,19 @@ function runWorker(self: Self, { lane, state }: Memory): void {
     isEndless = true
   }
   const acts: Acts = new Map([
-    // A timer, a task by message or a late bell calls it.
-    ['it is called without a bell', drain],
-    ['its handlers never finish', stayBusy],
+    // A timer, a task by message or a late bell calls the worker.
+    ['is called without a bell', drain],
+    ['never finishes its handlers', stayBusy],
   ])
   drain()
   for (;;) {
-    if (held > 0 && !isEndless) acts.set('its handlers finish', beDone)
-    else acts.delete('its handlers finish')
+    if (held > 0 && !isEndless) acts.set('finishes its handlers', beDone)
+    else acts.delete('finishes its handlers')
     takeOne(self, acts, drain)
   }
 }
 
-/** Takes one of the acts that are left, or handles a message. */
+/** Performs one of the remaining acts, or handles a message. */
 function takeOne(self: Self, acts: Acts, onMessage = () => {}): void {
   const names = [...acts.keys()]
   const event = self.next(names)
@@ -128,7 +130,7 @@ function takeOne(self: Self, acts: Acts, onMessage = () => {}): void {
 
 class BellRules implements Rules {
   readonly #world: World
-  /** The places in a state: how the host ends the worker, how many tasks the worker holds, whether it claimed too late. */
+  /** The places in a state: how the host stops the worker, how many tasks the worker holds, and whether it claimed too late. */
   readonly #farewell: number
   readonly #held: number
   readonly #isLate: number
@@ -169,7 +171,7 @@ class BellRules implements Rules {
         state[this.#farewell] = DISMISSED
         return null
       default:
-        return `the case has no note ${kind}`
+        return `unexpected note: ${kind}`
     }
   }
 }

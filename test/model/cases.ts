@@ -1,5 +1,5 @@
-// The cases of the model. Small ones are explored in every order. In larger ones, threads are stopped in the middle of an event
-// only a stated number of times, at any place.
+// The cases of the model. Small cases are explored in every order. In larger cases, threads are interrupted in the middle of an
+// event only a stated number of times, at any place.
 import type { Plan } from './plan.js'
 
 const LAST_POSITION = 2 ** 28 - 1
@@ -29,7 +29,7 @@ export const oneWorkerCases: Plan[] = [
     requests: [[{ submit: 1 }], [{ submit: 2 }]],
   },
   {
-    title: 'three tasks use one ticket, while positions wrap around',
+    title: 'three tasks use one ticket while positions wrap around',
     workers: 1,
     tasks: [{}, {}, {}],
     requests: [[{ submit: 1 }, { submit: 2 }, { submit: 3 }]],
@@ -45,7 +45,7 @@ export const oneWorkerCases: Plan[] = [
     switches: 2,
   },
   {
-    title: 'both sides busy-wait before they sleep',
+    title: 'a worker runs two tasks when host and worker busy-wait before they sleep',
     workers: 1,
     ahead: 1,
     tasks: [{}, {}],
@@ -97,7 +97,7 @@ export const oneWorkerCases: Plan[] = [
     switches: 2,
   },
   {
-    title: 'a worker without shared memory runs two tasks, sent by message',
+    title: 'a worker without shared memory runs two tasks that are sent by message',
     workers: 1,
     tasks: [{}, {}],
     requests: [[{ submit: 1 }], [{ submit: 2 }]],
@@ -117,7 +117,7 @@ export const oneWorkerCases: Plan[] = [
 /** Two workers run and answer tasks. */
 export const twoWorkerCases: Plan[] = [
   {
-    title: 'one of two workers that are about to sleep runs one task',
+    title: 'a task runs once when two workers are about to sleep',
     workers: 2,
     tasks: [{}],
     requests: [[{ submit: 1 }]],
@@ -132,7 +132,7 @@ export const twoWorkerCases: Plan[] = [
     switches: 2,
   },
   {
-    title: 'a worker that is left asleep runs a short task, if the other worker runs a long one',
+    title: 'a sleeping worker runs a short task while the other worker runs a long task',
     workers: 2,
     tasks: [{}, { isSlow: true }, {}],
     requests: [[{ submit: 1 }], [{ submit: 2 }], [{ submit: 3 }]],
@@ -163,17 +163,17 @@ export const twoWorkerCases: Plan[] = [
   },
 ]
 
-/** Tasks are cancelled. Workers die, are given up, leave, or are not needed any more. */
+/** Tasks are cancelled. Workers die, are killed, leave, or are idle for too long. */
 export const endCases: Plan[] = [
   {
-    title: 'a task is cancelled when it is offered, claimed, started or answered',
+    title: 'a task that is cancelled when offered, claimed, started or answered settles once',
     workers: 1,
     tasks: [{ isExclusive: true }],
     requests: [[{ submit: 1 }], [{ cancel: 1 }]],
     isFine: true,
   },
   {
-    title: 'an exclusive task is cancelled in a worker with two slots, at any step',
+    title: 'an exclusive task that is cancelled at any step settles once in a worker with two slots',
     workers: 1,
     slots: 2,
     tasks: [{ isExclusive: true }],
@@ -188,7 +188,7 @@ export const endCases: Plan[] = [
     switches: 2,
   },
   {
-    title: 'two tasks get the positions of two cancelled tasks, while positions wrap around',
+    title: 'two tasks get the positions of two cancelled tasks while positions wrap around',
     workers: 1,
     ahead: 1,
     tasks: [{ isExclusive: true }, { isExclusive: true }, {}, {}],
@@ -200,7 +200,7 @@ export const endCases: Plan[] = [
     switches: 1,
   },
   {
-    title: 'a task with a moved payload is cancelled, at any step',
+    title: 'a task with a moved payload that is cancelled at any step settles once',
     workers: 1,
     tasks: [{ isExclusive: true, isMoved: true }],
     requests: [[{ submit: 1 }], [{ cancel: 1 }]],
@@ -230,7 +230,7 @@ export const endCases: Plan[] = [
     switches: 2,
   },
   {
-    title: 'the handler of a cancelled task finishes, then the next task gets its ticket',
+    title: 'the next task gets the ticket of a cancelled task when its handler has finished',
     workers: 1,
     tasks: [{ isSlow: true }, {}],
     requests: [[{ submit: 1 }], [{ cancel: 1 }, { submit: 2 }]],
@@ -257,7 +257,7 @@ export const endCases: Plan[] = [
     switches: 0,
   },
   {
-    title: 'the handler of a cancelled exclusive task finishes, then the next task runs',
+    title: 'the next task runs when the handler of a cancelled exclusive task has finished',
     workers: 1,
     slots: 2,
     ahead: 1,
@@ -267,7 +267,7 @@ export const endCases: Plan[] = [
     switches: 1,
   },
   {
-    title: 'a sent task is cancelled in another process, on its way or later',
+    title: 'a task that was sent to a process settles once when it is cancelled, on its way or later',
     workers: 1,
     slots: 2,
     tasks: [{}, { isSlow: true }],
@@ -276,14 +276,14 @@ export const endCases: Plan[] = [
     graceMs: Number.POSITIVE_INFINITY,
   },
   {
-    title: 'the worker dies, at any step',
+    title: 'a task settles once when its worker dies at any step',
     workers: 1,
     tasks: [{}],
     requests: [[{ submit: 1 }]],
     deaths: 1,
   },
   {
-    title: 'the worker dies with one task, another behind it',
+    title: 'two tasks settle once when their worker dies with the first task',
     workers: 1,
     ahead: 1,
     tasks: [{}, {}],
@@ -292,14 +292,14 @@ export const endCases: Plan[] = [
     switches: 1,
   },
   {
-    title: 'the worker dies while a task is sent to it, and another worker is sent the task',
+    title: 'a sent task goes to another worker when its worker dies',
     workers: 1,
     tasks: [{ isDeclined: true }],
     requests: [[{ submit: 1 }]],
     deaths: 1,
   },
   {
-    title: 'the worker dies while a task with a moved payload is sent to it',
+    title: 'a sent task with a moved payload settles once when its worker dies',
     workers: 1,
     tasks: [{ isMoved: true }],
     requests: [[{ submit: 1 }]],
@@ -307,7 +307,7 @@ export const endCases: Plan[] = [
     switches: 1,
   },
   {
-    title: 'a process dies while a task is sent to it, and another process is sent the task',
+    title: 'a task that was sent to a process goes to another process when the first process dies',
     workers: 1,
     tasks: [{}],
     requests: [[{ submit: 1 }]],
@@ -315,7 +315,7 @@ export const endCases: Plan[] = [
     deaths: 1,
   },
   {
-    title: 'one of two workers dies',
+    title: 'two tasks settle once when one of two workers dies',
     workers: 2,
     tasks: [{}, {}],
     requests: [[{ submit: 1 }, { submit: 2 }]],
@@ -323,7 +323,7 @@ export const endCases: Plan[] = [
     switches: 0,
   },
   {
-    title: 'one of two workers dies while an exclusive task is sent to it',
+    title: 'an exclusive task settles once when one of two workers dies while the task is sent to it',
     workers: 2,
     slots: 2,
     tasks: [{ isExclusive: true }],
@@ -332,50 +332,50 @@ export const endCases: Plan[] = [
     switches: 0,
   },
   {
-    title: 'the worker is given up, and still takes steps',
+    title: 'a task settles once when the host kills its worker, which still takes steps',
     workers: 1,
     tasks: [{}],
-    requests: [[{ submit: 1 }], [{ giveUp: 1 }]],
+    requests: [[{ submit: 1 }], [{ kill: 1 }]],
     switches: 1,
   },
   {
-    title: 'the worker is given up while a task is sent to it, and still takes steps',
+    title: 'a sent task settles once when the host kills its worker, which still takes steps',
     workers: 1,
     tasks: [{ isDeclined: true }],
-    requests: [[{ submit: 1 }], [{ giveUp: 1 }]],
+    requests: [[{ submit: 1 }], [{ kill: 1 }]],
     switches: 1,
   },
   {
-    title: 'a worker without shared memory is given up while a task is sent to it',
+    title: 'a sent task settles once when the host kills a worker without shared memory',
     workers: 1,
     tasks: [{}],
-    requests: [[{ submit: 1 }], [{ giveUp: 1 }]],
+    requests: [[{ submit: 1 }], [{ kill: 1 }]],
     transport: 'messages',
     switches: 1,
   },
   {
-    title: 'one of two workers is given up',
+    title: 'a task settles once when the host kills one of two workers',
     workers: 2,
     tasks: [{}],
-    requests: [[{ submit: 1 }], [{ giveUp: 1 }]],
+    requests: [[{ submit: 1 }], [{ kill: 1 }]],
     switches: 0,
   },
   {
-    title: 'a worker leaves while a task is sent to it, and another worker is sent the task',
+    title: 'a sent task goes to another worker when its worker leaves',
     workers: 1,
     tasks: [{ isDeclined: true }],
     requests: [[{ submit: 1 }], [{ leave: 1 }]],
     switches: 1,
   },
   {
-    title: 'a worker leaves, and still runs the task with a moved payload',
+    title: 'a leaving worker still runs a task with a moved payload',
     workers: 1,
     tasks: [{ isMoved: true }],
     requests: [[{ submit: 1 }], [{ leave: 1 }]],
     switches: 1,
   },
   {
-    title: 'a worker without shared memory leaves, and another worker is sent the task',
+    title: 'a sent task goes to another worker when a worker without shared memory leaves',
     workers: 1,
     tasks: [{}],
     requests: [[{ submit: 1 }], [{ leave: 1 }]],
@@ -383,7 +383,7 @@ export const endCases: Plan[] = [
     switches: 1,
   },
   {
-    title: 'the host ends idle workers while a task comes',
+    title: 'a task settles once when the host stops idle workers at the same time',
     workers: 2,
     tasks: [{}],
     requests: [[{ submit: 1 }]],
@@ -391,7 +391,7 @@ export const endCases: Plan[] = [
     switches: 1,
   },
   {
-    title: 'the host ends idle workers while a task is sent',
+    title: 'a sent task settles once when the host stops idle workers at the same time',
     workers: 2,
     tasks: [{ isDeclined: true }],
     requests: [[{ submit: 1 }]],

@@ -18,7 +18,7 @@ export function check(plan: Plan): Result {
   const start = process.hrtime.bigint()
   const world = makeWorld(plan)
   const { stackTraceLimit } = Error
-  // Stacks of errors that nobody reads would take most of the time.
+  // Without this, the stacks of errors take most of the time.
   Error.stackTraceLimit = 0
   try {
     const findings = exploreWith(world, plan, 64)
@@ -40,7 +40,7 @@ function makeWorld(plan: Plan): World {
   return new World(scripts)
 }
 
-/** The number of words that a case touches is known only afterwards, so the room grows. */
+/** The number of words that a case uses is known only at the end, so the rows grow when needed. */
 function exploreWith(world: World, plan: Plan, cells: number): Findings {
   try {
     return explore(world, plan, cells)
@@ -60,7 +60,7 @@ function explore(world: World, plan: Plan, cells: number): Findings {
     firstPosition = 0,
     startsAwake = false,
   } = plan
-  // The host makes the lane before its first step.
+  // The host creates the lane before its first step.
   world.next(world.rootOf(0))
   const row = new StateRow(world.threads, tasks.length, cells, laneIn(world.lane).tickets)
   const state = new Int32Array(row.size)

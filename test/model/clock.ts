@@ -1,5 +1,5 @@
-// Time in the model. A turn of the event loop takes a millisecond, and in some cases each look at the clock does. Turns and timers
-// are events of their thread.
+// Time in the model. A turn of the event loop takes 1 ms. In some cases each read of the clock also takes time. Turns and timers are
+// events of their thread.
 import { type Clock, realClock as hostClock, type Timer } from '../../src/shared/platform/clock.js'
 import { workerClock } from '../../src/worker/run/clock.js'
 
@@ -12,8 +12,8 @@ export class ThreadClock implements Clock {
   readonly #timers = new Set<() => void>()
 
   /**
-   * @param tickMs how much time passes at every look
-   * @param mostTimers how many timers run out at most: a timer that is always set again would give endless orders
+   * @param tickMs the time that passes at each read
+   * @param mostTimers the most timers that fire, because a timer that is always set again would give endless orders
    */
   constructor(tickMs: number, mostTimers: number) {
     this.#tickMs = tickMs
@@ -49,12 +49,12 @@ export class ThreadClock implements Clock {
     return { hold() {}, release() {}, drop() {} }
   }
 
-  /** What may happen now, by name. */
+  /** The events that may happen now, by name. */
   get events(): Map<string, () => void> {
     const events = new Map<string, () => void>()
-    if (this.#turn.size > 0) events.set('its event loop turns', () => this.#onTurn())
+    if (this.#turn.size > 0) events.set('turns its event loop', () => this.#onTurn())
     if (this.#fired < this.#mostTimers)
-      for (const fire of this.#timers) events.set(`its timer ${events.size} runs out`, fire)
+      for (const fire of this.#timers) events.set(`timer ${events.size} fires`, fire)
     return events
   }
 
@@ -66,11 +66,11 @@ export class ThreadClock implements Clock {
   }
 }
 
-/** From now on, code that asks the clock of a real thread asks this one. */
+/** Replaces the clocks of real threads by this clock. */
 export function beClockOfThread(clock: ThreadClock): void {
   for (const realClock of [hostClock, workerClock]) {
     realClock.now = () => clock.now()
-    // All threads of the model count from the same moment.
+    // All threads of the model have the same origin of time.
     realClock.origin = () => 0
     realClock.after = (delayMs, callback) => clock.after(delayMs, callback)
     realClock.nextTurn = callback => clock.nextTurn(callback)

@@ -1,5 +1,5 @@
-// Tasks are cancelled, and workers end.
+// Cancelled tasks, and workers that die, leave or are killed. Runs host and workers step by step, in many orders of small cases.
 import { endCases } from './cases.js'
 import { testOrders } from './test-orders.js'
 
-testOrders('every task is settled once, also when tasks are cancelled and workers end', endCases)
+testOrders('the lane with cancelled tasks and ending workers', endCases)

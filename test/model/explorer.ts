@@ -1,5 +1,5 @@
-// Goes through every order in which the threads of a case can take their steps. States that are the same are looked at
-// once; all orders that lead to one have the same length, so they are found in the same round, shortest first.
+// Explores every order in which the threads of a case can take their steps. Equal states are explored once. All orders that lead
+// to a state have the same length, so they are found in the same round. Shorter orders come first.
 import { type History, Run } from './history.js'
 import { DEATH, type Move, Moves } from './moves.js'
 import type { Operation } from './operation.js'
@@ -14,20 +14,20 @@ export interface ExplorerParts {
   row: StateRow
   rules: Rules
   isFine: boolean
-  /** Workers may die, or be ended. */
+  /** Workers may die or be killed. */
   mayDie: boolean
-  /** How often another thread may go on while the one before it could. */
+  /** How often another thread may continue although the last thread could. */
   switches: number
 }
 
 export interface Findings {
   states: number
-  /** How many orders these stand for. */
+  /** The number of orders that these states represent. */
   orders: number
-  /** Steps in the longest order. */
+  /** The number of steps in the longest order. */
   steps: number
   ends: number
-  /** What is wrong, and the shortest order that leads to it. */
+  /** The problem, and the shortest order that leads to it. */
   wrong: { what: string; order: string[] } | null
 }
 
@@ -36,7 +36,7 @@ class Wrong extends Error {}
 export class Explorer {
   readonly #parts: ExplorerParts
   readonly #moves: Moves
-  /** The one at hand, and what becomes of it. */
+  /** The current state, and the state that a move makes of it. */
   readonly #state: State
   readonly #child: State
 
@@ -105,7 +105,7 @@ export class Explorer {
     this.step(state, thread, event, steps)
   }
 
-  /** A step that makes no difference to the others when it comes at once: it is no turn of its own. */
+  /** Other threads cannot notice whether this step comes at once or later, so it needs no move of its own. */
   #isUnnoticed(thread: number, operation: Operation): boolean {
     switch (operation.kind) {
       case 'note':
@@ -117,7 +117,7 @@ export class Explorer {
       case 'kill':
         return true
       case 'post':
-        // It waits as long as anybody likes; only who dies before has not sent it.
+        // A message may arrive at any later time. The moment matters only when the worker may die before it.
         return thread === 0 || !this.#parts.mayDie
       default:
         return false
@@ -128,7 +128,7 @@ export class Explorer {
     return this.#parts.world.history(state[this.#parts.row.historyOf(thread)]!)
   }
 
-  /** Takes the thread's next step, and what nobody else can notice. */
+  /** Takes the next step of a thread, and then all steps that no other thread can notice. */
   step(state: State, thread: number, event: number, steps: Step[] | null): void {
     const { world, row } = this.#parts
     let history = this.#historyOf(state, thread)
@@ -187,7 +187,7 @@ export class Explorer {
         this.#onEvent(state, thread, event)
         return event
       default:
-        throw new Error(`${operation.kind} is no step`)
+        throw new Error(`the operation '${operation.kind}' is not a step`)
     }
   }
 

@@ -1,38 +1,39 @@
-// What a thread has found so far, as a tree: a thread is a plain function, so what it does next depends on nothing else.
-// To learn it the function is run once more from its beginning, with what it found before, up to its first new question.
+// The values that a thread has read so far, as a tree. A thread is a plain function, so its next step depends only on these values.
+// To learn the next step, the model runs the function again from its start. It gives the function the known values until it asks
+// for a new value.
 import { microtasks } from '../../src/shared/platform/microtask.js'
 import { type Access, actAs, type ModelThread } from '../../src/testing/model-atomics.js'
 import { type Event, findsNothing, type Message, type Note, type Operation } from './operation.js'
 import type { World } from './world.js'
 
-/** What a thread's function is given to act with. */
+/** The operations that the function of a thread may use. */
 export interface Self {
   readonly number: number
   post(to: number, message: Message): void
   note(note: Note): void
   start(worker: number): void
   kill(worker: number): void
-  /** The next event. `own` names those that the thread has for itself. */
+  /** Waits for the next event. `own` names the events of the thread itself. */
   next(own: string[]): Event
   end(): never
-  /** `audit` tells what is wrong when nothing goes on any more. */
+  /** `audit` returns the problems at the end of an order. */
   onQuiet(audit: () => string[]): void
 }
 
 export type Script = (self: Self) => void
 
-/** Ends a run; our code must let it pass. */
+/** Stops a run. The code under test must not catch it. */
 const stop = new Error('the model ends this run here')
 
-/** A place in the tree. */
+/** A node of the tree. */
 export class History {
   readonly number: number
   readonly thread: number
   readonly parent: History | null
-  /** What was found last. */
+  /** The last value. */
   readonly found: number
   readonly #children = new Map<number, History>()
-  /** What comes next; undefined until somebody asked. */
+  /** The next operation; undefined until it is needed. */
   operation: Operation | undefined
 
   constructor(number: number, thread: number, parent: History | null, found: number) {
@@ -68,7 +69,7 @@ export class Run implements Self, ModelThread {
   #isOver = false
   #history: History
   #audit: () => string[] = () => []
-  /** Set when the words are looked at as they are. */
+  /** Set during an audit, which reads the current words. */
   #look: ((cell: number) => number) | null = null
 
   constructor(world: World, history: History) {
@@ -78,12 +79,12 @@ export class Run implements Self, ModelThread {
     this.number = history.thread
   }
 
-  /** Learns what the thread does next, and after that as far as it is sure. */
+  /** Learns the next operation of the thread, and later operations that need no value. */
   learn(): void {
     actAs(this, () => this.#runScript())
   }
 
-  /** Says what is wrong with a thread that waits, with the words as they are. */
+  /** Returns the problems of a waiting thread, with the current words. */
   audit(look: (cell: number) => number): string[] {
     return actAs(this, () => {
       this.#runScript()
@@ -106,7 +107,7 @@ export class Run implements Self, ModelThread {
   }
 
   #operate(operation: Operation): number {
-    // A `finally` on the way out.
+    // A `finally` block of the stopped code.
     if (this.#isOver) throw stop
     if (this.#done < this.#founds.length) return this.#founds[this.#done++]!
     this.#history.operation ??= operation

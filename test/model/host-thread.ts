@@ -1,4 +1,4 @@
-// The host's thread: the real core of a pool, with workers that the model plays.
+// The thread of the host: the real core of a pool, with workers of the model.
 
 import { load } from '#atomics'
 import type { Backend, LinkListener } from '../../src/host/backend/backend.js'
@@ -21,7 +21,7 @@ export const MOST_TIMERS_OF_HOST = 2
 
 const defaults = resolveOptions({})
 
-/** @param orders is told what each worker is started with */
+/** @param orders receives the order with which each worker starts */
 export function hostThread(plan: Plan, orders: Map<number, LaneOrder>): Script {
   return self => new HostThread(self, plan, orders).run()
 }
@@ -58,12 +58,13 @@ class HostThread {
       events: {
         onSettled() {},
         onLeft() {},
+        pendingTasks: () => 0,
         onNoneCancelled() {},
         onError() {},
         onUserMessage() {},
         onCreated() {},
         onDestroyed() {},
-        onUnheardDeath() {},
+        onUnreportedDeath() {},
       },
     })
     this.#tasks = plan.tasks.map((_, index) => this.#makeTask(index + 1))
@@ -86,7 +87,7 @@ class HostThread {
     const { events } = this.#clock
     const requests = this.#requests[0]
     if (requests === undefined) return events
-    return events.set(`it is asked: ${JSON.stringify(requests)}`, () => {
+    return events.set(`carries out ${JSON.stringify(requests)}`, () => {
       this.#requests.shift()
       for (const request of requests) this.#carryOut(request)
     })
@@ -99,7 +100,7 @@ class HostThread {
       const task = this.#tasks[request.cancel - 1]!
       if (task.state !== 'settled') scheduler.cancel(task, new TaskCancelledError('no more'))
     } else {
-      const id = 'leave' in request ? request.leave : request.giveUp
+      const id = 'leave' in request ? request.leave : request.kill
       const worker = group.withId(id)
       if (worker === null) return
       if ('leave' in request) worker.leave()
@@ -112,7 +113,7 @@ class HostThread {
     else this.#listeners[event.worker - 1]!.onExit(1, undefined)
   }
 
-  /** A report is carried out as the link to a process does it. */
+  /** Handles a report like the link to a process. */
   #onMessage(worker: number, message: Message): void {
     if (message === 'bell' || message.kind !== 'report') {
       return this.#listeners[worker - 1]!.onMessage(message as ToHost)
@@ -159,7 +160,7 @@ class HostThread {
     this.#self.post(worker, message)
   }
 
-  /** Throws what a port throws for a payload that was moved before, or that cannot be sent. */
+  /** Throws the error of a port for a payload that was moved before or cannot be sent. */
   #refuseUnsendable(taskId: number): void {
     const { isMoved = false, isUnsendable = false } = this.#plan.tasks[taskId - 1]!
     if (isUnsendable) throw new Error(`the payload of task ${taskId} cannot be sent`)
@@ -173,20 +174,21 @@ class HostThread {
   #audit(): string[] {
     const { posted, scheduler, group } = this.#core
     const wrong: string[] = []
-    for (const { id, state } of this.#tasks)
-      if (state !== 'settled') wrong.push(`task ${id} is ${state} for ever`)
+    for (const { id, state } of this.#tasks) if (state !== 'settled') wrong.push(`task ${id} stays ${state}`)
     if (wrong.length > 0) return wrong
     const { unclaimed } = posted.queue
-    if (unclaimed !== 0) wrong.push(`the host counts ${unclaimed} offered tickets, but there are none`)
-    if (posted.weight !== 0) wrong.push(`the host counts ${posted.weight} slots of posted tasks`)
+    if (unclaimed !== 0) wrong.push(`the host counts ${unclaimed} offered tickets, expected 0`)
+    if (posted.weight !== 0) wrong.push(`the host counts ${posted.weight} slots of posted tasks, expected 0`)
     for (const worker of group.workers) {
       const held = posted.heldBy(worker.id).length
-      if (held > 0) wrong.push(`worker ${worker.id} has ${held} tickets for ever`)
-      if (!worker.isIdle) wrong.push(`worker ${worker.id} says that it holds ${worker.usage}`)
+      if (held > 0) wrong.push(`worker ${worker.id} keeps ${held} tickets`)
+      if (!worker.isIdle) wrong.push(`worker ${worker.id} has a usage of ${worker.usage}, expected 0`)
     }
     const { inFlight, waiting, occupied } = scheduler
     if (inFlight + waiting + occupied > 0) {
-      wrong.push(`the host counts ${inFlight} in flight, ${waiting} waiting, ${occupied} slots taken`)
+      wrong.push(
+        `the host counts ${inFlight} tasks in flight, ${waiting} queued tasks and ${occupied} taken slots, expected 0`,
+      )
     }
     if (this.#plan.transport === undefined) wrong.push(...this.#sleepless())
     return wrong
@@ -197,10 +199,11 @@ class HostThread {
     const wrong: string[] = []
     for (const { id } of group.workers) {
       const state = wordsOf(this.#orders.get(id)!.state)
-      if (load(state, REST) === 0) wrong.push(`worker ${id} sleeps, but says that it is awake`)
+      if (load(state, REST) === 0)
+        wrong.push(`worker ${id} sleeps, but its shared state says that it is awake`)
     }
     if (load(wordsOf(posted.layout.memory), HOST) === 0) {
-      wrong.push('the host sleeps, but says that it is awake')
+      wrong.push('the host sleeps, but the lane says that it is awake')
     }
     return wrong
   }

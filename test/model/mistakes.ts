@@ -1,5 +1,4 @@
-// Mistakes that somebody might make in the lane. Each is a change to the compiled code, with a case that must find it. Some of
-// them were made.
+// Plausible mistakes in the lane. Each is a change to the compiled code, with a case that must find it.
 import type { Patch } from '../helpers/patched-copy.js'
 import type { Plan } from './plan.js'
 
@@ -30,7 +29,7 @@ const finishes = {
   graceMs: Number.POSITIVE_INFINITY,
   switches: 1,
 }
-const givenUp = { isFine: true, workers: 1, tasks: [{}], requests: [[{ submit: 1 }], [{ giveUp: 1 }]] }
+const killed = { isFine: true, workers: 1, tasks: [{}], requests: [[{ submit: 1 }], [{ kill: 1 }]] }
 
 const sent = { workers: 1, tasks: [{ isDeclined: true }], requests: [[{ submit: 1 }]] }
 const sentAndCancelled = { ...sent, requests: [[{ submit: 1 }], [{ cancel: 1 }]] }
@@ -95,8 +94,8 @@ export const mistakes: Mistake[] = [
   {
     title: 'a worker does not check after a claim whether it is dismissed',
     file: 'shared/lane/shared-queue.js',
-    edits: [['return this.#bell.isRetired ? DISMISSED : ticket', 'return ticket']],
-    plan: givenUp,
+    edits: [['return this.#bell.isDismissed ? DISMISSED : ticket', 'return ticket']],
+    plan: killed,
   },
   {
     title: 'a worker starts a task without compare-and-swap',
@@ -210,7 +209,7 @@ export const mistakes: Mistake[] = [
     plan: cancelled,
   },
   {
-    title: 'a worker does not tell the host that it has room after the host took its claim back',
+    title: 'a worker does not report its free slot after the host took back its claim',
     file: 'worker/lane/answers.js',
     edits: [["this.#lowerClaimed();\n        this.#say('bell');", 'this.#lowerClaimed();']],
     plan: { ...replaced, tasks: [{}, { isMoved: true }], switches: 1 },
@@ -220,7 +219,7 @@ export const mistakes: Mistake[] = [
     file: 'shared/lane/ticket.js',
     edits: [
       [
-        'return replace(this.#words, this.#at(ticket), word(ADDRESSED, offer), word(STARTED, workerId));',
+        'return replace(this.#words, this.#at(ticket), word(ADDRESSED, messageNumber), word(STARTED, workerId));',
         'this.#words[this.#at(ticket)] = word(STARTED, workerId); return true;',
       ],
     ],
@@ -231,7 +230,7 @@ export const mistakes: Mistake[] = [
     file: 'shared/lane/ticket.js',
     edits: [
       [
-        'return replace(this.#words, this.#at(ticket), word(ADDRESSED, offer), word(STARTED, workerId));',
+        'return replace(this.#words, this.#at(ticket), word(ADDRESSED, messageNumber), word(STARTED, workerId));',
         `const found = load(this.#words, this.#at(ticket));
         return (found & PHASE_MASK) === ADDRESSED && replace(this.#words, this.#at(ticket), found, word(STARTED, workerId));`,
       ],
@@ -312,13 +311,13 @@ export const mistakes: Mistake[] = [
     },
   },
   {
-    title: 'a worker that lost a claim does not tell the host that it has room',
+    title: 'a worker that lost a claim does not report its free slot',
     file: 'worker/lane/task-source.js',
     edits: [['if (reader.hasLostClaim)', 'if (false)']],
     plan: { ...replaced, tasks: [{ isExclusive: true }, { isMoved: true }], switches: 1 },
   },
   {
-    title: 'the host does not lower the count of sent tasks when a payload cannot be sent',
+    title: 'the host does not lower the count of sent tasks for an unsendable payload',
     file: 'host/lane/post.js',
     edits: [['worker.tasks.noteNotSent();', '']],
     plan: {
@@ -330,7 +329,7 @@ export const mistakes: Mistake[] = [
     },
   },
   {
-    title: 'the host does not ring for a worker that waited for a payload that cannot be sent',
+    title: 'the host does not ring for a worker that waited for an unsendable payload',
     file: 'host/lane/post.js',
     edits: [["worker.link.post('bell');", ';']],
     plan: {
@@ -346,7 +345,7 @@ export const mistakes: Mistake[] = [
     title: 'the host takes a sent task back from a process that may have started it',
     file: 'host/lane/recall.js',
     edits: [["if (phase === 'addressed' && !(this.#canTakeBack || isWorkerGone))", 'if (false)']],
-    plan: { ...sent, requests: [[{ submit: 1 }], [{ giveUp: 1 }]], transport: 'pipe' },
+    plan: { ...sent, requests: [[{ submit: 1 }], [{ kill: 1 }]], transport: 'pipe' },
   },
   {
     title: 'the host does not announce its sleep again when a worker has died',
@@ -368,7 +367,7 @@ export const mistakes: Mistake[] = [
       workers: 1,
       ahead: 1,
       tasks: [{}, {}],
-      requests: [[{ submit: 1 }], [{ giveUp: 1 }, { submit: 2 }]],
+      requests: [[{ submit: 1 }], [{ kill: 1 }, { submit: 2 }]],
       switches: 1,
     },
   },

@@ -1,11 +1,11 @@
-// What may happen next in a state.
+// The moves that are possible in a state.
 import type { Operation } from './operation.js'
 import { ALIVE, DEAD, DOOMED, type State, type StateRow } from './state.js'
 import type { World } from './world.js'
 
 export interface Move {
   thread: number
-  /** Which event comes, where the thread waits for one; or that the thread dies. */
+  /** The event that arrives when the thread waits for an event, or the death of the thread. */
   event: number | typeof DEATH
   isSwitch: boolean
 }
@@ -17,7 +17,7 @@ export class Moves {
   readonly #row: StateRow
   /** How often a thread may be interrupted. */
   readonly #switches: number
-  /** By thread and event: there are few, and millions of states to which they led. */
+  /** Moves by thread and event. They are reused, because there are few moves and millions of states. */
   readonly #known: Move[][] = []
 
   constructor(world: World, row: StateRow, switches: number) {
@@ -31,7 +31,7 @@ export class Moves {
     const moves: Move[] = []
     const last = state[row.lastThread]!
     const choices = this.#choices(state, last)
-    // A thread that waits for its next event is not in the middle of anything.
+    // A thread that waits for its next event is not in the middle of an event.
     const isAtWork = choices.length > 0 && this.#next(state, last).kind !== 'next'
     const mayLeave = !isAtWork || state[row.switches]! < this.#switches
     for (let thread = 0; thread < row.threads; thread++) {
@@ -49,7 +49,7 @@ export class Moves {
     return moves
   }
 
-  /** It is bound to happen; another death is not. */
+  /** The move must happen at some time. A death must happen only after a kill. */
   isSure(state: State, { thread, event }: Move): boolean {
     return event !== DEATH || state[this.#row.lifeOf(thread)] === DOOMED
   }
@@ -61,7 +61,7 @@ export class Moves {
     return known[event - DEATH]!
   }
 
-  /** The numbers of the events that may come next; one 0 where nothing is to be chosen, none where it cannot go on. */
+  /** The numbers of the events that may come next: a single 0 when there is no choice, none when the thread cannot continue. */
   #choices(state: State, thread: number): number[] {
     const row = this.#row
     const world = this.#world

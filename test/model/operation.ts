@@ -1,4 +1,4 @@
-// What a thread of the model can do that others may notice. Each is one step of an order.
+// The operations of a thread that other threads may notice. Each operation is a step of an order.
 import type { ToHost, ToWorker } from '../../src/shared/messages/messages.js'
 import type { TicketReport } from '../../src/worker/lane/piped-tickets.js'
 
@@ -8,29 +8,29 @@ export type Message =
   | ToWorker
   | { kind: 'report'; report: TicketReport; ticket: number; taskId: number }
 
-/** What a thread tells the rules, not the others. */
+/** A note from a thread to the rules. Other threads do not see it. */
 export type Note =
   | { kind: 'started' | 'finished'; task: number }
   | { kind: 'settled'; task: number; outcome: string; value: number }
   | { kind: 'read'; value: number }
   | { kind: 'retired' | 'dismissed' | 'idle' }
 
-/** The host is thread 0, a worker has the id that its group gave it. */
+/** The host is thread 0. The number of a worker is the id that its group assigned. */
 export type Operation =
   | { kind: 'load' | 'read'; cell: number }
   | { kind: 'store' | 'write'; cell: number; value: number }
   | { kind: 'replace'; cell: number; expected: number; value: number }
   | { kind: 'post'; to: number; message: Message }
   | { kind: 'note'; note: Note }
-  /** A worker comes to be. */
+  /** Creates a worker. */
   | { kind: 'start'; worker: number }
-  /** A worker is told to end; it may take some steps more. */
+  /** Kills a worker, which may still take some steps. */
   | { kind: 'kill'; worker: number }
-  /** Waits for an event; those of its own come in any order. */
+  /** Waits for an event. The thread's own events come in any order. */
   | { kind: 'next'; own: string[] }
-  /** The thread ends by itself. */
+  /** The thread exits by itself. */
   | { kind: 'end' }
-  /** Our code threw. */
+  /** The code under test threw. */
   | { kind: 'failed'; error: unknown }
 
 export type Event =
@@ -38,7 +38,7 @@ export type Event =
   | { kind: 'message'; from: number; message: Message }
   | { kind: 'exit'; worker: number }
 
-/** Nothing is found by these, so what follows them is known before their turn has come. */
+/** The operation returns no value, so the operation after it is known in advance. */
 export function findsNothing(operation: Operation): boolean {
   switch (operation.kind) {
     case 'store':

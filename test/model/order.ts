@@ -1,4 +1,4 @@
-// How the steps of an order read.
+// Turns the steps of an order into text.
 import * as words from '../../src/shared/lane/layout.js'
 import { readState } from '../../src/shared/lane/ticket.js'
 import type { Event, Operation } from './operation.js'
@@ -7,7 +7,7 @@ import type { World } from './world.js'
 export interface Step {
   thread: number
   operation: Operation | { kind: 'die' }
-  /** What was found, or which event came. */
+  /** The value that was read, or the number of the event. */
   found: number
 }
 
@@ -59,11 +59,11 @@ function describe(world: World, operation: Step['operation'], found: number): st
     case 'start':
       return `starts worker ${operation.worker}`
     case 'kill':
-      return `tells worker ${operation.worker} to end`
+      return `kills worker ${operation.worker}`
     case 'next':
       return describeEvent(world.event(found), operation.own)
     case 'end':
-      return 'ends'
+      return 'exits'
     case 'die':
       return 'dies'
     case 'failed':
@@ -73,7 +73,7 @@ function describe(world: World, operation: Step['operation'], found: number): st
 
 function describeEvent(event: Event, own: string[]): string {
   if (event.kind === 'own') return `· ${own[event.index]}`
-  if (event.kind === 'exit') return `· hears that worker ${event.worker} has ended`
+  if (event.kind === 'exit') return `· learns that worker ${event.worker} has exited`
   return `· gets ${JSON.stringify(event.message)}${event.from === 0 ? '' : ` from worker ${event.from}`}`
 }
 

@@ -1,4 +1,4 @@
-// One worker: the real host and the real worker, step by step, in every order of small cases.
+// One worker. Runs the code of the host and of the worker step by step, in every order of small cases.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { checkBell } from './bell-case.js'
@@ -7,17 +7,14 @@ import type { Findings } from './explorer.js'
 import { checkRing } from './ring-case.js'
 import { short, testOrders } from './test-orders.js'
 
-testOrders('one worker answers every task once, in order, and both sides miss no wake-up', oneWorkerCases)
+testOrders('the lane with one worker', oneWorkerCases)
 
-testCase('the ring gives every record once, in order, also when it wraps around or is full', checkRing)
+testCase('the ring returns every record once, in order, also when it wraps around or is full', checkRing)
 
-testCase(
-  'a worker misses no wake-up, claims nothing when it is retired, and starts no task that it claims when it is dismissed',
-  checkBell,
-)
+testCase('a worker misses no wake-up, and starts no task after it was retired or dismissed', checkBell)
 
-function testCase(promise: string, check: () => Findings): void {
-  test(`${promise} (every order)`, t => {
+function testCase(title: string, check: () => Findings): void {
+  test(`${title} (every order)`, t => {
     const { wrong, states, orders } = check()
     assert.ok(wrong === null, `${wrong?.what}, after\n${wrong?.order.join('\n')}`)
     t.diagnostic(`${short(states)} states, ${short(orders)} orders`)

@@ -1,4 +1,4 @@
-// Explores every order of a case with two threads. The first thread exists from the beginning, and none dies.
+// Explores every order of a case with two threads. The first thread exists from the start, and no thread dies.
 import { Explorer, type Findings } from './explorer.js'
 import type { Rules } from './rules.js'
 import { ALIVE, type StateRow } from './state.js'

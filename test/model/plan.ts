@@ -1,4 +1,4 @@
-// A case of the model: how many workers, slots and tasks there are, and what the pool is asked for, in order.
+// A case of the model: the number of workers, slots and tasks, and the requests to the pool, in order.
 export interface TaskTraits {
   /** The task runs alone on its worker. */
   isExclusive?: boolean
@@ -12,7 +12,7 @@ export interface TaskTraits {
   isSlow?: boolean
 }
 
-export type Request = { submit: number } | { cancel: number } | { giveUp: number } | { leave: number }
+export type Request = { submit: number } | { cancel: number } | { kill: number } | { leave: number }
 
 export interface Plan {
   title: string
@@ -23,13 +23,13 @@ export interface Plan {
   tasks: TaskTraits[]
   /** The host carries out each row in one turn of its event loop. */
   requests: Request[][]
-  /** How long the handler of a cancelled task may go on. Default 0: the host ends its worker at once. */
+  /** How long the handler of a cancelled task may continue. Default 0: the host kills its worker at once. */
   graceMs?: number
   /** How many workers may die, at any step. */
   deaths?: number
-  /** There are more workers than the minimum, and the host ends idle ones. */
+  /** There are more workers than the minimum, and the host stops idle workers. */
   retires?: boolean
-  /** A core is spare: both sides busy-wait for a moment before they sleep. */
+  /** A core is free, so host and workers busy-wait before they sleep. */
   busyWaits?: boolean
   /** Default: shared memory. `pipe`: the workers are processes, so the host moves their tickets. */
   transport?: 'messages' | 'pipe'
@@ -39,6 +39,6 @@ export interface Plan {
   isFine?: boolean
   /** The workers start while the host carries out the first requests. Otherwise they sleep already. */
   startsAwake?: boolean
-  /** How often a thread may be stopped in the middle of an event while others go on. Default: any number of times. */
+  /** How often a thread may be interrupted in the middle of an event by other threads. Default: any number of times. */
   switches?: number
 }

@@ -12,7 +12,7 @@ import { StateRow } from './state.js'
 import { World } from './world.js'
 
 const RECORDS = 5
-const LOOKS = 2
+const READS = 2
 
 export function checkRing(): Findings {
   let state: WorkerStateLayout
@@ -25,10 +25,10 @@ export function checkRing(): Findings {
       const left: number[] = []
       while (ring.next()) left.push(ring.ticket)
       const isInOrder = left.every((ticket, index) => index === 0 || ticket === left[index - 1]! + 1)
-      return isInOrder ? [] : [`the records left are ${left}`]
+      return isInOrder ? [] : [`the remaining records are out of order: ${left}`]
     })
-    for (let look = 0; look < LOOKS; look++) {
-      self.next(['it looks into the ring'])
+    for (let read = 0; read < READS; read++) {
+      self.next(['reads the ring'])
       while (ring.next()) take()
       ring.free()
     }
@@ -52,7 +52,7 @@ export function checkRing(): Findings {
     onPost: () => null,
     onNote(now, _thread, note) {
       if (note.kind !== 'read' || note.value === ++now[readSoFar]!) return null
-      return `record ${note.value} is read where ${now[readSoFar]} was to come`
+      return `the host reads record ${note.value}, expected ${now[readSoFar]}`
     },
   })
 }

@@ -1,4 +1,4 @@
-// The states that are equally far from the first, and how one came to each.
+// The states that are the same number of steps away from the first state, and the ways to them.
 import type { Move } from './moves.js'
 import { hashOf, type State } from './state.js'
 
@@ -6,21 +6,21 @@ import { hashOf, type State } from './state.js'
 export interface Node {
   before: Node | null
   move: Move
-  /** How many ways there are. */
+  /** The number of ways. */
   orders: number
 }
 
 const FIRST_ROOM = 64
 
-/** The states that are so many steps away from the first. They are rows of one array: millions of them are no objects to collect. */
+/** The states of one round. They are rows of one array, because millions of objects would be slow to collect. */
 export class Round {
   nodes: Node[] = []
   readonly #size: number
   #rows: Int32Array
-  /** For each hash and what stands after it the place of a state, plus 1; at most half full. */
+  /** A hash table with linear probing, at most half full. An entry is the place of a state plus 1, or 0. */
   #places = new Int32Array(2 * FIRST_ROOM)
 
-  /** @param size of a row */
+  /** @param size the length of a row */
   constructor(size: number) {
     this.#size = size
     this.#rows = new Int32Array(FIRST_ROOM * size)
@@ -46,7 +46,7 @@ export class Round {
     for (let index = 0; index < state.length; index++) state[index] = this.#rows[from + index]!
   }
 
-  /** Keeps its room for others. */
+  /** Removes all states and keeps the memory. */
   clear(): void {
     this.nodes = []
     this.#places.fill(0)
@@ -57,7 +57,7 @@ export class Round {
     this.#places[slot] = this.nodes.length + 1
   }
 
-  /** Where the state stands, or may. */
+  /** The slot of the state, or the free slot for it. */
   #slotOf(state: State): number {
     const mask = this.#places.length - 1
     let slot = hashOf(state) & mask

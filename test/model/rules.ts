@@ -1,4 +1,4 @@
-// What must hold in every step of every order. A rule says what is wrong, or returns `null`.
+// The rules for every step of every order. A rule returns a text that says what is wrong, or `null`.
 import { laneIn, REST, STATE, TASK_ID, ticketAt } from '../../src/shared/lane/layout.js'
 import { POSITION_MASK, readState, type TicketPhase } from '../../src/shared/lane/ticket.js'
 import { ANSWER } from './host-thread.js'
@@ -33,7 +33,7 @@ export class LaneRules implements Rules {
   readonly #tickets: number[] = []
   /** The cell of each ticket's task. */
   readonly #taskIds: number[] = []
-  /** Tasks may fail together with their worker. */
+  /** Tasks may fail with their worker. */
   readonly #mayFail: boolean
 
   constructor(world: World, plan: Plan, row: StateRow) {
@@ -68,7 +68,7 @@ export class LaneRules implements Rules {
       case 'addressed':
         return this.#findSecondTask(state, ticket, from)
       case 'claimed':
-        if (from.phase !== 'offered') return `ticket ${ticket} is claimed though it is ${from.phase}`
+        if (from.phase !== 'offered') return `ticket ${ticket} is claimed although it is ${from.phase}`
         this.#noteClaim(state, ticket, to.owner)
         return this.#findEarlier(state, from.owner) ?? this.#findOvertaken(state, to.owner)
       case 'started':
@@ -76,7 +76,7 @@ export class LaneRules implements Rules {
       case 'free':
         return ['offered', 'addressed', 'claimed'].includes(from.phase)
           ? null
-          : `ticket ${ticket} is taken back though it is ${from.phase}`
+          : `the host takes ticket ${ticket} back although it is ${from.phase}`
       default:
         return null
     }
@@ -84,9 +84,9 @@ export class LaneRules implements Rules {
 
   onPost(state: State, to: number, message: Message): string | null {
     if (message === 'bell' || message.kind !== 'run') return null
-    const { ticket, offer, taskId, isExclusive } = message
+    const { ticket, messageNumber, taskId, isExclusive } = message
     const { phase, owner } = this.#stateOf(state, ticket)
-    if (phase !== 'addressed' || owner !== offer) {
+    if (phase !== 'addressed' || owner !== messageNumber) {
       return `task ${taskId} is sent with ticket ${ticket}, which is ${phase}`
     }
     const held = this.#countHeld(state, to)
@@ -94,7 +94,7 @@ export class LaneRules implements Rules {
       return `task ${taskId} is sent to worker ${to}, which has ${held} tasks`
     }
     for (const other of this.#tickets.keys()) {
-      // The tasks of the queue came first.
+      // The tasks in the queue are older.
       if (this.#stateOf(state, other).phase === 'offered')
         return `task ${taskId} is sent while ticket ${other} is offered`
     }
@@ -106,7 +106,7 @@ export class LaneRules implements Rules {
   onNote(state: State, thread: number, note: Note): string | null {
     if (note.kind === 'finished') state[this.#row.finished]! |= 1 << note.task
     if (note.kind === 'started') {
-      // The ticket says it first, unless the worker is a process.
+      // The ticket changes first, unless the worker is a process.
       if (this.#isPiped) return this.#onStarted(state, thread, note.task)
       return state[this.#row.startedBy(note.task)] === thread
         ? null
@@ -118,7 +118,7 @@ export class LaneRules implements Rules {
   #onStarted(state: State, worker: number, task: number): string | null {
     const startedBy = this.#row.startedBy(task)
     if (state[startedBy] !== 0)
-      return `task ${task} is started by worker ${worker} and was by worker ${state[startedBy]}`
+      return `worker ${worker} starts task ${task}, which worker ${state[startedBy]} has already started`
     // The host cannot take a task back from a process, and asks it to stop the task instead.
     if (state[this.#row.settledAs(task)] !== 0 && !this.#isPiped)
       return `task ${task} is started after it was settled`
@@ -127,7 +127,7 @@ export class LaneRules implements Rules {
     if (others.length >= this.#slots) return `worker ${worker} runs more tasks than it has slots`
     const isAnyExclusive = [task, ...others].some(id => this.#plan.tasks[id - 1]!.isExclusive)
     return others.length > 0 && isAnyExclusive
-      ? `worker ${worker} runs task ${task} beside ${others}, though one of them is exclusive`
+      ? `worker ${worker} runs task ${task} beside task ${others}, although one of them is exclusive`
       : null
   }
 
@@ -148,7 +148,7 @@ export class LaneRules implements Rules {
     return this.#findFalseOutcome(state, note, state[this.#row.startedBy(note.task)]!)
   }
 
-  /** The word may change again. That the worker was dismissed is not forgotten. */
+  /** Notes the dismissal of a worker, because the word may change again. */
   #noteDismissal(state: State, cell: number, after: number): void {
     const { memory, index } = this.#world.cells[cell]!
     if (memory !== LANE && index === REST && after === RETIRED) state[this.#row.dismissed]! |= 1 << memory
@@ -169,7 +169,7 @@ export class LaneRules implements Rules {
     const isHeld = heldPhases.includes(from.phase) && this.#hasRing
     const isPosted = from.phase === 'offered' || from.phase === 'addressed'
     return isPosted || (isHeld && this.#isAtWork(state, from.owner))
-      ? `ticket ${ticket} is given to two tasks at once`
+      ? `two tasks have ticket ${ticket} at the same time`
       : null
   }
 
@@ -191,32 +191,32 @@ export class LaneRules implements Rules {
       case 'claimed':
         return (state[this.#row.lateClaims]! & (1 << ticket)) === 0
           ? this.#onStarted(state, worker, task)
-          : `worker ${worker} was dismissed, claimed ticket ${ticket} and starts its task`
+          : `worker ${worker} starts the task of ticket ${ticket}, which it claimed after its dismissal`
       case 'loading':
         return null
       default:
-        return `ticket ${ticket} is started though it is ${from.phase}`
+        return `ticket ${ticket} is started although it is ${from.phase}`
     }
   }
 
-  /** The first posted task is the first to be claimed. */
+  /** The task that was posted first must be claimed first. */
   #findEarlier(state: State, position: number): string | null {
     for (const ticket of this.#tickets.keys()) {
       const { phase, owner } = this.#stateOf(state, ticket)
       const distance = (owner - position) & POSITION_MASK
       if (phase === 'offered' && distance > POSITION_MASK / 2) {
-        return `position ${position} is claimed before ${owner}, where ticket ${ticket} is offered`
+        return `position ${position} is claimed before the earlier position ${owner}, where ticket ${ticket} is offered`
       }
     }
     return null
   }
 
-  /** A worker may just be claiming a task when another is sent to it. After that it must wait for the message. */
+  /** A worker may finish a claim while another task is sent to it. After that it must wait for the message. */
   #findOvertaken(state: State, worker: number): string | null {
     if (this.#isDismissed(state, worker) || this.#addressedTo(state, worker) === 0) return null
     const bit = 1 << worker
     if ((state[this.#row.overtaking]! & bit) !== 0) {
-      return `worker ${worker} claims two tasks before it starts the one that was sent to it`
+      return `worker ${worker} claims two tasks before it starts the task that was sent to it`
     }
     state[this.#row.overtaking]! |= bit
     return null
@@ -228,7 +228,7 @@ export class LaneRules implements Rules {
 
   /** Tasks that the worker was sent or has claimed, and whose handlers have not ended. */
   #countHeld(state: State, worker: number): number {
-    // Here the states of old tickets say nothing.
+    // For processes, the states of old tickets have no meaning.
     if (this.#isPiped) return this.#runningOn(state, worker).length
     const held = count([...this.#tickets.keys()], ticket => {
       const { phase, owner } = this.#stateOf(state, ticket)
@@ -249,22 +249,25 @@ export class LaneRules implements Rules {
     const { isMoved = false, isUnsendable = false } = this.#plan.tasks[task - 1]!
     switch (outcome) {
       case 'fulfilled':
-        return worker !== 0 && value === ANSWER + task ? null : `task ${task} is answered with ${value}`
+        return worker !== 0 && value === ANSWER + task ? null : `task ${task} is fulfilled with ${value}`
       case 'TaskCancelledError':
         return null
       case 'WorkerExitError':
-        if (!this.#mayFail) return `task ${task} fails, though no worker dies or is given up`
+        if (!this.#mayFail) return `task ${task} fails with a worker, although no worker dies or is killed`
         // A payload that was moved cannot be sent again.
-        if (worker === 0) return isMoved ? null : `task ${task} fails, though no worker has started it`
-        return this.#isAtWork(state, worker) ? `task ${task} fails, though its worker lives` : null
+        if (worker === 0)
+          return isMoved ? null : `task ${task} fails with a worker, although no worker has started it`
+        return this.#isAtWork(state, worker)
+          ? `task ${task} fails with a worker, although its worker is alive`
+          : null
       case 'NotCloneableError':
-        return isUnsendable ? null : `task ${task} fails, though its payload can be sent`
+        return isUnsendable ? null : `task ${task} fails, although its payload can be sent`
       default:
         return `task ${task} fails with ${outcome}`
     }
   }
 
-  /** The worker lives, and the host has not given it up. */
+  /** The worker lives, and the host has not killed it. */
   #isAtWork(state: State, worker: number): boolean {
     return state[this.#row.lifeOf(worker)] === ALIVE && !this.#isDismissed(state, worker)
   }

@@ -1,7 +1,7 @@
-// A state of the model as one row of numbers, so that two of them are easily compared. Where each number stands:
+// A state of the model is one row of numbers, so that two states are easy to compare. The places of the numbers:
 //
-//   for each thread   its history · whether it lives · mail on its way to it from the host · mail from it to the host
-//   then              deaths that may still happen · the thread that took the last step · interruptions so far
+//   for each thread   its history · whether it lives · mail from the host to it · mail from it to the host
+//   then              deaths that may still happen · the thread of the last step · interruptions so far
 //                     tickets that were claimed by a dismissed worker, a bit each · dismissed workers, a bit each
 //                     workers that claimed a task after another was sent to them, a bit each
 //                     tasks whose handlers have finished, a bit each
@@ -10,7 +10,7 @@
 //   then              the words
 export type State = Int32Array
 
-/** Whether a thread lives. Dead: it takes no more steps. Buried: the host knows. */
+/** Whether a thread lives. A dead thread takes no more steps. Buried: the host knows of the death. */
 export const ABSENT = 0
 export const ALIVE = 1
 export const DOOMED = 2
@@ -23,7 +23,7 @@ const INBOX = 2
 const OUTBOX = 3
 const PER_THREAD = 4
 
-/** The case touches more words than its states have room for. */
+/** The case uses more words than a row has room for. */
 export class NoRoom extends Error {}
 
 export class StateRow {

@@ -1,12 +1,13 @@
-// Makes a test of each case. The test reports how many states and orders it explored.
+// Creates a test for each case. In every order, each task must settle once and start in its turn, and no thread may miss a
+// wake-up. The test reports the number of explored states and orders.
 import assert from 'node:assert/strict'
 import { after, describe, test } from 'node:test'
 import { check } from './check.js'
 import type { Plan } from './plan.js'
 
-export function testOrders(promise: string, cases: readonly Plan[]): void {
+export function testOrders(unit: string, cases: readonly Plan[]): void {
   const total = { states: 0, orders: 0, seconds: 0 }
-  describe(promise, () => {
+  describe(unit, () => {
     for (const plan of cases) {
       test(`${plan.title} (${boundOf(plan)})`, t => {
         const { wrong, states, orders, steps, ends, seconds } = check(plan)

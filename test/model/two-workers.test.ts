@@ -1,5 +1,5 @@
-// Two workers: the same promises.
+// Two workers. Runs the code of the host and of the workers step by step, in many orders of small cases.
 import { twoWorkerCases } from './cases.js'
 import { testOrders } from './test-orders.js'
 
-testOrders('two workers answer every task once, in order, and all sides miss no wake-up', twoWorkerCases)
+testOrders('the lane with two workers', twoWorkerCases)

@@ -1,4 +1,4 @@
-// A worker's thread: the real task source and answers, on a port that the model carries. Its handlers answer with a number.
+// The thread of a worker: the real task source and answers, on a port of the model. Its handlers answer with a number.
 import {
   type HostPort,
   kindOf,
@@ -28,7 +28,7 @@ export function workerThread(plan: Plan, orders: Map<number, LaneOrder>): Script
       run(task: WorkerTask) {
         self.note({ kind: 'started', task: task.taskId })
         if (Number(task.payload) !== task.taskId)
-          throw new Error(`task ${task.taskId} came with payload ${task.payload}`)
+          throw new Error(`task ${task.taskId} has the payload ${task.payload}`)
         if (plan.tasks[task.taskId - 1]!.isSlow) running.push(task)
         else answer(task)
       },
@@ -36,13 +36,13 @@ export function workerThread(plan: Plan, orders: Map<number, LaneOrder>): Script
     const say = (message: ToHost) => self.post(0, message)
     const port = { postMessage: say } as unknown as HostPort
     const source = new TaskSource(port, orderFor(plan, self, orders.get(self.number)!), executor)
-    // The host knows already that the first workers are ready.
+    // The host already knows that the first workers are ready.
     if (self.number > plan.workers) say({ kind: 'ready' })
     source.open()
     for (;;) {
       const own = clock.events
       for (const task of running) {
-        own.set(`its handler is done with task ${task.taskId}`, () => {
+        own.set(`finishes the handler of task ${task.taskId}`, () => {
           running.splice(running.indexOf(task), 1)
           answer(task)
         })

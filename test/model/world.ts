@@ -1,8 +1,8 @@
-// What the threads of a case share, by number: the words that were touched, messages, events, and the trees of histories.
+// The things that the threads of a case share, by number: used words, messages, events, and the trees of histories.
 import { History, Run, type Script } from './history.js'
 import type { Event, Message, Operation } from './operation.js'
 
-/** A word that some thread has touched. */
+/** A word that a thread has used. */
 export interface Cell {
   /** 0: the lane. Otherwise the number of the worker whose shared state it is. */
   memory: number
@@ -55,13 +55,13 @@ export class World {
     return this.#histories[number - 1]!
   }
 
-  /** What the thread does next. */
+  /** The next operation of the thread. */
   next(history: History): Operation {
     if (history.operation === undefined) new Run(this, history).learn()
     return history.operation!
   }
 
-  /** Every run of the host allocates the same, and gets the same. */
+  /** Every run of the host allocates the same memory in the same order, and gets the same objects. */
   memory(order: number, bytes: number): SharedArrayBuffer {
     this.#memories[order] ??= new SharedArrayBuffer(bytes)
     return this.#memories[order]
@@ -86,7 +86,7 @@ export class World {
     return number
   }
 
-  /** The cell of a word in the memory that was allocated as the `order`-th. */
+  /** The cell of a word in the memory with the number `order`. */
   cellIn(order: number, index: number): number {
     return this.cellOf(this.#memories[order]!, index)
   }
@@ -104,7 +104,7 @@ export class World {
     return this.#mails.numberOf([...this.#mails.at(mail), this.#messages.numberOf(message)])
   }
 
-  /** The number of the event that the first of these messages arrives. */
+  /** The number of the event in which the first message of the mail arrives. */
   arrival(from: number, mail: number): number {
     this.#arrivals[from] ??= []
     const arrivals = this.#arrivals[from]
@@ -121,7 +121,7 @@ export class World {
   }
 }
 
-/** Plain values by number; equal ones have the same. */
+/** Gives plain values a number. Equal values have the same number. */
 class Numbered<Value> {
   readonly #values: Value[] = []
   readonly #numbers = new Map<string, number>()

@@ -1,5 +1,5 @@
-// Which body-parser reads the bodies. In a program of Express 4 that also has a body-parser of its own, the two differ in
-// what they refuse and how: the one that Express brings is the one that `express.json()` reads with.
+// The choice of the body-parser that reads the bodies. A program with Express 4 may have a second body-parser of its own. The
+// two refuse different bodies. lido uses the body-parser that `express.json()` uses.
 import assert from 'node:assert/strict'
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
@@ -14,7 +14,7 @@ const program = `
   json()
   console.log(JSON.stringify(globalThis.read))`
 
-/** A body-parser that says whose it is when it is asked for a middleware, beside an iconv-lite. */
+/** Installs a body-parser that records its owner when `json()` is called, and an iconv-lite beside it. */
 function installBodyParser(folder, owner) {
   write(join('node_modules', folder, 'body-parser', 'index.js'), `exports.json = () => read.push('${owner}')`)
   write(join('node_modules', folder, 'iconv-lite', 'index.js'), '')
@@ -26,25 +26,25 @@ beforeEach(() => {
   }
 })
 
-test("the one that Express brings is taken before the program's own", async () => {
+test("the body-parser of Express is used before the program's own body-parser", async () => {
   write('node_modules/express/index.js', '')
   installBodyParser('express/node_modules', 'of Express')
   installBodyParser('.', 'own')
   assert.deepEqual(answer(await run('both.cjs', program)), ['of Express'])
 })
 
-test('the one that Express shares with the program is taken', async () => {
+test('the body-parser that Express shares with the program is used', async () => {
   write('node_modules/express/index.js', '')
   installBodyParser('.', 'own')
   assert.deepEqual(answer(await run('shared.cjs', program)), ['own'])
 })
 
-test("without Express the program's own is taken", async () => {
+test("the program's own body-parser is used without Express", async () => {
   installBodyParser('.', 'own')
   assert.deepEqual(answer(await run('own.cjs', program)), ['own'])
 })
 
-test("an Express that brings none leaves the program's own", async () => {
+test("the program's own body-parser is used when Express has no body-parser", async () => {
   write('node_modules/express/index.js', '')
   const missing = `try { ${program} } catch (error) { console.log(JSON.stringify(error.message)) }`
   assert.match(answer(await run('none.cjs', missing)), /Run: npm install body-parser$/)
@@ -52,7 +52,7 @@ test("an Express that brings none leaves the program's own", async () => {
   assert.deepEqual(answer(await run('left.cjs', program)), ['own'])
 })
 
-test('a reader finds no body where body-parser 1 sets an empty object', async () => {
+test('a reader resolves to undefined where body-parser 1 sets an empty object as body', async () => {
   const passes = 'exports.json = () => (request, _response, next) => { request.body ??= {}; next() }'
   write('node_modules/body-parser/index.js', passes)
   write('node_modules/iconv-lite/index.js', '')

@@ -1,4 +1,4 @@
-// The doors of the installed package, from programs of both kinds of module and with both builds in one process.
+// The entry points of the installed package, from ES modules and from CommonJS, and with both builds in one process.
 import assert from 'node:assert/strict'
 import { symlinkSync } from 'node:fs'
 import { join } from 'node:path'
@@ -8,10 +8,10 @@ import { answer, installedPackage, node, printed, project, root, run, write } fr
 const doors = {
   lido: [
     ...['FifoQueue', 'FixedQueue', 'InvalidOptionError', 'InvalidTaskError', 'NotCloneableError', 'Pool'],
-    ...['PoolClosedError', 'PoolError', 'PriorityQueue', 'QueueFullError', 'RestartLimitError'],
+    ...['PoolClosedError', 'PoolError', 'PoolMap', 'PriorityQueue', 'QueueFullError', 'RestartLimitError'],
     ...['TaskCancelledError', 'TaskQuarantinedError', 'TaskTimeoutError', 'TeardownError', 'WorkerError'],
     ...['WorkerExitError', 'WorkerMemoryError', 'WorkerStartError'],
-    ...['isPoolError', 'move', 'transferableSymbol', 'valueSymbol'],
+    ...['forAdapters', 'isPoolError', 'move', 'share', 'transferableSymbol', 'valueSymbol', 'wrapperSymbol'],
   ],
   'lido/body': ['fastifyJson', 'fastifyNdjson', 'json', 'jsonReader', 'ndjson', 'ndjsonReader', 'runFor'],
   'lido/express': ['json', 'ndjson', 'runFor'],
@@ -20,9 +20,17 @@ const doors = {
     ...['ClientSignal', 'InjectPool', 'PoolExceptionFilter', 'PoolHealthIndicator', 'PoolModule'],
     'getPoolToken',
   ],
-  'lido/worker': ['context', 'isWorkerThread', 'move', 'transferableSymbol', 'valueSymbol', 'workerData'],
+  'lido/worker': [
+    'context',
+    'isWorkerThread',
+    'move',
+    'setTaskJob',
+    'transferableSymbol',
+    'valueSymbol',
+    'workerData',
+  ],
 }
-/** Node 20 to 24 know the first name, later ones both. Without it, `require()` gets the CommonJS build. */
+/** With this flag, `require()` gets the CommonJS build. Every supported version of Node knows this name of the flag. */
 const withoutRequireOfModules = '--no-experimental-require-module'
 
 write(
@@ -31,19 +39,19 @@ write(
 )
 write('handler.cjs', `module.exports = value => value * 3\n`)
 
-/** What a program of these frameworks has installed itself. */
+/** The packages that a program with these frameworks has installed itself. */
 for (const name of ['@nestjs', 'fastify', 'fastify-plugin', 'reflect-metadata', 'rxjs']) {
   symlinkSync(join(root, 'node_modules', name), join(project, 'node_modules', name), 'junction')
 }
 
-describe('the doors of frameworks', () => {
+describe('entry points for frameworks', () => {
   const framed = ['lido/fastify', 'lido/nestjs']
 
   for (const [way, file, load] of [
     ['import()', 'framework-doors.mjs', 'await import'],
     ['require()', 'framework-doors.cjs', 'require'],
   ]) {
-    test(`${way} finds them, with their names`, async () => {
+    test(`${way} finds the exports of lido/fastify and lido/nestjs`, async () => {
       const names = framed.map(door => `Object.keys(${load}('${door}')).filter(isName).sort()`)
       const program = `const isName = name => !name.startsWith('__')\nconsole.log(JSON.stringify([${names}]))`
       assert.deepEqual(
@@ -53,7 +61,7 @@ describe('the doors of frameworks', () => {
     })
   }
 
-  test('the one of Fastify is there for those who cannot load ES modules, a plugin as it is', async () => {
+  test('require() returns the Fastify plugin itself without require() of ES modules', async () => {
     const program = `
       const app = require('fastify')()
       app.register(require('lido/fastify'), { filename: require.resolve('./handler.cjs'), maxWorkers: 1 })
@@ -69,8 +77,8 @@ describe('the doors of frameworks', () => {
   })
 })
 
-describe('every door', () => {
-  test('import() finds it, with its names', async () => {
+describe('main entry points', () => {
+  test('import() finds the exports of lido, lido/worker and lido/piscina', async () => {
     const found = answer(
       await run(
         'import-doors.mjs',
@@ -83,7 +91,7 @@ describe('every door', () => {
   })
 
   for (const flags of [[], [withoutRequireOfModules]]) {
-    test(`require() finds it, with its names${flags.length > 0 ? ', without require() of ES modules' : ''}`, async () => {
+    test(`require() finds the exports of the main entry points${flags.length > 0 ? ' without require() of ES modules' : ''}`, async () => {
       const found = answer(
         await run(
           'require-doors.cjs',
@@ -103,7 +111,7 @@ describe('every door', () => {
     })
   }
 
-  test('import and require() give the same class', async () => {
+  test('import and require() return the same classes and functions', async () => {
     const same = answer(
       await run(
         'same-class.mjs',
@@ -123,7 +131,7 @@ describe('every door', () => {
     assert.deepEqual(same, [true, true, true, true])
   })
 
-  test('what no door names cannot be had', async () => {
+  test('a file that is no entry point cannot be imported', async () => {
     const { exitCode, errors } = await run(
       'inside.mjs',
       `await import('lido/dist/esm/worker/entry/thread.cjs')`,
@@ -133,10 +141,10 @@ describe('every door', () => {
   })
 })
 
-describe('the doors for bodies', () => {
+describe('entry points for bodies', () => {
   const names = ['lido/body', 'lido/express'].map(door => doors[door])
 
-  test('import() finds them, with their names', async () => {
+  test('import() finds the exports of lido/body and lido/express', async () => {
     const program = `
       const names = async door => Object.keys(await import(door)).sort()
       console.log(JSON.stringify([await names('lido/body'), await names('lido/express')]))`
@@ -144,11 +152,11 @@ describe('the doors for bodies', () => {
   })
 
   for (const flags of [[], [withoutRequireOfModules]]) {
-    test(`large bodies are parsed from CommonJS${flags.length > 0 ? ', without require() of ES modules' : ''}`, async () => {
+    test(`a CommonJS program parses large bodies${flags.length > 0 ? ' without require() of ES modules' : ''}`, async () => {
       const program = `
         const { fastifyJson, json } = require('lido/body')
         const names = door => Object.keys(require(door)).filter(name => name !== 'module.exports').sort()
-        // What the plugin asks of Fastify.
+        // The parts of Fastify that the plugin uses.
         let parser
         let close
         const fastify = {
@@ -173,8 +181,8 @@ describe('the doors for bodies', () => {
   }
 })
 
-describe('a task', () => {
-  test('runs from an ES module, and the program ends by itself', async () => {
+describe('tasks of the installed package', () => {
+  test('a task runs from an ES module, and the program exits by itself', async () => {
     const program = `
       import { Pool } from 'lido'
       const pool = new Pool({ filename: new URL('./handler.mjs', import.meta.url), maxWorkers: 2 })
@@ -190,15 +198,15 @@ describe('a task', () => {
       await pool.close()
     })`
 
-  test('runs from CommonJS', async () => {
+  test('a task runs from CommonJS', async () => {
     assert.equal(printed(await run('task.cjs', fromCommonJs)), '21')
   })
 
-  test('runs from CommonJS without require() of ES modules', async () => {
+  test('a task runs from CommonJS without require() of ES modules', async () => {
     assert.equal(printed(await run('task-of-old.cjs', fromCommonJs, withoutRequireOfModules)), '21')
   })
 
-  test('runs through the door of Piscina, required', async () => {
+  test('a task runs through require() of lido/piscina', async () => {
     const program = `
       const Piscina = require('lido/piscina')
       const { Piscina: Named, move } = Piscina
@@ -219,17 +227,17 @@ describe('a task', () => {
     ],
     ['CommonJS', ['-e', `const { Pool } = require('lido'); START; pool.run(4).then(console.log)`]],
   ]) {
-    test(`runs from the command line's text as ${kind}`, async () => {
+    test(`a task runs from code on the command line (${kind})`, async () => {
       const start = `const pool = new Pool({ filename: ${JSON.stringify(`${project}/handler.mjs`)}, maxWorkers: 1 })`
       assert.equal(printed(await node(...flags.map(flag => flag.replace('START', start)))), '8')
     })
   }
 })
 
-describe('the CommonJS build', () => {
+describe('CommonJS build', () => {
   const cjs = `${installedPackage}/dist/cjs/index.js`
 
-  test('runs a pool where a loader of its own knows no conditions, as under Jest', async () => {
+  test('the CommonJS build runs a pool under a loader without export conditions, as in Jest', async () => {
     const program = `
       const { Pool } = require(${JSON.stringify(cjs)})
       const pool = new Pool({ filename: require.resolve('./handler.mjs'), maxWorkers: 1 })
@@ -240,7 +248,7 @@ describe('the CommonJS build', () => {
     assert.deepEqual(answer(await run('direct.cjs', program)), [4, false])
   })
 
-  test('runs a pool on this very thread where code has no import() of its own, as in the contexts of Jest', async () => {
+  test('the CommonJS build runs an inline pool where code has no import(), as in the contexts of Jest', async () => {
     const program = `
       const { readFileSync } = require('node:fs')
       const { createRequire } = require('node:module')
@@ -261,7 +269,7 @@ describe('the CommonJS build', () => {
     assert.equal(printed(await run('in-context.cjs', program)), '4')
   })
 
-  test('and the ES build know each other in one process', async () => {
+  test('the CommonJS build and the ES module build accept objects of each other in one process', async () => {
     write(
       'buffers.cjs',
       `const { move, isWorkerThread } = require(${JSON.stringify(`${installedPackage}/dist/cjs/worker.js`)})

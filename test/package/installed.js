@@ -1,5 +1,5 @@
-// The package as its users get it: packed from the built tree and installed in an empty folder, with no network. Each
-// test file has an installation of its own, gone when the file's process ends.
+// The package as users get it: packed from the built tree and installed in an empty folder without network. Each test file
+// has its own installation, which is removed when its process exits.
 import assert from 'node:assert/strict'
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
@@ -25,7 +25,7 @@ export const installedPackage = join(project, 'node_modules', 'lido')
 function pack() {
   const destination = join(place, 'packed')
   mkdirSync(destination)
-  // The tree is built already; `prepack` would build it again under everybody's feet.
+  // The tree is already built. `prepack` would build it again while other tests use it.
   npm(root, 'pack', '--ignore-scripts', '--pack-destination', destination)
   return join(destination, readdirSync(destination)[0])
 }
@@ -56,13 +56,13 @@ function npm(cwd, ...args) {
   if (status !== 0) throw new Error(`npm ${args[0]} failed: ${stderr ?? ''}`, { cause: error })
 }
 
-/** What a user's shell has: nothing of the test runner or of the npm that started it. */
+/** The environment of a user's shell, without the variables of the test runner and of npm. */
 function cleanEnvironment() {
   const isOurs = name => /^npm_/i.test(name) || name === 'NODE_OPTIONS' || name === 'NODE_TEST_CONTEXT'
   return Object.fromEntries(Object.entries(process.env).filter(([name]) => !isOurs(name)))
 }
 
-/** Writes a file into the user's project and gives its path. */
+/** Writes a file into the user's project and returns its path. */
 export function write(name, source) {
   const file = join(project, name)
   mkdirSync(dirname(file), { recursive: true })
@@ -70,13 +70,13 @@ export function write(name, source) {
   return file
 }
 
-/** Writes a program into the user's project and runs it; resolves to how it went. */
+/** Writes a program into the user's project and runs it. Resolves with its exit code and output. */
 export async function run(name, source, ...flags) {
   write(name, source)
   return await node(...flags, name)
 }
 
-/** Runs Node in the user's project; resolves to how it went. */
+/** Runs Node in the user's project. Resolves with its exit code and output. */
 export async function node(...args) {
   const child = spawn(process.execPath, args, {
     cwd: project,
@@ -93,7 +93,7 @@ export async function node(...args) {
   return { exitCode: exitCode ?? signal, output, errors }
 }
 
-/** What a program printed, once it ended well. */
+/** The output of a program, which must have exited with code 0. */
 export function printed({ exitCode, output, errors }) {
   assert.equal(exitCode, 0, `exit code ${exitCode}\n${output}${errors}`)
   return output.trim()

@@ -1,4 +1,4 @@
-// The mistakes of the first hour, and the words that are to help.
+// Common mistakes of new users, and the errors that explain them.
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
@@ -27,14 +27,17 @@ const workerStart = ['WorkerStartError', 'ERR_LIDO_WORKER_START']
 const notCloneable = ['NotCloneableError', 'ERR_LIDO_NOT_CLONEABLE']
 const poolClosed = ['PoolClosedError', 'ERR_LIDO_POOL_CLOSED']
 
-/** What is done, what it ends in, and the words. `file(name)` is a URL, `one(options)` a pool of one worker. */
+/**
+ * For each mistake: the source, the name and code of the error, and its words. `file(name)` is a URL, `one(options)` is a pool
+ * of one worker.
+ */
 const mistakes = {
-  'the file without new Pool({ … })': [
+  'a path in place of the options': [
     `new Pool('./handler.mjs')`,
     invalidOption,
     [/must be an object/, /\{ filename \}/],
   ],
-  'the file without new Pool({ … }), as a URL': [
+  'a URL in place of the options': [
     `new Pool(file('handler.mjs'))`,
     invalidOption,
     [/must be an object/, /\{ filename \}/, /instance of URL/],
@@ -64,10 +67,10 @@ const mistakes = {
     invalidOption,
     [/'maxWorker'/, /Did you mean 'maxWorkers'\?/],
   ],
-  'an option of somebody else': [
+  'an option of another library': [
     `one({ poolSize: 4 })`,
     invalidOption,
-    [/'poolSize'/, /Known are .*maxWorkers/],
+    [/'poolSize'/, /Use one of .*maxWorkers/],
   ],
   'a number in quotes': [
     `one({ maxWorkers: '4' })`,
@@ -79,12 +82,12 @@ const mistakes = {
     invalidOption,
     [/'minWorkers' \(5\)/, /'maxWorkers' \(2\)/],
   ],
-  "a queue's class": [
+  'a queue class in place of a queue': [
     `one({ queue: PriorityQueue })`,
     invalidOption,
     [/'queue'/, /push\(task\)/, /a function/],
   ],
-  'no file at all': [`await one().run(1)`, invalidTask, [/give 'filename' to the pool or to run\(\)/]],
+  'a call without a file': [`await one().run(1)`, invalidTask, [/Give 'filename' to the pool or to run\(\)/]],
   'a misspelt option of a call': [
     `await one({ filename: file('handler.mjs') }).run(1, { nam: 'square' })`,
     invalidTask,
@@ -110,12 +113,12 @@ const mistakes = {
     invalidTask,
     [/'signal'/, /AbortSignal/],
   ],
-  'export default forgotten': [
+  'a forgotten export default': [
     `await one({ filename: file('no-default.mjs') }).run(1)`,
     workerStart,
     [/No function named 'default'/, /no-default\.mjs/, /'name'/],
   ],
-  'module.exports = forgotten': [
+  'a forgotten module.exports =': [
     `await one({ filename: file('no-default.cjs') }).run(1)`,
     workerStart,
     [/No function named 'default'/, /no-default\.cjs/, /'name'/],
@@ -125,30 +128,30 @@ const mistakes = {
     workerStart,
     [/No function named 'default'/, /no-function\.mjs/],
   ],
-  'a name that is no function': [
+  'a handler name that is no function': [
     `await one({ filename: file('handler.mjs') }).run(1, { name: 'settings' })`,
     workerStart,
     [/No function named 'settings'/, /handler\.mjs/],
   ],
-  'a misspelt name': [
+  'a misspelt handler name': [
     `await one({ filename: file('handler.mjs'), name: 'sqare' }).run(1)`,
     workerStart,
     [/No function named 'sqare'/, /handler\.mjs/],
   ],
-  'a file that is not there': [
+  'a missing file': [
     `await one({ filename: file('gone.mjs') }).run(1)`,
     workerStart,
     [/There is no file/, /gone\.mjs/],
   ],
-  'a native addon that is not there': [
+  'a missing native addon': [
     `await one({ filename: file('gone.node') }).run(1)`,
     workerStart,
     [/There is no file/, /gone\.node/],
   ],
-  "a handler's folder": [
+  'a folder in place of a file': [
     `await one({ filename: file('old') }).run(1)`,
     workerStart,
-    [/There is no file .*old\. Give the right one/],
+    [/There is no file .*old\. Correct 'filename'/],
   ],
   'a file that does not parse': [
     `await one({ filename: file('broken.mjs') }).run(1)`,
@@ -188,7 +191,7 @@ const mistakes = {
   'run() after close()': [
     `const pool = one({ filename: file('handler.mjs') }); await pool.close(); await pool.run(1)`,
     poolClosed,
-    [/closing or closed/, /Create another, or close it later/],
+    [/closing or closed/, /Create another pool, or call close\(\) later/],
   ],
   'room() after close()': [
     `const pool = one({ filename: file('handler.mjs') }); await pool.close(); await pool.room()`,
@@ -219,9 +222,9 @@ const ended = run(
    console.log(JSON.stringify(told))`,
 ).then(answer)
 
-describe('a newcomer is told what to do after', () => {
+describe('errors for common mistakes', () => {
   for (const [title, [, [name, code], words]] of Object.entries(mistakes)) {
-    test(title, async () => {
+    test(`the error for ${title} has the right class, code and message`, async () => {
       const told = (await ended)[title]
       assert.ok(told !== null, 'nothing was said')
       assert.deepEqual([told.name, told.code], [name, code])
@@ -229,7 +232,7 @@ describe('a newcomer is told what to do after', () => {
     })
   }
 
-  test('a TypeScript file where Node does not run such files', async t => {
+  test('the error for a TypeScript file suggests a loader where Node does not run such files', async t => {
     const outcome = answer(
       await run(
         'typed.mjs',
@@ -242,13 +245,13 @@ describe('a newcomer is told what to do after', () => {
     )
     if (process.features.typescript) return assert.equal(outcome, 42, t.name)
     assert.match(outcome, /typed\.ts/)
-    assert.match(outcome, /This Node\.js does not run such files: compile it, or give a loader/)
+    assert.match(outcome, /This version of Node\.js cannot run files of this type\. Compile the file/)
     assert.match(outcome, /'--import', 'tsx'/)
   })
 
   for (const format of ['esm', 'cjs']) {
     for (const backend of ['thread', 'process', 'inline']) {
-      test(`a bundle with lido in it and its worker left behind (${format}, ${backend})`, async () => {
+      test(`the error of a bundle that holds lido says to leave lido out (${format}, backend: ${backend})`, async () => {
         const file = write(
           `bundled-${format}-${backend}.mjs`,
           `import { join } from 'node:path'
@@ -272,20 +275,20 @@ describe('a newcomer is told what to do after', () => {
         assert.equal(code, 'ERR_LIDO_WORKER_START')
         assert.match(
           message,
-          /lido's own file.*the program was bundled and they were left behind.*Leave lido out of the bundle/,
+          /lido's own file.*: the bundler of this program did not copy.*Leave lido out of the bundle/,
         )
       })
     }
   }
 
-  test('an error that nobody caught: the program ends with the words and the code', async () => {
+  test('an uncaught InvalidOptionError ends the program with its message and code', async () => {
     const { exitCode, errors } = await run(
       'uncaught.mjs',
       `import { Pool } from 'lido'
        new Pool({ maxWorker: 4 })`,
     )
     assert.equal(exitCode, 1)
-    assert.match(errors, /InvalidOptionError: There is no option 'maxWorker'.*Did you mean 'maxWorkers'\?/)
+    assert.match(errors, /InvalidOptionError: Unknown option 'maxWorker'.*Did you mean 'maxWorkers'\?/)
     assert.match(errors, /code: 'ERR_LIDO_INVALID_OPTION'/)
   })
 })

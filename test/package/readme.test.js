@@ -1,20 +1,11 @@
-// The programs in README.md and docs/reference/pool.md, typed in as they stand there.
+// The programs in README.md and docs/reference/pool.md run exactly as they are written there.
 import assert from 'node:assert/strict'
-import { scryptSync } from 'node:crypto'
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { describe, test } from 'node:test'
-import { answer, node, printed, root, run, write } from './installed.js'
+import { answer, node, printed, run, write } from './installed.js'
+import { codeBlocks, readPage, writePrograms } from './page-programs.js'
 
-const readme = readFileSync(join(root, 'README.md'), 'utf8')
-const reference = readFileSync(join(root, 'docs', 'reference', 'pool.md'), 'utf8')
-
-/** The code blocks of a page, in order, without the indentation of the list they stand in. */
-function codeBlocks(page) {
-  return [...page.matchAll(/^( *)```[jt]s\n(.*?)^ *```$/gms)].map(([, indent, code]) =>
-    code.replaceAll(new RegExp(`^${indent}`, 'gm'), ''),
-  )
-}
+const readme = readPage('README.md')
+const reference = readPage('docs/reference/pool.md')
 
 function blockWith(page, words) {
   const found = codeBlocks(page).filter(code => code.includes(words))
@@ -22,31 +13,28 @@ function blockWith(page, words) {
   return found[0]
 }
 
-describe('the start', () => {
-  test('runs as it is typed in, in an empty folder', async () => {
-    const files = codeBlocks(readme).flatMap(code => {
-      const name = /^\/\/ (\w+\.m?js)\b/.exec(code)?.[1]
-      return name === undefined ? [] : [[name, code]]
-    })
-    assert.equal(files.length, 2)
-    for (const [name, code] of files) write(name, code)
-    const expected = scryptSync('secret', 'salt', 64).toString('hex')
-    assert.equal(printed(await node(files[1][0])), expected)
+describe('first programs', () => {
+  test('the programs of README.md run in an empty folder', async () => {
+    assert.deepEqual(writePrograms(readme, '.'), ['summarize.mjs', 'main.mjs', 'months.mjs'])
+    assert.equal(printed(await node('main.mjs')), '{ rows: 1000000, total: 2500000 }')
+    const lines = printed(await node('months.mjs')).split('\n')
+    assert.ok(lines[0].endsWith(`\r${'█'.repeat(24)} 24 of 24`), lines[0])
+    assert.equal(lines[1], '11500000')
   })
 
-  test('of the reference runs too', async () => {
+  test('the first program of the reference runs', async () => {
     write('handler.js', 'export default value => value + 1\n')
-    const program = `const payload = 41\n${blockWith(reference, "import { Pool, move } from 'lido'")}\nconsole.log(result)`
+    const program = `const payload = 41\n${blockWith(reference, "import { Pool } from 'lido'")}\nconsole.log(result)`
     assert.equal(printed(await run('reference.mjs', program)), '42')
   })
 })
 
-describe('the loop with back-pressure', () => {
+describe('loops with back-pressure', () => {
   for (const [page, name] of [
     [readme, 'README.md'],
     [reference, 'pool.md'],
   ]) {
-    test(`of ${name} runs every row and keeps few waiting`, async () => {
+    test(`the loop with back-pressure in ${name} runs every row and limits the queue`, async () => {
       write('double.mjs', 'export default value => value * 2\n')
       const program = `
         import { Pool } from 'lido'
@@ -73,7 +61,7 @@ describe('the loop with back-pressure', () => {
         console.log(JSON.stringify([await through({ maxQueue: 5 }), await through({})]))`
       const [bounded, unbounded] = answer(await run('loop.mjs', program))
       const complete = { written: 300, sum: 300 * 299, problems: [] }
-      // Without a limit the pool's two slots are the measure.
+      // Without maxQueue, room() limits the queue to the number of slots: two.
       for (const [{ mostWaiting, ...rest }, limit] of [
         [bounded, 5],
         [unbounded, 2],
@@ -85,8 +73,8 @@ describe('the loop with back-pressure', () => {
   }
 })
 
-test('the ways README and piscina.md name to get the class of Piscina work as they are written', async () => {
-  const pages = [readme, readFileSync(join(root, 'docs', 'piscina.md'), 'utf8')]
+test('the import lines of README.md and from-piscina.md load the Piscina class', async () => {
+  const pages = [readme, readPage('docs/guides/from-piscina.md')]
   for (const page of pages) {
     const lines = blockWith(page, "from 'lido/piscina'").trim()
     const imported = /^import Piscina from 'lido\/piscina'/m.exec(lines)?.[0]

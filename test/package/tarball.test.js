@@ -1,4 +1,4 @@
-// What is in the tarball, and what two judges of packages say of it.
+// The content of the tarball, and the verdicts of publint and arethetypeswrong.
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -11,7 +11,7 @@ import { publint } from 'publint'
 import { formatMessage } from 'publint/utils'
 import { installedPackage, root, tarball } from './installed.js'
 
-const mostBytes = 450_000
+const mostBytes = 630_000
 const require = createRequire(import.meta.url)
 
 function filesIn(folder) {
@@ -21,7 +21,7 @@ function filesIn(folder) {
     .sort()
 }
 
-/** Of every module in `src` its code and its types; no tests, nothing that only tests use, no CommonJS stand-ins. */
+/** The code and the types of every module in `src`, without tests, test helpers and CommonJS stand-ins. */
 function expectedModules() {
   return filesIn(join(root, 'src'))
     .filter(name => !/\.(test|cjs)\.ts$/.test(name) && !name.startsWith('testing/'))
@@ -38,22 +38,24 @@ const packedModules = [
   'adapters/express/index.js',
   'adapters/fastify/index.js',
   'adapters/nestjs/index.js',
+  'adapters/bullmq/index.js',
+  'adapters/bullmq/module-urls.js',
 ]
-/** Says where workers begin: in a build of ES modules the front door does. */
+/** Holds the URLs of the worker entry files. In the ES module build, the main entry point holds them. */
 const onlyCommonJs = 'host/backend/entry-url.js'
-/** Workers run these whoever started them: of these there is one build. */
-const workerModules = ['adapters/body/parser.js']
-/** The first file of a thread or a process is CommonJS in a build of ES modules. */
+/** Workers of both builds run these modules, so only one build of them exists. */
+const workerModules = ['adapters/body/parser.js', 'adapters/bullmq/in-worker.js']
+/** The first file of a thread or a process is CommonJS, also in the ES module build. */
 const firstFiles = ['worker/entry/thread.cjs', 'worker/entry/process.cjs']
 
-/** Of the installed package: what its doors' types name, and what these name. */
+/** The type files that the entry points of the installed package import, directly or indirectly. */
 function namedTypes() {
   const named = new Set()
   const follow = name => {
     if (named.has(name)) return
     named.add(name)
     const types = readFileSync(join(installedPackage, name), 'utf8')
-    // Whole lines: an example in a comment names what is not there.
+    // Only whole lines: an example in a comment may import a file that does not exist.
     for (const [, specifier] of types.matchAll(/^(?:im|ex)port [^'"]*['"](\.\.?\/[^'"]+)['"]/gm))
       follow(join(dirname(name), specifier.replace(/js$/, 'd.ts')).replaceAll('\\', '/'))
   }
@@ -63,13 +65,13 @@ function namedTypes() {
   return named
 }
 
-test('the tarball holds both builds and the pages that the README names, and nothing else', t => {
+test('the tarball holds both builds, the types and the documentation, and nothing else', t => {
   const modules = expectedModules()
-  // Of the modules only the doors are packed, each with all it needs; of the types those that theirs name.
+  // Only the entry points are packed, each with the modules that it needs, and the type files that they import.
   const packed = [...packedModules, ...workerModules]
   const named = namedTypes()
   const isPacked = name => named.has(`dist/cjs/${name}`) || packed.includes(name)
-  // Of the types there is one set; the doors of the ES modules name it.
+  // Only one set of type files exists. The types of the ES module entry points refer to it.
   const isOfModules = name =>
     packed.includes(name.replace(/d\.ts$/, 'js')) && /(^|\/)(index|worker)\./.test(name)
   const isWorkerSide = name =>
@@ -82,6 +84,7 @@ test('the tarball holds both builds and the pages that the README names, and not
       .filter(name => (name.endsWith('.d.ts') ? isOfModules(name) : isPacked(name)))
       .map(name => `dist/esm/${name}`),
     ...firstFiles.map(name => `dist/esm/${name}`),
+    'dist/esm/adapters/piscina/index-5.4.d.ts',
     'dist/cjs/package.json',
     ...modules
       .filter(name => (isPacked(name) && !isWorkerSide(name)) || name === onlyCommonJs)
@@ -93,7 +96,7 @@ test('the tarball holds both builds and the pages that the README names, and not
   assert.ok(size < mostBytes, `${size} bytes`)
 })
 
-test('the package asks for nothing to be installed with it', () => {
+test('the package has no required dependency and no install script', () => {
   const manifest = JSON.parse(readFileSync(join(installedPackage, 'package.json'), 'utf8'))
   assert.equal(manifest.dependencies, undefined)
   for (const name of Object.keys(manifest.peerDependencies)) {
@@ -102,7 +105,7 @@ test('the package asks for nothing to be installed with it', () => {
   assert.equal(manifest.scripts.postinstall ?? manifest.scripts.install, undefined)
 })
 
-test('every file that package.json names is there', () => {
+test('every file that package.json names is in the package', () => {
   const manifest = JSON.parse(readFileSync(join(installedPackage, 'package.json'), 'utf8'))
   const named = []
   const collect = value => {
@@ -130,7 +133,7 @@ test('every relative link of a packaged page leads to a packaged file', () => {
   )
 })
 
-test('publint has nothing to say', async () => {
+test('publint reports no problem', async () => {
   const bytes = new Uint8Array(readFileSync(tarball)).buffer
   const { messages, pkg } = await publint({ pack: { tarball: bytes }, level: 'suggestion', strict: true })
   assert.deepEqual(
@@ -139,8 +142,8 @@ test('publint has nothing to say', async () => {
   )
 })
 
-test('every way of resolving types finds those that fit the code, through every door', async () => {
-  // No exception is made, not even for `moduleResolution: node10`, which knows no `exports`: it has `typesVersions`.
+test('arethetypeswrong finds correct types for every entry point in every resolution mode', async () => {
+  // `moduleResolution: node10` ignores `exports`. It finds the types by `typesVersions`.
   const manifest = require.resolve('@arethetypeswrong/cli/package.json')
   const program = join(dirname(manifest), require(manifest).bin.attw)
   const child = spawn(process.execPath, [program, tarball, '--format', 'json'], {
@@ -156,6 +159,7 @@ test('every way of resolving types finds those that fit the code, through every 
     './express',
     './fastify',
     './nestjs',
+    './bullmq',
     './package.json',
   ])
   for (const [door, { resolutions }] of Object.entries(analysis.entrypoints)) {
@@ -168,7 +172,8 @@ test('every way of resolving types finds those that fit the code, through every 
   assert.deepEqual(analysis.problems, [])
 })
 
-test('the front door imports no module of Node: to import one is to read all that it exports', () => {
+// A static import of a Node module makes Node read all exports of that module at start.
+test('the main entry point imports no Node module statically', () => {
   const code = readFileSync(join(installedPackage, 'dist/esm/index.js'), 'utf8')
   assert.match(code, /getBuiltinModule\("node:worker_threads"\)/)
   assert.deepEqual(code.match(/\bfrom\s*"node:\w+"/g), null)

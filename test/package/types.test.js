@@ -1,5 +1,5 @@
-// Strict TypeScript programs against the installed package, its own declarations checked too, in every way in which
-// TypeScript finds a package. The programs are in `types/`; what must be refused there is marked `@ts-expect-error`.
+// Strict TypeScript programs compile against the installed package in every resolution mode. The compiler checks the
+// declarations of the package too. The programs are in `types/`. Code that must not compile has `@ts-expect-error`.
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -13,8 +13,16 @@ import { project, root, write } from './installed.js'
 
 const require = createRequire(import.meta.url)
 const programs = join(root, 'test', 'package', 'types')
-/** The last that resolves as TypeScript did before it knew of exports. */
+/** The last compiler that supports `moduleResolution: node10`. */
 const older = require.resolve('typescript/bin/tsc')
+/** The oldest compiler that lido supports. */
+const oldest = require.resolve('typescript-5.4/bin/tsc')
+const compilers = { newest, older, oldest }
+/**
+ * TypeScript 5.6 was the first to read the export 'module.exports' of `lido/piscina`. TypeScript 5.8 was the first to let a CommonJS
+ * file import an ES module, as Nest and `fastify-beside.cts` need.
+ */
+const canRead = (compiler, file) => compiler !== oldest || !/^(piscina|nestjs|fastify-beside)\./.test(file)
 
 mkdirSync(join(project, 'node_modules', '@types'))
 symlinkSync(
@@ -23,7 +31,7 @@ symlinkSync(
   'junction',
 )
 
-/** The frameworks that a program of this project would have installed beside lido. */
+/** The frameworks that a program in this project has installed beside lido. */
 for (const name of ['@fastify', '@nestjs', 'fastify', 'fastify-plugin', 'reflect-metadata', 'rxjs']) {
   symlinkSync(join(root, 'node_modules', name), join(project, 'node_modules', name), 'junction')
 }
@@ -38,12 +46,12 @@ const strict = {
   esModuleInterop: true,
   skipLibCheck: false,
   experimentalDecorators: true,
-  // As of a library, or of Nest's starter: what is inferred and exported must have names that a program can reach.
+  // As in a library or in Nest's starter: inferred types of exports must have names that a program can import.
   declaration: true,
   noEmit: true,
 }
 
-/** Programs as they are, or renamed to `.ts` where TypeScript is to decide what they are. */
+/** Copies the programs, or renames them to `.ts` when TypeScript must choose their module format. */
 function copyPrograms(folder, isWanted, renamedFrom) {
   for (const name of readdirSync(programs)) {
     if (!isWanted(name)) continue
@@ -65,33 +73,56 @@ async function complaints(compiler, folder, compilerOptions) {
   return output
 }
 
-describe('strict programs compile', { concurrency: 2 }, () => {
-  for (const [name, compiler] of Object.entries({ newest, older })) {
-    test(`as Node resolves, from ES modules and from CommonJS, by the ${name} compiler`, async () => {
+describe('strict TypeScript programs', { concurrency: 2 }, () => {
+  for (const [name, compiler] of Object.entries(compilers)) {
+    test(`ES module and CommonJS programs compile with module nodenext (${name} compiler)`, async () => {
       const folder = `nodenext-${name}`
-      // Which modules the pools run is said once in a program: here by `fastify.mts`. `fastify.cts` has another program.
-      copyPrograms(folder, file => file !== 'fastify.cts')
+      // A program declares the modules of its pools once, here in `fastify.mts`. So `fastify.cts` needs its own program.
+      copyPrograms(folder, file => file !== 'fastify.cts' && canRead(compiler, file))
       assert.equal(await complaints(compiler, folder, { module: 'nodenext' }), '')
     })
 
-    // By the older one the declarations are checked above.
-    const skipLibCheck = compiler === older
+    // The test above checks the declarations with the older compiler.
+    const skipLibCheck = compiler !== newest
 
-    test(`as Node resolves, a program of a framework in CommonJS, by the ${name} compiler`, async () => {
+    test(`a CommonJS program with Fastify compiles with module nodenext (${name} compiler)`, async () => {
       const folder = `commonjs-${name}`
       copyPrograms(folder, file => file === 'fastify.cts')
       assert.equal(await complaints(compiler, folder, { module: 'nodenext', skipLibCheck }), '')
     })
 
-    test(`as bundlers resolve, by the ${name} compiler`, async () => {
+    test(`ES module programs compile with moduleResolution bundler (${name} compiler)`, async () => {
       const folder = `bundler-${name}`
-      copyPrograms(folder, file => file.endsWith('.mts'), 'm')
+      copyPrograms(folder, file => file.endsWith('.mts') && canRead(compiler, file), 'm')
       const options = { module: 'esnext', moduleResolution: 'bundler', skipLibCheck }
       assert.equal(await complaints(compiler, folder, options), '')
     })
+
+    test(`each wrong argument of a call is one error that names both types (${name} compiler)`, async () => {
+      const folder = `wrong-${name}`
+      copyPrograms(folder, file => file === 'handler.mts')
+      write(
+        `${folder}/wrong.mts`,
+        [
+          "import { Pool } from 'lido'",
+          "const pool = new Pool<typeof import('./handler.mjs')>()",
+          "pool.run(1, { name: 'upper' })",
+          "pool.stream('1', { name: 'numbers' })",
+          "pool.api.rows('one', 'two')",
+          "pool.transform({ name: 'lengthz' })",
+        ].join('\n'),
+      )
+      const output = await complaints(compiler, folder, { module: 'nodenext', skipLibCheck: true })
+      const errors = output.split('\n').filter(line => /error TS/.test(line))
+      assert.equal(errors.length, 4, output)
+      assert.match(errors[0], /'number' is not assignable to .*'string'/)
+      assert.match(errors[1], /'string' is not assignable to .*'number'/)
+      assert.match(errors[2], /'string' is not assignable to .*'number'/)
+      assert.match(errors[3], /"lengthz"' is not assignable/)
+    })
   }
 
-  test('as TypeScript resolved before it knew of exports, with the library of 2022', async () => {
+  test('CommonJS programs compile with moduleResolution node10 and the es2022 library', async () => {
     copyPrograms('node10', name => name.endsWith('.cts') && name !== 'fastify-beside.cts', 'c')
     const options = {
       module: 'commonjs',

@@ -1,46 +1,53 @@
-// One call of the user's, and what has become of it so far.
+// A call of the user, and its state so far.
 import type { TimeLimit } from '../../src/shared/errors/pool-errors.js'
+import type { ExchangePlan } from './exchange.js'
 import type { SimulatedThread } from './thread.js'
 
-/** What its handler does with it. */
+/** The behaviour of the handler. */
 export type Fate =
   | 'int'
   | 'object'
   | 'moved'
-  /** Read in slices. */
+  /** A large result that the host decodes in slices. */
   | 'sizable'
   | 'throws'
   | 'uncloneable'
   | 'unreadable'
   | 'dies'
-  /** It answers when all has calmed down. */
+  /** The handler answers after the events of the programme. */
   | 'late'
   | 'never'
+  /** The handler reports its progress before it answers. */
+  | 'reports'
+  /** The handler calls functions of the caller before it answers. */
+  | 'calls'
+  /** The call is a stream, and the handler writes chunks. */
+  | 'streams'
 
 export type PayloadKind =
   | 'int'
   | 'object'
   | 'large'
-  /** What the codec declines, so it travels by the port. */
+  /** The codec declines the payload, so the port carries it. */
   | 'declined'
   | 'transferred'
   | 'uncloneable'
   | 'unreadable'
-  /** Reading it calls the user's code. */
+  /** A getter of the payload calls the user's code. */
   | 'getter'
 
-/** `missing` and `broken` fail, one because there is no such function, one because its file does not load. */
+/** `missing` fails because there is no such function. `broken` fails because its file does not load. */
 export type HandlerName = 'default' | 'other' | 'missing' | 'broken'
 
-/** The call's option `retry`. */
+/** The option `retry` of a call. */
 export interface RetryPlan {
   attempts: number
   when: 'unsaid' | 'yes' | 'no' | 'throws'
-  /** From its second attempt on, all goes well. */
+  /** The second and later attempts succeed. */
   isCured: boolean
 }
 
-/** How a worker ends by itself. */
+/** The way in which a worker exits by itself. */
 export interface Death {
   exitCode: number
   with: 'nothing' | 'error' | 'memory'
@@ -53,22 +60,32 @@ export interface Call {
   readonly death: Death
   /** The handler answers in the same step. */
   readonly isQuick: boolean
+  readonly exchange: ExchangePlan
   readonly retry: RetryPlan | null
   readonly handler: HandlerName
   readonly controller: AbortController | null
   readonly isExclusive: boolean
   readonly limit: 'none' | TimeLimit
   readonly wasAbortedBefore: boolean
-  /** The pool's queue held its limit when the call was made. */
+  /** The queue was full at the time of the call. */
   metFullQueue: boolean
   state: 'pending' | 'fulfilled' | 'rejected'
   value: unknown
-  begunBy: SimulatedThread[]
-  /** It had to load the handler's file first. */
+  startedBy: SimulatedThread[]
+  /** The worker had to load the handler's file first. */
   wasLoading: boolean
-  /** The host has heard of its abort, and dealt with it. */
+  /** The caller's code has reacted to progress or to a call. */
+  hasReacted: boolean
+  /** The last progress that the handler has reported in the current attempt, and the last one that the caller has heard. */
+  reported: number
+  heard: number
+  /** By attempt: how many functions of the caller run now. */
+  readonly openLookUps: number[]
+  /** The chunks that the reader has taken. */
+  takenChunks: number
+  /** The host has processed the abort of the call. */
   wasCancelled: boolean
-  /** What its handler has answered. */
+  /** The answer of the handler. */
   answer: Fate | 'missing' | 'load' | null
 }
 
@@ -76,41 +93,46 @@ export function isAborted({ controller }: Call): boolean {
   return controller?.signal.aborted === true
 }
 
-/** What its handler does with it this time. */
-export function fateOf({ fate, retry, begunBy }: Call): Fate {
-  return retry?.isCured && begunBy.length > 1 ? 'int' : fate
+/** The behaviour of the handler in the current attempt. */
+export function fateOf({ fate, retry, startedBy }: Call): Fate {
+  return retry?.isCured && startedBy.length > 1 ? 'int' : fate
 }
 
-/** Its last attempt has failed in a way that lets it be run again. */
+/** No other worker has started the call since. */
+export function isLast({ startedBy }: Call, attempt: number): boolean {
+  return startedBy.length === attempt
+}
+
+/** The last attempt failed in a way that `retry` allows to repeat. */
 export function mayRunAgain(call: Call): boolean {
   return mayFollowThrow(call) || mayFollowDeath(call)
 }
 
-export function mayFollowThrow({ retry, begunBy, answer }: Call): boolean {
-  return answer === 'throws' && retry?.when === 'yes' && begunBy.length < retry.attempts
+export function mayFollowThrow({ retry, startedBy, answer }: Call): boolean {
+  return answer === 'throws' && retry?.when === 'yes' && startedBy.length < retry.attempts
 }
 
-export function mayFollowDeath({ retry, begunBy }: Call): boolean {
-  const last = begunBy[begunBy.length - 1]
-  if (retry === null || last === undefined || begunBy.length >= retry.attempts) return false
+export function mayFollowDeath({ retry, startedBy }: Call): boolean {
+  const last = startedBy[startedBy.length - 1]
+  if (retry === null || last === undefined || startedBy.length >= retry.attempts) return false
   return isEnding(last) && (retry.when === 'unsaid' || retry.when === 'yes')
 }
 
-export function isEnding({ isKilled, wasToldToStop, life }: SimulatedThread): boolean {
-  return isKilled || wasToldToStop || life === 'dead'
+export function isEnding({ isKilled, wasAskedToStop, life }: SimulatedThread): boolean {
+  return isKilled || wasAskedToStop || life === 'dead'
 }
 
-/** Calls made later must not start before it. Other payloads may be refused when the host sends them, or call the pool. */
+/** Later calls must not start before this call. Other payloads may be refused when the host sends them, or may call the pool. */
 export function keepsItsPlace(call: Call): boolean {
   return !isAborted(call) && inOrder.has(call.payload)
 }
 
 const inOrder = new Set<PayloadKind>(['int', 'object', 'large', 'declined', 'transferred'])
 
-/** Together more than the lane takes. */
+/** The sum is larger than the largest value of the lane. */
 const PARTS = new Array<string>(5).fill('x'.repeat(120_000))
 
-/** What its handler is to answer. */
+/** The expected answer of the handler. */
 export function answerTo({ id }: Call, fate: 'int' | 'object' | 'moved' | 'sizable'): unknown {
   if (fate === 'int') return -id
   if (fate === 'sizable') return { answer: id, parts: PARTS }

@@ -1,4 +1,5 @@
-// Real message channels, read only when somebody's turn has come; used again from run to run, since they are dear.
+// Real message channels. Messages are read only when the simulation decides so. Later runs reuse the channels, because creating a
+// channel is slow.
 import { MessageChannel, type MessagePort, receiveMessageOnPort } from 'node:worker_threads'
 
 interface Ends {
@@ -15,7 +16,7 @@ export function takeChannel(): Ends {
   return ends
 }
 
-/** Nobody uses any channel any more; what lies in them is gone. */
+/** Empties all used channels at the end of a run, so that the next run can use them. */
 export function freeChannels(): void {
   for (const ends of used) {
     while (receiveMessageOnPort(ends.host) !== undefined);

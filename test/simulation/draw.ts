@@ -1,7 +1,7 @@
-// Chance, as a programme is drawn with it.
+// Random choices for a programme.
 export type Random = (below: number) => number
 
-/** One of these, each as likely as its weight says. */
+/** Picks a value with a probability in proportion to its weight. */
 export function pick<Value extends string>(random: Random, weights: Record<Value, number>): Value {
   let sum = 0
   for (const value in weights) sum += weights[value]
@@ -10,7 +10,7 @@ export function pick<Value extends string>(random: Random, weights: Record<Value
     if (left < weights[value]) return value
     left -= weights[value]
   }
-  throw new Error('there is nothing to pick')
+  throw new Error('the sum of the weights is 0')
 }
 
 export function oneOf<Value>(random: Random, values: readonly Value[]): Value {

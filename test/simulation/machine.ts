@@ -1,6 +1,5 @@
-// A machine of four cores and a heap that fills by itself, whatever this one has, so that a seed means the same everywhere;
-// and the one clock of a real thread and its exit, which belong to the thread that is played at the moment. To be imported
-// before the code under test.
+// Simulates a machine with four cores and a heap that fills by itself, so that a seed has the same meaning on every machine. An
+// exit of the process becomes an exit of the simulated thread that runs now. Import this file before the code under test.
 import fs from 'node:fs'
 import { syncBuiltinESMExports } from 'node:module'
 import os from 'node:os'
@@ -13,7 +12,7 @@ const { readFileSync } = fs
 os.availableParallelism = () => CORES
 fs.readFileSync = ((path: string, ...rest: never[]) =>
   String(path).startsWith('/sys/fs/cgroup/') ? '' : readFileSync(path, ...rest)) as never
-/** How much of V8's new space is in use: more at each look. */
+/** The used part of V8's new space. Each read adds to it. */
 export const newSpace = { usedBytes: 0 }
 v8.getHeapSpaceStatistics = () => {
   newSpace.usedBytes += GROWTH_BYTES
@@ -23,7 +22,7 @@ syncBuiltinESMExports()
 
 const exit = process.exit.bind(process)
 
-/** The thread in whose name the code runs. */
+/** The simulated thread that runs now. */
 export interface Played {
   exit(exitCode: number): never
 }

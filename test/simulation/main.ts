@@ -1,4 +1,4 @@
-// The simulation by hand:
+// The simulation as a program:
 //   node --conditions=simulation build/unit/test/simulation/main.js --seed 17     one seed, step by step
 //   … --seeds 1000000 [--from 1]                                                  many seeds, until one fails
 //   … --transport messages|shared-memory                                          with one transport only
@@ -32,7 +32,7 @@ async function runMany(from: number, count: number): Promise<void> {
     process.exit(1)
   }
   const seconds = Number(process.hrtime.bigint() - start) / 1e9
-  console.log(`${count} seeds from ${from}, ${calls} calls, ${seconds.toFixed(1)} s: nothing wrong`)
+  console.log(`${count} seeds from ${from}, ${calls} calls, ${seconds.toFixed(1)} s: no problem`)
   process.exit(0)
 }
 
@@ -43,6 +43,6 @@ async function showOne(seed: number): Promise<void> {
   const { wrong, trace } = await simulate(programme, true)
   console.log(JSON.stringify({ ...programme, events: programme.events.length }, null, 1))
   console.log(trace.join('\n'))
-  console.log(wrong === null ? 'nothing wrong' : `\nseed ${seed}: ${wrong}`)
+  console.log(wrong === null ? 'no problem' : `\nseed ${seed}: ${wrong}`)
   process.exit(wrong === null ? 0 : 1)
 }

@@ -1,4 +1,4 @@
-// Some seed of the simulation finds each of these mistakes.
+// The simulation finds each planted mistake with one of the first seeds.
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { copyWith } from '../helpers/patched-copy.js'
@@ -7,9 +7,9 @@ import type * as SimulateModule from './simulate.js'
 
 const MOST_SEEDS = 5000
 
-describe('the simulation finds a mistake', () => {
+describe('planted mistakes in a pool', () => {
   for (const [index, mistake] of mistakes.entries()) {
-    test(mistake.title, async t => {
+    test(`the mistake '${mistake.title}' is found`, async t => {
       const copy = copyWith(mistake, `simulation-${index}`)
       const { drawProgramme, simulate } = await copy.load<typeof SimulateModule>(
         'test/simulation/simulate.js',

@@ -1,4 +1,4 @@
-// Mistakes in the host or in a worker. Each is a change to the compiled code that some seed must find.
+// Mistakes in the host or in a worker. Each is a change to the compiled code that a seed must find.
 import type { Patch } from '../helpers/patched-copy.js'
 import type { TransportChoice } from './options.js'
 
@@ -9,7 +9,7 @@ export interface Mistake extends Patch {
 
 export const mistakes: Mistake[] = [
   {
-    title: 'a task that comes back from a dead worker is not put back into the queue',
+    title: 'the host does not requeue a task that a dead worker had not started',
     transport: 'any',
     file: 'host/scheduler/requeue.js',
     edits: [['this.#pending.putBack(task)', 'void task']],
@@ -21,20 +21,19 @@ export const mistakes: Mistake[] = [
     edits: [["if (task.state === 'settled')", 'if (false)']],
   },
   {
-    title: 'the host does not look into its queue when a worker has answered',
+    title: 'the host does not place queued tasks when a worker has answered',
     transport: 'messages',
     file: 'host/scheduler/scheduler.js',
     edits: [['this.#onRoom();\n        this.onAnswered(worker);', 'this.onAnswered(worker);']],
   },
   {
-    title: 'a close forgets workers that are starting',
+    title: 'close() does not stop workers that are starting',
     transport: 'any',
     file: 'host/workers/worker-group.js',
     edits: [['worker.stop(error);', 'if (worker.isReady)\n            worker.stop(error);']],
   },
   {
-    title:
-      'a leaving worker ends although it has started a task, because its message that it is ready is on its way',
+    title: 'a leaving worker stops although it has started a task, while its ready message is on its way',
     transport: 'any',
     file: 'host/workers/worker.js',
     edits: [["this.state === 'spawning' && this.tasks.isEmpty", "this.state === 'spawning'"]],
@@ -52,19 +51,19 @@ export const mistakes: Mistake[] = [
     edits: [['this.#afterPause?.cancel();', '']],
   },
   {
-    title: 'the host decodes the large result of a cancelled task to its end',
+    title: 'the host decodes all of the large result of a cancelled task',
     transport: 'shared-memory',
     file: 'host/scheduler/scheduler.js',
     edits: [['largeResults.drop(task);', '']],
   },
   {
-    title: 'a collection of the new space does not go on in slices of no length',
+    title: 'a collection of the new space does not continue in slices of 0 ms',
     transport: 'shared-memory',
     file: 'host/lane/new-space.js',
     edits: [['while (this.#fillersLeft > 0) {', 'while (this.#fillersLeft > 0 && mayGoOn()) {']],
   },
   {
-    title: 'the end of a pool forgets the results that are being decoded',
+    title: 'a closing pool does not reject the tasks whose results are being decoded',
     transport: 'shared-memory',
     file: 'host/pool/shutdown.js',
     edits: [
@@ -85,36 +84,36 @@ export const mistakes: Mistake[] = [
     edits: [["task.addressee === worker.id || posted.tickets.phaseOf(task.ticket) === 'answered'", 'true']],
   },
   {
-    title: 'a task fails as unreadable although the host has sent it again meanwhile',
-    transport: 'any',
+    title: 'a task fails as unreadable although the host has sent it again',
+    transport: 'messages',
     file: 'host/lane/posted-tasks.js',
     edits: [['this.suspects.delete(task);', ';']],
   },
   {
-    title: 'no worker starts for a waiting task when the pause after a failed start is over',
+    title: 'no worker starts for a queued task after the pause of a failed start',
     transport: 'any',
     file: 'host/workers/worker-group.js',
     edits: [['this.taskListener.onPauseOver();', ';']],
   },
   {
-    title: 'a task that has a slot of a starting worker counts against the limit of a bounded queue',
+    title: 'a task with a slot of a starting worker counts against maxQueue',
     transport: 'messages',
     file: 'host/scheduler/scheduler.js',
     edits: [['this.#pending.reserve(this.#startingSlots);', ';']],
   },
   {
-    title: 'a worker starts a sent task that the host has taken back',
+    title: 'a worker starts a sent task that the host took back',
     transport: 'messages',
     file: 'worker/lane/task-source.js',
     edits: [
       [
-        'if (!this.#tickets.startAddressed(ticket, offer, taskId, this.#workerId))\n            return;',
-        'this.#tickets.startAddressed(ticket, offer, taskId, this.#workerId);',
+        'if (!this.#tickets.startAddressed(ticket, messageNumber, taskId, this.#workerId))\n            return;',
+        'this.#tickets.startAddressed(ticket, messageNumber, taskId, this.#workerId);',
       ],
     ],
   },
   {
-    title: 'a worker that leaves does not run a task that was moved to it',
+    title: 'a leaving worker does not run a task that was moved to it',
     transport: 'messages',
     file: 'worker/lane/task-source.js',
     edits: [['!this.#isLeaving || message.mustRun ||', '!this.#isLeaving ||']],
@@ -124,5 +123,28 @@ export const mistakes: Mistake[] = [
     transport: 'any',
     file: 'host/lane/recall.js',
     edits: [['this.#posted.keepCancelled(task);', 'this.#posted.remove(task);']],
+  },
+  {
+    title: 'the answer overtakes the newest progress',
+    transport: 'any',
+    file: 'worker/lane/answers.js',
+    edits: [
+      ['if (mayAnswer)\n                this.#progress.flush(task);', 'if (mayAnswer)\n                ;'],
+    ],
+  },
+  {
+    title: 'the host never takes a lent slot back',
+    transport: 'any',
+    file: 'host/lane/task-messages.js',
+    edits: [['this.#posted.takeBackSlot(task, slot);', ';']],
+  },
+  {
+    title: 'the host drops the last chunks and the progress of a worker that it stops',
+    transport: 'any',
+    file: 'host/workers/worker.js',
+    edits: [
+      ["'progress',", ''],
+      ["'stream',", ''],
+    ],
   },
 ]

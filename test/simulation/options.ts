@@ -1,4 +1,4 @@
-// The options of a simulated pool: drawn as plain data, one line each, and made into what the pool is given.
+// The options of a simulated pool. They are drawn as plain data, and then converted into the options of the pool.
 import type { PoolOptions } from '../../src/host/pool/pool-options.js'
 import { FixedQueue } from '../../src/host/queue/fixed-queue.js'
 import { PriorityQueue } from '../../src/host/queue/priority-queue.js'
@@ -28,7 +28,7 @@ export interface DrawnOptions {
   decodeSliceMs: number
   maxTasksPerWorker: number
   maxWorkerAge: number
-  /** `null`: as the pool has it by default. */
+  /** `null`: the default of the pool. */
   restart: { failures: number; period: number; pause: number } | null
 }
 
@@ -75,7 +75,7 @@ export function toPoolOptions(drawn: DrawnOptions): PoolOptions {
   return options
 }
 
-/** What `when` throws. */
+/** The error that `when` throws. */
 export class WhenError extends Error {}
 
 export function toRetryOptions({ attempts, when }: RetryPlan): RetryOptions {
@@ -83,7 +83,7 @@ export function toRetryOptions({ attempts, when }: RetryPlan): RetryOptions {
   return {
     attempts,
     when: () => {
-      if (when === 'throws') throw new WhenError('when throws')
+      if (when === 'throws') throw new WhenError('thrown by when')
       return when === 'yes'
     },
   }
@@ -103,7 +103,7 @@ const balancers: Record<Exclude<BalancerKind, 'none'>, () => Balancer> = {
   throwing: () => {
     let asked = 0
     return (_task, workers) => {
-      if (++asked % 5 === 0) throw new BalancerError('the balancer throws')
+      if (++asked % 5 === 0) throw new BalancerError('thrown by the load balancer')
       return leastBusy(workers)
     }
   },
@@ -115,7 +115,7 @@ function leastBusy(workers: WorkerView[]): WorkerView | null {
   return [...workers].sort((one, other) => one.usage - other.usage)[0] ?? null
 }
 
-/** A queue of the user's own, which knows no more than it must. */
+/** A user's queue with the required members only. */
 class LastFirst implements TaskQueue {
   readonly #tasks: QueuedTask[] = []
 

@@ -1,4 +1,5 @@
-// What a call may come to, by what has happened to it and to the pool.
+// The outcomes that a call may have, after the events that happened to the call and to the pool.
+import { isDeepStrictEqual } from 'node:util'
 import {
   NotCloneableError,
   PoolClosedError,
@@ -12,34 +13,44 @@ import {
   WorkerStartError,
 } from '../../src/shared/errors/pool-errors.js'
 import { type Call, isAborted, isAnswerTo, isEnding, mayFollowDeath, mayFollowThrow } from './call.js'
+import { CHUNKS, chunkOf, StoppedError } from './exchange.js'
 import { BalancerError, WhenError } from './options.js'
 import { describe, type World } from './world.js'
 
-/** Workers may die so often under a task that they have not begun. */
+/** The host requeues an unstarted task after at most this number of worker deaths. */
 const MOST_RETURNS = 5
 
 export function whatIsWrongWith(call: Call, world: World): string | null {
   if (isRight(call, world)) return null
   const is = `is ${call.state} with ${describe(call.value)}`
-  return call.state === 'fulfilled' ? `${is}; its handler's answer was ${call.answer}` : is
+  return call.state === 'fulfilled' ? `${is}, but the answer of the handler was ${call.answer}` : is
 }
 
 function isRight(call: Call, world: World): boolean {
   const { answer, value } = call
   if (call.state === 'fulfilled') {
+    if (call.fate === 'streams') return answer === 'streams' && isDeepStrictEqual(value, allChunks(call))
     const isAnswered = answer === 'int' || answer === 'object' || answer === 'moved' || answer === 'sizable'
     return isAnswered && isAnswerTo(call, value)
   }
   const why = rejections.find(([type]) => value instanceof type)
   if (why !== undefined) return why[1](value as never, call, world)
-  const isOwn = answer === 'throws' && (value as Error).message === `thrown by ${call.id}`
-  const isOfDeath = call.begunBy.some(thread => thread.death?.error === value)
-  return (isOwn && !mayFollowThrow(call)) || (isOfDeath && !mayFollowDeath(call))
+  const isOfDeath = call.startedBy.some(thread => thread.death?.error === value)
+  return (isOwnError(call) && !mayFollowThrow(call)) || (isOfDeath && !mayFollowDeath(call))
 }
 
-/** No worker has it, as far as its caller may know. */
-function mayWait({ begunBy, retry }: Call): boolean {
-  return begunBy.length === 0 || retry !== null
+/** The call is rejected with the error that its handler has thrown. */
+export function isOwnError({ id, answer, value }: Call): boolean {
+  return answer === 'throws' && (value as Error | undefined)?.message === `thrown by ${id}`
+}
+
+function allChunks(call: Call): unknown[] {
+  return Array.from({ length: CHUNKS }, (_, index) => chunkOf(call, index + 1))
+}
+
+/** The call may still be queued, as far as its caller knows. */
+function mayWait({ startedBy, retry }: Call): boolean {
+  return startedBy.length === 0 || retry !== null
 }
 
 type Rejection<Type extends Error> = [
@@ -53,9 +64,14 @@ const rejections = [
     TaskCancelledError,
     (error, call) => isAborted(call) && error.reason === call.controller?.signal.reason,
   ),
+  rejection(StoppedError, ({ first }, call) => {
+    return call.fate === 'streams' && call.exchange.stopsEarly && isDeepStrictEqual(first, chunkOf(call, 1))
+  }),
   rejection(QueueFullError, (_error, call, world) => {
     const { maxQueue, queue } = world.programme.options
-    return call.metFullQueue && call.begunBy.length === 0 && (Number.isFinite(maxQueue) || queue === 'fixed')
+    return (
+      call.metFullQueue && call.startedBy.length === 0 && (Number.isFinite(maxQueue) || queue === 'fixed')
+    )
   }),
   rejection(PoolClosedError, ({ reason }, call, world) => {
     const { closes } = world
@@ -73,15 +89,15 @@ const rejections = [
   rejection(
     WorkerMemoryError,
     (error, call) =>
-      call.begunBy.some(thread => thread.death?.error === error.cause) && !mayFollowDeath(call),
+      call.startedBy.some(thread => thread.death?.error === error.cause) && !mayFollowDeath(call),
   ),
   rejection(WorkerExitError, (error, call, world) => {
     const { options } = world.programme
     const thread = world.threads.find(({ number }) => number === error.workerId)
-    if (call.begunBy.some(({ number }) => number === error.workerId))
+    if (call.startedBy.some(({ number }) => number === error.workerId))
       return isEnding(thread!) && !mayFollowDeath(call)
     if (!mayWait(call)) return false
-    // What was given away with its ticket, or its message, cannot be given again.
+    // A payload that was moved to a worker cannot be sent again.
     const isGivenAway = call.payload === 'transferred' || call.payload === 'unreadable'
     return (
       (isGivenAway && thread !== undefined && isEnding(thread)) ||
@@ -89,9 +105,9 @@ const rejections = [
     )
   }),
   rejection(WorkerStartError, (error, call, world) => {
-    if (call.wasLoading && error.stage === 'load' && call.begunBy.some(isEnding)) return true
-    // It was to run again, whatever its worker had still answered, and there was none to run it.
-    if (call.retry !== null && call.begunBy.some(isEnding) && world.failedStarts > 0) return true
+    if (call.wasLoading && error.stage === 'load' && call.startedBy.some(isEnding)) return true
+    // The call should have run again, but no worker could start.
+    if (call.retry !== null && call.startedBy.some(isEnding) && world.failedStarts > 0) return true
     if (call.answer === 'missing') return error.stage === 'handler'
     if (call.answer === 'load') return error.stage === 'load'
     if (call.wasLoading && error.stage === 'load') return true
@@ -100,10 +116,10 @@ const rejections = [
   rejection(RestartLimitError, ({ failures, retryAfter }, call, world) => {
     return mayWait(call) && world.failedStarts >= failures && Number.isFinite(retryAfter)
   }),
-  rejection(TaskQuarantinedError, ({ workers }, { begunBy, retry }) => {
-    return workers > 1 && workers <= begunBy.filter(isEnding).length && begunBy.length === retry?.attempts
+  rejection(TaskQuarantinedError, ({ workers }, { startedBy, retry }) => {
+    return workers > 1 && workers <= startedBy.filter(isEnding).length && startedBy.length === retry?.attempts
   }),
-  rejection(WhenError, (_error, { retry, begunBy }) => retry?.when === 'throws' && begunBy.length > 0),
+  rejection(WhenError, (_error, { retry, startedBy }) => retry?.when === 'throws' && startedBy.length > 0),
   rejection(NotCloneableError, ({ path }, call) => {
     if (path.startsWith('payload')) return call.payload === 'uncloneable' || call.payload === 'unreadable'
     return call.answer === 'uncloneable' ? path === 'result.method' : call.answer === 'unreadable'

@@ -1,4 +1,4 @@
-// What a call brings along. Each payload tells whose it is, and can be told from any other.
+// The payloads of calls. Each payload contains the id of its call.
 import type { TransferItem } from '../../src/shared/messages/move.js'
 import type { Call } from './call.js'
 import { UNREADABLE } from './thread.js'
@@ -8,7 +8,7 @@ interface Made {
   transferList: TransferItem[] | null
 }
 
-/** The codec declines it, and to make one is dear. */
+/** The codec declines shared memory. Creating it is slow, so all calls use the same. */
 const SHARED = new SharedArrayBuffer(1)
 const LARGE = 'x'.repeat(5000)
 
@@ -37,7 +37,7 @@ export function makePayload({ id, payload }: Call, onRead: () => void): Made {
   }
 }
 
-/** It is read more than once: to encode it, to clone it, to find what cannot be cloned. */
+/** The host may read the getter several times: to encode the payload, to clone it, or to find the part that cannot be cloned. */
 function payloadWithGetter(id: number, onRead: () => void): object {
   let wasRead = false
   return {

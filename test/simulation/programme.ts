@@ -1,16 +1,16 @@
-// What a seed stands for: a pool's options, how its workers start, and what happens to it, in order.
+// The programme of a seed: the options of a pool, the starts of its workers, and the events, in order.
 import { seededRandom } from '../../src/testing/stand-ins.js'
 import { pick, type Random } from './draw.js'
 import { type DrawnOptions, drawOptions, type TransportChoice } from './options.js'
 import { drawEvent, type Event } from './vocabulary.js'
 
-/** How a worker starts. `blocks`: it hears nothing, not even that it is to end. `slow`, `blocks`: until all is calm. */
+/** How a worker starts. `blocks`: the worker reads no message. `slow` and `blocks` last until the events of the programme end. */
 export type Start = 'fine' | 'slow' | 'blocks' | 'fails' | 'exits' | 'refused'
 
 export interface Programme {
   seed: number
   options: DrawnOptions
-  /** Of the first workers, in order; those after them start fine. */
+  /** The starts of the first workers, in order. Later workers start well. */
   starts: Start[]
   events: Step[]
   end: Event
@@ -18,9 +18,9 @@ export interface Programme {
 
 export interface Step {
   event: Event
-  /** The next event comes in the same turn. */
+  /** The next event happens in the same turn. */
   isStacked: boolean
-  /** So many moves of the threads and the host until the next event. */
+  /** The number of moves of the threads and the host before the next event. */
   moves: number
 }
 
@@ -38,7 +38,7 @@ export function drawProgramme(seed: number, transport: TransportChoice = 'any'):
   return { seed, options, starts, events, end: drawEvent(random, 'end') }
 }
 
-/** A pool whose first workers cannot be had throws when it is made. */
+/** The start of a first worker is never refused, because the constructor of the pool would throw. */
 function drawStart(random: Random, isFirst: boolean): Start {
   const refused = isFirst ? 0 : 1
   return pick(random, { fine: 6, slow: 2, blocks: 1, fails: 1, exits: 1, refused })

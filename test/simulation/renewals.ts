@@ -1,4 +1,4 @@
-// Calls of recycle() and reload(), and what it means that they resolve.
+// Calls of recycle() and reload(), and the rules for their settlement.
 import { PoolClosedError, WorkerStartError } from '../../src/shared/errors/pool-errors.js'
 import type { SimulatedThread } from './thread.js'
 import { describe, type World } from './world.js'
@@ -6,9 +6,9 @@ import { describe, type World } from './world.js'
 export type RenewalKind = 'recycle' | 'reload'
 
 interface Renewal {
-  /** Were there when it was asked for. */
+  /** The workers at the time of the call. */
   readonly old: SimulatedThread[]
-  /** The one that was under way, as far as its caller knew. */
+  /** The call that was pending at that time, as far as its caller knew. */
   readonly joined: Renewal | undefined
   state: 'pending' | 'resolved' | 'rejected'
 }
@@ -29,7 +29,7 @@ export class Renewals {
     return this.#all.length > 0
   }
 
-  /** Some worker may live that was to take another's place. */
+  /** A replacement worker may live beside the worker that it replaces. */
   get mayHaveLeftOne(): boolean {
     return this.isAnyPending || (this.wereAsked && this.#world.closes.length > 0)
   }
@@ -45,14 +45,14 @@ export class Renewals {
         renewal.state = 'resolved'
         world.note(`${how} is done`)
         const left = oldOf(renewal).find(thread => !thread.isGone)
-        if (left !== undefined) world.fail(`${how} is done, and worker ${left.number} lives`)
+        if (left !== undefined) world.fail(`${how}() has resolved, but worker ${left.number} is still alive`)
       },
       problem => {
         renewal.state = 'rejected'
         world.note(`${how} is rejected: ${describe(problem)}`)
         const isStart = problem instanceof WorkerStartError && world.failedStarts > 0
         const isEnd = problem instanceof PoolClosedError && world.closes.length > 0
-        if (!isStart && !isEnd) world.fail(`${how} rejects with ${describe(problem)}`)
+        if (!isStart && !isEnd) world.fail(`${how}() rejects with ${describe(problem)}`)
       },
     )
   }
@@ -64,8 +64,8 @@ export class Renewals {
 }
 
 /**
- * Those that must have ended when it resolves. One that had failed already, though its caller was still to hear of it, was not
- * joined; its caller hears of it first.
+ * The workers that must have exited when the call resolves. A pending call that had already failed was not joined. Its caller
+ * learns of the failure first.
  */
 function oldOf({ old, joined }: Renewal): SimulatedThread[] {
   return joined === undefined || joined.state === 'rejected' ? old : oldOf(joined)

@@ -1,8 +1,8 @@
-// What must hold while a pool lives: at each begin, at each settlement, and whenever the host has done its work. `outcomes`
-// knows what each call may come to, `ends` what must hold when all is over.
+// The rules for an open pool: at each start of a task, at each settlement, and at the end of each turn of the host. `outcomes` has
+// the allowed outcomes of a call. `ends` has the rules for the end of a run.
 import { type Call, isAborted, keepsItsPlace, mayRunAgain } from './call.js'
-import { whatIsWrongWith } from './outcomes.js'
-import type { SimulatedThread } from './thread.js'
+import { isOwnError, whatIsWrongWith } from './outcomes.js'
+import type { Running, SimulatedThread } from './thread.js'
 import type { World } from './world.js'
 
 export class Rules {
@@ -12,72 +12,106 @@ export class Rules {
     this.#world = world
   }
 
-  onBegun(thread: SimulatedThread, call: Call): void {
+  onStarted(thread: SimulatedThread, call: Call): void {
     const world = this.#world
     const { concurrentTasksPerWorker, maxTasksPerWorker } = world.programme.options
-    const at = `call ${call.id} begins on worker ${thread.number}`
-    if (call.begunBy.length > 0 && !mayRunAgain(call))
-      return world.fail(`${at} and was begun by worker ${call.begunBy[0]!.number}`)
-    if (call.state !== 'pending') return world.fail(`${at} after it was ${call.state}`)
-    if (call.wasCancelled) return world.fail(`${at} after it was cancelled`)
+    const at = `call ${call.id} starts on worker ${thread.number}`
+    if (call.startedBy.length > 0 && !mayRunAgain(call))
+      return world.fail(`${at}, but worker ${call.startedBy[0]!.number} has already started it`)
+    if (call.state !== 'pending') return world.fail(`${at} after the call was ${call.state}`)
+    if (call.wasCancelled) return world.fail(`${at} after the call was cancelled`)
     const isGivenAway = call.payload === 'transferred' || call.payload === 'unreadable'
-    if (thread.begun >= maxTasksPerWorker && !isGivenAway)
-      return world.fail(`${at}, which has begun ${thread.begun} of ${maxTasksPerWorker} at most`)
+    if (thread.startedTasks >= maxTasksPerWorker && !isGivenAway)
+      return world.fail(
+        `${at}, which has already started ${thread.startedTasks} tasks (limit ${maxTasksPerWorker})`,
+      )
     const beside = thread.running.filter(running => !isAborted(running.call))
-    if (beside.length >= concurrentTasksPerWorker)
-      return world.fail(`${at} beside ${beside.length} others, with ${concurrentTasksPerWorker} slots`)
-    if (beside.some(running => running.call.isExclusive) || (call.isExclusive && beside.length > 0))
-      return world.fail(`${at} beside a task, though one of them has its worker to itself`)
+    const using = beside.filter(running => !hasLent(running, concurrentTasksPerWorker))
+    if (using.length >= concurrentTasksPerWorker)
+      return world.fail(`${at} beside ${using.length} running tasks, with ${concurrentTasksPerWorker} slots`)
+    // With one slot, the option `exclusive` has no effect.
+    const isAnyExclusive = call.isExclusive || beside.some(running => running.call.isExclusive)
+    if (isAnyExclusive && beside.length > 0 && concurrentTasksPerWorker > 1)
+      return world.fail(`${at} beside another task, although one of the two is exclusive`)
     const earlier = this.#startsInOrder ? this.#earlierThan(call) : undefined
-    if (earlier !== undefined) world.fail(`${at} before call ${earlier.id}, which came first and waits`)
+    if (earlier !== undefined)
+      world.fail(`${at} before the earlier call ${earlier.id}, which is still queued`)
   }
 
   onSettled(call: Call): void {
     const world = this.#world
     const wrong = whatIsWrongWith(call, world)
     if (wrong !== null) world.fail(`call ${call.id} (${call.payload}, ${call.fate}) ${wrong}`)
+    const isAnswered = call.state === 'fulfilled' || isOwnError(call)
+    if (isAnswered && call.heard !== call.reported)
+      world.fail(`call ${call.id} is ${call.state} after the progress ${call.heard} of ${call.reported}`)
   }
 
-  /** The host has done what there was to do. */
+  /** Checks the pool at the end of a turn of the host. */
   lookOn(): void {
     const world = this.#world
     const { pool, clock } = world
     this.#countWorkers()
-    const { tasks, queue, workers } = pool.stats()
+    const { tasks, queue } = pool.stats()
     const pending = tasks.accepted - tasks.fulfilled - tasks.rejected - tasks.cancelled
-    if (pending < 0) return world.fail(`${-pending} tasks more were settled than accepted`)
+    if (pending < 0) return world.fail(`${-pending} more tasks were settled than accepted`)
     if (pending !== tasks.waiting + tasks.inFlight) {
       return world.fail(
-        `${pending} tasks are not settled: ${tasks.waiting} wait, ${tasks.inFlight} are under way`,
+        `${pending} tasks are not settled, but ${tasks.waiting} are waiting and ${tasks.inFlight} are in flight`,
       )
     }
     const awaited = world.calls.filter(call => call.state === 'pending').length
     if (awaited !== pending)
-      return world.fail(`${awaited} callers wait, and ${pending} tasks are not settled`)
-    const forsaken = world.calls.find(call => call.state === 'pending' && isAborted(call))
-    if (forsaken !== undefined) return world.fail(`call ${forsaken.id} is aborted, and its caller waits`)
+      return world.fail(`${awaited} calls are pending, but ${pending} tasks are not settled`)
+    const abortedCall = world.calls.find(call => call.state === 'pending' && isAborted(call))
+    if (abortedCall !== undefined) return world.fail(`call ${abortedCall.id} is aborted, but still pending`)
     if (pending > 0 && clock.heldAnchors === 0)
-      return world.fail('nothing keeps the process alive, and tasks wait')
+      return world.fail('nothing keeps the process alive, although tasks are not settled')
     if (queue.size < 0 || queue.size > tasks.waiting + tasks.inFlight)
-      return world.fail(`the queue counts ${queue.size} tasks of ${pending}`)
-    const over = workers.find(
-      worker => worker.usage < 0 || worker.usage > pool.options.concurrentTasksPerWorker,
-    )
-    if (over !== undefined) world.fail(`worker ${over.id} says that it holds ${over.usage} tasks`)
+      return world.fail(`the queue size is ${queue.size}, but ${pending} tasks are not settled`)
+    const over = pool.workers.find(worker => worker.usage < 0 || worker.usage > worker.slots)
+    if (over !== undefined) world.fail(`worker ${over.id} has a usage of ${over.usage}`)
+    this.#countLentSlots()
   }
 
-  /** One more than `maxWorkers` while one is replaced, or leaves; none more for any other reason. */
+  /** A slot is lent exactly while functions of the caller run for its task. */
+  #countLentSlots(): void {
+    const world = this.#world
+    const { concurrentTasksPerWorker } = world.programme.options
+    const calling = world.calls.filter(
+      call => call.openLookUps.some(open => open > 0) && !keepsItsSlots(call, concurrentTasksPerWorker),
+    )
+    for (const { id, slots } of world.pool.workers) {
+      const lent = slots - concurrentTasksPerWorker
+      if (lent === 0 && calling.length === 0) continue
+      const thread = world.threads.find(({ number }) => number === id)!
+      const most = calling.filter(call => call.startedBy[call.startedBy.length - 1] === thread)
+      const least = most.filter(
+        call =>
+          call.state === 'pending' &&
+          call.openLookUps[call.startedBy.length]! > 0 &&
+          thread.isAlive &&
+          thread.running.some(running => running.call === call),
+      )
+      if (lent > most.length || lent < least.length) {
+        const range = `${least.length} to ${most.length}`
+        world.fail(`worker ${id} has ${lent} lent slots, expected ${range}`)
+      }
+    }
+  }
+
+  /** One worker more than `maxWorkers` may live, but only while a worker leaves or is replaced. */
   #countWorkers(): void {
     const world = this.#world
     const { maxWorkers, maxWorkerAge } = world.programme.options
     const alive = world.threads.filter(thread => thread.isAlive)
     const mayStart = Number.isFinite(maxWorkerAge) || world.renewals.mayHaveLeftOne
-    const isAnyReplaced = mayStart || alive.some(thread => thread.isLeaving || thread.wasToldToLeave)
+    const isAnyReplaced = mayStart || alive.some(thread => thread.isLeaving || thread.wasAskedToLeave)
     const most = isAnyReplaced ? maxWorkers + 1 : maxWorkers
-    if (alive.length > most) world.fail(`${alive.length} workers live, of ${most} at most`)
+    if (alive.length > most) world.fail(`${alive.length} workers are alive, at most ${most} are allowed`)
   }
 
-  /** First in, first started is promised to the letter where there is one worker to start them. */
+  /** Tasks must start exactly in the order of submission when only one worker exists. */
   get #startsInOrder(): boolean {
     const { threads, renewals, programme } = this.#world
     const { options } = programme
@@ -90,24 +124,33 @@ export class Rules {
 
   #earlierThan(call: Call): Call | undefined {
     const world = this.#world
-    // These reject all that waits, in one turn, while a worker may go on.
+    // A forced close, destroy() and closeTimeout reject all queued tasks in one turn. A worker may start a task meanwhile.
     const { closeTimeout } = world.pool.options
     if (world.closes.some(({ how, at }) => how !== 'close' || world.clock.now() >= at + closeTimeout))
       return undefined
-    // Its getter may have ended a worker while it was placed: what came back from there is then behind it.
+    // The getter may have killed a worker while the host placed this call. The host requeued that worker's tasks behind this call.
     if (call.payload === 'getter') return undefined
-    // A moved payload dies with its worker. The host has rejected the call, but its caller hears of it a moment later.
+    // A moved payload is lost with its worker. The host has rejected the call, but its promise settles later.
     const isAnyDead = world.threads.some(thread => !thread.isAlive)
     return world.calls.find(
       other =>
         other.id < call.id &&
         other.state === 'pending' &&
-        other.begunBy.length === 0 &&
-        // Its time may be over, and its caller about to hear of it.
+        other.startedBy.length === 0 &&
+        // The time limit may be over, and the promise may settle later.
         other.limit === 'none' &&
         !other.metFullQueue &&
         !(isAnyDead && other.payload === 'transferred') &&
         keepsItsPlace(other),
     )
   }
+}
+
+/** The task waits for its caller, so other tasks may use its slot. */
+function hasLent({ call, steps }: Running, slots: number): boolean {
+  return steps?.isWaiting === true && !keepsItsSlots(call, slots)
+}
+
+function keepsItsSlots({ isExclusive }: Call, slots: number): boolean {
+  return isExclusive && slots > 1
 }

@@ -1,4 +1,4 @@
-// A failing programme made smaller: parts are left out as long as something still goes wrong.
+// Makes a failing programme smaller. Removes parts as long as the programme still fails in the same way.
 import type { Programme, Step } from './programme.js'
 import { simulate } from './simulate.js'
 
@@ -34,7 +34,7 @@ export async function shrink(failing: Programme): Promise<Programme> {
   return smallest
 }
 
-/** The same thing is wrong, whichever call or worker it is. */
+/** The problem without the numbers of calls and workers. */
 function kindOf(wrong: string | null): string | null {
   return wrong === null ? null : wrong.split('\n')[0]!.replace(/\d+/g, '#')
 }

@@ -1,4 +1,4 @@
-// Runs a programme from its first event to the pool's end, and says what went wrong.
+// Runs a programme from its first event to the end of the pool, and returns the problem.
 import './machine.js'
 import { freeMemory } from '../../src/testing/interrupted-atomics.js'
 import { freeChannels } from './channel.js'
@@ -10,26 +10,28 @@ export { drawProgramme }
 
 export interface Finding {
   wrong: string | null
-  /** Empty unless it was asked for. */
+  /** Empty unless the run is traced. */
   trace: string[]
   calls: number
 }
 
 export async function simulate(programme: Programme, isTraced = false): Promise<Finding> {
-  // Most errors are what was to happen, and a trace of the stack is what they cost.
+  // Most errors are expected, and their stacks would take most of the time.
   Error.stackTraceLimit = isTraced ? 10 : 0
   const world = new World(programme, isTraced)
-  const onRejection = (reason: unknown) =>
-    world.fail(`nobody handles a rejection: ${reason instanceof Error ? reason.stack : reason}`)
-  process.on('unhandledRejection', onRejection)
-  process.on('uncaughtException', onRejection)
+  const onUnhandled = (reason: unknown) =>
+    world.fail(
+      `unhandled rejection or uncaught exception: ${reason instanceof Error ? reason.stack : reason}`,
+    )
+  process.on('unhandledRejection', onUnhandled)
+  process.on('uncaughtException', onUnhandled)
   try {
     await world.play()
     if (world.wrong === null) await comeToRest(world)
     if (world.wrong === null) await comeToEnd(world, programme.end)
   } finally {
-    process.off('unhandledRejection', onRejection)
-    process.off('uncaughtException', onRejection)
+    process.off('unhandledRejection', onUnhandled)
+    process.off('uncaughtException', onUnhandled)
   }
   freeMemory()
   freeChannels()

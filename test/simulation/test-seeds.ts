@@ -1,4 +1,4 @@
-// Runs seeds as a test. What fails, replays:
+// Runs seeds as a test. This command replays a seed that fails:
 //   node --conditions=simulation build/unit/test/simulation/main.js --seed N
 import assert from 'node:assert/strict'
 import { drawProgramme, simulate } from './simulate.js'

@@ -1,5 +1,5 @@
-// A worker without a thread: the real task source on a real port, with handlers that do what their call's fate says. It moves when
-// it is told to, and dies in the middle of a move where that was asked for.
+// A worker without a thread: the real task source on a real port. The handlers behave as the fate of their call says. The simulation
+// decides when the worker moves, and may let it die in the middle of a move.
 import { type MessagePort, receiveMessageOnPort, type Worker } from 'node:worker_threads'
 import type { LinkListener, WorkerLink, WorkerSpec } from '../../src/host/backend/backend.js'
 import { serializeError } from '../../src/shared/errors/serialize-error.js'
@@ -12,6 +12,7 @@ import type { Executor } from '../../src/worker/run/executor.js'
 import { LimitWatcher } from '../../src/worker/run/limits.js'
 import { answerTo, type Call, type Death, type Fate, fateOf, type HandlerName } from './call.js'
 import { takeChannel } from './channel.js'
+import { type HandlerSteps, stepsOf } from './handler-steps.js'
 import { type Played, stage } from './machine.js'
 import type { Start } from './programme.js'
 import type { World } from './world.js'
@@ -23,17 +24,19 @@ export type Move =
   | 'turn'
   | 'timer'
   | 'work'
-  /** Its teardown is done: it ends as planned. */
+  /** The teardown is done, and the worker exits. */
   | 'teardown'
-  /** Its end comes about: by a kill, which takes its time. */
+  /** A kill takes effect. */
   | 'end'
-  /** The host's: a message of this worker's arrives, or the news of its end. */
+  /** A move of the host: a message of this worker arrives, or its exit event. */
   | 'arrive'
   | 'exit'
 
-interface Running {
+export interface Running {
   call: Call
   fate: Fate
+  /** `null` for a handler that only answers. */
+  steps: HandlerSteps | null
   task: WorkerTask
   handler: HandlerName
   isLoading: boolean
@@ -52,21 +55,21 @@ export class SimulatedThread implements WorkerLink, Played {
   readonly process = null
   readonly thread: Worker
   readonly start: Start
-  /** `dead`: it moves no more, but the host may not know. */
+  /** `dead`: the worker makes no more moves, but the host may not know of its death. */
   life: 'new' | 'loading' | 'open' | 'dead' = 'new'
-  /** The host was told of its end. */
+  /** The host has received the exit event. */
   isGone = false
-  /** The host has asked for its end. */
+  /** The host has killed the worker. */
   isKilled = false
-  wasToldToStop = false
-  /** It was asked to leave, or is told to end when it has left. */
-  wasToldToLeave = false
-  /** It has said that it takes no more. */
+  wasAskedToStop = false
+  /** The host has asked the worker to leave or to stop. */
+  wasAskedToLeave = false
+  /** The worker has confirmed that it takes no more tasks. */
   isLeaving = false
-  /** Tasks. */
-  begun = 0
+  /** The number of started tasks. */
+  startedTasks = 0
   death: { exitCode: number; error: unknown } | null = null
-  /** It dies at so many accesses to shared words from now; below 0: it does not. */
+  /** The number of accesses to shared words until the worker dies. Below 0: the worker does not die. */
   deathIn = -1
   readonly running: Running[] = []
   readonly #world: World
@@ -84,7 +87,7 @@ export class SimulatedThread implements WorkerLink, Played {
   #limits: LimitWatcher | null = null
   #brokenLoads = 0
   #isTornDown = false
-  /** Every look at the clock takes a moment. */
+  /** The number of reads of the clock. Each read takes 0.03 ms. */
   #looks = 0
 
   constructor(world: World, number: number, start: Start, spec: WorkerSpec, listener: LinkListener) {
@@ -101,10 +104,11 @@ export class SimulatedThread implements WorkerLink, Played {
       if (this.life === 'dead') throw new ThreadEnded()
       MessagePortPost.call(worker, message, transfer as TransferItem[])
       this.#mailForHost++
+      if (kindOf(message) === 'call') this.#onCall(message as Extract<ToHost, { kind: 'call' }>)
     }
   }
 
-  // The host's side.
+  // Called by the host.
 
   get threadId(): number {
     return this.isGone ? -1 : this.number
@@ -114,22 +118,22 @@ export class SimulatedThread implements WorkerLink, Played {
     this.#hostEnd.postMessage(message, transferList as TransferItem[])
     this.#mailForWorker++
     const kind = kindOf(message)
-    if (kind === 'stop') this.wasToldToStop = true
-    if (kind === 'leave' || kind === 'end') this.wasToldToLeave = true
+    if (kind === 'stop') this.wasAskedToStop = true
+    if (kind === 'leave' || kind === 'end') this.wasAskedToLeave = true
   }
 
   terminate(): void {
     this.isKilled = true
   }
 
-  /** One of the pool's, as far as the host knows. */
+  /** The worker belongs to the pool, as far as the host knows. */
   get isAlive(): boolean {
-    return !this.isGone && !this.isKilled && !this.wasToldToStop
+    return !this.isGone && !this.isKilled && !this.wasAskedToStop
   }
 
-  // The worker's.
+  // The side of the worker.
 
-  /** What can happen to it now. */
+  /** Adds the moves that are possible now. */
   moves(isCalm: boolean, into: [SimulatedThread, Move][]): void {
     if (this.isGone) return
     if (this.#mailForHost > 0) into.push([this, 'arrive'])
@@ -164,7 +168,7 @@ export class SimulatedThread implements WorkerLink, Played {
     if (this.#isTornDown) into.push([this, 'teardown'])
   }
 
-  /** When its next timer is due. */
+  /** The time at which the next timer of the worker is due. */
   get nextAlarm(): number {
     let next = Number.POSITIVE_INFINITY
     if (this.life === 'dead') return next
@@ -186,7 +190,7 @@ export class SimulatedThread implements WorkerLink, Played {
     }
   }
 
-  /** It dies, after so many accesses to shared words. */
+  /** Lets the worker die after this number of accesses to shared words. */
   dieAfter(accesses: number, death: Death): void {
     if (this.life === 'dead') return
     this.#deathToCome = death
@@ -194,7 +198,7 @@ export class SimulatedThread implements WorkerLink, Played {
     else this.deathIn = accesses
   }
 
-  /** Called before each access to a shared word in its name. */
+  /** Called before each access of this worker to a shared word. */
   beforeAccess(): void {
     if (this.life === 'dead') throw new ThreadEnded()
     if (this.deathIn > 0 && --this.deathIn === 0) {
@@ -220,7 +224,7 @@ export class SimulatedThread implements WorkerLink, Played {
 
   nextTurn(callback: () => void): Timer {
     this.#turn.push(callback)
-    return { cancel: () => this.#turn.splice(this.#turn.indexOf(callback), 1) }
+    return { cancel: () => (this.#turn = this.#turn.filter(other => other !== callback)) }
   }
 
   #play(act: () => void): void {
@@ -272,15 +276,20 @@ export class SimulatedThread implements WorkerLink, Played {
   #startUp(): void {
     if (this.start === 'exits') return this.exit(3)
     const { lane, limits } = this.#spec
-    if (limits !== null) this.#limits = new LimitWatcher(limits, () => this.#takeLeave(), unheard)
-    const executor = { run: (task: WorkerTask) => this.#begin(task) } as Executor
+    if (limits !== null) this.#limits = new LimitWatcher(limits, () => this.#takeLeave(), ignoreMemory)
+    const executor = { run: (task: WorkerTask) => this.#startTask(task) } as Executor
     this.#source = new TaskSource(this.#end, lane, executor)
     this.life = 'loading'
   }
 
   #load(): void {
     if (this.start === 'fails') {
-      this.#say({ kind: 'start-failed', error: serializeError(new SyntaxError('the file does not load')) })
+      this.#say({
+        kind: 'start-failed',
+        error: serializeError(new SyntaxError('the file does not load')),
+        handler: null,
+        isMissing: false,
+      })
       return this.exit(0)
     }
     this.life = 'open'
@@ -302,22 +311,29 @@ export class SimulatedThread implements WorkerLink, Played {
       return
     }
     if (message.kind === 'leave') this.#takeLeave()
+    if (message.kind === 'call-answer')
+      this.running.find(({ task }) => task.taskId === message.taskId)?.steps?.onCallAnswer(message.callId)
     const isUnreadable = message.kind === 'run' && hasMark(message.payload)
     if (isUnreadable) this.#source!.onUnreadable()
     else this.#source!.onMessage(message)
   }
 
-  /** As the executor does: a handler that it does not know is loaded first. */
-  #begin(task: WorkerTask): void {
+  /** Like the executor: loads an unknown handler first. */
+  #startTask(task: WorkerTask): void {
     this.#limits?.onStart()
     const known = this.#handlers.get(task.handlerId)
-    const call = this.#world.onBegun(this, task.payload)
+    const call = this.#world.onStarted(this, task.payload)
     if (call === null) return
-    this.begun++
+    this.startedTasks++
     const handler = known ?? (task.handler.name as HandlerName)
     if (handler !== call.handler)
-      return this.#world.fail(`call ${call.id} wants the handler ${call.handler} and gets ${handler}`)
-    const running: Running = { call, fate: fateOf(call), task, handler, isLoading: known === undefined }
+      return this.#world.fail(`call ${call.id} needs the handler ${call.handler}, but gets ${handler}`)
+    const isStream = task.handler.call === 'stream'
+    if (isStream !== (call.fate === 'streams'))
+      return this.#world.fail(`call ${call.id} gets a handler of the kind '${task.handler.call}'`)
+    const fate = fateOf(call)
+    const steps = stepsOf(this.#world, call, fate, task)
+    const running: Running = { call, fate, steps, task, handler, isLoading: known === undefined }
     this.running.push(running)
     if (running.isLoading) {
       call.wasLoading = true
@@ -332,10 +348,16 @@ export class SimulatedThread implements WorkerLink, Played {
       running.isLoading = false
       task.markLoading(false)
       if (handler === 'missing' || handler === 'broken') return this.#fail(running, handler)
-      this.#handlers.set(task.handlerId, handler)
+      if (fate !== 'streams') this.#handlers.set(task.handlerId, handler)
       if (!call.isQuick || fate === 'late' || fate === 'never') return
     }
-    this.#answer(running)
+    if (running.steps === null) return this.#answer(running, fate === 'late' ? 'int' : fate)
+    const result = running.steps.step()
+    if (result !== null) this.#answer(running, result)
+  }
+
+  #onCall({ taskId, callId }: Extract<ToHost, { kind: 'call' }>): void {
+    this.running.find(({ task }) => task.taskId === taskId)?.steps?.onCall(callId)
   }
 
   #fail(running: Running, handler: 'missing' | 'broken'): void {
@@ -353,16 +375,19 @@ export class SimulatedThread implements WorkerLink, Played {
     this.#say({ kind: 'leaving' })
   }
 
-  #answer(running: Running): void {
+  #answer(running: Running, fate: Fate | 'cancelled'): void {
     const { call, task } = running
-    const fate = running.fate === 'late' ? 'int' : running.fate
     if (fate === 'dies') {
       this.#die(call.death)
       throw new ThreadEnded()
     }
     this.#leave(running)
+    // The worker drops the answer of a cancelled task.
+    if (fate === 'cancelled') return task.succeed(undefined)
     this.#note(call, fate)
     switch (fate) {
+      case 'streams':
+        return task.succeed(undefined)
       case 'int':
       case 'object':
       case 'sizable':
@@ -378,9 +403,9 @@ export class SimulatedThread implements WorkerLink, Played {
     }
   }
 
-  /** A worker that is ended goes on for a while: where another has begun the call again, nobody hears its answer. */
+  /** A killed worker may continue for some time. Its answer does not count when another worker has started the call again. */
   #note(call: Call, answer: NonNullable<Call['answer']>): void {
-    if (call.begunBy[call.begunBy.length - 1] === this) call.answer = answer
+    if (call.startedBy[call.startedBy.length - 1] === this) call.answer = answer
   }
 
   #leave(running: Running): void {
@@ -396,13 +421,13 @@ export class SimulatedThread implements WorkerLink, Played {
     else this.#listener.onMessage(message)
   }
 
-  /** As a thread's link does: what it said before its end comes before the news of it. */
+  /** Like the link of a thread: the messages of the worker arrive before its exit event. */
   #tellEnd(): void {
     for (;;) {
       const received = receiveMessageOnPort(this.#hostEnd)
       if (received === undefined) break
       const message = received.message as ToHost
-      // What cannot be read is passed over.
+      // An unreadable message is skipped.
       if (!isUnreadable(message)) this.#listener.onMessage(message)
     }
     this.isGone = true
@@ -422,7 +447,7 @@ export class SimulatedThread implements WorkerLink, Played {
 
 const MessagePortPost = Object.getPrototypeOf(takeChannel().worker).postMessage as MessagePort['postMessage']
 
-/** What is marked so cannot be read where it arrives. */
+/** The receiver cannot read a value with this mark. */
 export const UNREADABLE = 'cannot be read'
 
 function isUnreadable(message: ToHost): boolean {
@@ -440,11 +465,12 @@ function moved<Value extends { bytes: ArrayBuffer }>(value: Value): Value {
   }) as unknown as Value
 }
 
-/** Memory has no limit here. */
-function unheard(): void {}
+/** The simulation has no memory limit. */
+function ignoreMemory(): void {}
 
-function mayGoOn({ fate, isLoading }: Running, isCalm: boolean): boolean {
+function mayGoOn({ fate, steps, isLoading }: Running, isCalm: boolean): boolean {
   if (isLoading) return true
+  if (steps !== null) return steps.mayGoOn
   return fate !== 'never' && (isCalm || fate !== 'late')
 }
 

@@ -1,8 +1,9 @@
-// What may happen to a pool, one entry each: how likely, what is drawn of it, and how it is done. Events of the kind
-// `reaction` may also happen inside the pool's own work: in a getter of a payload, in a listener, when a call is settled.
+// The events of a programme. Each entry has a probability, a draw of its data, and an action. Events of the kind `reaction` may also
+// happen inside the pool's own work: in a getter of a payload, in a listener, or when a call settles.
 import type { TimeLimit } from '../../src/shared/errors/pool-errors.js'
 import type { Death, Fate, HandlerName, PayloadKind, RetryPlan } from './call.js'
 import { oneOf, pick, type Random } from './draw.js'
+import type { ExchangePlan } from './exchange.js'
 import type { World } from './world.js'
 
 export interface Event {
@@ -13,7 +14,7 @@ export interface Event {
 type Place = 'event' | 'reaction' | 'end'
 
 interface Word<Given> {
-  /** How likely it is, where it may happen at all. */
+  /** The probability of the event in each place where it may happen. */
   weights: Partial<Record<Place, number>>
   draw(random: Random, depth: number): Given
   act(world: World, given: Given): void
@@ -24,16 +25,17 @@ export interface Submission {
   fate: Fate
   death: Death
   isQuick: boolean
-  /** Not for a payload that is moved. */
+  /** `null` for a payload that is moved. */
   retry: RetryPlan | null
   handler: HandlerName
+  exchange: ExchangePlan
   priority: number
-  /** `shared`: the signal of the programme's first such call, and of all that share it. */
+  /** `shared`: all such calls of the programme have the same signal. */
   signal: 'none' | 'own' | 'shared'
   isExclusive: boolean
-  /** One of them, of some milliseconds. */
+  /** The time limit of the call, if any. */
   limit: 'none' | TimeLimit
-  /** What the user's code does when it is called: by a getter of the payload, and when the call is settled. */
+  /** The actions of the user's code in a getter of the payload, and when the call settles. */
   inGetter: Event | null
   whenSettled: Event | null
 }
@@ -65,11 +67,15 @@ const words = {
         dies: 2,
         late: 2,
         never: 1,
+        reports: 2,
+        calls: 3,
+        streams: 3,
       }),
       death: drawDeath(random),
       isQuick: random(2) === 0,
       retry: random(4) === 0 ? drawRetry(random) : null,
       handler: pick(random, { default: 20, other: 4, missing: 1, broken: 1 }),
+      exchange: drawExchange(random, depth),
       priority: random(3),
       signal: pick(random, { none: 6, own: 2, shared: 1 }),
       isExclusive: random(8) === 0,
@@ -77,7 +83,7 @@ const words = {
       inGetter: drawReaction(random, depth, 1),
       whenSettled: drawReaction(random, depth, 8),
     }),
-    act: (world, given) => world.submit(given),
+    act: (world, given) => void world.submit(given),
   } satisfies Word<Submission>,
 
   abort: {
@@ -86,7 +92,7 @@ const words = {
     act: (world, which) => world.abort(which),
   } satisfies Word<number>,
 
-  /** A worker dies by itself, after so many accesses to shared words if it comes so far. */
+  /** A worker dies by itself, at once or after a number of accesses to shared words. */
   kill: {
     weights: { event: 5 },
     draw: random => ({
@@ -184,9 +190,26 @@ function wordOf(name: string): Word<unknown> {
   return (words as unknown as Record<string, Word<unknown>>)[name]!
 }
 
-/** One time in so many; none within another. */
+/** Draws a reaction once in `oneIn` times. A reaction contains no other reaction. */
 function drawReaction(random: Random, depth: number, oneIn: number): Event | null {
   return depth > 0 || random(oneIn) > 0 ? null : drawEvent(random, 'reaction', depth + 1)
+}
+
+/** A function may run a task, but not a task whose handler calls a function that runs a task. */
+function drawExchange(random: Random, depth: number): ExchangePlan {
+  const lookUp = pick(random, { atOnce: 2, later: 4, throws: 1, runs: depth === 0 ? 4 : 0 })
+  return {
+    reports: 1 + random(4),
+    lookUps: 1 + random(2),
+    lookUp,
+    nested: lookUp === 'runs' ? words.submit.draw(random, depth + 1) : null,
+    isHasty: random(6) === 0,
+    highWaterMark: oneOf(random, [1, 2, 16]),
+    isGrouped: random(2) === 0,
+    stopsEarly: random(4) === 0,
+    throws: random(6) === 0,
+    inCallback: drawReaction(random, depth, 6),
+  }
 }
 
 function drawRetry(random: Random): RetryPlan {

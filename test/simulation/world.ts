@@ -1,4 +1,4 @@
-// One run: a real pool on a manual clock, threads that are played, and chance that says whose move is next.
+// A run: a real pool on a manual clock, and simulated threads. A random number decides who makes the next move.
 
 import type { LinkListener, WorkerSpec } from '../../src/host/backend/backend.js'
 import type { RunOptions } from '../../src/host/pool/call-options.js'
@@ -10,6 +10,7 @@ import { seededRandom } from '../../src/testing/stand-ins.js'
 import { workerClock } from '../../src/worker/run/clock.js'
 import type { Call } from './call.js'
 import type { Random } from './draw.js'
+import { exchangeOptions, readChunks } from './exchange.js'
 import { newSpace, stage } from './machine.js'
 import { toPoolOptions, toRetryOptions } from './options.js'
 import { makePayload } from './payload.js'
@@ -34,7 +35,7 @@ export interface Waiter {
   controller: AbortController | null
 }
 
-/** One interruption of the host in so many accesses to shared words. */
+/** The host is interrupted once in this number of accesses to shared words. */
 const INTERRUPTED = 8
 
 /** How long a turn of the host's event loop takes. */
@@ -51,17 +52,17 @@ export class World {
   readonly pool: Pool
   readonly rules: Rules
   readonly renewals = new Renewals(this)
-  /** What happened, for who wants to read it. */
+  /** A text for each event, or `null` when the run is not traced. */
   readonly trace: string[] | null
-  /** Chaos is over: what can go on does. */
+  /** The events of the programme are over, and every start and every handler may finish. */
   isCalm = false
-  /** Starts that failed, or workers that died without having begun anything. */
+  /** Failed starts, and workers that died before they started a task. */
   failedStarts = 0
   deaths = 0
   wrong: string | null = null
   #shared: AbortController | null = null
   readonly #controllers: AbortController[] = []
-  /** The rules look at the pool: nobody moves meanwhile. */
+  /** The rules check the pool. No thread may move meanwhile. */
   #isLooking = false
   readonly #moves: [SimulatedThread, Move][] = []
 
@@ -84,7 +85,7 @@ export class World {
     return this.#controllers
   }
 
-  /** Of what went wrong only the first counts: the rest may come of it. */
+  /** Only the first problem counts, because later problems may follow from it. */
   fail(what: string): void {
     this.wrong ??= what
     this.note(`WRONG: ${what}`)
@@ -94,9 +95,10 @@ export class World {
     this.trace?.push(what)
   }
 
-  // What the programme asks for.
+  // The actions of the programme.
 
-  submit(submission: Submission): void {
+  /** The promise resolves when the call has settled. */
+  submit(submission: Submission): Promise<void> {
     const { pool } = this
     const { payload, signal, handler, priority, retry, inGetter, whenSettled } = submission
     const controller =
@@ -110,14 +112,21 @@ export class World {
       isExclusive: submission.isExclusive,
       limit: submission.limit,
       handler,
-      retry: payload === 'transferred' || payload === 'unreadable' ? null : retry,
+      exchange: submission.exchange,
+      retry:
+        submission.fate === 'streams' || payload === 'transferred' || payload === 'unreadable' ? null : retry,
       controller,
       wasAbortedBefore: controller?.signal.aborted === true,
       metFullQueue: this.#isQueueFull(),
       state: 'pending',
       value: undefined,
-      begunBy: [],
+      startedBy: [],
       wasLoading: false,
+      hasReacted: false,
+      reported: 0,
+      heard: 0,
+      openLookUps: [],
+      takenChunks: 0,
       wasCancelled: false,
       answer: null,
     }
@@ -127,7 +136,7 @@ export class World {
         `run ${call.id}: ${payload}, ${call.fate}${call.retry === null ? '' : `, retry ${describe(call.retry)}`}${controller === null ? '' : `, signal ${signal}`}, ${handler}`,
       )
     const made = makePayload(call, () => this.react(inGetter))
-    const options: RunOptions = { priority, exclusive: call.isExclusive }
+    const options: RunOptions = { priority, exclusive: call.isExclusive, ...exchangeOptions(this, call) }
     if (call.limit === 'deadline') options.deadline = this.clock.epochNow() + 20
     else if (call.limit !== 'none') options[call.limit] = 20
     if (call.retry !== null) options.retry = toRetryOptions(call.retry)
@@ -141,9 +150,15 @@ export class World {
       this.rules.onSettled(call)
       this.react(whenSettled)
     }
-    pool.run(made.payload, options).then(settle('fulfilled'), settle('rejected'))
+    const { highWaterMark } = call.exchange
+    const answer =
+      call.fate === 'streams'
+        ? readChunks(this, call, pool.stream(made.payload, { ...options, highWaterMark }))
+        : pool.run(made.payload, options)
+    const settled = answer.then(settle('fulfilled'), settle('rejected'))
     // A worker may have moved in the middle of the call.
     call.metFullQueue ||= this.#isQueueFull()
+    return settled
   }
 
   #isQueueFull(): boolean {
@@ -188,7 +203,7 @@ export class World {
     this.pool.room(controller === null ? {} : { signal: controller.signal }).then(
       () => {
         waiter.state = 'resolved'
-        if (submits) this.submit(plainSubmission)
+        if (submits) void this.submit(plainSubmission)
       },
       reason => {
         waiter.state = 'rejected'
@@ -217,13 +232,25 @@ export class World {
     )
   }
 
+  /** Resolves in the next turn of the host's event loop. */
+  nextTurn(): Promise<void> {
+    return new Promise(resolve => {
+      this.clock.nextTurn(resolve)
+    })
+  }
+
+  /** The tasks that the pool counts as cancelled. */
+  get cancelledTasks(): number {
+    return this.look(() => this.pool.stats().tasks.cancelled)
+  }
+
   react(event: Event | null): void {
     if (event === null || this.isCalm) return
     this.note(`  in the pool's own work: ${event.word}`)
     act(this, event)
   }
 
-  // Whose move is next.
+  // The choice of the next move.
 
   async play(): Promise<void> {
     await this.#turn()
@@ -238,7 +265,7 @@ export class World {
     await this.#turn()
   }
 
-  /** Until nothing moves any more but by time, and that long; true when it came to rest. */
+  /** Makes moves and lets time pass until `isOver` returns true, or until nothing can happen any more. */
   async calmDown(isOver: () => boolean): Promise<void> {
     this.isCalm = true
     for (const thread of this.threads) thread.deathIn = -1
@@ -246,7 +273,7 @@ export class World {
     for (let rounds = 0; rounds < 400 && this.wrong === null; rounds++) {
       for (let moves = 0; await this.#move(); moves++) {
         if (this.wrong !== null) return
-        if (moves > 5000) return this.fail('it never comes to rest')
+        if (moves > 5000) return this.fail('the moves never end')
       }
       if (isOver()) return
       const next = this.#nextAlarm()
@@ -272,30 +299,31 @@ export class World {
     }
   }
 
-  /** A worker begins to run something; `null` when that should not be. */
-  onBegun(thread: SimulatedThread, payload: unknown): Call | null {
+  /** A worker starts a payload. Returns its call, or `null` for an unknown payload. */
+  onStarted(thread: SimulatedThread, payload: unknown): Call | null {
     const id = typeof payload === 'number' ? payload : (payload as { id: number } | null)?.id
     const call = this.calls[(id ?? 0) - 1]
     if (call === undefined) {
-      this.fail(`worker ${thread.number} begins what nobody has submitted: ${describe(payload)}`)
+      this.fail(`worker ${thread.number} starts an unknown payload: ${describe(payload)}`)
       return null
     }
-    if (this.trace !== null) this.note(`  worker ${thread.number} begins ${call.id}`)
-    this.rules.onBegun(thread, call)
-    call.begunBy.push(thread)
+    if (this.trace !== null) this.note(`  worker ${thread.number} starts call ${call.id}`)
+    this.rules.onStarted(thread, call)
+    call.startedBy.push(thread)
     call.answer = null
+    call.reported = call.heard = 0
     return call
   }
 
   onDeath(thread: SimulatedThread): void {
     this.deaths++
-    if (thread.begun === 0) this.failedStarts++
+    if (thread.startedTasks === 0) this.failedStarts++
     if (this.trace !== null) this.note(`  worker ${thread.number} is dead`)
   }
 
   #waitUntil = 0
 
-  /** Chance gives the host or a worker a move; false when nobody can make one. */
+  /** Makes a random move of the host or of a worker. Returns false when no move is possible. */
   async #move(): Promise<boolean> {
     const moves = this.#moves
     moves.length = 0
@@ -319,7 +347,7 @@ export class World {
     return true
   }
 
-  /** All microtasks run, then the rules look. */
+  /** Runs all microtasks, then checks the rules. */
   async #turn(): Promise<void> {
     await nextTurn()
     if (this.wrong === null) this.look(() => this.rules.lookOn())
@@ -337,13 +365,13 @@ export class World {
   #nextAlarm(): number {
     let next = Number.POSITIVE_INFINITY
     for (const thread of this.threads) next = Math.min(next, thread.nextAlarm)
-    // What is due already is a move.
+    // A timer that is due already is a possible move.
     if (next <= this.clock.now()) next = Number.POSITIVE_INFINITY
     const [delay] = this.clock.pending
     return delay === undefined ? next : Math.min(next, this.clock.now() + Math.max(delay, 0))
   }
 
-  /** What the host throws here would be an uncaught exception. */
+  /** An error that the host throws here would be an uncaught exception. */
   #attempt(act: () => void): void {
     try {
       act()
@@ -352,7 +380,7 @@ export class World {
     }
   }
 
-  /** In the middle of what the host does, some worker goes on. */
+  /** Lets a worker move in the middle of the host's work. */
   interrupt(): void {
     if (stage.played !== null) return (stage.played as SimulatedThread).beforeAccess()
     if (this.#isLooking || this.threads.length === 0 || this.random(INTERRUPTED) > 0) return
@@ -366,12 +394,12 @@ export class World {
 
   #start(spec: WorkerSpec, listener: LinkListener): SimulatedThread {
     const start = this.programme.starts[this.#started] ?? 'fine'
-    // As the pool numbers them: those too that cannot be started.
+    // The pool also numbers workers that cannot be started.
     const number = ++this.#started
     if (start === 'refused' && !this.isCalm) {
       this.failedStarts++
       this.note('  a worker cannot be started')
-      throw new Error('no thread can be had')
+      throw new Error('no thread is available')
     }
     this.note(`  worker ${number} is started, ${start}`)
     const isCured = this.isCalm || start === 'refused'
@@ -401,6 +429,18 @@ export const plainSubmission: Submission = {
   isQuick: true,
   retry: null,
   handler: 'default',
+  exchange: {
+    reports: 1,
+    lookUps: 1,
+    lookUp: 'atOnce',
+    nested: null,
+    isHasty: false,
+    highWaterMark: 1,
+    isGrouped: false,
+    stopsEarly: false,
+    throws: false,
+    inCallback: null,
+  },
   priority: 0,
   signal: 'none',
   isExclusive: false,
@@ -411,14 +451,14 @@ export const plainSubmission: Submission = {
 
 function isSuch(thread: SimulatedThread, who: Killing['who']): boolean {
   if (who === 'any') return true
-  if (who === 'retired') return thread.isKilled || thread.wasToldToStop
+  if (who === 'retired') return thread.isKilled || thread.wasAskedToStop
   if (who === 'loading') return thread.life !== 'open'
   return thread.life === 'open' && thread.running.length > 0 === (who === 'running')
 }
 
 function actAsMachine(world: World): void {
   const thread = () => stage.played as SimulatedThread | null
-  // The threads' clocks all start with the simulation's; the real ones differ by what it takes to ask for them.
+  // The clocks of all threads have the origin of the simulation. The origins of real clocks would differ slightly.
   for (const clock of [hostClock, workerClock]) {
     clock.origin = () => 0
     clock.now = () => thread()?.now() ?? world.clock.now()

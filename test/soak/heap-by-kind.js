@@ -1,7 +1,7 @@
-// What the program holds on the heap, apart from what V8 has compiled of it: V8 compiles one function after the other over
-// thousands of a worker's ends, and that grows and is nobody's leak. A heap snapshot tells the two apart.
-// As a program (`node heap-by-kind.js FILE`) it adds up a snapshot's sizes: reading one takes memory that the measured
-// process is not to hold.
+// Splits the heap into compiled code and the memory that the program holds. V8 compiles more and more functions over thousands of
+// exits of workers. That growth is not a leak. A heap snapshot shows both parts.
+// As a program (`node heap-by-kind.js FILE`) this file adds up the sizes in a snapshot. The reading of a snapshot takes memory,
+// which the measured process must not hold.
 import { execFileSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -11,16 +11,16 @@ import { writeHeapSnapshot } from 'node:v8'
 
 const ownFile = fileURLToPath(import.meta.url)
 
-/** Outside the heap, and figures of their own. */
+/** Buffers are outside the heap and are measured separately. */
 const BUFFERS = 'system / JSArrayBufferData'
-/** Weak lists, nearly all of them kept at an object's shape: which compiled code relies on it. */
+/** Weak lists. Nearly all of them belong to an object's shape and list the compiled code that depends on it. */
 const CODE_LISTS = 'system / WeakArrayList'
 
 if (process.argv[1] === ownFile) {
   process.stdout.write(JSON.stringify(addUp(JSON.parse(readFileSync(process.argv[2], 'utf8')))))
 }
 
-/** Bytes: `compiled`, with what V8 notes about functions for it, and `held` by the program. Garbage is collected for it. */
+/** Returns bytes: `compiled` includes V8's notes about functions, `held` is the memory of the program. Collects garbage first. */
 export function heapByKind() {
   const folder = mkdtempSync(path.join(tmpdir(), 'lido-soak-'))
   try {

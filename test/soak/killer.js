@@ -1,9 +1,9 @@
-// Ends a worker every so often, in turn: by its view, by a handler that exits, by cancelling a task that never comes back
-// and one that awaits for ever.
+// Kills a worker at an interval. Four ways take turns: `worker.terminate()`, a handler that exits, the cancel of a task in an
+// endless loop, and the cancel of a task whose promise never settles.
 import { mix } from './random.js'
 
 const LOOK_AGAIN_MS = 1
-/** Where a worker takes longer to start than the next one to be killed, nothing would get done. */
+/** Without this limit no task would finish when a worker starts more slowly than the next kill comes. */
 const LEAST_SETTLED_BETWEEN = 200
 
 export class Killer {
@@ -54,11 +54,11 @@ export class Killer {
 
   #abort(kind) {
     const task = this.#submit(kind)
-    const look = () => {
+    const abortWhenStarted = () => {
       if (task.isSettled) return
-      if (this.#ledger.timesBegun(task) > 0) task.abort()
-      else setTimeout(look, LOOK_AGAIN_MS)
+      if (this.#ledger.timesStarted(task) > 0) task.abort()
+      else setTimeout(abortWhenStarted, LOOK_AGAIN_MS)
     }
-    look()
+    abortWhenStarted()
   }
 }

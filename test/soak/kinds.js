@@ -1,4 +1,4 @@
-// The kinds of tasks that a soak is mixed of: how often each comes, what is sent, and whether what comes back is right.
+// The kinds of tasks in a soak: how often each kind comes, its payload, and the check of its result.
 import assert from 'node:assert/strict'
 import { move } from 'lido'
 
@@ -17,7 +17,7 @@ const rows = Array.from({ length: BODY_ROWS }, (_, row) => ({
 const narrow = 'abcdefghij'.repeat(TEXT_LENGTH / 10)
 const wide = 'abcdefghi\u2713'.repeat(TEXT_LENGTH / 20)
 
-/** `per10000`: how many of so many tasks. `isAborted`: its signal is aborted soon after it was submitted. */
+/** `per10000`: the number of such tasks in 10,000. `isAborted`: when the signal is aborted. */
 const table = {
   number: {
     per10000: 5600,
@@ -83,11 +83,11 @@ const table = {
   abortedAtOnce: { per10000: 60, handler: 'later', payload: withIndex, check: isIndex, isAborted: 'at once' },
   abortedSoon: { per10000: 30, handler: 'later', payload: withIndex, check: isIndex, isAborted: 'soon' },
   watched: { per10000: 5, handler: 'later', payload: withIndex, check: isIndex, isWatched: true },
-  // Sent by whoever kills workers, not by chance.
+  // Submitted by the killer, not by chance.
   exit: { per10000: 0, payload: withIndex, isKilling: true },
-  // Its worker can only be killed, which would take along what else runs there.
-  endless: { per10000: 0, payload: withIndex, isAborted: 'when begun', exclusive: true },
-  patient: { per10000: 0, payload: withIndex, isAborted: 'when begun' },
+  // Only a kill of its worker stops this task, and would fail other tasks there. So the task is exclusive.
+  endless: { per10000: 0, payload: withIndex, isAborted: 'when started', exclusive: true },
+  patient: { per10000: 0, payload: withIndex, isAborted: 'when started' },
 }
 
 export const kinds = Object.entries(table).map(([name, kind]) => ({

@@ -1,27 +1,27 @@
-// Keeps account of every task: what became of it, and whether that was allowed. A death is excused by the worker that was
-// killed, a cancellation by the signal that was aborted, and nothing else is excused.
+// Records the outcome of every task and checks whether the outcome is allowed. A task may fail with its worker only when that
+// worker was killed. A task may be cancelled only when its signal was aborted.
 import { TaskCancelledError, WorkerExitError, WorkerStartError } from 'lido'
 import { kinds } from './kinds.js'
 
 const MOST_KEPT = 10
-/** A number for each is there from the start: an account that grows would be taken for the pool's memory. */
+/** The arrays have this size from the start. If they grew, the soak would count their growth as memory of the pool. */
 const MOST_WORKERS = 2 ** 20
 
 export class Ledger {
-  /** How often the task in this place was begun; places are used again and again. */
-  begun
+  /** How often the task in each place was started. Later tasks use the places again. */
+  starts
   violations = []
   violationCount = 0
   settled = 0
   submitted = 0
   exits = 0
   #killed = new Uint8Array(MOST_WORKERS)
-  /** Tasks that say they died with that worker; looked at in the end, when all who were killed are known. */
+  /** The number of tasks that failed with each worker. Checked at the end, when all killed workers are known. */
   #diedWith = new Uint8ClampedArray(MOST_WORKERS)
   #rows = new Map()
 
   constructor(places) {
-    this.begun = new Uint8Array(new SharedArrayBuffer(places))
+    this.starts = new Uint8Array(new SharedArrayBuffer(places))
     for (const { name } of kinds) this.#rows.set(name, { submitted: 0, right: 0, cancelled: 0, exited: 0 })
   }
 
@@ -36,11 +36,11 @@ export class Ledger {
   onSubmitted(task) {
     this.submitted++
     this.#rows.get(task.kind.name).submitted++
-    Atomics.store(this.begun, task.index % this.begun.length, 0)
+    Atomics.store(this.starts, task.index % this.starts.length, 0)
   }
 
-  timesBegun({ index }) {
-    return Atomics.load(this.begun, index % this.begun.length)
+  timesStarted({ index }) {
+    return Atomics.load(this.starts, index % this.starts.length)
   }
 
   onFulfilled(task, value) {
@@ -49,17 +49,17 @@ export class Ledger {
     if (kind.check === null || !kind.check(index, value, sent)) {
       return this.complain(task, `answered with ${summary(value)}`)
     }
-    if (this.timesBegun(task) !== 1) return this.complain(task, `begun ${this.timesBegun(task)} times`)
+    if (this.timesStarted(task) !== 1) return this.complain(task, `started ${this.timesStarted(task)} times`)
     row.right++
   }
 
   onRejected(task, error) {
     const { kind, index } = task
     const row = this.#settle(task)
-    if (this.timesBegun(task) > 1) return this.complain(task, `begun ${this.timesBegun(task)} times`)
+    if (this.timesStarted(task) > 1) return this.complain(task, `started ${this.timesStarted(task)} times`)
     if (error instanceof TaskCancelledError) {
       if (task.wasAborted) row.cancelled++
-      else this.complain(task, 'cancelled, and nobody asked for it')
+      else this.complain(task, 'cancelled without an abort of its signal')
     } else if (isDeath(error)) {
       row.exited++
       this.exits++
@@ -83,17 +83,18 @@ export class Ledger {
   }
 
   #checkPlace(workerId) {
-    if (this.#killed[workerId] === undefined) this.say(`worker ${workerId} has no place in the ledger`)
+    if (this.#killed[workerId] === undefined)
+      this.say(`worker ${workerId} is beyond the limit of ${MOST_WORKERS} workers`)
   }
 
-  /** @param mostHeld how many tasks a worker may take with it when it dies */
+  /** @param mostHeld the most tasks that may fail with one worker */
   checkDeaths(mostHeld) {
     for (const [workerId, count] of this.#diedWith.entries()) {
       if (count === 0) continue
       if (this.#killed[workerId] === 0)
-        this.say(`${count} tasks died with worker ${workerId}, which nobody killed`)
+        this.say(`${count} tasks failed with worker ${workerId}, which the soak did not kill`)
       else if (count > mostHeld)
-        this.say(`${count} tasks died with worker ${workerId}, which may hold ${mostHeld}`)
+        this.say(`${count} tasks failed with worker ${workerId}, which may hold at most ${mostHeld}`)
     }
   }
 
@@ -114,7 +115,7 @@ export class Ledger {
   }
 }
 
-/** A worker that ends while it looks for the task's handler has not started that handler. */
+/** A worker that exits while it loads the handler gives a WorkerStartError instead of a WorkerExitError. */
 function isDeath(error) {
   if (error instanceof WorkerExitError) return true
   return error instanceof WorkerStartError && error.cause instanceof WorkerExitError

@@ -1,5 +1,5 @@
-// Many millions of tasks of mixed kinds, with workers killed among them; `npm run soak -- --help` tells the options.
-// Exit code 1 when a single task of many millions met what it must not, or when memory grew.
+// Runs many millions of tasks of mixed kinds and kills workers meanwhile. `npm run soak -- --help` shows the options. The exit code
+// is 1 when any task had a wrong outcome, or when memory grew.
 import { availableParallelism } from 'node:os'
 import { parseArgs } from 'node:util'
 import { inMb, limits } from './memory.js'
@@ -10,7 +10,7 @@ const PROGRESS_EVERY_MS = 5000
 
 const options = readOptions()
 console.log(
-  `soak: seed ${options.seed}, ${options.endsAt === null ? `${options.tasks} tasks` : 'by the clock'}, ${options.transport}, ` +
+  `soak: seed ${options.seed}, ${options.endsAt === null ? `${options.tasks} tasks` : 'for a fixed time'}, ${options.transport}, ` +
     `threads ${options.threads}, concurrency ${options.concurrency}, a kill every ${options.killEveryMs} ms`,
 )
 const report = await soak({ ...options, onProgress: progress() })
@@ -57,18 +57,18 @@ function readOptions() {
 }
 
 function progress() {
-  let toldAt = performance.now()
-  let told = 0
+  let shownAt = performance.now()
+  let shown = 0
   return ({ settled, violationCount }, kills) => {
     const now = performance.now()
-    if (now - toldAt < PROGRESS_EVERY_MS) return
-    const rate = Math.round(((settled - told) / (now - toldAt)) * 1000)
+    if (now - shownAt < PROGRESS_EVERY_MS) return
+    const rate = Math.round(((settled - shown) / (now - shownAt)) * 1000)
     const rssMb = Math.round(process.memoryUsage.rss() / 2 ** 20)
     console.log(
       `${settled} settled, ${rate}/s, ${kills} kills, rss ${rssMb} MB, ${violationCount} violations`,
     )
-    toldAt = now
-    told = settled
+    shownAt = now
+    shown = settled
   }
 }
 
@@ -85,7 +85,7 @@ function show({
   violationCount,
 }) {
   console.log(
-    `\n${tasks} tasks in ${Math.round(seconds)} s over the ${transport}; ${kills} kills took ${exits} tasks along`,
+    `\n${tasks} tasks in ${Math.round(seconds)} s over ${transport}; ${exits} tasks failed in ${kills} kills`,
   )
   console.table(rows)
   if (samples.length > 0) {
@@ -100,7 +100,7 @@ function show({
   for (const violation of violations) console.log(`VIOLATION ${violation}`)
   console.log(
     violationCount === 0
-      ? 'no violation'
-      : `${violationCount} violations; the same mix again: --seed ${options.seed}`,
+      ? 'no violations'
+      : `${violationCount} violations. Run the same mix of tasks again with --seed ${options.seed}`,
   )
 }

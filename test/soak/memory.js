@@ -1,4 +1,4 @@
-// What the process holds when nothing is under way, sample by sample: it must not grow once the run has warmed up.
+// Samples the memory of the process while no task runs. The memory must not grow after the first tenth of the run.
 import { readdirSync } from 'node:fs'
 import { setImmediate as turn } from 'node:timers/promises'
 import { setFlagsFromString } from 'node:v8'
@@ -10,13 +10,13 @@ const collectGarbage = runInNewContext('gc')
 
 const MB = 2 ** 20
 
-/** `npm run soak:memory` runs a second time without: what is left is what the program holds, by another way of measuring. */
+/** `npm run soak:memory` runs a second time without the optimizer. Then `heapUsed` measures what the program holds. */
 const isOptimized = !process.execArgv.includes('--no-opt')
 
 /**
- * Growth beyond `percent` of what there was first and `slackMb` on top is a leak. `held` and `compiled` are the heap, in
- * two; a function made for each of many ends would show in both. Resident memory follows the allocator's moods, and holds what
- * the last look at the heap took.
+ * Growth by more than `percent` of the first value plus `slackMb` is a leak. `held` and `compiled` are the two parts of the heap. A
+ * function that is created for each exit would show in both. Resident memory depends on the allocator, and contains memory that
+ * the last heap snapshot took.
  */
 export const limits = {
   held: { percent: 5, slackMb: 0 },
@@ -35,7 +35,7 @@ export async function takeSample() {
   return { ...process.memoryUsage(), ...heapByKind() }
 }
 
-/** One row a figure: where it begins and ends after the first tenth, by the straight line that is nearest to the samples. */
+/** Fits a straight line to the samples of each figure after the first tenth. A row has the first and the last value of the line. */
 export function judge(samples) {
   const warm = samples.slice(Math.ceil(samples.length / 10))
   if (warm.length < 6) return { rows: {}, violations: [] }
@@ -52,15 +52,15 @@ export function judge(samples) {
   return { rows, violations }
 }
 
-/** Threads of the operating system, where they can be counted, and what keeps the event loop busy, by kind. */
+/** Counts threads of the operating system, where that is possible, and active resources of the event loop by kind. */
 export function countHoldings() {
   const counts = { threads: countThreads() }
   for (const kind of process.getActiveResourcesInfo()) counts[kind] = (counts[kind] ?? 0) + 1
   return counts
 }
 
-/** What there is more of than there was. */
-export function leftBehind(before, after) {
+/** The kinds of which `after` has more than `before`. */
+export function leftOver(before, after) {
   return Object.entries(after).filter(([kind, count]) => count > (before[kind] ?? 0))
 }
 
@@ -72,7 +72,7 @@ function countThreads() {
   }
 }
 
-/** By least squares. */
+/** The first and the last value of the straight line through the values, by least squares. */
 function endsOfLine(values) {
   const middle = (values.length - 1) / 2
   const mean = values.reduce((sum, value) => sum + value, 0) / values.length

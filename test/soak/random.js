@@ -1,5 +1,5 @@
-// Numbers that look random and are the same for the same seed: each task's kind, size and fate follow from its index alone,
-// so that a run with a seed that failed meets the same mix, however its threads are scheduled.
+// Pseudo-random numbers from a seed. The kind and size of each task follow from the seed and its index alone. So a run with a
+// failed seed has the same mix of tasks, whatever the order of its threads.
 
 export function mix(seed, index) {
   let word = Math.imul(index ^ seed, 0x9e3779b1)

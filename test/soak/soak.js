@@ -1,25 +1,25 @@
-// A soak: very many tasks of all kinds through the front door, workers killed meanwhile, and every task accounted for.
+// A soak runs very many tasks of all kinds in a pool, kills workers meanwhile, and checks the outcome of every task.
 import { setTimeout as pause } from 'node:timers/promises'
 import { Pool } from 'lido'
 import { Killer } from './killer.js'
 import { kindFor, kindNamed } from './kinds.js'
 import { Ledger } from './ledger.js'
-import { countHoldings, judge, leftBehind, takeSample } from './memory.js'
+import { countHoldings, judge, leftOver, takeSample } from './memory.js'
 import { mix } from './random.js'
 
-/** More than are ever in flight, so that no place is used again before its task is settled. */
+/** More than the most tasks in flight, so that no place is used again before its task has settled. */
 const PLACES = 2 ** 18
-/** So many tasks in a row are submitted with the same number in flight. */
+/** The number of tasks in a row that have the same limit of tasks in flight. */
 const BLOCK = 2000
 const WINDOWS = [1, 8, 32, 64, 64, 128, 256, 256, 512, 1024, 1024, 5000]
-/** With no answer for so long, the run is stuck. */
+/** The run is stuck when no task settles for this time. */
 const STUCK_AFTER_MS = 20_000
 const LOOK_AGAIN_MS = 50
 const LONGEST_END_MS = 10_000
 
 /**
  * @param options `tasks`, `endsAt` (on the clock of `performance.now()`), `seed`, `transport`, `threads`, `concurrency`,
- *   `killEveryMs` (0: never), `samples` (how often memory is looked at; 0: never), `onProgress`
+ *   `killEveryMs` (0: never), `samples` (the number of memory samples; 0: none), `onProgress`
  */
 export async function soak(options) {
   const { samples: sampleCount, threads, concurrency } = options
@@ -33,10 +33,10 @@ export async function soak(options) {
     minWorkers: threads,
     maxWorkers: threads,
     concurrentTasksPerWorker: concurrency,
-    workerData: ledger.begun,
+    workerData: ledger.starts,
     transport: options.transport,
   })
-  pool.on('error', error => ledger.say(`the pool told an error: ${error?.stack ?? error}`))
+  pool.on('error', error => ledger.say(`the pool emitted an 'error' event: ${error?.stack ?? error}`))
   const run = new Run(pool, ledger, options)
   const samples = []
   const legs = Math.max(sampleCount, 1)
@@ -84,7 +84,7 @@ class Run {
     this.killer = new Killer(pool, ledger, name => this.#submit(kindNamed(name)), options.seed)
   }
 
-  /** Submits tasks until that share of them has been, and resolves when all are settled. */
+  /** Submits tasks until this share of all tasks is submitted. Resolves when they have settled. */
   async upTo(share) {
     const { tasks, endsAt, killEveryMs, onProgress } = this.#options
     this.#limit = endsAt === null ? Math.floor(tasks * share) : Number.POSITIVE_INFINITY
@@ -170,7 +170,7 @@ class Run {
   }
 }
 
-/** Everything that a pool starts once in a process is there before things are counted. */
+/** Runs a pool once, so that resources which a pool opens once in a process exist before the first count. */
 async function warmUp() {
   const pool = new Pool({
     filename: new URL('handlers.js', import.meta.url),
@@ -187,11 +187,13 @@ async function end(pool, run, ledger) {
   const { tasks, workers } = pool.stats()
   if (run.isStuck) {
     const held = workers.map(({ id, state, usage }) => `${id} ${state} ${usage}`).join(', ')
-    ledger.say(`stuck: ${ledger.inFlight} tasks are not settled; ${JSON.stringify(tasks)}; workers: ${held}`)
+    ledger.say(
+      `stuck: ${ledger.inFlight} tasks are not settled. Counts: ${JSON.stringify(tasks)}. Workers: ${held}`,
+    )
     return await pool.destroy()
   }
   const { cutOff } = await pool.close()
-  if (cutOff !== 0) ledger.say(`close() cut off ${cutOff} tasks where none was left`)
+  if (cutOff !== 0) ledger.say(`close() reports ${cutOff} unfinished tasks, but all tasks had settled`)
   const { accepted, fulfilled, rejected, cancelled, waiting, inFlight } = pool.stats().tasks
   if (
     accepted !== ledger.submitted ||
@@ -199,18 +201,18 @@ async function end(pool, run, ledger) {
     waiting + inFlight !== 0
   ) {
     ledger.say(
-      `${ledger.submitted} tasks were submitted; the pool counts ${JSON.stringify(pool.stats().tasks)}`,
+      `the soak submitted ${ledger.submitted} tasks, but the pool counts ${JSON.stringify(pool.stats().tasks)}`,
     )
   }
 }
 
 async function checkHoldings(before, ledger) {
-  const giveUpAt = performance.now() + LONGEST_END_MS
+  const deadline = performance.now() + LONGEST_END_MS
   for (;;) {
-    const left = leftBehind(before, countHoldings())
+    const left = leftOver(before, countHoldings())
     if (left.length === 0) return
-    if (performance.now() > giveUpAt) {
-      return ledger.say(`left behind: ${JSON.stringify(left)}; at the start ${JSON.stringify(before)}`)
+    if (performance.now() > deadline) {
+      return ledger.say(`left behind: ${JSON.stringify(left)}. Before the pool: ${JSON.stringify(before)}`)
     }
     await pause(LOOK_AGAIN_MS)
   }

@@ -1,5 +1,5 @@
-// Finds and calls body-parser, which reads the bodies of Express and node:http. The copy that Express depends on comes first,
-// because it behaves as Express's own parser does.
+// Finds and calls body-parser, which reads the bodies of Express and node:http. The copy that Express depends on comes
+// first, because it behaves like Express's own parser.
 import type { Http2ServerRequest } from 'node:http2'
 import { createRequire } from 'node:module'
 import type { RawRequest, RawResponse } from '../http/client.js'
@@ -53,12 +53,13 @@ function requireOfBodyParser(): NodeJS.Require {
 function notFoundMessage(problem: unknown): string {
   if ((problem as NodeJS.ErrnoException | null)?.code === 'MODULE_NOT_FOUND')
     return "The package 'body-parser', which reads bodies, is not installed. Run: npm install body-parser"
-  return "The package 'body-parser' cannot be found because lido is part of a bundle. Exclude lido from the bundle, and install it where the program runs."
+  return "The package 'body-parser' cannot be found because lido is part of a bundle. Exclude lido from the bundle and install it where the program runs."
 }
 
 /**
- * Calls `read` so that body-parser sees that the request has a body. It looks only at the headers of HTTP/1, and a body of
- * HTTP/2 needs no length. body-parser would skip such a body without an error. Later middleware sees the original headers.
+ * Calls `read` with a header that announces the body. The parser looks only at the headers of HTTP/1. A body of HTTP/2
+ * needs no length, so without this header the parser would skip the body without an error. Later middleware sees the
+ * original headers.
  */
 export function withBodyAnnounced(request: RawRequest, next: Next, read: (next: Next) => void): void {
   if (request.httpVersionMajor !== 2 || !hasUnannouncedBody(request as Http2ServerRequest)) return read(next)

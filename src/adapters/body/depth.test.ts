@@ -13,8 +13,8 @@ const cases: [text: string, depth: number][] = [
 ]
 
 for (const [text, depth] of cases) {
-  test(`${text} nests ${depth} deep, as text and as value`, () => {
-    // A short text is too short to be deep, whatever is in it.
+  test(`isTextDeeper() and isValueDeeper() find depth ${depth} in ${text}`, () => {
+    // isTextDeeper() does not read a text of at most two characters for each level of the limit.
     const padded = text.padEnd(20)
     for (let most = 0; most < 7; most++) {
       assert.equal(isTextDeeper(most, padded), depth > most, `text, ${most}`)
@@ -23,12 +23,12 @@ for (const [text, depth] of cases) {
   })
 }
 
-test('a text that ends inside a string or behind a backslash has an end', () => {
+test('isTextDeeper() stops at the end of a text that ends in an open string or after a backslash', () => {
   for (const text of ['["', '["\\', '["\\"', '{{{{'])
     assert.equal(isTextDeeper(3, text.padEnd(8)), text === '{{{{')
 })
 
-test('parts that are shared are looked at once, and count where they are met first', () => {
+test('isGraphDeeper() visits a shared object once, at the depth where it occurs first', () => {
   let braid: unknown[] = []
   for (let strand = 0; strand < 100; strand++) braid = [braid, braid]
   assert.equal(isGraphDeeper(101, braid), false)
@@ -41,7 +41,7 @@ test('parts that are shared are looked at once, and count where they are met fir
   assert.equal(isGraphDeeper(2, nested), true)
 })
 
-test('a value with a circle in it is deep', () => {
+test('isValueDeeper() is true for a value that contains itself', () => {
   const circle: unknown[] = []
   circle.push(circle)
   assert.equal(isValueDeeper(500, circle), true)

@@ -1,5 +1,5 @@
-// Compares the nesting depth of a body with a limit. The brackets of the text are counted before parsing, at a tenth of the
-// cost of parsing. For invalid JSON the result has no meaning: the parser refuses it afterwards.
+// Compares the nesting depth of a body with a limit. Counting the brackets of the text costs a tenth of parsing it.
+// For invalid JSON the result has no meaning: the parser refuses it afterwards.
 
 const QUOTE = 0x22
 const BACKSLASH = 0x5c

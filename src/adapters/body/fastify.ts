@@ -1,5 +1,5 @@
-// JSON and NDJSON bodies for Fastify: a plugin that replaces Fastify's content type parsers. Fastify reads the body. Its own
-// parser parses bodies below the threshold. The plugin imports nothing of Fastify; it uses the instance.
+// JSON and NDJSON bodies for Fastify: a plugin that replaces Fastify's content type parsers. Fastify reads the body and
+// parses bodies below the threshold. The plugin imports nothing from Fastify; it uses the instance.
 import type { RawRequest } from '../http/client.js'
 import { watchFurtherServers } from '../http/further-servers.js'
 import { fastifysOwn } from '../http/record.js'
@@ -50,14 +50,17 @@ export interface FastifyBodyDoor<Options> {
   (instance: FastifyInstanceLike, options: Options, done: (error?: Error) => void): void
 }
 
-/** `await fastify.register(fastifyJson, { … })`, or `fastifyJson({ … })`, which throws at once. */
+/**
+ * Register it with `await fastify.register(fastifyJson, { … })`, or with `fastify.register(fastifyJson({ … }))`, which
+ * throws `InvalidOptionError` synchronously.
+ */
 export const fastifyJson: FastifyBodyDoor<FastifyJsonOptions> = doorOf(
   'lido-json',
   'json',
   'application/json',
 )
 
-/** One JSON value on each line; `request.body` is the array of them. */
+/** For bodies with one JSON value per line. `request.body` is the array of the values. */
 export const fastifyNdjson: FastifyBodyDoor<FastifyNdjsonOptions> = doorOf('lido-ndjson', 'lines', linesTypes)
 
 function doorOf(
@@ -101,10 +104,10 @@ function doorOf(
     }
     done()
   }
-  // Fastify passes three arguments and waits for `done`.
+  // Fastify passes `done` as the third argument. A call without it comes from the user.
   function door(given: any, options?: FastifyNdjsonOptions, done?: Registered): any {
     if (done !== undefined) return register(given, options!, done)
-    // Wrong options throw where the user passes them.
+    // Invalid options throw in the user's call, not later in `register()`.
     parsingOf(read(given))
     const plugin: FastifyBodyPlugin = (instance, _options, done) => register(instance, given, done)
     return Object.assign(plugin, meta)
@@ -164,7 +167,7 @@ function notValid(issues: unknown): Error {
   return httpProblem(new Error(`body${instancePath} ${message}`), 400, 'entity.invalid', fields)
 }
 
-/** The options without Fastify's own, and without those that are not given. */
+/** Removes Fastify's own options, and options that are `undefined`. */
 function withoutFastifys(options: object): object {
   return Object.fromEntries(
     Object.entries(options ?? {}).filter(

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { plainIssues } from './functions.js'
 
-test('plain data is copied as it is', () => {
+test('plainIssues() copies plain data unchanged', () => {
   const issues = [
     { message: 'too small', path: ['list', 0], minimum: 3n, received: null },
     'a text',
@@ -11,7 +11,7 @@ test('plain data is copied as it is', () => {
   assert.deepEqual(plainIssues(issues), issues)
 })
 
-test('functions are left out', () => {
+test('plainIssues() leaves out functions', () => {
   const check = () => true
   assert.deepEqual(plainIssues([{ message: 'no', check, path: [check, 0] }]), [
     { message: 'no', path: [undefined, 0] },
@@ -19,7 +19,7 @@ test('functions are left out', () => {
   assert.equal(plainIssues(check), undefined)
 })
 
-test('an object of a class tells what it has getters for, or what it tells to JSON', () => {
+test('plainIssues() copies getters of message, path and code, and the result of toJSON()', () => {
   class Issue {
     ctx = { check() {} }
     at = 1
@@ -43,7 +43,7 @@ test('an object of a class tells what it has getters for, or what it tells to JS
   assert.equal(plainIssues(new Date(0)), '1970-01-01T00:00:00.000Z')
 })
 
-test('a list of a class is a list', () => {
+test('plainIssues() copies an instance of an array subclass as an array', () => {
   class Issues extends Array {
     byPath = { check() {} }
   }
@@ -51,7 +51,7 @@ test('a list of a class is a list', () => {
   assert.deepEqual(plain, [{ message: 'no' }])
 })
 
-test('an object that is met twice stays one object, and a circle is left out', () => {
+test('plainIssues() copies a repeated object once and leaves out circular references', () => {
   const input: Record<string, unknown> = { list: [1] }
   input.self = input
   const [one, other] = plainIssues([{ input }, { input }]) as { input: object }[]
@@ -59,7 +59,7 @@ test('an object that is met twice stays one object, and a circle is left out', (
   assert.equal(one!.input, other!.input)
 })
 
-test('values that nest too deep are left out, and __proto__ is an ordinary key', () => {
+test('plainIssues() leaves out values below 100 levels and copies __proto__ as an ordinary key', () => {
   const deep = JSON.parse(`${'['.repeat(20_000)}${']'.repeat(20_000)}`)
   let levels = 0
   for (let at = plainIssues(deep); Array.isArray(at); at = at[0]) levels++

@@ -1,5 +1,4 @@
-// Loads the user's functions for bodies from the user's module, by name. Turns their findings into plain data.
-
+// Loads the user's functions for bodies from the user's module, by name. Converts their issues to plain data.
 import type { FunctionNames } from './parse-plan.js'
 import type { Reviver } from './parse-text.js'
 
@@ -22,7 +21,7 @@ interface StandardSchema {
   readonly '~standard': { validate(value: unknown): unknown }
 }
 
-/** Deeper parts of issues are left out. Issues may contain the input, which may nest deeply. */
+/** Deeper parts of issues are omitted, because issues may contain the input, which may nest deeply. */
 const DEEPEST = 100
 
 /** Rejects with the error of the module, or with a `TypeError` when an export is missing. */
@@ -46,7 +45,8 @@ function validatorOf(namespace: object, name: string, module: string): BodyFunct
   const check: Check = functionOf(namespace, name, module)
   return async value => {
     const answer = check(value)
-    // Compiled schemas return `false` and keep the errors on the function until the next call, so they are read at once.
+    // Compiled schemas return `false` and replace the function's `errors` in the next call, so read them before
+    // `await`.
     if (answer === false) return { issues: check.errors ?? [], value }
     const verdict = await answer
     if (verdict === undefined || verdict === null || verdict === true) return { issues: null, value }
@@ -57,7 +57,9 @@ function validatorOf(namespace: object, name: string, module: string): BodyFunct
 function functionOf(namespace: object, name: string, module: string): (value: unknown) => unknown {
   const found = memberOf(namespace, name)
   if (typeof found === 'function') return found as (value: unknown) => unknown
-  throw new TypeError(`No function named '${name}' is exported from ${module}. Export one, or name another.`)
+  throw new TypeError(
+    `No function named '${name}' is exported from ${module}. Export one, or change the option.`,
+  )
 }
 
 /** Looks at own properties of the module, then of its default export. */
@@ -75,8 +77,8 @@ function isStandardSchema(found: unknown): found is StandardSchema {
 }
 
 /**
- * Copies issues as JSON would: libraries use functions, classes and getters in them. An object that occurs twice is copied once,
- * because each of many issues may contain the input. Circular references are left out.
+ * Copies issues as `JSON.stringify()` would, because libraries use functions, classes and getters in them. An object
+ * that occurs twice is copied once, because each issue may contain the input. Circular references are omitted.
  */
 export function plainIssues(value: any, copies = new Map<object, unknown>(), depth = 0): unknown {
   if (typeof value === 'function' || typeof value === 'symbol') return undefined

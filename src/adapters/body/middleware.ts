@@ -1,5 +1,6 @@
-// JSON and NDJSON bodies as middleware for Express and compatible servers. body-parser reads, decompresses and refuses. It calls
-// `verify` with the bytes before it parses them. For a large body `verify` throws, and the pool parses.
+// JSON and NDJSON bodies as middleware for Express and compatible servers. body-parser reads the body, decompresses it
+// and checks the limit. It calls `verify` with the bytes before it parses them. For a large body `verify` throws, and
+// the pool parses the body.
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { RawRequest, RawResponse } from '../http/client.js'
 import { findBodyParser, type Middleware, type Next, withBodyAnnounced } from './body-parser.js'
@@ -33,9 +34,7 @@ export function json(options?: JsonOptions): BodyMiddleware {
   return build(own, resolveParsing(own, { format: 'json', isStrict: own.strict, maxLines: NO_LIMIT }))
 }
 
-/**
- * For bodies with one JSON value per line. `request.body` is an array. Blank lines are skipped. Throws as `json()` does.
- */
+/** For bodies with one JSON value per line. `request.body` is an array without blank lines. Throws as `json()` does. */
 export function ndjson(options?: NdjsonOptions): BodyMiddleware {
   const own = readOptions(tables.ndjson, options, 'ndjson()')
   return build(
@@ -96,7 +95,7 @@ function build(options: ReadOptions, settings: Settings): BodyMiddleware {
   return Object.assign(middleware, { close: () => pool.close() })
 }
 
-/** Creates no stack: that would cost more than everything else here. */
+/** Creates the error without a stack, which would cost more than the rest of the middleware. */
 function take(bytes: Buffer, charset: string): Taken {
   const { stackTraceLimit } = Error
   Error.stackTraceLimit = 0

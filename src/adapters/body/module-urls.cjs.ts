@@ -1,4 +1,4 @@
-// The URLs of this adapter's files. Both formats of the package use the same parser file.
+// The URLs of this adapter's files in the CommonJS build. Both formats of the package use the same parser file.
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 

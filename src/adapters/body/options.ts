@@ -1,4 +1,4 @@
-// The options of readers of bodies: their types, their tables, and the settings made from them.
+// The options of the body readers: their types, their tables, and the settings that result from them.
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { isAbsolute } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
@@ -14,29 +14,31 @@ import {
 import { checkHolder, optionErrors } from '../http/options.js'
 import type { FunctionNames, ParsePlan, Poisoning } from './parse-plan.js'
 
-/** What every reader takes. */
+/** Options of every reader. */
 export interface ParseOptions {
-  /** The pool that parses large bodies. Default: one small pool that all readers of the process share. */
+  /** The pool that parses large bodies. Default: a pool of at most two workers for all readers of the process. */
   pool?: Pool<any> | undefined
-  /** Bytes, after decompression, from which a body is parsed in the pool; `Infinity`: never. Default 131,072. */
+  /**
+   * The pool parses bodies of at least this many bytes, after decompression. `Infinity`: never. Default 131,072.
+   */
   threshold?: number | undefined
-  /** Levels of nesting above which a body is refused with 400. Default `Infinity`. */
+  /** The server refuses a body that nests deeper, with status 400. Default `Infinity`. */
   maxDepth?: number | undefined
-  /** What happens to keys named `__proto__`. Default: as the framework's own parser does. */
+  /** The rule for keys named `__proto__`. Default: the rule of the framework's own parser. */
   onProtoPoisoning?: Poisoning | undefined
-  /** What happens to a `constructor` that holds a `prototype`. Default: as the framework's own parser does. */
+  /** The rule for a `constructor` that contains a `prototype`. Default: the rule of the framework's own parser. */
   onConstructorPoisoning?: Poisoning | undefined
   /** The module of `validate`, `select` and `reviver`: an absolute path, a `file:` string or a `URL`. */
   module?: string | URL | undefined
   /** The export that checks a parsed value. */
   validate?: string | undefined
-  /** The export that makes of a parsed value what the route gets; what it leaves out does not cross threads. */
+  /** The export that returns the value for the route. Only this value crosses threads. */
   select?: string | undefined
-  /** The export that `JSON.parse()` is given as its reviver. */
+  /** The export that `JSON.parse()` gets as its reviver. */
   reviver?: string | undefined
 }
 
-/** Looks at a body before it is parsed; when it throws, the answer is 403. */
+/** Checks the bytes of a body before they are parsed. If it throws, body-parser answers with status 403. */
 export type Verifier = (
   request: IncomingMessage,
   response: ServerResponse,
@@ -44,13 +46,13 @@ export type Verifier = (
   charset: string,
 ) => void
 
-/** What body-parser reads by; see there. */
+/** Options of body-parser. Its documentation describes them. */
 export interface ReadOptions {
-  /** Bytes, or a text as `'10mb'`, of the body after decompression. Default `'100kb'`. */
+  /** The largest body after decompression: bytes, or a string such as `'10mb'`. Default `'100kb'`. */
   limit?: number | string | undefined
-  /** Takes compressed bodies. Default `true`. */
+  /** Accepts compressed bodies. Default `true`. */
   inflate?: boolean | undefined
-  /** Which content types are read. */
+  /** The content types that are parsed. */
   type?: string | string[] | ((request: IncomingMessage) => unknown) | undefined
   verify?: Verifier | false | undefined
 }
@@ -61,7 +63,7 @@ export interface JsonOptions extends ParseOptions, ReadOptions {
 }
 
 export interface NdjsonOptions extends ParseOptions, ReadOptions {
-  /** Values above which a body is refused with 413. Default 100,000. */
+  /** The server refuses a body with more values, with status 413. Default 100,000. */
   maxLines?: number | undefined
 }
 
@@ -69,7 +71,7 @@ export interface Settings {
   readonly pool: Pool | null
   readonly threshold: number
   readonly plan: ParsePlan
-  /** The options ask for more than the framework's own parser does. */
+  /** The framework's own parser cannot do what the options ask for. */
   readonly isSpecial: boolean
 }
 
@@ -86,7 +88,7 @@ const functionOptions = ['validate', 'select', 'reviver'] as const
 function exportName(description: string): OptionRule<string | undefined> {
   return value<string | undefined>(
     given => typeof given === 'string' && given !== '',
-    "the name of an export of 'module': functions do not cross to a worker",
+    "the name of an export of 'module', because functions cannot cross to a worker",
     { type: 'string', default: undefined, description },
   )
 }
@@ -107,10 +109,10 @@ const parseRules = {
   ),
   maxDepth: integer(
     { min: 0, orInfinity: true },
-    { default: NONE, description: 'levels of nesting above which a body is refused' },
+    { default: NONE, description: 'maximum levels of nesting; the server refuses a deeper body' },
   ),
   onProtoPoisoning: poisoning('what happens to keys named `__proto__`'),
-  onConstructorPoisoning: poisoning('what happens to a `constructor` that holds a `prototype`'),
+  onConstructorPoisoning: poisoning('what happens to keys `constructor` whose value has a key `prototype`'),
   module: unchecked<string | URL | undefined>({
     type: 'absolute path, `file:` string or `URL`',
     default: undefined,
@@ -121,7 +123,7 @@ const parseRules = {
   reviver: exportName('the export that `JSON.parse()` gets as its reviver'),
 } satisfies RulesFor<ParseOptions>
 
-/** body-parser checks the others. As there, a `verify` that is falsy is none. */
+/** body-parser checks the other values. A falsy `verify` counts as no `verify`, as in body-parser. */
 const readRules = {
   limit: unchecked<ReadOptions['limit']>({ type: 'bytes, or text', default: undefined, description: '' }),
   inflate: unchecked<ReadOptions['inflate']>({ type: 'boolean', default: undefined, description: '' }),
@@ -136,10 +138,10 @@ const readRules = {
 const strict = boolean({ default: true, description: 'accepts objects and arrays only' })
 const maxLines = integer(
   { min: 0, orInfinity: true },
-  { default: 100_000, description: 'values above which a body is refused' },
+  { default: 100_000, description: 'maximum number of values in a body' },
 )
 
-/** Those of Fastify's plugins. Its parsers take any limit, and treat one that is no number as none. */
+/** Fastify's parsers do not check `bodyLimit`: they ignore a value that is not a number. So this table checks it. */
 const fastifyRules = {
   ...parseRules,
   bodyLimit: value<number | undefined>(
@@ -161,7 +163,10 @@ export const tables = {
   fastifyNdjson: new OptionTable({ ...fastifyRules, maxLines }),
 }
 
-/** Throws `InvalidOptionError`. @param owner as in `json()` */
+/**
+ * Throws `InvalidOptionError`.
+ * @param owner the name for the message, such as `json()`
+ */
 export function readOptions<Rules extends Record<string, OptionRule<unknown>>>(
   table: OptionTable<Rules>,
   given: unknown = {},
@@ -204,13 +209,13 @@ function resolveFunctions(options: ReadParseOptions): FunctionNames | null {
     if (named.length === 0) return null
     return errors.contradiction(
       'module',
-      `The option '${named[0]}' names an export of 'module', which is missing. Give it, as in module: new URL('./bodies.js', import.meta.url).`,
+      `The option '${named[0]}' needs the option 'module', which is missing. Set it, for example to new URL('./bodies.js', import.meta.url).`,
     )
   }
   if (named.length === 0)
     return errors.contradiction(
       'module',
-      `The option 'module' needs at least one of ${functionOptions.join(', ')}.`,
+      `The option 'module' has no effect alone. Set at least one of ${functionOptions.join(', ')}.`,
     )
   const { validate = null, select = null, reviver = null } = options
   return { module: moduleUrl(options.module, errors), validate, select, reviver }
@@ -219,7 +224,7 @@ function resolveFunctions(options: ReadParseOptions): FunctionNames | null {
 function moduleUrl(given: unknown, errors: OptionErrors): string {
   if (typeof given === 'string' && isAbsolute(given)) return pathToFileURL(given).href
   try {
-    // Throws also for what is no file of this machine.
+    // Also throws for a file on another machine.
     fileURLToPath(given as string | URL)
     return new URL(given as string | URL).href
   } catch {
@@ -227,7 +232,7 @@ function moduleUrl(given: unknown, errors: OptionErrors): string {
     return errors.wrong(
       'module',
       shown,
-      "an absolute path, a 'file:' string or a file's URL, on this machine",
+      "an absolute path, a 'file:' string or the URL of a file, on this machine",
     )
   }
 }

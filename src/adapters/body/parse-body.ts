@@ -1,4 +1,4 @@
-// Parses a body as its plan says. Runs in a worker for large bodies and in place for small ones.
+// Parses a body according to its plan. Runs in a worker for large bodies and on the host for small bodies.
 import { isGraphDeeper, isTextDeeper, isValueDeeper } from './depth.js'
 import { type BodyFunctions, loadFunctions, plainIssues } from './functions.js'
 import type { ParsePlan, WorkerOutcome } from './parse-plan.js'
@@ -14,8 +14,8 @@ import {
 import { mayHavePrototypeKeys, withoutPrototypeKeys } from './prototype-keys.js'
 
 /**
- * Rejects with the error of a user's function. After the outcome `notCarried` the caller parses again in its own thread, which
- * calls the user's functions again.
+ * Rejects with the error of a user's function. After the outcome `notCarried` the caller must parse the bytes in its
+ * own thread. That calls the user's functions again.
  * @param carriedDepth the depth of nesting up to which a value can cross threads
  */
 export async function parseBody(
@@ -33,7 +33,7 @@ export async function parseBody(
     value = validated.value
   }
   if (functions.select !== null) value = await functions.select(value)
-  // `parse` has checked its depth.
+  // `parse` has already checked the depth of this value.
   else if (value === outcome.value) return outcome
   const isCarried = carriedDepth === Number.POSITIVE_INFINITY || !isGraphDeeper(carriedDepth, value)
   return isCarried ? { kind: 'value', value } : { kind: 'notCarried', bytes }
@@ -52,7 +52,7 @@ function parse(
     const found = parsed(text, plan, reviver)
     if (found === null) return { kind: 'tooManyLines' }
     const { value } = found
-    // With `select` its result crosses threads, not this value.
+    // With `select`, its result crosses threads instead of this value.
     const isWhole = !functions?.select && carriedDepth < plan.maxDepth
     const isDeeper = reviver === null ? isValueDeeper : isGraphDeeper
     return isWhole && isDeeper(carriedDepth, value) ? { kind: 'notCarried', bytes } : { kind: 'value', value }
@@ -67,7 +67,7 @@ function parse(
   }
 }
 
-/** An error of the reviver without a status is answered with 400, as in body-parser. */
+/** An error of the reviver without a status gets the status 400, as in body-parser. */
 function withClientStatus(thrown: unknown): unknown {
   if (
     thrown instanceof Error &&

@@ -1,4 +1,4 @@
-// From the bytes of a body to text, and from text to JSON values. The error messages are those of body-parser.
+// Decodes the bytes of a body to text, and parses text to JSON values. Uses the error messages of body-parser.
 import { createRequire } from 'node:module'
 import type { ParsePlan } from './parse-plan.js'
 
@@ -14,7 +14,7 @@ const whitespace = /^[ \t\n\r]*/
 /** A character that starts no JSON value. */
 const INVALID = '#'
 
-/** Stops parsing for a reason that is not a syntax error. It passes through the code that handles syntax errors. */
+/** Stops parsing for a reason that is not a syntax error. The handlers of syntax errors rethrow it. */
 export class Interruption {
   /** What the reviver threw. `null`: the text nests too deep. */
   readonly thrown: { readonly value: unknown } | null
@@ -34,7 +34,7 @@ export class LineError extends SyntaxError {
   }
 }
 
-/** Decodes without the byte order mark. */
+/** Decodes the bytes and removes the byte order mark. */
 export function textOf(bytes: Uint8Array, charset: string, charsets: string | null): string {
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   if (charset === 'utf-8' || charset === 'utf8' || charsets === null) return withoutMark(buffer.toString())
@@ -69,8 +69,8 @@ export function parseJson(
 }
 
 /**
- * Parses one JSON value per line. Blank lines are counted and hold no value. Returns `null` when there are more than `maxLines`
- * values. Throws a `LineError` for an error of `parse`, and passes an `Interruption` on.
+ * Parses one JSON value per line. Blank lines count for line numbers but have no value. Returns `null` when there are
+ * more than `maxLines` values. Throws a `LineError` for an error of `parse`, and rethrows an `Interruption`.
  */
 export function parseLines(
   text: string,
@@ -109,8 +109,8 @@ function refuseBareValue(text: string): void {
 }
 
 /**
- * The message of `JSON.parse()` for a text that is invalid from `start` on. The rest of the text is replaced by invalid
- * characters, and the message gets the true text back.
+ * The message of `JSON.parse()` for a text that is invalid from `start` on. The function replaces the rest of the text
+ * with invalid characters, and puts the original text back into the message.
  */
 function syntaxMessage(text: string, start: number): string {
   const isAllBlank = start === text.length

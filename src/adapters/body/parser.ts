@@ -3,7 +3,7 @@ import { move, transferableSymbol, valueSymbol } from '../../worker.js'
 import { parseBody } from './parse-body.js'
 import type { ParsePlan, WorkerOutcome } from './parse-plan.js'
 
-/** Values that nest deeper are not copied between threads. Their bytes go back instead. */
+/** A value that nests deeper is not copied between threads. The worker returns its bytes instead. */
 const CARRIED_DEPTH = 500
 const statusFields = ['status', 'statusCode', 'expose', 'headers'] as const
 
@@ -13,7 +13,7 @@ export async function parse({ bytes, plan }: { bytes: Uint8Array; plan: ParsePla
   return move({ [transferableSymbol]: [bytes.buffer as ArrayBuffer], [valueSymbol]: outcome }) as never
 }
 
-/** Getters of an error's class do not cross threads, so their values become own properties. */
+/** Getters of an error's class do not cross threads, so this function copies their values to own properties. */
 function withOwnStatus(thrown: any): never {
   if (thrown !== null && typeof thrown === 'object' && Object.isExtensible(thrown))
     for (const key of statusFields) {

@@ -8,12 +8,12 @@ import type { ParseOutcome, ParsePlan, WorkerOutcome } from './parse-plan.js'
 import { problemOf, thrownError } from './problems.js'
 
 const MAX_THREADS = 2
-/** Waiting bodies of the shared pool. Each holds its bytes. */
+/** The most bodies that wait in the shared pool. Each queued body keeps its bytes in memory. */
 const MAX_QUEUE = 100
 /** A value that stays in this thread may nest to any depth. */
 const ANY_DEPTH = Number.POSITIVE_INFINITY
 
-/** The pool of all readers that were given none. It exists from the first large body until its last reader is closed. */
+/** The pool of all readers without the option `pool`. Exists from the first large body until the last reader closes. */
 let shared: { readonly pool: Pool; users: number } | null = null
 
 export class ParsingPool {
@@ -37,7 +37,7 @@ export class ParsingPool {
     return this.#shared.pool
   }
 
-  /** Resolves when all accepted bodies are parsed. A given pool stays open. */
+  /** Resolves when all accepted bodies are parsed. Does not close the user's pool. */
   async close(): Promise<void> {
     this.#isClosed = true
     const used = this.#shared
@@ -53,14 +53,14 @@ function makePool(): Pool {
     minWorkers: 1,
     maxWorkers: Math.min(MAX_THREADS, availableParallelism()),
     maxQueue: MAX_QUEUE,
-    // The pool keeps the event loop free, even when that saves no time. The user cannot change its handler.
+    // The pool keeps the event loop free, even when it saves no time. The user cannot change the handler.
     performanceWarnings: false,
   })
 }
 
 /**
- * Transfers the bytes to a worker, or a copy of them when the caller keeps them (`areKept`). Rejects with an `HttpProblem`, or
- * with the error of a user's function.
+ * Transfers the bytes to a worker, or a copy of them when the caller keeps them (`areKept`). Rejects with an
+ * `HttpProblem`, or with the error of a user's function.
  */
 export async function parseInPool(
   parsingPool: ParsingPool,
@@ -76,7 +76,7 @@ export async function parseInPool(
       parsingPool.pool.run({ bytes: own, plan }, { ...options, signal }),
     )
     if (outcome.kind !== 'notCarried') return outcome
-    // Too deep to cross threads: this thread parses it, as the framework's own parser would.
+    // The value nests too deep to cross threads. This thread parses it, like the framework's own parser.
     return (await parseBody(outcome.bytes, plan, ANY_DEPTH)) as ParseOutcome
   } catch (error) {
     throw thrownError(problemOf(error))
@@ -92,7 +92,7 @@ export async function parseInPlace(bytes: Uint8Array, plan: ParsePlan): Promise<
   }
 }
 
-/** A buffer that holds other bytes too cannot be transferred. */
+/** Copies bytes that share their buffer with other data, because a transfer would take the whole buffer. */
 function ownBuffer(bytes: Uint8Array): Uint8Array {
   return bytes.byteLength === bytes.buffer.byteLength ? bytes : new Uint8Array(bytes)
 }

@@ -1,17 +1,22 @@
-// Errors for HTTP servers, with the fields that Express and Fastify use for their answer: `status`, `statusCode`, `expose`,
-// `headers`. The texts and types are those of body-parser where it has them.
+// Errors for HTTP servers, with the fields that Express and Fastify use for their answer: `status`, `statusCode`,
+// `expose`, `headers`. They have the texts and types of body-parser where it has an equivalent error.
 import { isPoolError, type PoolError } from '../../index.js'
 import { answerTo } from '../http/answers.js'
 import { clientGone } from '../http/client.js'
 import { RETRY_AFTER_S } from '../http/options.js'
 
+/** An error with the fields by which Express and Fastify answer. */
 export interface HttpProblem extends Error {
+  /** The status of the answer. `statusCode` is the same. */
   readonly status: number
   readonly statusCode: number
   /** Whether the client may read the message. */
   readonly expose: boolean
+  /** The kind of the problem, as `'entity.parse.failed'`. */
   readonly type: string
+  /** The `code` of the pool's error. */
   readonly code?: string
+  /** Headers of the answer, as `Retry-After`. */
   readonly headers?: Readonly<Record<string, string>>
 }
 
@@ -58,7 +63,7 @@ export function problemOf(error: unknown): unknown {
   const { code, cause } = error
   const answer = answerTo(error, RETRY_AFTER_S)
   if (answer?.statusCode === 503) {
-    // A RestartLimitError knows when workers start again. Without `retryAfter` they never do.
+    // Without `retryAfter`, a RestartLimitError means that workers never start again.
     const defaultRetry = code === 'ERR_LIDO_RESTART_LIMIT' ? undefined : RETRY_AFTER_S
     return unavailable(error, answer.reason, answer.retryAfter ?? defaultRetry)
   }
@@ -74,7 +79,7 @@ export function problemOf(error: unknown): unknown {
 export function thrownError(thrown: unknown): unknown {
   if ((typeof thrown === 'object' && thrown !== null) || typeof thrown === 'function') return thrown
   const shown = typeof thrown === 'string' ? `'${thrown}'` : String(thrown)
-  const message = `A function of the option 'module' threw ${shown}. Throw an Error there. The answer has its status, if it has one.`
+  const message = `A function of the option 'module' threw ${shown}. Throw an Error instead. Its 'status', if set, becomes the status of the answer.`
   return httpProblem(new Error(message, { cause: thrown }), 500, 'task.failed')
 }
 

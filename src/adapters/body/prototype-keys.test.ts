@@ -17,8 +17,8 @@ function parse(
 const protoText = '[{"a":{"__proto__":{"b":1}}}]'
 const constructorText = '{"a":[{"constructor":{"prototype":null},"b":1}]}'
 
-describe('a key that becomes a prototype', () => {
-  test('is refused, however it is written', () => {
+describe('withoutPrototypeKeys()', () => {
+  test("the rule 'error' refuses a prototype key, also with \\u escapes and white space", () => {
     const refusal = { name: 'SyntaxError', message: 'Object contains forbidden prototype property' }
     assert.throws(() => parse(protoText, 'error'), refusal)
     assert.throws(() => parse(constructorText, 'error'), refusal)
@@ -27,23 +27,23 @@ describe('a key that becomes a prototype', () => {
     assert.throws(() => parse('{"\\u0063onstructo\\u0072":{"prototype":1}}', 'error'), refusal)
   })
 
-  test('is removed, and nothing else', () => {
+  test("the rule 'remove' removes the prototype key and nothing else", () => {
     assert.deepEqual(parse(protoText, 'remove'), [{ a: {} }])
     assert.deepEqual(parse(constructorText, 'remove'), { a: [{ b: 1 }] })
     assert.deepEqual(parse('{"constructor":{"name":"x"}}', 'remove'), { constructor: { name: 'x' } })
   })
 
-  test('is left, and each rule speaks of its own', () => {
+  test("the rule 'ignore' keeps its own key and does not change the other rule", () => {
     assert.ok(Object.hasOwn(parse('{"__proto__":1}', 'ignore', 'error') as object, '__proto__'))
     assert.deepEqual(parse(constructorText, 'error', 'ignore'), JSON.parse(constructorText))
   })
 
-  test('is no key where it is a value', () => {
+  test('a string value that looks like a prototype key is accepted', () => {
     assert.deepEqual(parse('["__proto__","constructor"]', 'error'), ['__proto__', 'constructor'])
   })
 })
 
-test('parts that a reviver led back to those around them are looked at once', () => {
+test('withoutPrototypeKeys() visits each object of a circular value once', () => {
   const circle: { constructor: object; inner?: object } = { constructor: { prototype: 1 } }
   circle.inner = { circle }
   const cleaned = withoutPrototypeKeys(
@@ -54,8 +54,8 @@ test('parts that a reviver led back to those around them are looked at once', ()
   assert.deepEqual(Object.keys(cleaned as object), ['inner'])
 })
 
-test('a text full of what looks like such keys is read once, not once for each', () => {
-  // Reading it again from each of them would not be done within the limit of the suite.
+test('mayHavePrototypeKeys() searches a text with many key-like strings once', () => {
+  // One search for each of these strings would exceed the time limit of the suite.
   const count = 500_000
   const text = `["${'\\"__proto__\\"'.repeat(count)}", "__proto__"${' '.repeat(count)}]`
   const rules = { onProtoPoisoning: 'error', onConstructorPoisoning: 'error' } as const

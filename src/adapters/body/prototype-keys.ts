@@ -1,6 +1,6 @@
-// Refuses or removes keys that can change a prototype when an object is copied carelessly: `__proto__`, and `constructor` with
-// a `prototype` in it. The rules are those of secure-json-parse, which Fastify uses. A text without such keys is searched
-// once. The value of a text with them is walked once, without recursion.
+// Refuses or removes keys that can change a prototype when an object is copied carelessly: `__proto__`, and
+// `constructor` with a `prototype` in it. The rules are those of secure-json-parse, which Fastify uses.
+// A regular expression searches the text first. Only a text with such keys needs a walk through its value.
 import type { Poisoning } from './parse-plan.js'
 
 export interface PoisoningRules {
@@ -23,8 +23,8 @@ export function mayHavePrototypeKeys(
 }
 
 /**
- * Removes the keys when the rule is `remove`. Throws a `SyntaxError` when it is `error`.
- * @param visited for the value of a reviver, which may be circular
+ * Removes the keys when the rule is `remove`. Throws a `SyntaxError` when the rule is `error`.
+ * @param visited a new set if a reviver made the value, which may then be circular; otherwise null
  */
 export function withoutPrototypeKeys(
   value: unknown,
@@ -65,7 +65,7 @@ function refuseOrRemove(node: object, key: string, poisoning: Poisoning): void {
   Reflect.deleteProperty(node, key)
 }
 
-/** Matches a key in JSON text: each letter as itself or as a `\u` escape. */
+/** Matches a key in JSON text. Each letter may be a `\u` escape. */
 function keyInText(key: string): RegExp {
   const letters = [...key].map(letter => {
     const number = letter.charCodeAt(0).toString(16)

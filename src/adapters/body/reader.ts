@@ -1,4 +1,4 @@
-// The middleware as functions that return promises, for servers of `node:http` and `node:http2`.
+// Wraps the middleware in functions that return promises, for servers of `node:http` and `node:http2`.
 import type { RawRequest } from '../http/client.js'
 import { type BodyMiddleware, json, ndjson } from './middleware.js'
 import type { JsonOptions, NdjsonOptions } from './options.js'
@@ -6,9 +6,10 @@ import { requestAborted } from './problems.js'
 
 export interface BodyReader<Body = any> {
   /**
-   * Resolves to the body; to `undefined` when the request has none or one of another type. Rejects with an `HttpProblem`,
-   * whose `status`, `headers` and, if `expose` is true, `message` are for the client, or with what a function of the
-   * `module` threw. Its `type` is `request.aborted` when the client left before its body was read.
+   * Resolves to the body, or to `undefined` when the request has no body or a body of another type.
+   * Rejects with the error of a function of `module`, or with an `HttpProblem`. Send its `status` and `headers` to the
+   * client, and its `message` if `expose` is true. Its `type` is `request.aborted` when the client left before the body
+   * was read.
    */
   (request: RawRequest): Promise<Body>
   /** Closes the shared pool when no reader uses it. Later large bodies reject with status 503. */
@@ -26,7 +27,7 @@ export function ndjsonReader<Line = any>(options?: NdjsonOptions): BodyReader<Li
 }
 
 function readerOf<Body>(middleware: BodyMiddleware): BodyReader<Body> {
-  // While its body is parsed, a request looks like one without a body. A second call gets the promise of the first.
+  // While the body is parsed, `request.body` is missing. A second call returns the promise of the first call.
   const pending = new WeakMap<RawRequest, Promise<Body>>()
   const read = (request: RawRequest & { body?: Body | undefined }) => {
     const known = pending.get(request)
@@ -36,7 +37,7 @@ function readerOf<Body>(middleware: BodyMiddleware): BodyReader<Body> {
       let isSynchronous = true
       // body-parser only passes the response to `verify`.
       middleware(request, undefined as never, problem => {
-        // body-parser 1 gives an empty object to a request that it skips.
+        // body-parser 1 sets an empty object on a request that it skips.
         if (isSynchronous && !isReadAlready) request.body = undefined
         if (problem) reject(problem as Error)
         // body-parser also skips a request whose client has left.

@@ -1,11 +1,11 @@
-// Runs a task for a request. The task is cancelled when the client leaves. Errors of the pool become HTTP errors.
+// Runs a task for a request. Cancels the task when the client leaves, and converts errors of the pool to HTTP errors.
 import type {
+  Chosen,
   DefaultName,
   HandlerName,
-  NoPayload,
-  PayloadOf,
   Pool,
   ResultOf,
+  RunArguments,
   RunOptions,
 } from '../../index.js'
 import { besideOwn, type RawRequest, whileConnected } from '../http/client.js'
@@ -13,31 +13,22 @@ import { isRecord } from '../http/record.js'
 import { problemOf } from './problems.js'
 
 /**
- * `pool.run()` tied to the request: when the client leaves before the answer is there, the task is cancelled. Rejects with
- * the handler's own error, or with an `HttpProblem`: `status` 503 and a `Retry-After` header when the queue is full, the
- * pool is closed, or a limit of time is over; 500 when the worker is lost; `type` `request.aborted` when the client left.
+ * Like `pool.run()`, but cancels the task when the client leaves before the task has settled. Rejects with the
+ * handler's error, or with an `HttpProblem`:
+ * - `status` 503 when the queue is full, the pool is closed, a time limit has passed or no worker starts; mostly with a
+ *   `Retry-After` header
+ * - `status` 500 when the worker died
+ * - `type` `request.aborted` when the client left
  */
-export function runFor<Module = any, Default extends HandlerName<Module> = DefaultName<Module>>(
-  request: RawRequest,
-  pool: Pool<Module, Default>,
-  payload: PayloadOf<Module, Default>,
-  options?: Omit<RunOptions, 'name'> & { name?: undefined },
-): Promise<ResultOf<Module, Default>>
 export function runFor<
   Module = any,
   Default extends HandlerName<Module> = DefaultName<Module>,
-  Name extends HandlerName<Module> = Default,
+  Name extends HandlerName<Module> | undefined = Default,
 >(
   request: RawRequest,
   pool: Pool<Module, Default>,
-  payload: PayloadOf<Module, Name>,
-  options?: RunOptions & { name?: Name | undefined },
-): Promise<ResultOf<Module, Name>>
-export function runFor<Module = any, Default extends HandlerName<Module> = DefaultName<Module>>(
-  request: RawRequest,
-  pool: Pool<Module, Default>,
-  ...none: NoPayload<Module, Default>
-): Promise<ResultOf<Module, Default>>
+  ...args: RunArguments<Module, Name, Default>
+): Promise<ResultOf<Module, Chosen<Name, Default>>>
 export async function runFor(
   request: RawRequest,
   pool: Pool,

@@ -1,4 +1,4 @@
-// The door `lido/express`: what of `lido/body` is for Express.
+// Entry point `lido/express`: the exports of `lido/body` that Express can use.
 export {
   type BodyMiddleware,
   type HttpProblem,

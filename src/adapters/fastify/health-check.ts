@@ -1,4 +1,4 @@
-// Pressure for @fastify/under-pressure: a function that fits its option `healthCheck`.
+// Makes a function for the option `healthCheck` of @fastify/under-pressure.
 import type { FastifyInstance } from 'fastify'
 import type { Pool } from '../../index.js'
 import { value } from '../../shared/options/option-rules.js'
@@ -13,7 +13,7 @@ import {
 } from '../http/pressure.js'
 
 export interface HealthCheckOptions extends PressureLimit {
-  /** The names of the pools to look at. Default: all. */
+  /** The names of the pools to check. Default: all. */
   pools?: readonly string[] | undefined
 }
 
@@ -21,26 +21,26 @@ const table = new OptionTable({
   pools: value<readonly string[] | undefined>(Array.isArray, 'an array of names', {
     type: 'array',
     default: undefined,
-    description: 'names of the pools to look at',
+    description: 'names of the pools to check',
   }),
   maxWaiting: maxWaitingRule,
 } satisfies RulesFor<HealthCheckOptions>)
 const errors = optionErrors('healthCheck()')
 
 /**
- * Makes a function for `healthCheck`: `false` while a pool is under pressure, else the figures of each. It rejects when a
- * pool is named that is not registered, or when there is none. Throws `InvalidOptionError`.
+ * Returns a function for `healthCheck`. It resolves to `false` while a pool is under pressure, otherwise to the figures
+ * of each pool. It rejects when a named pool, or any pool, is not registered. Throws `InvalidOptionError`.
  */
 export function healthCheck(options: HealthCheckOptions = {}) {
   const { pools: names, ...limit } = table.read(checkHolder(options, errors, 'maxWaiting: 50'), errors)
   return async (app: FastifyInstance): Promise<false | { pools: Record<string, PoolPressure> }> => {
     const pools = app.pools as Readonly<Record<string, Pool>> | undefined
-    if (pools === undefined) throw new Error("There is no pool to check. Register 'lido/fastify' before.")
+    if (pools === undefined) throw new Error("There is no pool to check. Register 'lido/fastify' first.")
     const missing = names?.find(name => !(name in pools))
     if (missing !== undefined)
-      throw new Error(`There is no pool '${missing}'. Register it before, with as: '${missing}'.`)
+      throw new Error(`There is no pool '${missing}'. Register it first, with as: '${missing}'.`)
     const figures: [name: string, PoolPressure][] = []
-    // The pools of an encapsulated scope stand before those of the scopes around it.
+    // `for in` also visits the pools of outer scopes. A pool of this scope hides an outer pool of the same name.
     for (const name in pools) {
       if (names !== undefined && !names.includes(name)) continue
       const pool = pools[name]!

@@ -1,4 +1,4 @@
-// The door `lido/fastify`: the plugin by default, and by the name of the plugin whose programs it takes over.
+// Entry point `lido/fastify`. The default export is the plugin; `fastifyPiscina` replaces the package fastify-piscina.
 export type { PoolPressure, PressureLimit } from '../http/pressure.js'
 export { type HealthCheckOptions, healthCheck } from './health-check.js'
 export type { FastifyPoolOptions, PiscinaPluginOptions } from './options.js'

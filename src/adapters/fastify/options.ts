@@ -1,4 +1,4 @@
-// The options of the plugin, apart from the options of its pool.
+// Separates the options of the plugin from the options of its pool, and checks them.
 import { InvalidOptionError, type PoolOptions } from '../../index.js'
 import { boolean, isRecord, milliseconds, text } from '../../shared/options/option-rules.js'
 import { OptionTable } from '../../shared/options/option-table.js'
@@ -7,24 +7,27 @@ import { fastifysOwn } from '../http/record.js'
 import type { Options as PiscinaOptions } from '../piscina/index.js'
 
 export interface FastifyPoolOptions extends PoolOptions {
-  /** The pool's name, as in `app.pools.images`. Default: it is `app.pool`. */
+  /** The pool's name, as in `app.pools.images`. Without a name the pool is `app.pool`. */
   as?: string | undefined
   /**
-   * Milliseconds from a request's arrival, by which tasks tied to it must be done; `Infinity`: no limit. A route's own,
-   * `config: { pool: { deadlineMs } }`, goes first, and a call's `deadline` before it. Default `Infinity`.
+   * The tasks of a request must finish within this many milliseconds after the request arrived. `Infinity`: no limit.
+   * A route can override it with `config: { pool: { deadlineMs } }`, and a call with `deadline`. Default `Infinity`.
    */
   deadlineMs?: number | undefined
-  /** Seconds that a client turned away is asked to stay away, an integer of at least 0. Default 1. */
+  /** The `Retry-After` header of refused requests, in seconds: an integer of at least 0. Default 1. */
   retryAfter?: number | undefined
-  /** Decorates with `piscina` and `runTask`, as fastify-piscina does, in place of a pool; the options are Piscina's. */
+  /**
+   * `true`: adds the decorators `piscina` and `runTask` instead of a pool, like fastify-piscina. Takes Piscina's
+   * options.
+   */
   piscina?: false | undefined
 }
 
 export type PiscinaPluginOptions = PiscinaOptions & { piscina: true }
 
-/** Of one registration. */
+/** The plugin's options of one registration. */
 export interface Registration {
-  /** `DEFAULT_POOL_NAME` without a name. */
+  /** `DEFAULT_POOL_NAME` if the user gave no name. */
   readonly as: string
   readonly deadlineMs: number
   readonly retryAfter: number
@@ -34,7 +37,7 @@ export const DEFAULT_POOL_NAME = 'default'
 
 const deadlineRule = milliseconds(false, {
   default: Number.POSITIVE_INFINITY,
-  description: "from a request's arrival until tasks tied to it must be done",
+  description: "from a request's arrival until its tasks must be finished",
 })
 const pluginTable = new OptionTable({
   as: text({ default: DEFAULT_POOL_NAME, description: "the pool's name, as in `app.pools.images`" }),
@@ -55,17 +58,17 @@ export function splitPluginOptions(given: FastifyPoolOptions): {
   return { registration, options: withoutFastifys(others) as PoolOptions }
 }
 
-/** Piscina ignores what it does not know, so a file under another name would only be missed at the first task. */
+/** Piscina ignores unknown options. Without this check a misspelled `filename` would fail only at the first task. */
 export function piscinaOptions(given: PiscinaOptions & { piscina?: true | undefined }): PiscinaOptions {
   const { piscina: _, ...options } = given
   const filename = Object.keys(options).find(key => key.toLowerCase() === 'filename')
   if (filename !== undefined && filename !== 'filename' && filename !== 'fileName') {
-    throw new InvalidOptionError(filename, `There is no option '${filename}'. Did you mean 'filename'?`)
+    throw new InvalidOptionError(filename, `Unknown option '${filename}'. Did you mean 'filename'?`)
   }
   return withoutFastifys(options) as PiscinaOptions
 }
 
-/** Checks the setting `config.pool` of a route when the route is added, since its first request would be too late. */
+/** Checks the setting `config.pool` of a route. Called when the route is added, not at its first request. */
 export function checkRoute(given: unknown): void {
   if (given === undefined) return
   if (!isRecord(given)) routeErrors.wrong('config.pool', given, 'an object, as in { deadlineMs: 2_000 }')

@@ -1,5 +1,5 @@
-// The decorators of fastify-piscina, on the class of `lido/piscina`. That plugin calls the `runTask` of 2020; programs that
-// were written for its later form give options as to `run()`.
+// The decorators of fastify-piscina, with the class of `lido/piscina`. `runTask` accepts the arguments of Piscina's
+// `runTask` of 2020, and the options of `run()`, which later programs pass.
 import type { FastifyInstance, FastifyPluginAsync } from 'fastify'
 import fp from 'fastify-plugin'
 import { watchFurtherServers } from '../http/further-servers.js'
@@ -24,14 +24,14 @@ export async function decorateWithPiscina(
   })
 }
 
-/** A signal in that place is the older way. */
+/** False for a signal, which the older call has in this place. */
 function isRunOptions(value: unknown): value is object {
   if (value === null || typeof value !== 'object' || Array.isArray(value)) return false
   const { addEventListener, on } = value as { addEventListener?: unknown; on?: unknown }
   return typeof addEventListener !== 'function' && typeof on !== 'function'
 }
 
-/** In place of fastify-piscina, with its options: `fastifyPool` with `piscina: true`. */
+/** Replaces the plugin fastify-piscina and takes its options. The same as `fastifyPool` with `piscina: true`. */
 export const fastifyPiscina: FastifyPluginAsync<PiscinaOptions> = fp(
   async (app: FastifyInstance, options: PiscinaOptions) => await decorateWithPiscina(app, options),
   { fastify: '5.x', name: 'fastify-piscina' },

@@ -1,5 +1,5 @@
-// The plugin: a pool for each registration, closed with the server. What is asked of a pool is asked of the pool itself;
-// here is only what it has to do with Fastify.
+// The plugin creates a pool for each registration and closes the pool with the server. It adds the decorators of the
+// server and of requests.
 import type { FastifyInstance, FastifyPluginAsync, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import { InvalidOptionError, Pool } from '../../index.js'
@@ -17,11 +17,12 @@ import {
 import { decorateWithPiscina } from './piscina-decorators.js'
 import { RequestPool, RequestTie } from './request-pool.js'
 
-/** Where a request keeps its tie, and a server what is said of each pool. */
+/** The property of a request that has its `RequestTie`. */
 const tieSymbol = Symbol('lido.tie')
+/** The property of a server that has the options of each pool. */
 const registrationsSymbol = Symbol('lido.registrations')
 
-/** By name; an encapsulated scope's own stand before those around it, through the prototype. */
+/** Values by pool name. The prototype has the values of the outer scopes, so an inner scope can hide an outer name. */
 type Named<Value> = Record<string, Value>
 
 interface Decorated extends FastifyInstance {
@@ -29,7 +30,7 @@ interface Decorated extends FastifyInstance {
 }
 
 interface Tied extends FastifyRequest {
-  /** Absent, too, in scopes that were there before the plugin. */
+  /** Missing in scopes that were created before the plugin was registered. */
   [tieSymbol]?: RequestTie | null
 }
 
@@ -37,12 +38,13 @@ async function plugin(app: FastifyInstance, given: FastifyPoolOptions | PiscinaP
   if (given.piscina === true) return await decorateWithPiscina(app, given)
   const { registration, options } = splitPluginOptions(given)
   const { as } = registration
-  // A decorator of that name alone is somebody else's, and Fastify refuses ours.
+  // If another plugin has added a decorator `pools`, Fastify refuses the one of this plugin.
   const isFirst = !(registrationsSymbol in app)
   if (!isFirst && as in app.pools) throw alreadyRegistered(as)
   const pool = new Pool(options)
   const furtherServersClosed = watchFurtherServers(app)
-  // When the server takes no more requests and has answered those it took: their tasks are over, and what they left runs out.
+  // `onClose` runs after the server has answered all requests. `close()` then waits for tasks that requests left
+  // behind.
   app.addHook('onClose', async () => {
     await furtherServersClosed()
     await pool.close()
@@ -59,7 +61,7 @@ function decorateFirst(app: FastifyInstance): void {
   app.decorateRequest(tieSymbol, null)
   app.decorateRequest('pools', { getter: requestPools })
   app.decorateRequest('pool', { getter: requestPool })
-  // By then a scope around this one may have pools of its own.
+  // An outer scope can register its pools after this one, so link the names when all plugins are loaded.
   app.addHook('onReady', done => {
     joinOuterNames(app, 'pools')
     joinOuterNames(app, registrationsSymbol)
@@ -67,16 +69,16 @@ function decorateFirst(app: FastifyInstance): void {
   })
   app.addHook('onRoute', ({ config }) => checkRoute(config?.pool))
   app.addHook('onRequest', (request, reply, done) => {
-    // Where a scope around this one was given its pool later, both come by here, and tasks may have begun in between.
+    // If an outer scope also registered the plugin, this hook runs twice. The first tie may already have tasks.
     ;(request as Tied)[tieSymbol] ??= new RequestTie(request, reply)
     done()
   })
-  // Before any error handler, so that its own answer has them as well.
+  // This hook runs before any error handler, so that a custom answer also has the status and the headers.
   app.addHook('onError', (request, reply, error, done) => {
-    // The request's scope may have a pool of its own without a name.
+    // Uses the unnamed pool of the request's own scope.
     const unnamed = (request.server as Decorated)[registrationsSymbol][DEFAULT_POOL_NAME]
     forHttp(error, unnamed?.retryAfter ?? RETRY_AFTER_S)
-    // What was thrown may be nothing. A hook that stumbles over it keeps those after it from being called.
+    // A handler can throw `undefined`. An exception here would skip the hooks after this one.
     const { headers, code } = Object(error) as HttpFields & { code?: string }
     const retryAfter = headers?.['retry-after']
     if (retryAfter !== undefined && !reply.hasHeader('retry-after')) reply.header('retry-after', retryAfter)
@@ -85,7 +87,7 @@ function decorateFirst(app: FastifyInstance): void {
   })
 }
 
-/** The names of this scope, made where it has none yet. */
+/** The names of this scope. Creates them at the scope's first registration. */
 function ownNames(app: FastifyInstance, key: 'pools'): Named<Pool>
 function ownNames(app: FastifyInstance, key: typeof registrationsSymbol): Named<Registration>
 function ownNames(app: FastifyInstance, key: 'pools' | typeof registrationsSymbol): Named<unknown> {
@@ -115,7 +117,7 @@ function tiedPool(request: FastifyRequest, name: string): RequestPool {
   const pool = (server.pools as Named<Pool>)[name]
   if (pool === undefined) {
     const names = Object.keys(server.pools).map(known => `request.pools.${known}`)
-    throw new Error(`No pool was registered without a name. There is ${names.join(', ')}.`)
+    throw new Error(`No pool was registered without a name. Use ${names.join(', ')}.`)
   }
   const tie = (request as Tied)[tieSymbol]
   if (!tie)
@@ -129,11 +131,11 @@ function alreadyRegistered(as: string): InvalidOptionError {
   const which = as === DEFAULT_POOL_NAME ? 'a pool without a name' : `a pool named '${as}'`
   return new InvalidOptionError(
     'as',
-    `'lido/fastify' has already been registered with ${which}. Give this one another name, as in as: 'images'; it is then app.pools.images.`,
+    `'lido/fastify' has already been registered with ${which}. Give this pool another name: as: 'images' makes it app.pools.images.`,
   )
 }
 
-/** `app.register(fastifyPool, options)`. Rejects with `InvalidOptionError`, as `new Pool()` throws it. */
+/** Register it with `app.register(fastifyPool, options)`. Rejects with the `InvalidOptionError` of `new Pool()`. */
 export const fastifyPool: FastifyPluginAsync<FastifyPoolOptions | PiscinaPluginOptions> = fp(plugin, {
   fastify: '5.x',
   name: 'lido',

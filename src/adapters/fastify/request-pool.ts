@@ -1,4 +1,4 @@
-// A pool as one request sees it: what runs for the request ends with it.
+// The pool of one request. Cancels the request's tasks when the client leaves, and gives them the request's deadline.
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Pool, RunOptions } from '../../index.js'
 import { forHttp } from '../http/answers.js'
@@ -6,7 +6,7 @@ import { besideOwn, clientGone, onClientGone } from '../http/client.js'
 import { isRecord } from '../http/record.js'
 import { deadlineOfRoute, type Registration } from './options.js'
 
-/** What binds tasks to their request. One for each request; it listens to nothing before the first task. */
+/** Ties tasks to their request. Each request has one. It adds no listener before the first task. */
 export class RequestTie {
   readonly #request: FastifyRequest
   readonly #reply: FastifyReply
@@ -29,13 +29,13 @@ export class RequestTie {
     return this.#controller.signal
   }
 
-  /** The request was answered without waiting for its tasks. */
+  /** Cancels the tasks because the request was answered without them. */
   giveUp(reason: unknown): void {
     this.#givenUp = { reason }
     this.#controller?.abort(reason)
   }
 
-  /** Milliseconds of the epoch; `undefined`: no limit. */
+  /** In milliseconds since the epoch, like `Date.now()`; `undefined`: no limit. */
   deadline({ deadlineMs }: Registration): number | undefined {
     const ofRoute = this.#request.routeOptions.config.pool?.deadlineMs
     const limitMs = ofRoute === undefined ? deadlineMs : deadlineOfRoute(ofRoute)
@@ -54,15 +54,15 @@ export class RequestPool<Module = any> {
     this.#tie = tie
   }
 
-  /** Aborts when the client has gone before its answer was written; its reason then has the code `ERR_LIDO_CLIENT_GONE`. */
+  /** Aborts when the client leaves before its answer is written. The reason has the code `ERR_LIDO_CLIENT_GONE`. */
   get signal(): AbortSignal {
     return this.#tie.signal
   }
 
   /**
-   * As `run()` of the pool, with the same rejections, and bound to the request: when the client has gone the task is
-   * cancelled, and when `deadlineMs` is over it rejects with `TaskTimeoutError`. A `signal` of the call counts beside the
-   * request's, a `deadline` of the call in place of it. Errors have a `statusCode`, where the pool's state is the cause.
+   * Like `run()` of the pool, but the pool cancels the task when the client leaves. After `deadlineMs` the task rejects
+   * with `TaskTimeoutError`. A `signal` of the call applies in addition. A `deadline` of the call replaces the
+   * request's. Errors that the state of the pool causes have a `statusCode`.
    */
   run: Pool<Module>['run'] = ((payload: unknown, options?: RunOptions) =>
     this.#run(payload, options)) as Pool<Module>['run']

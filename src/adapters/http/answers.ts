@@ -1,5 +1,5 @@
-// What a pool's error says over HTTP: the one table of all doors, and its use where an error is answered by its own
-// `statusCode` and `headers`, as Fastify does. It is told by `code`, so that errors of another copy of the package are known too.
+// Maps errors of a pool to HTTP answers, for all adapters. Recognises errors by `code`, so that errors of another copy
+// of the package count too.
 import {
   isPoolError,
   type RestartLimitError,
@@ -8,7 +8,7 @@ import {
 } from '../../index.js'
 import { clientGone } from './client.js'
 
-/** What such an error has beside its own fields, once it was given to `forHttp`. */
+/** The fields that `forHttp` adds to an error. */
 export interface HttpFields {
   statusCode?: number
   headers?: Record<string, string>
@@ -18,15 +18,15 @@ export interface Answer {
   readonly statusCode: number
   /** For the log. */
   readonly reason: string
-  /** Seconds; absent where the same request would fare no better later. */
+  /** Seconds. Missing if a later request would fail too. */
   readonly retryAfter?: number
 }
 
-/** nginx's number for a client that has left; nobody reads it but the log, where it is no fault of the server. */
+/** nginx's status for a client that has left. Only logs show it, where it does not count as a server error. */
 const CLIENT_CLOSED_REQUEST = 499
 const UNAVAILABLE = 503
 
-/** Gives a pool's error its status and headers, unless it has a status; leaves every other value as it is. */
+/** Adds a status and headers to an error of a pool that has no status. Does not change other values. */
 export function forHttp(error: unknown, retryAfter: number): void {
   if (!isPoolError(error) || (error as HttpFields).statusCode !== undefined) return
   const answer = answerTo(error, retryAfter)
@@ -36,20 +36,23 @@ export function forHttp(error: unknown, retryAfter: number): void {
   Object.assign(error, fields)
 }
 
-/** `undefined` where the state of the pool is not the cause, nor that the client has gone. `retryAfter` in seconds. */
+/**
+ * Returns `undefined` unless the state of the pool or a client that left is the cause.
+ * @param retryAfter in seconds
+ */
 export function answerTo(error: { code: string }, retryAfter: number): Answer | undefined {
   switch (error.code) {
     case 'ERR_LIDO_QUEUE_FULL':
-      return { statusCode: UNAVAILABLE, reason: 'too many tasks wait', retryAfter }
+      return { statusCode: UNAVAILABLE, reason: 'too many tasks are queued', retryAfter }
     case 'ERR_LIDO_TASK_TIMEOUT': {
-      // Not begun in time is a matter of load; begun and not done would be the same again.
+      // An unstarted task means high load, so a later request can succeed. A slow task would be slow again.
       const late = { statusCode: UNAVAILABLE, reason: 'the task took too long' }
       return (error as TaskTimeoutError).limit === 'queueTimeout' ? { ...late, retryAfter } : late
     }
     case 'ERR_LIDO_RESTART_LIMIT': {
       const down = { statusCode: UNAVAILABLE, reason: 'workers do not start' }
       const seconds = Math.max(1, Math.ceil((error as RestartLimitError).retryAfter / 1000))
-      // With `pause: Infinity` no time is the right one, and beyond this the number has no digits of its own.
+      // With `pause: Infinity` workers never start again. A larger number has no exact decimal form.
       return Number.isSafeInteger(seconds) ? { ...down, retryAfter: seconds } : down
     }
     case 'ERR_LIDO_POOL_CLOSED':

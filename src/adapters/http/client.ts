@@ -1,5 +1,5 @@
-// Detects that the client of a request has left. The response is the best source: `close` of the request only means that its
-// body was read. Without a response the connection is used.
+// Detects that the client of a request has left. The response is the best source, because `close` of the request only
+// means that its body was read. Without a response this file watches the connection.
 import type { EventEmitter } from 'node:events'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Http2ServerRequest, Http2ServerResponse, ServerHttp2Stream } from 'node:http2'
@@ -16,8 +16,8 @@ export const clientGone: Error & { code: string } = Object.assign(
 clientGone.stack = `${clientGone.name}: ${clientGone.message}`
 
 /**
- * Calls `leave` once when the client leaves before the answer is written, or at once when it has already left. Without a
- * response the caller must call the returned function when its work is done.
+ * Calls `leave` once when the client leaves before the answer is written, or at once when it has already left. Without
+ * a response the caller must call the returned function when its work is done.
  */
 export function onClientGone(
   request: RawRequest,
@@ -55,7 +55,7 @@ export async function whileConnected<T>(
   }
 }
 
-/** Combines the signal of the request with that of the call. The pool refuses a value that is not a signal. */
+/** Combines the signal of the request with the signal of the call. Returns other values for the pool to refuse. */
 export function besideOwn(gone: AbortSignal, own: AbortSignal | undefined): AbortSignal {
   return own instanceof AbortSignal ? AbortSignal.any([gone, own]) : (own ?? gone)
 }
@@ -71,7 +71,7 @@ function isStream(connection: Socket | ServerHttp2Stream | null): connection is 
   return connection !== null && 'pushAllowed' in connection
 }
 
-/** The callbacks that wait for a connection to close. The connection has one listener, however many requests it carries. */
+/** Callbacks for the end of a connection. A connection has one listener for all its requests. */
 const closeCallbacks = new WeakMap<EventEmitter, Set<() => void>>()
 
 /** Calls back when the connection closes. Returns a function that stops listening. */

@@ -1,5 +1,5 @@
-// Where a name stands for several addresses, as `localhost` does, Fastify has a server for each. It closes them all, and waits
-// for the first alone: the others are waited for here.
+// Fastify starts one server for each address of a name such as `localhost`. It closes all of them but waits only for
+// the first. This file waits for the others.
 import type { Server } from 'node:net'
 
 interface FastifyLike {
@@ -7,15 +7,18 @@ interface FastifyLike {
   addHook(name: any, hook: any): unknown
 }
 
-/** By instance: servers other than `app.server` that requests came by. */
+/** For each instance: the servers besides `app.server` that received requests. */
 const furtherServers = new WeakMap<FastifyLike, Set<Server>>()
 
-/** While hooks may be added. What is returned waits, once `app.server` has closed, until the others have. */
+/**
+ * Call it while hooks can still be added. Returns a function to call after `app.server` has closed. It waits until the
+ * other servers have closed.
+ */
 export function watchFurtherServers(app: FastifyLike): () => Promise<void> {
   const servers = furtherServers.get(app) ?? watch(app)
   return async () => {
     for (const server of servers) {
-      // One that listens still is none of Fastify's, but the program's own.
+      // A server that still listens belongs to the program, not to Fastify.
       if (!server.listening) await new Promise(closed => server.close(closed))
     }
   }

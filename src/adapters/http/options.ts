@@ -1,9 +1,9 @@
-// Checks the options of adapters by the same tables as a pool's options.
+// Checks the options of adapters with the same tables as the options of a pool.
 import { InvalidOptionError } from '../../index.js'
 import { value } from '../../shared/options/option-rules.js'
 import { mayHoldOptions, OptionErrors, type OptionRule } from '../../shared/options/option-table.js'
 
-/** Seconds that a refused client is asked to wait. */
+/** The default of the `Retry-After` header. */
 export const RETRY_AFTER_S = 1
 
 export const retryAfterRule: OptionRule<number> = value(
@@ -16,12 +16,15 @@ export const retryAfterRule: OptionRule<number> = value(
   },
 )
 
-/** @param owner as in `forRoot()` */
+/** @param owner the name for messages, such as `forRoot()` */
 export function optionErrors(owner: string): OptionErrors {
   return new OptionErrors(owner, InvalidOptionError)
 }
 
-/** Throws `InvalidOptionError` for values that can hold no options. @param example as in `retryAfter: 2` */
+/**
+ * Throws `InvalidOptionError` for a value that cannot have options.
+ * @param example an option for the message, such as `retryAfter: 2`
+ */
 export function checkHolder(given: unknown, errors: OptionErrors, example: string): object {
   return mayHoldOptions(given) ? given : errors.noObject(given, example)
 }

@@ -1,30 +1,33 @@
-// How a pool is, for those who ask over HTTP: health checks of frameworks.
+// The load figures of a pool for health checks of frameworks.
 import type { Pool } from '../../index.js'
 import { value } from '../../shared/options/option-rules.js'
 import type { OptionRule } from '../../shared/options/option-table.js'
 
 /** A pool's figures for a health check. */
 export interface PoolPressure {
-  /** Tasks that wait. */
+  /** Queued tasks. */
   waiting: number
-  /** Tasks that workers hold. */
+  /** Tasks that workers have. */
   inFlight: number
-  /** Workers that are ready, and those that start. */
+  /** Workers that are ready or starting. */
   workers: number
-  /** 0 to 1: the time that tasks ran, of the time that all workers had since the pool was made. */
+  /** 0 to 1: the run time of all tasks divided by the time of all workers since the pool was created. */
   utilization: number
 }
 
 export interface PressureLimit {
-  /** So many tasks may wait; a full queue is pressure in any case. Default, of a queue without an end: fewer than the pool has slots. */
+  /**
+   * More queued tasks than this are pressure. A full queue is always pressure. Default without `maxQueue`: one less
+   * than the number of slots of the pool.
+   */
   maxWaiting?: number | undefined
 }
 
-/** A limit that is no number would never find any pressure. */
+/** Refuses `NaN`, with which a pool would never be under pressure. */
 export const maxWaitingRule: OptionRule<number | undefined> = value<number | undefined>(
   given => typeof given === 'number' && given >= 0,
   'a number of at least 0',
-  { type: 'number ≥ 0', default: undefined, description: 'tasks that may wait' },
+  { type: 'number ≥ 0', default: undefined, description: 'the most queued tasks without pressure' },
 )
 
 export function pressureOf(pool: Pool): PoolPressure {
@@ -32,10 +35,10 @@ export function pressureOf(pool: Pool): PoolPressure {
   return { waiting: tasks.waiting, inFlight: tasks.inFlight, workers: workers.length, utilization }
 }
 
-/** True when the pool takes no more tasks, or more wait than may. */
+/** True when the pool accepts no tasks, its queue is full, or more tasks are queued than `maxWaiting`. */
 export function isUnderPressure(pool: Pool, { maxWaiting }: PressureLimit): boolean {
   if (pool.stats().state !== 'open') return true
   if (maxWaiting === undefined) return pool.needsDrain
-  // A queue without an end is never full.
+  // A queue without a limit is never full.
   return pool.queueSize > maxWaiting || (pool.needsDrain && pool.maxQueue < Number.POSITIVE_INFINITY)
 }

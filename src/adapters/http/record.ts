@@ -1,7 +1,9 @@
-/** What may hold options; what may not, the pool refuses in its own words. */
+// Facts about option objects that several adapters need.
+
+/** True for a value that can have options. The pool refuses other values with its own message. */
 export function isRecord(value: unknown): boolean {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** What Fastify itself reads from a plugin's options. */
+/** The options of a plugin that Fastify itself reads. */
 export const fastifysOwn = ['prefix', 'logLevel', 'logSerializers']

@@ -3,10 +3,12 @@ import { createParamDecorator, type ExecutionContext, Inject } from '@nestjs/com
 import { clientGone, onClientGone, type RawRequest, type RawResponse } from '../http/client.js'
 
 export const DEFAULT_POOL = 'default'
-/** The token of the pools of one dynamic module, which closes them. */
+/** The token of the pools of one dynamic module. The module closes them. */
 export const POOLS_OF_MODULE = 'LIDO_POOLS_OF_MODULE'
 
-/** The token of a pool, for `module.get()`, `overrideProvider()` and factories. Without a name: the pool of `forRoot()`. */
+/**
+ * The token of a pool, for `module.get()`, `overrideProvider()` and factories. Without a name: the pool of `forRoot()`.
+ */
 export function getPoolToken(name: string = DEFAULT_POOL): string {
   return `LIDO_POOL(${name})`
 }
@@ -17,8 +19,8 @@ export function InjectPool(name?: string): ReturnType<typeof Inject> {
 }
 
 /**
- * `@ClientSignal() signal: AbortSignal` aborts when the client leaves before its answer is written. The reason has the code
- * `ERR_LIDO_CLIENT_GONE`. Pass the signal to `pool.run()`. Works with Express and with Fastify.
+ * `@ClientSignal() signal: AbortSignal` aborts when the client leaves before its answer is written. The reason has the
+ * code `ERR_LIDO_CLIENT_GONE`. Pass the signal to `pool.run()`. Works with Express and with Fastify.
  */
 export const ClientSignal: () => ParameterDecorator = createParamDecorator(
   (_data: unknown, context: ExecutionContext): AbortSignal => {
@@ -30,7 +32,7 @@ export const ClientSignal: () => ParameterDecorator = createParamDecorator(
   },
 )
 
-/** Express uses Node's request and response. Fastify holds them as `raw`. */
+/** Express passes Node's request and response. Fastify wraps them and has them as `raw`. */
 function rawOf<Raw>(value: Raw & { raw?: Raw }): Raw {
   return value.raw ?? value
 }

@@ -1,4 +1,4 @@
-// What a pool's error is over HTTP, in Nest's own words: an exception with a status, answered by Nest's own filter.
+// An exception filter for Nest. Answers requests that failed because of the state of a pool.
 import { type ArgumentsHost, Catch, HttpException, Inject } from '@nestjs/common'
 import { BaseExceptionFilter, HttpAdapterHost } from '@nestjs/core'
 import { PoolError } from '../../index.js'
@@ -8,8 +8,8 @@ import { optionErrors, RETRY_AFTER_S, retryAfterRule } from '../http/options.js'
 const errors = optionErrors('PoolExceptionFilter')
 
 /**
- * Answers 503 with `Retry-After` where a pool's state is the cause; other errors of a pool are left to Nest, as are those of
- * microservices. Clients of a gateway are sent an `exception` with the error's message and code.
+ * Answers with 503 and `Retry-After` when the state of the pool is the cause. Nest answers other errors of a pool, and
+ * errors in microservices. Clients of a gateway get an `exception` event with the error's message and code.
  */
 export class PoolExceptionFilter extends BaseExceptionFilter {
   readonly #host: HttpAdapterHost
@@ -27,7 +27,7 @@ export class PoolExceptionFilter extends BaseExceptionFilter {
       case 'http':
         return this.#answer(error, context)
       case 'rpc':
-        // Nest's own filter for microservices answers what this one leaves.
+        // Nest's filter for microservices answers the error.
         return
       case 'ws':
         return tellClient(error, context)
@@ -37,7 +37,7 @@ export class PoolExceptionFilter extends BaseExceptionFilter {
   }
 
   #answer(error: PoolError & HttpFields, context: ArgumentsHost): void {
-    // The adapter is there once the program listens, not when filters are made.
+    // The adapter exists only after filters are created, so read it here.
     const { httpAdapter } = this.#host
     forHttp(error, this.#retryAfter)
     const { statusCode, headers = {}, message } = error
@@ -51,15 +51,15 @@ export class PoolExceptionFilter extends BaseExceptionFilter {
 }
 
 Catch(PoolError)(PoolExceptionFilter)
-// Where a program names the class, as in @UseFilters(PoolExceptionFilter), Nest makes it.
+// Lets Nest create the filter, as in @UseFilters(PoolExceptionFilter).
 Inject(HttpAdapterHost)(PoolExceptionFilter, undefined, 0)
 
-/** As Nest's own filter for gateways does. */
+/** Sends the same event as Nest's own filter for gateways. */
 function tellClient({ message, code }: PoolError, context: ArgumentsHost): void {
   context.switchToWs().getClient().emit?.('exception', { status: 'error', message, code })
 }
 
-/** As Nest's own exceptions are answered, with the pool's code. */
+/** The body of Nest's own exceptions, with the code of the error. */
 function bodyOf(error: PoolError, statusCode: number, message: string): object {
   const word = statusCode === 503 ? 'Service Unavailable' : 'Client Closed Request'
   return HttpException.createBody({ statusCode, error: word, message, code: error.code })

@@ -1,4 +1,4 @@
-// A pool's health in the shape that @nestjs/terminus asks for. It needs no package for that, so it works without.
+// The health of a pool as @nestjs/terminus expects it. Works without that package.
 import { Inject, Injectable } from '@nestjs/common'
 import { ModuleRef } from '@nestjs/core'
 import type { Pool } from '../../index.js'
@@ -15,7 +15,7 @@ import {
 import { DEFAULT_POOL, getPoolToken } from './decorators.js'
 
 const table = new OptionTable({
-  pool: text({ default: DEFAULT_POOL, description: 'name of the pool to look at' }),
+  pool: text({ default: DEFAULT_POOL, description: 'name of the pool to check' }),
   maxWaiting: maxWaitingRule,
 })
 const errors = optionErrors('check()')
@@ -30,8 +30,9 @@ export class PoolHealthIndicator {
   }
 
   /**
-   * `{ [key]: { status, waiting, inFlight, workers, utilization } }`; `'down'` while the pool is under pressure or closed.
-   * Throws when there is no such pool, and `InvalidOptionError`. `pool` is its name; default: that of `forRoot()`.
+   * Returns `{ [key]: { status, waiting, inFlight, workers, utilization } }`. `status` is `'down'` while the pool is
+   * under pressure or closed. Throws `InvalidOptionError`, and Nest's error when the pool does not exist.
+   * @param options `pool` is the name of the pool. Default: the pool of `forRoot()`.
    */
   check(key: string, options: PressureLimit & { pool?: string | undefined } = {}): PoolHealthResult {
     const { pool: name, ...limit } = table.read(checkHolder(options, errors, 'maxWaiting: 50'), errors)

@@ -1,4 +1,4 @@
-// The options of the module, apart from the options of its pools.
+// Separates the options of the module from the options of its pools, and checks them.
 import type { DynamicModule, InjectionToken, OptionalFactoryDependency } from '@nestjs/common'
 import type { PoolOptions } from '../../index.js'
 import { boolean, unchecked, value } from '../../shared/options/option-rules.js'
@@ -7,22 +7,24 @@ import { checkHolder, optionErrors, retryAfterRule } from '../http/options.js'
 import { DEFAULT_POOL } from './decorators.js'
 
 export interface PoolModuleOptions extends PoolOptions {
-  /** Whether every module of the program sees the pool without importing this one. Default `true`. */
+  /** `true`: every module of the program can inject the pool without importing this module. Default `true`. */
   isGlobal?: boolean | undefined
   /**
-   * Answers HTTP requests that fail of a pool's state with 503 and `Retry-After`, by a filter for the whole program. `false`:
-   * they are answered as any error, and `PoolExceptionFilter` is there for single routes. Default `true`.
+   * `true`: a filter for the whole program answers with 503 and `Retry-After` when the state of the pool is the cause.
+   * `false`: Nest answers as for any error. Use `PoolExceptionFilter` for single routes. Default `true`.
    */
   exceptionFilter?: boolean | undefined
-  /** Seconds that a client turned away is asked to stay away. Default 1. */
+  /** The `Retry-After` header of refused requests, in seconds. Default 1. */
   retryAfter?: number | undefined
 }
 
 export interface PoolModuleAsyncOptions
   extends Pick<PoolModuleOptions, 'isGlobal' | 'exceptionFilter' | 'retryAfter'> {
+  /** Modules that provide the tokens of `inject`. */
   imports?: DynamicModule['imports']
-  /** What `useFactory` is called with. */
+  /** The providers that `useFactory` gets as arguments. */
   inject?: (InjectionToken | OptionalFactoryDependency)[]
+  /** Returns the options of the pool, or a promise of them. */
   useFactory: (...dependencies: any[]) => PoolOptions | Promise<PoolOptions>
 }
 

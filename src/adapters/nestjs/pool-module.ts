@@ -1,4 +1,4 @@
-// The module: makes pools, hands them out by token, and closes them when the program shuts down.
+// The module: creates pools, provides them by token, and closes them when the program shuts down.
 import {
   type DynamicModule,
   Inject,
@@ -22,7 +22,7 @@ import {
   splitModuleOptions,
 } from './options.js'
 
-/** Of an asynchronous registration: what its factory said. */
+/** The token of the options that the factory of `forRootAsync()` returned. */
 const ASYNC_OPTIONS = 'LIDO_POOL_OPTIONS'
 
 export class PoolModule implements OnModuleInit, OnApplicationShutdown {
@@ -35,21 +35,24 @@ export class PoolModule implements OnModuleInit, OnApplicationShutdown {
     this.#host = host
   }
 
-  /** The pool without a name, for the whole program. Throws `InvalidOptionError`; so does the program's start. */
+  /**
+   * Creates the pool without a name, for the whole program. Throws `InvalidOptionError` for options of the module.
+   * Invalid options of the pool reject the start of the program.
+   */
   static forRoot(options: PoolModuleOptions): DynamicModule {
     const { own, others } = splitModuleOptions(options)
     return rootModule(own, [poolProvider(DEFAULT_POOL, [], () => others)])
   }
 
-  /** The same, with options that are known only when other providers are there. */
+  /** Like `forRoot()`, with options that depend on other providers. */
   static forRootAsync(given: PoolModuleAsyncOptions): DynamicModule {
     const { imports, inject, useFactory, ...settings } = readAsyncOptions(given)
     const options: Provider = { provide: ASYNC_OPTIONS, useFactory, inject: inject ?? [] }
-    const pool = poolProvider(DEFAULT_POOL, [ASYNC_OPTIONS], said => said as PoolOptions)
+    const pool = poolProvider(DEFAULT_POOL, [ASYNC_OPTIONS], options => options as PoolOptions)
     return { ...rootModule(settings, [options, pool]), imports: imports ?? [] }
   }
 
-  /** Pools with names, for the module that imports this one; to share one, export `PoolModule` from there. */
+  /** Creates named pools for the module that imports this one. To share them, export `PoolModule` from that module. */
   static forFeature(...pools: PoolFeatureOptions[]): DynamicModule {
     const named = pools.map(splitFeature)
     named.forEach(({ as }, index) => {
@@ -62,16 +65,16 @@ export class PoolModule implements OnModuleInit, OnApplicationShutdown {
   }
 
   onModuleInit(): void {
-    // Without a server there is no adapter, or one that is nothing.
+    // A program without a server has no adapter, or an adapter without methods.
     const { httpAdapter } = this.#host
     if (httpAdapter?.getType?.() === 'fastify')
       this.#furtherServersClosed = watchFurtherServers(httpAdapter.getInstance())
   }
 
-  /** The server takes no more requests by now, and has answered those it took; what they left in the pools is finished. */
+  /** Nest calls this after the server has answered all requests. Waits for tasks that requests left in the pools. */
   async onApplicationShutdown(): Promise<void> {
     await this.#furtherServersClosed?.()
-    // A stand-in, put there by `overrideProvider()`, need not have it, and may be nothing.
+    // A replacement from `overrideProvider()` may be null or have no `close()`.
     await Promise.all(this.#pools.map(pool => pool?.close?.()))
   }
 }
@@ -110,19 +113,23 @@ function poolModule(providers: Provider[], names: string[]): DynamicModule {
   return { module: PoolModule, providers: [...providers, poolsOfModule], exports: tokens }
 }
 
-function poolProvider(name: string, inject: string[], optionsOf: (said: unknown) => PoolOptions): Provider {
+function poolProvider(
+  name: string,
+  inject: string[],
+  optionsOf: (injected: unknown) => PoolOptions,
+): Provider {
   return {
     provide: getPoolToken(name),
     inject: [ModulesContainer, ...inject],
-    useFactory: (modules: ModulesContainer, said: unknown) => {
+    useFactory: (modules: ModulesContainer, injected: unknown) => {
       refuseSecond(name, modules)
       refusePerRequest(name, modules)
-      return new Pool(optionsOf(said))
+      return new Pool(optionsOf(injected))
     },
   }
 }
 
-/** Nest would make both, and hand out whichever is nearer. */
+/** Without this check Nest would create both pools and inject the nearer one. */
 function refuseSecond(name: string, modules: ModulesContainer): void {
   const token = getPoolToken(name)
   const owners = [...modules.values()].filter(
@@ -131,24 +138,24 @@ function refuseSecond(name: string, modules: ModulesContainer): void {
   if (owners.length > 1) throw registeredTwice(name)
 }
 
-/** Nest would make one for each request, and close none of them. */
+/** Without this check Nest would create a pool for each request and close none of them. */
 function refusePerRequest(name: string, modules: ModulesContainer): void {
   const token = getPoolToken(name)
   const providers = [...modules.values()].map(module => module.providers.get(token))
   if (providers.every(provider => provider?.isDependencyTreeStatic() !== false)) return
   throw new InvalidOptionError(
     'inject',
-    `The option 'inject' of forRootAsync() names a provider that is made for each request, and so the pool would be. Take the options from one that lives as long as the program.`,
+    `The option 'inject' of forRootAsync() names a request-scoped provider, so Nest would create a pool for each request. Inject a provider with the default scope.`,
   )
 }
 
 function registeredTwice(name: string): InvalidOptionError {
-  const [what, mend] =
+  const [what, advice] =
     name === DEFAULT_POOL
-      ? ['PoolModule.forRoot()', "Give further pools a name, by PoolModule.forFeature({ as: 'images', … })."]
+      ? ['PoolModule.forRoot()', "Name further pools, with PoolModule.forFeature({ as: 'images', … })."]
       : [
           `The pool '${name}'`,
-          'Register it in one module and export PoolModule from there, or give this one another name.',
+          'Register it in one module and export PoolModule from that module, or give this pool another name.',
         ]
-  return new InvalidOptionError('as', `${what} has already been registered. ${mend}`)
+  return new InvalidOptionError('as', `${what} has already been registered. ${advice}`)
 }

@@ -1,6 +1,7 @@
-// What Piscina takes as a signal: an AbortSignal, or an event emitter whose 'abort' event cancels the task.
+// Converts the signals that Piscina accepts to an AbortSignal. An event emitter with an 'abort' event counts as a
+// signal.
 
-/** Piscina itself calls `removeListener`; some have `off` only. */
+/** Piscina calls `removeListener`. Some emitters have only `off`. */
 type SignalEmitter = { once(name: 'abort', listener: () => void): unknown } & (
   | { removeListener(name: 'abort', listener: () => void): unknown }
   | { off(name: 'abort', listener: () => void): unknown }
@@ -13,12 +14,12 @@ interface SignalTarget {
   readonly reason?: unknown
 }
 
-/** Whatever tells of an abort by an event: an `AbortSignal`, an `EventEmitter`, or what looks like one of them. */
+/** An `AbortSignal`, an `EventEmitter`, or an object with the same methods. */
 export type AbortSignalAny = SignalTarget | SignalEmitter
 
 export interface BridgedSignal {
   signal: AbortSignal
-  /** Takes the listener off again. */
+  /** Call it when the task has settled. The last task of a signal removes the listener. */
   release(): void
 }
 
@@ -30,7 +31,7 @@ interface Bridge {
 
 const bridges = new WeakMap<object, Bridge>()
 
-/** Throws a TypeError, in the words of a call that fails, when it is neither. */
+/** Throws the TypeError of Piscina when the value is neither a target nor an emitter. */
 export function bridgeSignal(given: object): BridgedSignal {
   if (given instanceof AbortSignal) return { signal: given, release() {} }
   if ((given as Partial<AbortSignal>).aborted)
@@ -41,14 +42,14 @@ export function bridgeSignal(given: object): BridgedSignal {
     signal: bridge.controller.signal,
     release() {
       if (--bridge.tasks > 0) return
-      // After an abort there may be the next one.
+      // After an abort, a later task may have stored a new bridge for this emitter.
       if (bridges.get(given) === bridge) bridges.delete(given)
       listen(given, 'off', bridge.onAbort)
     },
   }
 }
 
-/** One listener, however many tasks share the emitter. */
+/** Adds one listener for all tasks that share the emitter. */
 function build(given: object): Bridge {
   const controller = new AbortController()
   const onAbort = () => {
@@ -74,7 +75,7 @@ function listen(given: object, how: 'on' | 'off', onAbort: () => void): void {
   else emitter.off('abort', onAbort)
 }
 
-/** An emitter gives no reason, and its error has no cause. */
+/** Marks an abort by an emitter. It has no reason, so the error gets no cause. */
 export const NO_REASON: unique symbol = Symbol('lido.piscina.noReason')
 
 function reasonOf(given: object): unknown {

@@ -1,4 +1,4 @@
-// What lido's errors are called in Piscina: programs match these texts.
+// Converts lido's errors to Piscina's errors. Programs compare the texts, so they must stay the same.
 import {
   isPoolError,
   type NotCloneableError,
@@ -42,11 +42,11 @@ export function noHandler(filename: string): Error {
 
 export function queueIsTaken(): Error {
   return new TypeError(
-    'options.taskQueue is the queue of another pool that is open. Give each pool one of its own.',
+    'options.taskQueue is the queue of another pool that is still open. Create a queue for each pool.',
   )
 }
 
-/** An error of the front door as Piscina would put it; a handler's own error as it is. */
+/** Converts an error of the pool. Returns an error of the handler unchanged. */
 export function inPiscinaTerms(error: unknown): unknown {
   if (!isPoolError(error)) return error
   switch (error.code) {

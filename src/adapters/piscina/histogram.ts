@@ -1,4 +1,4 @@
-// Summaries of wait and run times in Piscina's shape: milliseconds, one key for each of its percentiles.
+// Converts the summaries of wait and run times to Piscina's format: milliseconds, with one key for each percentile.
 import type { DurationSummary, PoolHistogram } from '../../index.js'
 
 const percentiles = {

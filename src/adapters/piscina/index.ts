@@ -1,4 +1,4 @@
-// Entry point `lido/piscina`: the class as default export, its statics by name, and the class itself for `require()`.
+// Entry point `lido/piscina`: the class as default export and for `require()`, and its static members as named exports.
 import { Piscina, version } from './piscina.js'
 
 export { transferableSymbol, valueSymbol } from '../../index.js'

@@ -1,12 +1,12 @@
-// Piscina's view of the workers, and a lido balancer that asks one written for it.
+// Piscina's view of the workers, and the conversion of a Piscina load balancer to a lido load balancer.
 import type { LoadBalancer, WorkerView } from '../../index.js'
 import { type PiscinaHistogramSummary, summarize } from './histogram.js'
 import { type PiscinaTask, viewOf } from './task-queue.js'
 
 export interface PiscinaWorker {
-  /** Node's number of the thread. */
+  /** The thread id. */
   readonly id: number
-  /** Tasks it holds; `Infinity` while it holds one that can be aborted. */
+  /** The number of tasks that the worker has; `Infinity` while it has a task that can be aborted. */
   readonly currentUsage: number
   readonly isRunningAbortableTask: boolean
   /** `null` without `workerHistogram`. */
@@ -17,7 +17,7 @@ export interface PiscinaWorker {
 
 export type PiscinaLoadBalancer = (task: PiscinaTask, workers: PiscinaWorker[]) => PiscinaWorker | null
 
-/** Piscina's view of each worker: the same object whenever the same worker is shown. */
+/** Piscina's view of each worker. One worker always has the same view. */
 export class WorkerViews {
   readonly #workers = new WeakMap<WorkerView, PiscinaWorker>()
 
@@ -25,7 +25,7 @@ export class WorkerViews {
     const known = this.#workers.get(view)
     if (known !== undefined) return known
     const worker: PiscinaWorker = {
-      // Kept: the thread has none once it has ended, and programs look up by it whose end they are told of.
+      // Copied, because a thread has no id after its exit, and programs identify an exited worker by its id.
       id: view.threadId,
       get currentUsage() {
         return view.isExclusive ? Number.POSITIVE_INFINITY : view.usage
@@ -49,7 +49,7 @@ export class WorkerViews {
 export function adaptBalancer(balancer: PiscinaLoadBalancer, workers: WorkerViews): LoadBalancer {
   return (task, views) => {
     const shown = views.map(view => workers.workerOf(view))
-    // It may be a copy of one that was shown.
+    // A balancer may return a copy of a view, so compare ids.
     const chosen = balancer(viewOf(task), shown)
     return views.find(view => view.threadId === chosen?.id) ?? null
   }

@@ -1,4 +1,5 @@
-// Piscina's options: checked in its order with its texts, filled with its defaults, and said in the front door's terms.
+// Checks Piscina's options in Piscina's order and with its texts, adds its defaults, and converts them to lido's
+// options.
 import { createRequire, isBuiltin } from 'node:module'
 import { availableParallelism } from 'node:os'
 import { isAbsolute, join, resolve } from 'node:path'
@@ -8,33 +9,58 @@ import type { PoolOptions } from '../../index.js'
 import type { PiscinaLoadBalancer } from './load-balancer.js'
 import { isTaskQueue, type TaskQueue } from './task-queue.js'
 
+/** The options of Piscina 5.3. */
 export interface PiscinaOptions {
+  /** The module with the handler: a path, a `file:` string, or a package's name. Default `null`: each call gives its own. */
   filename?: string | null
+  /** The name of the export that is the handler. Default `'default'`. */
   name?: string
+  /** Threads kept alive. Default: half of the cores, at least 1. */
   minThreads?: number
+  /** Most threads alive at once. Default: 1.5 times the cores. */
   maxThreads?: number
+  /** Milliseconds after which an idle thread above `minThreads` stops. Default 30,000; in Piscina 0. */
   idleTimeout?: number
+  /** Most tasks that may be queued. `'auto'` is the square of `maxThreads`. Default `Infinity`. */
   maxQueue?: number | 'auto'
+  /** Tasks that one thread runs at once. Default 1. */
   concurrentTasksPerWorker?: number
-  /** `'disabled'`: tasks travel by messages alone. The others are one: workers of lido never block their event loop. */
+  /**
+   * `'disabled'`: sends all tasks by message. The other values are the same: workers of lido never block their event
+   * loop.
+   */
   atomics?: 'sync' | 'async' | 'disabled'
   /** The name of `atomics` before Piscina 5. */
   useAtomics?: boolean
+  /** Heap and stack limits of each thread, as in `worker_threads`. */
   resourceLimits?: WorkerOptions['resourceLimits']
+  /** Arguments appended to `process.argv` of each thread. */
   argv?: WorkerOptions['argv']
+  /** Node's flags for each thread. */
   execArgv?: string[]
+  /** The environment variables of each thread, as in `worker_threads`. */
   env?: WorkerOptions['env']
+  /** A value that each thread gets as `workerData`. It is copied. */
   workerData?: any
+  /** The object that holds the queued tasks. It belongs to one open pool at a time. */
   taskQueue?: TaskQueue
+  /** Lowers the priority of the threads. Needs the package `@napi-rs/nice`. Default 0. */
   niceIncrement?: number
+  /** Closes file descriptors that a thread leaves open. Default `true`. */
   trackUnmanagedFds?: boolean
+  /** Milliseconds that `close()` waits for accepted tasks. Default 30,000. */
   closeTimeout?: number
+  /** Keeps histograms of wait and run times. Default `true`. */
   recordTiming?: boolean
+  /** Chooses the thread of each task. Default: the first free thread. */
   loadBalancer?: PiscinaLoadBalancer
+  /** Keeps a histogram of run times for each thread. Default `false`. */
   workerHistogram?: boolean
+  /** Has no effect: tasks always start in order. */
   stricterFIFO?: boolean
 }
 
+/** The value of `pool.options`: the given options and the defaults. */
 export interface FilledOptions extends PiscinaOptions {
   filename: string | null
   name: string
@@ -52,7 +78,7 @@ export interface FilledOptions extends PiscinaOptions {
   recordTiming: boolean
 }
 
-/** Piscina's own default is 0, with which a pool starts new threads for every burst. */
+/** The default of Piscina is 0, with which a pool starts new threads for every burst. */
 const IDLE_TIMEOUT_MS = 30_000
 const CLOSE_TIMEOUT_MS = 30_000
 const MOST_THREADS = 4096
@@ -109,7 +135,7 @@ const laterChecks: [keyof PiscinaOptions, Check, string][] = [
   ['useAtomics', isBooleanOrAbsent, 'must be a boolean value'],
 ]
 
-/** Own properties only; whatever is no object counts as empty; `undefined` counts as not given. */
+/** Reads own properties only. A value that is not an object counts as `{}`; `undefined` counts as missing. */
 export function checkOptions(given: unknown): PiscinaOptions {
   const options: PiscinaOptions = Object.create(null)
   if (given !== null && typeof given === 'object') {
@@ -134,7 +160,7 @@ function judge(options: PiscinaOptions, table: typeof checks): void {
   }
 }
 
-/** What `pool.options` shows: the options given, and the defaults of those that were not. */
+/** Returns the value of `pool.options`: the user's options, and defaults for the others. */
 export function fillOptions(given: PiscinaOptions): FilledOptions {
   const cores = availableParallelism()
   let minThreads = given.minThreads ?? Math.max(Math.floor(cores / 2), 1)
@@ -164,7 +190,7 @@ export function fillOptions(given: PiscinaOptions): FilledOptions {
   })
 }
 
-/** The same, as the front door takes it. Fractions and NaN mean what Piscina's comparisons make of them. */
+/** Converts the options for lido. Fractions and NaN have the same effect as in Piscina's comparisons. */
 export function toPoolOptions(options: FilledOptions): PoolOptions {
   return {
     filename: isUsable(options.filename) ? options.filename : undefined,
@@ -183,6 +209,8 @@ export function toPoolOptions(options: FilledOptions): PoolOptions {
     trackUnmanagedFds: options.trackUnmanagedFds,
     closeTimeout: options.closeTimeout || 0,
     cancelGrace: 0,
+    // Piscina has no such hook, so an export of this name is a handler.
+    setupTimeout: 0,
     performanceWarnings: false,
     recordTiming: Boolean(options.recordTiming),
     workerHistogram: options.workerHistogram,
@@ -194,7 +222,7 @@ function whole(value: number, least: number, most: number): number {
   return Number.isNaN(value) ? least : Math.min(Math.max(Math.ceil(value), least), most)
 }
 
-/** Node takes what is no positive number for a limit that is not given, and passes over names that it does not know. */
+/** Keeps the limits that Node would use. Node ignores unknown names and values that are not positive numbers. */
 function usableLimits(limits: PiscinaOptions['resourceLimits']): PoolOptions['resourceLimits'] {
   return (
     limits &&
@@ -211,8 +239,8 @@ function isUsable(filename: string | null): filename is string {
 }
 
 /**
- * A `file:` string or a path, with the extension or the `index` that `require()` would add, or a package's name as seen
- * from the working directory; else the path that it would be from there, for a worker to look for.
+ * Resolves a `file:` string, a path or the name of a package as `require()` would in the working directory. If nothing
+ * is found, returns the path relative to the working directory, so that the worker reports the missing file.
  */
 export function toPath(filename: string): string {
   if (isBuiltin(filename)) return filename

@@ -1,4 +1,5 @@
-// The class of Piscina 5.3, and its API of 2020, on lido's front door. It translates; the pool behind it decides.
+// The class of Piscina 5.3, with its API of 2020. Converts calls, options, events and errors; a lido pool runs the
+// tasks.
 import { AsyncResource } from 'node:async_hooks'
 import { EventEmitterAsyncResource } from 'node:events'
 import type { Worker } from 'node:worker_threads'
@@ -22,7 +23,6 @@ import {
   queueIsTaken,
 } from './errors.js'
 import { type PiscinaHistogram, type PiscinaHistogramSummary, piscinaHistogram } from './histogram.js'
-import { HolderEnds } from './holder-ends.js'
 import { adaptBalancer, WorkerViews } from './load-balancer.js'
 import {
   checkOptions,
@@ -36,20 +36,24 @@ import { ArrayTaskQueue, FixedQueue } from './queues.js'
 import { ReusablePool } from './reusable-pool.js'
 import { type RunOptions, shiftArguments } from './run-task.js'
 import { adaptQueue, queueOptionsSymbol, type TaskQueue } from './task-queue.js'
+import { TerminateOnAbort } from './terminate-on-abort.js'
 
-/** Programs compare it with the version of Piscina that they were written for. */
+/** Programs compare this with the version of Piscina that they need. */
 export const version = '5.3.2'
 
-/** Queues that pools made for themselves. In a copy of `pool.options` one of them says that none was given. */
+/** Queues that pools created. If a copy of `pool.options` has one of them, the user gave no queue. */
 const ownQueues = new WeakSet<TaskQueue>()
 
+/** The class of Piscina 5.3, with its options, error texts, events and statics. `T` is the type of tasks, `R` of results. */
 export class Piscina<T = any, R = any> extends EventEmitterAsyncResource {
   readonly #options: FilledOptions
   readonly #workers = new WorkerViews()
-  readonly #holderEnds: HolderEnds | null
+  /** `null` without a load balancer of the user. */
+  readonly #terminateOnAbort: TerminateOnAbort | null
   readonly #reusable: ReusablePool
   #histogram: PiscinaHistogram | null = null
 
+  /** Throws the `TypeError` or `RangeError` of Piscina for a wrong option. */
   constructor(options: PiscinaOptions = {}) {
     const checked = checkOptions(options)
     if (ownQueues.has(checked.taskQueue!)) delete checked.taskQueue
@@ -62,15 +66,21 @@ export class Piscina<T = any, R = any> extends EventEmitterAsyncResource {
     }
     this.#reusable = new ReusablePool(
       () => this.#start(poolOptions),
-      (timedOut, wasClosed) => this.#tellEnd(timedOut, wasClosed),
+      (timedOut, wasClosed) => this.#emitEnd(timedOut, wasClosed),
     )
     if (checked.taskQueue === undefined) {
       this.#options.taskQueue = this.#pool.options.queue as unknown as TaskQueue
       ownQueues.add(this.#options.taskQueue)
     }
-    this.#holderEnds = checked.loadBalancer === undefined ? null : new HolderEnds(() => this.#pool.workers)
+    this.#terminateOnAbort =
+      checked.loadBalancer === undefined ? null : new TerminateOnAbort(() => this.#pool.workers)
   }
 
+  /**
+   * Runs the handler with the task in a thread. Resolves with the handler's result. Never throws. Rejects with the handler's own
+   * error, or with the errors of Piscina: an `AbortError` when `signal` is aborted or the pool ends, and an `Error` when the queue is
+   * full or the thread ends.
+   */
   run(task: T, options: RunOptions = {}): Promise<R> {
     if (options === null || typeof options !== 'object')
       return Promise.reject(new TypeError('options must be an object'))
@@ -108,6 +118,10 @@ export class Piscina<T = any, R = any> extends EventEmitterAsyncResource {
     }
   }
 
+  /**
+   * Waits for the accepted tasks, for `closeTimeout` at most, and ends the threads. With `force`, queued tasks reject. The next
+   * task starts the pool again.
+   */
   async close(options: { force?: boolean } = { force: false }): Promise<void> {
     if (options === null || typeof options !== 'object') throw new TypeError('options must be an object')
     const { force = false }: { force?: boolean } = Object.assign(Object.create(null), options)
@@ -115,6 +129,7 @@ export class Piscina<T = any, R = any> extends EventEmitterAsyncResource {
     await this.#reusable.close(force)
   }
 
+  /** Rejects all tasks and ends all threads at once. The next task starts the pool again. */
   destroy(): Promise<void> {
     return this.#reusable.destroy()
   }
@@ -143,22 +158,26 @@ export class Piscina<T = any, R = any> extends EventEmitterAsyncResource {
     return this.#pool.threads
   }
 
+  /** How many threads have no task. */
   get idleThreads(): number {
     const { workers } = this.#pool
     const held = workers.reduce((sum, worker) => sum + worker.usage, 0)
-    // Tasks on their way to workers that do not hold them yet.
-    const underWay = Math.max(this.#pool.stats().tasks.inFlight - held, 0)
-    return Math.max(workers.filter(worker => worker.isIdle).length - underWay, 0)
+    // Posted tasks that no worker has yet.
+    const unclaimed = Math.max(this.#pool.stats().tasks.inFlight - held, 0)
+    return Math.max(workers.filter(worker => worker.isIdle).length - unclaimed, 0)
   }
 
+  /** Queued tasks. */
   get queueSize(): number {
     return this.#pool.queueSize
   }
 
+  /** Settled tasks that a thread had, whatever their outcome. */
   get completed(): number {
     return this.#reusable.completed
   }
 
+  /** Wait and run times in milliseconds. */
   get histogram(): PiscinaHistogram {
     this.#histogram ??= piscinaHistogram(() => this.#pool.histogram)
     return this.#histogram
@@ -174,14 +193,17 @@ export class Piscina<T = any, R = any> extends EventEmitterAsyncResource {
     return this.histogram.waitTime
   }
 
+  /** 0 to 1: the time in which tasks ran, divided by the time of all slots. */
   get utilization(): number {
     return this.#pool.utilization
   }
 
+  /** Milliseconds since the pool was created. */
   get duration(): number {
     return this.#reusable.duration
   }
 
+  /** True while the queue is full. */
   get needsDrain(): boolean {
     return this.#pool.needsDrain
   }
@@ -235,13 +257,13 @@ export class Piscina<T = any, R = any> extends EventEmitterAsyncResource {
   ): Promise<R> {
     const bridge = given === null ? null : bridgeSignal(given)
     const signal = bridge?.signal
-    if (signal !== undefined) this.#holderEnds?.watch(signal)
+    if (signal !== undefined) this.#terminateOnAbort?.watch(signal)
     const release = () => {
-      if (signal !== undefined) this.#holderEnds?.release(signal)
+      if (signal !== undefined) this.#terminateOnAbort?.release(signal)
       try {
         bridge?.release()
       } catch (problem) {
-        this.#tellError(problem)
+        this.#emitError(problem)
       }
     }
     let answer: Promise<R>
@@ -249,11 +271,11 @@ export class Piscina<T = any, R = any> extends EventEmitterAsyncResource {
       // `move()` may have put the task into a wrapper.
       const queueOptions =
         (task as any)?.[queueOptionsSymbol] ?? (task as any)?.[valueSymbol]?.[queueOptionsSymbol]
-      answer = this.#reusable.living().run(task, {
+      answer = this.#reusable.openPool().run(task, {
         filename,
         name,
         signal,
-        // An abort ends the thread at once, so nobody else may be on it.
+        // An abort kills the thread at once, so no other task may run on it.
         exclusive: signal !== undefined,
         transferList,
         queueOptions,
@@ -300,16 +322,16 @@ export class Piscina<T = any, R = any> extends EventEmitterAsyncResource {
     pool.on('message', value => this.emit('message', value))
     pool.on('workerCreate', worker => this.emit('workerCreate', this.#workers.workerOf(worker)))
     pool.on('workerDestroy', worker => this.emit('workerDestroy', this.#workers.workerOf(worker)))
-    pool.on('error', error => this.#tellError(inPiscinaTerms(error)))
+    pool.on('error', error => this.#emitError(inPiscinaTerms(error)))
     return pool
   }
 
-  /** What nobody waited for must not end the host where nobody listens. */
-  #tellError(problem: unknown): void {
+  /** Without a listener, the event 'error' would end the process. */
+  #emitError(problem: unknown): void {
     if (this.listenerCount('error') > 0) this.emit('error', problem)
   }
 
-  #tellEnd(timedOut: boolean, wasClosed: boolean): void {
+  #emitEnd(timedOut: boolean, wasClosed: boolean): void {
     try {
       if (timedOut) this.emit('error', closeTimedOut())
     } finally {
@@ -318,12 +340,12 @@ export class Piscina<T = any, R = any> extends EventEmitterAsyncResource {
   }
 }
 
-/** A class that names itself within is given another name by bundlers, and its name is what programs see. */
+/** Outside the class, because bundlers rename a class that refers to itself, and programs read the class name. */
 function classOf(): typeof Piscina {
   return Piscina
 }
 
-/** Types that CommonJS programs reach as members of the class, or import by name. */
+/** Types that CommonJS programs use as members of the class or import by name. */
 export declare namespace Piscina {
   type Piscina<T = any, R = any> = import('./piscina.js').Piscina<T, R>
   type ArrayTaskQueue = import('./queues.js').ArrayTaskQueue

@@ -1,24 +1,23 @@
-// The pool behind the class. It may be used again after its end: the next task finds another one in its place, whose threads
-// are started on demand.
+// Keeps the pool of a Piscina object. After the pool has been closed or destroyed, the next task opens a new pool.
 import type { Pool } from '../../index.js'
 
 export class ReusablePool {
   readonly #open: () => Pool
   readonly #onEnded: (timedOut: boolean, wasClosed: boolean) => void
-  /** Keeps the time since construction, whatever pools come after it. */
+  /** Kept because its `duration` counts from the construction of the Piscina object. */
   readonly #first: Pool
   #pool: Pool
-  /** Tasks completed by pools that this one was before it was closed. */
+  /** Tasks that earlier pools completed. */
   #completedBefore = 0
-  /** A close or destroy under way: the pool takes no tasks until it is over, then it may be used again. */
+  /** A running close or destroy. Until it has finished, `run()` rejects. */
   #ending: Promise<void> | null = null
-  /** The end under way is one by `close()`, be it that `destroy()` began it. */
+  /** `close()` was called, perhaps after `destroy()` had started the end. */
   #isClosed = false
   #hasEnded = false
 
   /**
-   * @param open makes a pool; throws what its constructor throws
-   * @param onEnded called after each end: whether tasks were cut off, and whether it was one by `close()`
+   * @param open creates a pool; throws the error of its constructor
+   * @param onEnded called after each end: whether `closeTimeout` killed tasks, and whether `close()` was called
    */
   constructor(open: () => Pool, onEnded: (timedOut: boolean, wasClosed: boolean) => void) {
     this.#open = open
@@ -27,7 +26,7 @@ export class ReusablePool {
     this.#pool = this.#first
   }
 
-  /** The one of the moment, which may have ended. */
+  /** The current pool, which may have been closed. */
   get pool(): Pool {
     return this.#pool
   }
@@ -44,8 +43,8 @@ export class ReusablePool {
     return this.#first.duration
   }
 
-  /** The one that takes the next task. */
-  living(): Pool {
+  /** The pool for the next task. Opens a new pool if the current one has been closed or destroyed. */
+  openPool(): Pool {
     if (!this.#hasEnded) return this.#pool
     const pool = this.#open()
     this.#hasEnded = false
@@ -74,7 +73,7 @@ export class ReusablePool {
     })
   }
 
-  /** @param finish resolves to whether tasks were cut off */
+  /** @param finish resolves to true if `closeTimeout` killed tasks */
   #end(finish: () => Promise<boolean>): Promise<void> {
     this.#ending = finish().then(timedOut => {
       const wasClosed = this.#isClosed

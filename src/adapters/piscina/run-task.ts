@@ -1,15 +1,20 @@
-// The options of a call, and the argument order of the calls before Piscina 3.1.
+// The options of `run()`, and the argument order of `runTask()` before Piscina 3.1.
 import type { Transferable as TransferItem } from 'node:worker_threads'
 import type { AbortSignalAny } from './abort-signal.js'
 
+/** The options of `run()`. */
 export interface RunOptions {
+  /** Parts of the task that are transferred, not copied. */
   transferList?: readonly TransferItem[]
+  /** The module with the handler. Default: the pool's. */
   filename?: string | null
+  /** The name of the export that is the handler. Default: the pool's. */
   name?: string | null
+  /** Aborting it rejects the call and ends the thread of a running task. */
   signal?: AbortSignalAny | null
 }
 
-/** `(transferList?, filename?, signal?)`, where a string or a signal in an earlier place shifts the rest. */
+/** Reads `(transferList?, filename?, signal?)`. A string or a signal in an earlier place shifts the others. */
 export function shiftArguments(rest: unknown[]): RunOptions {
   let [transferList, filename, signal] = rest
   if (isSignal(transferList)) {

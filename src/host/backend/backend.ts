@@ -1,4 +1,5 @@
-// The interface of a backend. A backend starts workers of one kind (threads, processes, inline) and returns a link to each.
+// The interface of a backend. A backend starts workers of one kind (threads, processes, inline) and returns a link to
+// each.
 import type { ChildProcess } from 'node:child_process'
 import type { Worker } from 'node:worker_threads'
 import type { LaneOrder, ToHost, ToWorker, WorkerOrder } from '../../shared/messages/messages.js'
@@ -11,17 +12,17 @@ export interface WorkerSpec extends WorkerOrder {
   workerOptions: Record<string, unknown>
 }
 
-/** Given to the backend when a worker is started. Called from the host's event loop only. */
+/** Receives the events of one worker. The backend calls it from the host's event loop. */
 export interface LinkListener {
   onMessage(message: ToHost): void
-  /** A message of the worker could not be read. */
+  /** The host could not read a message of the worker. */
   onUnreadable(): void
   /** The handler's module sent a message over its parent port. */
   onUserMessage(value: unknown): void
   /**
-   * The worker ended. This is the last call.
-   * @param error the runtime's error, if it names one
-   * @param signal the signal that ended the process, if one did
+   * The worker has ended. This is the last call.
+   * @param error the error of the runtime, if there is one
+   * @param signal the signal that killed the process, if a signal did
    */
   onExit(exitCode: number, error: unknown, signal?: NodeJS.Signals | null): void
 }
@@ -34,16 +35,16 @@ export interface WorkerLink {
   /** -1 for a process and for a thread that has ended. */
   readonly threadId: number
   post(message: ToWorker, transferList?: readonly TransferItem[]): void
-  /** Kills the worker. `onExit` follows. An inline worker cannot be killed: it ends for the pool, and its handlers run on. */
+  /** Kills the worker. `onExit` follows. The handlers of an inline worker run on, but the pool treats it as ended. */
   terminate(): void
 }
 
 export interface Backend {
   /**
-   * Starts a thread early, so that it starts while the pool is built. The next `start`, which gets the same options, uses it. A
-   * thread that is not used within this turn of the event loop is ended. Throws what `start` throws.
+   * Starts a thread early, while the pool is built. The next `start` uses it; the caller passes the same options there.
+   * If no `start` follows before the next microtask, the thread is terminated. Throws what `start` throws.
    */
   startAhead?(workerOptions: Record<string, unknown>): void
-  /** Throws what the runtime throws when an option is wrong or the system refuses. */
+  /** Throws the error of the runtime when an option is wrong or the system refuses the worker. */
   start(spec: WorkerSpec, listener: LinkListener): WorkerLink
 }

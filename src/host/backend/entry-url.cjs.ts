@@ -1,4 +1,4 @@
-// The URLs of the worker entries, for the CommonJS build. Both builds use the same worker files.
+// The URLs of the worker entries in the CommonJS build. Both builds use the same worker files.
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 

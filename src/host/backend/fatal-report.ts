@@ -1,6 +1,5 @@
-// Finds out whether a process died of its heap limit, from the report that Node writes. The report goes into a file that is
-// already deleted, so nothing stays on the disk. Only on Linux can the other process write to such a file.
-
+// Finds out from Node's diagnostic report whether a process reached its heap limit. Node writes the report into a file
+// that is already deleted, so no file stays on the disk. Only on Linux can another process write to such a file.
 import { tmpdir } from '../../shared/platform/host-node-modules.js'
 import {
   closeSync,
@@ -11,7 +10,7 @@ import {
   unlinkSync,
 } from '../../shared/platform/node-modules.js'
 
-/** The report begins with its trigger. `process.abort()` and failed checks of native code write no report. */
+/** The trigger is at the start of the report. `process.abort()` and failed checks of native code write no report. */
 const HEAD_BYTES = 1024
 const MEMORY = /"trigger":\s*"OOMError"/
 
@@ -22,7 +21,7 @@ export class FatalReport {
     this.fd = fd
   }
 
-  /** `null` when no such file can be opened. Then the reason is not known. */
+  /** Returns `null` when the host cannot open such a file. Then the reason stays unknown. */
   static open(): FatalReport | null {
     if (process.platform !== 'linux') return null
     // Loaded here: programs without processes do not need it.
@@ -37,7 +36,7 @@ export class FatalReport {
     }
   }
 
-  /** Call it when the process has ended. */
+  /** Call it after the process has ended. */
   isOutOfMemory(): boolean {
     const head = Buffer.alloc(HEAD_BYTES)
     try {
@@ -52,7 +51,7 @@ export class FatalReport {
   }
 }
 
-/** The same error as the runtime's for a thread. */
+/** The error that Node gives for a thread in this case. */
 export function memoryFailure(): Error {
   const failure = new Error('The process aborted: JavaScript heap out of memory')
   return Object.assign(failure, { code: 'ERR_WORKER_OUT_OF_MEMORY' })

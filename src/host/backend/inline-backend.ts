@@ -1,6 +1,6 @@
-// Workers on the host's own thread, for debugging, tests and tiny work. They use the same messages and copies as threads.
-// They cannot be killed. A worker that the host ends keeps its place until its handlers have ended, and the next worker waits.
-
+// Runs workers on the host's own thread, for debugging, tests and tiny tasks. They use the same messages and copies as
+// threads. The host cannot kill such a worker. A stopped worker keeps its place until its handlers have ended. Only
+// then does the next worker start.
 import { kindOf, type StartOrder, type ToWorker } from '../../shared/messages/messages.js'
 import type { TransferItem } from '../../shared/messages/move.js'
 import { withoutCaller } from '../../shared/platform/async-context.js'
@@ -12,54 +12,57 @@ import { inlineEntryUrl } from './entry-url.js'
 import { LinkPort } from './link-port.js'
 import { packageFile, startFailureCause } from './missing-package-file.js'
 
-/** The host loads the entry by URL, so its type is declared here. */
+/** The host loads the entry by URL, so this file declares its types. */
 interface InlineWorker {
   end(onQuiet: () => void): void
 }
 interface InlineEntry {
-  serveInline(order: StartOrder, onEnd: () => void): InlineWorker
+  serveInline(order: StartOrder, module: object | null, onEnd: () => void): InlineWorker
 }
 
 export class InlineBackend implements Backend {
+  /** The pool's option `module`. */
+  readonly module: object | null
   readonly #size: { readonly maxWorkers: number }
   readonly #waiting = new Set<InlineLink>()
   #alive = 0
-  /** Workers that have ended for the pool while their handlers run on. */
+  /** Workers that have ended for the pool, but whose handlers still run. */
   #lingering = 0
 
-  /** @param size at most `maxWorkers` run at once while handlers of ended workers run on */
-  constructor(size: { readonly maxWorkers: number }) {
+  /** @param size while handlers of ended workers run on, at most `maxWorkers` workers run */
+  constructor(size: { readonly maxWorkers: number }, module: object | null = null) {
     this.#size = size
+    this.module = module
   }
 
   start(spec: WorkerSpec, listener: LinkListener): WorkerLink {
     const link = new InlineLink(spec, listener, this)
     this.#waiting.add(link)
-    this.#beginWaiting()
+    this.#startWaiting()
     return link
   }
 
-  /** The worker has ended. Its handlers may run on. */
+  /** The worker has ended for the pool. Its handlers may run on. */
   onEnd(link: InlineLink): void {
     if (this.#waiting.delete(link)) return
     this.#alive--
     this.#lingering++
   }
 
-  /** The handlers of an ended worker have ended too. */
+  /** The handlers of an ended worker have ended as well. */
   onQuiet(): void {
     this.#lingering--
-    this.#beginWaiting()
+    this.#startWaiting()
   }
 
-  /** Begins waiting workers while there are places. The pool does not know of lingering workers. */
-  #beginWaiting(): void {
+  /** Starts waiting workers while places are free. The pool does not count lingering workers, so this class does. */
+  #startWaiting(): void {
     for (const link of this.#waiting) {
       if (this.#lingering > 0 && this.#alive + this.#lingering >= this.#size.maxWorkers) return
       this.#waiting.delete(link)
       this.#alive++
-      // The caller may be in a user's async context: it cancelled the handler that held the place.
-      withoutCaller(() => void link.begin())
+      // The caller may run in the async context of the user who cancelled the handler.
+      withoutCaller(() => void link.start())
     }
   }
 }
@@ -74,7 +77,7 @@ class InlineLink implements WorkerLink {
   readonly #port: LinkPort
   #worker: InlineWorker | null = null
   #isLingering = false
-  #isOver = false
+  #hasEnded = false
 
   constructor(spec: WorkerSpec, listener: LinkListener, backend: InlineBackend) {
     this.#spec = spec
@@ -84,27 +87,29 @@ class InlineLink implements WorkerLink {
   }
 
   get threadId(): number {
-    return this.#isOver ? -1 : threadId
+    return this.#hasEnded ? -1 : threadId
   }
 
-  async begin(): Promise<void> {
-    const { lane, preload, limits } = this.#spec
+  async start(): Promise<void> {
+    const { lane, preload, startCalls, limits, setupTimeoutMs } = this.#spec
     const order: StartOrder = {
       port: this.#port.workerPort,
       lane,
       preload,
-      // It shares the host's priority and memory.
+      startCalls: structuredClone(startCalls),
+      // The worker shares the priority and the memory of the host.
       niceIncrement: 0,
+      setupTimeoutMs,
       limits: limits === null ? null : { ...limits, bytes: Number.POSITIVE_INFINITY },
-      // Its CPU time cannot be told from the host's.
+      // The CPU time of the worker is part of the host's CPU time.
       measures: false,
     }
     try {
       const entry: InlineEntry = await loadEntry(packageFile(inlineEntryUrl))
-      if (this.#isOver) this.#backend.onQuiet()
-      else this.#worker = entry.serveInline(order, () => this.#onEnd(0))
+      if (this.#hasEnded) this.#backend.onQuiet()
+      else this.#worker = entry.serveInline(order, this.#backend.module, () => this.#onEnd(0))
     } catch (failure) {
-      // The failure may come before the caller of start() has the link.
+      // Wait a microtask: the failure may come before the backend's start() has returned the link.
       await null
       this.#onEnd(1, startFailureCause(inlineEntryUrl, failure))
       this.#backend.onQuiet()
@@ -121,20 +126,20 @@ class InlineLink implements WorkerLink {
     inMicrotask(() => this.#onEnd(1))
   }
 
-  /** The worker has ended for the pool. Its place is free when its handlers have ended. */
+  /** Ends the worker for the pool. The place becomes free when the handlers have ended. */
   #onEnd(exitCode: number, error?: unknown): void {
-    if (this.#isOver) return
-    this.#isOver = true
+    if (this.#hasEnded) return
+    this.#hasEnded = true
     this.#port.close()
-    // A port without a listener does not notice that the other end is closed.
+    // A port without a listener does not notice that the other port is closed.
     if (this.#worker === null) this.#port.workerPort.close()
     this.#startLingering()
-    // The listeners of the handlers' signals must not run in the caller's context.
+    // The listeners of the handlers' signals must not run in the caller's async context.
     withoutCaller(() => this.#worker?.end(() => this.#backend.onQuiet()))
     this.#listener.onExit(exitCode, error)
   }
 
-  /** Called at once, since the pool may start the next worker at once. */
+  /** Called synchronously by `terminate()`, because the pool may start the next worker at once. */
   #startLingering(): void {
     if (this.#isLingering) return
     this.#isLingering = true
@@ -142,7 +147,10 @@ class InlineLink implements WorkerLink {
   }
 }
 
-/** A `vm` context, as in Jest, has no `import()`, and bundlers replace it. Then Node's own is used. */
+/**
+ * A `vm` context, as in Jest, has no `import()`, and bundlers replace it. In these cases this uses the `import()` of
+ * Node.
+ */
 async function loadEntry({ href }: URL): Promise<InlineEntry> {
   try {
     return await import(href)

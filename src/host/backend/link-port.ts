@@ -6,7 +6,7 @@ import { MessageChannel, receiveMessageOnPort } from '../../shared/platform/host
 import type { LinkListener } from './backend.js'
 
 export class LinkPort {
-  /** The worker's end. */
+  /** The worker's end of the channel. */
   readonly workerPort: MessagePort
   readonly #port: MessagePort
   readonly #listener: LinkListener
@@ -26,7 +26,7 @@ export class LinkPort {
     else this.#port.postMessage(message, transferList as TransferItem[])
   }
 
-  /** Reads the messages that the worker sent before its end, then closes: they may hold answers. */
+  /** Reads the last messages of an ended worker, which may hold answers. Then closes the port. */
   close(): void {
     for (let last = this.#receive(); last !== undefined; last = this.#receive()) {
       this.#listener.onMessage(last.message)
@@ -34,7 +34,7 @@ export class LinkPort {
     this.#port.close()
   }
 
-  /** The next message. Messages that cannot be read are skipped. */
+  /** Returns the next readable message. */
   #receive(): { message: ToHost } | undefined {
     for (;;) {
       try {

@@ -1,4 +1,4 @@
-// A bundler that puts lido into the program's bundle leaves out the files that workers load first.
+// The error for a program whose bundle contains lido: the bundler does not copy the files that workers load first.
 import { PACKAGE_FILE_MISSING } from '../../shared/errors/pool-errors.js'
 import { existsSync, fileURLToPath } from '../../shared/platform/node-modules.js'
 
@@ -7,18 +7,15 @@ export class MissingPackageFileError extends Error {
 
   /** @param path `null` when the path is unknown */
   constructor(path: string | null) {
-    const what =
-      path === null
-        ? "lido's own files cannot be found"
-        : `${path} is missing, which is one of lido's own files`
+    const what = path === null ? "lido's own files cannot be found" : `lido's own file ${path} is missing`
     super(
-      `${what}: the program was bundled and they were left behind. Leave lido out of the bundle (esbuild: packages: 'external'; webpack: externals; Rollup: external), and install it where the program runs.`,
+      `${what}: the bundler of this program did not copy lido's files. Leave lido out of the bundle (esbuild: packages: 'external'; webpack: externals; Rollup: external), and install it where the program runs.`,
     )
     this.name = 'MissingPackageFileError'
   }
 }
 
-/** `locate` throws in a program that a bundler has converted from an ES module to CommonJS. */
+/** Throws `MissingPackageFileError` when `locate` throws. It does so after a bundler converted lido to CommonJS. */
 export function packageFile(locate: () => URL): URL {
   try {
     return locate()
@@ -27,7 +24,7 @@ export function packageFile(locate: () => URL): URL {
   }
 }
 
-/** Why a worker ended before it could start: its first file is missing, or otherwise `failure`. */
+/** Why a worker ended before it was ready: `MissingPackageFileError` if its first file is missing, else `failure`. */
 export function startFailureCause(entry: () => URL, failure?: unknown): unknown {
   if (failure instanceof MissingPackageFileError) return failure
   const path = fileURLToPath(entry())

@@ -1,10 +1,11 @@
-// Workers as processes. The pool uses three pipes: to the worker, from the worker, and a lifeline. The lifeline carries nothing:
-// it closes when the host's process ends. The channel of `process.send` is left to the user.
+// Runs workers as processes. The host has three pipes to each: one to the worker, one from the worker, and a lifeline.
+// The lifeline carries no data. It closes when the host's process ends. The channel of `process.send` belongs to the
+// user.
 import type { ChildProcess, SpawnOptions } from 'node:child_process'
 import type { Socket } from 'node:net'
 import { laneIn } from '../../shared/lane/layout.js'
 import { Tickets } from '../../shared/lane/ticket.js'
-import type { ProcessOrder, ToHost, ToWorker } from '../../shared/messages/messages.js'
+import type { KnownShared, ProcessOrder, ToHost, ToWorker } from '../../shared/messages/messages.js'
 import type { TransferItem } from '../../shared/messages/move.js'
 import {
   ANSWERED,
@@ -24,13 +25,13 @@ import { FatalReport, memoryFailure } from './fatal-report.js'
 import { packageFile, startFailureCause } from './missing-package-file.js'
 import { exitCodeOf, processArguments, processEnvironment } from './process-surroundings.js'
 
-/** In the order of their descriptors. The worker prints directly to the host's stdout and stderr. */
+/** In the order of the file descriptors. The worker prints directly to the host's stdout and stderr. */
 const STDIO = ['ignore', 'inherit', 'inherit', 'pipe', 'pipe', 'pipe', 'ipc'] as const
 const TO_WORKER = 3
 const FROM_WORKER = 4
 const LIFELINE = 5
 const REPORT = 7
-/** How long the host waits for the pipe of an ended worker to close. Another process may hold it open. */
+/** How long the host waits until the pipe of an ended worker closes. Another process may hold the pipe open. */
 const PIPE_CLOSE_MS = 1000
 
 export const processBackend: Backend = {
@@ -56,7 +57,8 @@ class ProcessLink implements WorkerLink {
 
   constructor(spec: WorkerSpec, listener: LinkListener) {
     const { lane, workerOptions, ...rest } = spec
-    const { memory, state: _state, isShared: _isShared, ...pipedLane } = lane
+    const { memory, state: _state, isShared: _isShared, shared, ...piped } = lane
+    const pipedLane = { ...piped, shared: shared.map(forProcess) }
     const layout = laneIn(memory)
     this.#listener = listener
     this.#tickets = new Tickets(layout)
@@ -85,18 +87,16 @@ class ProcessLink implements WorkerLink {
   }
 
   post(message: ToWorker, transferList?: readonly TransferItem[]): void {
-    invariant(message !== 'bell', 'the lane does not reach into another process')
-    // A process can be killed at any moment, also while it loads.
+    invariant(message !== 'bell', 'a process gets no bell messages')
+    // A process can be killed at any time, also while it loads a file.
     if (message.kind === 'stop') return this.terminate()
-    const sendable =
-      message.kind === 'cancel' ? { ...message, reason: errorForProcess(message.reason) } : message
-    const frame = packMessage(sendable, transferList)
+    const frame = packMessage(sendable(message), transferList)
     if (this.#end === null) this.#toWorker.write(frame)
   }
 
   terminate(): void {
     this.process.kill('SIGKILL')
-    // The caller may wait for its end, so the host must stay alive until then.
+    // A caller may wait for the exit, so the host's process must stay alive until then.
     if (this.#end === null) this.process.ref()
   }
 
@@ -104,16 +104,16 @@ class ProcessLink implements WorkerLink {
     const listener: FrameListener = {
       onValue: bytes => this.#onValue(bytes),
       onControl: (kind, ticket, taskId) => this.#onReport(kind, ticket, taskId),
-      // Other code in the worker wrote to the pool's descriptor.
+      // Other code in the worker wrote to the pool's file descriptor.
       onGarbage: () => this.terminate(),
     }
     const reader = new FrameReader(listener, tickets)
     this.#fromWorker.on('data', piece => reader.push(piece))
     this.#fromWorker.on('close', () => this.#onPipeClosed())
-    // A worker that has closed its pipe cannot be reached any more.
+    // The host can no longer reach a worker that has closed its pipe.
     this.#toWorker.on('close', () => this.terminate())
     for (const pipe of [this.#toWorker, this.#fromWorker, this.#lifeline]) {
-      // Writes to an ended worker fail. Its exit is reported by itself.
+      // Writes to an ended worker fail. The exit event reports its end.
       pipe.on('error', () => {})
       pipe.unref()
     }
@@ -136,7 +136,7 @@ class ProcessLink implements WorkerLink {
     else this.terminate()
   }
 
-  /** The worker shares no memory with the host, so the host moves its tickets. */
+  /** A process shares no memory with the host, so the host moves the tickets when the process reports a move. */
   #onReport(kind: FrameKind, ticket: number, taskId: number): void {
     if (kind === STARTED) this.#tickets.startReported(ticket, taskId, this.#workerId, realClock.now())
     else if (kind === ANSWERED) this.#tickets.answer(ticket, this.#workerId)
@@ -149,7 +149,7 @@ class ProcessLink implements WorkerLink {
     this.#pipeTimer = realClock.after(PIPE_CLOSE_MS, () => this.#fromWorker.destroy(), true)
   }
 
-  /** The host reads the pipe to its end, since it may hold answers. */
+  /** The host waits until the pipe is empty and closed, because it may hold answers. */
   #onPipeClosed(): void {
     this.#isPipeClosed = true
     if (this.#end !== null) this.#finish()
@@ -170,12 +170,12 @@ class ProcessLink implements WorkerLink {
   }
 }
 
-/** The process ended before it ran a line of lido. */
+/** The error for a process that ended before it ran any code of lido. */
 function earlyExit(exitCode: number, signal: string | null): Error {
-  const how = signal ?? `exit code ${exitCode}`
-  // Node exits with 9 for a flag that it does not know.
+  const how = signal === null ? `exited with exit code ${exitCode}` : `was killed by ${signal}`
+  // Node exits with 9 if it refuses a flag.
   const why = exitCode === 9 ? ': Node refuses a flag of execArgv or NODE_OPTIONS' : ''
-  const failure = new Error(`The process ended by ${how} before it looked at the handler's file${why}`)
+  const failure = new Error(`The process ${how} before it loaded the handler's file${why}`)
   return Object.assign(failure, { code: 'ERR_WORKER_INIT_FAILED', exitCode, signal })
 }
 
@@ -191,11 +191,23 @@ function spawnNode(workerOptions: Record<string, unknown>, report: FatalReport |
   const entry = fileURLToPath(packageFile(processEntryUrl))
   const child = spawn(process.execPath, processArguments(entry, workerOptions), options)
   if (child.pid !== undefined) return child
-  // The error follows as an event, which would end this process if nothing listened.
+  // Node emits the error later as an event, which would end this process without a listener.
   child.on('error', () => {})
   throw new Error(
     existsSync(process.execPath)
-      ? 'The system gave no process: look at the limits on processes, open files and memory (ulimit -u, -n)'
-      : `${process.execPath}, which runs this program, is not there any more: restart the program`,
+      ? 'The system could not create a process. Check the limits on processes, open files and memory (ulimit -u, -n)'
+      : `The file ${process.execPath}, which runs this program, no longer exists. Restart the program`,
   )
+}
+
+function sendable(message: Exclude<ToWorker, 'bell'>): object {
+  if (message.kind === 'cancel') return { ...message, reason: errorForProcess(message.reason) }
+  if (message.kind === 'call-answer' && 'error' in message) {
+    return { ...message, error: errorForProcess(message.error) }
+  }
+  return message.kind === 'share' ? { kind: message.kind, ...forProcess(message) } : message
+}
+
+function forProcess({ id, memory }: KnownShared): KnownShared {
+  return { id, memory: new Uint8Array(memory as SharedArrayBuffer).slice() }
 }

@@ -1,43 +1,39 @@
-// Which flags and variables of this process a worker has too.
+// The flags and environment variables that a worker process inherits from this process.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { exitCodeOf, inheritedFlags, processArguments, processEnvironment } from './process-surroundings.js'
 
 const cases: [string, string[], string[]][] = [
   [
-    'hooks and limits',
+    'inherits flags for hooks and warnings',
     ['--import', './hook.js', '-r', 'x', '--no-warnings'],
     ['--import', './hook.js', '-r', 'x', '--no-warnings'],
   ],
-  ['not the text to run', ['-e', 'code', '--input-type=module'], []],
-  ['not the text to print', ['--expose-gc', '-p', '1 + 1'], ['--expose-gc']],
+  ['does not inherit the program text of -e', ['-e', 'code', '--input-type=module'], []],
+  ['does not inherit the program text of -p', ['--expose-gc', '-p', '1 + 1'], ['--expose-gc']],
   [
-    'not the debugger',
+    'does not inherit debugger flags',
     ['--inspect-brk=9229', '--inspect', '--debug-port=1', '--inspect-publish-uid=http'],
     [],
   ],
   [
-    'neither such a flag nor the word behind it',
+    'does not inherit a value that follows a dropped flag as the next word',
     ['--input-type', 'module', '--inspect-port', '9339', '--test-reporter', 'spec', '--expose-gc'],
     ['--expose-gc'],
   ],
+  ['does not inherit the snapshot', ['--snapshot-blob', 'program.blob', '--expose-gc'], ['--expose-gc']],
+  ['does not inherit flags of the test runner', ['--test', '--test-concurrency=2', '--watch'], []],
   [
-    'not the snapshot, which is the program',
-    ['--snapshot-blob', 'program.blob', '--expose-gc'],
-    ['--expose-gc'],
-  ],
-  ['not the test runner', ['--test', '--test-concurrency=2', '--watch'], []],
-  [
-    'nor a value that such a flag has in the next word',
+    'drops each flag together with its value when several dropped flags follow each other',
     ['--inspect-publish-uid', 'http', '--test-random-seed', '5', '--test', '--no-warnings', '-e', '-1'],
     ['--no-warnings'],
   ],
 ]
 for (const [title, given, expected] of cases) {
-  test(`a process inherits ${title}`, () => assert.deepEqual(inheritedFlags(given), expected))
+  test(`a worker process ${title}`, () => assert.deepEqual(inheritedFlags(given), expected))
 }
 
-test('limits become flags before the entry, arguments follow it', () => {
+test('processArguments() puts the flags of memory limits before the entry file and arguments after it', () => {
   const words = processArguments('/entry.js', {
     name: 'images',
     execArgv: ['--expose-gc'],
@@ -55,7 +51,7 @@ test('limits become flags before the entry, arguments follow it', () => {
   ])
 })
 
-test('a limit is a whole number to Node, and none of its own is less than one', () => {
+test('processArguments() rounds memory limits up to whole megabytes, to at least 1', () => {
   const limits = { maxOldGenerationSizeMb: 64.5, maxYoungGenerationSizeMb: 0 }
   assert.deepEqual(processArguments('/entry.js', { resourceLimits: limits }), [
     '--max-old-space-size=65',
@@ -64,20 +60,20 @@ test('a limit is a whole number to Node, and none of its own is less than one', 
   ])
 })
 
-test('a limit that is none becomes no flag: Node refuses the word, or makes a small limit of it', () => {
+test('processArguments() creates no flag for a memory limit that is infinite or too large for Node', () => {
   for (const limit of [Infinity, Number.MAX_VALUE, Number.MAX_SAFE_INTEGER]) {
     const none = { maxOldGenerationSizeMb: limit, maxYoungGenerationSizeMb: limit }
     assert.deepEqual(processArguments('/entry.js', { resourceLimits: none }), ['/entry.js'])
   }
 })
 
-test('a process does not report to the runner that watches this one', () => {
+test('a worker process does not report its files to the node --watch of this process', () => {
   const environment = { WATCH_REPORT_DEPENDENCIES: '1', OTHER: 'x' }
   assert.deepEqual(processEnvironment(environment), { OTHER: 'x' })
   assert.equal(processEnvironment(undefined).PATH, process.env.PATH)
 })
 
-test("the debugger's words of NODE_OPTIONS stay behind, but for those that a worker was given", t => {
+test('NODE_OPTIONS loses its debugger flags when it is inherited, and keeps them when env sets it', t => {
   const before = process.env.NODE_OPTIONS
   t.after(() => {
     if (before === undefined) delete process.env.NODE_OPTIONS
@@ -93,7 +89,7 @@ test("the debugger's words of NODE_OPTIONS stay behind, but for those that a wor
   assert.equal('NODE_OPTIONS' in processEnvironment(undefined), false)
 })
 
-test('an end by a signal is counted as shells do', () => {
+test('exitCodeOf() is 128 plus the number of the signal, or 1 without a signal', () => {
   assert.equal(exitCodeOf('SIGKILL'), 137)
   assert.equal(exitCodeOf(null), 1)
 })

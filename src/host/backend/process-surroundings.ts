@@ -1,15 +1,15 @@
-// Turns the options of a worker into the flags, arguments and environment of a process. A worker inherits no debugger flags: it
-// must not wait for a debugger, or take the port of the debugger that is attached to this process.
+// Turns the options of a worker into the flags, arguments and environment of a process. A worker inherits no debugger
+// flags. Otherwise it would wait for a debugger, or take the port of the debugger of this process.
 import { constants } from '../../shared/platform/host-node-modules.js'
 
-/** Flags that name the program to run, or that only one process can have. */
+/** Flags that name the program to run, and flags that only one process can have. */
 const NOT_INHERITED =
   /^-(?:e|p|pe|i|c)$|^--(?:eval|print|interactive|check|test|experimental-test|watch|input-type|build-snapshot|snapshot-blob|title)\b/
 const INSPECTOR = /^--(?:inspect|debug)(?:-\w+)*(?:=|$)/
-/** These flags are followed by program text, which may begin with a dash. */
+/** Program text follows these flags. It may begin with a dash. */
 const EVALUATES = /^(?:-e|--eval|-p|--print|-pe)$/
 const INSPECTOR_WORD = /(^|\s)--(?:inspect|debug)(?:-\w+)*(?:=\S*)?(?=\s|$)/g
-/** A limit this high counts as none. Node wraps much larger numbers around, or does not accept them. */
+/** From here on a limit is the same as no limit. Node overflows at much larger numbers, or refuses them. */
 const NO_LIMIT_MB = 2 ** 32
 
 interface HeapLimits {
@@ -17,9 +17,9 @@ interface HeapLimits {
   maxYoungGenerationSizeMb?: number
 }
 
-/** The command line after the program. */
+/** The command line after the name of the program. */
 export function processArguments(entry: string, options: Record<string, unknown>): string[] {
-  // The pool's label. A title in the user's own flags comes later and wins.
+  // The pool's label. A title in the user's own flags comes later and replaces it.
   const title = options.name === undefined ? [] : [`--title=${options.name}`]
   const flags = (options.execArgv ?? []) as string[]
   const limits = heapFlags((options.resourceLimits ?? Object.create(null)) as HeapLimits)
@@ -33,7 +33,7 @@ export function inheritedFlags(flags: readonly string[]): string[] {
   for (let at = 0; at < flags.length; at++) {
     const flag = flags[at]!
     if (!NOT_INHERITED.test(flag) && !INSPECTOR.test(flag)) kept.push(flag)
-    // The flag's value is dropped too. These words hold no program.
+    // Drop the value of the flag as well. `flags` holds only flags and their values, never the name of the program.
     else if (EVALUATES.test(flag) || !(flags[at + 1] ?? '-').startsWith('-')) at++
   }
   return kept
@@ -47,14 +47,17 @@ function heapFlags({
   if (maxOldGenerationSizeMb < NO_LIMIT_MB) {
     flags.push(`--max-old-space-size=${Math.ceil(maxOldGenerationSizeMb)}`)
   }
-  // The young generation is three semi-spaces.
+  // The young generation has three semi-spaces.
   if (maxYoungGenerationSizeMb < NO_LIMIT_MB) {
     flags.push(`--max-semi-space-size=${Math.max(1, Math.ceil(maxYoungGenerationSizeMb / 3))}`)
   }
   return flags
 }
 
-/** The user's environment, or that of this process without debugger flags. Under `node --watch`, children must not report to it. */
+/**
+ * Uses the user's environment, or the one of this process without debugger flags. Workers do not report to `node
+ * --watch`.
+ */
 export function processEnvironment(given: unknown): NodeJS.ProcessEnv {
   const { WATCH_REPORT_DEPENDENCIES: _, ...environment } = (given ?? process.env) as NodeJS.ProcessEnv
   const { NODE_OPTIONS: options } = environment

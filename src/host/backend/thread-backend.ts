@@ -1,4 +1,5 @@
-// Workers as threads of this process. Each has a message port for the pool's messages. The parent port is left to the user.
+// Runs workers as threads of this process. Each has a message port for the pool's messages. The parent port belongs to
+// the user.
 import type { Worker } from 'node:worker_threads'
 import type { StartOrder, ToWorker } from '../../shared/messages/messages.js'
 import type { TransferItem } from '../../shared/messages/move.js'
@@ -9,28 +10,28 @@ import { workerEntryUrl } from './entry-url.js'
 import { LinkPort } from './link-port.js'
 import { packageFile, startFailureCause } from './missing-package-file.js'
 
-/** Only a backend may start threads, so this class is not among the host's shared modules. */
+/** Loaded here and not in `host-node-modules`, because only a backend may start threads. */
 const { Worker: Thread } = getBuiltinModule('node:worker_threads')
 
 export class ThreadBackend implements Backend {
-  #ahead: Worker | null = null
+  #early: Worker | null = null
 
   startAhead(workerOptions: Record<string, unknown>): void {
     const thread = startThread(workerOptions)
-    this.#ahead = thread
+    this.#early = thread
     inMicrotask(() => {
-      if (this.#ahead === thread) void this.#takeAhead()!.terminate()
+      if (this.#early === thread) void this.#takeEarly()!.terminate()
     })
   }
 
   start(spec: WorkerSpec, listener: LinkListener): WorkerLink {
-    return new ThreadLink(this.#takeAhead() ?? startThread(spec.workerOptions), spec, listener)
+    return new ThreadLink(this.#takeEarly() ?? startThread(spec.workerOptions), spec, listener)
   }
 
-  #takeAhead(): Worker | null {
-    const ahead = this.#ahead
-    this.#ahead = null
-    return ahead
+  #takeEarly(): Worker | null {
+    const early = this.#early
+    this.#early = null
+    return early
   }
 }
 

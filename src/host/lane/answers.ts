@@ -1,4 +1,4 @@
-// Settles a task with what its worker answered, or lets it run again.
+// Settles a task with the answer of its worker, or puts a failed task back into the queue when `retry` allows it.
 
 import type { LargeMessage } from '../../shared/codec/format.js'
 import type { ShapeReader } from '../../shared/codec/shapes.js'
@@ -32,9 +32,9 @@ export interface AnswersParts {
   policy: RestartPolicy
   handlers: HandlerRegistry
   timings: Timings | null
-  /** Tasks whose `retry.when` is being called. */
+  /** Tasks for which the host calls `retry.when` now. */
   failed: Set<Task>
-  /** Puts the task back into the queue, at its old place. */
+  /** Puts the task back into the queue at its old place. */
   runAgain: (task: Task) => void
   errorClasses: ErrorClasses
 }
@@ -51,8 +51,10 @@ export class Answers {
     this.#parts.settler.fulfil(task, result)
   }
 
-  /** A result too large to be decoded at once: the worker is free, and the caller is answered when it is decoded. */
-  arrive(worker: Worker, task: Task, message: LargeMessage, shapes: ShapeReader, runMs: number): void {
+  /**
+   * The result is too large to be decoded in one turn. The worker is free; the promise settles after the last slice.
+   */
+  fulfilLarge(worker: Worker, task: Task, message: LargeMessage, shapes: ShapeReader, runMs: number): void {
     this.#onAnswered(worker, task, runMs)
     this.#parts.largeResults.add(task, message, shapes)
   }
@@ -83,12 +85,12 @@ export class Answers {
     }
   }
 
-  /** One side could not read a message of the other. */
+  /** The worker could not read the payload, or the host could not read the result. */
   failUnreadable(worker: Worker, task: Task, what: 'payload' | 'result', runMs: number): void {
     const text =
       what === 'payload'
-        ? 'The worker could not read it; it may be nested too deeply.'
-        : 'It could not be read here; it may be nested too deeply.'
+        ? 'The worker could not read it. It may be nested too deeply.'
+        : 'The host could not read it. It may be nested too deeply.'
     this.#onAnswered(worker, task, runMs)
     this.#parts.settler.reject(task, new NotCloneableError(what, new RangeError(text)))
   }

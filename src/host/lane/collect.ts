@@ -1,4 +1,4 @@
-// Collects what workers answer, from their result rings and from their messages, and passes it on to the callers.
+// Collects the answers of workers from their result rings and their messages, and passes them to `Answers`.
 import type { LargeMessage } from '../../shared/codec/format.js'
 import type { SerializedError } from '../../shared/errors/serialize-error.js'
 import { FAILURE, INT_VALUE, type ResultReader } from '../../shared/lane/result-ring.js'
@@ -15,7 +15,7 @@ import type { WorkerWaker } from './wake-workers.js'
 
 type AnswerMessage = Extract<ToHost, { kind: 'done' | 'failed' }>
 
-/** Answers that are collected before the event loop turns. */
+/** The host collects at most this many answers in one turn of the event loop. */
 const MAX_AT_ONCE = 512
 
 export interface CollectorParts {
@@ -28,18 +28,18 @@ export interface CollectorParts {
   handlerMetrics: HandlerMetrics | null
   /** Called after answers of a worker were collected. */
   onAnswered: (worker: Worker) => void
-  /** Called after the answers that were there have been collected. */
+  /** Called after all present answers were collected, up to a limit. */
   onCollected: () => void
 }
 
 export class Collector {
   readonly #parts: CollectorParts
   readonly #posted: PostedTasks
-  /** When the answers at hand were collected. */
+  /** The time of the last collection. */
   #now = 0
   /** Workers that were asked for a list of their tasks. True: another message could not be read since then. */
   readonly #asked = new WeakMap<Worker, boolean>()
-  /** How long the last collected task ran. */
+  /** The run time of the last collected task. */
   lastRunMs = 0
 
   constructor(parts: CollectorParts) {
@@ -51,7 +51,7 @@ export class Collector {
     return this.#parts.group.workers.some(worker => worker.tasks.hasResults)
   }
 
-  /** An answer that came by message. */
+  /** Takes an answer that came by message. */
   receive(worker: Worker, message: AnswerMessage): void {
     this.#now = this.#parts.clock.now()
     const task = this.#takeAnswered(worker, message.ticket, message.taskId)
@@ -61,9 +61,9 @@ export class Collector {
     if (message.kind === 'failed') this.#parts.answers.fail(worker, task, message, runMs)
     else if (message.isLong !== true) this.#fulfil(worker, task, message.result, runMs)
     else {
-      this.#announce(task)
+      this.#registerHandler(task)
       const { shapes } = worker.tasks.decoder!
-      this.#parts.answers.arrive(worker, task, message.result as LargeMessage, shapes, runMs)
+      this.#parts.answers.fulfilLarge(worker, task, message.result as LargeMessage, shapes, runMs)
     }
   }
 
@@ -76,18 +76,18 @@ export class Collector {
     return true
   }
 
-  /** A message to or from the worker could not be read. The worker is asked which tasks it still has. */
+  /** A message to or from the worker could not be read. The host asks the worker which tasks it still has. */
   onUnreadable(worker: Worker): void {
     const isAsked = this.#asked.has(worker)
     this.#asked.set(worker, isAsked)
-    // A list says nothing of tasks that were sent after the request. So there is one request at a time.
+    // The list does not cover tasks that the host sent after its request. So the host sends one request at a time.
     if (!isAsked) this.#askForTasks(worker)
   }
 
   #askForTasks(worker: Worker): void {
     const { posted } = this.#parts
     for (const task of posted.heldBy(worker.id)) {
-      // A task that the worker has claimed and not answered was in no message.
+      // The worker got a claimed task without a message. Such a task can only be lost in the message of its answer.
       const wasSent = task.addressee === worker.id || posted.tickets.phaseOf(task.ticket) === 'answered'
       if (wasSent) posted.suspects.set(task, worker.id)
     }
@@ -95,8 +95,8 @@ export class Collector {
   }
 
   /**
-   * The worker's list, which comes after its earlier answers. A suspected task that is not on the list and has not been answered
-   * was in the message that could not be read.
+   * The worker's list comes after its earlier answers. If a suspected task has no answer and is not on the list, it was
+   * in the message that could not be read.
    */
   onTaskList(worker: Worker, taskIds: readonly number[]): void {
     const { answers, clock, posted } = this.#parts
@@ -115,7 +115,7 @@ export class Collector {
     if (mustAskAgain) this.onUnreadable(worker)
   }
 
-  /** Collects answers of all workers, up to a limit. True when there were any. */
+  /** Collects answers of all workers, up to a limit. Returns true when there were answers. */
   collect(): boolean {
     let left = MAX_AT_ONCE
     for (const worker of [...this.#parts.group.workers]) left -= this.collectFrom(worker, left)
@@ -124,7 +124,7 @@ export class Collector {
     return true
   }
 
-  /** Collects at most `limit` answers of one worker. Returns how many there were. */
+  /** Collects at most `limit` answers of one worker. Returns the number of answers. */
   collectFrom(worker: Worker, limit: number): number {
     const { ring } = worker.tasks
     if (ring === null || ring.isEmpty) return 0
@@ -165,30 +165,32 @@ export class Collector {
   }
 
   #fulfil(worker: Worker, task: Task, result: unknown, runMs: number): void {
-    this.#announce(task)
+    this.#registerHandler(task)
     this.#parts.answers.fulfil(worker, task, result, runMs)
   }
 
-  /** Time that the answer waited for this thread is not time that the task waited for a worker. */
+  /**
+   * Uses the start time from the worker. The time that an answer waits for a busy host is not queue time of the task.
+   */
   #noteRun(task: Task, startedAt: number, runMs: number): void {
     this.#parts.waker?.runTimes.note(task.handlerId, runMs)
     task.assignedAt = Math.max(startedAt, task.createdAt)
   }
 
-  /** The handler exists: from now on its number is enough. */
-  #announce({ handlerId, filename, name }: Task): void {
+  /** The first result proves that the handler exists. From now on tasks name the handler by its number. */
+  #registerHandler({ handlerId, terms }: Task): void {
     const { group, handlers } = this.#parts
     if (handlers.isKnown(handlerId)) return
-    const known = { handlerId, handler: { filename, name } }
+    const known = { handlerId, handler: terms.handler }
     if (!handlers.add(known)) return
     for (const worker of group.workers) worker.link.post({ kind: 'register-handler', ...known })
   }
 
-  /** The task with the ticket, which is free now; `null` when nobody waits for its answer. */
+  /** Frees the ticket and returns its task; `null` when no caller waits for the answer. */
   #takeAnswered(worker: Worker, ticket: number, taskId: number): Task | null {
     const task = this.#posted.at(ticket, taskId)
     if (task === null) return null
-    // The host gave the first worker up, and has sent the task to another one since.
+    // The host gave up the first worker and has sent the task to another one since.
     if (task.addressee > 0 && task.addressee !== worker.id) return null
     if (task.state === 'settled') {
       this.#posted.removeKept(task)

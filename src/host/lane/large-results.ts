@@ -1,5 +1,5 @@
-// Decodes results that are too large to be decoded at once: in slices, one in each turn of the event loop. Several results take
-// turns. The workers that sent them are free meanwhile.
+// Decodes large results in slices, one slice in each turn of the event loop, so that the host stays responsive. Several
+// results take turns. The workers that sent them are free meanwhile.
 
 import { decodeLarge, type Steps } from '../../shared/codec/decoder.js'
 import type { LargeMessage } from '../../shared/codec/format.js'
@@ -11,7 +11,7 @@ import type { Task } from '../task/task.js'
 import { moveTask } from '../task/task-life.js'
 import { NewSpace } from './new-space.js'
 
-/** How long one slice may hold the event loop. A turn costs some microseconds, so longer slices save nothing. */
+/** How long one slice may block the event loop. A turn costs some microseconds, so longer slices save nothing. */
 export const DECODE_SLICE_MS = 2
 
 export interface LargeResultsParts {
@@ -19,58 +19,57 @@ export interface LargeResultsParts {
   settler: Settler
   /** Default: `DECODE_SLICE_MS`. */
   sliceMs?: number | undefined
-  /** Called when a result is decoded. */
-  onRead: () => void
+  /** Called when a result is decoded, or cannot be. */
+  onDecoded: () => void
 }
 
 export class LargeResults {
   readonly #parts: LargeResultsParts
   /** In the order of their next slices. */
-  readonly #reading = new Map<Task, Steps>()
+  readonly #decoding = new Map<Task, Steps>()
   readonly #newSpace = new NewSpace()
-  /** Set while the slice of this turn is used up. */
-  #turn: Timer | null = null
+  /** Set when this turn has had its slice. The next slice runs in the next turn. */
+  #nextSlice: Timer | null = null
 
   constructor(parts: LargeResultsParts) {
     this.#parts = parts
   }
 
-  /** Results that are being decoded. */
   get count(): number {
-    return this.#reading.size
+    return this.#decoding.size
   }
 
-  /** Answers the caller in this call if the result can be decoded in the slice of this turn. */
+  /** Settles the task before it returns if the slice of this turn is long enough. */
   add(task: Task, message: LargeMessage, shapes: ShapeReader): void {
     moveTask(task, 'decoding')
     try {
-      this.#reading.set(task, decodeLarge(message, shapes))
+      this.#decoding.set(task, decodeLarge(message, shapes))
     } catch (failure) {
       return this.#fail(task, failure)
     }
-    if (this.#turn === null) this.#readSlice()
+    if (this.#nextSlice === null) this.#decodeSlice()
   }
 
-  /** The task was cancelled. */
+  /** Call it when the task was cancelled. */
   drop(task: Task): void {
-    this.#reading.delete(task)
+    this.#decoding.delete(task)
   }
 
-  /** The pool ends. */
+  /** Call it when the pool closes. */
   cutOff(error: PoolClosedError): void {
-    const tasks = [...this.#reading.keys()]
-    this.#reading.clear()
+    const tasks = [...this.#decoding.keys()]
+    this.#decoding.clear()
     for (const task of tasks) this.#parts.settler.cutOff(task, error)
   }
 
-  #readSlice(): void {
+  #decodeSlice(): void {
     const mayGoOn = this.#newSlice()
-    // Set first, so that a result that arrives later in this turn waits for the next one.
-    this.#turn = this.#parts.clock.nextTurn(() => this.#onTurn())
-    for (const [task, steps] of this.#reading) {
-      this.#reading.delete(task)
-      if (!this.#read(task, steps, mayGoOn)) {
-        this.#reading.set(task, steps)
+    // Set first: a result that arrives later in this turn waits for the next turn.
+    this.#nextSlice = this.#parts.clock.nextTurn(() => this.#onTurn())
+    for (const [task, steps] of this.#decoding) {
+      this.#decoding.delete(task)
+      if (!this.#decode(task, steps, mayGoOn)) {
+        this.#decoding.set(task, steps)
         return
       }
       if (!mayGoOn()) return
@@ -78,11 +77,11 @@ export class LargeResults {
   }
 
   #onTurn(): void {
-    this.#turn = null
-    if (this.#reading.size === 0) return
-    if (!this.#newSpace.isFull) return this.#readSlice()
-    // A collection takes longer than a slice: it has a turn to itself, or several.
-    this.#turn = this.#parts.clock.nextTurn(() => this.#onTurn())
+    this.#nextSlice = null
+    if (this.#decoding.size === 0) return
+    if (!this.#newSpace.isFull) return this.#decodeSlice()
+    // A garbage collection takes longer than a slice, so it gets one or more turns of its own.
+    this.#nextSlice = this.#parts.clock.nextTurn(() => this.#onTurn())
     this.#newSpace.collect(this.#newSlice())
   }
 
@@ -93,7 +92,7 @@ export class LargeResults {
   }
 
   /** True when the task is settled. */
-  #read(task: Task, steps: Steps, mayGoOn: () => boolean): boolean {
+  #decode(task: Task, steps: Steps, mayGoOn: () => boolean): boolean {
     let step: IteratorResult<undefined, unknown>
     try {
       do step = steps.next()
@@ -104,12 +103,12 @@ export class LargeResults {
       return true
     }
     this.#parts.settler.fulfil(task, step.value)
-    this.#parts.onRead()
+    this.#parts.onDecoded()
     return true
   }
 
   #fail(task: Task, failure: unknown): void {
     this.#parts.settler.reject(task, new NotCloneableError('result', failure))
-    this.#parts.onRead()
+    this.#parts.onDecoded()
   }
 }

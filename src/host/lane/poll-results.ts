@@ -1,7 +1,9 @@
-// Decides when the host looks into the result rings. It looks when a bell comes. While short tasks run and a core is spare, it
-// also looks once in each turn of its event loop, because being woken costs several times what a small task costs. When no core
-// is spare, waking the host takes time from the workers: then it collects several answers together, as long as the workers have
-// enough to do. The host never blocks to wait.
+// Decides when the host checks the result rings. The host never blocks to wait.
+// - A bell message makes the host check.
+// - While short tasks run and a core is free, the host also polls once in each turn of its event loop. Waking the host
+//   costs several times as much as a small task.
+// - When no core is free, waking the host takes time from the workers. Then it rests for some milliseconds and collects
+//   several answers together, while the workers have enough queued tasks.
 import type { HostBell } from '../../shared/lane/doorbell.js'
 import { AdaptiveSpin } from '../../shared/platform/adaptive-spin.js'
 import type { Clock, Timer } from '../../shared/platform/clock.js'
@@ -11,13 +13,13 @@ import type { Collector } from './collect.js'
 import type { PostedTasks } from './posted-tasks.js'
 
 /**
- * How long the host goes on looking when nothing comes. It must be at least the time to wake a worker: otherwise a host and a
- * worker that both sleep would never find out that both could stay awake.
+ * How long the host polls without an answer. Must be at least the time to wake a worker. Otherwise a host and a worker
+ * that both sleep would never find out that both could stay awake.
  */
-const LONGEST_LOOK_MS = 0.5
-/** Within one turn, the host looks again this often as long as there are answers. */
-const LOOKS_PER_TURN = 4
-/** The host rests for this share of the time for which the workers have enough to do. */
+const LONGEST_POLL_MS = 0.5
+/** How often the host checks again within one turn while it finds answers. */
+const CHECKS_PER_TURN = 4
+/** The host rests for this share of the time that the workers need for the queued tasks. */
 const REST_SHARE = 1 / 4
 /** Timers cannot be shorter. */
 const SHORTEST_REST_MS = 1
@@ -34,16 +36,16 @@ export interface ResultPollerParts {
 
 export class ResultPoller {
   readonly #parts: ResultPollerParts
-  readonly #spin = new AdaptiveSpin(LONGEST_LOOK_MS)
-  #nextLook: Timer | null = null
-  /** While the host rests, nobody but an idle worker rings. */
+  readonly #spin = new AdaptiveSpin(LONGEST_POLL_MS)
+  #nextCheck: Timer | null = null
+  /** While the host rests, only an idle worker rings. */
   #rest: Timer | null = null
-  #lookUntil = 0
-  #looksLeft = 0
-  readonly #lookAgain = () => {
-    if (this.#parts.collector.collect() && --this.#looksLeft > 0) inMicrotask(this.#lookAgain)
+  #pollUntil = 0
+  #checksLeft = 0
+  readonly #checkAgain = () => {
+    if (this.#parts.collector.collect() && --this.#checksLeft > 0) inMicrotask(this.#checkAgain)
   }
-  /** Since when the host waits for answers; 0: it does not. */
+  /** When the host started to wait for answers; 0: the host does not wait. */
   #waitingSince = 0
 
   constructor(parts: ResultPollerParts) {
@@ -58,12 +60,12 @@ export class ResultPoller {
     if (this.#shouldPoll()) this.#pollFrom(now)
   }
 
-  /** A bell came. True when answers were collected. */
+  /** A worker rang. Returns true when answers were collected. */
   onBell(): boolean {
-    return this.#nextLook === null && this.#look()
+    return this.#nextCheck === null && this.#check()
   }
 
-  /** A worker has ended. It may have taken the host's announcement of sleep without ringing. */
+  /** A worker has exited. It may have taken the host's announcement of sleep and then not rung. */
   onWorkerGone(): void {
     const now = this.#parts.clock.now()
     if (this.#isWaiting) this.#pollFrom(now)
@@ -74,21 +76,21 @@ export class ResultPoller {
     return this.#parts.posted.size > 0
   }
 
-  #look(): boolean {
+  #check(): boolean {
     const { clock, collector, group } = this.#parts
-    this.#nextLook = null
+    this.#nextCheck = null
     this.#endRest()
     const hadAnswers = collector.collect()
     const now = clock.now()
     if (hadAnswers) {
-      this.#looksLeft = LOOKS_PER_TURN
-      inMicrotask(this.#lookAgain)
+      this.#checksLeft = CHECKS_PER_TURN
+      inMicrotask(this.#checkAgain)
       if (this.#waitingSince !== 0) this.#spin.onGap(now - this.#waitingSince)
       this.#waitingSince = this.#isWaiting ? now : 0
       if (collector.hasAnswers || (this.#isWaiting && this.#shouldPoll())) this.#pollFrom(now)
       else if (!this.#startRest()) this.#sleep(now)
-    } else if (this.#isWaiting && now < this.#lookUntil && group.mayPoll) {
-      this.#nextLook ??= clock.nextTurn(() => this.#look())
+    } else if (this.#isWaiting && now < this.#pollUntil && group.mayPoll) {
+      this.#nextCheck ??= clock.nextTurn(() => this.#check())
     } else {
       if (!this.#isWaiting) this.#waitingSince = 0
       this.#sleep(now)
@@ -99,26 +101,26 @@ export class ResultPoller {
   #pollFrom(now: number): void {
     const { bell, clock } = this.#parts
     bell.stayAwake()
-    this.#lookUntil = now + LONGEST_LOOK_MS
-    this.#nextLook ??= clock.nextTurn(() => this.#look())
+    this.#pollUntil = now + LONGEST_POLL_MS
+    this.#nextCheck ??= clock.nextTurn(() => this.#check())
   }
 
   #sleep(now: number): void {
     const { bell, collector } = this.#parts
     this.#endRest()
     bell.announceSleep()
-    // Look again after the announcement (pairs with publish() and then ring()).
+    // Check again after the announcement. A worker publishes its answer first and rings then, so no answer is missed.
     if (collector.hasAnswers) this.#pollFrom(now)
   }
 
-  /** True when the host will look by itself in a moment: until then only an idle worker rings. */
+  /** True when the host rests: a timer makes it check again, and until then only an idle worker rings. */
   #startRest(): boolean {
     const { bell, clock, group } = this.#parts
-    if (this.#nextLook !== null || !this.#isWaiting || group.mayPoll) return false
+    if (this.#nextCheck !== null || !this.#isWaiting || group.mayPoll) return false
     const restMs = Math.min(this.#backlogMs() * REST_SHARE, LONGEST_REST_MS)
     if (!(restMs >= SHORTEST_REST_MS)) return false
     bell.announceRest()
-    this.#rest = clock.after(restMs, () => this.#look())
+    this.#rest = clock.after(restMs, () => this.#check())
     return true
   }
 
@@ -127,7 +129,7 @@ export class ResultPoller {
     this.#rest = null
   }
 
-  /** How long the queue keeps the workers busy, judged by the last answer. */
+  /** An estimate of how long the workers need for the queued tasks, from the run time of the last one. */
   #backlogMs(): number {
     const { collector, group, posted, slotsPerWorker } = this.#parts
     return (posted.queue.unclaimed * collector.lastRunMs) / (group.acceptingWorkers * slotsPerWorker || 1)

@@ -1,5 +1,7 @@
 // Posts tasks: into the shared queue, where any worker may claim them, or by message to one worker.
+
 import type { Encoder } from '../../shared/codec/encoder.js'
+import { MARK } from '../../shared/codec/shared-handle.js'
 import { NotCloneableError } from '../../shared/errors/pool-errors.js'
 import {
   refusalCause,
@@ -19,14 +21,15 @@ import { moveTask } from '../task/task-life.js'
 import type { Worker } from '../workers/worker.js'
 import type { HandlerRegistry } from './handler-registry.js'
 import type { PostedTasks } from './posted-tasks.js'
+import type { SharedValues } from './shared-values.js'
 
-/** What became of an attempt to post a task in the shared queue. */
+/** The outcome of an attempt to post a task in the shared queue. */
 export type PostOutcome =
-  /** It is posted, or it was settled meanwhile by a getter of its payload. */
+  /** The task is posted, or a getter of its payload made the pool settle it meanwhile. */
   | 'done'
-  /** There is no room now. */
+  /** The shared queue has no room now. */
   | 'full'
-  /** Its payload cannot travel through shared memory. */
+  /** The payload cannot go through shared memory. */
   | 'declined'
 
 export class Poster {
@@ -35,6 +38,7 @@ export class Poster {
   readonly #settler: Settler
   readonly #clock: Clock
   readonly #metrics: HandlerMetrics | null
+  readonly #shared: SharedValues
   readonly #arena: PayloadArena
   readonly #encoder: Encoder
 
@@ -44,6 +48,7 @@ export class Poster {
     settler: Settler,
     clock: Clock,
     metrics: HandlerMetrics | null,
+    shared: SharedValues,
   ) {
     const { layout, queue } = posted
     this.#posted = posted
@@ -51,6 +56,7 @@ export class Poster {
     this.#settler = settler
     this.#clock = clock
     this.#metrics = metrics
+    this.#shared = shared
     this.#arena = new PayloadArena(layout.payloads, queue)
     this.#encoder = encoderFor(layout)
   }
@@ -74,9 +80,10 @@ export class Poster {
       this.#offer(task, flags | IS_INT, 0, 0, payload)
       return 'done'
     }
+    this.#shared.onSending(task.createdAt)
     const from = this.#arena.reserve()
     if (from < 0) return 'full'
-    const value = isKnown ? payload : [task.filename, task.name, payload]
+    const value = isKnown ? payload : [task.terms.handler, payload]
     const to = this.#encoder.encode(value, from, from + LARGEST_VALUE_BYTES)
     // A getter of the payload may have cancelled the task or closed the pool.
     if (task.state !== 'queued') return 'done'
@@ -91,27 +98,31 @@ export class Poster {
     this.#posted.post(task, { taskId: task.id, handlerId: task.handlerId, flags, from, to, int })
   }
 
-  /** Sends the task to one worker by message. There must be a free ticket. A payload that cannot be sent rejects the task. */
+  /**
+   * Sends the task to one worker by message. The caller checks that a ticket is free. An unsendable payload rejects the
+   * task.
+   */
   send(worker: Worker, task: Task): void {
     const { id: taskId, handlerId, payload, transferList } = task
-    const handler = this.#handlers.isKnown(handlerId) ? null : { filename: task.filename, name: task.name }
+    const handler = this.#handlers.isKnown(handlerId) ? null : task.terms.handler
     moveTask(task, 'assigned')
     task.assignedAt = this.#clock.now()
-    const offer = this.#posted.address(task, worker.id)
+    const messageNumber = this.#posted.address(task, worker.id)
     const { ticket, isExclusive } = task
     const mustRun = !task.canBePostedAgain
     worker.tasks.noteSent()
+    this.#shared.onSending(task.createdAt)
     try {
       refuseDetached(transferList)
       const from = this.#metrics?.isDue() === true ? this.#clock.now() : 0
       worker.link.post(
-        { kind: 'run', ticket, offer, taskId, handlerId, handler, isExclusive, mustRun, payload },
+        { kind: 'run', ticket, messageNumber, taskId, handlerId, handler, isExclusive, mustRun, payload },
         transferList,
       )
       if (from > 0) this.#metrics!.onPosted(this.#clock.now() - from)
     } catch (failure) {
       worker.tasks.noteNotSent()
-      // The worker may have waited for the message instead of claiming tasks.
+      // The worker may wait for the message and claim nothing until the bell rings.
       if (worker.tasks.ring !== null) worker.link.post('bell')
       this.#refuse(task, failure)
     }
@@ -119,9 +130,11 @@ export class Poster {
 
   #refuse(task: Task, failure: unknown): void {
     const { payload, transferList } = task
-    const path = failure instanceof UnsendableError ? failure.path : unsendablePath(payload, transferList)
+    const refused = failure instanceof UnsendableError ? failure.path : unsendablePath(payload, transferList)
+    // The path ends at the handle of a shared value, not inside it.
+    const path = refused.replace(`["${MARK}"]`, '')
     const cause = refusalCause(failure, payload, transferList)
-    // A getter of the payload may have cancelled the task or ended the worker.
+    // A getter of the payload may have cancelled the task or killed the worker.
     if (task.state === 'settled' && this.#posted.at(task.ticket, task.id) === task) {
       this.#posted.removeKept(task)
     }

@@ -1,42 +1,54 @@
-// The tasks that have left the host's queue and are not answered, by ticket; and how much of the workers' capacity they take.
+// The posted tasks by ticket: tasks that have left the host's queue and have no answer yet. Counts the slots they use.
 import { createLane, type LaneLayout } from '../../shared/lane/layout.js'
 import { type Posting, SharedQueue } from '../../shared/lane/shared-queue.js'
 import type { Tickets } from '../../shared/lane/ticket.js'
 import type { Task } from '../task/task.js'
 
-/** Tickets beyond one for each slot. They keep the workers busy while the host is busy, for about a second. */
+/** Tickets beyond one for each slot. They give the workers tasks while the host is busy, for about a second. */
 const EXTRA_TICKETS = 1024
 const MAX_SLOT_TICKETS = 8192
-/** There is a ticket for each slot of this many workers at least, since `resize()` may raise `maxWorkers` later. */
+/** Each slot of at least this many workers has a ticket, since `resize()` may raise `maxWorkers` later. */
 const MIN_PLANNED_WORKERS = 64
 
-/** How many tasks of a pool can be posted at once. Beyond, tasks wait in the host's queue. */
+/** How many tasks of a pool can be posted at the same time. Further tasks stay in the host's queue. */
 export function ticketsFor(maxWorkers: number, slotsPerWorker: number): number {
   const slots = Math.max(maxWorkers, MIN_PLANNED_WORKERS) * slotsPerWorker
   return EXTRA_TICKETS + Math.min(slots, MAX_SLOT_TICKETS)
 }
 
+/** A slot whose task waits for functions of its caller. A task that runs again lends another one. */
+export interface LentSlot {
+  /** Calls without an answer. */
+  calls: number
+}
+
 export class PostedTasks {
   readonly queue: SharedQueue
   readonly tickets: Tickets
-  /** Tasks that are expected to take longer than it takes to wake a worker. Kept for `WorkerWaker`. */
+  /** Tasks whose expected run time is longer than the time to wake a worker. `WorkerWaker` adds them. */
   readonly longRunning = new Set<Task>()
-  /** Tasks whose payload or answer was perhaps in a message that could not be read, with their workers. Kept for `Collector`. */
+  /**
+   * Tasks whose payload or answer may have been in an unreadable message, with their workers. `Collector` adds them.
+   */
   readonly suspects = new Map<Task, number>()
+  /** Tasks of broadcasts. They are sent before their worker has a free slot, so `weight` does not count them. */
+  readonly pinned = new Set<Task>()
   readonly #tasks: (Task | null)[]
   readonly #slotsPerWorker: number
-  /** By worker: tasks that it was sent by message. */
+  /** By worker: how many tasks the host sent by message. */
   readonly #sentTo = new Map<number, number>()
-  /** Workers that were sent an exclusive task. */
+  /** Workers that hold an exclusive task. */
   readonly #exclusive = new Set<number>()
+  /** Tasks that wait for a function of their caller. Other tasks use their slots. */
+  readonly #lent = new Map<Task, LentSlot>()
   /** Tasks that are neither answered nor cancelled. */
   #live = 0
-  /** Of these, the ones that any worker may claim. */
+  /** The live tasks that any worker may claim. */
   #shared = 0
-  /** Slots that the tasks take, with cancelled tasks whose handlers still run. An exclusive task takes a whole worker. */
+  /** Slots in use, also by cancelled tasks whose handlers still run. An exclusive task uses all slots of a worker. */
   #weight = 0
 
-  /** @param tickets how many tasks can be posted at once */
+  /** @param tickets how many tasks can be posted at the same time */
   constructor(tickets: number, slotsPerWorker: number) {
     this.queue = new SharedQueue(createLane(tickets))
     this.tickets = this.queue.tickets
@@ -48,7 +60,6 @@ export class PostedTasks {
     return this.queue.layout
   }
 
-  /** Tasks that are neither answered nor cancelled. */
   get size(): number {
     return this.#live
   }
@@ -57,13 +68,16 @@ export class PostedTasks {
     return this.#weight
   }
 
-  /** Posted tasks for which no worker has a free slot yet. @param slots of all workers */
+  /**
+   * How many posted tasks have no free slot yet.
+   * @param slots the slots of all workers
+   */
   waitingFor(slots: number): number {
     const beyond = this.#weight - slots
     return beyond <= 0 ? 0 : Math.min(beyond, this.#shared)
   }
 
-  /** Offers the task to all workers. */
+  /** Offers the task to all workers. The caller checks that the queue has room. */
   post(task: Task, posting: Posting): void {
     task.addressee = 0
     task.ticket = this.queue.post(posting)
@@ -75,11 +89,12 @@ export class PostedTasks {
   address(task: Task, workerId: number): number {
     task.addressee = workerId
     task.ticket = this.queue.nextTicket
-    const offer = this.queue.address(task.id)
+    const messageNumber = this.queue.address(task.id)
     this.#sentTo.set(workerId, this.sentTo(workerId) + 1)
     if (this.#weightOf(task) > 1) this.#exclusive.add(workerId)
+    if (task.isPinned) this.pinned.add(task)
     this.#add(task)
-    return offer
+    return messageNumber
   }
 
   #add(task: Task): void {
@@ -88,25 +103,25 @@ export class PostedTasks {
     this.#weight += this.#weightOf(task)
   }
 
-  /** The task was answered, taken back or lost with its worker. */
+  /** Call it when the task was answered, recalled or lost with its worker. */
   remove(task: Task): void {
     this.#uncount(task)
     this.#weight -= this.#weightOf(task)
     this.#release(task)
   }
 
-  /** The task was cancelled after its worker answered it. It keeps its ticket until the answer arrives. */
+  /** The task was cancelled after its worker answered it. The ticket stays in use until the answer arrives. */
   keepAnswered(task: Task): void {
     this.#uncount(task)
     this.#weight -= this.#weightOf(task)
   }
 
-  /** The task was cancelled and its handler runs. It keeps its ticket and its slots until the handler ends. */
+  /** The task was cancelled and its handler runs. The ticket and the slots stay in use until the handler ends. */
   keepCancelled(task: Task): void {
     this.#uncount(task)
   }
 
-  /** A task that was kept is over. */
+  /** Frees the ticket of a cancelled task: its answer has arrived or its handler has ended. */
   removeKept(task: Task): void {
     const phase = this.tickets.phaseOf(task.ticket)
     if (phase === 'cancelling' || phase === 'ended') this.#weight -= this.#weightOf(task)
@@ -125,55 +140,105 @@ export class PostedTasks {
       if (left === 0) this.#sentTo.delete(addressee)
       else this.#sentTo.set(addressee, left)
       if (this.#weightOf(task) > 1) this.#exclusive.delete(addressee)
+      this.pinned.delete(task)
     }
     if (this.longRunning.size > 0) this.longRunning.delete(task)
     if (this.suspects.size > 0) this.suspects.delete(task)
+    if (this.#lent.size > 0) this.#lent.delete(task)
     this.#tasks[ticket] = null
     this.queue.release(ticket)
   }
 
-  /** How many tasks the worker was sent by message and has not answered. */
+  /**
+   * The task waits for a function of its caller. That function may submit tasks to this pool, and without a free slot both would
+   * wait forever. So the slot counts as free until the answer. The worker counts in the same way, see `WorkerAnswers`. An
+   * exclusive task keeps its slots, so the result is `null`.
+   */
+  lend(task: Task): LentSlot | null {
+    if (this.#weightOf(task) > 1) return null
+    let slot = this.#lent.get(task)
+    if (slot === undefined) {
+      slot = { calls: 0 }
+      this.#weight -= this.#weightOf(task)
+      this.#lent.set(task, slot)
+    }
+    slot.calls++
+    return slot
+  }
+
+  /** One call of the task was answered. Has no effect when the task has left its worker since. */
+  takeBackSlot(task: Task, slot: LentSlot | null): void {
+    if (slot === null || this.#lent.get(task) !== slot || --slot.calls > 0) return
+    this.#lent.delete(task)
+    this.#weight += this.#weightOf(task)
+  }
+
+  /** How many tasks wait for functions of their callers. */
+  get lent(): number {
+    return this.#lent.size
+  }
+
+  /** How many slots of the worker belong to tasks that wait for their callers. */
+  lentBy(workerId: number): number {
+    if (this.#lent.size === 0) return 0
+    let count = 0
+    for (const task of this.#lent.keys()) {
+      if (task.addressee === workerId || this.tickets.holderOf(task.ticket) === workerId) count++
+    }
+    return count
+  }
+
+  /** How many tasks the host has sent to the worker by message and has no answer for. */
   sentTo(workerId: number): number {
     return this.#sentTo.get(workerId) ?? 0
   }
 
-  /** True when the worker was sent a task that must run alone. */
+  /** How many of these tasks belong to broadcasts. */
+  pinnedTo(workerId: number): number {
+    let count = 0
+    for (const task of this.pinned) if (task.addressee === workerId) count++
+    return count
+  }
+
+  /** True when the worker holds an exclusive task. */
   isExclusive(workerId: number): boolean {
     return this.#exclusive.has(workerId)
   }
 
   #weightOf(task: Task): number {
+    if (this.#lent.size > 0 && this.#lent.has(task)) return 0
+    if (task.isPinned) return 0
     return task.isExclusive ? this.#slotsPerWorker : 1
   }
 
-  /** The slots that these tasks take. */
+  /** The slots that these tasks use. */
   weightOf(tasks: readonly Task[]): number {
     return tasks.reduce((total, task) => total + this.#weightOf(task), 0)
   }
 
-  /** The task with the ticket; `null` when the ticket was given to another task. */
+  /** The task with the ticket; `null` when the ticket belongs to another task now. */
   at(ticket: number, taskId: number): Task | null {
     const task = this.#tasks[ticket] ?? null
     return task !== null && task.id === taskId ? task : null
   }
 
-  /** The tasks that a worker has claimed or was sent, in the order in which they were accepted. */
+  /** The tasks that the worker has claimed or received, in the order of acceptance. */
   heldBy(workerId: number): Task[] {
     const isHeld = (task: Task) =>
       task.addressee === workerId || this.tickets.holderOf(task.ticket) === workerId
     return this.#select(isHeld).sort((one, other) => one.createdAt - other.createdAt || one.id - other.id)
   }
 
-  /** The tasks that any worker may claim and none has, in the order of the queue. */
+  /** The tasks in the shared queue that no worker has claimed, in the order of the queue. */
   unclaimed(): Task[] {
     return this.#select(task => this.tickets.phaseOf(task.ticket) === 'offered').sort((one, other) =>
       this.queue.compare(one.ticket, other.ticket),
     )
   }
 
-  #select(isMeant: (task: Task) => boolean): Task[] {
+  #select(isChosen: (task: Task) => boolean): Task[] {
     const chosen: Task[] = []
-    for (const task of this.#tasks) if (task !== null && isMeant(task)) chosen.push(task)
+    for (const task of this.#tasks) if (task !== null && isChosen(task)) chosen.push(task)
     return chosen
   }
 }

@@ -1,11 +1,11 @@
-// Tasks that leave shared memory without an answer: cancelled tasks, tasks that the host takes back, and tasks whose worker ends.
+// Takes posted tasks back without an answer: cancelled tasks, recalled tasks, and orphaned tasks of workers that ended.
 import type { Tickets } from '../../shared/lane/ticket.js'
 import type { Task } from '../task/task.js'
 import { moveTask } from '../task/task-life.js'
 import type { Worker } from '../workers/worker.js'
 import type { PostedTasks } from './posted-tasks.js'
 
-/** A task that a worker leaves behind when it ends. */
+/** A task that its worker cannot finish because the worker has ended. */
 export interface OrphanedTask {
   task: Task
   wasStarted: boolean
@@ -17,14 +17,14 @@ export class Recall {
   readonly #tickets: Tickets
   readonly #canTakeBack: boolean
 
-  /** @param canTakeBack false for processes: a sent task may have started although the host has not heard of it */
+  /** @param canTakeBack false for processes: a process may have started a sent task without the host knowing it yet */
   constructor(posted: PostedTasks, canTakeBack: boolean) {
     this.#posted = posted
     this.#tickets = posted.tickets
     this.#canTakeBack = canTakeBack
   }
 
-  /** True when no worker has started the task and none will. */
+  /** Returns true when the host took the task back: no worker has started it, and no worker can start it now. */
   takeBack(task: Task, isWorkerGone = false): boolean {
     for (;;) {
       const phase = this.#tickets.phaseOf(task.ticket)
@@ -43,7 +43,7 @@ export class Recall {
   }
 
   /**
-   * Gives up a posted task. Returns the id of the worker whose handler still runs for it: the task keeps its slots until that
+   * Gives up a cancelled task. If a handler runs, returns the id of its worker. The task then keeps its slots until the
    * worker reports that the handler has ended. Returns 0 when no handler runs.
    */
   abandon(task: Task): number {
@@ -56,7 +56,7 @@ export class Recall {
       this.#posted.keepCancelled(task)
       return workerId
     }
-    // The answer is on its way.
+    // The worker has answered, and the host has not collected the answer yet.
     this.#posted.keepAnswered(task)
     return 0
   }
@@ -65,30 +65,34 @@ export class Recall {
     return !this.#canTakeBack && this.#tickets.cancelAddressed(task.ticket, workerId)
   }
 
-  /** A cancelled task whose handler has not ended. */
+  /** True for a cancelled task whose handler has not ended. */
   isStillRunning(task: Task): boolean {
     return (
       this.#posted.at(task.ticket, task.id) === task && this.#tickets.phaseOf(task.ticket) === 'cancelling'
     )
   }
 
-  /** A cancelled task that its worker, a process, has not started because it runs others. */
+  /** True for a cancelled task that a worker process has not started because it runs other tasks. */
   isBehindOthers(worker: Worker, task: Task, now: number): boolean {
     if (this.#canTakeBack || this.#tickets.startedAt(task.ticket, now) !== null) return false
     return this.hasOthers(worker)
   }
 
-  /** The worker has tasks that were not cancelled. */
+  /**
+   * True when the worker has tasks that were not cancelled. A broadcast that it has not started does not count: it may
+   * wait for the slot of a cancelled task.
+   */
   hasOthers(worker: Worker): boolean {
-    return this.#posted.heldBy(worker.id).some(task => task.state !== 'settled')
+    const isUnstarted = (task: Task) => task.isPinned && this.#tickets.phaseOf(task.ticket) === 'addressed'
+    return this.#posted.heldBy(worker.id).some(task => task.state !== 'settled' && !isUnstarted(task))
   }
 
   /**
-   * For a worker that has ended or is about to end: frees its tasks and says how far each one got. The host must have
-   * collected its answers before.
-   * @param isGone false: the worker may still run, so its answers may be on their way
+   * For a worker that has ended or is about to end: frees its tasks and returns their progress. The caller must collect
+   * the worker's answers before.
+   * @param isGone false: the worker may still run and answer
    */
-  *orphansOf(worker: Worker, isGone: boolean): Generator<OrphanedTask> {
+  *takeOrphans(worker: Worker, isGone: boolean): Generator<OrphanedTask> {
     for (const task of this.#posted.heldBy(worker.id)) {
       if (task.state === 'settled') {
         this.#posted.removeKept(task)
@@ -96,8 +100,8 @@ export class Recall {
         yield { task, wasStarted: false, wasLoading: false }
       } else {
         const wasLoading = this.#tickets.phaseOf(task.ticket) === 'loading'
-        // An answer on its way arrives before the news of the worker's end. From here on the worker cannot answer: its handler
-        // may run on, and the task may run again with the same ticket.
+        // If the worker has answered, its answer arrives before its exit event. If not, it cannot answer from here on:
+        // its handler may run on, and the task may run again with the same ticket.
         if (!isGone && !this.#tickets.cancel(task.ticket, worker.id)) continue
         this.#posted.remove(task)
         yield { task, wasStarted: true, wasLoading }
@@ -105,28 +109,28 @@ export class Recall {
     }
   }
 
-  /** For a worker that leaves: takes back the tasks that it has not started. It keeps those whose payload was moved to it. */
-  *unstartedOf(worker: Worker): Generator<Task> {
-    // First dismiss, then search: the worker claims first and looks afterwards whether it is dismissed.
+  /** For a leaving worker: takes back its unstarted tasks, except tasks that no other worker can run. */
+  *takeUnstarted(worker: Worker): Generator<Task> {
+    // First dismiss the worker, then search: the worker claims a task first and checks then whether it is dismissed.
     worker.tasks.dismiss()
     for (const task of this.#posted.heldBy(worker.id)) {
-      const isMoved = task.addressee > 0 && !task.canBePostedAgain
-      if (task.state !== 'settled' && !isMoved && this.takeBack(task)) yield task
+      const mustStay = task.addressee > 0 && !task.canBePostedAgain
+      if (task.state !== 'settled' && !mustStay && this.takeBack(task)) yield task
     }
   }
 
-  /** Takes back the tasks that were sent to the worker by message and that it has not started. */
-  *sentTo(worker: Worker): Generator<Task> {
+  /** Takes back the unstarted tasks that the host sent to the worker by message and that another worker can run. */
+  *takeSent(worker: Worker): Generator<Task> {
     for (const task of this.#posted.heldBy(worker.id)) {
-      if (task.state !== 'settled' && this.takeBack(task)) yield task
+      if (task.state !== 'settled' && task.canBePostedAgain && this.takeBack(task)) yield task
     }
   }
 
-  /** Takes back, in order, the last `count` of the tasks in the queue that no worker has claimed. */
-  unclaimed(count = Number.POSITIVE_INFINITY): Task[] {
+  /** Takes back the last `count` unclaimed tasks of the shared queue, and returns them in order. */
+  takeUnclaimed(count = Number.POSITIVE_INFINITY): Task[] {
     if (count === 0) return []
     const recalled: Task[] = []
-    // From the last to the first: a worker that claims meanwhile must not find a task before which others are missing.
+    // From the last to the first: a worker that claims meanwhile must not overtake a recalled task.
     for (const task of this.#posted.unclaimed().slice(-count).reverse()) {
       if (!this.#posted.queue.takeBackOffered(task.ticket)) continue
       this.#posted.remove(task)

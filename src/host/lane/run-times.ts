@@ -1,7 +1,7 @@
-// An estimate of how long the tasks of each handler take, rather too long than too short: a long run counts at once, short runs
-// lower the estimate little by little.
+// Estimates the run time of each handler's tasks. The estimate is rather too long than too short: a longer run replaces
+// it at once, and each shorter run lowers it by a sixteenth of the difference.
 
-/** Handlers whose run times are kept. */
+/** Handlers with higher numbers have no estimate. */
 const MAX_HANDLERS = 256
 const UNKNOWN = Number.POSITIVE_INFINITY
 const SHARE_OF_LATEST = 1 / 16
@@ -9,7 +9,7 @@ const SHARE_OF_LATEST = 1 / 16
 export class RunTimes {
   readonly #estimateMs = new Float64Array(MAX_HANDLERS).fill(UNKNOWN)
 
-  /** `Infinity` for a handler that has not answered yet. */
+  /** `Infinity` for a handler without an answer so far. */
   of(handlerId: number): number {
     return this.#estimateMs[handlerId] ?? UNKNOWN
   }

@@ -1,10 +1,11 @@
-// Decides which sleeping workers to wake for the tasks in the shared queue. A worker that is awake takes them by itself. Waking
-// another one costs time and a core. So the host wakes no more workers than have something to do, and no more than it can keep
-// busy: when tasks are shorter than it takes to hand over the next one, a single worker does them all.
+// Decides which sleeping workers to wake for the tasks in the shared queue. A worker that is awake claims tasks by
+// itself. Waking another one costs time and a core. So the host wakes only as many workers as find a task, and only as
+// many as it can keep busy. If a task runs shorter than the host needs to post the next one, one worker is enough for
+// all.
 //
-// This is judged by recent run times, which may mislead. So while tasks are offered and a worker sleeps, the host checks in each
-// turn of its event loop whether the queue moves. If it does not, the host wakes every worker that would find a task.
-// See docs/design/0019.
+// The decision uses recent run times, which may mislead. So while tasks are offered and a worker sleeps, the host
+// checks in each turn of its event loop whether workers claim tasks. If not, it wakes every worker that would find a
+// task. See docs/design/0019.
 import type { Clock, Timer } from '../../shared/platform/clock.js'
 import type { Task } from '../task/task.js'
 import type { Worker } from '../workers/worker.js'
@@ -12,9 +13,9 @@ import type { WorkerGroup } from '../workers/worker-group.js'
 import type { PostedTasks } from './posted-tasks.js'
 import { RunTimes } from './run-times.js'
 
-/** How long it takes to wake a worker on virtual machines: `npm run bench -- --only P6 --pools lido-without-spin`. */
+/** The time to wake a worker on a virtual machine: `npm run bench -- --only P6 --pools lido-without-spin`. */
 const WAKING_MS = 0.1
-/** What one task costs the host, from its post to its answer: `npm run bench -- --only P7`. */
+/** The time that the host needs for one task, for the post and the answer: `npm run bench -- --only P7`. */
 const HOST_COST_MS = 0.002
 
 export class WorkerWaker {
@@ -25,7 +26,7 @@ export class WorkerWaker {
   readonly #slotsPerWorker: number
   /** The longest run time of the tasks posted since the queue was last empty. */
   #longestMs = 0
-  /** The first offered position at the last check, and since when. */
+  /** The first offered position at the last check, and the time when it became the first. */
   #first = -1
   #firstSince = 0
   #nextCheck: Timer | null = null
@@ -43,7 +44,7 @@ export class WorkerWaker {
     if (runMs >= WAKING_MS) this.#posted.longRunning.add(task)
   }
 
-  /** Call it when tasks may be offered that sleeping workers could take. */
+  /** Call it when sleeping workers may find offered tasks. */
   wake(): void {
     let awake = 0
     let sleeping = 0
@@ -55,7 +56,7 @@ export class WorkerWaker {
     this.#group.shareCores(awake + woken)
   }
 
-  /** Returns how many it woke. */
+  /** Returns the number of woken workers. */
   #wakeSome(sleeping: number): number {
     const { unclaimed } = this.#posted.queue
     if (unclaimed === 0) {
@@ -66,28 +67,28 @@ export class WorkerWaker {
     const needed = this.#isStuck() ? useful : Math.min(this.#neededFor(unclaimed), useful)
     if (needed < useful) this.#checkAgain()
     if (needed <= 0) return 0
-    // With several slots, a woken worker may have to leave the task to another.
+    // With several slots, a woken worker may find that another one has claimed the task.
     return this.#ring(this.#slotsPerWorker === 1 ? needed : sleeping)
   }
 
-  /** How many more workers would find a task, and would get the next one in time from the host. */
+  /** How many more workers would find a task and would get the next one from the host in time. */
   #neededFor(unclaimed: number): number {
-    // Each long task occupies a worker.
+    // Each long task keeps a worker busy.
     let free = -this.#posted.longRunning.size
-    // Workers that are awake and have no task: each takes one, or is about to.
+    // Workers that are awake without a task. Each of them claims one by itself.
     let idle = 0
     for (const worker of this.#group.workers) {
       if (!acceptsTasks(worker) || worker.tasks.bell.isParked || worker.hasReachedTaskLimit) continue
       free++
       if (worker.isIdle) idle++
     }
-    const fed = Math.max(Math.ceil(this.#longestMs / HOST_COST_MS), 1)
-    // A worker that has just claimed a task seems idle for a moment. With several slots, one worker may hold many tasks.
+    const sustainable = Math.max(Math.ceil(this.#longestMs / HOST_COST_MS), 1)
+    // A worker that has just claimed a task still looks idle. With several slots, one worker may hold many tasks.
     const beyond = this.#slotsPerWorker === 1 ? -free : 0
-    return Math.min(fed - Math.max(free, 0), Math.max(unclaimed - idle, beyond))
+    return Math.min(sustainable - Math.max(free, 0), Math.max(unclaimed - idle, beyond))
   }
 
-  /** True when the first offered task has not changed for as long as it takes to wake a worker. */
+  /** True when no worker has claimed the first offered task for as long as a worker needs to wake. */
   #isStuck(): boolean {
     const now = this.#clock.now()
     const { first } = this.#posted.queue

@@ -1,14 +1,18 @@
-// What became of the tasks, counted.
+// Counts tasks by their outcome.
 
 export type Outcome = 'fulfilled' | 'rejected' | 'cancelled'
 
+/** Counts of tasks since the pool was created. */
 export interface TaskCounts {
-  /** Tasks that came in. */
+  /** Tasks that the pool accepted. Calls that it refused do not count. */
   accepted: number
-  /** Tasks that ended after a worker had them, whatever the outcome. */
+  /** Settled tasks that a worker had, whatever their outcome. */
   completed: number
+  /** Tasks whose call resolved. */
   fulfilled: number
+  /** Tasks whose call rejected. Cancelled tasks do not count. */
   rejected: number
+  /** Tasks that a signal or a time limit cancelled. */
   cancelled: number
 }
 
@@ -19,7 +23,7 @@ export class Counters {
     this.#counts.accepted++
   }
 
-  /** A task that was rejected because it could not be taken in after all: as if it had never come. */
+  /** The pool refused a task that it had counted as accepted and as rejected. Removes the task from both counts. */
   onRefused(): void {
     this.#counts.accepted--
     this.#counts.rejected--
@@ -34,7 +38,7 @@ export class Counters {
     return this.#counts.completed
   }
 
-  /** Accepted and not settled. */
+  /** Accepted tasks that are not settled. */
   get pending(): number {
     const { accepted, fulfilled, rejected, cancelled } = this.#counts
     return accepted - fulfilled - rejected - cancelled

@@ -7,7 +7,7 @@ const handler = { filename: '/app/work.js', name: 'render' }
 const stats: HandlerStats = { ...handler, measured: 1000, runMs: 1, activeMs: 1, cpuMs: 1 }
 const measure = { ...handler, tasks: 1, runMs: 1, activeMs: 1, cpuMs: null }
 
-test('statistics of a handler are means over the measured tasks of all reports', () => {
+test('HandlerMetrics reports means over the measured tasks of all reports', () => {
   const metrics = new HandlerMetrics(null)
   metrics.onMeasured([{ ...handler, tasks: 3, runMs: 30, activeMs: 12, cpuMs: 6 }])
   metrics.onMeasured([{ ...handler, tasks: 1, runMs: 10, activeMs: 8, cpuMs: 6 }])
@@ -30,7 +30,7 @@ test('the hand-over time is one mean for all handlers, and null until measured',
   assert.equal(metrics.handOverMs, 4)
 })
 
-test('long hand-overs are measured each time, short ones 1 time in 63', () => {
+test('long hand-overs are always measured, short hand-overs 1 time in 63', () => {
   const metrics = new HandlerMetrics(null)
   const countDue = (ms: number) => {
     let count = 0
@@ -47,7 +47,7 @@ test('long hand-overs are measured each time, short ones 1 time in 63', () => {
   assert.equal(countDue(0), 100)
 })
 
-test('the table of handlers has a maximum', () => {
+test('HandlerMetrics keeps at most 256 handlers', () => {
   const metrics = new HandlerMetrics(null)
   for (let index = 0; index < 300; index++) metrics.onMeasured([{ ...measure, name: `export${index}` }])
   metrics.onMeasured([{ ...measure, name: 'export0' }])
@@ -62,7 +62,7 @@ test('a handler whose event loop is mostly idle gets a warning with its name and
   assert.match(warning.text, /concurrentTasksPerWorker.*performanceWarnings: false/)
 })
 
-test('a handler that computes, that is short, or that was measured little gets no warning', () => {
+test('a handler that computes, runs briefly or has few measured tasks gets no warning', () => {
   for (const traits of [
     { runMs: 40, activeMs: 9 },
     { runMs: 0.5, activeMs: 0 },

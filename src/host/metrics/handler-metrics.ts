@@ -1,9 +1,12 @@
-// Collects the cost of handlers, measured by the workers, and the cost of handing tasks over, measured on the pool's thread.
+// Collects two costs: the cost of each handler, which workers measure, and the cost of a task on the host, which the
+// host measures.
 import type { HandlerMeasure } from '../../shared/messages/messages.js'
 
 /** The cost of one handler: means over the measured tasks, in milliseconds. Short tasks are sampled. */
 export interface HandlerStats {
+  /** The absolute path of the handler's module. */
   filename: string
+  /** The name of the export. */
   name: string
   /** How many tasks the workers measured. */
   measured: number
@@ -15,14 +18,14 @@ export interface HandlerStats {
   cpuMs: number | null
 }
 
-/** Gets the new cost of a handler after each report of a worker. */
+/** Checks the new cost of a handler after each report of a worker. */
 export interface HandlerCheck {
   check(handler: HandlerStats, handOverMs: number | null): void
 }
 
-/** Reading the clock costs as much as a short task. The share of samples keeps this cost low. */
+/** A read of the clock costs as much as a short task. So the host measures few of the short tasks. */
 const SKIPPED_PER_MS = 0.02
-/** Even, so that every 63rd event is measured: posts and answers often alternate, and both must be sampled. */
+/** An even number: posts and answers often alternate, and a measurement of every 63rd event covers both. */
 const MAX_SKIPPED = 62
 const MAX_HANDLERS = 256
 
@@ -31,7 +34,7 @@ export class HandlerMetrics {
   readonly #check: HandlerCheck | null
   readonly #post = new Mean()
   readonly #answer = new Mean()
-  /** The first event includes work that happens once, so it is not measured. */
+  /** The host does not measure the first event, because it includes work that happens only once. */
   #toSkip = 1
 
   constructor(check: HandlerCheck | null) {
@@ -63,7 +66,7 @@ export class HandlerMetrics {
     return [...this.#handlers.values()]
   }
 
-  /** The mean cost of one task on the pool's thread: to post it and to settle its answer. `null` until measured. */
+  /** The mean cost of one task on the host: to post the task and to settle its answer. `null` until measured. */
   get handOverMs(): number | null {
     return this.#post.count === 0 ? null : this.#post.value + this.#answer.value
   }

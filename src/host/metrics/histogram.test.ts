@@ -1,11 +1,10 @@
-// Durations, summed up.
 import assert from 'node:assert/strict'
 import { createHistogram } from 'node:perf_hooks'
 import { test } from 'node:test'
 import { seededRandom } from '../../testing/stand-ins.js'
 import { DurationHistogram } from './histogram.js'
 
-test('an empty one says so', () => {
+test('an empty histogram has count 0, mean NaN and percentile 0', () => {
   const empty = new DurationHistogram()
   assert.deepEqual([empty.count, empty.min, empty.max], [0, Number.POSITIVE_INFINITY, 0])
   assert.ok(Number.isNaN(empty.mean) && Number.isNaN(empty.stddev))
@@ -35,7 +34,7 @@ test('percentiles agree with the histogram of Node within half a percent', () =>
   }
 })
 
-test('values below a microsecond, below zero or beyond the range count', () => {
+test('values below 1 µs, below 0 or above the range are counted as the nearest valid value', () => {
   const histogram = new DurationHistogram()
   for (const ms of [0, -5, 0.0001, 1e300, 2 ** 33]) histogram.record(ms)
   assert.equal(histogram.count, 5)
@@ -44,7 +43,7 @@ test('values below a microsecond, below zero or beyond the range count', () => {
   assert.equal(histogram.max, (2 ** 43 - 1) / 1000)
 })
 
-test('values that a word of 32 bits does not hold have buckets of their own, and none leaves what was recorded', () => {
+test('percentiles of durations above 71 minutes are exact to 0.4 %, and stay between min and max', () => {
   const histogram = new DurationHistogram()
   const minutes = [30, 71, 72, 100, 143, 144, 10_000]
   for (const each of minutes) histogram.record(each * 60_000)
@@ -62,7 +61,7 @@ test('values that a word of 32 bits does not hold have buckets of their own, and
   }
 })
 
-test('after a reset it is empty', () => {
+test('reset() empties the histogram', () => {
   const histogram = new DurationHistogram()
   for (const ms of [2, 2, 3]) histogram.record(ms)
   histogram.reset()

@@ -1,25 +1,33 @@
-// Durations, summed up: count, extremes, mean and percentiles, in milliseconds. Kept in buckets that grow with the value:
-// up to 256 µs one for each microsecond, above that 128 for each doubling, so a percentile is off by 0.4 % at most. Plain
-// arrays: the runtime's own histogram takes a call into native code for each record, as long as a small task takes.
+// A histogram of durations in milliseconds: count, minimum, maximum, mean and percentiles. Up to 256 µs each
+// microsecond has a bucket. Above that, each doubling has 128 buckets, so a percentile is off by at most 0.4 %. The
+// buckets are a plain array. A record in Node's own histogram is a call of native code, which takes as long as a small
+// task.
 
 const MICROSECONDS = 1000
 const FIRST_BITS = 8
 const FIRST_BUCKETS = 2 ** FIRST_BITS
 const HALF = FIRST_BUCKETS / 2
-/** About 100 days; what is longer counts as that. */
+/** About 100 days. A longer duration counts as 100 days. */
 const MOST_BITS = 43
 const MOST_MICROSECONDS = 2 ** MOST_BITS - 1
 const BUCKETS = FIRST_BUCKETS + (MOST_BITS - FIRST_BITS) * HALF
 
+/** Recorded durations in milliseconds. The members always have the present values. */
 export interface DurationSummary {
+  /** Recorded tasks. */
   readonly count: number
-  /** `Infinity` before the first record. */
+  /** The shortest duration. `Infinity` before the first record. */
   readonly min: number
+  /** The longest duration. 0 before the first record. */
   readonly max: number
-  /** `NaN` before the first record, as is `stddev`. */
+  /** `NaN` before the first record. */
   readonly mean: number
+  /** The standard deviation. `NaN` before the first record. */
   readonly stddev: number
-  /** @param percent above 0, up to 100 */
+  /**
+   * The duration that this percentage of the tasks did not exceed, to 0.4 % or 1 µs.
+   * @param percent above 0, up to 100
+   */
   percentile(percent: number): number
 }
 
@@ -87,7 +95,7 @@ export class DurationHistogram implements DurationSummary {
 
 function bucketOf(value: number): number {
   if (value < FIRST_BUCKETS) return value
-  // Above 2^31 the upper half of the number tells its size.
+  // From 2^31 on, the upper 32 bits give the number of bits.
   const bits = value < 2 ** 31 ? 32 - Math.clz32(value) : 64 - Math.clz32(value / 2 ** 32)
   const shift = bits - FIRST_BITS
   return FIRST_BUCKETS + (shift - 1) * HALF + (Math.floor(value / 2 ** shift) - HALF)

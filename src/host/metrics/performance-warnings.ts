@@ -1,4 +1,4 @@
-// Warns, once for each handler of the program, when the metrics show that a worker does not help.
+// Warns when the metrics show that a handler gains nothing from a worker. Warns once for each handler of the program.
 import type { HandlerCheck, HandlerStats } from './handler-metrics.js'
 
 export interface PerformanceWarning {
@@ -6,24 +6,24 @@ export interface PerformanceWarning {
   text: string
 }
 
-/** A handler waits when the event loop is active for less than this share of its run time. */
+/** A handler mostly waits if the event loop is active for at most this share of its run time. */
 const WAITING_SHARE = 0.2
 const WAITING_MIN_RUN_MS = 1
 const WAITING_MIN_TASKS = 20
 const WAITING_MIN_TOTAL_MS = 500
-/** Tiny tasks are sampled: this many samples stand for 100,000 tasks or more. */
+/** Workers measure only a sample of tiny tasks. This many samples stand for at least 100,000 tasks. */
 const TINY_MIN_TASKS = 500
 const MAX_WARNED = 256
-const TURN_OFF = "The option 'performanceWarnings: false' turns this off."
+const TURN_OFF = "Turn this warning off with the option 'performanceWarnings: false'."
 
-/** Handlers of all pools of this thread. */
+/** The handlers that had their warning, of all pools of this thread. */
 const warned = new Set<string>()
 
 export class PerformanceWarnings implements HandlerCheck {
   readonly #label: string
   readonly #slotsPerWorker: number
 
-  /** @param label the option of the pool */
+  /** @param label the pool's option `label` */
   constructor(label: string, slotsPerWorker: number) {
     this.#label = label
     this.#slotsPerWorker = slotsPerWorker
@@ -39,7 +39,7 @@ export class PerformanceWarnings implements HandlerCheck {
   }
 }
 
-/** @param slotsPerWorker with more than one, handlers are expected to wait */
+/** @param slotsPerWorker handlers may wait without a warning if it is above 1 */
 export function performanceWarning(
   handler: HandlerStats,
   handOverMs: number | null,
@@ -57,13 +57,13 @@ function isWaiting({ measured, runMs, activeMs }: HandlerStats): boolean {
 }
 
 function waitingWarning({ filename, name, measured, runMs, activeMs }: HandlerStats): PerformanceWarning {
-  const figures = `It ran for ${inMs(runMs)} and was active for ${inMs(activeMs)} (means of ${measured} tasks).`
+  const figures = `On average it ran for ${inMs(runMs)} and worked for ${inMs(activeMs)} (${measured} tasks measured).`
   return {
     code: 'LIDO_WAITING_HANDLER',
     text:
-      `The handler '${name}' of ${filename} mostly waits. ${figures} Workers help handlers that compute. ` +
-      'Call it on the event loop, or let several of its tasks share a worker ' +
-      `('concurrentTasksPerWorker'). ${TURN_OFF}`,
+      `The handler '${name}' of ${filename} mostly waits, for I/O or for native threads, such as those of sharp. ${figures} ` +
+      'A worker only helps a handler that computes in JavaScript. Call the handler on the event loop, or run several of its ' +
+      `tasks on one worker ('concurrentTasksPerWorker'). ${TURN_OFF}`,
   }
 }
 
@@ -71,12 +71,12 @@ function tinyWarning(
   { filename, name, measured, runMs }: HandlerStats,
   handOverMs: number,
 ): PerformanceWarning {
-  const figures = `It ran for ${inMs(runMs)}, and handing a task over took ${inMs(handOverMs)} (means of ${measured} tasks).`
+  const figures = `On average it ran for ${inMs(runMs)}, and the pool needed ${inMs(handOverMs)} to hand the task over (${measured} tasks measured).`
   return {
     code: 'LIDO_TINY_HANDLER',
     text:
       `The handler '${name}' of ${filename} is too short for a worker. ${figures} ` +
-      `Call it directly, or pass more work in one task. ${TURN_OFF}`,
+      `Call the handler directly, or pass more work in one task. ${TURN_OFF}`,
   }
 }
 

@@ -1,19 +1,20 @@
-// How long tasks waited and ran, over the pool's life or since the last reset.
+// Wait and run times of tasks, since the pool was created or since the last reset.
 import { DurationHistogram, type DurationSummary } from './histogram.js'
 
+/** Wait and run times of answered tasks, since the pool was created or since the last reset. */
 export interface PoolHistogram {
-  /** From `run()` to a worker: until one begins the task, or by its port, until it is given to one; `undefined` with `recordTiming: false`. */
+  /** From the call of `run()` until a worker starts the task. `undefined` with `recordTiming: false`. */
   readonly waitTime: DurationSummary | undefined
-  /** What the worker took for it, by its port with both ways through the channel; `undefined` with `recordTiming: false`. */
+  /** From the start of the task in a worker until its answer. `undefined` with `recordTiming: false`. */
   readonly runTime: DurationSummary | undefined
-  /** Forgets both, or one of them. */
+  /** Clears one of them; without an argument, both. */
   reset(which?: 'waitTime' | 'runTime'): void
 }
 
 export class Timings {
   readonly #waitTime = new DurationHistogram()
   readonly #runTime = new DurationHistogram()
-  /** Not forgotten by a reset: utilization is over the pool's whole life. */
+  /** A reset does not clear this sum, because `utilization` covers the whole life of the pool. */
   #totalRunMs = 0
 
   record(waitMs: number, runMs: number): void {

@@ -1,4 +1,4 @@
-// The options of `run()`, `room()` and `close()`: their types, their tables, and the terms of a call made from them.
+// The options of `run()`, `room()` and `close()`: their types and tables. Makes the terms of a call from its options.
 import { InvalidTaskError } from '../../shared/errors/pool-errors.js'
 import type { HandlerRef } from '../../shared/messages/handler-ref.js'
 import { isMoved, type TransferItem, transferOf, valueSymbol } from '../../shared/messages/move.js'
@@ -11,62 +11,96 @@ import {
   type Resolved,
   type RulesFor,
 } from '../../shared/options/option-table.js'
+import { AsyncContext } from '../../shared/platform/async-context.js'
+import { globalSymbol } from '../../shared/platform/global-symbol.js'
 import { types } from '../../shared/platform/node-modules.js'
 import type { Call, CallTerms } from '../task/call.js'
 import type { RetryOptions, RetrySettings } from '../task/retry.js'
+import type { OpenStream } from '../task/stream-end.js'
 import { HandlerFileProblem, resolveHandlerFile } from './handler-file.js'
 import { type CoreSettings, limitsOf, retryOf } from './options.js'
 import { retryRule } from './pool-table.js'
 
+/** The options of `pool.run()`. */
 export interface RunOptions {
-  /** Which export is the handler. Default: the pool's. */
+  /** The name of the export that is the handler. Default: the pool's. */
   name?: string | undefined
-  /** The handler's file: an absolute path, a `file:` string or a `URL`. Default: the pool's. */
+  /** The module with the handler: an absolute path, a `file:` string or a `URL`. Default: the pool's. */
   filename?: string | URL | undefined
-  /** Aborting it cancels the task, waiting or running; the call rejects at once with `TaskCancelledError`. */
+  /** Aborting it cancels the task, queued or running. The call rejects at once with `TaskCancelledError`. */
   signal?: AbortSignal | undefined
   /**
-   * Milliseconds that the task may run, from its start in a worker. Then the call rejects with `TaskTimeoutError`;
-   * `Infinity`: no limit. Default: the pool's.
+   * Milliseconds that the task may run, from its start in a worker. Then the call rejects with `TaskTimeoutError`. `Infinity`: no
+   * limit. Default: the pool's.
    */
   timeout?: number | undefined
   /**
-   * Milliseconds that the task may wait, from the call until a worker starts it. Then the call rejects with
-   * `TaskTimeoutError`; `Infinity`: no limit. Default: the pool's.
+   * Milliseconds that the task may wait, from the call until a worker starts it. Then the call rejects with `TaskTimeoutError`.
+   * `Infinity`: no limit. Default: the pool's.
    */
   queueTimeout?: number | undefined
-  /** When the answer must be there: a `Date` or milliseconds of the epoch. Then the call rejects with `TaskTimeoutError`. */
+  /**
+   * When the result must be there: a `Date`, or milliseconds of the epoch. Then the call rejects with `TaskTimeoutError`. Default:
+   * none.
+   */
   deadline?: Date | number | undefined
-  /** The task has its worker to itself, whatever `concurrentTasksPerWorker` says. Default `false`. */
+  /** Gives the task its worker to itself, also with `concurrentTasksPerWorker` above 1. Default `false`. */
   exclusive?: boolean | undefined
-  /** Parts of the payload that are transferred, not copied. */
+  /** Parts of the payload that are transferred, not copied. Processes accept only array buffers. Default `[]`. */
   transferList?: readonly TransferItem[] | undefined
-  /** Higher first; read by `PriorityQueue`. Default 0. */
+  /** A `PriorityQueue` starts tasks with a higher priority first. Default 0. */
   priority?: number | undefined
-  /** Handed to your own queue. */
+  /**
+   * Called with each value that the handler passes to `context.progress()`. The latest value wins. It is called before the
+   * promise settles, never after. If it throws, the task is cancelled.
+   */
+  onProgress?: ((value: any) => void) | undefined
+  /**
+   * Functions that the handler may call: `await context.call('lookup', id)`. They run here, in the program that submitted the task.
+   * Each may return a promise. What they throw rejects the handler's call.
+   */
+  functions?: Record<string, (...args: any[]) => unknown> | undefined
+  /** A value for your own queue or load balancer, which finds it in `task.queueOptions`. */
   queueOptions?: unknown
   /**
-   * Runs the task again when its worker died. Not for a task with a `transferList`, whose payload is gone with the worker.
-   * Default: the pool's; `{ attempts: 1 }`: never.
+   * Runs the task again after its worker died. `{ attempts: 1 }`: never. Must not be given for a payload that is moved or has a
+   * `transferList`. Default: the pool's.
    */
   retry?: RetryOptions | undefined
 }
 
+/** The options of calls by `pool.with()`. */
+export type CallOptions = Omit<RunOptions, 'name' | 'transferList'>
+
+/** The options of `pool.room()`. */
 export interface RoomOptions {
-  /** Aborting it ends the wait: the call rejects with `TaskCancelledError`. */
+  /** Aborting it ends the wait. The call rejects with `TaskCancelledError`. */
   signal?: AbortSignal | undefined
 }
 
+/** The options of `pool.close()`. */
 export interface CloseOptions {
-  /** Rejects the tasks that wait with `PoolClosedError` instead of running them. Default `false`. */
+  /** Rejects the queued tasks with `PoolClosedError` in place of running them. Default `false`. */
   force?: boolean | undefined
 }
 
+/** The result of `pool.close()`. */
 export interface CloseReport {
-  /** Accepted tasks that did not get to finish. */
+  /** Accepted tasks that could not finish. */
   cutOff: number
-  /** `closeTimeout` was over before the tasks, or the workers' teardowns, were done. */
+  /** `closeTimeout` was over before the tasks or the workers' teardowns were done. */
   timedOut: boolean
+}
+
+/**
+ * @internal
+ * The key of an option that adapters give to `run()`: the absolute path of a module that exports `wrap(handler)`. The worker calls
+ * the function that `wrap` returns in place of the handler.
+ */
+export const wrapperSymbol: unique symbol = globalSymbol('wrapper') as never
+
+interface WrappedCall {
+  [wrapperSymbol]?: string
 }
 
 const { isDate } = types
@@ -83,6 +117,11 @@ function isSignal(given: unknown): boolean {
   )
 }
 
+function isRecordOfFunctions(given: unknown): boolean {
+  if (given === null || typeof given !== 'object') return false
+  return Object.values(given).every(member => typeof member === 'function')
+}
+
 function signalRule(description: string): OptionRule<AbortSignal | null | undefined> {
   return value(isSignal, 'an AbortSignal', { type: '`AbortSignal`', default: undefined, description })
 }
@@ -95,7 +134,7 @@ export const runTable = new OptionTable({
       type: 'string',
       default: undefined,
       defaultText: "the pool's",
-      description: 'which export of the module is the handler',
+      description: 'name of the export that is the handler',
     },
   ),
   filename: unchecked<string | URL | undefined>({
@@ -120,7 +159,7 @@ export const runTable = new OptionTable({
     'a valid Date, or milliseconds of the epoch',
     { type: '`Date`, or ms of the epoch', default: undefined, description: 'when the result must be there' },
   ),
-  exclusive: boolean({ default: false, description: 'gives the task its worker to itself' }),
+  exclusive: boolean({ default: false, description: 'its worker runs no other task at the same time' }),
   transferList: value<readonly TransferItem[]>(Array.isArray, 'an array', {
     type: 'array',
     default: NOTHING,
@@ -137,24 +176,46 @@ export const runTable = new OptionTable({
     description: 'value for your own queue',
   }),
   retry: { ...retryRule, defaultText: "the pool's" },
+  onProgress: value<((value: unknown) => void) | undefined>(
+    given => typeof given === 'function',
+    'a function',
+    {
+      type: '`(value) => void`',
+      default: undefined,
+      description: 'gets the values of `context.progress()`',
+    },
+  ),
+  functions: value<RunOptions['functions']>(isRecordOfFunctions, 'an object whose values are functions', {
+    type: 'object of functions',
+    default: undefined,
+    description: 'functions that the handler calls by `context.call()`',
+  }),
 } satisfies RulesFor<RunOptions>)
+
+const { name: _name, transferList: _transferList, ...withRules } = runTable.rules
+const withTable = new OptionTable(withRules satisfies RulesFor<CallOptions>)
 
 const roomTable = new OptionTable({
   signal: signalRule('ends the wait when it is aborted'),
 } satisfies RulesFor<RoomOptions>)
 
 const closeTable = new OptionTable({
-  force: boolean({ default: false, description: 'rejects the tasks that wait' }),
+  force: boolean({ default: false, description: 'rejects the queued tasks' }),
 } satisfies RulesFor<CloseOptions>)
 
 const runErrors = new OptionErrors('run()', InvalidTaskError, {
   abortSignal: "Use 'signal'.",
   transfer: "Use 'transferList'.",
 })
+const withErrors = new OptionErrors('with()', InvalidTaskError, {
+  abortSignal: "Use 'signal'.",
+  name: "Call the function by its name, as in 'pool.with(options).api.resize()'.",
+  transferList: "Mark an argument with 'move()' to transfer it.",
+})
 const roomErrors = new OptionErrors('room()', InvalidTaskError)
 const closeErrors = new OptionErrors('close()', InvalidTaskError)
 
-/** The terms of a call that has no options. `null`: without a handler of its pool there is no such call. */
+/** The terms of all calls without options. `null`: the pool has no handler, so each call needs options. */
 export function plainTerms({ handler, limits, retry }: CoreSettings): CallTerms | null {
   if (handler === null) return null
   return Object.freeze({
@@ -166,6 +227,10 @@ export function plainTerms({ handler, limits, retry }: CoreSettings): CallTerms 
     priority: 0,
     queueOptions: undefined,
     retry,
+    onProgress: null,
+    functions: null,
+    openStream: null,
+    workerId: 0,
   })
 }
 
@@ -179,24 +244,87 @@ export function resolveRun(
   if (given === undefined && plain !== null && !isMoved(payload)) return { payload, terms: plain }
   if (given !== undefined && !mayHoldOptions(given)) runErrors.noObject(given, 'signal')
   const options = runTable.read(given ?? {}, runErrors)
-  const handler = handlerOf(options, settings)
   let { transferList } = options
   if (isMoved(payload)) {
     transferList = [...transferList, ...transferOf(payload)]
     payload = payload[valueSymbol]
   }
-  const { timeout, queueTimeout, deadline } = options
-  const terms: CallTerms = {
-    handler,
+  const terms = termsOf({ ...options, transferList }, settings)
+  const wrapper = given === undefined ? undefined : (given as WrappedCall)[wrapperSymbol]
+  if (wrapper === undefined) return { payload, terms }
+  return { payload, terms: { ...terms, handler: { ...terms.handler, wrapper } } }
+}
+
+/** Throws `InvalidTaskError`. */
+export function termsOf(options: ReadRunOptions, settings: CoreSettings): CallTerms {
+  const { timeout, queueTimeout, deadline, transferList } = options
+  return {
+    handler: handlerOf(options, settings),
     transferList,
     signal: options.signal ?? null,
     limits: limitsOf({ timeout, queueTimeout, deadline: deadline && Number(deadline) }, settings.limits),
-    isExclusive: options.exclusive,
+    // A worker with one slot may run other tasks only while the task waits for its caller.
+    isExclusive: options.exclusive && settings.concurrentTasksPerWorker > 1,
     priority: options.priority,
     queueOptions: options.queueOptions,
     retry: retryOfCall(options.retry, transferList, settings),
+    onProgress: inCallersContext(options.onProgress),
+    functions: functionsOf(options.functions),
+    openStream: null,
+    workerId: 0,
   }
-  return { payload, terms }
+}
+
+function inCallersContext(onProgress: ReadRunOptions['onProgress']): CallTerms['onProgress'] {
+  if (onProgress === undefined) return null
+  const context = new AsyncContext('lido.progress')
+  return given => context.run(() => onProgress(given))
+}
+
+/** The functions run in the caller's async context. */
+function functionsOf(given: ReadRunOptions['functions']): CallTerms['functions'] {
+  if (given === undefined) return null
+  const context = new AsyncContext('lido.functions')
+  return new Map(
+    Object.entries(given).map(([name, member]) => [
+      name,
+      (...args: unknown[]) => context.run(() => member.apply(given, args)),
+    ]),
+  )
+}
+
+/** The call with the same terms for another payload. */
+export function callOf(payload: unknown, terms: CallTerms): Call {
+  if (!isMoved(payload)) return { payload, terms }
+  return {
+    payload: payload[valueSymbol],
+    terms: { ...terms, transferList: transferOf(payload), retry: null },
+  }
+}
+
+/** The options of all calls of one function by `pool.with()`. Throws `InvalidTaskError`. */
+export function resolveWith(given: CallOptions | undefined): ReadRunOptions {
+  if (given !== undefined && !mayHoldOptions(given)) withErrors.noObject(given, 'signal')
+  return { ...withTable.read(given ?? {}, withErrors), name: undefined, transferList: NOTHING }
+}
+
+/** The terms of a call whose payload is an array of arguments. Throws `InvalidTaskError`. */
+export function termsOfFunction(
+  name: string,
+  options: ReadRunOptions,
+  settings: CoreSettings,
+  openStream: OpenStream,
+): CallTerms {
+  const terms = termsOf({ ...options, name }, settings)
+  return { ...terms, openStream, handler: { ...terms.handler, call: 'arguments' } }
+}
+
+/** The call of a function. Each argument may be marked by `move()`. */
+export function callWith(args: unknown[], terms: CallTerms): Call {
+  if (!args.some(isMoved)) return { payload: args, terms }
+  const transferList = args.flatMap(arg => (isMoved(arg) ? transferOf(arg) : []))
+  const payload = args.map(arg => (isMoved(arg) ? arg[valueSymbol] : arg))
+  return { payload, terms: { ...terms, transferList, retry: null } }
 }
 
 /** Throws `InvalidTaskError`. */
@@ -212,7 +340,7 @@ export function resolveClose(given: unknown): Resolved<(typeof closeTable)['rule
   return closeTable.read(given, closeErrors)
 }
 
-/** A transferred payload cannot be sent a second time. The pool's default leaves such tasks out. */
+/** A transferred payload cannot be sent again, so the pool's option `retry` does not apply to such a task. */
 function retryOfCall(
   given: RetryOptions | undefined,
   transferList: readonly TransferItem[],
@@ -223,13 +351,13 @@ function retryOfCall(
   if (given === undefined) return null
   throw new InvalidTaskError(
     'retry',
-    "The option 'retry' of run() does not go with a payload that is moved or has a transferList: it is gone with the worker that had it. Leave one of the two out.",
+    "The option 'retry' of run() cannot be combined with a moved payload or a transferList, because such a payload is lost when its worker dies. Leave out one of the two.",
   )
 }
 
-type ReadRunOptions = Resolved<(typeof runTable)['rules']>
+export type ReadRunOptions = Resolved<(typeof runTable)['rules']>
 
-/** The pool's own object for all calls that name no handler. */
+/** Calls without a name and a file share the handler object of the pool. */
 function handlerOf({ filename, name }: ReadRunOptions, settings: CoreSettings): HandlerRef {
   if (filename === undefined && name === undefined && settings.handler !== null) return settings.handler
   return { filename: fileOf(filename, settings), name: name ?? settings.name }
@@ -241,6 +369,9 @@ function fileOf(given: unknown, settings: CoreSettings): string {
     if (!(file instanceof HandlerFileProblem)) return file
     throw new InvalidTaskError('filename', `The option 'filename' of run() ${file.text}.`, file.cause)
   }
-  if (settings.filename !== undefined) return settings.filename
-  throw new InvalidTaskError('filename', "No handler: give 'filename' to the pool or to run().")
+  if (settings.handler !== null) return settings.handler.filename
+  throw new InvalidTaskError(
+    'filename',
+    "The call has no handler file. Give 'filename' to the pool or to run().",
+  )
 }

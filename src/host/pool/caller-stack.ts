@@ -1,12 +1,14 @@
-// The caller's frames in the stacks of errors. An error of a public function begins at the line that called it. With the
-// option `callerStack`, the error of a task also tells where the task was submitted. To capture that costs each call some
-// microseconds.
+// Adds the caller's frames to the stacks of errors. The stack of an error from a public function starts at the line
+// that called the function. With the option `callerStack`, the stack of a task's error also shows where the task was
+// submitted. Capturing these frames costs each call some microseconds.
 import { type PublicFunction, withCallerFrames } from '../../shared/errors/pool-errors.js'
 
-/** Errors that have a caller's frames already. One error may reject several calls. */
+/** Errors that already have a caller's frames. One error may reject several calls. */
 const extended = new WeakSet<object>()
 
-/** Runs a part of the public function `entry`. A `PoolError` that it throws begins at the line that called `entry`. */
+/**
+ * Runs `part` of the public function `entry`. The stack of a thrown `PoolError` starts at the line that called `entry`.
+ */
 export function forCaller<T>(entry: PublicFunction, part: () => T): T {
   try {
     return part()
@@ -15,7 +17,7 @@ export function forCaller<T>(entry: PublicFunction, part: () => T): T {
   }
 }
 
-/** Returns a promise that settles as the given one does. The error of a rejection gets the frames of the caller of `entry`. */
+/** Returns a promise that settles like the given one. A rejection's error gets the frames of the caller of `entry`. */
 export function withCallerStack<T>(promise: Promise<T>, entry: PublicFunction): Promise<T> {
   const caller: { stack?: unknown } = {}
   Error.captureStackTrace(caller, entry)
@@ -23,7 +25,8 @@ export function withCallerStack<T>(promise: Promise<T>, entry: PublicFunction): 
     try {
       append(reason, caller.stack)
     } catch {
-      // Reading a stack calls the program's `Error.prepareStackTrace`, which may throw. The task's own error matters more.
+      // Reading a stack calls the program's `Error.prepareStackTrace`, which may throw. The caller needs the task's
+      // error.
     }
     throw reason
   })

@@ -1,6 +1,9 @@
-// Builds the parts of a pool and connects them. Only this file knows how they fit together.
+// Creates the scheduler, the lane and the workers of a pool, and connects them. `pool.ts` adds the other parts: statistics,
+// back-pressure, keep-alive and shutdown.
 import { HostBell } from '../../shared/lane/doorbell.js'
+import { watchLargeBuffers } from '../../shared/platform/allocator.js'
 import type { Clock } from '../../shared/platform/clock.js'
+import { isMainThread } from '../../shared/platform/host-node-modules.js'
 import type { Backend } from '../backend/backend.js'
 import { Answers } from '../lane/answers.js'
 import { Collector } from '../lane/collect.js'
@@ -10,6 +13,8 @@ import { ResultPoller } from '../lane/poll-results.js'
 import { Poster } from '../lane/post.js'
 import { PostedTasks, ticketsFor } from '../lane/posted-tasks.js'
 import { Recall } from '../lane/recall.js'
+import { SharedValues } from '../lane/shared-values.js'
+import { TaskMessages } from '../lane/task-messages.js'
 import { WorkerWaker } from '../lane/wake-workers.js'
 import type { Outcome } from '../metrics/counters.js'
 import type { HandlerMetrics } from '../metrics/handler-metrics.js'
@@ -21,27 +26,32 @@ import { Scheduler } from '../scheduler/scheduler.js'
 import { Cancellation } from '../task/cancellation.js'
 import { Settler } from '../task/settle.js'
 import type { Task } from '../task/task.js'
+import { KeptBroadcasts } from '../workers/kept-broadcasts.js'
 import type { WorkerEvents } from '../workers/worker.js'
 import { WorkerGroup } from '../workers/worker-group.js'
 import type { CoreSettings } from './options.js'
 import { usesSharedMemory } from './transport.js'
 
-/** The events of the parts that concern the pool. */
+/** The events that the parts report to the pool. */
 export interface CoreEvents extends WorkerEvents {
   onSettled(task: Task, outcome: Outcome, wasAssigned: boolean): void
   /** Tasks have left the queue or the workers. */
   onLeft(): void
-  /** No handler of a cancelled task runs any more. */
+  /** How many accepted tasks have not settled. */
+  pendingTasks(): number
+  /** The last handler of a cancelled task has ended. */
   onNoneCancelled(): void
 }
 
 export interface Core {
   handlers: HandlerRegistry
   posted: PostedTasks
+  shared: SharedValues
   settler: Settler
   cancellation: Cancellation
   group: WorkerGroup
   scheduler: Scheduler
+  broadcasts: KeptBroadcasts
 }
 
 export interface CoreParts {
@@ -50,9 +60,9 @@ export interface CoreParts {
   clock: Clock
   timings: Timings | null
   handlerMetrics: HandlerMetrics | null
-  /** For tests: how long large results are decoded in one turn. */
+  /** For tests: how long one slice of decoding may take. */
   decodeSliceMs?: number | undefined
-  /** For tests: how many tasks can be posted at once. */
+  /** For tests: how many tasks can be posted at the same time. */
   tickets?: number | undefined
   events: CoreEvents
 }
@@ -62,6 +72,7 @@ export function createCore(parts: CoreParts): Core {
   const { concurrentTasksPerWorker: slotsPerWorker, errorClasses, loadBalancer = null, size } = settings
   const isShared = usesSharedMemory(settings)
   const canTakeBack = settings.backend !== 'process'
+  if (isShared && isMainThread) watchLargeBuffers()
 
   const handlers = new HandlerRegistry()
   if (settings.handler !== null) {
@@ -70,12 +81,22 @@ export function createCore(parts: CoreParts): Core {
   const posted = new PostedTasks(tickets ?? ticketsFor(size.maxWorkers, slotsPerWorker), slotsPerWorker)
   const settler = new Settler(events)
   const pending = new PendingTasks(settings.queue, failure => events.onError(failure))
-  const lane = { posted, handlers, isShared, slotsPerWorker }
-  const group = new WorkerGroup({ ...settings, preload: settings.handler, lane }, backend, clock, events)
+  const shared: SharedValues = new SharedValues(
+    message => {
+      for (const worker of group.workers) worker.link.post(message)
+    },
+    () => clock.now(),
+    events.pendingTasks,
+  )
+  const lane = { posted, handlers, shared, isShared, slotsPerWorker }
+  const broadcasts = new KeptBroadcasts(shared, failure => events.onError(failure))
+  const workerSettings = { ...settings, preload: settings.handler, broadcasts, lane }
+  const group: WorkerGroup = new WorkerGroup(workerSettings, backend, clock, events)
+  shared.holdWorkerData(settings.workerOptions.workerData)
 
   const recall = new Recall(posted, canTakeBack)
   const requeue = new Requeue(recall, pending, settler)
-  const largeResults = new LargeResults({ clock, settler, sliceMs: decodeSliceMs, onRead: events.onLeft })
+  const largeResults = new LargeResults({ clock, settler, sliceMs: decodeSliceMs, onDecoded: events.onLeft })
   const answers = new Answers({
     settler,
     largeResults,
@@ -86,7 +107,7 @@ export function createCore(parts: CoreParts): Core {
     runAgain: task => requeue.runAgain(task),
     errorClasses,
   })
-  const poster = new Poster(posted, handlers, settler, clock, handlerMetrics)
+  const poster = new Poster(posted, handlers, settler, clock, handlerMetrics, shared)
   const waker = isShared ? new WorkerWaker(clock, group, posted, slotsPerWorker) : null
   const collector: Collector = new Collector({
     clock,
@@ -98,6 +119,12 @@ export function createCore(parts: CoreParts): Core {
     handlerMetrics,
     onAnswered: worker => scheduler.onAnswered(worker),
     onCollected: () => scheduler.onCollected(),
+  })
+  const taskMessages = new TaskMessages({
+    posted,
+    settler,
+    cancel: (task, error) => scheduler.cancel(task, error),
+    onSlotLent: () => scheduler.onSlotFree(),
   })
   const poller = isShared
     ? new ResultPoller({ clock, bell: new HostBell(posted.layout), group, posted, collector, slotsPerWorker })
@@ -117,6 +144,7 @@ export function createCore(parts: CoreParts): Core {
     posted,
     poster,
     collector,
+    taskMessages,
     recall,
     requeue,
     largeResults,
@@ -132,7 +160,7 @@ export function createCore(parts: CoreParts): Core {
   const cancellation = new Cancellation({
     clock,
     progressOf: (task, now) => scheduler.progressOf(task, now),
-    cancel: (task, error, onlyWaiting) => scheduler.cancel(task, error, onlyWaiting),
+    cancel: (task, error, onlyUnstarted) => scheduler.cancel(task, error, onlyUnstarted),
   })
-  return { handlers, posted, settler, cancellation, group, scheduler }
+  return { handlers, posted, shared, settler, cancellation, group, scheduler, broadcasts }
 }

@@ -1,4 +1,4 @@
-// What a pool counts and measures.
+// Computes the statistics of a pool from its counters and measurements.
 import type { Clock } from '../../shared/platform/clock.js'
 import type { Counters } from '../metrics/counters.js'
 import type { HandlerMetrics, HandlerStats } from '../metrics/handler-metrics.js'
@@ -9,7 +9,7 @@ import type { PoolStats } from './stats.js'
 export interface FiguresParts {
   clock: Clock
   counters: Counters
-  /** `null`: nothing is timed. */
+  /** `null`: the pool does not measure times. */
   timings: Timings | null
   handlerMetrics: HandlerMetrics | null
   scheduler: Scheduler
@@ -21,7 +21,7 @@ export class Figures {
   readonly #parts: FiguresParts
   readonly #startedAt: number
   #slots: number
-  /** Milliseconds of all slots before the last `resize()`. */
+  /** The sum of the lifetimes of all slots until the last `resize()`. */
   #earlierSlotMs = 0
   #resizedAt: number
 

@@ -1,4 +1,3 @@
-// What may be a handler's file.
 import assert from 'node:assert/strict'
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -17,16 +16,16 @@ function problemOf(found: string | HandlerFileProblem): string {
 
 for (const [name, resolve] of Object.entries({ resolveHandlerFile, resolvePoolFile })) {
   describe(name, () => {
-    test('an absolute path is taken as it is', () => {
+    test('an absolute path stays unchanged', () => {
       assert.equal(resolve(here), here)
     })
 
-    test('a file: URL and its text become a path', () => {
+    test('a file: URL becomes a path, given as a URL object or as a string', () => {
       assert.equal(resolve(pathToFileURL(here)), here)
       assert.equal(resolve(pathToFileURL(here).href), here)
     })
 
-    test('signs that a URL writes otherwise come back', () => {
+    test('characters that a URL escapes are decoded', () => {
       const odd = fileURLToPath(new URL('file:///tmp/a%20b%23c%25.js'))
       assert.equal(resolve(pathToFileURL(odd)), odd)
     })
@@ -39,7 +38,7 @@ for (const [name, resolve] of Object.entries({ resolveHandlerFile, resolvePoolFi
       'fs/promises',
       'node:test',
     ]) {
-      test(`the builtin module ${given} is refused`, () => {
+      test(`the built-in module ${given} is refused`, () => {
         assert.match(problemOf(resolve(given)), /builtin module/)
       })
     }
@@ -62,16 +61,16 @@ for (const [name, resolve] of Object.entries({ resolveHandlerFile, resolvePoolFi
       () => {},
       Symbol('file'),
     ]) {
-      test(`${typeof given} ${JSON.stringify(String(given))} is refused`, () => {
+      test(`the ${typeof given} ${JSON.stringify(String(given))} is refused`, () => {
         assert.match(problemOf(resolve(given)), /must be/)
       })
     }
 
-    test('a URL of another kind is not answered with one of the same kind', () => {
+    test('the error for a URL that is not a file: URL asks for a file: URL', () => {
       for (const given of ['https://example.org/x.js', 'data:text/javascript,1']) {
         assert.match(
           problemOf(resolve(given)),
-          /must be the 'file:' URL of a saved file, got .* scheme file\); give a file/,
+          /must be the 'file:' URL of a saved file, got .* scheme file\)\. Write new URL/,
         )
       }
     })
@@ -79,15 +78,15 @@ for (const [name, resolve] of Object.entries({ resolveHandlerFile, resolvePoolFi
     const elsewhere =
       process.platform === 'win32' ? [] : ['file://handler.js', new URL('file://./handler.js')]
     for (const given of ['file:///a%2Fb.js', ...elsewhere]) {
-      test(`${String(given)}, a file: URL that names no file here, is answered with why, and how to write it`, () => {
+      test(`the error for ${String(given)} names the reason and suggests new URL()`, () => {
         assert.match(
           problemOf(resolve(given)),
-          /must be the 'file:' URL of a saved file, got 'file:.*' \(File URL .*\); give a file as new URL\(/,
+          /must be the 'file:' URL of a saved file, got 'file:.*' \(File URL .*\)\. Write new URL\(/,
         )
       })
     }
 
-    test('a relative path is answered with how to write it', () => {
+    test('the error for a relative path suggests new URL() and require.resolve()', () => {
       for (const given of ['./sub/handler.js', '.\\sub\\handler.js'])
         assert.match(
           problemOf(resolve(given)),
@@ -97,13 +96,13 @@ for (const [name, resolve] of Object.entries({ resolveHandlerFile, resolvePoolFi
   })
 }
 
-describe("a package's name", () => {
-  test('is found by the pool, from the working directory', () => {
+describe('a package name', () => {
+  test('resolvePoolFile() finds a package from the working directory', () => {
     assert.match(String(resolvePoolFile('typescript')), /node_modules[\\/]typescript[\\/]/)
     assert.match(String(resolvePoolFile('typescript/package.json')), /package\.json$/)
   })
 
-  test('that exports for import alone is told from one that is not there', t => {
+  test("the error for a package that exports only 'import' suggests import.meta.resolve()", t => {
     const folder = realpathSync(mkdtempSync(join(tmpdir(), 'lido-package-')))
     const before = process.cwd()
     t.after(() => {
@@ -119,11 +118,11 @@ describe("a package's name", () => {
     assert.doesNotMatch(problem, /cannot be found/)
   })
 
-  test('is refused for a call', () => {
+  test('resolveHandlerFile() refuses a package name', () => {
     assert.match(problemOf(resolveHandlerFile('typescript')), /must be an absolute path/)
   })
 
-  test('that cannot be found is a problem with its cause', () => {
+  test('the error for a package that does not exist has the cause MODULE_NOT_FOUND', () => {
     for (const given of [
       'lido-no-such-package',
       '@nobody/no-such-package',
@@ -136,7 +135,7 @@ describe("a package's name", () => {
   })
 })
 
-test('every value can be described in a message', () => {
+test('describe() turns every type of value into a text', () => {
   const values = ['text', 1, 2n, true, null, undefined, Symbol('it'), () => {}, [1], {}, Object.create(null)]
   assert.deepEqual(values.map(describeValue), [
     "'text'",

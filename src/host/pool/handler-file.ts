@@ -1,12 +1,12 @@
-// What a user may give as a handler's file, as an absolute path. A builtin module, a URL of another kind or a bare name
-// in a call is refused: a file name that came from outside must not become `child_process`.
+// Turns the option `filename` into an absolute path. Refuses builtin modules, URLs other than `file:` URLs, and package
+// names in a call. Otherwise a file name that comes from a client could load `child_process`.
 
 import { messageOf } from '../../shared/errors/serialize-error.js'
 import { loadingFiles } from '../../shared/messages/handler-ref.js'
 import { describe } from '../../shared/options/option-table.js'
 import { fileURLToPath, getBuiltinModule, isAbsolute, join } from '../../shared/platform/node-modules.js'
 
-/** Says in words what is wrong with the value, for the caller's own kind of error. */
+/** What is wrong with the value. The caller puts `text` into its own error, after the name of the option. */
 export class HandlerFileProblem {
   readonly text: string
   readonly cause: unknown
@@ -17,7 +17,7 @@ export class HandlerFileProblem {
   }
 }
 
-/** For a call: an absolute path, a `file:` string or a `URL`. */
+/** For a call: accepts an absolute path, a `file:` string or a `URL`. */
 export function resolveHandlerFile(given: unknown): string | HandlerFileProblem {
   if (given instanceof URL) return fromUrl(given)
   if (typeof given !== 'string' || given === '') {
@@ -27,19 +27,21 @@ export function resolveHandlerFile(given: unknown): string | HandlerFileProblem 
   }
   if (isAbsolute(given)) return notLoadingNow(given)
   if (isBuiltin(given))
-    return new HandlerFileProblem(`must be a file; '${given}' is a builtin module of Node`)
+    return new HandlerFileProblem(
+      `must be a file, got '${given}', a builtin module of Node.js. Export the handler from a file of your own`,
+    )
   if (/^[a-z][a-z\d+.-]+:/i.test(given)) return fromUrl(given)
-  // In code a backslash would be an escape.
+  // The message shows the path as code, where a backslash would start an escape sequence.
   const path = given.replaceAll('\\', '/')
   return new HandlerFileProblem(
-    `must be an absolute path, a 'file:' string or a URL, got '${given}'; write new URL('${path}', import.meta.url), or require.resolve('${path}')`,
+    `must be an absolute path, a 'file:' string or a URL, got '${given}'. Write new URL('${path}', import.meta.url), or require.resolve('${path}')`,
   )
 }
 
-/** For the constructor: also a package's name, resolved from the working directory. */
+/** For the constructor: also accepts the name of a package, and resolves it from the working directory. */
 export function resolvePoolFile(given: unknown): string | HandlerFileProblem {
   if (typeof given !== 'string' || !isPackageName(given) || isBuiltin(given)) return resolveHandlerFile(given)
-  let folder = 'a working directory that is no more'
+  let folder = 'the working directory, which no longer exists'
   try {
     folder = process.cwd()
     const { createRequire } = getBuiltinModule('node:module')
@@ -47,22 +49,22 @@ export function resolvePoolFile(given: unknown): string | HandlerFileProblem {
   } catch (failure) {
     if ((failure as NodeJS.ErrnoException).code === 'ERR_PACKAGE_PATH_NOT_EXPORTED') {
       return new HandlerFileProblem(
-        `names '${given}', which its package does not export for require(); give import.meta.resolve('${given}')`,
+        `is '${given}', which its package does not export for require(). Use import.meta.resolve('${given}')`,
         failure,
       )
     }
     return new HandlerFileProblem(
-      `names the package '${given}', which cannot be found from ${folder}; give a file as new URL('./handler.js', import.meta.url) or require.resolve('./handler.js')`,
+      `is '${given}', a package that cannot be found from ${folder}. For a file, write new URL('./handler.js', import.meta.url) or require.resolve('./handler.js')`,
       failure,
     )
   }
 }
 
-/** A file that creates a pool of itself while a worker loads it would start workers without end. */
+/** Refuses the file that this worker loads now. Each worker would create another pool of the same file, without end. */
 function notLoadingNow(file: string): string | HandlerFileProblem {
   if (!loadingFiles().has(file)) return file
   return new HandlerFileProblem(
-    `names ${file}, which this worker is just loading: each worker would start a pool of its own, without end; make the pool only where isWorkerThread of 'lido/worker' is false, or give the handler a file of its own`,
+    `is ${file}, which this worker is loading now. Each worker would create another pool, without end. Create the pool only if isWorkerThread of 'lido/worker' is false, or move the handler into its own file`,
   )
 }
 
@@ -71,7 +73,7 @@ function fromUrl(given: string | URL): string | HandlerFileProblem {
     return notLoadingNow(fileURLToPath(given))
   } catch (failure) {
     return new HandlerFileProblem(
-      `must be the 'file:' URL of a saved file, got '${String(given)}' (${messageOf(failure)}); give a file as new URL('./handler.js', import.meta.url)`,
+      `must be the 'file:' URL of a saved file, got '${String(given)}' (${messageOf(failure)}). Write new URL('./handler.js', import.meta.url)`,
       failure,
     )
   }

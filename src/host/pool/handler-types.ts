@@ -1,13 +1,15 @@
 // Types of calls, taken from the handler's own module: `new Pool<typeof import('./handler.js')>(…)`.
+import type { RunOptions } from './call-options.js'
+import type { PoolStream } from './stream.js'
 
 type IsAny<T> = 0 extends 1 & T ? true : false
 
-/** Where `module.exports` is a function, that is what TypeScript has for the module, and it is the default. */
+/** If `module.exports` is a function, TypeScript uses it as the module. Then this function is the default export. */
 type ExportsOf<Module> = Module extends (...args: never[]) => unknown ? Module & { default: Module } : Module
 
 /**
- * The names of a module's functions, or of its promises of functions. A handler gets one argument, so a function that
- * requires a second one is left out.
+ * The names of the functions that a module exports, or of its promises of functions. A handler gets one argument, so functions
+ * that require a second one are left out.
  */
 export type HandlerName<Module> =
   IsAny<Module> extends true
@@ -21,7 +23,7 @@ export type HandlerName<Module> =
 
 type HandlerOf<Module, Name> = Name extends keyof ExportsOf<Module> ? Awaited<ExportsOf<Module>[Name]> : never
 
-/** What a name's function takes; of several names, what the functions of all of them take. */
+/** The payload of the function with this name. For several names: the payload that all of these functions accept. */
 export type PayloadOf<Module, Name> =
   IsAny<Module> extends true
     ? any
@@ -39,26 +41,84 @@ type PayloadOfOne<Module, Name> =
       ? undefined
       : Arguments extends [infer Payload, ...unknown[]]
         ? Payload
-        : // It may be left out; so may each of a module without types.
+        : // The payload is optional, as every parameter in a module without types.
           Arguments extends [(infer Payload)?, ...unknown[]]
           ? Payload | undefined
           : undefined
     : never
 
-/** The name of a pool that was given none. */
+/** The name of the handler of a pool without the option `name`. */
 export type DefaultName<Module> = HandlerName<Module> & 'default'
 
-/** The arguments of a call without any: none, where the function can do without a payload. */
-export type NoPayload<Module, Name> =
-  IsAny<Module> extends true
-    ? []
-    : [undefined] extends [PayloadOf<Module, Name>]
-      ? []
-      : [payload: PayloadOf<Module, Name>]
+/**
+ * The arguments of `run()`, `stream()` and `broadcast()`. The payload may be left out where the function takes `undefined`. One tuple,
+ * not overloads, so the compiler says which argument is wrong.
+ */
+export type RunArguments<Module, Name, Default = never, Options = RunOptions> =
+  undefined extends PayloadOf<Module, Chosen<Name, Default>>
+    ? [payload?: PayloadOf<Module, Chosen<Name, Default>>, options?: Options & { name?: Name }]
+    : [payload: PayloadOf<Module, Chosen<Name, Default>>, options?: Options & { name?: Name }]
 
+/** The name of the handler, where `undefined` means the pool's own. */
+export type Chosen<Name, Default> = Name extends undefined ? Default : Name
+
+/** The chunks of the stream that the function with this name returns. */
+export type ChunkOf<Module, Name> = IsAny<Module> extends true ? any : ItemOf<ResultOf<Module, Name>>
+
+/** A string is a value, although it can be iterated. */
+type ItemOf<Result> = Result extends string
+  ? never
+  : Result extends StreamOf<infer Chunk> | Iterable<infer Chunk>
+    ? Chunk
+    : never
+
+/** The results that are streams for every call. An array or a set is a stream for `stream()` only. */
+type StreamOf<Chunk> = AsyncIterable<Chunk> | IterableIterator<Chunk> | ReadableStream<Chunk>
+
+/** The result of the function with this name, without its promise. */
 export type ResultOf<Module, Name> =
   IsAny<Module> extends true
     ? any
     : HandlerOf<Module, Name> extends (...args: never[]) => infer Result
       ? Awaited<Result>
       : never
+
+/** What `await`, `JSON.stringify()` and every object use is not part of `pool.api`. */
+type ReservedName =
+  | 'then'
+  | 'toJSON'
+  | 'constructor'
+  | 'hasOwnProperty'
+  | 'isPrototypeOf'
+  | 'propertyIsEnumerable'
+  | 'toLocaleString'
+  | 'toString'
+  | 'valueOf'
+
+/** The functions of a module, each with its own parameters. A call runs in a worker and returns a promise. */
+export type PoolApi<Module> =
+  IsAny<Module> extends true
+    ? any
+    : {
+        readonly [Name in keyof ExportsOf<Module> as CallableName<Module, Name>]: CallOf<
+          HandlerOf<Module, Name>
+        >
+      }
+
+type CallableName<Module, Name> = Name extends ReservedName
+  ? never
+  : HandlerOf<Module, Name> extends (...args: never[]) => unknown
+    ? Name & string
+    : never
+
+type CallOf<Handler> = Handler extends (...args: infer Arguments) => infer Result
+  ? (...args: Arguments) => ApiResult<Awaited<Result>>
+  : never
+
+/** A function whose result is a stream gives a promise that can be awaited, or iterated at once. */
+type ApiResult<Result> =
+  IsAny<Result> extends true
+    ? Promise<any>
+    : Result extends StreamOf<infer Chunk>
+      ? Promise<PoolStream<Chunk>> & AsyncIterable<Chunk>
+      : Promise<Result>

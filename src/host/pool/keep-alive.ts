@@ -1,5 +1,5 @@
-// Keeps the process alive while the pool has something to do, and a moment longer: what a worker prints or posts beside its
-// answer may arrive after the answer. The delay also saves two ref() and unref() calls for each task.
+// Keeps the process alive while the pool has work, and 10 ms longer. Output and messages of a worker may arrive after
+// its answer. The delay also saves a ref() and an unref() call for each task.
 import type { Anchor, Clock, Timer } from '../../shared/platform/clock.js'
 
 const UNREF_DELAY_MS = 10
@@ -16,12 +16,12 @@ export class KeepAlive {
     this.#isBusy = isBusy
   }
 
-  /** The pool has something to do. */
+  /** Call it when the pool has work. */
   onBusy(): void {
     if (this.#unrefTimer === null) this.#anchor.hold()
   }
 
-  /** The pool has nothing to do, for now. */
+  /** Call it when the pool has no work. */
   onIdle(): void {
     this.#unrefTimer ??= this.#clock.after(UNREF_DELAY_MS, () => {
       this.#unrefTimer = null
@@ -29,7 +29,7 @@ export class KeepAlive {
     })
   }
 
-  /** The pool is closed. */
+  /** Call it when the pool is closed. */
   end(): void {
     this.#unrefTimer?.cancel()
     this.#anchor.drop()

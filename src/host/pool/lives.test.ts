@@ -1,4 +1,4 @@
-// The state tables of tasks, workers, pools and the circuit breaker: every pair of states, allowed and refused.
+// Checks the state tables of tasks, workers, pools and the restart circuit: every pair of states, allowed or refused.
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { moveState, type StateTable } from '../../shared/platform/state-machine.js'
@@ -10,9 +10,9 @@ import { poolStates } from './pool-life.js'
 interface Machine {
   table: StateTable<string>
   first: string
-  /** `null`: the machine never ends. */
+  /** `null`: the machine has no last state. */
   last: string | null
-  /** Written once more, so that a change of the table must be made here too. */
+  /** A copy of the table: a change of the table must be repeated here. */
   allowed: string[]
 }
 
@@ -66,7 +66,7 @@ for (const [noun, { table, first, last, allowed }] of Object.entries(machines)) 
     for (const from of states) {
       for (const to of states) {
         const isAllowed = allowed.includes(`${from} → ${to}`)
-        test(`the move ${from} → ${to} is ${isAllowed ? 'allowed' : 'refused and changes nothing'}`, () => {
+        test(`the move ${from} → ${to} of a ${noun} is ${isAllowed ? 'allowed' : 'refused and changes nothing'}`, () => {
           const subject = { state: from }
           const move = () => moveState(table, subject, to, noun)
           if (isAllowed) move()
@@ -76,12 +76,12 @@ for (const [noun, { table, first, last, allowed }] of Object.entries(machines)) 
       }
     }
 
-    test(`every state is reached from ${first}`, () => {
+    test(`every state of a ${noun} can be reached from ${first}`, () => {
       assert.deepEqual([...reachedFrom(table, first)].sort(), [...states].sort())
     })
 
     if (last === null) return
-    test(`every state leads to ${last}, which has no successor`, () => {
+    test(`every state of a ${noun} leads to ${last}, and ${last} has no successor`, () => {
       assert.deepEqual(table[last], [])
       for (const state of states) assert.ok(reachedFrom(table, state).has(last), `${state} never ends`)
     })

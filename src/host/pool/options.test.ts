@@ -1,17 +1,21 @@
-// The options of pools and calls: which values are accepted, what follows from them, and that the reference page agrees.
+// The options of pools and calls: accepted values, derived settings, and the tables of the reference page.
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import sea from 'node:sea'
 import { afterEach, describe, test } from 'node:test'
+import { inspect } from 'node:util'
 import { SHARE_ENV } from 'node:worker_threads'
 import { InvalidOptionError, InvalidTaskError } from '../../shared/errors/pool-errors.js'
 import { move } from '../../shared/messages/move.js'
+import type { OptionRule } from '../../shared/options/option-table.js'
 import { FifoQueue } from '../queue/fifo-queue.js'
 import { FixedQueue } from '../queue/fixed-queue.js'
+import { broadcastTable } from './broadcast.js'
 import { plainTerms, type RunOptions, resolveRun, runTable } from './call-options.js'
 import { type CoreSettings, resolveOptions, resolveResize } from './options.js'
 import type { PoolOptions } from './pool-options.js'
 import { poolReplacements, poolTable } from './pool-table.js'
+import { streamTable, transformTable } from './stream-options.js'
 
 const resolve = (options?: object): CoreSettings => resolveOptions(options)
 
@@ -33,6 +37,8 @@ const judged: Record<keyof PoolOptions, { right: unknown[]; wrong: unknown[] }> 
     right: ['/handler.js', new URL('file:///handler.js'), 'typescript', null],
     wrong: [1, {}, '', './x.js', 'fs'],
   },
+  // With the default backend every module is refused. See the test of the option below.
+  module: { right: [], wrong: [1, null, [], 'work', Promise.resolve({}), {}] },
   name: { right: ['work', '__proto__'], wrong: ['', 1, null, {}] },
   minWorkers: {
     right: [0, 1, 4096],
@@ -110,6 +116,7 @@ const judged: Record<keyof PoolOptions, { right: unknown[]; wrong: unknown[] }> 
   },
   maxWorkerAge: { right: [0.5, 1e9, Number.POSITIVE_INFINITY], wrong: [0, -1, Number.NaN, '1', null] },
   maxWorkerMemoryMb: { right: [4, 64.5, Number.POSITIVE_INFINITY], wrong: [0, 3.9, Number.NaN, '1g', null] },
+  setupTimeout: { right: [0, 1, Number.POSITIVE_INFINITY], wrong: [-1, Number.NaN, '1', null] },
   teardownTimeout: { right: [0, 1, Number.POSITIVE_INFINITY], wrong: [-1, Number.NaN, '1', null] },
   restart: {
     right: [{}, { failures: 1, period: 1, pause: 1 }, { pause: undefined }],
@@ -130,7 +137,7 @@ const nested: [object, string][] = [
 ]
 
 for (const [option, { right, wrong }] of Object.entries(judged)) {
-  test(`the option ${option} accepts right values and refuses wrong ones by name`, () => {
+  test(`the pool option ${option} accepts valid values and refuses invalid values by name`, () => {
     for (const value of right) resolve({ [option]: value })
     for (const value of wrong) {
       const error = refusal({ [option]: value })
@@ -145,7 +152,7 @@ for (const [option, { right, wrong }] of Object.entries(judged)) {
   })
 }
 
-test('an option within an option is named by its path', () => {
+test('the error for a nested option names its path', () => {
   for (const [options, option] of nested) {
     const error = refusal(options)
     assert.equal(error.option, option)
@@ -153,8 +160,8 @@ test('an option within an option is named by its path', () => {
   }
 })
 
-describe('options together', () => {
-  test('without any, everything has its default', () => {
+describe('resolveOptions()', () => {
+  test('every setting has its default when no options are given', () => {
     const settings = resolve()
     assert.equal(settings.filename, undefined)
     assert.equal(settings.name, 'default')
@@ -173,17 +180,17 @@ describe('options together', () => {
     assert.equal(settings.handler, null)
   })
 
-  test('every pool has a queue of its own', () => {
+  test('every pool gets its own queue', () => {
     assert.notEqual(resolve().queue, resolve().queue)
   })
 
-  test('a minimum above the maximum is impossible', () => {
+  test('minWorkers above maxWorkers is refused', () => {
     const error = refusal({ minWorkers: 3, maxWorkers: 2 })
     assert.equal(error.option, 'minWorkers')
     assert.match(error.message, /\(3\).*'maxWorkers' \(2\)/)
   })
 
-  test('a minimum alone lifts the maximum, a maximum alone lowers the minimum', () => {
+  test('minWorkers alone raises maxWorkers, and maxWorkers alone lowers minWorkers', () => {
     assert.equal(resolve({ minWorkers: 999 }).size.maxWorkers, 999)
     assert.equal(resolve({ minWorkers: 999 }).size.minWorkers, 999)
     assert.deepEqual(
@@ -198,7 +205,7 @@ describe('options together', () => {
       [resolve({ clusterSize: 4096 }).size.minWorkers, resolve({ clusterSize: 4096 }).size.maxWorkers],
       [1, 1],
     )
-    assert.equal(resolve({ clusterSize: 4096 }).spinCores, 1)
+    assert.equal(resolve({ clusterSize: 4096 }).spinCores, 0)
     assert.equal(resolve({ clusterSize: 4096, maxWorkers: 7 }).size.maxWorkers, 7)
     assert.equal(resolve({ clusterSize: 1 }).size.maxWorkers, resolve().size.maxWorkers)
   })
@@ -207,12 +214,12 @@ describe('options together', () => {
     assert.equal(resolve({ maxWorkers: 7, maxQueue: 'auto' }).maxQueue, 49)
   })
 
-  test('an unknown limit gets a hint', () => {
+  test('the error for an unknown resource limit suggests the nearest name', () => {
     const { message } = refusal({ resourceLimits: { maxOldGenerationSizeMB: 20 } })
     assert.match(message, /Did you mean 'resourceLimits\.maxOldGenerationSizeMb'\?/)
   })
 
-  test('a single executable has no workers that are processes, each of which would be the program again', t => {
+  test("the backend 'process' is refused in a single executable application", t => {
     t.mock.method(sea, 'isSea', () => true)
     const { option, message } = refusal({ backend: 'process' })
     assert.equal(option, 'backend')
@@ -220,20 +227,27 @@ describe('options together', () => {
     for (const backend of ['thread', 'inline']) assert.equal(resolve({ backend }).backend, backend)
   })
 
-  test('a queue with a capacity lowers maxQueue to it, and never raises it', () => {
+  test('a queue with a capacity lowers maxQueue to its capacity, and never raises maxQueue', () => {
     assert.equal(resolve({ queue: new FixedQueue(5) }).maxQueue, 5)
     assert.equal(resolve({ queue: new FixedQueue(5), maxQueue: 9 }).maxQueue, 5)
     assert.equal(resolve({ queue: new FixedQueue(5), maxQueue: 3 }).maxQueue, 3)
   })
 
-  test('the pool file and its name are what workers load first', () => {
+  test('filename and name become the handler of the pool', () => {
     assert.deepEqual(resolve({ filename: '/handler.js', name: 'work' }).handler, {
       filename: '/handler.js',
       name: 'work',
     })
   })
 
-  test('limits with which Node would end the process are refused by name', () => {
+  test('the module of an inline pool becomes its handler', () => {
+    const module = { work() {} }
+    const settings = resolve({ backend: 'inline', module, name: 'work' })
+    assert.equal(settings.module, module)
+    assert.deepEqual(settings.handler, { filename: "the option 'module'", name: 'work' })
+  })
+
+  test('resource limits that would crash Node are refused by name', () => {
     for (const [limit, value] of [
       ['stackSizeMb', 0.5],
       ['stackSizeMb', 0],
@@ -259,7 +273,7 @@ describe('options together', () => {
     })
   })
 
-  test('what workers are started with is handed on, and only what was given', () => {
+  test('workers get the given worker options and no others', () => {
     const env = { A: '1' }
     const { workerOptions } = resolve({
       env,
@@ -287,8 +301,8 @@ describe('options together', () => {
   })
 })
 
-describe('names that do not exist', () => {
-  test('are refused with the nearest right one', () => {
+describe('unknown options of a pool', () => {
+  test('the error for an unknown option suggests the nearest name', () => {
     for (const [given, meant] of [
       ['maxWorker', 'maxWorkers'],
       ['minworker', 'minWorkers'],
@@ -298,17 +312,17 @@ describe('names that do not exist', () => {
     ]) {
       const error = refusal({ [given!]: 1 })
       assert.equal(error.option, given)
-      assert.match(error.message, new RegExp(`There is no option '${given}' \\(given as 1\\)`))
+      assert.match(error.message, new RegExp(`Unknown option '${given}' \\(given as 1\\)`))
       if (given !== 'file') assert.match(error.message, new RegExp(`Did you mean '${meant}'\\?`))
     }
   })
 
-  test('without a near one, all right ones are listed', () => {
+  test('the error for an unknown option lists all options when no name is near', () => {
     const { message } = refusal({ completelyDifferent: true })
     for (const option of Object.keys(judged)) assert.ok(message.includes(option), option)
   })
 
-  test('are refused also when they are members of every object', () => {
+  test('names of members of Object.prototype are refused as unknown options', () => {
     for (const name of ['constructor', 'toString', 'hasOwnProperty', '__proto__']) {
       const options = JSON.parse(`{ "${name}": { "minWorkers": 0 } }`)
       assert.equal(refusal(options).option, name)
@@ -316,7 +330,7 @@ describe('names that do not exist', () => {
   })
 })
 
-describe('only own properties are read', () => {
+describe('inherited properties of pool options', () => {
   const polluted = Object.prototype as Record<string, unknown>
   const dirt: Record<string, unknown> = {
     filename: '/etc/evil.js',
@@ -345,7 +359,7 @@ describe('only own properties are read', () => {
     | object
     | undefined
   )[]) {
-    test(`a polluted prototype changes nothing (${options === undefined ? 'no options' : JSON.stringify(options)})`, () => {
+    test(`properties of Object.prototype do not change the settings of the options ${inspect(options)}`, () => {
       const clean = resolve(options)
       Object.assign(polluted, dirt)
       const settings = resolve(options)
@@ -361,7 +375,7 @@ describe('only own properties are read', () => {
     })
   }
 
-  test('of options within options too, and no pool takes a deadline', () => {
+  test('properties of Object.prototype do not change nested options and set no time limits', () => {
     const options = () => resolve({ filename: '/pool.js', backend: 'process', resourceLimits: {}, retry })
     const retry = { attempts: 2 }
     const clean = options()
@@ -373,23 +387,23 @@ describe('only own properties are read', () => {
     assert.equal(refusal({ retry: {} }).option, 'retry.attempts')
   })
 
-  test('an object without a prototype is as good as any', () => {
+  test('an options object without a prototype is accepted', () => {
     const options = Object.assign(Object.create(null), { minWorkers: 0, maxWorkers: 3 })
     assert.equal(resolve(options).size.maxWorkers, 3)
   })
 
-  test('what an object inherits is not said by the user', () => {
+  test('properties that the options object inherits are ignored', () => {
     assert.equal(resolve(Object.create({ maxWorkers: 0, filename: '/etc/evil.js' })).filename, undefined)
   })
 
-  test('options that are no object are refused', () => {
+  test('pool options that are not an object are refused', () => {
     for (const options of [null, 1, 'x', true, [], () => {}, Symbol('x')]) {
       assert.equal(refusal(options).option, 'options')
     }
   })
 })
 
-test('names of other pools and earlier versions get an error that says what to do', () => {
+test('the error for an option of another pool or an earlier version says what to do', () => {
   for (const [name, advice] of Object.entries(poolReplacements)) {
     assert.equal(name in poolTable.rules, false)
     assert.ok(refusal({ [name]: 1 }).message.endsWith(advice), name)
@@ -400,7 +414,7 @@ test('names of other pools and earlier versions get an error that says what to d
 
 describe('pool.resize()', () => {
   const present = { minWorkers: 2, maxWorkers: 4 }
-  test('the limit that is not given follows where the two would contradict', () => {
+  test('a given limit moves the other limit when the two would contradict each other', () => {
     for (const [given, minWorkers, maxWorkers] of [
       [{}, 2, 4],
       [{ maxWorkers: 9 }, 2, 9],
@@ -411,7 +425,7 @@ describe('pool.resize()', () => {
       assert.deepEqual(resolveResize(given, present), { minWorkers, maxWorkers })
   })
 
-  test('values are checked as in the constructor', () => {
+  test('resize() checks values like the constructor', () => {
     for (const [given, option] of [
       [{ maxWorkers: 0 }, 'maxWorkers'],
       [{ minWorkers: 1.5 }, 'minWorkers'],
@@ -463,10 +477,12 @@ const judgedCalls: Record<keyof RunOptions, { right: unknown[]; wrong: unknown[]
   priority: { right: [0, -1, 1.5, Number.POSITIVE_INFINITY], wrong: ['1', Number.NaN, null, 1n, {}] },
   queueOptions: { right: [null, 1, {}, 'x'], wrong: [] },
   retry: { right: [{ attempts: 1 }, { attempts: 2, when: () => true }], wrong: [2, null, [], true] },
+  functions: { right: [{}, { lookup: () => 1 }], wrong: [1, null, () => 1, { lookup: 1 }] },
+  onProgress: { right: [() => {}], wrong: [1, 'x', null, {}] },
 }
 
 for (const [option, { right, wrong }] of Object.entries(judgedCalls)) {
-  test(`the option ${option} of run() accepts right values and refuses wrong ones by name`, () => {
+  test(`the option ${option} of run() accepts valid values and refuses invalid values by name`, () => {
     for (const value of right) resolveCall({ [option]: value })
     for (const value of wrong) {
       const error = callRefusal({ [option]: value })
@@ -477,8 +493,8 @@ for (const [option, { right, wrong }] of Object.entries(judgedCalls)) {
   })
 }
 
-describe('a call', () => {
-  test('without options runs what the pool says', () => {
+describe('resolveRun()', () => {
+  test('a call without options uses the settings of the pool', () => {
     assert.deepEqual(resolveCall(), {
       payload: undefined,
       terms: {
@@ -490,16 +506,20 @@ describe('a call', () => {
         priority: 0,
         queueOptions: undefined,
         retry: null,
+        functions: null,
+        openStream: null,
+        onProgress: null,
+        workerId: 0,
       },
     })
   })
 
-  test('without options has the same terms as the next one', () => {
+  test('calls without options share one terms object', () => {
     const plain = plainTerms(pool)
     for (const payload of [1, {}]) assert.equal(resolveRun(payload, undefined, pool, plain).terms, plain)
   })
 
-  test('that says nothing of time has the limits of the pool, one object for all such calls', () => {
+  test('calls without time limits share the limits object of the pool', () => {
     const limited = resolveOptions({ filename: '/pool.js', timeout: 5 })
     assert.deepEqual(limited.limits, { timeoutMs: 5, queueTimeoutMs: Infinity, deadline: Infinity })
     for (const options of [undefined, {}, { priority: 1 }, { timeout: undefined }]) {
@@ -507,7 +527,7 @@ describe('a call', () => {
     }
   })
 
-  test('sets each limit by itself, and Infinity takes away one of the pool', () => {
+  test('a call overrides each time limit of the pool separately, and Infinity removes a limit', () => {
     const limited = resolveOptions({ filename: '/pool.js', timeout: 5, queueTimeout: 6 })
     const limitsOf = (options: RunOptions) => resolveCall(options, undefined, limited).terms.limits
     assert.deepEqual(limitsOf({ timeout: 7 }), { timeoutMs: 7, queueTimeoutMs: 6, deadline: Infinity })
@@ -519,26 +539,26 @@ describe('a call', () => {
     assert.equal(limitsOf({ timeout: Infinity, queueTimeout: Infinity }), null)
   })
 
-  test('without a file anywhere is refused', () => {
+  test('a call is refused when neither the pool nor the call has a filename', () => {
     assert.match(
       callRefusal(undefined, resolveOptions({})).message,
-      /give 'filename' to the pool or to run\(\)/,
+      /Give 'filename' to the pool or to run\(\)/,
     )
   })
 
-  test('options that are no object are refused', () => {
+  test('call options that are not an object are refused', () => {
     for (const options of [null, 1, 'x', () => {}]) assert.equal(callRefusal(options).option, 'options')
   })
 
-  test('an unknown name is refused with the nearest right one', () => {
-    assert.match(callRefusal({ singal: signal }).message, /no option 'singal'.*Did you mean 'signal'/)
-    assert.match(callRefusal({ patience: 1 }).message, /Known are name, filename/)
+  test('an unknown call option is refused, and the error suggests the nearest name', () => {
+    assert.match(callRefusal({ singal: signal }).message, /Unknown option 'singal'.*Did you mean 'signal'/)
+    assert.match(callRefusal({ patience: 1 }).message, /Use one of name, filename/)
     for (const name of ['constructor', '__proto__']) {
       assert.equal(callRefusal(JSON.parse(`{ "${name}": 1 }`)).option, name)
     }
   })
 
-  test('a marked payload is unwrapped and transferred with the rest', () => {
+  test('a payload marked by move() is unwrapped, and its buffer joins the transfer list', () => {
     const buffer = new ArrayBuffer(8)
     const other = new ArrayBuffer(4)
     const view = new Uint8Array(buffer)
@@ -547,21 +567,21 @@ describe('a call', () => {
     assert.deepEqual(terms.transferList, [other, buffer])
   })
 
-  test("the caller's list is not touched", () => {
+  test('a call does not change the transferList of its caller', () => {
     const list: ArrayBuffer[] = []
     resolveCall({ transferList: list }, move(new ArrayBuffer(8)))
     assert.deepEqual(list, [])
   })
 })
 
-describe('a polluted prototype', () => {
+describe('inherited properties of call options', () => {
   const polluted = Object.prototype as Record<string, unknown>
   afterEach(() => {
     for (const key of Object.keys(judgedCalls)) delete polluted[key]
   })
 
   for (const options of [undefined, {}, { priority: 1 }]) {
-    test(`changes no call with ${JSON.stringify(options)}`, () => {
+    test(`properties of Object.prototype do not change a call with the options ${inspect(options)}`, () => {
       Object.assign(polluted, { filename: '/etc/evil.js', name: 'evil', signal: 1, transferList: 1 })
       const { handler, transferList } = resolveCall(options).terms
       assert.deepEqual(handler, { filename: '/pool.js', name: 'work' })
@@ -570,19 +590,40 @@ describe('a polluted prototype', () => {
   }
 })
 
-test('the reference page lists every option with its type, default and description, and no other', () => {
-  const page = readFileSync(new URL('../../../../../docs/reference/pool.md', import.meta.url), 'utf8')
-  const [, poolPage = '', runPage = ''] = page.split(
-    '| option | type | default | meaning |\n|---|---|---|---|\n',
+const reference = readFileSync(new URL('../../../../../docs/reference/pool.md', import.meta.url), 'utf8')
+const HEAD = '| option | type | default | meaning |\n|---|---|---|---|\n'
+
+function rowsOf(rules: Record<string, OptionRule<unknown>>): string[] {
+  return Object.entries(rules).map(
+    ([name, { type, defaultText, description }]) =>
+      `| \`${name}\` | ${type} | ${defaultText} | ${description} |`,
   )
-  for (const [{ rules }, text] of [
-    [poolTable, poolPage],
-    [runTable, runPage],
+}
+
+/** The rows of the option table in a section of the page. */
+function rowsIn(heading: string): string[] {
+  const section = reference.split(`\n## ${heading}`)[1]!.split('\n## ')[0]!
+  return section.split(HEAD)[1]!.split('\n\n')[0]!.split('\n')
+}
+
+test('the reference page lists every option with its type, default and description, and no other', () => {
+  for (const [heading, { rules }] of [
+    ['Options', poolTable],
+    ['`pool.run(', runTable],
+    ['`pool.broadcast(', broadcastTable],
   ] as const) {
-    const rows = Object.entries(rules).map(
-      ([name, { type, defaultText, description }]) =>
-        `| \`${name}\` | ${type} | ${defaultText} | ${description} |`,
-    )
-    assert.deepEqual(text.split('\n\n')[0]!.split('\n'), rows)
+    assert.deepEqual(rowsIn(heading), rowsOf(rules))
+  }
+})
+
+test('the reference page lists the options of streams that run() does not have', () => {
+  for (const [heading, { rules }, leftOut] of [
+    ['`pool.stream(', streamTable, ['retry']],
+    ['`pool.transform(', transformTable, ['transferList', 'retry']],
+  ] as const) {
+    const own = Object.entries(rules).filter(([name]) => !(name in runTable.rules))
+    assert.deepEqual(rowsIn(heading), rowsOf(Object.fromEntries(own)))
+    const missing = Object.keys(runTable.rules).filter(name => !(name in rules))
+    assert.deepEqual(missing, leftOut)
   }
 })

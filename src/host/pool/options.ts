@@ -1,12 +1,13 @@
-// Makes the settings of a pool from its options: checks that options agree with each other, and computes what the parts of
-// the pool need. Done once, in the constructor.
+// Creates the settings of a pool from its options, once, in the constructor. Checks that the options do not contradict
+// each other, and computes the values that the parts of the pool need.
 
 import { InvalidOptionError } from '../../shared/errors/pool-errors.js'
 import { ErrorClasses } from '../../shared/errors/serialize-error.js'
-import type { HandlerRef } from '../../shared/messages/handler-ref.js'
+import { type HandlerRef, MODULE_OPTION } from '../../shared/messages/handler-ref.js'
 import { mayHoldOptions, OptionErrors, OptionTable } from '../../shared/options/option-table.js'
 import { SHARE_ENV } from '../../shared/platform/host-node-modules.js'
 import { getBuiltinModule } from '../../shared/platform/node-modules.js'
+import type { BackendKind } from '../backend/backend-kind.js'
 import { inheritedFlags } from '../backend/process-surroundings.js'
 import { FifoQueue } from '../queue/fifo-queue.js'
 import type { PoolSize } from '../scheduler/scaling.js'
@@ -17,30 +18,33 @@ import type { PoolOptions } from './pool-options.js'
 import { type PoolSettings, poolReplacements, poolTable } from './pool-table.js'
 import { shareOfCores, usableCores } from './sizing.js'
 
-/** What the parts of a pool are built from. */
+/** The settings from which the parts of a pool are built. */
 export interface CoreSettings
   extends Omit<PoolSettings, 'minWorkers' | 'maxWorkers' | 'retry' | 'errorClasses'> {
   /** The value of `pool.options`, frozen. */
   readonly options: PoolSettings
   /** `resize()` changes it. */
   readonly size: PoolSize
-  /** What workers load before they are ready. `null` without a file. */
+  /** The handler that workers load before they are ready. `null` without a file. */
   readonly handler: HandlerRef | null
-  /** The limits of calls that name none. `null`: there are none. */
+  /** The time limits of calls without their own limits. `null`: no limit. */
   readonly limits: Limits | null
   /** `null`: a task runs once. */
   readonly retry: RetrySettings | null
   readonly errorClasses: ErrorClasses
-  /** Workers spin while fewer of them than this are awake; 0: never. */
+  /** A worker may busy-wait while fewer workers than this are awake. 0: never. */
   readonly spinCores: number
-  /** What each worker is started with, as `worker_threads` takes it. */
+  /** The options for the start of each worker, as for `new Worker()` of `worker_threads`. */
   readonly workerOptions: Readonly<Record<string, unknown>>
 }
 
+/** The options of `pool.resize()`. */
 export interface ResizeOptions {
-  /** Workers kept alive. Lifts `maxWorkers` where that is lower. Default: as it is, at most `maxWorkers`. */
+  /**
+   * Workers kept alive, 0 to 4,096. Without it the value stays, or is lowered to the new `maxWorkers`.
+   */
   minWorkers?: number | undefined
-  /** Most workers alive at once. Default: as it is. */
+  /** Most workers alive at once, 1 to 4,096. Without it the value stays, or is raised to the new `minWorkers`. */
   maxWorkers?: number | undefined
 }
 
@@ -57,6 +61,7 @@ export function resolveOptions(given: PoolOptions | undefined): CoreSettings {
   const queue = read.queue ?? new FifoQueue()
   const maxQueue = read.maxQueue === 'auto' ? size.maxWorkers ** 2 : read.maxQueue
   const filename = resolveFilename(read.filename)
+  if (read.module !== undefined) refuseModule(read.backend, filename)
   const options: PoolSettings = Object.freeze({
     ...read,
     ...size,
@@ -68,19 +73,20 @@ export function resolveOptions(given: PoolOptions | undefined): CoreSettings {
     ...options,
     options,
     size,
-    handler: filename === undefined ? null : { filename, name: options.name },
+    handler: handlerOf(options),
     limits: limitsOf(
       { timeout: options.timeout, queueTimeout: options.queueTimeout, deadline: undefined },
       null,
     ),
     retry: retryOf(options.retry),
     errorClasses: new ErrorClasses(options.errorClasses),
-    spinCores: options.busyWait ? cores : 0,
+    // On a single core, a busy-wait takes the time of the thread that it waits for.
+    spinCores: options.busyWait && cores > 1 ? cores : 0,
     workerOptions: workerOptionsOf(options),
   }
 }
 
-/** The new size. A limit that is not given follows the other one where they would contradict. */
+/** Returns the new size. A missing limit changes only if it would contradict the given limit. */
 export function resolveResize(given: unknown, present: PoolSize): PoolSize {
   if (!mayHoldOptions(given)) return resizeErrors.noObject(given, 'maxWorkers')
   const { minWorkers, maxWorkers } = resizeTable.read(given, resizeErrors)
@@ -117,6 +123,25 @@ function resolveFilename(given: unknown): string | undefined {
   throw new InvalidOptionError('filename', `The option 'filename' ${file.text}.`, file.cause)
 }
 
+function handlerOf({ filename, module, name }: PoolSettings): HandlerRef | null {
+  if (filename !== undefined) return { filename, name }
+  return module === undefined ? null : { filename: MODULE_OPTION, name }
+}
+
+/** Refuses the option `module` beside an option that contradicts it. */
+function refuseModule(backend: BackendKind, filename: string | undefined): void {
+  if (backend !== 'inline')
+    poolErrors.contradiction(
+      'module',
+      `The option 'module' needs backend 'inline', because a worker of backend '${backend}' cannot get the functions of this thread. Set backend: 'inline', or give 'filename' in place of 'module'.`,
+    )
+  if (filename !== undefined)
+    poolErrors.contradiction(
+      'module',
+      "The options 'module' and 'filename' both name the handlers. Leave one of them out.",
+    )
+}
+
 export function retryOf(retry: RetryOptions | undefined): RetrySettings | null {
   if (retry === undefined || retry.attempts === 1) return null
   return { attempts: retry.attempts, when: retry.when ?? null }
@@ -132,7 +157,7 @@ interface GivenLimits {
 const NONE = Number.POSITIVE_INFINITY
 const UNLIMITED: Limits = { timeoutMs: NONE, queueTimeoutMs: NONE, deadline: NONE }
 
-/** `defaults`, the same object, where nothing is given; `null` where nothing is limited. */
+/** Returns the object `defaults` itself when nothing is given. Returns `null` when nothing is limited. */
 export function limitsOf(given: GivenLimits, defaults: Limits | null): Limits | null {
   const { timeout, queueTimeout, deadline } = given
   if (timeout === undefined && queueTimeout === undefined && deadline === undefined) return defaults
@@ -167,26 +192,32 @@ function workerOptionsOf(options: PoolSettings): Record<string, unknown> {
   )
 }
 
-/** Workers inherit the process's flags. The flag for the text of `--eval` would keep them from starting a file. */
+/**
+ * Workers inherit the flags of the process, except `--input-type` of `--eval`: with it Node refuses to start a file.
+ */
 function flagsOfThreads(): string[] | undefined {
   const isForText = (flag: string) => flag.startsWith('--input-type')
   return process.execArgv.some(isForText) ? process.execArgv.filter(flag => !isForText(flag)) : undefined
 }
 
-/** Refuses what a thread can have and a process cannot. */
+/** Refuses options that threads support and processes do not. */
 function refuseForProcesses({ env, resourceLimits }: PoolSettings): void {
-  if (getBuiltinModule('node:sea').isSea()) {
+  if (process.versions.bun !== undefined) {
+    poolErrors.wrong('backend', 'process', "'thread' or 'inline' in Bun, which has no serializer of node:v8")
+  }
+  // Deno has no such module.
+  if (getBuiltinModule('node:sea')?.isSea()) {
     poolErrors.wrong(
       'backend',
       'process',
-      "'thread' or 'inline' in a single executable: a process would run it anew",
+      "'thread' or 'inline' in a single executable: each process would run the program again",
     )
   }
   if (env === SHARE_ENV) {
     poolErrors.wrong(
       'env',
       'SHARE_ENV',
-      "an object with backend 'process': a process has an environment of its own",
+      "an object with backend 'process': each process has its own environment",
     )
   }
   for (const limit of ['stackSizeMb', 'codeRangeSizeMb'] as const) {

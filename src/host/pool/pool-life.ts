@@ -1,6 +1,7 @@
 // The states of a pool.
 import { moveState, type StateTable } from '../../shared/platform/state-machine.js'
 
+/** `closing`: `close()` or `destroy()` was called. `closed`: all workers have ended. */
 export type PoolState = 'open' | 'closing' | 'closed'
 
 export const poolStates: StateTable<PoolState> = {

@@ -1,4 +1,4 @@
-// The options of a pool, as types. The table beside it, `pool-table`, has a rule for each.
+// The types of the pool options. The file `pool-table` has a rule for each option.
 import type { WorkerOptions } from 'node:worker_threads'
 import type { ErrorClass } from '../../shared/errors/serialize-error.js'
 import type { BackendKind } from '../backend/backend-kind.js'
@@ -7,95 +7,142 @@ import type { LoadBalancer } from '../scheduler/load-balancer.js'
 import type { RetryOptions } from '../task/retry.js'
 import type { RestartOptions } from '../workers/restart-policy.js'
 
+/** The options of `new Pool()`. All are optional; `undefined` means "not given". */
 export interface PoolOptions {
-  /** The module with the handler: an absolute path, a `file:` string, a `URL`, or a package's name. */
+  /**
+   * The module with the handler: an absolute path, a `file:` string, a `URL`, or a package's name. Without it each call
+   * of `run()` gives its own `filename`.
+   */
   filename?: string | URL | undefined
-  /** Which export is the handler. Default `'default'`. */
+  /**
+   * The module with the handler, already imported: `module: await import('./work.js')`. Only with `backend: 'inline'`, and in place of
+   * `filename`. For unit tests: the test runner has loaded the module, with its mocks.
+   */
+  module?: object | undefined
+  /** The name of the export that is the handler. Default `'default'`. */
   name?: string | undefined
-  /** A name for the pool in thread names, process titles, warnings and statistics. Default `'lido'`. */
+  /** The name of the pool in thread names, process titles, warnings and statistics. Default `'lido'`. */
   label?: string | undefined
-  /** Workers kept alive. The constructor starts them. Default: half of the usable cores, at least 1. */
+  /** Workers kept alive, 0 to 4,096. The constructor starts them. Default: half of the usable cores, at least 1. */
   minWorkers?: number | undefined
-  /** Most workers alive at once. Default: the usable cores (available parallelism, or the container's CPU quota). */
+  /**
+   * Most workers alive at once, 1 to 4,096. Default: the usable cores, which are `os.availableParallelism()` lowered to
+   * the container's CPU quota.
+   */
   maxWorkers?: number | undefined
   /**
-   * Processes of this program that share the machine, as under `node:cluster`. The defaults of `minWorkers` and `maxWorkers`
-   * are computed from each process's part of the cores. Default 1.
+   * How many processes of this program share the machine, as under `node:cluster`. The defaults of `minWorkers` and
+   * `maxWorkers` are then computed from each process's part of the cores. Default 1.
    */
   clusterSize?: number | undefined
-  /** Milliseconds after which an idle worker above `minWorkers` ends; `Infinity`: never. Default 30,000. */
+  /** Milliseconds after which an idle worker above `minWorkers` stops; `Infinity`: never. Default 30,000. */
   idleTimeout?: number | undefined
-  /** Most tasks that may wait; `'auto'` is `maxWorkers²` at construction. Default `Infinity`. */
+  /**
+   * Most tasks that may be queued. The next `run()` rejects with `QueueFullError`. 0: a call rejects when all slots are
+   * taken. `'auto'` is the square of the constructor's `maxWorkers`. Default `Infinity`.
+   */
   maxQueue?: number | 'auto' | undefined
-  /** Tasks that a worker holds at once. Above 1 it helps only handlers that await. Default 1. */
+  /** Slots of a worker: tasks that it runs at once. Above 1 it helps only handlers that await. Default 1. */
   concurrentTasksPerWorker?: number | undefined
-  /** Heap and stack limits of each worker, as in `worker_threads`. */
+  /**
+   * Heap and stack limits of each worker in megabytes, as in `worker_threads`. Processes accept only the two limits of
+   * the heap. Inline workers ignore it.
+   */
   resourceLimits?: WorkerOptions['resourceLimits'] | undefined
-  /** The workers' environment variables, as in `worker_threads`. */
+  /**
+   * The workers' environment variables, as in `worker_threads`. Processes refuse `SHARE_ENV`. Default: the program's.
+   */
   env?: WorkerOptions['env'] | undefined
   /** Arguments appended to the workers' `process.argv`. */
   argv?: WorkerOptions['argv'] | undefined
-  /** Node's flags for each worker. */
+  /** Node's flags for each worker, as `['--import', 'tsx']`. Default: the program's. */
   execArgv?: string[] | undefined
-  /** A value that every worker gets as `workerData`. */
+  /** A value that every worker gets as `workerData` of `lido/worker`. It is copied. */
   workerData?: unknown
-  /** Lowers the workers' priority; needs the package `@napi-rs/nice`. Default 0. */
+  /** Lowers the workers' priority, 0 to 100. Needs the package `@napi-rs/nice`. Default 0. */
   niceIncrement?: number | undefined
-  /** Closes file descriptors that a worker leaves open, as in `worker_threads`. */
+  /** Closes file descriptors that a worker thread leaves open, as in `worker_threads`. Default `true`. */
   trackUnmanagedFds?: boolean | undefined
-  /** Milliseconds that a task may run, from its start in a worker. Then it is cancelled. Default `Infinity`. */
+  /**
+   * Milliseconds that a task may run, from its start in a worker. Then the call rejects with `TaskTimeoutError`.
+   * Default `Infinity`.
+   */
   timeout?: number | undefined
-  /** Milliseconds that a task may wait, from the call until a worker starts it. Default `Infinity`. */
+  /**
+   * Milliseconds that a task may wait, from the call until a worker starts it. Then the call rejects with
+   * `TaskTimeoutError`. Default `Infinity`.
+   */
   queueTimeout?: number | undefined
   /**
-   * Milliseconds that the handler of a cancelled task gets to end. Then the host kills its worker; `Infinity`: never.
-   * Default 100.
+   * Milliseconds that the handler of a cancelled task may go on. Then the host kills its worker. 0: at once;
+   * `Infinity`: never. Default 100.
    */
   cancelGrace?: number | undefined
-  /** Milliseconds that `close()` waits for accepted tasks and for the workers' teardowns. Default 30,000. */
+  /**
+   * Milliseconds that `close()` waits for accepted tasks and for the workers' teardowns. Then tasks reject with
+   * `PoolClosedError`. Default 30,000.
+   */
   closeTimeout?: number | undefined
-  /** Tasks that a worker starts before the pool replaces it. Default `Infinity`. */
+  /** Tasks that a worker starts before the pool replaces it. The worker finishes them first. Default `Infinity`. */
   maxTasksPerWorker?: number | undefined
-  /** Milliseconds after which the pool replaces a worker. The worker finishes its started tasks first. Default `Infinity`. */
+  /**
+   * Milliseconds after which the pool replaces a worker. The worker finishes its started tasks first. Default
+   * `Infinity`.
+   */
   maxWorkerAge?: number | undefined
   /**
-   * MiB of heap and buffers above which the pool replaces a worker. The worker finishes its started tasks first. Default
-   * `Infinity`. It has no effect on inline workers, whose heap is the program's.
+   * MiB of heap and buffers above which the pool replaces a worker. The worker finishes its started tasks first.
+   * Default `Infinity`. It has no effect on inline workers, whose heap is the program's.
    */
   maxWorkerMemoryMb?: number | undefined
-  /** Milliseconds that the `teardown` exports of a worker's modules may take before the worker is killed. Default 5,000. */
+  /**
+   * Milliseconds that the `setup` export of a worker's module may take. Then the start of the worker has failed. 0: `setup` is
+   * an ordinary export that the pool does not call. Default 60,000.
+   */
+  setupTimeout?: number | undefined
+  /**
+   * Milliseconds that the `teardown` exports of a worker's modules may take. Then the host kills the worker. Default
+   * 5,000.
+   */
   teardownTimeout?: number | undefined
-  /** When the pool stops starting workers for a while, because starts fail. */
+  /** How many failed starts the pool accepts before it stops starting workers for some time. */
   restart?: RestartOptions | undefined
-  /** Runs a task again when its worker died. A call may say otherwise. Default: never. */
+  /** Runs a task again after its worker died. A call may give its own value. Default: never. */
   retry?: RetryOptions | undefined
-  /** Your own error classes. Errors of handlers are revived as these, found by name; their constructors do not run. */
+  /**
+   * Your own error classes. An error of a handler gets the class of the same name back. The constructor does not run.
+   * Default `[]`.
+   */
   errorClasses?: readonly ErrorClass[] | undefined
-  /** Adds to the stack of each rejection where `run()` was called. Costs each call some microseconds. Default `false`. */
+  /** Adds the stack of the `run()` call to each rejection. Costs each call some microseconds. Default `false`. */
   callerStack?: boolean | undefined
-  /** Called synchronously with the workers that accept tasks. Return one of them, or `null` to keep the task queued. */
+  /**
+   * Called synchronously with the workers that accept tasks. Returns one of them, or `null` to keep the task queued.
+   * Tasks then travel as messages. Default: the first free worker takes the task.
+   */
   loadBalancer?: LoadBalancer | undefined
-  /** Where tasks wait. Default: a `FifoQueue`. */
+  /** The object that holds the queued tasks. It belongs to one open pool at a time. Default: a `FifoQueue`. */
   queue?: TaskQueue | undefined
   /** Keeps histograms of wait and run times, and measures each handler. Default `true`. */
   recordTiming?: boolean | undefined
-  /** Warns once for each handler that gains nothing from a worker, by `process.emitWarning`. Default `true`. */
+  /** Emits a `LidoWarning` once for each handler that gains nothing from a worker. Default `true`. */
   performanceWarnings?: boolean | undefined
-  /** Keeps a histogram of run times for each worker. Default `false`. */
+  /** Keeps a histogram of run times for each worker, see `WorkerView`. Default `false`. */
   workerHistogram?: boolean | undefined
   /**
-   * Lets idle workers poll for up to 100 µs before they sleep, while short tasks follow each other and every awake worker and
-   * the host have a core each. The host polls for answers in the same way. Default `true`.
+   * Lets an idle worker poll for up to 100 µs before it sleeps, and the host for up to 0.5 ms. They poll only while
+   * short tasks follow each other, and while the host and each awake worker have a core. Default `true`.
    */
   busyWait?: boolean | undefined
   /**
-   * How tasks and results travel between threads. A pool with a `loadBalancer`, or without SharedArrayBuffer, uses messages.
-   * Default `'shared-memory'`.
+   * How tasks and results travel between threads. A pool with a `loadBalancer` always uses messages. Default
+   * `'shared-memory'`.
    */
   transport?: 'shared-memory' | 'messages' | undefined
   /**
-   * Where workers live: `'thread'` of this process; `'process'`, which survives crashes of native code and gives its memory
-   * back; or `'inline'`, on this very thread, for debugging, tests and tiny work. Default `'thread'`.
+   * Where handlers run. `'thread'`: in threads of this process. `'process'`: in processes of their own, so that the
+   * program survives crashes of native code. `'inline'`: on the host's thread, for debugging and tests. Default
+   * `'thread'`.
    */
   backend?: BackendKind | undefined
 }

@@ -1,5 +1,5 @@
-// The table of a pool's options. It gives the run-time check, the defaults, the hints for wrong names and the rows of the
-// reference page.
+// The table of a pool's options: the run-time check, the default and the row of the reference page for each option.
+// Also the hints for wrong option names.
 import type { WorkerOptions } from 'node:worker_threads'
 import { type ErrorClass, problemWithClass } from '../../shared/errors/serialize-error.js'
 import {
@@ -22,6 +22,7 @@ import {
   type RulesFor,
 } from '../../shared/options/option-table.js'
 import { SHARE_ENV } from '../../shared/platform/host-node-modules.js'
+import { types } from '../../shared/platform/node-modules.js'
 import type { BackendKind } from '../backend/backend-kind.js'
 import type { TaskQueue } from '../queue/task-queue.js'
 import type { LoadBalancer } from '../scheduler/load-balancer.js'
@@ -32,13 +33,13 @@ import type { PoolOptions } from './pool-options.js'
 const NONE = Number.POSITIVE_INFINITY
 const MOST_WORKERS = 4096
 const MOST_SLOTS = 65_536
-/** A worker has more than this before its first task. */
+/** A worker uses more memory than this before its first task. */
 const LEAST_MEMORY_MB = 4
 const MOST_ATTEMPTS = 100
-/** Below these limits Node ends the whole process, not only the worker. */
+/** Below these limits Node aborts the whole process, not only the worker. */
 const LEAST_STACK_MB = 1
 const LEAST_OLD_GENERATION_MB = 4
-/** Above this limit, as with Infinity, Node ends the process too. */
+/** Above this limit, and with `Infinity`, Node aborts the whole process, too. */
 const MOST_RESERVED_MB = 2 ** 20
 
 const restartTable = new OptionTable({
@@ -46,23 +47,23 @@ const restartTable = new OptionTable({
     { min: 1, max: 1000, orInfinity: true },
     {
       default: restartDefaults.failures,
-      description: 'failed starts within `period` after which no worker is started for a while',
+      description: 'failed starts within `period` that open the circuit',
     },
   ),
   period: milliseconds(false, {
     default: restartDefaults.period,
-    description: 'the time in which failed starts are counted',
+    description: 'time in which failed starts are counted',
   }),
   pause: milliseconds(false, {
     default: restartDefaults.pause,
-    description: 'until the next worker is started, doubled after each failure up to 30,000',
+    description: 'time until the pool starts one worker again',
   }),
 } satisfies RulesFor<RestartOptions>)
 
 const retryTable = new OptionTable({
   attempts: integer(
     { min: 1, max: MOST_ATTEMPTS },
-    { default: undefined, description: 'runs of the task in all' },
+    { default: undefined, description: 'runs of the task in all; 1 means no retry' },
   ),
   when: value<RetryOptions['when']>(
     given => typeof given === 'function',
@@ -70,7 +71,7 @@ const retryTable = new OptionTable({
     {
       type: '`(error, attempt) => boolean`',
       default: undefined,
-      description: 'whether to run the task again after this error',
+      description: 'decides whether the task runs again',
     },
   ),
 } satisfies RulesFor<RetryOptions>)
@@ -82,7 +83,7 @@ function retryRuleOf(): OptionRule<RetryOptions | undefined> {
   const rule = group(retryTable, 'attempts: 3', {
     type: '`{ attempts, when }`',
     default: undefined,
-    description: 'runs a task again when its worker died',
+    description: 'runs a task again after its worker died',
   })
   const read = (given: unknown, option: string, errors: OptionErrors) => {
     const retry = rule.read(given, option, errors)
@@ -94,7 +95,7 @@ function retryRuleOf(): OptionRule<RetryOptions | undefined> {
 
 function megabytes(min: number, max: number): OptionRule<number | undefined> {
   const isRight = (given: unknown) => typeof given === 'number' && given >= min && given <= max
-  const expected = `a number from ${min} to ${max}, or Node would end the process`
+  const expected = `a number from ${min} to ${max}, because Node aborts the process for other values`
   return value<number | undefined>(isRight, expected, { type: 'MB', default: undefined, description: '' })
 }
 
@@ -122,18 +123,18 @@ const errorClassesRule: OptionRule<readonly ErrorClass[]> = {
   type: 'array of classes that extend `Error`',
   default: [],
   defaultText: '`[]`',
-  description: 'classes by which errors of handlers are revived, found by name',
+  description: 'your error classes; thrown errors of these classes keep their class',
   read(given, option, errors) {
     if (!Array.isArray(given)) return errors.wrong(option, given, 'an array of classes that extend Error')
     const names = new Set<string>()
     for (const [index, errorClass] of given.entries()) {
       const problem =
         problemWithClass(errorClass) ??
-        (names.has(errorClass.name) ? `has the name of another one, '${errorClass.name}'` : null)
+        (names.has(errorClass.name) ? `has the same name as another class, '${errorClass.name}'` : null)
       if (problem !== null)
         errors.contradiction(
           option,
-          `The option '${option}' must hold classes that extend Error, each with a name of its own; item ${index}, ${describe(errorClass)}, ${problem}.`,
+          `The option '${option}' must hold classes that extend Error, each with its own name. Item ${index}, ${describe(errorClass)}, ${problem}.`,
         )
       names.add(errorClass.name)
     }
@@ -147,7 +148,16 @@ export const poolTable = new OptionTable({
     default: undefined,
     description: 'module with the handler',
   }),
-  name: text({ default: 'default', description: 'which export of the module is the handler' }),
+  module: value<object | undefined>(
+    given => typeof given === 'function' || (isRecord(given) && !types.isPromise(given)),
+    "a module, as in module: await import('./work.js')",
+    {
+      type: 'module object',
+      default: undefined,
+      description: "module with the handler, for tests with backend `'inline'`",
+    },
+  ),
+  name: text({ default: 'default', description: 'name of the export that is the handler' }),
   label: text({
     default: 'lido',
     description: 'name of the pool in thread names, process titles, warnings and statistics',
@@ -156,21 +166,24 @@ export const poolTable = new OptionTable({
     { min: 0, max: MOST_WORKERS },
     {
       default: undefined,
-      defaultText: 'half of the usable cores, at least 1',
+      defaultText: 'half of the usable cores, rounded down, at least 1',
       description: 'workers kept alive; the constructor starts them',
     },
   ),
   maxWorkers: integer(
     { min: 1, max: MOST_WORKERS },
-    { default: undefined, defaultText: 'the usable cores', description: 'most workers alive at once' },
+    { default: undefined, defaultText: 'the usable cores', description: 'maximum number of living workers' },
   ),
   clusterSize: integer(
     { min: 1, max: MOST_WORKERS },
-    { default: 1, description: 'processes of this program that share the machine, as under `node:cluster`' },
+    {
+      default: 1,
+      description: 'how many processes of this program run on the machine, as with `node:cluster`',
+    },
   ),
   idleTimeout: milliseconds(true, {
     default: 30_000,
-    description: 'how long a worker above `minWorkers` may be idle before it ends',
+    description: 'idle time after which a worker above `minWorkers` stops',
   }),
   maxQueue: value<number | 'auto'>(
     given => given === 'auto' || given === NONE || (Number.isSafeInteger(given) && (given as number) >= 0),
@@ -178,12 +191,12 @@ export const poolTable = new OptionTable({
     {
       type: "integer ≥ 0, `Infinity` or `'auto'`",
       default: NONE,
-      description: "most tasks that may wait; `'auto'` is `maxWorkers²`",
+      description: "maximum number of queued tasks; `'auto'` is `maxWorkers²`",
     },
   ),
   concurrentTasksPerWorker: integer(
     { min: 1, max: MOST_SLOTS },
-    { default: 1, description: 'slots of a worker; above 1 it helps only handlers that await' },
+    { default: 1, description: 'slots of each worker; more than 1 helps only handlers that await' },
   ),
   resourceLimits: group(resourceLimitsTable, 'maxOldGenerationSizeMb: 256', {
     type: 'object, as in `worker_threads`',
@@ -193,7 +206,7 @@ export const poolTable = new OptionTable({
   env: value<WorkerOptions['env']>(given => given === SHARE_ENV || isRecord(given), 'an object', {
     type: 'object, or `SHARE_ENV`',
     default: undefined,
-    defaultText: "Node's",
+    defaultText: 'a copy of `process.env`',
     description: "the workers' environment variables",
   }),
   argv: value<WorkerOptions['argv']>(Array.isArray, 'an array', {
@@ -219,9 +232,9 @@ export const poolTable = new OptionTable({
   niceIncrement: integer(
     { min: process.platform === 'win32' ? -100 : 0, max: 100 },
     {
-      type: 'integer from 0 to 100',
+      type: 'integer from 0 to 100; on Windows from -100',
       default: 0,
-      description: "lowers the workers' priority; needs the package `@napi-rs/nice`",
+      description: "changes the workers' priority; needs the package `@napi-rs/nice`",
     },
   ),
   trackUnmanagedFds: boolean({
@@ -238,7 +251,7 @@ export const poolTable = new OptionTable({
   }),
   cancelGrace: milliseconds(true, {
     default: 100,
-    description: 'how long the handler of a cancelled task may take to end',
+    description: 'how long the handler of a cancelled task may continue',
   }),
   closeTimeout: milliseconds(true, {
     default: 30_000,
@@ -258,9 +271,13 @@ export const poolTable = new OptionTable({
     {
       type: `MiB ≥ ${LEAST_MEMORY_MB}, or \`Infinity\``,
       default: NONE,
-      description: 'heap and buffers above which the pool replaces a worker',
+      description: 'size of heap and buffers above which the pool replaces a worker',
     },
   ),
+  setupTimeout: milliseconds(true, {
+    default: 60_000,
+    description: 'how long the `setup` export may take; 0: the pool does not call it',
+  }),
   teardownTimeout: milliseconds(true, {
     default: 5000,
     description: "how long the `teardown` exports of a worker's modules may take",
@@ -269,13 +286,13 @@ export const poolTable = new OptionTable({
     type: '`{ failures, period, pause }`',
     default: Object.freeze({ ...restartDefaults }),
     defaultText: '`{ failures: 5, period: 10_000, pause: 1_000 }`',
-    description: 'when the pool stops starting workers, because starts fail',
+    description: 'how many failed starts the pool accepts before it pauses',
   }),
   retry: retryRule,
   errorClasses: errorClassesRule,
   callerStack: boolean({
     default: false,
-    description: 'adds to the stack of each rejection where `run()` was called',
+    description: 'adds the stack of the `run()` call to each rejection',
   }),
   loadBalancer: value<LoadBalancer | undefined>(
     given => typeof given === 'function',
@@ -283,7 +300,7 @@ export const poolTable = new OptionTable({
     {
       type: '`(task, workers) => worker or null`',
       default: undefined,
-      defaultText: 'the worker that is free first',
+      defaultText: 'the first free worker',
       description: 'chooses the worker of each task',
     },
   ),
@@ -294,7 +311,7 @@ export const poolTable = new OptionTable({
       type: '`TaskQueue`',
       default: undefined,
       defaultText: 'a `FifoQueue`',
-      description: 'where tasks wait; belongs to one open pool at a time',
+      description: 'object that holds the queued tasks',
     },
   ),
   recordTiming: boolean({
@@ -308,7 +325,7 @@ export const poolTable = new OptionTable({
   workerHistogram: boolean({ default: false, description: 'keeps a histogram of run times for each worker' }),
   busyWait: boolean({
     default: true,
-    description: 'lets idle workers and the host poll for a moment before they sleep',
+    description: 'makes short tasks faster: idle threads check repeatedly for work before they sleep',
   }),
   transport: oneOf(['shared-memory', 'messages'], {
     default: 'shared-memory',
@@ -316,13 +333,13 @@ export const poolTable = new OptionTable({
   }),
   backend: oneOf<BackendKind>(['thread', 'process', 'inline'], {
     default: 'thread',
-    description: 'where workers live',
+    description: 'where handlers run: in threads, in processes, or on the host',
   }),
 } satisfies RulesFor<PoolOptions>)
 
 export type PoolTable = (typeof poolTable)['rules']
 
-/** Names of Piscina's, of other pools and of earlier versions. */
+/** Option names of Piscina, of other pools and of earlier versions, each with a hint. */
 export const poolReplacements: Record<string, string> = {
   minThreads: "Use 'minWorkers'.",
   maxThreads: "Use 'maxWorkers'.",
@@ -345,13 +362,13 @@ export const poolReplacements: Record<string, string> = {
   decodeSliceMs: 'Leave it out: the host always reads large results in slices.',
 }
 
-/** The options of a pool with the given values and all defaults. */
+/** All options of a pool with their defaults: the value of `pool.options`. */
 export interface PoolSettings extends Resolved<Omit<PoolTable, 'filename'>> {
-  /** An absolute path. `undefined`: each call names its own file. */
+  /** An absolute path. `undefined`: each call gives its own file. */
   readonly filename: string | undefined
   readonly minWorkers: number
   readonly maxWorkers: number
-  /** A number, also where the option was `'auto'`. */
+  /** A number, also for the option `'auto'`. A queue with a `capacity` lowers it. */
   readonly maxQueue: number
   readonly queue: TaskQueue
 }

@@ -1,7 +1,9 @@
-// The promise made to users. It takes calls in, tells what happens, and lets go in order; the rooms behind it do the rest.
+// The public class. Accepts calls, emits events, and closes the pool. Other classes do the rest.
 import type { Worker } from 'node:worker_threads'
 import {
   PoolClosedError,
+  type PoolError,
+  type PublicFunction,
   QueueFullError,
   TaskCancelledError,
   TaskTimeoutError,
@@ -9,10 +11,13 @@ import {
 } from '../../shared/errors/pool-errors.js'
 import { AsyncContext, withoutCaller } from '../../shared/platform/async-context.js'
 import { type Clock, realClock } from '../../shared/platform/clock.js'
+import type { Emitter } from '../../shared/platform/emitter.js'
 import { EventEmitter } from '../../shared/platform/host-node-modules.js'
 import { inMicrotask } from '../../shared/platform/microtask.js'
 import type { Backend } from '../backend/backend.js'
 import type { HandlerRegistry } from '../lane/handler-registry.js'
+import { type SharedValue, share } from '../lane/share.js'
+import { onStartingAhead, type SharedValues } from '../lane/shared-values.js'
 import { Counters, type Outcome } from '../metrics/counters.js'
 import { HandlerMetrics } from '../metrics/handler-metrics.js'
 import { PerformanceWarnings } from '../metrics/performance-warnings.js'
@@ -22,43 +27,92 @@ import type { Scheduler } from '../scheduler/scheduler.js'
 import type { Call, CallTerms } from '../task/call.js'
 import type { Cancellation } from '../task/cancellation.js'
 import type { Settler } from '../task/settle.js'
+import type { CancelTask, OpenStream, PostToTask, StreamEnd } from '../task/stream-end.js'
 import { nextTaskId, Task } from '../task/task.js'
 import { refusedStart } from '../workers/exit-reason.js'
+import type { KeptBroadcasts } from '../workers/kept-broadcasts.js'
 import type { WorkerGroup } from '../workers/worker-group.js'
 import type { WorkerView } from '../workers/worker-view.js'
+import { ApiPromise, createApi } from './api.js'
 import { backendOf } from './backend-of.js'
+import { type BroadcastOptions, gatherResults, resolveBroadcast } from './broadcast.js'
 import {
+  type CallOptions,
   type CloseOptions,
   type CloseReport,
+  callOf,
+  callWith,
   plainTerms,
+  type ReadRunOptions,
   type RoomOptions,
   type RunOptions,
   resolveClose,
   resolveRoom,
   resolveRun,
+  resolveWith,
+  termsOfFunction,
 } from './call-options.js'
 import { forCaller, withCallerStack } from './caller-stack.js'
 import { createCore } from './core.js'
 import { Figures } from './figures.js'
-import type { DefaultName, HandlerName, NoPayload, PayloadOf, ResultOf } from './handler-types.js'
+import type {
+  Chosen,
+  ChunkOf,
+  DefaultName,
+  HandlerName,
+  PayloadOf,
+  PoolApi,
+  ResultOf,
+  RunArguments,
+} from './handler-types.js'
 import { KeepAlive } from './keep-alive.js'
+import { PoolMap } from './map.js'
+import { checkSource, type MapOptions, type MapSource, resolveMap } from './map-options.js'
 import { type CoreSettings, type ResizeOptions, resolveOptions, resolveResize } from './options.js'
 import type { PoolState } from './pool-life.js'
+import type { PoolLike } from './pool-like.js'
 import type { PoolOptions } from './pool-options.js'
 import type { PoolSettings } from './pool-table.js'
 import { reportDeath } from './report-death.js'
 import { Shutdown } from './shutdown.js'
 import { durationStats, type PoolStats, workerStats } from './stats.js'
+import { type PoolStream, StreamTask } from './stream.js'
+import {
+  DEFAULT_WINDOW,
+  resolveStream,
+  resolveTransform,
+  type StreamOptions,
+  type TransformOptions,
+} from './stream-options.js'
+import { type PoolTransform, Transform } from './transform.js'
 import { transportOf, transportReason } from './transport.js'
 
+/** The events of a pool with their arguments. */
 export interface PoolEvents {
+  /** The queue has room again, or became empty. */
   drain: []
+  /** The queue became full. With `maxQueue: Infinity`: as many tasks are queued as the pool has slots. */
   needsDrain: []
+  /**
+   * A worker failed while it had no task, a teardown failed (`TeardownError`), or your `queue` threw or returned no task. A
+   * listener is not required.
+   */
   error: [error: unknown]
+  /** A handler's module called `parentPort.postMessage(value)`; in a process, `process.send(value)`. */
   message: [value: unknown, worker: WorkerView]
+  /** The pool started a worker. */
   workerCreate: [worker: WorkerView]
+  /** A worker died, or the host asked it to stop or killed it. */
   workerDestroy: [worker: WorkerView]
+  /** The pool is closed: all workers have ended. */
   close: []
+}
+
+/** Its type names no type of Node, so that programs without `@types/node` get types for events. */
+const PoolEmitter = EventEmitter as unknown as new () => Emitter<PoolEvents>
+
+interface OpenedEnd extends StreamEnd {
+  onOpened(post: PostToTask, cancel: CancelTask): StreamEnd
 }
 
 /** @internal Tests of the host pass stand-ins for threads and time. */
@@ -71,37 +125,51 @@ export interface PoolParts {
 }
 
 /**
- * `Module` is the type of the handlers' module, as `typeof import('./work.js')`; `Default` the function that calls run which name
- * none, where the pool's option `name` is not `default`.
+ * Runs the functions of a module in workers.
+ *
+ * ```ts
+ * const pool = new Pool<typeof import('./work.js')>({ filename: new URL('./work.js', import.meta.url) })
+ * const result = await pool.run(payload)
+ * await pool.close()
+ * ```
+ *
+ * `Module` is the type of the handlers' module: it gives the types of payloads and results. `Default` is the name of the export
+ * that calls without a `name` run. Give it when the pool's option `name` is not `'default'`.
  */
-export class Pool<
-  Module = any,
-  Default extends HandlerName<Module> = DefaultName<Module>,
-> extends EventEmitter<PoolEvents> {
+export class Pool<Module = any, Default extends HandlerName<Module> = DefaultName<Module>>
+  extends PoolEmitter
+  implements PoolLike<Module, Default>
+{
   readonly #settings: CoreSettings
   #options: PoolSettings
-  /** Listeners are called in it. */
+  /** Event listeners run in this async context. */
   readonly #context = new AsyncContext('lido.Pool')
   readonly #plainTerms: CallTerms | null
   readonly #clock: Clock
   readonly #counters = new Counters()
   readonly #timings: Timings | null
   readonly #figures: Figures
+  readonly #shared: SharedValues
   readonly #settler: Settler
   readonly #cancellation: Cancellation
   readonly #group: WorkerGroup
   readonly #scheduler: Scheduler
   readonly #handlers: HandlerRegistry
+  readonly #broadcasts: KeptBroadcasts
   readonly #backPressure: BackPressure
   readonly #keepAlive: KeepAlive
   readonly #life: { state: PoolState } = { state: 'open' }
   readonly #withCallerStack: boolean
+  #api: PoolApi<Module> | null = null
   #lastTaskId = 0
-  /** Calls of `recycle` and `reload` under way. */
-  #replacing = 0
+  /** Unfinished calls of `ready()`, `recycle()` and `reload()`. */
+  #callsToWorkers = 0
   #closing: Shutdown | null = null
 
-  /** Throws `InvalidOptionError`. */
+  /**
+   * Starts `minWorkers` workers. Throws `InvalidOptionError` for an option that is unknown, wrong or contradicts another one, and
+   * `WorkerStartError` when the system refuses to start a worker.
+   */
   constructor(options?: PoolOptions)
   /** @internal */
   constructor(options?: PoolOptions, parts?: PoolParts)
@@ -118,14 +186,14 @@ export class Pool<
     this.#clock = clock
     this.#keepAlive = new KeepAlive(
       clock,
-      () => this.#counters.pending > 0 || this.#closing !== null || this.#replacing > 0,
+      () => this.#counters.pending > 0 || this.#closing !== null || this.#callsToWorkers > 0,
     )
     this.#timings = settings.recordTiming ? new Timings() : null
     const warnings = settings.performanceWarnings
       ? new PerformanceWarnings(settings.label, settings.concurrentTasksPerWorker)
       : null
     const handlerMetrics = settings.recordTiming ? new HandlerMetrics(warnings) : null
-    const { handlers, settler, cancellation, group, scheduler } = createCore({
+    const { handlers, shared, settler, cancellation, group, scheduler, broadcasts } = createCore({
       settings,
       backend,
       clock,
@@ -135,9 +203,10 @@ export class Pool<
       events: {
         onSettled: (task, outcome, wasAssigned) => this.#onSettled(task, outcome, wasAssigned),
         onLeft: () => this.#backPressure.onLeft(),
+        pendingTasks: () => this.#counters.pending,
         onNoneCancelled: () => inMicrotask(() => this.#closing?.finishIfIdle()),
         onError: error => this.#tellError(error),
-        onUnheardDeath: (worker, death) =>
+        onUnreportedDeath: (worker, death) =>
           this.#tellError(death.error, () => reportDeath(settings.label, worker, death)),
         onUserMessage: (worker, value) => this.#tell('message', value, worker.view),
         onCreated: worker => this.#tell('workerCreate', worker.view),
@@ -145,6 +214,8 @@ export class Pool<
       },
     })
     this.#handlers = handlers
+    this.#shared = shared
+    this.#broadcasts = broadcasts
     this.#settler = settler
     this.#cancellation = cancellation
     this.#group = group
@@ -166,49 +237,176 @@ export class Pool<
   }
 
   /**
-   * Hands one task to the pool. The payload is copied as by `structuredClone()`: a `Buffer` arrives as a `Uint8Array`.
+   * Runs the handler with the payload in a worker. Resolves with the handler's result. Payload and result are copied as by
+   * `structuredClone()`: a `Buffer` arrives as a `Uint8Array`. `move()` transfers a value in place of the copy.
    *
-   * Never throws; rejects with the handler's own error, or with a `PoolError` that says what
-   * went wrong: `InvalidTaskError`, `QueueFullError`, `PoolClosedError`, `TaskCancelledError`, `TaskTimeoutError`,
-   * `WorkerStartError`, `WorkerExitError`, `WorkerMemoryError` or `NotCloneableError`.
+   * Never throws. Rejects with the handler's own error, or with a `PoolError`:
+   * - `InvalidTaskError`: an option of the call is wrong, or nothing names a file
+   * - `QueueFullError`: `maxQueue` tasks are queued
+   * - `PoolClosedError`: the pool is closing or closed, or ended before the task finished
+   * - `TaskCancelledError`: `signal` was aborted
+   * - `TaskTimeoutError`: `timeout`, `queueTimeout` or `deadline` is over
+   * - `WorkerStartError`, `RestartLimitError`: no worker could load the handler
+   * - `WorkerExitError`, `WorkerMemoryError`: the worker ended while it ran the task
+   * - `TaskQuarantinedError`: with `retry`, two or more workers ended while they ran the task
+   * - `NotCloneableError`: the payload or the result cannot be copied or transferred
+   * - `InvalidOptionError`: an option of the pool proves wrong only now, as a `loadBalancer` that returns no worker
    */
-  run(
-    payload: PayloadOf<Module, Default>,
-    options?: Omit<RunOptions, 'name'> & { name?: undefined },
-  ): Promise<ResultOf<Module, Default>>
-  run<Name extends HandlerName<Module> = Default>(
-    payload: PayloadOf<Module, Name>,
-    options?: RunOptions & { name?: Name | undefined },
-  ): Promise<ResultOf<Module, Name>>
-  run(...none: NoPayload<Module, Default>): Promise<ResultOf<Module, Default>>
-  run<Name extends HandlerName<Module> = Default>(
-    payload?: PayloadOf<Module, Name>,
-    options?: RunOptions & { name?: Name | undefined },
-  ): Promise<ResultOf<Module, Name>> {
-    if (this.#life.state !== 'open') return rejectRun(new PoolClosedError('closed'))
+  run<Name extends HandlerName<Module> | undefined = Default>(
+    ...args: RunArguments<Module, Name, Default>
+  ): Promise<ResultOf<Module, Chosen<Name, Default>>>
+  run(payload?: unknown, options?: RunOptions): Promise<unknown> {
+    if (this.#life.state !== 'open') return rejectCall(new PoolClosedError('closed'), Pool.prototype.run)
     let call: Call
     try {
       call = resolveRun(payload, options, this.#settings, this.#plainTerms)
-      const { signal } = call.terms
-      if (signal?.aborted) throw new TaskCancelledError(signal.reason)
     } catch (problem) {
-      return rejectRun(problem)
+      return rejectCall(problem, Pool.prototype.run)
     }
-    const { limits } = call.terms
-    // A getter of the options may have closed it.
-    if (call.terms !== this.#plainTerms && this.#life.state !== 'open')
-      return rejectRun(new PoolClosedError('closed'))
-    if (limits !== null && limits.deadline <= this.#clock.epochNow())
-      return rejectRun(new TaskTimeoutError('deadline', 0))
-    const answer = new Promise<ResultOf<Module, Name>>((resolve, reject) =>
-      this.#accept(call, resolve as (value: unknown) => void, reject),
-    )
-    return this.#withCallerStack ? withCallerStack(answer, Pool.prototype.run) : answer
+    return this.#start(call, Pool.prototype.run)
   }
 
   /**
-   * Resolves when the next `run()` will find room; in order, one waiter for each place. Call `run()` in the same turn.
-   * Rejects with `PoolClosedError` when the pool closes and with `TaskCancelledError` when `signal` is aborted.
+   * The functions of the module, each with its own parameters: `pool.api.resize(bytes, { width: 200 })`. A call rejects as
+   * `run()` does. An argument given to `move()` is transferred.
+   */
+  get api(): PoolApi<Module> {
+    this.#api ??= this.#createApi(resolveWith(undefined))
+    return this.#api
+  }
+
+  /**
+   * The same functions, called with these options: `pool.with({ timeout: 5_000 }).api.resize(bytes)`. The object may be kept
+   * and used for any number of calls. Throws `InvalidTaskError`.
+   */
+  with(options: CallOptions): { readonly api: PoolApi<Module> } {
+    return { api: this.#createApi(forCaller(Pool.prototype.with, () => resolveWith(options))) }
+  }
+
+  /**
+   * Runs one task for each item of the input, and gives the results as an async iterable. It pulls an item only when a place is
+   * free (`concurrency`), so the input may be endless. Iterate over it, or call `toArray()` or `forEach()`.
+   *
+   * Throws `InvalidTaskError`. The iteration rejects with the error of the first task that fails, unless `onError` says to go on;
+   * with the error of the input; with `TaskCancelledError` when `signal` is aborted; with `PoolClosedError`.
+   */
+  map<Name extends HandlerName<Module> | undefined = Default, Replacement = never>(
+    source: MapSource<PayloadOf<Module, Chosen<Name, Default>>>,
+    options?: MapOptions<PayloadOf<Module, Chosen<Name, Default>>, Replacement> & { name?: Name },
+  ): PoolMap<ResultOf<Module, Chosen<Name, Default>> | Awaited<Replacement>> {
+    const settings = forCaller(Pool.prototype.map, () => {
+      checkSource(source)
+      return resolveMap(options, this.#settings)
+    })
+    const { terms } = settings
+    return new PoolMap(source, settings, {
+      clock: this.#clock,
+      slots: this.#slots,
+      hasQueueLimit: Number.isFinite(this.maxQueue),
+      room: () => this.room(),
+      submit: (payload, settle, onProgress) => {
+        const call = callOf(payload, onProgress === null ? terms : { ...terms, onProgress })
+        return this.#submit(call, settle, Pool.prototype.map)
+      },
+      cancel: (task, error) => this.#scheduler.cancel(task, error),
+    })
+  }
+
+  /**
+   * Runs a handler whose result is a stream: a generator, an async iterable or a web stream. Gives its chunks as an async iterable.
+   * The task is submitted when the first chunk is asked for, and occupies a slot until its stream has ended. The handler pauses while
+   * `highWaterMark` chunks wait for the reader. `break` cancels the task, and its generator runs its `finally` blocks in the worker.
+   *
+   * Throws `InvalidTaskError`. The iteration rejects with the errors of `run()`. After a `TaskCancelledError`, a `TaskTimeoutError` or
+   * a `PoolClosedError`, the chunks that wait are dropped. Other errors come after them.
+   */
+  stream<Name extends HandlerName<Module> | undefined = Default>(
+    ...args: RunArguments<Module, Name, Default, StreamOptions>
+  ): PoolStream<ChunkOf<Module, Chosen<Name, Default>>>
+  stream(payload?: unknown, options?: StreamOptions): PoolStream {
+    const { call, window } = forCaller(Pool.prototype.stream, () =>
+      resolveStream(payload, options, this.#settings),
+    )
+    const task: StreamTask = new StreamTask(window, {
+      start: () => this.#startStream(call, task, Pool.prototype.stream),
+    })
+    return task.stream
+  }
+
+  /**
+   * Runs a handler that reads a stream and gives a stream: `async function* (source)`. Returns two web streams, for `pipeThrough()`. The
+   * task is submitted with the first write or read. Both directions pause while `highWaterMark` chunks wait for their reader.
+   *
+   * Throws `InvalidTaskError`. Errors of the task, as of `run()`, end both streams.
+   */
+  transform<Input = any, Output = any>(
+    options?: TransformOptions & { name?: HandlerName<Module> | undefined },
+  ): PoolTransform<Input, Output> {
+    const { call, window, transfers } = forCaller(Pool.prototype.transform, () =>
+      resolveTransform(options, this.#settings),
+    )
+    const transform: Transform = new Transform(window, transfers, this.#clock, {
+      start: () => this.#startStream(call, transform, Pool.prototype.transform),
+    })
+    return transform.makeStreams()
+  }
+
+  #startStream({ payload, terms }: Call, end: OpenedEnd, entry: PublicFunction): CancelTask {
+    const openStream: OpenStream = (post, cancel) => ({ end: end.onOpened(post, cancel), result: null })
+    const call = { payload, terms: { ...terms, openStream } }
+    const task = this.#submit(call, answer => end.onAnswer(answer), entry)
+    return error => this.#scheduler.cancel(task, error)
+  }
+
+  /**
+   * Encodes a large value once, for the payloads of many calls. Put the returned handle anywhere in a payload: the handler receives the
+   * value. Each worker decodes it once, at its first use. Typed arrays in it are views on shared memory, and must only be read; in
+   * processes they are copies. On this side the handle has no members of the value. Blocks this thread while it encodes.
+   *
+   * Throws `NotCloneableError` for a value that structured clone refuses.
+   */
+  share<T>(value: T): T & SharedValue {
+    return forCaller(Pool.prototype.share, () => share(value))
+  }
+
+  /**
+   * Runs the handler once on every worker that is starting or ready. A busy worker runs it after its task, before any other.
+   * Resolves to all results, in the order in which the workers were started. A worker that ends before it starts the call has no
+   * result. Without workers, resolves to `[]`. Each worker gets a copy of the payload.
+   *
+   * With `alsoNew`, workers that start later run it before their first task, until `signal` is aborted, or until a newer call with
+   * `alsoNew` of the same file and name. If the handler fails there, the start of that worker has failed (`WorkerStartError`).
+   *
+   * Never throws. Rejects when all workers have settled, with the first error of any of them, as `run()` does. Rejects at once with
+   * `InvalidTaskError` for a wrong option, with `NotCloneableError` for a payload that cannot be copied, with `TaskCancelledError`
+   * when `signal` is already aborted, and with `PoolClosedError` when the pool is closing or closed.
+   */
+  broadcast<Name extends HandlerName<Module> | undefined = Default>(
+    ...args: RunArguments<Module, Name, Default, BroadcastOptions>
+  ): Promise<ResultOf<Module, Chosen<Name, Default>>[]>
+  broadcast(payload?: unknown, options?: BroadcastOptions): Promise<unknown[]> {
+    const { broadcast } = Pool.prototype
+    let answer: Promise<unknown[]>
+    try {
+      if (this.#life.state !== 'open') throw new PoolClosedError('closed')
+      this.#shared.onSending(this.#clock.now())
+      const call = resolveBroadcast(payload, options, this.#settings)
+      const refusal = this.#refusalOf(call)
+      if (refusal !== null) throw refusal
+      answer = this.#sendToAll(call.payload, call.terms, call.alsoNew)
+    } catch (problem) {
+      return rejectCall(problem, broadcast)
+    }
+    return this.#withCallerStack ? withCallerStack(answer, broadcast) : answer
+  }
+
+  /**
+   * Resolves when the next `run()` will find a free place: with a finite `maxQueue`, when fewer tasks are queued; otherwise, when
+   * fewer tasks are queued than the pool has slots. Callers are served in order, one for each place. Call `run()` in the same turn
+   * of the event loop.
+   *
+   * Rejects with `PoolClosedError` when the pool closes, with `TaskCancelledError` when `signal` is aborted, and with
+   * `InvalidTaskError` for a wrong option.
    */
   room(options?: RoomOptions): Promise<void> {
     try {
@@ -220,45 +418,62 @@ export class Pool<
   }
 
   /**
-   * Refuses new tasks, waits for every accepted one, then ends the workers. After `closeTimeout` the tasks that still run
-   * reject with `PoolClosedError`, and a `teardown` that still runs is cut off. Calling it again is no error.
+   * Refuses new tasks, waits for the accepted ones, runs the teardowns and ends the workers. After `closeTimeout` the remaining
+   * tasks reject with `PoolClosedError`, and the host kills the workers. Calling it again is no error.
+   *
+   * Rejects with `InvalidTaskError` for a wrong option.
    */
   async close(options: CloseOptions = {}): Promise<CloseReport> {
     const { force } = forCaller(Pool.prototype.close, () => resolveClose(options))
     return await this.#ending().close(force)
   }
 
-  /** Rejects all tasks with `PoolClosedError` and ends all workers, at once. Calling it again is no error. */
+  /**
+   * Rejects all tasks with `PoolClosedError` and kills all workers at once, without teardowns. Resolves when they have ended; never
+   * rejects. Calling it again, or during `close()`, is no error.
+   */
   async destroy(): Promise<void> {
     await this.#ending().destroy()
   }
 
   /**
    * Replaces every worker, one after another. The new worker is ready before the old one leaves, and the old one finishes its
-   * started tasks. Resolves when all old workers have ended and a new one is ready. A second call during the first one joins it.
+   * started tasks. Resolves when all old workers have ended and a new one is ready. A second call meanwhile joins the first one.
    *
    * Rejects with `WorkerStartError` when a new worker does not start: the workers that are not replaced yet stay. Rejects with
    * `PoolClosedError` when the pool closes.
    *
-   * A pool with `minWorkers: 0` and no worker has nothing to replace: the call resolves at once, and the next task loads the file.
-   * With a higher `minWorkers`, the call starts a worker also when all have failed, and rejects when that one fails too.
+   * With `minWorkers: 0` and no worker alive, the call resolves at once. With a higher `minWorkers` it starts a worker, also when all
+   * others have failed.
    */
   recycle(): Promise<void> {
     return this.#replaceAll(false)
   }
 
   /**
-   * Does the same as `recycle()` for handler files that have changed. When it has resolved, no task runs on a worker that was
-   * started before the call. It ends pauses after failed starts. Inline workers keep the modules that the program has loaded.
+   * Does the same as `recycle()` for handler files that have changed, and rejects with the same errors. After it has resolved, no
+   * task runs on a worker that was started before the call. Ends a pause after failed starts. Inline workers keep the modules
+   * that the program has loaded.
    */
   reload(): Promise<void> {
     return this.#replaceAll(true)
   }
 
   /**
-   * Changes the number of workers while the pool runs. It grows at once to the new minimum, and up to the new maximum while
-   * tasks wait. Surplus workers finish their started tasks and leave, idle ones first. Throws `InvalidOptionError`, and
-   * `PoolClosedError` when the pool is closing or closed.
+   * Resolves when `minWorkers` workers are ready: they run, have loaded the handler's file, and its `setup()` has finished.
+   *
+   * Rejects with `WorkerStartError` when a worker does not start, with `RestartLimitError` while the pool starts none, and with
+   * `PoolClosedError` when the pool closes.
+   */
+  ready(): Promise<void> {
+    return this.#whileBusy(Pool.prototype.ready, () => this.#group.whenReady())
+  }
+
+  /**
+   * Changes the number of workers while the pool runs. The pool starts workers up to the new minimum at once. Surplus workers finish
+   * their started tasks and stop, idle ones first. `maxQueue` stays as it is.
+   *
+   * Throws `InvalidOptionError`, and `PoolClosedError` when the pool is closing or closed.
    */
   resize(options: ResizeOptions): void {
     const { size } = this.#settings
@@ -273,66 +488,72 @@ export class Pool<
     this.#backPressure.resize(this.#slots)
   }
 
+  /** Calls `close()`, for `await using`. */
   async [Symbol.asyncDispose](): Promise<void> {
     await this.close()
   }
 
-  /** Tasks that wait. */
+  /** Queued tasks: no slot is free for them. */
   get queueSize(): number {
     return this.#backPressure.waiting
   }
 
+  /** Most tasks that may be queued. */
   get maxQueue(): number {
     return this.#settings.maxQueue
   }
 
-  /** True while the queue is full; with `maxQueue: Infinity`, while as many tasks wait as the pool has slots. */
+  /** True while the queue is full. With `maxQueue: Infinity`: while as many tasks are queued as the pool has slots. */
   get needsDrain(): boolean {
     return this.#backPressure.needsDrain
   }
 
-  /** Tasks that ended after a worker had them, whatever the outcome. */
+  /** Settled tasks that a worker had, whatever their outcome. */
   get completed(): number {
     return this.#figures.completed
   }
 
-  /** Milliseconds since construction. */
+  /** Milliseconds since the pool was created. */
   get duration(): number {
     return this.#figures.durationMs
   }
 
-  /** 0 to 1: the time tasks ran, of the time that all workers had. 0 with `recordTiming: false`. */
+  /** 0 to 1: the time in which tasks ran, divided by the time of all slots. 0 with `recordTiming: false`. */
   get utilization(): number {
     return this.#figures.utilization
   }
 
+  /** Wait and run times since the pool was created, or since the last reset. */
   get histogram(): PoolHistogram {
     return this.#figures.histogram
   }
 
+  /** Workers that the pool keeps alive. */
   get minWorkers(): number {
     return this.#settings.size.minWorkers
   }
 
+  /** Most workers that the pool keeps at once. */
   get maxWorkers(): number {
     return this.#settings.size.maxWorkers
   }
 
-  /** The options with all defaults, frozen. `resize()` puts a new object in its place. */
+  /** All options with their defaults, frozen. `resize()` replaces the object. */
   get options(): PoolSettings {
     return this.#options
   }
 
-  /** The threads that are alive or starting; workers that are none are in `workers` only. */
+  /** The `worker_threads` objects of the workers that are starting or ready. Empty for processes and inline workers. */
   get threads(): Worker[] {
     return this.workers.map(worker => worker.thread).filter(thread => thread !== null)
   }
 
+  /** The workers that are starting or ready. */
   get workers(): WorkerView[] {
     return this.#group.workers.map(worker => worker.view)
   }
 
-  /** A snapshot of everything that can be counted. */
+  /** A plain snapshot of all figures. You can log it or send it. */
   stats(): PoolStats {
     return {
       label: this.#settings.label,
@@ -352,17 +573,20 @@ export class Pool<
     }
   }
 
-  async #replaceAll(isReload: boolean): Promise<void> {
-    if (this.#life.state !== 'open') {
-      const { recycle, reload } = Pool.prototype
-      throw withCallerFrames(new PoolClosedError('closed'), isReload ? reload : recycle)
-    }
+  #replaceAll(isReload: boolean): Promise<void> {
+    const { recycle, reload } = Pool.prototype
+    return this.#whileBusy(isReload ? reload : recycle, () => this.#group.replaceAll(isReload))
+  }
+
+  /** Keeps the process alive until the workers have done it. */
+  async #whileBusy(entry: PublicFunction, work: () => Promise<void>): Promise<void> {
+    if (this.#life.state !== 'open') throw withCallerFrames(new PoolClosedError('closed'), entry)
     this.#keepAlive.onBusy()
-    this.#replacing++
+    this.#callsToWorkers++
     try {
-      await this.#group.replaceAll(isReload)
+      await work()
     } finally {
-      this.#replacing--
+      this.#callsToWorkers--
       this.#keepAlive.onIdle()
     }
   }
@@ -382,26 +606,79 @@ export class Pool<
     }
   }
 
-  #accept(call: Call, resolve: (value: unknown) => void, reject: (reason: unknown) => void): void {
+  #createApi(options: ReadRunOptions): PoolApi<Module> {
+    // The promise of a function that returns a stream resolves to it.
+    const openStream: OpenStream = (post, cancel) => {
+      const end = new StreamTask(DEFAULT_WINDOW, { start: () => cancel }).onOpened(post, cancel)
+      return { end, result: end.stream }
+    }
+    return createApi(name => {
+      let terms: CallTerms | null = null
+      const call = (...args: unknown[]): Promise<unknown> => {
+        try {
+          terms ??= termsOfFunction(name, options, this.#settings, openStream)
+        } catch (problem) {
+          return rejectCall(problem, call)
+        }
+        return this.#start(callWith(args, terms), call, ApiPromise)
+      }
+      return call
+    }) as PoolApi<Module>
+  }
+
+  /** @param entry the public function that the program called */
+  #start(call: Call, entry: PublicFunction, PromiseClass: PromiseConstructor = Promise): Promise<unknown> {
+    const refusal = this.#refusalOf(call)
+    if (refusal !== null) return rejectCall(refusal, entry)
+    const answer = new PromiseClass(resolve => {
+      this.#accept(call, resolve, entry)
+    })
+    if (!this.#withCallerStack) return answer
+    return new PromiseClass(resolve => resolve(withCallerStack(answer, entry)))
+  }
+
+  /** Throws the error with which the pool refuses the call. */
+  #submit(call: Call, settle: (answer: unknown) => void, entry: PublicFunction): Task {
+    const refusal = this.#refusalOf(call)
+    if (refusal !== null) throw withCallerFrames(refusal, entry)
+    return this.#accept(call, settle, entry)
+  }
+
+  /** Why the pool does not accept the call. */
+  #refusalOf({ terms: { signal, limits } }: Call): PoolError | null {
+    if (this.#life.state !== 'open') return new PoolClosedError('closed')
+    if (signal?.aborted) return new TaskCancelledError(signal.reason)
+    if (limits !== null && limits.deadline <= this.#clock.epochNow())
+      return new TaskTimeoutError('deadline', 0)
+    return null
+  }
+
+  /** Throws when the signal is aborted or the deadline is over. */
+  /** Throws the error of a custom signal. */
+  #sendToAll(payload: unknown, terms: CallTerms, alsoNew: boolean): Promise<unknown[]> {
+    const { handler, signal } = terms
+    if (alsoNew) {
+      this.#broadcasts.keep({ handlerId: this.#handlers.numberOf(handler), handler }, payload, signal)
+    }
+    // A leaving worker starts no more tasks, so it needs no broadcast.
+    const results = gatherResults(this.#group.keptWorkers, ({ id }, settle) => {
+      this.#enter({ payload, terms: { ...terms, workerId: id } }, settle)
+    })
+    this.#backPressure.onLeft()
+    return results
+  }
+
+  /** Throws `QueueFullError`. */
+  #accept(call: Call, resolve: (answer: unknown) => void, entry: PublicFunction): Task {
     const { limit } = this.#backPressure
     const mustStartNow = limit !== Number.POSITIVE_INFINITY && this.#backPressure.waiting >= limit
-    if (mustStartNow && (this.#scheduler.queueSize > 0 || this.#scheduler.inFlight >= this.#slots)) {
-      return reject(withCallerFrames(new QueueFullError(limit), Pool.prototype.run))
+    if (
+      mustStartNow &&
+      (this.#scheduler.queueSize > 0 || this.#scheduler.inFlight - this.#scheduler.lent >= this.#slots)
+    ) {
+      throw withCallerFrames(new QueueFullError(limit), entry)
     }
-    this.#lastTaskId = nextTaskId(this.#lastTaskId)
-    const handlerId = this.#handlers.numberOf(call.terms.handler)
-    const task = new Task(this.#lastTaskId, call, handlerId, this.#clock.now(), resolve)
-    this.#counters.onAccepted()
-    if (this.#counters.pending === 1) this.#keepAlive.onBusy()
-    try {
-      this.#cancellation.watch(task)
-      // A signal of the user's own making may be aborted when it is listened to.
-      if (task.state === 'queued') this.#scheduler.submit(task)
-    } catch (failure) {
-      if (task.state !== 'queued') throw failure
-      // A signal that is none.
-      return inMicrotask(() => this.#takeBack(task, failure))
-    }
+    const task = this.#enter(call, resolve)
     const isStillWaiting = task.state === 'queued' || task.state === 'assigned'
     if (
       mustStartNow &&
@@ -409,13 +686,33 @@ export class Pool<
       this.#backPressure.waiting > limit &&
       this.#scheduler.withdraw(task)
     ) {
-      this.#settler.reject(task, withCallerFrames(new QueueFullError(limit), Pool.prototype.run))
+      this.#settler.reject(task, withCallerFrames(new QueueFullError(limit), entry))
       this.#counters.onRefused()
     }
     this.#backPressure.onAccepted()
+    return task
   }
 
-  /** It was counted, and is to be told. */
+  /** Counts the task, and gives it to the scheduler. */
+  #enter(call: Call, resolve: (answer: unknown) => void): Task {
+    this.#lastTaskId = nextTaskId(this.#lastTaskId)
+    const handlerId = this.#handlers.numberOf(call.terms.handler)
+    const task = new Task(this.#lastTaskId, call, handlerId, this.#clock.now(), resolve)
+    this.#counters.onAccepted()
+    if (this.#counters.pending === 1) this.#keepAlive.onBusy()
+    try {
+      this.#cancellation.watch(task)
+      // A custom signal may abort as soon as a listener is added.
+      if (task.state === 'queued') this.#scheduler.submit(task)
+    } catch (failure) {
+      if (task.state !== 'queued') throw failure
+      // A custom signal threw when the listener was added.
+      inMicrotask(() => this.#takeBack(task, failure))
+    }
+    return task
+  }
+
+  /** Rejects a task that the pool has already counted. */
   #takeBack(task: Task, failure: unknown): void {
     if (task.state === 'queued' && this.#scheduler.withdraw(task)) this.#settler.reject(task, failure)
     this.#backPressure.onLeft()
@@ -425,10 +722,11 @@ export class Pool<
     try {
       this.#cancellation.release(task)
     } catch (failure) {
-      // A signal of the user's own making.
+      // A custom signal threw when the listener was removed.
       this.#tellError(failure)
     }
     this.#counters.onSettled(outcome, wasAssigned)
+    if (this.#shared.isReleasing) this.#shared.onSettled(task)
     if (this.#counters.pending > 0) return
     if (this.#closing === null) this.#keepAlive.onIdle()
     else inMicrotask(() => this.#closing?.finishIfIdle())
@@ -448,15 +746,17 @@ export class Pool<
       settler: this.#settler,
       onClosed: () => {
         this.#scheduler.releaseQueue()
+        this.#broadcasts.end()
+        this.#shared.end()
         this.#tell('close')
       },
     })
     return this.#closing
   }
 
-  /** Events are told when the pool's own work is done, so that a listener may call the pool. */
+  /** Emits the event after the pool's own work, so that a listener may call the pool. */
   #tell<Name extends keyof PoolEvents>(name: Name, ...args: PoolEvents[Name]): void {
-    inMicrotask(() => this.#context.run(() => (this as NodeJS.EventEmitter).emit(name, ...args)))
+    inMicrotask(() => this.#context.run(() => (this as unknown as NodeJS.EventEmitter).emit(name, ...args)))
   }
 
   #tellError(error: unknown, onNoListener = () => {}): void {
@@ -467,11 +767,12 @@ export class Pool<
   }
 }
 
-function rejectRun(problem: unknown): Promise<never> {
-  return Promise.reject(withCallerFrames(problem, Pool.prototype.run))
+function rejectCall(problem: unknown, entry: PublicFunction): Promise<never> {
+  return Promise.reject(withCallerFrames(problem, entry))
 }
 
 function startAhead(backend: Backend, { workerOptions, handler }: CoreSettings): void {
+  onStartingAhead()
   try {
     withoutCaller(() => backend.startAhead?.(workerOptions))
   } catch (failure) {

@@ -1,11 +1,11 @@
-// Reports an exception that ended a worker when neither a caller nor an `error` listener can receive it.
+// Reports an exception that ended a worker if neither a caller nor an `error` listener can receive it.
 import { WorkerExitError } from '../../shared/errors/pool-errors.js'
 import { inspect } from '../../shared/platform/node-modules.js'
 import type { Death, Worker } from '../workers/worker.js'
 
-/** Writes to stderr. For a process Node has already written the exception itself, so only the worker is named. */
+/** Writes to stderr. In a process Node has already written the exception, so the report only names the worker. */
 export function reportDeath(label: string, { id, view }: Worker, { wasReady, error }: Death): void {
-  // A worker that exits on purpose has no exception. A failed start rejects the next call.
+  // `process.exit()` is no exception. A failed start rejects the next call.
   if (!wasReady || error instanceof WorkerExitError) return
   const isWrittenByNode = view.backend === 'process' && error instanceof Error
   const exception = isWrittenByNode ? '' : `${inspect(error)}\n`

@@ -1,5 +1,4 @@
-// The end of a pool, from the first word of it until all have ended.
-
+// Shuts a pool down, from the call of `close()` or `destroy()` until all workers have ended.
 import { PoolClosedError } from '../../shared/errors/pool-errors.js'
 import type { Clock, Timer } from '../../shared/platform/clock.js'
 import type { Counters } from '../metrics/counters.js'
@@ -27,12 +26,12 @@ export interface ShutdownParts {
   onClosed: () => void
 }
 
-/** An end under way: from now on the pool takes no more. */
+/** The constructor starts the shutdown. From then on the pool accepts no tasks. */
 export class Shutdown {
   readonly #parts: ShutdownParts
   readonly #done: Promise<CloseReport>
   #resolve!: (report: CloseReport) => void
-  #limit: Timer
+  #closeTimer: Timer
   #isShuttingDown = false
   #timedOut = false
 
@@ -46,19 +45,19 @@ export class Shutdown {
     keepAlive.onBusy()
     backPressure.close()
     group.stopReplacing(new PoolClosedError('closed'))
-    // After two turns: a host that was busy hears first of what was done in time, and of workers that have ended.
-    this.#limit = clock.after(closeTimeout, () => {
-      this.#limit = clock.nextTurn(() => {
-        this.#limit = clock.nextTurn(() => this.#onLimit())
+    // Two turns later: a host that was busy first handles the answers and exits that came in time.
+    this.#closeTimer = clock.after(closeTimeout, () => {
+      this.#closeTimer = clock.nextTurn(() => {
+        this.#closeTimer = clock.nextTurn(() => this.#onTimeout())
       })
     })
   }
 
-  /** Accepted tasks run first. With `force`, those that wait are rejected. */
+  /** Accepted tasks run first. With `force`, queued tasks are rejected. */
   close(force: boolean): Promise<CloseReport> {
     if (force) {
       const { scheduler } = this.#parts
-      // Tasks for which a worker has a free slot, or is starting, do not wait.
+      // Tasks with a free slot, also of a starting worker, still run.
       scheduler.pump()
       scheduler.rejectWaiting(new PoolClosedError('forced'))
     }
@@ -66,22 +65,22 @@ export class Shutdown {
     return this.#done
   }
 
-  /** At once. */
+  /** Rejects all tasks and kills all workers now. */
   destroy(): Promise<CloseReport> {
     this.#shutDown(new PoolClosedError('destroyed'))
-    // Also the workers that close() lets run their teardown.
+    // Also kill the workers that run their teardown after a close().
     void this.#parts.group.killAll(new PoolClosedError('destroyed'))
     return this.#done
   }
 
-  /** The handlers of cancelled tasks get their time as well. */
+  /** Stops the workers if all tasks have settled and no handler of a cancelled task runs. */
   finishIfIdle(): void {
     const { counters, scheduler } = this.#parts
     if (counters.pending === 0 && !scheduler.hasCancelledRunning)
       this.#shutDown(new PoolClosedError('destroyed'), true)
   }
 
-  #onLimit(): void {
+  #onTimeout(): void {
     if (this.#isShuttingDown) this.#timedOut = this.#parts.group.cutOffTeardowns()
     else {
       this.#timedOut = true
@@ -89,22 +88,22 @@ export class Shutdown {
     }
   }
 
-  /** Rejects what is left and ends the workers; the one way to `closed`. */
-  #shutDown(error: PoolClosedError, isPlanned = false): void {
+  /** Rejects the unfinished tasks and stops the workers. With `mayTearDown` they run their teardowns first. */
+  #shutDown(error: PoolClosedError, mayTearDown = false): void {
     if (this.#isShuttingDown) return
     this.#isShuttingDown = true
     const { scheduler, group } = this.#parts
     scheduler.rejectWaiting(error)
     scheduler.rejectDecoding(error)
-    const stopped = isPlanned ? group.stopAll(error) : group.killAll(error)
+    const stopped = mayTearDown ? group.stopAll(error) : group.killAll(error)
     scheduler.rejectWaiting(error)
     void stopped.then(() => this.#onAllEnded(error))
   }
 
   #onAllEnded(error: PoolClosedError): void {
     const { cancellation, scheduler, life, keepAlive, settler, onClosed } = this.#parts
-    this.#limit.cancel()
-    // What a worker gave with its last breath may be here since.
+    this.#closeTimer.cancel()
+    // The last answers of a worker, or tasks from it, may have arrived since.
     scheduler.rejectWaiting(error)
     scheduler.rejectDecoding(error)
     cancellation.end()

@@ -1,11 +1,11 @@
-// How many cores this process may use: what the system offers, lowered to the container's CPU quota.
+// Finds out how many cores this process may use: the cores of the system, limited by the CPU quota of the container.
 
 import { availableParallelism } from '../../shared/platform/host-node-modules.js'
 import { readFileSync } from '../../shared/platform/node-modules.js'
 
 export interface SizingSources {
   availableParallelism(): number
-  /** The text of a file, or `undefined` where there is none. */
+  /** The text of a file; `undefined` if it cannot be read. */
   readText(path: string): string | undefined
 }
 
@@ -26,12 +26,14 @@ export function usableCores(sources: SizingSources = systemSources): number {
   return quota === undefined ? cores : Math.max(1, Math.min(cores, Math.ceil(quota)))
 }
 
-/** What is each process's of them, where several of one program share them, as under `node:cluster`: at least one. */
+/** The share of one process if several processes of a program share the cores, as with `node:cluster`. At least 1. */
 export function shareOfCores(cores: number, processes: number): number {
   return Math.max(1, Math.floor(cores / processes))
 }
 
-/** Cores' worth of CPU time the container may use; `undefined` without a limit. Control groups, version 2 then 1. */
+/**
+ * The CPU quota of the container in cores; `undefined` without a quota. Reads control groups, version 2 first, then 1.
+ */
 function cpuQuota({ readText }: SizingSources): number | undefined {
   const limits = readText('/sys/fs/cgroup/cpu.max')?.trim().split(' ')
   if (limits !== undefined) return quotient(limits[0], limits[1])

@@ -1,4 +1,4 @@
-// One plain snapshot of a pool: numbers and strings only, so it can be logged, sent or compared.
+// A plain snapshot of a pool. Users can log, send and compare it.
 import type { BackendKind } from '../backend/backend-kind.js'
 import type { TaskCounts } from '../metrics/counters.js'
 import type { HandlerStats } from '../metrics/handler-metrics.js'
@@ -6,7 +6,9 @@ import type { DurationSummary } from '../metrics/histogram.js'
 import type { WorkerState, WorkerView } from '../workers/worker-view.js'
 import type { PoolState } from './pool-life.js'
 
+/** Durations in milliseconds, summed up. */
 export interface DurationStats {
+  /** Recorded tasks. */
   count: number
   minMs: number
   meanMs: number
@@ -15,19 +17,23 @@ export interface DurationStats {
   maxMs: number
 }
 
-/** The option because of which tasks do not travel through shared memory. */
+/** The option that rules out shared memory. */
 export type TransportReason = 'backend' | 'transport' | 'loadBalancer'
 
+/** A plain snapshot of a pool: objects, arrays, numbers and strings. */
 export interface PoolStats {
   /** The option `label`. */
   label: string
   state: PoolState
-  /** Milliseconds since construction. */
+  /** Milliseconds since the pool was created. */
   durationMs: number
-  /** 0 to 1. */
+  /** 0 to 1: the time in which tasks ran, divided by the time of all slots. */
   utilization: number
+  /** `waiting`: queued tasks. `inFlight`: tasks that have a slot, and tasks whose large result the host is reading. */
   tasks: TaskCounts & { waiting: number; inFlight: number }
+  /** `size`: tasks for which no slot is free. `limit`: `maxQueue`. */
   queue: { size: number; limit: number; needsDrain: boolean }
+  /** The workers that are starting or ready. */
   workers: {
     id: number
     backend: BackendKind
@@ -36,18 +42,25 @@ export interface PoolStats {
     state: WorkerState
     usage: number
   }[]
-  /** `null` with `recordTiming: false` and before the first answer. */
+  /**
+   * From the call of `run()` until a worker starts the task. `null` with `recordTiming: false` and before the first
+   * answer.
+   */
   waitTime: DurationStats | null
+  /** From the start of the task in a worker until its answer. `null` as `waitTime`. */
   runTime: DurationStats | null
-  /** The cost of each handler that workers measured. Empty with `recordTiming: false` and for inline workers. */
+  /**
+   * The cost of each handler that workers measured, at most 256. Empty with `recordTiming: false` and for inline
+   * workers.
+   */
   handlers: HandlerStats[]
-  /** The mean cost of a task on the pool's thread, in milliseconds. `null` until measured. */
+  /** The mean cost of a task on the host, in milliseconds. `null` until measured. */
   handOverMs: number | null
-  /** Where the pool's workers live. */
+  /** Where the handlers run. */
   backend: BackendKind
-  /** How tasks reach the workers: shared memory, messages between threads, a pipe to a process, or the same thread. */
+  /** How tasks reach the workers. `'pipe'`: processes. */
   transport: 'shared-memory' | 'messages' | 'pipe' | 'inline'
-  /** Why not through shared memory; `null` where they do. */
+  /** The option that rules out shared memory. `null`: tasks travel through shared memory. */
   transportReason: TransportReason | null
 }
 

@@ -1,4 +1,4 @@
-// How tasks travel between a pool and its workers.
+// Decides how tasks and answers travel between a pool and its workers.
 import type { CoreSettings } from './options.js'
 import type { PoolStats, TransportReason } from './stats.js'
 

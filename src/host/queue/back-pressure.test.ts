@@ -1,4 +1,3 @@
-// Whether one more task may come in, and who is told when there is room again.
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { TaskCancelledError } from '../../shared/errors/pool-errors.js'
@@ -20,7 +19,7 @@ function setUp({ limit = Number.POSITIVE_INFINITY, slots = 2, waiting = 0, occup
     clock,
     load,
     events,
-    /** Takes in tasks as the pool does: first to free slots, then to the queue. */
+    /** Accepts tasks like the pool: first into free slots, then into the queue. */
     accept(count = 1) {
       for (; count > 0; count--) {
         if (load.occupied < slots) load.occupied++
@@ -28,7 +27,7 @@ function setUp({ limit = Number.POSITIVE_INFINITY, slots = 2, waiting = 0, occup
         backPressure.onAccepted()
       }
     },
-    /** Tasks are answered; waiting ones move up. */
+    /** Ends tasks. Queued tasks take their slots. */
     answer(count = 1) {
       for (; count > 0; count--) {
         if (load.queueSize > 0) load.queueSize--
@@ -43,14 +42,14 @@ function setUp({ limit = Number.POSITIVE_INFINITY, slots = 2, waiting = 0, occup
 const states = (watched: Watched<void>[]) => watched.map(({ state }) => state)
 
 describe('room()', () => {
-  test('is there at once while the queue holds fewer than its limit', async () => {
+  test('room() resolves at once while the queue is below its limit', async () => {
     const { ask } = setUp({ limit: 3, slots: 1, waiting: 2, occupied: 1 })
     const asked = ask()
     await microtasks()
     assert.equal(asked.state, 'fulfilled')
   })
 
-  test('is not there while the queue is full', async () => {
+  test('room() waits while the queue is full', async () => {
     const { ask, clock } = setUp({ limit: 3, slots: 1, waiting: 3, occupied: 1 })
     const asked = ask()
     await microtasks()
@@ -59,7 +58,7 @@ describe('room()', () => {
     assert.equal(asked.state, 'pending')
   })
 
-  test('is not there while more results than slots wait to be read', async () => {
+  test('room() waits while too many large results are being decoded', async () => {
     for (const limit of [2, Number.POSITIVE_INFINITY]) {
       const { backPressure, ask, load, events } = setUp({ limit, slots: 2 })
       load.decoding = 4
@@ -74,7 +73,7 @@ describe('room()', () => {
     }
   })
 
-  test('producers are told to pause, and to go on, for results that wait to be read too', () => {
+  test('large results that are being decoded cause needsDrain and drain like queued tasks', () => {
     const { backPressure, load, events } = setUp({ limit: 2, slots: 2 })
     load.decoding = 4
     backPressure.onLeft()
@@ -83,7 +82,7 @@ describe('room()', () => {
     assert.deepEqual(events, ['needsDrain', 'drain'])
   })
 
-  test('without a limit it means: fewer wait than the pool has slots', async () => {
+  test('room() without a limit waits until fewer tasks are queued than the pool has slots', async () => {
     const { ask, load, backPressure } = setUp({ slots: 2, waiting: 2, occupied: 2 })
     const asked = ask()
     await microtasks()
@@ -94,7 +93,7 @@ describe('room()', () => {
     assert.equal(asked.state, 'fulfilled')
   })
 
-  test('one place wakes one waiter, the one who asked first', async () => {
+  test('a free place resolves only the oldest room() call', async () => {
     const { ask, answer } = setUp({ limit: 1, slots: 1, waiting: 1, occupied: 1 })
     const asked = [ask(), ask(), ask()]
     answer()
@@ -102,7 +101,7 @@ describe('room()', () => {
     assert.deepEqual(states(asked), ['fulfilled', 'pending', 'pending'])
   })
 
-  test('as many are woken as there are places', async () => {
+  test('two free places resolve the two oldest room() calls', async () => {
     const { ask, load, backPressure } = setUp({ limit: 4, slots: 1, waiting: 4, occupied: 1 })
     const asked = [ask(), ask(), ask()]
     load.queueSize = 2
@@ -111,14 +110,14 @@ describe('room()', () => {
     assert.deepEqual(states(asked), ['fulfilled', 'fulfilled', 'pending'])
   })
 
-  test('callers in one turn are given no more places than there are', async () => {
+  test('room() calls in the same event-loop turn do not share a place', async () => {
     const { ask } = setUp({ limit: 2, slots: 1 })
     const asked = [ask(), ask(), ask(), ask()]
     await microtasks()
     assert.deepEqual(states(asked), ['fulfilled', 'fulfilled', 'pending', 'pending'])
   })
 
-  test('nobody overtakes those who wait already', async () => {
+  test('a new room() call does not overtake a waiting call', async () => {
     const { ask, load, backPressure } = setUp({ limit: 1, slots: 1, waiting: 1, occupied: 1 })
     const first = ask()
     load.queueSize = 0
@@ -130,7 +129,7 @@ describe('room()', () => {
     assert.deepEqual(states([first, second]), ['fulfilled', 'pending'])
   })
 
-  test('a place that is used stays used when the turn ends', async () => {
+  test('a place that a task takes stays taken at the end of the turn', async () => {
     const { ask, accept, answer, clock } = setUp({ limit: 1, slots: 1, waiting: 1, occupied: 1 })
     const asked = [ask(), ask()]
     answer()
@@ -141,7 +140,7 @@ describe('room()', () => {
     assert.deepEqual(states(asked), ['fulfilled', 'pending'])
   })
 
-  test('a place that is not used by the end of the turn goes to the next', async () => {
+  test('a place that is not used by the end of the turn goes to the next waiting call', async () => {
     const { ask, answer, clock } = setUp({ limit: 1, slots: 1, waiting: 1, occupied: 1 })
     const asked = [ask(), ask(), ask()]
     answer()
@@ -154,7 +153,7 @@ describe('room()', () => {
     assert.deepEqual(states(asked), ['fulfilled', 'fulfilled', 'fulfilled'])
   })
 
-  test('with maxQueue 0 there is room while a slot is free', async () => {
+  test('room() with maxQueue 0 resolves while a slot is free', async () => {
     const { ask, answer } = setUp({ limit: 0, slots: 2, occupied: 1 })
     const asked = [ask(), ask()]
     await microtasks()
@@ -164,7 +163,7 @@ describe('room()', () => {
     assert.deepEqual(states(asked), ['fulfilled', 'fulfilled'])
   })
 
-  test('an aborted signal rejects at once with TaskCancelledError', async () => {
+  test('room() with an aborted signal rejects at once with TaskCancelledError', async () => {
     const { ask } = setUp()
     const asked = ask(AbortSignal.abort('enough'))
     await microtasks()
@@ -172,7 +171,7 @@ describe('room()', () => {
     assert.deepEqual(asked.error, new TaskCancelledError('enough'))
   })
 
-  test('a waiter that gives up leaves his place in the line to the next', async () => {
+  test('an aborted room() call leaves the next free place to the call behind it', async () => {
     const { ask, answer } = setUp({ limit: 1, slots: 1, waiting: 1, occupied: 1 })
     const controller = new AbortController()
     const asked = [ask(controller.signal), ask()]
@@ -183,7 +182,7 @@ describe('room()', () => {
     assert.deepEqual(asked[0]!.error, new TaskCancelledError('enough'))
   })
 
-  test('closing turns away those who wait and those who come', async () => {
+  test('close() rejects waiting and later room() calls with ERR_LIDO_POOL_CLOSED', async () => {
     const { ask, backPressure } = setUp({ limit: 1, slots: 1, waiting: 1, occupied: 1 })
     const waiting = ask()
     backPressure.close()
@@ -194,7 +193,7 @@ describe('room()', () => {
 })
 
 describe('needsDrain and drain', () => {
-  test('needsDrain is told once when the queue becomes full, drain once when there is room again', () => {
+  test('needsDrain comes once when the queue becomes full, drain once when there is room again', () => {
     const { accept, answer, events, backPressure } = setUp({ limit: 2, slots: 1 })
     accept(2)
     assert.deepEqual(events, [])
@@ -207,7 +206,7 @@ describe('needsDrain and drain', () => {
     assert.equal(backPressure.needsDrain, false)
   })
 
-  test('drain is told when the queue becomes empty, full before or not', () => {
+  test('drain comes when the queue becomes empty, even if the queue was never full', () => {
     const { accept, answer, events } = setUp({ limit: 5, slots: 1 })
     accept(3)
     answer()
@@ -218,7 +217,7 @@ describe('needsDrain and drain', () => {
     assert.deepEqual(events, ['drain'])
   })
 
-  test('without a limit the queue is full when as many wait as there are slots', () => {
+  test('a queue without a limit counts as full when it holds one task for each slot', () => {
     const { accept, backPressure } = setUp({ slots: 2 })
     accept(3)
     assert.equal(backPressure.needsDrain, false)
@@ -226,7 +225,7 @@ describe('needsDrain and drain', () => {
     assert.equal(backPressure.needsDrain, true)
   })
 
-  test('with maxQueue 0 the pool is full when every slot is taken', () => {
+  test('a pool with maxQueue 0 counts as full when every slot is taken', () => {
     const { accept, answer, events, backPressure } = setUp({ limit: 0, slots: 2 })
     accept()
     assert.equal(backPressure.needsDrain, false)

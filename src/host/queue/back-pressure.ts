@@ -1,18 +1,18 @@
-// Whether one more task may come in, and who is told when there is room again. Places are counted, not kept: a place
-// given to a waiter is his until the end of the turn in which he is woken.
+// Decides whether the pool has room for another task, wakes the callers of `room()`, and reports 'needsDrain' and
+// 'drain'. A woken caller has its place until the end of that turn of the event loop. Then the next caller gets the
+// place.
 
 import { PoolClosedError, TaskCancelledError } from '../../shared/errors/pool-errors.js'
 import type { Anchor, Clock } from '../../shared/platform/clock.js'
 import { SignalWatch } from '../task/signal-watch.js'
 
 export interface Load {
-  /** Tasks that wait. */
   readonly queueSize: number
-  /** Tasks whose large results are here, and being read. */
+  /** Tasks whose large results the host decodes now. */
   readonly decoding: number
-  /** Slots that are taken; a task that runs alone takes all of its worker. */
+  /** Used slots. An exclusive task uses all slots of its worker. */
   readonly occupied: number
-  /** Slots of workers that are yet to start, and may not for now. */
+  /** Slots of workers that do not exist and that the pool may not start now. */
   readonly unavailableSlots: number
 }
 
@@ -25,28 +25,31 @@ interface Waiter {
 export interface BackPressureListener {
   onNeedsDrain(): void
   onDrain(): void
-  /** Called with what a signal of the user's own making threw where no caller could be told. */
+  /** The user's own signal threw an error that no caller can receive. */
   onFailure(failure: unknown): void
 }
 
 export class BackPressure {
-  /** Most tasks that may wait. */
+  /** The largest number of queued tasks. */
   readonly limit: number
   #slots: number
-  /** The number of waiting tasks at which producers should pause. */
-  #mark: number
+  /** Callers should pause at this number of queued tasks. */
+  #highWaterMark: number
   readonly #clock: Clock
   readonly #listener: BackPressureListener
   readonly #load: Load
   readonly #waiters = new Set<Waiter>()
   readonly #signals = new SignalWatch<Waiter>((waiters, signal) => {
     for (const waiter of waiters) {
-      this.#strikeOut(waiter)
+      this.#remove(waiter)
       waiter.reject(new TaskCancelledError(signal.reason))
     }
   })
-  /** Held while somebody waits: what takes the room may be a cancelled handler, which keeps no process alive. */
+  /**
+   * Held while callers wait: a handler of a cancelled task may use the room, and it does not keep the process alive.
+   */
   #anchor: Anchor | null = null
+  /** Places of callers that were woken in this turn and have not submitted a task. */
   #grants = 0
   #isFull = false
   #wasWaiting = false
@@ -55,13 +58,12 @@ export class BackPressure {
   constructor(limit: number, slots: number, clock: Clock, load: Load, listener: BackPressureListener) {
     this.limit = limit
     this.#slots = slots
-    this.#mark = Number.isFinite(limit) ? limit : slots
+    this.#highWaterMark = Number.isFinite(limit) ? limit : slots
     this.#clock = clock
     this.#load = load
     this.#listener = listener
   }
 
-  /** Tasks that wait, in all that share this room. */
   get waiting(): number {
     return this.#load.queueSize
   }
@@ -70,23 +72,22 @@ export class BackPressure {
     return this.#isFull
   }
 
-  /** The number of slots has changed. */
   resize(slots: number): void {
     this.#slots = slots
-    if (!Number.isFinite(this.limit)) this.#mark = slots
+    if (!Number.isFinite(this.limit)) this.#highWaterMark = slots
     this.onLeft()
   }
 
-  /** Takes note of a task that came in. */
+  /** Call it when the pool has accepted a task. */
   onAccepted(): void {
     if (this.#grants > 0) this.#grants--
-    this.#look()
+    this.#update()
     this.#serveWaiters()
   }
 
-  /** Takes note of tasks that left the queue or the workers. */
+  /** Call it when tasks have left the queue or the workers. */
   onLeft(): void {
-    this.#look()
+    this.#update()
     this.#serveWaiters()
   }
 
@@ -106,7 +107,7 @@ export class BackPressure {
       try {
         this.#signals.watch(signal, waiter)
       } catch (failure) {
-        this.#strikeOut(waiter)
+        this.#remove(waiter)
         reject(failure)
       }
     })
@@ -115,7 +116,7 @@ export class BackPressure {
   close(): void {
     this.#isClosed = true
     for (const waiter of this.#waiters) {
-      this.#letGo(waiter)
+      this.#unwatch(waiter)
       waiter.reject(new PoolClosedError('closed'))
     }
     this.#waiters.clear()
@@ -123,8 +124,8 @@ export class BackPressure {
   }
 
   /**
-   * Beside the tasks that wait, the results that wait to be read: workers make them faster than a busy host reads them. One for
-   * each slot is free.
+   * Queued tasks, and the results that the host still decodes, beyond one for each slot. Workers can produce large
+   * results faster than a busy host decodes them.
    */
   get #backlog(): number {
     const { queueSize, decoding } = this.#load
@@ -137,8 +138,8 @@ export class BackPressure {
 
   #hasRoom(): boolean {
     const waiting = this.#backlog
-    // Free slots are not counted where tasks may wait: a task may need a worker to itself, or a balancer's consent.
-    if (this.#mark > 0) return waiting + this.#grants < this.#mark
+    // If tasks may be queued, free slots do not count: an exclusive task or a load balancer may leave them unused.
+    if (this.#highWaterMark > 0) return waiting + this.#grants < this.#highWaterMark
     return waiting === 0 && this.#taken + this.#grants < this.#slots
   }
 
@@ -146,21 +147,21 @@ export class BackPressure {
     if (this.#waiters.size === 0) return
     for (const waiter of this.#waiters) {
       if (!this.#hasRoom()) return
-      this.#strikeOut(waiter)
+      this.#remove(waiter)
       this.#grant()
       waiter.resolve()
     }
   }
 
-  #strikeOut(waiter: Waiter): void {
+  #remove(waiter: Waiter): void {
     this.#waiters.delete(waiter)
-    this.#letGo(waiter)
+    this.#unwatch(waiter)
     if (this.#waiters.size === 0) this.#anchor?.release()
   }
 
-  #letGo(waiter: Waiter): void {
+  #unwatch(waiter: Waiter): void {
     try {
-      if (waiter.signal !== null) this.#signals.leave(waiter.signal, waiter)
+      if (waiter.signal !== null) this.#signals.unwatch(waiter.signal, waiter)
     } catch (failure) {
       this.#listener.onFailure(failure)
     }
@@ -175,9 +176,10 @@ export class BackPressure {
     })
   }
 
-  #look(): void {
+  /** Reports a change between full, not full and empty. */
+  #update(): void {
     const waiting = this.#backlog
-    const isFull = waiting >= this.#mark && (waiting > 0 || this.#taken >= this.#slots)
+    const isFull = waiting >= this.#highWaterMark && (waiting > 0 || this.#taken >= this.#slots)
     const becameFull = isFull && !this.#isFull
     const hasRoomAgain = !isFull && this.#isFull
     const becameEmpty = waiting === 0 && this.#wasWaiting

@@ -1,4 +1,4 @@
-// First in, first out: a list linked through the tasks themselves. Every operation is O(1) and allocates nothing.
+// A first-in, first-out queue. The tasks are the nodes of a linked list. Every operation is O(1) and allocates nothing.
 
 import type { QueuedTask } from '../task/queued-task.js'
 import type { Task } from '../task/task.js'
@@ -7,9 +7,10 @@ import type { TaskQueue } from './task-queue.js'
 const ABSENT = -1
 let lastMark = ABSENT
 
+/** First in, first out. The default queue of a pool. */
 export class FifoQueue implements TaskQueue {
   readonly capacity = Number.POSITIVE_INFINITY
-  /** What its tasks have as their place. Another queue's is another, and below all places in an array. */
+  /** The `queueIndex` of the tasks in this queue. Each queue has its own mark, below every index of an array. */
   readonly #mark = --lastMark
   #first: Task | null = null
   #last: Task | null = null

@@ -1,6 +1,6 @@
-// First in, first out in a ring allocated once. A cancelled task leaves a hole that `shift` passes over. The ring has two
-// places for each task it may hold: holes are closed at most once in `capacity` pushes, so every operation is O(1) on
-// average.
+// A first-in, first-out queue in a ring that is allocated once. A removed task leaves a hole, which `shift` skips. The
+// ring has two places for each task of the capacity. So `push` closes holes at most once in `capacity` calls, and every
+// operation is O(1) on average.
 import { InvalidOptionError, QueueFullError, withCallerFrames } from '../../shared/errors/pool-errors.js'
 import type { QueuedTask } from '../task/queued-task.js'
 import type { Task } from '../task/task.js'
@@ -9,6 +9,7 @@ import type { TaskQueue } from './task-queue.js'
 const ABSENT = -1
 const MOST_PLACES = 2 ** 24
 
+/** First in, first out, in memory that is allocated once. `maxQueue` of the pool is lowered to `capacity`. */
 export class FixedQueue implements TaskQueue {
   readonly capacity: number
   readonly #places: (Task | null)[]
@@ -17,7 +18,10 @@ export class FixedQueue implements TaskQueue {
   #span = 0
   #size = 0
 
-  /** @param capacity most tasks that may wait, 1 to 16,777,216 */
+  /**
+   * Throws `InvalidOptionError` for a wrong capacity.
+   * @param capacity most tasks that the queue can hold, an integer from 1 to 16,777,216
+   */
   constructor(capacity: number) {
     if (!Number.isInteger(capacity) || capacity < 1 || capacity > MOST_PLACES) {
       const shown = typeof capacity === 'string' ? `'${capacity}'` : String(capacity)
@@ -58,7 +62,7 @@ export class FixedQueue implements TaskQueue {
 
   remove(queued: QueuedTask): void {
     const task = queued as Task
-    // It may be another queue's.
+    // The task may be in another queue.
     if (this.#places[task.queueIndex] !== task) return
     this.#places[task.queueIndex] = null
     task.queueIndex = ABSENT

@@ -1,4 +1,5 @@
-// The highest `priority` first, first in first out among equals: a binary heap that knows each task's place in it.
+// A queue with the highest `priority` first, and first in, first out among equals. The queue is a binary heap. Each
+// task knows its index in the heap.
 
 import type { QueuedTask } from '../task/queued-task.js'
 import type { Task } from '../task/task.js'
@@ -6,6 +7,7 @@ import type { TaskQueue } from './task-queue.js'
 
 const ABSENT = -1
 
+/** The highest `priority` first. First in, first out among equals. */
 export class PriorityQueue implements TaskQueue {
   readonly capacity = Number.POSITIVE_INFINITY
   readonly #heap: Task[] = []
@@ -36,7 +38,7 @@ export class PriorityQueue implements TaskQueue {
   remove(queued: QueuedTask): void {
     const task = queued as Task
     const place = task.queueIndex
-    // It may be another queue's.
+    // The task may be in another queue.
     if (this.#heap[place] !== task) return
     task.queueIndex = ABSENT
     const last = this.#heap.pop()!

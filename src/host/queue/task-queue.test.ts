@@ -1,4 +1,4 @@
-// What every queue of ours promises, put to each kind of it.
+// The tests that every built-in queue must pass, and those of single queues.
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { InvalidOptionError, QueueFullError } from '../../shared/errors/pool-errors.js'
@@ -14,7 +14,7 @@ const CAPACITY = 8
 interface Kind {
   create: () => TaskQueue
   capacity: number
-  /** Of the waiting tasks, in the order of their coming, the one that is next. */
+  /** The next task. `waiting` has the order of arrival. */
   next: (waiting: readonly Task[]) => Task
 }
 
@@ -42,7 +42,7 @@ function emptied(queue: TaskQueue): unknown[] {
 
 for (const [name, { create, capacity, next }] of Object.entries(kinds)) {
   describe(name, () => {
-    test('an empty queue has nothing to give, however often it is asked', () => {
+    test('shift() of an empty queue returns no task, also when it is repeated', () => {
       const queue = create()
       assert.equal(queue.size, 0)
       assert.equal(queue.shift() ?? null, null)
@@ -50,7 +50,7 @@ for (const [name, { create, capacity, next }] of Object.entries(kinds)) {
       assert.equal(queue.size, 0)
     })
 
-    test('equals leave in the order in which they came', () => {
+    test('tasks of equal priority leave in the order of arrival', () => {
       const queue = create()
       filled(queue, 5)
       assert.equal(queue.size, 5)
@@ -59,12 +59,12 @@ for (const [name, { create, capacity, next }] of Object.entries(kinds)) {
     })
 
     for (const [place, index] of [
-      ['the head', 0],
-      ['the second', 1],
-      ['the middle', 2],
-      ['the tail', 4],
+      ['first', 0],
+      ['second', 1],
+      ['middle', 2],
+      ['last', 4],
     ] as const) {
-      test(`${place} can be removed, and only it goes`, () => {
+      test(`remove() takes out the ${place} task and no other task`, () => {
         const queue = create()
         const tasks = filled(queue, 5)
         queue.remove(tasks[index]!)
@@ -76,7 +76,7 @@ for (const [name, { create, capacity, next }] of Object.entries(kinds)) {
       })
     }
 
-    test('removing what never came, has left or was removed changes nothing', () => {
+    test('remove() ignores a task that was never pushed, has left or was removed', () => {
       const queue = create()
       const tasks = filled(queue, 4)
       queue.remove(makeTask(99))
@@ -88,7 +88,7 @@ for (const [name, { create, capacity, next }] of Object.entries(kinds)) {
       assert.deepEqual(emptied(queue), [2, 4])
     })
 
-    test('removing what is in another queue, of whatever kind, changes neither', () => {
+    test('remove() ignores a task of another queue of any kind', () => {
       for (const other of Object.values(kinds).map(kind => kind.create())) {
         const queue = create()
         filled(queue, 3)
@@ -104,7 +104,7 @@ for (const [name, { create, capacity, next }] of Object.entries(kinds)) {
       }
     })
 
-    test('the last one can be removed, and the queue is as new', () => {
+    test('a queue works as before after its only task is removed', () => {
       const queue = create()
       const [only] = filled(queue, 1)
       queue.remove(only!)
@@ -114,7 +114,7 @@ for (const [name, { create, capacity, next }] of Object.entries(kinds)) {
       assert.deepEqual(emptied(queue), [1, 2, 3])
     })
 
-    test('a task that left may come again', () => {
+    test('a task that left or was removed can be pushed again', () => {
       const queue = create()
       const [first, second] = filled(queue, 2)
       queue.shift()
@@ -124,7 +124,7 @@ for (const [name, { create, capacity, next }] of Object.entries(kinds)) {
       assert.deepEqual(emptied(queue), [1, 2])
     })
 
-    test('it can be emptied and filled again for ever', () => {
+    test('a queue can be filled and emptied 50 times', () => {
       const queue = create()
       for (let round = 0; round < 50; round++) {
         filled(queue, 1 + (round % 7))
@@ -133,7 +133,7 @@ for (const [name, { create, capacity, next }] of Object.entries(kinds)) {
     })
 
     for (const seed of [1, 2, 3, Date.now() >>> 0]) {
-      test(`random calls give what a plain list gives (seed ${seed})`, () => {
+      test(`random calls have the same results as on a plain array (seed ${seed})`, () => {
         const random = seededRandom(seed)
         const queue = create()
         const waiting: Task[] = []
@@ -164,7 +164,7 @@ for (const [name, { create, capacity, next }] of Object.entries(kinds)) {
 }
 
 describe('FixedQueue', () => {
-  test('one more than its capacity is refused, and changes nothing', () => {
+  test('push() on a full queue throws QueueFullError and changes nothing', () => {
     const queue = new FixedQueue(2)
     filled(queue, 2)
     assert.throws(() => queue.push(makeTask(3)), QueueFullError)
@@ -172,7 +172,7 @@ describe('FixedQueue', () => {
     assert.deepEqual(emptied(queue), [1, 2])
   })
 
-  test('holes do not count: a full queue takes one for each that was removed', () => {
+  test('a full queue accepts one task for each removed task', () => {
     const queue = new FixedQueue(4)
     let tasks = filled(queue, 4)
     for (let round = 1; round <= 30; round++) {
@@ -189,7 +189,7 @@ describe('FixedQueue', () => {
     )
   })
 
-  test('the head stays for ever while all behind it come and go', () => {
+  test('the first task stays first while later tasks are pushed and removed', () => {
     const queue = new FixedQueue(3)
     filled(queue, 1)
     for (let round = 0; round < 30; round++) {
@@ -203,7 +203,7 @@ describe('FixedQueue', () => {
     assert.deepEqual(emptied(queue), [1, 2])
   })
 
-  test('a capacity of one works', () => {
+  test('a queue with capacity 1 holds one task at a time', () => {
     const queue = new FixedQueue(1)
     for (let id = 1; id < 10; id++) {
       queue.push(makeTask(id))
@@ -212,7 +212,7 @@ describe('FixedQueue', () => {
     }
   })
 
-  test('a capacity that makes no sense is refused', () => {
+  test('an invalid capacity is refused with InvalidOptionError', () => {
     for (const capacity of [
       0,
       -1,
@@ -231,7 +231,7 @@ describe('FixedQueue', () => {
 })
 
 describe('PriorityQueue', () => {
-  test('the highest priority leaves first, and the first among equals', () => {
+  test('the task with the highest priority leaves first, the oldest task among equal priorities', () => {
     const queue = new PriorityQueue()
     const priorities = [0, 5, -1, 5, Number.POSITIVE_INFINITY, 0, Number.NEGATIVE_INFINITY]
     for (const [index, priority] of priorities.entries()) queue.push(makeTask(index + 1, { priority }))

@@ -1,19 +1,24 @@
-// The port of a queue: where tasks wait. A user's own queue implements this and nothing more.
+// The interface of a queue. Users can write their own queues with it.
 import type { QueuedTask } from '../task/queued-task.js'
 
+/** The object that holds the queued tasks. Write your own to decide the order in which tasks start. */
 export interface TaskQueue {
-  /** How many tasks wait. */
+  /** How many tasks the queue holds. */
   readonly size: number
-  /** The most it can hold, where it has such a limit; `maxQueue` is lowered to it. */
+  /** The most tasks that the queue can hold. `maxQueue` is lowered to it. Without it there is no limit. */
   readonly capacity?: number
+  /** Adds a task. If it throws, the call of `run()` rejects with that error. */
   push(task: QueuedTask): void
-  /** Takes out the next task to run, and returns it at once: the very object that `push` was given. */
+  /**
+   * Removes and returns the next task to run, synchronously: an object that `push` received. `null` keeps the tasks
+   * queued until the next call or result.
+   */
   shift(): QueuedTask | null | undefined
   /**
-   * Puts a task that `shift` gave back to where it was: no worker can take it yet, or it is to run again. A queue without
-   * this method is not asked again before that task was placed.
+   * Puts a task back to its old place: no worker can take it yet, or it runs again. Without this method the pool keeps
+   * such a task, and calls `shift` again only after it has placed the task.
    */
   unshift?(task: QueuedTask): void
-  /** Takes out a task that was cancelled; a task that is not there is no error. */
+  /** Removes a cancelled task. Ignores a task that the queue does not hold. */
   remove(task: QueuedTask): void
 }

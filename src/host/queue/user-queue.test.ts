@@ -24,7 +24,7 @@ function idsIn(queue: UserQueue): number[] {
   return [...queue.drain()].map(task => task.id)
 }
 
-test('tasks leave in the order of the queue', () => {
+test("tasks leave in the order of the user's queue", () => {
   const { queue } = setUp(kept => ({ shift: () => kept.pop() }))
   for (const id of [1, 2]) queue.push(makeTask(id))
   assert.equal(queue.size, 2)
@@ -41,7 +41,7 @@ test('a queue may return null or undefined although it holds tasks', () => {
   }
 })
 
-test('a queue may keep removed tasks', () => {
+test("shift() skips removed tasks that the user's queue still returns", () => {
   const { queue, failures } = setUp(() => ({ remove() {} }))
   const [first, second] = [makeTask(1), makeTask(2)]
   for (const task of [first, second]) queue.push(task)
@@ -66,7 +66,7 @@ for (const [title, shift] of [
   })
 }
 
-test('a task whose push throws does not wait', () => {
+test('a task whose push() throws is not queued', () => {
   const { queue } = setUp(() => ({
     push() {
       throw new Error('full')
@@ -76,7 +76,7 @@ test('a task whose push throws does not wait', () => {
   assert.equal(queue.size, 0)
 })
 
-test('an error of shift or remove is reported', () => {
+test('an error that shift() or remove() throws is reported', () => {
   const broken = () => {
     throw new Error('broken')
   }
@@ -88,13 +88,13 @@ test('an error of shift or remove is reported', () => {
   assert.deepEqual([failures.length, queue.size], [2, 0])
 })
 
-test('a task that the queue removes while it is pushed does not wait', () => {
+test('a task that is removed during its push() is not queued', () => {
   const { queue } = setUp(() => ({ push: task => queue.remove(task as never) }))
   queue.push(makeTask(1))
   assert.equal(queue.size, 0)
 })
 
-test('a queue that looks at its pool within shift() is not called again', () => {
+test('a nested shift() call returns null', () => {
   let inner: unknown
   const { queue } = setUp(kept => ({
     shift() {

@@ -1,5 +1,5 @@
-// Stands between the pool and a queue that the user wrote. It knows which tasks wait, so it recognises a wrong answer of the
-// queue. It reports errors that the queue throws where no caller could receive them.
+// Wraps a queue that the user wrote. The wrapper knows which tasks are queued, so it detects a wrong task from the
+// queue. It also reports errors of the queue that no caller can receive.
 import { InvalidOptionError } from '../../shared/errors/pool-errors.js'
 import { inspect } from '../../shared/platform/node-modules.js'
 import { Task } from '../task/task.js'
@@ -11,7 +11,7 @@ export class UserQueue implements TaskQueue {
   readonly #queue: TaskQueue
   readonly #onFailure: (failure: unknown) => void
   readonly #waiting = new Set<Task>()
-  /** The queue may look at its pool while the pool calls it. A second call of `shift()` would mix up the tasks. */
+  /** The user's queue may call the pool from inside a method. A nested call of `shift()` would mix up the tasks. */
   #isCalling = false
 
   constructor(queue: TaskQueue, onFailure: (failure: unknown) => void) {
@@ -26,15 +26,15 @@ export class UserQueue implements TaskQueue {
     return this.#waiting.size
   }
 
-  /** Throws the error of the queue. Then the task does not wait. */
+  /** Throws the error of the user's queue. Then the task is not queued. */
   push(task: Task): void {
     this.#insert(task, () => this.#queue.push(task))
   }
 
-  /** Returns `null` when the queue gives no task now. */
+  /** Returns `null` when the user's queue returns no task. */
   shift(): Task | null {
     if (this.#isCalling) return null
-    // A queue may keep cancelled tasks. They are skipped.
+    // The user's queue may still return cancelled tasks. Skip them.
     for (let left = this.#queue.size; left > 0 && this.#waiting.size > 0; left--) {
       const given = this.#call(() => this.#queue.shift()) ?? null
       if (given === null) return null
@@ -50,7 +50,7 @@ export class UserQueue implements TaskQueue {
     if (this.#waiting.delete(task)) this.#call(() => this.#queue.remove(task))
   }
 
-  /** Takes out all tasks, also those that `shift()` of the queue would not return. */
+  /** Removes all tasks, also tasks that `shift()` of the user's queue would not return. */
   *drain(): Generator<Task> {
     for (const task of this.#waiting) {
       this.remove(task)
@@ -59,7 +59,7 @@ export class UserQueue implements TaskQueue {
   }
 
   #insert(task: Task, insert: () => void): void {
-    // Added first: the queue may cancel the task, or call the pool, which takes it.
+    // Added first: during the call, the user's queue may cancel the task or make the pool take it.
     this.#waiting.add(task)
     const wasCalling = this.#isCalling
     this.#isCalling = true
@@ -73,7 +73,7 @@ export class UserQueue implements TaskQueue {
     }
   }
 
-  /** Returns `undefined` when the queue throws. */
+  /** Reports an error of the user's queue, and returns `undefined`. */
   #call<T>(call: () => T): T | undefined {
     const wasCalling = this.#isCalling
     this.#isCalling = true
@@ -89,7 +89,7 @@ export class UserQueue implements TaskQueue {
 }
 
 function wrongTask(given: unknown): InvalidOptionError {
-  const shown = given instanceof Task ? 'a task that does not wait' : inspect(given, { depth: 0 })
+  const shown = given instanceof Task ? 'a task that is not queued' : inspect(given, { depth: 0 })
   return new InvalidOptionError(
     'queue',
     `The option 'queue': shift() must take out and return a task that push() received. It returned ${shown}.`,

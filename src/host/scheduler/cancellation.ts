@@ -1,8 +1,8 @@
-// Tasks that were cancelled after a worker had started them. Their callers are already rejected. Here the host makes their
-// handlers end: it asks them to stop, waits for a grace period, and then ends the worker.
+// Stops the handlers of cancelled tasks. The pool has already rejected their callers. The host asks such a handler to
+// stop, waits for the grace period, and then kills the worker.
 //
-// Other tasks of that worker do not suffer: unstarted ones return to the queue, and started ones may finish as long as the
-// worker's event loop turns.
+// Other tasks of that worker are safe: its unstarted tasks return to the queue. Its started tasks may finish as long as
+// the worker's event loop turns.
 import { type PoolError, TaskCancelledError, WorkerExitError } from '../../shared/errors/pool-errors.js'
 import { serializeError } from '../../shared/errors/serialize-error.js'
 import type { Clock, Timer } from '../../shared/platform/clock.js'
@@ -10,31 +10,31 @@ import type { Recall } from '../lane/recall.js'
 import type { Task } from '../task/task.js'
 import type { Worker } from '../workers/worker.js'
 
-/** A worker that is to end is killed when its event loop has not turned for this long. */
+/** After the grace period, the host kills a worker whose event loop has not turned for this long. */
 const STUCK_AFTER_MS = 1000
-/** The wait is split into several timers: when the whole process was suspended, only one of them runs out at once. */
+/** The host waits in several steps. If the whole process was suspended, only one step passes at once. */
 const STUCK_STEPS = 4
 const PING_AGAIN_AFTER_MS = 1000
-/** How often the host checks whether a task still waits behind others. */
+/** How often the host checks whether a cancelled task is still behind others. */
 const BEHIND_CHECK_MS = 100
 
 export interface RunningCancelledParts {
   clock: Clock
   recall: Recall
-  /** How long a handler may go on; `Infinity`: its worker is never ended for it. */
+  /** How long a handler of a cancelled task may run on; `Infinity`: the host never kills its worker. */
   graceMs: number
-  /** Called when no cancelled task runs any more. */
+  /** Called when the last of these handlers has ended. */
   onNone: () => void
 }
 
 /** The cancelled tasks that run on one worker. */
 class GracePeriod {
-  /** By task: when its grace period ends. */
+  /** By task: the end of its grace period. */
   readonly tasks = new Map<Task, number>()
-  /** Tasks that waited behind others at the last check. */
+  /** Tasks that were behind others at the last check. */
   readonly behind = new Set<Task>()
   timer: Timer | null = null
-  /** The grace period is over: the worker ends when no other task needs it. */
+  /** The grace period has passed. The host kills the worker when no other task needs it. */
   isOver = false
 }
 
@@ -50,7 +50,7 @@ export class RunningCancelled {
     return this.#periods.size > 0
   }
 
-  /** The task runs on the worker, and its caller is already rejected. */
+  /** Call it for a task that runs on the worker, after its caller was rejected. */
   add(worker: Worker, task: Task, error: PoolError): void {
     const { clock, graceMs, recall } = this.#parts
     let period = this.#periods.get(worker)
@@ -62,15 +62,15 @@ export class RunningCancelled {
     period.tasks.set(task, now + graceMs)
     const isBehind = worker.isReady && recall.isBehindOthers(worker, task, now)
     if (isBehind) period.behind.add(task)
-    // An inline worker cannot be killed, so its handler is always asked first. A worker may have said that it is ready while a
-    // busy host has not heard of it, so a starting one is not ended here.
+    // An inline worker cannot be killed, so the host always asks its handler first. A starting worker is not killed
+    // here: its message that it is ready may be on its way.
     const isDue = graceMs === 0 && worker.isReady && !isBehind && worker.link.kind !== 'inline'
-    if (isDue && !period.isOver) this.#endWorker(worker, period)
+    if (isDue && !period.isOver) this.#killWhenFree(worker, period)
     if (this.#periods.has(worker)) this.#ask(worker, task, error)
     if (period.timer === null && !period.isOver) this.#setTimer(worker, period)
   }
 
-  /** Call it when something has changed at a worker. */
+  /** Call it when the tasks of the worker have changed. */
   review(worker: Worker): void {
     const period = this.#periods.get(worker)
     if (period === undefined || !worker.isReady) return
@@ -82,7 +82,7 @@ export class RunningCancelled {
     if (period.tasks.size === 0) this.forget(worker)
   }
 
-  /** The worker's event loop turns. */
+  /** The pong shows that the worker's event loop turns. */
   onPong(worker: Worker): void {
     const period = this.#periods.get(worker)
     if (period === undefined || !period.isOver || !worker.isReady) return
@@ -91,7 +91,7 @@ export class RunningCancelled {
     period.timer = this.#parts.clock.after(PING_AGAIN_AFTER_MS, () => this.#ping(worker, period))
   }
 
-  /** The worker has ended, or none of these tasks runs on it. */
+  /** Call it when the worker has ended or runs none of these tasks. */
   forget(worker: Worker): void {
     const period = this.#periods.get(worker)
     if (period === undefined) return
@@ -100,7 +100,7 @@ export class RunningCancelled {
     if (this.#periods.size === 0) this.#parts.onNone()
   }
 
-  /** The handler's signal aborts with the caller's reason, or with the error of the time limit. */
+  /** The handler's signal aborts with the reason of the caller's signal, or with the error of the time limit. */
   #ask(worker: Worker, { id: taskId, ticket }: Task, error: PoolError): void {
     const post = (reason: unknown) =>
       worker.link.post({ kind: 'cancel', taskId, ticket, reason: serializeError(reason) })
@@ -114,7 +114,7 @@ export class RunningCancelled {
   #setTimer(worker: Worker, period: GracePeriod): void {
     const { clock } = this.#parts
     const dueAt = Math.min(...period.tasks.values())
-    // One turn later: a host that was busy first hears of handlers that have ended meanwhile.
+    // One turn later: a host that was busy first reads the messages of handlers that have ended meanwhile.
     period.timer = clock.after(Math.max(dueAt - clock.now(), 0), () => {
       period.timer = clock.nextTurn(() => this.#onDue(worker, period))
     })
@@ -126,7 +126,8 @@ export class RunningCancelled {
     if (period.tasks.size === 0) return this.forget(worker)
     const { clock, graceMs, recall } = this.#parts
     const now = clock.now()
-    // The grace period of a task behind others counts from its start, if the worker starts it before it reads the message.
+    // A worker may start a task from behind others before it reads the cancel message. Then its grace period starts
+    // anew.
     for (const [task, dueAt] of period.tasks) {
       if (dueAt > now) continue
       const wasBehind = period.behind.delete(task)
@@ -134,18 +135,18 @@ export class RunningCancelled {
       if (isBehind) period.behind.add(task)
       if (isBehind || wasBehind) period.tasks.set(task, now + Math.max(graceMs, BEHIND_CHECK_MS))
     }
-    if (Math.min(...period.tasks.values()) <= now) this.#endWorker(worker, period)
+    if (Math.min(...period.tasks.values()) <= now) this.#killWhenFree(worker, period)
     else this.#setTimer(worker, period)
   }
 
-  #endWorker(worker: Worker, period: GracePeriod): void {
+  #killWhenFree(worker: Worker, period: GracePeriod): void {
     const { recall } = this.#parts
     period.isOver = true
-    // A worker that is starting cannot answer a ping.
+    // A starting worker cannot answer a ping.
     if (!worker.isReady) return void worker.kill()
-    // The worker might start a task after the look: first dismiss it, then look again.
+    // The worker may start a task after the check. So dismiss the worker first, then check again.
     if (!recall.hasOthers(worker)) worker.tasks.dismiss()
-    // It accepts no more tasks, and its unstarted tasks return to the queue.
+    // The unstarted tasks return to the queue, and the worker accepts no more tasks.
     if (recall.hasOthers(worker)) worker.leave()
     if (this.#periods.get(worker) !== period) return
     if (recall.hasOthers(worker)) this.#ping(worker, period)
@@ -175,6 +176,6 @@ export class RunningCancelled {
 }
 
 function stuckError(worker: Worker): WorkerExitError {
-  const why = 'it was ended because the handler of a cancelled task, beside this one, held its thread'
-  return new WorkerExitError(worker.id, 1, new Error(`Worker ${worker.id}: ${why}.`))
+  const why = 'the handler of a cancelled task on the same worker blocked its thread'
+  return new WorkerExitError(worker.id, 1, new Error(`The pool killed worker ${worker.id}: ${why}.`))
 }

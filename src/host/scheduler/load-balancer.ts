@@ -1,4 +1,4 @@
-// Chooses the worker that is sent a task: the user's load balancer when there is one, else the default placement.
+// Chooses the worker for a task: with the user's load balancer if there is one, otherwise with the default placement.
 import { InvalidOptionError } from '../../shared/errors/pool-errors.js'
 import type { QueuedTask } from '../task/queued-task.js'
 import type { Task } from '../task/task.js'
@@ -6,14 +6,18 @@ import type { Worker } from '../workers/worker.js'
 import { WorkerView } from '../workers/worker-view.js'
 import { choosePlacement, hasRoomFor } from './placement.js'
 
-/** Called synchronously with the workers that accept tasks. Returns one of them, or `null` to keep the task queued. */
+/**
+ * Called synchronously with the workers that accept tasks; some may still be starting. Returns one of them, or `null`
+ * to keep the task queued. If it throws, the call of `run()` rejects with that error. If it returns anything else, with
+ * `InvalidOptionError`.
+ */
 export type LoadBalancer = (task: QueuedTask, workers: WorkerView[]) => WorkerView | null | undefined
 
 /**
- * The worker that is to be sent the task; `null` when none is chosen or the chosen one has no room. A load balancer also sees
- * workers that are starting. Throws what the load balancer throws, and `InvalidOptionError` when it returns something else than a
- * worker.
- * @param mayStart a task may be sent to a worker that is starting
+ * Returns the worker for the task. Returns `null` when no worker is chosen, or when the chosen worker has no room. A
+ * load balancer also sees starting workers. Throws the error of the load balancer, or `InvalidOptionError` when the
+ * load balancer returns a value that is not a worker.
+ * @param mayStart the task may be sent to a starting worker
  */
 export function chooseWorker(
   loadBalancer: LoadBalancer | null,
@@ -34,7 +38,7 @@ export function chooseWorker(
   if (!(view instanceof WorkerView)) {
     throw new InvalidOptionError(
       'loadBalancer',
-      `The option 'loadBalancer' must return one of the workers it is given, or null, synchronously; got ${Object.prototype.toString.call(view)}.`,
+      `The function 'loadBalancer' returned ${Object.prototype.toString.call(view)}. It must synchronously return one of the given workers, or null.`,
     )
   }
   const chosen = accepting.find(worker => worker.view === view)

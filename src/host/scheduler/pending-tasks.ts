@@ -1,7 +1,7 @@
-// The tasks that wait, in the order in which they start:
-//   1. tasks that came back from a worker, unless the queue takes them back
-//   2. the task that was taken from the queue and is not placed yet
-//   3. the queue
+// The queued tasks of a pool. They start in this order:
+//   1. tasks that came back from a worker and that the queue cannot take back (it has no `unshift()`)
+//   2. the task that the host took from the queue and has not placed yet
+//   3. the tasks in the queue
 import { InvalidOptionError } from '../../shared/errors/pool-errors.js'
 import { FifoQueue } from '../queue/fifo-queue.js'
 import { FixedQueue } from '../queue/fixed-queue.js'
@@ -11,42 +11,42 @@ import { UserQueue } from '../queue/user-queue.js'
 import type { Task } from '../task/task.js'
 
 /** The queues of open pools. Two pools with one queue would take each other's tasks. */
-const taken = new WeakSet<TaskQueue>()
+const inUse = new WeakSet<TaskQueue>()
 
 const OWN_QUEUES: readonly unknown[] = [FifoQueue, FixedQueue, PriorityQueue]
 
 export class PendingTasks {
-  /** As the user passed it. */
+  /** The object that the user passed. */
   readonly #given: TaskQueue
   readonly #queue: TaskQueue
   readonly #onFailure: (failure: unknown) => void
-  /** Few, and in the order in which they were accepted. */
+  /** In the order of acceptance. The list is short. */
   readonly #returned: Task[] = []
-  /** A queue has no way to look at its next task without taking it. */
+  /** The interface of a queue cannot show its next task without removing it. */
   #head: Task | null = null
 
   /**
    * Throws `InvalidOptionError` when another pool uses the queue.
-   * @param onFailure called with the error of a user's queue that no caller could receive
+   * @param onFailure called with an error of a user's queue that no caller can receive
    */
   constructor(queue: TaskQueue, onFailure: (failure: unknown) => void) {
-    if (taken.has(queue))
+    if (inUse.has(queue))
       throw new InvalidOptionError(
         'queue',
-        "The option 'queue' is the queue of another open pool. Give each pool its own queue.",
+        "The option 'queue': another open pool uses this queue. Give each pool its own queue.",
       )
-    taken.add(queue)
+    inUse.add(queue)
     this.#given = queue
     this.#queue = OWN_QUEUES.includes(queue.constructor) ? queue : new UserQueue(queue, onFailure)
     this.#onFailure = onFailure
   }
 
-  /** A later task never starts before an earlier one, so tasks may leave the line long before they start. */
+  /** True when a later task never starts before an earlier one. Then the host may post tasks long before they start. */
   get isFirstInFirstOut(): boolean {
     return this.#queue instanceof FifoQueue
   }
 
-  /** The queue itself refuses tasks beyond a number. */
+  /** True when the queue itself has a maximum size. */
   get isBounded(): boolean {
     return Number.isFinite(this.#queue.capacity ?? Number.POSITIVE_INFINITY)
   }
@@ -55,12 +55,12 @@ export class PendingTasks {
     return this.#queue.size + this.#returned.length + (this.#head === null ? 0 : 1)
   }
 
-  /** Throws the error of the queue. Then the task does not wait. */
+  /** Throws the error of the queue. Then the task is not queued. */
   push(task: Task): void {
     this.#queue.push(task)
   }
 
-  /** A task comes back. A queue with `unshift()` decides its place; otherwise it stands before all waiting tasks. */
+  /** Puts back a task from a worker. A queue with `unshift()` decides its place. Otherwise it goes before the queue. */
   putBack(task: Task): void {
     if (this.#giveBack(task)) return
     let place = this.#returned.length
@@ -68,12 +68,12 @@ export class PendingTasks {
     this.#returned.splice(place, 0, task)
   }
 
-  /** The next task to start. It stays in the line until `take()`. */
+  /** The next task to start. `take()` removes it. */
   peek(): Task | null {
     return this.#returned[0] ?? this.#peekQueue()
   }
 
-  /** Takes tasks out of the queue until so many wait before it: they have slots of workers that are starting. */
+  /** Moves the next `count` tasks from the queue to the front. Starting workers have slots for them. */
   reserve(count: number): void {
     while (this.#returned.length < count) {
       const task = this.#peekQueue()
@@ -88,14 +88,14 @@ export class PendingTasks {
     return this.#head
   }
 
-  /** Gives the task of `peek()` back to the queue: a more urgent task may come before the next look. */
-  lookAway(): void {
+  /** Puts the task of `peek()` back into the queue: a more urgent task may come before the next `peek()`. */
+  unpeek(): void {
     const head = this.#head
     this.#head = null
     if (head !== null && !this.#giveBack(head)) this.#head = head
   }
 
-  /** Takes out the task of `peek()`, unless it was removed meanwhile. */
+  /** Removes the task of `peek()`, unless it was removed meanwhile. */
   take(task: Task): void {
     if (task === this.#head) this.#head = null
     else this.#takeReturned(task)
@@ -108,13 +108,13 @@ export class PendingTasks {
 
   /** From now on another pool may use the queue. */
   release(): void {
-    taken.delete(this.#given)
+    inUse.delete(this.#given)
   }
 
-  /** Takes out all tasks but the first `kept`. */
+  /** Removes all tasks except the first `kept`. */
   *drain(kept: number): Generator<Task> {
     this.reserve(kept)
-    // One at a time: the caller's code may remove others.
+    // One at a time: the caller may remove other tasks between two steps.
     while (this.#returned.length > kept) yield this.#returned.splice(kept, 1)[0]!
     for (let task = this.#peekQueue(); task !== null; task = this.#peekQueue()) {
       this.#head = null
@@ -142,7 +142,7 @@ export class PendingTasks {
   }
 }
 
-/** Compares by time of acceptance, and by id when the clock did not advance between the two tasks. */
+/** Compares the times of acceptance. Two tasks of the same time compare by id. */
 function isBefore(one: Task, other: Task): boolean {
   return one.createdAt === other.createdAt ? one.id < other.id : one.createdAt < other.createdAt
 }

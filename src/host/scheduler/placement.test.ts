@@ -1,4 +1,3 @@
-// Which worker takes a task.
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { choosePlacement, hasRoomFor, type PlacementView } from './placement.js'
@@ -12,17 +11,21 @@ const worker = (traits: Partial<PlacementView> = {}): PlacementView => ({
   ...traits,
 })
 
-describe('room on a worker', () => {
+describe('hasRoomFor()', () => {
   const cases: [string, Partial<PlacementView>, { shared: boolean; exclusive: boolean }][] = [
-    ['an idle worker has room for any task', {}, { shared: true, exclusive: true }],
-    ['a busy one only for a task that shares', { usage: 1 }, { shared: true, exclusive: false }],
-    ['a full one for none', { usage: 4 }, { shared: false, exclusive: false }],
+    ['an idle worker has room for shared and exclusive tasks', {}, { shared: true, exclusive: true }],
+    ['a busy worker has no room for an exclusive task', { usage: 1 }, { shared: true, exclusive: false }],
+    ['a full worker has no room', { usage: 4 }, { shared: false, exclusive: false }],
     [
-      'one with an exclusive task for none',
+      'a worker with an exclusive task has no room',
       { usage: 1, isExclusive: true },
       { shared: false, exclusive: false },
     ],
-    ['one that starts counts like a ready one', { isReady: false }, { shared: true, exclusive: true }],
+    [
+      'a starting worker has the same room as a ready worker',
+      { isReady: false },
+      { shared: true, exclusive: true },
+    ],
   ]
   for (const [title, traits, { shared, exclusive }] of cases) {
     test(title, () => {
@@ -32,8 +35,8 @@ describe('room on a worker', () => {
   }
 })
 
-describe('the choice', () => {
-  test('nobody, when there is nobody or no room', () => {
+describe('choosePlacement()', () => {
+  test('no worker is chosen when there are no workers or all are full', () => {
     assert.equal(choosePlacement(false, []), null)
     assert.equal(
       choosePlacement(false, [worker({ usage: 4 }), worker({ usage: 1, isExclusive: true })]),
@@ -41,12 +44,12 @@ describe('the choice', () => {
     )
   })
 
-  test('the first idle worker that is ready', () => {
+  test('the first idle ready worker is chosen', () => {
     const workers = [worker({ usage: 1 }), worker({ isReady: false }), worker(), worker()]
     assert.equal(choosePlacement(false, workers), workers[2])
   })
 
-  test('else the ready one with the fewest tasks, the first of equals', () => {
+  test('the first ready worker with the fewest tasks is chosen when no ready worker is idle', () => {
     const workers = [
       worker({ usage: 3 }),
       worker({ usage: 2 }),
@@ -56,7 +59,7 @@ describe('the choice', () => {
     assert.equal(choosePlacement(false, workers), workers[1])
   })
 
-  test('else the one that starts with the fewest tasks', () => {
+  test('the starting worker with the fewest tasks is chosen when no ready worker has room', () => {
     const workers = [
       worker({ usage: 4 }),
       worker({ isReady: false, usage: 2 }),
@@ -65,7 +68,7 @@ describe('the choice', () => {
     assert.equal(choosePlacement(false, workers), workers[2])
   })
 
-  test('an exclusive task waits for a worker that holds nothing', () => {
+  test('an exclusive task gets only a worker without tasks', () => {
     assert.equal(choosePlacement(true, [worker({ usage: 1 }), worker({ usage: 2 })]), null)
     const workers = [worker({ usage: 1 }), worker({ isReady: false })]
     assert.equal(choosePlacement(true, workers), workers[1])

@@ -1,13 +1,13 @@
-// Which worker takes a task. Pure: views in, one of them out.
+// The default placement: chooses a worker for a task. Pure functions.
 
 export interface PlacementView {
   readonly isReady: boolean
-  /** Tasks it holds. */
+  /** How many tasks the worker holds. */
   readonly usage: number
   readonly slots: number
-  /** It holds a task that must run alone. */
+  /** The worker holds an exclusive task. */
   readonly isExclusive: boolean
-  /** It takes no more tasks. */
+  /** The worker accepts no more tasks. */
   readonly isLeaving: boolean
 }
 
@@ -17,8 +17,8 @@ export function hasRoomFor(worker: PlacementView, isExclusive: boolean): boolean
 }
 
 /**
- * The first idle worker that is ready, else the ready one with the fewest tasks, else likewise among those still
- * starting; `null` when no worker has room.
+ * Prefers ready workers to starting ones, then the worker with the fewest tasks, then the first in the list. Returns
+ * `null` when no worker has room.
  */
 export function choosePlacement<View extends PlacementView>(
   isExclusive: boolean,

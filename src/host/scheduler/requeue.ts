@@ -1,7 +1,8 @@
-// Deals with tasks that come back from workers: puts them back at their old place in the queue, runs them again if their `retry`
-// allows it, or rejects them.
+// Decides what happens to tasks that come back from workers. Unstarted tasks return to their old place in the queue.
+// Started tasks run again if their `retry` allows it. The others are rejected.
 import { PoolClosedError, WorkerExitError, WorkerStartError } from '../../shared/errors/pool-errors.js'
 import type { OrphanedTask, Recall } from '../lane/recall.js'
+import { NEVER_STARTED } from '../task/refusal.js'
 import { AGAIN, type Retry } from '../task/retry.js'
 import type { Settler } from '../task/settle.js'
 import type { Task } from '../task/task.js'
@@ -9,7 +10,7 @@ import { moveTask } from '../task/task-life.js'
 import type { Worker } from '../workers/worker.js'
 import type { PendingTasks } from './pending-tasks.js'
 
-/** A task is rejected after this many workers died before they started it. */
+/** How many workers may die before they start a task. The next death rejects the task. */
 const MAX_RETURNS = 5
 
 interface LostTask {
@@ -20,7 +21,7 @@ interface LostTask {
 }
 
 export class Requeue {
-  /** Tasks whose `retry.when` is being called. */
+  /** Tasks for which the host calls `retry.when` now. */
   readonly failed = new Set<Task>()
   readonly #recall: Recall
   readonly #pending: PendingTasks
@@ -35,18 +36,25 @@ export class Requeue {
   }
 
   /**
-   * The worker has ended or is about to end. Its started tasks fail with `error`. Its other tasks return to the queue.
-   * @param isGone false: answers of the worker may be on their way, and their tasks wait for them
-   * @returns true when some caller was told
+   * The worker has ended or is about to end. Its started tasks fail with `error`. Its other tasks return to the queue,
+   * except those of broadcasts, which have no result then.
+   * @param isGone false: answered tasks keep waiting for their answers, which may be on their way
+   * @returns true when a task was rejected
    */
   orphansOf(worker: Worker, error: unknown, isGone: boolean): boolean {
     const returned: Task[] = []
+    const unstarted: Task[] = []
     const lost: LostTask[] = []
-    for (const orphan of this.#recall.orphansOf(worker, isGone)) {
+    for (const orphan of this.#recall.takeOrphans(worker, isGone)) {
       const { task, wasStarted } = orphan
       if (!wasStarted && task.canBePostedAgain && this.#mayReturn(task)) {
         moveTask(task, 'queued')
         returned.push(task)
+        continue
+      }
+      if (!wasStarted && task.isPinned && !(error instanceof PoolClosedError)) {
+        moveTask(task, 'queued')
+        unstarted.push(task)
         continue
       }
       moveTask(task, 'failed')
@@ -54,10 +62,11 @@ export class Requeue {
       lost.push({ task, reason: reasonFor(orphan, worker, error), retry: wasStarted ? task.retry : null })
     }
     if (returned.length > 0) this.#putBack(returned)
+    for (const task of unstarted) if (task.state === 'queued') this.#settler.cancel(task, NEVER_STARTED)
     return lost.length > 0 && this.#settleLost(lost)
   }
 
-  /** `retry.when` is user code, which may cancel any of the tasks. True when some caller was told. */
+  /** `retry.when` is user code, which may cancel any of the tasks. Returns true when a task was rejected. */
   #settleLost(lost: readonly LostTask[]): boolean {
     const again: Task[] = []
     for (const { task, reason, retry } of lost) {
@@ -78,21 +87,21 @@ export class Requeue {
     else this.#settler.reject(task, error)
   }
 
-  /** The worker leaves: the tasks that it has not started return to the queue. */
+  /** Call it when the worker leaves. Its unstarted tasks return to the queue. */
   unstartedOf(worker: Worker): void {
-    const returned = [...this.#recall.unstartedOf(worker)]
+    const returned = [...this.#recall.takeUnstarted(worker)]
     for (const task of returned) moveTask(task, 'queued')
     if (returned.length > 0) this.#putBack(returned)
   }
 
-  /** Tasks that were sent to a worker that is still starting return to the queue. */
+  /** For a starting worker: the tasks that the host sent to it return to the queue. */
   sentTo(worker: Worker): void {
-    const returned = [...this.#recall.sentTo(worker)]
+    const returned = [...this.#recall.takeSent(worker)]
     for (const task of returned) moveTask(task, 'queued')
     if (returned.length > 0) this.#putBack(returned)
   }
 
-  /** The handler failed, and the task's `retry` allows another run. */
+  /** Call it when the handler failed and `retry` allows another run. */
   runAgain(task: Task): void {
     requeueStarted(task)
     this.#putBack([task])
@@ -104,18 +113,18 @@ export class Requeue {
     return deaths <= MAX_RETURNS
   }
 
-  /** The tasks behind them in the shared queue return as well: they must not start earlier. */
+  /** Unclaimed tasks of the shared queue return as well. Otherwise they would start before the returned tasks. */
   #putBack(returned: Task[]): void {
-    for (const task of this.#recall.unclaimed()) {
+    for (const task of this.#recall.takeUnclaimed()) {
       moveTask(task, 'queued')
       returned.push(task)
     }
-    // From the last to the first: a user's queue may only be able to put a task back at its beginning.
+    // From the last to the first: the `unshift()` of a user's queue may only insert at the beginning.
     for (const task of returned.reverse()) this.#pending.putBack(task)
   }
 }
 
-/** A worker has started the task once, so `queueTimeout` no longer applies. */
+/** A worker has started the task before, so `queueTimeout` no longer applies. */
 function requeueStarted(task: Task): void {
   if (task.timeLimit !== null) task.timeLimit.wasStarted = true
   moveTask(task, 'queued')

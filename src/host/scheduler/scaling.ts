@@ -1,20 +1,20 @@
-// How many workers there should be. Pure.
+// Chooses the workers that leave because they are idle or because the pool has become smaller. Pure functions.
 
-/** How many workers a pool may have. `pool.resize()` changes it. */
+/** The object that `pool.resize()` changes. */
 export interface PoolSize {
-  /** Workers kept alive. */
+  /** The pool keeps this many workers alive. */
   minWorkers: number
-  /** Most workers alive at once. */
+  /** The largest number of workers at the same time. */
   maxWorkers: number
 }
 
 export interface IdleView {
   readonly isIdle: boolean
-  /** When it last became idle, in ms of the pool's clock. */
+  /** When the worker last became idle, in ms of the host's clock. */
   readonly idleSince: number
 }
 
-/** The idle workers whose time is over, longest idle first, at most as many as stand above the minimum. */
+/** The workers that have been idle for `idleTimeoutMs`, longest idle first. Leaves at least `minimum` workers. */
 export function chooseRetired<View extends IdleView>(
   workers: readonly View[],
   minimum: number,
@@ -29,11 +29,11 @@ export function chooseRetired<View extends IdleView>(
 }
 
 export interface BusyView extends IdleView {
-  /** Tasks that the worker holds. */
+  /** How many tasks the worker holds. */
   readonly usage: number
 }
 
-/** The workers above the maximum that are to leave: idle workers first, then those with the fewest tasks. */
+/** The workers above the maximum: idle workers first, then the workers with the fewest tasks. */
 export function chooseSurplus<View extends BusyView>(workers: readonly View[], maximum: number): View[] {
   const surplus = workers.length - maximum
   if (surplus <= 0) return []
@@ -42,7 +42,7 @@ export function chooseSurplus<View extends BusyView>(workers: readonly View[], m
     .slice(0, surplus)
 }
 
-/** When the next idle worker's time is over; `Infinity` when there is none to retire. */
+/** When the next idle worker may retire; `Infinity` when no worker may. */
 export function nextRetirement<View extends IdleView>(
   workers: readonly View[],
   minimum: number,

@@ -1,6 +1,11 @@
-// Moves tasks from the queue to the workers. `pump()` is the only place where a task leaves the queue. Besides the usual way of a
-// task there are three others: it is cancelled, its worker ends, or the pool closes.
-import { PoolClosedError, type PoolError, WorkerExitError } from '../../shared/errors/pool-errors.js'
+// Moves tasks from the queue to the workers. Only `pump()` places queued tasks. Also removes tasks when they are
+// cancelled, when their worker ends, and when the pool closes.
+import {
+  PoolClosedError,
+  type PoolError,
+  TaskCancelledError,
+  WorkerExitError,
+} from '../../shared/errors/pool-errors.js'
 import type { ToHost } from '../../shared/messages/messages.js'
 import type { Clock } from '../../shared/platform/clock.js'
 import { inMicrotask } from '../../shared/platform/microtask.js'
@@ -10,8 +15,10 @@ import type { ResultPoller } from '../lane/poll-results.js'
 import type { Poster } from '../lane/post.js'
 import type { PostedTasks } from '../lane/posted-tasks.js'
 import type { Recall } from '../lane/recall.js'
+import type { TaskMessages } from '../lane/task-messages.js'
 import type { WorkerWaker } from '../lane/wake-workers.js'
 import type { HandlerMetrics } from '../metrics/handler-metrics.js'
+import { NEVER_STARTED } from '../task/refusal.js'
 import type { Settler } from '../task/settle.js'
 import type { Task } from '../task/task.js'
 import { moveTask } from '../task/task-life.js'
@@ -33,22 +40,23 @@ export interface SchedulerParts {
   posted: PostedTasks
   poster: Poster
   collector: Collector
+  taskMessages: TaskMessages
   recall: Recall
   requeue: Requeue
   largeResults: LargeResults
   cancelled: RunningCancelled
-  /** `null`: all tasks are sent by message. */
+  /** `null`: the host sends all tasks by message. */
   waker: WorkerWaker | null
   poller: ResultPoller | null
   loadBalancer: LoadBalancer | null
   slotsPerWorker: number
-  /** False for processes: a sent task may have started although the host has not heard of it. */
+  /** False for processes: a process may have started a sent task without the host knowing it yet. */
   canTakeBack: boolean
   /** Called when tasks have left the queue or the workers. */
   onLeft: () => void
 }
 
-/** A task whose payload must travel by message, before a worker is chosen. */
+/** The `addressee` of a task that must go by message, before a worker is chosen. */
 const BY_MESSAGE = -1
 
 export class Scheduler implements TaskListener {
@@ -60,9 +68,11 @@ export class Scheduler implements TaskListener {
   readonly #posted: PostedTasks
   readonly #recall: Recall
   readonly #requeue: Requeue
+  /** The tasks of broadcasts that the host has not sent yet. */
+  readonly #pinned = new Set<Task>()
   #isPumping = false
   #mustPumpAgain = false
-  /** The task that is posted without having been in the queue. A getter of its payload may close the pool. */
+  /** The task that the host posts now without queueing it. A getter of its payload may close the pool meanwhile. */
   #posting: Task | null = null
 
   constructor(parts: SchedulerParts) {
@@ -76,27 +86,49 @@ export class Scheduler implements TaskListener {
     this.#requeue = parts.requeue
   }
 
-  // Figures.
+  // Counts.
 
-  /** Slots of all workers that accept tasks, starting ones included, and slots that leaving workers still use. */
+  /** All slots of accepting workers, also of starting ones, and the slots that leaving or killed workers still use. */
   get #slots(): number {
-    const { acceptingWorkers, hasLeaving, workers } = this.#group
+    const { acceptingWorkers, drainingWorkers, hasLeaving, workers } = this.#group
     let slots = acceptingWorkers * this.#parts.slotsPerWorker
-    if (!hasLeaving) return slots
-    for (const worker of workers) {
-      if (worker.isLeaving) slots += this.#posted.weightOf(this.#posted.heldBy(worker.id))
+    if (hasLeaving) {
+      for (const worker of workers) {
+        if (worker.isLeaving) slots += this.#usedSlots(worker) + worker.tasks.pinnedUsage
+      }
     }
+    for (const worker of drainingWorkers) slots += this.#usedSlots(worker)
     return slots
+  }
+
+  #usedSlots(worker: Worker): number {
+    return this.#posted.weightOf(this.#posted.heldBy(worker.id))
+  }
+
+  /** How many slots the tasks of broadcasts use. */
+  get #pinnedUsage(): number {
+    if (this.#posted.pinned.size === 0) return 0
+    return this.#group.workers.reduce((total, worker) => total + worker.tasks.pinnedUsage, 0)
+  }
+
+  /** The tasks of broadcasts that were sent to a worker without a free slot. */
+  get #pinnedBehind(): number {
+    const { size } = this.#posted.pinned
+    return size === 0 ? 0 : size - this.#pinnedUsage
+  }
+
+  get #weight(): number {
+    return this.#posted.weight + this.#pinnedUsage
   }
 
   /** Posted tasks for which no worker has a free slot. */
   get #ahead(): number {
-    return this.#posted.waitingFor(this.#slots)
+    return this.#posted.waitingFor(this.#slots - this.#pinnedUsage)
   }
 
   /**
-   * Free slots of workers that are starting, for queued tasks that cannot be sent before the worker is ready: as many are sure to
-   * get one. Other tasks are sent to starting workers at once, so a task that is still queued has no slot there.
+   * How many queued tasks are sure to get a slot of a starting worker. Only tasks that the host cannot send before the
+   * worker is ready wait for such a slot. The host sends other tasks to starting workers at once.
    */
   get #startingSlots(): number {
     const { canTakeBack, slotsPerWorker } = this.#parts
@@ -107,13 +139,13 @@ export class Scheduler implements TaskListener {
     if (slots === 0) return 0
     if (canTakeBack) {
       const next = this.#pending.peek()
-      if (!this.#isPumping) this.#pending.lookAway()
+      if (!this.#isPumping) this.#pending.unpeek()
       if (next === null || next.canBePostedAgain) return 0
     }
-    return Math.min(slots, Math.max(this.#slots - this.#posted.weight, 0))
+    return Math.min(slots, Math.max(this.#slots - this.#weight, 0))
   }
 
-  /** Tasks for which there is no slot, not even one of a worker that is starting. */
+  /** Tasks without a slot, not even of a starting worker. */
   get #unplaced(): number {
     const { size } = this.#pending
     const queued = size === 0 ? 0 : Math.max(size - this.#startingSlots, 0)
@@ -125,46 +157,57 @@ export class Scheduler implements TaskListener {
     return this.#unplaced
   }
 
-  /** Tasks that no worker has and for which no worker has a free slot. */
+  /** Queued tasks, and posted tasks without a free slot. */
   get waiting(): number {
     return this.#pending.size + this.#ahead
   }
 
-  /** Tasks that a worker has, or that have a free slot. */
+  /** Posted tasks that a worker has, or that have a free slot. */
   get inFlight(): number {
-    return this.#posted.size - this.#ahead
+    return this.#posted.size - this.#ahead - this.#pinnedBehind
   }
 
-  /** Counts every task once, also those that are between two workers or being posted. */
+  /** Tasks in flight whose slots other tasks may use, because they wait for functions of their callers. */
+  get lent(): number {
+    return this.#posted.lent
+  }
+
+  /** Counts every task once, also a task between two workers and a task that the host posts now. */
   get counts(): { waiting: number; inFlight: number } {
     // Read once: workers claim tasks meanwhile.
     const ahead = this.#ahead
-    let inFlight = this.#posted.size - ahead + this.decoding
+    const behind = this.#pinnedBehind
+    let inFlight = this.#posted.size - ahead - behind + this.decoding
     if (this.#posting?.state === 'queued') inFlight++
     for (const task of this.#requeue.failed) if (task.state === 'failed') inFlight++
-    return { waiting: this.#pending.size + ahead, inFlight }
+    return { waiting: this.#pending.size + this.#pinned.size + ahead + behind, inFlight }
   }
 
-  /** Tasks whose large results are being decoded. */
+  /** Tasks whose large results the host decodes now. */
   get decoding(): number {
     return this.#parts.largeResults.count
   }
 
-  /** Slots that are taken. An exclusive task takes all slots of its worker. */
+  /** Used slots. An exclusive task uses all slots of its worker. */
   get occupied(): number {
     const surelyStarting = this.waiting - this.queueSize
-    return Math.min(this.#posted.weight, this.#slots) + surelyStarting
+    return Math.min(this.#weight, this.#slots) + surelyStarting
   }
 
-  /** Slots of workers that are not started and may not be started for now. */
+  /** Slots of workers that do not exist and that the pool may not start now. */
   get unavailableSlots(): number {
     return this.#group.missingWorkers * this.#parts.slotsPerWorker
   }
 
   // From the queue to the workers.
 
-  /** Takes in an accepted task. A task that the queue refuses is rejected with what the queue threw. */
+  /** Posts or queues an accepted task. If the queue throws, the task is rejected with that error. */
   submit(task: Task): void {
+    if (task.isPinned) {
+      this.#pinned.add(task)
+      this.pump()
+      return
+    }
     const othersWait = this.#pending.size > 0
     if (!othersWait && !this.#isPumping && this.#postAtOnce(task)) return
     // Tasks that are sure to get a slot do not count against the queue's limit.
@@ -175,14 +218,14 @@ export class Scheduler implements TaskListener {
       this.#settler.reject(task, refusal)
       return
     }
-    // A task behind others waits for what they wait for, unless another worker may be started or the queue has its own order.
+    // A task behind others waits like them, unless the pool may start another worker or the queue has its own order.
     if (!othersWait || !this.#pending.isFirstInFirstOut || this.#group.maySpawn) this.pump()
   }
 
-  /** Posts a task that need not wait in the queue. False when it must. */
+  /** Posts the task without queueing it. False when it must be queued. */
   #postAtOnce(task: Task): boolean {
     if (!this.#mayShare(task) || !this.#pending.isFirstInFirstOut) return false
-    // Tasks that a getter of the payload submits must not overtake this one.
+    // A getter of the payload may submit other tasks. They must not overtake this one.
     this.#isPumping = true
     this.#posting = task
     try {
@@ -197,8 +240,8 @@ export class Scheduler implements TaskListener {
   }
 
   /**
-   * Places queued tasks until none is left or none can be placed. True when tasks were rejected because no worker is alive and
-   * none may be started.
+   * Places queued tasks as long as there is room for the next one. Returns true when tasks were rejected because the
+   * pool has no worker and may not start one.
    */
   pump(): boolean {
     if (this.#isPumping) {
@@ -209,6 +252,7 @@ export class Scheduler implements TaskListener {
     try {
       do {
         this.#mustPumpAgain = false
+        if (this.#pinned.size > 0) this.#sendPinned()
         this.#recallEarlyTasks()
         while (this.#placeNext());
       } while (this.#mustPumpAgain)
@@ -216,11 +260,33 @@ export class Scheduler implements TaskListener {
     } finally {
       this.#isPumping = false
     }
-    if (this.#pending.size > 0) this.#pending.lookAway()
+    if (this.#pending.size > 0) this.#pending.unpeek()
     return this.waiting > 0 && this.#rejectHopeless()
   }
 
-  /** A task that was sent to a worker that is starting moves to a ready worker when one has a free slot. */
+  /**
+   * A worker that claims tasks by itself gets its task of a broadcast at once and runs it when it has a free slot. To
+   * other workers the host sends the task when a slot is free, before any queued task.
+   */
+  #sendPinned(): void {
+    const { poster, poller, waker, canTakeBack } = this.#parts
+    for (const task of this.#pinned) {
+      const worker = this.#group.withId(task.terms.workerId)
+      if (worker === null) {
+        this.#pinned.delete(task)
+        this.#settler.cancel(task, NEVER_STARTED)
+        continue
+      }
+      const mayStart = worker.isReady || canTakeBack
+      const hasSlot = waker !== null || (!worker.isExclusive && worker.usage < worker.slots)
+      if (!mayStart || !hasSlot || !this.#posted.queue.hasTicket) continue
+      this.#pinned.delete(task)
+      poster.send(worker, task)
+      poller?.onPosted(task.createdAt)
+    }
+  }
+
+  /** If a ready worker has a free slot, it gets the tasks that the host sent to starting workers. */
   #recallEarlyTasks(): void {
     const { isAnyStarting, workers } = this.#group
     if (this.#parts.loadBalancer !== null || !isAnyStarting) return
@@ -230,7 +296,7 @@ export class Scheduler implements TaskListener {
     for (const worker of workers) if (isEarly(worker)) this.#requeue.sentTo(worker)
   }
 
-  /** True when the next task has left the queue. */
+  /** Returns true when the next task has left the queue. */
   #placeNext(): boolean {
     if (this.#pending.size === 0 || !this.#isWorthPeeking) return false
     const task = this.#pending.peek()
@@ -245,11 +311,11 @@ export class Scheduler implements TaskListener {
     return this.#send(task)
   }
 
-  /** A queue that is not first in, first out keeps a task until there is a slot for it: a better one may come. */
+  /** A queue with its own order keeps a task until a slot is free: a more urgent task may come. */
   get #isWorthPeeking(): boolean {
     const { canTakeBack, waker, loadBalancer } = this.#parts
     if (this.#pending.isFirstInFirstOut || loadBalancer !== null) return true
-    if (waker !== null) return this.#posted.weight < this.#slots
+    if (waker !== null) return this.#weight < this.#slots
     const mayTake = (worker: Worker) => worker.isReady || canTakeBack
     return this.#group.workers.some(worker => mayTake(worker) && hasRoomFor(worker, false))
   }
@@ -261,7 +327,7 @@ export class Scheduler implements TaskListener {
     return !task.isExclusive || slotsPerWorker === 1
   }
 
-  /** Posts the task in the shared queue. False when there is no room, or when it must be sent by message instead. */
+  /** Posts the task in the shared queue. False when the queue has no room, or when the task must go by message. */
   #share(task: Task): boolean {
     const { poster, poller, waker } = this.#parts
     const outcome = poster.post(task)
@@ -274,11 +340,11 @@ export class Scheduler implements TaskListener {
     return true
   }
 
-  /** Sends the task by message to a worker with a free slot. False when there is none. */
+  /** Sends the task by message to a worker with a free slot. False when no worker has one. */
   #send(task: Task): boolean {
     const { poster, poller, waker } = this.#parts
     const { queue } = this.#posted
-    // Tasks in the shared queue came first.
+    // Tasks in the shared queue are older, so they go first.
     if (!queue.hasTicket || (waker !== null && queue.unclaimed > 0)) return false
     let worker: Worker | null
     try {
@@ -301,15 +367,16 @@ export class Scheduler implements TaskListener {
   #chooseWorker(task: Task): Worker | null {
     const { canTakeBack, loadBalancer } = this.#parts
     const { workers, maySpawn, isAnyStarting } = this.#group
-    // The host must be able to give the task to another worker if this one does not start.
+    // A starting worker may fail to start. So the host sends it only tasks that it can take back and send again.
     const chosen = chooseWorker(loadBalancer, task, workers, canTakeBack && task.canBePostedAgain)
     if (chosen !== null || loadBalancer === null || task.state !== 'queued') return chosen
-    // A load balancer may let a task wait for something to happen. If nothing will, the default placement decides.
+    // A load balancer may keep a task queued until something changes. If nothing can change, the default placement
+    // decides.
     const willChange = this.#posted.size > 0 || isAnyStarting || maySpawn
     return willChange ? null : choosePlacement(task.isExclusive, workers.filter(isServing))
   }
 
-  /** Starts workers for tasks that have no slot, and wakes sleeping ones for the tasks in the shared queue. */
+  /** Starts workers for tasks without a slot, and wakes sleeping workers for the tasks in the shared queue. */
   #startAndWakeWorkers(): void {
     const group = this.#group
     while (group.maySpawn && this.#unplaced > 0 && group.trySpawn() !== null) {
@@ -318,7 +385,7 @@ export class Scheduler implements TaskListener {
     this.#parts.waker?.wake()
   }
 
-  /** Takes back a task that no worker has started, as if it had never been accepted. False when a worker has started it. */
+  /** Removes an unstarted task from the queue or from its worker. False when a worker has started the task. */
   withdraw(task: Task): boolean {
     if (task.state === 'assigned') {
       if (!this.#recall.takeBack(task)) return false
@@ -326,13 +393,17 @@ export class Scheduler implements TaskListener {
       return true
     }
     if (task.state !== 'queued') return false
-    this.#pending.remove(task)
+    this.#remove(task)
     return true
+  }
+
+  #remove(task: Task): void {
+    if (!this.#pinned.delete(task)) this.#pending.remove(task)
   }
 
   // Cancelling.
 
-  /** Some handler of a cancelled task still runs. */
+  /** True while a handler of a cancelled task runs. */
   get hasCancelledRunning(): boolean {
     return this.#parts.cancelled.isAny
   }
@@ -340,39 +411,39 @@ export class Scheduler implements TaskListener {
   progressOf(task: Task, now: number): Progress {
     if (task.state === 'decoding') return 'decoding'
     if (task.state === 'failed') return 'answered'
-    if (task.state === 'queued') return 'waiting'
+    if (task.state === 'queued') return 'unstarted'
     const { tickets } = this.#posted
     switch (tickets.phaseOf(task.ticket)) {
       case 'loading':
       case 'started':
-        return tickets.startedAt(task.ticket, now) ?? 'held'
+        return tickets.startedAt(task.ticket, now) ?? 'paused'
       case 'answered':
         return 'answered'
       case 'addressed':
-        return this.#parts.canTakeBack ? 'waiting' : { handedAt: task.assignedAt! }
+        return this.#parts.canTakeBack ? 'unstarted' : { sentAt: task.assignedAt! }
       default:
-        return 'waiting'
+        return 'unstarted'
     }
   }
 
-  /** Rejects the caller at once. With `onlyWaiting`, a task that a worker has started is left alone. */
-  cancel(task: Task, error: PoolError, onlyWaiting = false): void {
+  /** Rejects the caller at once. With `onlyUnstarted`, a task that a worker has started runs on. */
+  cancel(task: Task, error: PoolError, onlyUnstarted = false): void {
     const { cancelled, largeResults, onLeft } = this.#parts
     if (task.state === 'decoding') {
-      if (onlyWaiting) return
+      if (onlyUnstarted) return
       largeResults.drop(task)
       this.#settler.cancel(task, error)
       return onLeft()
     }
     if (task.state === 'queued') {
-      this.#pending.remove(task)
+      this.#remove(task)
       this.#settler.cancel(task, error)
     } else if (task.state === 'failed') {
-      if (onlyWaiting) return
+      if (onlyUnstarted) return
       this.#settler.cancel(task, error)
-    } else if (onlyWaiting && this.withdraw(task)) {
+    } else if (onlyUnstarted && this.withdraw(task)) {
       this.#settler.cancel(task, error)
-    } else if (onlyWaiting && typeof this.progressOf(task, this.#clock.now()) !== 'object') {
+    } else if (onlyUnstarted && typeof this.progressOf(task, this.#clock.now()) !== 'object') {
       return
     } else {
       const workerId = this.#recall.abandon(task)
@@ -380,7 +451,7 @@ export class Scheduler implements TaskListener {
       const worker = workerId === 0 ? null : this.#group.withId(workerId)
       if (worker !== null) cancelled.add(worker, task, error)
     }
-    // A leaving worker may have waited for this task alone.
+    // This task may have been the last one of a leaving worker.
     if (this.#group.hasLeaving) this.#group.stopLeavingIfDone()
     this.#onRoom()
   }
@@ -392,7 +463,7 @@ export class Scheduler implements TaskListener {
   }
 
   onMessage(worker: Worker, message: ToHost): void {
-    const { cancelled, collector, handlerMetrics, poller } = this.#parts
+    const { cancelled, collector, handlerMetrics, poller, taskMessages } = this.#parts
     if (message === 'bell') {
       if (!poller!.onBell()) this.#onRoom()
       return
@@ -408,6 +479,20 @@ export class Scheduler implements TaskListener {
       case 'task-list':
         collector.onTaskList(worker, message.taskIds)
         break
+      case 'progress': {
+        const failure = taskMessages.onProgress(worker, message)
+        if (failure === null || failure.task.state === 'settled') return
+        return this.cancel(
+          failure.task,
+          new TaskCancelledError(failure.thrown, 'its onProgress function threw'),
+        )
+      }
+      case 'call':
+        return taskMessages.onCall(worker, message)
+      case 'stream-opened':
+        return taskMessages.onStreamOpened(worker, message)
+      case 'stream':
+        return taskMessages.onStream(worker, message)
       case 'unreadable':
         return collector.onUnreadable(worker)
       case 'pong':
@@ -426,14 +511,14 @@ export class Scheduler implements TaskListener {
     this.#parts.collector.onUnreadable(worker)
   }
 
-  /** Answers of the worker were collected. */
+  /** Call it when answers of the worker were collected. */
   onAnswered(worker: Worker): void {
     const { cancelled } = this.#parts
     if (cancelled.isAny) cancelled.review(worker)
     if (worker.isIdle) this.#group.onIdle(worker)
   }
 
-  /** All answers that were there have been collected. */
+  /** Call it when the answers of all workers were collected. */
   onCollected(): void {
     this.#onRoom()
   }
@@ -448,18 +533,23 @@ export class Scheduler implements TaskListener {
     inMicrotask(() => this.#onRoom())
   }
 
-  /** A worker that was given up has ended: only now is it certain which tasks it had claimed. */
+  /** A worker that the host gave up has ended. Only now is it certain which tasks it had claimed. */
   onGone(worker: Worker): void {
     this.#forgetTasksOf(worker, new WorkerExitError(worker.id, 1), true)
     this.#onRoom()
   }
 
-  /** True when some caller was told of the worker's death. */
+  /** Returns true when a caller received the error of the death. */
   onLost(worker: Worker, death: Death): boolean {
-    const wasToldByDeath = this.#forgetTasksOf(worker, death.error, true)
-    const wasToldByPump = this.pump()
+    const hasRejectedStarted = this.#forgetTasksOf(worker, death.error, true)
+    const hasRejectedQueued = this.pump()
     this.#parts.onLeft()
-    return wasToldByDeath || wasToldByPump
+    return hasRejectedStarted || hasRejectedQueued
+  }
+
+  /** A slot is free for another task. */
+  onSlotFree(): void {
+    this.#onRoom()
   }
 
   onPauseOver(): void {
@@ -470,7 +560,7 @@ export class Scheduler implements TaskListener {
     const { cancelled, collector, poller } = this.#parts
     cancelled.forget(worker)
     if (isGone) poller?.onWorkerGone()
-    // Answers that the worker has given count.
+    // Answers that the worker gave before count.
     collector.collectFrom(worker, Number.POSITIVE_INFINITY)
     return this.#requeue.orphansOf(worker, error, isGone)
   }
@@ -480,13 +570,17 @@ export class Scheduler implements TaskListener {
     this.#parts.onLeft()
   }
 
-  // The end of the pool.
+  // Closing.
 
   rejectDecoding(error: PoolClosedError): void {
     this.#parts.largeResults.cutOff(error)
   }
 
   rejectWaiting(error: PoolClosedError): void {
+    for (const task of this.#pinned) {
+      this.#pinned.delete(task)
+      this.#settler.cutOff(task, error)
+    }
     for (const task of this.#takeWaiting()) this.#settler.cutOff(task, error)
     this.#parts.onLeft()
   }
@@ -495,9 +589,9 @@ export class Scheduler implements TaskListener {
     this.#pending.release()
   }
 
-  /** Takes every task for which there is no slot out of where it waits, in order. */
+  /** Removes the tasks without a slot from the shared queue and from the host's queue, in order. */
   *#takeWaiting(): Generator<Task> {
-    for (const task of this.#recall.unclaimed(this.#ahead)) {
+    for (const task of this.#recall.takeUnclaimed(this.#ahead)) {
       moveTask(task, 'queued')
       yield task
     }
@@ -506,26 +600,26 @@ export class Scheduler implements TaskListener {
   }
 
   /**
-   * Without a worker, and while none may be started, rejects the tasks that have seen a start fail, and all tasks while the limit
-   * of failed starts is reached. A later task waits for the next start.
+   * Applies when the pool has no worker and may not start one now. Rejects the tasks that were submitted before the
+   * last failed start, and all tasks while the circuit is open. Other tasks wait for the next start.
    */
   #rejectHopeless(): boolean {
     const { isHopeless, policy } = this.#group
     if (!isHopeless || policy.lastError === null) return false
     const now = this.#clock.now()
     const kept: Task[] = []
-    let wasAny = false
+    let hasRejected = false
     for (const task of this.#takeWaiting()) {
       if (!policy.isHopeless(task.createdAt)) {
         kept.push(task)
         continue
       }
-      wasAny = true
+      hasRejected = true
       this.#settler.reject(task, policy.refusal(task.createdAt, now))
     }
     for (const task of kept.reverse()) this.#pending.putBack(task)
-    if (wasAny) this.#parts.onLeft()
-    return wasAny
+    if (hasRejected) this.#parts.onLeft()
+    return hasRejected
   }
 }
 

@@ -1,29 +1,38 @@
-// What a call asks for, apart from where it stands.
+// The payload and the resolved options of one call of `run()`.
 import type { HandlerRef } from '../../shared/messages/handler-ref.js'
 import type { TransferItem } from '../../shared/messages/move.js'
 import type { RetrySettings } from './retry.js'
+import type { OpenStream } from './stream-end.js'
 
-/** The time limits of a call or its pool; `Infinity`: no limit. Calls that leave it to the pool share one object. */
+/** `Infinity`: no limit. Calls without limits of their own share the object of the pool. */
 export interface Limits {
-  /** From the moment a worker starts the task. */
+  /** Counts from the start of the task in a worker. */
   readonly timeoutMs: number
-  /** From the call until a worker starts the task. */
+  /** Counts from the call until a worker starts the task. */
   readonly queueTimeoutMs: number
-  /** In milliseconds of the epoch. */
+  /** Milliseconds since the epoch. */
   readonly deadline: number
 }
 
-/** What a call says beside its payload. One object for all calls that leave it to the pool. */
+/** The resolved options of a call. All calls without options share one object. */
 export interface CallTerms {
   readonly handler: HandlerRef
   readonly transferList: readonly TransferItem[]
   readonly signal: AbortSignal | null
   readonly limits: Limits | null
-  /** The task has its worker to itself. */
+  /** The worker runs no other task beside this one. */
   readonly isExclusive: boolean
   readonly priority: number
   readonly queueOptions: unknown
   readonly retry: RetrySettings | null
+  /** Called with the progress of the task, in the caller's async context. */
+  readonly onProgress: ((value: unknown) => void) | null
+  /** The functions that the handler may call, each in the caller's async context. */
+  readonly functions: ReadonlyMap<string, (...args: unknown[]) => unknown> | null
+  /** `null`: a result that is a stream is refused. */
+  readonly openStream: OpenStream | null
+  /** The only worker that may run the task, for a broadcast; 0: any worker. */
+  readonly workerId: number
 }
 
 export interface Call {

@@ -1,12 +1,12 @@
-// Decides that a task is cancelled, and with which error: its signal was aborted, or a limit of its time is over.
+// Cancels a task when its signal aborts or one of its time limits passes, and chooses the error.
 import { type PoolError, TaskCancelledError } from '../../shared/errors/pool-errors.js'
 import { SignalWatch } from './signal-watch.js'
 import type { Task } from './task.js'
 import { TimeLimits, type TimeLimitsParts } from './time-limits.js'
 
 export interface CancellationParts extends Omit<TimeLimitsParts, 'cancel'> {
-  /** Cancels the task; with `onlyWaiting` not when a worker has begun it. */
-  cancel: (task: Task, error: PoolError, onlyWaiting: boolean) => void
+  /** Cancels the task. With `onlyUnstarted`, a task that a worker has started runs on. */
+  cancel: (task: Task, error: PoolError, onlyUnstarted: boolean) => void
 }
 
 export class Cancellation {
@@ -27,17 +27,18 @@ export class Cancellation {
 
   release(task: Task): void {
     if (task.timeLimit !== null) this.#limits.release(task.timeLimit)
-    if (task.signal !== null) this.#signals.leave(task.signal, task)
+    if (task.signal !== null) this.#signals.unwatch(task.signal, task)
   }
 
-  /** The pool is no more. */
+  /** Call it when the pool is closed. */
   end(): void {
     this.#limits.end()
   }
 
   #onAbort(tasks: ReadonlySet<Task>, signal: AbortSignal): void {
-    // Those that wait first: else each place that a cancelled one leaves would be given to the next to be cancelled. Still
-    // watched meanwhile: cancelling one may settle another, which is then released and not visited.
+    // Queued tasks first. Otherwise a cancelled running task would free a slot for a queued task that is cancelled
+    // next. All tasks stay in the set until they settle: if cancelling one task settles another, the loop skips that
+    // one.
     for (const task of tasks) if (task.state === 'queued') this.#abort(task, signal)
     for (const task of tasks) this.#abort(task, signal)
   }

@@ -1,4 +1,3 @@
-// What falls due first stands first, whatever comes and goes.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { seededRandom } from '../../testing/stand-ins.js'
@@ -7,7 +6,7 @@ import { type Due, DueHeap } from './due-heap.js'
 const due = (dueAt: number): Due => ({ dueAt, place: -1 })
 
 for (const seed of [1, 2, 3, Date.now() >>> 0]) {
-  test(`the soonest of those that are there stands first, and each knows whether it is (seed ${seed})`, () => {
+  test(`the item that is due first stays first while items are added and removed (seed ${seed})`, () => {
     const random = seededRandom(seed)
     const heap = new DueHeap<Due>()
     const inside: Due[] = []
@@ -28,7 +27,7 @@ for (const seed of [1, 2, 3, Date.now() >>> 0]) {
   })
 }
 
-test('to take out what is not there changes nothing', () => {
+test('remove() ignores an item that is not in the heap', () => {
   const heap = new DueHeap<Due>()
   const [one, other] = [due(1), due(2)]
   heap.add(one)

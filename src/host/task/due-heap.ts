@@ -1,8 +1,8 @@
-// What falls due, the soonest first. Each item knows its place, so it is taken out without a search.
+// A heap of items by due time, soonest first. Each item stores its index, so the heap removes it without a search.
 
 export interface Due {
   dueAt: number
-  /** Where it stands; -1: nowhere. The heap's own. */
+  /** The index in the heap; -1: not in the heap. Only the heap writes it. */
   place: number
 }
 

@@ -1,15 +1,21 @@
-// What a queue or a load balancer sees of a task.
+// The public view of a task.
+
+/** A task, as queues and load balancers see it. Some fields are getters: name the fields that you copy. */
 export interface QueuedTask {
+  /** The number of the task in its pool. */
   readonly id: number
+  /** The absolute path of the handler's module. */
   readonly filename: string
+  /** The name of the export that is the handler. */
   readonly name: string
+  /** The payload, not yet copied. */
   readonly payload: unknown
-  /** Higher first; read by `PriorityQueue`. */
+  /** The option `priority` of the call. */
   readonly priority: number
-  /** What the caller gave for a queue of the user's own. */
+  /** The option `queueOptions` of the call. */
   readonly queueOptions: unknown
-  /** Milliseconds on the clock of `performance.now()`. */
+  /** The time of the call in milliseconds, as `performance.now()` gives it. */
   readonly createdAt: number
-  /** The call's signal. */
+  /** The option `signal` of the call. */
   readonly signal: AbortSignal | null
 }

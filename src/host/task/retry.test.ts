@@ -1,4 +1,3 @@
-// When a task is run again.
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { TaskQuarantinedError } from '../../shared/errors/pool-errors.js'
@@ -7,13 +6,13 @@ import { AGAIN, Retry } from './retry.js'
 const death = new Error('the worker ended')
 const thrown = new Error('the handler failed')
 
-describe('a retry without when', () => {
-  test('follows a death while attempts are left, and what a handler throws never', () => {
+describe("Retry without 'when'", () => {
+  test("a task is retried after a worker's death while attempts are left, never after a handler's error", () => {
     assert.equal(new Retry({ attempts: 2, when: null }).afterDeath(death), AGAIN)
     assert.equal(new Retry({ attempts: 2, when: null }).afterFailure(thrown), thrown)
   })
 
-  test('ends in quarantine after as many deaths as attempts, with the last as its cause', () => {
+  test('a task is quarantined when every attempt killed a worker, with the last error as its cause', () => {
     const retry = new Retry({ attempts: 3, when: null })
     assert.deepEqual([retry.afterDeath(death), retry.afterDeath(death)], [AGAIN, AGAIN])
     const last = retry.afterDeath(thrown)
@@ -22,8 +21,8 @@ describe('a retry without when', () => {
   })
 })
 
-describe('when', () => {
-  test('is asked after deaths and failures alike, with the error and the attempt', () => {
+describe("Retry with 'when'", () => {
+  test("the function 'when' gets the error and the attempt after worker deaths and handler errors", () => {
     const asked: unknown[] = []
     const when = (...args: unknown[]) => asked.push(args) > 0
     const retry = new Retry({ attempts: 3, when })
@@ -34,25 +33,25 @@ describe('when', () => {
     ])
   })
 
-  test('is not asked when no attempt is left; a handler’s error then arrives as itself', () => {
+  test("the function 'when' is not called after the last attempt, and the handler's error arrives", () => {
     let count = 0
     const when = () => ++count > 0
     const retry = new Retry({ attempts: 2, when })
     assert.deepEqual([retry.afterFailure(thrown), retry.afterFailure(thrown), count], [AGAIN, thrown, 1])
   })
 
-  test('one death in the last attempt is no quarantine: the task killed one worker only', () => {
+  test('a task that killed only one worker, in its last attempt, is not quarantined', () => {
     const retry = new Retry({ attempts: 2, when: () => true })
     assert.deepEqual([retry.afterFailure(thrown), retry.afterDeath(death)], [AGAIN, death])
   })
 
-  test('that says no, or a promise, is no reason', () => {
+  test("a task is not retried when the function 'when' returns false or a promise", () => {
     assert.equal(new Retry({ attempts: 2, when: () => false }).afterDeath(death), death)
     const promised = (async () => true) as unknown as () => boolean
     assert.equal(new Retry({ attempts: 2, when: promised }).afterDeath(death), death)
   })
 
-  test('that throws: its caller is told of that', () => {
+  test("an error that the function 'when' throws reaches the caller", () => {
     const own = new Error('when failed')
     const when = () => {
       throw own

@@ -1,12 +1,14 @@
-// Whether a task may be run again after its worker died, or its handler failed. Only for tasks whose call, or pool, says so.
+// Decides whether a task with `retry` runs again after its worker died or its handler threw.
 import { TaskQuarantinedError } from '../../shared/errors/pool-errors.js'
 
+/** The option `retry`: runs a task again. */
 export interface RetryOptions {
-  /** How often the task may be run in all, 1 to 100; 1: once, as without `retry`. */
+  /** Runs of the task in all, 1 to 100. 1 means no retry. */
   attempts: number
   /**
-   * Asked after each attempt that failed, be it by the worker's death or by what the handler threw; `attempt` counts from 1.
-   * True: run it again. Without it a worker's death is reason enough, and what a handler throws is none.
+   * Called while an attempt is left, after the worker died and after the handler threw. `attempt` counts from 1. The
+   * task runs again only if it returns `true`; a promise does not count. If it throws, the call rejects with that
+   * error. Without `when`, the task runs again only after its worker died.
    */
   when?: ((error: unknown, attempt: number) => boolean) | undefined
 }
@@ -16,23 +18,23 @@ export interface RetrySettings {
   readonly when: ((error: unknown, attempt: number) => boolean) | null
 }
 
-/** What a task with `retry` has behind it. */
+/** Counts the attempts of one task with the option `retry`. */
 export class Retry {
   readonly #settings: RetrySettings
   #attempts = 0
-  /** Workers that ended while it ran. */
+  /** Workers that died while they ran the task. */
   #deaths = 0
 
   constructor(settings: RetrySettings) {
     this.#settings = settings
   }
 
-  /** A worker had the task. */
+  /** At least one attempt has failed. */
   get hasRun(): boolean {
     return this.#attempts > 0
   }
 
-  /** `AGAIN`, or what the caller is told. */
+  /** Returns `AGAIN`, or the error for the caller. */
   afterDeath(error: unknown): unknown {
     this.#attempts++
     this.#deaths++
@@ -40,17 +42,17 @@ export class Retry {
     return this.#deaths > 1 ? new TaskQuarantinedError(this.#deaths, error) : error
   }
 
-  /** `AGAIN`, or what the caller is told. */
+  /** Returns `AGAIN`, or the error for the caller. */
   afterFailure(error: unknown): unknown {
     this.#attempts++
     return this.#attempts < this.#settings.attempts ? this.#ask(error, false) : error
   }
 
-  /** What `when` throws reaches the caller: it is the caller's function. */
+  /** If `when` throws, the caller gets that error, because `when` is the caller's function. */
   #ask(error: unknown, unlessAsked: boolean): unknown {
     const { when } = this.#settings
     try {
-      // Not what counts as true: the promise of an async function would always.
+      // Only `true` counts. The promise of an async function is always truthy.
       return (when === null ? unlessAsked : when(error, this.#attempts) === true) ? AGAIN : error
     } catch (failure) {
       return failure

@@ -1,4 +1,3 @@
-// The only place a caller's promise is settled.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { makeTask } from '../../testing/stand-ins.js'
@@ -17,7 +16,7 @@ function setUp() {
   return { told, task, settler }
 }
 
-test('each way settles the task and tells of it, once', () => {
+test('fulfil(), reject() and cancel() settle the task and call the listener once', () => {
   for (const [way, expected] of [
     ['fulfil', ['told fulfilled false', 'resolved x']],
     ['reject', ['told rejected false', 'rejected x']],
@@ -30,14 +29,14 @@ test('each way settles the task and tells of it, once', () => {
   }
 })
 
-test('whether a worker had it is told', () => {
+test('the listener learns that a worker had the task', () => {
   const { told, task, settler } = setUp()
   moveTask(task, 'assigned')
   settler.fulfil(task, 1)
   assert.equal(told[0], 'told fulfilled true')
 })
 
-test('a second answer is our own bug, and reaches no caller', () => {
+test('a second answer throws an invariant error and does not reach the caller', () => {
   const { told, task, settler } = setUp()
   settler.fulfil(task, 1)
   for (const way of ['fulfil', 'reject', 'cancel'] as const)

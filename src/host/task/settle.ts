@@ -1,4 +1,4 @@
-// The only place a caller's promise is settled.
+// Settles the callers' promises. No other file does.
 import type { PoolError } from '../../shared/errors/pool-errors.js'
 import type { Outcome } from '../metrics/counters.js'
 import { Refusal } from './refusal.js'
@@ -10,12 +10,18 @@ export interface SettleListener {
 }
 
 export class Settler {
-  /** Tasks that did not get to finish because the pool ends. */
+  /** Tasks that could not finish because the pool closed. */
   cutOffCount = 0
   readonly #listener: SettleListener
 
   constructor(listener: SettleListener) {
     this.#listener = listener
+  }
+
+  /** The promise resolves to this value at once. The answer of the task goes to `onAnswer`. */
+  resolveEarly(task: Task, value: unknown, onAnswer: (answer: unknown) => void): void {
+    task.resolve(value)
+    task.resolve = onAnswer
   }
 
   fulfil(task: Task, result: unknown): void {
@@ -26,7 +32,7 @@ export class Settler {
     this.#settle(task, 'rejected', reason)
   }
 
-  /** The pool ends. */
+  /** Rejects a task that cannot finish because the pool closes. */
   cutOff(task: Task, error: PoolError): void {
     this.cutOffCount++
     this.#settle(task, 'rejected', error)
@@ -36,7 +42,7 @@ export class Settler {
     this.#settle(task, 'cancelled', reason)
   }
 
-  /** The caller is answered whatever the listener meets. */
+  /** Settles the promise even if the listener throws. */
   #settle(task: Task, outcome: Outcome, answer: unknown): void {
     const wasAssigned = task.state !== 'queued' || task.retry?.hasRun === true
     moveTask(task, 'settled')

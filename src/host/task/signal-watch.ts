@@ -1,4 +1,4 @@
-// One listener a signal, however many share it, gone with the last one.
+// Adds one listener to each signal, however many items share the signal. Removes it with the last item.
 
 interface Watched<Item> {
   items: Set<Item>
@@ -9,12 +9,14 @@ export class SignalWatch<Item> {
   readonly #watched = new Map<AbortSignal, Watched<Item>>()
   readonly #onAbort: (items: ReadonlySet<Item>, signal: AbortSignal) => void
 
-  /** @param onAbort called with those that share the signal, which may leave meanwhile */
+  /** @param onAbort called with the items that share the signal; it may unwatch them during the call */
   constructor(onAbort: (items: ReadonlySet<Item>, signal: AbortSignal) => void) {
     this.#onAbort = onAbort
   }
 
-  /** Throws what a signal of the user's own making throws; then the item is still to leave. */
+  /**
+   * Throws the error of a signal that the user wrote. The item is still watched then, so the caller must unwatch it.
+   */
   watch(signal: AbortSignal, item: Item): void {
     const known = this.#watched.get(signal)
     if (known !== undefined) {
@@ -26,12 +28,12 @@ export class SignalWatch<Item> {
       if (this.#watched.get(signal)?.items === items) this.#onAbort(items, signal)
     }
     this.#watched.set(signal, { items, onAbort })
-    // Without options: theirs would be read with what somebody put on the prototype that all objects share.
+    // Without an options object: a program may have added properties to `Object.prototype`, and Node would read them.
     signal.addEventListener('abort', onAbort)
   }
 
-  /** Throws what a signal of the user's own making throws; the item has left all the same. */
-  leave(signal: AbortSignal, item: Item): void {
+  /** Throws the error of a signal that the user wrote. The item is no longer watched then. */
+  unwatch(signal: AbortSignal, item: Item): void {
     const watched = this.#watched.get(signal)
     if (watched === undefined || !watched.items.delete(item) || watched.items.size > 0) return
     this.#watched.delete(signal)

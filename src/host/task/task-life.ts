@@ -1,16 +1,16 @@
-// The states of a task.
+// The states of a task, and the moves that are allowed.
 import { moveState, type StateTable } from '../../shared/platform/state-machine.js'
 
 export type TaskState = 'queued' | 'assigned' | 'failed' | 'decoding' | 'settled'
 
 export const taskStates: StateTable<TaskState> = {
-  /** settled: cancelled, refused or cut off before a worker had it */
+  /** settled: cancelled or rejected before a worker had it */
   queued: ['assigned', 'settled'],
-  /** queued: its worker died before it started the task, or the host took the task back */
+  /** queued: the worker died before it started the task, or the host took the task back */
   assigned: ['queued', 'failed', 'decoding', 'settled'],
-  /** no worker has it, and `retry.when` is called. queued: it will run again */
+  /** No worker has the task, and the host calls `retry.when`. queued: the task runs again */
   failed: ['queued', 'settled'],
-  /** its large result is being decoded in slices */
+  /** The host decodes the large result in slices. */
   decoding: ['settled'],
   settled: [],
 }

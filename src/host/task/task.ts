@@ -1,4 +1,4 @@
-// The record of one accepted call: what is to be run, where it stands, and how its caller is answered.
+// One accepted call: its payload and options, its state, and the function that settles the caller's promise.
 
 import type { TransferItem } from '../../shared/messages/move.js'
 import { keepShape } from '../../shared/platform/shapes.js'
@@ -10,34 +10,37 @@ import type { TaskState } from './task-life.js'
 
 const LAST_TASK_ID = 2 ** 31 - 1
 
-/** Task ids fit into a shared word: 1 to 2^31 - 1, then 1 again. */
+/** Task ids fit into a shared 32-bit word: 1 to 2^31 - 1, then 1 again. */
 export function nextTaskId(id: number): number {
   return id === LAST_TASK_ID ? 1 : id + 1
 }
 
-/** A million of them may wait: what most calls have in common is in `terms`, and each field costs 8 bytes. */
+/** A queue may hold a million tasks, and each field costs 8 bytes. So tasks share `terms` where they can. */
 export class Task implements QueuedTask {
   readonly id: number
   readonly terms: CallTerms
   readonly handlerId: number
   readonly payload: unknown
   readonly createdAt: number
-  /** `null`: it is run once. */
+  /** `null`: the task runs once. */
   readonly retry: Retry | null
-  /** Settles the caller's promise: it is rejected by a `Refusal`. */
-  readonly resolve: (answer: unknown) => void
+  /** Settles the caller's promise. A `Refusal` rejects it. */
+  resolve: (answer: unknown) => void
 
   state: TaskState = 'queued'
-  /** When a worker started it, or was sent it; `null`: not known yet. A number would take 16 bytes from the start. */
+  /**
+   * When a worker started or received the task; `null`: not known yet. A number here would take 16 bytes from the
+   * start.
+   */
   assignedAt: number | null = null
-  /** Its place in shared memory while it is posted. */
+  /** The ticket in shared memory while the task is posted. */
   ticket = 0
-  /** The worker that is sent the task by message; 0: any worker may claim it; -1: one is to be chosen. */
+  /** The worker that gets the task by message; 0: any worker may claim it; -1: by message, no worker chosen yet. */
   addressee = 0
-  /** `null`: its time is not limited. */
+  /** `null`: no time limit. */
   timeLimit: TimeLimitEntry | null = null
 
-  // A queue of ours keeps its own links here, so that removal needs no search.
+  // The queues of this package keep their links here, so that they remove a task without a search.
   previous: Task | null = null
   next: Task | null = null
   queueIndex = -1
@@ -87,13 +90,18 @@ export class Task implements QueuedTask {
     return this.terms.queueOptions
   }
 
-  /** False when posting moves parts of the payload to a worker. */
+  /** Only one worker may run the task: it belongs to a broadcast. */
+  get isPinned(): boolean {
+    return this.terms.workerId > 0
+  }
+
+  /** False when posting moves parts of the payload to a worker, and when only one worker may run the task. */
   get canBePostedAgain(): boolean {
-    return this.transferList.length === 0
+    return this.transferList.length === 0 && !this.isPinned
   }
 }
 
-/** The time limits of one task. `TimeLimits` keeps it in its heap. */
+/** The time limits of one task, as an item of the heap in `TimeLimits`. */
 export class TimeLimitEntry implements Due {
   readonly task: Task
   readonly limits: Limits

@@ -1,4 +1,3 @@
-// Which limits hold for a task whose answer is here.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { ManualClock } from '../../testing/manual-clock.js'
@@ -31,13 +30,13 @@ function pass(clock: ManualClock, milliseconds: number): void {
   }
 }
 
-test('a result that is being read does not come too late for the timeout of its handler', () => {
+test('timeout and queueTimeout do not cancel a task whose result is being decoded', () => {
   const { clock, told } = setUp('decoding', { timeoutMs: 10, queueTimeoutMs: 10 })
   pass(clock, 3000)
   assert.deepEqual(told, [])
 })
 
-test('a result that is being read comes too late for the deadline of its caller', () => {
+test('the deadline cancels a task whose result is being decoded', () => {
   const clock = new ManualClock()
   const { clock: own, told } = setUp('decoding', { timeoutMs: 10, deadline: clock.epochNow() + 2500 })
   pass(own, 1000)
@@ -50,14 +49,14 @@ for (const [limits, expected] of [
   [{ timeoutMs: 10 }, 'timeout'],
   [{ queueTimeoutMs: 10 }, 'queueTimeout'],
 ] as const) {
-  test(`a task out of reach with a worker that has not begun it is late by ${expected} all the same`, () => {
-    const { clock, told } = setUp({ handedAt: new ManualClock().now() }, limits)
+  test(`${expected} cancels an unstarted task that the host cannot take back from its worker`, () => {
+    const { clock, told } = setUp({ sentAt: new ManualClock().now() }, limits)
     pass(clock, 12)
     assert.deepEqual(told, [expected])
   })
 }
 
-test('however many are limited one timer is set, anew only for one that is due sooner, and for none that are settled', () => {
+test('all time limits share one timer, which is set again only for an earlier limit', () => {
   const clock = new ManualClock()
   let timersSet = 0
   const { after } = clock
@@ -65,7 +64,7 @@ test('however many are limited one timer is set, anew only for one that is due s
     timersSet++
     return after.apply(clock, given)
   }
-  const watcher = new TimeLimits({ clock, progressOf: () => 'waiting', cancel() {} })
+  const watcher = new TimeLimits({ clock, progressOf: () => 'unstarted', cancel() {} })
   const watch = (delayMs: number) => {
     const task = makeTask(1)
     const queueTimeoutMs = clock.now() - task.createdAt + delayMs

@@ -1,6 +1,5 @@
-// How long tasks may take. One timer for all of them, set for the one that is due first, and one entry for each task that
-// has limits; the others cost nothing. An entry is due when a limit could be over at the earliest; then it is asked how far
-// the task has come.
+// Cancels tasks whose time limits have passed. One timer serves all tasks. It fires when the first limit may have
+// passed. Then the host checks how far the task has come. Tasks without limits have no entry here.
 
 import { TaskTimeoutError } from '../../shared/errors/pool-errors.js'
 import type { Clock, Timer } from '../../shared/platform/clock.js'
@@ -9,24 +8,27 @@ import { DueHeap } from './due-heap.js'
 import { type Task, TimeLimitEntry } from './task.js'
 
 /**
- * When a worker began the task, on the host's clock; `held`: it has, but its time does not count for now; `answered`: the
- * answer is under way; `decoding`: the result is here and is being decoded.
+ * - a number: when a worker started the task, on the host's clock
+ * - `unstarted`: no worker has started it
+ * - `Sent`: a process has the task and may not have started it, and the host cannot take it back
+ * - `paused`: the answer waits until the host has read what the handler printed; this time does not count
+ * - `answered`: the answer is on its way to the host
+ * - `decoding`: the host decodes the result
  */
-export type Progress = number | Handed | 'waiting' | 'held' | 'answered' | 'decoding'
+export type Progress = number | Sent | 'unstarted' | 'paused' | 'answered' | 'decoding'
 
-/** It waits, with a worker from which it cannot be taken back. */
-export interface Handed {
-  readonly handedAt: number
+export interface Sent {
+  readonly sentAt: number
 }
 
-/** How often one is looked at whose time does not count. */
-const HELD_LOOK_MS = 100
+/** How often the host checks whether the time of a paused task counts again. */
+const PAUSED_CHECK_MS = 100
 
 export interface TimeLimitsParts {
   clock: Clock
   progressOf: (task: Task, now: number) => Progress
-  /** Cancels the task; with `onlyWaiting` not when a worker has begun it. */
-  cancel: (task: Task, error: TaskTimeoutError, onlyWaiting: boolean) => void
+  /** Cancels the task. With `onlyUnstarted`, a task that a worker has started runs on. */
+  cancel: (task: Task, error: TaskTimeoutError, onlyUnstarted: boolean) => void
 }
 
 export class TimeLimits {
@@ -39,23 +41,23 @@ export class TimeLimits {
     this.#parts = parts
   }
 
-  /** The wall clock is asked here, once: what it does later changes nothing. */
+  /** Reads the wall clock once, here. A later jump of the wall clock does not move the deadline. */
   watch(task: Task, limits: Limits): TimeLimitEntry {
     const { deadline } = limits
-    const isForEver = deadline === Number.POSITIVE_INFINITY
-    const deadlineAt = isForEver ? deadline : task.createdAt + deadline - this.#parts.clock.epochNow()
+    const isUnlimited = deadline === Number.POSITIVE_INFINITY
+    const deadlineAt = isUnlimited ? deadline : task.createdAt + deadline - this.#parts.clock.epochNow()
     const entry = new TimeLimitEntry(task, limits, deadlineAt)
     this.#heap.add(entry)
     this.#setTimer()
     return entry
   }
 
-  /** The task is settled. The timer is left as it is: most often the next task wants it. */
+  /** Call it when the task is settled. The timer stays: the next task usually needs it. */
   release(entry: TimeLimitEntry): void {
     this.#heap.remove(entry)
   }
 
-  /** The pool is no more. */
+  /** Call it when the pool is closed. */
   end(): void {
     this.#timer?.cancel()
   }
@@ -66,13 +68,13 @@ export class TimeLimits {
     const { clock } = this.#parts
     this.#timer?.cancel()
     this.#timerAt = soonest.dueAt
-    // After a turn: where the host was busy, what has been answered meanwhile is taken in first.
+    // One turn later: a host that was busy collects the answers first that have come meanwhile.
     this.#timer = clock.after(Math.max(soonest.dueAt - clock.now(), 0), () => {
-      this.#timer = clock.nextTurn(() => this.#look())
+      this.#timer = clock.nextTurn(() => this.#onDue())
     })
   }
 
-  #look(): void {
+  #onDue(): void {
     this.#timer = null
     this.#timerAt = Number.POSITIVE_INFINITY
     const now = this.#parts.clock.now()
@@ -81,17 +83,18 @@ export class TimeLimits {
       this.#heap.remove(next)
       due.push(next)
     }
-    // Those that wait first: else each place that a cancelled one leaves would be given to the next to be cancelled.
-    for (const entry of due) if (entry.task.state === 'queued') this.#judge(entry, now)
-    for (const entry of due) if (entry.place < 0) this.#judge(entry, now)
+    // Queued tasks first. Otherwise a cancelled running task would free a slot for a queued task that is cancelled
+    // next.
+    for (const entry of due) if (entry.task.state === 'queued') this.#check(entry, now)
+    for (const entry of due) if (entry.place < 0) this.#check(entry, now)
     this.#setTimer()
   }
 
-  #judge(entry: TimeLimitEntry, now: number): void {
+  #check(entry: TimeLimitEntry, now: number): void {
     const { task, limits, deadlineAt } = entry
     if (isSettled(task)) return
     const progress = this.#progressOf(entry, now)
-    if (progress === 'answered') return this.#watchOn(entry, now)
+    if (progress === 'answered') return this.#watchAgain(entry, now)
     const timeoutAt = countedFrom(progress, Number.POSITIVE_INFINITY) + limits.timeoutMs
     if (deadlineAt <= now) {
       const limitMs = Math.max(Math.round(deadlineAt - task.createdAt), 0)
@@ -101,15 +104,15 @@ export class TimeLimits {
     } else if (this.#queueTimeoutAt(entry) <= now) {
       this.#parts.cancel(task, new TaskTimeoutError('queueTimeout', limits.queueTimeoutMs), true)
     }
-    // It has time left, or a worker began it in this very moment.
-    if (!isSettled(task)) this.#watchOn(entry, now)
+    // The task has time left, or a worker started it just now.
+    if (!isSettled(task)) this.#watchAgain(entry, now)
   }
 
-  #watchOn(entry: TimeLimitEntry, now: number): void {
+  #watchAgain(entry: TimeLimitEntry, now: number): void {
     const progress = this.#progressOf(entry, now)
-    // An answer may lead to another attempt. When its time goes on is not told.
+    // No message tells the host when a pause ends, so it checks again. After an answer, `retry` may run the task again.
     const timeoutMs =
-      progress === 'held' ? Math.min(entry.limits.timeoutMs, HELD_LOOK_MS) : entry.limits.timeoutMs
+      progress === 'paused' ? Math.min(entry.limits.timeoutMs, PAUSED_CHECK_MS) : entry.limits.timeoutMs
     const dueAt = Math.min(
       countedFrom(progress, now) + timeoutMs,
       this.#queueTimeoutAt(entry),
@@ -121,7 +124,7 @@ export class TimeLimits {
 
   #progressOf(entry: TimeLimitEntry, now: number): Progress {
     const progress = this.#parts.progressOf(entry.task, now)
-    if (progress !== 'waiting' && typeof progress !== 'object') entry.wasStarted = true
+    if (progress !== 'unstarted' && typeof progress !== 'object') entry.wasStarted = true
     return progress
   }
 
@@ -130,13 +133,13 @@ export class TimeLimits {
   }
 }
 
-/** Since when its `timeout` counts; `otherwise` where it does not. */
+/** When the `timeout` of the task started to count; `otherwise` if it does not count now. */
 function countedFrom(progress: Progress, otherwise: number): number {
   if (typeof progress === 'number') return progress
-  return typeof progress === 'object' ? progress.handedAt : otherwise
+  return typeof progress === 'object' ? progress.sentAt : otherwise
 }
 
-/** To be asked again after each cancel. */
+/** A function, because `cancel` changes the state and TypeScript does not know that. */
 function isSettled(task: Task): boolean {
   return task.state === 'settled'
 }

@@ -1,4 +1,4 @@
-// Why a worker did not start, or why it ended: what the worker reported and what the runtime says.
+// Finds the error for a worker that did not start or that ended, from the reports of the worker and of the runtime.
 import {
   InvalidOptionError,
   type PoolError,
@@ -6,15 +6,12 @@ import {
   WorkerMemoryError,
   WorkerStartError,
 } from '../../shared/errors/pool-errors.js'
-import {
-  deserializeError,
-  type ErrorClasses,
-  type SerializedError,
-} from '../../shared/errors/serialize-error.js'
+import { deserializeError, type ErrorClasses } from '../../shared/errors/serialize-error.js'
 import type { HandlerRef } from '../../shared/messages/handler-ref.js'
+import type { ToHost } from '../../shared/messages/messages.js'
 import { MissingPackageFileError } from '../backend/missing-package-file.js'
 
-/** A terminal sends them to the whole process group. A process that has started ignores them. */
+/** A terminal sends these signals to the whole process group. A started worker process ignores them. */
 const GROUP_SIGNALS = new Set<string | null>(['SIGINT', 'SIGTERM', 'SIGHUP'])
 
 export class ExitReason {
@@ -25,7 +22,7 @@ export class ExitReason {
   #crash: { error: unknown } | null = null
   #exitCode = 0
   #signal: string | null = null
-  /** `undefined` when neither the worker nor the runtime named an error. */
+  /** `undefined` when neither the worker nor the runtime reported an error. */
   #error: unknown
 
   constructor(workerId: number, preload: HandlerRef | null, errorClasses: ErrorClasses) {
@@ -34,29 +31,36 @@ export class ExitReason {
     this.#errorClasses = errorClasses
   }
 
-  onStartFailed(error: SerializedError): void {
-    this.#startError = this.#failedToStart(deserializeError(error, this.#errorClasses))
+  onStartFailed({ error: packed, handler, isMissing }: Extract<ToHost, { kind: 'start-failed' }>): void {
+    const error = deserializeError(packed, this.#errorClasses)
+    this.#startError =
+      handler === null
+        ? this.#failedToStart(error)
+        : startError(this.#workerId, handler, isMissing ? 'handler' : 'load', isMissing ? undefined : error)
   }
 
-  onCrashed(error: SerializedError): void {
+  onCrashed({ error }: Extract<ToHost, { kind: 'crashed' }>): void {
     this.#crash = { error: deserializeError(error, this.#errorClasses) }
   }
 
-  /** @param error the runtime's error; `undefined` for most ends of a process */
+  /** @param error the error of the runtime; usually `undefined` for a process */
   onExit(exitCode: number, error: unknown, signal: string | null): void {
     this.#exitCode = exitCode
     this.#signal = signal
-    // The worker's own report of an exception says more than the runtime's.
+    // The worker's own report of an exception has more details than the runtime's.
     const reported = this.#crash === null || isOutOfMemory(error) ? error : this.#crash.error
     this.#error = this.#startError ?? reported
   }
 
-  /** The error of a worker that the host has ended. `undefined`: it ended as it should. */
-  get trouble(): unknown {
+  /** The error of a worker that ended after the host had stopped it. `undefined`: it ended without an error. */
+  get stopError(): unknown {
     return this.#error ?? (isCrash(this.#signal) ? this.#deathError(true) : undefined)
   }
 
-  /** A signal to the process group ended the worker before it could handle signals. Its file is not to blame. */
+  /**
+   * A signal to the process group killed the worker before it could handle signals. The cause is not the handler's
+   * file.
+   */
   get wasInterrupted(): boolean {
     return this.#startError === null && GROUP_SIGNALS.has(this.#signal)
   }
@@ -66,7 +70,7 @@ export class ExitReason {
     return wasReady ? this.#deathError(true) : this.startError(this.#deathError(false))
   }
 
-  /** The error for tasks that wait for a worker. */
+  /** The error for queued tasks. */
   startError(cause: unknown): WorkerStartError {
     return cause instanceof WorkerStartError ? cause : this.#failedToStart(cause)
   }
@@ -83,20 +87,24 @@ export class ExitReason {
   }
 }
 
-/** The error for callers when the runtime refuses to start a worker. It names the option where one is the cause. */
+/** The error for callers when the runtime refuses to start a worker. If an option is the cause, the error names it. */
 export function refusedStart(failure: unknown, handler: HandlerRef | null, workerId: number): PoolError {
   if (failure instanceof MissingPackageFileError) return startError(workerId, handler, 'thread', failure)
   const { code, name, message } = (failure ?? {}) as { code?: string; name?: string; message?: string }
   if (code === 'ERR_WORKER_INVALID_EXEC_ARGV') {
     return new InvalidOptionError(
       'execArgv',
-      `The option 'execArgv' (or NODE_OPTIONS in 'env') holds flags a worker cannot have: ${message}.`,
+      `The option 'execArgv' (or NODE_OPTIONS in 'env') has flags that a worker does not accept (${message}). Remove them.`,
       failure,
     )
   }
-  // Node 20 gives the code for a port that is not in the transfer list.
+  // Node 20 uses this code for a port that is not in the transfer list.
   if (name === 'DataCloneError' || code === 'ERR_MISSING_TRANSFERABLE_IN_TRANSFER_LIST') {
-    return new InvalidOptionError('workerData', `The option 'workerData' (or 'env'): ${message}`, failure)
+    return new InvalidOptionError(
+      'workerData',
+      `The option 'workerData' (or 'env') cannot be copied to a worker (${message}). Pass plain data.`,
+      failure,
+    )
   }
   return startError(workerId, handler, 'thread', failure)
 }
@@ -104,13 +112,13 @@ export function refusedStart(failure: unknown, handler: HandlerRef | null, worke
 function startError(
   workerId: number,
   handler: HandlerRef | null,
-  stage: 'thread' | 'load',
+  stage: 'thread' | 'load' | 'handler',
   cause: unknown,
 ): WorkerStartError {
   return new WorkerStartError(workerId, handler ?? { filename: '', name: '' }, stage, cause)
 }
 
-/** The worker ended before it tried to load the handler's file. */
+/** True when the worker ended before it tried to load the handler's file. */
 function endedBeforeLoading(cause: unknown): boolean {
   const { code } = (cause ?? {}) as { code?: unknown }
   return cause instanceof MissingPackageFileError || code === 'ERR_WORKER_INIT_FAILED'
@@ -120,7 +128,7 @@ function isOutOfMemory(error: unknown): boolean {
   return (error as { code?: unknown } | null | undefined)?.code === 'ERR_WORKER_OUT_OF_MEMORY'
 }
 
-/** SIGKILL does not count: the host itself sends it. */
+/** SIGKILL does not count, because the host itself sends it. */
 function isCrash(signal: string | null): boolean {
   return signal !== null && signal !== 'SIGKILL'
 }

@@ -1,17 +1,18 @@
-// Limits the lifetime of workers: `idleTimeout` and `maxWorkerAge`. Each has one timer, set for the worker that is due first.
+// Limits the lifetime of workers: `idleTimeout` and `maxWorkerAge`. Each class has one timer, for the worker that is
+// due first.
 import type { Clock, Timer } from '../../shared/platform/clock.js'
 import { chooseRetired, nextRetirement, type PoolSize } from '../scheduler/scaling.js'
 import type { Worker } from './worker.js'
 
-/** An idle worker may claim a task just when it is due. The host looks again after this time. */
+/** An idle worker may claim a task just when it is due. The host checks again after this time. */
 const IDLE_RETRY_MS = 1
-/** A worker that is too old and could not be replaced is reported again after this time. */
+/** After this time, the host tries again to replace a worker that is too old. */
 const AGE_RETRY_MS = 1000
 
 export interface IdleTimeoutParts {
   clock: Clock
   workers: { readonly acceptingWorkers: number; readonly servingWorkers: Worker[] }
-  /** `minWorkers` are kept, idle or not. */
+  /** The pool keeps `minWorkers` workers, idle or not. */
   size: PoolSize
   /** Milliseconds. */
   idleTimeout: number
@@ -20,7 +21,7 @@ export interface IdleTimeoutParts {
 export class IdleTimeout {
   readonly #parts: IdleTimeoutParts
   #timer: Timer | null = null
-  #isOver = false
+  #hasEnded = false
 
   constructor(parts: IdleTimeoutParts) {
     this.#parts = parts
@@ -28,17 +29,17 @@ export class IdleTimeout {
 
   /** Call it when a worker has become idle. */
   plan(leastDelayMs = 0): void {
-    if (this.#isOver || this.#timer !== null) return
+    if (this.#hasEnded || this.#timer !== null) return
     const { clock, workers, size, idleTimeout } = this.#parts
     if (workers.acceptingWorkers <= size.minWorkers) return
-    // A starting worker does not count: it may fail to start.
+    // Starting workers do not count, because they may fail to start.
     const dueAt = nextRetirement(workers.servingWorkers, size.minWorkers, idleTimeout)
     if (dueAt === Number.POSITIVE_INFINITY) return
     this.#timer = clock.after(Math.max(dueAt - clock.now(), leastDelayMs), () => this.#onDue())
   }
 
   end(): void {
-    this.#isOver = true
+    this.#hasEnded = true
     this.#timer?.cancel()
   }
 

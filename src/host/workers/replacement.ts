@@ -1,5 +1,5 @@
-// Replaces workers one after another. A new worker is ready before the old one leaves, and the next replacement starts when the
-// old one has ended. So the pool never has fewer workers than before, and never more than one too many.
+// Replaces workers one after another. The old worker leaves when the new one is ready. The next replacement starts when
+// the old one has ended. So the pool never has fewer workers than before, and at most one worker more.
 import type { PoolError } from '../../shared/errors/pool-errors.js'
 import type { PoolSize } from '../scheduler/scaling.js'
 import type { Worker } from './worker.js'
@@ -7,7 +7,7 @@ import type { Worker } from './worker.js'
 export interface ReplaceableGroup {
   /** The workers that start or are ready. */
   readonly workers: readonly Worker[]
-  /** One worker more than `maxWorkers` may live while it replaces another. */
+  /** A replacement may exceed `maxWorkers` by one worker. */
   readonly mayAddReplacement: boolean
   /** Throws when no worker can be started. */
   spawnReplacement(): Worker
@@ -15,9 +15,9 @@ export interface ReplaceableGroup {
 
 /** A call of `recycle()` or `reload()`. */
 interface Request {
-  /** The workers of the moment of the call that have not ended. */
+  /** The workers that existed at the call and have not ended since. */
   readonly old: Set<Worker>
-  /** A worker that was started after the call is ready. */
+  /** A worker that was started after the call has become ready. */
   hasNewWorker: boolean
   readonly done: Promise<void>
   resolve(): void
@@ -30,10 +30,10 @@ export class Replacements {
   /** Workers to replace, in the order of the requests. */
   readonly #queue = new Set<Worker>()
   readonly #requests: Request[] = []
-  /** The worker that is being replaced. It stays until its replacement is ready. */
+  /** The worker that `#replacement` replaces. The old worker runs until the new one is ready. */
   #old: Worker | null = null
   #replacement: Worker | null = null
-  #isOver = false
+  #hasEnded = false
 
   constructor(group: ReplaceableGroup, size: PoolSize) {
     this.#group = group
@@ -42,14 +42,14 @@ export class Replacements {
 
   /** Replaces one worker. */
   replace(worker: Worker): void {
-    if (this.#isOver || worker === this.#old || worker.isLeaving || worker.state === 'draining') return
+    if (this.#hasEnded || worker === this.#old || worker.isLeaving || worker.state === 'draining') return
     this.#queue.add(worker)
     this.#next()
   }
 
   /**
-   * Replaces all present workers. Resolves when they have ended and a new worker is ready.
-   * @param mayJoin true: a call that is under way stands for this one
+   * Replaces all workers that exist now. Resolves when they have ended and a new worker is ready.
+   * @param mayJoin true: if another call is unfinished, returns its promise
    */
   replaceAll(mayJoin: boolean): Promise<void> {
     const last = this.#requests[this.#requests.length - 1]
@@ -60,7 +60,7 @@ export class Replacements {
     this.#requests.push(request)
     this.#next()
     for (const worker of workers) {
-      // A start that fails at once rejects all requests.
+      // If a start fails at once, it rejects all requests.
       if (!this.#requests.includes(request)) break
       this.replace(worker)
     }
@@ -78,7 +78,7 @@ export class Replacements {
     else old.leave()
   }
 
-  /** @param startError set when the worker did not start */
+  /** @param startError `null` unless the worker failed to start */
   onEnded(worker: Worker, startError: PoolError | null): void {
     this.#queue.delete(worker)
     for (const { old } of this.#requests) old.delete(worker)
@@ -86,16 +86,16 @@ export class Replacements {
     if (worker === this.#replacement) {
       this.#replacement = null
       if (startError !== null) return this.#fail(startError)
-      // The new worker was ended for another reason, so the old one is replaced again.
+      // The new worker ended for another reason, so the old one still needs a replacement.
       if (this.#old !== null) this.#queue.add(this.#old)
       this.#onReplaced()
     } else if (worker === this.#old && this.#replacement === null) this.#onReplaced()
     else this.#next()
   }
 
-  /** The pool closes: all requests are rejected. */
+  /** Call it when the pool closes. Rejects all requests. */
   end(error: PoolError): void {
-    this.#isOver = true
+    this.#hasEnded = true
     this.#fail(error)
   }
 
@@ -105,7 +105,7 @@ export class Replacements {
   }
 
   #next(): void {
-    if (this.#isOver || this.#old !== null || this.#replacement !== null) return
+    if (this.#hasEnded || this.#old !== null || this.#replacement !== null) return
     if (!this.#group.mayAddReplacement) return
     const old = this.#chooseOld()
     if (old === null && !this.#mustStartNew) return
@@ -118,7 +118,7 @@ export class Replacements {
     }
   }
 
-  /** An idle worker leaves soonest. A worker that leaves anyway needs no replacement. */
+  /** Prefers an idle worker, which leaves soonest. A worker that leaves anyway needs no replacement. */
   #chooseOld(): Worker | null {
     let first: Worker | null = null
     for (const worker of this.#queue) {
@@ -132,7 +132,7 @@ export class Replacements {
     return first
   }
 
-  /** The old workers of a request are gone, and nothing has shown yet that a new one starts. */
+  /** True when the old workers of a request have ended, and no new worker is starting. */
   get #mustStartNew(): boolean {
     const isStarting = this.#group.workers.some(worker => worker.state === 'spawning')
     return !isStarting && this.#requests.some(request => request.old.size === 0)
@@ -146,7 +146,7 @@ export class Replacements {
     }
   }
 
-  /** The old workers stay. */
+  /** Rejects all requests. The old workers stay. */
   #fail(reason: unknown): void {
     this.#old = null
     this.#queue.clear()

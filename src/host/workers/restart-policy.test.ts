@@ -1,4 +1,3 @@
-// When workers may be started again after they failed.
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { RestartLimitError, WorkerStartError } from '../../shared/errors/pool-errors.js'
@@ -7,14 +6,14 @@ import { RestartPolicy } from './restart-policy.js'
 const error = new WorkerStartError(7, { filename: '/h.js', name: 'default' }, 'load', new Error('it failed'))
 const settings = { failures: 3, period: 1000, pause: 500 }
 
-/** The first of these moments, in ms after `from`, at which a worker may be started. */
+/** The time in ms after `from` until a worker may start. */
 function pauseFrom(policy: RestartPolicy, from: number): number {
   let pauseMs = 0
   while (!policy.maySpawn(from + pauseMs)) pauseMs++
   return pauseMs
 }
 
-/** A policy whose circuit has opened at 1000. */
+/** A policy whose circuit opened at 1000 ms. */
 function opened(): RestartPolicy {
   const policy = new RestartPolicy(settings)
   for (let failure = 0; failure < settings.failures; failure++) policy.onFailure(false, error, 1000)
@@ -23,12 +22,12 @@ function opened(): RestartPolicy {
 }
 
 describe('pauses between starts', () => {
-  test('a worker may be started while none has failed', () => {
+  test('a worker may start while no worker has failed', () => {
     assert.equal(new RestartPolicy().maySpawn(0), true)
     assert.equal(new RestartPolicy().refusal(0, 0), null)
   })
 
-  test('failed starts pause at once, twice as long each time, up to a second', () => {
+  test('each failed start doubles the pause, from 100 ms up to 1 s', () => {
     const policy = new RestartPolicy({ ...settings, failures: Number.POSITIVE_INFINITY })
     const pauses: number[] = []
     for (let now = 1000; pauses.length < 7; now += 5000) {
@@ -38,7 +37,7 @@ describe('pauses between starts', () => {
     assert.deepEqual(pauses, [100, 200, 400, 800, 1000, 1000, 1000])
   })
 
-  test('three ends of ready workers without work are free, the fourth pauses', () => {
+  test('exits of ready workers without answered tasks cause a pause from the fourth exit on', () => {
     const policy = new RestartPolicy()
     const pauses: number[] = []
     for (let end = 0; end < 5; end++) {
@@ -48,7 +47,7 @@ describe('pauses between starts', () => {
     assert.deepEqual(pauses, [0, 0, 0, 100, 200])
   })
 
-  test('a task answered makes good for ends without work', () => {
+  test('an answered task ends the pause after exits of ready workers', () => {
     const policy = new RestartPolicy()
     for (let end = 0; end < 4; end++) policy.onFailure(true, error, 1000)
     assert.equal(policy.maySpawn(1000), false)
@@ -56,7 +55,7 @@ describe('pauses between starts', () => {
     assert.equal(policy.maySpawn(1000), true)
   })
 
-  test('a task answered by a worker that lives is no reason to try a file that does not load', () => {
+  test('an answered task does not end the pause after a failed start', () => {
     const policy = new RestartPolicy()
     policy.onFailure(false, error, 1000)
     policy.onFailure(true, error, 1000)
@@ -64,7 +63,7 @@ describe('pauses between starts', () => {
     assert.equal(pauseFrom(policy, 1000), 100)
   })
 
-  test('a start that succeeds makes good for starts that failed', () => {
+  test('a successful start resets the pause to 100 ms', () => {
     const policy = new RestartPolicy()
     policy.onFailure(false, error, 1000)
     policy.onFailure(false, error, 2000)
@@ -74,8 +73,8 @@ describe('pauses between starts', () => {
   })
 })
 
-describe('the circuit', () => {
-  test('opens at the last of so many failures within the period', () => {
+describe('the restart circuit', () => {
+  test('the circuit opens when the failed starts within the period reach the limit', () => {
     const policy = new RestartPolicy(settings)
     for (const now of [1000, 1500, 2000]) {
       assert.equal(policy.circuit.state, 'closed')
@@ -85,32 +84,32 @@ describe('the circuit', () => {
     assert.equal(pauseFrom(policy, 2000), 500)
   })
 
-  test('stays closed while the failures are further apart', () => {
+  test('the circuit stays closed when the failed starts are spread over more than the period', () => {
     const policy = new RestartPolicy(settings)
     for (const now of [1000, 1600, 2201, 2802]) policy.onFailure(false, error, now)
     assert.equal(policy.circuit.state, 'closed')
   })
 
-  test('does not open for workers that were ready', () => {
+  test('the circuit does not open for exits of workers that were ready', () => {
     const policy = new RestartPolicy(settings)
     for (let end = 0; end < 9; end++) policy.onFailure(true, error, 1000)
     assert.equal(policy.circuit.state, 'closed')
   })
 
-  test('stays open where a start fails that had begun before', () => {
+  test('the circuit stays open when a start fails that was under way when the circuit opened', () => {
     const policy = opened()
     policy.onFailure(false, error, 1000)
     assert.equal(policy.circuit.state, 'open')
   })
 
-  test('is closed when what failed is said to be mended, also while one is tried', () => {
+  test('reset() closes the circuit during a trial start', () => {
     const policy = opened()
     policy.onSpawn()
     policy.reset()
     assert.deepEqual([policy.circuit.state, policy.maySpawn(1000)], ['closed', true])
   })
 
-  test('lets one worker be tried when its pause is over, and no second', () => {
+  test('the circuit allows one trial start after its pause, and no second one', () => {
     const policy = opened()
     assert.equal(policy.maySpawn(1499), false)
     assert.equal(policy.maySpawn(1500), true)
@@ -118,7 +117,7 @@ describe('the circuit', () => {
     assert.deepEqual([policy.circuit.state, policy.maySpawn(9999)], ['halfOpen', false])
   })
 
-  test('is closed by a start that succeeds, and then forgets', () => {
+  test('a successful trial start closes the circuit and clears its failures', () => {
     const policy = opened()
     policy.onSpawn()
     policy.onStarted()
@@ -127,7 +126,7 @@ describe('the circuit', () => {
     assert.deepEqual([policy.circuit.state, pauseFrom(policy, 1500)], ['closed', 100])
   })
 
-  test('opens for twice as long each time the one that is tried fails, up to half a minute', () => {
+  test('each failed trial start doubles the pause of the circuit, up to 30 s', () => {
     const policy = opened()
     const pauses: number[] = []
     for (let now = 100_000; pauses.length < 8; now += 100_000) {
@@ -138,22 +137,22 @@ describe('the circuit', () => {
     assert.deepEqual(pauses, [1000, 2000, 4000, 8000, 16_000, 30_000, 30_000, 30_000])
   })
 
-  test('lets another be tried when the one that was tried is given up', () => {
+  test('the circuit allows another trial start when a trial start is aborted', () => {
     const policy = opened()
     policy.onSpawn()
     policy.onStartAborted()
     assert.equal(policy.maySpawn(1500), true)
   })
 
-  test('is closed when the operator says that the file is mended', () => {
+  test('reset() closes an open circuit', () => {
     const policy = opened()
     policy.reset()
     assert.deepEqual([policy.circuit.state, policy.maySpawn(1000)], ['closed', true])
   })
 })
 
-describe('what a call is told while no worker may be started', () => {
-  test('what the last start failed of, while the circuit is closed', () => {
+describe('RestartPolicy.refusal()', () => {
+  test('a call gets a new WorkerStartError with the last cause while the circuit is closed', () => {
     const policy = new RestartPolicy(settings)
     policy.onFailure(false, error, 1000)
     const refusal = policy.refusal(1050, 1050)
@@ -162,7 +161,7 @@ describe('what a call is told while no worker may be started', () => {
     assert.notEqual(refusal, error)
   })
 
-  test('the limit, its figures and the cause, while it is open', () => {
+  test('a call gets a RestartLimitError with figures and cause while the circuit is open', () => {
     const refusal = opened().refusal(1100, 1100)
     assert.ok(refusal instanceof RestartLimitError)
     assert.deepEqual(
@@ -172,7 +171,7 @@ describe('what a call is told while no worker may be started', () => {
     assert.equal((refusal.cause as WorkerStartError).cause, error.cause)
   })
 
-  test('what the start failed of, to a call that had waited for it', () => {
+  test('a call that waited for the failed start gets a WorkerStartError', () => {
     assert.ok(opened().refusal(999, 1000) instanceof WorkerStartError)
   })
 })

@@ -1,16 +1,24 @@
-// Decides when workers may be started. Two rules keep a file that does not load from costing much time:
-// - After a failed start, and after several ready workers that ended without work, comes a pause. It doubles each time.
-// - When too many starts fail within a period, a circuit breaker opens for a longer pause. Then one worker is tried. If it
-//   starts, the circuit closes. If not, the circuit opens again.
+// Decides when workers may be started. A file that does not load must not cost much time, so there are two rules:
+// - The pool pauses after a failed start, and after several ready workers that exited without work. Each pause is twice
+//   as long as the pause before.
+// - When too many starts fail within a period, a circuit breaker opens for a longer pause. Then the pool starts one
+//   worker. If the worker becomes ready, the circuit closes. If not, the circuit opens again.
 import { type PoolError, RestartLimitError, WorkerStartError } from '../../shared/errors/pool-errors.js'
 import { moveState, type StateTable } from '../../shared/platform/state-machine.js'
 
+/** The option `restart`: limits how often the pool starts workers that fail to start. */
 export interface RestartOptions {
-  /** This many failed starts within `period` open the circuit. `Infinity`: it never opens. Default 5. */
+  /**
+   * Failed starts within `period` that open the circuit: then calls reject with `RestartLimitError` while no worker is
+   * alive. An integer from 1 to 1,000, or `Infinity`: the circuit never opens. Default 5.
+   */
   failures?: number | undefined
-  /** Milliseconds. Default 10,000. */
+  /** Milliseconds in which failed starts are counted. Default 10,000. */
   period?: number | undefined
-  /** Milliseconds until one worker is tried. Doubles each time that worker fails, up to 30,000. Default 1,000. */
+  /**
+   * Milliseconds until the pool starts one worker again. Doubles each time that worker fails, up to 30,000. Default
+   * 1,000.
+   */
   pause?: number | undefined
 }
 
@@ -25,25 +33,25 @@ export const circuitStates: StateTable<CircuitState> = {
   closed: ['open'],
   /** halfOpen: the pause is over and one worker starts. closed: an earlier start succeeded */
   open: ['halfOpen', 'closed'],
-  /** closed: the worker is ready. open: it failed, or the host ended it before it was ready */
+  /** closed: the worker is ready. open: its start failed, or the host stopped it before it was ready */
   halfOpen: ['closed', 'open'],
 }
 
 const FIRST_PAUSE_MS = 100
 const LONGEST_PAUSE_MS = 1000
 const LONGEST_OPEN_MS = 30_000
-/** Ready workers in a row may end without work this often before the first pause. */
+/** The number of ready workers in a row that may exit without work before the first pause. */
 const TOLERATED_ENDS = 3
 
 export class RestartPolicy {
-  /** Only this class moves it. */
+  /** Only this class changes the state. */
   readonly circuit: { state: CircuitState } = { state: 'closed' }
   readonly #settings: RestartSettings
   /** Failed starts since the last one that succeeded. */
   #failedStarts = 0
-  /** Ends of ready workers since the last task that was answered. */
+  /** Exits of ready workers since the last answered task. */
   #endsWithoutWork = 0
-  /** When the latest starts failed, oldest first. Holds at most as many as open the circuit. */
+  /** The times of the latest failed starts, oldest first. At most `failures` times are kept. */
   #failedAt: number[] = []
   #pausedUntil = 0
   /** How often the circuit has opened since it was last closed. */
@@ -56,7 +64,7 @@ export class RestartPolicy {
     this.#settings = settings
   }
 
-  /** @param wasReady false: the worker failed to start, so there is a pause at once */
+  /** @param wasReady false: the worker failed to start, so the pool pauses at once */
   onFailure(wasReady: boolean, error: PoolError, now: number): void {
     this.lastError = error
     this.#lastFailureAt = now
@@ -83,7 +91,7 @@ export class RestartPolicy {
     this.#pausedUntil = 0
   }
 
-  /** The host ended a starting worker. It might have succeeded, so another one may be tried. */
+  /** The host stopped a starting worker. The start did not fail, so the pool may try another worker. */
   onStartAborted(): void {
     if (this.circuit.state === 'halfOpen') this.#moveTo('open')
   }
@@ -95,7 +103,7 @@ export class RestartPolicy {
     if (this.circuit.state === 'closed' && this.#failedStarts === 0) this.#pausedUntil = 0
   }
 
-  /** The user has fixed what failed: forgets all failures. */
+  /** Forgets all failures, because the user has fixed their cause. */
   reset(): void {
     this.#failedStarts = 0
     this.#endsWithoutWork = 0
@@ -115,14 +123,17 @@ export class RestartPolicy {
     return this.circuit.state !== 'halfOpen' && now >= this.#pausedUntil
   }
 
-  /** For a time when no worker may be started. True for calls made before the last failure, and for all calls while the circuit is not closed. */
+  /**
+   * While no worker may be started, the pool rejects these calls: calls from before the last failure, and all calls
+   * while the circuit is not closed.
+   */
   isHopeless(calledAt: number): boolean {
     return this.circuit.state !== 'closed' || calledAt <= this.#lastFailureAt
   }
 
   /**
-   * The error for a call while no worker may be started. A call that waited when the last start failed gets the error of that
-   * start. A later call gets `RestartLimitError`. Each call gets a new error object.
+   * The error for a call while no worker may be started. A call from before the last failed start gets the error of
+   * that start. A later call gets `RestartLimitError`. Each call gets a new error object.
    */
   refusal(calledAt: number, now: number): PoolError | null {
     if (this.lastError === null) return null

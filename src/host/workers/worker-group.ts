@@ -1,5 +1,4 @@
-// The workers of a pool: starts them, counts them, replaces them and ends them. It knows nothing of tasks except how many a
-// worker holds.
+// Manages the workers of a pool: starts, counts, replaces, stops and kills them. The group does not handle tasks.
 import { type PoolError, WorkerStartError } from '../../shared/errors/pool-errors.js'
 import type { Clock, Timer } from '../../shared/platform/clock.js'
 import type { Backend } from '../backend/backend.js'
@@ -22,14 +21,14 @@ export interface GroupSettings extends WorkerSettings {
   idleTimeout: number
   maxWorkerAge: number
   restart: RestartSettings
-  /** Workers busy-wait while fewer of them than this are awake. 0: never. */
+  /** Workers busy-wait while fewer than this number are awake. 0: workers never busy-wait. */
   spinCores: number
 }
 
 export class WorkerGroup implements WorkerOwner, ReplaceableGroup {
-  /** The workers that start or are ready, oldest first. */
+  /** The workers that are starting or ready, oldest first. */
   readonly workers: Worker[] = []
-  /** How many of them accept tasks, or will when they are ready. */
+  /** How many of them accept tasks, now or when they are ready. */
   acceptingWorkers = 0
   /** A core is free, so the host may poll for answers. */
   mayPoll = false
@@ -40,14 +39,17 @@ export class WorkerGroup implements WorkerOwner, ReplaceableGroup {
   readonly events: WorkerEvents
   /** Set once, before the first worker is started. */
   taskListener!: TaskListener
-  /** Workers that the host has asked to end. */
+  /** Workers that the host stops or kills, until they have ended. */
   readonly #draining = new Set<Worker>()
   readonly #replacements: Replacements
+  /** Calls of `pool.ready()` that wait. */
+  #readyCalls: { resolve: () => void; reject: (reason: unknown) => void }[] = []
   readonly #maxAge: MaxAge
   readonly #idleTimeout: IdleTimeout
   #lastId = 0
+  /** False when the pool closes: then a worker starts only for queued tasks. */
   #keepsMinimum = true
-  /** No worker is started any more. */
+  /** The group starts no more workers. */
   #isClosed = false
   #afterPause: Timer | null = null
 
@@ -65,7 +67,7 @@ export class WorkerGroup implements WorkerOwner, ReplaceableGroup {
 
   // Counts.
 
-  /** Workers that are not leaving. */
+  /** Starting and ready workers that are not leaving. */
   get keptWorkers(): Worker[] {
     return this.workers.filter(worker => !worker.isLeaving)
   }
@@ -79,6 +81,11 @@ export class WorkerGroup implements WorkerOwner, ReplaceableGroup {
     return this.acceptingWorkers < this.workers.length
   }
 
+  /** Workers that the host stops or kills, until they have ended. */
+  get drainingWorkers(): ReadonlySet<Worker> {
+    return this.#draining
+  }
+
   get isAnyStarting(): boolean {
     return this.workers.some(worker => worker.state === 'spawning')
   }
@@ -87,14 +94,14 @@ export class WorkerGroup implements WorkerOwner, ReplaceableGroup {
     return this.workers.find(worker => worker.id === id) ?? null
   }
 
-  /** All workers that exist, including those that run their teardown. */
+  /** Counts also the workers that stop, for example in their teardown. */
   get #alive(): number {
     let alive = this.workers.length
     for (const worker of this.#draining) if (worker.isStopping) alive++
     return alive
   }
 
-  /** While one worker leaves, another one may already take its place. */
+  /** While one worker leaves, another one may start in its place. */
   get maySpawn(): boolean {
     return (
       !this.#isClosed &&
@@ -109,8 +116,8 @@ export class WorkerGroup implements WorkerOwner, ReplaceableGroup {
   }
 
   /**
-   * How many workers are missing up to `maxWorkers` and may not be started for now. 0 when there is no worker at all: tasks do
-   * not wait then, see `isHopeless`.
+   * How many workers the pool has below `maxWorkers` and may not start now. 0 while `isHopeless`, because the pool
+   * rejects tasks then.
    */
   get missingWorkers(): number {
     const { maxWorkers } = this.settings.size
@@ -120,14 +127,14 @@ export class WorkerGroup implements WorkerOwner, ReplaceableGroup {
     return Math.max(0, free - Math.max(0, maxWorkers + 1 - this.#alive))
   }
 
-  /** No worker exists, and none may be started for now because others failed. */
+  /** The pool has no worker and may not start one now, because earlier starts failed. */
   get isHopeless(): boolean {
     return this.workers.length === 0 && !this.policy.maySpawn(this.clock.now())
   }
 
   // Busy-waiting.
 
-  /** Workers may busy-wait, and the host may poll, while the host and each worker that is awake have a core. */
+  /** Workers may busy-wait, and the host may poll, while the host and each awake worker have their own core. */
   shareCores(awake: number): void {
     const isAllowed = awake < this.settings.spinCores
     if (isAllowed !== this.mayPoll) this.#allowSpin(isAllowed)
@@ -140,7 +147,7 @@ export class WorkerGroup implements WorkerOwner, ReplaceableGroup {
 
   // Starts.
 
-  /** Starts a worker. Throws what the runtime throws. */
+  /** Starts a worker. Throws the error of the runtime. */
   spawn(): Worker {
     this.policy.onSpawn()
     const worker = new Worker(++this.#lastId, this)
@@ -151,7 +158,7 @@ export class WorkerGroup implements WorkerOwner, ReplaceableGroup {
     return worker
   }
 
-  /** Starts a worker if it may and can. A refused start counts as a failed one. */
+  /** Starts a worker if the pool may. Returns `null` otherwise, and when the runtime refuses the start. */
   trySpawn(): Worker | null {
     if (!this.maySpawn) return null
     try {
@@ -161,7 +168,7 @@ export class WorkerGroup implements WorkerOwner, ReplaceableGroup {
     }
   }
 
-  /** Starts a worker also during a pause. Throws a `PoolError` when the runtime refuses, which counts as a failed start. */
+  /** Starts a worker, also during a pause. A refusal of the runtime is a failed start and throws a `PoolError`. */
   spawnReplacement(): Worker {
     try {
       return this.spawn()
@@ -178,33 +185,39 @@ export class WorkerGroup implements WorkerOwner, ReplaceableGroup {
     while (this.acceptingWorkers < this.settings.size.minWorkers && this.trySpawn() !== null);
   }
 
-  /** When the pause after a failed start is over, workers are started again: for waiting tasks, and up to the minimum. */
+  /** After the pause that follows a failed start, starts workers again: for queued tasks, and up to the minimum. */
   #waitForPause(): void {
     const leftMs = this.policy.pauseLeftMs(this.clock.now())
-    if (leftMs === 0 || this.#isClosed || this.#afterPause !== null) return
-    this.#afterPause = this.clock.after(leftMs, () => {
+    if (leftMs > 0 && !this.#isClosed && this.#afterPause === null) this.#setPauseTimer(leftMs)
+  }
+
+  #setPauseTimer(delayMs: number): void {
+    this.#afterPause = this.clock.after(delayMs, () => {
       this.#afterPause = null
       if (this.#isClosed) return
-      // A timer may fire a moment early.
-      if (this.policy.pauseLeftMs(this.clock.now()) > 0) return this.#waitForPause()
+      // A timer may fire a little too early. The time is read once, because the pause may end before a second look.
+      const leftMs = this.policy.pauseLeftMs(this.clock.now())
+      if (leftMs > 0) return this.#setPauseTimer(leftMs)
       this.taskListener.onPauseOver()
-      // When no worker exists, only waiting tasks are a reason to try again.
-      if (this.workers.length > 0) this.ensureMinimum()
+      // When the pool has no worker, only queued tasks and calls of ready() are a reason to try again.
+      if (this.workers.length > 0 || this.#readyCalls.length > 0) this.ensureMinimum()
     })
   }
 
-  // Changes that users ask for.
+  // Calls of users.
 
-  /** Call it when the size has changed. Surplus workers finish their started tasks and leave, idle ones first. */
+  /** Call it when the size has changed. Surplus workers finish their started tasks and leave, idle workers first. */
   onResized(): void {
     for (const worker of chooseSurplus(this.keptWorkers, this.settings.size.maxWorkers)) worker.leave()
     this.ensureMinimum()
+    this.#answerReadyCalls()
     this.#idleTimeout.plan()
   }
 
   /**
-   * Replaces every worker. Resolves when the old ones have ended and a new one is ready. Rejects when a new one does not start.
-   * @param isReload replaces also workers that were started for an earlier call, and ends a pause after failed starts
+   * Replaces every worker. Resolves when the old workers have ended and a new one is ready. Rejects when a new one does
+   * not start.
+   * @param isReload also replaces workers that were started for an unfinished earlier call, and ends a pause
    */
   async replaceAll(isReload: boolean): Promise<void> {
     if (isReload) this.policy.reset()
@@ -213,20 +226,43 @@ export class WorkerGroup implements WorkerOwner, ReplaceableGroup {
     await done
   }
 
-  /** The pool closes: from now on a worker is started only for waiting tasks. */
+  /** Resolves when `minWorkers` workers are ready. Rejects when a worker fails to start. */
+  whenReady(): Promise<void> {
+    return new Promise((resolve, reject) => {
+      this.#readyCalls.push({ resolve, reject })
+      this.ensureMinimum()
+      this.#answerReadyCalls()
+      const now = this.clock.now()
+      // After a single failure the call waits for the next attempt.
+      const isHopeless = !this.policy.maySpawn(now) && this.policy.isHopeless(now)
+      if (isHopeless && !this.isAnyStarting) this.#rejectReadyCalls(this.policy.refusal(now, now))
+    })
+  }
+
+  #answerReadyCalls(): void {
+    if (this.#readyCalls.length === 0 || this.servingWorkers.length < this.settings.size.minWorkers) return
+    for (const { resolve } of this.#readyCalls.splice(0)) resolve()
+  }
+
+  #rejectReadyCalls(reason: unknown): void {
+    for (const { reject } of this.#readyCalls.splice(0)) reject(reason)
+  }
+
+  /** Call it when the pool closes. From then on a worker starts only for queued tasks. */
   stopReplacing(error: PoolError): void {
     this.#keepsMinimum = false
+    this.#rejectReadyCalls(error)
     this.#replacements.end(error)
   }
 
-  /** Stops all workers: each runs its teardown first. Resolves when all have ended. */
+  /** Stops all workers. Each runs its teardown first. Resolves when all have ended. */
   async stopAll(error: PoolError): Promise<void> {
     this.#close()
     for (const worker of [...this.workers]) worker.stop(error)
     await this.#allEnded()
   }
 
-  /** Kills all workers, also those that run their teardown. Resolves when all have ended. */
+  /** Kills all workers, also workers in their teardown. Resolves when all have ended. */
   async killAll(error: PoolError): Promise<void> {
     this.#close()
     for (const worker of this.#draining) if (worker.isStopping) void worker.kill()
@@ -235,17 +271,17 @@ export class WorkerGroup implements WorkerOwner, ReplaceableGroup {
   }
 
   /**
-   * Kills the workers that run a teardown or may still begin one. The others end soon by themselves. True when a teardown was
-   * cut off.
+   * Kills the workers that run a teardown or may still start one. The others stop soon by themselves. Returns true when
+   * it interrupted a teardown.
    */
   cutOffTeardowns(): boolean {
-    let wasAny = false
+    let hasInterrupted = false
     for (const worker of this.#draining) {
       if (!worker.isStopping || !(worker.hasTeardown || worker.mayBeLoading)) continue
-      if (worker.hasTeardown) wasAny = true
+      if (worker.hasTeardown) hasInterrupted = true
       void worker.kill()
     }
-    return wasAny
+    return hasInterrupted
   }
 
   #close(): void {
@@ -259,7 +295,7 @@ export class WorkerGroup implements WorkerOwner, ReplaceableGroup {
     await Promise.all([...this.#draining].map(worker => worker.ended))
   }
 
-  // Changes of one worker.
+  // Events of one worker.
 
   /** Call it when a worker has become idle. */
   onIdle(worker: Worker): void {
@@ -274,10 +310,12 @@ export class WorkerGroup implements WorkerOwner, ReplaceableGroup {
 
   onReady(worker: Worker): void {
     this.policy.onStarted()
-    // A worker that leaves now returns its unstarted tasks first, so that the listener finds them in the queue.
+    // First the replacement: an old worker that leaves puts its unstarted tasks into the queue, where the listener
+    // finds them.
     this.#replacements.onReady(worker)
     this.taskListener.onReady(worker)
     this.ensureMinimum()
+    this.#answerReadyCalls()
     this.#idleTimeout.plan()
   }
 
@@ -291,9 +329,9 @@ export class WorkerGroup implements WorkerOwner, ReplaceableGroup {
     this.#renew(worker)
   }
 
-  /** The worker is too old or too large. */
+  /** Replaces a worker that is too old or uses too much memory, or stops it if the pool does not need it. */
   #renew(worker: Worker): void {
-    // Starting workers do not count: they may fail to start.
+    // Starting workers do not count, because they may fail to start.
     const isSpare =
       worker.isReady && worker.isIdle && this.servingWorkers.length > this.settings.size.minWorkers
     if (isSpare) worker.leave()
@@ -315,7 +353,7 @@ export class WorkerGroup implements WorkerOwner, ReplaceableGroup {
     this.#draining.delete(worker)
     this.#replacements.onEnded(worker, null)
     this.taskListener.onGone(worker)
-    // Its place is free now.
+    // Another worker may start now.
     this.ensureMinimum()
   }
 
@@ -330,7 +368,10 @@ export class WorkerGroup implements WorkerOwner, ReplaceableGroup {
     }
     this.events.onDestroyed(worker)
     const death = { wasReady, error }
-    if (!this.taskListener.onLost(worker, death)) this.events.onUnheardDeath(worker, death)
+    const concernsReady = !wasReady && !wasInterrupted && this.#readyCalls.length > 0
+    if (concernsReady) this.#rejectReadyCalls(error)
+    if (!this.taskListener.onLost(worker, death) && !concernsReady)
+      this.events.onUnreportedDeath(worker, death)
     this.#replacements.onEnded(worker, error instanceof WorkerStartError ? error : null)
     this.#waitForPause()
     this.ensureMinimum()
@@ -342,7 +383,7 @@ export class WorkerGroup implements WorkerOwner, ReplaceableGroup {
     this.#onChanged()
   }
 
-  /** Until `shareCores` is called again, all workers count as awake. */
+  /** All workers count as awake until the next call of `shareCores`. */
   #onChanged(): void {
     this.acceptingWorkers = this.keptWorkers.length
     this.#allowSpin(this.workers.length < this.settings.spinCores)

@@ -1,20 +1,21 @@
-// What one worker holds, as the host sees it: its shared state, its result ring, and the tasks that it was sent.
+// The host's view of one worker's tasks: the shared state of the worker, its result ring, and the tasks sent to it.
 import type { Decoder } from '../../shared/codec/decoder.js'
 import { WorkerBell } from '../../shared/lane/doorbell.js'
 import { decoderFor } from '../../shared/lane/lane-codec.js'
 import { createWorkerState, type WorkerStateLayout } from '../../shared/lane/layout.js'
 import { ResultReader } from '../../shared/lane/result-ring.js'
 import { WorkerSharedState } from '../../shared/lane/worker-state.js'
-import type { LaneOrder } from '../../shared/messages/messages.js'
+import type { KnownShared, LaneOrder } from '../../shared/messages/messages.js'
 import { realClock } from '../../shared/platform/clock.js'
 import type { HandlerRegistry } from '../lane/handler-registry.js'
 import type { PostedTasks } from '../lane/posted-tasks.js'
 import type { Task } from '../task/task.js'
 
-/** How the tasks of a pool reach its workers. */
+/** The parts of the lane that all workers of a pool share. */
 export interface Lane {
   readonly posted: PostedTasks
   readonly handlers: HandlerRegistry
+  readonly shared: { readonly known: KnownShared[]; onSending(acceptedAt: number): void }
   /** Workers claim tasks from the shared queue and answer through their result rings. */
   readonly isShared: boolean
   readonly slotsPerWorker: number
@@ -29,8 +30,10 @@ export class WorkerTasks {
   readonly #state: WorkerSharedState
   readonly #workerId: number
   readonly #lane: Lane
-  /** Tasks sent by message so far. */
+  /** How many tasks the host has sent by message so far. */
   #sent = 0
+  /** How many `progress` messages the host has handled so far. */
+  #heard = 0
 
   constructor(workerId: number, lane: Lane) {
     this.#workerId = workerId
@@ -42,14 +45,30 @@ export class WorkerTasks {
     this.decoder = lane.isShared ? decoderFor(this.#layout) : null
   }
 
-  /** Tasks that the worker has claimed or was sent, and has not answered. */
+  /** How many tasks the worker has claimed or received and has not answered. */
   get usage(): number {
-    const { posted, slotsPerWorker } = this.#lane
-    // A sent task counts until the host has its answer. The worker may have claimed the next task meanwhile.
-    return Math.min(this.#state.held + posted.sentTo(this.#workerId), slotsPerWorker)
+    const { posted } = this.#lane
+    // A sent task counts until the host has its answer. Meanwhile the worker may claim the next task, hence the
+    // minimum.
+    return Math.min(this.#state.held + posted.sentTo(this.#workerId), this.slots)
   }
 
-  /** The worker has a task that must run alone. */
+  /** The slots of the worker, and one more for each task that waits for a function of its caller. */
+  get slots(): number {
+    const { posted, slotsPerWorker } = this.#lane
+    return slotsPerWorker + posted.lentBy(this.#workerId)
+  }
+
+  /** How many slots the tasks of broadcasts use. Others of them wait until the worker has a free slot. */
+  get pinnedUsage(): number {
+    const { posted, slotsPerWorker } = this.#lane
+    const pinned = posted.pinnedTo(this.#workerId)
+    if (pinned === 0 || this.isExclusive) return 0
+    const others = this.#state.held + posted.sentTo(this.#workerId) - pinned
+    return Math.min(pinned, Math.max(slotsPerWorker - others, 0))
+  }
+
+  /** The worker holds an exclusive task. */
   get isExclusive(): boolean {
     return this.#lane.posted.isExclusive(this.#workerId)
   }
@@ -67,39 +86,43 @@ export class WorkerTasks {
     return tickets.phaseOf(task.ticket) !== 'claimed' && tickets.holderOf(task.ticket) === this.#workerId
   }
 
-  /** Called before a task is sent by message. */
+  /** Call it before the message with a task is sent. The worker then claims no later task before that message. */
   noteSent(): void {
     this.#state.setSent(++this.#sent)
   }
 
-  /** The message could not be sent. */
+  /** Call it when the message could not be sent. */
   noteNotSent(): void {
     this.#state.setSent(--this.#sent)
   }
 
-  /** Busy-waiting is allowed while a core is free. */
+  /** Call it when a `progress` message was handled. The worker then sends the next one. */
+  noteHeard(): void {
+    this.#state.setHeard(++this.#heard)
+  }
+
   allowSpin(isAllowed: boolean): void {
     this.#state.allowSpin(isAllowed)
   }
 
-  /** Stops an idle worker from claiming tasks. False when it holds a task or may be claiming one. */
+  /** Stops an idle worker from claiming tasks. False when the worker holds a task or may just claim one. */
   retire(): boolean {
     if (this.#lane.posted.sentTo(this.#workerId) > 0) return false
     return !this.#lane.isShared || this.bell.retire()
   }
 
-  /** The worker holds no task, and the host has collected all its answers. */
+  /** True when the worker holds no task and the host has collected all its answers. */
   get isEmpty(): boolean {
     return this.usage === 0 && this.list().length === 0
   }
 
-  /** The worker must not claim tasks any more. */
+  /** From now on the worker must not claim tasks. */
   dismiss(): void {
     this.bell.dismiss()
   }
 
   order(): LaneOrder {
-    const { handlers, isShared, posted, slotsPerWorker } = this.#lane
+    const { handlers, shared, isShared, posted, slotsPerWorker } = this.#lane
     return {
       memory: posted.layout.memory,
       state: this.#layout.memory,
@@ -108,6 +131,7 @@ export class WorkerTasks {
       slots: slotsPerWorker,
       clockOrigin: realClock.origin(),
       handlers: handlers.known,
+      shared: shared.known,
     }
   }
 }

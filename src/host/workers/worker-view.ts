@@ -5,9 +5,10 @@ import type { BackendKind } from '../backend/backend-kind.js'
 import type { DurationSummary } from '../metrics/histogram.js'
 import type { QueuedTask } from '../task/queued-task.js'
 
+/** `spawning`: the worker starts. `draining`: the host has asked it to stop, or kills it. */
 export type WorkerState = 'spawning' | 'ready' | 'draining' | 'exited'
 
-/** The worker behind the view. */
+/** The parts of a worker that its view reads. */
 export interface ViewedWorker {
   readonly id: number
   readonly link: {
@@ -25,7 +26,7 @@ export interface ViewedWorker {
   kill(): Promise<void>
 }
 
-/** Always shows the present state. A worker has one view for its whole life. */
+/** One worker of a pool. The properties always have the present values. A worker has one view for its whole life. */
 export class WorkerView {
   readonly #worker: ViewedWorker
 
@@ -33,22 +34,25 @@ export class WorkerView {
     this.#worker = worker
   }
 
-  /** Counts from 1 within the pool. No other worker gets the same number. */
+  /** Counts from 1 in the pool. No other worker gets the same number. */
   get id(): number {
     return this.#worker.id
   }
 
-  /** The kind of the worker. */
+  /** The pool's option `backend`. */
   get backend(): BackendKind {
     return this.#worker.link.kind
   }
 
-  /** Node's id of the thread. -1 for a process and for a thread that has ended. The host's own id for an inline worker. */
+  /**
+   * Node's id of the thread. -1 for a process and for a thread that has ended. For an inline worker, the id of the
+   * host's thread.
+   */
   get threadId(): number {
     return this.#worker.link.threadId
   }
 
-  /** The system's id of the worker's process. */
+  /** The id of the process in which the worker runs. */
   get pid(): number {
     return this.#worker.link.process?.pid ?? process.pid
   }
@@ -63,16 +67,18 @@ export class WorkerView {
     return this.#worker.link.process
   }
 
+  /** In `pool.workers` always `'spawning'` or `'ready'`. */
   get state(): WorkerState {
     return this.#worker.state
   }
 
-  /** How many tasks the worker holds. */
+  /** How many slots are taken, including cancelled tasks whose handlers still run. */
   get usage(): number {
-    // A dead worker no longer counts its shared number down.
+    // A dead worker cannot lower its shared count of tasks.
     return this.state === 'exited' ? 0 : this.#worker.usage
   }
 
+  /** The pool's option `concurrentTasksPerWorker`. */
   get slots(): number {
     return this.#worker.slots
   }
@@ -82,23 +88,24 @@ export class WorkerView {
     return this.#worker.listTasks()
   }
 
-  /** The worker holds a task that runs alone. */
+  /** The worker holds a task with `exclusive: true`. */
   get isExclusive(): boolean {
     return this.#worker.isExclusive
   }
 
+  /** No slot is taken. */
   get isIdle(): boolean {
     return this.usage === 0
   }
 
-  /** Run times on this worker. `null` without `workerHistogram`. */
+  /** Run times on this worker. `null` without the option `workerHistogram`. */
   get histogram(): DurationSummary | null {
     return this.#worker.histogram
   }
 
   /**
-   * Ends this worker now. Its started tasks reject with `WorkerExitError`. Its other tasks return to their places in the queue.
-   * Resolves when the worker has ended.
+   * Kills this worker now, without a teardown. Its started tasks reject with `WorkerExitError`. Its other tasks return
+   * to their places in the queue. Resolves when the worker has ended.
    */
   terminate(): Promise<void> {
     return this.#worker.kill()

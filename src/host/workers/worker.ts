@@ -1,5 +1,5 @@
-// One worker as the host knows it, from its start to its end. It reads the worker's messages, asks the worker to leave or to
-// stop, and kills it when that takes too long.
+// One worker as the host sees it, from its start to its end. Handles the worker's messages, asks the worker to leave or
+// to stop, and kills it if that takes too long.
 import { type PoolError, TeardownError, WorkerExitError } from '../../shared/errors/pool-errors.js'
 import { deserializeError, type ErrorClasses } from '../../shared/errors/serialize-error.js'
 import type { HandlerRef } from '../../shared/messages/handler-ref.js'
@@ -13,24 +13,25 @@ import type { PlacementView } from '../scheduler/placement.js'
 import type { BusyView } from '../scheduler/scaling.js'
 import type { Task } from '../task/task.js'
 import { ExitReason } from './exit-reason.js'
+import type { KeptBroadcasts } from './kept-broadcasts.js'
 import { type Lane, WorkerTasks } from './worker-tasks.js'
 import { type ViewedWorker, type WorkerState, WorkerView } from './worker-view.js'
 
 export const workerStates: StateTable<WorkerState> = {
-  /** draining: the host ends it before it is ready */
+  /** draining: the host stops or kills the worker before it is ready */
   spawning: ['ready', 'draining', 'exited'],
   ready: ['draining', 'exited'],
-  /** the host has asked it to end; it accepts no tasks */
+  /** The host has stopped or killed the worker. It accepts no tasks. */
   draining: ['exited'],
   exited: [],
 }
 
 /**
- * How long a worker that may be loading gets to end itself, however often the host asks. Node 20 to 24 abort when a thread is
- * killed in `require(esm)`.
+ * A worker that may be loading a file gets this time to stop by itself before the host kills it. Node 20 to 24 abort
+ * when a thread is killed in `require(esm)`. A second request does not extend the time.
  */
 const LOADING_GRACE_MS = 250
-/** How long a worker without a teardown gets to write out what it printed, and to end itself. */
+/** How long a worker without a teardown may take to write out its output and to stop. */
 const QUICK_STOP_MS = 1000
 
 export interface WorkerSettings {
@@ -41,50 +42,54 @@ export interface WorkerSettings {
   maxTasksPerWorker: number
   maxWorkerMemoryMb: number
   /** Milliseconds. */
+  setupTimeout: number
+  /** Milliseconds. */
   teardownTimeout: number
-  /** Loaded before the worker is ready. `null` when the pool has no file. */
+  /** The handler that the worker loads before it is ready. `null` when the pool has no file. */
   preload: HandlerRef | null
+  /** A new worker runs them before it is ready. */
+  broadcasts: KeptBroadcasts
   workerOptions: Record<string, unknown>
   errorClasses: ErrorClasses
   lane: Lane
 }
 
-/** Why a worker died. `error` is for its started tasks. */
+/** The death of a worker. `error` is the error for its started tasks. */
 export interface Death {
   wasReady: boolean
   error: unknown
 }
 
-/** Called for the tasks of workers. The scheduler implements it. */
+/** The events of workers that concern their tasks. The scheduler implements it. */
 export interface TaskListener {
   onReady(worker: Worker): void
   onMessage(worker: Worker, message: ToHost): void
-  /** A message of the worker could not be read. */
+  /** The host could not read a message of the worker. */
   onUnreadable(worker: Worker): void
-  /** The host ends the worker: its tasks return to the queue or fail. */
+  /** The host stops or kills the worker. Its tasks return to the queue or fail. */
   onGivenUp(worker: Worker, error: PoolError): void
-  /** The worker leaves: its unstarted tasks return to the queue, except those whose payload was moved to it. */
+  /** The worker leaves. Its unstarted tasks return to the queue, except tasks that no other worker can run. */
   onLeaving(worker: Worker): void
-  /** A worker that the host has ended is gone. */
+  /** A worker that the host stopped or killed has ended. */
   onGone(worker: Worker): void
-  /** The worker died. Returns true when some caller was told. */
+  /** The worker died. Returns true when a caller received the error. */
   onLost(worker: Worker, death: Death): boolean
-  /** Workers may be started again after failed starts. */
+  /** The pause after failed starts is over, so the pool may start workers again. */
   onPauseOver(): void
 }
 
-/** Called for the events of the pool. */
+/** The events that the pool reports to its user. */
 export interface WorkerEvents {
-  /** An error that no caller was told. */
+  /** An error that no caller receives. */
   onError(error: unknown): void
-  /** A worker died, and no caller was told. */
-  onUnheardDeath(worker: Worker, death: Death): void
+  /** A worker died, and no caller received the error. */
+  onUnreportedDeath(worker: Worker, death: Death): void
   onUserMessage(worker: Worker, value: unknown): void
   onCreated(worker: Worker): void
   onDestroyed(worker: Worker): void
 }
 
-/** What a worker needs from its group. */
+/** The group of a worker, as far as the worker uses it. */
 export interface WorkerOwner {
   readonly settings: WorkerSettings
   readonly backend: Backend
@@ -95,19 +100,18 @@ export interface WorkerOwner {
   /** The worker accepts no more tasks. */
   onLeaving(worker: Worker): void
   onMemoryExceeded(worker: Worker): void
-  /** The host ends the worker. Called before its tasks return to the queue. */
+  /** The host stops or kills the worker. Called before its tasks return to the queue. */
   onDraining(worker: Worker): void
   /** The host has asked the worker to stop, or has killed it. */
   onStopping(worker: Worker): void
-  /** A worker that the host has ended is gone. */
+  /** A worker that the host stopped or killed has ended. */
   onStopped(worker: Worker): void
-  /** The worker ended although the host had not asked for it. */
+  /** The worker ended although the host had not stopped or killed it. */
   onDied(worker: Worker, wasReady: boolean): void
 }
 
 export class Worker implements LinkListener, PlacementView, BusyView, ViewedWorker {
   readonly id: number
-  readonly slots: number
   readonly tasks: WorkerTasks
   readonly histogram: DurationHistogram | null
   readonly view: WorkerView
@@ -118,37 +122,36 @@ export class Worker implements LinkListener, PlacementView, BusyView, ViewedWork
   readonly ended: Promise<void>
   readonly #owner: WorkerOwner
   state: WorkerState = 'spawning'
-  /** The worker accepts no more tasks. It ends when it holds none. */
+  /** The worker accepts no more tasks, and stops when it holds none. */
   isLeaving = false
   /** The worker confirmed that it accepts no more tasks. */
   #hasConfirmedLeaving = false
-  /** The worker was asked to run its teardown and to end, and was not killed since. */
+  /** The host has asked the worker to run its teardown and to stop, and has not killed it since. */
   isStopping = false
-  /** The worker has not reported that its file is loaded. */
+  /** True until the worker reports that its file is loaded. */
   mayBeLoading = true
-  /** A module that the worker has loaded exports a teardown. */
+  /** A loaded module of the worker exports a teardown. */
   hasTeardown = false
   idleSince: number
-  /** Tasks that the worker has answered. */
+  /** How many tasks the worker has answered. */
   answers = 0
   #resolveEnded!: () => void
-  /** Kills the worker when it does not end in time. */
+  /** Kills the worker if it does not stop in time. */
   #killTimer: Timer | null = null
 
-  /** Starts the worker. Throws what the runtime throws. */
+  /** Starts the worker. Throws the error of the runtime. */
   constructor(id: number, owner: WorkerOwner) {
     const { settings, backend, clock } = owner
-    const { preload, niceIncrement, workerOptions } = settings
+    const { preload, broadcasts, niceIncrement, setupTimeout, workerOptions } = settings
     this.id = id
     this.#owner = owner
-    this.slots = settings.concurrentTasksPerWorker
     this.tasks = new WorkerTasks(id, settings.lane)
     this.histogram = settings.workerHistogram ? new DurationHistogram() : null
     this.view = new WorkerView(this)
     this.exitReason = new ExitReason(id, preload, settings.errorClasses)
     this.startedAt = clock.now()
     this.idleSince = this.startedAt
-    // A promise keeps the async context in which it is made, here that of the caller who needs the worker.
+    // A promise keeps the async context of its creation. Here that would be the context of one caller of the pool.
     this.ended = withoutCaller(
       () =>
         new Promise(resolve => {
@@ -158,16 +161,24 @@ export class Worker implements LinkListener, PlacementView, BusyView, ViewedWork
     const spec = {
       lane: this.tasks.order(),
       preload,
+      startCalls: broadcasts.calls,
       niceIncrement,
+      setupTimeoutMs: setupTimeout,
       limits: limitsOf(settings),
       measures: settings.recordTiming,
       workerOptions,
     }
+    // The handles in `workerData` are older than the pool.
+    settings.lane.shared.onSending(Number.NEGATIVE_INFINITY)
     this.link = withoutCaller(() => backend.start(spec, this))
   }
 
   get isReady(): boolean {
     return this.state === 'ready'
+  }
+
+  get slots(): number {
+    return this.tasks.slots
   }
 
   get usage(): number {
@@ -182,29 +193,32 @@ export class Worker implements LinkListener, PlacementView, BusyView, ViewedWork
     return this.usage === 0
   }
 
-  /** Judged by its answers, the worker has started as many tasks as it may. Its own report may be on its way. */
+  /**
+   * The worker has started as many tasks as it may, judged by its answers. Its message that it leaves may be on its
+   * way.
+   */
   get hasReachedTaskLimit(): boolean {
     return this.answers + this.usage >= this.#owner.settings.maxTasksPerWorker
   }
 
-  /** The tasks that the worker holds, in the order in which they were accepted. */
+  /** The tasks that the worker holds, in the order of acceptance. */
   listTasks(): Task[] {
     return this.tasks.list()
   }
 
-  /** True when a task started here, answered or not. */
+  /** True when the worker has started a task, answered or not. */
   get hasWorked(): boolean {
     return this.answers > 0 || this.tasks.list().some(task => this.tasks.hasStarted(task))
   }
 
-  // Its end.
+  // Stop and kill.
 
   /** The worker finishes its started tasks and stops. */
   leave(): void {
     if (this.isLeaving || this.state === 'draining' || this.state === 'exited') return
     if (this.isReady && this.tasks.retire()) return this.stop()
     this.#stopAccepting()
-    // A starting worker that holds a task is ready: only its message is on its way.
+    // If a starting worker holds a task, it is in fact ready, and its message is on its way.
     if (this.state === 'spawning' && this.tasks.isEmpty) return this.stop()
     this.link.post({ kind: 'leave' })
   }
@@ -214,12 +228,12 @@ export class Worker implements LinkListener, PlacementView, BusyView, ViewedWork
     this.#owner.onLeaving(this)
   }
 
-  /** Call it when a task was taken from the worker. */
+  /** Call it when the worker may have lost its last task. */
   stopIfDone(): void {
     if (this.isReady && this.#hasConfirmedLeaving && this.tasks.isEmpty) this.stop()
   }
 
-  /** A worker that holds no task runs its teardown and ends. A worker that loads its file does so when the file is loaded. */
+  /** Asks the worker to run its teardown and to stop, after it has loaded its file. The worker must hold no task. */
   stop(error: PoolError = new WorkerExitError(this.id, 0)): void {
     this.isStopping = true
     this.#drain(error)
@@ -229,7 +243,7 @@ export class Worker implements LinkListener, PlacementView, BusyView, ViewedWork
     this.#owner.onStopping(this)
   }
 
-  /** Kills the worker, also while it runs its teardown. Resolves when it has ended. */
+  /** Kills the worker, also in its teardown. Resolves when the worker has ended. */
   kill(error: PoolError = new WorkerExitError(this.id, 1)): Promise<void> {
     if (this.state === 'exited') return this.ended
     const wasDraining = this.state === 'draining'
@@ -247,7 +261,7 @@ export class Worker implements LinkListener, PlacementView, BusyView, ViewedWork
     this.#owner.taskListener.onGivenUp(this, error)
   }
 
-  /** A worker that may be loading gets a moment to end itself. */
+  /** A worker that may be loading a file gets some time to stop by itself. */
   #terminate(): void {
     if (this.mayBeLoading) {
       this.link.post({ kind: 'stop' })
@@ -264,7 +278,10 @@ export class Worker implements LinkListener, PlacementView, BusyView, ViewedWork
     this.#killAfter(teardownTimeout, () => events.onError(new TeardownError(this.id, teardownTimeout)))
   }
 
-  /** The kill comes a turn later: a busy host first hears of what was done in time. It hears of the end of a process two turns later. */
+  /**
+   * Kills one turn after the delay: a host that was busy first reads the messages that came in time. The exit of a
+   * process arrives one turn later still, so the kill waits two turns for it.
+   */
   #killAfter(delayMs: number, onLate = () => {}): void {
     const { clock } = this.#owner
     this.#killTimer?.cancel()
@@ -281,18 +298,18 @@ export class Worker implements LinkListener, PlacementView, BusyView, ViewedWork
     this.#killTimer = clock.after(delayMs, onTimeOver, true)
   }
 
-  // Its messages.
+  // Messages and events of the worker.
 
   onMessage(message: ToHost): void {
     const { taskListener } = this.#owner
-    // A worker rings the host's bell for all workers, until its end.
+    // A bell message is for the whole pool, so the host handles it also from a draining worker.
     if (message === 'bell') return taskListener.onMessage(this, message)
-    if (this.state === 'draining' && !countsWhileDraining(message)) return
+    if (this.state === 'draining' && !whileDraining.has(message.kind)) return
     switch (message.kind) {
       case 'ready':
         return this.#onReady()
       case 'start-failed':
-        return this.exitReason.onStartFailed(message.error)
+        return this.exitReason.onStartFailed(message)
       case 'leaving':
         return this.#onLeaving()
       case 'memory-exceeded':
@@ -302,7 +319,7 @@ export class Worker implements LinkListener, PlacementView, BusyView, ViewedWork
       case 'teardown-failed':
         return this.#onTeardownFailed(deserializeError(message.error, this.#owner.settings.errorClasses))
       case 'crashed':
-        return this.exitReason.onCrashed(message.error)
+        return this.exitReason.onCrashed(message)
       default:
         return taskListener.onMessage(this, message)
     }
@@ -323,9 +340,9 @@ export class Worker implements LinkListener, PlacementView, BusyView, ViewedWork
     this.#killTimer?.cancel()
     this.#resolveEnded()
     if (state !== 'draining') return this.#owner.onDied(this, state === 'ready')
-    const { trouble } = exitReason
-    // Before its file was loaded, the worker had no teardown to fail.
-    if (this.isStopping && !this.mayBeLoading && trouble !== undefined) this.#onTeardownFailed(trouble)
+    const { stopError } = exitReason
+    // Before the file is loaded, the worker has no teardown that could fail.
+    if (this.isStopping && !this.mayBeLoading && stopError !== undefined) this.#onTeardownFailed(stopError)
     this.#owner.onStopped(this)
   }
 
@@ -355,12 +372,19 @@ export class Worker implements LinkListener, PlacementView, BusyView, ViewedWork
   }
 }
 
-/** Answers count, whoever ends the worker. */
-function countsWhileDraining({ kind }: Exclude<ToHost, Bell>): boolean {
-  return kind === 'done' || kind === 'failed' || kind === 'has-teardown' || kind === 'teardown-failed'
-}
+/** Answers, and the messages of their tasks before them, count also after the host stopped or killed the worker. */
+const whileDraining = new Set<Exclude<ToHost, Bell>['kind']>([
+  'done',
+  'failed',
+  'progress',
+  'call',
+  'stream-opened',
+  'stream',
+  'has-teardown',
+  'teardown-failed',
+])
 
-/** The limits that the worker checks itself. `null`: there are none. */
+/** The limits that the worker checks itself. `null`: no limits. */
 function limitsOf({ maxTasksPerWorker, maxWorkerMemoryMb }: WorkerSettings): WorkerLimits | null {
   if (Math.min(maxTasksPerWorker, maxWorkerMemoryMb) === Number.POSITIVE_INFINITY) return null
   return { tasks: maxTasksPerWorker, bytes: maxWorkerMemoryMb * 2 ** 20 }

@@ -1,11 +1,12 @@
-// Writes and reads objects of JavaScript's built-in classes, except arrays, maps and sets. Structured clone looks at the internal
-// slots of such an object, so this file does too: a method of the class, called on the object, throws where the slots are not
-// those of its class, and then the encoder declines. An object with another prototype than its class has is declined as well,
-// since the other side could not tell.
+// Writes and reads objects of JavaScript's built-in classes, except arrays, maps and sets. Like structured clone, this
+// file checks the internal slots of an object: a method of the class throws when the object has other slots. The
+// encoder then declines the value. The encoder also declines an object whose prototype was replaced, because the reader
+// would lose the prototype.
 import { noteLargeBuffer } from '../platform/allocator.js'
 import { types } from '../platform/node-modules.js'
 import * as format from './format.js'
 import type { Reader } from './reader.js'
+import { SharedHandle } from './shared-handle.js'
 import { UNKNOWN_VALUE, type Writer } from './writer.js'
 
 interface TypedArrayConstructor {
@@ -16,8 +17,8 @@ interface TypedArrayConstructor {
 
 const boxes: readonly { prototype: object }[] = [Number, String, Boolean, BigInt]
 
-/** A message names a typed array by its index here. `Float16Array` is newer than Node 22. */
-const typedArrays: readonly [name: string, constructor: TypedArrayConstructor | undefined][] = [
+/** A message names the class of a typed array by its index in this list. Node 22 has no `Float16Array`. */
+export const typedArrays: readonly [name: string, constructor: TypedArrayConstructor | undefined][] = [
   'Int8Array',
   'Uint8Array',
   'Uint8ClampedArray',
@@ -43,13 +44,13 @@ const dataViewLength = slotReader<number>(DataView.prototype, 'byteLength')
 const bufferLength = slotReader<number>(ArrayBuffer.prototype, 'byteLength')
 const isResizable = slotReader<boolean>(ArrayBuffer.prototype, 'resizable')
 
-/** Reads an internal slot; an own property of the same name does not hide it. */
+/** Returns a function that reads an internal slot, even if the object has an own property of the same name. */
 function slotReader<T>(prototype: object, name: PropertyKey): (object: object) => T {
   const { get } = Object.getOwnPropertyDescriptor(prototype, name)!
   return object => get!.call(object)
 }
 
-/** An object without a prototype of its own can still be a date, an error or a map: its prototype was replaced. */
+/** True for a date, an error, a map and the like, even if its prototype was replaced by that of a plain object. */
 export function hasInternalSlots(object: object): boolean {
   return (
     Object.prototype.toString.call(object) !== '[object Object]' || types.isMap(object) || types.isSet(object)
@@ -58,7 +59,7 @@ export function hasInternalSlots(object: object): boolean {
 
 const isRawJson = (JSON as { isRawJSON?: (value: unknown) => boolean }).isRawJSON ?? (() => false)
 
-/** Classes that `hasInternalSlots` cannot see. Slow, so it is asked only when an object has no expected shape. */
+/** Finds the classes that `hasInternalSlots` misses. Slow, so call it only for an object without an expected shape. */
 export function hasRareInternalSlots(object: object): boolean {
   return (
     types.isPromise(object) ||
@@ -81,6 +82,8 @@ export function writeBuiltin(out: Writer, value: object, prototype: object | nul
     writeBuffer(out, value as ArrayBuffer)
   } else if (prototype === RegExp.prototype) {
     writeRegExp(out, value)
+  } else if (value instanceof SharedHandle) {
+    out.head(format.SHARED, value.read())
   } else {
     const box = boxes.find(box => box.prototype === prototype)
     expect(box !== undefined)
@@ -93,7 +96,7 @@ function expect(isKnown: boolean): asserts isKnown {
   if (!isKnown) throw UNKNOWN_VALUE
 }
 
-/** `lastIndex`, which every regular expression owns, does not travel. Another own property could hide its source or flags. */
+/** Does not send `lastIndex`, as structured clone. Any other own property could hide `source` or `flags`. */
 function writeRegExp(out: Writer, value: object): void {
   expect(types.isRegExp(value) && Object.getOwnPropertyNames(value).length === 1)
   out.tag(format.REGEXP)
@@ -103,7 +106,7 @@ function writeRegExp(out: Writer, value: object): void {
 
 function writeBuffer(out: Writer, buffer: ArrayBuffer): void {
   expect(!isResizable(buffer))
-  // Throws when the buffer is detached.
+  // Throws for a detached buffer.
   const content = new Uint8Array(buffer)
   if (out.separate(content)) return
   if (content.length >= format.LARGE_COPY_BYTES) noteLargeBuffer()
@@ -120,7 +123,7 @@ export function writeView(out: Writer, view: ArrayBufferView): void {
     const name = typedArrayName(view)
     const kind = typedArrays.findIndex(([known]) => known === name)
     const View = typedArrays[kind]?.[1]
-    // A Buffer arrives as a Uint8Array, as with structured clone.
+    // A `Buffer` arrives as a `Uint8Array`, as with structured clone.
     expect(prototype === View?.prototype || (View === Uint8Array && prototype === Buffer.prototype))
     out.head(format.TYPED_ARRAY, kind)
     writeRange(out, typedArrayBuffer(view), typedArrayOffset(view), typedArrayLength(view))
@@ -128,7 +131,7 @@ export function writeView(out: Writer, view: ArrayBufferView): void {
 }
 
 function writeRange(out: Writer, buffer: ArrayBuffer, offset: number, length: number): void {
-  // Throws when a getter of the value has detached a buffer that was written before.
+  // Throws if a getter of the value has detached a buffer that was already written.
   if (types.isArrayBuffer(buffer) && bufferLength(buffer) === 0) new Uint8Array(buffer)
   out.number(offset)
   out.number(length)
@@ -161,8 +164,14 @@ export function readBoxed(from: Reader): object {
 
 export function readBuffer(from: Reader): ArrayBuffer {
   const length = from.count(1)
-  if (length >= format.LARGE_COPY_BYTES) noteLargeBuffer()
-  return from.register(new Uint8Array(from.raw(length)).buffer)
+  const bytes = from.raw(length)
+  return from.register(length < format.LARGE_COPY_BYTES ? new Uint8Array(bytes).buffer : largeCopyOf(bytes))
+}
+
+/** `allocUnsafeSlow` does not fill the memory with zeros first, as `new Uint8Array()` does. */
+function largeCopyOf(bytes: Uint8Array): ArrayBuffer {
+  noteLargeBuffer()
+  return Buffer.allocUnsafeSlow(bytes.length).fill(bytes).buffer as ArrayBuffer
 }
 
 export function readTypedArray(from: Reader): ArrayBufferView {
@@ -175,7 +184,7 @@ export function readDataView(from: Reader): ArrayBufferView {
 }
 
 function readView(from: Reader, View: TypedArrayConstructor | DataViewConstructor): ArrayBufferView {
-  // A view begins before its buffer, and can only be made after it.
+  // A view gets its number before its buffer, but can only be created after the buffer.
   const number = from.reserve()
   const offset = from.read()
   const length = from.read()

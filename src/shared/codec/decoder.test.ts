@@ -1,4 +1,4 @@
-// Damage that the random damage of test/codec hardly reaches.
+// Damaged messages that the random damage of test/codec rarely produces.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { BYTES, openCodec } from '../../testing/codec-pair.js'
@@ -6,7 +6,7 @@ import { decodeLarge } from './decoder.js'
 import * as format from './format.js'
 import { LargeDraft } from './writer.js'
 
-test('an array whose length comes as a key is damaged', () => {
+test("the decoder refuses an array with the key 'length'", () => {
   const { encoder, decoder, memory } = openCodec()
   const end = encoder.encode(Object.assign([], { second: 4 }), 0, BYTES)
   const bytes = Buffer.from(memory)
@@ -14,7 +14,7 @@ test('an array whose length comes as a key is damaged', () => {
   assert.throws(() => decoder.decode(0, end), /a key that is never written/)
 })
 
-test('arrays in arrays cannot claim more elements than the message has bytes', () => {
+test('the decoder refuses nested arrays that claim more elements than the message has bytes', () => {
   const { decoder, memory } = openCodec()
   const bytes = new DataView(memory)
   bytes.setUint32(0, format.TREE, true)
@@ -28,7 +28,7 @@ test('arrays in arrays cannot claim more elements than the message has bytes', (
   assert.throws(() => decoder.decode(0, BYTES), /its arrays count beyond its end/)
 })
 
-test('a large message loses the chunks that were read', () => {
+test('the decoder removes the chunks of a large message that it has read', () => {
   const value = Array.from({ length: 20 }, (_, index) => ({ [`key${index}`]: index }))
   const { encoder, decoder } = openCodec()
   const sizes = { chunkBytes: 24, largeBytes: 1, separateBytes: 8 }

@@ -1,9 +1,9 @@
-// Bytes to value. Damaged bytes give an error or another value, of a size in proportion to the message, and never bytes from
-// outside of it.
+// Decodes bytes to a value. Damaged bytes result in an error or in a wrong value. The size of a wrong value is in
+// proportion to the message, and it never contains bytes from outside the message.
 //
-// A small message is read recursively in one go. A large message is read by generators, which pause after some bytes, so that the
-// event loop can turn. They read only the values that the message notes as large; all values inside these that are not
-// large are read recursively.
+// The decoder reads a small message recursively, without a pause. It reads a large message with generators, which pause
+// after some bytes so that the event loop can turn. The generators read only values that the message marks as large.
+// All other values are read recursively.
 import { readBoxed, readBuffer, readDataView, readRegExp, readTypedArray } from './builtins.js'
 import * as format from './format.js'
 import { Reader } from './reader.js'
@@ -12,11 +12,11 @@ import type { ReaderShape, ShapeReader } from './shapes.js'
 type Fields = Record<string, unknown>
 export type Steps = Generator<undefined, unknown, undefined>
 
-/** An element that is added so far behind the others turns an array into a table of its elements. */
+/** V8 turns an array into a hash table when an index this far beyond its end is set. */
 const TABLE_GAP = 1024
-/** The runtime joins these pieces when the string is first looked into. */
+/** V8 joins these pieces when the string is first used. */
 const TEXT_PIECE_BYTES = 2 ** 20
-/** About 0.1 ms. */
+/** Reading these bytes takes about 0.1 ms. */
 const STEP_BYTES = 2 ** 12
 const NO_MEMORY = new ArrayBuffer(0)
 
@@ -31,11 +31,13 @@ export function decodeLarge(
 
 export class Decoder extends Reader {
   readonly shapes: ShapeReader
+  /** Finds the shared values that messages name by number. Only workers have them. */
+  sharedValue: (id: number) => unknown = id => this.damaged(`it names the shared value ${id}`)
   #isGraph = false
-  /** By number; only in a graph. */
+  /** The objects of the message by number. Used only for a graph. */
   #objects: unknown[] = []
   #depth = 0
-  /** Each element takes at least a byte of the message, so this bounds the memory of all arrays together. */
+  /** Limits the memory of all arrays together: each element has at least one byte in the message. */
   #elementsLeft = 0
 
   constructor(memory: ArrayBufferLike, shapes: ShapeReader) {
@@ -43,14 +45,14 @@ export class Decoder extends Reader {
     this.shapes = shapes
   }
 
-  /** The value written at `from`. Throws CorruptMessageError on damaged bytes; reads nothing beyond `to`. */
+  /** Reads the value at `from`. Throws `CorruptMessageError` for damaged bytes. Reads nothing beyond `to`. */
   decode(from: number, to: number): unknown {
     this.#depth = 0
     this.#elementsLeft = to - from
     const mode = this.beginMessage(from, to)
     this.#isGraph = mode === format.GRAPH
     if (mode === format.TREE) return this.read()
-    if (mode !== format.GRAPH) this.damaged('no message begins')
+    if (mode !== format.GRAPH) this.damaged('no message starts')
     try {
       return this.read()
     } finally {
@@ -58,7 +60,7 @@ export class Decoder extends Reader {
     }
   }
 
-  /** For `decodeLarge`, once in the life of a decoder. */
+  /** Only for `decodeLarge`. Call it once for each decoder. */
   startLarge(message: format.LargeMessage, stepBytes: number): Steps {
     this.#isGraph = message.isGraph
     this.beginLarge(message, stepBytes)
@@ -146,6 +148,8 @@ export class Decoder extends Reader {
         return readDataView(this)
       case format.BOXED:
         return readBoxed(this)
+      case format.SHARED:
+        return this.register(this.sharedValue(this.uint32()))
       default:
         return this.damaged(`no value has the tag ${tag}`)
     }
@@ -178,7 +182,7 @@ export class Decoder extends Reader {
     return object
   }
 
-  /** An object of a shape, before its values. */
+  /** Creates an object of a shape, without its values. */
   #blank(shape: ReaderShape): Fields {
     if (shape.code !== undefined) return this.register(shape.code.blank())
     shape.countUse()
@@ -235,7 +239,7 @@ export class Decoder extends Reader {
     return this.register(length > format.MAX_DENSE_LENGTH ? [] : new Array(length))
   }
 
-  /** Reads what takes the place of elements and is not a value. Returns how many elements; 0 when a value comes next. */
+  /** Reads a hole or a row of numbers. Returns the number of elements that it read; 0 when a value comes next. */
   #holeOrNumbers(array: unknown[], index: number, length: number): number {
     switch (this.peek()) {
       case format.HOLE:
@@ -266,7 +270,7 @@ export class Decoder extends Reader {
     return this.#lengthen(this.#fields<unknown[]>(this.register([])), length)
   }
 
-  /** A length alone must not allocate memory. An array that was turned into a table stays one. */
+  /** Sets the length without allocating memory for it: a far element makes the array a hash table, and it stays one. */
   #lengthen(array: unknown[], length: number): unknown[] {
     if (array.length > length) this.damaged('an array is longer than it says')
     if (length > array.length + TABLE_GAP) {
@@ -292,9 +296,9 @@ export class Decoder extends Reader {
     return set
   }
 
-  // The rest reads containers of a large message. Each generator reads a container whose value is noted as large.
+  // The methods below read a large message. Each generator reads a container that the message marks as large.
 
-  /** Reads a value that is noted as large, or the message itself. */
+  /** Reads a value that is marked as large, or the whole message. */
   *#readPart(): Steps {
     const steps = this.#stepsOf(this.peek())
     if (steps === null) return this.read()
@@ -304,7 +308,7 @@ export class Decoder extends Reader {
     return value
   }
 
-  /** `null`: the value with this tag is read in one go. */
+  /** Returns `null` when the value with this tag must be read without a pause. */
   #stepsOf(tag: number): Steps | null {
     if (tag >= format.SHORT_SHAPE && tag < format.SHORT_SHAPE + format.SHORT_SHAPES) {
       return this.#shapedObjectSteps(this.byte() - format.SHORT_SHAPE)
@@ -343,7 +347,7 @@ export class Decoder extends Reader {
     for (let index = 0; index < length; ) {
       if (this.isStepOver()) yield
       if (this.isLargeNext()) array[index++] = yield* this.#readPart()
-      // A plain method: the runtime optimises a loop in a generator too late.
+      // A plain method, because V8 optimises a loop in a generator too late.
       else index = this.#readElements(array, index, length, this.nextPause)
     }
     return array
@@ -405,7 +409,7 @@ export class Decoder extends Reader {
   }
 }
 
-/** Gives an object or an array an own field. To assign a key that is inherited could call a setter, or fail. */
+/** Sets an own field of an object or an array. Assigning an inherited key could call a setter or fail. */
 function setField(object: object, key: string, value: unknown): void {
   if (key in Array.prototype)
     Object.defineProperty(object, key, { value, writable: true, enumerable: true, configurable: true })

@@ -1,5 +1,5 @@
-// What the random values of test/codec do not reach: getters, limits of memory and of depth, and programs that add properties
-// to Object.prototype.
+// Cases that the random values of test/codec do not reach: getters, limits of memory and depth, and properties that a program
+// adds to Object.prototype.
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { runInNewContext } from 'node:vm'
@@ -9,7 +9,7 @@ import { DECLINED, Encoder, NO_ROOM } from './encoder.js'
 import { ShapeTable } from './shapes.js'
 import { LargeDraft } from './writer.js'
 
-/** Often enough that the encoder learns a shape, and then generates code for it. */
+/** Enough times for the encoder to learn a shape and to generate code for it. */
 const MANY_TIMES = 20
 
 function cross(value: unknown, times = 1): any {
@@ -26,9 +26,9 @@ function readAll(steps: ReturnType<typeof decodeLarge>): unknown {
   }
 }
 
-describe('an accepted value', () => {
+describe('values that the encoder accepts', () => {
   for (const count of [255, 256, 257, 1000]) {
-    test(`keeps the identity of each of ${count} objects that occur twice`, () => {
+    test(`each of ${count} objects that occur twice arrives as one object`, () => {
       const objects = Array.from({ length: count }, (_, index): object =>
         index % 3 === 0 ? [index] : { index },
       )
@@ -40,7 +40,7 @@ describe('an accepted value', () => {
   }
 
   for (const size of [0, 1, 7, 4095, 4097, 16_383, 16_384, 40_000]) {
-    test(`keeps every byte of a buffer of ${size} bytes`, () => {
+    test(`a buffer of ${size} bytes keeps every byte`, () => {
       const sent = Uint8Array.from({ length: size }, (_, index) => index % 251)
       const copy = cross(sent.buffer)
       assert.equal(Object.getPrototypeOf(copy), ArrayBuffer.prototype)
@@ -50,7 +50,7 @@ describe('an accepted value', () => {
     })
   }
 
-  test('keeps what is before, between and after large buffers', () => {
+  test('values before, between and after large buffers arrive unchanged', () => {
     const bytes = (length: number) => Uint8Array.from({ length }, (_, index) => (index * 7) % 253)
     const value = { head: 'x', a: bytes(16_384), mid: 'y', b: bytes(16_391).buffer, tail: [1, 'z'] }
     const { encoder, decoder } = openCodec()
@@ -60,7 +60,7 @@ describe('an accepted value', () => {
     assert.deepEqual(readAll(decodeLarge(message, decoder.shapes)), structuredClone(value))
   })
 
-  test('has each getter called once, in order', () => {
+  test('the encoder calls each getter once, in order', () => {
     const calls: string[] = []
     const value = {
       get first() {
@@ -80,7 +80,7 @@ describe('an accepted value', () => {
     }
   })
 
-  test('keeps the entries that a map had before a getter of an entry changed it', () => {
+  test('a map keeps the entries that it had before a getter of an entry changed it', () => {
     const create = () => {
       const map = new Map<unknown, unknown>()
       map.set('first', {
@@ -95,7 +95,7 @@ describe('an accepted value', () => {
     assert.deepStrictEqual(cross(create()), structuredClone(create()))
   })
 
-  test('is written between the given bytes and nowhere else', () => {
+  test('the encoder writes only between the given byte positions', () => {
     const { encoder, decoder, memory } = openCodec()
     const bytes = new Uint8Array(memory).fill(0xaa)
     const value = { a: 'text', b: [1.5, 2n ** 100n, 'é€'.repeat(100)], c: new Uint8Array(33) }
@@ -107,17 +107,17 @@ describe('an accepted value', () => {
   })
 })
 
-describe('a value without room', () => {
+describe('values that do not fit into the memory', () => {
   const values: [string, unknown][] = [
     ['a number', 1.5],
     ['a string', 'x'.repeat(100)],
-    ['many strings', ['one', 'two', 'three', 'four']],
-    ['wide strings', ['éé', '€€', '€€€€']],
+    ['an array of strings', ['one', 'two', 'three', 'four']],
+    ['an array of wide strings', ['éé', '€€', '€€€€']],
     ['an object', { a: 1, b: { c: 2, d: [3, 4] } }],
-    ['bytes', new Uint8Array(100)],
+    ['a byte array', new Uint8Array(100)],
   ]
   for (const [title, value] of values) {
-    test(`is refused without a write beyond the end, and the next value crosses: ${title}`, () => {
+    test(`${title} without room is refused with no write beyond the end, and the next value arrives`, () => {
       const { encoder, decoder, memory } = openCodec()
       const bytes = new Uint8Array(memory)
       const size = encoder.encode(value, 0, BYTES)
@@ -132,8 +132,8 @@ describe('a value without room', () => {
   }
 })
 
-describe('the encoder declines', () => {
-  test('a value with a function, and writes the next value', () => {
+describe('values that the encoder declines', () => {
+  test('a value with a function is declined, and the next value is written', () => {
     const { encoder, decoder } = openCodec()
     for (let times = 0; times < MANY_TIMES; times++) {
       assert.equal(encoder.encode({ a: { b: 1, c: 2 }, d: () => {} }, 0, BYTES), DECLINED)
@@ -142,7 +142,7 @@ describe('the encoder declines', () => {
     }
   })
 
-  test('a value that nests too deep for the decoder', () => {
+  test('a value with more than 200 levels is declined', () => {
     const nest = (depth: number) => {
       let value: unknown = 1
       for (let level = 0; level < depth; level++) value = level % 2 === 0 ? [value] : { a: value }
@@ -155,7 +155,7 @@ describe('the encoder declines', () => {
     assert.deepEqual(readAll(decodeLarge(encoder.encodeLarge(nest(200))!, decoder.shapes)), nest(200))
   })
 
-  test('a view of a buffer that a getter transferred after it was written', () => {
+  test('a view is declined when a getter transferred its buffer after the buffer was written', () => {
     for (const viewOf of [
       (buffer: ArrayBuffer) => new Uint8Array(buffer),
       (buffer: ArrayBuffer) => new DataView(buffer),
@@ -173,12 +173,12 @@ describe('the encoder declines', () => {
     }
   })
 
-  test('a regular expression with own properties', () => {
+  test('a regular expression with own properties is declined', () => {
     const regExp = Object.defineProperty(/a/g, 'flags', { value: 'i' })
     assert.equal(openCodec().encoder.encode(regExp, 0, BYTES), DECLINED)
   })
 
-  test('a value with more short strings than the header can tell', () => {
+  test('a value with more bytes of short strings than the header can count is declined', () => {
     const table = new ShapeTable(new SharedArrayBuffer(4096), 0, 4096)
     const encoder = new Encoder(new SharedArrayBuffer(2 ** 25), table)
     const many = new Array(2 ** 17).fill('x'.repeat(128))
@@ -186,7 +186,7 @@ describe('the encoder declines', () => {
     assert.ok(encoder.encode(many.slice(1), 0, 2 ** 25) > 0)
   })
 
-  test('a value that a getter submits while another value is written, and finishes the other one', () => {
+  test('a value that a getter encodes is declined while another value is written, which arrives', () => {
     const { encoder, decoder } = openCodec()
     const inner: number[] = []
     const value = {
@@ -202,7 +202,7 @@ describe('the encoder declines', () => {
     assert.deepEqual(decoder.decode(0, end), { a: 'before', b: 'between', d: 'after' })
   })
 
-  test('a proxy, and runs none of its traps', () => {
+  test('a proxy is declined, and its traps do not run', () => {
     const handler = new Proxy({}, { get: (_, trap) => assert.fail(`trap ${String(trap)}`) })
     const { encoder } = openCodec()
     for (const target of [{}, [], new Map(), () => {}]) {
@@ -210,20 +210,20 @@ describe('the encoder declines', () => {
     }
   })
 
-  test('objects of another realm', () => {
+  test('objects of another realm are declined', () => {
     const { encoder } = openCodec()
     for (const text of ['({ a: 1 })', '[1]', 'new Date(0)', 'new Map()', 'new Uint8Array(1)']) {
       assert.equal(encoder.encode(runInNewContext(text), 0, BYTES), DECLINED, text)
     }
   })
 
-  test('a module', async () => {
+  test('a module namespace is declined', async () => {
     assert.equal(openCodec().encoder.encode(await import('./format.js'), 0, BYTES), DECLINED)
   })
 })
 
-describe('a property of Object.prototype', () => {
-  test('is neither sent nor set', () => {
+describe('properties of Object.prototype', () => {
+  test('a property of Object.prototype is neither sent nor set', () => {
     const value = { b: 1, polluted: 2, list: [{ b: 3 }] }
     const { encoder, decoder } = openCodec()
     const clone = structuredClone(value)
@@ -241,7 +241,7 @@ describe('a property of Object.prototype', () => {
     }
   })
 
-  test('is not taken for a key that the expected shape has', () => {
+  test('a property of Object.prototype does not count as a key of the expected shape', () => {
     for (const value of [{ a: 1 }, { 'a b': 1 }]) {
       const { encoder, decoder } = openCodec()
       const crossed = (sent: object) => decoder.decode(0, encoder.encode(sent, 0, BYTES)) as object

@@ -1,6 +1,7 @@
-// Value to bytes. What the encoder accepts reads back as exactly what structuredClone gives; it declines everything else. (One
-// exception: a platform object with the prototype of plain objects is taken for a plain one.) Getters of the value run while it is
-// written, once each. They can change the value, or submit another task and so call the encoder.
+// Encodes a value to bytes. A value that the encoder accepts decodes to exactly the value that structuredClone gives.
+// The encoder declines all other values. The only exception is a platform object with the prototype of plain objects,
+// which counts as a plain object. Getters of the value run once each, during encoding. They can change the value. They
+// can also submit another task, which calls the encoder.
 import { inspect, types } from '../platform/node-modules.js'
 import { hasInternalSlots, hasRareInternalSlots, writeBuiltin, writeView } from './builtins.js'
 import * as format from './format.js'
@@ -8,14 +9,14 @@ import { References } from './references.js'
 import { type ShapeTable, ShapeWriter, WriterShape } from './shapes.js'
 import { LargeDraft, NO_ROOM_LEFT, UNKNOWN_VALUE, Writer } from './writer.js'
 
-/** The codec does not know the value: a message port takes it. */
+/** The codec cannot encode the value. The caller sends it by message port. */
 export const DECLINED = -1
-/** The value does not fit. */
+/** The value is too large for the given bytes. */
 export const NO_ROOM = -2
 
-/** From this length on, numbers are written as rows. */
+/** From this length on, the encoder writes numbers as rows. */
 const MIN_ROW_LENGTH = 8
-/** To list the keys of a million elements takes 0.1 s, so longer arrays are checked in another way (benchmark row P14). */
+/** Arrays from this length on are checked without listing their keys: a million keys take 0.1 s (benchmark row P14). */
 const MANY_ELEMENTS = 2 ** 16
 const namedFieldsOnly = {
   maxArrayLength: 0,
@@ -34,13 +35,13 @@ type Fields = Record<string, unknown>
 export class Encoder extends Writer {
   readonly #shapes: ShapeWriter
   readonly #references = new References()
-  /** Stands before the first shape of each message. */
+  /** A placeholder for the shape before the first shape of each message. */
   readonly #firstShape = new WriterShape(-1, [])
   #previous = this.#firstShape
   #depth = 0
   #isGraph = false
   #isWriting = false
-  /** All objects inherit an enumerable key, so a loop over the keys of an object does not give its own keys alone. */
+  /** `Object.prototype` has an enumerable key, so `for in` also visits inherited keys. */
   #isPolluted = false
 
   constructor(memory: SharedArrayBuffer, table: ShapeTable) {
@@ -48,9 +49,9 @@ export class Encoder extends Writer {
     this.#shapes = new ShapeWriter(table)
   }
 
-  /** Writes `value` between the bytes `from` and `to`. Returns where it ends, or DECLINED or NO_ROOM. Never throws. */
+  /** Writes `value` between the bytes `from` and `to`. Returns its end, or `DECLINED`, or `NO_ROOM`. Never throws. */
   encode(value: unknown, from: number, to: number): number {
-    // A getter of the value being written called the encoder.
+    // A getter of the current value has called the encoder.
     if (this.#isWriting) return DECLINED
     this.#prepare()
     try {
@@ -64,7 +65,7 @@ export class Encoder extends Writer {
     }
   }
 
-  /** Writes a value of any size; `null` when it is declined. Never throws. */
+  /** Writes a value of any size. Returns `null` when it declines the value. Never throws. */
   encodeLarge(value: unknown, draft = new LargeDraft()): format.LargeMessage | null {
     if (this.#isWriting) return null
     this.#prepare()
@@ -113,7 +114,7 @@ export class Encoder extends Writer {
   }
 
   #object(object: object): void {
-    // First, so that no trap of a proxy runs.
+    // This check comes first, so that no trap of a proxy runs.
     if (isProxy(object)) throw UNKNOWN_VALUE
     const number = this.#references.numberOf(object)
     if (number !== -1) return this.#reference(number)
@@ -121,7 +122,7 @@ export class Encoder extends Writer {
     const { draft } = this
     const position = draft === null ? 0 : this.position
     if (isArray(object)) this.#array(object)
-    // Before the keys are looked at: each element of a view is a key.
+    // This check comes before any check of keys, because each element of a view is a key.
     else if (ArrayBuffer.isView(object)) writeView(this, object)
     else if (!this.#expectedObject(object)) this.#otherObject(object)
     if (draft !== null) this.noteLarge(draft, position)
@@ -133,7 +134,7 @@ export class Encoder extends Writer {
     this.head(format.REFERENCE, number)
   }
 
-  /** Writes an object of the shape that was here the last time. Returns false when it has another one. */
+  /** Writes an object of the shape that followed the previous object last time. Returns false for another shape. */
   #expectedObject(object: object): boolean {
     const { next } = this.#previous
     if (next === undefined || this.#isPolluted || !hasKeys(object, next.keys)) return false
@@ -185,13 +186,13 @@ export class Encoder extends Writer {
     }
   }
 
-  /** A value of a shape that reads as undefined. A getter can have deleted the key, and then the object has another shape. */
+  /** Writes `undefined` for a key of the shape. Declines if a getter has deleted the key, because the shape changed. */
   absent(object: object, key: string): void {
     if (!hasOwn(object, key)) throw UNKNOWN_VALUE
     this.tag(format.UNDEFINED)
   }
 
-  /** As structuredClone: the keys as they were before the first value was read, less those that are deleted by their turn. */
+  /** Like structuredClone: uses the keys from before the first read, and skips keys that getters deleted meanwhile. */
   #writeFields(object: Fields, keys: readonly string[]): void {
     for (const key of keys) {
       if (!hasOwn(object, key)) continue
@@ -217,7 +218,7 @@ export class Encoder extends Writer {
     for (let index = 0; index < length; index++) this.#element(array, index, array[index])
   }
 
-  /** Each element is read once, after those before it are written. */
+  /** Reads each element once, after the earlier elements are written. */
   #longArray(array: unknown[], length: number): void {
     let element = array[0]
     for (let index = 0; ; ) {
@@ -238,7 +239,7 @@ export class Encoder extends Writer {
     else this.write(element)
   }
 
-  /** All entries are taken before the first is written, because a getter can change the map. */
+  /** Copies all entries before it writes the first one, because a getter can change the map. */
   #map(map: Map<unknown, unknown>): void {
     this.expectRoom(2 * map.size)
     const entries: unknown[] = []
@@ -271,7 +272,7 @@ function hasKeys(object: object, keys: readonly string[]): boolean {
   return index === keys.length
 }
 
-/** Indices come first and in order, so the last key tells about all. */
+/** Indices come first and in order, so the last key shows whether all keys are indices. */
 function areIndices(keys: readonly string[], length: number): boolean {
   return keys.length === length && (length === 0 || keys[length - 1] === `${length - 1}`)
 }

@@ -1,14 +1,14 @@
-// The bytes of a message: what the encoder writes and the decoder reads.
+// Defines the bytes of a message, which the encoder writes and the decoder reads.
 //
 //   message   header, value, text
-//   header    mode (8 bits), bytes of text (24 bits), where the text begins, counted from the header (32 bits)
+//   header    mode (8 bits), bytes of text (24 bits), offset of the text from the header (32 bits)
 //   mode      TREE:  no object occurs twice, so the decoder need not number the objects
-//             GRAPH: an object occurs twice; objects are numbered in the order in which they begin
+//             GRAPH: an object occurs twice; objects are numbered in the order in which they start
 //             + WIDE_TEXT: two bytes for each character of the text
 //   value     a tag (8 bits), then its content; the most frequent values fit into the tag
-//   text      the short strings of the message, one after another; a value holds only the length of its string
+//   text      the short strings of the message, one after another; a value has only the length of its string
 //
-// Zero is neither a tag nor a mode: memory that nobody wrote is not a message.
+// Zero is neither a tag nor a mode, so unwritten memory is not a message.
 
 export const HEADER_BYTES = 8
 export const TREE = 1
@@ -22,14 +22,14 @@ export const TRUE = 3
 export const FALSE = 4
 export const INT32 = 5
 export const DOUBLE = 6
-/** Fits into 64 bits. */
+/** A bigint that fits into 64 bits. */
 export const BIGINT64 = 7
-/** A sign and hexadecimal digits. */
+/** Any other bigint: a sign and hexadecimal digits. */
 export const BIGINT = 8
 /** A count of bytes, then the string. */
 export const LATIN1 = 9
 export const UTF16 = 10
-/** The number of an object that began earlier in the message. */
+/** The number of an object that started earlier in the message. */
 export const REFERENCE = 11
 /** The number of a shape in the shape table, then one value for each key. */
 export const SHAPED_OBJECT = 12
@@ -40,7 +40,7 @@ export const EMPTY_OBJECT = 14
 export const ARRAY = 15
 /** A length, then keys, each with its value, up to END. For arrays with holes or named properties. */
 export const SPARSE_ARRAY = 16
-/** In place of an element. */
+/** Takes the place of a missing element. */
 export const HOLE = 17
 export const END = 18
 export const DATE = 19
@@ -51,7 +51,7 @@ export const BUFFER = 23
 export const TYPED_ARRAY = 24
 export const DATA_VIEW = 25
 export const BOXED = 26
-/** In place of elements: a count, then that many 32-bit integers or doubles. */
+/** Take the place of elements: a count, then that many 32-bit integers or doubles. */
 export const INT32_ROW = 27
 export const DOUBLE_ROW = 28
 /** A length (8 bits) of a string in the text. */
@@ -59,6 +59,9 @@ export const TEXT = 29
 export const MAX_TEXT_LENGTH = 128
 /** The number of a buffer that travels beside the chunks of a large message. */
 export const SEPARATE_BUFFER = 30
+
+/** The number of a shared value. */
+export const SHARED = 31
 
 /** SHORT_SHAPE + number, for the first shapes of the shape table. */
 export const SHORT_SHAPE = 0x40
@@ -70,32 +73,34 @@ export const SHORT_TEXTS = 0x20
 export const SMALL_INT = 0x80
 export const SMALL_INTS = 0x80
 
-/** How deep values may nest. The encoder declines deeper ones, the decoder takes them for damage. */
+/** The deepest nesting. The encoder declines deeper values, and the decoder reports them as damage. */
 export const MAX_DEPTH = 200
 
-/** A longer array is kept by the runtime as a table of its elements. */
+/** V8 stores a longer array as a hash table of its elements. */
 export const MAX_DENSE_LENGTH = 2 ** 25
 
-/** A buffer of this size counts as large when it is copied (benchmark row P5, 64 KB bytes). */
+/** From this size on, copying a buffer has special handling (benchmark row P5, 64 KB bytes). */
 export const LARGE_COPY_BYTES = 16_384
 
-/** A value that is too large for the lane. Its memory is transferred to the reader. */
+/** The message of a value that is too large for the lane. The sender transfers its memory to the reader. */
 export interface LargeMessage {
   readonly isGraph: boolean
-  /** Each chunk is laid out as a message and continues the value where the chunk before ends. The decoder takes them out. */
+  /**
+   * Each chunk has the form of a message and continues the value of the chunk before. The decoder removes the chunks.
+   */
   readonly chunks: ArrayBuffer[]
   /** Large buffers of the value. The chunks name them by number. */
   readonly buffers: ArrayBuffer[]
-  /** Where large values begin, in ascending order. The decoder can pause inside these; a wrong entry changes no value. */
-  readonly large: Float64Array<ArrayBuffer>
+  /** The positions of large values, ascending. The decoder can pause inside these. A wrong entry changes no value. */
+  readonly large: Float64Array & { readonly buffer: ArrayBuffer }
 }
 
-/** What is transferred with a large message. */
+/** The transfer list for a large message. */
 export function transferList({ chunks, buffers, large }: LargeMessage): ArrayBuffer[] {
   return [...chunks, ...buffers, large.buffer]
 }
 
-/** Damaged bytes are a fault of lido or of the machine, never of a user, so this error is not public. */
+/** Not public, because only a bug of lido or a defect of the machine can damage bytes. */
 export class CorruptMessageError extends Error {
   override readonly name = 'CorruptMessageError'
 
@@ -104,7 +109,7 @@ export class CorruptMessageError extends Error {
   }
 }
 
-/** Buffer's own methods for strings: `toString` and `write` look up the name of the encoding at each call. */
+/** Internal string methods of Buffer. `toString` and `write` are slower: they look up the encoding in each call. */
 export interface StringBuffer extends Buffer {
   latin1Slice(from: number, to: number): string
   ucs2Slice(from: number, to: number): string
@@ -118,7 +123,7 @@ export function bufferOver(memory: ArrayBufferLike): StringBuffer {
 
 const BEYOND_LATIN1 = /[^\0-\xff]/
 
-/** Some character needs two bytes. */
+/** True when a character needs two bytes. */
 export function isWideText(text: string): boolean {
   return BEYOND_LATIN1.test(text)
 }

@@ -1,17 +1,17 @@
-// Functions made for one shape, with its keys as names in the code, which is several times faster than a loop over the keys.
-// They carry the benchmark rows P2 ({a,b}) and P3 (6-field object). Where the program forbids code from strings, the encoder and
-// the decoder go on with their loops.
+// Generates functions for one shape, with its keys as names in the code. They are several times faster than a loop over
+// the keys (benchmark rows P2, {a,b}, and P3, 6-field object). If the program forbids code from strings, the encoder
+// and the decoder keep using their loops.
 import { hasInternalSlots } from './builtins.js'
 import type { Reader } from './reader.js'
 import type { Writer } from './writer.js'
 
-/** Writes the shape's number and the values. Returns false, and writes nothing, when the object is not a plain one. */
+/** Writes the shape's number and the values. Returns false and writes nothing when the object is not a plain object. */
 export type WriteObject = (object: object, out: Writer) => boolean
 
 export interface ReadObject {
-  /** Reads the values, then makes the object. */
+  /** Reads the values and creates the object. */
   read(from: Reader): object
-  /** Makes the object with all its keys, for values that are read later. */
+  /** Creates the object with all its keys. The caller reads the values later. */
   blank(): Record<string, unknown>
 }
 
@@ -26,8 +26,8 @@ function tryToGenerate(): boolean {
 }
 
 /**
- * The checks are in the generated code, because the runtime optimises each place in the code for the objects that it has seen.
- * `in` comes first: after it the runtime knows the prototype without a call.
+ * The checks are in the generated code, because V8 optimises each place in the code for the objects that it has seen
+ * there. `in` comes first, because V8 then knows the prototype without a call.
  */
 export function generateWriter(number: number, keys: readonly string[]): WriteObject | undefined {
   if (!canGenerate) return undefined
@@ -53,7 +53,7 @@ ${steps}return true
   return new Function('hasInternalSlots', body)(hasInternalSlots) as WriteObject
 }
 
-/** `keys` contain no `__proto__`: the shape table refuses it. */
+/** `keys` never contains `__proto__`, because the shape table refuses it. */
 export function generateReader(keys: readonly string[]): ReadObject | undefined {
   if (!canGenerate) return undefined
   const names = keys.map(key => JSON.stringify(key))

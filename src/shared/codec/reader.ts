@@ -1,8 +1,8 @@
 // Reads primitives from a region of shared memory, or from the chunks of a large message. Never reads beyond their end,
-// whatever the bytes say.
+// even if the bytes are damaged.
 import * as format from './format.js'
 
-/** Even, and longer than any string in the text. */
+/** An even number, and longer than any string in the text. */
 const WINDOW_BYTES = 512
 const HEXADECIMAL = /^[0-9a-f]+$/
 
@@ -10,12 +10,12 @@ export abstract class Reader {
   protected bytes: format.StringBuffer
   #view: DataView
   protected at = 0
-  /** Where the values end. */
+  /** The end of the values. */
   protected to = 0
-  /** Bytes in the chunks that follow. */
+  /** Bytes in the chunks after the current one. */
   #laterBytes = 0
   #message: format.LargeMessage | null = null
-  /** Bytes of values in the chunks before. */
+  /** Bytes of values in the chunks before the current one. */
   #earlierBytes = 0
   #nextLarge = 0
   #stepBytes = 0
@@ -32,16 +32,16 @@ export abstract class Reader {
     this.#view = new DataView(memory)
   }
 
-  /** Reads a value of any kind. The decoder does. */
+  /** Reads a value of any kind. */
   abstract read(): unknown
 
-  /** Numbers an object when it begins, as the encoder did. */
+  /** Gives an object the next number. The order is the same as in the encoder. */
   abstract register<T>(object: T): T
 
-  /** The number of an object that cannot be made before its parts. */
+  /** Reserves the number of an object that can only be created after its parts. */
   abstract reserve(): number
 
-  /** Gives the reserved number to the object. */
+  /** Assigns the reserved number to the object. */
   abstract replace(number: number, object: object): void
 
   /** Reads the header of a message and returns its mode. */
@@ -52,7 +52,7 @@ export abstract class Reader {
     const offset = this.uint32()
     const textBytes = head >>> 8
     if (offset < format.HEADER_BYTES || offset > to - from || textBytes > to - from - offset)
-      this.damaged('its text is outside of it')
+      this.damaged('its text is outside the message')
     this.to = from + offset
     this.#isWide = (head & format.WIDE_TEXT) !== 0
     this.#textAt = this.to
@@ -72,7 +72,7 @@ export abstract class Reader {
   /** Returns false when there is no further chunk, or when this one has bytes left. */
   #openChunk(): boolean {
     if (this.at !== this.to) return false
-    // Taken out of the message: its memory can be collected while the value grows.
+    // Removes the chunk from the message, so that its memory can be collected before the value is complete.
     const chunk = this.#message?.chunks.shift()
     if (chunk === undefined) return false
     this.#earlierBytes += this.to
@@ -88,41 +88,41 @@ export abstract class Reader {
     throw new format.CorruptMessageError(`${problem} at byte ${this.at}`)
   }
 
-  /** How many bytes of values of a large message were read. */
+  /** The number of value bytes of a large message that were read. */
   protected get position(): number {
     return this.#earlierBytes + this.at
   }
 
-  /** The next value is noted as large. Called once for each value. */
+  /** True when the next value is marked as large. Call it once for each value. */
   protected isLargeNext(): boolean {
     const { position } = this
     const { large } = this.#message!
-    // Some begin inside a value that was read in one go.
+    // Skips marks inside values that were read without a pause.
     while (large[this.#nextLarge]! < position) this.#nextLarge++
     if (large[this.#nextLarge] !== position) return false
     this.#nextLarge++
     return true
   }
 
-  /** The step has read its bytes. Then the next step begins. */
+  /** True when the step has read its bytes. Also starts the next step. */
   protected isStepOver(): boolean {
     if (this.position < this.#stepEnd) return false
     this.#stepEnd = this.position + this.#stepBytes
     return true
   }
 
-  /** Where the step ends, or the next large value begins. Called after `isLargeNext`. */
+  /** The end of the step or the start of the next large value. Call it after `isLargeNext`. */
   protected get nextPause(): number {
     const nextLarge = this.#message!.large[this.#nextLarge]!
     return nextLarge < this.#stepEnd ? nextLarge : this.#stepEnd
   }
 
-  /** The most that the rest of the message can hold. */
+  /** An upper limit for the bytes of values that are left. */
   protected get bytesLeft(): number {
     return this.#laterBytes + this.to - this.at
   }
 
-  /** Moves over so many bytes of one piece, and returns where they begin. */
+  /** Moves past this many bytes, which are in one chunk, and returns their start. */
   take(bytes: number): number {
     const { at } = this
     if (bytes > this.to - at) return this.#takeFromNext(bytes)
@@ -173,14 +173,14 @@ export abstract class Reader {
     return isNegative ? -size : size
   }
 
-  /** A count of things that take at least so many bytes each. */
+  /** Reads a count of items that have at least `bytesEach` bytes each. */
   count(bytesEach: number): number {
     const count = this.uint32()
-    if (count * bytesEach > this.bytesLeft) this.damaged('it counts beyond its end')
+    if (count * bytesEach > this.bytesLeft) this.damaged('it counts more items than it has bytes')
     return count
   }
 
-  /** The next characters of the text. */
+  /** Reads the next characters of the text. */
   text(length: number): string {
     const from = this.#textAt
     const to = from + (this.#isWide ? length * 2 : length)
@@ -191,8 +191,8 @@ export abstract class Reader {
   }
 
   /**
-   * One string of some bytes is made quickly, and a part of it costs next to nothing. But a part keeps the whole string alive,
-   * so the whole string is short.
+   * Creates one string for several short strings, because a substring costs almost nothing. The window is short,
+   * because a substring keeps the whole string in memory.
    */
   #openWindow(from: number, to: number): void {
     if (to > this.#textTo) this.damaged('its text is too short')
@@ -209,20 +209,20 @@ export abstract class Reader {
   }
 
   utf16(size: number): string {
-    if (size % 2 !== 0) this.damaged('half a character')
+    if (size % 2 !== 0) this.damaged('it has half a character')
     const from = this.take(size)
     return this.bytes.ucs2Slice(from, from + size)
   }
 
-  /** The content of a buffer, still in the memory of the message. */
+  /** The content of a buffer as a view of the message. The caller must copy it. */
   raw(length: number): Uint8Array {
     this.take(-this.at & 7)
     const from = this.take(length)
     return new Uint8Array(this.bytes.buffer, from, length)
   }
 
-  /** A buffer that came beside the chunks. */
+  /** A buffer that was transferred beside the chunks. */
   separate(number: number): ArrayBuffer {
-    return this.#message?.buffers[number] ?? this.damaged('it names a buffer that is not there')
+    return this.#message?.buffers[number] ?? this.damaged(`it has no buffer ${number}`)
   }
 }

@@ -1,7 +1,7 @@
-// The objects of the message being written, numbered in the order in which they begin. An object that occurs again is written
-// as its number.
+// Numbers the objects of the message that the encoder writes, in the order in which they start. The encoder writes an
+// object that occurs again as its number.
 
-/** To search a list of so many objects is up to twice as fast as a Map (benchmark rows P2 and P3). */
+/** Searching a list of up to this length is up to twice as fast as a Map (benchmark rows P2 and P3). */
 const LIST_LENGTH = 256
 
 export class References {
@@ -11,7 +11,7 @@ export class References {
   /** `null` while the list has room. */
   #map: Map<object, number> | null = null
 
-  /** The number of the object; -1 when it is new, and then it gets the next number. */
+  /** The number of the object. Returns -1 for a new object and gives it the next number. */
   numberOf(object: object): number {
     if (this.#map !== null) return this.#numberInMap(this.#map, object)
     if (this.#first < LIST_LENGTH) {
@@ -37,7 +37,7 @@ export class References {
     return -1
   }
 
-  /** Called when a message is written, so that nothing keeps its objects alive. */
+  /** Call it after each message, so that this list does not keep the objects in memory. */
   clear(): void {
     for (let index = this.#first; index < LIST_LENGTH; index++) this.#list[index] = null
     this.#first = LIST_LENGTH

@@ -3,7 +3,7 @@ import { describe, test } from 'node:test'
 import { CorruptMessageError } from './format.js'
 import { MAX_KEYS, MAX_SHAPES, ShapeTable, ShapeWriter } from './shapes.js'
 
-describe('a shape table', () => {
+describe('ShapeTable', () => {
   function open(bytes: number) {
     const memory = new SharedArrayBuffer(bytes + 16)
     return {
@@ -13,7 +13,7 @@ describe('a shape table', () => {
     }
   }
 
-  test('gives the keys of each entry in the order of the entries, while more are appended', () => {
+  test('next() returns the keys of each entry in order, while more entries are appended', () => {
     const { writer, reader } = open(1000)
     const entries = [['a', 'b'], ['é'], ['€', '\ud800', ''], ['x'.repeat(100)]]
     for (const keys of entries) {
@@ -25,7 +25,7 @@ describe('a shape table', () => {
     assert.deepEqual(reader.next(), ['later'])
   })
 
-  test('refuses an entry without room, and writes nothing beyond its end', () => {
+  test('append() refuses an entry without room, and writes nothing beyond the end', () => {
     const { writer, reader, memory } = open(19)
     assert.equal(writer.append(['a', 'b']), true)
     assert.equal(writer.append(['too long for what is left']), false)
@@ -36,19 +36,19 @@ describe('a shape table', () => {
     assert.deepEqual([...new Uint8Array(memory, 27)], Array(8).fill(0))
   })
 
-  test('refuses to read the key __proto__', () => {
+  test('next() refuses an entry with the key __proto__', () => {
     const { writer, reader } = open(1000)
     writer.append(['a', '__proto__'])
     assert.throws(() => reader.next(), CorruptMessageError)
   })
 })
 
-describe('the shapes of an encoder', () => {
+describe('ShapeWriter', () => {
   function open(bytes = 2 ** 16): ShapeWriter {
     return new ShapeWriter(new ShapeTable(new SharedArrayBuffer(bytes), 0, bytes))
   }
 
-  test('have numbers from the second time on that their keys are looked up', () => {
+  test('find() returns a number from the second look-up of the same keys on', () => {
     const shapes = open()
     assert.equal(shapes.find(['a', 'b']), undefined)
     assert.equal(shapes.find(['a', 'b'])?.number, 0)
@@ -57,7 +57,7 @@ describe('the shapes of an encoder', () => {
     assert.equal(shapes.find(['a', 'b'])?.number, 0)
   })
 
-  test('tell keys apart that contain a zero character', () => {
+  test('find() distinguishes a key with a zero character from two keys', () => {
     const shapes = open()
     for (let time = 0; time < 2; time++) shapes.find(['a\0b'])
     for (let time = 0; time < 3; time++) assert.equal(shapes.find(['a', 'b']), undefined)
@@ -65,28 +65,28 @@ describe('the shapes of an encoder', () => {
   })
 
   const never: [title: string, keys: string[]][] = [
-    ['no keys', []],
-    ['an index', ['a', '0']],
-    ['__proto__', ['a', '__proto__']],
-    ['a key that every object inherits', ['constructor']],
-    ['a very long key', ['a'.repeat(101)]],
-    ['very many keys', Array.from({ length: MAX_KEYS + 1 }, (_, index) => `k${index}`)],
+    ['an empty list of keys', []],
+    ['keys with an index', ['a', '0']],
+    ['keys with __proto__', ['a', '__proto__']],
+    ['keys that every object inherits', ['constructor']],
+    ['a key of 101 characters', ['a'.repeat(101)]],
+    [`${MAX_KEYS + 1} keys`, Array.from({ length: MAX_KEYS + 1 }, (_, index) => `k${index}`)],
   ]
   for (const [title, keys] of never) {
-    test(`do not include ${title}`, () => {
+    test(`find() never returns a shape for ${title}`, () => {
       const shapes = open()
       for (let time = 0; time < 5; time++) assert.equal(shapes.find(keys), undefined)
     })
   }
 
-  test('do not include a flood of keys that come once', () => {
+  test('find() returns no shapes for 100,000 keys that occur once, and still learns a new shape', () => {
     const shapes = open()
     for (let index = 0; index < 100_000; index++) assert.equal(shapes.find([`key${index}`]), undefined)
     shapes.find(['a', 'b'])
     assert.equal(shapes.find(['a', 'b'])?.number, 0)
   })
 
-  test('have a maximum', () => {
+  test('ShapeWriter creates at most MAX_SHAPES shapes', () => {
     const shapes = open(2 ** 20)
     let most = 0
     for (let index = 0; index < 10_000; index++) {
@@ -96,7 +96,7 @@ describe('the shapes of an encoder', () => {
     assert.equal(most, MAX_SHAPES - 1)
   })
 
-  test('take short entries when the table has no room for long ones', () => {
+  test('find() learns a short shape after a long shape found no room', () => {
     const shapes = open(64)
     const many = Array.from({ length: 30 }, (_, index) => `k${index}`)
     for (let time = 0; time < 3; time++) assert.equal(shapes.find(many), undefined)

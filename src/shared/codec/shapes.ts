@@ -1,22 +1,23 @@
-// Shapes: lists of keys that objects have in common. An object of a known shape is written as the number of the shape and its
-// values. The encoder appends shapes to a table in shared memory, and decoders read them from there.
+// Shapes are lists of keys that objects have in common. The encoder writes an object of a known shape as the number of
+// the shape and the values. It appends shapes to a table in shared memory, and decoders read them from the table.
 import { bufferOver, CorruptMessageError, isWideText, type StringBuffer } from './format.js'
 import { generateReader, generateWriter, type ReadObject, type WriteObject } from './generated-code.js'
 
 export const MAX_KEYS = 128
 export const MAX_SHAPES = 512
 export const MAX_KEY_LENGTH = 100
-/** Lists of keys that were met once. */
+/** The most lists of keys that are remembered after their first use. */
 const MAX_CANDIDATES = 256
-/** Code is generated for a shape that is used so often. */
+/** The number of uses after which code is generated for a shape. */
 const USES_BEFORE_CODE = 8
 
 /**
- * The table. Entries never change, and an entry is complete before a message that names it is published.
+ * The table of shapes. Entries never change. An entry is complete before the encoder publishes a message that names it.
  *
- *   entry   count of keys (16 bits), then for each key: its length (15 bits), whether it has two bytes a character (1 bit), its bytes
+ *   entry   count of keys (16 bits), then each key
+ *   key     length (15 bits), 1 if it has two bytes for each character (1 bit), bytes
  *
- * Zero keys is not an entry: the table ends there for now.
+ * A count of zero marks the current end of the table.
  */
 export class ShapeTable {
   readonly #bytes: StringBuffer
@@ -29,7 +30,7 @@ export class ShapeTable {
     this.#to = to
   }
 
-  /** For the encoder. Returns false when there is no room. */
+  /** For the encoder. Returns false when the table is full. */
   append(keys: readonly string[]): boolean {
     let size = 2
     for (const key of keys) size += 2 + 2 * key.length
@@ -50,13 +51,13 @@ export class ShapeTable {
     return at + 2 + size
   }
 
-  /** For a decoder: the keys of the next entry. */
+  /** For a decoder. Returns the keys of the next entry. */
   next(): string[] {
     const keys: string[] = []
     let at = this.#at
     const count = this.#readWord(at)
     at += 2
-    if (count === 0 || count > MAX_KEYS) throw new CorruptMessageError('it names a shape that nobody wrote')
+    if (count === 0 || count > MAX_KEYS) throw new CorruptMessageError('it names an unwritten shape')
     while (keys.length < count) {
       const head = this.#readWord(at)
       const isWide = (head & 1) === 1
@@ -65,7 +66,7 @@ export class ShapeTable {
       at = from + (isWide ? length * 2 : length)
       if (length > MAX_KEY_LENGTH || at > this.#to) throw new CorruptMessageError('a key is too long')
       const key = isWide ? this.#bytes.ucs2Slice(from, at) : this.#bytes.latin1Slice(from, at)
-      // In generated code it would set the prototype.
+      // In generated code this key would set the prototype.
       if (key === '__proto__') throw new CorruptMessageError('a key that is never written')
       keys.push(key)
     }
@@ -83,7 +84,7 @@ export class ShapeTable {
 export class WriterShape {
   readonly number: number
   readonly keys: readonly string[]
-  /** The shape that followed this one the last time. Most often it follows again. */
+  /** The shape that followed this one last time. It usually follows again. */
   next: WriterShape | undefined
   write: WriteObject | undefined
   #uses = 0
@@ -99,15 +100,15 @@ export class WriterShape {
 }
 
 /**
- * The encoder's shapes. A shape is appended to the table when its keys are met again soon, so that objects with arbitrary keys
- * do not fill the table. All memory is bounded.
+ * The shapes of an encoder. It appends a shape to the table only when its keys soon occur a second time. So objects
+ * with arbitrary keys do not fill the table. All memory is bounded.
  */
 export class ShapeWriter {
   readonly #table: ShapeTable
   readonly #shapes = new Map<string, WriterShape>()
   readonly #candidates = new Set<string>()
 
-  /** Nobody else appends to the table. */
+  /** The caller must not append to this table elsewhere. */
   constructor(table: ShapeTable) {
     this.#table = table
   }
@@ -133,12 +134,12 @@ export class ShapeWriter {
   }
 }
 
-/** Two lists of keys with a zero character in a key can have one name. */
+/** Needed because two lists of keys can have the same name if a key contains a zero character. */
 function hasKeys(shape: WriterShape, keys: readonly string[]): boolean {
   return shape.keys.length === keys.length && shape.keys.every((key, index) => key === keys[index])
 }
 
-/** Not keys that every object inherits, and not indices, which an object moves to its front. */
+/** Refuses keys that every object inherits, and indices, because an object lists its indices first. */
 function areAllowed(keys: readonly string[]): boolean {
   return (
     keys.length > 0 &&
@@ -161,7 +162,7 @@ export class ReaderShape {
   }
 }
 
-/** A decoder's shapes: the table, read as far as messages have named its entries. */
+/** The shapes of a decoder. It reads an entry of the table when a message first names the entry. */
 export class ShapeReader {
   readonly #table: ShapeTable
   readonly #shapes: ReaderShape[] = []
@@ -173,7 +174,7 @@ export class ShapeReader {
   get(number: number): ReaderShape {
     const shape = this.#shapes[number]
     if (shape !== undefined) return shape
-    if (number >= MAX_SHAPES) throw new CorruptMessageError('it names a shape beyond the last')
+    if (number >= MAX_SHAPES) throw new CorruptMessageError(`it names shape ${number} of ${MAX_SHAPES}`)
     while (this.#shapes.length <= number) this.#shapes.push(new ReaderShape(this.#table.next()))
     return this.#shapes[number]!
   }

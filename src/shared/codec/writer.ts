@@ -1,30 +1,31 @@
-// Writes primitives, each with its tag: into a region of shared memory, or into the chunks of a large message.
+// Writes primitives with their tags into a region of shared memory, or into the chunks of a large message.
 import * as format from './format.js'
 
 /** Thrown at any depth of a value. `encode()` catches it. */
 export const NO_ROOM_LEFT = { refusal: 'no room' }
 export const UNKNOWN_VALUE = { refusal: 'unknown value' }
 
-/** A native copy costs as much as writing so many characters one by one. */
+/** Up to this length, writing characters one by one is faster than a native copy. */
 const MAX_LOOP_LENGTH = 48
 const HEAD_BYTES = 5
 const NUMBER_BYTES = 8
 
 export interface LargeSizes {
   chunkBytes: number
-  /** The decoder may pause inside a value of this size. */
+  /** The decoder may pause inside a value from this size on. */
   largeBytes: number
-  /** A buffer of this size travels beside the chunks. */
+  /** A buffer from this size on is transferred beside the chunks. */
   separateBytes: number
 }
 
 /**
- * A chunk bounds how many numbers the decoder reads without a pause, and its short strings stay below `MAX_TEXT_BYTES`. The
- * decoder reads 4 KiB in about 0.1 ms. To transfer a buffer costs as much as to copy some pages.
+ * The decoder reads a row of numbers without a pause, and a row ends with its chunk. The chunk size also keeps the
+ * short strings below `MAX_TEXT_BYTES`. The decoder reads 4 KiB in about 0.1 ms. Transferring a buffer costs as much as
+ * copying some pages.
  */
 const LARGE_SIZES: LargeSizes = { chunkBytes: 2 ** 16, largeBytes: 2 ** 12, separateBytes: 2 ** 16 }
 
-/** A large message while it is written. */
+/** An unfinished large message. */
 export class LargeDraft {
   readonly sizes: LargeSizes
   readonly chunks: ArrayBuffer[] = []
@@ -42,11 +43,11 @@ export abstract class Writer {
   protected bytes: format.StringBuffer
   protected at = 0
   protected to = 0
-  /** The short strings so far. */
+  /** The short strings of the message so far. */
   protected text = ''
-  /** The value that ended the last row of numbers. */
+  /** The value after the last row of numbers. */
   protected following: unknown
-  /** `null` while a message for the lane is written. */
+  /** `null` for a message in the lane. */
   protected draft: LargeDraft | null = null
   #view: DataView
   readonly #laneBytes: format.StringBuffer
@@ -59,7 +60,7 @@ export abstract class Writer {
     this.#view = this.#laneView
   }
 
-  /** Writes a value of any kind. The encoder does. */
+  /** Writes a value of any kind. */
   abstract write(value: unknown): void
 
   protected beginMessage(from: number, to: number): void {
@@ -93,11 +94,11 @@ export abstract class Writer {
   protected finishLarge(draft: LargeDraft, isGraph: boolean): format.LargeMessage {
     this.#closeChunk(draft)
     const { chunks, buffers } = draft
-    // A value is noted at its end, after the values inside it.
+    // Sorted, because a value is marked at its end, after the values inside it.
     return { isGraph, chunks, buffers, large: new Float64Array(draft.large).sort() }
   }
 
-  /** The next message is written into the lane again, and this one keeps nothing alive. */
+  /** Returns to the lane's memory for the next message, and drops references to the values of this message. */
   protected reset(): void {
     this.text = ''
     this.following = undefined
@@ -112,7 +113,7 @@ export abstract class Writer {
     this.beginMessage(0, this.bytes.length)
   }
 
-  /** A chunk is exactly as large as its values and its text, so it is copied, unless a long string fills it. */
+  /** Copies the chunk to a buffer of the exact size of its values and text, unless the chunk is already full. */
   #closeChunk(draft: LargeDraft): void {
     const { text } = this
     if (text !== '' || this.at < this.bytes.length) {
@@ -132,7 +133,7 @@ export abstract class Writer {
     this.#view = new DataView(memory)
   }
 
-  /** A large message continues in a new chunk. Any other message ends here. */
+  /** Opens a new chunk of a large message. Throws `NO_ROOM_LEFT` for a message in the lane. */
   #makeRoom(bytes: number): void {
     const { draft } = this
     if (draft === null) throw NO_ROOM_LEFT
@@ -140,22 +141,22 @@ export abstract class Writer {
     this.#openChunk(Math.max(bytes, draft.sizes.chunkBytes))
   }
 
-  /** Called before each write of unknown size. The bytes are written in one piece. */
+  /** Call it before each write. The bytes will be in one chunk. */
   need(bytes: number): void {
     if (bytes > this.to - this.at) this.#makeRoom(bytes)
   }
 
-  /** Refuses early a value that takes at least so many bytes, in any number of pieces. */
+  /** Throws early for a value that needs at least this many bytes. The bytes may be in several chunks. */
   expectRoom(bytes: number): void {
     if (bytes > this.to - this.at && this.draft === null) throw NO_ROOM_LEFT
   }
 
-  /** How many bytes of values a large message has so far. */
+  /** The number of value bytes of a large message so far. */
   protected get position(): number {
     return this.draft!.closedBytes + this.at - format.HEADER_BYTES
   }
 
-  /** A value that began at `position` ends here. */
+  /** Call it at the end of a value that started at `position`. */
   protected noteLarge(draft: LargeDraft, position: number): void {
     if (this.position - position >= draft.sizes.largeBytes) draft.large.push(position)
   }
@@ -194,9 +195,9 @@ export abstract class Writer {
   }
 
   /**
-   * Writes numbers from `array[from]` on, whose value is `first`, without a tag for each. Integers end at the first number that
-   * is not one; any row ends where the room ends. Returns the count. The value that ended the row is in `following`, so that it
-   * is read only once.
+   * Writes the numbers from `array[from]` on without a tag for each. `first` is the value of `array[from]`. A row of
+   * integers ends at the first other number. Any row ends at the end of the memory. Returns the count. Stores the value
+   * after the row in `following`, so that the element is read only once.
    */
   protected row(array: readonly unknown[], from: number, length: number, first: number): number {
     this.need(HEAD_BYTES + NUMBER_BYTES)
@@ -233,7 +234,7 @@ export abstract class Writer {
     }
   }
 
-  /** Short strings wait in `text`, and are copied together when the message ends. */
+  /** Collects short strings in `text`, and copies them together at the end of the message. */
   string(value: string): void {
     const { length } = value
     if (length < format.SHORT_TEXTS) this.tag(format.SHORT_TEXT + length)
@@ -265,7 +266,7 @@ export abstract class Writer {
     this.at += size
   }
 
-  /** Copies a short text character by character, which is faster than a native call. Returns false when it is long or wide. */
+  /** Copies a short text one character at a time, which is faster than a native call. False for long or wide text. */
   #copyShort(text: string): boolean {
     const { length } = text
     if (length > MAX_LOOP_LENGTH) return false
@@ -282,19 +283,21 @@ export abstract class Writer {
     return true
   }
 
-  /** Writes the content of a buffer, aligned to 8 bytes, from where it can be copied many times faster. */
+  /** Writes the content of a buffer, aligned to 8 bytes, because aligned bytes are copied many times faster. */
   raw(content: Uint8Array): void {
     const { length } = content
     this.need(HEAD_BYTES + 7 + length)
     this.head(format.BUFFER, length)
     const from = (this.at + 7) & ~7
     this.at = from + length
-    // For large ones `fill` copies into shared memory up to three times as fast as `set`.
+    // `fill` copies a large buffer into shared memory up to three times as fast as `set`.
     if (length < format.LARGE_COPY_BYTES) this.bytes.set(content, from)
     else this.bytes.fill(content, from, this.at)
   }
 
-  /** Puts a copy of a large buffer beside the chunks of a large message. Returns false when it belongs into the message. */
+  /**
+   * Adds a copy of a large buffer beside the chunks. Returns false when the content belongs into the message itself.
+   */
   separate(content: Uint8Array): boolean {
     const { draft } = this
     if (draft === null || content.length < draft.sizes.separateBytes) return false
@@ -304,7 +307,7 @@ export abstract class Writer {
   }
 }
 
-/** Minus zero is not an integer. */
+/** False for -0, which would lose its sign. */
 function isInt32(value: number): boolean {
   return value === (value | 0) && (value !== 0 || 1 / value > 0)
 }

@@ -75,7 +75,7 @@ const cases: Record<
 }
 
 for (const [name, { error, code, name: shown = name, fields }] of Object.entries(cases)) {
-  test(`${name} has its code, its name, its fields, and is a PoolError`, () => {
+  test(`${name} is a PoolError with its code, name and fields`, () => {
     assert.ok(error instanceof errors.PoolError)
     assert.ok(errors.isPoolError(error))
     assert.equal(error.code, code)
@@ -88,7 +88,7 @@ for (const [name, { error, code, name: shown = name, fields }] of Object.entries
   })
 }
 
-test('this list holds every error class of the package', () => {
+test('the cases of this file contain every error class of the package', () => {
   const abstract = ['PoolError', 'WorkerError']
   const classes = Object.entries(errors).filter(
     ([, value]) => typeof value === 'function' && value.prototype instanceof Error,
@@ -111,16 +111,16 @@ test('the message of a RestartLimitError names the next attempt only when there 
   const { RestartLimitError } = errors
   assert.match(
     new RestartLimitError(3, { ...limits, retryAfter: 90 }, cause).message,
-    /None is started now; a call in 90 ms tries one\. The option 'restart'/,
+    /no worker for 90 ms; the first call after that tries again\. Change these limits with the option 'restart'/,
   )
   assert.match(
     new RestartLimitError(3, { ...limits, retryAfter: Number.POSITIVE_INFINITY }, cause).message,
-    /None is started any more\. The option 'restart'/,
+    /The pool starts no more workers\. Change these limits with the option 'restart'/,
   )
 })
 
-describe('isPoolError', () => {
-  test("is false for other values, and for a handler's own error with a code", () => {
+describe('isPoolError()', () => {
+  test("isPoolError() is false for other values, and for a handler's error with a code", () => {
     for (const value of [
       null,
       undefined,
@@ -134,7 +134,7 @@ describe('isPoolError', () => {
     }
   })
 
-  test('is true for an error of another copy of the package', async () => {
+  test('isPoolError() is true for an error of another copy of the package', async () => {
     const copy = (await import(`${import.meta.resolve('./pool-errors.js')}?copy`)) as typeof errors
     assert.notEqual(copy.PoolError, errors.PoolError)
     assert.ok(errors.isPoolError(new copy.QueueFullError(1)))

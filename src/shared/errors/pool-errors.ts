@@ -1,16 +1,17 @@
-// The errors that a pool gives to its callers. Each family says who must act: the caller's code, the caller's pace, the order
-// of events, the operator, the caller's data. `code` is stable. The message ends with the next step.
+// The errors that a pool gives to its callers. `code` is stable. The message says what happened, then what to do.
 import { globalSymbol, hasGlobalMark } from '../platform/global-symbol.js'
+import { loadMessage } from './load-advice.js'
 import { messageOf } from './serialize-error.js'
 import { isTooLarge } from './uncloneable-path.js'
 
 const poolErrorMark = globalSymbol('PoolError')
 
 /**
- * An error of this package. Most are made long after the call, so the stack holds no frames: those of this package tell a
- * user nothing. `withCallerFrames` adds the frames of a caller.
+ * The base class of the errors of this package. The stack begins at the line of the call, or has no frames when the error happens
+ * after the call. The option `callerStack` adds the place of the call.
  */
 export class PoolError extends Error {
+  /** Stable, as `'ERR_LIDO_QUEUE_FULL'`. */
   readonly code: string
 
   constructor(code: string, message: string, cause?: unknown) {
@@ -25,7 +26,7 @@ export class PoolError extends Error {
   }
 }
 
-/** Tells an error of this package from a handler's own error, also when the package is installed twice. */
+/** True for an error of this package, also when the package is installed twice. `instanceof` does not recognise that case. */
 export function isPoolError(value: unknown): value is PoolError {
   return hasGlobalMark(value, poolErrorMark)
 }
@@ -33,16 +34,20 @@ export function isPoolError(value: unknown): value is PoolError {
 export type PublicFunction = ((...args: never[]) => unknown) | (abstract new (...args: never[]) => unknown)
 
 /**
- * Lets the stack of a `PoolError` begin at the line that called `entry`, a public function that is running now. Other errors
- * stay as they are.
+ * Sets the stack of a `PoolError` to start at the line that called `entry`, a public function that is now on the stack.
+ * Does not change other errors.
  */
 export function withCallerFrames<T>(error: T, entry: PublicFunction): T {
   if (error instanceof PoolError) Error.captureStackTrace(error, entry)
   return error
 }
 
-/** An option of the pool has the wrong type or value, contradicts another, or does not exist. `option` names it. */
+/**
+ * An option of the pool, of `resize()` or of an adapter does not exist, has a wrong value, or contradicts another option. Code
+ * `ERR_LIDO_INVALID_OPTION`. Fix the option.
+ */
 export class InvalidOptionError extends PoolError {
+  /** The name of the option, as `'restart.pause'`. */
   readonly option: string
 
   constructor(option: string, message: string, cause?: unknown) {
@@ -52,8 +57,12 @@ export class InvalidOptionError extends PoolError {
   }
 }
 
-/** An option of one call is wrong, or the call names no file. `option` names it. */
+/**
+ * An option of `run()`, `room()` or `close()` is wrong, or neither the pool nor the call gives a `filename`. Code
+ * `ERR_LIDO_INVALID_TASK`. Fix the option.
+ */
 export class InvalidTaskError extends PoolError {
+  /** The name of the option. */
   readonly option: string
 
   constructor(option: string, message: string, cause?: unknown) {
@@ -63,15 +72,19 @@ export class InvalidTaskError extends PoolError {
   }
 }
 
-/** The queue holds `limit` tasks, and no more are allowed to wait. */
+/**
+ * The queue holds `maxQueue` tasks. Code `ERR_LIDO_QUEUE_FULL`. Await `pool.room()` before `run()`, or raise `maxQueue` or
+ * `maxWorkers`.
+ */
 export class QueueFullError extends PoolError {
+  /** The pool's `maxQueue`. 0: no task may be queued, and all slots are taken. */
   readonly limit: number
 
   constructor(limit: number) {
     const what =
       limit === 0
-        ? 'All workers are busy and no task may wait'
-        : `The queue holds its limit of ${limit} tasks`
+        ? 'All workers are busy and the queue has no room (maxQueue is 0)'
+        : `The queue is full: it has reached its limit of ${limit} tasks`
     super(
       'ERR_LIDO_QUEUE_FULL',
       `${what}. Call 'await pool.room()' before run(), or raise maxQueue or maxWorkers.`,
@@ -81,18 +94,22 @@ export class QueueFullError extends PoolError {
 }
 
 const closedMessages = {
-  closed: 'The pool is closing or closed and takes no more tasks. Create another, or close it later.',
-  forced: 'The pool was closed with force while the task waited. Call close() without force to let it run.',
+  closed:
+    'The pool is closing or closed and accepts no more tasks. Create another pool, or call close() later.',
+  forced:
+    'The pool was closed with force while the task was queued. Call close() without force to run queued tasks.',
   timeout:
     'The task did not finish within closeTimeout after close() was called. Raise closeTimeout, or abort long tasks before close().',
-  destroyed: 'The pool was destroyed before the task finished. Call close() instead to let tasks finish.',
+  destroyed:
+    'The pool was destroyed before the task finished. Call close() instead, which waits for unfinished tasks.',
 } as const
 
-/**
- * The pool takes no more tasks (`reason` is `'closed'`), or it ended before this task could finish: it was closed with
- * force while the task waited (`'forced'`), `closeTimeout` was over (`'timeout'`), or it was destroyed (`'destroyed'`).
- */
+/** The pool takes no more tasks, or it ended before the task finished. Code `ERR_LIDO_POOL_CLOSED`. */
 export class PoolClosedError extends PoolError {
+  /**
+   * `'closed'`: the call came after `close()` or `destroy()`. `'forced'`: `close({ force: true })` removed the queued task.
+   * `'timeout'`: the task did not finish within `closeTimeout`. `'destroyed'`: `destroy()` ended the pool.
+   */
   readonly reason: keyof typeof closedMessages
 
   constructor(reason: keyof typeof closedMessages) {
@@ -101,35 +118,37 @@ export class PoolClosedError extends PoolError {
   }
 }
 
-/** The signal of the call was aborted. `reason` and `cause` are the signal's reason. Its `name` is `'AbortError'`. */
+/** The `signal` of the call was aborted. Code `ERR_LIDO_TASK_CANCELLED`, `name` `'AbortError'`. */
 export class TaskCancelledError extends PoolError {
+  /** The reason of the signal. `cause` is the same. */
   readonly reason: unknown
 
-  constructor(reason: unknown) {
-    super('ERR_LIDO_TASK_CANCELLED', 'The task was cancelled: its signal was aborted.', reason)
+  constructor(reason: unknown, why = 'its signal was aborted') {
+    super('ERR_LIDO_TASK_CANCELLED', `The task was cancelled: ${why}.`, reason)
     this.reason = reason
     Object.defineProperty(this, 'name', { value: 'AbortError', configurable: true, writable: true })
   }
 }
 
-/** The limits of a task's time, by the names of the options. */
+/** The time limits of a task, by the names of the options. */
 export type TimeLimit = 'timeout' | 'queueTimeout' | 'deadline'
 
 const limitMessages: Record<TimeLimit, (limitMs: number) => string> = {
   timeout: limitMs =>
-    `The task ran longer than its timeout of ${limitMs} ms. Raise 'timeout', or give it less to do.`,
+    `The task ran longer than its timeout of ${limitMs} ms. Raise 'timeout', or make the task smaller.`,
   queueTimeout: limitMs =>
     `The task did not start within its queueTimeout of ${limitMs} ms. Raise 'queueTimeout' or maxWorkers, or submit fewer tasks at once.`,
   deadline: limitMs =>
     limitMs === 0
-      ? "The task's deadline had passed when it was submitted. Give a Date, or Date.now() + milliseconds."
-      : `The task was not done by its deadline, ${limitMs} ms after the call. Give it more time, or submit it earlier.`,
+      ? "The task's deadline had passed before the call. Set it to a Date, or to Date.now() + milliseconds."
+      : `The task did not finish by its deadline, ${limitMs} ms after the call. Set a later deadline, or submit the task earlier.`,
 }
 
-/** A limit of the task's time is over. `limit` names the option. Its `name` is `'TimeoutError'`. */
+/** A time limit of the task is over. Code `ERR_LIDO_TASK_TIMEOUT`, `name` `'TimeoutError'`. */
 export class TaskTimeoutError extends PoolError {
+  /** The option that set the limit. */
   readonly limit: TimeLimit
-  /** The limit in milliseconds. For a deadline: the time from the call to the deadline, 0 when it had passed. */
+  /** The limit in milliseconds. For a deadline: the time from the call to the deadline, or 0 when the deadline had passed. */
   readonly limitMs: number
 
   constructor(limit: TimeLimit, limitMs: number) {
@@ -140,8 +159,9 @@ export class TaskTimeoutError extends PoolError {
   }
 }
 
-/** Something happened to the worker `workerId` (as in `pool.workers`), and the operator should know. */
+/** The base class of errors about one worker. */
 export class WorkerError extends PoolError {
+  /** The `id` of the worker, as in `pool.workers`. */
   readonly workerId: number
 
   constructor(code: string, workerId: number, message: string, cause?: unknown) {
@@ -150,12 +170,19 @@ export class WorkerError extends PoolError {
   }
 }
 
-/** A worker cannot run the handler: its file is missing, throws, exits, does not parse, or has no such function. */
+/**
+ * A worker cannot run the handler. Code `ERR_LIDO_WORKER_START`. `cause` is what the file threw or what the system said. Fix the file;
+ * the next start loads it again.
+ */
 export class WorkerStartError extends WorkerError {
+  /** The absolute path of the handler's module. */
   readonly filename: string
   /** The name of the export. */
   readonly handlerName: string
-  /** `'load'`: the file did not load. `'handler'`: it loaded, but has no such function. `'thread'`: no thread or process started. */
+  /**
+   * `'load'`: the file is missing, does not parse, throws or exits while it loads. `'handler'`: it exports no function of that name.
+   * `'thread'`: no thread or process started.
+   */
   readonly stage: 'load' | 'handler' | 'thread'
 
   constructor(
@@ -181,25 +208,17 @@ function nameAndMessageOf(cause: unknown): string {
 function startMessage(handler: { filename: string; name: string }, stage: string, cause: unknown): string {
   const file = handler.filename === '' ? 'its entry file' : handler.filename
   if (stage === 'handler') {
-    return `No function named '${handler.name}' is exported from ${file}. Export one, or give its name in 'name'.`
+    return `No function named '${handler.name}' is exported from ${file}. Export one, or set 'name' to another export.`
   }
   if (hasCode(cause, PACKAGE_FILE_MISSING)) return cause.message
   const why = nameAndMessageOf(cause)
   if (stage === 'thread') return `A worker could not be started (${why}). ${startAdvice(cause)}`
-  // The file of a module or of a native addon is missing, or it is a folder.
-  const { code } = Object(cause)
-  if (/MODULE_NOT_FOUND|DIR_IMPORT/.test(code) && why.includes(`'${file}'`)) {
-    return `There is no file ${file}. Give the right one in 'filename'. Later calls find it once it exists.`
-  }
-  const advice = hasCode(cause, 'ERR_UNKNOWN_FILE_EXTENSION')
-    ? "This Node.js does not run such files: compile it, or give a loader, as in execArgv: ['--import', 'tsx'] (inline: to the program)."
-    : 'Fix the file. The next call loads it again.'
-  return `A worker could not load ${file} (${why}). ${advice}`
+  return loadMessage(file, cause, why)
 }
 
 function startAdvice(cause: unknown): string {
   if (hasCode(cause, 'ERR_ACCESS_DENIED'))
-    return "Start node with --allow-worker, for backend 'process' --allow-child-process."
+    return "Start node with --allow-worker, or for backend 'process' with --allow-child-process."
   if (cause instanceof Error && 'exitCode' in cause)
     return 'Read stderr. Check execArgv and the files that it preloads.'
   return 'Lower maxWorkers, or check the limits on threads, processes and open files.'
@@ -209,8 +228,12 @@ function hasCode(cause: unknown, code: string): cause is Error {
   return cause instanceof Error && (cause as NodeJS.ErrnoException).code === code
 }
 
-/** The worker ended while it held the task. A process that a signal ended has an `exitCode` of 128 and the signal's number. */
+/**
+ * The worker ended while it ran the task. Code `ERR_LIDO_WORKER_EXIT`. Look for `process.exit()` in the handler; with `signal`, for
+ * native code.
+ */
 export class WorkerExitError extends WorkerError {
+  /** The exit code of the worker. If a signal ended a process: 128 plus the number of the signal. */
   readonly exitCode: number
   /** The signal that ended the process, such as `'SIGSEGV'`; `null` for a thread and for a process that exited. */
   readonly signal: string | null
@@ -240,13 +263,16 @@ function exitMessage(exitCode: number, signal: string | null, wasReady: boolean)
   const when = wasReady ? 'while it held this task' : 'while it started'
   if (signal !== null) {
     const hint = signalHints[signal] ?? 'Find out which process sent the signal.'
-    return `The worker was ended by ${signal} ${when}. ${hint}`
+    return `The worker was killed by ${signal} ${when}. ${hint}`
   }
   const place = wasReady ? 'the handler' : "the handler's file and in files that --require and --import load"
-  return `The worker ended with exit code ${exitCode} ${when}. Look for process.exit() in ${place}, or for code that ends the worker.`
+  return `The worker exited with code ${exitCode} ${when}. Look for process.exit() in ${place}, or for code that terminates the worker.`
 }
 
-/** The worker reached its heap limit while it held the task. The code is Node's own. */
+/**
+ * The worker reached its heap limit while it ran the task. The code is Node's own, `ERR_WORKER_OUT_OF_MEMORY`. Raise
+ * `resourceLimits.maxOldGenerationSizeMb`, or give the task less data.
+ */
 export class WorkerMemoryError extends WorkerError {
   constructor(workerId: number, cause: unknown) {
     super(
@@ -258,27 +284,39 @@ export class WorkerMemoryError extends WorkerError {
   }
 }
 
-/** A payload or a result cannot be copied to the other side, or is too large. `path` names the part: `result.items[3].callback`. */
+/**
+ * The payload or the result cannot be copied or transferred, or is too large. Code `ERR_LIDO_NOT_CLONEABLE`. `cause` is the reason; if
+ * the value is too large, it has `bytes` and `limitBytes`. Send plain data, or `move()` a transferable object.
+ */
 export class NotCloneableError extends PoolError {
+  /** The part that cannot be sent, as `'result.items[3].callback'` or `'transferList[1]'`. */
   readonly path: string
 
   constructor(path: string, cause: unknown) {
     const why = messageOf(cause)
+    // A TypeError says itself what to do. For a process it is the cause of the refusal.
+    const advice =
+      cause instanceof TypeError || (cause as Error | undefined)?.cause instanceof TypeError
+        ? ''
+        : ' Functions, promises and open resources cannot be copied. Send plain data; move() transfers buffers and ports.'
     const message = isTooLarge(cause)
       ? `${path} is too large (${why}). Send it in parts or in a file. Between threads, move() it or share its memory.`
-      : `${path} cannot be sent to the other thread (${why}). Send plain data, or move() a transferable object.`
+      : `${path} cannot be sent to the other thread: ${why.replace(/\.$/, '')}.${advice}`
     super('ERR_LIDO_NOT_CLONEABLE', message, cause)
     this.path = path
   }
 }
 
 /**
- * Workers failed to start `failures` times within `period` ms, so the pool starts none for a while. After `retryAfter` ms a
- * call tries one. `cause` is the failure of the last start.
+ * Too many workers failed to start, no worker is alive, and the pool starts none for now. Code `ERR_LIDO_RESTART_LIMIT`. `cause` is the
+ * failure of the last start. Fix the handler's file; `pool.reload()` tries at once.
  */
 export class RestartLimitError extends WorkerError {
+  /** The option `restart.failures`. */
   readonly failures: number
+  /** The option `restart.period`, in milliseconds. */
   readonly period: number
+  /** Milliseconds until a call starts one worker again. `Infinity`: never. */
   readonly retryAfter: number
 
   constructor(
@@ -286,12 +324,14 @@ export class RestartLimitError extends WorkerError {
     { failures, period, retryAfter }: { failures: number; period: number; retryAfter: number },
     cause: Error,
   ) {
-    const next =
-      retryAfter < Number.POSITIVE_INFINITY ? `now; a call in ${retryAfter} ms tries one` : 'any more'
+    const pause =
+      retryAfter < Number.POSITIVE_INFINITY
+        ? `The pool starts no worker for ${retryAfter} ms; the first call after that tries again`
+        : 'The pool starts no more workers'
     super(
       'ERR_LIDO_RESTART_LIMIT',
       workerId,
-      `${failures} workers failed to start within ${period} ms (the last: ${cause.message}) None is started ${next}. The option 'restart' sets these limits; pool.reload() tries at once.`,
+      `${failures} workers failed to start within ${period} ms (the last: ${cause.message}) ${pause}. Change these limits with the option 'restart', or call pool.reload() to try now.`,
       cause,
     )
     this.failures = failures
@@ -300,27 +340,34 @@ export class RestartLimitError extends WorkerError {
   }
 }
 
-/** The task may run again (option `retry`), and `workers` workers ended while they ran it. `cause` says why the last one ended. */
+/**
+ * Two or more workers ended while they ran this task, which has `retry` and no attempt left. Code `ERR_LIDO_TASK_QUARANTINED`. `cause` is
+ * the error of the last attempt. Look at the payload.
+ */
 export class TaskQuarantinedError extends PoolError {
+  /** How many workers ended. */
   readonly workers: number
 
   constructor(workers: number, cause: unknown) {
     super(
       'ERR_LIDO_TASK_QUARANTINED',
-      `The task is not run again: ${workers} workers ended while it ran (the last: ${messageOf(cause)}) Look at its payload, or raise retry.attempts.`,
+      `The pool does not run the task again: ${workers} workers died while they ran it (the last: ${messageOf(cause)}) Check its payload, or raise retry.attempts.`,
       cause,
     )
     this.workers = workers
   }
 }
 
-/** A `teardown` export threw `cause`, or without a `cause` it took longer than `teardownTimeout`. The event `error` tells it. */
+/**
+ * A `teardown` export threw `cause`. Without a `cause`: it took longer than `teardownTimeout`. Code `ERR_LIDO_TEARDOWN`. The pool emits it
+ * as the event `error`.
+ */
 export class TeardownError extends WorkerError {
   constructor(workerId: number, timeout: number, cause?: unknown) {
     const what =
       cause === undefined
-        ? `was not done within ${timeout} ms, so the worker was killed. Make it faster, or raise teardownTimeout`
-        : `threw (${nameAndMessageOf(cause)}). The worker ended anyway. Fix the teardown of the handler's module`
+        ? `did not finish within ${timeout} ms, so the pool killed the worker. Make it faster, or raise teardownTimeout`
+        : `threw (${nameAndMessageOf(cause)}). The worker stopped anyway. Fix the teardown of the handler's module`
     super('ERR_LIDO_TEARDOWN', workerId, `The teardown of worker ${workerId} ${what}.`, cause)
   }
 }

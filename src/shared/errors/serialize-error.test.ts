@@ -10,7 +10,7 @@ import {
   serializeError,
 } from './serialize-error.js'
 
-/** A thrown value as it arrives on the other side. */
+/** Returns the thrown value as it arrives on the other side. */
 function across(thrown: unknown, ...registered: ErrorClass[]): any {
   return deserializeError(structuredClone(serializeError(thrown)), new ErrorClasses(registered))
 }
@@ -21,9 +21,9 @@ function errorAcross(thrown: unknown, ...registered: ErrorClass[]): any {
   return error
 }
 
-describe('an error keeps its class and its fields', () => {
+describe('the class and the fields of an error', () => {
   for (const Class of [Error, EvalError, RangeError, ReferenceError, SyntaxError, TypeError, URIError]) {
-    test(`${Class.name}: class, name and message`, () => {
+    test(`an error of class ${Class.name} keeps its class, name and message`, () => {
       const error = errorAcross(new Class('why'))
       assert.equal(Object.getPrototypeOf(error), Class.prototype)
       assert.equal(error.name, Class.name)
@@ -33,13 +33,13 @@ describe('an error keeps its class and its fields', () => {
     })
   }
 
-  test('the stack of the worker', () => {
+  test('an error keeps the stack of the worker', () => {
     const thrown = new Error('why')
     thrown.stack = 'Error: why\n    at handler (/handler.js:1:1)'
     assert.equal(errorAcross(thrown).stack, thrown.stack)
   })
 
-  test('a code and other own fields', () => {
+  test('an error keeps its code and other own fields', () => {
     const fields = {
       code: 'E_WHY',
       status: 404,
@@ -53,14 +53,14 @@ describe('an error keeps its class and its fields', () => {
     assert.deepEqual({ ...error }, fields)
   })
 
-  test("an error of Node's own", () => {
+  test('an error of Node keeps its class and code', () => {
     const thrown = Object.assign(new TypeError('bad'), { code: 'ERR_INVALID_ARG_TYPE' })
     const error = errorAcross(thrown)
     assert.equal(error instanceof TypeError, true)
     assert.equal(error.code, 'ERR_INVALID_ARG_TYPE')
   })
 
-  test('an unregistered class becomes its nearest builtin class and keeps its name', () => {
+  test('an error of an unregistered class gets the nearest built-in class and keeps its name', () => {
     class Mine extends TypeError {
       override name = 'Mine'
     }
@@ -72,13 +72,13 @@ describe('an error keeps its class and its fields', () => {
     assert.equal(unnamed.name, 'RangeError')
   })
 
-  test('a name that was set on the error', () => {
+  test('an error keeps a name that was set on it', () => {
     const thrown = new Error('why')
     thrown.name = 'Odd'
     assert.equal(errorAcross(thrown).name, 'Odd')
   })
 
-  test('an own field named __proto__, without changing the prototype', () => {
+  test('an own field named __proto__ arrives and does not change the prototype', () => {
     const thrown = new Error('why')
     Object.defineProperty(thrown, '__proto__', { value: { isEvil: true }, enumerable: true })
     const error = errorAcross(thrown)
@@ -87,7 +87,7 @@ describe('an error keeps its class and its fields', () => {
   })
 
   for (const name of ['constructor', 'toString', '__proto__', 'hasOwnProperty']) {
-    test(`the builtin class where the constructor is named ${name}`, () => {
+    test(`an error whose constructor is named ${name} arrives as an Error`, () => {
       const thrown = new Error('why')
       Object.defineProperty(thrown, 'constructor', { value: { name } })
       const error = errorAcross(thrown)
@@ -95,19 +95,31 @@ describe('an error keeps its class and its fields', () => {
     })
   }
 
-  test('a DOMException', () => {
+  test('errors of WebAssembly keep their classes, and a class of the same name stays an Error', () => {
+    const { WebAssembly: wasm } = globalThis as unknown as { WebAssembly: Record<string, ErrorConstructor> }
+    for (const name of ['CompileError', 'LinkError', 'RuntimeError']) {
+      const Class = wasm[name]!
+      assert.equal(across(new Class('trap')).constructor, Class)
+    }
+    class OwnError extends Error {
+      static override readonly name = 'RuntimeError'
+    }
+    assert.equal(across(new OwnError('mine')).constructor, Error)
+  })
+
+  test('a DOMException keeps its class, name, message and code', () => {
     const error = across(new DOMException('gone', 'AbortError'))
     assert.equal(error instanceof DOMException, true)
     assert.deepEqual([error.name, error.message, error.code], ['AbortError', 'gone', 20])
   })
 
-  test('an error of another realm', () => {
+  test('an error of another realm keeps its built-in class, message and code', () => {
     const error = errorAcross(runInNewContext(`Object.assign(new TypeError('far'), { code: 'E_FAR' })`))
     assert.equal(error instanceof TypeError, true)
     assert.deepEqual([error.message, error.code], ['far', 'E_FAR'])
   })
 
-  test('an error without message or stack', () => {
+  test('an error without a message or a stack arrives', () => {
     const thrown = new Error()
     assert.equal(errorAcross(thrown).message, '')
     Object.defineProperty(thrown, 'stack', { value: undefined })
@@ -133,11 +145,11 @@ describe('causes', () => {
     })
   }
 
-  test('an error without a cause has none on the other side', () => {
+  test('an error without a cause arrives without a cause', () => {
     assert.equal(Object.hasOwn(errorAcross(new Error('why')), 'cause'), false)
   })
 
-  test('a circle of causes arrives as a circle', () => {
+  test('circular causes arrive as circular causes', () => {
     const one: Error = new Error('one')
     const other = new Error('other', { cause: one })
     one.cause = other
@@ -151,7 +163,7 @@ describe('causes', () => {
     assert.equal(arrived.cause, arrived)
   })
 
-  test('at most a thousand errors arrive, the next one becomes a text', () => {
+  test('a chain of causes arrives up to 1000 errors, and the next error becomes a text', () => {
     let thrown = new Error('0')
     for (let depth = 1; depth <= 10_000; depth++) thrown = new Error(String(depth), { cause: thrown })
     const error = errorAcross(thrown)
@@ -164,7 +176,7 @@ describe('causes', () => {
   })
 })
 
-describe('an AggregateError', () => {
+describe('AggregateError', () => {
   test('errors in an AggregateError arrive with their classes and fields', () => {
     const thrown = new AggregateError(
       [new TypeError('one'), 'two', Object.assign(new Error('three'), { code: 3 })],
@@ -183,12 +195,12 @@ describe('an AggregateError', () => {
     assert.deepEqual(errorAcross(new AggregateError([])).errors, [])
   })
 
-  test('the error of Promise.any arrives', async () => {
+  test('the error of Promise.any() keeps its errors', async () => {
     const thrown = await Promise.any([Promise.reject(new RangeError('a'))]).catch((error: unknown) => error)
     assert.ok(errorAcross(thrown).errors[0] instanceof RangeError)
   })
 
-  test('another class of error may have a field `errors` of any type', () => {
+  test("an error of another class may have a field 'errors' of any type", () => {
     for (const errors of [null, 'x', { field: 'missing' }, [{ field: 'missing' }], new Map([['a', 1]])]) {
       assert.deepEqual(errorAcross(Object.assign(new Error('why'), { errors })).errors, errors)
     }
@@ -196,7 +208,7 @@ describe('an AggregateError', () => {
 })
 
 describe('fields', () => {
-  test('fields that are not enumerable stay so, and such methods do not cross', () => {
+  test('non-enumerable fields arrive non-enumerable, and non-enumerable methods do not arrive', () => {
     const thrown = new Error('why')
     Object.defineProperty(thrown, 'quiet', { value: { a: 1 } })
     Object.defineProperty(thrown, 'method', { value() {} })
@@ -215,7 +227,7 @@ describe('fields', () => {
     assert.equal(error.inner, error.again.inner)
   })
 
-  test('an object that holds itself arrives so', () => {
+  test('a circular object in a field arrives circular', () => {
     const ring: any = { list: [] }
     ring.list.push(ring)
     const error = errorAcross(Object.assign(new Error('why'), { ring }))
@@ -223,14 +235,14 @@ describe('fields', () => {
   })
 
   const { SuppressedError } = globalThis as any
-  test('a SuppressedError brings both errors', { skip: SuppressedError === undefined }, () => {
+  test('a SuppressedError keeps both errors', { skip: SuppressedError === undefined }, () => {
     const error = errorAcross(new SuppressedError(new TypeError('one'), new RangeError('two'), 'why'))
     assert.ok(error instanceof SuppressedError)
     assert.deepEqual([error.message, error.error.message, error.suppressed.message], ['why', 'one', 'two'])
   })
 })
 
-describe('a registered class', () => {
+describe('registered error classes', () => {
   class Coded extends Error {
     #secret = 1
     static made = 0
@@ -251,7 +263,7 @@ describe('a registered class', () => {
     override name = 'Special'
   }
 
-  test('the error is an instance of it; its constructor does not run', () => {
+  test('an error arrives as an instance of its registered class, whose constructor does not run', () => {
     const thrown = new Coded(503)
     const { made } = Coded
     const error = errorAcross(thrown, Coded)
@@ -261,7 +273,7 @@ describe('a registered class', () => {
     assert.ok(types.isNativeError(error))
   })
 
-  test('a registered class stands in for an unregistered class that derives from it', () => {
+  test('an error of an unregistered subclass arrives with the registered base class', () => {
     const error = errorAcross(new Special(404), Coded)
     assert.equal(Object.getPrototypeOf(error), Coded.prototype)
     assert.equal(error.name, 'Special')
@@ -280,7 +292,7 @@ describe('a registered class', () => {
     assert.deepEqual([error.name, error.message], ['OddError', 'why'])
   })
 
-  test('errors in causes, in aggregates and in data have the class too', () => {
+  test('errors in causes, in AggregateErrors and in data arrive with their registered class', () => {
     const thrown = new AggregateError([new Coded(1)], 'all', { cause: new Coded(2) })
     const error = errorAcross(Object.assign(thrown, { data: { list: [new Coded(3)] } }), Coded)
     for (const inner of [error.errors[0], error.cause, error.data.list[0]]) assert.ok(inner instanceof Coded)
@@ -299,21 +311,21 @@ describe('a registered class', () => {
     )
   })
 
-  test('without the registration, name, message and fields stay', () => {
+  test('an error of an unregistered class keeps its name, message and fields', () => {
     const error = errorAcross(new Special(404))
     assert.equal(Object.getPrototypeOf(error), Error.prototype)
     assert.deepEqual([error.name, error.message, error.status], ['Special', 'coded', 404])
   })
 })
 
-describe('a thrown value that is not an error', () => {
+describe('thrown values that are not errors', () => {
   for (const thrown of [undefined, null, true, 0, -0, Number.NaN, 1n, '', 'text']) {
-    test(`${typeof thrown} ${Object.is(thrown, -0) ? '-0' : String(thrown)} arrives unchanged`, () => {
+    test(`the thrown ${typeof thrown} '${Object.is(thrown, -0) ? '-0' : String(thrown)}' arrives unchanged`, () => {
       assert.ok(Object.is(across(thrown), thrown))
     })
   }
 
-  test('plain data arrives unchanged', () => {
+  test('thrown plain data arrives unchanged', () => {
     const thrown = { code: 1, list: [new Date(0), new Map([[1, new Set([2])]])], index: [0] }
     assert.deepEqual(across(thrown), thrown)
   })
@@ -347,8 +359,8 @@ describe('a thrown value that is not an error', () => {
   })
 })
 
-describe('a part that cannot be sent', () => {
-  test('a function, an uncloneable object and a class with a function become texts; the other data stays', () => {
+describe('parts of an error that cannot be sent', () => {
+  test('functions and uncloneable objects in fields become texts, and the other data stays', () => {
     class Socket {
       #fd = 3
       handler = () => this.#fd
@@ -378,7 +390,7 @@ describe('a part that cannot be sent', () => {
     assert.deepEqual(across({ buffer, kept: 1 }), { buffer: '[ArrayBuffer, not cloneable]', kept: 1 })
   })
 
-  test('a getter that throws costs its field only, in an error and in its data', () => {
+  test('a field whose getter throws becomes a text, in an error and in its data', () => {
     const odd = {
       enumerable: true,
       get() {
@@ -392,7 +404,7 @@ describe('a part that cannot be sent', () => {
   })
 
   for (const key of ['name', 'message', 'stack', 'cause']) {
-    test(`an error whose ${key} throws when it is read keeps its fields`, () => {
+    test(`an error whose getter of ${key} throws keeps its other fields`, () => {
       const thrown = Object.assign(new TypeError('why'), { code: 'E' })
       Object.defineProperty(thrown, key, {
         get() {
@@ -403,7 +415,7 @@ describe('a part that cannot be sent', () => {
     })
   }
 
-  test('a proxy that refuses to be read becomes a text', () => {
+  test('a proxy whose traps throw becomes a text', () => {
     const refuse = () => {
       throw new Error('trapped')
     }
@@ -411,7 +423,7 @@ describe('a part that cannot be sent', () => {
     assert.equal(across(proxy), '(could not be read: Error: trapped)')
   })
 
-  test('replaceUnsendable replaces only the clones that are refused', () => {
+  test('replaceUnsendable() replaces only the refused values', () => {
     const fields = { bad: new Map(), list: [Symbol.for('known'), new Date(0)], code: 'E' }
     const serialized = serializeError(Object.assign(new Error('why'), fields))
     const error: any = deserializeError(replaceUnsendable(serialized, clone => !(clone instanceof Map)))
@@ -420,7 +432,7 @@ describe('a part that cannot be sent', () => {
 })
 
 describe('the data of an error', () => {
-  test('members keep their order', () => {
+  test('members of data keep their order', () => {
     const data = { error: new RangeError('why'), call() {}, date: new Date(0), map: new WeakMap(), last: 1 }
     assert.deepEqual(Object.keys(across({ data }).data), ['error', 'call', 'date', 'map', 'last'])
   })
@@ -431,7 +443,7 @@ describe('the data of an error', () => {
     assert.deepEqual([arrived.length, Object.keys(arrived), arrived.index], [5, ['1', 'index'], 3])
   })
 
-  test('an object of a class that holds itself arrives so', () => {
+  test('a circular object of a class arrives circular', () => {
     class Ring {
       self = this
     }
@@ -439,7 +451,7 @@ describe('the data of an error', () => {
     assert.equal(ring.self, ring)
   })
 
-  test('an error in a Map has a cause only where it had one', () => {
+  test('an error in a Map arrives with a cause only when it had a cause', () => {
     const held = new Map([
       ['none', new Error('inner')],
       ['one', new Error('inner', { cause: 1 })],
@@ -449,7 +461,7 @@ describe('the data of an error', () => {
     assert.equal(arrived.get('one').cause, 1)
   })
 
-  test('plain data of any depth arrives', () => {
+  test('plain data with 10,000 levels arrives', () => {
     let nested: any = { innermost: true }
     for (let level = 0; level < 10_000; level++) nested = { next: nested }
     let arrived = errorAcross(Object.assign(new Error('why'), { nested })).nested
@@ -457,7 +469,7 @@ describe('the data of an error', () => {
     assert.deepEqual(arrived, { innermost: true })
   })
 
-  test('objects of a class nested too deeply for a smaller stack become a text', () => {
+  test('objects of a class and Maps with 500 levels become a text', () => {
     class Node {
       next: Node | null
       constructor(next: Node | null) {
@@ -472,8 +484,8 @@ describe('the data of an error', () => {
   })
 })
 
-describe('an error without the usual members', () => {
-  test('an old-style class without a stack gets one from its name and message', () => {
+describe('errors with unusual members', () => {
+  test('an error of a function class without a stack gets a stack from its name and message', () => {
     function Old(this: { message: string }, message: string) {
       this.message = message
     }
@@ -482,13 +494,13 @@ describe('an error without the usual members', () => {
     assert.equal(old.stack, 'Error: why')
   })
 
-  test('undefined members get defaults', () => {
+  test('an undefined name, message or stack gets a default', () => {
     const bare = Object.assign(new Error(), { message: undefined, name: undefined, stack: undefined })
     const arrived = errorAcross(bare)
     assert.deepEqual([arrived.name, arrived.message, arrived.stack], ['Error', '', 'Error'])
   })
 
-  test('members of other types become texts', () => {
+  test('a name or message that is not a string becomes a string', () => {
     for (const value of [null, 1n, {}, Symbol('odd')]) {
       const thrown = Object.assign(new Error('why'), { name: value, message: value })
       const arrived = errorAcross(thrown)
@@ -496,7 +508,7 @@ describe('an error without the usual members', () => {
     }
   })
 
-  test('a prototype that is no error class is replaced by Error', () => {
+  test('an error whose prototype is not an error class arrives as an Error with its message', () => {
     const odd = new Error('why')
     Object.setPrototypeOf(odd, { name: 'Odd' })
     assert.deepEqual([errorAcross(odd).name, errorAcross(odd).message], ['Odd', 'why'])
@@ -506,7 +518,7 @@ describe('an error without the usual members', () => {
   })
 })
 
-test('fields that a program adds to Object.prototype are not fields of an error', () => {
+test('an error arrives unchanged when a program adds properties to Object.prototype', () => {
   const polluted = Object.prototype as { value?: unknown; type?: unknown }
   Object.assign(polluted, { value: 5, type: 6 })
   try {

@@ -1,27 +1,27 @@
-// A thrown value as plain data that can cross to another thread or process, and the value made from that data there.
-// Structured clone alone loses an error's class, `code` and own fields, and refuses an error that holds a function.
-// `serializeError` never throws: a part that cannot be sent is replaced by a text that describes it.
+// Converts a thrown value to plain data that can cross to another thread or process, and back.
+// Structured clone alone loses an error's class, `code` and own fields, and refuses an error that contains a function.
+// `serializeError` never throws. It replaces a part that cannot be sent by a text that describes the part.
 //
-// The copies of the objects lie in one flat list, and links between them are numbers. So circles stay circles, and no depth
-// is too deep.
+// The copies of the objects are in one flat list, and links between them are numbers. So circular references work, and
+// any depth works.
 import { types } from '../platform/node-modules.js'
 
 /** A thrown value in plain data. Made by `serializeError`, read by `deserializeError`. */
 export interface SerializedError {
   /**
-   * Copies of the objects, nearest first. A copy of an error, a plain object or an array holds its primitive fields; `links`
-   * gives it the other ones. Any other object is a structured clone, or a text that describes it. The first copy has one
-   * field: the thrown value.
+   * Copies of the objects, nearest first. A copy of an error, a plain object or an array has its primitive fields.
+   * `links` has the other fields. Any other object is a structured clone, or a text that describes it. The first copy
+   * has one field: the thrown value.
    */
   copies: unknown[]
   links: Link[]
   errors: ErrorRecord[]
 }
 
-/** The field of a copy is another copy, or the registered symbol of that key. */
+/** A field of a copy whose value is another copy (a number), or a registered symbol (its key). */
 type Link = [owner: number, field: string, target: number | string]
 
-/** What makes a copy an error. */
+/** The facts that turn a copy into an error. */
 interface ErrorRecord {
   index: number
   /** The names of its class and of the ancestors, nearest first. The last one is a builtin class. */
@@ -35,9 +35,9 @@ interface ErrorRecord {
 
 type Fields = Record<string, unknown>
 
-/** At most so many errors cross with one thrown value. The others become text. */
+/** The most errors that cross with one thrown value. Other errors become text. */
 const MAX_ERRORS = 1000
-/** A clone is nested no deeper, so that a thread with a smaller stack can read it. */
+/** Limits the depth of clones, so that a thread with a smaller stack can read them. */
 const MAX_CLONE_DEPTH = 100
 
 export function serializeError(thrown: unknown): SerializedError {
@@ -74,7 +74,7 @@ export function serializeError(thrown: unknown): SerializedError {
       if (key === 'name' || key === 'message' || key === 'stack') continue
       const value = readField(error, key)
       const isHidden = !Object.prototype.propertyIsEnumerable.call(error, key)
-      // A hidden method is no data.
+      // A method that is not enumerable is not data.
       if (isHidden && typeof value === 'function') continue
       if (isHidden) hidden.push(key)
       setField(copy, index, key, value)
@@ -83,7 +83,7 @@ export function serializeError(thrown: unknown): SerializedError {
     return copy
   }
 
-  /** A linked field is defined too, so that the fields keep their order. */
+  /** Also defines a linked field, so that the fields keep their order. */
   function setField(copy: object, index: number, key: string, value: unknown): void {
     define(copy, key, isObject(value) ? undefined : primitiveOrText(value))
     if (isObject(value)) links.push([index, key, indexOf(value)])
@@ -99,7 +99,7 @@ export function serializeError(thrown: unknown): SerializedError {
   }
 }
 
-/** @param classes the classes of errors that are known here besides the builtin ones */
+/** @param classes the builtin error classes, and the classes that the pool registered */
 export function deserializeError(
   { copies, links, errors }: SerializedError,
   classes = builtinClasses,
@@ -110,7 +110,7 @@ export function deserializeError(
   }
   for (const [owner, field, target] of links) {
     const fields = values[owner]
-    // A text may have replaced the copy. The field exists, so that even `__proto__` is an own field here.
+    // A text may have replaced the copy. The field exists already, so this sets even `__proto__` as an own field.
     if (isObject(fields)) {
       ;(fields as Fields)[field] = typeof target === 'string' ? Symbol.for(target) : values[target]
     }
@@ -118,7 +118,7 @@ export function deserializeError(
   return (values[0] as Fields).thrown
 }
 
-/** The same with a text in place of each clone that `canSend` refuses. A copy of primitive fields can always be sent. */
+/** Replaces each clone that `canSend` refuses by a text. Copies of primitive fields can always be sent. */
 export function replaceUnsendable(
   error: SerializedError,
   canSend: (copy: object) => boolean,
@@ -147,6 +147,7 @@ function createError(record: ErrorRecord, fields: Fields, classes: ErrorClasses)
   return error
 }
 
+/** A class for the option `errorClasses`. */
 export type ErrorClass = abstract new (...args: never[]) => Error
 
 const builtins = new Map<string, ErrorClass>()
@@ -167,7 +168,17 @@ for (const name of [
   if (builtin !== undefined) builtins.set(name, builtin)
 }
 
-/** The classes of errors that are known here: the builtin ones, and those of the pool's option `errorClasses`. */
+/** Programs have classes of the same names, so these have a prefix. */
+const wasmNames = new Map<unknown, string>()
+const { WebAssembly: wasm } = globalThis as { WebAssembly?: Record<string, ErrorClass | undefined> }
+for (const name of ['CompileError', 'LinkError', 'RuntimeError']) {
+  const errorClass = wasm?.[name]
+  if (errorClass === undefined) continue
+  wasmNames.set(errorClass, `WebAssembly.${name}`)
+  builtins.set(`WebAssembly.${name}`, errorClass)
+}
+
+/** The builtin error classes, and those of the pool's option `errorClasses`. */
 export class ErrorClasses {
   readonly #registered: ReadonlyMap<string, ErrorClass>
 
@@ -175,7 +186,7 @@ export class ErrorClasses {
     this.#registered = new Map([...registered].map(errorClass => [errorClass.name, errorClass]))
   }
 
-  /** An error of the first class that is known. It runs the builtin constructor only, none of the user's. */
+  /** Creates an error of the first known class. Runs only the builtin constructor, not the user's. */
   create(names: readonly string[], name: string, message: string): Error {
     const known = names.map(candidate => this.#registered.get(candidate) ?? builtins.get(candidate))
     const target = known.find(errorClass => errorClass !== undefined) ?? Error
@@ -186,7 +197,7 @@ export class ErrorClasses {
 
 const builtinClasses = new ErrorClasses()
 
-/** Why a class cannot be registered; `null` when it can. */
+/** The reason why a class cannot be registered; `null` when it can. */
 export function problemWithClass(given: unknown): string | null {
   if (typeof given !== 'function' || !(given.prototype instanceof Error)) return 'does not extend Error'
   if (given.name === '') return 'has no name'
@@ -218,7 +229,7 @@ function constructorArguments(base: ErrorClass, name: string, message: string): 
 function classNames(error: Error): string[] {
   const names: string[] = []
   for (let at: Error | null = Object.getPrototypeOf(error); at !== null; at = Object.getPrototypeOf(at)) {
-    const name: unknown = at.constructor?.name
+    const name: unknown = wasmNames.get(at.constructor) ?? at.constructor?.name
     if (typeof name !== 'string') continue
     if (name !== names.at(-1)) names.push(name)
     if (builtins.has(name)) return names
@@ -226,12 +237,12 @@ function classNames(error: Error): string[] {
   return [...names, 'Error']
 }
 
-/** Also an error of another realm: a `vm` context has classes of its own. */
+/** Also true for an error of another realm, such as a `vm` context, which has its own classes. */
 function isError(value: object): value is Error {
   return types.isNativeError(value) || value instanceof Error
 }
 
-/** Also an object of another realm. */
+/** Also true for an object of another realm. */
 function isPlainObject(value: object): boolean {
   const prototype = Object.getPrototypeOf(value)
   return prototype === null || Object.getPrototypeOf(prototype) === null
@@ -241,7 +252,7 @@ export function isObject(value: unknown): value is object {
   return typeof value === 'object' && value !== null
 }
 
-/** A getter that throws costs only its field. */
+/** If a getter throws, only its field becomes a text. */
 function readField(owner: object, key: string): unknown {
   try {
     return (owner as Fields)[key]
@@ -273,7 +284,7 @@ function cloneOrText(value: object): unknown {
   }
 }
 
-/** Visits the members in the order in which they will be written. */
+/** Visits the members in the order in which the serialiser writes them. */
 function isNestedTooDeeply(value: unknown, depth = 0, seen = new Set<object>()): boolean {
   if (!isObject(value) || seen.has(value) || ArrayBuffer.isView(value)) return false
   if (depth > MAX_CLONE_DEPTH) return true
@@ -301,7 +312,7 @@ function classNameOf(value: object): string {
   return typeof name === 'string' && name !== '' ? name : 'Object'
 }
 
-/** Own fields only: a key such as `__proto__` must not change the prototype. */
+/** Defines an own field, so that a key such as `__proto__` does not change the prototype. */
 function define(target: object, key: string, value: unknown, enumerable = true): void {
   Object.defineProperty(target, key, { value, enumerable, configurable: true, writable: true })
 }

@@ -1,11 +1,12 @@
-// Finds the place in a value that structured clone refuses, for an error message such as "payload.items[3].callback cannot be sent".
+// Finds the path of the part that structured clone refuses, for error messages such as "payload.items[3].callback
+// cannot be sent".
 import { getBuiltinModule, types } from '../platform/node-modules.js'
 import { isObject, messageOf } from './serialize-error.js'
 
-/** Structured clone writes the length of a buffer in 32 bits. */
+/** Structured clone stores the length of a buffer in 32 bits. */
 export const LARGEST_CLONED_BYTES = 2 ** 32 - 1
 
-/** A channel refused to carry a message. `path` names the refused part, starting at a member of the message. */
+/** A channel refused to send a message. `path` names the refused part, starting at a member of the message. */
 export class UnsendableError extends Error {
   readonly path: string
 
@@ -16,14 +17,14 @@ export class UnsendableError extends Error {
   }
 }
 
-/** The cause of a refusal that is about size. The two fields cross to the other side. */
+/** The cause when a value is too large. The two fields cross to the other side. */
 export interface TooLarge extends RangeError {
   bytes: number
   limitBytes: number
 }
 
 export function tooLarge(bytes: number, limitBytes: number): TooLarge {
-  const error = new RangeError(`it takes ${bytes} bytes, and at most ${limitBytes} can be sent at once`)
+  const error = new RangeError(`it has ${bytes} bytes, and one message can have at most ${limitBytes} bytes`)
   return Object.assign(error, { bytes, limitBytes })
 }
 
@@ -32,7 +33,7 @@ export function isTooLarge(value: unknown): value is TooLarge {
   return types.isNativeError(value) && typeof (value as Partial<TooLarge>).limitBytes === 'number'
 }
 
-/** The path that the channel reported, or else the path that structured clone refuses. */
+/** The path that the channel reported. Without a report: the path that structured clone refuses. */
 export function refusedPath(
   failure: unknown,
   value: unknown,
@@ -42,7 +43,7 @@ export function refusedPath(
   return failure instanceof UnsendableError ? failure.path : uncloneablePath(value, root, transferred)
 }
 
-/** The reason for a refusal. The runtime does not say that a buffer is too large, so this looks for one. */
+/** The reason of a refusal. Node does not say that a buffer is too large, so this function searches for one. */
 export function refusalCause(
   failure: unknown,
   value: unknown,
@@ -70,7 +71,7 @@ export function totalBufferBytes(value: unknown): number {
   return bytes
 }
 
-/** The path of the payload's part, or the item of the transfer list, that cannot be sent; `payload` when none is found. */
+/** The path of the part, or the item of the transfer list, that cannot be sent; `payload` when none is found. */
 export function unsendablePath(payload: unknown, transferList: readonly unknown[]): string {
   const place = transferList.findIndex(
     (item, index) => !isTransferable(item) || transferList.indexOf(item) < index,
@@ -80,7 +81,7 @@ export function unsendablePath(payload: unknown, transferList: readonly unknown[
   return item === payload || item === bufferOf(payload) ? 'payload' : `transferList[${place}]`
 }
 
-/** Node 20 does not refuse a detached buffer: it sends an empty one. */
+/** Throws for a detached buffer. Node 20 would send an empty buffer instead. */
 export function refuseDetached(transferList: readonly unknown[]): void {
   for (const item of transferList) {
     if (types.isArrayBuffer(item) && item.byteLength === 0) structuredClone(item)
@@ -100,7 +101,7 @@ export function uncloneablePath(value: unknown, root: string, transferred: reado
   return root + (find(value, isUncloneable, new Set(transferred)) ?? '')
 }
 
-/** The path of the first member that matches. Members of an object are asked before the object. */
+/** The path of the first member that matches. Visits the members of an object before the object. */
 function find(
   value: unknown,
   matches: (member: unknown) => boolean,
@@ -141,7 +142,7 @@ function find(
       }
       return null
     }
-    // Of an error's fields, structured clone copies only the cause.
+    // Structured clone copies only `cause` of an error's fields.
     const keys = types.isNativeError(owner) ? ['cause'] : Object.keys(owner)
     for (const key of keys) {
       let child: unknown
@@ -171,7 +172,7 @@ function isUncloneable(member: unknown): boolean {
   if (typeof member === 'function' || typeof member === 'symbol') return true
   if (!isObject(member) || isContainer(member)) return false
   const buffer = bufferOf(member)
-  // To clone a large buffer would take long.
+  // Cloning a large buffer would take long.
   if (types.isAnyArrayBuffer(buffer)) return isDetached(buffer) || bufferBytes(buffer) > LARGEST_CLONED_BYTES
   try {
     structuredClone(member)
@@ -206,7 +207,7 @@ function isDetached(buffer: ArrayBufferLike): boolean {
   }
 }
 
-/** The whole buffer of a view. A view is sent with all of it. */
+/** The buffer of a view. A view is always sent with its whole buffer. */
 function bufferOf(member: unknown): unknown {
   return ArrayBuffer.isView(member) ? member.buffer : member
 }

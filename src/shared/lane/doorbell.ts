@@ -1,23 +1,24 @@
-// Who sleeps, and who rings. A bell costs a message and a wake-up, so it is rung only for those who said that they sleep; and
-// who says so looks once more before it does, so nothing is slept through:
+// Announces the sleep of the host and of workers in shared memory, and wakes them. A bell is a message to a sleeping
+// thread. A bell costs a message and a wake-up, so a thread rings only if the other side has announced its sleep. The
+// sleeper looks once more after the announcement, so it misses nothing:
 //
 //   sleeper: announce  ->  look again  ->  sleep            poster: publish  ->  is it announced?  ->  ring
 //
-// Whichever of the two second steps comes later sees the other side's first one.
+// The later of the two second steps sees the first step of the other side.
 import { load, replace, store } from '#atomics'
 import type { SharedWords } from '../platform/atomics.js'
 import { HOST, type LaneLayout, REST, wordsOf } from './layout.js'
 
-/** It will look into the lane by itself before it sleeps, or when a task that it holds is done. */
+/** The worker will look into the lane without a bell: before it sleeps, or when it answers a task. */
 const AWAKE = 0
-/** It sleeps and holds nothing. */
+/** The worker sleeps and has no task. */
 const PARKED = 1
-/** It sleeps with tasks that wait for something, and has room for more. */
+/** The worker sleeps. It has pending asynchronous tasks and a free slot. */
 const PARKED_BUSY = 2
-/** The host ends it: it must claim nothing. */
+/** The host stops this worker, so the worker must claim nothing. */
 const RETIRED = 3
 
-/** A worker's sleep. */
+/** The state of a worker's sleep. */
 export class WorkerBell {
   readonly #words: SharedWords
 
@@ -25,14 +26,14 @@ export class WorkerBell {
     this.#words = wordsOf(workerState)
   }
 
-  /** Worker: it is about to sleep and must look into the lane once more. False when it is retired. */
+  /** Worker: announces its sleep. The worker must look into the lane once more before it sleeps. False when retired. */
   park(holdsTasks: boolean): boolean {
     return replace(this.#words, REST, AWAKE, holdsTasks ? PARKED_BUSY : PARKED)
   }
 
-  /** Worker: it is about to look into the lane. False when it is retired. */
+  /** Worker: ends its sleep. Call it before looking into the lane. False when retired. */
   wake(): boolean {
-    // Whoever rang has set the word already.
+    // A host that rang has already set the word to AWAKE.
     return (
       load(this.#words, REST) === AWAKE ||
       replace(this.#words, REST, PARKED, AWAKE) ||
@@ -42,7 +43,7 @@ export class WorkerBell {
   }
 
   /** Worker. */
-  get isRetired(): boolean {
+  get isDismissed(): boolean {
     return load(this.#words, REST) === RETIRED
   }
 
@@ -52,64 +53,66 @@ export class WorkerBell {
     return rest === PARKED || rest === PARKED_BUSY
   }
 
-  /** Host: true when the worker sleeps and is to be sent a bell; it counts as awake from now on. */
+  /** Host: true when the worker slept. The caller must send it a bell. The worker counts as awake from now on. */
   ring(): boolean {
     const rest = load(this.#words, REST)
     return (rest === PARKED || rest === PARKED_BUSY) && replace(this.#words, REST, rest, AWAKE)
   }
 
-  /** Host: true when the worker slept, held nothing, and will never claim a task again. */
+  /** Host: stops an idle worker. True when the worker slept and had no task. It will never claim a task again. */
   retire(): boolean {
     return replace(this.#words, REST, PARKED, RETIRED)
   }
 
-  /** Host: the worker is given up, whatever it does; what it claims after this it does not begin. */
+  /** Host: gives the worker up in any state. The worker will not start a task that it claims after this call. */
   dismiss(): void {
     store(this.#words, REST, RETIRED)
   }
 }
 
-/** It will look into the rings by itself: at once, or, while it rests, in a moment. */
+/** The host will read the result rings without a bell. */
 const HOST_AWAKE = 0
+/** The host sleeps until a bell. */
 const HOST_ASLEEP = 1
+/** The host will read the rings when a short timer fires. Only a worker that finds the queue empty may ring before. */
 const HOST_RESTS = 2
 
-/** The host's sleep. */
+/** The state of the host's sleep. */
 export class HostBell {
   readonly #words: SharedWords
-  /** Host: it has announced its sleep, or a rest, since it said last that it is awake. */
+  /** Host: it announced a sleep or a rest after its last `stayAwake()`. */
   #isAnnounced = false
 
   constructor(lane: LaneLayout) {
     this.#words = wordsOf(lane.memory)
   }
 
-  /** Host: it is about to sleep and must look into the rings once more. */
+  /** Host: announces its sleep. The host must read the rings once more before it sleeps. */
   announceSleep(): void {
     this.#isAnnounced = true
     store(this.#words, HOST, HOST_ASLEEP)
   }
 
-  /** Host: it looks into the rings in a moment, and is to be called before that only for a worker with nothing to do. */
+  /** Host: announces a rest until a short timer fires. Only a worker that finds the queue empty rings before. */
   announceRest(): void {
     this.#isAnnounced = true
     store(this.#words, HOST, HOST_RESTS)
   }
 
-  /** Host: it will look into the rings by itself. */
+  /** Host: it will read the rings without a bell. */
   stayAwake(): void {
-    // Workers read the word after each answer: writing it takes it from them.
+    // Workers read this word after each answer. Each write takes its cache line away from them, so write it rarely.
     if (!this.#isAnnounced) return
     this.#isAnnounced = false
     store(this.#words, HOST, HOST_AWAKE)
   }
 
-  /** Worker, after publishing: true when the host sleeps and is to be sent a bell. */
+  /** Worker: true when the host sleeps. The caller must send a bell. Call it after publishing an answer. */
   ring(): boolean {
     return load(this.#words, HOST) === HOST_ASLEEP && replace(this.#words, HOST, HOST_ASLEEP, HOST_AWAKE)
   }
 
-  /** Worker with nothing left to do: true when the host rests and is to be sent a bell. */
+  /** Worker: true when the host rests. The caller must send a bell. Call it when the queue is empty. */
   ringAtRest(): boolean {
     return load(this.#words, HOST) === HOST_RESTS && replace(this.#words, HOST, HOST_RESTS, HOST_AWAKE)
   }

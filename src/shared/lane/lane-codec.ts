@@ -1,4 +1,4 @@
-// The codec for a piece of shared memory: one side encodes into it, the others decode what they find there.
+// Creates the encoder and the decoders of a region of shared memory. One thread encodes values, the others decode them.
 import { Decoder } from '../codec/decoder.js'
 import { Encoder } from '../codec/encoder.js'
 import { ShapeReader, ShapeTable } from '../codec/shapes.js'
@@ -17,7 +17,7 @@ export function decoderFor(layout: ValueMemory): Decoder {
   return new Decoder(layout.memory, new ShapeReader(shapeTableOf(layout)))
 }
 
-/** It fits into one word, so it needs no codec. */
+/** True for a number that fits into one word, so it needs no codec. */
 export function isInt(value: unknown): value is number {
   return typeof value === 'number' && (value | 0) === value && !Object.is(value, -0)
 }

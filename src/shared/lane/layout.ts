@@ -1,5 +1,5 @@
-// The layout of all memory that the host shares with its workers. Only this file has indices. Words that different threads
-// write lie in different cache lines.
+// The layout of all memory that the host shares with its workers. Only this file defines indices. Words that different
+// threads write are in different cache lines.
 import { allocateMemory } from '#atomics'
 
 export { wordsOf } from '#atomics'
@@ -10,26 +10,26 @@ const LINE_BYTES = LINE * Int32Array.BYTES_PER_ELEMENT
 // The lane: one for each pool.
 //
 //   word       written by                       meaning
-//   TAIL       host                             the position that is posted next
-//   HEAD       all, by compare-and-swap         no position before it holds an offered ticket
-//   HOST       host; a worker that rings it: 0  1: the host sleeps and wants a bell. 2: only an idle worker may ring.
+//   TAIL       host                             the next position that the host will post
+//   HEAD       all, by compare-and-swap         no position before it has an offered ticket
+//   HOST       host; a ringing worker writes 0  1: the host sleeps until a bell. 2: it rests, see `doorbell.ts`
 export const TAIL = 0
 export const HEAD = LINE
 export const HOST = 2 * LINE
 const SIZES = 3 * LINE
 const POSITIONS_FROM = 4 * LINE
 
-// A ticket: one cache line. `ticket.ts` says who moves STATE. The host writes the other words before it posts the ticket,
-// except STARTED_AT.
+// A ticket: one cache line. `ticket.ts` lists the moves of STATE. The host writes the other words before it posts the
+// ticket, except STARTED_AT.
 export const STATE = 0
 export const TASK_ID = 1
 export const HANDLER_ID = 2
 export const FLAGS = 3
 export const FROM = 4
 export const TO = 5
-/** An int payload. It needs no bytes. */
+/** A payload that is an int. It needs no bytes in the arena. */
 export const INT = 6
-/** When the task started (timestamp32), for tasks whose time is limited. Written by the worker; the host writes 0 first. */
+/** The start time (timestamp32) of a task with a time limit. The host writes 0, later the worker writes the time. */
 export const STARTED_AT = 7
 
 // The shared state of one worker.
@@ -37,15 +37,17 @@ export const STARTED_AT = 7
 //   word        written by                                             meaning
 //   REST        worker; host from PARKED, by compare-and-swap, or      see `doorbell.ts`
 //               RETIRED
-//   HELD        worker                                                 tasks that it has claimed from the queue and not answered
+//   HELD        worker                                                 tasks that it claimed and has not answered
 //   MAY_SPIN    host                                                   1: the worker may busy-wait
 //   SENT        host                                                   tasks that the host has sent to it by message
-//   WRITTEN     worker                                                 bytes published in its result ring since its start
-//   READ        host                                                   bytes of these that are free again
+//   HEARD       host                                                   `progress` messages that the host has handled
+//   WRITTEN     worker                                                 bytes published in its ring since its start
+//   READ        host                                                   the part of these bytes that is free again
 export const REST = 0
 export const HELD = 1
 export const MAY_SPIN = LINE
 export const SENT = LINE + 1
+export const HEARD = LINE + 2
 export const WRITTEN = 2 * LINE
 export const READ = 3 * LINE
 const RING_FROM_BYTES = 4 * LINE_BYTES
@@ -57,20 +59,20 @@ export const SIZE = 0
 export const KIND = 1
 export const TICKET = 2
 export const TASK = 3
-/** An int, or the number of bytes of the value. */
+/** A value that is an int, or the number of bytes of the value. */
 export const RECORD_VALUE = 4
-/** As a 32-bit float: how long the handler ran, in milliseconds. */
+/** The run time of the handler in milliseconds, as a 32-bit float. */
 export const RUN_MS = 5
-/** As a 64-bit float, counted in floats: when the handler started, on the host's clock. */
+/** The start of the handler on the host's clock, as a 64-bit float. This index counts 64-bit floats. */
 export const RECORD_STARTED_AT = 3
 
-/** Room for payloads in the lane. The system hands out a page only when it is touched. */
+/** The memory for payloads in the lane. The system allocates a page only at its first use. */
 const PAYLOAD_BYTES = 4 * 2 ** 20
 const SHAPE_TABLE_BYTES = 64 * 2 ** 10
-/** A power of two, since offsets wrap around. */
+/** A power of two, because offsets wrap around. */
 const RING_BYTES = 4 * 2 ** 20
 
-/** The largest value that travels through shared memory, either way. */
+/** The largest payload or result that crosses through shared memory. */
 export const LARGEST_VALUE_BYTES = 512 * 2 ** 10
 
 export interface Span {
@@ -95,7 +97,7 @@ export interface WorkerStateLayout {
   readonly dictionary: Span
 }
 
-/** There are twice as many positions as tickets: a cancelled ticket leaves its position behind until a worker passes it. */
+/** Creates twice as many positions as tickets: a cancelled ticket's position stays in use until a worker passes it. */
 export function createLane(tickets: number, payloadBytes = PAYLOAD_BYTES): LaneLayout {
   const positions = 2 ** Math.ceil(Math.log2(2 * tickets))
   const memory = allocateMemory(laneBytes(tickets, positions) + SHAPE_TABLE_BYTES + payloadBytes)

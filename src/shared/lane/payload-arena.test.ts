@@ -4,7 +4,7 @@ import { draws } from '../../testing/draws.js'
 import { LARGEST_VALUE_BYTES as LARGEST, type Span } from './layout.js'
 import { PayloadArena } from './payload-arena.js'
 
-/** Whoever reads is played: a payload is unread until it is read, and the host knows of it when it is released. */
+/** Stands in for the workers. `read()` reads a payload. `release()` reads it and lets the host know. */
 function someRoom(span: Span) {
   const unread = new Map<number, [from: number, end: number]>()
   const held = new Set<number>()
@@ -18,7 +18,7 @@ function someRoom(span: Span) {
     isReleased: ticket => !held.has(ticket),
   })
   let ticket = 0
-  /** The payload's number; -1 where there is no room. */
+  /** Returns the number of the payload, or -1 when there is no room. */
   const put = (bytes: number) => {
     const from = room.reserve()
     if (from < 0) return -1
@@ -39,7 +39,7 @@ function someRoom(span: Span) {
 
 const span = { from: 128, to: 128 + 4 * LARGEST }
 
-test('a payload lies where it is until it was read, however many come and go, of any size', () => {
+test('no payload overlaps an unread payload, with random sizes and a random order of reads', () => {
   const { put, read, release } = someRoom(span)
   const waiting: number[] = []
   const draw = draws()
@@ -48,7 +48,7 @@ test('a payload lies where it is until it was read, however many come and go, of
     const number = put(draw(32) === 0 ? LARGEST - draw(64) : draw(8000))
     if (number >= 0) waiting.push(number)
     most = Math.max(most, waiting.length)
-    // Not always the oldest.
+    // Not always the oldest payload.
     while (waiting.length > 0 && (number < 0 || draw(3) === 0)) {
       const [done] = waiting.splice(draw(2) * draw(waiting.length), 1)
       if (draw(2) === 0) read(done!)
@@ -59,7 +59,7 @@ test('a payload lies where it is until it was read, however many come and go, of
   assert.ok(most > 64, `${most} at once`)
 })
 
-test('all of it is given, and again from its beginning as soon as the oldest was read', () => {
+test('all memory is used, and used again from its start when the oldest payload was read', () => {
   const { put, read, placeOf } = someRoom(span)
   const numbers = Array.from({ length: 4 }, () => put(LARGEST))
   assert.deepEqual(numbers, [0, 1, 2, 3])
@@ -72,7 +72,7 @@ test('all of it is given, and again from its beginning as soon as the oldest was
   assert.equal(put(1), -1)
 })
 
-test('early memory comes first, though there is room behind', () => {
+test('released memory at the start is used before unused memory behind it', () => {
   const { put, release, placeOf } = someRoom(span)
   const first = put(LARGEST)
   const second = put(1)
@@ -85,7 +85,7 @@ test('early memory comes first, though there is room behind', () => {
   assert.equal(placeOf(put(1)), span.from)
 })
 
-test('the host asks how far workers have read only when it knows of no room', () => {
+test('the host asks how far workers have read only when no released memory is left', () => {
   const { put, read, release, asked } = someRoom(span)
   for (let number = 0; number < 4; number++) put(LARGEST)
   release(0)

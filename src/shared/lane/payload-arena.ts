@@ -1,24 +1,24 @@
-// Where payloads lie until a worker has read them. The host takes room in order and gets it back in order; one payload that
-// waits long keeps the room behind it, which is why a task waits in the host's queue when there is none.
+// Allocates the memory of payloads until a worker has read them. The host allocates in order and frees in order, so one
+// unread payload keeps all later memory. Without free memory the host keeps the task in its own queue.
 import { LARGEST_VALUE_BYTES, type Span } from './layout.js'
 
 const LINE_BYTES = 64
 const FEW = 64
 
-/** Who knows which payloads were read. */
+/** Tells which payloads were read. */
 export interface Readers {
-  /** True while a worker may still read it. */
+  /** True while a worker may still read the payload. Reads shared memory. */
   isUnread(ticket: number, position: number): boolean
-  /** True when it is known here that nobody reads it any more. */
+  /** True when the host has released the ticket. Reads no shared memory, so it can be late. */
   isReleased(ticket: number, position: number): boolean
 }
 
 export class PayloadArena {
   readonly #span: Span
   readonly #readers: Readers
-  /** Where the next payload would begin. */
+  /** The start of the next payload. */
   #next: number
-  // The payloads that are not known to be read, oldest first, in a ring that grows: ticket, position, beginning.
+  // The payloads that may be unread, oldest first, in a ring that grows. Each has three words: ticket, position, start.
   #taken = new Int32Array(3 * FEW)
   #first = 0
   #count = 0
@@ -29,9 +29,9 @@ export class PayloadArena {
     this.#next = span.from
   }
 
-  /** Where a value of up to `LARGEST_VALUE_BYTES` may be written; -1 when there is no such room now. */
+  /** The start of `LARGEST_VALUE_BYTES` free bytes; -1 when no such memory is free now. */
   reserve(): number {
-    // Asking what was read costs a look at a word that a worker has just written; mostly what is known here will do.
+    // Reading a word that a worker has just written is slow. The host's own knowledge is usually enough.
     this.#forget((ticket, position) => this.#readers.isReleased(ticket, position))
     const at = this.#find()
     if (at >= 0) return at
@@ -47,14 +47,14 @@ export class PayloadArena {
     }
     const oldest = this.#taken[3 * this.#first + 2]!
     if (this.#next > oldest) {
-      // Early memory is used again as soon as it can be, so that what is small stays in little memory.
+      // Reuses the first memory as soon as it is free, so that small payloads touch few pages.
       if (oldest - from < LARGEST_VALUE_BYTES) return to - this.#next < LARGEST_VALUE_BYTES ? -1 : this.#next
       this.#next = from
     }
     return oldest - this.#next >= LARGEST_VALUE_BYTES ? this.#next : -1
   }
 
-  /** The value ends at `end`, and belongs to a ticket just posted. */
+  /** Keeps the reserved memory up to `end` for a ticket that was just posted. */
   take(ticket: number, position: number, end: number): void {
     const capacity = this.#taken.length / 3
     if (this.#count === capacity) this.#grow(capacity)

@@ -6,7 +6,7 @@ import { BYTES_VALUE, ResultReader, ResultWriter } from './result-ring.js'
 
 const valueBytes = 64 * 1024
 
-test('a full ring has room again while the host still reads, and never that of the answer at hand', () => {
+test('a full ring gets room while the host reads, and the answer being read is not overwritten', () => {
   const desk = createWorkerState()
   const bytes = new Uint8Array(desk.memory)
   const writer = new ResultWriter(desk)
@@ -22,7 +22,7 @@ test('a full ring has room again while the host still reads, and never that of t
   }
   while (write());
   const atFirst = written
-  // All that it holds, and twice as much again, is read in one go.
+  // One loop reads three times the content of a full ring.
   while (read < 3 * atFirst && reader.next()) {
     while (write());
     assert.equal(reader.taskId, read)
@@ -49,7 +49,7 @@ const loads: [what: string, batches: [answers: number, bytes: number][]][] = [
     ],
   ],
   [
-    'large answers one by one, and batches',
+    'single large answers and batches',
     [
       [1, 511 * K],
       [1, 10 * K],
@@ -58,7 +58,7 @@ const loads: [what: string, batches: [answers: number, bytes: number][]][] = [
     ],
   ],
   [
-    'batches behind the place where it starts over',
+    'batches after the ring wrapped around',
     [
       [1, 10 * K],
       [1, 511 * K],
@@ -67,7 +67,7 @@ const loads: [what: string, batches: [answers: number, bytes: number][]][] = [
   ],
 ]
 for (const [what, batches] of loads) {
-  test(`answers find room, however often the ring starts over: ${what}`, () => {
+  test(`the ring has room for ${what} in 1000 cycles, after it adapted in 10 cycles`, () => {
     const desk = createWorkerState()
     const writer = new ResultWriter(desk)
     const reader = new ResultReader(desk)
@@ -76,7 +76,7 @@ for (const [what, batches] of loads) {
       for (const [answers, bytes] of batches) {
         for (let answer = 0; answer < answers; answer++) {
           if (writer.reserve() >= 0) writer.publish(BYTES_VALUE, 0, 0, bytes, 0, 0)
-          // It learns from the first ones.
+          // The writer adapts in the first 10 cycles.
           else if (cycle >= 10) refused++
         }
         while (reader.next());
@@ -87,7 +87,7 @@ for (const [what, batches] of loads) {
   })
 }
 
-test('small answers stay in a part of the ring, and do so again after larger ones', () => {
+test('small answers use less than half of the ring, also some time after large answers', () => {
   const desk = createWorkerState()
   const writer = new ResultWriter(desk)
   const reader = new ResultReader(desk)
@@ -115,13 +115,13 @@ test('small answers stay in a part of the ring, and do so again after larger one
   for (let rounds = 0; farthest() >= half; rounds++) assert.ok(rounds < 50)
 })
 
-test('a burst finds the room that one before had, however many answers were given one by one meanwhile', () => {
+test('a burst of answers finds the room of an earlier burst after 200 single answers', () => {
   const desk = createWorkerState()
   const writer = new ResultWriter(desk)
   const reader = new ResultReader(desk)
   let refused = 0
   for (let cycle = 0; cycle < 300; cycle++) {
-    // Not the same each time, so that bursts begin anywhere in the ring.
+    // The size varies, so that bursts begin anywhere in the ring.
     const single = (cycle * 7919) % 100_000
     for (let count = 0; count < 200; count++) {
       writer.reserve()
@@ -139,7 +139,7 @@ test('a burst finds the room that one before had, however many answers were give
   assert.equal(refused, 0)
 })
 
-test('answers of any size are read as they were written, each once and in order, wherever the ring was passed over', () => {
+test('answers of random sizes are read unchanged, once each and in order', () => {
   const desk = createWorkerState()
   const bytes = new Uint8Array(desk.memory)
   const writer = new ResultWriter(desk)
@@ -152,7 +152,7 @@ test('answers of any size are read as they were written, each once and in order,
     if (from < 0) return false
     assert.ok(from + LARGEST_VALUE_BYTES <= desk.ring.to)
     const size = 1 + draw(draw(2) === 0 ? 1000 : LARGEST_VALUE_BYTES)
-    // What is reserved is nobody's: all of it may be written.
+    // The writer may change all reserved bytes: they hold no unread answer.
     for (let at = from; at < from + LARGEST_VALUE_BYTES; at += 8 * K) bytes[at] = 255
     bytes[from] = sizes.length % 251
     bytes[from + size - 1] = size % 251

@@ -1,6 +1,6 @@
-// Answers on their way back: a ring of bytes for each worker, written by that worker alone and read by the host alone. A
-// record is never cut in two: where the end is near, the rest is passed over. When there is no room the worker sends its
-// answer by the port, so a host that is busy stops nobody.
+// A ring of bytes for the answers of one worker. Only the worker writes it, and only the host reads it. A record is
+// never split: near the end of the memory, the worker skips the rest. When the ring has no room, the worker sends its
+// answer by the port, so a busy host does not stop the worker.
 import { load, store } from '#atomics'
 import type { SharedWords } from '../platform/atomics.js'
 import {
@@ -20,20 +20,20 @@ import {
   wordsOf,
 } from './layout.js'
 
-/** The rest of the ring is to be passed over. */
+/** The reader must skip the rest of the ring. */
 const PASS = 0
-/** The value is in bytes. */
+/** The record has the value as bytes. */
 export const BYTES_VALUE = 1
 export const INT_VALUE = 2
-/** The value, in bytes, is `[reason, error, path]`. */
+/** The record has `[reason, error, path]` as bytes. */
 export const FAILURE = 3
 export type RecordKind = typeof BYTES_VALUE | typeof INT_VALUE | typeof FAILURE
 
 const WORD = Int32Array.BYTES_PER_ELEMENT
 const NEEDED_BYTES = RECORD_BYTES + LARGEST_VALUE_BYTES
-/** So much that was read is given back while the host reads on: a worker with large answers finds room meanwhile. */
+/** The host frees this many read bytes while it reads on, so that a worker with large answers finds room meanwhile. */
 const MOST_KEPT_BYTES = 256 * 2 ** 10
-/** Each time that the rest is passed over, a 32nd of the most that was unread is forgotten: bursts may come seldom. */
+/** Each skip lowers `#mostUnread` by 1/32, so that the writer remembers rare bursts. */
 const FORGETTING = 5
 
 /** The worker's end. */
@@ -44,9 +44,9 @@ export class ResultWriter {
   readonly #floats: Float32Array
   readonly #doubles: Float64Array
   #written = 0
-  /** The most that the host left unread, of late. */
+  /** The most unread bytes in the recent past. */
   #mostUnread = 0
-  // The rest of the ring that was passed over the last time: so many bytes, and where they end.
+  // The last skip: the number of bytes and their end.
   #passed = 0
   #passedTo = 0
 
@@ -58,7 +58,7 @@ export class ResultWriter {
     this.#doubles = new Float64Array(state.memory)
   }
 
-  /** Where the next value may be written, as far as `LARGEST_VALUE_BYTES` from there; -1 when there is no room. */
+  /** The start of `LARGEST_VALUE_BYTES` free bytes for the next value; -1 when the ring has no room. */
   reserve(): number {
     const capacity = this.#mask + 1
     const read = load(this.#words, READ)
@@ -66,8 +66,8 @@ export class ResultWriter {
     this.#noteUnread(((read - this.#passedTo) | 0) < 0 ? unread - this.#passed : unread)
     const offset = this.#written & this.#mask
     const toEnd = capacity - offset
-    // An empty ring starts over, so that what is small stays in little memory. What is passed over is taken until the host
-    // reads on: before it, there has to be room for twice what was unread.
+    // An empty ring starts over, so that small answers touch few pages. The skipped bytes stay in use until the host
+    // reads on. So the bytes before them must have room for twice the most unread bytes.
     const startsOver = unread === 0 && offset - NEEDED_BYTES >= 2 * this.#mostUnread
     const mustPass = toEnd < NEEDED_BYTES || startsOver
     if (capacity - unread - (mustPass ? toEnd : 0) < NEEDED_BYTES) return -1
@@ -87,7 +87,10 @@ export class ResultWriter {
     if (bytes > this.#mostUnread) this.#mostUnread = bytes
   }
 
-  /** Publishes a record; its bytes lie from where `reserve` said. `value`: an int, or how many bytes. */
+  /**
+   * Publishes a record. Its bytes start at the result of `reserve()`.
+   * @param value an int, or the number of bytes of the value
+   */
   publish(
     kind: RecordKind,
     ticket: number,
@@ -113,7 +116,7 @@ export class ResultWriter {
   }
 }
 
-/** The host's end. After `next()` said so, a record can be read from it until the next call. */
+/** The host's end. When `next()` returns true, the getters return the fields of that record until the next call. */
 export class ResultReader {
   readonly #ring: Span
   readonly #mask: number
@@ -153,7 +156,7 @@ export class ResultReader {
     return true
   }
 
-  /** Gives back the room of the records read. */
+  /** Gives the memory of read records back to the worker. */
   free(): void {
     if (this.#freed === this.#read) return
     this.#freed = this.#read
@@ -176,7 +179,7 @@ export class ResultReader {
     return this.#words[this.#from + RECORD_VALUE]!
   }
 
-  /** Where the value's bytes begin. */
+  /** The start of the value's bytes. */
   get valueFrom(): number {
     return this.#from * WORD + RECORD_BYTES
   }

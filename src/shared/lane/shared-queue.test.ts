@@ -18,7 +18,7 @@ test('the queue keeps the order of tickets when positions wrap around', () => {
   assert.ok(queue.compare(first, second) < 0 && queue.compare(second, first) > 0)
 })
 
-test('the queue has room for another ticket however many were taken back before any worker passed them', () => {
+test('the queue keeps room when the host takes back each ticket before a worker passes its position', () => {
   const layout = createLane(1, 0)
   const queue = new SharedQueue(layout)
   for (let task = 0; task <= 2 * layout.positions; task++) {

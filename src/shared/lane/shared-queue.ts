@@ -1,7 +1,7 @@
-// The queue in shared memory. The host posts tickets at its end. Workers claim them at its beginning, in order.
+// The queue in shared memory. The host posts tickets at its end. Workers claim tickets from its start, in order.
 //
-// The host also hands out tickets for tasks that it sends to one worker by message. These have no position in the queue, so a
-// busy worker blocks nobody.
+// The host also uses tickets for tasks that it sends to one worker by message. These tickets have no position in the
+// queue, so a busy worker does not block the other workers.
 import { load, replace, store } from '#atomics'
 import type { SharedWords } from '../platform/atomics.js'
 import type { WorkerBell } from './doorbell.js'
@@ -22,11 +22,11 @@ import {
 import { POSITION_MASK, Tickets } from './ticket.js'
 import type { WorkerSharedState } from './worker-state.js'
 
-/** The payload is an int and lies in the ticket itself. */
+/** The payload is an int, and the ticket itself has it. */
 export const IS_INT = 1
-/** The payload is `[filename, name, payload]`: not every worker knows the handler's number. */
+/** The bytes hold `[handler, payload]`: not every worker knows the number of the handler. */
 export const IS_NAMED = 2
-/** The task's time is limited: the worker notes when it starts. */
+/** The task has a time limit, so the worker notes its start. */
 export const IS_TIMED = 4
 
 export interface Posting {
@@ -44,15 +44,15 @@ export class SharedQueue {
   readonly tickets: Tickets
   readonly #words: SharedWords
   readonly #free: number[] = []
-  /** By ticket; -1: it is not in the queue. */
+  /** The position of each ticket; -1 for a ticket that is not in the queue. */
   readonly #positionOf: Int32Array
-  /** 1 for each position whose ticket was taken back before a worker passed it. */
+  /** 1 for each position whose ticket the host recalled before a worker passed it. */
   readonly #empty: Uint8Array
   #emptyCount = 0
   #tail: number
   /** The head as the host last read it. */
   #head: number
-  #lastOffer = 0
+  #lastMessageNumber = 0
 
   constructor(layout: LaneLayout) {
     this.layout = layout
@@ -61,12 +61,12 @@ export class SharedQueue {
     for (let ticket = layout.tickets - 1; ticket >= 0; ticket--) this.#free.push(ticket)
     this.#positionOf = new Int32Array(layout.tickets).fill(-1)
     this.#empty = new Uint8Array(layout.positions)
-    // A new queue is empty, wherever its positions begin.
+    // A new queue is empty, whatever its first position is.
     this.#tail = load(this.#words, TAIL)
     this.#head = this.#tail
   }
 
-  /** How many tickets are offered. */
+  /** The number of offered tickets. */
   get unclaimed(): number {
     this.#readHead()
     return ((this.#tail - this.#head) & POSITION_MASK) - this.#emptyCount
@@ -116,15 +116,17 @@ export class SharedQueue {
     return this.#free[this.#free.length - 1]!
   }
 
-  /** Takes a ticket for a task that is sent to one worker by message. Returns the number that the message must carry. */
+  /**
+   * Takes a ticket for a task that is sent to one worker by message. Returns the number that the message must carry.
+   */
   address(taskId: number): number {
     const ticket = this.#free.pop()!
     const at = ticketAt(this.layout, ticket)
     this.#words[at + TASK_ID] = taskId
     this.#words[at + STARTED_AT] = 0
-    this.#lastOffer = (this.#lastOffer + 1) & POSITION_MASK
-    this.tickets.address(ticket, this.#lastOffer)
-    return this.#lastOffer
+    this.#lastMessageNumber = (this.#lastMessageNumber + 1) & POSITION_MASK
+    this.tickets.address(ticket, this.#lastMessageNumber)
+    return this.#lastMessageNumber
   }
 
   /** True when no worker has claimed the ticket and none will. The ticket stays taken until `release`. */
@@ -140,7 +142,7 @@ export class SharedQueue {
     return true
   }
 
-  /** The ticket is free again: its answer was read, the task was taken back, or its worker has ended. */
+  /** The ticket is free again: the host read its answer, or recalled the task, or its worker has ended. */
   release(ticket: number): void {
     this.#positionOf[ticket] = -1
     this.#free.push(ticket)
@@ -158,7 +160,7 @@ export class SharedQueue {
     return this.#positionOf[ticket] !== position
   }
 
-  /** Where the ticket was posted; -1 for a task that was sent by message. */
+  /** The position of the ticket in the queue; -1 for a task that was sent by message. */
   positionOf(ticket: number): number {
     return this.#positionOf[ticket]!
   }
@@ -181,7 +183,7 @@ export class SharedQueue {
     this.#head = head
   }
 
-  /** Empty positions at the very head need no worker to pass them. */
+  /** Moves the head past empty positions, so that no worker has to do it. */
   #passEmpty(): void {
     this.#readHead()
     while (this.#head !== this.#tail && this.#empty[this.#head & (this.layout.positions - 1)] === 1) {
@@ -191,9 +193,9 @@ export class SharedQueue {
   }
 }
 
-/** Nothing is offered to this worker now. */
+/** This worker can claim nothing now. */
 export const EMPTY = -1
-/** The host ends this worker. */
+/** The host has given this worker up. */
 export const DISMISSED = -2
 
 /** A worker's end. */
@@ -204,7 +206,7 @@ export class QueueReader {
   readonly #workerId: number
   readonly #bell: WorkerBell
   readonly #state: WorkerSharedState
-  /** The worker counted a task and then did not get it. The host may have taken it for busy meanwhile. */
+  /** The worker counted a task but did not get it. Meanwhile the host may have seen this worker as busy. */
   hasLostClaim = false
 
   constructor(layout: LaneLayout, workerId: number, bell: WorkerBell, state: WorkerSharedState) {
@@ -217,8 +219,8 @@ export class QueueReader {
   }
 
   /**
-   * Claims the next ticket for this worker. Returns it, or `EMPTY`, or `DISMISSED`. Claims nothing while a task that was sent to
-   * this worker is on its way: that task was accepted first, and has the slot.
+   * Claims the next ticket for this worker. Returns the ticket, `EMPTY` or `DISMISSED`. Claims nothing while a message
+   * with a task is on its way to this worker, because that task came first and has the slot.
    * @param held tasks that the worker has claimed and not answered
    */
   claim(held: number): number {
@@ -227,19 +229,21 @@ export class QueueReader {
     for (;;) {
       const head = load(words, HEAD)
       if (load(words, TAIL) === head) return EMPTY
-      // The host counts a message before it posts later tasks. So look here after the tail (pairs with setSent() and post()).
+      // The host counts a message before it posts later tasks. So look here after the tail (pairs with setSent() and
+      // post()).
       if (this.#state.isTaskOnItsWay) return EMPTY
       const ticket = words[positionsFrom + (head & (positions - 1))]!
       const isMine = this.tickets.isOffered(ticket, head) && this.#tryClaim(ticket, head, held)
-      // A worker that finds the position already claimed moves the head as well. So a worker that dies here stops nobody.
+      // A worker that finds the position already claimed moves the head as well. So a worker that dies here stops
+      // nobody.
       replace(words, HEAD, head, (head + 1) & POSITION_MASK)
       if (!isMine) continue
       // The host first dismisses a worker and then looks for its claims. So look here after the claim (pairs with dismiss()).
-      return this.#bell.isRetired ? DISMISSED : ticket
+      return this.#bell.isDismissed ? DISMISSED : ticket
     }
   }
 
-  /** Counts the task before the claim: a host that finds the queue empty must not take this worker for idle. */
+  /** Counts the task before the claim, so that a host that sees an empty queue never counts this worker as idle. */
   #tryClaim(ticket: number, position: number, held: number): boolean {
     this.#state.setHeld(held + 1)
     if (this.tickets.claim(ticket, position, this.#workerId)) return true
@@ -265,7 +269,7 @@ export class QueueReader {
     }
   }
 
-  /** False when the host has taken the task back: then what was read may belong to the next task. */
+  /** False when the host has taken the task back. The data that was read may then belong to another task. */
   isStillClaimed(ticket: number): boolean {
     return this.tickets.isClaimedBy(ticket, this.#workerId)
   }

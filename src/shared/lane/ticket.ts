@@ -1,25 +1,30 @@
-// The states of a ticket: the place of a posted task in shared memory. One word holds the state and its owner. A move that
-// both sides could make is a compare-and-swap, so only one of them succeeds.
+// The states of a ticket: how far a posted task is. One word in shared memory holds the state and its owner. A move that both
+// sides could make is a compare-and-swap, so only one of them succeeds.
 //
 //   from                to           by       meaning
 //   free                offered      host     posted at a position of the queue: any worker may claim it
 //   free                addressed    host     sent to one worker by message: only that worker may start it
 //   offered             claimed      worker   the worker will run the task
-//   claimed             started      worker   it has read the payload and calls the handler
-//   addressed           started      worker   it has the payload and calls the handler
+//   claimed             started      worker   the worker has read the payload and calls the handler
+//   addressed           started      worker   the worker has the payload and calls the handler
 //   offered, addressed  free         host     the host takes the task back: no worker starts it
-//   claimed             free         host     the host takes the task back from a worker that it gives up
-//   started             loading      worker   the worker loads the handler's file first
+//   claimed             free         host     the host takes the task back from the worker: the start will fail
+//   started             loading      worker   the worker first loads the handler's file
 //   loading             started      worker   the file is loaded
-//   started             answered     worker   the answer is about to be published
-//   started, loading    cancelling   host     the task is cancelled: its handler is asked to stop
-//   cancelling          ended        worker   the handler has ended; its answer is dropped
+//   started             answered     worker   the worker is about to publish the answer
+//   started, loading    cancelling   host     the task is cancelled, or the host kills its worker: the handler must not answer
+//   addressed           cancelling   host     the task is cancelled, and a worker process may have started it
+//   cancelling          ended        worker   the handler has ended; the worker drops the answer
 //
-// The host may post a ticket again when it is answered or ended, or when its worker has ended.
+// A worker process shares no memory with the host. The host makes its moves when it reads the reports of the process.
 //
-// `offered` carries the position, `addressed` carries the number of the message, all later states carry the worker. So a worker
-// that comes late finds another word, even if the ticket was posted again. Both numbers are counted modulo 2^28: a worker is
-// fooled only if it stops between two steps while exactly 2^28 tasks go by.
+// `free` is the state of a new ticket, and of a ticket whose task the host took back. Another ticket keeps its last state until
+// the host posts it again. The host may do so when it has the answer, when the handler of the cancelled task has ended, or when
+// it has killed the worker or the worker has exited.
+//
+// The owner of `offered` is the position, the owner of `addressed` is the number of the message. The owner of all later states is
+// the worker. So the move of a late worker fails, even if the host posted the ticket again. Positions and numbers of messages are
+// counted modulo 2^28. So a late move can succeed only if the worker stops between two steps while exactly 2^28 tasks pass.
 import { load, replace } from '#atomics'
 import type { SharedWords } from '../platform/atomics.js'
 import { addToTimestamp32, fromTimestamp32, toTimestamp32 } from '../platform/timestamp32.js'
@@ -53,21 +58,24 @@ export const ticketPhases = [
 ] as const
 export type TicketPhase = (typeof ticketPhases)[number]
 
-/** The moves that a worker makes for a task that came by message. A worker in another process asks the host to make them. */
+/**
+ * The moves that a worker makes for a task that came by message. A worker in another process asks the host to make
+ * them.
+ */
 export interface WorkerTickets {
   /** False when the host has taken the task back. */
-  startAddressed(ticket: number, offer: number, taskId: number, workerId: number): boolean
+  startAddressed(ticket: number, messageNumber: number, taskId: number, workerId: number): boolean
   noteStart(ticket: number, now: number): void
   markLoading(ticket: number, workerId: number, isLoading: boolean): void
   /** The task's time stops counting. Returns what `resumeTime` needs. */
   pauseTime(ticket: number, workerId: number): number
   resumeTime(ticket: number, workerId: number, timestamp: number, pausedMs: number): void
-  /** A message says that the task is cancelled. */
+  /** Called when a message cancels the task. */
   noteCancelled(ticket: number): void
   isCancelling(ticket: number, workerId: number): boolean
-  /** False when the task was cancelled: then nothing is to be answered. */
+  /** False when the task was cancelled: then the worker gives no answer. */
   answer(ticket: number, workerId: number): boolean
-  /** The handler of a cancelled task has ended. False when the host has given the worker up. */
+  /** The handler of a cancelled task has ended. False when the host has killed the worker and posted the ticket again. */
   end(ticket: number, workerId: number): boolean
 }
 
@@ -86,14 +94,14 @@ export class Tickets implements WorkerTickets {
 
   // Host.
 
-  /** A plain write. The tail, written after it, publishes it. */
+  /** A plain write. The caller writes the tail afterwards, which publishes the ticket. */
   offer(ticket: number, position: number): void {
     this.#words[this.#at(ticket)] = word(OFFERED, position)
   }
 
-  /** A plain write. The message, sent after it, publishes it. */
-  address(ticket: number, offer: number): void {
-    this.#words[this.#at(ticket)] = word(ADDRESSED, offer)
+  /** A plain write. The caller sends the message afterwards, which publishes the ticket. */
+  address(ticket: number, messageNumber: number): void {
+    this.#words[this.#at(ticket)] = word(ADDRESSED, messageNumber)
   }
 
   takeBackOffered(ticket: number, position: number): boolean {
@@ -113,14 +121,14 @@ export class Tickets implements WorkerTickets {
   cancel(ticket: number, workerId: number): boolean {
     const at = this.#at(ticket)
     for (;;) {
-      // The worker may stop loading in between.
+      // The worker may move from loading to started between the two steps.
       const state = load(this.#words, at)
       if (state !== word(STARTED, workerId) && state !== word(LOADING, workerId)) return false
       if (replace(this.#words, at, state, word(CANCELLING, workerId))) return true
     }
   }
 
-  /** For a worker in another process: it may have started the task, and is sent a message. */
+  /** For a worker process: it may have started the task. The caller must send it a message. */
   cancelAddressed(ticket: number, workerId: number): boolean {
     const state = load(this.#words, this.#at(ticket))
     return (
@@ -129,7 +137,7 @@ export class Tickets implements WorkerTickets {
     )
   }
 
-  /** When its worker started it; `null` while its time does not count. */
+  /** When the worker started the task; `null` while the task's time does not count. */
   startedAt(ticket: number, now: number): number | null {
     return fromTimestamp32(this.#words[ticketAt(this.#layout, ticket) + STARTED_AT]!, now)
   }
@@ -138,13 +146,13 @@ export class Tickets implements WorkerTickets {
     return ticketPhases[load(this.#words, this.#at(ticket)) & PHASE_MASK]!
   }
 
-  /** The worker that has claimed or started it, even if it has answered since; 0 when there is none. */
+  /** The worker that claimed or started the task, even if it has answered since; 0 when no worker did. */
   holderOf(ticket: number): number {
     const state = load(this.#words, this.#at(ticket))
     return (state & PHASE_MASK) >= CLAIMED ? state >>> PHASE_BITS : 0
   }
 
-  /** A worker in another process reports that it has started the task. The host may have cancelled it meanwhile. */
+  /** A worker process reports that it has started the task. The host may have cancelled the task meanwhile. */
   startReported(ticket: number, taskId: number, workerId: number, now: number): void {
     const at = ticketAt(this.#layout, ticket)
     if (this.#words[at + TASK_ID] !== taskId) return
@@ -174,8 +182,8 @@ export class Tickets implements WorkerTickets {
     return replace(this.#words, this.#at(ticket), word(CLAIMED, workerId), word(STARTED, workerId))
   }
 
-  startAddressed(ticket: number, offer: number, _taskId: number, workerId: number): boolean {
-    return replace(this.#words, this.#at(ticket), word(ADDRESSED, offer), word(STARTED, workerId))
+  startAddressed(ticket: number, messageNumber: number, _taskId: number, workerId: number): boolean {
+    return replace(this.#words, this.#at(ticket), word(ADDRESSED, messageNumber), word(STARTED, workerId))
   }
 
   markLoading(ticket: number, workerId: number, isLoading: boolean): void {
@@ -183,7 +191,7 @@ export class Tickets implements WorkerTickets {
     replace(this.#words, this.#at(ticket), word(before, workerId), word(after, workerId))
   }
 
-  /** Called after the start. The host reads it. */
+  /** Called after the start. The host reads the time. */
   noteStart(ticket: number, now: number): void {
     this.#words[ticketAt(this.#layout, ticket) + STARTED_AT] = toTimestamp32(now)
   }
@@ -198,13 +206,13 @@ export class Tickets implements WorkerTickets {
     this.#setStart(ticket, workerId, addToTimestamp32(timestamp, pausedMs))
   }
 
-  /** Does nothing when the host has given the worker up: the ticket may belong to another task. */
+  /** Does nothing when the host has killed the worker: the ticket may belong to another task. */
   #setStart(ticket: number, workerId: number, timestamp: number): void {
     if (load(this.#words, this.#at(ticket)) !== word(STARTED, workerId)) return
     this.#words[ticketAt(this.#layout, ticket) + STARTED_AT] = timestamp
   }
 
-  /** The ticket itself says so. */
+  /** Does nothing: the state of the ticket says that the task is cancelled. */
   noteCancelled(): void {}
 
   isCancelling(ticket: number, workerId: number): boolean {

@@ -1,7 +1,7 @@
-// What a worker and the host tell each other through shared memory, besides tickets and results.
+// Words in shared memory through which the host and one worker exchange counts and permissions.
 import { load, store } from '#atomics'
 import type { SharedWords } from '../platform/atomics.js'
-import { HELD, MAY_SPIN, SENT, type WorkerStateLayout, wordsOf } from './layout.js'
+import { HEARD, HELD, MAY_SPIN, SENT, type WorkerStateLayout, wordsOf } from './layout.js'
 
 export class WorkerSharedState {
   readonly #words: SharedWords
@@ -12,17 +12,19 @@ export class WorkerSharedState {
     this.#words = wordsOf(layout.memory)
   }
 
-  /** Tasks that the worker has claimed from the queue and not answered. Raised before a claim, so it is never too low. */
+  /**
+   * Tasks that the worker claimed and has not answered. The worker raises it before a claim, so it is never too low.
+   */
   get held(): number {
     return load(this.#words, HELD)
   }
 
-  /** Worker. A plain write: the move of a ticket, or the published answer, that follows makes it visible. */
+  /** Worker. A plain write. The next move of a ticket, or the next published answer, makes it visible. */
   setHeld(count: number): void {
     this.#words[HELD] = count
   }
 
-  /** Host: a core is spare, or none is. */
+  /** Host: allows busy-waiting while a core is idle. */
   allowSpin(isAllowed: boolean): void {
     store(this.#words, MAY_SPIN, isAllowed ? 1 : 0)
   }
@@ -31,9 +33,18 @@ export class WorkerSharedState {
     return load(this.#words, MAY_SPIN) === 1
   }
 
-  /** Host: a task is about to be sent by message. While one is on its way, the worker claims nothing from the queue. */
+  /** Host: call it before sending a task by message. The worker claims nothing while such a message is on its way. */
   setSent(count: number): void {
     store(this.#words, SENT, count)
+  }
+
+  /** Host: the number of `progress` messages that it has handled. */
+  setHeard(count: number): void {
+    store(this.#words, HEARD, count)
+  }
+
+  get heard(): number {
+    return load(this.#words, HEARD)
   }
 
   /** Worker: a message with a task has arrived. */
@@ -41,7 +52,7 @@ export class WorkerSharedState {
     this.#received++
   }
 
-  /** Worker: the host has sent a task by message that has not arrived. */
+  /** Worker: true while a message with a task is on its way. */
   get isTaskOnItsWay(): boolean {
     return load(this.#words, SENT) !== this.#received
   }

@@ -3,9 +3,32 @@ import { globalSymbol } from '../platform/global-symbol.js'
 
 /** A handler: an exported function of a file. */
 export interface HandlerRef {
-  /** An absolute path. */
+  /** An absolute path, or `MODULE_OPTION`. */
   filename: string
   name: string
+  /** Left out: the function gets the payload. */
+  call?: CallKind
+  /** The absolute path of an adapter's module, whose `wrap(handler)` gives the function that the worker calls. */
+  wrapper?: string
+}
+
+/** Stands for the file of handlers that the pool got as the option `module`. */
+export const MODULE_OPTION = "the option 'module'"
+
+/**
+ * `arguments`: the payload is an array, and the function gets each of its items as an argument. Its result may be a stream.
+ * `stream`: the function gets the payload, and its result is a stream.
+ * `transform`: the function gets a stream, and its result is a stream. The payload is a `TransformOrder`.
+ */
+export type CallKind = 'arguments' | 'stream' | 'transform'
+
+/** The payload of a transform. */
+export interface TransformOrder {
+  /** The window of the input. */
+  chunks: number
+  bytes: number
+  /** Transfer the buffers of chunks. */
+  transfers: boolean
 }
 
 const loadingKey = globalSymbol('loading')

@@ -1,45 +1,49 @@
-// What host and worker say to each other over a channel. Each union is named for its reader.
+// The messages between host and worker. The name of each union says who receives its messages.
 import type { MessagePort } from 'node:worker_threads'
 import type { SerializedError } from '../errors/serialize-error.js'
 import type { HandlerRef } from './handler-ref.js'
 import type { TransferItem } from './move.js'
 
-/** What a worker says its words to: a port of its own thread, or a pipe to another process that keeps a port's promises. */
+/** The worker's end of a channel to the host: a message port, or a pipe between processes that behaves like a port. */
 export interface HostPort {
-  /** Throws what cannot be sent; then nothing was. */
+  /** Throws when a part of the message cannot be sent. Then nothing is sent. */
   postMessage(message: ToHost, transferList?: readonly TransferItem[]): void
   on(event: 'message', listener: (message: ToWorker) => void): unknown
   on(event: 'messageerror', listener: () => void): unknown
 }
 
-/** The first word to a new worker; everything after it goes over `port`. */
+/** The first message to a worker thread. All later messages use `port`. */
 export interface StartOrder extends WorkerOrder {
   lane: LaneOrder
   port: MessagePort
 }
 
-/** The first word to a worker in a process of its own, which finds its pipes open. */
+/** The first message to a worker process. All messages use its pipes. */
 export interface ProcessOrder extends WorkerOrder {
   lane: PipedLaneOrder
   workerData: unknown
-  /** Where the runtime's report of a fatal error goes; `null`: nowhere. */
+  /** The file descriptor for Node's report of a fatal error; `null`: no report. */
   reportFd: number | null
 }
 
 export interface WorkerOrder {
   niceIncrement: number
-  /** Loaded before the worker says it is ready; `null` when the pool has no file of its own. */
+  /** How long the `setup` export of a module may take. 0: the worker does not call it. */
+  setupTimeoutMs: number
+  /** The worker loads it before it sends `ready`; `null` when the pool has no file. */
   preload: HandlerRef | null
+  /** The worker runs them, in order, before it sends `ready`. */
+  startCalls: StartCall[]
   limits: WorkerLimits | null
-  /** Tell now and then what tasks cost. */
+  /** The worker measures tasks and sends `measured` regularly. */
   measures: boolean
 }
 
-/** What a worker itself looks after; `Infinity`: no limit. */
+/** Limits that the worker itself checks; `Infinity`: no limit. */
 export interface WorkerLimits {
-  /** Tasks that it may begin. */
+  /** The most tasks that the worker may start. */
   tasks: number
-  /** What its heap, and the memory beside it that its values hold, may come to. */
+  /** The most bytes of its heap and of the external memory of its values. */
   bytes: number
 }
 
@@ -47,26 +51,37 @@ export interface WorkerLimits {
 export interface HandlerMeasure extends HandlerRef {
   tasks: number
   runMs: number
-  /** The event loop was not idle. */
+  /** The time in which the event loop was not idle. */
   activeMs: number
-  /** The thread used a core. `null` where the runtime cannot measure it. */
+  /** The time in which the thread used a core. `null` where Node cannot measure it. */
   cpuMs: number | null
 }
 
-/** How tasks reach the worker. */
+/** The lane of a worker: how tasks reach it. */
 export interface LaneOrder {
   /** The pool's tickets, shared queue and payloads. */
   memory: SharedArrayBuffer
   /** The worker's own shared state and result ring. */
   state: SharedArrayBuffer
-  /** The worker claims tasks from the shared queue and answers through its ring. False: all tasks and answers are messages. */
+  /**
+   * The worker claims tasks from the shared queue and answers through its ring. False: all tasks and answers are
+   * messages.
+   */
   isShared: boolean
   workerId: number
   slots: number
-  /** Where the host's clock starts. The worker reports times on that clock. */
+  /** The start of the host's clock. The worker reports times on that clock. */
   clockOrigin: number
   /** The handlers that tasks may name by number. */
   handlers: KnownHandler[]
+  /** The shared values that payloads may name by number. */
+  shared: KnownShared[]
+}
+
+/** A shared value in the form of `encodeShared()`. In a message to a process: a copy of its bytes. */
+export interface KnownShared {
+  id: number
+  memory: SharedArrayBuffer | Uint8Array
 }
 
 /** The same for a worker in another process, where nothing is shared. */
@@ -77,54 +92,83 @@ export interface KnownHandler {
   handler: HandlerRef
 }
 
+/** A broadcast with `alsoNew`. */
+export interface StartCall extends KnownHandler {
+  payload: unknown
+}
+
 /**
- * To a worker: there is something in the lane. To the host: there is something in the worker's ring, or a worker passed by may
- * go on. A bare word, as a port writes and reads one sooner than an object.
+ * To a worker: the lane has tasks. To the host: the worker's ring has answers, or the worker has a free slot again.
+ * A string, because a port sends and receives a string faster than an object.
  */
 export type Bell = 'bell'
 
 export type ToWorker =
   | Bell
-  /** Run this task. `offer` is the number in its ticket. `handler` is null when the worker knows `handlerId`. */
+  /** Run this task. `messageNumber` is also the owner in its ticket. `handler` is null when the worker knows `handlerId`. */
   | {
       kind: 'run'
       ticket: number
-      offer: number
+      messageNumber: number
       taskId: number
       handlerId: number
       handler: HandlerRef | null
       /** The task runs alone on its worker. */
       isExclusive: boolean
-      /** The payload was moved to this worker: it must run the task even while it leaves. */
+      /** No other worker can run the task: this one must run it even while it leaves. */
       mustRun: boolean
       payload: unknown
     }
-  /** From now on tasks name this handler by its number alone. */
+  /** From now on tasks name this handler by its number. */
   | ({ kind: 'register-handler' } & KnownHandler)
-  /** The task is cancelled: its handler is to stop. */
+  /** From now on payloads may contain this shared value. */
+  | ({ kind: 'share' } & KnownShared)
+  /** No payload contains the shared value any more. */
+  | { kind: 'unshare'; id: number }
+  /** The task is cancelled. Abort its signal. */
   | { kind: 'cancel'; taskId: number; ticket: number; reason: SerializedError }
+  /** To a process, which shares no memory: the host has handled its last `progress`. */
+  | { kind: 'progress-heard' }
+  /** The answer to a `call` of a task. */
+  | ({ kind: 'call-answer'; taskId: number; callId: number } & CallAnswer)
+  /** For a task that reads or writes a stream. */
+  | { kind: 'stream'; taskId: number; message: StreamMessage }
   /** Answer with `pong` when the event loop turns. */
   | { kind: 'ping' }
-  /** Answer with `task-list`: a message could not be read. */
+  /** Answer with `task-list`. Sent when a message could not be read. */
   | { kind: 'list-tasks' }
   /** Accept no more tasks, confirm with `leaving`, and finish the started tasks. */
   | { kind: 'leave' }
-  /** The worker holds no task: when its file is loaded, run the teardowns, write out what was printed, and end. */
+  /** Run the teardowns, flush the output and exit, after the file is loaded. Sent to a worker without tasks. */
   | { kind: 'end' }
-  /** End now. Sent instead of a kill while the worker may be loading. */
+  /** Exit now, or as soon as the file is loaded. Sent instead of a kill while the worker may be loading. */
   | { kind: 'stop' }
 
-/** When the handler of a task started, on the host's clock, and how long it ran. */
+/** The start of a task's handler on the host's clock, and its run time. */
 export interface RunTime {
   startedAt: number
   runMs: number
 }
 
+/** `error`: the function of the caller has thrown. */
+export type CallAnswer = { value: unknown } | { error: SerializedError }
+
+/** A message between the writer and the reader of a stream. */
+export type StreamMessage =
+  /** From the reader: the writer may send this many more chunks and bytes. */
+  | { kind: 'wanted'; chunks: number; bytes: number }
+  | { kind: 'chunks'; chunks: unknown[] }
+  /** From the writer: there are no more chunks. From the reader: it takes no more chunks. */
+  | { kind: 'end' }
+
 export type ToHost =
   | Bell
   | { kind: 'ready' }
-  /** The pool's file did not load. The worker ends after this. */
-  | { kind: 'start-failed'; error: SerializedError }
+  /**
+   * The pool's file did not load, or a start call failed. The worker exits after this message. `handler` names the
+   * function of the start call; with `isMissing`, its file exports no such function.
+   */
+  | { kind: 'start-failed'; error: SerializedError; handler: HandlerRef | null; isMissing: boolean }
   /** An uncaught exception ends the worker. */
   | { kind: 'crashed'; error: SerializedError }
   /** With `isLong`, the result is a `LargeMessage`. */
@@ -137,17 +181,28 @@ export type ToHost =
       error: SerializedError
       path: string
     } & RunTime)
-  /** The tasks that the worker has and has not answered. All its earlier answers were sent before. */
+  /** The latest value that the handler of a task has reported. Comes before the answer, which is a message too. */
+  | { kind: 'progress'; taskId: number; ticket: number; value: unknown }
+  /** The handler of a task calls a function of the program that submitted the task. */
+  | { kind: 'call'; taskId: number; ticket: number; callId: number; name: string; args: unknown[] }
+  /** The result of the task is a stream, which the host may read from now on. */
+  | { kind: 'stream-opened'; taskId: number; ticket: number }
+  /** For a task that reads or writes a stream. */
+  | { kind: 'stream'; taskId: number; ticket: number; message: StreamMessage }
+  /** The unanswered tasks of the worker. The worker sent all earlier answers before this message. */
   | { kind: 'task-list'; taskIds: number[] }
-  /** The worker accepts no more tasks: it was asked to leave, reached its limit of tasks, or a file failed to load twice. */
+  /**
+   * The worker accepts no more tasks: it was asked to leave, reached its limit of tasks, or a file failed to load
+   * twice.
+   */
   | { kind: 'leaving' }
   | { kind: 'measured'; handlers: HandlerMeasure[] }
-  /** The worker holds more memory than it may. It works on until it is asked to leave. */
+  /** The worker uses more memory than its limit. It continues until the host asks it to leave. */
   | { kind: 'memory-exceeded' }
   /** The worker has loaded a module that exports a teardown. */
   | { kind: 'has-teardown' }
   | { kind: 'teardown-failed'; error: SerializedError }
-  /** The handler of a cancelled task has ended. */
+  /** The handler of a cancelled task has finished. */
   | { kind: 'task-ended'; taskId: number; ticket: number }
   /** The event loop turns. The first message of a process. */
   | { kind: 'pong' }
@@ -155,8 +210,8 @@ export type ToHost =
   | { kind: 'unreadable' }
 
 /**
- * `thrown`: by the handler. `load`: its file did not load. `missing`: the file has no such function. `result`: what it
- * returned cannot be sent; only then `path` says what of it.
+ * `thrown`: the handler threw. `load`: its file did not load. `missing`: the file does not export the function.
+ * `result`: the result cannot be sent; only then `path` names the part.
  */
 export type FailureReason = 'thrown' | 'load' | 'missing' | 'result'
 

@@ -1,22 +1,21 @@
-// What is marked to be transferred instead of copied.
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { MessageChannel } from 'node:worker_threads'
 import { isMoved, move, transferableSymbol, transferOf, valueSymbol } from './move.js'
 
-/** What crosses for a value, and what is transferred. */
+/** The value that is sent, and its transfer list. */
 function crossing(value: unknown): { value: unknown; transfer: unknown[] } {
   assert.ok(isMoved(value))
   return { value: value[valueSymbol], transfer: transferOf(value) }
 }
 
 describe('move()', () => {
-  test('marks a buffer: it crosses itself and is transferred', () => {
+  test('move() marks a buffer, which is sent and transferred', () => {
     const buffer = new ArrayBuffer(8)
     assert.deepEqual(crossing(move(buffer)), { value: buffer, transfer: [buffer] })
   })
 
-  test('marks a view: it crosses itself, its buffer is transferred', () => {
+  test('move() marks a view, which is sent, and its buffer is transferred', () => {
     for (const view of [new Uint8Array(8), new DataView(new ArrayBuffer(8)), Buffer.alloc(100_000)]) {
       const { value, transfer } = crossing(move(view))
       assert.equal(value, view)
@@ -24,13 +23,13 @@ describe('move()', () => {
     }
   })
 
-  test('marks a port', () => {
+  test('move() marks a MessagePort, which is transferred', () => {
     const { port1 } = new MessageChannel()
     assert.equal(crossing(move(port1)).transfer[0], port1)
     port1.close()
   })
 
-  test('asks an object that says what of it is transferred', () => {
+  test('move() uses the value and the transfer list that an object declares with symbols', () => {
     const items = [new ArrayBuffer(1), new ArrayBuffer(2)]
     const movable = { [transferableSymbol]: items, [valueSymbol]: { a: 1 } }
     const moved = move(movable)
@@ -39,7 +38,7 @@ describe('move()', () => {
     assert.notEqual(transferOf(movable), items)
   })
 
-  test('gives primitives back as they are', () => {
+  test('move() returns primitives unchanged', () => {
     for (const value of [undefined, null, 0, 'x', 1n, true]) {
       assert.equal(move(value), value)
       assert.equal(isMoved(move(value)), false)
@@ -47,17 +46,17 @@ describe('move()', () => {
   })
 })
 
-describe('what was not marked is not moved', () => {
-  test('a buffer, or an object that only could be', () => {
+describe('isMoved()', () => {
+  test('isMoved() is false for a buffer or a transferable object that was not marked', () => {
     assert.equal(isMoved(new ArrayBuffer(8)), false)
     assert.equal(isMoved({ [transferableSymbol]: new ArrayBuffer(8), [valueSymbol]: 1 }), false)
   })
 
-  test('a marked value inside another', () => {
+  test('isMoved() is false for an object that contains a marked value', () => {
     assert.equal(isMoved({ inner: move(new ArrayBuffer(8)) }), false)
   })
 
-  test('a copy of what was marked, made by the other side', () => {
+  test('isMoved() is false for a clone of a marked value', () => {
     assert.equal(isMoved(structuredClone({ ...move(new ArrayBuffer(8)) })), false)
   })
 })

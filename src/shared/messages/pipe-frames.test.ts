@@ -1,4 +1,3 @@
-// Frames come whole however a pipe cuts them.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import {
@@ -43,7 +42,7 @@ const expected = [
 ]
 
 for (const size of [1, 2, 7, HEAD_BYTES, HEAD_BYTES + 1, 64, stream.length]) {
-  test(`in pieces of ${size} bytes`, () => {
+  test(`FrameReader reads all frames from pieces of ${size} bytes`, () => {
     const seen: string[] = []
     const reader = new FrameReader(
       {
@@ -59,10 +58,10 @@ for (const size of [1, 2, 7, HEAD_BYTES, HEAD_BYTES + 1, 64, stream.length]) {
 }
 
 const foreign: [what: string, bytes: Buffer][] = [
-  ['a kind that is none', control(7 as FrameKind, 0, 0)],
-  ['a slot that is none', control(STARTED, 4, 1)],
-  ['text', Buffer.from('some library: warning: something\n')],
-  ['a length that no value has', control(VALUE_FRAME, 0xffffffff, 0)],
+  ['an unknown kind', control(7 as FrameKind, 0, 0)],
+  ['an unknown ticket', control(STARTED, 4, 1)],
+  ['foreign text', Buffer.from('some library: warning: something\n')],
+  ['an impossible length', control(VALUE_FRAME, 0xffffffff, 0)],
   [
     'a value without its mark',
     Buffer.concat([
@@ -72,12 +71,12 @@ const foreign: [what: string, bytes: Buffer][] = [
     ]),
   ],
   [
-    'a head with something in its last word',
+    'a head whose last word is not 0',
     Buffer.concat([control(STARTED, 0, 1).subarray(0, 12), Buffer.alloc(4, 1)]),
   ],
 ]
 for (const [what, bytes] of foreign) {
-  test(`${what} is told once, and nothing behind it is read`, () => {
+  test(`${what} is reported once, and later bytes are ignored`, () => {
     const seen: string[] = []
     const reader = new FrameReader(
       {

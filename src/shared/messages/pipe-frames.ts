@@ -1,22 +1,22 @@
-// Messages as bytes on a pipe between processes. Each frame begins with a head of 16 bytes, which holds its kind and its length.
-// A control frame is only a head, so reporting that a task has started costs no serialisation.
+// Messages as bytes on a pipe between processes. Each frame starts with a head of 16 bytes, which has its kind and
+// length. A control frame is only a head, so the report that a task has started needs no serialisation.
 
-/** A frame with a value: first the start order, then messages. It has a mark in the place of a task's id. */
+/** A frame with a value: first the start order, then messages. In place of a task's id it has a constant mark. */
 export const VALUE_FRAME = 0
-/** The worker started the task with this id and ticket. The ticket is in the place of a value's length. */
+/** The worker started the task with this id and ticket. The ticket is in place of a value's length. */
 export const STARTED = 1
 /** The task with this ticket waits until its file is loaded. */
 export const LOADING = 2
 /** The file of the task with this ticket is loaded. */
 export const LOADED = 3
-/** A long answer of the task with this ticket follows. */
+/** A large answer of the task with this ticket follows. */
 export const ANSWERED = 4
 
 export type FrameKind = typeof VALUE_FRAME | typeof STARTED | typeof LOADING | typeof LOADED | typeof ANSWERED
 
-/** A multiple of 8, so that data that is aligned in a value is aligned in its frame too. */
+/** A multiple of 8, so that aligned data of a value is also aligned in its frame. */
 export const HEAD_BYTES = 16
-/** One write of the runtime accepts at least this much. */
+/** The largest value that one write of Node accepts on every platform. */
 export const MAX_MESSAGE_BYTES = 2 ** 31 - 1 - HEAD_BYTES
 
 const VALUE_MARK = 0x6f64696c
@@ -43,7 +43,7 @@ export class FrameReader {
   readonly #tickets: number
   readonly #head = Buffer.alloc(HEAD_BYTES)
   #headFilled = 0
-  /** The value that is being read, or `null` between values. */
+  /** The unfinished value, or `null` between values. */
   #body: Buffer | null = null
   #bodyFilled = 0
   #isBroken = false

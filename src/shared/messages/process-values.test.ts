@@ -1,4 +1,4 @@
-// What may go to another process is what may go to another thread, but for what only this process has.
+// A process accepts the same values as a thread, except values that exist only in the sending process.
 import assert from 'node:assert/strict'
 import { generateKeySync } from 'node:crypto'
 import { test } from 'node:test'
@@ -11,13 +11,13 @@ class Derived extends URLSearchParams {}
 const samples: [name: string, value: object][] = [
   ['a URL', new URL('http://localhost')],
   ['URLSearchParams', new URLSearchParams('a=1')],
-  ['a class of them', new Derived('a=1')],
+  ['a subclass of URLSearchParams', new Derived('a=1')],
   ['Headers', new Headers()],
   ['FormData', new FormData()],
-  ['a Map of a Date', new Map([['at', new Date(0)]])],
-  ['the environment', process.env],
-  ['the environment, twice', [process.env, process.env]],
-  ['an error of an error', new Error('why', { cause: new RangeError('because') })],
+  ['a Map with a Date', new Map([['at', new Date(0)]])],
+  ['process.env', process.env],
+  ['an array with process.env twice', [process.env, process.env]],
+  ['an error with a cause', new Error('why', { cause: new RangeError('because') })],
   [
     'an object of a class',
     new (class Point {
@@ -27,7 +27,7 @@ const samples: [name: string, value: object][] = [
 ]
 
 for (const [name, value] of samples) {
-  test(`${name}, in a payload and as a cause`, () => {
+  test(`${name} is sent or refused as structuredClone() does, in a payload and as a cause`, () => {
     let isCloneable = true
     try {
       structuredClone(value)
@@ -50,9 +50,9 @@ for (const [name, value] of samples) {
   })
 }
 
-test('a value that exists only in this process is refused by its name and place', () => {
+test('a value that exists only in this process is refused with its class name and path', () => {
   const { Module } = (globalThis as any).WebAssembly
-  // Node 20 says it when the other side cannot read it.
+  // Node 20 reports a module only when the other side cannot read it.
   const isSeen = !process.version.startsWith('v20.')
   const members = [new Blob([]), ...(isSeen ? [new Module(Uint8Array.of(0, 97, 115, 109, 1, 0, 0, 0))] : [])]
   const places: [place: (member: object) => object, path: string][] = [
@@ -75,7 +75,7 @@ test('a value that exists only in this process is refused by its name and place'
   }
 })
 
-test('the refusal of an instance names only its own class', () => {
+test('a refused MessagePort does not cause a refusal of other subclasses of EventTarget', () => {
   class Told extends EventTarget {
     told = 1
   }
@@ -86,7 +86,7 @@ test('the refusal of an instance names only its own class', () => {
   assert.deepEqual(unpackMessage(packMessage(message).subarray(HEAD_BYTES)), structuredClone(message))
 })
 
-test('nor does one with a member that is refused', () => {
+test('an instance with a refused member does not cause a refusal of other instances of its class', () => {
   class Told extends EventTarget {
     told: unknown
     constructor(told: unknown) {
@@ -99,7 +99,7 @@ test('nor does one with a member that is refused', () => {
   assert.deepEqual(unpackMessage(packMessage(message).subarray(HEAD_BYTES)), structuredClone(message))
 })
 
-test('a value in a map or a set is refused although the class overrides its iterators', () => {
+test('a Blob in a Map or Set is refused although the class overrides forEach()', () => {
   class NoMap extends Map<unknown, unknown> {
     override forEach() {}
   }
@@ -110,14 +110,14 @@ test('a value in a map or a set is refused although the class overrides its iter
     assert.throws(() => packMessage({ payload }), /Blob/)
 })
 
-test('a proxy is refused by its place, and not asked', () => {
+test('a proxy is refused with its path, and its traps do not run', () => {
   const asked: unknown[] = []
   const traps = new Proxy({}, { get: (_, name) => void asked.push(name) })
   assert.throws(() => packMessage({ payload: [new Proxy({}, traps)] }), { path: 'payload[0]' })
   assert.deepEqual(asked, [])
 })
 
-test('shared memory is refused where it is seen, and what is nested too deeply as what it is of the message', () => {
+test('shared memory is refused with its path, and a value that nests too deep with the path of its root', () => {
   const words = new Int32Array(new SharedArrayBuffer(4))
   assert.throws(() => packMessage({ payload: { words } }), { path: 'payload.words', message: /only threads/ })
   let deep: unknown = 1
@@ -126,7 +126,7 @@ test('shared memory is refused where it is seen, and what is nested too deeply a
     assert.throws(() => packMessage({ kind: 'any', [path]: deep }), { path })
 })
 
-test('sets and maps of any size, and with iterators of their own', () => {
+test('large Sets, and Maps that override their iterator, arrive unchanged', () => {
   const odd = new (class extends Map<number, number> {
     override [Symbol.iterator]() {
       return this.values() as never
@@ -136,7 +136,7 @@ test('sets and maps of any size, and with iterators of their own', () => {
   assert.deepEqual(unpackMessage(packMessage(message).subarray(HEAD_BYTES)), structuredClone(message))
 })
 
-test('fields that are not sent are not looked at', () => {
+test('fields that structured clone does not send are not checked', () => {
   const field = { at: new URL('http://localhost') }
   const payload = [
     Object.assign(new Error('why'), field),
@@ -147,7 +147,7 @@ test('fields that are not sent are not looked at', () => {
   assert.deepEqual(unpackMessage(packMessage({ payload }).subarray(HEAD_BYTES)), structuredClone({ payload }))
 })
 
-test('a transfer list entry that cannot be transferred is refused by its place', () => {
+test('a transfer list entry that cannot be transferred is refused with its path', () => {
   const buffer = new ArrayBuffer(8)
   const message = { payload: { buffer } }
   for (const refused of [buffer, new Uint8Array(8) as never])
@@ -161,20 +161,20 @@ const across = (thrown: unknown): any => {
   return deserializeError(arrived.error)
 }
 
-/** The types of Node do not declare it. */
+/** The types of Node do not declare `WebAssembly`. */
 const { Module: WasmModule } = (
   globalThis as never as { WebAssembly: { Module: new (code: Uint8Array) => object } }
 ).WebAssembly
 
 const strangers: [name: string, value: object][] = [
-  ['a key', generateKeySync('aes', { length: 128 })],
+  ['a KeyObject', generateKeySync('aes', { length: 128 })],
   ['a Blob', new Blob(['a'])],
-  ['shared memory', new SharedArrayBuffer(8)],
-  ['a module', new WasmModule(Uint8Array.of(0, 0x61, 0x73, 0x6d, 1, 0, 0, 0))],
+  ['a SharedArrayBuffer', new SharedArrayBuffer(8)],
+  ['a WebAssembly module', new WasmModule(Uint8Array.of(0, 0x61, 0x73, 0x6d, 1, 0, 0, 0))],
 ]
 
 for (const [name, stranger] of strangers) {
-  test(`${name} in a field of an error becomes a text; the other fields stay`, () => {
+  test(`${name} in a field of an error becomes a text, and the other fields stay`, () => {
     const fields = {
       code: 'E',
       status: 404,
@@ -191,7 +191,7 @@ for (const [name, stranger] of strangers) {
     assert.match(error.stranger, /not cloneable/)
   })
 
-  test(`${name} becomes a text where it is thrown or nested in the data of an error`, () => {
+  test(`${name} becomes a text when it is thrown or nested in the data of an error`, () => {
     assert.match(across(stranger), /not cloneable/)
     const held = { in: [stranger, Symbol.for('hook')] }
     const error = across(Object.assign(new Error('why'), { held, code: 'E' }))
@@ -200,7 +200,7 @@ for (const [name, stranger] of strangers) {
   })
 }
 
-test('an error that a process can read is sent unchanged', () => {
+test('errorForProcess() returns an error unchanged when a process can read it', () => {
   const packed = serializeError(Object.assign(new Error('why'), { code: 'E' }))
   assert.equal(errorForProcess(packed), packed)
 })

@@ -1,5 +1,5 @@
-// Messages between processes as bytes, written by the serialiser of `node:v8`. Shared memory, ports and handles mean nothing in
-// another process. A message that holds one is refused, and the error names its path.
+// Converts messages between processes to bytes, with the serialiser of `node:v8`. Shared memory, ports and handles do
+// not work in another process. This file refuses a message with such a part, and the error names the path of the part.
 import type { Serializer } from 'node:v8'
 import { replaceUnsendable, type SerializedError } from '../errors/serialize-error.js'
 import {
@@ -13,10 +13,11 @@ import { getBuiltinModule, types } from '../platform/node-modules.js'
 import type { TransferItem } from './move.js'
 import { HEAD_BYTES, MAX_MESSAGE_BYTES, VALUE_FRAME, writeHead } from './pipe-frames.js'
 
-/** Missing where the runtime may not generate code. */
+/** Missing when Node may not generate code. */
 const WasmModule = (globalThis as { WebAssembly?: { Module: new () => object } }).WebAssembly?.Module
 
-class Refusal extends Error {
+/** Says which part of a value cannot be written. */
+export class Refusal extends Error {
   readonly member: object
 
   constructor(member: object, why: string) {
@@ -31,7 +32,7 @@ function makeTools() {
   const { Deserializer, Serializer } = getBuiltinModule('node:v8')
 
   class ValueWriter extends Serializer {
-    /** Called by the serialiser for an object with a part outside the heap. */
+    /** The serialiser calls this for an object with a part outside the heap. */
     _writeHostObject(member: object): void {
       if (member !== process.env) throw new Refusal(member, 'cannot leave its process')
       // Structured clone copies the environment as a plain object.
@@ -72,8 +73,8 @@ function cloneSymbol(): symbol | undefined {
 }
 
 /**
- * Returns a frame with the message. Array buffers in `transferList` are copied and then detached, as a transfer would. Other
- * transferables are refused. When it throws `UnsendableError`, no buffer is detached.
+ * Returns a frame with the message. Copies array buffers in `transferList`, then detaches them like a transfer. Refuses
+ * other transferables. When it throws `UnsendableError`, no buffer is detached.
  */
 export function packMessage(message: object, transferList: readonly TransferItem[] = []): Buffer {
   tools ??= makeTools()
@@ -91,11 +92,11 @@ export function packMessage(message: object, transferList: readonly TransferItem
     const length = frame.length - HEAD_BYTES
     if (length > MAX_MESSAGE_BYTES) throw tooLarge(length, MAX_MESSAGE_BYTES)
     writeHead(frame, VALUE_FRAME, length)
-    // Refuses duplicate, detached and undetachable buffers before it detaches the first.
+    // structuredClone refuses duplicate, detached and undetachable buffers before it detaches the first one.
     if (transferList.length > 0) structuredClone(null, { transfer: transferList as never })
     return frame
   } catch (failure) {
-    // Some versions of Node fail without naming the size.
+    // The error of some versions of Node does not name the size.
     const isTooLarge = (failure as NodeJS.ErrnoException | null)?.code === 'ERR_BUFFER_TOO_LARGE'
     const cause = isTooLarge ? tooLarge(totalBufferBytes(message), MAX_MESSAGE_BYTES) : failure
     throw new UnsendableError(pathIn(message, cause, transferList), cause)
@@ -115,7 +116,7 @@ export function errorForProcess(error: SerializedError): SerializedError {
   return canCross(error) ? error : replaceUnsendable(error, canCross)
 }
 
-/** Writes and reads the data, because the serialiser writes some objects that no process can read. */
+/** Writes the data and reads it again, because the serialiser writes some objects that no process can read. */
 function canCross(data: object): boolean {
   try {
     unpackMessage(packMessage(data).subarray(HEAD_BYTES))
@@ -138,7 +139,7 @@ function pathIn(message: object, failure: unknown, transferList: readonly Transf
 }
 
 /** Objects of Node's own classes would arrive as empty objects. */
-function refuseNodeObjects(root: object, mark: symbol): void {
+export function refuseNodeObjects(root: unknown, mark = cloneSymbol()): void {
   const seen = new Set<object>()
   const left: unknown[] = [root]
   while (left.length > 0) {
@@ -146,7 +147,7 @@ function refuseNodeObjects(root: object, mark: symbol): void {
     if (member === null || typeof member !== 'object' || seen.has(member)) continue
     seen.add(member)
     if (types.isProxy(member) || ArrayBuffer.isView(member)) continue
-    if (mark in member) throw new Refusal(member, 'cannot leave its process')
+    if (mark !== undefined && mark in member) throw new Refusal(member, 'cannot leave its process')
     if (isModule(member)) throw new Refusal(member, 'cannot leave its process')
     if (types.isMap(member)) {
       for (const [key, value] of member) left.push(key, value)
@@ -180,8 +181,8 @@ function isBare(member: object): boolean {
 const refused = new WeakMap<object, boolean>()
 
 /**
- * Newer versions of Node mark uncloneable objects in a place that user code cannot read, so one object of each class is cloned as
- * a test. The result is not kept when the object's own members are the reason why it cannot be cloned.
+ * Newer versions of Node mark uncloneable objects with a private symbol. So this function clones one object of each
+ * class as a test. It does not keep the result when the object's own members are the reason of the failure.
  */
 function isRefusedByNode(member: object): boolean {
   const prototype = Object.getPrototypeOf(member) as object | null
@@ -193,7 +194,7 @@ function isRefusedByNode(member: object): boolean {
     const members = Object.values(Object.getOwnPropertyDescriptors(member)).filter(
       ({ enumerable }) => enumerable,
     )
-    // The test would call the getters.
+    // The test would call the getters of the object.
     if (members.some(({ get }) => get !== undefined)) return false
     isRefused = !isCloneable(member)
     if (isRefused && !isCloneable(members.map(({ value }) => value))) return false

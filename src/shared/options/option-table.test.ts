@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { inspect } from 'node:util'
 import { boolean, group, integer, milliseconds, oneOf, text } from './option-rules.js'
 import { nearestName, OptionErrors, OptionTable } from './option-table.js'
 
@@ -33,7 +34,7 @@ const defaults = {
   nested: undefined,
 }
 
-test('options that are not given, or undefined, have their defaults', () => {
+test('missing and undefined options have their defaults', () => {
   assert.deepEqual(read({}), defaults)
   assert.deepEqual(read({ count: undefined, title: undefined }), defaults)
   assert.deepEqual({ ...read({ nested: {} }).nested }, { depth: 2 })
@@ -55,21 +56,21 @@ for (const [given, message] of [
   ],
   [
     { nested: { dept: new Map() } },
-    "There is no option 'nested.dept' (given as an instance of Map) for make(). Did you mean 'nested.depth'?",
+    "Unknown option 'nested.dept' (given as an instance of Map) for make(). Did you mean 'nested.depth'?",
   ],
-  [{ tittle: 1 }, "There is no option 'tittle' (given as 1) for make(). Did you mean 'title'?"],
-  [{ loud: () => {} }, "There is no option 'loud' (given as a function) for make(). Use 'isLoud'."],
+  [{ tittle: 1 }, "Unknown option 'tittle' (given as 1) for make(). Did you mean 'title'?"],
+  [{ loud: () => {} }, "Unknown option 'loud' (given as a function) for make(). Use 'isLoud'."],
   [
     { x: {} },
-    "There is no option 'x' (given as an object) for make(). Known are count, delay, mode, isLoud, title, nested.",
+    "Unknown option 'x' (given as an object) for make(). Use one of count, delay, mode, isLoud, title, nested.",
   ],
 ] as const) {
-  test(`the error for ${JSON.stringify(Object.keys(given))} reads: ${message}`, () => {
+  test(`the options ${inspect(given)} are refused with the expected message`, () => {
     assert.throws(() => read(given), { message })
   })
 }
 
-test('names that every object has are unknown options', () => {
+test('names of members of Object.prototype are unknown options', () => {
   for (const name of ['constructor', 'toString', '__proto__'])
     assert.throws(() => read(JSON.parse(`{ "${name}": 1 }`)), { option: name })
 })
@@ -78,13 +79,13 @@ test('inherited properties are not read', () => {
   assert.deepEqual(read(Object.create({ count: 9, wrong: 1 })), defaults)
 })
 
-test('split() reads its own options and hands on the others', () => {
+test('split() reads its own options and returns the others unchanged', () => {
   const { own, others } = table.split({ count: 1, elsewhere: 2, title: 'a' }, errors)
   assert.deepEqual([own.count, own.title, own.mode], [1, 'a', 'safe'])
   assert.deepEqual({ ...others }, { elsewhere: 2 })
 })
 
-test('the page of a rule shows its type and its default', () => {
+test('each rule has the texts of type and default for the reference page', () => {
   const shown = Object.values(table.rules).map(({ type, defaultText }) => `${type} | ${defaultText}`)
   assert.deepEqual(shown, [
     'integer from 0 to 5,000, or `Infinity` | none',
@@ -96,7 +97,7 @@ test('the page of a rule shows its type and its default', () => {
   ])
 })
 
-test('the nearest name has the fewest edits, ignoring case', () => {
+test('nearestName() returns the name with the fewest edits, ignoring case', () => {
   const known = ['maxWorkers', 'minWorkers', 'maxQueue', 'filename', 'name', 'env']
   for (const [given, expected] of [
     ['maxWorker', 'maxWorkers'],

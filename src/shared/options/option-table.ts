@@ -1,7 +1,7 @@
 // Checks the options of a pool, a call or an adapter against one table, which has one rule for each option. Only own
 // properties are read. After `read()` every option of the table is present and valid.
 
-/** What one option accepts. */
+/** The rule for one option. */
 export interface OptionRule<Value> {
   /** The accepted values in words, for the reference page. */
   readonly type: string
@@ -10,21 +10,21 @@ export interface OptionRule<Value> {
   readonly defaultText: string
   /** One line for the reference page. */
   readonly description: string
-  /** Returns the accepted value, or throws by `errors`. */
+  /** Returns the accepted value, or throws with a method of `errors`. */
   readonly read: (given: unknown, option: string, errors: OptionErrors) => Value
 }
 
 /** A rule for each option of the interface. */
 export type RulesFor<Options> = { readonly [Name in keyof Required<Options>]: OptionRule<unknown> }
 
-/** The options after the check: those not given have their default. */
+/** The options after the check. Missing options have their default. */
 export type Resolved<Rules> = {
   readonly [Name in keyof Rules]: Rules[Name] extends OptionRule<infer Value> ? Value : never
 }
 
 type OptionProblem = new (option: string, message: string) => Error
 
-/** Writes the errors about the options of one owner. */
+/** Throws the errors about the options of one owner. */
 export class OptionErrors {
   readonly #owner: string
   readonly #Problem: OptionProblem
@@ -32,8 +32,8 @@ export class OptionErrors {
   readonly #suffix: string
 
   /**
-   * @param owner as in `a pool` or `run()`
-   * @param replacements names of other packages and of older versions, each with a sentence that says what to do instead
+   * @param owner the name for messages, such as `a pool` or `run()`
+   * @param replacements for each name of other packages and older versions: a sentence that names the replacement
    */
   constructor(owner: string, Problem: OptionProblem, replacements: Record<string, string> = {}) {
     this.#owner = owner
@@ -55,7 +55,7 @@ export class OptionErrors {
     throw new this.#Problem(option, message)
   }
 
-  /** @param path the option that holds this one, with a dot: `restart.` */
+  /** @param path the option that contains this one, with a dot: `restart.` */
   unknown(name: string, given: unknown, names: readonly string[], path: string): never {
     const hint =
       path === '' && Object.hasOwn(this.#replacements, name)
@@ -63,7 +63,7 @@ export class OptionErrors {
         : hintAt(name, names, path)
     throw new this.#Problem(
       path + name,
-      `There is no option '${path}${name}' (given as ${describe(given)}) for ${this.#owner}. ${hint}`,
+      `Unknown option '${path}${name}' (given as ${describe(given)}) for ${this.#owner}. ${hint}`,
     )
   }
 
@@ -89,7 +89,7 @@ export class OptionTable<Rules extends Record<string, OptionRule<unknown>>> {
     this.#defaults = Object.fromEntries(defaults)
   }
 
-  /** The options with their defaults. `undefined` counts as not given. */
+  /** Returns the options with their defaults. `undefined` counts as missing. */
   read(given: object, errors: OptionErrors, path = ''): Resolved<Rules> {
     const resolved = { ...this.#defaults } as Record<string, unknown>
     for (const name of Object.keys(given)) {
@@ -101,7 +101,7 @@ export class OptionTable<Rules extends Record<string, OptionRule<unknown>>> {
     return resolved as Resolved<Rules>
   }
 
-  /** The options of this table, and apart from them the options that belong to somebody else. */
+  /** Separates the options of this table from all other options. */
   split(given: object, errors: OptionErrors): { own: Resolved<Rules>; others: Record<string, unknown> } {
     const own: Record<string, unknown> = Object.create(null)
     const others: Record<string, unknown> = Object.create(null)
@@ -113,13 +113,13 @@ export class OptionTable<Rules extends Record<string, OptionRule<unknown>>> {
   }
 }
 
-/** False for values that can hold no options, as a `URL`, a signal or an array in their place. */
+/** False for values that cannot have options, such as a `URL`, a signal or an array. */
 export function mayHoldOptions(given: unknown): given is object {
   if (given === null || typeof given !== 'object' || Array.isArray(given)) return false
   return Object.prototype.toString.call(given) === '[object Object]' || Object.keys(given).length > 0
 }
 
-/** A given value, as an error shows it. */
+/** The text of a value for an error message. */
 export function describe(value: unknown): string {
   if (typeof value === 'string') return `'${value}'`
   if (typeof value === 'function') return 'a function'
@@ -130,15 +130,15 @@ export function describe(value: unknown): string {
   return typeof kind === 'string' && kind !== 'Object' ? `an instance of ${kind}` : 'an object'
 }
 
-/** A sentence about a name that does not exist. */
+/** The advice for an unknown name. */
 function hintAt(given: string, names: readonly string[], path: string): string {
   const nearest = nearestName(given, names)
-  return nearest === undefined ? `Known are ${names.join(', ')}.` : `Did you mean '${path}${nearest}'?`
+  return nearest === undefined ? `Use one of ${names.join(', ')}.` : `Did you mean '${path}${nearest}'?`
 }
 
 const MOST_EDITS = 3
 
-/** The known name with the fewest edits from `given`, ignoring case; `undefined` when none is near. */
+/** The known name with the fewest edits from `given`, ignoring case; `undefined` when no name is near. */
 export function nearestName(given: string, known: readonly string[]): string | undefined {
   let best: string | undefined
   let fewest = Math.min(MOST_EDITS, Math.ceil(given.length / 3)) + 1

@@ -1,4 +1,3 @@
-// Whether to wait awake.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { AdaptiveSpin } from './adaptive-spin.js'
@@ -7,7 +6,7 @@ function tries(patience: AdaptiveSpin, gaps: number): number {
   return Array.from({ length: gaps }, () => patience.shouldSpin()).filter(Boolean).length
 }
 
-test('spinning pays until several long gaps in a row, then only now and then', () => {
+test('shouldSpin() is true until several long gaps in a row, then for 1 gap in 16', () => {
   const patience = new AdaptiveSpin(1)
   for (let gap = 0; gap < 100; gap++) {
     assert.equal(patience.shouldSpin(), true)
@@ -17,7 +16,7 @@ test('spinning pays until several long gaps in a row, then only now and then', (
   assert.equal(tries(patience, 160), 10)
 })
 
-test('spinning pays again after a single short gap', () => {
+test('shouldSpin() is true again after a single short gap', () => {
   const patience = new AdaptiveSpin(1)
   for (let gap = 0; gap < 20; gap++) patience.onGap(5)
   assert.equal(patience.shouldSpin(), false)

@@ -1,9 +1,10 @@
-// Decides whether to busy-wait for the next event. Busy-waiting pays where gaps are short. After several long gaps in a row the
-// caller sleeps instead, and tries again now and then. Gaps are measured in both cases, so a change is noticed.
+// Decides whether to busy-wait for the next event. Busy-waiting helps when the gaps between events are short. After
+// several long gaps in a row the caller sleeps instead, and tries again regularly. Both kinds of gaps count, so the
+// decision adapts.
 
 /** Long gaps in a row after which the caller sleeps instead. */
 const MAX_LONG_GAPS = 8
-/** After this many gaps spent asleep, the caller tries to busy-wait once. */
+/** After this many gaps in sleep, the caller busy-waits once to try again. */
 const TRY_AGAIN_AFTER = 16
 
 export class AdaptiveSpin {

@@ -1,4 +1,3 @@
-// The async context in which callbacks run.
 import assert from 'node:assert/strict'
 import { AsyncLocalStorage, executionAsyncId } from 'node:async_hooks'
 import { test } from 'node:test'
@@ -7,7 +6,7 @@ import { AsyncContext, withoutCaller } from './async-context.js'
 const storage = new AsyncLocalStorage<string>()
 const seen = () => storage.getStore()
 
-test('a callback sees what was stored where its context was made, or nothing of its caller', () => {
+test('AsyncContext.run() restores the store of its creation, and withoutCaller() runs without a store', () => {
   const maker = storage.run('maker', () => new AsyncContext('test'))
   storage.run('caller', () => {
     assert.equal(maker.run(seen), 'maker')
@@ -16,7 +15,7 @@ test('a callback sees what was stored where its context was made, or nothing of 
   })
 })
 
-test('an error of a callback is thrown, and the context ends', () => {
+test('withoutCaller() rethrows an error of its callback and restores the async context', () => {
   const id = executionAsyncId()
   const failure = new TypeError('its own')
   assert.throws(

@@ -1,6 +1,6 @@
-// The async context of callbacks. Work that starts during one caller's call, and later serves other callers, must not run in that
-// caller's context. Otherwise all callers would see its values in an `AsyncLocalStorage`, and the values would never be freed.
-
+// The async context of callbacks. Work that starts in one caller's call and later serves other callers must not run in
+// that caller's context. Otherwise all callers would see its values in an `AsyncLocalStorage`, and the values would
+// never be freed.
 import { getBuiltinModule } from './node-modules.js'
 
 const { AsyncResource } = getBuiltinModule('node:async_hooks')

@@ -1,6 +1,7 @@
-// The only access to Atomics. The model replaces this file to run the code in every order.
+// The only access to Atomics. The tests of the model replace this file to run the threads in every order.
 
-export type SharedWords = Int32Array<SharedArrayBuffer>
+/** TypeScript before 5.7 reads this declaration too, and it has no `Int32Array<SharedArrayBuffer>`. */
+export type SharedWords = Int32Array & { readonly buffer: SharedArrayBuffer }
 
 export function allocateMemory(bytes: number): SharedArrayBuffer {
   return new SharedArrayBuffer(bytes)
@@ -10,7 +11,7 @@ export function wordsOf(memory: SharedArrayBuffer): SharedWords {
   return new Int32Array(memory)
 }
 
-/** Where a program has no SharedArrayBuffer, the words belong to this thread alone, and a worker gets a copy. */
+/** Without SharedArrayBuffer only this thread sees the words, and a worker gets a copy. */
 export function allocateWords(count: number): SharedWords {
   const bytes = count * Int32Array.BYTES_PER_ELEMENT
   const memory =
@@ -26,7 +27,7 @@ export function store(words: SharedWords, index: number, value: number): void {
   Atomics.store(words, index, value)
 }
 
-/** Tells the processor that this thread busy-waits. Does nothing where the runtime has no `Atomics.pause`. */
+/** Tells the processor that this thread busy-waits. Does nothing without `Atomics.pause`. */
 export const pause: () => void = (Atomics as { pause?: () => void }).pause ?? (() => {})
 
 /** Compare-and-swap. True when the word held `expected` and now holds `next`. */

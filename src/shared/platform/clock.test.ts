@@ -1,13 +1,13 @@
-// The host's door to time, in so far as it can be judged without waiting for time.
+// The parts of the host's clock that can be tested without waiting.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { assertNeverGoesBack } from '../../testing/steady.js'
 import { realClock } from './clock.js'
 import { makeClock } from './make-clock.js'
 
-test('the clock never goes back', () => assertNeverGoesBack(realClock))
+test("the host's clock never goes back", () => assertNeverGoesBack(realClock))
 
-test('where a clock starts is told right, though its thread was kept off the cores between two looks', () => {
+test('origin() is right although the thread paused between two readings of the time', () => {
   let looks = 0
   const pauseMs = 1e6
   const clock = makeClock(() => (looks++ < 2 ? pauseMs : 0))
@@ -15,7 +15,7 @@ test('where a clock starts is told right, though its thread was kept off the cor
   assert.ok(clock.origin() >= before)
 })
 
-test('a delay longer than a timer can hold does not fire at once', async () => {
+test('a timer with a delay of 2 ** 31 ms or more does not fire at once', async () => {
   const timers = [2 ** 31, 2 ** 40, Number.POSITIVE_INFINITY].map(delayMs =>
     realClock.after(delayMs, assert.fail),
   )
@@ -23,7 +23,7 @@ test('a delay longer than a timer can hold does not fire at once', async () => {
   for (const timer of timers) timer.cancel()
 })
 
-test('only a timer that asks for it keeps the process alive', () => {
+test('a timer keeps the process alive only when its caller asks for it', () => {
   const count = () => process.getActiveResourcesInfo().filter(name => name === 'Timeout').length
   const before = count()
   const quiet = realClock.after(60_000, assert.fail)
@@ -35,7 +35,7 @@ test('only a timer that asks for it keeps the process alive', () => {
   assert.equal(count(), before)
 })
 
-test('an anchor keeps the process alive while it is held, and never again once dropped', () => {
+test('an anchor keeps the process alive while it is held, and never after drop()', () => {
   const count = () => process.getActiveResourcesInfo().filter(name => name === 'Timeout').length
   const before = count()
   const anchor = realClock.anchor()

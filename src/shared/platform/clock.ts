@@ -5,7 +5,9 @@ import { getBuiltinModule } from './node-modules.js'
 
 export type { Anchor, Clock, ThreadClock, Timer } from './make-clock.js'
 
-/** Loaded when a pool first reads the time. Its first thread is already starting then, so the import of lido stays fast. */
+/**
+ * Loaded when a pool first reads the time. The first thread is then already starting, so the import of lido is fast.
+ */
 let performance: typeof import('node:perf_hooks').performance | null = null
 
 const nodes = makeClock(() => {

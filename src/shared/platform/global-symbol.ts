@@ -1,4 +1,4 @@
-// Symbols of the global registry. Two copies of the package in one process share them, where `instanceof` fails.
+// Symbols of the global registry. All copies of the package in one process share them, unlike classes and `instanceof`.
 
 export function globalSymbol(name: string): symbol {
   return Symbol.for(`lido.${name}`)

@@ -1,9 +1,8 @@
-// Invariants speak of our bugs only, and say so.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { invariant, unreachable } from './invariant.js'
 
-test('an invariant that holds is silent, a broken one says what must hold', () => {
+test('invariant() throws only for a false condition, with the given text', () => {
   invariant(true, 'never read')
   assert.throws(
     () => invariant(false, 'the sky is up'),
@@ -11,6 +10,6 @@ test('an invariant that holds is silent, a broken one says what must hold', () =
   )
 })
 
-test('an unexpected message is shown in the complaint', () => {
+test('unreachable() throws an error that shows the unexpected value', () => {
   assert.throws(() => unreachable({ kind: 'odd' } as never), /unexpected \{"kind":"odd"\}/)
 })

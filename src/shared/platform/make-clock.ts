@@ -1,4 +1,4 @@
-// Clocks and timers. The functions come from Node's modules, because test frameworks replace the global ones by fake timers.
+// Clocks and timers. The functions come from Node's modules, because test frameworks replace the global functions.
 import { getBuiltinModule } from './node-modules.js'
 
 export interface Timer {
@@ -34,13 +34,13 @@ const { hrtime } = getBuiltinModule('node:process')
 
 export interface ThreadClock extends Clock {
   /**
-   * The start of this thread's clock on a clock that all threads and processes of the machine share. Two threads' `now()` differ
-   * by the difference of their origins.
+   * The start of this thread's clock on a clock that all threads and processes of the machine share. The `now()` of two
+   * threads differ by the difference of their origins.
    */
   origin(): number
   /** Milliseconds in which this thread's event loop was not idle. Blocked time is not idle. */
   active(): number
-  /** Milliseconds in which this thread used a core; `null` where the runtime cannot measure it. */
+  /** Milliseconds in which this thread used a core; `null` where Node cannot measure it. */
   onCore(): number | null
 }
 

@@ -1,4 +1,4 @@
-// Microtasks that fake timers do not delay. Test frameworks replace `queueMicrotask`.
+// Queues microtasks that fake timers of test frameworks do not delay, although the frameworks replace `queueMicrotask`.
 import { realClock } from './clock.js'
 
 const { queueMicrotask } = globalThis
@@ -11,7 +11,7 @@ let isNodes = false
 queueMicrotask?.(() => {
   isNodes = true
 })
-// A `queueMicrotask` that calls back later than a promise is a fake one.
+// A real `queueMicrotask` has called back before this callback, which was queued later. A fake one has not.
 void settled.then(() => {
   if (isNodes) microtasks.post = queueMicrotask
 })

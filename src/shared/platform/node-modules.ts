@@ -1,5 +1,5 @@
-// The functions of Node's modules that the host and workers use. Importing such a module as an ES module reads all its exports,
-// and the getters of `util` and `fs` load much code on newer versions of Node. `getBuiltinModule` does not read them.
+// The functions of Node's modules that the host and workers use. An `import` of such a module reads all its exports.
+// The getters of `util` and `fs` then load much code on newer versions of Node. `getBuiltinModule` does not read them.
 
 const getBuiltinModule: typeof process.getBuiltinModule = process.getBuiltinModule
 const { closeSync, existsSync, openSync, readFileSync, readSync, unlinkSync, writeSync } =
@@ -8,12 +8,16 @@ const { extname, isAbsolute, join } = getBuiltinModule('node:path')
 const { fileURLToPath, pathToFileURL } = getBuiltinModule('node:url')
 const { inspect, types } = getBuiltinModule('node:util')
 
+/** A function, because reading `promises` loads a module that few workers need. */
+const getFsPromises = () => getBuiltinModule('node:fs').promises
+
 export {
   closeSync,
   existsSync,
   extname,
   fileURLToPath,
   getBuiltinModule,
+  getFsPromises,
   inspect,
   isAbsolute,
   join,

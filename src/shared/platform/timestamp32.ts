@@ -1,6 +1,6 @@
-// A point in time in one 32-bit word: milliseconds modulo 2^32, never 0. It can tell times of the last 24 days apart.
+// A point in time in one 32-bit word: milliseconds modulo 2^32, never 0. Works for times of the last 24 days.
 
-/** Rounds up, so that a limit that counts from it never ends too early. */
+/** Rounds up, so that a limit that starts at this time never ends too early. */
 export function toTimestamp32(now: number): number {
   const timestamp = Math.ceil(now) | 0
   return timestamp === 0 ? 1 : timestamp

@@ -1,33 +1,37 @@
-// The entry of an inline worker, which runs on its host's thread. Nothing can kill it. When it is told to end it closes its port,
-// and it has ended when its last handler has ended.
+// The entry of an inline worker, which runs on the host's thread. The host cannot kill it. When the host stops it, it
+// closes its port. It has stopped when its last handler has finished.
 import type { StartOrder } from '../../shared/messages/messages.js'
 import { TaskSource } from '../lane/task-source.js'
 import { serve } from '../run/serve.js'
 
 export interface InlineWorker {
-  /** The worker accepts no more tasks. Calls back when the last running handler has ended. */
+  /** Stops accepting tasks. Calls back when the last running handler has finished. */
   end(onQuiet: () => void): void
 }
 
-/** @param onEnd the worker ended by itself: its file did not load */
-export function serveInline(order: StartOrder, onEnd: () => void): InlineWorker {
+/**
+ * @param module the pool's option `module`
+ * @param onEnd called when the worker stops by itself because its file did not load
+ */
+export function serveInline(order: StartOrder, module: object | null, onEnd: () => void): InlineWorker {
   const { lane, port } = order
   let source: TaskSource | null = null
   let whenQuiet: (() => void) | null = null
   let endExecutor = () => {}
   void serve(order, {
     ownsThread: false,
+    module,
     port,
     makeSource(executor) {
       source = new TaskSource(port, lane, executor, () => whenQuiet?.())
       return source
     },
-    // The output is the host's own.
+    // The output goes directly to the host's streams.
     flush: () => undefined,
     onEnd(callback) {
       endExecutor = callback
     },
-    // A crash of this worker is a crash of the host.
+    // An uncaught exception here is one of the host, so there is nothing to report.
     onCrash() {},
     end: onEnd,
   })

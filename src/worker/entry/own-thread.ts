@@ -1,17 +1,18 @@
-// Steps that the entries of threads and processes share. An inline worker runs on its host's thread and needs none of them.
+// Steps that the entries of threads and processes share. An inline worker runs on the host's thread and does not need
+// them.
 import { globalSymbol } from '../../shared/platform/global-symbol.js'
 
-/** Marks this thread as a worker of a pool. Call it before a module of the user is loaded. */
+/** Marks this thread as a worker of a pool. Call it before any module of the user is loaded. */
 export function markWorker(): void {
-  // The handler's file is not the main program: modules that look for the main module find none.
+  // The handler's file is not the main program, so modules that look for the main module must not find one.
   process.mainModule = undefined
   Object.defineProperty(globalThis, globalSymbol('worker'), { value: true })
 }
 
 /**
- * Tells of an exception that nothing catches, which ends the worker. The runtime would tell the host less, or nothing. An
- * exception that the user's code catches is not reported.
- * @param end ends the worker after all monitors of the exception have run; without it the runtime ends the worker
+ * Reports an uncaught exception, which ends the worker. Node would report less, or nothing. Does not report an
+ * exception that a listener of the user handles.
+ * @param end ends the worker after all monitors of the exception have run; without it Node ends the worker
  */
 export function watchCrash(onCrash: (failure: unknown) => void, end?: () => void): void {
   process.on('uncaughtExceptionMonitor', failure => {

@@ -1,5 +1,5 @@
-// The worker's end of the pipes of a process. A message is written before the call returns, so an answer is not lost when the
-// process ends right after it. Messages from the host are read by the event loop.
+// The worker's end of the pipes of a process. `postMessage()` writes the whole message before it returns, so an answer
+// is not lost when the process exits right after it. The event loop reads messages from the host.
 import { Socket } from 'node:net'
 import type { HostPort, ProcessOrder, ToHost, ToWorker } from '../../shared/messages/messages.js'
 import type { TransferItem } from '../../shared/messages/move.js'
@@ -18,7 +18,7 @@ import { invariant } from '../../shared/platform/invariant.js'
 import { writeSync } from '../../shared/platform/node-modules.js'
 import type { TicketReport } from '../lane/piped-tickets.js'
 
-/** One write of the system accepts at least this much. */
+/** The most bytes for one write. Every system accepts this many. */
 const LARGEST_PIECE_BYTES = 2 ** 26
 /** The host reads at least this much in one turn of its event loop. */
 const ONE_READ_BYTES = 2 ** 15
@@ -27,7 +27,7 @@ const reportKinds: Record<TicketReport, FrameKind> = { started: STARTED, loading
 
 export interface PipePortListener {
   onOrder(order: ProcessOrder): void
-  /** The host is gone, or its bytes make no sense. */
+  /** Called when the host has exited, or when its bytes are not frames. */
   onEnd(): void
 }
 
@@ -58,7 +58,8 @@ export class PipePort implements HostPort {
   postMessage(message: ToHost, transferList?: readonly TransferItem[]): void {
     invariant(message !== 'bell', 'the lane does not reach into this process')
     const frame = packMessage(sendable(message), transferList)
-    // A busy host may read only the beginning of a long answer. The frame before it says that the task was in time.
+    // A busy host may read only the start of a large answer. The control frame before it shows that the task was in
+    // time.
     const isAnswer = message.kind === 'done' || message.kind === 'failed'
     if (frame.length > ONE_READ_BYTES && isAnswer) this.#tell(ANSWERED, message.ticket)
     this.#write(frame)
@@ -73,7 +74,7 @@ export class PipePort implements HostPort {
     for (const bytes of this.#early.splice(0)) this.#deliver(bytes)
   }
 
-  /** Reports a move of a ticket in a frame without a value, which costs no serialisation. */
+  /** Reports a move of a ticket in a frame without a value, which needs no serialisation. */
   report(report: TicketReport, ticket: number, taskId: number): void {
     this.#tell(reportKinds[report], ticket, taskId)
   }
@@ -107,7 +108,7 @@ export class PipePort implements HostPort {
         at += writeSync(this.#writeFd, bytes, at, Math.min(bytes.length - at, LARGEST_PIECE_BYTES))
       } catch (failure) {
         const { code } = failure as NodeJS.ErrnoException
-        // The pipe blocks, unless a handler has changed that.
+        // EAGAIN occurs only if a handler made the pipe non-blocking. Try again.
         if (code === 'EAGAIN') continue
         return this.#listener.onEnd()
       }

@@ -1,5 +1,5 @@
-// The first file of a worker process. The host opens its pipes: 3 from the host, 4 to the host, and 5, which closes when the host
-// is gone. Messages that the user sends by `process.send` use another channel.
+// The first file of a worker process. The host opens its pipes: 3 from the host, 4 to the host, and 5, which closes
+// when the host exits. Messages of `process.send` use another channel.
 import { Worker } from 'node:worker_threads'
 import type { ProcessOrder } from '../../shared/messages/messages.js'
 import { globalSymbol } from '../../shared/platform/global-symbol.js'
@@ -13,7 +13,7 @@ import { PipePort } from './pipe-port.js'
 /** Node does not pass messages with this prefix to listeners. */
 const LAST_MESSAGE = { cmd: 'NODE_LIDO_END' }
 
-/** The main thread has this time to end by itself when the host is gone. */
+/** The time for the main thread to exit by itself after the host has exited. */
 const LIFELINE_GRACE_MS = 500
 
 const lifelineProgram = `
@@ -25,14 +25,14 @@ const lifelineProgram = `
 `
 
 markWorker()
-// These signals reach a whole group of processes, as Ctrl-C does. The host decides when its workers end.
+// These signals reach the whole process group, for example with Ctrl-C. The host decides when its workers exit.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => {})
 
 const port: PipePort = new PipePort(3, 4, { onOrder: start, onEnd: () => process.exit(1) })
 watchHost(5)
 
 function start(order: ProcessOrder): void {
-  // The host now knows that flags and preloaded files did not end this process.
+  // Tells the host that flags and preloaded files did not end this process.
   port.postMessage({ kind: 'pong' })
   if (order.reportFd !== null) reportFatalErrors(order.reportFd)
   Object.defineProperty(globalThis, globalSymbol('workerData'), { value: order.workerData })
@@ -48,22 +48,22 @@ function start(order: ProcessOrder): void {
   })
 }
 
-/** Waits until the host has read what the user sent by `process.send`. The host limits how long that takes. */
+/** Exits after the host has read the messages of `process.send`. The host limits the time for this. */
 function exitWhenSent(): void {
   if (process.send === undefined || !process.connected) return process.exit(0)
   process.send(LAST_MESSAGE, () => process.exit(0))
 }
 
 /**
- * Ends this process when its host is gone, even while a handler blocks the main thread: a separate thread holds the end of a
- * pipe that closes with the host. Without that thread the process ends when its event loop next turns.
+ * Ends this process when the host has exited, even while a handler blocks the main thread. A separate thread watches a
+ * pipe that closes when the host exits. Without that thread the process exits when its event loop next turns.
  */
 function watchHost(fd: number): void {
   try {
     const thread = new Worker(lifelineProgram, {
       eval: true,
       name: 'lido lifeline',
-      // Hooks and variables of the user are for the user's threads.
+      // The user's hooks and environment must not affect this thread.
       execArgv: [],
       env: {},
       workerData: { fd, graceMs: LIFELINE_GRACE_MS },
@@ -72,20 +72,20 @@ function watchHost(fd: number): void {
     thread.on('error', () => {})
     thread.unref()
   } catch {
-    // The process may not start threads, as under `--permission`.
+    // The process may not start threads, for example with `--permission`.
   }
 }
 
 /**
- * Lets the runtime write a report of a fatal error to a file that the host reads. The host has no other way to tell a reached
- * heap limit from `process.abort()`. Reports that the user has configured stay as they are.
+ * Lets Node write a report of a fatal error to a file that the host reads. Without the report the host cannot
+ * distinguish a reached heap limit from `process.abort()`. Does nothing if the user has configured reports.
  */
 function reportFatalErrors(fd: number): void {
   const { report } = process as { report?: NodeJS.ProcessReport & { excludeNetwork?: boolean } }
   if (report === undefined || report.directory !== '' || report.filename !== '') return
   if (report.reportOnFatalError || report.reportOnUncaughtException) return
   report.filename = `/proc/self/fd/${fd}`
-  // A report with names of network addresses would ask name servers for them.
+  // A report with network addresses would make DNS requests.
   report.excludeNetwork = true
   report.reportOnFatalError = true
 }

@@ -1,6 +1,6 @@
-// The first file of a worker thread. The host posts the start order to the parent port. All later messages use the pool's own
-// port, so the parent port belongs to the user.
-import { parentPort, receiveMessageOnPort } from 'node:worker_threads'
+// The first file of a worker thread. The host posts the start order to the parent port. All later messages use a port
+// of the pool, so the user can use the parent port.
+import { type MessagePort, parentPort, receiveMessageOnPort } from 'node:worker_threads'
 import type { StartOrder } from '../../shared/messages/messages.js'
 import { invariant } from '../../shared/platform/invariant.js'
 import { TaskSource } from '../lane/task-source.js'
@@ -9,12 +9,12 @@ import { serve } from '../run/serve.js'
 import { flushStdio } from '../run/stdio.js'
 import { markWorker, watchCrash } from './own-thread.js'
 
-/** The host posts the order in the turn in which it starts the thread, so it usually waits at the port already. */
+/** Usually the order is already at the port, because the host posts it in the turn in which it starts the thread. */
 const ORDER_TIMEOUT_MS = 5000
 
 markWorker()
 invariant(parentPort !== null, 'the worker entry runs in a worker')
-const waitingOrder = receiveMessageOnPort(parentPort)
+const waitingOrder = receiveWaiting(parentPort)
 if (waitingOrder !== undefined) start(waitingOrder.message as StartOrder)
 else {
   const timeout = workerClock.after(ORDER_TIMEOUT_MS, failWithoutOrder)
@@ -24,9 +24,18 @@ else {
   })
 }
 
-/** A file that Node loaded before this one listened to the parent port and took the order. */
+/** In Deno the parent port is no `MessagePort`. Then the order comes as an event. */
+function receiveWaiting(port: MessagePort): { message: unknown } | undefined {
+  try {
+    return receiveMessageOnPort(port)
+  } catch {
+    return undefined
+  }
+}
+
+/** Fails because a preloaded file listened to the parent port and received the order. */
 function failWithoutOrder(): never {
-  const failure = new Error('What listens to the parent port took the message that starts the worker')
+  const failure = new Error('A preloaded file listens to the parent port and took the start message')
   throw Object.assign(failure, { code: 'ERR_WORKER_INIT_FAILED', exitCode: 1 })
 }
 
@@ -44,7 +53,8 @@ function start(order: StartOrder): void {
     onEnd: callback => process.on('exit', callback),
     onCrash: callback =>
       watchCrash(callback, () => {
-        // The runtime would also post the exception to the host. If it cannot be read there, it would end the host's process.
+        // Exits before Node also posts the exception to the host, which would end the host if it cannot read the
+        // exception.
         if (!isExiting) process.exit(1)
       }),
     end: exitCode => process.exit(exitCode),

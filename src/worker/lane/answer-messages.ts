@@ -1,22 +1,23 @@
-// Answers as messages.
+// Sends answers as messages through the port.
 import { type SerializedError, serializeError } from '../../shared/errors/serialize-error.js'
 import { refusalCause, refuseDetached, refusedPath } from '../../shared/errors/uncloneable-path.js'
 import type { FailureReason, HostPort, RunTime, ToHost } from '../../shared/messages/messages.js'
 import { isMoved, type TransferItem, transferOf, valueSymbol } from '../../shared/messages/move.js'
+import { isStream } from '../run/streams.js'
 
-/** Which task an answer belongs to, and how long the task ran. */
+/** The task of an answer, and its run time. */
 export interface AnswerHead extends RunTime {
   readonly taskId: number
   readonly ticket: number
 }
 
-/** Why a result could not be sent, for `fail`. */
+/** The reason why a result cannot be sent, for `fail`. */
 export interface Unsendable {
   error: SerializedError
   path: string
 }
 
-/** Sends a result. When it cannot be sent, nothing is sent and the reason is returned. */
+/** Sends a result and returns `null`. If the result cannot be sent, sends nothing and returns the reason. */
 export function sendResult(port: HostPort, head: AnswerHead, result: unknown): Unsendable | null {
   let value = result
   let transferList: TransferItem[] | undefined
@@ -34,7 +35,9 @@ export function sendResult(port: HostPort, head: AnswerHead, result: unknown): U
 }
 
 export function unsendable(failure: unknown, result: unknown, transferred?: TransferItem[]): Unsendable {
-  const cause = refusalCause(failure, result, transferred)
+  const cause = isStream(result)
+    ? new TypeError('The handler returned a stream. Call it with stream() in place of run().')
+    : refusalCause(failure, result, transferred)
   return { error: serializeError(cause), path: refusedPath(failure, result, 'result', transferred) }
 }
 

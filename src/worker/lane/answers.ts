@@ -1,5 +1,5 @@
-// Gives the answers of tasks: through the result ring, or by message where there is no ring, the ring has no room, or the codec
-// declines the value. Counts the tasks that this worker holds.
+// Sends the answers of tasks through the result ring. Sends them by message if the worker has no ring, the ring has no
+// room, or the codec declines the value. Counts the tasks that this worker has.
 import { DECLINED, type Encoder, NO_ROOM } from '../../shared/codec/encoder.js'
 import { type LargeMessage, transferList } from '../../shared/codec/format.js'
 import type { SerializedError } from '../../shared/errors/serialize-error.js'
@@ -20,9 +20,11 @@ import { isMoved } from '../../shared/messages/move.js'
 import { Cancellations } from '../run/cancellations.js'
 import { workerClock } from '../run/clock.js'
 import { sendFailure, sendResult } from './answer-messages.js'
+import { ProgressSender } from './progress.js'
+import { TaskLink } from './task-link.js'
 import type { TaskAnswers, WorkerTask } from './worker-task.js'
 
-/** The worker's end of its result ring, with what belongs to it. */
+/** The worker's end of its result ring, with its encoder, the host's bell and the worker's shared state. */
 export class RingWriter {
   readonly ring: ResultWriter
   readonly encoder: Encoder
@@ -36,7 +38,11 @@ export class RingWriter {
     this.state = state
   }
 
-  /** Writes a value where nobody sees it yet. Returns where it ends, or `DECLINED` (also when the ring is full), or `NO_ROOM`. */
+  /**
+   * Writes a value without publishing it.
+   * @param from the result of `reserve()`
+   * @returns the end of the value, or `NO_ROOM`, or `DECLINED`, also when the ring is full
+   */
   write(value: unknown, from: number): number {
     return from < 0 ? DECLINED : this.encoder.encode(value, from, from + LARGEST_VALUE_BYTES)
   }
@@ -48,19 +54,27 @@ export class WorkerAnswers implements TaskAnswers {
   readonly #workerId: number
   readonly #tickets: WorkerTickets
   readonly #writer: RingWriter | null
-  /** Added to a time of this thread, it gives the time on the host's clock. */
+  /** The time on the host's clock minus the time on this thread's clock. */
   readonly #toHostClock: number
   readonly #onAnswered: () => void
+  readonly #onSlotLent: () => void
+  readonly #progress: ProgressSender
   /** Started tasks that came by message, by id. */
   readonly #sent = new Map<number, WorkerTask>()
-  /** When the last answer was given. */
+  /** By task id. Only tasks that exchange messages with their callers have a link. */
+  readonly #links = new Map<number, TaskLink>()
+  /** Slots of tasks that wait for a function of their caller. Other tasks may use them until the answer. */
+  lentSlots = 0
+  /** The time of the last answer. */
   answeredAt = 0
   /** Tasks claimed from the shared queue and not answered. */
   #claimed = 0
 
   /**
    * @param writer `null`: all answers are messages
-   * @param onAnswered called when the worker has room for another task
+   * @param heard how many `progress` messages the host has handled
+   * @param onAnswered called when a task was answered or has ended, so that the worker has room for another task
+   * @param onSlotLent called when another task may use the slot of a running task
    */
   constructor(
     port: HostPort,
@@ -68,7 +82,9 @@ export class WorkerAnswers implements TaskAnswers {
     tickets: WorkerTickets,
     writer: RingWriter | null,
     toHostClock: number,
+    heard: () => number,
     onAnswered: () => void,
+    onSlotLent: () => void,
   ) {
     this.#port = port
     this.#workerId = workerId
@@ -76,13 +92,15 @@ export class WorkerAnswers implements TaskAnswers {
     this.#writer = writer
     this.#toHostClock = toHostClock
     this.#onAnswered = onAnswered
+    this.#onSlotLent = onSlotLent
+    this.#progress = new ProgressSender(port, heard)
   }
 
   get claimed(): number {
     return this.#claimed
   }
 
-  /** The shared count was raised by the claim itself. */
+  /** Does not change the shared count, because the claim has already raised it. */
   onClaimed(): void {
     this.#claimed++
   }
@@ -97,7 +115,7 @@ export class WorkerAnswers implements TaskAnswers {
     this.#writer!.state.setHeld(--this.#claimed)
   }
 
-  /** There is no task left: a host that rests has the next ones, and answers to collect. */
+  /** Call it when the queue is empty. Wakes a resting host, which collects the answers and posts the next tasks. */
   onIdle(): void {
     if (this.#writer!.hostBell.ringAtRest()) this.#say('bell')
   }
@@ -116,12 +134,44 @@ export class WorkerAnswers implements TaskAnswers {
     return () => this.#tickets.resumeTime(ticket, this.#workerId, timestamp, workerClock.now() - pausedAt)
   }
 
-  /** The result is written before the ticket says that it is answered: encoding a large one may take long. */
+  report(task: WorkerTask, value: unknown): void {
+    this.#progress.report(task, value)
+  }
+
+  linkOf(task: WorkerTask): TaskLink {
+    let link = this.#links.get(task.taskId)
+    if (link === undefined) {
+      link = new TaskLink(task, this.#port, isWaiting => this.#lend(task, isWaiting))
+      if (task.state === 'running') this.#links.set(task.taskId, link)
+    }
+    return link
+  }
+
+  /** The link of a running task. `undefined` when the task has ended, or has never sent a message. */
+  openLink(taskId: number): TaskLink | undefined {
+    return this.#links.get(taskId)
+  }
+
+  /** The host counts in the same way, see `PostedTasks.lend()`. */
+  #lend(task: WorkerTask, isWaiting: boolean): void {
+    if (task.isExclusive) return
+    this.lentSlots += isWaiting ? 1 : -1
+    // Not at once: the handler is in the middle of its work.
+    if (isWaiting) workerClock.nextTurn(() => this.#onSlotLent())
+  }
+
+  #closeLink({ taskId }: WorkerTask): void {
+    if (this.#links.size === 0) return
+    this.#links.get(taskId)?.end()
+    this.#links.delete(taskId)
+  }
+
+  /** Writes the result before it moves the ticket to `answered`, because encoding a large result may take long. */
   succeed(task: WorkerTask, result: unknown): void {
     const runMs = this.#runMsOf(task)
     const writer = this.#writer
     if (writer === null) this.#sendDirectly(task, result, runMs)
-    else if (isMoved(result)) {
+    else if (task.answersByMessage || isMoved(result)) {
       if (this.#mayAnswer(task)) this.#send(task, result, runMs)
     } else if (isInt(result)) {
       const hasRoom = writer.ring.reserve() >= 0
@@ -145,19 +195,23 @@ export class WorkerAnswers implements TaskAnswers {
   }
 
   #send(task: WorkerTask, result: unknown, runMs: number): void {
-    const problem = sendResult(this.#port, this.#address(task, runMs), result)
+    const problem = sendResult(this.#port, this.#writeHead(task, runMs), result)
     if (problem === null) this.#onAnswered()
     else this.#sendFailure(task, 'result', problem.error, problem.path, runMs)
   }
 
-  /** Without a ring: the task's time limit counts until the result is written. A host that cancels meanwhile drops the answer. */
+  /**
+   * Without a ring, the time limit counts until the result is written. A host that cancels meanwhile drops the answer.
+   */
   #sendDirectly(task: WorkerTask, result: unknown, runMs: number): void {
     if (this.isCancelled(task)) return void this.#mayAnswer(task)
-    const problem = sendResult(this.#port, this.#address(task, runMs), result)
+    if (task.answersByMessage) this.#progress.flush(task)
+    const problem = sendResult(this.#port, this.#writeHead(task, runMs), result)
     if (problem !== null) return this.fail(task, 'result', problem.error, problem.path)
-    // The host may have read the answer and posted the ticket again, so the ticket is left alone.
+    // Do not move the ticket: the host may have read the answer and posted the ticket again.
     task.state = 'answered'
     this.cancellations.forget(task.taskId)
+    this.#closeLink(task)
     this.#remove(task)
     this.#onAnswered()
   }
@@ -170,19 +224,19 @@ export class WorkerAnswers implements TaskAnswers {
     runMs: number,
   ): void {
     const writer = this.#writer
-    if (writer !== null) {
+    if (writer !== null && !task.answersByMessage) {
       const from = writer.ring.reserve()
       const end = writer.write([reason, error, path], from)
       if (end >= 0) return this.#publish(writer, FAILURE, task, end - from, runMs)
     }
-    sendFailure(this.#port, this.#address(task, runMs), reason, error, path)
+    sendFailure(this.#port, this.#writeHead(task, runMs), reason, error, path)
     this.#onAnswered()
   }
 
-  /** A result that is too large for the ring, in a form that the host can decode in slices. */
+  /** Sends a result that is too large for the ring as a `LargeMessage`, which the host decodes in steps. */
   #sendLong(task: WorkerTask, message: LargeMessage, runMs: number): void {
     this.#port.postMessage(
-      { kind: 'done', ...this.#address(task, runMs), result: message, isLong: true },
+      { kind: 'done', ...this.#writeHead(task, runMs), result: message, isLong: true },
       transferList(message),
     )
     this.#onAnswered()
@@ -190,7 +244,7 @@ export class WorkerAnswers implements TaskAnswers {
 
   #publish(writer: RingWriter, kind: RecordKind, task: WorkerTask, value: number, runMs: number): void {
     writer.ring.publish(kind, task.ticket, task.taskId, value, task.startedAt + this.#toHostClock, runMs)
-    // The bell comes after the record (pairs with announceSleep() and the look after it).
+    // Ring after publishing the record (pairs with announceSleep() and the host's second look).
     if (writer.hostBell.ring()) this.#say('bell')
     this.#onAnswered()
   }
@@ -200,19 +254,24 @@ export class WorkerAnswers implements TaskAnswers {
     return this.answeredAt - startedAt
   }
 
-  #address({ taskId, ticket, startedAt }: WorkerTask, runMs: number) {
+  #writeHead({ taskId, ticket, startedAt }: WorkerTask, runMs: number) {
     return { taskId, ticket, startedAt: startedAt + this.#toHostClock, runMs }
   }
 
-  /** False when the task was cancelled: then the host is told that its handler has ended. */
+  /** False when the task was cancelled. Then reports to the host that the handler has finished. */
   #mayAnswer(task: WorkerTask): boolean {
     const mayAnswer = this.#tickets.answer(task.ticket, this.#workerId)
     task.state = mayAnswer ? 'answered' : 'ended'
     this.cancellations.forget(task.taskId)
-    // A host that reads the answer must find this worker without the task.
+    this.#closeLink(task)
+    if (task.answersByMessage) {
+      if (mayAnswer) this.#progress.flush(task)
+      else this.#progress.drop(task)
+    }
+    // Before the answer is published: a host that reads it must see this worker without the task.
     this.#remove(task)
     if (mayAnswer) return true
-    // A worker that the host has given up has nothing to report: its tickets belong to others.
+    // `end` is false if the host has given this worker up. Then the ticket belongs to another task, so report nothing.
     if (this.#tickets.end(task.ticket, this.#workerId)) {
       this.#say({ kind: 'task-ended', taskId: task.taskId, ticket: task.ticket })
     }
@@ -220,7 +279,7 @@ export class WorkerAnswers implements TaskAnswers {
     return false
   }
 
-  /** The tasks that came by message, are started and not answered, by id. */
+  /** Started and unanswered tasks that came by message, by id. */
   get sent(): ReadonlyMap<number, WorkerTask> {
     return this.#sent
   }

@@ -1,4 +1,5 @@
-// The tickets of a worker in another process. It shares no memory with the host, so it reports each move, and the host makes it.
+// The tickets of a worker in another process, which shares no memory with the host. The worker reports each move, and
+// the host makes the move.
 import type { WorkerTickets } from '../../shared/lane/ticket.js'
 
 export type TicketReport = 'started' | 'loading' | 'loaded'
@@ -11,20 +12,20 @@ export class PipedTickets implements WorkerTickets {
     this.#report = report
   }
 
-  /** The host takes nothing back from a process. */
-  startAddressed(ticket: number, _offer: number, taskId: number): boolean {
+  /** Always true, because the host takes no tasks back from a process. */
+  startAddressed(ticket: number, _messageNumber: number, taskId: number): boolean {
     this.#report('started', ticket, taskId)
     return true
   }
 
-  /** The host notes the time when it reads the report. */
+  /** Nothing to do: the host notes the time when it reads the report. */
   noteStart(): void {}
 
   markLoading(ticket: number, _workerId: number, isLoading: boolean): void {
     this.#report(isLoading ? 'loading' : 'loaded', ticket, 0)
   }
 
-  /** What a process prints waits for nobody, so its time is never paused. */
+  /** The output of a process does not wait for the host, so the time of a task never pauses. */
   pauseTime(): number {
     return 0
   }

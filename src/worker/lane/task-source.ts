@@ -1,7 +1,8 @@
-// Where this worker gets its tasks: it claims them from the shared queue, and the host sends others by message.
+// Gets the tasks of this worker. The worker claims tasks from the shared queue, and the host sends other tasks by
+// message.
 //
-// The worker takes one task after another while there are any and it has free slots. It lets its event loop turn in between, and
-// returns to the event loop when there is nothing to do: it never blocks to wait.
+// The worker runs one task after another while tasks and free slots exist. It regularly lets its event loop turn.
+// Without tasks it returns to the event loop: it never blocks to wait.
 import { type MessagePort, receiveMessageOnPort } from 'node:worker_threads'
 import type { Decoder } from '../../shared/codec/decoder.js'
 import { deserializeError } from '../../shared/errors/serialize-error.js'
@@ -33,15 +34,16 @@ import type { Timer } from '../../shared/platform/make-clock.js'
 import { workerClock } from '../run/clock.js'
 import type { Executor } from '../run/executor.js'
 import { RingWriter, WorkerAnswers } from './answers.js'
+import { WorkerSharedValues } from './shared-values.js'
 import { Spin } from './spin.js'
 import { WorkerTask } from './worker-task.js'
 
-/** Under steady load, the event loop turns after this time, or after a task that takes longer. */
+/** Under steady load the event loop turns after this time, or after a task that takes longer. */
 const YIELD_MS = 1
 
 type RunMessage = Extract<ToWorker, { kind: 'run' }>
 
-/** The shared queue, with what a worker needs to claim tasks from it. */
+/** The parts that a worker needs to claim tasks from the shared queue. */
 interface Queue {
   readonly reader: QueueReader
   readonly bell: WorkerBell
@@ -52,7 +54,7 @@ export class TaskSource {
   readonly #port: HostPort
   readonly #workerId: number
   readonly #slots: number
-  /** Added to a time of this thread, it gives the time on the host's clock. */
+  /** The time on the host's clock minus the time on this thread's clock. */
   readonly #toHostClock: number
   readonly #tickets: WorkerTickets
   /** `null`: all tasks come by message. */
@@ -60,20 +62,23 @@ export class TaskSource {
   /** `null` in another process. */
   readonly #state: WorkerSharedState | null
   readonly #answers: WorkerAnswers
+  /** In another process: the number of `progress-heard` messages. */
+  #heard = 0
   readonly #executor: Executor
   readonly #spin: Spin
   readonly #known = new Map<number, HandlerRef>()
-  /** Tasks that came by message and are not started, in order. */
+  readonly #shared = new WorkerSharedValues()
+  /** Unstarted tasks that came by message, in order. */
   readonly #inbox: RunMessage[] = []
   #isOpen = false
-  /** The worker accepts no more tasks, except those that only it can run. */
+  /** The worker accepts no more tasks, except tasks that only this worker can run. */
   #isLeaving = false
   #isRunning = false
-  /** The task that the worker holds must run alone. */
+  /** The current task must run alone on this worker. */
   #isExclusive = false
-  /** The event loop is to turn before the next task. */
+  /** Set while the event loop must turn before the next task. */
   #turn: Timer | null = null
-  /** When the event loop last turned, as far as is known. While it is to turn: since when. */
+  /** The time of the last known turn of the event loop. While `#turn` is set: the time when it was set. */
   #turnedAt = 0
   /** A task was started since the event loop last turned. */
   #hasRunTask = false
@@ -87,7 +92,7 @@ export class TaskSource {
     executor: Executor,
     onQuiet: () => void = () => {},
   ) {
-    const { workerId, slots, clockOrigin, handlers } = order
+    const { workerId, slots, clockOrigin, handlers, shared } = order
     this.#port = port
     this.#workerId = workerId
     this.#slots = slots
@@ -95,6 +100,7 @@ export class TaskSource {
     this.#executor = executor
     this.#onQuiet = onQuiet
     for (const { handlerId, handler } of handlers) this.#known.set(handlerId, handler)
+    for (const known of shared) this.#shared.add(known)
     let writer: RingWriter | null = null
     if ('tickets' in order) {
       this.#tickets = order.tickets
@@ -109,32 +115,40 @@ export class TaskSource {
       this.#queue = order.isShared
         ? { reader: new QueueReader(lane, workerId, bell, this.#state), bell, decoder: decoderFor(lane) }
         : null
+      if (this.#queue !== null) this.#queue.decoder.sharedValue = id => this.#sharedValue(id)
       if (order.isShared) writer = new RingWriter(state, new HostBell(lane), this.#state)
     }
-    this.#answers = new WorkerAnswers(port, workerId, this.#tickets, writer, this.#toHostClock, () =>
-      this.#onAnswered(),
+    this.#answers = new WorkerAnswers(
+      port,
+      workerId,
+      this.#tickets,
+      writer,
+      this.#toHostClock,
+      () => this.#state?.heard ?? this.#heard,
+      () => this.#onAnswered(),
+      () => this.#run(),
     )
     this.#spin = new Spin(() => this.#state?.maySpin === true)
   }
 
-  /** The worker is ready to run tasks. */
+  /** Starts running tasks. */
   open(): void {
     this.#isOpen = true
     this.#turnedAt = workerClock.now()
     this.#run()
   }
 
-  /** The worker is to be replaced: it finishes what it has. */
+  /** Stops claiming tasks, because the host replaces this worker. Started tasks finish. */
   leave(): void {
     this.#isLeaving = true
   }
 
-  /** The worker starts nothing more. */
+  /** Stops starting tasks. */
   stop(): void {
     this.#isOpen = false
   }
 
-  /** For an inline worker, which cannot be killed: it starts nothing more, and running handlers hear that they are cancelled. */
+  /** For an inline worker, which cannot be killed. Stops starting tasks, and aborts the signals of running handlers. */
   close(): void {
     this.#isOpen = false
     this.#inbox.length = 0
@@ -150,7 +164,7 @@ export class TaskSource {
 
   onMessage(message: ToWorker): void {
     if (message === 'bell') {
-      // A bell comes only to a worker that has returned to its event loop.
+      // A bell arrives through the event loop, so the event loop has just turned.
       this.#turnedAt = workerClock.now()
       return this.#run()
     }
@@ -163,8 +177,18 @@ export class TaskSource {
       case 'register-handler':
         this.#known.set(message.handlerId, message.handler)
         return
+      case 'share':
+        return this.#shared.add(message)
+      case 'unshare':
+        return this.#shared.delete(message.id)
       case 'cancel':
         return this.#cancel(message)
+      case 'call-answer':
+      case 'stream':
+        return this.#answers.openLink(message.taskId)?.onMessage(message)
+      case 'progress-heard':
+        this.#heard++
+        return
       case 'ping':
         return this.#say({ kind: 'pong' })
       case 'list-tasks':
@@ -174,25 +198,30 @@ export class TaskSource {
     }
   }
 
+  /** The payload of a message, with its shared values. */
+  withShared(payload: unknown): unknown {
+    return this.#shared.isEmpty ? payload : this.#shared.replaceIn(payload)
+  }
+
   onUnreadable(): void {
     this.#state?.noteReceived()
     this.#say({ kind: 'unreadable' })
     this.#run()
   }
 
-  /** Those of the tasks that came by message. */
+  /** Only tasks that came by message; the host finds claimed tasks in shared memory. */
   #unansweredIds(): number[] {
     return [...this.#answers.sent.keys(), ...this.#inbox.map(({ taskId }) => taskId)]
   }
 
-  /** A task is answered or ended, so there is room for another. */
+  /** A task was answered or ended, so a slot is free. */
   #onAnswered(): void {
     this.#isExclusive = false
     if (this.#answers.sent.size === 0) this.#onQuiet()
     this.#run()
   }
 
-  /** Runs tasks until there are none for this worker or the event loop is to turn. */
+  /** Runs tasks until this worker finds none or the event loop must turn. */
   #run(): void {
     if (this.#isRunning || !this.#isOpen) return
     this.#isRunning = true
@@ -204,9 +233,9 @@ export class TaskSource {
     let now = workerClock.now()
     let mayClaim = this.#queue !== null && !this.#isLeaving && this.#queue.bell.wake()
     while (this.#isOpen) {
-      // A full worker looks again when a task is answered, so nobody needs to wake it.
+      // A full worker looks again when it answers a task, so it needs no bell.
       const held = this.#answers.claimed + this.#answers.sent.size
-      if (held >= this.#slots || this.#isExclusive || this.#mustTurn(now)) return
+      if (held - this.#answers.lentSlots >= this.#slots || this.#isExclusive || this.#mustTurn(now)) return
       const message = this.#nextSent()
       if (message !== null) {
         this.#hasRunTask = true
@@ -225,22 +254,22 @@ export class TaskSource {
           if (!this.#park(held)) return
         }
       }
-      // A synchronous handler has just been answered. Another may have run for long all the same.
+      // The time of a synchronous handler's answer is the current time. Otherwise read the clock, which is slower.
       now = this.#answers.answeredAt > now ? this.#answers.answeredAt : workerClock.now()
     }
   }
 
-  /** Nothing can be claimed. Waits a moment for a message, if that pays. */
+  /** For a worker that can claim nothing. Busy-waits for a message if that is useful. */
   #rest(held: number): void {
     if (this.#queue === null && held === 0) this.#spin.waitFor(this.#hasWork)
   }
 
-  /** Announces that the worker sleeps. False when it does sleep. */
+  /** Announces the worker's sleep. Returns true when work arrived meanwhile, so the worker must not sleep. */
   #park(held: number): boolean {
     const { bell, reader } = this.#queue!
     if (reader.hasLostClaim) {
       reader.hasLostClaim = false
-      // The host may keep a task because this worker seemed to have no free slot.
+      // The host may hold back a task because this worker seemed to have no free slot.
       this.#say('bell')
     }
     this.#answers.onIdle()
@@ -254,7 +283,7 @@ export class TaskSource {
     return this.#state?.isTaskOnItsWay === true
   }
 
-  /** Ask before each task. True when the event loop comes first. */
+  /** Call it before each task. True when the event loop must turn first. */
   #mustTurn(now: number): boolean {
     if (!this.#hasRunTask || now - this.#turnedAt < YIELD_MS) return false
     if (this.#turn !== null) return true
@@ -268,18 +297,18 @@ export class TaskSource {
     return false
   }
 
-  /** The next task from the inbox that may start now. Tasks that the host has taken back are dropped when they start. */
+  /** The next task of the inbox that may start. `#startSent` drops tasks that the host has recalled. */
   #nextSent(): RunMessage | null {
     for (let message = this.#inbox.shift(); message !== undefined; message = this.#inbox.shift()) {
-      // A leaving worker runs only what no other worker can run. The host takes the rest back.
+      // A leaving worker runs only tasks that no other worker can run. The host takes the others back.
       if (!this.#isLeaving || message.mustRun || this.#state === null) return message
     }
     return null
   }
 
   #startSent(message: RunMessage, now: number): void {
-    const { ticket, offer, taskId, handlerId, handler, isExclusive, payload } = message
-    if (!this.#tickets.startAddressed(ticket, offer, taskId, this.#workerId)) return
+    const { ticket, messageNumber, taskId, handlerId, handler, isExclusive, payload } = message
+    if (!this.#tickets.startAddressed(ticket, messageNumber, taskId, this.#workerId)) return
     this.#tickets.noteStart(ticket, now + this.#toHostClock)
     this.#isExclusive = isExclusive && this.#slots > 1
     const task = new WorkerTask(
@@ -287,11 +316,12 @@ export class TaskSource {
       ticket,
       handlerId,
       handler ?? this.#handlerOf(handlerId),
-      payload,
+      this.withShared(payload),
       now,
       true,
       this.#answers,
     )
+    task.isExclusive = this.#isExclusive
     this.#answers.onSentStarted(task)
     this.#executor.run(task)
   }
@@ -300,7 +330,8 @@ export class TaskSource {
     const { reader } = this.#queue!
     const posting = reader.read(ticket)
     this.#answers.onClaimed()
-    // If the host took the task back, the ticket may have been posted again. Then this is another task's data, and the start fails.
+    // If the host took the task back, the ticket may belong to another task. The data is then wrong, and the start
+    // fails.
     const decoded = this.#decode(ticket, posting)
     if (decoded === null || !reader.tickets.start(ticket, this.#workerId)) return this.#answers.onTakenBack()
     if ((posting.flags & IS_TIMED) !== 0) reader.tickets.noteStart(ticket, now + this.#toHostClock)
@@ -311,7 +342,7 @@ export class TaskSource {
     )
   }
 
-  /** `null` when the host took the task back meanwhile: then the bytes may be another task's and make no sense. */
+  /** Returns `null` when the host took the task back, because the bytes may then belong to another task. */
   #decode(
     ticket: number,
     { flags, from, to, int }: Posting,
@@ -320,25 +351,40 @@ export class TaskSource {
     try {
       const payload = this.#queue!.decoder.decode(from, to)
       if ((flags & IS_NAMED) === 0) return { handler: null, payload }
-      const [filename, name, inner] = payload as [string, string, unknown]
-      return { handler: { filename, name }, payload: inner }
+      const [handler, inner] = payload as [HandlerRef, unknown]
+      return { handler, payload: inner }
     } catch (failure) {
       if (this.#queue!.reader.isStillClaimed(ticket)) throw failure
       return null
     }
   }
 
-  /** The message that tells the handler was sent before the task was posted. It may still wait at the port. */
+  /**
+   * The host sends `register-handler` before it posts the task. So the message is at the port if it is not yet read.
+   */
   #handlerOf(handlerId: number): HandlerRef {
     for (;;) {
       const handler = this.#known.get(handlerId)
       if (handler !== undefined) return handler
-      const next = receiveMessageOnPort(this.#port as MessagePort)
-      invariant(next !== undefined, 'workers know a handler before a task names it by number')
-      const message = next.message as ToWorker
-      if (kindOf(message) === 'stop') process.exit()
-      this.onMessage(message)
+      this.#readNextMessage()
     }
+  }
+
+  /** The host sends `share` before it posts the task, too. */
+  #sharedValue(id: number): unknown {
+    while (!this.#shared.has(id)) this.#readNextMessage()
+    return this.#shared.valueOf(id)
+  }
+
+  #readNextMessage(): void {
+    const next = receiveMessageOnPort(this.#port as MessagePort)
+    invariant(
+      next !== undefined,
+      'workers know handlers and shared values before a task names them by number',
+    )
+    const message = next.message as ToWorker
+    if (kindOf(message) === 'stop') process.exit()
+    this.onMessage(message)
   }
 
   #cancel({ ticket, taskId, reason }: Extract<ToWorker, { kind: 'cancel' }>): void {
@@ -349,7 +395,7 @@ export class TaskSource {
       (this.#queue?.reader.read(ticket).taskId === taskId &&
         this.#tickets.isCancelling(ticket, this.#workerId))
     if (isRunning) return cancellations.cancel(taskId, deserializeError(reason))
-    // Only for a process: elsewhere the host has taken the task back.
+    // Only for a process. For other workers the host has already taken the task back.
     const place = this.#inbox.findIndex(message => message.taskId === taskId)
     if (place < 0) return
     this.#inbox.splice(place, 1)

@@ -1,16 +1,20 @@
-// A task that this worker has started, until it is answered.
+// A task that this worker has started.
 import type { SerializedError } from '../../shared/errors/serialize-error.js'
 import type { HandlerRef } from '../../shared/messages/handler-ref.js'
 import type { FailureReason } from '../../shared/messages/messages.js'
 import type { Cancellations } from '../run/cancellations.js'
+import type { TaskLink } from './task-link.js'
 
-/** The answers of a worker, as far as a task uses them. */
+/** The part of `WorkerAnswers` that a task uses. */
 export interface TaskAnswers {
   readonly cancellations: Cancellations
   isCancelled(task: WorkerTask): boolean
   markLoading(task: WorkerTask, isLoading: boolean): void
   /** The task's time stops counting until the returned function is called. */
   pauseTime(task: WorkerTask): () => void
+  /** Throws `DataCloneError`. */
+  report(task: WorkerTask, value: unknown): void
+  linkOf(task: WorkerTask): TaskLink
   succeed(task: WorkerTask, result: unknown): void
   fail(task: WorkerTask, reason: FailureReason, error: SerializedError, path: string): void
 }
@@ -22,10 +26,14 @@ export class WorkerTask {
   readonly handler: HandlerRef
   payload: unknown
   readonly startedAt: number
-  /** The task came by message; else the worker claimed it from the shared queue. */
+  /** True: the task came by message. False: the worker claimed it from the shared queue. */
   readonly wasSent: boolean
-  /** `ended`: it was cancelled, and its answer was dropped. */
+  /** `ended`: the task was cancelled, and the worker dropped its answer. */
   state: 'running' | 'answered' | 'ended' = 'running'
+  /** The handler has sent progress or chunks. Then the answer is a message, which arrives after them. */
+  answersByMessage = false
+  /** The task runs alone on its worker, so it never lends its slot. */
+  isExclusive = false
   readonly #answers: TaskAnswers
 
   constructor(
@@ -65,8 +73,18 @@ export class WorkerTask {
     this.#answers.markLoading(this, isLoading)
   }
 
-  holdTime(): () => void {
+  pauseTime(): () => void {
     return this.#answers.pauseTime(this)
+  }
+
+  /** Has no effect once the task is answered or cancelled. Throws `DataCloneError`. */
+  report(value: unknown): void {
+    if (this.state === 'running' && !this.isCancelled) this.#answers.report(this, value)
+  }
+
+  /** For messages to and from the caller. Created when it is first used. */
+  get link(): TaskLink {
+    return this.#answers.linkOf(this)
   }
 
   succeed(result: unknown): void {

@@ -1,4 +1,4 @@
-// The cancelled tasks of this worker, and the abort signals that handlers asked for.
+// Keeps the cancelled tasks of this worker, and the abort signals that handlers have read.
 
 interface Entry {
   controller: AbortController | null
@@ -25,7 +25,7 @@ export class Cancellations {
     return this.#entries.get(taskId)?.reason
   }
 
-  /** The signal of a running task. It is already aborted when the task was cancelled before. */
+  /** The signal of a running task. Already aborted if the task was cancelled before. */
   signalOf(taskId: number): AbortSignal {
     const entry = this.#entryOf(taskId)
     if (entry.controller === null) {
@@ -35,7 +35,7 @@ export class Cancellations {
     return entry.controller.signal
   }
 
-  /** The task has ended. */
+  /** Call it when the task has finished. */
   forget(taskId: number): void {
     if (this.#entries.size > 0) this.#entries.delete(taskId)
   }

@@ -1,4 +1,4 @@
-// The clock of a worker. It reads `hrtime`, because a thread starts a millisecond sooner when it does not load `performance`.
+// The clock of a worker. Uses `hrtime`, because a thread starts 1 ms sooner if it does not load `performance`.
 import { makeClock } from '../../shared/platform/make-clock.js'
 
 const { hrtime } = process

@@ -1,22 +1,24 @@
-// Runs tasks: loads the handler, calls it, writes out its output, and gives the answer. Every started task gets an answer.
+// Runs tasks: loads the handler, calls it, flushes the output, and sends the answer. Every started task gets an answer.
 import type { AsyncLocalStorage } from 'node:async_hooks'
 import { TaskCancelledError } from '../../shared/errors/pool-errors.js'
 import { serializeError } from '../../shared/errors/serialize-error.js'
-import type { HandlerRef } from '../../shared/messages/handler-ref.js'
+import { UnsendableError } from '../../shared/errors/uncloneable-path.js'
+import type { HandlerRef, TransformOrder } from '../../shared/messages/handler-ref.js'
 import type { WorkerTask } from '../lane/worker-task.js'
 import type { LimitWatcher } from './limits.js'
 import type { Measurement, Meter } from './meter.js'
 import { type HandlerFunction, hasFailedAgain } from './module-loader.js'
-import { contextStorage, type TaskContext } from './task-context.js'
+import { isStream, runStream, runTransform, sendStream } from './streams.js'
+import { contextStorage, type RunningTaskContext, type TaskJob } from './task-context.js'
 
 export interface ExecutorHooks {
-  /** Returns `null` when the file has no function of that name. Rejects with the error of the file. */
+  /** Resolves to `null` when the file has no function of that name. Rejects with the error of the file. */
   load(handler: HandlerRef): Promise<HandlerFunction | null>
   /** A file failed to load a second time. */
   onStale(): void
-  /** The worker ends, and starts no more tasks. */
+  /** The worker exits. It must start no more tasks. */
   onEnd(): void
-  /** Returns a promise while output is still to be written, `undefined` otherwise. */
+  /** Returns a promise while output is unwritten, otherwise `undefined`. */
   flush(): Promise<unknown> | undefined
 }
 
@@ -27,14 +29,14 @@ export class Executor {
   meter: Meter | null = null
   readonly #hooks: ExecutorHooks
   readonly #handlers = new Map<number, HandlerFunction>()
-  /** Answers that wait until the task's output is written. A worker that ends before then gives them at once. */
+  /** Answers that wait until the task's output is written. A worker that exits sends them immediately. */
   readonly #unsent = new Set<() => void>()
 
   constructor(hooks: ExecutorHooks) {
     this.#hooks = hooks
   }
 
-  /** The worker ends. Gives the answers that wait for output. */
+  /** Call it when the worker exits. Sends the answers that wait for output. */
   end(): void {
     this.#hooks.onEnd()
     for (const answer of this.#unsent) answer()
@@ -43,7 +45,7 @@ export class Executor {
   run(task: WorkerTask): void {
     if (this.limits !== null) this.limits.onStart()
     const handler = this.#handlers.get(task.handlerId)
-    // The first task of a handler includes work that happens once, so it is not measured.
+    // The first task of a handler is not measured, because it includes work that happens only once.
     if (handler === undefined) void this.#loadAndCall(task, task.handler)
     else this.#call(task, handler, this.meter === null ? null : this.meter.start(task.handlerId))
   }
@@ -55,7 +57,7 @@ export class Executor {
     try {
       handler = await this.#hooks.load(wanted)
       task.markLoading(false)
-      // Lets other tasks that wait for this file load it too, before this one runs and may end the thread.
+      // Lets other tasks that wait for this file continue first, because this task may end the thread.
       await null
     } catch (failure) {
       task.markLoading(false)
@@ -64,6 +66,11 @@ export class Executor {
       return
     }
     if (handler === null) return task.fail('missing', serializeError(undefined), '')
+    const { call } = wanted
+    if (call === 'stream' || call === 'transform') {
+      if (task.isCancelled) return task.succeed(undefined)
+      return this.#call(task, streamHandler(task, handler, call), null)
+    }
     this.#handlers.set(task.handlerId, handler)
     this.meter?.add(task.handlerId, wanted)
     // The task was cancelled while its file loaded, so the handler is not called.
@@ -77,6 +84,8 @@ export class Executor {
     try {
       const storage = contextStorage.current
       result = storage === null ? handler(task.payload) : callInContext(storage, task, handler)
+      if (task.handler.call === 'arguments' && isStream(result))
+        result = inContext(task, () => sendStream(task, result, false))
       isPending = isThenable(result)
     } catch (thrown) {
       measurement?.end()
@@ -97,9 +106,17 @@ export class Executor {
     let result: unknown
     try {
       result = await promise
+      if (task.handler.call === 'arguments' && isStream(result)) {
+        await inContext(task, () => sendStream(task, result, false))
+        result = undefined
+      }
     } catch (thrown) {
       measurement?.end()
-      return this.#afterFlush(task, () => task.fail('thrown', serializeError(thrown), ''))
+      return this.#afterFlush(task, () => {
+        // Only a chunk of a stream throws this.
+        if (thrown instanceof UnsendableError) task.fail('result', serializeError(thrown.cause), thrown.path)
+        else task.fail('thrown', serializeError(thrown), '')
+      })
     }
     measurement?.end()
     this.#afterFlush(task, () => task.succeed(result))
@@ -111,9 +128,9 @@ export class Executor {
     else this.#after(flushed, task, answer)
   }
 
-  /** The task's time does not count while a busy host has not read the output. */
+  /** Pauses the task's time until the host has read the output, because the host may be busy. */
   #after(flushed: Promise<unknown>, task: WorkerTask, answer: () => void): void {
-    const resumeTime = task.holdTime()
+    const resumeTime = task.pauseTime()
     const once = () => {
       if (!this.#unsent.delete(once)) return
       resumeTime()
@@ -129,9 +146,9 @@ function isThenable(value: unknown): value is PromiseLike<unknown> {
   return typeof (value as PromiseLike<unknown>).then === 'function'
 }
 
-/** Calls the handler. All code that the handler starts sees the task's context. */
+/** Calls the handler in the task's context, which all code that the handler starts can read. */
 export function callInContext(
-  storage: AsyncLocalStorage<TaskContext>,
+  storage: AsyncLocalStorage<RunningTaskContext>,
   task: WorkerTask,
   handler: HandlerFunction,
 ): unknown {
@@ -141,7 +158,26 @@ export function callInContext(
   return storage.run(new RunningContext(task), () => handler(payload))
 }
 
-class RunningContext implements TaskContext {
+/** For the parts of a stream: its handler has returned, and the generator runs in the context of the task. */
+function inContext<T>(task: WorkerTask, part: () => T): T {
+  const storage = contextStorage.current
+  return storage === null ? part() : storage.run(new RunningContext(task), part)
+}
+
+/** Calls the handler of a stream. The promise settles after the last chunk. */
+function streamHandler(
+  task: WorkerTask,
+  handler: HandlerFunction,
+  call: 'stream' | 'transform',
+): HandlerFunction {
+  return payload =>
+    call === 'stream'
+      ? runStream(task, handler, payload)
+      : runTransform(task, handler, payload as TransformOrder)
+}
+
+class RunningContext implements RunningTaskContext {
+  job: TaskJob | undefined = undefined
   readonly #task: WorkerTask
   #signal: AbortSignal | null = null
 
@@ -149,7 +185,7 @@ class RunningContext implements TaskContext {
     this.#task = task
   }
 
-  /** Created when the handler first asks for it. */
+  /** Created when the handler first reads it. */
   get signal(): AbortSignal {
     this.#signal ??= this.#task.makeSignal()
     return this.#signal
@@ -157,6 +193,21 @@ class RunningContext implements TaskContext {
 
   get cancelled(): boolean {
     return this.#task.isCancelled
+  }
+
+  progress(value: unknown): void {
+    this.#task.report(value)
+  }
+
+  /** Not an async function: the promise of the link is never an unhandled rejection. */
+  call(name: string, args: unknown[]): Promise<unknown> {
+    try {
+      if (this.#task.state !== 'running') throw new Error(`The task has ended, so it cannot call '${name}'.`)
+      this.throwIfCancelled()
+      return this.#task.link.call(name, args)
+    } catch (error) {
+      return Promise.reject(error)
+    }
   }
 
   throwIfCancelled(): void {

@@ -1,5 +1,5 @@
-// Watches two limits of this worker: the tasks that it starts, and the memory that it holds. Memory is checked seldom, and only
-// after a task has started, so that an idle worker is not woken for it.
+// Watches two limits of this worker: the number of started tasks, and the memory in use. It checks memory at most every
+// 100 ms, and only after a task has started, so that it does not wake an idle worker.
 import type { WorkerLimits } from '../../shared/messages/messages.js'
 import type { Timer } from '../../shared/platform/make-clock.js'
 import { getBuiltinModule } from '../../shared/platform/node-modules.js'
@@ -15,8 +15,8 @@ export class LimitWatcher {
   #check: Timer | null = null
 
   /**
-   * @param onTasksUsed the worker starts the last task that it may
-   * @param onMemoryExceeded called again after later checks while the worker goes on
+   * @param onTasksUsed called when the worker starts its last allowed task
+   * @param onMemoryExceeded called at each check that finds too much memory in use
    */
   constructor(settings: WorkerLimits, onTasksUsed: () => void, onMemoryExceeded: () => void) {
     this.#settings = settings
@@ -36,7 +36,7 @@ export class LimitWatcher {
   }
 }
 
-/** The memory of this thread alone, unlike the process's resident memory. */
+/** The memory of this thread alone. The resident memory would include the whole process. */
 function heldBytes(): number {
   // A worker without a memory limit does not load this module.
   const { getHeapStatistics } = getBuiltinModule('node:v8')

@@ -1,10 +1,11 @@
-// Measures the handlers of this worker: run time, active time of the event loop, and time on a core. Measuring a task takes
-// some microseconds, so short tasks are sampled. The worker reports sums to the host now and then.
+// Measures the handlers of this worker: run time, active time of the event loop, and CPU time. Measuring a task takes
+// some microseconds, so the meter measures only a sample of short tasks. It reports sums to the host at most every
+// 20 ms, and later at most every 500 ms.
 import type { HandlerRef } from '../../shared/messages/handler-ref.js'
 import type { HandlerMeasure } from '../../shared/messages/messages.js'
 import { workerClock } from './clock.js'
 
-/** After a task of 1 ms the next one is measured too. Measuring costs below 1 % of the run time. */
+/** After a task of 1 ms the meter measures the next one too. Measuring takes less than 1 % of the run time. */
 const SKIPPED_PER_MS = 0.3
 const MAX_SKIPPED = 255
 /** The pause between two reports. It doubles with each report. */
@@ -13,7 +14,7 @@ const LONGEST_PAUSE_MS = 500
 
 interface MeteredHandler {
   readonly handler: HandlerRef
-  /** How many of its tasks pass before the next measured one. */
+  /** The number of tasks before the next measured task. */
   toSkip: number
   /** Sums since the last report. */
   sums: HandlerMeasure | null
@@ -29,12 +30,12 @@ export class Meter {
     this.#report = report
   }
 
-  /** Called when the handler is loaded. */
+  /** Call it when the handler is loaded. */
   add(handlerId: number, handler: HandlerRef): void {
     this.#handlers.set(handlerId, { handler, toSkip: 0, sums: null })
   }
 
-  /** Called when a task starts. Returns `null` when the task is not measured. */
+  /** Call it when a task starts. Returns `null` when the task is not measured. */
   start(handlerId: number): Measurement | null {
     const metered = this.#handlers.get(handlerId)
     if (metered === undefined || --metered.toSkip >= 0) return null
@@ -78,14 +79,14 @@ export class Measurement {
     this.#onEnd = onEnd
   }
 
-  /** The handler returned a promise. The first look at the active time loads a module, which does not count. */
+  /** The handler returned a promise. Excludes the time of the first `active()`, which loads a module. */
   onPending(): void {
     const now = workerClock.now()
     this.#activeAtStart = workerClock.active() - (now - this.#startedAt)
     this.#startedAt += workerClock.now() - now
   }
 
-  /** The handler returned, threw, or its promise is settled. */
+  /** Call it when the handler has returned or thrown, or when its promise has settled. */
   end(): void {
     const runMs = workerClock.now() - this.#startedAt
     const activeMs =

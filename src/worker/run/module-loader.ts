@@ -1,22 +1,26 @@
-// Loads the files of handlers and finds functions in them. A thread evaluates a file once. A name reaches own members only: those
-// of the module, then those of its default export. A module may export `teardown`, which runs before the worker ends.
-import { type HandlerRef, loadingFiles } from '../../shared/messages/handler-ref.js'
+// Loads the files of handlers and finds functions in them. A thread evaluates a file once. A handler's name is an own
+// member of the module or of its default export, in this order. A module may export `setup`,
+// which runs before its first handler, and `teardown`, which runs before the worker exits.
+import { type HandlerRef, loadingFiles, MODULE_OPTION } from '../../shared/messages/handler-ref.js'
 import { extname, getBuiltinModule, pathToFileURL } from '../../shared/platform/node-modules.js'
+import { sourceOf } from '../../shared/platform/source-file.js'
 import { workerClock } from './clock.js'
+import { readWithoutPool } from './read-without-pool.js'
 
 export type HandlerFunction = (payload: unknown) => unknown
-type Teardown = () => unknown
+type Hook = () => unknown
 
 /**
- * Files that Node's `import()` loads. Other files go to `require()` first, if a hook for their extension is installed: ts-node
- * and similar tools teach `require()` alone, and they support more than Node, such as `enum` and paths without an extension.
+ * Extensions that the loader passes to `import()`. For other extensions it tries `require()` first, if a hook is
+ * installed. ts-node and similar tools install hooks for `require()` only. They support more than Node, such as `enum`
+ * and paths without an extension.
  */
 const IMPORTED_EXTENSIONS = new Set(['.js', '.mjs', '.cjs', '.json'])
 
 /** The names of Node's own hooks for TypeScript. Node 22.12 (with a flag) and 24.2 list them among the hooks. */
 const NODE_HOOK_NAME = /^load([CM]?TS|ESMFromCJS)$/
 
-/** How long a file that failed to load keeps its error before a call loads it again. */
+/** The time after which a call loads a failed file again. Until then calls get the same error. */
 const RETRY_AFTER_MS = 1000
 
 interface LoadedFile {
@@ -27,42 +31,63 @@ interface LoadedFile {
 }
 
 const loadedFiles = new Map<string, LoadedFile>()
-/** For each file with a teardown, the number of workers on this thread that loaded it. The last one runs the teardown. */
-const teardownUsers = new Map<string, number>()
+/** For each module with a teardown, the number of workers on this thread that use it. The last worker runs it. */
+const teardownUsers = new WeakMap<object, number>()
+/** The modules whose `setup` has run or runs now on this thread. */
+const setups = new WeakMap<object, Promise<unknown>>()
 
 /** The modules that one worker has loaded. Inline workers share a thread, and so its modules. */
 export class ModuleLoader {
   readonly #ownsThread: boolean
+  readonly #setupTimeoutMs: number
   readonly #onTeardown: () => void
-  readonly #teardowns = new Map<string, Teardown | null>()
+  readonly #module: object | null
+  /** For each module that this worker uses. */
+  readonly #teardowns = new Map<object, Hook | null>()
   #hasEnded = false
 
   /**
-   * @param ownsThread no other worker runs on this thread
-   * @param onTeardown a module with a teardown was loaded, and none of its handlers was called yet
+   * @param ownsThread true when no other worker runs on this thread
+   * @param setupTimeoutMs how long a `setup` may take; 0: it is not called
+   * @param onTeardown called when a module with a teardown is loaded, before any of its handlers runs
+   * @param module the pool's option `module`
    */
-  constructor(ownsThread: boolean, onTeardown: () => void) {
+  constructor(
+    ownsThread: boolean,
+    setupTimeoutMs: number,
+    onTeardown: () => void,
+    module: object | null = null,
+  ) {
     this.#ownsThread = ownsThread
+    this.#setupTimeoutMs = setupTimeoutMs
     this.#onTeardown = onTeardown
+    // A CommonJS module may be a function, which is then its default export.
+    this.#module = typeof module === 'function' ? { default: module } : module
   }
 
-  /** Returns `null` when the file has no function of that name. Rejects with the error of the file. */
-  async load({ filename, name }: HandlerRef): Promise<HandlerFunction | null> {
-    const namespace = await loadFile(filename, this.#ownsThread)
-    if (!this.#hasEnded && !this.#teardowns.has(filename)) this.#addTeardown(filename, namespace)
-    return findHandler(namespace, name)
+  /** Returns `null` when the file has no function of that name. Rejects with the error of the file or of its `setup`. */
+  async load({ filename, name, call, wrapper }: HandlerRef): Promise<HandlerFunction | null> {
+    const namespace = filename === MODULE_OPTION ? this.#module! : await loadFile(filename, this.#ownsThread)
+    if (this.#setupTimeoutMs > 0) await setUp(namespace, this.#setupTimeoutMs)
+    if (!this.#hasEnded && !this.#teardowns.has(namespace)) this.#addTeardown(namespace)
+    const handler = await findHandler(namespace, name)
+    if (wrapper !== undefined && handler !== null) return await wrapped(handler, wrapper)
+    if (call !== 'arguments' || handler === null) return handler
+    return (args: unknown) => handler(...(args as [unknown]))
   }
 
-  /** Called when the worker ends. Returns the teardowns to run, and ignores those of modules that load later. */
-  takeTeardowns(): Teardown[] {
+  /** Call it when the worker exits. Returns the teardowns to run. Modules that load later do not add a teardown. */
+  takeTeardowns(): Hook[] {
     this.#hasEnded = true
-    const due: Teardown[] = []
-    for (const [filename, teardown] of this.#teardowns) {
+    const due: Hook[] = []
+    for (const [namespace, teardown] of this.#teardowns) {
       if (teardown === null) continue
-      const otherUsers = teardownUsers.get(filename)! - 1
-      if (otherUsers > 0) teardownUsers.set(filename, otherUsers)
+      const otherUsers = teardownUsers.get(namespace)! - 1
+      if (otherUsers > 0) teardownUsers.set(namespace, otherUsers)
       else {
-        teardownUsers.delete(filename)
+        teardownUsers.delete(namespace)
+        // An inline worker that starts later finds the same module, and needs it set up again.
+        setups.delete(namespace)
         due.push(teardown)
       }
     }
@@ -70,33 +95,36 @@ export class ModuleLoader {
     return due
   }
 
-  #addTeardown(filename: string, namespace: object): void {
-    const teardown = findTeardown(namespace)
-    this.#teardowns.set(filename, teardown)
+  #addTeardown(namespace: object): void {
+    const teardown = findHook(namespace, 'teardown')
+    this.#teardowns.set(namespace, teardown)
     if (teardown === null) return
-    teardownUsers.set(filename, (teardownUsers.get(filename) ?? 0) + 1)
+    teardownUsers.set(namespace, (teardownUsers.get(namespace) ?? 0) + 1)
     this.#onTeardown()
   }
 }
 
-/** True when the file failed again on a later attempt. This thread may remember a broken import, so a new worker may help. */
+/**
+ * True when the file also failed on a later attempt. A new worker can help, because a thread caches a broken import.
+ */
 export function hasFailedAgain({ filename }: HandlerRef): boolean {
   const file = loadedFiles.get(filename)
   return file !== undefined && file.failedAt !== null && file.attempt > 0
 }
 
-/** @param ownsThread the file must not create a pool of itself while it loads: each worker would create another pool */
+/** @param ownsThread true: marks the file as loading, so that it cannot create a pool of itself in each new worker */
 function loadFile(filename: string, ownsThread: boolean): Promise<object> {
   const known = loadedFiles.get(filename)
   if (known !== undefined && !mayRetry(known)) return known.namespace
   const attempt = known === undefined ? 0 : known.attempt + 1
-  if (ownsThread) loadingFiles().add(filename)
-  const file: LoadedFile = { namespace: evaluate(filename, attempt), failedAt: null, attempt }
+  const source = sourceOf(filename) ?? filename
+  if (ownsThread) loadingFiles().add(source)
+  const file: LoadedFile = { namespace: evaluate(source, attempt, ownsThread), failedAt: null, attempt }
   loadedFiles.set(filename, file)
   file.namespace.then(
-    () => loadingFiles().delete(filename),
+    () => loadingFiles().delete(source),
     () => {
-      loadingFiles().delete(filename)
+      loadingFiles().delete(source)
       file.failedAt = workerClock.now()
     },
   )
@@ -107,25 +135,25 @@ function mayRetry({ failedAt }: LoadedFile): boolean {
   return failedAt !== null && workerClock.now() - failedAt >= RETRY_AFTER_MS
 }
 
-/** Prefers `import()`: Node 20 to 24 abort when a worker is terminated inside `require()` of an ES module. */
-async function evaluate(filename: string, attempt: number): Promise<object> {
+/** Prefers `import()`, because Node 20 to 24 abort when a worker is terminated inside `require()` of an ES module. */
+async function evaluate(filename: string, attempt: number, ownsThread: boolean): Promise<object> {
   const extension = extname(filename)
   if (extension === '.node') return { default: requireFrom(filename)(filename) }
-  if (IMPORTED_EXTENSIONS.has(extension)) return importFile(filename, attempt)
+  if (IMPORTED_EXTENSIONS.has(extension)) return importFile(filename, attempt, ownsThread)
   const require = requireFrom(filename)
   const hook = require.extensions[extension]
-  if (hook === undefined || NODE_HOOK_NAME.test(hook.name)) return importFile(filename, attempt)
+  if (hook === undefined || NODE_HOOK_NAME.test(hook.name)) return importFile(filename, attempt, ownsThread)
   try {
     return { default: require(filename) }
   } catch (failure) {
     if (!mayBeEsModule(failure)) throw failure
-    return importFile(filename, attempt).catch(() => {
+    return importFile(filename, attempt, ownsThread).catch(() => {
       throw failure
     })
   }
 }
 
-/** `require()` fails with these errors on an ES module. Nothing of the module has run then, so `import()` may try it. */
+/** True for the errors of `require()` for an ES module. No code of the module has run, so `import()` may try it. */
 function mayBeEsModule(failure: unknown): boolean {
   const { name, code } = Object(failure) as NodeJS.ErrnoException
   return (
@@ -137,14 +165,22 @@ function mayBeEsModule(failure: unknown): boolean {
   )
 }
 
-async function importFile(filename: string, attempt: number): Promise<object> {
+async function importFile(filename: string, attempt: number, ownsThread: boolean): Promise<object> {
   const url = pathToFileURL(filename)
-  // Node remembers a failed import by its URL, so another attempt needs another URL.
+  // Node caches a failed import by its URL, so another attempt needs another URL.
   if (attempt > 0) url.searchParams.set('attempt', String(attempt))
-  return await import(url.href)
+  const load = (): Promise<object> => import(url.href)
+  return ownsThread ? readWithoutPool(load) : load()
 }
 
-/** `node:module` takes long to load and few handlers need it. */
+async function wrapped(handler: HandlerFunction, wrapper: string): Promise<HandlerFunction> {
+  const { wrap }: { wrap(handler: HandlerFunction): HandlerFunction } = await import(
+    pathToFileURL(wrapper).href
+  )
+  return wrap(handler)
+}
+
+/** Loads `node:module` only here, because loading it takes long and few handlers need it. */
 function requireFrom(filename: string): NodeJS.Require {
   return getBuiltinModule('node:module').createRequire(filename)
 }
@@ -155,13 +191,39 @@ async function findHandler(namespace: object, name: string): Promise<HandlerFunc
   return asFunction(await ownMember(namespace, name)) ?? asFunction(await ownMember(inner, name))
 }
 
-/** A getter of the module may throw. Then the module has no teardown. */
-function findTeardown(namespace: object): Teardown | null {
+/** Runs the `setup` of a module once on this thread. After a failure the next task runs it again. */
+function setUp(namespace: object, limitMs: number): Promise<unknown> | undefined {
+  const known = setups.get(namespace)
+  if (known !== undefined) return known
+  const setup = findHook(namespace, 'setup')
+  if (setup === null) return undefined
+  const done = withinLimit(setup, limitMs, 'setup()')
+  setups.set(namespace, done)
+  done.catch(() => setups.delete(namespace))
+  return done
+}
+
+/** Rejects when `work` takes longer. The work goes on then. */
+export async function withinLimit<T>(work: () => T, limitMs: number, name: string): Promise<Awaited<T>> {
+  let onLimit!: (error: Error) => void
+  const limit = new Promise<never>((_, reject) => {
+    onLimit = reject
+  })
+  const message = `${name} did not finish within ${limitMs} ms. Make it faster, or raise setupTimeout.`
+  const timer = workerClock.after(limitMs, () => onLimit(new Error(message)), true)
   try {
-    const teardown =
-      asFunction(ownMember(namespace, 'teardown')) ??
-      asFunction(ownMember(ownMember(namespace, 'default'), 'teardown'))
-    return teardown === null ? null : () => teardown(undefined)
+    return await Promise.race([work(), limit])
+  } finally {
+    timer.cancel()
+  }
+}
+
+/** A getter of the module may throw. Then the module has no such hook. */
+function findHook(namespace: object, name: 'setup' | 'teardown'): Hook | null {
+  try {
+    const hook =
+      asFunction(ownMember(namespace, name)) ?? asFunction(ownMember(ownMember(namespace, 'default'), name))
+    return hook === null ? null : () => hook(undefined)
   } catch {
     return null
   }

@@ -1,4 +1,4 @@
-// The life of a worker: load the pool's file, run tasks, and end when the host says so.
+// The life of a worker: it loads the pool's file, runs tasks, and exits when the host asks for it.
 import { serializeError } from '../../shared/errors/serialize-error.js'
 import type { HandlerRef } from '../../shared/messages/handler-ref.js'
 import type { HostPort, ToHost, ToWorker, WorkerOrder } from '../../shared/messages/messages.js'
@@ -8,17 +8,20 @@ import { Executor } from './executor.js'
 import { LimitWatcher } from './limits.js'
 import { Meter } from './meter.js'
 import { ModuleLoader } from './module-loader.js'
+import { runStartCall } from './start-calls.js'
 import { FLUSH_AT_END_MS } from './stdio.js'
 
-/** The thread or process around a worker. Each entry makes one. */
+/** The thread or process of a worker. Each entry file creates one. */
 export interface WorkerEnvironment {
   /** No other worker runs on this thread. */
   readonly ownsThread: boolean
+  /** The pool's option `module`. Only an inline worker has it. */
+  readonly module?: object | null
   readonly port: HostPort
   makeSource(executor: Executor): TaskSource
-  /** Returns a promise while output is still to be written, `undefined` otherwise. The promise settles within `longestMs`. */
+  /** Returns a promise while output is unwritten, otherwise `undefined`. The promise settles within `longestMs`. */
   flush(longestMs?: number): Promise<unknown> | undefined
-  /** Calls back when the worker ends by itself. */
+  /** Calls back when the worker exits by itself. */
   onEnd(callback: () => void): void
   /** Calls back with the uncaught exception that ends the worker. */
   onCrash(callback: (failure: unknown) => void): void
@@ -26,13 +29,13 @@ export interface WorkerEnvironment {
 }
 
 export async function serve(
-  { niceIncrement, preload, limits, measures }: WorkerOrder,
+  { niceIncrement, preload, startCalls, limits, measures, setupTimeoutMs }: WorkerOrder,
   environment: WorkerEnvironment,
 ): Promise<void> {
   const { port } = environment
   const end = () => environment.end()
   let isLeaving = false
-  /** `null` until the host asks the worker to end. A later request replaces an earlier one. */
+  /** `null` until the host asks the worker to exit. A later request replaces an earlier one. */
   let requestedEnd: (() => unknown) | null = null
   const leave = () => {
     if (isLeaving) return
@@ -40,39 +43,51 @@ export async function serve(
     source.leave()
     say(port, { kind: 'leaving' })
   }
-  const loader = new ModuleLoader(environment.ownsThread, () => say(port, { kind: 'has-teardown' }))
+  const loader = new ModuleLoader(
+    environment.ownsThread,
+    setupTimeoutMs,
+    () => say(port, { kind: 'has-teardown' }),
+    environment.module,
+  )
   const executor = new Executor({
     onStale: leave,
     onEnd: () => source.stop(),
     flush: () => environment.flush(),
     load: (handler: HandlerRef) => loader.load(handler),
   })
-  if (limits !== null)
-    executor.limits = new LimitWatcher(limits, leave, () => say(port, { kind: 'memory-exceeded' }))
   if (measures) executor.meter = new Meter(handlers => say(port, { kind: 'measured', handlers }))
   const source: TaskSource = environment.makeSource(executor)
   environment.onEnd(() => {
     executor.end()
     loader.takeTeardowns()
   })
-  // The runtime's own report loses the error's class and the parts that cannot be cloned.
+  // Node's own report loses the error's class and the parts that cannot be cloned.
   environment.onCrash(failure => say(port, { kind: 'crashed', error: serializeError(failure) }))
   if (niceIncrement !== 0) await lowerPriority(niceIncrement)
+  const fail = (failure: Omit<Extract<ToHost, { kind: 'start-failed' }>, 'kind'>) => {
+    say(port, { kind: 'start-failed', ...failure })
+    end()
+  }
   let loading: Promise<unknown> | null = null
-  /** Waits until the file is loaded: Node never closes a file that a thread was reading when it ended. */
+  /** Waits until the file is loaded, because Node never closes a file that a thread was reading when it exited. */
   const endWhenLoaded = (how: () => unknown) => {
     const isAwaited = requestedEnd !== null
     requestedEnd = how
     if (loading === null) how()
     else if (!isAwaited) void loading.then(() => requestedEnd!(), end)
   }
-  // The worker listens before it loads the file. When the host asks for the end, the host limits how long the worker may load.
+  // Listens before it loads the file. When the host asks the worker to exit, it limits the time that loading may take.
   port.on('message', (message: ToWorker) => {
     if (message === 'bell') return source.onMessage(message)
     switch (message.kind) {
       case 'run':
       case 'register-handler':
       case 'cancel':
+      case 'share':
+      case 'unshare':
+      case 'call-answer':
+      case 'stream':
+      case 'progress-heard':
       case 'ping':
       case 'list-tasks':
         return source.onMessage(message)
@@ -90,22 +105,40 @@ export async function serve(
   })
   port.on('messageerror', () => source.onUnreadable())
 
+  const load = async (handler: HandlerRef) => {
+    loading = loader.load(handler)
+    await loading
+    loading = null
+  }
   try {
-    if (preload !== null) {
-      loading = loader.load(preload)
-      await loading
-      loading = null
-    }
+    if (preload !== null) await load(preload)
   } catch (failure) {
-    say(port, { kind: 'start-failed', error: serializeError(failure) })
-    return end()
+    return fail({ error: serializeError(failure), handler: null, isMissing: false })
+  }
+  for (const call of startCalls) {
+    if (requestedEnd !== null) return
+    const { handler } = call
+    try {
+      // First, because the host must not end the worker while it loads a file.
+      await load(handler)
+    } catch (failure) {
+      return fail({ error: serializeError(failure), handler, isMissing: false })
+    }
+    if (requestedEnd !== null) return
+    const startCall = { ...call, payload: source.withShared(call.payload) }
+    const failure = await runStartCall(startCall, executor, setupTimeoutMs)
+    if (failure !== null)
+      return fail({ error: failure.error, handler, isMissing: failure.reason === 'missing' })
   }
   if (requestedEnd !== null) return
+  // The start calls do not count as tasks.
+  if (limits !== null)
+    executor.limits = new LimitWatcher(limits, leave, () => say(port, { kind: 'memory-exceeded' }))
   say(port, { kind: 'ready' })
   source.open()
 }
 
-/** Runs the teardowns, writes the output, and ends. Timers, servers and sockets of a module do not keep the worker alive. */
+/** Runs the teardowns, flushes the output and exits. Open timers, servers and sockets do not keep the worker alive. */
 async function endAsPlanned(environment: WorkerEnvironment, loader: ModuleLoader): Promise<void> {
   await Promise.all(
     loader.takeTeardowns().map(async teardown => {
@@ -124,7 +157,7 @@ function say(port: HostPort, message: ToHost): void {
   port.postMessage(message)
 }
 
-/** The package is optional. Without it the priority stays as it is. */
+/** The package is optional. Without it the priority does not change. */
 async function lowerPriority(niceIncrement: number): Promise<void> {
   try {
     const { nice } = await import('@napi-rs/nice')
@@ -132,7 +165,7 @@ async function lowerPriority(niceIncrement: number): Promise<void> {
   } catch (failure) {
     const why = failure instanceof Error ? failure.message : String(failure)
     process.emitWarning(
-      `niceIncrement needs the package @napi-rs/nice (${why}). Install it, or leave the option out.`,
+      `The option 'niceIncrement' has no effect: the package @napi-rs/nice could not be loaded (${why}). Install the package, or remove the option.`,
     )
   }
 }

@@ -1,18 +1,18 @@
-// Writes out what a task printed before its answer is sent, so that an ending process still shows it. The output of a thread is
-// written when the host's event loop has read it, and the host may be busy.
+// Flushes the output of a task before its answer is sent, so that the output is not lost when the process then exits.
+// The output of a thread is written only when the host's event loop has read it, and the host may be busy.
 import { workerClock } from './clock.js'
 
-/** Output may be lost when the host is busy for longer. */
+/** The longest flush before an answer. Output may be lost when the host is busy for longer. */
 const FLUSH_MS = 5000
-/** The host waits for a worker that ends. */
+/** The longest flush before the worker exits, because the host waits for the exit. */
 export const FLUSH_AT_END_MS = 500
 
-/** Kept, because a read of `process.stdout` takes longer than a small task. The first read creates the streams. */
+/** Cached, because reading `process.stdout` takes longer than a small task. The first read creates the streams. */
 let streams: { stdout: NodeJS.WriteStream; stderr: NodeJS.WriteStream } | null = null
-/** A flush has timed out and its output is still not written. No other task waits for it. */
+/** A flush has timed out, and its output is still unwritten. Later tasks do not wait. */
 let isStuck = false
 
-/** Returns a promise while output is still to be written, `undefined` otherwise. */
+/** Returns a promise while output is unwritten, otherwise `undefined`. */
 export function flushStdio(longestMs = FLUSH_MS): Promise<unknown> | undefined {
   streams ??= { stdout: process.stdout, stderr: process.stderr }
   const { stdout, stderr } = streams
@@ -20,7 +20,7 @@ export function flushStdio(longestMs = FLUSH_MS): Promise<unknown> | undefined {
   return withTimeout(longestMs, Promise.all([written(stdout), written(stderr)]))
 }
 
-/** Output is never written where nobody reads the stream. */
+/** The timeout is necessary, because output is never written if the host does not read the stream. */
 function withTimeout(longestMs: number, allWritten: Promise<unknown>): Promise<void> {
   return new Promise(resolve => {
     const timeout = workerClock.after(longestMs, () => {

@@ -1,4 +1,4 @@
-// Asks the host over a port of its own and blocks the thread until the answer is there, as compilers' workers do.
+// Asks the host through a port of the task and blocks the thread until the answer arrives, like workers of compilers.
 const { receiveMessageOnPort } = require('node:worker_threads')
 
 module.exports = ({ port, signal }) => {

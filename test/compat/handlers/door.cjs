@@ -1,4 +1,4 @@
-// Handlers for the tests of the compatibility door.
+// Handlers for the tests of lido/piscina.
 const { threadId } = require('node:worker_threads')
 
 module.exports = {

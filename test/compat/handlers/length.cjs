@@ -1,2 +1,2 @@
-// The size of what arrived.
+// Returns the size of the payload.
 module.exports = buffer => buffer.byteLength

@@ -1,4 +1,4 @@
-// What a worker sees of its pool's workerData, from Node and from the door.
+// Returns the workerData that a worker sees, from Node and from lido/piscina.
 const { workerData } = require('node:worker_threads')
 const Piscina = require('lido/piscina')
 

@@ -1,4 +1,4 @@
-// A handler gets one argument, and reads its task's `context` from `lido/worker`.
+// A handler gets one argument, and imports the `context` of its task from `lido/worker`.
 import assert from 'node:assert/strict'
 import { context } from 'lido/worker'
 import { handler } from '../../helpers/handler.js'
@@ -15,12 +15,12 @@ export const contexts = {
   ...promisesOf('context.js', 'ES module'),
   ...promisesOf('context.cjs', 'CommonJS'),
 
-  async 'two copies of the package in a worker share the context'({ open }) {
+  async 'the ES module and CommonJS copies of lido/worker share the context'({ open }) {
     const pool = open({ filename: handler('context.js') })
     assert.equal(await pool.run(undefined, { name: 'isSharedByCopies' }), true)
   },
 
-  async 'the host has no context, neither beside a task nor after it'({ open, journal }) {
+  async 'context throws ERR_LIDO_OUTSIDE_TASK in the host, during a task and after it'({ open, journal }) {
     const pool = open({ filename: handler('context.js') })
     const call = pool.run(journal.task('task'), { name: 'watch' })
     assert.throws(() => context.signal, outsideTask)
@@ -35,17 +35,17 @@ export const contexts = {
 function promisesOf(file, format) {
   const filename = handler(file)
   return {
-    async [`${format}: a handler gets the payload and no other argument`]({ open }) {
+    async [`a handler gets the payload and no other argument (${format})`]({ open }) {
       const pool = open({ filename })
       assert.equal(await pool.run('payload', { name: 'count' }), 1)
       assert.equal(await pool.run(undefined, { name: 'count' }), 1)
     },
 
-    async [`${format}: the default of a handler's second parameter applies`]({ open }) {
+    async [`the default of a handler's second parameter applies (${format})`]({ open }) {
       assert.equal(await open({ filename }).run(2, { name: 'scale' }), 20)
     },
 
-    async [`${format}: a loop that never awaits sees that its task is cancelled`]({ open, journal }) {
+    async [`a handler in a synchronous loop sees its cancellation (${format})`]({ open, journal }) {
       const pool = open({ filename, ...patient })
       const controller = new AbortController()
       const { signal } = controller
@@ -56,7 +56,7 @@ function promisesOf(file, format) {
       assert.deepEqual(await journal.lines(2), ['started', 'AbortError'])
     },
 
-    async [`${format}: two tasks of one worker see their own contexts after an await`]({ open, journal }) {
+    async [`two tasks of a worker see their own contexts after an await (${format})`]({ open, journal }) {
       const pool = open({ filename, concurrentTasksPerWorker: 2, ...patient })
       const controller = new AbortController()
       const { signal } = controller
@@ -72,7 +72,7 @@ function promisesOf(file, format) {
       assert.deepEqual(journal.written, lines)
     },
 
-    async [`${format}: a timer of an answered task keeps the context of that task`]({ open, journal }) {
+    async [`a timer of an answered task keeps the context of that task (${format})`]({ open, journal }) {
       const pool = open({ filename, ...patient })
       await pool.run(journal.task('timer', 'timer'), { name: 'leaveTimer' })
       const controller = new AbortController()
@@ -88,7 +88,9 @@ function promisesOf(file, format) {
       assert.deepEqual(lines, ['later started', 'later true enough enough', 'timer false true'])
     },
 
-    async [`${format}: a module's top level and its timers are outside a task`]({ open }) {
+    async [`context throws ERR_LIDO_OUTSIDE_TASK at the top level of a module and in its timers (${format})`]({
+      open,
+    }) {
       const failures = await open({ filename }).run(undefined, { name: 'outside' })
       assert.deepEqual(failures, [outsideTask, outsideTask])
     },

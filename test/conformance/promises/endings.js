@@ -1,9 +1,9 @@
-// Cancelling, closing, dying.
+// Cancelled tasks, closed pools and exiting workers.
 import assert from 'node:assert/strict'
 import { rejection } from '../../helpers/rejection.js'
 
 export const endings = {
-  async 'an aborted signal rejects before anything runs'({ open, journal }) {
+  async 'a task with an aborted signal rejects and never runs'({ open, journal }) {
     const pool = open()
     const error = await rejection(
       pool.run(journal.task('never'), { name: 'note', signal: AbortSignal.abort('no') }),
@@ -14,7 +14,7 @@ export const endings = {
     assert.deepEqual(journal.written, [])
   },
 
-  async 'a waiting task that is cancelled never runs'({ open, journal }) {
+  async 'a cancelled queued task never runs'({ open, journal }) {
     const pool = open()
     const controller = new AbortController()
     const first = pool.run(journal.task('first'), { name: 'gated' })
@@ -28,7 +28,7 @@ export const endings = {
     assert.deepEqual(journal.written, ['first'])
   },
 
-  async 'a running task that is cancelled rejects at once, and the next one runs'({ open, journal }) {
+  async 'a cancelled running task rejects at once, and the next task runs'({ open, journal }) {
     const pool = open()
     const controller = new AbortController()
     const call = rejection(pool.run({ journal: journal.path }, { name: 'spin', signal: controller.signal }))
@@ -38,7 +38,7 @@ export const endings = {
     assert.equal(await pool.run(2), 2)
   },
 
-  async 'close() runs accepted tasks and refuses new ones'({ open, journal }) {
+  async 'close() runs accepted tasks and refuses new tasks'({ open, journal }) {
     const pool = open()
     const calls = ['first', 'second'].map(name => pool.run(journal.task(name), { name: 'gated' }))
     await journal.lines(1)
@@ -58,7 +58,7 @@ export const endings = {
     assert.equal((await call).reason, 'timeout')
   },
 
-  async 'destroy() rejects running and waiting tasks'({ open, journal }) {
+  async 'destroy() rejects running and queued tasks'({ open, journal }) {
     const pool = open()
     const calls = [
       pool.run({ journal: journal.path }, { name: 'never' }),
@@ -67,10 +67,10 @@ export const endings = {
     await journal.lines(1)
     await Promise.all([pool.destroy(), pool.destroy()])
     for (const error of await Promise.all(calls)) assert.equal(error.reason, 'destroyed')
-    assert.deepEqual(journal.written, ['begun'])
+    assert.deepEqual(journal.written, ['started'])
   },
 
-  async 'destroy() while workers start settles at any moment of the start'({ open }) {
+  async 'destroy() settles at any time during the start of the workers'({ open }) {
     for (let round = 0; round < 10; round++) {
       const pool = open({ minWorkers: 2, maxWorkers: 2 })
       const call = pool.run(1).catch(error => error.code)
@@ -80,7 +80,7 @@ export const endings = {
     }
   },
 
-  async 'a worker that exits fails the task that ran there, and the next one runs'({ open }) {
+  async 'a worker exit rejects the running task, and the next task runs'({ open }) {
     const pool = open()
     const calls = [pool.run(7, { name: 'exit' }), pool.run(2)]
     const error = await rejection(calls[0])
@@ -89,7 +89,7 @@ export const endings = {
     assert.equal(await calls[1], 2)
   },
 
-  async 'a worker that exits just after its answer fails nobody'({ open }) {
+  async 'a worker that exits right after its answer rejects no task'({ open }) {
     const pool = open()
     for (let round = 0; round < 10; round++) {
       const calls = [1, 2].map(value => pool.run(value, { name: 'answerAndExit' }))
@@ -97,14 +97,14 @@ export const endings = {
     }
   },
 
-  async 'an answer larger than any pipe is not lost when its worker exits'({ open }) {
+  async 'an 8 MiB answer arrives although its worker exits right after it'({ open }) {
     const size = 8 * 2 ** 20
     const result = await open().run(size, { name: 'bigAnswerAndExit' })
     assert.equal(result.byteLength, size)
     assert.equal(result[size - 1], 7)
   },
 
-  async 'a worker that exits fails only its started task'({ open, journal }) {
+  async 'a worker exit rejects only its started task, and the other tasks run in order'({ open, journal }) {
     const pool = open()
     const calls = Array.from({ length: 5 }, (_, index) =>
       index === 1 ? pool.run(3, { name: 'exit' }) : pool.run(journal.task(index), { name: 'note' }),
@@ -114,14 +114,14 @@ export const endings = {
     assert.deepEqual(journal.written, ['0', '2', '3', '4'])
   },
 
-  async 'an uncaught exception rejects the task that runs, and the pool works on'({ open }) {
+  async 'an uncaught exception rejects the running task, and the pool keeps working'({ open }) {
     const pool = open()
     const error = await rejection(pool.run(undefined, { name: 'uncaught' }))
     assert.ok(error instanceof RangeError)
     assert.equal(await pool.run(2), 2)
   },
 
-  async 'an exception that a listener of the handler catches ends nothing'({ open }) {
+  async 'an exception that an uncaughtException listener catches does not end the worker'({ open }) {
     const pool = open()
     const [{ id }] = pool.workers
     assert.equal(await pool.run('caught', { name: 'caughtByListener' }), 'caught')
@@ -129,7 +129,7 @@ export const endings = {
     assert.equal(pool.workers[0].id, id)
   },
 
-  async 'a worker ended by hand fails its task, and the pool works on'({ open, journal }) {
+  async 'terminate() of a worker rejects its running task'({ open, journal }) {
     const pool = open()
     const call = rejection(pool.run({ journal: journal.path }, { name: 'never' }))
     await journal.lines(1)
@@ -138,13 +138,13 @@ export const endings = {
     assert.equal(pool.stats().tasks.rejected, 1)
   },
 
-  async 'the heap limit ends the task with an error of its own'({ open }) {
+  async 'a task that reaches the heap limit rejects with ERR_WORKER_OUT_OF_MEMORY'({ open }) {
     const pool = open({ resourceLimits: { maxOldGenerationSizeMb: 32 } })
     assert.equal((await rejection(pool.run(undefined, { name: 'eat' }))).code, 'ERR_WORKER_OUT_OF_MEMORY')
     assert.equal(await pool.run(2), 2)
   },
 
-  async 'fifteen deaths leave no handle behind'({ open }) {
+  async 'fifteen worker exits leave no handle open'({ open }) {
     const pool = open()
     const count = () => process.getActiveResourcesInfo().length
     await rejection(pool.run(1, { name: 'exit' }))

@@ -1,10 +1,10 @@
-// What a handler throws arrives as what it was.
+// Errors and other thrown values of handlers arrive in the host with their type and content.
 import assert from 'node:assert/strict'
 import { handler } from '../../helpers/handler.js'
 import { rejection } from '../../helpers/rejection.js'
 
 export const errors = {
-  async 'an error keeps its class, name, code, data and cause, and tells both stacks or its own'({ open }) {
+  async 'an error keeps its class, name, code, data, cause and the stack of the worker'({ open }) {
     const pool = open()
     for (const name of ['fail', 'failLater']) {
       const error = await rejection(pool.run('own', { name }))
@@ -18,7 +18,7 @@ export const errors = {
     }
   },
 
-  async 'a result that throws when it is looked at fails its own task alone'({ open }) {
+  async 'a result that throws when it is read rejects only its own task'({ open }) {
     const pool = open({ concurrentTasksPerWorker: 2 })
     const neighbour = pool.run(1, { name: 'later' })
     const error = await rejection(pool.run(null, { name: 'trapped' }))
@@ -26,14 +26,14 @@ export const errors = {
     assert.equal(await neighbour, 1)
   },
 
-  async 'several errors in one arrive as such'({ open }) {
+  async 'an AggregateError arrives with all its errors'({ open }) {
     const error = await rejection(open().run('several', { name: 'fail' }))
     assert.ok(error instanceof AggregateError)
     assert.ok(error.errors[0] instanceof RangeError)
     assert.equal(error.errors[1], 'second')
   },
 
-  async 'a thrown value that is no error arrives as it is'({ open }) {
+  async 'a thrown value that is no error arrives unchanged'({ open }) {
     const pool = open()
     assert.equal(await rejection(pool.run('null', { name: 'fail' })), null)
     assert.equal(await rejection(pool.run('a string', { name: 'fail' })), 'a string')
@@ -51,7 +51,7 @@ export const errors = {
     assert.equal(pool.workers[0].id, 1)
   },
 
-  async 'an uncaught exception arrives as a class of errorClasses, with data and cause'({ open }) {
+  async 'an uncaught exception of a class in errorClasses keeps its class, data and cause'({ open }) {
     class OwnCrash extends Error {}
     const pool = open({ errorClasses: [OwnCrash] })
     const error = await rejection(pool.run(undefined, { name: 'uncaughtOwn' }))

@@ -1,21 +1,18 @@
-// How many at once, in which order, and how many may wait.
+// The number of running tasks and of queued tasks, and the order of their starts.
 import assert from 'node:assert/strict'
 import { rejection } from '../../helpers/rejection.js'
 
 const upTo = count => Array.from({ length: count }, (_, index) => index)
 
 export const limits = {
-  async 'tasks of one worker start in the order of their submission'({ open, journal }) {
+  async 'tasks of a worker start in the order of their submission'({ open, journal }) {
     const pool = open()
     const calls = upTo(200).map(index => pool.run({ ...journal.task(index) }, { name: 'note' }))
     await Promise.all(calls)
     assert.deepEqual(journal.written, upTo(200).map(String))
   },
 
-  async 'no more run at once than maxWorkers times concurrentTasksPerWorker, and so many do'({
-    open,
-    journal,
-  }) {
+  async 'maxWorkers times concurrentTasksPerWorker tasks run at once, and no more'({ open, journal }) {
     const pool = open({ maxWorkers: 2, minWorkers: 0, concurrentTasksPerWorker: 2 })
     const calls = upTo(9).map(index => pool.run(journal.task(index), { name: 'gated' }))
     await journal.lines(4)
@@ -25,7 +22,7 @@ export const limits = {
     assert.deepEqual(await Promise.all(calls), upTo(9))
   },
 
-  async 'maxQueue refuses one task more than may wait, and that one never runs'({ open, journal }) {
+  async 'a task beyond maxQueue rejects and never runs'({ open, journal }) {
     const pool = open({ maxQueue: 1 })
     const first = pool.run(journal.task('first'), { name: 'gated' })
     await journal.lines(1)
@@ -37,7 +34,7 @@ export const limits = {
     assert.deepEqual(journal.written, ['first', 'second'])
   },
 
-  async 'room() resolves when a task may come in'({ open, journal }) {
+  async 'room() resolves when the queue has room for a task'({ open, journal }) {
     const pool = open({ maxQueue: 1 })
     const first = pool.run(journal.task('first'), { name: 'gated' })
     await journal.lines(1)
@@ -48,7 +45,7 @@ export const limits = {
     assert.equal(await pool.run(3), 3)
   },
 
-  async 'the handler starts after run() has returned'({ open }) {
+  async 'run() returns before its task is answered'({ open }) {
     const pool = open()
     await pool.run(0)
     const order = []

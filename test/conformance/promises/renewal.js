@@ -1,4 +1,4 @@
-// Workers that are replaced, their teardowns, and tasks that are run again.
+// Replaced workers, their teardowns, and tasks that run again.
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { handler } from '../../helpers/handler.js'
@@ -8,7 +8,7 @@ import { untilItWorks } from '../../helpers/retry.js'
 const filename = handler('conformant-teardown.js')
 
 export const renewal = {
-  async 'maxTasksPerWorker: no worker runs more, and each task is answered'({ open }) {
+  async 'maxTasksPerWorker: 2 uses at least three workers for six tasks'({ open }) {
     const pool = open({ maxTasksPerWorker: 2 })
     let created = 0
     pool.on('workerCreate', () => created++)
@@ -16,7 +16,7 @@ export const renewal = {
     assert.ok(created >= 3, `${created} workers`)
   },
 
-  async 'maxTasksPerWorker loses no task of several slots'({ open }) {
+  async 'maxTasksPerWorker loses no task with several slots'({ open }) {
     const pool = open({ maxTasksPerWorker: 3, concurrentTasksPerWorker: 2 })
     const values = Array.from({ length: 20 }, (_, index) => index)
     assert.deepEqual(await Promise.all(values.map(value => pool.run(value))), values)
@@ -40,7 +40,7 @@ export const renewal = {
     assert.equal(await pool.run(3), 3)
   },
 
-  async 'a teardown runs when its worker is recycled, and when the pool closes'({ open, journal }) {
+  async 'a teardown runs after recycle() and after close()'({ open, journal }) {
     const pool = open({ filename })
     await pool.run({ journal: journal.path })
     await pool.recycle()
@@ -50,9 +50,9 @@ export const renewal = {
     assert.deepEqual(journal.written, ['torn down', 'torn down'])
   },
 
-  async 'a teardown runs although its file was still loading when the pool was closed'({ open, journal }) {
+  async 'a teardown runs when close() is called while its file still loads'({ open, journal }) {
     let attempts = 0
-    // A worker is waited for at this stage for as long as it may take to read a file, no longer.
+    // close() waits only a limited time for a worker that still loads its file. After a slow load the test tries again.
     await untilItWorks(async () => {
       const name = `attempt-${++attempts}`
       const before = journal.written.length
@@ -66,7 +66,7 @@ export const renewal = {
     })
   },
 
-  async 'a teardown that throws is told as an error, and the pool closes'({ open, journal }) {
+  async 'a teardown that throws causes an error event, and the pool closes'({ open, journal }) {
     const pool = open({ filename })
     await pool.run({ journal: journal.path, does: 'throw' })
     const told = once(pool, 'error')
@@ -76,7 +76,7 @@ export const renewal = {
     assert.ok(error.cause instanceof RangeError)
   },
 
-  async 'a teardown that never ends is cut off by teardownTimeout'({ open, journal }) {
+  async 'teardownTimeout stops a teardown that never ends'({ open, journal }) {
     const pool = open({ filename, teardownTimeout: 20 })
     await pool.run({ journal: journal.path, does: 'hang' })
     const told = once(pool, 'error')
@@ -85,14 +85,14 @@ export const renewal = {
     assert.deepEqual(journal.written, ['torn down'])
   },
 
-  async 'a teardown that never ends is cut off by closeTimeout'({ open, journal }) {
+  async 'closeTimeout stops a teardown that never ends'({ open, journal }) {
     const pool = open({ filename, teardownTimeout: Number.POSITIVE_INFINITY, closeTimeout: 50 })
     await pool.run({ journal: journal.path, does: 'hang' })
     assert.deepEqual(await pool.close(), { cutOff: 0, timedOut: true })
     assert.equal(pool.workers.length, 0)
   },
 
-  async 'destroy() cuts off a teardown that close() waits for'({ open, journal }) {
+  async 'destroy() stops a teardown that close() waits for'({ open, journal }) {
     const pool = open({ filename, teardownTimeout: Number.POSITIVE_INFINITY })
     await pool.run({ journal: journal.path, does: 'hang' })
     const closed = pool.close()
@@ -102,7 +102,7 @@ export const renewal = {
     assert.equal(pool.workers.length, 0)
   },
 
-  async 'after reload() tasks run the file as it is now'({ open, journal }) {
+  async 'tasks run the changed file after reload()'({ open, journal }) {
     const file = journal.write('handler.mjs', 'export default () => "old"')
     const pool = open({ filename: file })
     assert.equal(await pool.run(), 'old')
@@ -111,7 +111,7 @@ export const renewal = {
     assert.equal(await pool.run(), 'new')
   },
 
-  async 'maxWorkerMemoryMb: a worker that has grown is replaced'({ open }) {
+  async 'maxWorkerMemoryMb replaces a worker above the limit'({ open }) {
     const pool = open({ maxWorkerMemoryMb: 64 })
     const [old] = pool.workers
     await pool.run(80 * 2 ** 20, { name: 'keep' })
@@ -121,7 +121,7 @@ export const renewal = {
     })
   },
 
-  async 'maxWorkerMemoryMb: a busy worker that has grown is replaced'({ open }) {
+  async 'maxWorkerMemoryMb replaces a busy worker above the limit'({ open }) {
     const pool = open({ maxWorkerMemoryMb: 64 })
     const [old] = pool.workers
     await pool.run(80 * 2 ** 20, { name: 'keep' })
@@ -132,13 +132,13 @@ export const renewal = {
     await Promise.all(Array.from({ length: 16 }, caller))
   },
 
-  async 'retry: a task runs again when its worker died, and is answered'({ open, journal }) {
+  async 'a task with retry runs again after its worker exited'({ open, journal }) {
     const pool = open()
     const task = { journal: journal.path, deaths: 2 }
     assert.equal(await pool.run(task, { name: 'dieFirst', retry: { attempts: 3 } }), 3)
   },
 
-  async 'retry: when() may cancel its own task and others'({ open }) {
+  async 'retry.when() may cancel its own task and other tasks'({ open }) {
     const pool = open({ maxWorkers: 2 })
     for (const answer of [true, false]) {
       const batch = new AbortController()
@@ -161,7 +161,7 @@ export const renewal = {
     }
   },
 
-  async 'retry: a task that ends every worker rejects with TaskQuarantinedError'({ open, journal }) {
+  async 'a task with retry that exits every worker rejects with TaskQuarantinedError'({ open, journal }) {
     const pool = open()
     const task = { journal: journal.path, deaths: 9 }
     const error = await rejection(pool.run(task, { name: 'dieFirst', retry: { attempts: 2 } }))
@@ -170,7 +170,7 @@ export const renewal = {
   },
 }
 
-/** A module that writes down that it is loading, and waits at the gate. */
+/** The source of a module that records its loading and waits for a gate. */
 function gatedWithTeardown({ journal, gate, name }) {
   return `import { appendFileSync, existsSync } from 'node:fs'
 const note = line => appendFileSync(${JSON.stringify(journal)}, line + '\\n')

@@ -1,4 +1,4 @@
-// `pool.resize()` while tasks run, while they wait, and after `close()`.
+// `pool.resize()` with running tasks, with queued tasks, and after `close()`.
 import assert from 'node:assert/strict'
 import { rejection } from '../../helpers/rejection.js'
 import { untilItWorks } from '../../helpers/retry.js'
@@ -6,7 +6,7 @@ import { untilItWorks } from '../../helpers/retry.js'
 const names = count => Array.from({ length: count }, (_, index) => `task ${index}`)
 
 export const resizing = {
-  async 'resize() lets a busy pool grow: waiting tasks get new workers'({ open, journal }) {
+  async 'resize() to more workers starts workers for the queued tasks'({ open, journal }) {
     const pool = open()
     const answers = names(3).map(name => pool.run(journal.task(name), { name: 'gated' }))
     await journal.lines(1)
@@ -18,7 +18,7 @@ export const resizing = {
     assert.deepEqual([pool.minWorkers, pool.maxWorkers], [1, 3])
   },
 
-  async 'resize() starts workers up to a new minimum at once'({ open }) {
+  async 'resize() starts workers up to the new minWorkers at once'({ open }) {
     const pool = open()
     pool.resize({ minWorkers: 2 })
     assert.equal(pool.workers.length, 2)
@@ -27,7 +27,7 @@ export const resizing = {
     assert.equal(await pool.run(1), 1)
   },
 
-  async 'resize() lets a busy pool shrink: started tasks finish, idle workers leave first'({
+  async 'resize() to fewer workers stops idle workers first and lets started tasks finish'({
     open,
     journal,
   }) {
@@ -50,7 +50,7 @@ export const resizing = {
     assert.equal(pool.stats().tasks.rejected, 0)
   },
 
-  async 'resize() shrinks a pool whose queue is full, and every waiting task runs'({ open, journal }) {
+  async 'resize() to fewer workers with a full queue loses no queued task'({ open, journal }) {
     const pool = open({ minWorkers: 2, maxWorkers: 2, maxQueue: 3 })
     const answers = names(5).map(name => pool.run(journal.task(name), { name: 'gated' }))
     await journal.lines(2)
@@ -63,7 +63,7 @@ export const resizing = {
     assert.equal(await pool.run(2), 2)
   },
 
-  async 'resize() lets in a producer that waits for room'({ open, journal }) {
+  async 'resize() to more workers resolves a pending room()'({ open, journal }) {
     const pool = open({ maxQueue: 0 })
     const first = pool.run(journal.task('first'), { name: 'gated' })
     await journal.lines(1)
@@ -75,7 +75,7 @@ export const resizing = {
     await first
   },
 
-  async 'resize() throws PoolClosedError while the pool closes and after it'({ open, journal }) {
+  async 'resize() throws PoolClosedError while the pool closes and afterwards'({ open, journal }) {
     const pool = open()
     const task = pool.run(journal.task('first'), { name: 'gated' })
     await journal.lines(1)

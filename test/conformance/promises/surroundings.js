@@ -1,11 +1,11 @@
-// Where handlers find themselves, and how they speak to the host beside their answers.
+// The environment of handlers, and their messages and output to the host.
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { threadId } from 'node:worker_threads'
 import { runProgram } from '../../helpers/program.js'
 
 export const surroundings = {
-  async 'a worker knows that it is one, and is given env, argv and workerData'({ open }) {
+  async 'a worker sees isWorkerThread, env, argv and workerData'({ open }) {
     const pool = open({ env: { COLOUR: 'blue' }, argv: ['one', 2], workerData: { deep: [1] } })
     const { isWorkerThread, workerData, colour, argv } = await pool.run(undefined, { name: 'where' })
     assert.deepEqual(
@@ -14,7 +14,7 @@ export const surroundings = {
     )
   },
 
-  async 'a worker lives where its view says'({ open, backend }) {
+  async 'a WorkerView reports the backend, process and thread of its worker'({ open, backend }) {
     const pool = open()
     const { pid, threadId: number } = await pool.run(undefined, { name: 'where' })
     const [view] = pool.workers
@@ -31,7 +31,7 @@ export const surroundings = {
     assert.equal(stats.workers[0].pid, pid)
   },
 
-  async 'a message that a handler sends to its parent arrives as an event'({ open }) {
+  async 'a message that a handler sends to its parent arrives as a message event'({ open }) {
     const pool = open()
     const came = once(pool, 'message')
     await pool.run({ kind: 'done', taskId: 1, slot: 0 }, { name: 'send' })
@@ -40,18 +40,18 @@ export const surroundings = {
     assert.equal(worker, pool.workers[0])
   },
 
-  async 'a handler that closes that channel harms no task'({ open }) {
+  async 'a handler that closes its channel to the host harms no task'({ open }) {
     const pool = open()
     assert.equal(await pool.run(1, { name: 'vandalise' }), 1)
     assert.equal(await pool.run(2), 2)
     assert.equal(await pool.run(3, { name: 'vandalise' }), 3)
   },
 
-  async 'the input of a worker is empty'({ open }) {
+  async 'the standard input of a worker is empty'({ open }) {
     assert.equal(await open().run(undefined, { name: 'readInput' }), '')
   },
 
-  async 'every line that tasks printed is there when the program ends'({ backend }) {
+  async 'every line that tasks print appears before the program exits'({ backend }) {
     const { output, exitCode } = await runProgram(`
       const pool = new Pool({ filename: handler('conformant.js'), backend: '${backend}', maxWorkers: 2 })
       await Promise.all(Array.from({ length: 500 }, (_, index) => pool.run('line ' + index, { name: 'print' })))
@@ -60,14 +60,14 @@ export const surroundings = {
     assert.equal(output.split('\n').filter(line => line.startsWith('line ')).length, 500)
   },
 
-  async 'an idle pool lets the program end'({ backend }) {
+  async 'an idle pool lets the program exit'({ backend }) {
     const { exitCode, signal, output } = await runProgram(`
       const pool = new Pool({ filename: handler('conformant.js'), backend: '${backend}', maxWorkers: 2 })
       console.log(await pool.run(42))`)
     assert.deepEqual([exitCode, signal, output], [0, null, '42\n'])
   },
 
-  async 'the label names threads, processes and statistics'({ open, backend }) {
+  async 'the label names the threads, the processes and the stats() of a pool'({ open, backend }) {
     const pool = open({ label: 'images' })
     assert.equal(pool.stats().label, 'images')
     const { title, threadName } = await pool.run(undefined, { name: 'names' })

@@ -1,4 +1,4 @@
-// What goes in and comes out: the same on every backend.
+// Payloads and results: they arrive in the same way on every backend.
 import assert from 'node:assert/strict'
 import { handler } from '../../helpers/handler.js'
 import { rejection } from '../../helpers/rejection.js'
@@ -19,7 +19,7 @@ const plain = {
 }
 
 export const values = {
-  async 'plain values arrive as they are, as payload and as result'({ open }) {
+  async 'plain values arrive unchanged, as payload and as result'({ open }) {
     const pool = open()
     for (const [name, value] of Object.entries(plain)) assert.deepEqual(await pool.run(value), value, name)
     assert.equal(await pool.run(), undefined)
@@ -27,13 +27,13 @@ export const values = {
     assert.ok(Object.is(await pool.run(-0), -0))
   },
 
-  async 'a buffer arrives as the bytes that structured clone makes of it'({ open }) {
+  async 'a Buffer arrives as a Uint8Array with the same bytes'({ open }) {
     const result = await open().run(Buffer.from('abc'))
     assert.equal(result.constructor, Uint8Array)
     assert.equal(Buffer.from(result).toString(), 'abc')
   },
 
-  async 'a value that points to itself arrives so'({ open }) {
+  async 'a value with a reference to itself keeps that reference'({ open }) {
     const ring = { name: 'ring' }
     ring.self = ring
     const result = await open().run(ring)
@@ -41,7 +41,7 @@ export const values = {
     assert.notEqual(result, ring)
   },
 
-  async 'an instance of a class arrives as its fields'({ open }) {
+  async 'an instance of a class arrives as a plain object with its fields'({ open }) {
     class Point {
       x = 1
     }
@@ -50,20 +50,20 @@ export const values = {
     assert.deepEqual(result, { x: 1 })
   },
 
-  async 'the handler gets a copy'({ open }) {
+  async 'the handler gets a copy of the payload'({ open }) {
     const payload = { list: [1] }
     const result = await open().run(payload, { name: 'changeOwn' })
     assert.deepEqual(result, { list: [1], changed: true })
     assert.deepEqual(payload, { list: [1] })
   },
 
-  async 'an error as a value arrives as an error'({ open }) {
+  async 'an error as payload and as result keeps its class and message'({ open }) {
     const result = await open().run(new RangeError('as a value'))
     assert.ok(result instanceof RangeError)
     assert.equal(result.message, 'as a value')
   },
 
-  async 'a transferred buffer arrives whole and is detached here'({ open }) {
+  async 'a transferred buffer arrives whole and is detached in the host'({ open }) {
     const pool = open()
     const buffer = new Uint8Array(1000).fill(3).buffer
     const result = await pool.run({ buffer }, { transferList: [buffer] })
@@ -71,21 +71,21 @@ export const values = {
     assert.ok(new Uint8Array(result.buffer).every(byte => byte === 3))
   },
 
-  async 'a moved result arrives whole and is detached there'({ open }) {
+  async 'a result wrapped in move() arrives whole and is detached in the worker'({ open }) {
     const pool = open()
     const result = await pool.run(1000, { name: 'moved' })
     assert.equal(result.byteLength, 1000)
     assert.equal(await pool.run(undefined, { name: 'left' }), 0)
   },
 
-  async 'a payload that cannot be cloned rejects alone, and its path is named'({ open }) {
+  async 'an uncloneable payload rejects only its own call and names its path'({ open }) {
     const pool = open()
     const calls = [pool.run(1), pool.run({ items: [0, { call() {} }] }), pool.run(3)]
     assert.equal((await rejection(calls[1])).path, 'payload.items[1].call')
     assert.deepEqual(await Promise.all([calls[0], calls[2]]), [1, 3])
   },
 
-  async 'a result that cannot be cloned rejects, and its worker lives on'({ open }) {
+  async 'an uncloneable result rejects its task and keeps the worker'({ open }) {
     const pool = open()
     const [{ id }] = pool.workers
     const problem = await rejection(pool.run(undefined, { name: 'callback' }))
@@ -98,7 +98,7 @@ export const values = {
     )
   },
 
-  async 'a rejected submission leaves its buffer intact'({ open }) {
+  async 'a rejected run() call leaves its buffer intact'({ open }) {
     const pool = open()
     const buffer = new ArrayBuffer(8)
     for (const transferList of [
@@ -114,7 +114,7 @@ export const values = {
     assert.equal(await pool.run(1), 1)
   },
 
-  async 'a moved result that cannot be sent says where, and one that is detached already is none'({ open }) {
+  async 'a moved result that is detached or uncloneable rejects with its path'({ open }) {
     const pool = open({ filename: handler('moving.js') })
     for (const [name, path] of Object.entries({ gone: 'result', holed: 'result.list[0]' })) {
       const problem = await rejection(pool.run(undefined, { name }))
@@ -122,7 +122,7 @@ export const values = {
     }
   },
 
-  async 'shared memory is shared'({ open }) {
+  async 'a SharedArrayBuffer stays shared as payload and as result'({ open }) {
     const words = new Int32Array(new SharedArrayBuffer(8))
     words[0] = 5
     const result = await open().run({ words })
@@ -130,17 +130,17 @@ export const values = {
     assert.deepEqual([...result.words], [5, 6])
   },
 
-  async 'a port can be transferred'({ open }) {
+  async 'a MessagePort can be transferred in a payload'({ open }) {
     const { port1, port2 } = new MessageChannel()
     const result = await open()
       .run({ port: port2 }, { transferList: [port2] })
       .catch(error => error)
     port1.close()
-    // The handler cannot give it back without a list: that it says so shows that it had it.
+    // The handler cannot return the port without a transfer list. This error shows that the port had arrived.
     assert.match(String(result.message), /result/)
   },
 
-  async 'a value of 100 MB arrives whole, both ways'({ open }) {
+  async 'a value of 100 MiB arrives whole, as payload and as result'({ open }) {
     const size = 100 * 2 ** 20
     const pool = open()
     const sent = new Uint8Array(size)
@@ -150,7 +150,9 @@ export const values = {
     assert.equal(result[size - 1], 9)
   },
 
-  async 'a value that is nested 100,000 levels deep resolves or rejects, and its worker lives on'({ open }) {
+  async 'a value that is nested 100,000 levels deep resolves or rejects, and the pool keeps working'({
+    open,
+  }) {
     const pool = open()
     let deep = {}
     for (let level = 0; level < 100_000; level++) deep = { deep }

@@ -1,7 +1,7 @@
 import { expect, fulfilled, rejected } from '../harness/expect.js'
 
 export default {
-  title: 'An already aborted signal rejects at once and the task never runs.',
+  title: 'An already aborted signal rejects the call at once, and the task never runs.',
   async run({ open, needs, facts }) {
     needs('signal')
     const pool = open({ workers: 1 })

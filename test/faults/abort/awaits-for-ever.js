@@ -1,8 +1,7 @@
 import { fulfilled, rejected } from '../harness/expect.js'
 
 export default {
-  title:
-    'Aborting a task that awaits for ever frees its slot: with one thread and one slot the next task runs.',
+  title: 'An aborted task that awaits forever frees its only slot for the next task.',
   backends: ['thread', 'process'],
   async run({ open, facts }) {
     const pool = open({ workers: 1 })

@@ -1,8 +1,7 @@
 import { fulfilled, rejected, until } from '../harness/expect.js'
 
 export default {
-  title:
-    'Aborting a task stuck in an endless loop rejects soon, the thread really stops, the next task runs.',
+  title: 'Aborting an endless loop rejects soon, stops the thread and lets the next task run.',
   backends: ['thread', 'process'],
   async run({ open, facts, workers }) {
     const pool = open({ workers: 1 })

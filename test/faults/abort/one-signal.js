@@ -2,7 +2,7 @@ import { getEventListeners } from 'node:events'
 import { expect, fulfilled } from '../harness/expect.js'
 
 export default {
-  title: 'One long-lived signal used for 3,000 tasks: no listener is left on it.',
+  title: 'A signal that 3,000 tasks used has no listener left.',
   async run({ open, needs }) {
     needs('signal')
     const pool = open({ workers: 2 })

@@ -1,7 +1,7 @@
 import { expect, fulfilled, rejected } from '../harness/expect.js'
 
 export default {
-  title: 'Abort task 2 (queued), then task 1 (running): task 3 still runs.',
+  title: 'After the aborts of a queued and then a running task, the third task runs.',
   backends: ['thread', 'process'],
   async run({ open, facts }) {
     const pool = open({ workers: 1 })

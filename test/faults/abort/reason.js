@@ -6,8 +6,7 @@ function expectAbortError(error, isReason) {
 }
 
 export default {
-  title:
-    'The rejection is an AbortError that carries the reason of the signal (also for AbortSignal.timeout).',
+  title: "An abort rejects with an AbortError that has the signal's reason, also for AbortSignal.timeout().",
   async run({ open, needs, facts }) {
     needs('signal')
     const pool = open({ workers: 1 })

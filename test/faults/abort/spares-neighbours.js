@@ -1,7 +1,7 @@
 import { fulfilled, pause, rejected } from '../harness/expect.js'
 
 export default {
-  title: 'Aborting one task does not fail other tasks that run in the same worker.',
+  title: 'Aborting one task does not fail other tasks of the same worker.',
   async run({ open, needs, facts }) {
     needs('slots')
     const pool = open({ workers: 1, slots: 2 })

@@ -1,7 +1,7 @@
 import { expect, pause, rejected, untilItWorks } from '../harness/expect.js'
 
 export default {
-  title: 'Aborting a task whose worker is still loading rejects at once; the pool then works.',
+  title: 'Aborting a task while its worker loads rejects at once, and the pool works on.',
   async run({ open, aWorkerStarts, facts }) {
     const pool = open({ workers: 1, file: 'slow.js' })
     const call = pool.run('noted', 1, { isAbortable: true })

@@ -10,7 +10,7 @@ async function expectLength(call, length) {
 }
 
 export default {
-  title: 'A 256 MiB result and a 200 MB string arrive whole; memory comes back.',
+  title: 'A 256 MiB result and a 200 MB string arrive, and the memory is freed.',
   limitMs: 90_000,
   isLong: true,
   async run({ open, needsMemory }) {

@@ -7,7 +7,7 @@ function nest(depth) {
 }
 
 export default {
-  title: 'A very deeply nested task resolves or rejects; it never hangs.',
+  title: 'A very deeply nested payload resolves or rejects, and never hangs.',
   async run({ open }) {
     const pool = open({ workers: 1 })
     for (const depth of [1_000, 4_000, 20_000, 100_000]) await settled(pool.run('noted', nest(depth)))

@@ -1,7 +1,7 @@
 import { expect, fulfilled, rejected, say, tells } from '../harness/expect.js'
 
 export default {
-  title: 'A thrown error that carries functions or cycles arrives with its message; the worker survives.',
+  title: 'An error with functions or cycles arrives with its message, and the worker survives.',
   async run({ open }) {
     const pool = open({ workers: 1 })
     const before = await fulfilled(pool.run('whoAmI'))

@@ -1,6 +1,6 @@
 import { fulfilled, rejected } from '../harness/expect.js'
 
-/** A port that went elsewhere. A buffer would not do: Node sends a detached one as an empty one, without a word. */
+/** A port that was already transferred. A detached buffer would not do: Node sends it as an empty buffer without an error. */
 function detached() {
   const { port1, port2 } = new MessageChannel()
   port2.close()
@@ -9,7 +9,7 @@ function detached() {
 }
 
 export default {
-  title: 'A transfer list with a detached, doubled or impossible entry rejects; the pool is unharmed.',
+  title: 'A transfer list with a detached, doubled or impossible entry rejects. The pool survives.',
   async run({ open, needs }) {
     needs('transfer')
     const pool = open({ workers: 1 })

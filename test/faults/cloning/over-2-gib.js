@@ -1,7 +1,7 @@
 import { expect, fulfilled, settled, untilItWorks } from '../harness/expect.js'
 
 export default {
-  title: 'A result over 2 GiB resolves or rejects; it never hangs or aborts the process.',
+  title: 'A result over 2 GiB resolves or rejects. It never hangs or aborts the process.',
   limitMs: 90_000,
   isHeavy: true,
   async run({ open, needsMemory }) {

@@ -1,7 +1,7 @@
 import { expect, fulfilled, rejected } from '../harness/expect.js'
 
 export default {
-  title: 'A task that throws a symbol or a function rejects; the worker is not killed.',
+  title: 'A task that throws a symbol or a function rejects, and the worker survives.',
   async run({ open }) {
     const pool = open({ workers: 1 })
     const before = await fulfilled(pool.run('whoAmI'))

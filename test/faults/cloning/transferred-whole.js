@@ -1,7 +1,7 @@
 import { expect, fulfilled, rejected } from '../harness/expect.js'
 
 export default {
-  title: 'A transferred buffer arrives whole and is detached here; a rejected submission leaves it intact.',
+  title: 'A transferred buffer arrives whole and is detached here. A rejected call leaves it intact.',
   async run({ open, needs }) {
     needs('transfer')
     const pool = open({ workers: 1 })

@@ -1,7 +1,7 @@
 import { fulfilled, rejected } from '../harness/expect.js'
 
 export default {
-  title: 'An uncloneable task in the middle of a queue rejects alone; the tasks before and behind it run.',
+  title: 'An uncloneable payload inside a queue rejects alone, and the other queued tasks run.',
   async run({ open, facts }) {
     const pool = open({ workers: 1 })
     const first = pool.run('gated', 0)

@@ -1,7 +1,7 @@
 import { fulfilled, rejected } from '../harness/expect.js'
 
 export default {
-  title: 'A result that cannot be cloned does not fail the other tasks running in the same worker.',
+  title: 'An uncloneable result does not fail the other tasks of its worker.',
   async run({ open, facts, needs }) {
     needs('slots')
     const pool = open({ workers: 1, slots: 2 })

@@ -1,7 +1,7 @@
 import { expect, fulfilled, rejected } from '../harness/expect.js'
 
 export default {
-  title: 'A result that cannot be cloned does not kill the worker (its caches and connections live on).',
+  title: 'An uncloneable result does not end its worker.',
   async run({ open }) {
     const pool = open({ workers: 1 })
     const before = await fulfilled(pool.run('whoAmI'))

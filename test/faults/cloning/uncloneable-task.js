@@ -1,8 +1,7 @@
 import { expect, fulfilled, rejected } from '../harness/expect.js'
 
 export default {
-  title:
-    'A task value that cannot be cloned rejects (never throws synchronously, never hangs) and costs nothing else.',
+  title: 'An uncloneable payload rejects its call and does no other harm.',
   async run({ open }) {
     const pool = open({ workers: 1 })
     const before = await fulfilled(pool.run('whoAmI'))

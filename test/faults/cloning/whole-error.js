@@ -1,7 +1,7 @@
 import { expect, rejected, say } from '../harness/expect.js'
 
 export default {
-  title: 'An error arrives as an Error with name, message, worker-side stack, code, own data and cause.',
+  title: "An error arrives with name, message, the worker's stack, code, own fields and cause.",
   async run({ open }) {
     const pool = open({ workers: 1 })
     const error = await rejected(pool.run('fail', 'rich'))

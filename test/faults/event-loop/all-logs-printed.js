@@ -3,7 +3,7 @@ import { expect, settled } from '../harness/expect.js'
 const count = 500
 
 export default {
-  title: 'console.log lines of tasks (500 of them) are all printed before the process ends after destroy().',
+  title: 'All 500 lines that tasks logged are printed before the process ends after destroy().',
   async run({ startSubject }) {
     const { exitCode, signal, output, errors } = await startSubject().end(20_000)
     const lines = output.split('\n').filter(line => line.startsWith('line '))

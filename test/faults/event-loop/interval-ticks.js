@@ -1,8 +1,7 @@
 import { fulfilled } from '../harness/expect.js'
 
 export default {
-  title:
-    'A setInterval of the worker module ticks while the worker is idle (heartbeats, token refresh, flushes).',
+  title: "A setInterval() of the worker's module ticks while the worker is idle.",
   async run({ open, facts }) {
     const pool = open({ workers: 1, needsIdleLoop: true })
     await fulfilled(pool.run('tick'), 'ticking')

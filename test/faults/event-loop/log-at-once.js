@@ -2,8 +2,7 @@ import { once } from 'node:events'
 import { fulfilled, until } from '../harness/expect.js'
 
 export default {
-  title:
-    'A line logged by a task is visible within a second of the end of the task, while the worker is idle.',
+  title: 'A line that a task logged appears within a second, while the worker is idle.',
   async run({ startSubject }) {
     const subject = startSubject()
     try {

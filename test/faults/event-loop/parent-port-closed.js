@@ -1,7 +1,7 @@
 import { fulfilled, settled } from '../harness/expect.js'
 
 export default {
-  title: 'User code that closes parentPort or removes its listeners settles all the same; later tasks run.',
+  title: 'A task that closes parentPort or removes its listeners settles, and later tasks run.',
   backends: ['thread', 'process'],
   async run({ open }) {
     const pool = open({ workers: 1 })

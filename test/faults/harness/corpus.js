@@ -1,4 +1,4 @@
-// The faults: one file each, in the folder of its section. A fault's id is its path without the ending.
+// Finds the faults: one file each, in the folder of its section. The id of a fault is its path without `.js`.
 import { readdirSync } from 'node:fs'
 
 const root = new URL('../', import.meta.url)
@@ -28,10 +28,12 @@ export function openCorpus() {
   return {
     ids,
     /**
-     * `title`: what a user deserves. `backends`: where it can happen; inline workers are the host itself, so what ends or blocks
-     * a worker, or uses up its memory, is no fault of a pool there. `limitMs`: for the whole scenario. `isHeavy`: it runs alone.
-     * `isLong`: it takes seconds; the suite runs it on threads only.
-     * `run(stage)`: returns when the pool kept it. `subject(stage)`: what `run` has done in another process.
+     * - `title`: what a user can expect.
+     * - `backends`: where the fault can happen. Inline workers run on the host's thread, so no pool can help there when a handler
+     *   ends or blocks its thread or fills the memory.
+     * - `limitMs`: the limit of the whole scenario.
+     * - `isHeavy`: the scenario runs alone. `isLong`: it takes seconds, and the suite runs it on threads only.
+     * - `run(stage)`: returns when the pool survived the fault. `subject(stage)`: the part that runs in another process.
      */
     async load(id) {
       const { default: scenario } = await import(new URL(`${id}.js`, root))

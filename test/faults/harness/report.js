@@ -1,8 +1,8 @@
-// The verdicts as tables: for the terminal, and as the page docs/faults.md.
+// Formats the verdicts as tables: for the terminal, and for the page docs/faults.md.
 import { sections } from './corpus.js'
 import { ok, skipped, unsupported } from './verdicts.js'
 
-/** Threads are what most pools have, so they are not named. */
+/** Most pools use threads, so the title names only other backends. */
 export function titleOf({ poolName, backend }) {
   return backend === 'thread' ? poolName : `${poolName} (${backend})`
 }
@@ -15,7 +15,7 @@ function findVerdict(results, fault, column) {
   return results.filter(isOf(column)).find(result => result.fault === fault)?.verdict ?? ''
 }
 
-/** How many of those that apply to the pool it keeps. */
+/** How many faults apply to the pool, and how many it survives. */
 function countKept(results, column) {
   const own = results.filter(isOf(column))
   const judged = own.filter(({ verdict }) => verdict !== unsupported && verdict !== skipped)
@@ -51,7 +51,7 @@ export function formatText({ results, columns }) {
     const { kept, judged } = countKept(results, column)
     return `${kept} of ${judged}`
   })
-  lines.push('', row('kept', total))
+  lines.push('', row('ok', total))
   const reasons = results.filter(({ verdict, why }) => why !== null && verdict !== unsupported)
   if (reasons.length > 0) lines.push('')
   for (const { fault, verdict, why, ...column } of reasons)
@@ -62,7 +62,7 @@ export function formatText({ results, columns }) {
 export function formatPage({ results, columns, versions, settings, machine, date }) {
   const cells = values => `| ${values.join(' | ')} |`
   const head = [
-    cells(['what a user deserves', ...columns.map(titleOf)]),
+    cells(['what a user can expect', ...columns.map(titleOf)]),
     cells(['---', ...columns.map(() => '---')]),
   ]
   const tables = bySection(results).flatMap(({ name, faults }) => [
@@ -85,23 +85,33 @@ export function formatPage({ results, columns, versions, settings, machine, date
     ])
   })
   const skips = [...new Set(results.filter(({ verdict }) => verdict === skipped).map(({ why }) => why))]
-  return `# What a pool survives
+  return `# Faults that a pool survives
 
-<!-- Written by \`npm run faults -- --save\`; what is changed here by hand is lost. -->
+<!-- Written by \`npm run faults -- --save\`, which overwrites manual changes. -->
 
-Each fault is one file in \`test/faults\` and runs in a process of its own under a hard limit. The same
-files are the suite that lido is tested with. \`npm run faults -- --pool lido --pool piscina\` makes the table again; \`--only\`
-picks faults, \`--backend\` says where the workers live.
+For maintainers. This page shows which faults lido and four other pools survive. A row says what a user can expect.
 
-**ok**: kept. **FAIL**: the pool did something else. **HANG**: no answer in ten seconds, or where the line gives less, in that. **CRASH**: the process ended.
-**–**: the pool has no such feature, or what happens there is not a pool's to mend, which is no failure. **skip**: this machine could not judge it.
+Each fault is one file in \`test/faults\`. Each runs in its own process with a time limit. The tests of lido use the same files.
+To make the table again, run \`npm run faults -- --pool lido --pool piscina\`. \`--only\` chooses faults, \`--backend\` the kind of workers.
 
-Limits count the waiting process's own ticks, so a machine that pauses takes no time from a pool. Each pool uses its own way to
-cancel, close and name functions, and the settings below beside its defaults; a peer's \`error\` event has a listener, lido's has none.
-All run on threads; lido on processes too, and on the host's own thread (inline), where nothing can save a host from what ends or blocks it.
+| result | meaning |
+| --- | --- |
+| **ok** | The pool does what the row says. |
+| **FAIL** | The pool did something else. |
+| **HANG** | No answer within ten seconds, or within a shorter limit in the row. |
+| **CRASH** | The process ended. |
+| **–** | The pool has no such feature, or no pool can prevent the fault. |
+| **skip** | This machine could not test it. |
+
+- A limit counts the ticks of the waiting process. So a pause of the machine costs a pool no time.
+- Each pool uses its own way to cancel, close and name functions, its defaults, and the settings below.
+- The \`error\` event of the other pools has a listener. The event of lido has none.
+- All pools run on threads. lido also runs on processes and inline, on the host's own thread. There no pool can save the host from a
+  handler that ends or blocks it.
+
 Measured on ${date.slice(0, 10)}: Node ${machine.node}, ${machine.platform}, ${machine.cores} cores (${machine.cpu}).
 
-| pool | version | kept | settings |
+| pool | version | ok | settings |
 | --- | --- | --- | --- |
 ${sums.join('\n')}
 ${skips.length === 0 ? '' : `\nSkipped: ${skips.join('; ')}.\n`}

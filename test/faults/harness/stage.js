@@ -35,7 +35,7 @@ export function createStage({ adapter, poolName, backend, fault, folder, workers
     /** Options in the words of the harness; the adapter has its pool's. */
     open(options = {}) {
       const pool = new PoolUnderTest(adapter, { backend, ...options })
-      // Those that were destroyed are let go, or their memory would count as a leak.
+      // Drops destroyed pools, or their memory would count as a leak.
       pools = [...pools.filter(({ isDestroyed }) => !isDestroyed), pool]
       return pool
     },

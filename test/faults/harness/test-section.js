@@ -1,5 +1,5 @@
-// The suite of one section: lido must keep every fault of it on threads, and on the other backends the quick ones of those that
-// can differ there. The public table is made of the same files by the same judge.
+// The tests of one section of the fault corpus. lido must survive each fault on threads. On the other backends the quick faults
+// run whose result can differ there. The public table uses the same files and the same judge.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { openCorpus } from './corpus.js'

@@ -2,8 +2,7 @@ import { expect, fulfilled, say } from '../harness/expect.js'
 import { expectHeapGrowthBelow, expectNoMoreThan, measureHandles, measureHeap } from '../harness/resources.js'
 
 export default {
-  title:
-    '40 pools created, used and destroyed: no listener, descriptor or handle is left, under 3 MB of heap, no warning.',
+  title: '40 used pools leave no listener, descriptor, handle or warning, and under 3 MB.',
   limitMs: 120_000,
   isLong: true,
   async run({ open }) {

@@ -13,7 +13,7 @@ async function runMany(pool, total) {
 }
 
 export default {
-  title: '40,000 tasks leave under 2 MB of heap behind (50 bytes a task).',
+  title: '40,000 tasks leave under 2 MB of heap, 50 bytes per task.',
   limitMs: 120_000,
   isLong: true,
   async run({ open }) {

@@ -13,7 +13,7 @@ export default {
       () => workers.living === 0,
       () => `${workers.living} workers live on`,
     )
-    // The platform keeps descriptors and threads of its own for later workers.
+    // Node keeps some descriptors and threads of its own for later workers.
     await expectNoMoreThan({
       ...before,
       descriptors: Number.POSITIVE_INFINITY,

@@ -13,7 +13,7 @@ async function abortMany(pool, facts, times) {
 }
 
 export default {
-  title: '25 aborts of running tasks leave no descriptor, thread or handle behind, and under 4 MB of heap.',
+  title: '25 aborts of running tasks leave no descriptor, thread or handle, and under 4 MB.',
   backends: ['thread', 'process'],
   limitMs: 90_000,
   isLong: true,

@@ -9,8 +9,7 @@ async function die(pool, times) {
 }
 
 export default {
-  title:
-    '60 worker deaths leave no file descriptor, thread, MessagePort or timer behind, and under 4 MB of heap.',
+  title: '60 worker deaths leave no descriptor, thread, port or timer, and under 4 MB.',
   backends: ['thread', 'process'],
   limitMs: 90_000,
   isLong: true,

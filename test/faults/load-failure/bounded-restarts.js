@@ -1,8 +1,7 @@
 import { expect, pause } from '../harness/expect.js'
 
 export default {
-  title:
-    'A file that cannot load: at most 25 worker starts in 2.5 s with 5 waiting tasks (a bounded, backed-off restart).',
+  title: 'A file that does not load causes at most 25 worker starts in 2.5 s.',
   backends: ['thread', 'process'],
   async run({ open, workers }) {
     const pool = open({ workers: 2, file: 'broken/throws.js' })
@@ -10,7 +9,7 @@ export default {
     for (let waiting = 1; waiting < 5; waiting++) pool.run('echo', waiting)
     for (let step = 0; step < 25; step++) {
       await pause(100)
-      // Who is rejected at once asks again.
+      // A rejected call is repeated.
       if (!call.isPending) call = pool.run('echo', step)
       expect(call.state !== 'fulfilled', 'a file that cannot load gave a result')
     }

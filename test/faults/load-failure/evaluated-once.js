@@ -1,7 +1,7 @@
 import { expect, pause } from '../harness/expect.js'
 
 export default {
-  title: 'A CommonJS worker file that throws at load is evaluated once per worker, not twice.',
+  title: 'A CommonJS file that throws at load is evaluated once per worker.',
   async run({ open, facts }) {
     const pool = open({ workers: 1, file: 'broken/throws.cjs' })
     const call = pool.run('echo', 1)

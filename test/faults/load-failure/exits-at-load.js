@@ -1,7 +1,7 @@
 import { expect, pause, rejected } from '../harness/expect.js'
 
 export default {
-  title: 'A worker file that calls process.exit() at load rejects run(), no endless respawn.',
+  title: 'A file that calls process.exit() at load rejects run(), without endless restarts.',
   backends: ['thread', 'process'],
   async run({ open, workers }) {
     const pool = open({ workers: 2, file: 'broken/exits.js' })

@@ -1,7 +1,7 @@
 import { expect, fulfilled, pause, rejected, say, until } from '../harness/expect.js'
 
 export default {
-  title: 'A worker file that never finishes loading: a waiting task can be aborted, and destroy() works.',
+  title: 'While a file never finishes loading, a task can be aborted and destroy() works.',
   async run({ open, workers, aWorkerStarts }) {
     const pool = open({ workers: 1, file: 'broken/never-loads.js' })
     const call = pool.run('echo', 1, { isAbortable: true })

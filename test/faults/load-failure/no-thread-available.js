@@ -1,8 +1,7 @@
 import { rejected, untilItWorks } from '../harness/expect.js'
 
 export default {
-  title:
-    'When a thread cannot be created, run() rejects (never throws synchronously, never hangs); when threads are available again the pool works.',
+  title: 'When no thread can be created, run() rejects. When threads are available again, tasks run.',
   backends: ['thread', 'process'],
   async run({ open, workers }) {
     workers.isRefusing = true

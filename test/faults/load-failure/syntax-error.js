@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { expect, rejected, say, tells } from '../harness/expect.js'
 
 export default {
-  title: 'A syntax error in the worker file rejects every run() with the SyntaxError, at once.',
+  title: "A syntax error in the worker's file rejects every run() with the SyntaxError at once.",
   async run({ open, facts }) {
     const file = join(facts.folder, 'syntax.mjs')
     writeFileSync(file, 'export default function ( {\n')

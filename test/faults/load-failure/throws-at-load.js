@@ -1,7 +1,7 @@
 import { expect, rejected, say, tells } from '../harness/expect.js'
 
 export default {
-  title: 'A worker file that throws at load rejects every run() with the original error, at once.',
+  title: 'A file that throws at load rejects every run() with that error at once.',
   async run({ open }) {
     const pool = open({ workers: 2, file: 'broken/throws.js' })
     const calls = Array.from({ length: 5 }, (_, number) => pool.run('echo', number))

@@ -1,8 +1,7 @@
 import { expect, fulfilled, rejected, say, tells } from '../harness/expect.js'
 
 export default {
-  title:
-    'An unknown task name rejects that run() with a message that has the name; the worker is not restarted.',
+  title: 'An unknown task name rejects its run() with the name, without a worker restart.',
   async run({ open }) {
     const pool = open({ workers: 1 })
     const before = await fulfilled(pool.run('whoAmI'))

@@ -1,4 +1,4 @@
-// Says yes to everything, and does nothing.
+// Fulfils every call, and runs nothing.
 import { openAnswering } from './wrong.js'
 
 export { features } from './wrong.js'

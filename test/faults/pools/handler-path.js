@@ -1,4 +1,4 @@
-// Where the handlers are: files that are broken are the same for all pools, the others in each pool's dialect.
+// Returns the path of a handler file. Broken files are the same for all pools. Other files exist in the form of each pool.
 import { isAbsolute } from 'node:path'
 import { fileURLToPath } from 'node:url'
 

@@ -1,5 +1,5 @@
-// lido, with a leak of each kind: memory and a port for every task, a listener and a timer for every pool, and threads
-// that `destroy()` leaves behind.
+// lido with planted leaks: memory and a port for each task, a listener and a timer for each pool, and the threads of a pool
+// after `destroy()`.
 import { MessageChannel } from 'node:worker_threads'
 import { open as openLido } from './lido.js'
 

@@ -1,4 +1,4 @@
-// lido on its defaults. The only pool here whose `error` event has no listener: it must not need one.
+// lido with its default options. Only this pool has no listener for its `error` event, because it must not need one.
 import { Pool } from 'lido'
 import { Unsupported } from '../harness/verdicts.js'
 import { createPiscinaStyle, piscinaStyleFeatures } from './piscina-style.js'

@@ -1,4 +1,4 @@
-// piscina on its defaults; where a fault is about what an idle worker does, with the setting it has for that.
+// piscina with its default options. In scenarios about idle workers, `atomics: 'async'` lets the idle worker run its event loop.
 import { Piscina } from 'piscina'
 import { Unsupported } from '../harness/verdicts.js'
 import { createPiscinaStyle, piscinaStyleFeatures } from './piscina-style.js'

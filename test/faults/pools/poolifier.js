@@ -1,5 +1,5 @@
-// poolifier: a fixed pool where all workers are always there, else a dynamic one; with its queue, which keeps a worker
-// from getting more tasks than its slots.
+// poolifier: a fixed pool when `min` equals `max`, otherwise a dynamic pool. Its task queue is on, so that a worker gets no more
+// tasks than it has slots.
 import { DynamicClusterPool, DynamicThreadPool, FixedClusterPool, FixedThreadPool } from 'poolifier'
 import { Unsupported } from '../harness/verdicts.js'
 import { handlerPath } from './handler-path.js'

@@ -1,4 +1,4 @@
-// Says no to everything.
+// Rejects every call.
 import { openAnswering } from './wrong.js'
 
 export { features } from './wrong.js'

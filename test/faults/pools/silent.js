@@ -1,4 +1,4 @@
-// Loses every task, and never ends.
+// Never settles a call.
 import { openAnswering } from './wrong.js'
 
 export { features } from './wrong.js'

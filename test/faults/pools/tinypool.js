@@ -1,4 +1,4 @@
-// tinypool on its defaults; where a fault is about what an idle worker does, with the setting it has for that.
+// tinypool with its default options. In scenarios about idle workers, `useAtomics: false` lets the idle worker run its event loop.
 import { Tinypool } from 'tinypool'
 import { Unsupported } from '../harness/verdicts.js'
 import { createPiscinaStyle, piscinaStyleFeatures } from './piscina-style.js'

@@ -1,4 +1,4 @@
-// workerpool. It cancels by its promise's `cancel()`, closes by `terminate()` and destroys by `terminate(true)`.
+// workerpool. Its promise has `cancel()`. `terminate()` closes the pool, and `terminate(true)` destroys it.
 import workerpool from 'workerpool'
 import { Unsupported } from '../harness/verdicts.js'
 import { handlerPath } from './handler-path.js'

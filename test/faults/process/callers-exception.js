@@ -1,8 +1,7 @@
 import { expect } from '../harness/expect.js'
 
 export default {
-  title:
-    'An exception of the user in a .then() of a task ends the process with code 1 as always (it is not swallowed by the pool, it does not hang).',
+  title: "A caller's exception in .then() of a task ends the process with code 1.",
   async run({ startSubject }) {
     const { exitCode, signal, errors } = await startSubject().end()
     expect(errors.includes('of the caller'), `nothing tells of it: ${errors.slice(0, 300)}`)

@@ -2,7 +2,7 @@ import { expect, fulfilled, rejected, until } from '../harness/expect.js'
 
 export default {
   title:
-    'Child-process backend: process.exit(), an uncaught exception and an uncloneable result reject; the pool goes on; destroy() leaves no child.',
+    'With child processes, exits, exceptions and uncloneable results reject, and destroy() leaves no child.',
   // Whatever the backend that is asked for: this one is about processes.
   backends: ['thread', 'process'],
   async run({ open, needs, workers }) {

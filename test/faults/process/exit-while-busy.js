@@ -1,8 +1,7 @@
 import { expect } from '../harness/expect.js'
 
 export default {
-  title:
-    'process.exit(5) in the main thread while workers run endless loops and start: exit code 5, at once, no abort (10 times).',
+  title: 'process.exit(5) on the host during endless loops and starts exits with 5 at once.',
   backends: ['thread', 'process'],
   limitMs: 120_000,
   isLong: true,

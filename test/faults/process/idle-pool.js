@@ -1,7 +1,7 @@
 import { expect, say } from '../harness/expect.js'
 
 export default {
-  title: 'An idle pool that nobody closed does not keep the process alive (a script ends by itself).',
+  title: 'An idle pool that was not closed does not keep the process alive.',
   async run({ startSubject }) {
     const { exitCode, signal, output, errors } = await startSubject().end()
     expect(exitCode === 0, `the process ended (${signal ?? exitCode}): ${errors.slice(0, 300)}`)

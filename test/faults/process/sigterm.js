@@ -3,7 +3,7 @@ import { expect, until } from '../harness/expect.js'
 const count = 6
 
 export default {
-  title: 'SIGTERM -> close(): accepted tasks finish, the process ends by itself with code 0 within 2 s.',
+  title: 'close() on SIGTERM finishes accepted tasks, and the process exits with 0 within 2 s.',
   async run({ startSubject, needs }) {
     needs('close')
     const subject = startSubject()

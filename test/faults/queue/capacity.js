@@ -1,8 +1,7 @@
 import { expect, fulfilled, pause } from '../harness/expect.js'
 
 export default {
-  title:
-    'Never more tasks at once than maxWorkers x concurrentTasksPerWorker, and the capacity is really used.',
+  title: 'The pool runs maxWorkers × concurrentTasksPerWorker tasks at once, and never more.',
   async run({ open, has, facts }) {
     const slots = has('slots') ? 2 : 1
     const pool = open({ workers: 2, slots })

@@ -1,7 +1,7 @@
 import { fulfilled } from '../harness/expect.js'
 
 export default {
-  title: 'A burst of 4 tasks of 400 ms on a cold pool (0..4 threads) runs in parallel.',
+  title: 'Four tasks on a new pool with 0 to 4 threads run in parallel.',
   async run({ open, facts }) {
     const pool = open({ min: 0, max: 4 })
     const calls = [0, 1, 2, 3].map(number => pool.run('gated', number))

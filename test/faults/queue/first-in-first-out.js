@@ -1,7 +1,7 @@
 import { expect, fulfilled } from '../harness/expect.js'
 
 export default {
-  title: 'One thread, 1,000 tasks: executed in the order of submission.',
+  title: '1,000 tasks on one thread run in the order of submission.',
   async run({ open, facts }) {
     const pool = open({ workers: 1 })
     const calls = Array.from({ length: 1_000 }, (_, number) => pool.run('noted', number))

@@ -1,7 +1,7 @@
 import { expect, fulfilled, pause, rejected } from '../harness/expect.js'
 
 export default {
-  title: 'maxQueue holds for tasks with an AbortSignal too (else one client fills the memory).',
+  title: 'maxQueue also counts tasks with an AbortSignal.',
   async run({ open, needs, facts }) {
     needs('maxQueue')
     needs('signal')

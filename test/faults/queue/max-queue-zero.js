@@ -1,7 +1,7 @@
 import { expect, fulfilled, pause, rejected, untilItWorks } from '../harness/expect.js'
 
 export default {
-  title: 'maxQueue 0: with all threads busy run() rejects at once, and a rejected task never runs.',
+  title: 'With maxQueue 0 and busy threads, run() rejects at once and the task never runs.',
   async run({ open, needs, facts }) {
     needs('maxQueue')
     const pool = open({ workers: 1, maxQueue: 0 })

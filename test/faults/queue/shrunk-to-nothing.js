@@ -1,7 +1,7 @@
 import { fulfilled, until } from '../harness/expect.js'
 
 export default {
-  title: 'A pool that shrank to 0 threads runs the next task; after idleTimeout the threads are really gone.',
+  title: 'A pool without threads runs the next task. Idle threads exit after idleTimeout.',
   async run({ open, needs, workers }) {
     needs('idleTimeout')
     const pool = open({ min: 0, max: 2, idleTimeoutMs: 100 })

@@ -3,7 +3,7 @@ import { expect, fulfilled } from '../harness/expect.js'
 const count = 600
 const inFlight = 20
 
-/** How many later tasks began before each, at most. */
+/** The largest number of later tasks that started before an earlier task. */
 function mostOvertaken(order) {
   let most = 0
   for (const [place, number] of order.entries()) {
@@ -14,7 +14,7 @@ function mostOvertaken(order) {
 }
 
 export default {
-  title: 'A steady queue of 20: no task is overtaken by more than 40 later ones.',
+  title: 'In a steady queue of 20, no task is overtaken by more than 40 others.',
   async run({ open, facts }) {
     const pool = open({ workers: 1 })
     let next = 0

@@ -1,8 +1,7 @@
 import { expect, fulfilled, pause, rejected } from '../harness/expect.js'
 
 export default {
-  title:
-    'A task waiting for a task of its own pool with all threads taken can be aborted, and then everything settles.',
+  title: 'A task that waits for another task of its full pool can be aborted.',
   backends: ['thread', 'process'],
   async run({ open, facts }) {
     const pool = open({ workers: 1 })

@@ -1,7 +1,7 @@
 import { fulfilled, rejected } from '../harness/expect.js'
 
 export default {
-  title: 'run() always returns a promise: wrong options reject, they never throw synchronously.',
+  title: 'run() with wrong options rejects, and never throws synchronously.',
   async run({ open }) {
     const pool = open({ workers: 1 })
     await fulfilled(pool.run('echo', 1), 1)

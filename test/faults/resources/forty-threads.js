@@ -1,7 +1,7 @@
 import { fulfilled, settled, until } from '../harness/expect.js'
 
 export default {
-  title: '40 threads: 400 tasks run, destroy() ends all threads within 4 s.',
+  title: '40 threads run 400 tasks, and destroy() ends all threads within 4 s.',
   backends: ['thread', 'process'],
   limitMs: 60_000,
   isLong: true,

@@ -3,8 +3,7 @@ import { expect, fulfilled, rejected, say } from '../harness/expect.js'
 const resourceLimits = { maxOldGenerationSizeMb: 32, maxYoungGenerationSizeMb: 8 }
 
 export default {
-  title:
-    'A task that exceeds the heap limit rejects with ERR_WORKER_OUT_OF_MEMORY; the process lives, queued tasks run.',
+  title: 'A task beyond the heap limit rejects with ERR_WORKER_OUT_OF_MEMORY, and queued tasks run.',
   backends: ['thread', 'process'],
   async run({ open, needs }) {
     needs('resourceLimits')

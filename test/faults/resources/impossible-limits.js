@@ -1,8 +1,7 @@
 import { fulfilled, rejected } from '../harness/expect.js'
 
 export default {
-  title:
-    'resourceLimits that make Node abort the process (stackSizeMb 0.2; maxOldGenerationSizeMb 1) are refused or reject; they do not take the process down.',
+  title: 'resourceLimits that make Node abort are refused or reject, and the process survives.',
   async run({ open, needs }) {
     needs('resourceLimits')
     for (const resourceLimits of [{ stackSizeMb: 0.2 }, { maxOldGenerationSizeMb: 1 }]) {

@@ -1,7 +1,7 @@
 import { expect, fulfilled, rejected, say, tells } from '../harness/expect.js'
 
 export default {
-  title: 'A stack overflow in a task rejects with RangeError; the worker survives.',
+  title: 'A stack overflow in a task rejects with RangeError, and the worker survives.',
   async run({ open }) {
     const pool = open({ workers: 1 })
     const before = await fulfilled(pool.run('whoAmI'))

@@ -3,7 +3,7 @@ import { fulfilled, rejected } from '../harness/expect.js'
 const resourceLimits = { maxOldGenerationSizeMb: 32, maxYoungGenerationSizeMb: 8 }
 
 export default {
-  title: 'Ten OOM deaths in a row on two threads: every task settles, good tasks run in between.',
+  title: 'Ten workers in a row exceed the heap limit. Every task settles.',
   backends: ['thread', 'process'],
   limitMs: 120_000,
   isLong: true,

@@ -9,8 +9,7 @@ const attempts = [
 ]
 
 export default {
-  title:
-    'filename takes files only: builtin modules, bare package names and data: URLs are rejected (no { filename: "node:child_process", name: "execSync" }).',
+  title: 'filename accepts files only: no builtin modules, bare package names or data: URLs.',
   async run({ open, needs }) {
     needs('files')
     const pool = open({ workers: 1 })

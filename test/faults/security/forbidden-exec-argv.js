@@ -1,8 +1,7 @@
 import { fulfilled, rejected } from '../harness/expect.js'
 
 export default {
-  title:
-    'An execArgv that workers do not allow is an error at construction or of run(), never a hang or an uncaught exception.',
+  title: 'A forbidden execArgv is an error of the constructor or of run(), never a hang.',
   backends: ['thread'],
   async run({ open, needs }) {
     needs('execArgv')

@@ -14,8 +14,7 @@ const names = [
 ]
 
 export default {
-  title:
-    'name: "constructor", "toString", "__proto__", "hasOwnProperty", "valueOf", "__defineGetter__"... rejects as an unknown task.',
+  title: 'Inherited names such as "constructor" and "__proto__" reject as unknown tasks.',
   async run({ open }) {
     const pool = open({ workers: 1 })
     await fulfilled(pool.run('echo', 1), 1)

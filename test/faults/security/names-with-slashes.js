@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { fulfilled, rejected } from '../harness/expect.js'
 
 export default {
-  title: 'A task name with slashes never selects a function of another file (cache key collision).',
+  title: 'A task name with slashes never selects a function of another file.',
   async run({ open, needs, facts }) {
     needs('files')
     const file = join(facts.folder, 'other.mjs')

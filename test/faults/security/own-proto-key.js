@@ -1,7 +1,7 @@
 import { expect, fulfilled, say } from '../harness/expect.js'
 
 export default {
-  title: 'A task or result with an own "__proto__" key pollutes nothing on either side and arrives as data.',
+  title: 'An own "__proto__" key arrives as data and changes no prototype, in both directions.',
   async run({ open }) {
     const pool = open({ workers: 1 })
     const payload = JSON.parse('{"__proto__":{"isPolluted":true},"a":1}')

@@ -3,7 +3,7 @@ import { expect, fulfilled, say } from '../harness/expect.js'
 const nodeArguments = ['--max-old-space-size=512', '--expose-gc', '--title=parent']
 
 export default {
-  title: 'A parent started with V8 flags and --title can create a pool with env: process.env.',
+  title: 'A parent with V8 flags and --title can create a pool with env: process.env.',
   async run({ startSubject }) {
     const subject = startSubject({ nodeArguments, environment: { NODE_OPTIONS: '--max-semi-space-size=8' } })
     const { exitCode, signal, output, errors } = await subject.end()

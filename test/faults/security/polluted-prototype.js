@@ -8,13 +8,12 @@ const pollution = {
 }
 
 export default {
-  title:
-    'A polluted Object.prototype (filename, name, signal, transferList) does not change what run() does.',
+  title: 'A polluted Object.prototype does not change the options of run().',
   async run({ open }) {
     const pool = open({ workers: 1 })
     await fulfilled(pool.run('echo', 0), 0)
     let promise
-    // Only for as long as the call takes: afterwards the platform itself would trip over it.
+    // The pollution lasts only for the call, because it would break Node itself afterwards.
     for (const [key, value] of Object.entries(pollution))
       Object.defineProperty(Object.prototype, key, { value, configurable: true, writable: true })
     try {

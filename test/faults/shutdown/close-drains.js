@@ -1,7 +1,7 @@
 import { fulfilled, pause, until } from '../harness/expect.js'
 
 export default {
-  title: 'close() finishes the running and the queued tasks, then resolves; no thread lives on.',
+  title: 'close() finishes running and queued tasks, then resolves without a live thread.',
   async run({ open, needs, facts, workers }) {
     needs('close')
     const pool = open({ workers: 2 })

@@ -1,7 +1,7 @@
 import { expect, fulfilled, pause } from '../harness/expect.js'
 
 export default {
-  title: 'close() waits for the longest running task when other workers are done first.',
+  title: 'close() waits for the longest task when other workers are done earlier.',
   async run({ open, needs, facts }) {
     needs('close')
     const pool = open({ workers: 2 })

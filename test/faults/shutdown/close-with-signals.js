@@ -1,7 +1,7 @@
 import { fulfilled } from '../harness/expect.js'
 
 export default {
-  title: 'close() also finishes accepted tasks that carry an AbortSignal.',
+  title: 'close() also finishes accepted tasks with an AbortSignal.',
   async run({ open, needs, facts }) {
     needs('close')
     needs('signal')

@@ -1,7 +1,7 @@
 import { expect, fulfilled, pause, rejected, until } from '../harness/expect.js'
 
 export default {
-  title: 'A pool whose worker file cannot load can be destroyed; no thread is left, no restart goes on.',
+  title: 'destroy() of a pool whose file does not load leaves no thread and no restart.',
   async run({ open, workers, aWorkerStarts }) {
     const pool = open({ workers: 2, file: 'broken/throws.js' })
     const call = pool.run('echo', 1)

@@ -1,7 +1,7 @@
 import { pause, rejected, settled, until } from '../harness/expect.js'
 
 export default {
-  title: 'destroy() during close() wins: both settle soon, the stuck task rejects.',
+  title: 'destroy() during close() settles both soon and rejects the stuck task.',
   backends: ['thread', 'process'],
   async run({ open, needs, facts, workers }) {
     needs('close')

@@ -1,8 +1,7 @@
 import { fulfilled, rejected, settled, until } from '../harness/expect.js'
 
 export default {
-  title:
-    'destroy() with endless loops running and a queue: everything rejects, destroy() resolves within 3 s, no thread lives on.',
+  title: 'destroy() during endless loops rejects all tasks and ends all threads within 3 s.',
   backends: ['thread', 'process'],
   async run({ open, facts, workers }) {
     const pool = open({ workers: 2 })

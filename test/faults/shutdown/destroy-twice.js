@@ -1,7 +1,7 @@
 import { fulfilled, pause } from '../harness/expect.js'
 
 export default {
-  title: 'destroy() twice at once, and again later: all settle, none rejects.',
+  title: 'Two destroy() calls at once, and a later one, all resolve.',
   async run({ open }) {
     const pool = open({ workers: 2 })
     await fulfilled(pool.run('echo', 1), 1)

@@ -6,7 +6,7 @@ const rounds = 90
 const fileCount = 500
 
 export default {
-  title: 'destroy() while workers are loading task files (500 of them, 90 rounds) never aborts the process.',
+  title: 'destroy() never aborts the process while workers load 500 files, in 90 rounds.',
   limitMs: 150_000,
   isLong: true,
   async run({ open, needs, facts }) {
@@ -16,7 +16,7 @@ export default {
     for (let round = 0; round < rounds; round++) {
       const pool = open({ workers: 2 })
       const calls = files.map((filename, number) => pool.run('load', number, { filename }))
-      // A different moment each time; the first rounds let some files load.
+      // Each round waits for a different time. Every third round waits until the first file has loaded.
       await (round % 3 === 0 ? settled(calls[0]) : pause(round))
       await fulfilled(pool.destroy())
       await settled(calls)

@@ -1,7 +1,7 @@
 import { fulfilled, pause, settled, until } from '../harness/expect.js'
 
 export default {
-  title: 'destroy() in the same moment workers are being started settles soon, at any moment of the start.',
+  title: "destroy() settles soon, at any time of a worker's start.",
   limitMs: 90_000,
   async run({ open, workers, aWorkerStarts }) {
     for (const delayMs of [0, 1, 2, 3, 5, 8, 12, 18, 25, 35, 45, 60, 80, 120]) {

@@ -1,7 +1,7 @@
 import { expect, fulfilled, rejected } from '../harness/expect.js'
 
 export default {
-  title: 'run() while closing rejects at once and does not disturb the drain.',
+  title: 'run() during close() rejects at once and does not disturb the close.',
   async run({ open, needs, facts }) {
     needs('close')
     const pool = open({ workers: 1 })

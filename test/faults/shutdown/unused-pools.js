@@ -1,7 +1,7 @@
 import { fulfilled, settled, until } from '../harness/expect.js'
 
 export default {
-  title: 'close() or destroy() of a pool that never ran a task, with 0 or more threads, settles at once.',
+  title: 'close() and destroy() of an unused pool settle at once, with or without threads.',
   async run({ open, has, workers }) {
     const ways = has('close') ? ['close', 'destroy'] : ['destroy']
     for (const way of ways) {
@@ -15,7 +15,7 @@ export default {
       () => workers.living === 0,
       () => `${workers.living} workers live on`,
     )
-    // That there was a pool at all.
+    // Proves that such a pool works.
     await fulfilled(open({ min: 0, max: 2 }).run('echo', 1), 1)
   },
 }

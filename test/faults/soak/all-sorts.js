@@ -2,7 +2,7 @@ import { expect, fulfilled, pause, say, settled, tells, until } from '../harness
 
 const count = 400
 
-/** Numbers that look random, the same for the same seed. */
+/** Pseudo-random numbers: the same for the same seed. */
 function createRandom(seed) {
   let state = seed
   return () => {
@@ -32,8 +32,7 @@ const isValue = value => call => call.state === 'fulfilled' && call.value === va
 const isErrorOf = words => call => isRejected(call) && tells(call.error, words)
 
 export default {
-  title:
-    'N tasks of all sorts (ok, throw, exit, uncloneable, aborted at random moments): all settle, each with the right outcome; the pool is whole.',
+  title: 'Mixed tasks (success, throw, exit, uncloneable, abort) all settle with the right outcome.',
   backends: ['thread', 'process'],
   limitMs: 120_000,
   isLong: true,
@@ -44,7 +43,7 @@ export default {
     const names = Object.keys(sorts)
     const tasks = []
     for (let number = 0; number < count; number++) {
-      // Half of them are right, so that there is somebody to be harmed.
+      // Half of the tasks are correct, so that a faulty task has others to harm.
       const name = random() < 0.5 ? 'right' : names[Math.floor(random() * names.length)]
       const task = { name, number, ...sorts[name](pool, number) }
       tasks.push(task)

@@ -4,8 +4,7 @@ const roundMs = 300
 const rounds = 20
 
 export default {
-  title:
-    'Bursts and lulls with exits for 6 s: never more than maxWorkers living workers, back to minWorkers at the end of a burst, all settle.',
+  title: 'In 6 s of bursts with exits, worker limits hold and all tasks settle.',
   backends: ['thread', 'process'],
   limitMs: 120_000,
   isLong: true,

@@ -1,7 +1,7 @@
 import { fulfilled, rejected } from '../harness/expect.js'
 
 export default {
-  title: 'All workers die under load: only their running tasks fail, the queue is served by replacements.',
+  title: 'When all workers die under load, only running tasks fail and replacements serve the queue.',
   backends: ['thread', 'process'],
   async run({ open, workers, facts }) {
     const pool = open({ workers: 2 })

@@ -1,8 +1,7 @@
 import { expect, fulfilled, rejected, until } from '../harness/expect.js'
 
 export default {
-  title:
-    'After deaths the pool is back at minWorkers living workers (it does not dry up, it does not grow over maxWorkers).',
+  title: 'After deaths the pool has minWorkers living workers again, and never more than maxWorkers.',
   backends: ['thread', 'process'],
   async run({ open, workers }) {
     const pool = open({ min: 2, max: 3 })

@@ -1,8 +1,7 @@
 import { pause, settled, until, untilItWorks } from '../harness/expect.js'
 
 export default {
-  title:
-    'A worker that dies while it is still loading: waiting tasks are run by a replacement or rejected, never forgotten.',
+  title: 'When a worker dies while it loads, queued tasks run on a replacement or reject.',
   backends: ['thread', 'process'],
   async run({ open, workers }) {
     const pool = open({ workers: 1, file: 'slow.js' })

@@ -1,7 +1,7 @@
 import { fulfilled, rejected } from '../harness/expect.js'
 
 export default {
-  title: 'A worker terminated from outside rejects its task at once; the queue goes on.',
+  title: 'A worker that is terminated from outside rejects its task, and queued tasks run.',
   backends: ['thread', 'process'],
   async run({ open, workers, facts }) {
     const pool = open({ workers: 1 })

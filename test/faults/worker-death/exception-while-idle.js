@@ -1,7 +1,7 @@
 import { fulfilled, pause } from '../harness/expect.js'
 
 export default {
-  title: 'An uncaught exception in an idle worker costs that worker only.',
+  title: 'An uncaught exception in an idle worker ends only that worker.',
   backends: ['thread', 'process'],
   async run({ open, workers }) {
     const pool = open({ workers: 1, needsIdleLoop: true })

@@ -1,7 +1,7 @@
 import { expect, fulfilled, rejected, say, tells } from '../harness/expect.js'
 
 export default {
-  title: 'An uncaught exception while a task runs rejects that task with that very error.',
+  title: 'An uncaught exception while a task runs rejects the task with that exception.',
   backends: ['thread', 'process'],
   async run({ open }) {
     const pool = open({ workers: 1 })

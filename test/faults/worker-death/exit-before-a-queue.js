@@ -1,7 +1,7 @@
 import { fulfilled, rejected } from '../harness/expect.js'
 
 export default {
-  title: 'Only the task that killed its worker fails; tasks queued behind it run on the replacement.',
+  title: 'Only the task that ended its worker fails. Queued tasks run on the replacement.',
   backends: ['thread', 'process'],
   async run({ open }) {
     const pool = open({ workers: 1 })

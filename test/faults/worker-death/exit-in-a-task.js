@@ -1,7 +1,7 @@
 import { fulfilled, rejected } from '../harness/expect.js'
 
 export default {
-  title: 'process.exit() in a task rejects that task soon; the pool works on.',
+  title: 'process.exit() in a task rejects that task soon, and the pool works on.',
   backends: ['thread', 'process'],
   async run({ open }) {
     const pool = open({ workers: 1 })

@@ -1,7 +1,7 @@
 import { fulfilled, settled } from '../harness/expect.js'
 
 export default {
-  title: 'A floating rejection in a worker settles the affected task and the pool works on.',
+  title: 'A floating rejection in a worker settles its task, and the pool works on.',
   backends: ['thread', 'process'],
   async run({ open }) {
     const pool = open({ workers: 1 })

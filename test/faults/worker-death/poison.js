@@ -1,8 +1,7 @@
 import { fulfilled, rejected } from '../harness/expect.js'
 
 export default {
-  title:
-    'A poison task that kills every worker it meets never bricks the pool: 60 deaths in a row, good tasks still run.',
+  title: 'After 60 deaths by bad tasks in a row, good tasks still run.',
   backends: ['thread', 'process'],
   limitMs: 60_000,
   isLong: true,

@@ -1,4 +1,4 @@
-// A handler in the manner of the programs that fastify-piscina is for.
+// A handler like the handlers of programs that use fastify-piscina.
 module.exports = ({ a, b }) => {
   if (b === undefined) throw new Error('b is missing')
   return a + b

@@ -1,5 +1,5 @@
-// Handlers whose tasks say what they do in shared words, and wait for a gate that the test opens; the words' places are
-// those of `held.js`.
+// Handlers that record their progress in shared words, and wait for a gate that the test opens. The words have the places of
+// `held.js`.
 import { context } from 'lido/worker'
 
 const STARTED = 0

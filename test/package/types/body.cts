@@ -1,4 +1,4 @@
-// The doors for bodies from CommonJS.
+// lido/body and lido/express in CommonJS.
 import { jsonReader } from 'lido/body'
 
 import lidoExpress = require('lido/express')

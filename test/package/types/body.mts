@@ -1,4 +1,4 @@
-// The doors for bodies from an ES module.
+// lido/body and lido/express in an ES module.
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { Pool } from 'lido'
 import {
@@ -25,16 +25,16 @@ const parse: BodyMiddleware = json({
   select: 'total',
   type: request => request.headers['content-type'] === 'application/json',
 })
-// What Express, connect and their like take.
+// The middleware type of Express and connect.
 const middleware: (
   request: IncomingMessage,
   response: ServerResponse,
   next: (error?: unknown) => void,
 ) => void = parse
 ndjson({ maxLines: 10 })
-// @ts-expect-error it is maxLines of lines
+// @ts-expect-error maxLines is an option of ndjson() only
 json({ maxLines: 10 })
-// @ts-expect-error functions do not cross
+// @ts-expect-error a function cannot be sent to a worker
 json({ reviver: (_key: string, value: unknown) => value })
 
 interface Order {
@@ -56,7 +56,7 @@ export async function answer(request: IncomingMessage, response: ServerResponse)
     isTrue<Same<typeof unnamed, number>>()
     const upper = await runFor(request, pool, 'one', { name: 'upper' })
     isTrue<Same<typeof upper, string>>()
-    // @ts-expect-error it takes a text
+    // @ts-expect-error upper takes a string
     await runFor(request, pool, 1, { name: 'upper' })
     // @ts-expect-error the default handler takes a Row
     await runFor(request, pool)
@@ -68,7 +68,7 @@ export async function answer(request: IncomingMessage, response: ServerResponse)
   await read.close()
 }
 
-/** As Fastify declares what it registers. */
+/** The part of Fastify's types that the plugins use. */
 declare const fastify: {
   readonly initialConfig: object
   addContentTypeParser(

@@ -1,4 +1,4 @@
-// Statements about types, for the other files here: they compile when the statement is true.
+// Assertions about types for the other files of this folder. They compile only when they are true.
 
 /** True when both are the same type; `any` equals only `any`. */
 export type Same<One, Other> =

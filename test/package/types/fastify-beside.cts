@@ -1,4 +1,4 @@
-// CommonJS beside ES modules in one program: `fastify.mts` has said which modules the pools run, and it holds here too.
+// CommonJS beside ES modules in one program. `fastify.mts` declares the modules of the pools, also for this file.
 import Fastify = require('fastify')
 
 import { Pool } from 'lido'
@@ -15,7 +15,7 @@ app.get('/', async request => {
   return { text, any: await pool.run(4) }
 })
 
-/** A class is one type, whichever way it was imported. */
+/** A class is the same type for import and for require(). */
 export const madeHere: PoolOfModules = new Pool()
 export function isGiven(pool: typeof poolMadeByModules): Pool {
   return pool

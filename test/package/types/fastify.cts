@@ -1,4 +1,4 @@
-// The door `lido/fastify` from CommonJS, in a program that has said nothing of its modules.
+// lido/fastify in CommonJS, in a program that does not declare the modules of its pools.
 import Fastify = require('fastify')
 
 import { fastifyPool } from 'lido/fastify'

@@ -1,4 +1,4 @@
-// The door `lido/fastify`, with what Fastify's own types learn from it.
+// lido/fastify, and the members that it adds to Fastify's own types.
 import underPressure from '@fastify/under-pressure'
 import Fastify from 'fastify'
 import type { Pool } from 'lido'

@@ -1,4 +1,4 @@
-// A handler's module in CommonJS: the function itself.
+// A handler module in CommonJS: the function itself.
 
 function double(value: number): number {
   return value * 2

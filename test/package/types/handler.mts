@@ -1,4 +1,4 @@
-// A handler's module with functions of several kinds.
+// A handler module with functions of several kinds.
 
 export interface Row {
   id: number
@@ -27,3 +27,30 @@ export const multiplied = (value: number, factor: number) => value * factor
 
 /** Its payload may be left out. */
 export const trimmed = (text?: string) => text?.trim() ?? ''
+
+export function* numbers(to: number): Generator<number, void, undefined> {
+  for (let n = 0; n < to; n++) yield n
+}
+
+export async function* words(text: string, separator = ' '): AsyncGenerator<string, void, undefined> {
+  yield* text.split(separator)
+}
+
+export async function* lengths(source: AsyncIterable<string>): AsyncGenerator<number, void, undefined> {
+  for await (const text of source) yield text.length
+}
+
+export const laterNumbers = async (to: number) => numbers(to)
+
+/** An iterator that is no generator. */
+export const valuesOf = (map: Map<string, number>): IterableIterator<number> => map.values()
+
+export const pages = (id: number): ReadableStream<Row> =>
+  new ReadableStream<Row>({ start: controller => controller.enqueue({ id, text: '' }) })
+
+export const list = (length: number): number[] => Array.from({ length }, (_, n) => n)
+
+/** No handler for `stream()`: it requires a second argument. */
+export async function* rows(text: string, from: number): AsyncGenerator<Row> {
+  yield { id: from, text }
+}

@@ -1,4 +1,4 @@
-// The door `lido/nestjs`.
+// lido/nestjs.
 import { Controller, Get, Module, Query } from '@nestjs/common'
 import { NestFactory } from '@nestjs/core'
 import type { HealthCheckService } from '@nestjs/terminus'

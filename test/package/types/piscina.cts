@@ -1,4 +1,4 @@
-// Piscina's door from CommonJS: the class itself, by default and by name.
+// lido/piscina in CommonJS: the class itself, by default and by name.
 import type { PiscinaTask } from 'lido/piscina'
 import DefaultPiscina, { Piscina as NamedPiscina } from 'lido/piscina'
 
@@ -6,7 +6,7 @@ import Piscina = require('lido/piscina')
 
 const piscina = new Piscina<string, number>({ filename: require.resolve('./handler.cjs') })
 const length: Promise<number> = piscina.run('text')
-// @ts-expect-error its tasks are strings
+// @ts-expect-error the pool takes strings
 piscina.run(1)
 const same: Piscina<string, number> = new DefaultPiscina<string, number>()
 const named: NamedPiscina<string, number> = new NamedPiscina<string, number>()

@@ -1,4 +1,4 @@
-// Piscina's door from an ES module.
+// lido/piscina in an ES module.
 import Piscina, {
   ArrayTaskQueue,
   FixedQueue,
@@ -18,13 +18,13 @@ import { isTrue, type Same } from './checks.mjs'
 const piscina = new Piscina<string, number>({ filename: '/worker.js', maxQueue: 'auto', atomics: 'disabled' })
 const length = piscina.run('text', { name: 'length', signal: new AbortController().signal, transferList: [] })
 isTrue<Same<typeof length, Promise<number>>>()
-// @ts-expect-error its tasks are strings
+// @ts-expect-error the pool takes strings
 piscina.run(1)
 // @ts-expect-error a number
 new Piscina({ maxThreads: '4' })
 
 const named: SamePiscina<string, number> = piscina
-// What tells of an abort by an event, as Piscina takes it; lists that nobody writes to; options that are filled in.
+// Signals with Piscina's event methods, read-only transfer lists, and options with their default values.
 const frozen: readonly ArrayBuffer[] = []
 piscina.run('text', { transferList: frozen, signal: { once() {}, off() {} } })
 piscina.run('text', { signal: { addEventListener() {}, removeEventListener() {} } })
@@ -62,7 +62,7 @@ class Tagged implements TaskQueue {
   }
 }
 
-/** Of a task a queue need not know more than its options, and may be tried with tasks of a program's own. */
+/** A queue needs only the options of a task, so a test may use tasks of its own. */
 interface Numbered {
   readonly [queueOptionsSymbol]: object | null
 }

@@ -1,4 +1,4 @@
-// The front door from CommonJS.
+// The main entry point in CommonJS.
 import { isPoolError, Pool, type PoolOptions } from 'lido'
 
 import lido = require('lido')
@@ -22,12 +22,12 @@ async function main(): Promise<number> {
 void main()
 const typed = new Pool<typeof import('./handler.cjs')>(options)
 const doubled: Promise<number> = typed.run(1)
-// @ts-expect-error it takes a number
+// @ts-expect-error the handler takes a number
 typed.run('one')
-// @ts-expect-error it has no members
+// @ts-expect-error the module has no function of this name
 typed.run(1, { name: 'length' })
 const asDefault = new Pool<{ default: typeof import('./handler.cjs') }>(options)
 const again: Promise<number> = asDefault.run(1)
-// @ts-expect-error it is maxWorkers
+// @ts-expect-error the option is called maxWorkers
 new lido.Pool({ maxWorker: 4 })
 void [doubled, again]

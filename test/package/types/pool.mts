@@ -1,5 +1,6 @@
-// The front door as a strict TypeScript program sees it, from an ES module.
+// The main entry point in an ES module, in strict TypeScript.
 import {
+  type ChunkOf,
   type CloseReport,
   type DurationSummary,
   FifoQueue,
@@ -16,11 +17,16 @@ import {
   type PoolOptions,
   type PoolSettings,
   type PoolStats,
+  type PoolStream,
+  type PoolTransform,
   PriorityQueue,
   type QueuedTask,
   QueueFullError,
   type RoomOptions,
   type RunOptions,
+  type SharedValue,
+  type StreamOptions,
+  share,
   TaskCancelledError,
   type TaskQueue,
   WorkerError,
@@ -29,10 +35,11 @@ import {
   type WorkerView,
 } from 'lido'
 import { isTrue, type Same } from './checks.mjs'
+import type { Row } from './handler.mjs'
 
 const filename = new URL('./handler.mjs', import.meta.url)
 
-// Calls are typed by the handler's module.
+// The handler module defines the types of calls.
 const typed = new Pool<typeof import('./handler.mjs')>({ filename })
 const lengthOfRow = typed.run({ id: 1, text: 'one' })
 isTrue<Same<typeof lengthOfRow, Promise<number>>>()
@@ -44,7 +51,7 @@ typed.run(2, { name: 'scaled' })
 typed.run(2, { name: 'multiplied' })
 typed.run(' one ', { name: 'trimmed' })
 typed.run(undefined, { name: 'trimmed' })
-// @ts-expect-error it takes a string
+// @ts-expect-error trimmed takes a string
 typed.run(1, { name: 'trimmed' })
 isTrue<Same<typeof date, Promise<Date>>>()
 // @ts-expect-error the default handler takes a Row
@@ -54,12 +61,12 @@ typed.run(undefined, { name: 'upper' })
 const either = 'upper' as 'upper' | 'trimmed'
 const ofEither = typed.run('one', { name: either })
 isTrue<Same<typeof ofEither, Promise<string>>>()
-// @ts-expect-error one of the two takes no undefined
+// @ts-expect-error upper takes no undefined
 typed.run(undefined, { name: either })
 const nameless = new Pool<{ upper(text: string): string }>({ filename })
 // @ts-expect-error there is no default handler
 nameless.run('one')
-// @ts-expect-error nor one without a payload
+// @ts-expect-error there is no default handler without a payload either
 nameless.run()
 const upperByDefault = new Pool<typeof import('./handler.mjs'), 'upper'>({ filename, name: 'upper' })
 const byDefault = upperByDefault.run('one')
@@ -77,7 +84,7 @@ const ofModule = both.run(1, { timeout: 1 })
 isTrue<Same<typeof ofModule, Promise<string>>>()
 const ofMember = both.run('one', { name: 'upper' })
 isTrue<Same<typeof ofMember, Promise<boolean>>>()
-// @ts-expect-error it takes a number
+// @ts-expect-error the function of the module takes a number
 both.run('one')
 const explicit = typed.run(
   { id: 1, text: 'one' },
@@ -90,7 +97,7 @@ typed.run('one')
 typed.run({ id: 1 })
 // @ts-expect-error upper takes a string
 typed.run(1, { name: 'upper' })
-// @ts-expect-error now takes nothing
+// @ts-expect-error now takes no payload
 typed.run(1, { name: 'now' })
 // @ts-expect-error there is no such function
 typed.run(1, { name: 'uper' })
@@ -102,20 +109,146 @@ typed.run({ id: 1, text: 'one' }, { timeout: 1, queueTimeout: 2, deadline: new D
 typed.run({ id: 1, text: 'one' }, { deadline: Date.now() + 1000 })
 const unnamed = typed.run({ id: 1, text: 'one' }, { name: undefined })
 isTrue<Same<typeof unnamed, Promise<number>>>()
-// @ts-expect-error without a name it is the default handler, which takes a Row
+// @ts-expect-error the default handler takes a Row
 typed.run('one', { name: undefined })
 const limits: Omit<RunOptions, 'name'> = { timeout: 1 }
 const limited = typed.run({ id: 1, text: 'one' }, limits)
 isTrue<Same<typeof limited, Promise<number>>>()
 const named: RunOptions = { timeout: 1 }
-// @ts-expect-error any name may be in it
+// @ts-expect-error RunOptions may hold any name
 typed.run({ id: 1, text: 'one' }, named)
 // @ts-expect-error a deadline is no text
 typed.run({ id: 1, text: 'one' }, { deadline: 'tomorrow' })
 // @ts-expect-error a signal is an AbortSignal
 typed.run({ id: 1, text: 'one' }, { signal: 1 })
 
-// Without a module, everything goes.
+// The functions of the module take their own parameters.
+const scaledTwice = typed.api.multiplied(2, 3)
+isTrue<Same<typeof scaledTwice, Promise<number>>>()
+const upperByApi = typed.with({ timeout: 5_000, signal: AbortSignal.timeout(10) }).api.upper('one')
+isTrue<Same<typeof upperByApi, Promise<string>>>()
+typed.api.scaled(2)
+typed.api.default({ id: 1, text: 'one' })
+// @ts-expect-error multiplied requires two arguments
+typed.api.multiplied(2)
+// @ts-expect-error upper takes a string
+typed.api.upper(1)
+// @ts-expect-error limit is no function
+typed.api.limit
+// @ts-expect-error there is no such function
+typed.api.uper('one')
+// @ts-expect-error the function has the name
+typed.with({ name: 'upper' })
+
+// A map takes what can be iterated over, and gives the results of its function.
+const broadcastResults: Promise<string[]> = typed.broadcast('one', { name: 'upper', alsoNew: true })
+// @ts-expect-error The payload of `upper` is a string.
+typed.broadcast(1, { name: 'upper' })
+void broadcastResults
+const lengths = typed.map([{ id: 1, text: 'one' }]).toArray()
+isTrue<Same<typeof lengths, Promise<number[]>>>()
+async function* texts(): AsyncGenerator<string> {
+  yield 'one'
+}
+for await (const text of typed.map(texts(), { name: 'upper', concurrency: 4, ordered: false })) {
+  isTrue<Same<typeof text, string>>()
+}
+const orNull = typed.map(['one'], {
+  name: 'upper',
+  onError: (_error, item: string) => [item, null].at(1) ?? null,
+})
+isTrue<Same<Awaited<ReturnType<typeof orNull.toArray>>, (string | null)[]>>()
+const skipped = typed.map(new Set(['one']), { name: 'upper', onError: 'skip' }).toArray()
+isTrue<Same<typeof skipped, Promise<string[]>>>()
+// @ts-expect-error the default handler takes a Row
+typed.map(['one'])
+// @ts-expect-error a number cannot be iterated over
+typed.map(5)
+
+// A stream gives the chunks of its function.
+for await (const n of typed.stream(3, { name: 'numbers', highWaterMark: 4 })) isTrue<Same<typeof n, number>>()
+const wordStream = typed.stream('one two', { name: 'words' })
+isTrue<Same<typeof wordStream, PoolStream<string>>>()
+const allWords = wordStream.toArray()
+isTrue<Same<typeof allWords, Promise<string[]>>>()
+const streamOptions: Omit<StreamOptions, 'name'> = {
+  highWaterMarkBytes: 1,
+  functions: { lookup: (id: number) => id },
+}
+typed.stream(3, { ...streamOptions, name: 'numbers' })
+// @ts-expect-error numbers takes a number
+typed.stream('3', { name: 'numbers' })
+// @ts-expect-error a stream cannot be retried
+typed.stream(3, { name: 'numbers', retry: { attempts: 2 } })
+// @ts-expect-error there is no such function
+typed.stream(3, { name: 'number' })
+// @ts-expect-error numbers takes a number
+typed.stream(undefined, { name: 'numbers' })
+// @ts-expect-error rows requires two arguments
+typed.stream('one', { name: 'rows' })
+// @ts-expect-error a water mark is a number
+typed.stream(3, { name: 'numbers', highWaterMark: '4' })
+// Each kind of stream that a handler may return.
+const ofPromise = typed.stream(3, { name: 'laterNumbers' })
+isTrue<Same<typeof ofPromise, PoolStream<number>>>()
+const ofIterator = typed.stream(new Map([['one', 1]]), { name: 'valuesOf' })
+isTrue<Same<typeof ofIterator, PoolStream<number>>>()
+const ofWebStream = typed.stream(2, { name: 'pages' })
+isTrue<Same<typeof ofWebStream, PoolStream<Row>>>()
+const ofList = typed.stream(2, { name: 'list' })
+isTrue<Same<typeof ofList, PoolStream<number>>>()
+isTrue<Same<ChunkOf<typeof import('./handler.mjs'), 'words'>, string>>()
+// A function whose result is no stream has no chunks. A string is a value.
+const ofNumber = typed.stream({ id: 1, text: 'one' })
+isTrue<Same<typeof ofNumber, PoolStream<never>>>()
+const ofString = typed.stream('one', { name: 'upper' })
+isTrue<Same<typeof ofString, PoolStream<never>>>()
+const numbersByDefault = new Pool<typeof import('./handler.mjs'), 'numbers'>({ filename, name: 'numbers' })
+const ofDefault = numbersByDefault.stream(3)
+isTrue<Same<typeof ofDefault, PoolStream<number>>>()
+const textLengths = typed.transform<string, number>({ name: 'lengths', transfer: true })
+isTrue<Same<typeof textLengths, PoolTransform<string, number>>>()
+const ofText: ReadableStream<number> = new ReadableStream<string>().pipeThrough(textLengths)
+void ofText
+// @ts-expect-error there is no such function
+typed.transform({ name: 'length' })
+// @ts-expect-error a transform has no payload
+typed.transform({ name: 'lengths', transferList: [] })
+
+// A generator of the module gives a promise that can be iterated.
+for await (const word of typed.api.words('one two', ' ')) isTrue<Same<typeof word, string>>()
+const streamOfNumbers = await typed.api.numbers(3)
+isTrue<Same<typeof streamOfNumbers, PoolStream<number>>>()
+// @ts-expect-error words takes a string
+typed.api.words(1)
+const laterByApi = await typed.with({ timeout: 5_000 }).api.laterNumbers(3)
+isTrue<Same<typeof laterByApi, PoolStream<number>>>()
+const valuesByApi = await typed.api.valuesOf(new Map())
+isTrue<Same<typeof valuesByApi, PoolStream<number>>>()
+const pagesByApi = await typed.api.pages(2)
+isTrue<Same<typeof pagesByApi, PoolStream<Row>>>()
+// @ts-expect-error rows requires two arguments
+typed.api.rows('one')
+// An array is a value.
+const listByApi = typed.api.list(2)
+isTrue<Same<typeof listByApi, Promise<number[]>>>()
+// @ts-expect-error the call of a value cannot be iterated
+for await (const _ of typed.api.upper('one')) break
+
+// The handle of a shared value has the type of the value, so it fits into payloads.
+const sharedRow = typed.share({ id: 1, text: 'one' })
+const lengthOfShared = typed.run(sharedRow)
+isTrue<Same<typeof lengthOfShared, Promise<number>>>()
+const released: SharedValue = share(new Map([['one', 1]]))
+released.release()
+export function shareInABlock(): void {
+  using table = share(new Map([['one', 1]]))
+  table.get('one')?.toFixed()
+}
+// @ts-expect-error a Row has a text
+typed.run(share({ id: 1 }))
+
+// Without a module type, calls accept and return any value.
 const untyped = new Pool({ filename })
 const anything = untyped.run({ what: 'ever' }, { name: 'anything' })
 isTrue<Same<typeof anything, Promise<any>>>()
@@ -144,12 +277,13 @@ const options: PoolOptions = {
   transport: 'messages',
   busyWait: false,
   maxWorkerMemoryMb: 256,
+  setupTimeout: 10_000,
   workerHistogram: true,
 }
 new Pool(options)
 new Pool()
 isTrue<Same<ConstructorParameters<typeof Pool>['length'], 0 | 1>>()
-// @ts-expect-error it is maxWorkers
+// @ts-expect-error the option is called maxWorkers
 new Pool({ maxWorker: 4 })
 // @ts-expect-error a number
 new Pool({ maxWorkers: '4' })
@@ -177,7 +311,7 @@ isTrue<
   >
 >()
 
-// Errors are told apart by class or by code.
+// A program can tell errors apart by class or by code.
 export async function report(pool: Pool): Promise<string> {
   try {
     await pool.run(1)
@@ -206,7 +340,7 @@ export async function inABlock(): Promise<number> {
   return await pool.run({ id: 1, text: 'one' })
 }
 
-// A queue and a balancer of one's own.
+// A custom queue and a custom load balancer.
 class Stack implements TaskQueue {
   readonly #tasks: QueuedTask[] = []
 
@@ -228,7 +362,7 @@ class Stack implements TaskQueue {
   }
 }
 
-/** Made of the package's own; what is inferred of it has names that a program can reach. */
+/** A subclass of a queue of the package. Its inferred types have names that a program can import. */
 export class ByUrgency extends FifoQueue {
   readonly urgent = new PriorityQueue()
 
@@ -256,11 +390,12 @@ new Pool({ filename, queue: { size: 0, push() {}, shift: () => null } })
 // @ts-expect-error a balancer answers with a worker
 new Pool({ filename, loadBalancer: () => 1 })
 
-// What is moved keeps its type.
-const bytes = move(new Uint8Array(8))
-isTrue<Same<typeof bytes, Uint8Array<ArrayBuffer>>>()
+// A moved value keeps its type.
+const ownBytes = new Uint8Array(8)
+const bytes = move(ownBytes)
+isTrue<Same<typeof bytes, typeof ownBytes>>()
 
-// The rest of the surface.
+// The other members.
 export async function look(pool: Pool): Promise<CloseReport> {
   const run: RunOptions = { transferList: [new ArrayBuffer(8)], queueOptions: { tenant: 1 }, filename }
   await pool.room({ signal: AbortSignal.timeout(10) })
@@ -288,7 +423,7 @@ export class Patient extends Pool {
   }
 }
 
-/** What is told of a pool, handed on by a program that writes declarations. */
+/** A program with declaration files exports the statistics of a pool. */
 export class Health {
   readonly #pool = new Pool()
 

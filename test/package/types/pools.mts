@@ -1,4 +1,4 @@
-// The class as ES modules have it, for `fastify-beside.cts`.
+// The class from an ES module, for `fastify-beside.cts`.
 import { Pool } from 'lido'
 
 export { Pool }

@@ -1,4 +1,4 @@
-// The door for handlers' modules.
+// lido/worker, for handler modules.
 import {
   context,
   type Handler,
@@ -32,7 +32,7 @@ export const patient: Handler<string, number> = async text => {
   isTrue<Same<typeof context.signal, AbortSignal>>()
   isTrue<Same<typeof context.cancelled, boolean>>()
   context.throwIfCancelled()
-  // @ts-expect-error it is the pool that cancels
+  // @ts-expect-error cancelled is read-only
   context.cancelled = true
   return text.length
 }

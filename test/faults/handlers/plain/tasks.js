@@ -1,4 +1,4 @@
-// The tasks of all scenarios, in plain functions; the other dialects wrap this file.
+// The tasks of all scenarios, as plain functions. The files for poolifier and workerpool wrap this file.
 import { appendFileSync, existsSync, writeFileSync } from 'node:fs'
 import { parentPort } from 'node:worker_threads'
 
@@ -18,7 +18,7 @@ async function gateOpens() {
   while (!existsSync(gate)) await pause(5)
 }
 
-// What answers.
+// Tasks that answer.
 export const echo = value => value
 export const whoAmI = () => identity
 export const count = () => ++counter
@@ -30,7 +30,7 @@ export async function later({ ms, value }) {
   return value
 }
 
-/** Holds its thread. */
+/** Blocks its thread. */
 export function block({ ms, value }) {
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms)
   return value
@@ -52,19 +52,19 @@ export function openGate(value) {
   return value
 }
 
-// What does not answer.
+// Tasks that never answer.
 export function spin() {
   fact('spinning')
   for (;;);
 }
 
-/** `async` in so many words: some pools look at the function for it. */
+/** Declared `async`, because some pools check whether the function is async. */
 export async function hang() {
   fact('hanging')
   await new Promise(() => {})
 }
 
-// Deaths.
+// Tasks that end their worker.
 export function exit(code) {
   process.exit(code)
 }
@@ -115,7 +115,7 @@ export function overflow() {
   return deeper(0)
 }
 
-// What cannot be copied, or hardly.
+// Results and errors that cannot be cloned, or only with difficulty.
 export const returnFunction = () => () => {}
 export const makeBytes = size => new Uint8Array(size)
 
@@ -140,7 +140,7 @@ const failures = {
     }),
 }
 
-// What goes on without a task.
+// Work that continues after its task.
 export function tick() {
   setInterval(() => fact('tick'), 20)
   return 'ticking'
@@ -156,7 +156,7 @@ export function log(line) {
   return line
 }
 
-/** Or what stands in its place where the worker is a process. */
+/** Closes the parent port of a thread, or the message channel of a process. */
 export function closeParentPort(value) {
   const channel = parentPort ?? process
   channel.removeAllListeners('message')
@@ -165,12 +165,12 @@ export function closeParentPort(value) {
   return value
 }
 
-// What was done to this side.
+// Tasks that inspect the worker or their payload.
 export const readGlobal = name => globalThis[name]
 export const readPrototype = name => Object.prototype[name]
 export const ownKeys = value => Object.keys(value)
 
-/** A pool of the same kind inside this worker. */
+/** Runs a task in a pool of the same kind inside this worker. */
 export async function nestPool(value) {
   const { open } = await import(new URL(`../../pools/${process.env.FAULT_POOL}.js`, import.meta.url))
   const pool = open({ backend: 'thread', workers: 1 })

@@ -1,4 +1,4 @@
-// Takes a while to load.
+// Loads slowly.
 await new Promise(resolve => setTimeout(resolve, 1_500))
 const { default: worker } = await import('./tasks.js')
 

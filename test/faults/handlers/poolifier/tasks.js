@@ -1,4 +1,4 @@
-// The tasks in poolifier's dialect: the module's default export is a worker object.
+// The tasks in the form of poolifier: the default export is a worker object.
 import { isMainThread } from 'node:worker_threads'
 import { ClusterWorker, ThreadWorker } from 'poolifier'
 import * as tasks from '../plain/tasks.js'

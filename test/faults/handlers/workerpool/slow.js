@@ -1,3 +1,3 @@
-// Takes a while to load.
+// Loads slowly.
 await new Promise(resolve => setTimeout(resolve, 1_500))
 await import('./tasks.js')

@@ -1,4 +1,4 @@
-// The tasks in workerpool's dialect: methods registered by name.
+// The tasks in the form of workerpool: methods that are registered by name.
 import workerpool from 'workerpool'
 import * as tasks from '../plain/tasks.js'
 

@@ -4,7 +4,7 @@ import { DoublingService } from './doubling.service'
 
 @Controller()
 export class AppController {
-  /** Nest knows what to give by the type alone, which is what `emitDecoratorMetadata` is for. */
+  /** Nest injects by the type alone, which needs `emitDecoratorMetadata`. */
   constructor(private readonly service: DoublingService) {}
 
   @Get()

@@ -1,4 +1,4 @@
-// What workers run: a file of its own, in a build as in a bundle.
+// The handler file. It stays a separate file in the build and in the bundle.
 import { isMainThread } from 'node:worker_threads'
 
 export default function double(value: number): { doubled: number; isMainThread: boolean } {

@@ -1,13 +1,13 @@
-// A program with a balancer of its own was told which worker runs an abortable task. When the task is aborted, Piscina
-// ends that worker even where the task had not begun and lido would keep it; such programs count on seeing it go.
+// Terminates the worker of an aborted task, for programs with their own load balancer. Such programs expect it, because
+// Piscina terminates the worker even if the task has not started. Without this file lido would keep the worker.
 import type { WorkerView } from '../../index.js'
 
 interface Watch {
-  count: number
+  tasks: number
   onAbort: () => void
 }
 
-export class HolderEnds {
+export class TerminateOnAbort {
   readonly #workers: () => WorkerView[]
   readonly #watches = new Map<AbortSignal, Watch>()
 
@@ -15,21 +15,22 @@ export class HolderEnds {
     this.#workers = workers
   }
 
-  /** To be called before the task is handed to the pool: the holder is known until the pool hears of the abort. */
+  /** Call it before `pool.run()`: this listener must run while the pool still shows which worker has the task. */
   watch(signal: AbortSignal): void {
     const known = this.#watches.get(signal)
     if (known !== undefined) {
-      known.count++
+      known.tasks++
       return
     }
-    const watch: Watch = { count: 1, onAbort: () => this.#onAbort(signal) }
+    const watch: Watch = { tasks: 1, onAbort: () => this.#onAbort(signal) }
     this.#watches.set(signal, watch)
     signal.addEventListener('abort', watch.onAbort)
   }
 
+  /** Call it when the task has settled. */
   release(signal: AbortSignal): void {
     const watch = this.#watches.get(signal)
-    if (watch === undefined || --watch.count > 0) return
+    if (watch === undefined || --watch.tasks > 0) return
     this.#watches.delete(signal)
     signal.removeEventListener('abort', watch.onAbort)
   }

@@ -1,0 +1,77 @@
+// The channel on which callers tell the hosts to cancel a running job. It is the event stream of a queue of its own, which has
+// no jobs, so that hosts do not read the events of all jobs.
+import { QueueEvents, QueueEventsProducer } from 'bullmq'
+import { type Engine, whenReady } from './engine.js'
+
+const CANCEL = 'lido:cancel'
+/** Old events are of no use: a job that has ended cannot be cancelled. */
+const KEPT_EVENTS = 1000
+
+/** The reason of a cancelled job's signal on its host. The processor then fails the job without another attempt. */
+export const CANCELLED_BY_CALLER = 'lido:cancelled-by-caller'
+
+function channelOf(queueName: string): string {
+  return `${queueName}.lido`
+}
+
+/** Sends cancellations. Connects when it is first used. */
+export class CancelSender {
+  readonly #queueName: string
+  readonly #engine: Engine
+  readonly #onError: (error: Error) => void
+  #producer: QueueEventsProducer | null = null
+
+  constructor(queueName: string, engine: Engine, onError: (error: Error) => void) {
+    this.#queueName = queueName
+    this.#engine = engine
+    this.#onError = onError
+  }
+
+  /** @param addedAt the timestamp of the job, because a newer job may have the same id */
+  async send(jobId: string, addedAt: number): Promise<void> {
+    const { base, factory } = this.#engine
+    if (this.#producer === null) {
+      const producer = new QueueEventsProducer(channelOf(this.#queueName), base, factory as never)
+      try {
+        await whenReady(producer)
+      } catch (error) {
+        producer.close().catch(() => {})
+        throw error
+      }
+      producer.on('error', this.#onError)
+      this.#producer = producer
+    }
+    await this.#producer.publishEvent({ eventName: CANCEL, jobId, addedAt: String(addedAt) }, KEPT_EVENTS)
+  }
+
+  async close(): Promise<void> {
+    await this.#producer?.close()
+  }
+}
+
+/** Receives cancellations. Calls `onCancel` with the id and the timestamp of each cancelled job, whichever host has it. */
+export class CancelReceiver {
+  readonly #events: QueueEvents
+
+  constructor(
+    queueName: string,
+    { base, factory }: Engine,
+    onCancel: (jobId: string, addedAt: number) => void,
+    onError: (error: Error) => void,
+  ) {
+    this.#events = new QueueEvents(channelOf(queueName), base, factory as never)
+    this.#events.on('error', onError)
+    this.#events.on(
+      CANCEL as never,
+      (({ jobId, addedAt }: { jobId: string; addedAt: string }) => onCancel(jobId, Number(addedAt))) as never,
+    )
+  }
+
+  async ready(): Promise<void> {
+    await whenReady(this.#events)
+  }
+
+  async close(): Promise<void> {
+    await this.#events.close()
+  }
+}

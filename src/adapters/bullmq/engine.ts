@@ -1,0 +1,119 @@
+// The options that say which server has the queue, for BullMQ's classes. BullMQ itself talks to the server.
+import {
+  type BackendFactory,
+  createPostgresBackend,
+  type IQueueBackend,
+  isPgPool,
+  type QueueBase,
+  type QueueBaseOptions,
+} from 'bullmq'
+import { boolean, unchecked, value } from '../../shared/options/option-rules.js'
+import type { OptionErrors } from '../../shared/options/option-table.js'
+
+/** Redis and Valkey speak the same protocol. */
+export type EngineName = 'postgres' | 'redis' | 'valkey'
+
+/** A back-end factory of BullMQ's, such as `createPostgresBackend`. */
+export type EngineFactory = BackendFactory<IQueueBackend, any>
+
+/** Where the queue is. The options of `RemotePool` and `serve()` have these. */
+export interface EngineOptions {
+  /** The kind of server, or a back-end factory of BullMQ's. */
+  engine: EngineName | EngineFactory
+  /**
+   * How to reach the server: what BullMQ's own `connection` takes. For PostgreSQL: a connection string, options of `pg.Pool`, or a
+   * `pg.Pool`. For Redis and Valkey: options of `ioredis`, or a client.
+   */
+  connection: unknown
+  /**
+   * PostgreSQL only. Creates BullMQ's tables, or brings them up to date, when the connection opens. Several programs may do
+   * so at once. Default `false`.
+   */
+  migrate?: boolean | undefined
+  /** Redis and Valkey only. The prefix of all keys. Default `'bull'`. */
+  prefix?: string | undefined
+}
+
+/** The arguments that BullMQ's classes take after the name of the queue. */
+export interface Engine {
+  readonly base: QueueBaseOptions<any> & { prefix?: string }
+  readonly factory: EngineFactory | undefined
+}
+
+/** Rejects with the first error of the connection. BullMQ itself would try again without an end, or never again. */
+export async function whenReady(part: QueueBase): Promise<void> {
+  await new Promise<void>((resolve, reject) => {
+    // Later errors need a listener too.
+    part.on('error', reject)
+    part.waitUntilReady().then(() => resolve(), reject)
+  })
+}
+
+const names: readonly unknown[] = ['postgres', 'redis', 'valkey']
+
+export const engineRules = {
+  engine: value<EngineOptions['engine'] | undefined>(
+    given => names.includes(given) || typeof given === 'function',
+    "'postgres', 'redis', 'valkey' or a back-end factory of BullMQ's",
+    {
+      type: "`'postgres'`, `'redis'`, `'valkey'` or a factory",
+      default: undefined,
+      description: 'kind of the server that has the queue',
+    },
+  ),
+  connection: unchecked<unknown>({
+    type: "BullMQ's `connection`",
+    default: undefined,
+    description: 'how to reach the server',
+  }),
+  migrate: boolean({ default: false, description: "creates or updates BullMQ's tables in PostgreSQL" }),
+  prefix: value<string | undefined>(
+    given => typeof given === 'string' && given !== '',
+    'a string that is not empty',
+    {
+      type: 'string',
+      default: undefined,
+      defaultText: "`'bull'`",
+      description: 'prefix of all keys in Redis',
+    },
+  ),
+}
+
+/** Throws `InvalidOptionError`. */
+export function engineOf(
+  { engine, connection, migrate, prefix }: { [Name in keyof EngineOptions]: EngineOptions[Name] | undefined },
+  errors: OptionErrors,
+): Engine {
+  if (engine === undefined) errors.wrong('engine', engine, "'postgres', 'redis' or 'valkey'")
+  if (connection === undefined || connection === null) {
+    const example =
+      engine === 'postgres'
+        ? "'postgres://user:password@host:5432/database'"
+        : "{ host: 'localhost', port: 6379 }"
+    errors.wrong('connection', connection, `what BullMQ takes as its connection, such as ${example}`)
+  }
+  if (migrate) {
+    if (engine === 'redis' || engine === 'valkey') {
+      errors.contradiction(
+        'migrate',
+        `The option 'migrate' is for PostgreSQL, and 'engine' is '${engine}'. Leave it out.`,
+      )
+    }
+    if (isPgPool(connection)) {
+      errors.contradiction(
+        'migrate',
+        "The option 'migrate' does not work with a pg.Pool as 'connection'. Call BullMQ's runMigrations(pool) once, and leave 'migrate' out.",
+      )
+    }
+    connection = {
+      ...(typeof connection === 'string' ? { connectionString: connection } : (connection as object)),
+      migrate,
+    }
+  }
+  const factory =
+    typeof engine === 'function' ? engine : engine === 'postgres' ? createPostgresBackend : undefined
+  return {
+    base: { connection, ...(prefix !== undefined && { prefix }) },
+    factory: factory as EngineFactory | undefined,
+  }
+}

@@ -1,0 +1,23 @@
+// Entry point `lido/bullmq`: runs a pool on many machines. BullMQ has the queue; this adapter joins it to pools.
+export type { EngineFactory, EngineName, EngineOptions } from './engine.js'
+export { JobFormatError, ValueTooLargeError } from './job-values.js'
+export type { Overload } from './overload.js'
+export { type ProcessorOptions, processor } from './processor.js'
+export { EngineError, JobFailedError, JobLostError } from './remote-errors.js'
+export type {
+  EnqueueOptions,
+  RemoteCallOptions,
+  RemoteMapOptions,
+  RemotePoolOptions,
+  RemoteRunOptions,
+} from './remote-options.js'
+export { RemotePool, type RemotePoolEvents } from './remote-pool.js'
+export {
+  ComputingHost,
+  type HostCloseReport,
+  type HostEvents,
+  type HostHealth,
+  type HostStats,
+  type ServeOptions,
+  serve,
+} from './serve.js'

@@ -1,0 +1,210 @@
+// `processor(pool)`: the function that a BullMQ worker calls with each job. The job runs as a task of the pool.
+import { fileURLToPath } from 'node:url'
+import { DelayedError, type Job, type Processor, UnrecoverableError, WaitingError } from 'bullmq'
+import { InvalidOptionError, type Pool, QueueFullError, type RunOptions, wrapperSymbol } from '../../index.js'
+import { boolean, integer } from '../../shared/options/option-rules.js'
+import {
+  mayHoldOptions,
+  OptionErrors,
+  OptionTable,
+  type RulesFor,
+} from '../../shared/options/option-table.js'
+import { realClock } from '../../shared/platform/clock.js'
+import { type HandlerOrder, JOB_METHODS, methodName, type SandboxOrder } from './in-worker.js'
+import {
+  DEFAULT_MAX_VALUE_BYTES,
+  decodeValue,
+  encodeError,
+  encodeValue,
+  type ItemAnswer,
+  type JobTerms,
+  storableError,
+  termsOfJob,
+} from './job-values.js'
+import { wrapperUrl } from './module-urls.js'
+import { outcomeOf } from './outcome.js'
+import { ProgressSender } from './progress-sender.js'
+
+export interface ProcessorOptions {
+  /**
+   * Calls the pool's handler as BullMQ calls a sandboxed processor: `(job, token, signal)`. The methods of the job run on the host.
+   * Default `false`: the job's name chooses the export, and its data is the payload.
+   */
+  sandbox?: boolean | undefined
+  /** Largest result in bytes of JSON. A larger one fails the job with `ValueTooLargeError`. Default 1,000,000. */
+  maxValueBytes?: number | undefined
+}
+
+export const processorRules = {
+  sandbox: boolean({ default: false, description: 'calls the handler as a sandboxed processor of BullMQ' }),
+  maxValueBytes: integer(
+    { min: 1 },
+    {
+      default: DEFAULT_MAX_VALUE_BYTES,
+      description: "largest result of a RemotePool's job, in bytes of JSON",
+    },
+  ),
+} satisfies RulesFor<ProcessorOptions>
+
+export const processorTable = new OptionTable(processorRules)
+const errors = new OptionErrors('processor()', InvalidOptionError)
+
+const wrapper = fileURLToPath(wrapperUrl)
+
+/**
+ * Returns a processor for a BullMQ worker: `new Worker('images', processor(pool), { connection, concurrency })`. The caller closes the
+ * worker, then the pool. Throws `InvalidOptionError`.
+ */
+export function processor(pool: Pool<any, any>, options: ProcessorOptions = {}): Processor {
+  checkPool(pool, errors)
+  if (!mayHoldOptions(options)) errors.noObject(options, 'sandbox: true')
+  const runner = new JobRunner(pool, processorTable.read(options, errors))
+  // BullMQ gives a signal only to a function with three parameters.
+  return (job, token, signal) => runner.process(job, token, signal)
+}
+
+export function checkPool(given: unknown, errors: OptionErrors): void {
+  const isPool =
+    typeof (given as Pool | null)?.run === 'function' && typeof (given as Pool).room === 'function'
+  if (!isPool) errors.wrong('pool', given, 'a Pool of lido')
+}
+
+interface RunnerSettings {
+  readonly sandbox: boolean
+  readonly maxValueBytes: number
+}
+
+export class JobRunner {
+  readonly #pool: Pool<any, any>
+  readonly #settings: RunnerSettings
+
+  constructor(pool: Pool<any, any>, settings: RunnerSettings) {
+    this.#pool = pool
+    this.#settings = settings
+  }
+
+  /** Resolves to what BullMQ stores as the result. Rejects with an error that tells BullMQ what to do with the job. */
+  async process(job: Job, token = '', signal?: AbortSignal): Promise<unknown> {
+    try {
+      return await this.#run(job, termsOfJob(job.opts), token, signal)
+    } catch (error) {
+      throw await this.#settle(job, error, 'lido' in job.opts, token, signal)
+    }
+  }
+
+  async #run(
+    job: Job,
+    terms: JobTerms | undefined,
+    token: string,
+    signal: AbortSignal | undefined,
+  ): Promise<unknown> {
+    const progress = new ProgressSender(job, terms !== undefined)
+    const options: RunOptions = {
+      signal,
+      timeout: terms?.timeout,
+      deadline: terms?.deadline,
+      onProgress: value => progress.send(value),
+      functions: functionsOf(job, this.#settings.sandbox),
+      ...({ [wrapperSymbol]: wrapper } as object),
+    }
+    if (this.#settings.sandbox) {
+      const order: SandboxOrder = { sandboxJob: sandboxFields(job), token }
+      return await this.#pool.run(order, options)
+    }
+    const { name } = job
+    const facts = { id: job.id ?? '', name, attempt: job.attemptsMade + 1 }
+    const orderOf = (input: unknown): HandlerOrder => ({ job: facts, input, isArgs: terms?.args === true })
+    if (terms?.items) {
+      return await this.#runItems(job.data as unknown[], signal, (item, signal) =>
+        this.#pool.run(orderOf(decodeValue(item)), { ...options, name, signal }),
+      )
+    }
+    const result = await this.#pool.run(orderOf(decodeValue(job.data)), { ...options, name })
+    await progress.sent()
+    // Other clients get what BullMQ makes of a result.
+    return terms === undefined ? result : encodeValue(result, 'result', this.#settings.maxValueBytes)
+  }
+
+  /** Runs as many items at once as the pool has slots. An error that concerns the whole job cancels the other items. */
+  async #runItems(
+    items: unknown[],
+    signal: AbortSignal | undefined,
+    run: (item: unknown, signal: AbortSignal) => Promise<unknown>,
+  ): Promise<ItemAnswer[]> {
+    const answers: ItemAnswer[] = new Array(items.length)
+    const stop = new AbortController()
+    const both = signal === undefined ? stop.signal : AbortSignal.any([signal, stop.signal])
+    const left = items.entries()
+    const runNext = async () => {
+      for (const [index, item] of left) {
+        for (;;) {
+          try {
+            answers[index] = {
+              value: encodeValue(await run(item, both), 'result', this.#settings.maxValueBytes),
+            }
+          } catch (error) {
+            if (error instanceof QueueFullError) {
+              await this.#pool.room({ signal: both })
+              continue
+            }
+            const outcome = outcomeOf(error, signal).do
+            if (both.aborted || outcome === 'give back') throw error
+            answers[index] = { error: encodeError(error), isFinal: outcome === 'fail' }
+          }
+          break
+        }
+      }
+    }
+    try {
+      await Promise.all(Array.from({ length: Math.min(slotsOf(this.#pool), items.length) }, runNext))
+    } finally {
+      stop.abort()
+    }
+    return encodeValue(answers, 'result', this.#settings.maxValueBytes) as ItemAnswer[]
+  }
+
+  /** Returns the error for BullMQ. A job that is given back waits again when the promise resolves. */
+  async #settle(
+    job: Job,
+    error: unknown,
+    isOurs: boolean,
+    token: string,
+    signal: AbortSignal | undefined,
+  ): Promise<unknown> {
+    const outcome = outcomeOf(error, signal)
+    if (outcome.do === 'give back') {
+      if (outcome.delayMs === 0) {
+        await job.moveToWait(token)
+        return new WaitingError()
+      }
+      await job.moveToDelayed(realClock.epochNow() + outcome.delayMs, token)
+      return new DelayedError()
+    }
+    const stored = isOurs ? storableError(error) : error
+    if (outcome.do === 'retry') return stored
+    const { message, stack } = stored as Error
+    const final = new UnrecoverableError(message)
+    Object.defineProperty(final, 'stack', { value: stack, configurable: true, writable: true })
+    return Object.assign(final, { cause: error })
+  }
+}
+
+/** The tasks that the pool runs at once. */
+export function slotsOf({ maxWorkers, options }: Pool<any, any>): number {
+  return maxWorkers * options.concurrentTasksPerWorker
+}
+
+/** The methods of the job that a worker may call. */
+function functionsOf(job: Job, isSandbox: boolean): RunOptions['functions'] {
+  if (!isSandbox) return { [methodName('log')]: async (line: string) => void (await job.log(line)) }
+  const methods = job as unknown as Record<string, (...args: unknown[]) => unknown>
+  return Object.fromEntries(
+    JOB_METHODS.map(method => [methodName(method), (...args) => methods[method]!(...args)]),
+  )
+}
+
+/** The fields that BullMQ's own sandbox gives to its processors. */
+function sandboxFields(job: Job): Record<string, unknown> {
+  const { data, opts, returnvalue } = job
+  return { ...job.asJSONSandbox(), data, opts, returnValue: returnvalue ?? {} }
+}

@@ -1,0 +1,96 @@
+// The errors of `RemotePool` that a local pool does not have, and the classes of errors that cross the queue.
+import * as lido from '../../index.js'
+import { PoolError } from '../../index.js'
+import { type ErrorClass, ErrorClasses } from '../../shared/errors/serialize-error.js'
+import { globalSymbol } from '../../shared/platform/global-symbol.js'
+import { JobFormatError, ValueTooLargeError } from './job-values.js'
+
+/** The job failed without details of the error: it stalled too often, or a host without this package ran it. Code `ERR_LIDO_JOB_FAILED`. */
+export class JobFailedError extends PoolError {
+  readonly jobId: string
+
+  constructor(jobId: string, reason: string) {
+    super(
+      'ERR_LIDO_JOB_FAILED',
+      `Job ${jobId} failed: ${reason.replace(/\.$/, '')}. Look at the log of the host that ran it. A job that stalls lost its host, or blocked it for longer than its lock.`,
+    )
+    this.jobId = jobId
+  }
+}
+
+/** The queue has no such job: it was removed, or its result expired. Code `ERR_LIDO_JOB_LOST`. */
+export class JobLostError extends PoolError {
+  readonly jobId: string
+
+  constructor(jobId: string) {
+    super(
+      'ERR_LIDO_JOB_LOST',
+      `The queue has no job ${jobId}. It was removed from the queue, or its result expired. Check the id, or raise keepResults.`,
+    )
+    this.jobId = jobId
+  }
+}
+
+/** The queue's server cannot be reached or refuses the connection or a command. Code `ERR_LIDO_ENGINE`. `cause` is its error. */
+export class EngineError extends PoolError {
+  constructor(queueName: string, connection: unknown, cause: unknown) {
+    super(
+      'ERR_LIDO_ENGINE',
+      `The server of queue '${queueName}' at ${addressOf(connection)} refused the request (${reasonOf(cause)}). Check that the server runs, the address, the password, and for PostgreSQL that the tables exist ('migrate').`,
+      cause,
+    )
+  }
+}
+
+function reasonOf(cause: unknown): string {
+  const { message, code, errors } = Object(cause) as {
+    message?: string
+    code?: string
+    errors?: unknown[]
+  }
+  if (message) return message
+  // Node tries several addresses of a name, and gives one error for all.
+  return errors?.[0] === undefined ? (code ?? String(cause)) : reasonOf(errors[0])
+}
+
+/** Without the password. */
+function addressOf(connection: unknown): string {
+  if (typeof connection === 'string') return hostOf(connection)
+  const outer = Object(connection)
+  const { connectionString, url, host, port, path } = { ...outer.options, ...outer }
+  if (connectionString ?? url) return hostOf(String(connectionString ?? url))
+  if (path) return String(path)
+  return port === undefined ? String(host ?? 'its default address') : `${host ?? 'localhost'}:${port}`
+}
+
+function hostOf(url: string): string {
+  return URL.canParse(url) ? new URL(url).host : 'the address in its connection string'
+}
+
+const connectionCodes =
+  /^(ECONN\w+|EPIPE|ETIMEDOUT|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|08\w{3}|57P0[123]|53300)$/
+const connectionMessages =
+  /ECONN|ETIMEDOUT|connection (is closed|terminated|timeout|ended)|timeout exceeded when trying to connect|not queryable|LOADING|max retries per request|offlineQueue|isn't writeable/i
+
+/** True for an error after which the same request may succeed. */
+export function isInterruption(error: unknown): boolean {
+  const { code, message } = Object(error) as { code?: unknown; message?: unknown }
+  return connectionCodes.test(String(code)) || connectionMessages.test(String(message))
+}
+
+const own: Record<string, unknown> = { ...lido, JobFormatError, ValueTooLargeError }
+const poolErrors = Object.values(own).filter(
+  member => typeof member === 'function' && member.prototype instanceof PoolError,
+) as ErrorClass[]
+
+export function remoteClasses(given: readonly ErrorClass[]): ErrorClasses {
+  return new ErrorClasses([PoolError, ...poolErrors, ...given])
+}
+
+/** A copy of an error of this package has its class, but lacks the mark that `isPoolError()` looks for. */
+export function restored(error: unknown): unknown {
+  if (error instanceof PoolError && !lido.isPoolError(error)) {
+    Object.defineProperty(error, globalSymbol('PoolError'), { value: true })
+  }
+  return error
+}

@@ -1,0 +1,505 @@
+// `RemotePool`: the front of a pool on many machines. Its calls become jobs of a BullMQ queue, which computing hosts run.
+import { randomUUID } from 'node:crypto'
+import { EventEmitter } from 'node:events'
+import {
+  type Chosen,
+  type CloseOptions,
+  type CloseReport,
+  type CommonStats,
+  type DefaultName,
+  forAdapters,
+  type HandlerName,
+  InvalidTaskError,
+  type MapSource,
+  type PayloadOf,
+  type PoolApi,
+  PoolClosedError,
+  type PoolLike,
+  type PoolMap,
+  type PoolState,
+  QueueFullError,
+  type ResultOf,
+  type RoomOptions,
+  type RunArguments,
+  TaskCancelledError,
+  type TaskCounts,
+  TaskTimeoutError,
+  valueSymbol,
+} from '../../index.js'
+import type { ErrorClasses } from '../../shared/errors/serialize-error.js'
+import { realClock } from '../../shared/platform/clock.js'
+import { engineOf } from './engine.js'
+import { encodeValue, FORMAT_VERSION } from './job-values.js'
+import { type CallAnswer, type JobOrder, type JobTimes, RemoteCall } from './remote-call.js'
+import { RemoteConnection } from './remote-connection.js'
+import { remoteClasses } from './remote-errors.js'
+import { createRemoteMap } from './remote-map.js'
+import {
+  constructorErrors,
+  type EnqueueOptions,
+  type RemoteCallOptions,
+  type RemoteMapOptions,
+  type RemotePoolOptions,
+  type RemoteRunOptions,
+  type RunSettings,
+  resolveEnqueue,
+  resolveMap,
+  resolvePool,
+  resolveResult,
+  resolveRun,
+  resolveWith,
+  resultErrors,
+} from './remote-options.js'
+
+const { checkSource, createApi, resolveClose, resolveRoom } = forAdapters
+
+/** The events of a `RemotePool` with their arguments. */
+export interface RemotePoolEvents {
+  /** The connection failed. It is opened again, and calls go on. Without a listener, the process gets one warning. */
+  error: [error: unknown]
+  /** All calls have settled. */
+  drain: []
+  /** The pool is closed. */
+  close: []
+}
+
+/** BullMQ starts jobs with a lower number first. All jobs have one, so that a priority may be above and below the default. */
+const MIDDLE_PRIORITY = 1_000_001
+
+type Payload = { value: unknown; kind?: 'args' | 'items' }
+type Done = (answer: CallAnswer, times: JobTimes | null) => void
+
+/**
+ * Runs the functions of a module on other machines, by jobs of a BullMQ queue. Hosts run the jobs with `serve()` or `processor()`.
+ *
+ * ```ts
+ * const pool = new RemotePool('images', { engine: 'postgres', connection })
+ * const result = await pool.run(payload)
+ * await pool.close()
+ * ```
+ *
+ * Opens its connections at the first call. They keep the process alive until `close()` or `destroy()`.
+ */
+export class RemotePool<Module = any, Default extends HandlerName<Module> = DefaultName<Module>>
+  extends EventEmitter<RemotePoolEvents>
+  implements PoolLike<Module, Default>
+{
+  readonly #queueName: string
+  readonly #options: ReturnType<typeof resolvePool>
+  readonly #classes: ErrorClasses
+  readonly #connection: RemoteConnection
+  readonly #createdAt = realClock.now()
+  readonly #counts: TaskCounts = { accepted: 0, completed: 0, fulfilled: 0, rejected: 0, cancelled: 0 }
+  readonly #calls = new Set<RemoteCall>()
+  /** Callers of `room()`, in their order. */
+  readonly #roomWaiters = new Set<{ resolve: () => void; reject: (error: unknown) => void }>()
+  /** Callers of `room()` that were woken in this turn. */
+  #promised = 0
+  #state: PoolState = 'open'
+  #api: PoolApi<Module> | null = null
+  #onIdle: (() => void) | null = null
+  #closing: Promise<CloseReport> | null = null
+  #cutOff = 0
+  #hasWarned = false
+
+  /** Throws `InvalidOptionError`. Does not connect. */
+  constructor(queueName: string, options: RemotePoolOptions) {
+    super()
+    if (typeof queueName !== 'string' || queueName === '' || queueName.includes(':')) {
+      constructorErrors.wrong('queueName', queueName, 'a string that is not empty and has no colon')
+    }
+    this.#queueName = queueName
+    this.#options = resolvePool(options)
+    this.#classes = remoteClasses(this.#options.errorClasses)
+    this.#connection = new RemoteConnection(
+      queueName,
+      engineOf(this.#options, constructorErrors),
+      this.#classes,
+      error => this.#tellError(error),
+    )
+  }
+
+  /**
+   * Runs the handler with the payload on one of the computing hosts. Resolves with its result. A job may run more than once, when
+   * its host dies.
+   *
+   * Never throws. Rejects with the handler's own error, with the errors of a local pool about the worker, and with:
+   * - `InvalidTaskError`: an option of the call is wrong, or the payload is moved
+   * - `NotCloneableError`, `ValueTooLargeError`: the payload or the result cannot be sent
+   * - `QueueFullError`: this pool has `maxQueue` unfinished jobs
+   * - `PoolClosedError`: the pool is closing or closed, or was destroyed before the job finished
+   * - `TaskCancelledError`: `signal` was aborted
+   * - `TaskTimeoutError`: `timeout`, `queueTimeout` or `deadline` is over
+   * - `EngineError`: the server refuses the connection at the first use, or a request
+   * - `JobFailedError`: the job failed without details, for example because it stalled too often
+   * - `JobLostError`: the job or its result is no longer in the queue
+   */
+  run<Name extends HandlerName<Module> | undefined = Default>(
+    ...args: RunArguments<Module, Name, Default, RemoteRunOptions>
+  ): Promise<ResultOf<Module, Chosen<Name, Default>>>
+  async run(payload?: unknown, options?: RemoteRunOptions): Promise<unknown> {
+    return await this.#run({ value: payload }, resolveRun(options))
+  }
+
+  /** The functions of the module, each with its own parameters. A call rejects as `run()` does. */
+  get api(): PoolApi<Module> {
+    this.#api ??= this.#createApi(resolveWith(undefined))
+    return this.#api
+  }
+
+  /** The same functions, called with these options. Throws `InvalidTaskError`. */
+  with(options: RemoteCallOptions): { readonly api: PoolApi<Module> } {
+    return { api: this.#createApi(resolveWith(options)) }
+  }
+
+  /**
+   * Adds a job and does not wait for its result. Resolves to the id of the job when the server has it. `result()` waits for the
+   * result. Rejects as `run()` does.
+   */
+  enqueue<Name extends HandlerName<Module> | undefined = Default>(
+    ...args: RunArguments<Module, Name, Default, EnqueueOptions>
+  ): Promise<string>
+  async enqueue(payload?: unknown, options?: EnqueueOptions): Promise<string> {
+    const settings = resolveEnqueue(options)
+    const order = this.#orderOf({ value: payload }, settings)
+    this.#checkCall(settings)
+    const jobId = settings.jobId ?? randomUUID()
+    const limitMs =
+      settings.deadline === undefined
+        ? Number.POSITIVE_INFINITY
+        : Number(settings.deadline) - realClock.epochNow()
+    let isWanted = true
+    const adding = this.#connection.request(
+      ({ queue }) => queue.add(order.name, order.data, { ...order.opts, jobId } as never),
+      () => isWanted && this.#state !== 'closed',
+    )
+    adding.catch(() => {})
+    const late = new Promise<never>((_, reject) => {
+      const timer = realClock.after(limitMs, () => {
+        isWanted = false
+        reject(new TaskTimeoutError('deadline', Math.round(limitMs)))
+      })
+      const cancel = () => timer.cancel()
+      adding.then(cancel, cancel)
+    })
+    if ((await Promise.race([adding, late])) === undefined) throw new PoolClosedError('destroyed')
+    return jobId
+  }
+
+  /**
+   * Waits for the result of a job, which any program may have added. Rejects as `run()` does. Aborting `signal` ends the wait, and
+   * does not cancel the job.
+   */
+  async result(jobId: string, options?: RoomOptions): Promise<any> {
+    if (typeof jobId !== 'string' || jobId === '') resultErrors.wrong('jobId', jobId, 'the id of a job')
+    const signal = resolveResult(options)
+    this.#checkCall({ signal, deadline: undefined })
+    const settings = { jobId, signal, deadline: undefined, queueTimeout: undefined, onProgress: undefined }
+    return await new Promise((resolve, reject) => {
+      const settle: Done = answer => ('error' in answer ? reject(answer.error) : resolve(answer.value))
+      this.#start(null, settings, settle)
+    })
+  }
+
+  /**
+   * Runs the handler for each item of the input, and gives the results as an async iterable. Small items share a job (`itemsPerJob`).
+   * At most 32 jobs of the map are in the queue, however long the input. Ending the map cancels its jobs.
+   *
+   * Throws `InvalidTaskError`. The iteration rejects as that of `Pool.map()`, and with the errors of `run()`.
+   */
+  map<Name extends HandlerName<Module> | undefined = Default, Replacement = never>(
+    source: MapSource<PayloadOf<Module, Chosen<Name, Default>>>,
+    options?: RemoteMapOptions<PayloadOf<Module, Chosen<Name, Default>>, Replacement> & { name?: Name },
+  ): PoolMap<ResultOf<Module, Chosen<Name, Default>> | Awaited<Replacement>> {
+    checkSource(source)
+    const settings = resolveMap(options)
+    return createRemoteMap(source, settings, {
+      maxValueBytes: this.#options.maxValueBytes,
+      attempts: settings.attempts ?? this.#options.attempts,
+      classes: this.#classes,
+      room: () => this.room(),
+      submit: (data, isPacked, onProgress, done) => {
+        const call = { ...settings, signal: undefined, onProgress, jobId: undefined }
+        this.#checkCall(call)
+        // Its items are encoded already.
+        const order = this.#orderOf({ value: data, kind: 'items' }, call)
+        if (!isPacked) delete order.opts.lido.items
+        return this.#start(order, call, done, true)
+      },
+    })
+  }
+
+  /**
+   * Resolves when this pool has fewer than `maxQueue` unfinished jobs. Callers are served in order. Call `run()` in the same turn of
+   * the event loop. Rejects with `PoolClosedError`, `TaskCancelledError` and `InvalidTaskError`.
+   */
+  async room(options?: RoomOptions): Promise<void> {
+    const signal = resolveRoom(options)
+    this.#checkCall({ signal, deadline: undefined })
+    if (!this.#isFull) return
+    await new Promise<void>((resolve, reject) => {
+      const onAbort = () => waiter.reject(new TaskCancelledError(signal!.reason))
+      const end = () => {
+        this.#roomWaiters.delete(waiter)
+        signal?.removeEventListener('abort', onAbort)
+      }
+      const waiter = {
+        resolve: () => {
+          end()
+          resolve()
+        },
+        reject: (error: unknown) => {
+          end()
+          reject(error)
+        },
+      }
+      this.#roomWaiters.add(waiter)
+      signal?.addEventListener('abort', onAbort)
+    })
+  }
+
+  /** A plain snapshot of what this object knows. `counts()` asks the server. */
+  stats(): CommonStats {
+    const size = this.#calls.size
+    const inFlight = [...this.#calls].filter(({ isActive }) => isActive).length
+    return {
+      label: this.#queueName,
+      state: this.#state,
+      durationMs: realClock.now() - this.#createdAt,
+      tasks: { ...this.#counts, waiting: size - inFlight, inFlight },
+      queue: { size, limit: this.#options.maxQueue, needsDrain: this.#isFull },
+    }
+  }
+
+  /** The jobs in the queue, of all programs, by their state: `{ waiting, active, completed, failed, … }`. Rejects with `EngineError`. */
+  async counts(): Promise<Record<string, number>> {
+    this.#checkCall({ signal: undefined, deadline: undefined })
+    const counts = await this.#connection.request(
+      ({ queue }) => queue.getJobCounts(),
+      () => this.#state !== 'closed',
+    )
+    if (counts === undefined) throw new PoolClosedError('destroyed')
+    return counts
+  }
+
+  /**
+   * Refuses new calls, waits for the unfinished ones, and closes the connections. With `force`, jobs that wait are removed and their
+   * calls reject with `PoolClosedError`. Jobs of `enqueue()` stay. Calling it again is no error.
+   */
+  async close(options: CloseOptions = {}): Promise<CloseReport> {
+    const { force } = resolveClose(options)
+    this.#end()
+    if (force) await this.#withdrawWaiting()
+    this.#closing ??= this.#finish()
+    return await this.#closing
+  }
+
+  /** Rejects all calls with `PoolClosedError` and closes the connections. The jobs stay in the queue. Never rejects. */
+  async destroy(): Promise<void> {
+    this.#end()
+    for (const call of [...this.#calls]) {
+      this.#cutOff++
+      call.abandon('destroyed')
+    }
+    this.#closing ??= this.#finish()
+    await this.#closing
+  }
+
+  /** Calls `close()`, for `await using`. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close()
+  }
+
+  /** Throws `InvalidTaskError`: a queue carries no streams. */
+  stream(): never {
+    return unsupported('stream', 'A queue keeps one result for each job, so it carries no stream of chunks', [
+      'Use map() for many items, or onProgress for intermediate values.',
+    ])
+  }
+
+  /** Throws `InvalidTaskError`: a queue carries no streams. */
+  transform(): never {
+    return unsupported('transform', 'A queue keeps one result for each job, so it carries no streams', [
+      'Use map() with the chunks as its input.',
+    ])
+  }
+
+  /** Throws `InvalidTaskError`: this program does not know the workers of the hosts. */
+  broadcast(): never {
+    return unsupported(
+      'broadcast',
+      'A job runs on one worker, and this program does not know the workers of the hosts',
+      ["Export 'setup' from the handlers' module, or call broadcast() on each host."],
+    )
+  }
+
+  /** Throws `InvalidTaskError`: machines share no memory. */
+  share(): never {
+    return unsupported('share', 'Machines share no memory', [
+      'Put the value where all hosts can read it, such as a file store, and pass its address.',
+    ])
+  }
+
+  get #isFull(): boolean {
+    return this.#calls.size >= this.#options.maxQueue
+  }
+
+  #createApi(settings: RunSettings): PoolApi<Module> {
+    return createApi(name => async (...args) => {
+      return await this.#run({ value: args, kind: 'args' }, { ...settings, name })
+    }) as PoolApi<Module>
+  }
+
+  async #run(payload: Payload, settings: RunSettings): Promise<unknown> {
+    this.#checkCall(settings)
+    const order = this.#orderOf(payload, settings)
+    if (this.#isFull) throw new QueueFullError(this.#options.maxQueue)
+    return await new Promise((resolve, reject) => {
+      this.#start(order, settings, answer =>
+        'error' in answer ? reject(answer.error) : resolve(answer.value),
+      )
+    })
+  }
+
+  /** Throws the error with which the pool refuses the call. */
+  #checkCall({ signal, deadline }: Pick<RunSettings, 'signal' | 'deadline'>): void {
+    if (this.#state !== 'open') throw new PoolClosedError('closed')
+    if (signal?.aborted) throw new TaskCancelledError(signal.reason)
+    if (deadline !== undefined && Number(deadline) <= realClock.epochNow()) {
+      throw new TaskTimeoutError('deadline', 0)
+    }
+  }
+
+  /** Throws `InvalidTaskError`, `NotCloneableError` and `ValueTooLargeError`. */
+  #orderOf({ value, kind }: Payload, settings: Omit<RunSettings, 'signal'>): JobOrder {
+    const { deadline, delay, priority } = settings
+    const { keepResults, maxValueBytes } = this.#options
+    const timeout = settings.timeout ?? this.#options.timeout
+    const kept = { age: keepResults?.age ?? 3600, count: keepResults?.count ?? 10_000 }
+    return {
+      name: settings.name ?? this.#options.name,
+      data: kind === 'items' ? value : encodePayload(value, kind, maxValueBytes),
+      opts: {
+        attempts: settings.attempts ?? this.#options.attempts,
+        delay,
+        priority: MIDDLE_PRIORITY - priority,
+        removeOnComplete: kept,
+        removeOnFail: kept,
+        lido: {
+          format: FORMAT_VERSION,
+          ...(kind !== undefined && { [kind]: true as const }),
+          ...(timeout < Number.POSITIVE_INFINITY && { timeout }),
+          ...(deadline !== undefined && { deadline: Number(deadline) }),
+        },
+      },
+    } as JobOrder
+  }
+
+  #start(
+    order: JobOrder | null,
+    settings: Pick<RunSettings, 'signal' | 'deadline' | 'queueTimeout' | 'jobId' | 'onProgress'>,
+    done: Done,
+    needsJob = false,
+  ): RemoteCall {
+    const call: RemoteCall = new RemoteCall(
+      this.#connection,
+      order,
+      settings,
+      (answer, times) => {
+        this.#calls.delete(call)
+        this.#count(answer)
+        done(answer, times)
+        this.#onLeft()
+      },
+      needsJob,
+    )
+    this.#calls.add(call)
+    this.#counts.accepted++
+    call.start()
+    return call
+  }
+
+  #count(answer: CallAnswer): void {
+    const error = 'error' in answer ? answer.error : null
+    const isCancelled = error instanceof TaskCancelledError || error instanceof TaskTimeoutError
+    if (isCancelled) this.#counts.cancelled++
+    else this.#counts['error' in answer ? 'rejected' : 'fulfilled']++
+    if (!isCancelled && !(error instanceof PoolClosedError)) this.#counts.completed++
+  }
+
+  #onLeft(): void {
+    this.#giveRoom()
+    if (this.#calls.size > 0) return
+    this.#onIdle?.()
+    queueMicrotask(() => this.emit('drain'))
+  }
+
+  /** A woken caller of `room()` keeps its place until the next turn, in which it has called `run()` or will not. */
+  #giveRoom(): void {
+    for (const waiter of this.#roomWaiters) {
+      if (this.#calls.size + this.#promised >= this.#options.maxQueue) return
+      if (this.#promised++ === 0) {
+        realClock.nextTurn(() => {
+          this.#promised = 0
+          this.#giveRoom()
+        })
+      }
+      waiter.resolve()
+    }
+  }
+
+  #end(): void {
+    if (this.#state === 'open') this.#state = 'closing'
+    for (const waiter of [...this.#roomWaiters]) waiter.reject(new PoolClosedError('closed'))
+  }
+
+  async #withdrawWaiting(): Promise<void> {
+    const withdrawn = [...this.#calls].map(async call => {
+      await call.withdraw(new PoolClosedError('forced'))
+      if (call.isSettled) this.#cutOff++
+    })
+    await Promise.all(withdrawn)
+  }
+
+  async #finish(): Promise<CloseReport> {
+    if (this.#calls.size > 0) {
+      await new Promise<void>(resolve => {
+        this.#onIdle = resolve
+      })
+    }
+    await this.#connection.close()
+    this.#state = 'closed'
+    queueMicrotask(() => this.emit('close'))
+    return { cutOff: this.#cutOff, timedOut: false }
+  }
+
+  #tellError(error: Error): void {
+    queueMicrotask(() => {
+      if (this.listenerCount('error') > 0) {
+        this.emit('error', error)
+        return
+      }
+      if (this.#hasWarned) return
+      this.#hasWarned = true
+      process.emitWarning(
+        `${this.#connection.engineError(error).message} The pool connects again. Add a listener for 'error' to see further errors.`,
+        { code: 'ERR_LIDO_ENGINE' },
+      )
+    })
+  }
+}
+
+function encodePayload(value: unknown, kind: Payload['kind'], maxValueBytes: number): unknown {
+  const parts = kind === 'args' ? (value as unknown[]) : [value]
+  if (parts.some(part => part !== null && typeof part === 'object' && valueSymbol in part)) {
+    throw new InvalidTaskError(
+      'payload',
+      'A moved payload cannot go to another machine, because the queue carries bytes. Pass the value without move(); it is copied.',
+    )
+  }
+  return encodeValue(value, 'payload', maxValueBytes)
+}
+
+function unsupported(method: string, why: string, [advice]: [string]): never {
+  throw new InvalidTaskError(method, `RemotePool has no ${method}(): ${why}. ${advice}`)
+}

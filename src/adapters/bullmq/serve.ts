@@ -1,0 +1,418 @@
+// `serve()`: makes this process a host that runs the jobs of a queue in a pool.
+import { EventEmitter } from 'node:events'
+import { type Job, Queue, WaitingError, Worker, type WorkerOptions } from 'bullmq'
+import { InvalidOptionError, type Pool, type PoolStats } from '../../index.js'
+import { integer, milliseconds, value } from '../../shared/options/option-rules.js'
+import {
+  mayHoldOptions,
+  OptionErrors,
+  OptionTable,
+  type RulesFor,
+} from '../../shared/options/option-table.js'
+import { realClock, type Timer } from '../../shared/platform/clock.js'
+import { CANCELLED_BY_CALLER, CancelReceiver } from './control.js'
+import { type Engine, type EngineOptions, engineOf, engineRules, whenReady } from './engine.js'
+import { GIVEN_BACK } from './outcome.js'
+import { defaultMaxMemoryMb, type Overload, OverloadWatch } from './overload.js'
+import { checkPool, JobRunner, type ProcessorOptions, processorRules, slotsOf } from './processor.js'
+
+export interface ServeOptions extends EngineOptions, ProcessorOptions {
+  /**
+   * Jobs that wait on this host beside the running ones, so that a worker need not wait for the queue between two jobs. Default: one for
+   * each slot of the pool. 0 for jobs that run for minutes: another host may have a free worker.
+   */
+  prefetch?: number | undefined
+  /** Milliseconds that `close()` gives to the jobs of this host. Then it gives the rest back to the queue. Default 30,000. */
+  closeTimeout?: number | undefined
+  /**
+   * Milliseconds after which other hosts may take the jobs of a host that died. The host renews its locks at half of this time. Default
+   * 15,000.
+   */
+  lockDuration?: number | undefined
+  /** How often a job may lose its host before it fails. Default 3. */
+  maxStalledCount?: number | undefined
+  /** Milliseconds. While the event loop is later than this on average, the host takes no new jobs. Default 200. */
+  maxEventLoopDelay?: number | undefined
+  /** MiB. While the process uses more memory, the host takes no new jobs. Default: 90 % of what the process may use. */
+  maxMemoryMb?: number | undefined
+  /** Further options of BullMQ's class `Worker`, such as `limiter`, `metrics` or `name`. */
+  worker?: Partial<WorkerOptions> | undefined
+}
+
+/** The figures of a host. */
+export interface HostStats {
+  queue: string
+  state: 'open' | 'closing' | 'closed'
+  /** Why the host takes no new jobs. */
+  overload: Overload | null
+  /** Jobs that the host may have at once: the slots of its pool and the prefetched jobs. */
+  concurrency: number
+  /** Jobs that the host has now. */
+  active: number
+  /** Jobs that ended on this host, since it was started. */
+  completed: number
+  /** Attempts that failed on this host. */
+  failed: number
+  /** Jobs that the host gave back to the queue. */
+  givenBack: number
+  pool: PoolStats
+}
+
+/** The answer to a probe. */
+export interface HostHealth {
+  /** `'overloaded'` takes no new jobs for now. `'disconnected'`: the server of the queue did not answer within 2 s. */
+  status: 'ok' | 'overloaded' | 'disconnected' | 'closing'
+  /** Jobs that wait in the queue. `null` without an answer of the server. */
+  waiting: number | null
+}
+
+/** The result of `close()` of a host. */
+export interface HostCloseReport {
+  /** Jobs that were not finished, and wait in the queue again. */
+  givenBack: number
+}
+
+export interface HostEvents {
+  /** A failure of the connection, a lost lock or a stalled job, from BullMQ. A listener is not required. */
+  error: [error: unknown]
+  /** The host has ended. */
+  close: []
+}
+
+const STALLED_INTERVAL_MS = 5000
+const HEALTH_LIMIT_MS = 2000
+const RECONNECT_AFTER_MS = 1000
+/** The server may be unreachable when a host closes. */
+const DISCONNECT_AFTER_MS = 5000
+/** A job may be cancelled between its fetch and its start. */
+const CANCELLED_KEPT_MS = 10_000
+
+export const serveTable = new OptionTable({
+  ...engineRules,
+  ...processorRules,
+  prefetch: integer(
+    { min: 0 },
+    { default: undefined, defaultText: 'the slots of the pool', description: 'jobs that wait on this host' },
+  ),
+  closeTimeout: milliseconds(true, { default: 30_000, description: 'how long `close()` waits for jobs' }),
+  lockDuration: integer(
+    { min: 100 },
+    {
+      default: 15_000,
+      description: 'milliseconds after which another host may take the jobs of a dead one',
+    },
+  ),
+  maxStalledCount: integer({ min: 0 }, { default: 3, description: 'how often a job may lose its host' }),
+  maxEventLoopDelay: milliseconds(false, {
+    default: 200,
+    description: 'mean delay of the event loop above which no job is taken',
+  }),
+  maxMemoryMb: integer(
+    { min: 1 },
+    { default: undefined, defaultText: '90 % of the memory', description: 'MiB above which no job is taken' },
+  ),
+  worker: value<Partial<WorkerOptions>>(mayHoldOptions, "an object with options of BullMQ's Worker", {
+    type: "options of BullMQ's `Worker`",
+    default: {},
+    defaultText: '`{}`',
+    description: 'further options, such as `limiter`',
+  }),
+} satisfies RulesFor<ServeOptions>)
+const errors = new OptionErrors('serve()', InvalidOptionError, {
+  concurrency: "It follows the pool. Use the pool's 'maxWorkers'.",
+})
+
+/**
+ * Runs the jobs of a queue in the pool, as many at once as the pool has slots. Returns at once; `ready()` waits for the connection. The
+ * caller owns the pool: close the host first, then the pool. Throws `InvalidOptionError`.
+ *
+ * ```ts
+ * const host = serve('images', pool, { engine: 'redis', connection: { host: 'queue.internal' } })
+ * process.once('SIGTERM', async () => {
+ *   await host.close()
+ *   await pool.close()
+ * })
+ * ```
+ */
+export function serve(queueName: string, pool: Pool<any, any>, options: ServeOptions): ComputingHost {
+  if (typeof queueName !== 'string' || queueName === '' || queueName.includes(':'))
+    errors.wrong('queueName', queueName, 'a string that is not empty and has no colon')
+  checkPool(pool, errors)
+  if (!mayHoldOptions(options)) errors.noObject(options, "engine: 'redis', connection: { host: 'localhost' }")
+  const settings = serveTable.read(options, errors)
+  return new ComputingHost(queueName, pool, settings, engineOf(settings, errors))
+}
+
+type Settings = ReturnType<typeof serveTable.read>
+
+/** A process that runs the jobs of a queue. Made by `serve()`. */
+export class ComputingHost extends EventEmitter<HostEvents> {
+  readonly #queueName: string
+  readonly #pool: Pool<any, any>
+  readonly #settings: Settings
+  readonly #engine: Engine
+  readonly #runner: JobRunner
+  /** Settles when the first attempt to connect has ended. */
+  readonly #firstTry: Promise<void>
+  /** `null` until the server has accepted the connection. */
+  #worker: Worker | null = null
+  #cancellations: CancelReceiver | null = null
+  readonly #watch: OverloadWatch
+  /** Answers the questions of `health()`. */
+  #queue: Queue | null = null
+  /** The timestamps of jobs that callers cancelled a moment ago, by the ids of the jobs. */
+  readonly #cancelled = new Map<string, number>()
+  readonly #timers = new Set<Timer>()
+  #active = 0
+  #completed = 0
+  #failed = 0
+  #givenBack = 0
+  #overload: Overload | null = null
+  #closing: Promise<HostCloseReport> | null = null
+  #hasClosed = false
+  #hasWarned = false
+
+  /** @internal Call `serve()`. */
+  constructor(queueName: string, pool: Pool<any, any>, settings: Settings, engine: Engine) {
+    super()
+    this.#queueName = queueName
+    this.#pool = pool
+    this.#settings = settings
+    this.#engine = engine
+    this.#runner = new JobRunner(pool, settings)
+    this.#firstTry = this.#connect()
+    this.#firstTry.catch(error => void this.#connectAgain(error))
+    const maxMemoryMb = settings.maxMemoryMb ?? defaultMaxMemoryMb()
+    this.#watch = new OverloadWatch(
+      { maxEventLoopDelay: settings.maxEventLoopDelay, maxMemoryMb },
+      overload => this.#onTick(overload),
+    )
+  }
+
+  /**
+   * Resolves when the host takes jobs. Rejects when its first attempt to connect fails. The host then tries again until it is closed.
+   */
+  async ready(): Promise<void> {
+    await this.#firstTry
+  }
+
+  stats(): HostStats {
+    return {
+      queue: this.#queueName,
+      state: this.#hasClosed ? 'closed' : this.#closing === null ? 'open' : 'closing',
+      overload: this.#overload,
+      concurrency: this.#concurrency,
+      active: this.#active,
+      completed: this.#completed,
+      failed: this.#failed,
+      givenBack: this.#givenBack,
+      pool: this.#pool.stats(),
+    }
+  }
+
+  /** Asks the server of the queue. Never rejects. */
+  async health(): Promise<HostHealth> {
+    if (this.#closing !== null) return { status: 'closing', waiting: null }
+    const waiting = await this.#countWaiting()
+    if (waiting === null) return { status: 'disconnected', waiting }
+    return { status: this.#overload === null ? 'ok' : 'overloaded', waiting }
+  }
+
+  /**
+   * Takes no more jobs, and waits for the jobs that it has. After `closeTimeout` it cancels them and gives them back to the queue, without
+   * using up an attempt. Never rejects. A second call returns the same promise.
+   */
+  close(): Promise<HostCloseReport> {
+    this.#closing ??= this.#close()
+    return this.#closing
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close()
+  }
+
+  get #concurrency(): number {
+    const slots = slotsOf(this.#pool)
+    return slots + (this.#settings.prefetch ?? slots)
+  }
+
+  async #process(job: Job, token: string | undefined, signal: AbortSignal | undefined): Promise<unknown> {
+    this.#active++
+    try {
+      // BullMQ may fetch one more job after it was paused.
+      if (this.#overload !== null) {
+        await job.moveToWait(token)
+        throw new WaitingError()
+      }
+      if (this.#cancelled.get(job.id!) === job.timestamp)
+        this.#worker!.cancelJob(job.id!, CANCELLED_BY_CALLER)
+      const result = await this.#runner.process(job, token, signal)
+      this.#completed++
+      return result
+    } catch (error) {
+      const { name } = error as Error
+      if (name === 'WaitingError' || name === 'DelayedError') this.#givenBack++
+      else this.#failed++
+      throw error
+    } finally {
+      this.#active--
+    }
+  }
+
+  /** Rejects when the server refuses the connection. */
+  async #connect(): Promise<void> {
+    const { base, factory } = this.#engine
+    const { lockDuration, maxStalledCount } = this.#settings
+    const options: WorkerOptions = {
+      stalledInterval: Math.min(STALLED_INTERVAL_MS, lockDuration),
+      ...this.#settings.worker,
+      ...base,
+      lockDuration,
+      maxStalledCount,
+      concurrency: this.#concurrency,
+      autorun: false,
+    }
+    const cancellations = new CancelReceiver(
+      this.#queueName,
+      this.#engine,
+      (jobId, addedAt) => this.#cancel(jobId, addedAt),
+      error => this.#tellError(error),
+    )
+    // BullMQ gives a signal only to a function with three parameters.
+    const worker = new Worker(
+      this.#queueName,
+      (job, token, signal) => this.#process(job, token, signal),
+      options,
+      factory as never,
+    )
+    try {
+      await Promise.all([whenReady(worker), cancellations.ready()])
+      if (this.#closing !== null) throw new Error('The host was closed before it was connected.')
+    } catch (error) {
+      for (const part of [worker, cancellations]) part.close().catch(() => {})
+      throw error
+    }
+    worker.on('error', error => this.#tellError(error))
+    worker.on('lockRenewalFailed', jobIds => {
+      for (const jobId of jobIds) worker.cancelJob(jobId, 'The lock of the job was lost.')
+    })
+    this.#worker = worker
+    this.#cancellations = cancellations
+    worker.run().catch(error => this.#tellError(error))
+  }
+
+  /** BullMQ's own classes do not recover when the server is unreachable at their start. */
+  async #connectAgain(error: unknown): Promise<void> {
+    while (this.#closing === null) {
+      this.#tellError(error)
+      await new Promise<void>(resolve => this.#after(RECONNECT_AFTER_MS, resolve, true))
+      try {
+        return await this.#connect()
+      } catch (failure) {
+        error = failure
+      }
+    }
+  }
+
+  #after(delayMs: number, callback: () => void, keepsAlive = false): void {
+    const timer = realClock.after(
+      delayMs,
+      () => {
+        this.#timers.delete(timer)
+        callback()
+      },
+      keepsAlive,
+    )
+    this.#timers.add(timer)
+  }
+
+  #cancel(jobId: string, addedAt: number): void {
+    this.#worker?.cancelJob(jobId, CANCELLED_BY_CALLER)
+    this.#cancelled.set(jobId, addedAt)
+    this.#after(CANCELLED_KEPT_MS, () => this.#cancelled.delete(jobId))
+  }
+
+  /** Follows the size of the pool, and pauses or resumes. */
+  #onTick(overload: Overload | null): void {
+    if (this.#closing !== null) return
+    const wasOverloaded = this.#overload !== null
+    this.#overload = overload
+    const worker = this.#worker
+    if (worker === null) return
+    worker.concurrency = this.#concurrency
+    if (overload !== null && !worker.isPaused()) void worker.pause(true)
+    if (overload === null && wasOverloaded) void worker.resume()
+  }
+
+  async #countWaiting(): Promise<number | null> {
+    return await within(HEALTH_LIMIT_MS, this.#askQueue(), null)
+  }
+
+  /** Resolves to `null` when the server does not answer. */
+  async #askQueue(): Promise<number | null> {
+    try {
+      if (this.#queue === null) {
+        const { base, factory } = this.#engine
+        const queue = new Queue(this.#queueName, base, factory as never)
+        try {
+          await whenReady(queue)
+        } catch (error) {
+          queue.close().catch(() => {})
+          throw error
+        }
+        queue.on('error', error => this.#tellError(error))
+        this.#queue = queue
+      }
+      return await this.#queue.getJobCountByTypes('waiting', 'prioritized')
+    } catch {
+      return null
+    }
+  }
+
+  async #close(): Promise<HostCloseReport> {
+    this.#watch.end()
+    const before = this.#givenBack
+    const { closeTimeout } = this.#settings
+    const worker = this.#worker
+    if (worker !== null) {
+      const limit =
+        closeTimeout === Number.POSITIVE_INFINITY
+          ? null
+          : realClock.after(closeTimeout, () => worker.cancelAllJobs(GIVEN_BACK), true)
+      // BullMQ takes no more jobs from now on, and waits for the active jobs.
+      const closed = worker.close().catch(error => this.#tellError(error))
+      await within(closeTimeout + DISCONNECT_AFTER_MS, closed, undefined)
+      limit?.cancel()
+    }
+    const others = [this.#cancellations?.close(), this.#queue?.close()]
+    await within(DISCONNECT_AFTER_MS, Promise.allSettled(others), [])
+    for (const timer of this.#timers) timer.cancel()
+    this.#hasClosed = true
+    this.emit('close')
+    return { givenBack: this.#givenBack - before }
+  }
+
+  /** Without a listener, the first error becomes a warning. */
+  #tellError(error: unknown): void {
+    if (this.listenerCount('error') > 0) this.emit('error', error)
+    else if (!this.#hasWarned) {
+      this.#hasWarned = true
+      const text = `The host of the queue '${this.#queueName}' has a problem: ${(error as Error).message}. Listen to its event 'error' to see all problems.`
+      process.emitWarning(text, { type: 'LidoWarning', code: 'LIDO_QUEUE_HOST' })
+    }
+  }
+}
+
+/** The value, or `otherwise` when it takes longer. */
+async function within<T, Other>(limitMs: number, value: Promise<T>, otherwise: Other): Promise<T | Other> {
+  if (limitMs === Number.POSITIVE_INFINITY) return await value
+  let timer!: Timer
+  const limit = new Promise<Other>(resolve => {
+    timer = realClock.after(limitMs, () => resolve(otherwise), true)
+  })
+  try {
+    return await Promise.race([value, limit])
+  } finally {
+    timer.cancel()
+  }
+}

@@ -1,0 +1,157 @@
+// The shared values that this pool uses. Each worker gets the memory of a value once, before the first task that uses it. After the
+// release, workers keep it until the tasks that were accepted before have settled, and as long as later workers need it.
+import {
+  clonedIdOf,
+  SharedHandle,
+  type SharedState,
+  type SharedUser,
+  sending,
+} from '../../shared/codec/shared-handle.js'
+import { InvalidOptionError } from '../../shared/errors/pool-errors.js'
+import { messageOf } from '../../shared/errors/serialize-error.js'
+import type { KnownShared, ToWorker } from '../../shared/messages/messages.js'
+import type { Task } from '../task/task.js'
+
+/** Call it before a worker starts ahead of its pool. The pool itself looks at the handles in `workerData` later. */
+export function onStartingAhead(): void {
+  sending.by = { onUse() {}, onReleased() {} }
+  sending.acceptedAt = Number.NEGATIVE_INFINITY
+}
+
+interface Used {
+  readonly state: SharedState
+  /** How many of these contain the value: `workerData`, broadcasts with `alsoNew`. */
+  holds: number
+  /** Set at the release: when it was, and how many tasks that were accepted before have not settled. */
+  releasedAt: number
+  tasks: number
+}
+
+export class SharedValues implements SharedUser {
+  readonly #used = new Map<number, Used>()
+  readonly #releasing = new Set<Used>()
+  readonly #tellWorkers: (message: ToWorker) => void
+  readonly #now: () => number
+  readonly #pendingTasks: () => number
+
+  constructor(tellWorkers: (message: ToWorker) => void, now: () => number, pendingTasks: () => number) {
+    this.#tellWorkers = tellWorkers
+    this.#now = now
+    this.#pendingTasks = pendingTasks
+  }
+
+  /** The values that all workers know. A new worker starts with this list. */
+  get known(): KnownShared[] {
+    return Array.from(this.#used.values(), ({ state: { id, memory } }) => ({ id, memory }))
+  }
+
+  /** Call it before a payload is encoded or sent. */
+  onSending(acceptedAt: number): void {
+    sending.by = this
+    sending.acceptedAt = acceptedAt
+  }
+
+  onUse(state: SharedState): void {
+    const { id, memory, users } = state
+    if (this.#used.has(id)) return
+    this.#used.set(id, { state, holds: 0, releasedAt: 0, tasks: 0 })
+    users.add(this)
+    this.#tellWorkers({ kind: 'share', id, memory })
+    // The task was accepted before the release, and is sent only now.
+    if (state.releasedAt !== Number.POSITIVE_INFINITY) this.onReleased(state)
+  }
+
+  /** Keeps the values of the option `workerData`. Throws `InvalidOptionError` for a released value. */
+  holdWorkerData(workerData: unknown): void {
+    this.onSending(this.#now())
+    try {
+      this.hold(workerData)
+    } catch (failure) {
+      throw new InvalidOptionError(
+        'workerData',
+        `The option 'workerData' cannot be sent. ${messageOf(failure)}`,
+      )
+    }
+  }
+
+  /**
+   * Keeps the values in plain objects, arrays, maps and sets, because later workers need them. The value may be a clone, which
+   * contains clones of the handles. Returns a function that ends it.
+   */
+  hold(value: unknown): () => void {
+    const held: Used[] = []
+    for (const id of idsIn(value)) {
+      const used = this.#used.get(id)
+      if (used === undefined) continue
+      used.holds++
+      held.push(used)
+    }
+    return () => {
+      for (const used of held.splice(0)) {
+        used.holds--
+        if (used.state.releasedAt !== Number.POSITIVE_INFINITY) this.onReleased(used.state)
+      }
+    }
+  }
+
+  onReleased({ id }: SharedState): void {
+    const used = this.#used.get(id)
+    if (used === undefined || used.holds > 0) return
+    used.releasedAt = this.#now()
+    used.tasks = this.#pendingTasks()
+    if (used.tasks === 0) this.#forget(used)
+    else this.#releasing.add(used)
+  }
+
+  get isReleasing(): boolean {
+    return this.#releasing.size > 0
+  }
+
+  onSettled(task: Task): void {
+    for (const used of this.#releasing) {
+      if (task.createdAt > used.releasedAt || --used.tasks > 0) continue
+      this.#forget(used)
+    }
+  }
+
+  /** Call it when the pool is closed. A handle that lives on must not keep the pool in memory. */
+  end(): void {
+    for (const { state } of this.#used.values()) state.users.delete(this)
+    this.#used.clear()
+    this.#releasing.clear()
+    if (sending.by === this) sending.by = null
+  }
+
+  #forget(used: Used): void {
+    const { id, users } = used.state
+    this.#releasing.delete(used)
+    this.#used.delete(id)
+    users.delete(this)
+    this.#tellWorkers({ kind: 'unshare', id })
+  }
+}
+
+/** The numbers of the handles, and of the clones of handles, in a value. */
+function idsIn(root: unknown): Set<number> {
+  const ids = new Set<number>()
+  const seen = new Set<object>()
+  const left = [root]
+  while (left.length > 0) {
+    const value = left.pop()
+    if (value === null || typeof value !== 'object' || seen.has(value)) continue
+    seen.add(value)
+    const id = value instanceof SharedHandle ? value.read() : clonedIdOf(value)
+    if (id !== undefined) ids.add(id)
+    else for (const member of membersOf(value)) left.push(member)
+  }
+  return ids
+}
+
+function membersOf(value: object): Iterable<unknown> {
+  if (value instanceof Map) return [...value.keys(), ...value.values()]
+  if (value instanceof Set || Array.isArray(value)) return value
+  const prototype = Object.getPrototypeOf(value)
+  if (prototype !== Object.prototype && prototype !== null) return []
+  // A getter may throw, and is read when the value is sent.
+  return Object.values(Object.getOwnPropertyDescriptors(value)).map(({ value: member }) => member)
+}

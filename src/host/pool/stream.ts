@@ -1,0 +1,145 @@
+// `pool.stream()`: the chunks of one task as an async iterable. The handler runs only as far as the consumer takes its chunks.
+import {
+  PoolClosedError,
+  type PoolError,
+  TaskCancelledError,
+  TaskTimeoutError,
+} from '../../shared/errors/pool-errors.js'
+import type { StreamMessage } from '../../shared/messages/messages.js'
+import type { StreamWindow } from '../../shared/streams/chunk-bytes.js'
+import { ChunkReader } from '../../shared/streams/chunk-reader.js'
+import { Refusal } from '../task/refusal.js'
+import type { CancelTask, PostToTask, StreamEnd } from '../task/stream-end.js'
+
+const END = { value: undefined, done: true } as const
+
+/** The chunks of a handler's stream. Each chunk is given once, to one consumer. */
+export class PoolStream<Chunk = any> implements AsyncIterableIterator<Chunk> {
+  readonly #task: StreamTask
+
+  /** @internal */
+  constructor(task: StreamTask) {
+    this.#task = task
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this
+  }
+
+  /** The next chunk. Rejects with the error that `run()` would give. */
+  next(): Promise<IteratorResult<Chunk, undefined>> {
+    return this.#task.read() as Promise<IteratorResult<Chunk, undefined>>
+  }
+
+  /** Cancels the task. Its generator runs its `finally` blocks in the worker. `break` in a loop calls it. */
+  async return(): Promise<IteratorResult<Chunk, undefined>> {
+    this.#task.stopReading()
+    return END
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.return()
+  }
+
+  /** Resolves to all chunks. Rejects as the iteration does. */
+  async toArray(): Promise<Chunk[]> {
+    const chunks: Chunk[] = []
+    for await (const chunk of this) chunks.push(chunk)
+    return chunks
+  }
+
+  /** Calls `use` with each chunk, and waits for the promise that it returns. Rejects as the iteration does, or with what `use` throws. */
+  async forEach(use: (chunk: Chunk) => unknown): Promise<void> {
+    for await (const chunk of this) await use(chunk)
+  }
+}
+
+export interface StreamRunner {
+  /** Submits the task. Throws when the pool takes no task. */
+  start(): CancelTask
+  /** Called when the task has settled, or could not be submitted. */
+  onSettled?(answer: unknown): void
+}
+
+/** The task behind a stream. */
+export class StreamTask implements StreamEnd {
+  readonly stream = new PoolStream(this)
+  readonly #runner: StreamRunner
+  readonly #reader: ChunkReader
+  /** `null` until the task is submitted. */
+  #cancelTask: CancelTask | null = null
+  /** `null` until the handler has returned its stream. */
+  #post: PostToTask | null = null
+  #isReading = false
+  #hasSettled = false
+
+  constructor(window: StreamWindow, runner: StreamRunner) {
+    this.#runner = runner
+    this.#reader = new ChunkReader(window, {
+      want: (chunks, bytes) => this.#post?.({ kind: 'wanted', chunks, bytes }),
+      onStop: () => this.cancel(new TaskCancelledError('The reader has stopped.')),
+    })
+  }
+
+  // For the reader.
+
+  read(): Promise<IteratorResult<unknown, undefined>> {
+    if (!this.#isReading) {
+      this.#isReading = true
+      if (this.#post === null) this.begin()
+      else this.#reader.open()
+    }
+    return this.#reader.next()
+  }
+
+  stopReading(): void {
+    this.#isReading = true
+    this.#reader.return()
+  }
+
+  /** Submits the task, if it is not submitted yet. */
+  begin(): void {
+    if (this.#cancelTask !== null || this.#hasSettled) return
+    try {
+      this.#cancelTask = this.#runner.start()
+    } catch (error) {
+      this.onAnswer(new Refusal(error))
+    }
+  }
+
+  /** Cancels the task. The reader gets the error. */
+  cancel(error: PoolError): void {
+    if (this.#hasSettled) return
+    if (this.#cancelTask === null) this.onAnswer(new Refusal(error))
+    else this.#cancelTask(error)
+  }
+
+  // For the task.
+
+  onOpened(post: PostToTask, cancel: CancelTask): this {
+    this.#cancelTask = cancel
+    this.#post = post
+    if (this.#isReading) this.#reader.open()
+    return this
+  }
+
+  onMessage(message: StreamMessage): void {
+    if (message.kind === 'chunks') this.#reader.onChunks(message.chunks)
+  }
+
+  onAnswer(answer: unknown): void {
+    this.#hasSettled = true
+    this.#runner.onSettled?.(answer)
+    if (answer instanceof Refusal) this.#reader.onFailure(answer.reason, endsAtOnce(answer.reason))
+    else this.#reader.onEnd()
+  }
+}
+
+/** Errors that the reader gets before the chunks that wait for it. */
+function endsAtOnce(error: unknown): boolean {
+  return (
+    error instanceof TaskCancelledError ||
+    error instanceof TaskTimeoutError ||
+    error instanceof PoolClosedError
+  )
+}

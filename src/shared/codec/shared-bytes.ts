@@ -1,0 +1,93 @@
+// Encodes a shared value into shared memory, and decodes it. Typed arrays become views on that memory. Everything else is written by
+// the serialiser of `node:v8`, so it may be any value that structured clone accepts.
+//
+//   memory   bytes of the typed arrays, each at a multiple of 8; the serialised value; its offset (the last 8 bytes)
+import { getBuiltinModule, types } from '../platform/node-modules.js'
+import { typedArrays } from './builtins.js'
+
+const ALIGNMENT = 8
+const TRAILER_BYTES = 8
+
+type ViewClass = new (memory: ArrayBufferLike, offset: number, length: number) => ArrayBufferView
+
+/** The encoded value names a class by its index in this list. */
+const viewClasses = [...typedArrays, ['DataView', DataView]] as unknown as [
+  name: string,
+  View: ViewClass | undefined,
+][]
+
+/** Throws `DataCloneError` for a value with a part that cannot be copied. */
+export function encodeShared(value: unknown): SharedArrayBuffer {
+  const { Serializer } = getBuiltinModule('node:v8')
+  const views: { bytes: Uint8Array; offset: number }[] = []
+  let viewBytes = 0
+
+  class Writer extends Serializer {
+    _writeHostObject(view: object): void {
+      if (!ArrayBuffer.isView(view))
+        throw refusal(`${Object.prototype.toString.call(view)} could not be cloned.`)
+      const bytes = new Uint8Array(view.buffer, view.byteOffset, view.byteLength)
+      views.push({ bytes, offset: viewBytes })
+      this.writeUint32(viewClasses.findIndex(([name]) => name === nameOf(view)))
+      this.writeDouble(viewBytes)
+      this.writeDouble(view.byteLength)
+      viewBytes += Math.ceil(bytes.length / ALIGNMENT) * ALIGNMENT
+    }
+
+    _getSharedArrayBufferId(): never {
+      throw refusal('#<SharedArrayBuffer> could not be cloned. Share a typed array of it.')
+    }
+
+    /** Node calls it, without `new`, for a function or a symbol. */
+    _getDataCloneError = refusal
+  }
+
+  const writer = new Writer() as InstanceType<typeof Writer> & {
+    _setTreatArrayBufferViewsAsHostObjects(isHostObject: boolean): void
+  }
+  writer._setTreatArrayBufferViewsAsHostObjects(true)
+  writer.writeHeader()
+  writer.writeValue(value)
+  const body = writer.releaseBuffer()
+  const memory = new SharedArrayBuffer(viewBytes + body.length + TRAILER_BYTES)
+  const target = new Uint8Array(memory)
+  for (const { bytes, offset } of views) target.set(bytes, offset)
+  target.set(body, viewBytes)
+  new DataView(memory).setFloat64(memory.byteLength - TRAILER_BYTES, viewBytes)
+  return memory
+}
+
+export function decodeShared(memory: ArrayBufferLike): unknown {
+  const { Deserializer } = getBuiltinModule('node:v8')
+
+  class Reader extends Deserializer {
+    _readHostObject(): unknown {
+      const View = viewClasses[this.readUint32()]![1]!
+      const offset = this.readDouble()
+      const bytes = this.readDouble()
+      return new View(
+        memory,
+        offset,
+        bytes / ((View as { BYTES_PER_ELEMENT?: number }).BYTES_PER_ELEMENT ?? 1),
+      )
+    }
+  }
+
+  const from = new DataView(memory).getFloat64(memory.byteLength - TRAILER_BYTES)
+  const reader = new Reader(new Uint8Array(memory, from, memory.byteLength - TRAILER_BYTES - from))
+  reader.readHeader()
+  return reader.readValue()
+}
+
+class DataCloneError extends Error {
+  override readonly name = 'DataCloneError'
+}
+
+function refusal(text: string): DataCloneError {
+  return new DataCloneError(text)
+}
+
+/** A `Buffer` arrives as a `Uint8Array`, as with structured clone. */
+function nameOf(view: ArrayBufferView): string {
+  return types.isDataView(view) ? 'DataView' : (view as Uint8Array)[Symbol.toStringTag]
+}

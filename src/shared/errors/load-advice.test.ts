@@ -1,0 +1,117 @@
+import assert from 'node:assert/strict'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, test } from 'node:test'
+import { loadMessage } from './load-advice.js'
+
+const folder = mkdtempSync(join(tmpdir(), 'lido-advice-'))
+after(() => rmSync(folder, { recursive: true }))
+
+const failure = (code: string, message: string) => Object.assign(new Error(message), { code })
+const messageFor = (file: string, cause: Error) => loadMessage(file, cause, `Error: ${cause.message}`)
+const missing = (file: string) =>
+  messageFor(file, failure('ERR_MODULE_NOT_FOUND', `Cannot find module '${file}' imported from /lido.js`))
+const unknownExtension = (file: string) =>
+  messageFor(file, failure('ERR_UNKNOWN_FILE_EXTENSION', `Unknown file extension ".ts" for ${file}`))
+
+function write(name: string): string {
+  const file = join(folder, name)
+  mkdirSync(join(file, '..'), { recursive: true })
+  writeFileSync(file, '')
+  return file
+}
+
+/** Calls back with these variables of the environment, and with no other variable of a test runner. */
+function withEnvironment<T>(variables: Record<string, string>, callback: () => T): T {
+  const { env } = process
+  const { JEST_WORKER_ID: _, VITEST: __, ...others } = env
+  process.env = { ...others, ...variables }
+  try {
+    return callback()
+  } finally {
+    process.env = env
+  }
+}
+
+test('the advice for a missing file says to correct the option', () => {
+  assert.equal(
+    missing('/app/src/work.js'),
+    "There is no file /app/src/work.js. Correct 'filename', or create the file. The next call looks for it again.",
+  )
+})
+
+test('the advice for a missing file of a build says to make the handler an entry', () => {
+  assert.match(
+    missing('/app/dist/server/work.js'),
+    /handler an entry of the build \(Vite: build\.rollupOptions\.input/,
+  )
+})
+
+test('the advice for an address of Next.js names serverExternalPackages and a file', () => {
+  const message = missing('/_next/static/media/work.1a2b3c.js')
+  assert.match(
+    message,
+    /serverExternalPackages: \['lido'\].*filename: join\(process\.cwd\(\), 'workers\/work\.mjs'\)/,
+  )
+})
+
+test('the message names the TypeScript source of a missing file', () => {
+  const source = write('work.ts')
+  const message = withEnvironment({}, () => unknownExtension(source.replace(/ts$/, 'js')))
+  assert.ok(
+    message.startsWith(
+      `There is no file ${folder}/work.js, and a worker could not load its source ${source} (`,
+    ),
+  )
+  assert.match(message, /Compile the file, or set a loader: execArgv: \['--import', 'tsx'\]\./)
+})
+
+test('the advice in a test runner names the option module', () => {
+  for (const variable of ['JEST_WORKER_ID', 'VITEST'])
+    assert.match(
+      withEnvironment({ [variable]: '1' }, () => unknownExtension('/app/work.ts')),
+      /backend: 'inline', module: await import\('\.\/work\.ts'\)\.$/,
+    )
+})
+
+test('the advice in a program of ts-node names ts-node', t => {
+  const mark = Symbol.for('ts-node.register.instance')
+  Object.defineProperty(process, mark, { value: {}, configurable: true })
+  t.after(() => Reflect.deleteProperty(process, mark))
+  assert.match(
+    unknownExtension('/app/work.ts'),
+    /load ts-node in workers too: execArgv: \['--require', 'ts-node\/register'\]/,
+  )
+})
+
+test('the advice for an import without the extension .ts names the whole file', () => {
+  const helper = write('lib/helper.ts')
+  for (const specifier of ['lib/helper.js', 'lib/helper']) {
+    const cause = failure(
+      'ERR_MODULE_NOT_FOUND',
+      `Cannot find module '${join(folder, specifier)}' imported from ${join(folder, 'main.ts')}`,
+    )
+    assert.ok(
+      messageFor(join(folder, 'main.ts'), cause).includes(`Import the file by its full name, ${helper}, or `),
+    )
+  }
+})
+
+test('the advice for TypeScript syntax that Node cannot remove says what to replace', () => {
+  const cause = failure(
+    'ERR_UNSUPPORTED_TYPESCRIPT_SYNTAX',
+    'TypeScript enum is not supported in strip-only mode',
+  )
+  assert.match(
+    messageFor('/app/work.ts', cause),
+    /Replace enums, namespaces and parameter properties, or set a loader/,
+  )
+})
+
+test('the advice for other failures says to fix the file', () => {
+  assert.match(
+    messageFor('/app/work.js', new Error('broken')),
+    /\(Error: broken\)\. Fix the file\. The next call loads it again\.$/,
+  )
+})

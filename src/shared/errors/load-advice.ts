@@ -1,0 +1,60 @@
+// The error text for a handler's file that did not load. The advice fits the loader, the test runner or the bundler of the program.
+import { sourceOf } from '../platform/source-file.js'
+
+/** @param why the name and the message of the cause */
+export function loadMessage(file: string, cause: unknown, why: string): string {
+  const { code } = Object(cause) as { code?: unknown }
+  // The file of a module or of a native addon is missing, or it is a folder.
+  if (/MODULE_NOT_FOUND|DIR_IMPORT/.test(String(code)) && why.includes(`'${file}'`)) {
+    return `There is no file ${file}. ${adviceForMissing(file)} The next call looks for it again.`
+  }
+  const source = sourceOf(file)
+  const what =
+    source === null
+      ? `A worker could not load ${file} (${why}).`
+      : `There is no file ${file}, and a worker could not load its source ${source} (${why}).`
+  return `${what} ${adviceFor(code, why)}`
+}
+
+function adviceForMissing(file: string): string {
+  if (/[\\/]_next[\\/]/.test(file)) return `It is an address that the bundler of Next.js made. ${nextAdvice}`
+  if (!/[\\/](dist|build|out|\.output)[\\/]/.test(file)) return "Correct 'filename', or create the file."
+  return "Correct 'filename', or make the handler an entry of the build (Vite: build.rollupOptions.input: { main: 'src/main.js', work: 'src/work.js' }; esbuild: entryPoints)."
+}
+
+/** What a program with Next.js must do, for every error that its bundler causes. */
+export const nextAdvice =
+  "Add serverExternalPackages: ['lido'] to next.config, and name a file that Next.js does not bundle: filename: join(process.cwd(), 'workers/work.mjs')."
+
+function adviceFor(code: unknown, why: string): string {
+  switch (code) {
+    case 'ERR_UNKNOWN_FILE_EXTENSION':
+      return `This version of Node.js cannot run files of this type. Compile the file, or ${setLoader()}`
+    case 'ERR_UNSUPPORTED_TYPESCRIPT_SYNTAX':
+      return `Node.js only removes types. Replace enums, namespaces and parameter properties, or ${setLoader()}`
+    case 'ERR_UNSUPPORTED_NODE_MODULES_TYPE_STRIPPING':
+      return 'Node.js runs no TypeScript files inside node_modules. Name the compiled file of the package.'
+  }
+  const source = importedSource(why)
+  return source === null
+    ? 'Fix the file. The next call loads it again.'
+    : `Import the file by its full name, ${source}, or ${setLoader()}`
+}
+
+/** The TypeScript file that a missing import means, as TypeScript and its loaders resolve it. */
+function importedSource(why: string): string | null {
+  const imported = /Cannot find module '([^']+)' imported/.exec(why)?.[1]
+  if (imported === undefined) return null
+  return sourceOf(imported) ?? sourceOf(`${imported}.js`)
+}
+
+/** Ends the sentence of the advice. Fits the loader that this program uses. */
+function setLoader(): string {
+  const { env } = process
+  if (Symbol.for('ts-node.register.instance') in process)
+    return "load ts-node in workers too: execArgv: ['--require', 'ts-node/register']."
+  const tsx = "set a loader: execArgv: ['--import', 'tsx']."
+  if (env.JEST_WORKER_ID === undefined && env.VITEST === undefined)
+    return `${tsx} With backend 'inline', start the program with the loader.`
+  return `${tsx} Or run the handler in the test itself: backend: 'inline', module: await import('./work.ts').`
+}

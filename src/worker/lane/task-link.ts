@@ -1,0 +1,140 @@
+// The messages between a running task and the program that submitted it: calls of the program's functions, and streams.
+import { TaskCancelledError } from '../../shared/errors/pool-errors.js'
+import { deserializeError } from '../../shared/errors/serialize-error.js'
+import type { TransformOrder } from '../../shared/messages/handler-ref.js'
+import type { HostPort, StreamMessage, ToWorker } from '../../shared/messages/messages.js'
+import { isMoved, type TransferItem, transferOf, valueSymbol } from '../../shared/messages/move.js'
+import { ChunkReader } from '../../shared/streams/chunk-reader.js'
+import { ChunkWriter } from '../../shared/streams/chunk-writer.js'
+import { workerClock } from '../run/clock.js'
+
+/** The part of a task that its link uses. */
+export interface LinkedTask {
+  readonly taskId: number
+  readonly ticket: number
+  answersByMessage: boolean
+  makeSignal(): AbortSignal
+}
+
+interface PendingCall {
+  resolve(value: unknown): void
+  reject(error: unknown): void
+}
+
+/** Counts the calls of all tasks. A task may run again on this worker, and an answer to its first run may arrive late. */
+let lastCallId = 0
+
+export class TaskLink {
+  readonly #task: LinkedTask
+  readonly #port: HostPort
+  /** Called when the task begins to wait for calls (true), and when it no longer waits for any (false). */
+  readonly #onWaiting: (isWaiting: boolean) => void
+  readonly #calls = new Map<number, PendingCall>()
+  #isOpen = false
+  #writer: ChunkWriter | null = null
+  #input: ChunkReader | null = null
+
+  constructor(task: LinkedTask, port: HostPort, onWaiting: (isWaiting: boolean) => void) {
+    this.#task = task
+    this.#port = port
+    this.#onWaiting = onWaiting
+    const signal = task.makeSignal()
+    signal.addEventListener('abort', () => this.#onCancelled(signal.reason))
+  }
+
+  /** Calls a function of the caller. */
+  call(name: string, given: unknown[]): Promise<unknown> {
+    const callId = ++lastCallId
+    // The answer must arrive after the calls, also when the handler does not wait for them.
+    this.#task.answersByMessage = true
+    const transferList: TransferItem[] = given.flatMap(arg => (isMoved(arg) ? transferOf(arg) : []))
+    const args = given.map(arg => (isMoved(arg) ? arg[valueSymbol] : arg))
+    const { taskId, ticket } = this.#task
+    this.#port.postMessage({ kind: 'call', taskId, ticket, callId, name, args }, transferList)
+    if (this.#calls.size === 0) this.#onWaiting(true)
+    const answer = new Promise((resolve, reject) => {
+      this.#calls.set(callId, { resolve, reject })
+    })
+    // The handler may end without waiting for the answer.
+    answer.catch(() => {})
+    return answer
+  }
+
+  /** The writer of the task's stream. */
+  openWriter(transfers: boolean): ChunkWriter {
+    this.#open()
+    this.#writer = new ChunkWriter({
+      clock: workerClock,
+      transfers,
+      post: (chunks, transferList) => this.#say({ kind: 'chunks', chunks }, transferList),
+    })
+    return this.#writer
+  }
+
+  /** Tells the host that the task exchanges chunks. */
+  #open(): void {
+    if (this.#isOpen) return
+    this.#isOpen = true
+    const { taskId, ticket } = this.#task
+    this.#port.postMessage({ kind: 'stream-opened', taskId, ticket })
+  }
+
+  /** The chunks that the caller writes into a transform. */
+  openInput({ chunks, bytes }: TransformOrder): ChunkReader {
+    this.#open()
+    this.#input = new ChunkReader(
+      { chunks, bytes },
+      {
+        want: (moreChunks, moreBytes) => this.#say({ kind: 'wanted', chunks: moreChunks, bytes: moreBytes }),
+        onStop: () => this.#say({ kind: 'end' }),
+      },
+    )
+    this.#input.open()
+    return this.#input
+  }
+
+  onMessage(message: Extract<ToWorker, { kind: 'call-answer' | 'stream' }>): void {
+    if (message.kind === 'stream') return this.#onStream(message.message)
+    const call = this.#calls.get(message.callId)
+    if (call === undefined) return
+    this.#calls.delete(message.callId)
+    if (this.#calls.size === 0) this.#onWaiting(false)
+    if ('error' in message) call.reject(deserializeError(message.error))
+    else call.resolve(message.value)
+  }
+
+  #onStream(message: StreamMessage): void {
+    switch (message.kind) {
+      case 'wanted':
+        return this.#writer?.onWanted(message.chunks, message.bytes)
+      case 'chunks':
+        return this.#input?.onChunks(message.chunks)
+      case 'end':
+        return this.#input?.onEnd()
+    }
+  }
+
+  /** Call it when the handler has ended. */
+  end(): void {
+    this.#rejectCalls(new Error('The task has ended.'))
+  }
+
+  #onCancelled(reason: unknown): void {
+    const error = new TaskCancelledError(reason)
+    this.#rejectCalls(error)
+    this.#input?.onFailure(error, true)
+    this.#writer?.wake()
+  }
+
+  #rejectCalls(error: Error): void {
+    if (this.#calls.size === 0) return
+    this.#onWaiting(false)
+    for (const { reject } of this.#calls.values()) reject(error)
+    this.#calls.clear()
+  }
+
+  #say(message: StreamMessage, transferList?: TransferItem[]): void {
+    const { taskId, ticket } = this.#task
+    this.#port.postMessage({ kind: 'stream', taskId, ticket, message }, transferList)
+  }
+}

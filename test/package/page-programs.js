@@ -1,0 +1,75 @@
+// The programs of a page: code blocks whose first line is a comment with a file name, as in `// main.mjs`.
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { readFileSync, symlinkSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { project, root, write } from './installed.js'
+
+const portInPages = '3000'
+
+export function readPage(name) {
+  return readFileSync(join(root, name), 'utf8')
+}
+
+/** The code blocks of a page, in order, without the indentation of their list item. */
+export function codeBlocks(page) {
+  return [...page.matchAll(/^( *)```[jt]s\n(.*?)^ *```$/gms)].map(([, indent, code]) =>
+    code.replaceAll(new RegExp(`^${indent}`, 'gm'), ''),
+  )
+}
+
+/** Writes the programs of a page into a folder of the user's project. Returns their names. */
+export function writePrograms(page, folder, change = code => code) {
+  const names = codeBlocks(page).flatMap(code => {
+    const name = /^\/\/ ([\w-]+\.m?[jt]s)\b/.exec(code)?.[1]
+    if (name === undefined) return []
+    write(join(folder, name), change(code))
+    return [name]
+  })
+  assert.equal(new Set(names).size, names.length, `two programs have one name: ${names}`)
+  return names
+}
+
+/** Makes packages of this repository available to the user's project, as `npm install` does. */
+export function addPackages(...names) {
+  for (const name of names) {
+    symlinkSync(join(root, 'node_modules', name), join(project, 'node_modules', name), 'junction')
+  }
+}
+
+/**
+ * Writes the programs of a page and runs its server on a free port. `use` gets the address that the server prints, without the last
+ * slash. The server is stopped after it.
+ */
+export async function withServer(page, folder, file, use) {
+  const port = String(await freePort())
+  writePrograms(page, folder, code => code.replaceAll(portInPages, port))
+  const server = spawn(process.execPath, [file], {
+    cwd: join(project, folder),
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  const ended = once(server, 'close')
+  try {
+    const [line] = await Promise.race([
+      once(createInterface({ input: server.stdout }), 'line'),
+      ended.then(([code]) => assert.fail(`the server exited with code ${code}`)),
+    ])
+    assert.ok(line.endsWith(`http://localhost:${port}`), line)
+    return await use(`http://localhost:${port}`)
+  } finally {
+    server.kill('SIGKILL')
+    await ended
+  }
+}
+
+async function freePort() {
+  const server = createServer().listen(0)
+  await once(server, 'listening')
+  const { port } = server.address()
+  server.close()
+  await once(server, 'close')
+  return port
+}
