@@ -1,10 +1,10 @@
-// The load: `inFlight` callers that each await a task and then submit the next, until the time is over.
+// Creates the load: each of `inFlight` callers awaits its task, then submits the next one, until the time is over.
 import { deepStrictEqual } from 'node:assert/strict'
 
-// Callers look at the clock once in so many tasks: a look costs as much as a fast pool's whole submission.
-const tasksPerLook = 64
+// Callers read the clock once in 64 tasks. Reading it costs as much as submitting a task to a fast pool.
+const tasksPerClockRead = 64
 
-/** Sends what `create` makes through `run` for about `durationMs`; resolves to what that took. */
+/** Calls `run` with payloads from `create` for about `durationMs`. */
 export async function load(run, { create, inFlight, durationMs }) {
   let taskCount = 0
   let isOver = false
@@ -13,7 +13,7 @@ export async function load(run, { create, inFlight, durationMs }) {
     while (!isOver) {
       await run(create(taskCount))
       taskCount += 1
-      if (taskCount % tasksPerLook === 0) isOver = performance.now() >= deadline
+      if (taskCount % tasksPerClockRead === 0) isOver = performance.now() >= deadline
     }
   }
 
@@ -23,7 +23,7 @@ export async function load(run, { create, inFlight, durationMs }) {
   return { taskCount, elapsedMs: performance.now() - startedAt }
 }
 
-/** One caller that takes the time of each of its tasks. */
+/** Runs one caller, which measures the time of each task. */
 export async function timeRoundTrips(run, { create, durationMs }) {
   const micros = []
   const startedAt = performance.now()
@@ -38,10 +38,22 @@ export async function timeRoundTrips(run, { create, durationMs }) {
   return { taskCount: micros.length, elapsedMs: now - startedAt, micros }
 }
 
-/** A pool that does not give to each caller what is that caller's is no contestant: as many at once as later count. */
+/** Checks that each caller gets its own answer, with as many tasks in flight as the measured turn has. */
 export async function checkAnswers(run, { create, inFlight }) {
   const sent = Array.from({ length: inFlight }, (_, i) => create(7 + i))
   const answers = await Promise.all(sent.map(payload => run(payload)))
   deepStrictEqual(answers, sent)
   return answers.length
+}
+
+const windowSize = 64
+
+/** As a program writes it by hand: 64 tasks are in flight at most, and the results have the order of the input. */
+export async function* mapInWindow(run, source) {
+  const inFlight = []
+  for await (const payload of source) {
+    inFlight.push(run(payload))
+    if (inFlight.length === windowSize) yield await inFlight.shift()
+  }
+  while (inFlight.length > 0) yield await inFlight.shift()
 }

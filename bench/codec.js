@@ -38,7 +38,7 @@ const contestants = {
   encode: ({ create }) => measure(i => encoder.encode(create(i), 0, MEMORY_BYTES)),
   decode({ create }) {
     const end = encoder.encode(create(1), 0, MEMORY_BYTES)
-    if (end < 0) throw new Error('the encoder declines what is to be measured')
+    if (end < 0) throw new Error('the encoder declines this value')
     return measure(() => decoder.decode(0, end))
   },
   port: ({ create }) =>
@@ -65,7 +65,7 @@ for (let round = -1; round < rounds; round++) {
 port1.close()
 
 const { node, cpu, loadAverage } = describeMachine()
-console.log(`Node ${node}, ${cpu}, load ${loadAverage.toFixed(2)}, ${rounds} rounds, µs`)
+console.log(`Node ${node}, ${cpu}, load average ${loadAverage.toFixed(2)}, ${rounds} rounds, times in µs`)
 console.table(
   Object.fromEntries(
     cells.map(({ label }, index) => {

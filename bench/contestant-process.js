@@ -1,5 +1,5 @@
-// The process of one contestant, whom its first argument names: takes a turn of a trial whenever told to. Leaves who plays
-// when to tournament.js, and what is measured to trials/.
+// The child process of one contestant. The first argument names the pool. Each message asks for one turn of a trial.
+// tournament.js decides the order of the turns. The files in trials/ measure.
 import { roster } from './roster.js'
 
 const poolName = process.argv[2]
@@ -8,7 +8,7 @@ const { adapter, packageName, settings } = roster[poolName]
 const contestant = {
   poolName,
   packageName,
-  /** Loads everything; the pool itself begins when what this gives is called. */
+  /** Loads all modules. The returned function starts the pool. */
   async prepare() {
     const { start } = await import(`./pools/${adapter}.js`)
     return options => start({ ...options, settings })
@@ -37,8 +37,8 @@ async function answerTurn(message) {
   }
 }
 
-// Only a trial whose pool is to take further turns says how it ends. The others' pools end with the process: some do not
-// end well when asked.
+// A trial that keeps its pool between turns exports `leave`. All other pools stop with the process, because some pools
+// hang when they are asked to stop.
 async function stop() {
   for (const trial of trials.values()) await trial.leave?.()
   process.exit()

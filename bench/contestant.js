@@ -1,5 +1,5 @@
-// One pool in one round: the bench's end of a process of its own. A pool that dies, hangs or answers wrongly loses
-// its turn and gets a new process for the next one; the others play on.
+// Starts and controls the child process of one pool in one round. A pool that dies, hangs or answers wrongly loses its
+// turn. It gets a new process for the next turn; the other pools continue.
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
@@ -12,7 +12,7 @@ export class Contestant {
   #child = null
   #launch
 
-  /** `launch`: `pinnedTo` a core (needs taskset), `heapMebibytes`, `environment`. */
+  /** `launch` has `pinnedTo` (a core number, needs `taskset`), `heapMebibytes` and `environment`, all optional. */
   constructor(poolName, launch) {
     this.poolName = poolName
     this.#launch = launch
@@ -48,11 +48,11 @@ export class Contestant {
         : { execPath: 'taskset', execArgv: ['-c', String(pinnedTo), process.execPath, ...nodeArguments] }
     const child = fork(processPath, [this.poolName], {
       stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
-      // Node's warnings would stand between the tables; each pool's own are the same to it.
+      // Warnings would appear between the printed tables.
       env: { ...process.env, NODE_NO_WARNINGS: '1', ...environment },
       ...command,
     })
-    // A process may also die between its turns, when nobody waits for it.
+    // The process can also die between turns, when nothing awaits an answer.
     child.on('error', () => child.kill('SIGKILL'))
     child.once('exit', () => this.#forget(child))
     return child
@@ -73,7 +73,7 @@ export class Contestant {
     const timer = setTimeout(() => abort.abort(), limitMs)
     try {
       const exit = once(child, 'exit', { signal }).then(([code, killedBy]) => {
-        throw new Error(`its process ended (${killedBy ?? code})`)
+        throw new Error(`its process exited (${killedBy ?? code})`)
       })
       const [message] = await Promise.race([once(child, 'message', { signal }), exit])
       return message

@@ -1,5 +1,5 @@
 // CPU time of the host, which is the process's main thread, by the best means that this Node has.
-// `scope` says whose time it is: 'main thread', or 'process' where nothing finer is to be had.
+// `scope` says what the time covers: 'main thread', or 'process' where the system measures no single thread.
 import { readFileSync } from 'node:fs'
 
 const schedstatPath = `/proc/self/task/${process.pid}/schedstat`

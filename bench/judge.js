@@ -1,7 +1,7 @@
-// From samples to verdicts: medians over the rounds, ratios taken within a round, bars met or not. Plain functions over
-// plain data. `samples[poolName]` is a list with an entry per take: the trial's figures, or null where the pool failed.
+// Computes verdicts from samples: the median of the rounds, the ratios within each round, and whether each bar is met.
+// `samples[poolName]` has one entry for each take: the figures of the trial, or null if the pool failed.
 
-/** One row: what each pool reached, how lido stands to it, and every bar with its verdict. */
+/** Judges one row: the figure of each pool, the ratio of lido to that pool, and a verdict for each bar. */
 export function judgeRow(row, samples, { subjectName, peerNames, whyNot = null, excuses = {} }) {
   const read = name => (samples[name] ?? []).map(figures => figures?.[row.figure] ?? null)
   const ours = read(subjectName)
@@ -20,7 +20,7 @@ function describePool(figure, ratio) {
   return figure === null ? null : { ...figure, ratio }
 }
 
-/** ours / theirs, take by take: both were taken seconds apart, so a slow round is slow for both. */
+/** Ours divided by theirs, take by take. Both figures are measured seconds apart, so a slow round is slow for both. */
 export function ratiosWithinRounds(ours, theirs) {
   return ours
     .map((value, take) => [value, theirs[take] ?? null])
@@ -28,7 +28,7 @@ export function ratiosWithinRounds(ours, theirs) {
     .map(([our, their]) => our / their)
 }
 
-/** The median with the least and the most; null where there is nothing to take it of. */
+/** Median, minimum and maximum of the values that are not null; null if all are. */
 export function spread(values) {
   const sorted = values.filter(value => value !== null).sort((a, b) => a - b)
   if (sorted.length === 0) return null
@@ -52,25 +52,24 @@ function meets(value, { atLeast = Number.NEGATIVE_INFINITY, atMost = Number.POSI
 
 function findValue(bar, { subjectName, peerNames, pools, whyNot, excuses }) {
   const nothing = reason => ({ name: null, value: null, reason })
-  const excuse = name => `${name}: ${excuses[name] ?? 'did not play'}`
+  const excuse = name => `${name}: ${excuses[name] ?? 'was not measured'}`
   if (whyNot !== null) return nothing(whyNot)
   if (!pools[subjectName]) return nothing(excuse(subjectName))
   if (bar.against === null) return { name: null, value: pools[subjectName], reason: null }
   const opponents = bar.against === 'best peer' ? peerNames : [bar.against]
-  // Who is missing might have been the best.
+  // Without this opponent's figure the best peer is unknown.
   const missing = opponents.find(name => !pools[name]?.ratio)
   if (missing !== undefined) return nothing(excuse(missing))
   const name = hardestOpponent(opponents, pools, bar)
   return { name, value: pools[name].ratio, reason: null }
 }
 
-/** The best peer is the one that leaves us the worst ratio. */
+/** The best peer is the opponent with the worst ratio for lido. */
 function hardestOpponent(names, pools, bar) {
   const sign = bar.atLeast === undefined ? -1 : 1
   return names.toSorted((a, b) => sign * (pools[a].ratio.median - pools[b].ratio.median))[0]
 }
 
-/** How many bars are met, missed, and not measured. */
 export function countBars(judged) {
   const verdicts = judged.flatMap(row => row.bars.map(bar => bar.isMet))
   const count = wanted => verdicts.filter(verdict => verdict === wanted).length

@@ -1,4 +1,4 @@
-// The large results of P14: about so many bytes as JSON, as text, or in memory. Each is made once and given again and again.
+// The large results of bar P14. `create(bytes)` makes a value of about that size, as JSON, as text or in memory.
 
 export const largeValues = {
   objects: {
@@ -13,7 +13,7 @@ export const largeValues = {
   bytes: { label: 'one Uint8Array', create: bytes => new Uint8Array(bytes).fill(7) },
 }
 
-/** What of it is compared: enough to tell one result from another, and cheap, so that looking costs no time itself. */
+/** A short text to compare two results. A full comparison would take too long between two measurements. */
 export function outlineOf(value) {
   const last = value.at(-1)
   return JSON.stringify([value.length, typeof last === 'object' ? last : String(last)])

@@ -1,5 +1,4 @@
-// Facts of the machine and the moment, without which no figure means anything.
-
+// Describes the machine, its load and its installed packages for the head of the results.
 import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import os from 'node:os'
@@ -18,7 +17,7 @@ export function describeMachine() {
   }
 }
 
-/** A core that this process may use and to which `taskset` can bind another; null where there is no such tool. */
+/** A core to which `taskset` can bind a process; null without `taskset`. */
 function findPinnableCore() {
   try {
     const allowed = /^Cpus_allowed_list:\s*(\d+)/m.exec(readFileSync('/proc/self/status', 'utf8'))
@@ -29,7 +28,7 @@ function findPinnableCore() {
   }
 }
 
-/** The version of a package as installed, whether or not it exports its package.json. */
+/** The installed version of a package. Reads the file directly, because not every package exports its package.json. */
 export function readVersion(name) {
   for (let url = new URL('.', import.meta.resolve(name)); url.pathname !== '/'; url = new URL('..', url)) {
     const manifest = readManifest(url)

@@ -1,4 +1,4 @@
-// The benchmark's front door: reads the options, has the pools play, prints the tables. `--help` lists the options.
+// The benchmark: reads the options, measures the pools, prints the tables. `--help` lists the options.
 import { writeFileSync } from 'node:fs'
 import { countBars, judgeRow } from './judge.js'
 import { describeMachine, readVersion } from './machine.js'
@@ -58,7 +58,7 @@ function describePools(matches) {
 }
 
 function showProgress({ take, cellId, poolName }) {
-  if (process.stderr.isTTY) process.stderr.write(`\r\x1b[K${cellId}, take ${take + 1}: ${poolName}`)
+  if (process.stderr.isTTY) process.stderr.write(`\r\x1b[K${cellId}, turn ${take + 1}: ${poolName}`)
 }
 
 function clearProgress() {
@@ -75,7 +75,7 @@ function save(results) {
   const name = `node-${results.machine.node}-${results.date.slice(0, 10)}`
   writeFileSync(new URL(`./results/${name}.json`, import.meta.url), `${JSON.stringify(results, null, 2)}\n`)
   writeFileSync(new URL(`./results/${name}.md`, import.meta.url), formatMarkdown(results))
-  console.error(`saved as bench/results/${name}.json and .md`)
+  console.error(`Saved as bench/results/${name}.json and .md.`)
 }
 
 async function main() {

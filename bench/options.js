@@ -1,17 +1,18 @@
-// The command line: read once, checked here, and nothing optional behind it.
+// Reads and checks the command line.
 import { parseArgs } from 'node:util'
 import { roster } from './roster.js'
 
 export const usage = `npm run bench -- [options]
 
-  --only <P1,P6>  only these rows: a bar (P5), one row of it (P5-bytes), or cells: one caller alone
-  --pools <a,b>   only these: ${Object.keys(roster).join(', ')}
-  --rounds <n>    rounds, in each fresh processes for every pool (default 5)
-  --seconds <s>   measured time of an echo turn (default 0.3)
-  --quick         1 short round: a look, not a measurement
-  --scaling       also with 1, 2, 4, 8 and 15 workers, on 16 cores or more
-  --json          print everything as JSON instead of the tables
-  --save          also write it to bench/results/, as JSON and as Markdown`
+  --only <P1,P6>  only these rows: a bar (P5), one of its rows (P5-bytes), or cells (one task at a time, every payload)
+  --pools <a,b>   only these pools: ${Object.keys(roster).join(', ')}
+  --rounds <n>    number of rounds; each starts new processes for every pool (default 5; with --quick 1)
+  --seconds <s>   measured time of an echo turn, in seconds (default 0.3)
+  --endless <s>   time of the map over an endless input, in seconds (default 10)
+  --quick         one short round, too short for reliable figures
+  --scaling       also 1, 2, 4, 8 and 15 workers; needs 16 cores
+  --json          print all results as JSON instead of the tables
+  --save          also write the results to bench/results/, as JSON and as Markdown`
 
 export function readOptions(args) {
   const { values } = parseArgs({
@@ -21,6 +22,7 @@ export function readOptions(args) {
       pools: { type: 'string' },
       rounds: { type: 'string' },
       seconds: { type: 'string' },
+      endless: { type: 'string' },
       quick: { type: 'boolean', default: false },
       scaling: { type: 'boolean', default: false },
       json: { type: 'boolean', default: false },
@@ -33,6 +35,7 @@ export function readOptions(args) {
     poolNames: values.pools === undefined ? null : checkPools(values.pools.split(',')),
     rounds: values.rounds === undefined ? (values.quick ? 1 : 5) : readCount('rounds', values.rounds),
     turnMs: values.seconds === undefined ? null : 1000 * readNumber('seconds', values.seconds),
+    endlessMs: values.endless === undefined ? null : 1000 * readNumber('endless', values.endless),
     isQuick: values.quick,
     isScaling: values.scaling,
     isJson: values.json,
@@ -43,20 +46,20 @@ export function readOptions(args) {
 
 function readCount(name, text) {
   const number = readNumber(name, text)
-  if (!Number.isInteger(number)) throw new RangeError(`--${name} must be a whole number`)
+  if (!Number.isInteger(number)) throw new RangeError(`--${name} must be an integer.`)
   return number
 }
 
 function readNumber(name, text) {
   const number = Number(text)
-  if (!(number > 0)) throw new RangeError(`--${name} must be a number above 0`)
+  if (!(number > 0)) throw new RangeError(`--${name} must be a number above 0.`)
   return number
 }
 
 function checkPools(names) {
   const unknown = names.find(name => !Object.hasOwn(roster, name))
   if (unknown !== undefined) {
-    throw new RangeError(`No pool '${unknown}'. Pools: ${Object.keys(roster).join(', ')}`)
+    throw new RangeError(`Unknown pool '${unknown}'. Choose from: ${Object.keys(roster).join(', ')}`)
   }
   return names
 }

@@ -1,5 +1,5 @@
-// What is sent. `create(i)` gives the payload of task i. The small ones are new for each task; building a big one anew
-// would cost as much as sending it, so those are built once and copied by every task.
+// The payloads of the echo trials. `create(i)` returns the payload of task i. Small payloads are new for each task.
+// Large payloads are built once, because building one costs as much as sending it. Each task copies them.
 import { randomBytes } from 'node:crypto'
 
 function createRecord(index) {

@@ -1,9 +1,9 @@
-// What is played. A match is one trial under one set of conditions; each of its cells gives a sample per pool and round.
-//   poolNames   who plays it unless `--pools` says otherwise
-//   isLasting   a pool keeps its process for all cells of a round; else each cell has a fresh one
-//   takes       processes per pool, cell and round
-//   warmUpMs    time over all cells that counts for nothing, so that the first turn that counts meets no cold code
-//   whyNot      why it cannot be played here, or null
+// Lists the matches. A match is one trial under one set of conditions. Each cell has a sample for each pool and round.
+//   poolNames   the pools that take part unless `--pools` names others
+//   isLasting   true: a pool keeps its process for all cells of a round; false: each cell gets a new process
+//   takes       processes for each pool, cell and round
+//   warmUpMs    warm-up time of all cells together, so that the first measured turn runs compiled code
+//   whyNot      the reason why the match cannot run on this machine, or null
 import { largeValues } from './large-values.js'
 import { payloads } from './payloads.js'
 
@@ -37,6 +37,13 @@ const fullTimes = {
   floodTasks: 1_000_000,
   cancelTasks: 15_000,
   largeResults: 3,
+  mapMs: 3000,
+  mapItems: 10_000_000,
+  endlessMs: 10_000,
+  streamChunks: 16_384,
+  streamPauseMs: 500,
+  tableEntries: 200_000,
+  tableTasks: 10_000,
   serverSeconds: { 10: 1.2, 1000: 2.5 },
   bodySeconds: 6,
   bodyBytes: 10_000_000,
@@ -54,24 +61,31 @@ const quickTimes = {
   floodTasks: 100_000,
   cancelTasks: 4_000,
   largeResults: 1,
+  mapMs: 300,
+  mapItems: 300_000,
+  endlessMs: 500,
+  streamChunks: 500,
+  streamPauseMs: 100,
+  tableEntries: 5_000,
+  tableTasks: 1_000,
   serverSeconds: { 10: 0.4, 1000: 1 },
   bodySeconds: 1.5,
   bodyBytes: 2_000_000,
   framework: { costLog2: 10, points: 100_000, connections: 4, durationSeconds: 0.5 },
 }
 
-/** The numbers of workers that scaling is shown at; with too few cores the last one stands for all that cannot be. */
+/** The worker counts of the scaling rows. With too few cores, the last count alone shows that they cannot run. */
 export function scalingWorkersOn(cores) {
   return cores < scalingCores ? scalingWorkers.slice(-1) : scalingWorkers
 }
 
-/** `turnMs` overrides the measured time of an echo turn. */
-export function chooseTimes({ isQuick, turnMs = null }) {
+/** `turnMs` overrides the measured time of an echo turn, and `endlessMs` the time of the endless input. */
+export function chooseTimes({ isQuick, turnMs = null, endlessMs = null }) {
   const chosen = isQuick ? quickTimes : fullTimes
-  return turnMs === null ? chosen : { ...chosen, turnMs }
+  return { ...chosen, ...(turnMs !== null && { turnMs }), ...(endlessMs !== null && { endlessMs }) }
 }
 
-/** `machine`: { cores, pinnableCore, memoryMebibytes }; `loops`: what burns a millisecond. */
+/** `machine` has `cores`, `pinnableCore` and `memoryMebibytes`; `loops` is the number of rounds that takes 1 ms. */
 export function createProgramme({ machine, loops, times, isScaling }) {
   const { cores } = machine
   const { calmMs } = times
@@ -81,7 +95,7 @@ export function createProgramme({ machine, loops, times, isScaling }) {
   return [
     ...(cores > 1
       ? [createEchoMatch(times, { ...echo, oneByOne })]
-      : [createEchoMatch(times, echo), createImpossible(oneByOne, '1 core, none to spare')]),
+      : [createEchoMatch(times, echo), createImpossible(oneByOne, 'one core: no core is free')]),
     createPinnedMatch(times, machine.pinnableCore),
     createEchoMatch(times, {
       poolNames: oneSetting,
@@ -92,7 +106,7 @@ export function createProgramme({ machine, loops, times, isScaling }) {
     createSingle('blocked-host', {
       settings: { loops, blockMs: times.blockMs },
       poolNames: tunedToo,
-      whyNot: cores > 1 ? null : '1 core: a blocked host leaves none to the worker',
+      whyNot: cores > 1 ? null : 'one core: a blocked host leaves no core for the worker',
     }),
     createWorkMatch('all-cores', times, { loops, workers: cores, poolNames: tunedToo }),
     createSingle('idle', {
@@ -116,6 +130,9 @@ export function createProgramme({ machine, loops, times, isScaling }) {
     createBodyMatch(times),
     createFrameworkMatch(times, cores),
     createLargeMatch(times),
+    ...createMapMatches(times),
+    ...createStreamMatches(times),
+    createShareMatch(times),
     ...(isScaling ? createScalingMatches(times, { cores, loops }) : []),
   ]
 }
@@ -135,7 +152,7 @@ function createMatch(trialName, { cells, ...rest }) {
   }
 }
 
-/** A match of one cell, which is called like the trial. */
+/** A match of one cell. The cell has the name of the trial. */
 function createSingle(trialName, { settings, ...rest }) {
   return createMatch(trialName, { cells: [{ id: trialName, settings }], ...rest })
 }
@@ -144,7 +161,7 @@ function createImpossible(idPairs, whyNot) {
   return createMatch('echo', { cells: idPairs.map(([id]) => ({ id, settings: {} })), whyNot })
 }
 
-/** `oneByOne`: pairs of a cell's id and the payload that one caller alone sends. */
+/** `oneByOne` has pairs of a cell's id and a payload's id. One caller alone sends that payload. */
 function createEchoMatch(times, { payloadIds, oneByOne = [], workers = 1, prefix = '', ...rest }) {
   const createCell = (id, payloadId, inFlight) => ({
     id,
@@ -165,7 +182,7 @@ function createPinnedMatch(times, pinnableCore) {
     payloadIds: [],
     oneByOne: [['pair/pinned', 'pair']],
     launch: { pinnedTo: pinnableCore },
-    whyNot: pinnableCore === null ? 'no taskset here' : null,
+    whyNot: pinnableCore === null ? 'taskset is not installed' : null,
   })
 }
 
@@ -226,6 +243,45 @@ function createLargeMatch({ largeResults: results, calmMs }) {
       settings: { kind, bytes: 50e6, results, calmMs },
     })),
     poolNames: ['lido', 'piscina', 'tinypool'],
+    limitMs: 60_000,
+  })
+}
+
+function createMapMatches({ mapMs, mapItems, endlessMs }) {
+  return [
+    createMatch('map', {
+      cells: [{ id: 'map', settings: { mostMs: mapMs } }],
+      poolNames: ['lido', 'piscina', 'piscina-tuned', 'p-map'],
+    }),
+    createMatch('map', {
+      cells: [
+        { id: 'map/many', settings: { mostItems: mapItems, mostMs: 60_000 } },
+        { id: 'map/endless', settings: { mostMs: endlessMs, isAsync: true } },
+      ],
+      poolNames: ['lido'],
+      limitMs: 90_000 + endlessMs,
+    }),
+  ]
+}
+
+function createStreamMatches({ streamChunks: chunks, streamPauseMs: pauseMs }) {
+  const bytes = 65_536
+  return [
+    createMatch('stream', {
+      cells: [{ id: 'stream', settings: { chunks, bytes } }],
+      poolNames: ['lido', 'stream-by-hand'],
+    }),
+    createMatch('stream', {
+      cells: [{ id: 'stream/slow', settings: { chunks, bytes, pauseMs } }],
+      poolNames: ['lido'],
+    }),
+  ]
+}
+
+function createShareMatch({ tableEntries: entries, tableTasks: tasks }) {
+  return createMatch('share', {
+    cells: [{ id: 'share', settings: { entries, tasks } }],
+    poolNames: ['lido'],
     limitMs: 60_000,
   })
 }

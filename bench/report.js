@@ -1,5 +1,5 @@
-// How results are shown: tables for the terminal, the same in Markdown for the results folder. Rows with the same pools
-// share a table.
+// Formats the results: tables for the terminal, and the same in Markdown for the results folder. Rows with the same pools share a
+// table.
 import Table from 'cli-table3'
 import { formatFigure, formatRatio } from './units.js'
 
@@ -42,7 +42,7 @@ function drawMarkdown([head, ...rows]) {
   ].join('\n')
 }
 
-/** A head, then the rows; what stands in a cell is a list of lines. */
+/** The head, then the rows. A cell is a list of lines. */
 function createGrids({ rows, failures }) {
   const grids = []
   for (const row of rows) {
@@ -57,7 +57,7 @@ function createGrids({ rows, failures }) {
   return grids.map(grid => grid.lines)
 }
 
-/** A variant's name takes two lines: the pool, and what is different. */
+/** The name of a variant takes two lines: the pool, and the difference. */
 function splitName(name) {
   const [pool, ...rest] = name.split('-')
   return rest.length === 0 ? [pool] : [pool, rest.join('-')]
@@ -76,7 +76,7 @@ function formatTitle({ bar, title, unit }) {
 function formatPool({ cellId, pools, unit }, name, failures) {
   const pool = pools[name]
   const own = failures.filter(failure => failure.cellId === cellId && failure.poolName === name)
-  if (pool === null) return [wordForNothing(own)]
+  if (pool === null) return [emptyCell(own)]
   const lines = [formatFigure(pool.median, unit)]
   if (pool.count > 1) lines.push(`${formatFigure(pool.min, unit)}–${formatFigure(pool.max, unit)}`)
   if (pool.ratio !== null) lines.push(`× ${formatRatio(pool.ratio.median)}`)
@@ -84,7 +84,7 @@ function formatPool({ cellId, pools, unit }, name, failures) {
   return lines
 }
 
-function wordForNothing([failure]) {
+function emptyCell([failure]) {
   if (failure === undefined) return missing
   return failure.isUnavailable ? 'not available' : 'FAILED'
 }
@@ -111,7 +111,7 @@ function formatFacts({ machine, pools, rounds, times, tookSeconds, transport }) 
       `${machine.cores} cores, ${(machine.memoryMebibytes / 1024).toFixed(0)} GiB; ` +
       `load average at the start ${machine.loadAverage.toFixed(2)}`,
     ...Object.entries(pools).map(formatPoolFact),
-    `rounds: ${rounds}; ${times.turnMs} ms an echo turn; ${tookSeconds} s in all` +
+    `rounds: ${rounds}; measured time of an echo turn: ${times.turnMs} ms; whole run: ${tookSeconds} s` +
       `${transport === null ? '' : `; lido's transport: ${transport}`}`,
   ]
 }
@@ -124,13 +124,15 @@ function formatPoolFact([name, { version, settings }]) {
 
 function formatLegend({ barCount, hostCpuScope, failures }) {
   const { met, missed, notMeasured } = barCount
-  const scope = hostCpuScope === null ? '' : `; host CPU is that of the ${hostCpuScope}`
+  const scope = hostCpuScope === null ? [] : [`host CPU is the CPU time of the ${hostCpuScope}`]
   return [
-    `a cell: median, least to most of the rounds, × lido / this pool within a round${scope}`,
+    'each cell: the median; the least and the most of the rounds; ×: lido divided by this pool, within a round',
+    'ratios above 1 are good for lido in rates, below 1 in times and memory',
+    ...scope,
     `bars: ${met} met, ${missed} not met, ${notMeasured} not measured`,
     ...failures.map(
       ({ take, cellId, poolName, message, isUnavailable }) =>
-        `${isUnavailable ? 'not available' : 'FAILED'}: ${poolName}, ${cellId}, take ${take + 1}: ${message}`,
+        `${isUnavailable ? 'not available' : 'FAILED'}: ${poolName}, ${cellId}, turn ${take + 1}: ${message}`,
     ),
   ]
 }

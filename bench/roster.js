@@ -1,21 +1,21 @@
-// Who may play, and with which settings. `role`: 'ours' is judged, a 'variant' is ours with something off, a 'peer' is a
-// published pool, a 'yardstick' no pool.
-// `plays` says in which trials. Candidates are settings that were tried to find each peer's best ones; they play when
-// `--pools` names them.
+// Lists the pools of the benchmark with their settings.
+//   role    'ours' is judged; 'variant' is lido with a feature off; 'peer' is a published pool; 'yardstick' is no pool
+//   plays   the trials that the pool takes part in
+// The candidates at the end were tried to find the best settings of each peer. They run only when `--pools` names them.
 const noServer = ['echo', 'blocked-host', 'all-cores', 'idle', 'first-result', 'memory', 'flood', 'cancel']
 const everything = [...noServer, 'server', 'large-result']
-// Servers of examples/, each with the settings that it has there: variants and tuned ones have no part in them.
+// The servers of examples/ run with their own settings, so variants and tuned pools do not take part.
 const examples = ['body', 'framework']
 
-const lido = { adapter: 'lido', packageName: 'lido', plays: everything }
-const piscina = { adapter: 'piscina', packageName: 'piscina', plays: everything, role: 'peer' }
+const lido = { adapter: 'lido', packageName: 'lido', plays: [...everything, 'map', 'stream', 'share'] }
+const piscina = { adapter: 'piscina', packageName: 'piscina', plays: [...everything, 'map'], role: 'peer' }
 const tinypool = {
   adapter: 'tinypool',
   packageName: 'tinypool',
   plays: [...noServer, 'large-result'],
   role: 'peer',
 }
-// These two take no signal.
+// workerpool and poolifier accept no AbortSignal.
 const withoutSignals = noServer.filter(trial => trial !== 'cancel')
 const workerpool = { adapter: 'workerpool', packageName: 'workerpool', plays: withoutSignals, role: 'peer' }
 const poolifier = { adapter: 'poolifier', packageName: 'poolifier', plays: withoutSignals, role: 'peer' }
@@ -23,16 +23,18 @@ const poolifier = { adapter: 'poolifier', packageName: 'poolifier', plays: witho
 const bare = { packageName: null, role: 'yardstick', settings: {} }
 
 export const roster = {
-  lido: { ...lido, plays: [...everything, ...examples], role: 'ours', settings: {} },
+  lido: { ...lido, plays: [...lido.plays, ...examples], role: 'ours', settings: {} },
   'lido-without-lane': { ...lido, role: 'variant', settings: { transport: 'messages' } },
   'lido-without-spin': { ...lido, role: 'variant', settings: { busyWait: false } },
 
-  piscina: { ...piscina, plays: [...everything, ...examples], settings: {} },
+  piscina: { ...piscina, plays: [...piscina.plays, ...examples], settings: {} },
   'piscina-tuned': { ...piscina, settings: { concurrentTasksPerWorker: 64, recordTiming: false } },
   'piscina-async': {
     ...piscina,
     settings: { concurrentTasksPerWorker: 64, recordTiming: false, atomics: 'async' },
   },
+  'stream-by-hand': { ...bare, plays: ['stream'], adapter: 'stream-by-hand' },
+  'p-map': { adapter: 'p-map', packageName: 'p-map', plays: ['map'], role: 'peer', settings: {} },
   tinypool: { ...tinypool, settings: {} },
   'tinypool-tuned': { ...tinypool, settings: { concurrentTasksPerWorker: 64 } },
   workerpool: { ...workerpool, settings: {} },
@@ -64,7 +66,7 @@ export function isPeer(poolName) {
   return roster[poolName].role === 'peer'
 }
 
-/** Those of `poolNames` that can play in a trial. */
+/** The pools that take part in this trial. */
 export function thatPlay(poolNames, trial) {
   return poolNames.filter(name => roster[name].plays.includes(trial))
 }

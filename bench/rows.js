@@ -1,5 +1,5 @@
-// What is printed: P1 to P14 and the servers of examples/, each with the figure it reads from a cell of programme.js and the bars it is held against.
-// A ratio is always ours / theirs. `against`: a pool's name, 'best peer', or null where the figure itself is judged.
+// The printed rows: P1 to P17 and the servers of examples/. Each row names a figure of a cell of programme.js, and its bars.
+// A ratio is always lido's figure divided by the other one. `against`: a pool's name, 'best peer', or null to judge the figure itself.
 import { largeValues } from './large-values.js'
 import { payloads } from './payloads.js'
 import { bareName } from './roster.js'
@@ -12,12 +12,12 @@ const bestPeer = 'best peer'
 
 function echoRow(bar, id, title, cellId, overPiscina, overBest, overBare) {
   const bars = [atLeast(overPiscina, 'piscina'), atLeast(overBest, bestPeer), atLeast(overBare, bareName)]
-  return { bar, id, title: `${title}, 64 in flight`, cellId, ...rate, bars }
+  return { bar, id, title: `${title}, 64 tasks in flight`, cellId, ...rate, bars }
 }
 
 function bigRow(id, title, cellId) {
   const bars = [atLeast(2, bestPeer)]
-  return { bar: 'P5', id, title: `${title}, 64 in flight`, cellId, ...rate, bars }
+  return { bar: 'P5', id, title: `${title}, 64 tasks in flight`, cellId, ...rate, bars }
 }
 
 function serverRows(connections) {
@@ -43,7 +43,7 @@ function serverRows(connections) {
   ]
 }
 
-/** Servers of examples/ under load: figures without a bar. */
+/** The servers of examples/ under load, without bars. */
 function frameworkRows(id, title) {
   const createRow = (name, what, figure, unit) => ({
     bar: id,
@@ -56,9 +56,9 @@ function frameworkRows(id, title) {
   })
   return [
     createRow('requests', 'computations', 'requestsPerSecond', 'per second'),
-    createRow('health-p50', '/health beside them, p50', 'healthMsP50', 'ms'),
-    createRow('health-p99', '/health beside them, p99', 'healthMsP99', 'ms'),
-    createRow('loop', 'event loop late by, at most', 'loopDelayMsMax', 'ms'),
+    createRow('health-p50', 'p50 of /health meanwhile', 'healthMsP50', 'ms'),
+    createRow('health-p99', 'p99 of /health meanwhile', 'healthMsP99', 'ms'),
+    createRow('loop', 'longest delay of the event loop', 'loopDelayMsMax', 'ms'),
   ]
 }
 
@@ -68,22 +68,24 @@ function largeRows([kind, { label }]) {
     {
       ...common,
       id: `P14-${kind}`,
-      title: `50 MB, ${label}: event-loop delay, most`,
+      title: `result of 50 MB, ${label}: longest delay of the event loop`,
       figure: 'delayMsMax',
       bars: [atMost(1 / 10, 'piscina'), atMost(25)],
     },
     {
       ...common,
       id: `P14-${kind}-time`,
-      title: `50 MB, ${label}: until it is there`,
+      title: `result of 50 MB, ${label}: time to the result`,
       figure: 'resultMs',
       bars: [],
     },
   ]
 }
 
+const mapMemory = { bar: 'P15', figure: 'growthMebibytes', unit: 'MiB', bars: [atMost(10)] }
+
 export const rows = [
-  echoRow('P1', 'P1', 'int', 'int/64', 20, 10, 3),
+  echoRow('P1', 'P1', 'integers', 'int/64', 20, 10, 3),
   echoRow('P2', 'P2', '{a,b}', 'pair/64', 8, 5, 1.5),
   echoRow('P3', 'P3', '6-field object', 'six-fields/64', 6, 4, 1.5),
   echoRow('P4', 'P4', '10 KB object', 'object-10k/64', 3, 2, 2),
@@ -92,7 +94,7 @@ export const rows = [
   {
     bar: 'P6',
     id: 'P6-spare',
-    title: '{a,b} one by one, p50, a core to spare',
+    title: '{a,b}, one task at a time, a core free: median round trip',
     cellId: 'pair/one',
     figure: 'roundTripMicros',
     unit: 'µs',
@@ -101,7 +103,7 @@ export const rows = [
   {
     bar: 'P6',
     id: 'P6-pinned',
-    title: '{a,b} one by one, p50, all on one core',
+    title: '{a,b}, one task at a time, all on one core: median round trip',
     cellId: 'pair/pinned',
     figure: 'roundTripMicros',
     unit: 'µs',
@@ -110,7 +112,7 @@ export const rows = [
   {
     bar: 'P6',
     id: 'P6-full',
-    title: '{a,b} one by one, p50, a worker for each core',
+    title: '{a,b}, one task at a time, a worker for each core: median round trip',
     cellId: 'pair/full',
     figure: 'roundTripMicros',
     unit: 'µs',
@@ -119,7 +121,7 @@ export const rows = [
   {
     bar: 'P7',
     id: 'P7',
-    title: '{a,b}, 64 in flight, host CPU a task',
+    title: '{a,b}, 64 tasks in flight: host CPU per task',
     cellId: 'pair/64',
     figure: 'hostCpuMicrosPerTask',
     unit: 'µs',
@@ -128,7 +130,7 @@ export const rows = [
   {
     bar: 'P8',
     id: 'P8-running',
-    title: 'host blocked while 1 ms tasks run: done / could do',
+    title: 'host blocked while tasks run: share of the possible work',
     cellId: 'blocked-host',
     figure: 'shareWhenRunning',
     unit: 'share',
@@ -137,7 +139,7 @@ export const rows = [
   {
     bar: 'P8',
     id: 'P8-submitting',
-    title: 'host blocked in the turn that submits them',
+    title: 'host blocked in the turn that submits tasks: share of the possible work',
     cellId: 'blocked-host',
     figure: 'shareWhenSubmitting',
     unit: 'share',
@@ -146,7 +148,7 @@ export const rows = [
   {
     bar: 'P9',
     id: 'P9',
-    title: '1 ms tasks on all cores: rate / ideal',
+    title: 'tasks of 1 ms on all cores: share of the ideal rate',
     cellId: 'all-cores',
     figure: 'shareOfIdeal',
     unit: 'share',
@@ -155,7 +157,7 @@ export const rows = [
   {
     bar: 'P10',
     id: 'P10',
-    title: 'idle: CPU, of one core',
+    title: 'idle pool: CPU, share of one core',
     cellId: 'idle',
     figure: 'coreShare',
     unit: 'share',
@@ -164,11 +166,11 @@ export const rows = [
   {
     bar: 'P11',
     id: 'P11-first',
-    title: 'new pool to first result',
+    title: 'new Pool() to the first result',
     cellId: 'first-result',
     figure: 'firstResultMs',
     unit: 'ms',
-    bars: [atMost(1, 'piscina')],
+    bars: [atMost(1.15, 'piscina')],
   },
   {
     bar: 'P11',
@@ -186,12 +188,12 @@ export const rows = [
     cellId: 'memory',
     figure: 'workerMebibytes',
     unit: 'MiB',
-    bars: [atMost(1, 'piscina')],
+    bars: [atMost(1.1, 'piscina')],
   },
   {
     bar: 'P12',
     id: 'P12-submit',
-    title: 'flood: submitting, a task',
+    title: 'many queued tasks: submitting, per task',
     cellId: 'flood',
     figure: 'submitMicros',
     unit: 'µs',
@@ -200,7 +202,7 @@ export const rows = [
   {
     bar: 'P12',
     id: 'P12-memory',
-    title: 'flood: peak memory, a task',
+    title: 'many queued tasks: peak memory per task',
     cellId: 'flood',
     figure: 'peakBytes',
     unit: 'bytes',
@@ -209,7 +211,7 @@ export const rows = [
   {
     bar: 'P12',
     id: 'P12-cancel',
-    title: 'flood: cancelling all, a task',
+    title: 'many queued tasks: cancelling all, per task',
     cellId: 'flood',
     figure: 'cancelMicros',
     unit: 'µs',
@@ -218,7 +220,7 @@ export const rows = [
   {
     bar: 'P12',
     id: 'P12-signals',
-    title: 'cancelling one by its signal',
+    title: 'cancelling one queued task by its signal',
     cellId: 'cancel',
     figure: 'manyMicros',
     unit: 'µs',
@@ -227,7 +229,7 @@ export const rows = [
   {
     bar: 'P12',
     id: 'P12-growth',
-    title: 'cancelling one of 4 times as many: cost / cost',
+    title: 'cancelling one of 4 times as many tasks: growth of the cost',
     cellId: 'cancel',
     figure: 'growth',
     unit: 'times',
@@ -237,9 +239,56 @@ export const rows = [
   ...serverRows(1000),
   ...Object.entries(largeValues).flatMap(largeRows),
   {
+    bar: 'P15',
+    id: 'P15',
+    title: 'map over integers',
+    cellId: 'map',
+    ...rate,
+    bars: [atLeast(20, 'piscina'), atLeast(10, 'p-map')],
+  },
+  {
+    ...mapMemory,
+    id: 'P15-memory',
+    title: 'map over 10,000,000 integers: growth of the memory',
+    cellId: 'map/many',
+  },
+  {
+    ...mapMemory,
+    id: 'P15-endless',
+    title: 'map over an endless async input: growth of the memory',
+    cellId: 'map/endless',
+  },
+  {
+    bar: 'P16',
+    id: 'P16',
+    title: 'stream of 1 GiB in chunks of 64 KiB',
+    cellId: 'stream',
+    figure: 'mebibytesPerSecond',
+    unit: 'MiB/s',
+    bars: [atLeast(2, 'stream-by-hand')],
+  },
+  {
+    bar: 'P16',
+    id: 'P16-memory',
+    title: 'stream with a reader that pauses: growth of the memory',
+    cellId: 'stream/slow',
+    figure: 'growthMebibytes',
+    unit: 'MiB',
+    bars: [atMost(11)],
+  },
+  {
+    bar: 'P17',
+    id: 'P17',
+    title: 'tasks with a shared table of 50 MB: times as long as with a table of the worker',
+    cellId: 'share',
+    figure: 'timesAsLong',
+    unit: 'times',
+    bars: [atMost(1.1)],
+  },
+  {
     bar: 'body',
     id: 'body-small-p99',
-    title: 'small requests beside JSON bodies of 10 MB, 2 a second: p99',
+    title: 'JSON bodies of 10 MB, 2 per second: p99 of small requests',
     cellId: 'body',
     figure: 'smallMsP99',
     unit: 'ms',
@@ -248,7 +297,7 @@ export const rows = [
   {
     bar: 'body',
     id: 'body-loop',
-    title: 'the same: event loop late by, at most',
+    title: 'JSON bodies of 10 MB: longest delay of the event loop',
     cellId: 'body',
     figure: 'loopDelayMsMax',
     unit: 'ms',
@@ -257,28 +306,28 @@ export const rows = [
   {
     bar: 'body',
     id: 'body-large',
-    title: 'the same: large bodies answered',
+    title: 'JSON bodies of 10 MB: large bodies answered',
     cellId: 'body',
     figure: 'largePerSecond',
     unit: 'per second',
     bars: [atLeast(0.9, 'unpooled')],
   },
-  ...frameworkRows('fastify', 'hashing passwords'),
-  ...frameworkRows('nest', 'estimating pi'),
-  ...frameworkRows('cluster', 'Nest in as many processes as cores'),
+  ...frameworkRows('fastify', 'Fastify, hashing passwords'),
+  ...frameworkRows('nest', 'Nest, estimating pi'),
+  ...frameworkRows('cluster', 'Nest, one process per core'),
 ]
 
-/** Rows without a bar that only play when they are named: one caller alone, whose figures are all round trips. */
+/** Rows without a bar, measured only when they are named: one caller with one task at a time. */
 export const cellRows = Object.entries(payloads).map(([payloadId, { label }]) => ({
   bar: 'cells',
   id: `cells-${payloadId}`,
-  title: `${label}, one by one`,
+  title: `${label}, one task at a time`,
   cellId: `${payloadId}/one`,
   ...rate,
   bars: [],
 }))
 
-/** Rows without a bar: how the figures change with the number of workers. */
+/** Rows without a bar: the figures with different numbers of workers. */
 export function createScalingRows(workerCounts) {
   const createRows = (id, title, figure, unit) =>
     workerCounts.map(workers => ({
@@ -291,19 +340,19 @@ export function createScalingRows(workerCounts) {
       bars: [],
     }))
   return [
-    ...createRows('int', 'int, 64 in flight a worker', 'tasksPerSecond', 'per second'),
-    ...createRows('pair', '{a,b}, 64 in flight a worker', 'tasksPerSecond', 'per second'),
-    ...createRows('work', '1 ms tasks: rate / ideal', 'shareOfIdeal', 'share'),
+    ...createRows('int', 'integers, 64 tasks in flight per worker', 'tasksPerSecond', 'per second'),
+    ...createRows('pair', '{a,b}, 64 tasks in flight per worker', 'tasksPerSecond', 'per second'),
+    ...createRows('work', 'tasks of 1 ms: share of the ideal rate', 'shareOfIdeal', 'share'),
   ]
 }
 
-/** The rows named by `names`: `P5` is both of that bar, `P5-bytes` one of them. None named: all but the cells. */
+/** The rows with these names. `P5` names both rows of that bar, `P5-bytes` one of them. Without names: all rows except `cells`. */
 export function chooseRows(all, names) {
   const isNamed = (row, name) => row.id.toLowerCase() === name || row.bar.toLowerCase() === name
   const wanted = names.map(name => name.toLowerCase())
   const unknown = wanted.findIndex(name => !all.some(row => isNamed(row, name)))
   if (unknown >= 0) {
-    throw new RangeError(`No row '${names[unknown]}'. Rows: ${all.map(row => row.id).join(', ')}`)
+    throw new RangeError(`Unknown row '${names[unknown]}'. Choose from: ${all.map(row => row.id).join(', ')}`)
   }
   if (wanted.length === 0) return all.filter(row => row.bar !== 'cells')
   return all.filter(row => wanted.some(name => isNamed(row, name)))

@@ -1,4 +1,4 @@
-// The load on the server of P13, in a process of its own so that it takes nothing from the server's event loop.
+// Sends the requests of bar P13 from a separate process, so that they do not use the server's event loop.
 import { once } from 'node:events'
 import { fire } from '../examples/shared/load.js'
 

@@ -1,11 +1,11 @@
-// Who plays when. A round plays every match; in a match all pools take their turns on one cell after another. The order
-// changes from round to round, so that a drift of the machine, and the neighbour before, hits all alike.
+// Runs the matches. Each round runs every match. In a match, all pools take their turns on a cell before the next cell.
+// The order changes in each round, so that a slow phase of the machine affects all pools alike.
 import { Contestant } from './contestant.js'
 
-// A pool that fails a cell so often has shown what it can: it plays that cell no more, or a hang would cost minutes.
+// A pool that failed a cell twice skips that cell, because a pool that hangs costs minutes in each round.
 const mostFailures = 2
 
-/** `samples[cellId][poolName][take]` is what a turn gave, or null; `failures` says why it is null. */
+/** `samples[cellId][poolName][take]` has the figures of a turn, or null. `failures` gives the reason for each null. */
 export async function play({ matches, rounds, onTurn }) {
   const samples = {}
   const failures = []
@@ -53,7 +53,7 @@ export async function play({ matches, rounds, onTurn }) {
       if (!isStillIn(cell.id, contestant.poolName)) continue
       const durationMs = match.warmUpMs / match.cells.length
       const settings = { ...cell.settings, warmUpMs: 0, durationMs }
-      // What fails here fails again in the turn that counts, and is reported there.
+      // A failure here happens again in the measured turn, which reports it.
       await contestant.takeTurn({ ...match, settings }).catch(() => {})
     }
   }
@@ -76,7 +76,7 @@ export async function play({ matches, rounds, onTurn }) {
   }
 }
 
-/** Everyone is first as often as last, and every second round runs backwards: nobody has always the same neighbour. */
+/** Each pool comes first as often as last. Every second round reverses the order, so that the neighbours change. */
 function orderTurns(contestants, round, cellIndex) {
   const order = rotate(contestants, round + cellIndex)
   return round % 2 === 0 ? order : order.reverse()

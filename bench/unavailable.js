@@ -1,4 +1,4 @@
-// What somebody throws who cannot play here at all. It is reported as "not available" and fails nothing.
+// Thrown by a pool that this build does not support. The report says "not available", and the run does not fail.
 export class UnavailableError extends Error {
   isUnavailable = true
 }

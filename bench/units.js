@@ -1,4 +1,4 @@
-// Figures as text, each with as many digits as it deserves.
+// Formats figures with two or three significant digits.
 
 export function formatFigure(value, unit) {
   switch (unit) {

@@ -1,17 +1,17 @@
-// One millisecond of CPU: one call into native code, of as many rounds as this machine does in that time. A loop in JavaScript is
-// no measure: how fast it runs depends on what each thread's compiler made of it, which differs by a factor of two and more.
-// Counted in rounds and not by the clock, so that a thread that was taken off its core has less done, not more.
+// Burns CPU in one call into native code. A JavaScript loop would not do: each thread compiles it differently, and its
+// speed differs by a factor of two and more.
+// The work is counted in rounds, not in time, so that a thread without a core does not appear to work.
 import { pbkdf2Sync } from 'node:crypto'
 
 const calibrationMs = 100
 const calibrationLoops = 1000
 
-/** Gives a number that only who did all the rounds can know. */
+/** The returned number depends on all rounds, so a caller can check that they ran. */
 export function burn(loops) {
   return pbkdf2Sync('lido', 'bench', loops, 32, 'sha256').readUInt32LE(0)
 }
 
-/** How many rounds take a millisecond here and now. The fastest try counts: the slower ones were disturbed. */
+/** The number of rounds that take 1 ms on this machine. Uses the fastest try, because other work disturbs the rest. */
 export function countLoopsPerMs() {
   const end = performance.now() + calibrationMs
   let leastMs = Number.POSITIVE_INFINITY

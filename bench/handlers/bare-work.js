@@ -1,4 +1,4 @@
-// A thread that works without a pool: one burst after another until the time is over. What all cores can do.
+// A thread without a pool. It burns one burst after another until the time is over, to measure what all cores can do.
 import { parentPort } from 'node:worker_threads'
 import { burn } from '../work.js'
 

@@ -1,4 +1,4 @@
-// Keeps its thread busy for so many rounds of a loop, and loads and makes nothing for it: what an idle worker holds is the pool's.
+// Keeps its thread busy without loading modules or allocating memory, so that the pool alone uses the worker's memory.
 import { threadId } from 'node:worker_threads'
 
 export default function busy(rounds) {

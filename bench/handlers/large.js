@@ -1,4 +1,4 @@
-// Gives a large value, made at the first call for it: what is measured is how it arrives.
+// Returns a large value. The first call creates the value, so that later calls measure only its transfer.
 import { largeValues } from '../large-values.js'
 
 const made = new Map()

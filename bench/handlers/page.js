@@ -1,2 +1,2 @@
-// The page that the servers of P13 answer with: the one of examples/rendering.
+// The page of examples/rendering. The servers of bar P13 send it.
 export { default } from '../../examples/rendering/page.js'

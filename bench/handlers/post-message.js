@@ -1,4 +1,4 @@
-// The handler without a pool: whatever arrives at the port goes back through it.
+// The echo handler without a pool: it sends each message back through the port.
 import { workerData } from 'node:worker_threads'
 
 const { port } = workerData

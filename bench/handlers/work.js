@@ -1,7 +1,7 @@
-// The handler with something to do. A payload says what:
-//   { words }           from now on count finished bursts in these shared words
-//   { hold: true }      sleep until somebody changes the second word: a worker that is busy and costs no CPU
-//   { loops, times }    burn so many rounds, so many times; gives the last burst's number and the thread
+// A handler that computes. The payload selects the work:
+//   { words }           counts finished bursts in the first of these shared words, in this call and all later calls
+//   { hold: true }      blocks until the second word changes, so that the worker is busy without using the CPU
+//   { loops, times }    burns `times` bursts of `loops` rounds; returns the last state and the thread
 import { threadId } from 'node:worker_threads'
 import { burn } from '../work.js'
 

@@ -1,4 +1,4 @@
-// lido. A build that does not know a setting yet is no failure of the pool: it has nothing to play with.
+// Starts lido. If an older build does not know a setting, the pool is "not available" instead of failed.
 import { Pool } from 'lido'
 import { UnavailableError } from '../unavailable.js'
 
@@ -10,7 +10,11 @@ export function start({ handlerName, workers, settings }) {
     ...settings,
   })
   return {
-    run: (payload, signal) => (signal === undefined ? pool.run(payload) : pool.run(payload, { signal })),
+    run: (payload, signal, name) =>
+      signal === undefined && name === undefined ? pool.run(payload) : pool.run(payload, { signal, name }),
+    map: source => pool.map(source),
+    stream: payload => pool.stream(payload),
+    share: value => pool.share(value),
     stop: () => pool.close(),
     cancelAll: () => pool.destroy(),
     get transport() {

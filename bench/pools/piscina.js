@@ -1,4 +1,4 @@
-// piscina, with the settings that the roster gives.
+// Starts piscina with the settings of the roster.
 import { Piscina } from 'piscina'
 
 export function start({ handlerName, workers, settings }) {

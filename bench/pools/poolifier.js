@@ -1,4 +1,4 @@
-// poolifier's pool of fixed size, with the settings that the roster gives.
+// Starts poolifier's pool of fixed size with the settings of the roster.
 import { fileURLToPath } from 'node:url'
 import { FixedThreadPool } from 'poolifier'
 

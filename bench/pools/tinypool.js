@@ -1,4 +1,4 @@
-// tinypool, with the settings that the roster gives.
+// Starts tinypool with the settings of the roster.
 import { Tinypool } from 'tinypool'
 
 export function start({ handlerName, workers, settings }) {
@@ -11,7 +11,7 @@ export function start({ handlerName, workers, settings }) {
   return {
     run: (payload, signal) => (signal === undefined ? pool.run(payload) : pool.run(payload, { signal })),
     stop: () => pool.destroy(),
-    // Its destroy() takes time by the square of the tasks that wait; this is how it wants them cancelled.
+    // destroy() alone takes quadratic time in the number of queued tasks. tinypool offers this method to cancel them.
     cancelAll() {
       pool.cancelPendingTasks()
       return pool.destroy()

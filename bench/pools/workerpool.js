@@ -1,4 +1,4 @@
-// workerpool on threads, otherwise with its default settings.
+// Starts workerpool on threads, otherwise with its default settings.
 import { fileURLToPath } from 'node:url'
 import workerpool from 'workerpool'
 

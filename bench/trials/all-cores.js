@@ -1,6 +1,6 @@
-// P9: tasks of 1 ms of CPU on as many workers as there are cores, as a share of the ideal. The ideal is as many bare
-// threads that burn without a pool, measured before and after each spell of the pool's in the same process; the median of the
-// spells counts.
+// Bar P9: runs tasks of 1 ms on one worker for each core, and compares the rate with the ideal.
+// The ideal is the rate of as many threads without a pool. They run in the same process before and after each spell of
+// the pool. The figure is the median of the spells.
 import { strictEqual } from 'node:assert/strict'
 import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -8,10 +8,11 @@ import { Worker } from 'node:worker_threads'
 import { burn } from '../work.js'
 
 const callersPerWorker = 16
-// Tasks of 1 ms are so few a second that the runtime would be compiling the pools, on cores of the workers', for half a minute.
+// With tasks of 1 ms, V8 would need half a minute to compile the pools, on cores that the workers need.
+// The warm-up therefore runs shorter tasks.
 const warmUpLoopShare = 1 / 20
-const settleShare = 1 / 4 // of the warm-up, with tasks as they will be measured
-const bareShare = 0.5 // of the pool's time, on each side
+const settleShare = 1 / 4 // of the warm-up time, with tasks of the measured length
+const bareShare = 0.5 // of the pool's time, before and after each spell
 const spells = 3
 
 export async function takeTurn(contestant, { loops, workers, warmUpMs, durationMs }) {
@@ -49,7 +50,7 @@ async function countBare(threads, plan) {
   return answers.reduce((sum, rate) => sum + rate, 0)
 }
 
-/** Counts what ends between two moments at which all workers are busy: neither the first tasks nor the last. */
+/** Counts the tasks that finish while all workers are busy. The first and the last tasks do not count. */
 async function countPooled(pool, { loops, workers, durationMs }) {
   const state = burn(loops)
   let taskCount = 0
@@ -63,7 +64,7 @@ async function countPooled(pool, { loops, workers, durationMs }) {
   }
 
   const calls = Promise.all(Array.from({ length: workers * callersPerWorker }, call))
-  // Who answers wrongly ends the wait for the clock.
+  // A wrong answer rejects `calls` and so ends the wait early.
   const wait = ms => Promise.race([sleep(ms), calls])
   await wait(durationMs * 0.1)
   const from = { count: taskCount, at: performance.now() }

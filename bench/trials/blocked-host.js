@@ -1,11 +1,11 @@
-// P8: what a worker gets done while the host's event loop is blocked, as a share of what it could do. What it could do is
-// one task that needs nobody: the same bursts in the same thread, beside a host that is blocked as long.
+// Bar P8: counts the bursts that a worker finishes while the host's event loop is blocked. Compares the count with that
+// of one long task, which burns the same bursts in the same thread while the host is blocked for the same time.
 import { strictEqual } from 'node:assert/strict'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { burn } from '../work.js'
 
 const warmUpTasks = 100
-const spareFactor = 2 // more than the worker can do in the time, so that it never runs dry
+const spareFactor = 2 // twice the tasks that the worker can finish, so that the queue never becomes empty
 
 export async function takeTurn(contestant, { loops, blockMs }) {
   const words = new Int32Array(new SharedArrayBuffer(8))
@@ -18,7 +18,7 @@ export async function takeTurn(contestant, { loops, blockMs }) {
   }
   const sendMany = count => Array.from({ length: count }, () => send(1))
 
-  /** How many bursts end while the host does nothing but wait, once `settle` has let it begin. */
+  /** Counts the bursts that finish while the host is blocked. `settle` waits first until five bursts are finished. */
   async function countWhileBlocked(submit, settle) {
     const before = Atomics.load(words, 0)
     const tasks = submit()

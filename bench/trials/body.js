@@ -1,5 +1,5 @@
-// Large JSON bodies beside small requests: how long the small ones wait, how late the event loop runs, and how many large
-// ones are answered. Server and load are those of examples/body; this process is the load's.
+// Sends large JSON bodies beside small requests. Measures the latency of the small requests, the delay of the event
+// loop, and the rate of the large requests. Server and load come from examples/body. This process sends the load.
 import { strictEqual } from 'node:assert/strict'
 import { loadBodies, makeOrders } from '../../examples/body/load.js'
 import { ways } from '../ways.js'

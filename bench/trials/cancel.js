@@ -1,10 +1,10 @@
-// P12: whether cancelling one waiting task costs the same however many wait. Each task has a signal of its own; all
-// are aborted in an order that favours neither end of the queue. Twice: with few and with more.
+// Bar P12: compares the cost of cancelling one queued task in a short and in a long queue. Each task has its own
+// signal. The order of the aborts favours neither end of the queue.
 import { strictEqual } from 'node:assert/strict'
 import { setImmediate as turn } from 'node:timers/promises'
 
 const warmUpShare = 0.2
-const stride = 7919 // a prime: the steps visit every task once, unless it divides their number
+const stride = 7919 // a prime, so the steps visit each task once if it does not divide the number of tasks
 
 export async function takeTurn(contestant, { fewTasks, manyTasks }) {
   await measureCancel(contestant, Math.ceil(fewTasks * warmUpShare))

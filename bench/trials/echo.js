@@ -1,5 +1,5 @@
-// P1 to P7: the cost of a task itself. The handler gives back what it got. The pool stays between the turns of a process,
-// and is warmed up over all cells before the first.
+// Bars P1 to P7: measures the cost of a task whose handler returns its payload. The pool of a process serves all turns.
+// The tournament warms it up with all cells before the first measured turn.
 import { checkAnswers, load, timeRoundTrips } from '../callers.js'
 import { createCpuClock } from '../cpu-clock.js'
 import { payloads } from '../payloads.js'

@@ -1,5 +1,5 @@
-// P11: how long a program waits for the package, and for the first result of a new pool. Fresh processes each time; that of
-// the import has loaded nothing before, as what a package needs and this one has is not counted.
+// Bar P11: measures the import of the package and the time from a new pool to its first result, in fresh processes.
+// The import has a process of its own: modules that this process already loaded would make it look faster.
 import { strictEqual } from 'node:assert/strict'
 import { execFile } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
@@ -10,7 +10,7 @@ const importPath = fileURLToPath(new URL('../import-process.js', import.meta.url
 export async function takeTurn(contestant) {
   const importMs = contestant.packageName === null ? null : await timeImport(contestant.packageName)
 
-  // Loads the adapter without its pool: what it imports is loaded already.
+  // Loads the modules before the clock starts.
   const start = await contestant.prepare()
   const startedAt = performance.now()
   const pool = await start({ handlerName: 'echo', workers: 1 })

@@ -20,7 +20,7 @@ export async function takeTurn(contestant, { taskCount }) {
     cancelledCount += 1
     if (cancelledCount === taskCount) cancelled.resolve()
   }
-  const onResult = () => cancelled.reject(new Error('a task was run that had to wait'))
+  const onResult = () => cancelled.reject(new Error('a task ran that must stay queued'))
 
   pool.run({ hold: true }).then(onResult, () => {})
   await turn()

@@ -1,5 +1,5 @@
-// A framework's server whose route computes: how often it is answered, what /health waits meanwhile, and how late the event loop
-// runs. Servers and loads are those of examples/; this process is the load's.
+// Loads a framework's server with a route that computes. Measures its rate, the latency of /health and the delay of the
+// event loop. Servers and loads come from examples/. This process sends the load.
 import { strictEqual } from 'node:assert/strict'
 import { ways } from '../ways.js'
 

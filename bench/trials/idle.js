@@ -1,5 +1,5 @@
-// P10: what an idle pool costs. CPU of the whole process, workers included, per second of idling after a load, less what
-// the same process cost idling before it had a pool.
+// Bar P10: measures the CPU time of an idle pool as a share of one core. Compares the idle process, workers included,
+// after a load with the same process before it had a pool.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { checkAnswers, load } from '../callers.js'
 import { payloads } from '../payloads.js'

@@ -1,4 +1,4 @@
-// P14: how long the host's event loop is held while a large result arrives, and how long that takes in all.
+// Bar P14: measures how long a large result blocks the host's event loop, and how long the result takes to arrive.
 import { strictEqual } from 'node:assert/strict'
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -14,7 +14,7 @@ export async function takeTurn(contestant, { kind, bytes, results, calmMs }) {
   for (let count = 0; count < warmUpResults; count += 1) {
     check(await pool.run(smaller), smaller)
   }
-  // The worker makes what it will give.
+  // The first call lets the worker create the value.
   check(await pool.run(payload), payload)
   const delays = []
   const times = []
@@ -41,7 +41,7 @@ async function watch(action) {
   const startedAt = performance.now()
   const result = await action()
   const resultMs = performance.now() - startedAt
-  // What held the loop last is seen when it has turned again.
+  // The monitor records the last delay in the next turns of the event loop.
   await sleep(5)
   monitor.disable()
   return { delayMs: monitor.max / 1e6, resultMs, result }

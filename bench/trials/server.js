@@ -42,5 +42,5 @@ async function fire(plan) {
 
 async function failOnExit(child) {
   const [code] = await once(child, 'exit')
-  throw new Error(`the load's process ended (${code})`)
+  throw new Error(`the process that creates the load exited (${code})`)
 }

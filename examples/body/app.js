@@ -1,4 +1,4 @@
-// Keeps one way to a parsed body, as a server in a process of its own; load.js starts it.
+// One way of parsing a body, as a server in a process of its own. load.js starts it.
 import express from 'express'
 import { EventLoopDelay } from '../shared/event-loop-delay.js'
 import { answerParent, meetParent, tellParent } from '../shared/parent.js'
@@ -8,7 +8,7 @@ import { parsers } from './parsers.js'
 const { way, maxWorkers } = await meetParent()
 const delay = new EventLoopDelay()
 const app = express()
-// Where the load stops it leaves requests behind; Express would write each of them to the console.
+// Requests are left when the load stops. Otherwise Express would print an error for each of them.
 app.set('env', 'test')
 app.get('/small', (_request, response) => response.json({ ok: true }))
 app.post('/orders', ...(await parsers[way](maxWorkers)), ({ body }, response) => {

@@ -1,9 +1,9 @@
-// Keeps the load of the example: a steady stream of small requests, and so many large bodies a second beside it.
+// The load of the example: a steady stream of small requests, and some large bodies per second.
 import { fire, measureServer } from '../shared/load.js'
 
 const largeConnections = 4
 
-/** A list of orders as JSON, of at least so many bytes. */
+/** A list of orders as JSON, with at least this number of bytes. */
 export function makeOrders(bytes) {
   const orders = []
   const one = JSON.stringify(makeOrder(1_000_000)).length + 1
@@ -23,7 +23,7 @@ function makeOrder(id) {
   }
 }
 
-/** Figures of the small requests under one way of parsing, the server's event loop, and `large`: those of the large bodies. */
+/** Figures of the small requests and of the server's event loop. `large` has the figures of the large bodies. */
 export async function loadBodies(way, maxWorkers, { orders, perSecond, connections, durationSeconds }) {
   const server = {
     moduleUrl: new URL('./app.js', import.meta.url),

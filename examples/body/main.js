@@ -1,11 +1,11 @@
-// Keeps the example of large JSON bodies: what they do to the small requests beside them, with Express' own parser, with
-// lido's, and with two ways by hand. Each server runs in a process of its own; the load comes from this one.
+// Large JSON bodies beside small requests, with the parser of Express, with lido, and with two hand-written ways.
+// Each server runs in a process of its own. The load comes from this process.
 import { readOptions } from '../shared/command-line.js'
 import { maxWorkers, secondsOfLoad } from '../shared/common-options.js'
 import {
+  announce,
   countColumn,
   formatNumber,
-  formatRatio,
   latencyColumns,
   loopDelayColumns,
   printReport,
@@ -23,7 +23,7 @@ const options = readOptions('node examples/body/main.js', {
     isWhole: false,
     help: 'MB of a large body',
   },
-  perSecond: { kind: 'number', default: 2, least: 1, help: 'large bodies a second' },
+  perSecond: { kind: 'number', default: 2, least: 1, help: 'large bodies per second' },
   maxWorkers,
   connections: { kind: 'number', default: 10, small: 4, least: 1, help: 'connections of the small requests' },
   duration: secondsOfLoad({ full: 10, small: 1 }),
@@ -58,7 +58,7 @@ printReport({
 })
 
 async function runWay(way) {
-  console.log(`${ways[way]} ...`)
+  announce(ways[way])
   const { maxWorkers, perSecond, connections, duration: durationSeconds } = options
   const figures = await loadBodies(way, maxWorkers, { orders, perSecond, connections, durationSeconds })
   return { way: ways[way], ...figures }
@@ -66,11 +66,11 @@ async function runWay(way) {
 
 function teach() {
   const [alone, whole, selected] = rows
-  const share = row => formatRatio(row.latencyMs.p99 / alone.latencyMs.p99)
+  const p99 = row => `${formatNumber(row.latencyMs.p99)} ms`
+  const delay = row => `${formatNumber(row.loopDelayMs.max)} ms`
   return (
-    `The small requests' p99 was ${share(whole)} that of express.json() when the whole value came back from the pool, and ` +
-    `${share(selected)} when only what the route needs did; the event loop was late by at most ` +
-    `${formatNumber(whole.loopDelayMs.max)} and ${formatNumber(selected.loopDelayMs.max)} ms instead of ` +
-    `${formatNumber(alone.loopDelayMs.max)} ms.`
+    `Small requests (p99) took ${p99(alone)} with express.json(), ${p99(whole)} with lido, and ${p99(selected)} when the worker ` +
+    `returned only the part that the route needs. The event loop was blocked for at most ${delay(alone)}, ${delay(whole)} and ` +
+    `${delay(selected)}.`
   )
 }

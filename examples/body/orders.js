@@ -1,13 +1,13 @@
-// Keeps what is done with a parsed body. The module is given to lido by its URL, and works in both threads.
+// The work on a parsed body. lido gets the URL of this module, which runs on the host and in workers.
 
-/** What the route needs of ten megabytes. */
+/** The part of the body that the route needs. */
 export function summarize(orders) {
   let total = 0
   for (const { items } of orders) for (const { count, price } of items) total += count * price
   return { orders: orders.length, total: Math.round(total * 100) / 100 }
 }
 
-/** A handler of pools that are given the bytes by hand. */
+/** The handler of the hand-written ways, which pass the bytes. */
 export default function parse(bytes) {
   return JSON.parse(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString())
 }

@@ -1,4 +1,4 @@
-// Keeps the worker that lives for one body.
+// A worker that parses one body and exits.
 import { parentPort, workerData } from 'node:worker_threads'
 import parse from './orders.js'
 

@@ -1,4 +1,4 @@
-// Keeps the ways to a parsed body, each as middleware for Express that leaves the parsed body in `request.body`.
+// The ways of parsing a body. Each is middleware for Express that sets `request.body`.
 import { Worker } from 'node:worker_threads'
 import express from 'express'
 import { Pool } from 'lido'
@@ -8,16 +8,16 @@ const limit = '100mb'
 const module = new URL('./orders.js', import.meta.url)
 
 export const parsers = {
-  /** Express' own: on the event loop. */
+  /** express.json(), on the event loop. */
   alone: () => [express.json({ limit })],
 
-  /** In lido's pool; the whole value comes back, in slices as long as those of a pool that json() makes for itself. */
+  /** A pool of lido. The whole value comes back in slices. */
   lido: maxWorkers => [json({ limit, pool: new Pool({ maxWorkers }) })],
 
-  /** In lido's pool; only what the route needs comes back. */
+  /** A pool of lido. Only the part that the route needs comes back. */
   select: maxWorkers => [json({ limit, pool: new Pool({ maxWorkers }), module, select: 'summarize' })],
 
-  /** By hand: a worker for each request. */
+  /** Hand-written: a worker for each request. */
   worker: () =>
     byHand(bytes => {
       const worker = new Worker(new URL('./parse-once.js', import.meta.url), {
@@ -27,7 +27,7 @@ export const parsers = {
       return new Promise((resolve, reject) => worker.once('message', resolve).once('error', reject))
     }),
 
-  /** By hand: piscina. */
+  /** Hand-written: piscina. */
   async piscina(maxWorkers) {
     const { Piscina } = await import('piscina')
     const pool = new Piscina({ filename: module.href, maxThreads: maxWorkers })

@@ -1,5 +1,6 @@
-// Keeps the project's demonstration: a real file of more than 40,000 rows is parsed as a stream and each row worked
-// on, without the pool, in the pool with a bounded queue, and in the pool with everything submitted at once.
+// A large CSV file is parsed and each row is processed: without a pool, with `pool.map()`, and in a pool with all chunks of the file
+// submitted at once.
+import { rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { runChild } from '../shared/child.js'
@@ -8,96 +9,86 @@ import { maxWorkers } from '../shared/common-options.js'
 import {
   countColumn,
   formatNumber,
-  formatRatio,
-  latencyColumns,
+  formatSpeed,
   loopDelayColumns,
   paint,
   printReport,
   wayColumn,
 } from '../shared/report.js'
-import { countPlaces } from './dataset.js'
+import { writePlaces } from './dataset.js'
 import { Progress } from './progress.js'
 
+const mebibyte = 2 ** 20
 const ways = {
   alone: 'without the pool',
-  bounded: 'pool, bounded queue',
-  unbounded: 'pool, all at once',
+  map: 'pool.map()',
+  allAtOnce: 'pool, all at once',
 }
 
 const options = readOptions('node examples/csv/main.js', {
-  rows: {
-    kind: 'number',
-    default: countPlaces(),
-    small: 3000,
-    least: 1,
-    help: 'how many rows of the file to work on',
-  },
-  rowsPerTask: { kind: 'number', default: 8, least: 1, help: 'rows handed to the pool together' },
-  maxQueue: { kind: 'number', default: 32, least: 1, help: 'most tasks that may wait in the bounded queue' },
+  rows: { kind: 'number', default: 1_000_000, small: 30_000, least: 1, help: 'rows of the file' },
+  chunkKib: { kind: 'number', default: 64, least: 1, most: 65_536, help: 'KiB of the file in one task' },
   maxWorkers,
   output: { kind: 'folder', default: join(tmpdir(), 'lido-csv'), help: 'folder for the result files' },
 })
 
-const rows = Math.min(options.rows, countPlaces())
+const input = join(options.output, 'places.csv')
+const chunkBytes = options.chunkKib * 1024
+await writePlaces(input, options.rows)
+const { size } = statSync(input)
 console.log(
-  `${formatNumber(rows)} places, each against every airport in the file: the nearest three, by great circle.`,
+  `For each of ${formatNumber(options.rows)} places in a CSV file of ${formatNumber(size / mebibyte)} MiB, the three nearest airports are computed.`,
 )
 const results = {}
 for (const way of Object.keys(ways)) results[way] = await runWay(way)
+rmSync(input)
 
 printReport({
-  title: `CSV rows through a worker pool, rows to a task: ${options.rowsPerTask}`,
+  title: `CSV rows in a worker pool, ${options.chunkKib} KiB of the file in one task`,
   columns: [
     wayColumn,
     countColumn('rows/s', row => row.perSecond),
-    ...latencyColumns,
     ...loopDelayColumns,
-    countColumn('queue', row => row.peakQueue, 'peak'),
-    countColumn('RSS', row => row.memory.rssMib, 'peak MiB'),
-    countColumn('heap', row => row.memory.heapMib, 'peak MiB'),
-    countColumn('buffers', row => row.memory.arrayBuffersMib, 'peak MiB'),
+    countColumn('chunks', row => row.mostChunks, 'peak'),
+    countColumn('MiB', row => row.peakMib, 'peak'),
   ],
   rows: Object.values(results),
   lesson: teach(results),
 })
-process.exitCode = compareAnswers(Object.values(results))
+process.exitCode = compareResults(Object.values(results))
 
 async function runWay(way) {
-  const { rowsPerTask, maxQueue, maxWorkers } = options
   const output = join(options.output, `${way}.csv`)
-  const progress = new Progress(ways[way], rows)
-  const settings = { way, rowLimit: rows, rowsPerTask, maxQueue, maxWorkers, output }
-  const figures = await runChild(new URL('./way.js', import.meta.url), settings, ({ rowsDone }) => {
-    progress.update(rowsDone)
+  const progress = new Progress(ways[way], Math.ceil(size / chunkBytes))
+  const settings = { way, input, output, chunkBytes, maxWorkers: options.maxWorkers }
+  const figures = await runChild(new URL('./way.js', import.meta.url), settings, ({ chunksWritten }) => {
+    progress.update(chunksWritten)
   })
-  progress.stop(figures.rowsDone)
-  return { way: ways[way], output, ...figures }
+  progress.stop()
+  return { way: ways[way], ...figures, perSecond: options.rows / figures.seconds }
 }
 
-function teach({ alone, bounded, unbounded }) {
-  const speed = formatRatio(bounded.perSecond / alone.perSecond)
-  const memory = unbounded.memory.rssMib - bounded.memory.rssMib
-  const cost = memory > 0 ? `${formatNumber(memory)} MiB more memory` : 'no more memory this time'
+function teach({ alone, map, allAtOnce }) {
+  const delay = way => `${formatNumber(way.loopDelayMs.p99)} ms`
+  const memory = way => `${formatNumber(Math.round(way.peakMib))} MiB`
   return (
-    `The pool did ${speed} the rows per second and took the event loop's delay (p99) from ` +
-    `${formatNumber(alone.loopDelayMs.p99)} to ${formatNumber(bounded.loopDelayMs.p99)} ms; submitting everything ` +
-    `at once needed a queue of ${formatNumber(unbounded.peakQueue)} and ${cost}, for ` +
-    `${formatRatio(unbounded.perSecond / bounded.perSecond)} the speed of \`await pool.room()\`.`
+    `pool.map() was ${formatSpeed(map.perSecond / alone.perSecond, 'one thread')}, and the event loop delay (p99) was ${delay(map)} ` +
+    `instead of ${delay(alone)}. It held ${formatNumber(map.mostChunks)} chunks of the file at most, and the process needed ${memory(map)}. ` +
+    `All at once, it held ${formatNumber(allAtOnce.mostChunks)} chunks and needed ${memory(allAtOnce)}.`
   )
 }
 
-function compareAnswers(all) {
-  const isSame = all.every(({ checksum, rowsDone }) => checksum === all[0].checksum && rowsDone === rows)
+function compareResults(all) {
+  const isSame = all.every(({ checksum }) => checksum === all[0].checksum)
   if (isSame) {
     const short = all[0].checksum.slice(0, 16)
     console.log(
-      `${paint('green', 'Same answer')} from all ${all.length} ways: ${formatNumber(rows)} rows, sha256 ${short}...`,
+      `${paint('green', 'Same result')} from all ${all.length} ways: ${formatNumber(options.rows)} rows, sha256 ${short}...`,
     )
   } else {
-    console.log(paint('red', 'Different answers:'))
-    for (const { way, rowsDone, checksum } of all)
-      console.log(`  ${way}: ${rowsDone} rows, sha256 ${checksum}`)
+    console.log(paint('red', 'Different results:'))
+    for (const { way, checksum } of all) console.log(`  ${way}: ${checksum}`)
   }
-  console.log(`Written to ${options.output}`)
+  console.log(`The result files are in ${options.output}`)
   return isSame ? 0 : 1
 }

@@ -1,4 +1,4 @@
-// Keeps what is shown while a way runs: a bar on a terminal, one plain line elsewhere.
+// Shows the progress of a way: a bar on a terminal, one plain line elsewhere.
 import { SingleBar } from 'cli-progress'
 import { paint } from '../shared/report.js'
 
@@ -14,14 +14,13 @@ export class Progress {
     this.#bar?.update(done)
   }
 
-  stop(done) {
-    this.#bar?.update(done)
+  stop() {
     this.#bar?.stop()
   }
 }
 
 function startBar(title, total) {
-  const figures = '{percentage}%  {value}/{total} rows  {duration_formatted}'
+  const figures = '{percentage}%  {value}/{total} chunks  {duration_formatted}'
   const bar = new SingleBar({
     format: `${title.padEnd(22)} ${paint('green', '{bar}')} ${figures}`,
     barsize: 40,

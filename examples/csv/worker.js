@@ -1,6 +1,7 @@
-// Keeps the handler: it works on the rows of one task and returns their lines.
+// The handler: parses the rows of one chunk of the file, processes them, and returns their lines.
+import { parsePlaces } from './dataset.js'
 import { describePlace } from './nearest-airports.js'
 
-export default function describePlaces(rows) {
-  return rows.map(describePlace).join('')
+export default function describePlaces(chunk) {
+  return parsePlaces(chunk).map(describePlace).join('')
 }

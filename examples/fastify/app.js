@@ -1,4 +1,4 @@
-// Keeps one way of hashing for a request, as a server in a process of its own; load.js starts it.
+// One way of hashing for a request, as a server in a process of its own. load.js starts it.
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import { Worker } from 'node:worker_threads'

@@ -1,5 +1,5 @@
-// Keeps the work of a request: a password's hash, in the form that keeps its thread busy. The file is a worker's handler as it
-// is, and with a message port beside it a worker of its own.
+// The work of a request: computes the hash of a password, synchronously. A pool uses this file as the handler. app.js also starts it as a
+// worker for one request.
 import { scryptSync } from 'node:crypto'
 import { parentPort, workerData } from 'node:worker_threads'
 
@@ -7,5 +7,5 @@ export default function hash({ password, cost }) {
   return { hash: scryptSync(password, 'salt', 32, { N: cost, maxmem: 256 * cost * 8 }).toString('hex') }
 }
 
-// Only where app.js started the thread by hand.
+// Only in a thread that app.js started for one request.
 if (workerData?.isForOneRequest) parentPort.postMessage(hash(workerData.task))

@@ -1,4 +1,4 @@
-// Keeps one measured run of the server, in a process of its own: the hashing loaded from here, and /health asked beside it.
+// One measured run of the server, in a process of its own. The load comes from this process. Meanwhile /health is requested.
 import { loadServer } from '../shared/load.js'
 
 export async function loadHashing(way, { costLog2, maxWorkers, connections, durationSeconds }) {

@@ -1,11 +1,12 @@
-// Keeps the example of a Fastify server that hashes passwords: on its own thread, on a worker for each request, on piscina, and
-// with the plugin; and what /health, another route of the same server, waits meanwhile. Each server runs in a process of its own; the load comes from this one.
+// A Fastify server that hashes passwords: on its own thread, in a worker for each request, in piscina, and with the plugin.
+// Meanwhile /health, another route of the server, is asked. Each server runs in a process of its own. The load comes from this process.
 import { readOptions } from '../shared/command-line.js'
 import { maxWorkers, secondsOfLoad } from '../shared/common-options.js'
 import {
+  announce,
   countColumn,
   formatNumber,
-  formatRatio,
+  formatSpeed,
   healthColumns,
   longestDelayColumn,
   printReport,
@@ -24,7 +25,7 @@ const options = readOptions('node examples/fastify/main.js', {
     small: 10,
     least: 2,
     most: 20,
-    help: 'scrypt works with the cost 2^this',
+    help: 'scrypt uses the cost 2^this',
   },
 })
 
@@ -45,14 +46,17 @@ printReport({
   ],
   rows: [alone, perRequest, piscina, lido],
   lesson:
-    `With the plugin /health waited ${formatNumber(lido.healthMs.p99)} ms (p99) instead of ` +
-    `${formatNumber(alone.healthMs.p99)} ms, at ${formatRatio(lido.perSecond / alone.perSecond)} the answers of the server ` +
-    `without a pool and ${formatRatio(lido.perSecond / piscina.perSecond)} those of piscina; a worker for each request gave ` +
-    `${formatNumber(perRequest.perSecond)} a second, the plugin ${formatNumber(lido.perSecond)}.`,
+    `With the plugin, /health was answered within ${formatNumber(lido.healthMs.p99)} ms (p99) instead of ` +
+    `${formatNumber(alone.healthMs.p99)} ms. The plugin hashed passwords ${speedBeside(alone, 'without a pool')}, ` +
+    `${speedBeside(perRequest, 'a worker for each request')}, and ${speedBeside(piscina, 'piscina')}.`,
 })
 
 async function runWay(way, kind) {
-  console.log(`${way} ...`)
+  announce(way)
   const { duration: durationSeconds, ...load } = options
   return { way, ...(await loadHashing(kind, { ...load, durationSeconds })) }
+}
+
+function speedBeside(other, name) {
+  return formatSpeed(lido.perSecond / other.perSecond, name)
 }

@@ -1,5 +1,5 @@
-// Keeps the work in its two parts and whole: fetching lists of numbers, which waits, and reading and sorting them,
-// which computes. Each does its part three times over. The file is the worker's handler; `name` chooses the part.
+// The two parts of the work, and both together: fetching lists of numbers, which waits, and parsing and sorting them, which computes.
+// Each is done three times. The file is the handler of the pool, and `name` chooses the function.
 const times = 3
 
 export async function fetchOnly({ url }) {

@@ -1,4 +1,4 @@
-// Keeps the server of lists, in a process of its own: every answer comes after a delay, as from a database far away.
+// The server of lists, in a process of its own. Each response comes after a delay, as from a distant database.
 import { createServer } from 'node:http'
 import { meetParent, tellParent } from '../shared/parent.js'
 import { makeListText } from './list.js'

@@ -1,4 +1,4 @@
-// Keeps the list of numbers that is served and sorted: always the same one, in no order.
+// The list of numbers that is served and sorted. It is always the same, and not sorted.
 export function makeListText(length) {
   let state = 42
   const numbers = Array.from({ length }, () => {

@@ -1,12 +1,13 @@
-// Keeps the example of mixed work: fetch, then sort, three times over, and the two parts apart, with and without the
-// pool. Two shares of the time passed tell them apart: the processor's (100% for one core) and the event loop's.
+// Mixed work: fetch and sort, three times, and each part alone, with and without a pool. The table shows how much of
+// the time the event loop was busy, and how much processor time was used (100% is one core).
 import { Child, runChild } from '../shared/child.js'
 import { readOptions } from '../shared/command-line.js'
 import { maxWorkers, tasksPerWorker } from '../shared/common-options.js'
 import {
+  announce,
   countColumn,
   formatNumber,
-  formatRatio,
+  formatSpeed,
   latencyColumns,
   loopDelayColumns,
   printReport,
@@ -14,10 +15,10 @@ import {
 } from '../shared/report.js'
 
 const options = readOptions('node examples/io-and-cpu/main.js', {
-  tasks: { kind: 'number', default: 96, small: 8, least: 1, help: 'how many times each way does its work' },
-  lanes: { kind: 'number', default: 16, small: 4, least: 1, help: 'how many are asked for at a time' },
+  tasks: { kind: 'number', default: 96, small: 8, least: 1, help: 'tasks of each way' },
+  lanes: { kind: 'number', default: 16, small: 4, least: 1, help: 'tasks in flight' },
   numbers: { kind: 'number', default: 30_000, small: 10_000, least: 1, help: 'length of the list' },
-  delay: { kind: 'number', default: 100, small: 40, most: 60_000, help: 'ms the list server lets pass' },
+  delay: { kind: 'number', default: 100, small: 40, most: 60_000, help: 'ms until the list server answers' },
   maxWorkers,
   concurrentTasksPerWorker: tasksPerWorker(8),
 })
@@ -38,7 +39,7 @@ try {
 
 printReport({
   title:
-    `Three times over: ${formatNumber(length)} numbers, fetched from a server that takes ${delayMs} ms, and sorted; ` +
+    `Three times in each task: fetch ${formatNumber(length)} numbers from a server that takes ${delayMs} ms, and sort them; ` +
     `${options.maxWorkers} workers with ${options.concurrentTasksPerWorker} task(s) at a time`,
   columns: [
     wayColumn,
@@ -54,7 +55,7 @@ printReport({
 
 async function runWay(part, isPooled) {
   const way = `${parts[part]}, ${isPooled ? 'with' : 'without'} the pool`
-  console.log(`${way} ...`)
+  announce(way, isPooled && part === 'fetchOnly' && options.concurrentTasksPerWorker === 1)
   const { tasks: count, lanes, maxWorkers, concurrentTasksPerWorker } = options
   const url = `http://127.0.0.1:${port}/`
   const settings = { part, isPooled, url, length, count, lanes, maxWorkers, concurrentTasksPerWorker }
@@ -67,11 +68,10 @@ function formatShare(share) {
 
 function teach({ fetchOnly, sortOnly, fetchThenSort }) {
   const gain = ({ alone, pooled }) => pooled.perSecond / alone.perSecond
-  const verdict = gain(fetchOnly) < 1.15 ? 'nothing won' : 'other load on this machine can do that'
+  const speed = part => formatSpeed(gain(part), 'without it')
   return (
-    `Fetching keeps the event loop busy for ${formatShare(fetchOnly.alone.loopShare)} of the time and went at ` +
-    `${formatRatio(gain(fetchOnly))} its speed in the pool (${verdict}), sorting for ` +
-    `${formatShare(sortOnly.alone.loopShare)} and at ${formatRatio(gain(sortOnly))}, both together at ` +
-    `${formatRatio(gain(fetchThenSort))}: hand the sorting to the pool, and fetch outside it.`
+    `Without a pool, fetching kept the event loop busy for ${formatShare(fetchOnly.alone.loopShare)} of the time, and sorting for ` +
+    `${formatShare(sortOnly.alone.loopShare)}. In the pool, fetching was ${speed(fetchOnly)}, sorting ${speed(sortOnly)}, and both ` +
+    `together ${speed(fetchThenSort)}. Run the sorting in the pool, and fetch outside it.`
   )
 }

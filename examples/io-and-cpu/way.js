@@ -1,4 +1,4 @@
-// Keeps one way of doing one part of the work, in a process of its own: main.js starts it and is told the figures.
+// One way of doing one part of the work, in a process of its own. main.js starts it and gets the figures.
 
 import { Pool } from 'lido'
 import { runLanes } from '../shared/lanes.js'

@@ -1,6 +1,5 @@
-// Keeps the work, in two forms: scryptSync holds its thread until the key is there; scrypt hands the same work to
-// the threads of libuv, of which the whole process has one set (four, unless UV_THREADPOOL_SIZE says otherwise).
-// The file is the worker's handler as it is: the pool is told by `name` which form to run.
+// The work in two forms. scryptSync blocks its thread until the key is there. scrypt uses the threads of libuv, which the whole process
+// shares (four, or UV_THREADPOOL_SIZE). The file is the handler of the pool, and `name` chooses the function.
 import { scrypt, scryptSync } from 'node:crypto'
 import { promisify } from 'node:util'
 

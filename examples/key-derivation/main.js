@@ -1,12 +1,14 @@
-// Keeps the example of a library that has both forms: scrypt, synchronous and asynchronous, with and without the
-// pool. Each of the four ways runs in a process of its own under the same steady load.
+// A library with a synchronous and an asynchronous function: scrypt, with and without a pool. Each of the four ways runs in
+// a process of its own under the same load.
 import { runChild } from '../shared/child.js'
 import { readOptions } from '../shared/command-line.js'
 import { maxWorkers } from '../shared/common-options.js'
 import {
+  announce,
   countColumn,
   formatNumber,
-  formatRatio,
+  formatSpeed,
+  isSameSpeed,
   latencyColumns,
   loopDelayColumns,
   printReport,
@@ -15,15 +17,15 @@ import {
 } from '../shared/report.js'
 
 const options = readOptions('node examples/key-derivation/main.js', {
-  keys: { kind: 'number', default: 100, small: 12, least: 1, help: 'how many keys each way derives' },
-  lanes: { kind: 'number', default: 8, small: 4, least: 1, help: 'how many keys are asked for at a time' },
+  keys: { kind: 'number', default: 100, small: 12, least: 1, help: 'keys that each way derives' },
+  lanes: { kind: 'number', default: 8, small: 4, least: 1, help: 'tasks in flight' },
   costLog2: {
     kind: 'number',
     default: 14,
     small: 12,
     least: 2,
     most: 20,
-    help: 'scrypt works with the cost 2^this',
+    help: 'scrypt uses the cost 2^this',
   },
   maxWorkers,
 })
@@ -34,7 +36,7 @@ const asyncAlone = await runWay('scrypt (async), without the pool', 'deriveAsync
 const asyncPooled = await runWay('scrypt (async), with the pool', 'deriveAsync', true)
 
 printReport({
-  title: `scrypt, ${options.keys} keys, ${options.lanes} asked for at a time, N = 2^${options.costLog2}`,
+  title: `scrypt, ${options.keys} keys, ${options.lanes} in flight, N = 2^${options.costLog2}`,
   columns: [
     wayColumn,
     countColumn('keys/s', row => row.perSecond),
@@ -48,19 +50,18 @@ printReport({
 
 async function runWay(way, form, isPooled) {
   const { keys: count, lanes, costLog2, maxWorkers } = options
-  console.log(`${way} ...`)
+  announce(way, isPooled && form === 'deriveAsync')
   const settings = { form, isPooled, count, lanes, cost: 2 ** costLog2, maxWorkers }
   return { way, ...(await runChild(new URL('./way.js', import.meta.url), settings)) }
 }
 
 function teach() {
   const gain = asyncPooled.perSecond / asyncAlone.perSecond
-  const verdict =
-    gain > 1.15 ? 'more than expected: look for other load on this machine' : 'so it gains nothing there'
+  const isSurprise = gain > 1 && !isSameSpeed(gain)
+  const verdict = isSurprise ? 'Other load on this machine can cause that.' : 'It needs no pool.'
   return (
-    'The pool takes the synchronous form off the event loop (delay p99 ' +
-    `${formatNumber(syncAlone.loopDelayMs.p99)} ms without, ${formatNumber(syncPooled.loopDelayMs.p99)} ms with it) ` +
-    `and does ${formatRatio(syncPooled.perSecond / syncAlone.perSecond)} the keys; the asynchronous form has threads ` +
-    `of its own and does ${formatRatio(gain)} its keys in the pool, ${verdict}.`
+    `In the pool, scryptSync was ${formatSpeed(syncPooled.perSecond / syncAlone.perSecond, 'without it')}, and the event loop delay ` +
+    `(p99) was ${formatNumber(syncPooled.loopDelayMs.p99)} ms instead of ${formatNumber(syncAlone.loopDelayMs.p99)} ms. The ` +
+    `asynchronous scrypt uses threads of Node; in the pool it was ${formatSpeed(gain, 'without it')}. ${verdict}`
   )
 }

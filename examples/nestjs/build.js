@@ -1,4 +1,4 @@
-// Keeps the bundle of the service: its program and its worker, each an entry of its own.
+// Bundles the service. The program and its worker are an entry each.
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -20,9 +20,9 @@ export async function bundleInto(outdir) {
   })
 }
 
-/** The same into a folder that is there as long as this process; gives the program's path. */
+/** Bundles into a folder that is removed when this process exits. Returns the path of the program. */
 export async function bundle() {
-  // Within the repository, where the program finds its packages.
+  // Inside the repository, so that the program finds its packages.
   const builds = fileURLToPath(new URL('./build/', here))
   mkdirSync(builds, { recursive: true })
   const folder = mkdtempSync(builds)

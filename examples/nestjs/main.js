@@ -1,12 +1,13 @@
-// Keeps the example of a Nest service that estimates pi: alone, on a worker for each request, on a pool, on a cluster, and on a
-// pool in each process of a cluster. /health is asked as well: its latency says whether the service still answers.
+// A Nest service that estimates pi: alone, in a worker for each request, in piscina, in a pool, on a cluster, and with a pool in
+// each process of a cluster. Meanwhile /health is asked. Its latency shows whether the service still answers.
 import { availableParallelism } from 'node:os'
 import { readOptions } from '../shared/command-line.js'
 import { secondsOfLoad } from '../shared/common-options.js'
 import {
+  announce,
   countColumn,
   formatNumber,
-  formatRatio,
+  formatSpeed,
   healthColumns,
   longestDelayColumn,
   printReport,
@@ -24,9 +25,9 @@ const options = readOptions('node examples/nestjs/main.js', {
     most: 256,
     help: 'processes of the cluster',
   },
-  connections: { kind: 'number', default: 16, small: 6, least: 1, help: 'connections that ask for pi' },
+  connections: { kind: 'number', default: 16, small: 6, least: 1, help: 'connections that request /pi' },
   duration: secondsOfLoad({ full: 5, small: 0.5 }),
-  points: { kind: 'number', default: 1_000_000, small: 100_000, least: 1, help: 'points of an estimate' },
+  points: { kind: 'number', default: 1_000_000, small: 100_000, least: 1, help: 'points of one estimate' },
 })
 const program = await bundle()
 
@@ -49,17 +50,20 @@ printReport({
   ],
   rows: [alone, perRequest, piscina, pooled, clustered, both],
   lesson:
-    `p99 of /health: ${healthOf(pooled)} on the pool, ${healthOf(alone)} alone, ${healthOf(clustered)} on the cluster. The pool ` +
-    `estimates ${formatRatio(pooled.perSecond / alone.perSecond)} as often as the service alone, the cluster ` +
-    `${formatRatio(clustered.perSecond / alone.perSecond)}, both ${formatRatio(both.perSecond / alone.perSecond)}.`,
+    `/health was answered within ${healthOf(pooled)} (p99) with the pool, ${healthOf(alone)} alone, and ${healthOf(clustered)} on ` +
+    `the cluster. Estimates: the pool was ${speedOf(pooled)}, the cluster ${speedOf(clustered)}, and both together ${speedOf(both)}.`,
 })
 
 function healthOf({ healthMs }) {
   return `${formatNumber(healthMs.p99)} ms`
 }
 
+function speedOf({ perSecond }) {
+  return formatSpeed(perSecond / alone.perSecond, 'the service alone')
+}
+
 async function runWay(way, kind, processes) {
-  console.log(`${way} ...`)
+  announce(way)
   const { points, connections, duration: durationSeconds } = options
   const figures = await loadService(
     { program, way: kind, processes },

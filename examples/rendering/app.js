@@ -1,4 +1,4 @@
-// Keeps one way of rendering the page, as a server in a process of its own; main.js starts it.
+// One way of rendering the page, as a server in a process of its own. main.js starts it.
 import { serve } from '../shared/measured-server.js'
 import { meetParent } from '../shared/parent.js'
 

@@ -1,12 +1,13 @@
-// Keeps the example of server-side rendering: a React page behind Fastify, rendered on the event loop or in the
-// pool, under few and under many connections. Each server runs in a process of its own; the load comes from this one.
+// Server-side rendering: a React page behind Fastify, rendered on the event loop or in a pool, with few and with many
+// connections. Each server runs in a process of its own. The load comes from this process.
 import { readOptions } from '../shared/command-line.js'
 import { maxWorkers, secondsOfLoad } from '../shared/common-options.js'
 import { loadServer } from '../shared/load.js'
 import {
+  announce,
   countColumn,
   formatNumber,
-  formatRatio,
+  formatSpeed,
   latencyColumns,
   loopDelayColumns,
   printReport,
@@ -19,7 +20,7 @@ const options = readOptions('node examples/rendering/main.js', {
   many: { kind: 'number', default: 1000, small: 100, least: 1, help: 'connections of the heavy load' },
   duration: secondsOfLoad({ full: 5, small: 0.5 }),
   maxWorkers,
-  'with-piscina': { kind: 'flag', default: false, help: 'also renders in a pool of piscina' },
+  'with-piscina': { kind: 'flag', default: false, help: 'also renders with piscina' },
 })
 
 const names = { alone: 'without the pool', lido: 'with the pool' }
@@ -31,7 +32,7 @@ for (const connections of [options.few, options.many]) {
 }
 
 printReport({
-  title: `React, renderToString of a table of ${formatNumber(options.rows)} rows behind Fastify`,
+  title: `Fastify and React, renderToString of a table of ${formatNumber(options.rows)} rows`,
   columns: [
     wayColumn,
     countColumn('conns', row => row.connections),
@@ -45,7 +46,7 @@ printReport({
 })
 
 async function runWay(renderer, connections) {
-  console.log(`${names[renderer]}, ${connections} connections ...`)
+  announce(`${names[renderer]}, ${connections} connections`)
   const settings = { renderer, rowCount: options.rows, maxWorkers: options.maxWorkers }
   const load = { connections, durationSeconds: options.duration }
   const environment = { NODE_ENV: 'production' }
@@ -56,10 +57,12 @@ async function runWay(renderer, connections) {
 function teach() {
   const alone = rows.findLast(row => row.renderer === 'alone')
   const pooled = rows.findLast(row => row.renderer === 'lido')
+  const piscina = rows.findLast(row => row.renderer === 'piscina')
+  const beside = piscina ? `, and ${formatSpeed(pooled.perSecond / piscina.perSecond, 'piscina')}` : ''
   return (
-    `Rendering is synchronous work, so at ${formatNumber(options.many)} connections the pool answered ` +
-    `${formatRatio(pooled.perSecond / alone.perSecond)} as many requests and kept the event loop's delay (p99) at ` +
-    `${formatNumber(pooled.loopDelayMs.p99)} ms instead of ${formatNumber(alone.loopDelayMs.p99)} ms; a queue that ` +
-    'long still waits, because a pool adds cores and not time.'
+    `At ${formatNumber(options.many)} connections the pool was ` +
+    `${formatSpeed(pooled.perSecond / alone.perSecond, 'the server without a pool')}${beside}. The event loop delay (p99) was ` +
+    `${formatNumber(pooled.loopDelayMs.p99)} ms instead of ${formatNumber(alone.loopDelayMs.p99)} ms. Most requests still wait in a ` +
+    'queue: a pool uses more cores, but it does not render one page faster.'
   )
 }

@@ -1,5 +1,5 @@
-// Keeps the page: an order book of some hundred rows, rendered by React to a string. The file is the worker's
-// handler as it is, and what the server calls when there is no pool.
+// The page: an order book of some hundred rows, which React renders to a string. It is the handler of the pool, and the server calls it
+// directly when there is no pool.
 import { createElement as h } from 'react'
 import { renderToString } from 'react-dom/server'
 

@@ -1,4 +1,4 @@
-// Keeps one way of answering a request, as a server in a process of its own; main.js starts it.
+// One way of answering a request, as a server in a process of its own. main.js starts it.
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import { Worker } from 'node:worker_threads'

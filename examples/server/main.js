@@ -1,13 +1,14 @@
-// Keeps the example of a web server: requests that wait and requests that keep the processor busy, on the server's own
-// thread, on a worker for each request, in piscina and in the pool, under autocannon. Each server runs in a process of its own;
-// the load comes from this one.
+// A web server whose requests wait, or keep the processor busy: on the server's own thread, in a worker for each request, in
+// piscina and in a pool, with load by autocannon. Each server runs in a process of its own. The load comes from this process.
 import { readOptions } from '../shared/command-line.js'
 import { maxWorkers, secondsOfLoad, tasksPerWorker } from '../shared/common-options.js'
 import { loadServer } from '../shared/load.js'
 import {
+  announce,
   countColumn,
   formatNumber,
-  formatRatio,
+  formatSpeed,
+  isSameSpeed,
   latencyColumns,
   loopDelayColumns,
   printReport,
@@ -17,7 +18,7 @@ import {
 
 const options = readOptions('node examples/server/main.js', {
   concurrentTasksPerWorker: tasksPerWorker(1),
-  idleTimeout: { kind: 'number', default: 30_000, isWhole: false, help: 'ms an idle worker is kept' },
+  idleTimeout: { kind: 'number', default: 30_000, isWhole: false, help: 'ms until an idle worker stops' },
   maxWorkers,
   connections: { kind: 'number', default: 50, small: 10, least: 1, help: 'connections of the load' },
   duration: secondsOfLoad({ full: 5, small: 0.5 }),
@@ -44,11 +45,11 @@ const rows = []
 for (const kind of Object.keys(kinds)) {
   for (const way of Object.keys(ways)) rows.push(await runWay(kind, way))
 }
-const [asyncAlone, , , asyncPooled, busyAlone, , , busyPooled] = rows
+const [asyncAlone, , , asyncPooled, busyAlone, , busyPiscina, busyPooled] = rows
 
 printReport({
   title:
-    `Fastify, ${formatNumber(options.sleep)} ms a request, ${options.connections} connections, ` +
+    `Fastify, ${formatNumber(options.sleep)} ms per request, ${options.connections} connections, ` +
     `${options.maxWorkers} workers with ${options.concurrentTasksPerWorker} task(s) at a time`,
   columns: [
     wayColumn,
@@ -65,7 +66,7 @@ printReport({
 async function runWay(kind, way) {
   const { sleep: sleepMs, maxWorkers, concurrentTasksPerWorker, idleTimeout: idleTimeoutMs } = options
   const name = `${kinds[kind]}, ${ways[way]}`
-  console.log(`${name} ...`)
+  announce(name, way === 'lido' && kind === 'sleepAsync' && concurrentTasksPerWorker === 1)
   const settings = { way, kind, sleepMs, maxWorkers, concurrentTasksPerWorker, idleTimeoutMs }
   const load = { connections: options.connections, durationSeconds: options.duration }
   return { way: name, ...(await loadServer(new URL('./app.js', import.meta.url), settings, load)) }
@@ -73,11 +74,12 @@ async function runWay(kind, way) {
 
 function teach() {
   const waiting = asyncPooled.perSecond / asyncAlone.perSecond
-  const verdict = waiting < 1.1 ? 'nothing to win there' : 'which a quieter machine should not repeat'
+  const isSurprise = waiting > 1 && !isSameSpeed(waiting)
+  const verdict = isSurprise ? 'other load on this machine can cause that' : 'the event loop was free already'
   return (
-    `Requests that wait were answered ${formatRatio(waiting)} as often with the pool (${verdict}: the event loop was ` +
-    `free already); busy ones ${formatRatio(busyPooled.perSecond / busyAlone.perSecond)} as often, with an event ` +
-    `loop delay of ${formatNumber(busyPooled.loopDelayMs.p99)} ms (p99) instead of ` +
-    `${formatNumber(busyAlone.loopDelayMs.p99)} ms.`
+    `Busy requests: the pool was ${formatSpeed(busyPooled.perSecond / busyAlone.perSecond, 'the server without a pool')}, and ` +
+    `${formatSpeed(busyPooled.perSecond / busyPiscina.perSecond, 'piscina')}; the event loop delay (p99) was ` +
+    `${formatNumber(busyPooled.loopDelayMs.p99)} ms instead of ${formatNumber(busyAlone.loopDelayMs.p99)} ms. Requests that wait: ` +
+    `the pool was ${formatSpeed(waiting, 'the server without a pool')}; ${verdict}.`
   )
 }

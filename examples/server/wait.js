@@ -1,6 +1,5 @@
-// Keeps the two kinds of work of a request, which take the same time by the clock: one waits and leaves its thread
-// free, the other keeps its thread busy. The file is a worker's handler as it is, where `name` chooses between them, and with a
-// message port beside it a worker of its own.
+// Two kinds of work that take the same time: one waits and leaves its thread free, the other keeps its thread busy. A pool uses this
+// file as the handler, and `name` chooses the function. app.js also starts it as a worker for one request.
 import { performance } from 'node:perf_hooks'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { parentPort, workerData } from 'node:worker_threads'
@@ -16,7 +15,7 @@ export function sleepBusy(ms) {
   return { ms }
 }
 
-// Only where app.js started the thread by hand.
+// Only in a thread that app.js started for one request.
 if (workerData?.kindOfOneRequest) {
   const work = workerData.kindOfOneRequest === 'sleepAsync' ? sleepAsync : sleepBusy
   parentPort.postMessage(await work(workerData.sleepMs))

@@ -1,5 +1,5 @@
-// Keeps one child process of an example, seen from the parent: a way of doing the work runs alone in it, so that
-// its memory, its event loop and its threads are its own. Messages are `{ kind, ... }`; parent.js is the other end.
+// A child process of an example, seen from the parent. Each way of doing the work has a process of its own, with its own memory, event
+// loop and threads. Messages are `{ kind, ... }`. parent.js is the other side.
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
@@ -39,13 +39,13 @@ export class Child {
     return this.next(answerKind)
   }
 
-  /** A program that closes by itself when it is told to must say that it went well. */
+  /** Asks the program to exit. Throws when its exit code is not 0. */
   async end() {
     if (this.#failure) return
     const ended = once(this.#process, 'exit')
     this.#process.kill()
     const [exitCode] = await ended
-    if (exitCode) throw new Error(`the child process was told to end, and its exit code is ${exitCode}`)
+    if (exitCode) throw new Error(`the child process was asked to exit, and its exit code is ${exitCode}`)
   }
 
   #receive(message) {

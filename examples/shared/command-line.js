@@ -1,15 +1,15 @@
-// Keeps how an example reads its command line: numbers, flags and folders with their defaults, `--small` for a
-// run of a few seconds, `--help`, and for a mistake the nearest right option. It leaves what they mean to main.js.
+// Reads the command line of an example: numbers, flags and folders with their defaults, `--small` for a run of a few seconds,
+// and `--help`. An unknown option is refused with the name of the nearest known one.
 import { mkdirSync } from 'node:fs'
 import { parseArgs } from 'node:util'
 
 const common = {
   small: { kind: 'flag', default: false, help: 'a run of a few seconds (also LIDO_EXAMPLES_SMALL=1)' },
-  help: { kind: 'flag', default: false, help: 'prints this' },
+  help: { kind: 'flag', default: false, help: 'prints this text' },
 }
 
 export function readOptions(command, definitions, argv = process.argv.slice(2), env = process.env) {
-  // Who reads has read enough, as `| head` does.
+  // A reader such as `| head` closes the output early.
   process.stdout.on('error', ({ code }) => process.exit(code === 'EPIPE' ? 0 : 1))
   const known = { ...definitions, ...common }
   try {

@@ -1,4 +1,4 @@
-// Keeps the options that mean the same in every example that has them; command-line.js reads them.
+// Options that have the same meaning in several examples. command-line.js reads them.
 import { availableParallelism } from 'node:os'
 
 export const maxWorkers = {
@@ -17,10 +17,16 @@ export function secondsOfLoad({ full, small }) {
     least: 0.1,
     most: 3600,
     isWhole: false,
-    help: 'seconds of load a way',
+    help: 'seconds of load for each way',
   }
 }
 
 export function tasksPerWorker(usual) {
-  return { kind: 'number', default: usual, least: 1, most: 65_536, help: 'tasks a worker takes on at a time' }
+  return {
+    kind: 'number',
+    default: usual,
+    least: 1,
+    most: 65_536,
+    help: 'tasks that a worker runs at a time',
+  }
 }

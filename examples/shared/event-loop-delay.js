@@ -1,5 +1,5 @@
-// Keeps the measure of how late the event loop of this thread runs. node:perf_hooks records the time between two
-// firings of its timer; the timer's own interval is taken off here, so that an idle loop shows about 0.
+// Measures how late the event loop of this thread runs. node:perf_hooks records the time between two calls of its timer. Its interval
+// is subtracted here, so that an idle loop shows about 0.
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { setTimeout as sleep } from 'node:timers/promises'
 
@@ -8,7 +8,7 @@ const resolutionMs = 5
 export class EventLoopDelay {
   #histogram = monitorEventLoopDelay({ resolution: resolutionMs })
 
-  // A reset forgets the last firing too, so the next one measures nothing: work that came before it would not be seen.
+  // A reset also forgets the last call, so the next call records nothing. Work before that call would be missing.
   async start() {
     this.#histogram.enable()
     await sleep(2 * resolutionMs)
@@ -16,7 +16,7 @@ export class EventLoopDelay {
     await sleep(2 * resolutionMs)
   }
 
-  // The timer must fire once more after the last block of work, or that block is not counted.
+  // The timer must be called once more after the last block of work. Otherwise that block is missing.
   async stop() {
     await sleep(4 * resolutionMs)
     this.#histogram.disable()

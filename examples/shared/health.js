@@ -1,6 +1,5 @@
-// Keeps what a load balancer does: it asks one address every so often, whether or not it has its last answer. So no wait hides
-// another one, as it would from a caller that asks again only when it was answered. What was asked within the run counts, however
-// late its answer came.
+// Requests one address at fixed intervals, as a load balancer does. It does not wait for the last response, so a slow response
+// does not hide the next one. All requests of the run count, however late their responses come.
 import { once } from 'node:events'
 import { Agent, get } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -11,7 +10,7 @@ const timeoutMs = 60_000
 
 /** `{ latencyMs, failures }` */
 export async function askHealth(url, durationSeconds) {
-  // Connections take turns, or one process of a cluster would be asked alone.
+  // With `fifo` the connections take turns. Otherwise one process of a cluster would get all requests.
   const agent = new Agent({ keepAlive: true, scheduling: 'fifo' })
   const latencies = new Latencies()
   const asked = []

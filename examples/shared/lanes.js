@@ -1,5 +1,5 @@
-// Keeps a steady load inside one process: so many lanes, each starting its next piece of work when its last one
-// is done. A piece has arrived when it could start, so its latency includes waiting for a blocked event loop.
+// A steady load in one process. Each lane starts its next task when its last one is done. The latency of a task counts from the time
+// when it could have started, so it includes waiting for a blocked event loop.
 import { performance } from 'node:perf_hooks'
 import { setImmediate as turn } from 'node:timers/promises'
 import { EventLoopDelay } from './event-loop-delay.js'

@@ -1,4 +1,4 @@
-// Keeps the latencies of one run, in a histogram of microseconds.
+// The latencies of one run, in a histogram of microseconds.
 import { createHistogram } from 'node:perf_hooks'
 
 export class Latencies {
@@ -12,8 +12,8 @@ export class Latencies {
     this.#histogram.record(Math.max(1, Math.round(ms * 1000)))
   }
 
-  // As those would have waited who came while it was under way, one each millisecond: a caller that asks only when it has its
-  // answer asks seldom while answers take long, and would hide it. autocannon does the same for loads of a given rate.
+  // Counts a latency for each millisecond of the wait, as if another request had arrived in each. A caller that sends its next request
+  // only after a response sends few requests while responses are slow. autocannon does the same for loads with a given rate.
   recordArrivals(ms) {
     for (let left = ms; left > 0; left -= 1) this.record(left)
   }

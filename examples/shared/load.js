@@ -1,16 +1,16 @@
-// Keeps the load on an HTTP server that runs in a child process: autocannon here, the server and the measure of its
-// event loop there. Latencies are taken from each answer, because autocannon's own histogram keeps whole ms only.
+// Loads an HTTP server that runs in a child process. autocannon runs here. The server and the measurement of its event loop run
+// there. Latencies come from each response, because the histogram of autocannon has whole ms only.
 import autocannon from 'autocannon'
 import { Child } from './child.js'
 import { askHealth } from './health.js'
 import { Latencies } from './latencies.js'
 
-// The load before the measured one: workers have more code to warm than one thread, so it is a matter of time and
-// not of requests. Few connections, because what it leaves in a queue is worked on later.
+// The warm-up before the measured load. Workers compile more code than one thread, so the warm-up is a time and not a number
+// of requests. It has few connections, because the server must still answer the requests that are left in a queue.
 const warmUpConnections = 10
 const warmUpShare = 0.25
 
-// autocannon looks every `sampleInt` ms whether it is done; its own second would lengthen every run.
+// autocannon checks every `sampleInt` ms whether it is done. Its default, one second, would make every run longer.
 const sampleInt = 50
 const timeoutSeconds = 60
 
@@ -34,8 +34,8 @@ export async function loadServer(moduleUrl, settings, load, env) {
 }
 
 /**
- * Starts the server, has `fireAt` load it to warm it up and then for the figures, and ends it. `fireAt` gets the server's origin,
- * for how many seconds, and whether it is the warm-up; what it gives for the other one comes back with the server's own figures.
+ * Starts the server, loads it by `fireAt` twice, first as a warm-up, and stops it. `fireAt` gets the origin of the server, the seconds,
+ * and whether this is the warm-up. Returns the result of the second load, with the figures of the server.
  */
 export async function measureServer({ moduleUrl, settings, env }, durationSeconds, fireAt) {
   const child = new Child(moduleUrl, settings, env)
@@ -52,7 +52,7 @@ export async function measureServer({ moduleUrl, settings, env }, durationSecond
   }
 }
 
-/** `{ perSecond, latencyMs, failures }` of one load on one address; `more` goes to autocannon as it is. */
+/** `{ perSecond, latencyMs, failures }` of one load on one address. `more` holds further options of autocannon. */
 export async function fire(url, { connections, durationSeconds, countsArrivals = false, more = {} }) {
   const latencies = new Latencies()
   let answers = 0

@@ -1,6 +1,6 @@
-// Keeps the measure of the event loop around a program that knows nothing of it, for load.js: a child process runs this file, and
-// this file the program that MEASURED_PROGRAM names. Where the program is a cluster, each process of it comes by here, and the
-// first one answers for all of them with what was worst.
+// Measures the event loop of a program that does not know it is measured. load.js runs this file in a child process, and this file
+// loads the program that MEASURED_PROGRAM names. In a cluster each process runs this file. The first process reports the worst
+// figures of all.
 import cluster from 'node:cluster'
 import { once } from 'node:events'
 import { pathToFileURL } from 'node:url'
@@ -23,7 +23,7 @@ answerParent({
 
 await import(pathToFileURL(process.env.MEASURED_PROGRAM).href)
 
-/** The first process of a cluster only hands out connections. */
+/** The first process of a cluster only distributes connections. */
 function leads() {
   return cluster.isPrimary && Object.keys(cluster.workers).length > 0
 }

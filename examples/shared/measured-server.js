@@ -1,12 +1,12 @@
-// Keeps the child's side of load.js: a Fastify server with one page, and /health, on a free port of 127.0.0.1, and the
-// measure of this process's event loop while the load lasts.
+// A Fastify server in a child process of load.js, with one page and /health, on a free port of 127.0.0.1. It measures the event
+// loop of this process while the load lasts.
 import Fastify from 'fastify'
 import { EventLoopDelay } from './event-loop-delay.js'
 import { answerParent, tellParent } from './parent.js'
 import { atWorkPercent } from './worth.js'
 
-// `pool`: what answers, if any; its figures of its only handler go into the report.
-// `prepare` gets the server before its page.
+// `pool`: the pool that runs the requests, if any. The figures of its only handler go into the report.
+// `prepare` gets the server before the page is added.
 export async function serve(answer, pool = null, prepare = () => {}) {
   const app = Fastify({ forceCloseConnections: true })
   const delay = new EventLoopDelay()

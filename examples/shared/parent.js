@@ -1,4 +1,4 @@
-// Keeps the parent process, seen from a child that child.js started: the settings it gave, and the words sent back.
+// The connection of a child process to its parent: the settings from the parent, and the messages to it. See child.js.
 import { once } from 'node:events'
 
 export async function meetParent() {

@@ -1,18 +1,19 @@
-// Keeps what an example prints at its end: the machine, one table, and one sentence. A row holds `way` and the
-// figures; the columns say where to read them.
+// Prints the result of an example: the machine, one table, and what the table shows. A row holds `way` and the figures.
+// The columns say where to read them.
 import { availableParallelism, cpus, loadavg } from 'node:os'
 import { styleText } from 'node:util'
 import Table from 'cli-table3'
 
 const isPlain = !process.stdout.isTTY || process.env.NO_COLOR !== undefined
 const loadBefore = loadavg()[0]
+const isShort = process.argv.includes('--small') || process.env.LIDO_EXAMPLES_SMALL === '1'
 const borderStyle = isPlain ? [] : ['gray']
 
 export const wayColumn = { name: '', read: row => row.way, hAlign: 'left' }
 export const latencyColumns = spread('latency ms', row => row.latencyMs)
 export const loopDelayColumns = spread('event loop delay ms', row => row.loopDelayMs)
 
-/** For tables with several latencies: what most answers took, and what the slow ones did. */
+/** For tables with several latencies: p50 and p99 only. */
 export const shortLatencyColumns = latencyColumns.slice(0, 2)
 export const healthColumns = spread('/health latency ms', row => row.healthMs).slice(0, 2)
 export const longestDelayColumn = loopDelayColumns[2]
@@ -44,23 +45,38 @@ export function formatNumber(value) {
   return value.toFixed(value >= 9.995 ? 1 : 2)
 }
 
-// "2.1 times" and the like, for sentences. No number where nobody was answered at all.
-export function formatRatio(value) {
-  if (!Number.isFinite(value)) return '- times'
-  return `${value.toFixed(value < 0.5 ? 2 : value < 10 ? 1 : 0)} times`
+/** One run cannot show a smaller difference than this. */
+const NOISE = 0.15
+
+/** For sentences, for example "2.1 times as fast as piscina". A difference within the noise counts as none. */
+export function formatSpeed(ratio, other) {
+  if (!Number.isFinite(ratio)) return `not comparable with ${other}`
+  if (isSameSpeed(ratio)) return `as fast as ${other} (within ${NOISE * 100}%)`
+  return `${ratio.toFixed(ratio < 0.5 ? 2 : ratio < 10 ? 1 : 0)} times as fast as ${other}`
+}
+
+export function isSameSpeed(ratio) {
+  return Math.abs(ratio - 1) <= NOISE
+}
+
+/** Announces a way before it runs, and the warning that it may cause. */
+export function announce(way, mayWarn = false) {
+  const warning = ' (the pool may warn that this handler mostly waits: here it does)'
+  console.log(`${way} ...${mayWarn ? warning : ''}`)
 }
 
 function describeMachine() {
   const model = cpus()[0]?.model.trim() || 'unknown processor'
   const machine = `${availableParallelism()} usable cores (${cpus().length} x ${model})`
-  return `node ${process.version}, ${machine}, load average ${loadBefore.toFixed(1)} before the run`
+  const caution = isShort ? '; a short run, so its figures are rough' : ''
+  return `node ${process.version}, ${machine}, load average ${loadBefore.toFixed(1)} before the run${caution}`
 }
 
 function spread(group, read) {
   return ['p50', 'p99', 'max'].map(name => ({ group, name, read: row => formatNumber(read(row)[name]) }))
 }
 
-// cli-table3 rules off its first row only: the groups. The rule under the names is made from the bottom one.
+// cli-table3 draws a line under its first row only, the groups. The line under the names is a copy of the bottom line.
 function drawTable(columns, rows) {
   const table = new Table({
     head: groupCells(columns),

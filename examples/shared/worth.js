@@ -1,4 +1,4 @@
-// Keeps the question whether a worker is worth it: how much of the time that the pool's only handler runs, it works.
+// How much of its run time the pool's only handler is active, in percent.
 
 export function atWorkPercent(pool) {
   const [handler] = pool?.stats().handlers ?? []

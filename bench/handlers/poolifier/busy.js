@@ -1,4 +1,4 @@
-// The busy handler in poolifier's dialect.
+// The busy handler as a module for poolifier.
 import { ThreadWorker } from 'poolifier'
 import busy from '../busy.js'
 

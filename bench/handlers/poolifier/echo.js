@@ -1,4 +1,4 @@
-// The handler in poolifier's dialect: the module's default export is a worker object.
+// The echo handler for poolifier, which expects a worker object as the default export.
 import { ThreadWorker } from 'poolifier'
 
 export default new ThreadWorker(payload => payload)

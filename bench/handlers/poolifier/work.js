@@ -1,4 +1,4 @@
-// The working handler in poolifier's dialect.
+// The work handler as a module for poolifier.
 import { ThreadWorker } from 'poolifier'
 import work from '../work.js'
 

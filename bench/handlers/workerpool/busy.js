@@ -1,4 +1,4 @@
-// The busy handler in workerpool's dialect.
+// The busy handler as a module for workerpool.
 import workerpool from 'workerpool'
 import busy from '../busy.js'
 

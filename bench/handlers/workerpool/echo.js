@@ -1,4 +1,4 @@
-// The handler in workerpool's dialect: methods registered by name.
+// The echo handler for workerpool, which registers methods by name.
 import workerpool from 'workerpool'
 
 workerpool.worker({ echo: payload => payload })

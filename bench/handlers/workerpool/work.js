@@ -1,4 +1,4 @@
-// The working handler in workerpool's dialect.
+// The work handler as a module for workerpool.
 import workerpool from 'workerpool'
 import work from '../work.js'
 

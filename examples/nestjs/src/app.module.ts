@@ -1,4 +1,4 @@
-// Keeps how the service is put together, with the pool or without.
+// The modules of the service, with a pool or without.
 import { type DynamicModule, Module } from '@nestjs/common'
 import { PoolModule } from 'lido/nestjs'
 import { PiInPiscina, PiInWorker } from './pi.by-hand.js'

@@ -1,4 +1,4 @@
-// Keeps the computation: how many of so many random points lie within the quarter circle.
+// The computation: counts the random points that lie within the quarter circle.
 
 export interface Estimate {
   pi: number

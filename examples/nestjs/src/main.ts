@@ -1,5 +1,5 @@
-// Keeps the process: with PI_PROCESSES above 1 it is a cluster's primary, and each of its processes is a server; else it is the
-// server itself. It tells whoever started it the port.
+// The process. With PI_PROCESSES above 1 it is the primary of a cluster, and each of its processes is a server. Otherwise it is the
+// server. It sends the port to its parent process.
 import 'reflect-metadata'
 import cluster from 'node:cluster'
 import { once } from 'node:events'
@@ -9,7 +9,7 @@ import { AppModule } from './app.module.js'
 import { readSettings } from './settings.js'
 
 const settings = readSettings(process.env)
-// The last one: whoever started the program is gone.
+// The parent process has exited.
 const endings = ['SIGTERM', 'SIGINT', 'disconnect'] as const
 
 if (settings.processes > 1 && cluster.isPrimary) await lead(settings.processes)
@@ -35,7 +35,7 @@ async function serve(): Promise<void> {
     forceCloseConnections: true,
   })
   await app.listen(0, '127.0.0.1')
-  // The process ends by itself when the server and the pool have closed.
+  // The process exits by itself when the server and the pool have closed.
   let isClosing = false
   for (const ending of endings) {
     process.on(ending, async () => {

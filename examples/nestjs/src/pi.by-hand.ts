@@ -1,4 +1,4 @@
-// Keeps two other ways of estimating, for comparison: a thread that is started for each request, and piscina.
+// Two other ways of estimating, for comparison: a worker for each request, and piscina.
 import { once } from 'node:events'
 import { availableParallelism } from 'node:os'
 import { fileURLToPath } from 'node:url'
@@ -27,7 +27,7 @@ export class PiInPiscina extends PiService implements OnApplicationShutdown {
 
   constructor(@Inject(settingsToken) { processes }: Settings) {
     super()
-    // It cannot be told that there are other processes.
+    // piscina has no option for the number of processes.
     const maxThreads = Math.max(1, Math.floor(availableParallelism() / processes))
     this.pool = new Piscina({ filename: fileURLToPath(file), maxThreads })
   }
@@ -43,7 +43,7 @@ export class PiInPiscina extends PiService implements OnApplicationShutdown {
   }
 
   async onApplicationShutdown(): Promise<void> {
-    // `close()` of the pool ends tasks that run.
+    // `close()` of piscina kills running tasks.
     await Promise.allSettled(this.running)
     await this.pool.destroy()
   }

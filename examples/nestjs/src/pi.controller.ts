@@ -1,4 +1,4 @@
-// Keeps the two routes: one that computes, and one that tells a load balancer that the process lives.
+// Two routes: /pi computes, and /health shows a load balancer that the process still answers.
 import { Controller, Get, Inject, Query } from '@nestjs/common'
 import { ClientSignal } from 'lido/nestjs'
 import type { Estimate } from './estimate-pi.js'

@@ -1,4 +1,4 @@
-// Keeps the two ways of estimating: on this thread, or in the pool.
+// The two ways of estimating: on this thread, or in the pool.
 import { Injectable } from '@nestjs/common'
 import type { Pool } from 'lido'
 import { InjectPool } from 'lido/nestjs'

@@ -1,12 +1,12 @@
-// Keeps what the program is told by its environment.
+// The settings of the program, from its environment.
 
 const ways = ['alone', 'worker', 'piscina', 'lido'] as const
 export const settingsToken = Symbol('settings')
 
 export interface Settings {
-  /** Where estimates are made: on the server's own thread, on one started for each, in a pool of piscina's or lido's. */
+  /** Where estimates run: on the server's own thread, in a worker for each request, in piscina, or in lido. */
   way: (typeof ways)[number]
-  /** How many processes answer; each sizes its pool for its part of the cores. */
+  /** Number of processes. Each process sizes its pool for its part of the cores. */
   processes: number
 }
 

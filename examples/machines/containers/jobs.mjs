@@ -1,0 +1,11 @@
+// The handlers of the hosts.
+export function primes(limit) {
+  let count = 0
+  for (let number = 2; number < limit; number++) if (isPrime(number)) count++
+  return count
+}
+
+function isPrime(number) {
+  for (let divisor = 2; divisor * divisor <= number; divisor++) if (number % divisor === 0) return false
+  return true
+}
