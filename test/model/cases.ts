@@ -368,6 +368,13 @@ export const endCases: Plan[] = [
     switches: 1,
   },
   {
+    title: 'a leaving worker ends when the host takes back the task that it claims',
+    workers: 1,
+    tasks: [{}],
+    requests: [[{ submit: 1 }], [{ leave: 1 }]],
+    switches: 1,
+  },
+  {
     title: 'a leaving worker still runs a task with a moved payload',
     workers: 1,
     tasks: [{ isMoved: true }],

@@ -182,6 +182,7 @@ class HostThread {
     for (const worker of group.workers) {
       const held = posted.heldBy(worker.id).length
       if (held > 0) wrong.push(`worker ${worker.id} keeps ${held} tickets`)
+      if (worker.isLeaving) wrong.push(`worker ${worker.id} leaves and never ends`)
       if (!worker.isIdle) wrong.push(`worker ${worker.id} has a usage of ${worker.usage}, expected 0`)
     }
     const { inFlight, waiting, occupied } = scheduler

@@ -94,8 +94,14 @@ export const mistakes: Mistake[] = [
   {
     title: 'a worker does not check after a claim whether it is dismissed',
     file: 'shared/lane/shared-queue.js',
-    edits: [['return this.#bell.isDismissed ? DISMISSED : ticket', 'return ticket']],
+    edits: [['if (!this.#bell.isDismissed)\n', 'if (true)\n']],
     plan: killed,
+  },
+  {
+    title: 'a dismissed worker counts a task that the host takes back',
+    file: 'shared/lane/shared-queue.js',
+    edits: [['this.#state.setHeld(held);\n            return DISMISSED;', 'return DISMISSED;']],
+    plan: { workers: 1, tasks: [{}], requests: [[{ submit: 1 }], [{ leave: 1 }]], switches: 1 },
   },
   {
     title: 'a worker starts a task without compare-and-swap',

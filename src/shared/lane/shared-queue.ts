@@ -239,7 +239,10 @@ export class QueueReader {
       replace(words, HEAD, head, (head + 1) & POSITION_MASK)
       if (!isMine) continue
       // The host first dismisses a worker and then looks for its claims. So look here after the claim (pairs with dismiss()).
-      return this.#bell.isDismissed ? DISMISSED : ticket
+      if (!this.#bell.isDismissed) return ticket
+      // The host takes the task back. A leaving worker ends only when it holds no task.
+      this.#state.setHeld(held)
+      return DISMISSED
     }
   }
 
