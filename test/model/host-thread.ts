@@ -232,6 +232,7 @@ function settingsFor(plan: Plan): CoreSettings {
     idleTimeout: retires ? 0 : Number.POSITIVE_INFINITY,
     concurrentTasksPerWorker: slots,
     spinCores: busyWaits ? workers + 1 : 0,
+    cores: workers + 1,
     cancelGrace: graceMs,
     queue: new FifoQueue(),
     transport: transport === undefined ? 'shared-memory' : 'messages',

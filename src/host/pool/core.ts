@@ -108,7 +108,7 @@ export function createCore(parts: CoreParts): Core {
     errorClasses,
   })
   const poster = new Poster(posted, handlers, settler, clock, handlerMetrics, shared)
-  const waker = isShared ? new WorkerWaker(clock, group, posted, slotsPerWorker) : null
+  const waker = isShared ? new WorkerWaker(clock, group, posted, slotsPerWorker, settings.cores) : null
   const collector: Collector = new Collector({
     clock,
     group,

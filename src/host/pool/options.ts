@@ -34,6 +34,8 @@ export interface CoreSettings
   readonly errorClasses: ErrorClasses
   /** A worker may busy-wait while fewer workers than this are awake. 0: never. */
   readonly spinCores: number
+  /** How many cores this pool may use. */
+  readonly cores: number
   /** The options for the start of each worker, as for `new Worker()` of `worker_threads`. */
   readonly workerOptions: Readonly<Record<string, unknown>>
 }
@@ -82,6 +84,7 @@ export function resolveOptions(given: PoolOptions | undefined): CoreSettings {
     errorClasses: new ErrorClasses(options.errorClasses),
     // On a single core, a busy-wait takes the time of the thread that it waits for.
     spinCores: options.busyWait && cores > 1 ? cores : 0,
+    cores,
     workerOptions: workerOptionsOf(options),
   }
 }

@@ -586,6 +586,7 @@ export class Scheduler implements TaskListener {
   }
 
   releaseQueue(): void {
+    this.#parts.waker?.end()
     this.#pending.release()
   }
 
