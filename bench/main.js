@@ -6,7 +6,7 @@ import { readOptions, usage } from './options.js'
 import { chooseTimes, createProgramme, scalingWorkersOn } from './programme.js'
 import { formatMarkdown, formatText } from './report.js'
 import { isPeer, roster, subjectName, thatPlay } from './roster.js'
-import { cellRows, chooseRows, createScalingRows, rows } from './rows.js'
+import { cellRows, chooseRows, createScalingRows, realWorkRows, rows } from './rows.js'
 import { play } from './tournament.js'
 import { countLoopsPerMs } from './work.js'
 
@@ -14,7 +14,7 @@ function tryPlan({ cores }) {
   try {
     const options = readOptions(process.argv.slice(2))
     const scalingRows = options.isScaling ? createScalingRows(scalingWorkersOn(cores)) : []
-    const all = [...rows, ...cellRows, ...scalingRows]
+    const all = [...rows, ...cellRows, ...realWorkRows, ...scalingRows]
     return { ...options, chosenRows: chooseRows(all, options.rowNames) }
   } catch (error) {
     console.error(`${error.message}\n`)

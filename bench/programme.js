@@ -25,7 +25,11 @@ const waysOfExamples = ['lido', 'piscina', 'worker-per-request', 'unpooled']
 const scalingCores = 16
 const scalingWorkers = [1, 2, 4, 8, 15]
 
+export const realWork = ['levenshtein', 'markdown', 'thumbnail']
+
 const fullTimes = {
+  realWarmUpMs: 1000,
+  realMs: 600,
   processWarmUpMs: 6000,
   turnWarmUpMs: 200,
   turnMs: 300,
@@ -50,6 +54,8 @@ const fullTimes = {
   framework: { costLog2: 13, points: 1_000_000, connections: 16, durationSeconds: 3 },
 }
 const quickTimes = {
+  realWarmUpMs: 50,
+  realMs: 50,
   processWarmUpMs: 200,
   turnWarmUpMs: 30,
   turnMs: 80,
@@ -133,6 +139,7 @@ export function createProgramme({ machine, loops, times, isScaling }) {
     ...createMapMatches(times),
     ...createStreamMatches(times),
     createShareMatch(times),
+    ...createRealMatches(times, machine.pinnableCore),
     ...(isScaling ? createScalingMatches(times, { cores, loops }) : []),
   ]
 }
@@ -284,6 +291,36 @@ function createShareMatch({ tableEntries: entries, tableTasks: tasks }) {
     poolNames: ['lido'],
     limitMs: 60_000,
   })
+}
+
+/** The settings of P18: numbers of workers and of tasks in flight. */
+export const realSizes = [2, 8, 32].flatMap(workers => [2, 4, 32].map(inFlight => ({ workers, inFlight })))
+export const realSizesOnOneCore = [{ workers: 2, inFlight: 4 }]
+
+/** A process has one number of workers, so each number is a match of its own. */
+function createRealMatches({ realWarmUpMs: warmUpMs, realMs: durationMs }, pinnableCore) {
+  const create = (workers, sizes, prefix, rest) =>
+    createMatch('real-work', {
+      cells: realWork.flatMap(work =>
+        sizes
+          .filter(size => size.workers === workers)
+          .map(({ inFlight }) => ({
+            id: `${prefix}/${work}/${workers}/${inFlight}`,
+            settings: { work, workers, inFlight, warmUpMs, durationMs },
+          })),
+      ),
+      poolNames: ['lido', 'piscina', 'piscina-again'],
+      isLasting: true,
+      limitMs: 60_000,
+      ...rest,
+    })
+  return [
+    ...[2, 8, 32].map(workers => create(workers, realSizes, 'real', {})),
+    create(2, realSizesOnOneCore, 'real-one-core', {
+      launch: { pinnedTo: pinnableCore },
+      whyNot: pinnableCore === null ? 'taskset is not installed' : null,
+    }),
+  ]
 }
 
 function createScalingMatches(times, { cores, loops }) {

@@ -7,7 +7,11 @@ const everything = [...noServer, 'server', 'large-result']
 // The servers of examples/ run with their own settings, so variants and tuned pools do not take part.
 const examples = ['body', 'framework']
 
-const lido = { adapter: 'lido', packageName: 'lido', plays: [...everything, 'map', 'stream', 'share'] }
+const lido = {
+  adapter: 'lido',
+  packageName: 'lido',
+  plays: [...everything, 'map', 'stream', 'share', 'real-work'],
+}
 const piscina = { adapter: 'piscina', packageName: 'piscina', plays: [...everything, 'map'], role: 'peer' }
 const tinypool = {
   adapter: 'tinypool',
@@ -27,7 +31,9 @@ export const roster = {
   'lido-without-lane': { ...lido, role: 'variant', settings: { transport: 'messages' } },
   'lido-without-spin': { ...lido, role: 'variant', settings: { busyWait: false } },
 
-  piscina: { ...piscina, plays: [...piscina.plays, ...examples], settings: {} },
+  piscina: { ...piscina, plays: [...piscina.plays, 'real-work', ...examples], settings: {} },
+  // Shows how far two runs of the same pool differ.
+  'piscina-again': { ...piscina, role: 'yardstick', plays: ['real-work'], settings: {} },
   'piscina-tuned': { ...piscina, settings: { concurrentTasksPerWorker: 64, recordTiming: false } },
   'piscina-async': {
     ...piscina,

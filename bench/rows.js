@@ -1,7 +1,8 @@
-// The printed rows: P1 to P17 and the servers of examples/. Each row names a figure of a cell of programme.js, and its bars.
+// The printed rows: P1 to P18 and the servers of examples/. Each row names a figure of a cell of programme.js, and its bars.
 // A ratio is always lido's figure divided by the other one. `against`: a pool's name, 'best peer', or null to judge the figure itself.
 import { largeValues } from './large-values.js'
 import { payloads } from './payloads.js'
+import { realSizes, realSizesOnOneCore, realWork } from './programme.js'
 import { bareName } from './roster.js'
 
 const atLeast = (limit, against = null) => ({ against, atLeast: limit })
@@ -327,6 +328,34 @@ export const cellRows = Object.entries(payloads).map(([payloadId, { label }]) =>
   bars: [],
 }))
 
+/** Two figures that differ by 3 % count as equal. */
+function realRows(prefix, sizes, where) {
+  return realWork.flatMap(work =>
+    sizes.flatMap(({ workers, inFlight }) => {
+      const common = { bar: 'P18', cellId: `${prefix}/${work}/${workers}/${inFlight}` }
+      const id = `${prefix}-${work}-${workers}-${inFlight}`
+      const title = `${work}, ${workers} workers, ${inFlight} tasks in flight${where}`
+      return [
+        { ...common, id, title, ...rate, bars: [atLeast(0.97, 'piscina')] },
+        {
+          ...common,
+          id: `${id}-cpu`,
+          title: `${title}: CPU per task`,
+          figure: 'cpuMicrosPerTask',
+          unit: 'µs',
+          bars: [atMost(1 / 0.97, 'piscina')],
+        },
+      ]
+    }),
+  )
+}
+
+/** Rows that are measured only when they are named: real work, with more or fewer workers than tasks. */
+export const realWorkRows = [
+  ...realRows('real', realSizes, ''),
+  ...realRows('real-one-core', realSizesOnOneCore, ', all on one core'),
+]
+
 /** Rows without a bar: the figures with different numbers of workers. */
 export function createScalingRows(workerCounts) {
   const createRows = (id, title, figure, unit) =>
@@ -346,7 +375,7 @@ export function createScalingRows(workerCounts) {
   ]
 }
 
-/** The rows with these names. `P5` names both rows of that bar, `P5-bytes` one of them. Without names: all rows except `cells`. */
+/** The rows with these names. `P5` names both rows of that bar, `P5-bytes` one of them. Without names: all rows except `cells` and P18. */
 export function chooseRows(all, names) {
   const isNamed = (row, name) => row.id.toLowerCase() === name || row.bar.toLowerCase() === name
   const wanted = names.map(name => name.toLowerCase())
@@ -354,6 +383,6 @@ export function chooseRows(all, names) {
   if (unknown >= 0) {
     throw new RangeError(`Unknown row '${names[unknown]}'. Choose from: ${all.map(row => row.id).join(', ')}`)
   }
-  if (wanted.length === 0) return all.filter(row => row.bar !== 'cells')
+  if (wanted.length === 0) return all.filter(row => row.bar !== 'cells' && row.bar !== 'P18')
   return all.filter(row => wanted.some(name => isNamed(row, name)))
 }

@@ -9,7 +9,8 @@ export function start({ handlerName, workers, settings }) {
     ...settings,
   })
   return {
-    run: (payload, signal) => (signal === undefined ? pool.run(payload) : pool.run(payload, { signal })),
+    run: (payload, signal, name) =>
+      signal === undefined && name === undefined ? pool.run(payload) : pool.run(payload, { signal, name }),
     stop: () => pool.destroy(),
     cancelAll: () => pool.destroy(),
   }

@@ -71,3 +71,9 @@ test('a map row counts its items, and plays only pools that can map', async () =
   assert.ok(samples['map/many'].lido[0].itemCount > samples.map.piscina[0].itemCount)
   assert.ok(samples['map/endless'].lido[0].itemCount > 0)
 })
+
+test('a row of real work checks the results, and has a second piscina as control', async () => {
+  const { rows: judged, failures } = await runJson('--only', 'real-markdown-2-4')
+  assert.deepEqual(failures, [])
+  assert.deepEqual(Object.keys(judged[0].pools), ['lido', 'piscina', 'piscina-again'])
+})
