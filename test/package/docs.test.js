@@ -48,6 +48,21 @@ function namesIn(text) {
     .map(name => name.replace(/\(.*/, ''))
 }
 
+/** The anchors that GitHub makes for the headings of a page. */
+function anchorsOf(text) {
+  const headings = text.replace(/^ *```.*?^ *```$/gms, '').matchAll(/^#{1,6} (.*)$/gm)
+  return new Set(
+    Array.from(headings, ([, heading]) =>
+      heading
+        .toLowerCase()
+        .replaceAll(/\]\([^)]*\)/g, '')
+        .replaceAll(/[^\p{L}\p{N}\s_-]/gu, '')
+        .trim()
+        .replaceAll(' ', '-'),
+    ),
+  )
+}
+
 function declarations(file) {
   const source = ts.createSourceFile(file, page(file), ts.ScriptTarget.Latest, true)
   return new Map(
@@ -186,9 +201,38 @@ describe('members in the reference', () => {
   })
 })
 
+describe('troubleshooting', () => {
+  const troubleshooting = page('docs/troubleshooting.md')
+  const sections = new Map(
+    troubleshooting
+      .split(/^(?=##)/m)
+      .map(text => [/^### ((?:ERR_|LIDO_)\w+)$/m.exec(text)?.[1], text])
+      .filter(([code]) => code !== undefined),
+  )
+  const sources = readdirSync(join(root, 'src'), { recursive: true })
+    .filter(name => name.endsWith('.ts') && !name.endsWith('.test.ts'))
+    .map(name => page(join('src', name)))
+    .join('\n')
+  const codes = [/'(ERR_LIDO_\w+)'/g, /super\(\s*'(ERR_\w+)'/g, /\bcode: '(LIDO_\w+)'/g].flatMap(pattern =>
+    Array.from(sources.matchAll(pattern), ([, code]) => code),
+  )
+
+  test('the page has exactly the codes of the errors and warnings in the source', () => {
+    assertSame(sections.keys(), new Set(codes))
+  })
+
+  for (const [code, text] of sections) {
+    test(`the section of ${code} has the event, the causes, the remedy and a link`, () => {
+      for (const part of ['**What happened.**', '**Common causes**\n\n- ', '**What to do'])
+        assert.ok(text.includes(part), part)
+      assert.match(text.slice(text.indexOf('**What to do')), /\]\([\w./-]+\.md/)
+    })
+  }
+})
+
 describe('documentation pages', () => {
-  const pages = ['README.md', 'ARCHITECTURE.md', 'CONTRIBUTING.md', 'CHANGELOG.md']
-  for (const folder of ['docs', 'docs/reference', 'docs/design', 'docs/guides']) {
+  const pages = ['README.md', 'ARCHITECTURE.md', 'CONTRIBUTING.md', 'CHANGELOG.md', 'SECURITY.md']
+  for (const folder of ['docs', 'docs/reference', 'docs/design', 'docs/guides', 'docs/recipes']) {
     for (const name of readdirSync(join(root, folder)))
       if (name.endsWith('.md')) pages.push(`${folder}/${name}`)
   }
@@ -197,6 +241,16 @@ describe('documentation pages', () => {
     for (const name of pages) {
       for (const [, target] of page(name).matchAll(/\]\((?!https?:|#)([^)#]+)[^)]*\)/g)) {
         assert.ok(existsSync(join(root, dirname(name), target)), `${name}: ${target}`)
+      }
+    }
+  })
+
+  test('every link to a heading leads to an existing heading', () => {
+    for (const name of pages) {
+      for (const [, target, anchor] of page(name).matchAll(/\]\((?!https?:)([^)#\s]*)#([^)\s]+)\)/g)) {
+        if (target !== '' && !target.endsWith('.md')) continue
+        const file = target === '' ? name : join(dirname(name), target)
+        assert.ok(anchorsOf(page(file)).has(anchor), `${name}: ${target}#${anchor}`)
       }
     }
   })

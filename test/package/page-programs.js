@@ -24,7 +24,7 @@ export function codeBlocks(page) {
 /** Writes the programs of a page into a folder of the user's project. Returns their names. */
 export function writePrograms(page, folder, change = code => code) {
   const names = codeBlocks(page).flatMap(code => {
-    const name = /^\/\/ ([\w-]+\.m?[jt]s)\b/.exec(code)?.[1]
+    const name = /^\/\/ ([\w.-]+\.[cm]?[jt]s)\b/.exec(code)?.[1]
     if (name === undefined) return []
     write(join(folder, name), change(code))
     return [name]
@@ -42,13 +42,18 @@ export function addPackages(...names) {
 
 /**
  * Writes the programs of a page and runs its server on a free port. `use` gets the address that the server prints, without the last
- * slash. The server is stopped after it.
+ * slash, and the process. The server is stopped after it.
  */
-export async function withServer(page, folder, file, use) {
+export async function withServer(page, folder, file, use, env = {}) {
   const port = String(await freePort())
-  writePrograms(page, folder, code => code.replaceAll(portInPages, port))
+  writePrograms(page, folder, code =>
+    code
+      .replaceAll(`listen(${portInPages}`, `listen(${port}`)
+      .replaceAll(`localhost:${portInPages}`, `localhost:${port}`),
+  )
   const server = spawn(process.execPath, [file], {
     cwd: join(project, folder),
+    env: { ...process.env, ...env },
     stdio: ['ignore', 'pipe', 'inherit'],
   })
   const ended = once(server, 'close')
@@ -58,7 +63,7 @@ export async function withServer(page, folder, file, use) {
       ended.then(([code]) => assert.fail(`the server exited with code ${code}`)),
     ])
     assert.ok(line.endsWith(`http://localhost:${port}`), line)
-    return await use(`http://localhost:${port}`)
+    return await use(`http://localhost:${port}`, server)
   } finally {
     server.kill('SIGKILL')
     await ended
