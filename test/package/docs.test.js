@@ -230,6 +230,45 @@ describe('troubleshooting', () => {
   }
 })
 
+describe('comparison', () => {
+  const comparison = page('docs/comparison.md')
+  const [tables, facts] = comparison.split('## Facts')
+  const rows = Array.from(
+    tables.matchAll(/^\| \[(.+)\]\(#([\w-]+)\) \| (.*) \|$/gm),
+    ([, feature, , cells]) => ({ feature, cells: cells.split(' | ') }),
+  )
+  const peers = ['piscina', 'tinypool', 'workerpool', 'poolifier', 'jest-worker']
+
+  test('each yes of lido links to an existing test', () => {
+    assert.ok(rows.length > 40, `${rows.length} rows`)
+    for (const { feature, cells } of rows) {
+      if (cells[0] === 'no') continue
+      const [, file] = /^\[yes\]\(\.\.\/(test\/[\w/-]+\.test\.js)\)$/.exec(cells[0]) ?? []
+      assert.ok(file !== undefined && existsSync(join(root, file)), `${feature}: ${cells[0]}`)
+    }
+  })
+
+  test('each statement about another pool has a fact', () => {
+    for (const { feature, cells } of rows) {
+      assert.equal(cells.length, 6, feature)
+      for (const cell of cells.slice(1)) assert.match(cell, /^(yes|partly|no)$/, feature)
+      const named = Array.from(
+        section(`##${facts}`, feature, '###').matchAll(/^- \*\*(.*?)\*\*: \S/gm),
+        ([, names]) => names.split(', '),
+      ).flat()
+      assertSame(named, peers)
+    }
+  })
+
+  test('the page names the versions of the packages that the benchmark installs', () => {
+    for (const name of peers) {
+      if (name === 'jest-worker') continue
+      const { version } = JSON.parse(page(`node_modules/${name}/package.json`))
+      assert.ok(tables.includes(`| ${name} | ${version} |`), `${name} ${version}`)
+    }
+  })
+})
+
 describe('documentation pages', () => {
   const pages = ['README.md', 'ARCHITECTURE.md', 'CONTRIBUTING.md', 'CHANGELOG.md', 'SECURITY.md']
   for (const folder of ['docs', 'docs/reference', 'docs/design', 'docs/guides', 'docs/recipes']) {
