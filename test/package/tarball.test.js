@@ -87,6 +87,7 @@ test('the tarball holds both builds, the types and the documentation, and nothin
       'SECURITY.md',
       'package.json',
     ],
+    'bin/lido.js',
     ...filesIn(join(root, 'docs')).map(name => `docs/${name}`),
     ...modules
       .filter(name => (name.endsWith('.d.ts') ? isOfModules(name) : isPacked(name)))

@@ -1,0 +1,97 @@
+#!/usr/bin/env node
+// `lido-migrate`: shows the changes of a program that moves to lido, and writes them if told to.
+import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { join, relative } from 'node:path'
+import { createInterface } from 'node:readline/promises'
+import { parseArgs } from 'node:util'
+import { createTwoFilesPatch } from 'diff'
+import { migrateAll } from './src/migrate.js'
+
+const help = `Changes programs written for piscina, tinypool and workerpool to lido.
+
+  npx lido migrate [files and folders] [--write]
+
+Without --write it shows the changes, and asks before it writes them. Without a terminal it only shows them.
+Files that are not safe to change stay as they are. The list says why.
+`
+const extensions = /\.[cm]?[jt]sx?$/
+const skipped = new Set(['node_modules', 'dist', 'build', 'coverage', 'out'])
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: { write: { type: 'boolean' }, help: { type: 'boolean', short: 'h' } },
+})
+if (values.help) process.stdout.write(help)
+else await main(positionals.length > 0 ? positionals : ['.'])
+
+async function main(paths) {
+  const files = paths.flatMap(filesIn)
+  const results = migrateAll(
+    files.map(path => ({
+      path: relative('', path).replaceAll('\\', '/'),
+      text: readFileSync(path, 'utf8'),
+    })),
+  )
+  if (results.length === 0) {
+    console.log(`No file uses piscina, tinypool or workerpool (${files.length} files read).`)
+    return
+  }
+  const changed = results.filter(({ code, text }) => code !== null && code !== text)
+  for (const { path, text, code } of changed) console.log(patch(path, text, code))
+  report('Check these places', results, 'notes')
+  report('Not changed. Decide these places', results, 'refusals')
+  printAdvice(results)
+  if (changed.length === 0) console.log('No file to change.')
+  else if (values.write || (await isConfirmed(changed))) {
+    for (const { path, code } of changed) writeFileSync(path, code)
+    console.log(`Changed ${countOf(changed)}.`)
+  } else console.log(`Nothing is written. Add --write to change ${countOf(changed)}.`)
+}
+
+function patch(path, text, code) {
+  return createTwoFilesPatch(path, path, text, code).split('\n').slice(2).join('\n')
+}
+
+function countOf(files) {
+  return files.length === 1 ? '1 file' : `${files.length} files`
+}
+
+function filesIn(path) {
+  if (!statSync(path).isDirectory()) return [path]
+  return readdirSync(path, { withFileTypes: true })
+    .filter(({ name }) => !skipped.has(name) && !name.startsWith('.'))
+    .flatMap(entry => {
+      const inner = join(path, entry.name)
+      if (entry.isDirectory()) return filesIn(inner)
+      return entry.isFile() && extensions.test(entry.name) && !/\.d\.[cm]?ts$/.test(entry.name) ? [inner] : []
+    })
+}
+
+function report(title, results, kind) {
+  const lines = results.flatMap(({ path, [kind]: places }) =>
+    places.map(({ line, text }) => `  ${path}:${line}: ${text}`),
+  )
+  if (lines.length > 0) console.log(`${title}:\n${lines.join('\n')}\n`)
+}
+
+function printAdvice(results) {
+  const refused = new Set(results.filter(({ code }) => code === null).map(({ library }) => library))
+  for (const library of refused) {
+    for (const name of library.split(', '))
+      console.log(
+        `A file that stays may import 'lido/${name}' in place of '${name}', and nothing else changes.`,
+      )
+  }
+  const names = [...new Set(results.flatMap(({ library }) => library.split(', ')))]
+  console.log(
+    `Install lido: npm install lido. When no file uses it any more: npm uninstall ${names.join(' ')}.\n`,
+  )
+}
+
+async function isConfirmed(changed) {
+  if (!process.stdin.isTTY || !process.stdout.isTTY) return false
+  const questions = createInterface({ input: process.stdin, output: process.stdout })
+  const answer = await questions.question(`Change ${countOf(changed)}? (y/N) `)
+  questions.close()
+  return /^y(es)?$/i.test(answer.trim())
+}
