@@ -75,17 +75,14 @@ function report(title, results, kind) {
 }
 
 function printAdvice(results) {
-  const refused = new Set(results.filter(({ code }) => code === null).map(({ library }) => library))
-  for (const library of refused) {
-    for (const name of library.split(', '))
-      console.log(
-        `A file that stays may import 'lido/${name}' in place of '${name}', and nothing else changes.`,
-      )
+  const namesOf = list => [...new Set(list.flatMap(({ library }) => library.split(', ')))]
+  for (const name of namesOf(results.filter(({ code }) => code === null))) {
+    console.log(
+      `A file that stays may import 'lido/${name}' in place of '${name}', and nothing else changes.`,
+    )
   }
-  const names = [...new Set(results.flatMap(({ library }) => library.split(', ')))]
-  console.log(
-    `Install lido: npm install lido. When no file uses it any more: npm uninstall ${names.join(' ')}.\n`,
-  )
+  const names = namesOf(results).join(' ')
+  console.log(`Install lido: npm install lido. When no file uses it any more: npm uninstall ${names}.\n`)
 }
 
 async function isConfirmed(changed) {

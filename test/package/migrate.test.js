@@ -176,6 +176,8 @@ import workerpool from 'workerpool'
 
 const pool = workerpool.pool(fileURLToPath(new URL('./worker.mjs', import.meta.url)))
 console.log(await pool.exec('sum', [[1, 2, 3], 10]))
+console.log(await pool.exec('twice', [4]))
+console.log(await pool.exec('slowly', [5]))
 await pool.terminate(true)
 `,
       'worker.mjs': `import { worker } from 'workerpool'
@@ -183,10 +185,17 @@ await pool.terminate(true)
 function total(numbers, start) {
   return numbers.reduce((sum, number) => sum + number, start)
 }
-worker({ sum: total })
+worker({
+  sum: total,
+  twice: number => number * 2,
+  async slowly(number) {
+    await null
+    return number
+  },
+})
 `,
     },
-    printed: '16',
+    printed: '16\n8\n5',
     imports: /^import \{ Pool \} from 'lido'$/m,
   },
 }
@@ -302,7 +311,8 @@ describe('programs that migrate() leaves as they are', () => {
   const tinypool = "import { Tinypool } from 'tinypool'\n"
   const workerpool = "import workerpool from 'workerpool'\n"
   for (const [title, text, line, reason] of [
-    ['options in a variable', `${piscina}const pool = new Piscina(options)\n`, 2, /no object literal/],
+    ['options of another file', `${piscina}const pool = new Piscina(options)\n`, 2, /no object literal/],
+    ['options with two uses', `${piscina}const o = {}\nnew Piscina(o)\nlog(o)\n`, 3, /no object literal/],
     ['spread options', `${piscina}new Piscina({\n...base,\n})\n`, 3, /not readable/],
     ['an unknown option', `${piscina}new Piscina({\n  magic: 1 })\n`, 3, /'magic'/],
     ['a subclass', `${piscina}class Mine extends Piscina {}\n`, 2, /not understood/],
@@ -387,8 +397,9 @@ describe('programs that migrate() leaves as they are', () => {
     })
   }
 
-  test('a text without these libraries gives null', () => {
-    assert.equal(migrate("import { Pool } from 'lido'\n", 'main.mjs'), null)
+  test('a text that loads none of these libraries gives null', () => {
+    for (const text of ["import { Pool } from 'lido'\n", "log('piscina', { workerpool: 'workerpool' })\n"])
+      assert.equal(migrate(text, 'main.mjs'), null)
   })
 
   test('a worker of workerpool stays while the file of its pool stays', () => {
@@ -444,6 +455,21 @@ describe('text that migrate() writes', () => {
       'names of workers come from lido/worker',
       "import { isWorkerThread, move as hand } from 'piscina'\nexport default x => (isWorkerThread ? hand(x) : x)\n",
       "import { isWorkerThread } from 'lido/worker'\nimport { move as hand } from 'lido'\nexport default x => (isWorkerThread ? hand(x) : x)\n",
+    ],
+    [
+      'options in a variable that has no other use change there',
+      "import Piscina from 'piscina'\nconst options = { maxThreads: 2 }\nnew Piscina(options)\n",
+      "import { Pool } from 'lido'\nconst options = { maxWorkers: 2 }\nnew Pool(options)\n",
+    ],
+    [
+      'options of workerpool in a variable stay there',
+      "import workerpool from 'workerpool'\nconst options = { maxQueueSize: 2 }\nworkerpool.pool(file, options)\n",
+      "import { Pool } from 'lido'\nconst options = { maxQueue: 2 }\nnew Pool({ filename: file, ...options })\n",
+    ],
+    [
+      'functions inside worker() become exports',
+      "import { worker } from 'workerpool'\n\nworker({\n  add: (a, b) => {\n    return a + b\n  },\n  async *count(n) {\n    yield n\n  },\n})\n",
+      'export const add = (a, b) => {\n  return a + b\n}\n\nexport async function* count(n) {\n  yield n\n}\n',
     ],
     [
       'runTask() with one argument becomes run()',

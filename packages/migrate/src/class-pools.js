@@ -1,6 +1,5 @@
 // Programs of piscina and tinypool: both have a class, `run()` and nearly the same options.
-import { checkNames, findImports, writeImports } from './imports.js'
-import { changeOptions, undecided, without } from './options.js'
+import { changeOptions, literalOf, undecided, without } from './options.js'
 import { Pools } from './pools.js'
 import { isString, keyOf } from './source.js'
 
@@ -146,9 +145,8 @@ function wholeNumber(name) {
 
 const callOptions = new Set(['name', 'filename', 'signal', 'transferList'])
 
-export function changeClassPools(source, description) {
+export function changeClassPools(source, found, description) {
   const { library, className } = description
-  const found = findImports(source, library)
   const pools = new Pools(source)
   const classNames = [...found.whole]
   for (const [local, imported] of found.named) {
@@ -175,8 +173,6 @@ export function changeClassPools(source, description) {
     if (description.forbidden?.test(identifier.name))
       source.refuse(identifier, `lido does not set ${identifier.name}.`)
   }
-  checkNames(source, found.statements)
-  if (source.refusals.length === 0) writeImports(source, found.statements)
 }
 
 function needStatic(source, name, local) {
@@ -221,7 +217,8 @@ function changeStatic(source, reference, member, description, pools) {
 function changeConstructor(source, expression, description, pools) {
   const [object] = expression.arguments
   if (expression.arguments.length > 1) source.refuse(expression, 'A constructor with several arguments.')
-  if (object !== undefined) changeOptions(source, object, description.options, description.library)
+  if (object !== undefined)
+    changeOptions(source, literalOf(source, object), description.options, description.library)
   dropTypeArguments(source, expression)
   for (const text of description.notes) source.note(expression, text)
   pools.created(expression, node => noteUse(source, node))

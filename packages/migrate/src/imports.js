@@ -2,19 +2,30 @@
 import { isString, keyOf } from './source.js'
 
 /**
- * The local names of a library in a file: `{ whole, named, statements }`. `whole` are the names of the default export or of
- * `require()`, `named` maps a local name to the imported one. Other mentions of the library are refused.
+ * The local names of a library in a file: `{ isUsed, whole, named, statements }`. `whole` are the names of the default
+ * export or of `require()`, `named` maps a local name to the imported one. Other ways to load the library are refused.
  */
 export function findImports(source, library) {
-  const found = { whole: [], named: new Map(), statements: [] }
+  const found = { isUsed: false, whole: [], named: new Map(), statements: [] }
   for (const literal of source.ofType('StringLiteral')) {
     if (literal.value !== library) continue
     const parent = source.parentOf(literal)
+    if (!isRequire(parent) && !loadsModule(parent)) continue
+    found.isUsed = true
     if (parent.type === 'ImportDeclaration') readImport(source, parent, found)
     else if (isRequire(parent)) readRequire(source, parent, found)
     else source.refuse(literal, `This use of '${library}' is no plain import.`)
   }
   return found
+}
+
+/** A dynamic import, a re-export, `import x = require()`, `require.resolve()`, `jest.mock()` and the like. Other texts are data. */
+function loadsModule(node) {
+  if (/^(Import|Export|TSExternalModuleReference|TSImportType)/.test(node.type)) return true
+  if (node.type !== 'CallExpression') return false
+  const { callee } = node
+  const name = callee.type === 'MemberExpression' ? callee.property.name : callee.type
+  return /^(Import|resolve|mock|doMock|unmock|dontMock|requireActual|importActual)$/.test(name)
 }
 
 function readImport(source, statement, found) {
@@ -92,7 +103,7 @@ export function checkNames(source, statements) {
   }
 }
 
-/** The tail of an import path that names a worker's file of this library, as text of a message. */
+/** True for a text such as `'./worker.js'`, which depends on the working directory. */
 export function isRelativeString(node) {
   return isString(node) && /^\.{0,2}\/?[^/]/.test(node.value) && !node.value.startsWith('file:')
 }

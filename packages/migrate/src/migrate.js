@@ -1,11 +1,12 @@
 // Changes the text of one file.
 import { changeClassPools, piscina, tinypool } from './class-pools.js'
+import { checkNames, findImports, writeImports } from './imports.js'
 import { Source } from './source.js'
 import { changeWorkerpool } from './workerpool.js'
 
 const libraries = {
-  piscina: source => changeClassPools(source, piscina),
-  tinypool: source => changeClassPools(source, tinypool),
+  piscina: (source, found) => changeClassPools(source, found, piscina),
+  tinypool: (source, found) => changeClassPools(source, found, tinypool),
   workerpool: changeWorkerpool,
 }
 
@@ -42,26 +43,22 @@ function haveWorkers(results, library) {
  * file stays as it is, and `code` is `null`.
  */
 export function migrate(text, path) {
-  const used = Object.keys(libraries).filter(name => new RegExp(`['"]${name}['"]`).test(text))
-  if (used.length === 0) return null
-  const library = used.join(', ')
-  if (used.length > 1) {
-    const reason = { line: 1, text: 'The file uses several of these libraries.' }
-    return { library, isWorker: true, code: null, notes: [], refusals: [reason] }
-  }
+  const named = Object.keys(libraries).filter(name => new RegExp(`['"]${name}['"]`).test(text))
+  if (named.length === 0) return null
   let source
   try {
     source = new Source(text, path)
   } catch (error) {
-    return {
-      library,
-      isWorker: true,
-      code: null,
-      notes: [],
-      refusals: [{ line: error.loc?.line ?? 1, text: `${error.message}.` }],
-    }
+    const refusals = [{ line: error.loc?.line ?? 1, text: `${error.message}.` }]
+    return { library: named.join(', '), isWorker: true, code: null, notes: [], refusals }
   }
-  change(source, library)
+  const used = named
+    .map(library => ({ library, found: findImports(source, library) }))
+    .filter(({ found }) => found.isUsed)
+  if (used.length === 0) return null
+  if (used.length === 1) change(source, used[0])
+  else source.refuse(source.program, 'The file uses several of these libraries.')
+  const library = used.map(({ library }) => library).join(', ')
   const byLine = list => list.sort((one, other) => one.line - other.line)
   const [notes, refusals] = [byLine(source.notes), byLine(source.refusals)]
   const isWorker = source.usesMarks && !source.hasPool
@@ -69,12 +66,15 @@ export function migrate(text, path) {
   return { library, isWorker, code: source.edits.toString(), notes, refusals }
 }
 
-function change(source, library) {
+function change(source, { library, found }) {
+  if (found.statements.length === 0) return
   try {
-    libraries[library](source)
+    libraries[library](source, found)
+    checkNames(source, found.statements)
+    if (source.refusals.length === 0) writeImports(source, found.statements)
   } catch (error) {
     // Two edits at one place: magic-string refuses the second one.
     if (!/already been edited|zero-length/.test(error.message)) throw error
-    source.refusals.push({ line: 1, text: 'Two changes overlap in this file.' })
+    source.refuse(source.program, 'Two changes overlap in this file.')
   }
 }

@@ -1,10 +1,20 @@
 // Changes the object literal of a pool's options.
 import { keyOf } from './source.js'
 
+/** The literal behind a variable that the program declares once and uses only here; else the node itself. */
+export function literalOf(source, node) {
+  if (node.type !== 'Identifier') return node
+  const declared = source.declarations(node.name)
+  const declarator = source.parentOf(declared[0])
+  const isOnlyUse = declared.length === 1 && source.references(node.name).length === 1
+  const isLiteral = declarator?.type === 'VariableDeclarator' && declarator.init?.type === 'ObjectExpression'
+  return isOnlyUse && isLiteral && declared[0].typeAnnotation === undefined ? declarator.init : node
+}
+
 /**
  * Applies a table to an object of options. A value of the table is `true` (stays), a string (the new name), or a function
  * `(property, source) => action`. An action is `true`, a string (the new text of the property), `'remove'`, or `undefined`
- * after a refusal. Returns false if the object is not understood.
+ * after a refusal.
  */
 export function changeOptions(source, object, table, library) {
   if (object.type !== 'ObjectExpression') {

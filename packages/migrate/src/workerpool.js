@@ -1,6 +1,6 @@
 // Programs of workerpool: `pool()` becomes a Pool, `exec()` becomes a call of `pool.api`, and `worker({ … })` becomes exports.
-import { checkNames, findImports, isRelativeString, writeImports } from './imports.js'
-import { changeOptions, undecided, without } from './options.js'
+import { isRelativeString } from './imports.js'
+import { changeOptions, literalOf, undecided, without } from './options.js'
 import { Pools } from './pools.js'
 import { isString, keyOf } from './source.js'
 
@@ -28,8 +28,7 @@ const options = {
   onTerminateWorker: undecided("listen to the event 'workerDestroy'."),
 }
 
-export function changeWorkerpool(source) {
-  const found = findImports(source, 'workerpool')
+export function changeWorkerpool(source, found) {
   const pools = new Pools(source)
   for (const name of found.whole) {
     for (const reference of source.references(name)) {
@@ -50,8 +49,6 @@ export function changeWorkerpool(source) {
     if (member.object.type === 'ThisExpression' && member.property.name === 'worker')
       source.refuse(member, 'this.worker differs. Use context of lido/worker for cancellations and progress.')
   }
-  checkNames(source, found.statements)
-  if (source.refusals.length === 0) writeImports(source, found.statements)
 }
 
 function refuseUse(source, node) {
@@ -68,7 +65,8 @@ function changeFunction(source, callee, name, pools) {
 }
 
 function changePool(source, call, pools) {
-  const [script, object] = call.arguments
+  const [script, given] = call.arguments
+  const object = given && literalOf(source, given)
   if (script === undefined || script.type === 'ObjectExpression') {
     source.refuse(call, 'A pool without a file. lido runs exported functions of a file.')
     return
@@ -86,13 +84,20 @@ function changePool(source, call, pools) {
   if (object === undefined) source.replace(call, `new ${pool}({ ${filename} })`)
   else {
     changeOptions(source, object, options, 'workerpool')
-    const isEmpty = object.properties?.length === 0
-    source.edits.overwrite(call.start, object.start, `new ${pool}(`)
-    const isLines = /^\{\s*\n/.exec(source.textOf(object))
-    const indent = isLines ? source.text.slice(object.start + 1, object.properties[0].start) : ' '
-    source.edits.appendRight(object.start + 1, `${indent}${filename}${isEmpty ? ' ' : ','}`)
+    if (object === given) insertFilename(source, call, object, filename)
+    else source.replace(call, `new ${pool}({ ${filename}, ...${source.textOf(given)} })`)
   }
   pools.created(call, node => refuseUse(source, node))
+}
+
+function insertFilename(source, call, object, filename) {
+  source.edits.overwrite(call.start, object.start, 'new Pool(')
+  const isOnLines = /^\{\s*\n/.test(source.textOf(object))
+  const indent = isOnLines ? source.text.slice(object.start + 1, object.properties[0].start) : ' '
+  source.edits.appendRight(
+    object.start + 1,
+    `${indent}${filename}${object.properties.length === 0 ? ' ' : ','}`,
+  )
 }
 
 /** `worker({ add, twice: double })` becomes `export { add, double as twice }` or `module.exports = { … }`. */
@@ -115,16 +120,43 @@ function changeWorker(source, call) {
     source.edits.remove(object.end, call.end)
     return
   }
-  const names = object.properties.map(property => {
-    const isName = property.type === 'ObjectProperty' && property.value.type === 'Identifier'
-    const key = isName ? keyOf(property) : undefined
-    if (key === undefined) {
-      source.refuse(property, 'Only names of functions can become exports. Declare this function first.')
-      return ''
-    }
-    return key === property.value.name ? key : `${property.value.name} as ${key}`
-  })
-  source.replace(call, `export { ${names.join(', ')} }`)
+  const named = []
+  const written = []
+  for (const property of object.properties) {
+    const key = property.type === 'SpreadElement' ? undefined : keyOf(property)
+    if (property.value?.type === 'Identifier' && key !== undefined)
+      named.push(key === property.value.name ? key : `${property.value.name} as ${key}`)
+    else written.push(exportOf(source, property, key))
+  }
+  const list = named.length > 0 ? [`export { ${named.join(', ')} }`] : []
+  source.replace(call, [...list, ...written].join('\n\n'))
+}
+
+/** The export of a function that is written inside the object. */
+function exportOf(source, property, key) {
+  const isFunction = /^(Arrow)?FunctionExpression$/.test(property.value?.type)
+  const isMethod = property.type === 'ObjectMethod' && property.kind === 'method'
+  const isFree = /^[A-Za-z_$][\w$]*$/.test(key) && key !== 'default' && source.declarations(key).length === 0
+  if (!isFree || !(isFunction || isMethod)) {
+    source.refuse(property, 'This function cannot become an export. Declare it with another name first.')
+    return ''
+  }
+  if (isFunction) return `export const ${key} = ${outdented(source, property, property.value)}`
+  const { async, generator } = property
+  const head = `export ${async ? 'async ' : ''}function${generator ? '*' : ''} ${key}`
+  // From the parentheses on, a method and a function are written the same way.
+  return (
+    head +
+    outdented(source, property, { start: source.text.indexOf('(', property.key.end), end: property.end })
+  )
+}
+
+/** The text of a node, moved to the left as far as its property was indented. */
+function outdented(source, property, node) {
+  const text = source.textOf(node)
+  const indent = ' '.repeat(property.loc.start.column)
+  // A line in a template literal must not change.
+  return text.includes('`') ? text : text.replaceAll(`\n${indent}`, '\n')
 }
 
 function changeMember(source, member, name) {
