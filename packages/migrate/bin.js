@@ -2,9 +2,9 @@
 // `lido-migrate`: shows the changes of a program that moves to lido, and writes them if told to.
 import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join, relative } from 'node:path'
-import { createInterface } from 'node:readline/promises'
 import { parseArgs } from 'node:util'
 import { createTwoFilesPatch } from 'diff'
+import { confirm } from './src/confirm.js'
 import { migrateAll } from './src/migrate.js'
 
 const help = `Changes programs written for piscina, tinypool and workerpool to lido.
@@ -17,14 +17,20 @@ Files that are not safe to change stay as they are. The list says why.
 const extensions = /\.[cm]?[jt]sx?$/
 const skipped = new Set(['node_modules', 'dist', 'build', 'coverage', 'out'])
 
-const { values, positionals } = parseArgs({
-  allowPositionals: true,
-  options: { write: { type: 'boolean' }, help: { type: 'boolean', short: 'h' } },
-})
-if (values.help) process.stdout.write(help)
-else await main(positionals.length > 0 ? positionals : ['.'])
+try {
+  const { values, positionals } = parseArgs({
+    allowPositionals: true,
+    options: { write: { type: 'boolean' }, help: { type: 'boolean', short: 'h' } },
+  })
+  if (values.help) process.stdout.write(help)
+  else await main(positionals.length > 0 ? positionals : ['.'], values.write)
+} catch (error) {
+  if (!/^(ENOENT|EACCES|ERR_PARSE_ARGS)/.test(error.code)) throw error
+  process.stderr.write(`${error.message}\nSee: npx lido migrate --help\n`)
+  process.exitCode = 2
+}
 
-async function main(paths) {
+async function main(paths, isWriting) {
   const files = paths.flatMap(filesIn)
   const results = migrateAll(
     files.map(path => ({
@@ -42,7 +48,7 @@ async function main(paths) {
   report('Not changed. Decide these places', results, 'refusals')
   printAdvice(results)
   if (changed.length === 0) console.log('No file to change.')
-  else if (values.write || (await isConfirmed(changed))) {
+  else if (isWriting || (await confirm(`Change ${countOf(changed)}?`, process.stdin, process.stdout))) {
     for (const { path, code } of changed) writeFileSync(path, code)
     console.log(`Changed ${countOf(changed)}.`)
   } else console.log(`Nothing is written. Add --write to change ${countOf(changed)}.`)
@@ -83,12 +89,4 @@ function printAdvice(results) {
   }
   const names = namesOf(results).join(' ')
   console.log(`Install lido: npm install lido. When no file uses it any more: npm uninstall ${names}.\n`)
-}
-
-async function isConfirmed(changed) {
-  if (!process.stdin.isTTY || !process.stdout.isTTY) return false
-  const questions = createInterface({ input: process.stdin, output: process.stdout })
-  const answer = await questions.question(`Change ${countOf(changed)}? (y/N) `)
-  questions.close()
-  return /^y(es)?$/i.test(answer.trim())
 }

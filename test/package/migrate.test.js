@@ -4,7 +4,9 @@ import { execFileSync, spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
+import { PassThrough } from 'node:stream'
 import { describe, test } from 'node:test'
+import { confirm } from '../../packages/migrate/src/confirm.js'
 import { migrate, migrateAll } from '../../packages/migrate/src/migrate.js'
 import { installedPackage, project, root, write } from './installed.js'
 import { addPackages } from './page-programs.js'
@@ -296,6 +298,35 @@ export class Service {
     const { status, stderr } = lido('.', ['fly'])
     assert.equal(status, 2)
     assert.match(stderr, /Unknown command 'fly'/)
+  })
+
+  test('confirm() accepts yes from a terminal, and asks nobody without one', async () => {
+    for (const [answer, isTTY, expected] of [
+      ['y\n', true, true],
+      ['Yes\n', true, true],
+      ['\n', true, false],
+      ['no\n', true, false],
+      ['y\n', false, false],
+    ]) {
+      const [input, screen] = [new PassThrough(), new PassThrough()]
+      Object.assign(input, { isTTY })
+      Object.assign(screen, { isTTY })
+      input.write(answer)
+      assert.equal(await confirm('Change 1 file?', input, screen), expected, answer)
+      assert.equal(String(screen.read()).includes('Change 1 file? (y/N) '), isTTY)
+    }
+  })
+
+  test('a wrong option or path ends the command with its name', () => {
+    for (const [argument, message] of [
+      ['--fly', /'--fly'/],
+      ['missing.js', /missing\.js/],
+    ]) {
+      const { status, stderr } = lido('.', ['migrate', argument])
+      assert.equal(status, 2)
+      assert.match(stderr, message)
+      assert.match(stderr, /npx lido migrate --help/)
+    }
   })
 
   test('both packages have the same version', () => {
