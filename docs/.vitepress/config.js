@@ -1,0 +1,56 @@
+// The configuration of VitePress. `build.js` writes the generated pages first.
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { defineConfig } from 'vitepress'
+import { brokenLinks, repositoryLinks, slugify } from './links.js'
+import { checkboxes, inlinePictures } from './markdown.js'
+import { linkTo, listSections, root, sidebar, withIndex } from './pages.js'
+import { copyLinkedFiles, serveLinkedFiles, writeTextPages } from './text-pages.js'
+
+const { version, description } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
+const inTopBar = ['Start', 'Guides', 'Recipes', 'Reference', 'Troubleshooting', 'Benchmarks']
+
+export default defineConfig({
+  title: 'lido',
+  description,
+  lang: 'en',
+  outDir: join(root, 'build', 'site'),
+  cacheDir: join(root, 'build', 'site-cache'),
+  rewrites: withIndex,
+  ignoreDeadLinks: false,
+  markdown: {
+    anchor: { slugify },
+    config(md) {
+      md.use(repositoryLinks).use(inlinePictures).use(checkboxes)
+    },
+  },
+  themeConfig: {
+    nav: listSections()
+      .filter(({ title }) => inTopBar.includes(title))
+      .map(({ title, pages, pattern }) => ({
+        text: title,
+        link: linkTo(pages[0]),
+        activeMatch: pattern.source.replace('^', '^/').replace('\\.md$', ''),
+      })),
+    sidebar: sidebar(),
+    outline: [2, 3],
+    search: {
+      provider: 'local',
+      options: {
+        miniSearch: {
+          searchOptions: {
+            // Pages for users come first.
+            boostDocument: id => (/^\/(api|design|faults|performance)/.test(id) ? 0.3 : 1),
+          },
+        },
+      },
+    },
+    footer: { message: `lido ${version}, MIT licence` },
+  },
+  vite: { plugins: [serveLinkedFiles], server: { fs: { allow: [root] } } },
+  buildEnd({ outDir }) {
+    writeTextPages(outDir)
+    copyLinkedFiles(outDir)
+    if (brokenLinks.size > 0) throw new Error(`Links that lead to no file:\n${[...brokenLinks].join('\n')}`)
+  },
+})
