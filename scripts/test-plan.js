@@ -43,6 +43,7 @@ export const suites = {
   bullmq: { folder: 'test/bullmq', limitMs: 180_000 },
   examples: { folder: 'test/examples', limitMs: 420_000 },
   bench: { folder: 'test/bench', limitMs: 300_000 },
+  site: { folder: 'test/site', limitMs: 180_000 },
   compat: { folder: 'test/compat', limitMs: 420_000, program: 'test/compat/run-suite.js' },
 }
 

@@ -32,6 +32,9 @@ export async function writeApiPages() {
     hideBreadcrumbs: true,
     // Vue reads a bare `<` as a tag.
     useHTMLEncodedBrackets: true,
+    // The anchors of TypeDoc are not always the ids that VitePress gives to headings.
+    useHTMLAnchors: true,
+    anchorPrefix: 'api-',
     sanitizeComments: true,
     parametersFormat: 'table',
     interfacePropertiesFormat: 'table',

@@ -8,12 +8,16 @@ import { linkTo, listSections, root, sidebar, withIndex } from './pages.js'
 import { copyLinkedFiles, serveLinkedFiles, writeTextPages } from './text-pages.js'
 
 const { version, description } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
+const icon = `data:image/svg+xml,${encodeURIComponent(
+  '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16"><rect width="16" height="16" rx="3" fill="#0b6e4f"/><path d="M5 3v10h6" fill="none" stroke="#fff" stroke-width="2"/></svg>',
+)}`
 const inTopBar = ['Start', 'Guides', 'Recipes', 'Reference', 'Troubleshooting', 'Benchmarks']
 
 export default defineConfig({
   title: 'lido',
   description,
   lang: 'en',
+  head: [['link', { rel: 'icon', href: icon }]],
   outDir: join(root, 'build', 'site'),
   cacheDir: join(root, 'build', 'site-cache'),
   rewrites: withIndex,

@@ -115,7 +115,7 @@ function linkedPages(file) {
 
 /** The sidebar in the form of VitePress. */
 export function sidebar() {
-  return listSections().map(({ title, pages, isForMaintainers, isGenerated }) => {
+  return listSections().map(({ title, pages, isForMaintainers }) => {
     if (pages.length === 1) return { text: title, link: linkTo(pages[0]) }
     if (isForMaintainers) return { text: title, collapsed: true, items: withoutFolders(pages) }
     const first = pages.find(page => /^[^/]+\/index\.md$/.test(page))
@@ -123,7 +123,7 @@ export function sidebar() {
     return {
       text: title,
       ...(first === undefined ? {} : { link: linkTo(first) }),
-      collapsed: isGenerated === true,
+      collapsed: true,
       items,
     }
   })
