@@ -11,6 +11,8 @@ import { publint } from 'publint'
 import { formatMessage } from 'publint/utils'
 import { installedPackage, root, tarball } from './installed.js'
 
+/** A link to a file, but not a picture. */
+const pageLink = /(?<!!\[[^\]]*)\]\((?!https?:|#)([^)#]+)[^)]*\)/g
 const mostBytes = 680_000
 const require = createRequire(import.meta.url)
 
@@ -88,7 +90,10 @@ test('the tarball holds both builds, the types and the documentation, and nothin
       'package.json',
     ],
     'bin/lido.js',
-    ...filesIn(join(root, 'docs')).map(name => `docs/${name}`),
+    // A generated page, a picture or a file of the site is not packed.
+    ...filesIn(join(root, 'docs'))
+      .filter(name => name.endsWith('.md') && !/^(api|maintainers|\.vitepress)\//.test(name))
+      .map(name => `docs/${name}`),
     ...modules
       .filter(name => (name.endsWith('.d.ts') ? isOfModules(name) : isPacked(name)))
       .map(name => `dist/esm/${name}`),
@@ -132,13 +137,12 @@ test('every relative link of a packaged page leads to a packaged file', () => {
     .filter(name => name.endsWith('.md'))
     .flatMap(name => {
       const text = readFileSync(join(installedPackage, name), 'utf8')
-      const targets = [...text.matchAll(/\]\((?!https?:|#)([^)#]+)[^)]*\)/g)].map(([, target]) => target)
+      const targets = [...text.matchAll(pageLink)].map(([, target]) => target)
       return targets.map(target => ({ name, target: join(dirname(name), target).replaceAll('\\', '/') }))
     })
   assert.ok(links.length > 30, `${links.length} links`)
-  // The comparison links to the tests. Only a clone of the repository has them.
-  const isPacked = ({ name, target }) =>
-    packaged.includes(target) || (name === 'docs/comparison.md' && target.startsWith('test/'))
+  // Some pages lead to sources, results and tests. Only a clone of the repository has them.
+  const isPacked = ({ target }) => packaged.includes(target) || /^(src|bench|test)\//.test(target)
   assert.deepEqual(
     links.filter(link => !isPacked(link)),
     [],
