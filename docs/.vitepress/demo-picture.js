@@ -25,13 +25,15 @@ const strokes = {
   '┼': 'lrud',
 }
 
-const output = execFileSync(process.execPath, ['examples/csv/main.js', ...process.argv.slice(2)], {
+const extra = process.argv.slice(2)
+const command = ['npm run demo', ...(extra.length === 0 ? [] : ['--', ...extra])].join(' ')
+const output = execFileSync(process.execPath, ['examples/csv/main.js', ...extra], {
   cwd: root,
   env: { ...process.env, NO_COLOR: '1' },
   stdio: ['ignore', 'pipe', 'inherit'],
 }).toString()
 process.stdout.write(output)
-const lines = ['$ npm run demo', ...output.trimEnd().split('\n').flatMap(wrap)]
+const lines = [`$ ${command}`, ...output.trimEnd().split('\n').flatMap(wrap)]
 writeFileSync(join(root, 'docs', 'pictures', 'demo.svg'), drawTerminal(lines))
 
 /** Breaks a line between words. */

@@ -113,6 +113,7 @@ describe('in a browser', { skip: browserPath === undefined && noBrowser }, () =>
       const file = join(site, fileAt(request.url))
       if (!existsSync(file)) return response.writeHead(404).end()
       response.setHeader('content-type', types[extname(file)] ?? 'text/plain')
+      response.setHeader('cache-control', 'max-age=600')
       createReadStream(file).pipe(response)
     }).listen(0, '127.0.0.1')
     await once(server, 'listening')
@@ -129,22 +130,23 @@ describe('in a browser', { skip: browserPath === undefined && noBrowser }, () =>
   /** Opens a tab that notes every problem. */
   async function openTab(size) {
     const context = await browser.newContext({ viewport: size, colorScheme: 'light' })
+    // The site then loads no pages in advance.
+    await context.addInitScript(() => {
+      Object.defineProperty(navigator, 'connection', { value: { saveData: true } })
+    })
     const tab = await context.newPage()
     const problems = []
     const note = problem => problems.push(`${new URL(tab.url()).pathname}: ${problem}`)
     tab.on('console', message => message.type() === 'error' && note(message.text()))
     tab.on('pageerror', error => note(error.message))
     tab.on('response', response => response.status() >= 400 && note(`${response.status()} ${response.url()}`))
-    tab.on('requestfailed', request => {
-      // The next page ends the requests that load linked pages early.
-      const { errorText } = request.failure()
-      if (errorText !== 'net::ERR_ABORTED') note(`${errorText} ${request.url()}`)
-    })
+    tab.on('requestfailed', request => note(`${request.failure().errorText} ${request.url()}`))
     return { tab, problems }
   }
 
   /** Elements beyond the right edge of the screen that no ancestor scrolls. */
   function findWideElements() {
+    if (document.documentElement.scrollWidth <= window.innerWidth) return []
     const scrolls = element =>
       element !== null &&
       (getComputedStyle(element).overflowX !== 'visible' || scrolls(element.parentElement))
