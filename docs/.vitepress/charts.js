@@ -15,7 +15,7 @@ const more = 'more is better'
 const less = 'less is better'
 
 /** Each chart shows one row of the benchmark. */
-export const charts = [
+const charts = [
   { name: 'tasks-integer', id: 'P1', title: 'Tasks with an integer', scale: `tasks a second, ${more}` },
   { name: 'tasks-object', id: 'P3', title: 'Tasks with 6 fields', scale: `tasks a second, ${more}` },
   { name: 'tasks-10kb', id: 'P4', title: 'Tasks with an object of 10 KB', scale: `tasks a second, ${more}` },
@@ -57,6 +57,18 @@ export const charts = [
     scale: `99 of 100 answers within, ${less}`,
   },
   {
+    name: 'nest',
+    id: 'nest-requests',
+    title: 'A Nest service computes',
+    scale: `computations a second, ${more}`,
+  },
+  {
+    name: 'nest-health',
+    id: 'nest-health-p99',
+    title: 'Another route of the same service',
+    scale: `99 of 100 answers within, ${less}`,
+  },
+  {
     name: 'json-bodies',
     id: 'body-small-p99',
     title: 'Small requests beside JSON bodies of 10 MB',
@@ -90,8 +102,7 @@ const footHeight = 26
 const standIns = { '#000001': 'text', '#000002': 'muted', '#000003': 'accent', '#000004': 'other' }
 const [text, muted, accent, other] = Object.keys(standIns)
 
-export function drawCharts() {
-  const folder = join(root, 'docs', 'charts')
+export function drawCharts(folder = join(root, 'docs', 'charts')) {
   rmSync(folder, { recursive: true, force: true })
   mkdirSync(folder, { recursive: true })
   const results = newestResults()
