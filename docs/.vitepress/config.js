@@ -51,7 +51,11 @@ export default defineConfig({
     },
     footer: { message: `lido ${version}, MIT licence` },
   },
-  vite: { plugins: [serveLinkedFiles], server: { fs: { allow: [root] } } },
+  vite: {
+    plugins: [serveLinkedFiles],
+    // The index of the search is large. A browser loads it when the reader searches.
+    build: { chunkSizeWarningLimit: 2000 },
+  },
   buildEnd({ outDir }) {
     writeTextPages(outDir)
     copyLinkedFiles(outDir)

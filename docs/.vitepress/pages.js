@@ -1,9 +1,9 @@
 // Which Markdown files are pages of the site, under which address, and in which order the sidebar lists them.
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 
-/** The scripts and VitePress run in the root of the repository. */
-export const root = process.cwd()
+export const root = fileURLToPath(new URL('../../', import.meta.url))
 
 /** Pages that lie outside `docs`. The route `docs/maintainers/[page].md` shows them. */
 const outside = {
@@ -26,7 +26,7 @@ const sections = [
   { title: 'Guides', pattern: /^guides\/(?!from-|set-ups\.md)/ },
   { title: 'Recipes', pattern: /^recipes\// },
   { title: 'Set-ups', pattern: /^(guides\/)?set-ups(\.md|\/)/ },
-  { title: 'Move to lido', pattern: /^(moving\/|guides\/from-)/ },
+  { title: 'Move from another pool', pattern: /^(moving\/|guides\/from-)/ },
   { title: 'Reference', pattern: /^reference\// },
   { title: 'API', pattern: /^api\//, isGenerated: true },
   { title: 'Comparison', pattern: /^comparison\.md$/ },
