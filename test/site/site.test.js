@@ -103,12 +103,14 @@ test('llms.txt lists every page as Markdown, and llms-full.txt contains the page
   }
 })
 
-describe('in a browser', { skip: browserPath === undefined && noBrowser }, () => {
+describe('in a browser', () => {
+  const needed = { skip: browserPath === undefined && noBrowser }
   let browser
   let server
   let address
 
   before(async () => {
+    if (browserPath === undefined) return
     server = createServer((request, response) => {
       const file = join(site, fileAt(request.url))
       if (!existsSync(file)) return response.writeHead(404).end()
@@ -123,8 +125,8 @@ describe('in a browser', { skip: browserPath === undefined && noBrowser }, () =>
 
   after(async () => {
     await browser?.close()
-    server.close()
-    server.closeAllConnections()
+    server?.close()
+    server?.closeAllConnections()
   })
 
   /** Opens a tab that notes every problem. */
@@ -156,7 +158,7 @@ describe('in a browser', { skip: browserPath === undefined && noBrowser }, () =>
       .map(element => `${element.tagName} ${element.className} ${element.textContent.slice(0, 60)}`)
   }
 
-  test('every page opens without an error, and fits on a phone', async () => {
+  test('every page opens without an error, and fits on a phone', needed, async () => {
     const left = [...pages]
     const opened = []
     async function openPages() {
@@ -176,7 +178,7 @@ describe('in a browser', { skip: browserPath === undefined && noBrowser }, () =>
     assert.deepEqual(opened.sort(), [...pages].sort())
   })
 
-  test('the search finds a page by a word of its text', async () => {
+  test('the search finds a page by a word of its text', needed, async () => {
     const { tab, problems } = await openTab({ width: 1280, height: 800 })
     await tab.goto(`${address}/`)
     await tab.locator('.DocSearch-Button').first().click()
@@ -188,7 +190,7 @@ describe('in a browser', { skip: browserPath === undefined && noBrowser }, () =>
     assert.deepEqual(problems, [])
   })
 
-  test('the switch in the top bar turns the dark mode on and off', async () => {
+  test('the switch in the top bar turns the dark mode on and off', needed, async () => {
     const { tab, problems } = await openTab({ width: 1400, height: 800 })
     await tab.goto(`${address}/`)
     const background = () => tab.evaluate(() => getComputedStyle(document.body).backgroundColor)
