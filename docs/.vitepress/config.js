@@ -44,7 +44,7 @@ export default defineConfig({
         miniSearch: {
           searchOptions: {
             // Pages for users come first.
-            boostDocument: id => (/^\/(api|design|faults|performance)/.test(id) ? 0.3 : 1),
+            boostDocument: id => (/^\/(api|comparison|design|faults|performance)/.test(id) ? 0.3 : 1),
           },
         },
       },
