@@ -38,6 +38,12 @@ const unbundled = {
 }
 /** The first files of a thread and of a process. As CommonJS they start sooner and take less memory. */
 const workerEntries = ['worker/entry/thread.js', 'worker/entry/process.js']
+const inlineEntry = 'worker/entry/inline.js'
+/** A program may copy these files into a folder without `"type": "module"`, so their names say the format. */
+const namesOfEntries = [
+  ...workerEntries.map(file => [file, file.replace(/js$/, 'cjs')]),
+  [inlineEntry, inlineEntry.replace(/js$/, 'mjs')],
+]
 const adapters = ['piscina', 'body', 'express', 'fastify', 'nestjs', 'bullmq']
 const typeEntries = ['index.d.ts', 'worker.d.ts', ...adapterEntries('d.ts')]
 const cjsFooters = {
@@ -104,18 +110,15 @@ function compileCjs() {
 async function bundleEntryPoints() {
   const entryPoints = ['index.js', 'worker.js']
   // Workers load these. Both formats of the package use the same files.
-  const loadedByWorkers = [
-    'worker/entry/inline.js',
-    'adapters/body/parser.js',
-    'adapters/bullmq/in-worker.js',
-  ]
+  const loadedByWorkers = ['adapters/body/parser.js', 'adapters/bullmq/in-worker.js']
   const esm = await bundleFor('esm', [...entryPoints, ...adapterEntries('js'), ...loadedByWorkers])
   const withoutFooter = adapterEntries('js').filter(file => !Object.hasOwn(cjsFooters, file))
   const cjs = await bundleFor('cjs', [...entryPoints, ...withoutFooter])
   for (const [file, footer] of Object.entries(cjsFooters))
     cjs.push(...(await bundleFor('cjs', [file], { footer: { js: footer } })))
-  const outExtension = { '.js': '.cjs' }
-  esm.push(...(await bundleFor('cjs', workerEntries, { outdir: join(next, 'esm'), outExtension })))
+  const outdir = join(next, 'esm')
+  esm.push(...(await bundleFor('cjs', workerEntries, { outdir, outExtension: { '.js': '.cjs' } })))
+  esm.push(...(await bundleFor('esm', [inlineEntry], { outExtension: { '.js': '.mjs' } })))
   for (const format of ['esm', 'cjs']) {
     const folder = join(next, format)
     for (const entry of readdirSync(folder, { recursive: true, withFileTypes: true })) {
@@ -211,9 +214,9 @@ function nameAtomicsByPath() {
 /** Changes the URLs of the worker entries for a file that becomes part of `dist/esm/index.js`. */
 function entryUrlInIndex({ path }) {
   let contents = readFileSync(path, 'utf8').replaceAll('../../worker/', './worker/')
-  for (const file of workerEntries) {
+  for (const [file, name] of namesOfEntries) {
     if (!contents.includes(`./${file}`)) throw new Error(`${entryUrl} does not name ${file}`)
-    contents = contents.replace(file, file.replace(/js$/, 'cjs'))
+    contents = contents.replace(file, name)
   }
   return { contents }
 }

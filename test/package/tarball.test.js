@@ -33,7 +33,6 @@ function expectedModules() {
 const packedModules = [
   'index.js',
   'worker.js',
-  'worker/entry/inline.js',
   'adapters/piscina/index.js',
   'adapters/body/index.js',
   'adapters/body/module-urls.js',
@@ -47,8 +46,8 @@ const packedModules = [
 const onlyCommonJs = 'host/backend/entry-url.js'
 /** Workers of both builds run these modules, so only one build of them exists. */
 const workerModules = ['adapters/body/parser.js', 'adapters/bullmq/in-worker.js']
-/** The first file of a thread or a process is CommonJS, also in the ES module build. */
-const firstFiles = ['worker/entry/thread.cjs', 'worker/entry/process.cjs']
+/** The first files of workers. Their names say their format, because programs may copy them. */
+const firstFiles = ['worker/entry/inline.mjs', 'worker/entry/process.cjs', 'worker/entry/thread.cjs']
 
 /** The type files that the entry points of the installed package import, directly or indirectly. */
 function namedTypes() {

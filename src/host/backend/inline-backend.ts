@@ -147,13 +147,10 @@ class InlineLink implements WorkerLink {
   }
 }
 
-/**
- * A `vm` context, as in Jest, has no `import()`, and bundlers replace it. In these cases this uses the `import()` of
- * Node.
- */
+/** A `vm` context, as in Jest, has no `import()`, and some bundlers replace it. Then this uses the `import()` of Node. */
 async function loadEntry({ href }: URL): Promise<InlineEntry> {
   try {
-    return await import(href)
+    return await import(/* webpackIgnore: true */ /* turbopackIgnore: true */ /* @vite-ignore */ href)
   } catch {
     const { constants, runInThisContext } = getBuiltinModule('node:vm')
     const importModuleDynamically = constants.USE_MAIN_CONTEXT_DEFAULT_LOADER

@@ -1,6 +1,7 @@
 // Turns the option `filename` into an absolute path. Refuses builtin modules, URLs other than `file:` URLs, and package
 // names in a call. Otherwise a file name that comes from a client could load `child_process`.
 
+import { isMadeByNext, nextAdvice } from '../../shared/errors/load-advice.js'
 import { messageOf } from '../../shared/errors/serialize-error.js'
 import { loadingFiles } from '../../shared/messages/handler-ref.js'
 import { describe } from '../../shared/options/option-table.js'
@@ -72,6 +73,12 @@ function fromUrl(given: string | URL): string | HandlerFileProblem {
   try {
     return notLoadingNow(fileURLToPath(given))
   } catch (failure) {
+    if (isMadeByNext(String(given))) {
+      return new HandlerFileProblem(
+        `is '${String(given)}', an address that the bundler of Next.js made. ${nextAdvice.slice(0, -1)}`,
+        failure,
+      )
+    }
     return new HandlerFileProblem(
       `must be the 'file:' URL of a saved file, got '${String(given)}' (${messageOf(failure)}). Write new URL('./handler.js', import.meta.url)`,
       failure,

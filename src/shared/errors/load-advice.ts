@@ -13,13 +13,22 @@ export function loadMessage(file: string, cause: unknown, why: string): string {
     source === null
       ? `A worker could not load ${file} (${why}).`
       : `There is no file ${file}, and a worker could not load its source ${source} (${why}).`
+  if (isMadeByNext(file)) return `${what} It is a copy that the bundler of Next.js made. ${nextAdvice}`
+  if (/MODULE_NOT_FOUND/.test(String(code)) && /[\\/][0-9a-f]{16,}\.[cm]?js$/.test(file))
+    return `${what} A bundler copied the file without its imports. Make the handler an entry of the build.`
   return `${what} ${adviceFor(code, why)}`
 }
 
 function adviceForMissing(file: string): string {
-  if (/[\\/]_next[\\/]/.test(file)) return `It is an address that the bundler of Next.js made. ${nextAdvice}`
+  if (isMadeByNext(file)) return `It is an address that the bundler of Next.js made. ${nextAdvice}`
   if (!/[\\/](dist|build|out|\.output)[\\/]/.test(file)) return "Correct 'filename', or create the file."
-  return "Correct 'filename', or make the handler an entry of the build (Vite: build.rollupOptions.input: { main: 'src/main.js', work: 'src/work.js' }; esbuild: entryPoints)."
+  const name = /([\w-]+)\.\w+$/.exec(file)?.[1] ?? 'work'
+  return `Correct 'filename', or make the handler an entry of the build (Vite: build.rollupOptions.input: { main: 'src/main.js', '${name}': 'src/${name}.js' }; esbuild: entryPoints).`
+}
+
+/** A copy in `.next`, or an address such as `/_next/static/media/work.1a2b3c.js`. */
+export function isMadeByNext(file: string): boolean {
+  return /[\\/][._]next[\\/]/.test(file)
 }
 
 /** What a program with Next.js must do, for every error that its bundler causes. */
