@@ -275,7 +275,7 @@ describe('errors for common mistakes', () => {
         assert.equal(code, 'ERR_LIDO_WORKER_START')
         assert.match(
           message,
-          /lido's own file.*: the bundler of this program did not copy.*Leave lido out of the bundle/,
+          /lido's own file.*: the bundler of this program did not copy.*to .*worker\. Or leave lido out of the bundle/,
         )
       })
     }

@@ -1,0 +1,211 @@
+// Programs whose bundle contains lido. Each bundler builds a program and its handler. Then Node runs the bundle.
+import assert from 'node:assert/strict'
+import { cpSync } from 'node:fs'
+import { before } from 'node:test'
+import { install, output } from './project.js'
+import { row } from './row.js'
+
+const copy = 'make the handler an entry; copy lido/dist/esm/worker beside the bundle'
+const asEntry = 'make the handler an entry of the build'
+let project
+
+/** The handler imports a file and lido, so a bundler must bundle the handler as well. */
+const handler = `import { isWorkerThread } from 'lido/worker'
+import { double } from './double.js'
+export default value => [double(value), isWorkerThread]
+`
+/** Runs a task on each backend. `locate` is an expression for the handler's file. */
+const program = (locate, imports = "import { Pool } from 'lido'") => `${imports}
+async function main() {
+  const told = {}
+  for (const backend of ['thread', 'process', 'inline']) {
+    const pool = new Pool({ filename: ${locate}, maxWorkers: 1, backend })
+    told[backend] = await pool.run(21).catch(error => error.message)
+    await pool.close()
+  }
+  console.log(JSON.stringify(told))
+}
+main()
+`
+const works = { thread: [42, true], process: [42, true], inline: [42, false] }
+
+before(async () => {
+  const packages = [
+    'esbuild',
+    'rollup',
+    '@rollup/plugin-node-resolve',
+    'tsup',
+    'typescript@6.0',
+    'vite',
+    'webpack',
+    'webpack-cli',
+  ]
+  // No "type" here: a bundle must work in a folder of either format.
+  project = await install('bundlers', packages)
+  project.write({
+    'src/package.json': { type: 'module' },
+    'src/double.js': 'export const double = value => value * 2\n',
+    'src/work.js': handler,
+    'src/esm.js': program("new URL('./work.mjs', import.meta.url)"),
+    'src/js.js': program("new URL('./work.js', import.meta.url)"),
+    'src/cjs.js': program("require('node:path').join(__dirname, 'work.cjs')"),
+    'src/required.cjs': program(
+      "require('node:path').join(__dirname, 'work.cjs')",
+      "const { Pool } = require('lido')",
+    ),
+  })
+})
+
+/** Runs a bundle. Without the worker files, the error must name the folder to copy. With them, the bundle must work. */
+async function check(folder, file) {
+  const without = JSON.parse(await project.node(project.path(folder, file)))
+  for (const message of Object.values(without)) {
+    assert.ok(
+      message.includes(`to ${project.path(folder, 'worker')}. Or leave lido out of the bundle`),
+      `the error is: ${message}`,
+    )
+  }
+  cpSync(project.path('node_modules/lido/dist/esm/worker'), project.path(folder, 'worker'), {
+    recursive: true,
+  })
+  assert.deepEqual(JSON.parse(await project.node(project.path(folder, file))), works)
+}
+
+const esbuild = (format, folder, entry, extension) =>
+  output(project.folder, project.path('node_modules/.bin/esbuild'), [
+    ...[`src/${entry}`, 'src/work.js', '--bundle', '--platform=node', '--log-level=error'],
+    ...[`--format=${format}`, `--outdir=${folder}`, `--out-extension:.js=${extension}`],
+  ])
+
+row('esbuild, ES module', 'works with copied worker files', copy, async () => {
+  await esbuild('esm', 'out/esbuild-esm', 'esm.js', '.mjs')
+  await check('out/esbuild-esm', 'esm.mjs')
+  return project.versions('esbuild')
+})
+
+row('esbuild, CommonJS', 'works with copied worker files', copy, async () => {
+  await esbuild('cjs', 'out/esbuild-cjs', 'cjs.js', '.cjs')
+  await check('out/esbuild-cjs', 'cjs.cjs')
+  await esbuild('cjs', 'out/esbuild-required', 'required.cjs', '.cjs')
+  await check('out/esbuild-required', 'required.cjs')
+  return project.versions('esbuild')
+})
+
+row('Rollup', 'works with copied worker files', copy, async () => {
+  for (const [format, extension] of [
+    ['es', 'mjs'],
+    ['cjs', 'cjs'],
+  ]) {
+    project.write({
+      'rollup.config.mjs': `import { nodeResolve } from '@rollup/plugin-node-resolve'
+export default {
+  input: { main: 'src/${format === 'es' ? 'esm' : 'cjs'}.js', work: 'src/work.js' },
+  output: { dir: 'out/rollup-${format}', format: '${format}', entryFileNames: '[name].${extension}' },
+  plugins: [nodeResolve()],
+}
+`,
+    })
+    await project.bin('rollup', ['-c', '--silent'])
+    await check(`out/rollup-${format}`, `main.${extension}`)
+  }
+  return project.versions('rollup')
+})
+
+row('tsup', 'works with copied worker files', copy, async () => {
+  project.write({
+    'tsup.config.mjs': `export default [
+  { entry: { main: 'src/esm.js', work: 'src/work.js' }, format: 'esm', outDir: 'out/tsup-esm', noExternal: ['lido'], silent: true },
+  { entry: { main: 'src/cjs.js', work: 'src/work.js' }, format: 'cjs', outDir: 'out/tsup-cjs', noExternal: ['lido'], silent: true, outExtension: () => ({ js: '.cjs' }) },
+]
+`,
+  })
+  await project.bin('tsup', [])
+  await check('out/tsup-esm', 'main.mjs')
+  await check('out/tsup-cjs', 'main.cjs')
+  return project.versions('tsup')
+})
+
+const vite = (folder, inputs) => {
+  project.write({
+    'vite.config.mjs': `export default {
+  logLevel: 'error',
+  build: { ssr: true, outDir: '${folder}', rollupOptions: { input: ${JSON.stringify(inputs)} } },
+  ssr: { noExternal: true },
+}
+`,
+  })
+  return project.bin('vite', ['build'])
+}
+
+row('Vite, build.ssr', 'works with copied worker files', copy, async () => {
+  await vite('out/vite/both', { main: 'src/esm.js', work: 'src/work.js' })
+  await check('out/vite/both', 'main.mjs')
+  return project.versions('vite')
+})
+
+row('Vite, handler not emitted', 'the error gives the line to add', asEntry, async () => {
+  await vite('out/vite/alone', { main: 'src/esm.js' })
+  cpSync(project.path('node_modules/lido/dist/esm/worker'), project.path('out/vite/alone/worker'), {
+    recursive: true,
+  })
+  const told = JSON.parse(await project.node(project.path('out/vite/alone/main.mjs')))
+  for (const message of Object.values(told)) {
+    assert.ok(message.startsWith(`There is no file ${project.path('out/vite/alone/work.mjs')}.`), message)
+    assert.match(
+      message,
+      /make the handler an entry of the build \(Vite: build\.rollupOptions\.input: \{ main: 'src\/main\.js', 'work': 'src\/work\.js' \}/,
+    )
+  }
+  return project.versions('vite')
+})
+
+async function webpack(name, config) {
+  project.write({ [`${name}.config.mjs`]: `export default ${JSON.stringify(config)}\n` })
+  const args = ['--config', `${name}.config.mjs`, '--output-path', project.path('out', name), '--json']
+  const { warnings, errors } = JSON.parse(await project.bin('webpack-cli', args))
+  assert.deepEqual([warnings, errors], [[], []])
+}
+
+row('webpack, CommonJS', 'works without a copy and without a warning', asEntry, async () => {
+  const entry = { main: './src/cjs.js', work: './src/work.js' }
+  const output = { filename: '[name].cjs', library: { type: 'commonjs2' } }
+  await webpack('webpack-cjs', { mode: 'production', target: 'node20', entry, output })
+  assert.deepEqual(JSON.parse(await project.node(project.path('out/webpack-cjs/main.cjs'))), works)
+  return project.versions('webpack')
+})
+
+row('webpack, ES module', 'works without a copy and without a warning', asEntry, async () => {
+  project.write({ 'src/dirname.js': program("import.meta.dirname + '/work.mjs'") })
+  const entry = { main: './src/dirname.js', work: './src/work.js' }
+  const output = { filename: '[name].mjs', module: true, library: { type: 'module' } }
+  await webpack('webpack-esm', {
+    mode: 'production',
+    target: 'node20',
+    entry,
+    output,
+    experiments: { outputModule: true },
+  })
+  assert.deepEqual(JSON.parse(await project.node(project.path('out/webpack-esm/main.mjs'))), works)
+  return project.versions('webpack')
+})
+
+row(
+  'webpack, new URL() of a handler with imports',
+  'the error says to make the handler an entry',
+  asEntry,
+  async () => {
+    await webpack('webpack-url', {
+      mode: 'production',
+      target: 'node20',
+      entry: { main: './src/js.js' },
+      output: { filename: '[name].cjs' },
+    })
+    const told = JSON.parse(await project.node(project.path('out/webpack-url/main.cjs')))
+    for (const message of Object.values(told))
+      assert.match(
+        message,
+        /A bundler copied the file without its imports\. Make the handler an entry of the build\./,
+      )
+    return project.versions('webpack')
+  },
+)
