@@ -6,27 +6,7 @@ import { handler } from '../helpers/handler.js'
 import { test } from '../helpers/pool-test.js'
 import { deviations } from './deviations.js'
 import { Journal } from './journal.js'
-import { contexts } from './promises/context.js'
-import { endings } from './promises/endings.js'
-import { errors } from './promises/errors.js'
-import { limits } from './promises/limits.js'
-import { loading } from './promises/loading.js'
-import { renewal } from './promises/renewal.js'
-import { resizing } from './promises/resizing.js'
-import { surroundings } from './promises/surroundings.js'
-import { values } from './promises/values.js'
-
-const promises = {
-  'payloads and results': values,
-  errors,
-  'order and limits': limits,
-  'loading of files': loading,
-  'ends of tasks and workers': endings,
-  'replaced workers': renewal,
-  'resize()': resizing,
-  'environment of workers': surroundings,
-  context: contexts,
-}
+import { promises } from './promises/all.js'
 
 export function holdAgainst(backend) {
   const own = deviations[backend]

@@ -7,6 +7,8 @@ import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 
 const limitMs = 45_000
+/** The conformance suite also runs in Deno. */
+const runtimeArguments = process.versions.deno === undefined ? [] : ['run', '-A']
 const handlers = new URL('../fixtures/handlers/', import.meta.url)
 
 const preamble = `
@@ -19,7 +21,9 @@ export function startProgram(source, { nodeArguments = [], env = {} } = {}) {
   const folder = mkdtempSync(join(tmpdir(), 'lido-program-'))
   const file = join(folder, 'program.mjs')
   writeFileSync(file, preamble + source)
-  const child = spawn(process.execPath, [...nodeArguments, file], { env: { ...process.env, ...env } })
+  const child = spawn(process.execPath, [...runtimeArguments, ...nodeArguments, file], {
+    env: { ...process.env, ...env },
+  })
   const limit = setTimeout(() => child.kill('SIGKILL'), limitMs)
   const ended = Promise.all([text(child.stdout), text(child.stderr), once(child, 'close')]).then(
     ([output, errors, [exitCode, signal]]) => {

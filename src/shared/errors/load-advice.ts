@@ -1,11 +1,11 @@
 // The error text for a handler's file that did not load. The advice fits the loader, the test runner or the bundler of the program.
+import { pathToFileURL } from '../platform/node-modules.js'
 import { sourceOf } from '../platform/source-file.js'
 
 /** @param why the name and the message of the cause */
 export function loadMessage(file: string, cause: unknown, why: string): string {
   const { code } = Object(cause) as { code?: unknown }
-  // The file of a module or of a native addon is missing, or it is a folder.
-  if (/MODULE_NOT_FOUND|DIR_IMPORT/.test(String(code)) && why.includes(`'${file}'`)) {
+  if (isMissing(file, code, why)) {
     return `There is no file ${file}. ${adviceForMissing(file)} The next call looks for it again.`
   }
   const source = sourceOf(file)
@@ -17,6 +17,14 @@ export function loadMessage(file: string, cause: unknown, why: string): string {
   if (/MODULE_NOT_FOUND/.test(String(code)) && /[\\/][0-9a-f]{16,}\.[cm]?js$/.test(file))
     return `${what} A bundler copied the file without its imports. Make the handler an entry of the build.`
   return `${what} ${adviceFor(code, why)}`
+}
+
+/** The file of a module or of a native addon is missing, or it is a folder. */
+function isMissing(file: string, code: unknown, why: string): boolean {
+  if (/MODULE_NOT_FOUND|DIR_IMPORT/.test(String(code)) && why.includes(`'${file}'`)) return true
+  // The messages of Bun and of Deno.
+  const { href } = pathToFileURL(file)
+  return why.includes(`Cannot find module '${file}' imported`) || why.includes(`Module not found "${href}"`)
 }
 
 function adviceForMissing(file: string): string {
