@@ -24,7 +24,8 @@ function isMissing(file: string, code: unknown, why: string): boolean {
   if (/MODULE_NOT_FOUND|DIR_IMPORT/.test(String(code)) && why.includes(`'${file}'`)) return true
   // The messages of Bun and of Deno.
   const { href } = pathToFileURL(file)
-  return why.includes(`Cannot find module '${file}' imported`) || why.includes(`Module not found "${href}"`)
+  const isNamed = [file, href].some(name => why.includes(`Cannot find module '${name}' imported`))
+  return isNamed || why.includes(`Module not found "${href}"`)
 }
 
 function adviceForMissing(file: string): string {

@@ -1,0 +1,117 @@
+// The conformance suite in Bun and Deno, from the installed tarball. Each test runs in its own process. A test that the runtime cannot
+// pass has a reason here, and docs/guides/set-ups.md lists it.
+import assert from 'node:assert/strict'
+import { cpSync, mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { deviations } from '../conformance/deviations.js'
+import { promises } from '../conformance/promises/all.js'
+import { command, install, output, root } from './project.js'
+import { heavyRow } from './row.js'
+
+const syntaxError = 'a file that does not parse rejects the call, with the SyntaxError as cause'
+const heapLimit = 'a task that reaches the heap limit rejects with ERR_WORKER_OUT_OF_MEMORY'
+
+/** Titles that do not run, because they would fill the memory or take minutes. */
+const notRun = new Map([
+  [heapLimit, 'a thread has no heap limit'],
+  ['a value of 100 MiB arrives whole, as payload and as result', 'Deno takes minutes to copy such an array'],
+])
+/** Titles that must fail. When one passes, the runtime has changed, and its line must go. */
+const failing = {
+  bun: [syntaxError],
+  'deno thread': [
+    syntaxError,
+    // Deno detaches a buffer although postMessage() fails.
+    'a rejected run() call leaves its buffer intact',
+    // Deno has no parentPort.removeAllListeners().
+    'a handler that closes its channel to the host harms no task',
+    // A thread has an empty threadName.
+    'the label names the threads, the processes and the stats() of a pool',
+  ],
+  'deno process': [
+    syntaxError,
+    // Deno's structuredClone() accepts a buffer twice in its transfer list.
+    'a rejected run() call leaves its buffer intact',
+    // A process has the title of Deno.
+    'the label names the threads, the processes and the stats() of a pool',
+  ],
+}
+/** In Deno, a process that exits may appear as killed (exitCode 137), or as one that did not load its file. */
+const unreliable = {
+  'deno process': [
+    'a worker exit rejects only its started task, and the other tasks run in order',
+    'fifteen worker exits leave no handle open',
+    'terminate() of a worker rejects its running task',
+  ],
+}
+
+let project
+const open = async () => {
+  if (project !== undefined) return project
+  project = await install('runtimes', ['bun', 'deno'], { type: 'module' })
+  for (const name of ['conformance', 'helpers', 'fixtures', 'setups'])
+    cpSync(join(root, 'test', name), project.path('test', name), { recursive: true })
+  // A handler of the suite imports a file of the build.
+  cpSync(project.path('node_modules/lido/dist'), project.path('dist'), { recursive: true })
+  // Deno finds a package only from a file inside the project.
+  mkdirSync(project.path('tmp'))
+  return project
+}
+
+async function conform(backend, key, program, ...flags) {
+  const titles = Object.entries(promises).flatMap(([group, list]) =>
+    Object.keys(list)
+      .filter(title => !notRun.has(title) && deviations[backend][title] === undefined)
+      .map(title => [group, title]),
+  )
+  const failed = new Map()
+  const left = [...titles]
+  const runRest = async () => {
+    for (let next = left.shift(); next !== undefined; next = left.shift()) {
+      const [group, title] = next
+      const args = [...flags, 'test/setups/conformance-program.js', backend, group, title]
+      const ended = await command(project.folder, program, args, {
+        env: { TMPDIR: project.path('tmp') },
+        limitMs: 60_000,
+      })
+      if (!/^PASSED$/m.test(ended.output)) failed.set(title, ended.output + ended.errors)
+    }
+  }
+  await Promise.all([runRest(), runRest()])
+  const allowed = unreliable[key] ?? []
+  const found = [...failed.keys()].filter(title => !allowed.includes(title)).sort()
+  const reasons = found.filter(title => !failing[key].includes(title)).map(title => failed.get(title))
+  assert.deepEqual(found, [...failing[key]].sort(), reasons.join('\n'))
+  assert.ok(titles.length > 80, `${titles.length} titles`)
+}
+
+heavyRow('Bun, threads', 'conform, with listed deviations', 'nothing', async () => {
+  await open()
+  await conform('thread', 'bun', project.path('node_modules/.bin/bun'))
+  return project.versions('bun')
+})
+
+heavyRow('Bun, processes', 'are refused with one error', "use threads or backend: 'inline'", async () => {
+  await open()
+  project.write({
+    'process.js': `import { Pool } from 'lido'
+try {
+  new Pool({ filename: import.meta.url, backend: 'process' })
+} catch ({ message }) {
+  console.log(message)
+}
+`,
+  })
+  const message = await output(project.folder, project.path('node_modules/.bin/bun'), ['process.js'])
+  assert.match(message, /'backend' must be 'thread' or 'inline' in Bun/)
+  return project.versions('bun')
+})
+
+for (const backend of ['thread', 'process']) {
+  const name = backend === 'thread' ? 'threads' : 'processes'
+  heavyRow(`Deno, ${name}`, 'conform, with listed deviations', 'run with -A', async () => {
+    await open()
+    await conform(backend, `deno ${backend}`, project.path('node_modules/.bin/deno'), 'run', '-A')
+    return project.versions('deno')
+  })
+}
