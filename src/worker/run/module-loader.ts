@@ -141,7 +141,9 @@ async function evaluate(filename: string, attempt: number, ownsThread: boolean):
   if (extension === '.node') return { default: requireFrom(filename)(filename) }
   if (IMPORTED_EXTENSIONS.has(extension)) return importFile(filename, attempt, ownsThread)
   const require = requireFrom(filename)
-  const hook = require.extensions[extension]
+  // tsx has no hooks for `.mts` and `.cts`. Its hook for `.js` loads these files.
+  const hook =
+    require.extensions[extension] ?? (/^\.[cm]ts$/.test(extension) ? require.extensions['.ts'] : undefined)
   if (hook === undefined || NODE_HOOK_NAME.test(hook.name)) return importFile(filename, attempt, ownsThread)
   try {
     return { default: require(filename) }
