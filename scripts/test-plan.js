@@ -44,6 +44,7 @@ export const suites = {
   examples: { folder: 'test/examples', limitMs: 420_000 },
   bench: { folder: 'test/bench', limitMs: 300_000 },
   site: { folder: 'test/site', limitMs: 180_000 },
+  setups: { folder: 'test/setups', limitMs: 300_000 },
   compat: { folder: 'test/compat', limitMs: 420_000, program: 'test/compat/run-suite.js' },
 }
 

@@ -1,0 +1,42 @@
+// Runs every row of the table of set-ups, also the heavy ones, and prints the table. Needs the npm registry.
+//   node test/setups/main.js            all rows
+//   node test/setups/main.js next       the rows of test/setups/next.test.js
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+const folder = fileURLToPath(new URL('.', import.meta.url))
+const wanted = process.argv.slice(2)
+const files = readdirSync(folder)
+  .filter(name => name.endsWith('.test.js'))
+  .filter(name => wanted.length === 0 || wanted.includes(name.replace('.test.js', '')))
+const place = mkdtempSync(join(tmpdir(), 'lido-table-'))
+const table = join(place, 'table')
+
+for (const name of files) {
+  const child = spawn(process.execPath, ['--test', '--test-reporter=spec', join(folder, name)], {
+    env: { ...process.env, LIDO_SETUPS_ALL: '1', LIDO_SETUPS_TABLE: table },
+    stdio: 'inherit',
+  })
+  const [exitCode] = await once(child, 'exit')
+  if (exitCode !== 0) process.exitCode = 1
+}
+
+const rows = existsSync(table)
+  ? readFileSync(table, 'utf8')
+      .trim()
+      .split('\n')
+      .map(line => JSON.parse(line))
+  : []
+const columns = ['setup', 'tried', 'result', 'remedy']
+console.log(`\n| set-up | tried with | result | do this |\n|---|---|---|---|`)
+for (const row of rows) console.log(`| ${columns.map(column => row[column]).join(' | ')} |`)
+const failed = rows.filter(({ result }) => result === 'FAILED').length
+console.log(
+  `\n${rows.length} set-ups, ${failed} failed. Node.js ${process.versions.node}, ${process.platform}.`,
+)
+if (rows.length === 0) process.exitCode = 1
+rmSync(place, { recursive: true })
