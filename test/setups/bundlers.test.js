@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { cpSync } from 'node:fs'
 import { before } from 'node:test'
-import { install, output } from './project.js'
+import { emptyProject, install, output } from './project.js'
 import { row } from './row.js'
 
 const copy = 'make the handler an entry; copy lido/dist/esm/worker beside the bundle'
@@ -88,6 +88,23 @@ row('esbuild, CommonJS', 'works with copied worker files', copy, async () => {
   await check('out/esbuild-cjs', 'cjs.cjs')
   await esbuild('cjs', 'out/esbuild-required', 'required.cjs', '.cjs')
   await check('out/esbuild-required', 'required.cjs')
+  return project.versions('esbuild')
+})
+
+row('bundle in one folder, as for AWS Lambda', 'works without node_modules', copy, async () => {
+  project.write({
+    'src/lambda.js': `import { Pool } from 'lido'
+const pool = new Pool({ filename: require('node:path').join(__dirname, 'work.cjs'), maxWorkers: 1 })
+export const handler = async ({ value }) => ({ result: await pool.run(value) })
+`,
+  })
+  await esbuild('cjs', 'out/lambda', 'lambda.js', '.cjs')
+  const task = emptyProject('task')
+  cpSync(project.path('out/lambda'), task.folder, { recursive: true })
+  cpSync(project.path('node_modules/lido/dist/esm/worker'), task.path('worker'), { recursive: true })
+  const elsewhere = emptyProject('elsewhere')
+  const call = `require(${JSON.stringify(task.path('lambda.cjs'))}).handler({ value: 21 }).then(console.log)`
+  assert.equal(await elsewhere.node('-e', call), '{ result: [ 42, true ] }')
   return project.versions('esbuild')
 })
 
@@ -179,7 +196,7 @@ row('webpack, ES module', 'works without a copy and without a warning', asEntry,
   const entry = { main: './src/dirname.js', work: './src/work.js' }
   const output = { filename: '[name].mjs', module: true, library: { type: 'module' } }
   await webpack('webpack-esm', {
-    mode: 'production',
+    mode: 'none',
     target: 'node20',
     entry,
     output,
@@ -195,7 +212,7 @@ row(
   asEntry,
   async () => {
     await webpack('webpack-url', {
-      mode: 'production',
+      mode: 'none',
       target: 'node20',
       entry: { main: './src/js.js' },
       output: { filename: '[name].cjs' },

@@ -1,0 +1,76 @@
+// Programs whose packages another package manager installed.
+import assert from 'node:assert/strict'
+import { existsSync } from 'node:fs'
+import { emptyProject, output, tarball } from './project.js'
+import { heavyRow } from './row.js'
+
+const program = `import { Pool } from 'lido'
+const told = {}
+for (const backend of ['thread', 'process', 'inline']) {
+  const pool = new Pool({ filename: new URL('./work.mjs', import.meta.url), maxWorkers: 1, backend })
+  told[backend] = await pool.run(21)
+  await pool.close()
+}
+console.log(JSON.stringify(told))
+`
+const work = `import { isWorkerThread } from 'lido/worker'
+export default value => [value * 2, isWorkerThread]
+`
+const works = { thread: [42, true], process: [42, true], inline: [42, false] }
+const flags = ['--no-audit', '--no-fund', '--prefer-offline', '--loglevel=error']
+
+/** A project with a tool that installs other projects. */
+async function tool(name, version) {
+  const own = emptyProject(`tool-${name.replace(/\W/g, '-')}`)
+  await output(own.folder, 'npm', ['install', `${name}@${version}`, ...flags])
+  return own
+}
+
+heavyRow('pnpm', 'works', 'nothing', async () => {
+  const pnpm = await tool('pnpm', 10)
+  const own = emptyProject('with-pnpm')
+  own.write({ 'main.mjs': program, 'work.mjs': work })
+  await output(own.folder, process.execPath, [pnpm.binary('pnpm'), 'add', await tarball()])
+  assert.deepEqual(JSON.parse(await own.node('main.mjs')), works)
+  return pnpm.versions('pnpm')
+})
+
+heavyRow('Yarn PnP', 'works', 'nothing', async () => {
+  const yarn = await tool('@yarnpkg/cli-dist', 4)
+  const program4 = yarn.binary('yarn', '@yarnpkg/cli-dist')
+  const own = emptyProject('with-yarn', { dependencies: { lido: `file:${await tarball()}` } })
+  own.write({
+    'main.mjs': program,
+    'work.mjs': work,
+    '.yarnrc.yml': 'nodeLinker: pnp\nenableTelemetry: false\nenableGlobalCache: false\n',
+    'yarn.lock': '',
+  })
+  await output(own.folder, process.execPath, [program4, 'install'])
+  const told = await output(own.folder, process.execPath, [program4, 'node', 'main.mjs'])
+  assert.deepEqual(JSON.parse(told.split('\n').at(-1)), works)
+  assert.equal(existsSync(own.path('node_modules', 'lido')), false)
+  return `yarn ${yarn.version('@yarnpkg/cli-dist')}`
+})
+
+heavyRow(
+  'npm workspaces',
+  'work, also with a handler in another workspace',
+  "filename: 'name-of-the-package'",
+  async () => {
+    const own = emptyProject('workspaces', { workspaces: ['packages/*'] })
+    const dependencies = { lido: `file:${await tarball()}` }
+    own.write({
+      'packages/work/package.json': { name: 'work', version: '1.0.0', main: 'work.mjs', dependencies },
+      'packages/work/work.mjs': work,
+      'packages/app/package.json': {
+        name: 'app',
+        version: '1.0.0',
+        dependencies: { ...dependencies, work: '1.0.0' },
+      },
+      'packages/app/main.mjs': program.replace("new URL('./work.mjs', import.meta.url)", "'work'"),
+    })
+    await output(own.folder, 'npm', ['install', ...flags])
+    assert.deepEqual(JSON.parse(await own.node('packages/app/main.mjs')), works)
+    return `npm ${await output(own.folder, 'npm', ['--version'])}`
+  },
+)
