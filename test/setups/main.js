@@ -34,6 +34,12 @@ const rows = existsSync(table)
 const columns = ['setup', 'tried', 'result', 'remedy']
 console.log(`\n| set-up | tried with | result | do this |\n|---|---|---|---|`)
 for (const row of rows) console.log(`| ${columns.map(column => row[column]).join(' | ')} |`)
+const page = readFileSync(new URL('../../docs/guides/set-ups.md', import.meta.url), 'utf8')
+for (const { setup } of rows) {
+  if (page.includes(`| ${setup} |`)) continue
+  console.log(`docs/guides/set-ups.md has no row '${setup}'.`)
+  process.exitCode = 1
+}
 const failed = rows.filter(({ result }) => result === 'FAILED').length
 console.log(
   `\n${rows.length} set-ups, ${failed} failed. Node.js ${process.versions.node}, ${process.platform}.`,

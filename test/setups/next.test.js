@@ -72,18 +72,22 @@ for (const bundler of ['turbopack', 'webpack']) {
     return project.versions('next')
   })
 
-  heavyRow(`Next.js, ${bundler}, mistakes`, 'the errors name serverExternalPackages', remedy, async t => {
-    await open()
-    // Without the option, the build of the example's own route fails with webpack, by the same error.
-    rmSync(project.path('app/primes'), { recursive: true })
-    t.after(() => {
-      rmSync(project.path('app/mistakes'), { recursive: true })
-      copyExample()
-    })
-    project.write({
-      'next.config.mjs': 'export default {}\n',
-      'lib/work.js': 'export default value => value\n',
-      'app/mistakes/route.js': `import { join } from 'node:path'
+  heavyRow(
+    `Next.js, ${bundler}`,
+    'the errors of two mistakes name serverExternalPackages',
+    remedy,
+    async t => {
+      await open()
+      // Without the option, the build of the example's own route fails with webpack, by the same error.
+      rmSync(project.path('app/primes'), { recursive: true })
+      t.after(() => {
+        rmSync(project.path('app/mistakes'), { recursive: true })
+        copyExample()
+      })
+      project.write({
+        'next.config.mjs': 'export default {}\n',
+        'lib/work.js': 'export default value => value\n',
+        'app/mistakes/route.js': `import { join } from 'node:path'
 import { Pool } from 'lido'
 
 const messageOf = task => Promise.resolve().then(task).catch(({ message }) => message)
@@ -97,16 +101,17 @@ export async function GET() {
   })
 }
 `,
-    })
-    await build(bundler)
-    const { byUrl, bundled } = await request('/mistakes', [project.binary('next'), 'start'])
-    assert.match(byUrl, advice)
-    // Turbopack copies the files of lido's workers.
-    if (bundler === 'turbopack') assert.equal(bundled, 1)
-    else {
-      assert.match(bundled, /^lido's own file \/_next\/static\/media\/thread/)
-      assert.match(bundled, advice)
-    }
-    return project.versions('next')
-  })
+      })
+      await build(bundler)
+      const { byUrl, bundled } = await request('/mistakes', [project.binary('next'), 'start'])
+      assert.match(byUrl, advice)
+      // Turbopack copies the files of lido's workers.
+      if (bundler === 'turbopack') assert.equal(bundled, 1)
+      else {
+        assert.match(bundled, /^lido's own file \/_next\/static\/media\/thread/)
+        assert.match(bundled, advice)
+      }
+      return project.versions('next')
+    },
+  )
 }

@@ -75,6 +75,17 @@ for (const [name, resolve] of Object.entries({ resolveHandlerFile, resolvePoolFi
       }
     })
 
+    test('the error for an address of Next.js names serverExternalPackages', () => {
+      // webpack in Next.js gives an object that is a URL only by its prototype.
+      const address = Object.create(URL.prototype, {
+        toString: { value: () => '/_next/static/media/work.4b587c23.js' },
+      })
+      assert.match(
+        problemOf(resolve(address)),
+        /^is '\/_next\/static\/media\/work\.4b587c23\.js', an address that the bundler of Next\.js made\. Add serverExternalPackages/,
+      )
+    })
+
     const elsewhere =
       process.platform === 'win32' ? [] : ['file://handler.js', new URL('file://./handler.js')]
     for (const given of ['file:///a%2Fb.js', ...elsewhere]) {

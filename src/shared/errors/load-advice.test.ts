@@ -56,6 +56,39 @@ test('the advice for an address of Next.js names serverExternalPackages and a fi
   )
 })
 
+test('the advice for a copy in .next names serverExternalPackages', () => {
+  const problem = failure('', "SyntaxError: Unexpected token 'export'")
+  assert.match(
+    messageFor('/app/.next/server/assets/work.1sp8h_oocdhnm.js', problem),
+    /It is a copy that the bundler of Next\.js made\. Add serverExternalPackages/,
+  )
+})
+
+test('the advice for a copied file without its imports says to make the handler an entry', () => {
+  const file = '/app/out/93025d28a6064edd86bb.js'
+  const problem = failure(
+    'ERR_MODULE_NOT_FOUND',
+    `Cannot find module '/app/out/helper.js' imported from ${file}`,
+  )
+  assert.match(messageFor(file, problem), /copied the file without its imports\. Make the handler an entry/)
+})
+
+for (const [runtime, message] of [
+  ['Bun', "Cannot find module '/app/work.mjs' imported from /lido/thread.cjs"],
+  ['Deno', 'Module not found "file:///app/work.mjs".'],
+  [
+    'Deno with npm packages',
+    "Cannot find module 'file:///app/work.mjs' imported from 'file:///lido/thread.cjs'",
+  ],
+] as const) {
+  test(`the message of ${runtime} for a missing file is recognised`, () => {
+    assert.match(
+      messageFor('/app/work.mjs', failure('', message)),
+      /^There is no file \/app\/work\.mjs\. Correct/,
+    )
+  })
+}
+
 test('the message names the TypeScript source of a missing file', () => {
   const source = write('work.ts')
   const message = withEnvironment({}, () => unknownExtension(source.replace(/ts$/, 'js')))
