@@ -1,6 +1,6 @@
 // Runs every row of the table of set-ups, also the heavy ones, and prints the table. Needs the npm registry.
 //   node test/setups/main.js            all rows
-//   node test/setups/main.js next       the rows of test/setups/next.test.js
+//   node test/setups/main.js next       the rows of test/setups/next.heavy.js
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
@@ -11,8 +11,8 @@ import { fileURLToPath } from 'node:url'
 const folder = fileURLToPath(new URL('.', import.meta.url))
 const wanted = process.argv.slice(2)
 const files = readdirSync(folder)
-  .filter(name => name.endsWith('.test.js'))
-  .filter(name => wanted.length === 0 || wanted.includes(name.replace('.test.js', '')))
+  .filter(name => /\.(test|heavy)\.js$/.test(name))
+  .filter(name => wanted.length === 0 || wanted.includes(name.split('.')[0]))
 const place = mkdtempSync(join(tmpdir(), 'lido-table-'))
 const table = join(place, 'table')
 

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { existsSync } from 'node:fs'
 import { emptyProject, output, tarball } from './project.js'
-import { heavyRow } from './row.js'
+import { row } from './row.js'
 
 const program = `import { Pool } from 'lido'
 const told = {}
@@ -26,7 +26,7 @@ async function tool(name, version) {
   return own
 }
 
-heavyRow('pnpm', 'works', 'nothing', async () => {
+row('pnpm', 'works', 'nothing', async () => {
   const pnpm = await tool('pnpm', 10)
   const own = emptyProject('with-pnpm')
   own.write({ 'main.mjs': program, 'work.mjs': work })
@@ -35,7 +35,7 @@ heavyRow('pnpm', 'works', 'nothing', async () => {
   return pnpm.versions('pnpm')
 })
 
-heavyRow('Yarn PnP', 'works', 'nothing', async () => {
+row('Yarn PnP', 'works', 'nothing', async () => {
   const yarn = await tool('@yarnpkg/cli-dist', 4)
   const program4 = yarn.binary('yarn', '@yarnpkg/cli-dist')
   const own = emptyProject('with-yarn', { dependencies: { lido: `file:${await tarball()}` } })
@@ -52,7 +52,7 @@ heavyRow('Yarn PnP', 'works', 'nothing', async () => {
   return `yarn ${yarn.version('@yarnpkg/cli-dist')}`
 })
 
-heavyRow(
+row(
   'npm workspaces',
   'work, also with a handler in another workspace',
   "filename: 'name-of-the-package'",

@@ -22,9 +22,11 @@ const onWindows = process.platform === 'win32'
 const place = realpathSync(mkdtempSync(join(tmpdir(), 'lido-setups-')))
 process.on('exit', () => rmSync(place, { recursive: true, force: true, maxRetries: 5 }))
 
-/** The environment of a user's shell, without the variables of the test runner and of npm. */
+/** The environment of a user's shell, without the variables of the test runner and of `npm run`. */
 function cleanEnvironment(extra) {
-  const isOurs = name => /^npm_/i.test(name) || /^NODE_(OPTIONS|TEST_CONTEXT)$/.test(name)
+  const isOurs = name =>
+    (/^npm_/i.test(name) && !/^npm_config_(registry|cache|userconfig|.*proxy)$/i.test(name)) ||
+    /^NODE_(OPTIONS|TEST_CONTEXT)$/.test(name)
   const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !isOurs(name)))
   return { ...env, ...extra }
 }

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { deviations } from '../conformance/deviations.js'
 import { promises } from '../conformance/promises/all.js'
 import { command, install, output, root } from './project.js'
-import { heavyRow } from './row.js'
+import { heavyRow, row } from './row.js'
 
 const syntaxError = 'a file that does not parse rejects the call, with the SyntaxError as cause'
 const heapLimit = 'a task that reaches the heap limit rejects with ERR_WORKER_OUT_OF_MEMORY'
@@ -91,7 +91,7 @@ heavyRow('Bun, threads', 'conform, with listed deviations', 'nothing', async () 
   return project.versions('bun')
 })
 
-heavyRow('Bun, processes', 'are refused with one error', "use threads or backend: 'inline'", async () => {
+row('Bun, processes', 'are refused with one error', "use threads or backend: 'inline'", async () => {
   await open()
   project.write({
     'process.js': `import { Pool } from 'lido'

@@ -1,7 +1,7 @@
 // Handlers in unit tests: an inline pool runs the module of the test, and a pool of threads needs a loader.
 import { before } from 'node:test'
 import { install } from './project.js'
-import { heavyRow } from './row.js'
+import { row } from './row.js'
 
 const remedy = "backend: 'inline', module: await import('./work.ts')"
 /** The test of a user. `mock` replaces `double` for the inline pool. */
@@ -39,7 +39,6 @@ test('the error names both ways', async () => {
 
 let project
 before(async () => {
-  if (process.env.LIDO_SETUPS_ALL === undefined) return
   project = await install('test-runners', [
     'jest@30',
     'ts-jest@29',
@@ -75,12 +74,12 @@ before(async () => {
   })
 })
 
-heavyRow('Jest with ts-jest', 'runs handlers in the test, with mocks', remedy, async () => {
+row('Jest with ts-jest', 'runs handlers in the test, with mocks', remedy, async () => {
   await project.bin('jest', ['--rootDir', 'jest', '--config', 'jest/jest.config.json'])
   return project.versions('jest', 'ts-jest', 'typescript')
 })
 
-heavyRow('Vitest', 'runs handlers in the test, with mocks', remedy, async () => {
+row('Vitest', 'runs handlers in the test, with mocks', remedy, async () => {
   await project.bin('vitest', ['run', '--root', 'vitest'])
   return project.versions('vitest')
 })

@@ -1,4 +1,5 @@
-// The example program for Next.js, built by both of its bundlers, and the errors of the usual mistakes.
+// The example program for Next.js, built by both of its bundlers, and the errors of the usual mistakes. Takes three minutes, so only
+// `npm run setups` runs this file.
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { cpSync, rmSync } from 'node:fs'
