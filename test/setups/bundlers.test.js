@@ -71,15 +71,22 @@ async function check(folder, file) {
   assert.deepEqual(JSON.parse(await project.node(project.path(folder, file))), works)
 }
 
-const esbuild = (format, folder, entry, extension) =>
+const esbuild = (format, folder, entry, extension, ...flags) =>
   output(project.folder, project.path('node_modules/.bin/esbuild'), [
     ...[`src/${entry}`, 'src/work.js', '--bundle', '--platform=node', '--log-level=error'],
     ...[`--format=${format}`, `--outdir=${folder}`, `--out-extension:.js=${extension}`],
+    ...flags,
   ])
 
 row('esbuild, ES module', 'works with copied worker files', copy, async () => {
   await esbuild('esm', 'out/esbuild-esm', 'esm.js', '.mjs')
   await check('out/esbuild-esm', 'esm.mjs')
+  return project.versions('esbuild')
+})
+
+row('esbuild, lido left out', 'works', asEntry, async () => {
+  await esbuild('esm', 'out/external', 'esm.js', '.mjs', '--packages=external')
+  assert.deepEqual(JSON.parse(await project.node(project.path('out/external/esm.mjs'))), works)
   return project.versions('esbuild')
 })
 
