@@ -115,6 +115,25 @@ test('a task that waits for its caller does not keep an idle worker from other t
   assert.deepEqual(nested, [2, 4, 6])
 })
 
+test('a worker runs no other task while an exclusive task waits for its caller', async open => {
+  for (const transport of ['shared-memory', 'messages']) {
+    const pool = open({ filename, maxWorkers: 1, transport })
+    const order = []
+    let other
+    const functions = {
+      async lookUp(id) {
+        other ??= pool.run(1, { name: 'double' }).then(() => order.push('other task'))
+        order.push(id)
+        return id
+      },
+    }
+    const options = { name: 'lookUp', functions, exclusive: true }
+    assert.deepEqual(await pool.run(ids, options), ids)
+    await other
+    assert.deepEqual(order, [...ids, 'other task'])
+  }
+})
+
 test('an object that holds no functions is refused', async open => {
   const pool = open({ filename, maxWorkers: 1 })
   for (const functions of [1, { lookUp: 1 }, () => {}]) {

@@ -155,7 +155,7 @@ export class PostedTasks {
    * exclusive task keeps its slots, so the result is `null`.
    */
   lend(task: Task): LentSlot | null {
-    if (this.#weightOf(task) > 1) return null
+    if (task.isExclusive) return null
     let slot = this.#lent.get(task)
     if (slot === undefined) {
       slot = { calls: 0 }

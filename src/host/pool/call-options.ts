@@ -264,7 +264,9 @@ export function termsOf(options: ReadRunOptions, settings: CoreSettings): CallTe
     signal: options.signal ?? null,
     limits: limitsOf({ timeout, queueTimeout, deadline: deadline && Number(deadline) }, settings.limits),
     // A worker with one slot may run other tasks only while the task waits for its caller.
-    isExclusive: options.exclusive && settings.concurrentTasksPerWorker > 1,
+    // With one slot, the option says only that the task does not lend its slot while it calls functions.
+    isExclusive:
+      options.exclusive && (settings.concurrentTasksPerWorker > 1 || options.functions !== undefined),
     priority: options.priority,
     queueOptions: options.queueOptions,
     retry: retryOfCall(options.retry, transferList, settings),

@@ -324,7 +324,8 @@ export class Scheduler implements TaskListener {
   #mayShare(task: Task): boolean {
     const { waker, slotsPerWorker } = this.#parts
     if (waker === null || task.addressee !== 0 || !task.canBePostedAgain) return false
-    return !task.isExclusive || slotsPerWorker === 1
+    // A worker with one slot needs to know only whether the task lends the slot during its calls.
+    return !task.isExclusive || (slotsPerWorker === 1 && task.terms.functions === null)
   }
 
   /** Posts the task in the shared queue. False when the queue has no room, or when the task must go by message. */

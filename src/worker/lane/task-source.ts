@@ -321,7 +321,7 @@ export class TaskSource {
       true,
       this.#answers,
     )
-    task.isExclusive = this.#isExclusive
+    task.isExclusive = isExclusive
     this.#answers.onSentStarted(task)
     this.#executor.run(task)
   }
