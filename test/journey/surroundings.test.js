@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { constants } from 'node:os'
+import { join } from 'node:path'
 import { SHARE_ENV } from 'node:worker_threads'
 import { InvalidOptionError, Pool } from 'lido'
 import { isWorkerThread, workerData } from 'lido/worker'
@@ -78,6 +79,16 @@ test('niceIncrement lowers the priority of the workers of its pool only', async 
   const plain = open({ filename, name: 'niceness', minWorkers: 1, maxWorkers: 1 })
   assert.equal(await pool.run(), Math.min((await plain.run()) + 3, LOWEST_PRIORITY))
 })
+
+for (const backend of ['thread', 'process']) {
+  test(`a worker stops although its handler replaced process.exit (${backend})`, async (open, t) => {
+    const file = join(openFolder(t).path, 'exited')
+    const pool = open({ filename, maxWorkers: 1, backend })
+    await pool.run(file, { name: 'replaceExit' })
+    await pool.close()
+    assert.equal(readFileSync(file, 'utf8'), 'exited')
+  })
+}
 
 test('an interval of a handler module ticks while its worker is idle', async open => {
   const ticks = sharedWords(1)

@@ -2,6 +2,9 @@
 // them.
 import { globalSymbol } from '../../shared/platform/global-symbol.js'
 
+/** Test runners replace `process.exit` in their handlers. A worker must exit all the same. */
+export const exit: (code?: number) => never = process.exit.bind(process)
+
 /** Marks this thread as a worker of a pool. Call it before any module of the user is loaded. */
 export function markWorker(): void {
   // The handler's file is not the main program, so modules that look for the main module must not find one.

@@ -7,7 +7,7 @@ import { PipedTickets } from '../lane/piped-tickets.js'
 import { TaskSource } from '../lane/task-source.js'
 import { serve } from '../run/serve.js'
 import { flushStdio } from '../run/stdio.js'
-import { markWorker, watchCrash } from './own-thread.js'
+import { exit, markWorker, watchCrash } from './own-thread.js'
 import { PipePort } from './pipe-port.js'
 
 /** Node does not pass messages with this prefix to listeners. */
@@ -28,7 +28,7 @@ markWorker()
 // These signals reach the whole process group, for example with Ctrl-C. The host decides when its workers exit.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => {})
 
-const port: PipePort = new PipePort(3, 4, { onOrder: start, onEnd: () => process.exit(1) })
+const port: PipePort = new PipePort(3, 4, { onOrder: start, onEnd: () => exit(1) })
 watchHost(5)
 
 function start(order: ProcessOrder): void {
@@ -44,14 +44,14 @@ function start(order: ProcessOrder): void {
     flush: flushStdio,
     onEnd: callback => process.on('exit', callback),
     onCrash: watchCrash,
-    end: exitCode => (exitCode === 0 ? exitWhenSent() : process.exit(exitCode)),
+    end: exitCode => (exitCode === 0 ? exitWhenSent() : exit(exitCode)),
   })
 }
 
 /** Exits after the host has read the messages of `process.send`. The host limits the time for this. */
 function exitWhenSent(): void {
-  if (process.send === undefined || !process.connected) return process.exit(0)
-  process.send(LAST_MESSAGE, () => process.exit(0))
+  if (process.send === undefined || !process.connected) return exit(0)
+  process.send(LAST_MESSAGE, () => exit(0))
 }
 
 /**

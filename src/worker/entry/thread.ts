@@ -7,7 +7,7 @@ import { TaskSource } from '../lane/task-source.js'
 import { workerClock } from '../run/clock.js'
 import { serve } from '../run/serve.js'
 import { flushStdio } from '../run/stdio.js'
-import { markWorker, watchCrash } from './own-thread.js'
+import { exit, markWorker, watchCrash } from './own-thread.js'
 
 /** Usually the order is already at the port, because the host posts it in the turn in which it starts the thread. */
 const ORDER_TIMEOUT_MS = 5000
@@ -55,8 +55,8 @@ function start(order: StartOrder): void {
       watchCrash(callback, () => {
         // Exits before Node also posts the exception to the host, which would end the host if it cannot read the
         // exception.
-        if (!isExiting) process.exit(1)
+        if (!isExiting) exit(1)
       }),
-    end: exitCode => process.exit(exitCode),
+    end: exitCode => exit(exitCode),
   })
 }
