@@ -31,6 +31,8 @@ export type {
 export { PoolMap } from './host/pool/map.js'
 export type { MapOptions, MapProgress, MapSource } from './host/pool/map-options.js'
 export type { ResizeOptions } from './host/pool/options.js'
+/** @internal */
+export { adaptStartSymbol } from './host/pool/options.js'
 export { Pool, type PoolEvents } from './host/pool/pool.js'
 export type { PoolState } from './host/pool/pool-life.js'
 export type { CommonMapOptions, CommonRunOptions, CommonStats, PoolLike } from './host/pool/pool-like.js'

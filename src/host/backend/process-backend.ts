@@ -183,8 +183,9 @@ function spawnNode(workerOptions: Record<string, unknown>, report: FatalReport |
   // Loaded here: programs without processes do not need it.
   const { spawn } = getBuiltinModule('node:child_process')
   const options: SpawnOptions = Object.assign(Object.create(null), {
-    stdio: report === null ? [...STDIO] : [...STDIO, report.fd],
     serialization: 'advanced',
+    ...(workerOptions.spawnOptions as object | undefined),
+    stdio: report === null ? [...STDIO] : [...STDIO, report.fd],
     env: processEnvironment(workerOptions.env),
     windowsHide: true,
   })

@@ -5,6 +5,7 @@ import { InvalidOptionError } from '../../shared/errors/pool-errors.js'
 import { ErrorClasses } from '../../shared/errors/serialize-error.js'
 import { type HandlerRef, MODULE_OPTION } from '../../shared/messages/handler-ref.js'
 import { mayHoldOptions, OptionErrors, OptionTable } from '../../shared/options/option-table.js'
+import { globalSymbol } from '../../shared/platform/global-symbol.js'
 import { SHARE_ENV } from '../../shared/platform/host-node-modules.js'
 import { getBuiltinModule } from '../../shared/platform/node-modules.js'
 import type { BackendKind } from '../backend/backend-kind.js'
@@ -13,6 +14,7 @@ import { FifoQueue } from '../queue/fifo-queue.js'
 import type { PoolSize } from '../scheduler/scaling.js'
 import type { Limits } from '../task/call.js'
 import type { RetryOptions, RetrySettings } from '../task/retry.js'
+import type { AdaptStart } from '../workers/worker.js'
 import { HandlerFileProblem, resolvePoolFile } from './handler-file.js'
 import type { PoolOptions } from './pool-options.js'
 import { type PoolSettings, poolReplacements, poolTable } from './pool-table.js'
@@ -38,7 +40,15 @@ export interface CoreSettings
   readonly cores: number
   /** The options for the start of each worker, as for `new Worker()` of `worker_threads`. */
   readonly workerOptions: Readonly<Record<string, unknown>>
+  /** `null` unless an adapter changes the options of single workers. */
+  readonly adaptStart: AdaptStart | null
 }
+
+/**
+ * @internal
+ * The key of an option that adapters give to a pool: a function that the pool calls before it starts a worker.
+ */
+export const adaptStartSymbol: unique symbol = globalSymbol('adaptStart') as never
 
 /** The options of `pool.resize()`. */
 export interface ResizeOptions {
@@ -86,6 +96,7 @@ export function resolveOptions(given: PoolOptions | undefined): CoreSettings {
     spinCores: options.busyWait && cores > 1 ? cores : 0,
     cores,
     workerOptions: workerOptionsOf(options),
+    adaptStart: (given as { [adaptStartSymbol]?: AdaptStart } | undefined)?.[adaptStartSymbol] ?? null,
   }
 }
 

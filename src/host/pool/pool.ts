@@ -178,7 +178,8 @@ export class Pool<Module = any, Default extends HandlerName<Module> = DefaultNam
     const { clock, backend: given, decodeSliceMs }: PoolParts = Object.assign(Object.create(null), parts)
     const settings = forCaller(Pool, () => resolveOptions(options))
     const backend = given ?? backendOf(settings)
-    if (settings.size.minWorkers > 0) forCaller(Pool, () => startAhead(backend, settings))
+    if (settings.size.minWorkers > 0 && settings.adaptStart === null)
+      forCaller(Pool, () => startAhead(backend, settings))
     this.#settings = settings
     this.#options = settings.options
     this.#plainTerms = plainTerms(settings)

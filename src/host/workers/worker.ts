@@ -34,6 +34,12 @@ const LOADING_GRACE_MS = 250
 /** How long a worker without a teardown may take to write out its output and to stop. */
 const QUICK_STOP_MS = 1000
 
+/** Returns the options with which one worker starts. The backend gets them in place of the pool's. */
+export type AdaptStart = (
+  workerOptions: Readonly<Record<string, unknown>>,
+  workerId: number,
+) => Record<string, unknown>
+
 export interface WorkerSettings {
   concurrentTasksPerWorker: number
   workerHistogram: boolean
@@ -50,6 +56,7 @@ export interface WorkerSettings {
   /** A new worker runs them before it is ready. */
   broadcasts: KeptBroadcasts
   workerOptions: Record<string, unknown>
+  adaptStart: AdaptStart | null
   errorClasses: ErrorClasses
   lane: Lane
 }
@@ -142,7 +149,7 @@ export class Worker implements LinkListener, PlacementView, BusyView, ViewedWork
   /** Starts the worker. Throws the error of the runtime. */
   constructor(id: number, owner: WorkerOwner) {
     const { settings, backend, clock } = owner
-    const { preload, broadcasts, niceIncrement, setupTimeout, workerOptions } = settings
+    const { preload, broadcasts, niceIncrement, setupTimeout, workerOptions, adaptStart } = settings
     this.id = id
     this.#owner = owner
     this.tasks = new WorkerTasks(id, settings.lane)
@@ -166,7 +173,7 @@ export class Worker implements LinkListener, PlacementView, BusyView, ViewedWork
       setupTimeoutMs: setupTimeout,
       limits: limitsOf(settings),
       measures: settings.recordTiming,
-      workerOptions,
+      workerOptions: adaptStart === null ? workerOptions : adaptStart(workerOptions, id),
     }
     // The handles in `workerData` are older than the pool.
     settings.lane.shared.onSending(Number.NEGATIVE_INFINITY)
