@@ -31,10 +31,13 @@ const next = join(root, 'build', 'dist')
 const stamp = join(dist, '.built')
 /** Has the URLs of the worker entries. The CommonJS build keeps the file. `index.js` of the ES modules includes it. */
 const entryUrl = './host/backend/entry-url.js'
+const moduleUrls = ['body', 'bullmq', 'tinypool', 'workerpool'].map(
+  name => `./adapters/${name}/module-urls.js`,
+)
 /** Files that hold paths relative to themselves. They are not bundled, and differ between the formats. */
 const unbundled = {
-  esm: ['./adapters/body/module-urls.js', './adapters/bullmq/module-urls.js'],
-  cjs: ['./adapters/body/module-urls.js', './adapters/bullmq/module-urls.js', entryUrl],
+  esm: moduleUrls,
+  cjs: [...moduleUrls, entryUrl],
 }
 /** The first files of a thread and of a process. As CommonJS they start sooner and take less memory. */
 const workerEntries = ['worker/entry/thread.js', 'worker/entry/process.js']
@@ -44,7 +47,7 @@ const namesOfEntries = [
   ...workerEntries.map(file => [file, file.replace(/js$/, 'cjs')]),
   [inlineEntry, inlineEntry.replace(/js$/, 'mjs')],
 ]
-const adapters = ['piscina', 'body', 'express', 'fastify', 'nestjs', 'bullmq']
+const adapters = ['piscina', 'body', 'express', 'fastify', 'nestjs', 'bullmq', 'tinypool', 'workerpool']
 const typeEntries = ['index.d.ts', 'worker.d.ts', ...adapterEntries('d.ts')]
 const cjsFooters = {
   // `require('lido/piscina')` returns the class.
@@ -110,7 +113,12 @@ function compileCjs() {
 async function bundleEntryPoints() {
   const entryPoints = ['index.js', 'worker.js']
   // Workers load these. Both formats of the package use the same files.
-  const loadedByWorkers = ['adapters/body/parser.js', 'adapters/bullmq/in-worker.js']
+  const loadedByWorkers = [
+    'adapters/body/parser.js',
+    'adapters/bullmq/in-worker.js',
+    'adapters/tinypool/in-worker.js',
+    'adapters/workerpool/in-worker.js',
+  ]
   const esm = await bundleFor('esm', [...entryPoints, ...adapterEntries('js'), ...loadedByWorkers])
   const withoutFooter = adapterEntries('js').filter(file => !Object.hasOwn(cjsFooters, file))
   const cjs = await bundleFor('cjs', [...entryPoints, ...withoutFooter])

@@ -6,6 +6,8 @@ import { readImports } from './read-imports.js'
 /** Files that import modules which the user names, or files of the worker. */
 const mayComputeImports = [
   'worker/run/module-loader.ts',
+  'adapters/tinypool/in-worker.ts',
+  'adapters/workerpool/in-worker.ts',
   'host/backend/inline-backend.ts',
   'adapters/body/functions.ts',
 ]

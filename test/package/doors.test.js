@@ -11,7 +11,16 @@ const doors = {
     ...['PoolClosedError', 'PoolError', 'PoolMap', 'PriorityQueue', 'QueueFullError', 'RestartLimitError'],
     ...['TaskCancelledError', 'TaskQuarantinedError', 'TaskTimeoutError', 'TeardownError', 'WorkerError'],
     ...['WorkerExitError', 'WorkerMemoryError', 'WorkerStartError'],
-    ...['forAdapters', 'isPoolError', 'move', 'share', 'transferableSymbol', 'valueSymbol', 'wrapperSymbol'],
+    ...[
+      'adaptStartSymbol',
+      'forAdapters',
+      'isPoolError',
+      'move',
+      'share',
+      'transferableSymbol',
+      'valueSymbol',
+      'wrapperSymbol',
+    ],
   ],
   'lido/body': ['fastifyJson', 'fastifyNdjson', 'json', 'jsonReader', 'ndjson', 'ndjsonReader', 'runFor'],
   'lido/express': ['json', 'ndjson', 'runFor'],
@@ -19,6 +28,15 @@ const doors = {
   'lido/nestjs': [
     ...['ClientSignal', 'InjectPool', 'PoolExceptionFilter', 'PoolHealthIndicator', 'PoolModule'],
     'getPoolToken',
+  ],
+  'lido/tinypool': [
+    ...['Tinypool', 'default', 'isMovable', 'isTaskQueue', 'isTransferable', 'kFieldCount', 'kQueueOptions'],
+    ...['kRequestCountField', 'kResponseCountField', 'kTransferable', 'kValue', 'markMovable'],
+    ...['withNullPrototype', 'workerId'],
+  ],
+  'lido/workerpool': [
+    ...['Promise', 'TerminateError', 'Transfer', 'cpus', 'default', 'isMainThread', 'platform', 'pool'],
+    ...['worker', 'workerEmit'],
   ],
   'lido/worker': [
     'context',
@@ -74,6 +92,41 @@ describe('entry points for frameworks', () => {
       .replace('maxWorkers: 1', 'maxThreads: 1, piscina: true')
       .replace('app.pool.run', 'app.runTask')
     assert.equal(printed(await run('decorated.cjs', decorated, withoutRequireOfModules)), '15')
+  })
+})
+
+describe('entry points for programs of other pools', () => {
+  const names = ['lido/tinypool', 'lido/workerpool']
+
+  for (const [way, file, load, ...flags] of [
+    ['import()', 'peer-doors.mjs', 'await import'],
+    ['require()', 'peer-doors.cjs', 'require'],
+    ['require() without ES modules', 'peer-doors-of-old.cjs', 'require', withoutRequireOfModules],
+  ]) {
+    test(`${way} finds the exports of lido/tinypool and lido/workerpool`, async () => {
+      const found = names.map(door => `Object.keys(${load}('${door}')).filter(isName).sort()`)
+      const program = `const isName = name => !name.startsWith('__')\nconsole.log(JSON.stringify([${found}]))`
+      assert.deepEqual(
+        answer(await run(file, program, ...flags)),
+        names.map(door => doors[door]),
+      )
+    })
+  }
+
+  test('their workers run tasks, from both builds', async () => {
+    write('methods.cjs', `require('lido/workerpool').worker({ add: (a, b) => a + b })`)
+    const program = `
+      const { Tinypool } = require('lido/tinypool')
+      const workerpool = require('lido/workerpool')
+      const tinypool = new Tinypool({ filename: require.resolve('./handler.mjs'), maxThreads: 1, minThreads: 1 })
+      const pool = workerpool.pool(require.resolve('./methods.cjs'))
+      Promise.all([tinypool.run(21), pool.exec('add', [1, 2])]).then(async results => {
+        await Promise.all([tinypool.destroy(), pool.terminate()])
+        console.log(JSON.stringify(results))
+      })`
+    for (const flags of [[], [withoutRequireOfModules]]) {
+      assert.deepEqual(answer(await run('peers.cjs', program, ...flags)), [42, 3])
+    }
   })
 })
 

@@ -13,7 +13,7 @@ import { installedPackage, root, tarball } from './installed.js'
 
 /** A link to a file, but not a picture. */
 const pageLink = /(?<!!\[[^\]]*)\]\((?!https?:|#)([^)#]+)[^)]*\)/g
-const mostBytes = 680_000
+const mostBytes = 720_000
 const require = createRequire(import.meta.url)
 
 function filesIn(folder) {
@@ -41,11 +41,20 @@ const packedModules = [
   'adapters/nestjs/index.js',
   'adapters/bullmq/index.js',
   'adapters/bullmq/module-urls.js',
+  'adapters/tinypool/index.js',
+  'adapters/tinypool/module-urls.js',
+  'adapters/workerpool/index.js',
+  'adapters/workerpool/module-urls.js',
 ]
 /** Holds the URLs of the worker entry files. In the ES module build, the main entry point holds them. */
 const onlyCommonJs = 'host/backend/entry-url.js'
 /** Workers of both builds run these modules, so only one build of them exists. */
-const workerModules = ['adapters/body/parser.js', 'adapters/bullmq/in-worker.js']
+const workerModules = [
+  'adapters/body/parser.js',
+  'adapters/bullmq/in-worker.js',
+  'adapters/tinypool/in-worker.js',
+  'adapters/workerpool/in-worker.js',
+]
 /** The first files of workers. Their names say their format, because programs may copy them. */
 const firstFiles = ['worker/entry/inline.mjs', 'worker/entry/process.cjs', 'worker/entry/thread.cjs']
 
@@ -175,6 +184,8 @@ test('arethetypeswrong finds correct types for every entry point in every resolu
     './fastify',
     './nestjs',
     './bullmq',
+    './tinypool',
+    './workerpool',
     './package.json',
   ])
   for (const [door, { resolutions }] of Object.entries(analysis.entrypoints)) {

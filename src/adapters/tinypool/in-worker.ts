@@ -1,0 +1,136 @@
+// Workers of lido/tinypool load this file. It sets `process.__tinypool_state__`, loads the user's files, and calls their
+// functions.
+import { isAbsolute } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { isMainThread, parentPort, workerData as threadData } from 'node:worker_threads'
+import { serializeError } from '../../shared/errors/serialize-error.js'
+import { move, transferableSymbol, valueSymbol } from '../../shared/messages/move.js'
+import { globalSymbol } from '../../shared/platform/global-symbol.js'
+import { isMovable, unwrap } from './movable.js'
+import {
+  type ChannelMessage,
+  ISOLATED_END,
+  type IsolatedEnd,
+  setTinypoolState,
+  type TaskOrder,
+  throughJson,
+  type WorkerOrder,
+} from './orders.js'
+
+type Handler = (task: unknown) => unknown
+
+/** A worker of this pool that is a main thread is a process. */
+const isProcess = isMainThread
+const [order, userData] = (
+  isProcess ? (globalThis as Record<symbol, unknown>)[globalSymbol('workerData')] : threadData
+) as [WorkerOrder, unknown]
+
+setTinypoolState({
+  ...(isProcess ? { isChildProcess: true } : { isWorkerThread: true }),
+  isTinypoolWorker: true,
+  // Tinypool gives processes no data.
+  workerData: isProcess ? null : userData,
+  workerId: order.workerId,
+})
+
+/** Vitest replaces `process.exit` in its workers. */
+const exit: (code: number) => never = process.exit.bind(process)
+
+/** Loaded before the first task, because a task that starts earlier has no context. */
+const { context } = order.isIsolated ? await import('../../worker.js') : { context: null }
+
+const handlers = new Map<string, Handler>()
+
+/** Loads the pool's file before the first task. If the file fails, each task loads it again and rejects with the error. */
+export async function setup(): Promise<void> {
+  if (order.filename !== null) await findHandler(order.filename, order.name).catch(() => {})
+}
+
+export async function teardown(): Promise<void> {
+  if (order.teardown === null || order.filename === null) return
+  await (await getHandler(order.filename, order.teardown))({})
+}
+
+export default async function run(taskOrder: TaskOrder): Promise<unknown> {
+  const { channel } = taskOrder
+  if (channel !== undefined) tell({ __tinypool_worker_message__: true, started: channel })
+  if (order.isIsolated) return await runLast(taskOrder)
+  try {
+    return sendable(await callHandler(taskOrder))
+  } finally {
+    if (channel !== undefined) tell({ __tinypool_worker_message__: true, ended: channel })
+  }
+}
+
+/** Runs the only task of this worker, and its teardown. Until the worker exits, the pool gives it no other task. */
+async function runLast(taskOrder: TaskOrder): Promise<never> {
+  let end: unknown
+  try {
+    end = isolatedEnd(await callHandler(taskOrder))
+  } catch (thrown) {
+    end = { error: serializeError(thrown) }
+  }
+  await flush()
+  try {
+    await teardown()
+  } catch (thrown) {
+    end = { error: serializeError(thrown) }
+  }
+  const { channel } = taskOrder
+  if (channel !== undefined) tell({ __tinypool_worker_message__: true, ended: channel })
+  const tellEnd = (value: unknown) => context!.call(ISOLATED_END, value)
+  // A result that cannot be sent is an error of the task.
+  await tellEnd(end).catch(failure => tellEnd({ error: serializeError(failure) }))
+  exit(0)
+}
+
+async function callHandler({ task, filename, name }: TaskOrder): Promise<unknown> {
+  return await (await getHandler(filename, name))(task)
+}
+
+/** Converts a result of Tinypool's `move()` to one of lido's. */
+function sendable(result: unknown): unknown {
+  if (isProcess && order.isJson) return throughJson(result)
+  if (!isMovable(result)) return result
+  const [value, items] = unwrap(result, [])
+  return move({ [transferableSymbol]: items, [valueSymbol]: value })
+}
+
+function isolatedEnd(result: unknown): unknown {
+  if (isProcess && order.isJson) return { result: throughJson(result) }
+  const [value, items] = unwrap(result, [])
+  const end: IsolatedEnd = { result: value }
+  return items.length === 0 ? end : move({ [transferableSymbol]: items, [valueSymbol]: end })
+}
+
+async function getHandler(filename: string, name: string): Promise<Handler> {
+  const handler = await findHandler(filename, name)
+  if (handler !== null) return handler
+  throw new Error(`No handler function "${name}" exported from "${filename}"`)
+}
+
+/** Looks for the name in a default export that is an object, then in the module. A default function has every name. */
+async function findHandler(filename: string, name: string): Promise<Handler | null> {
+  const key = `${filename}/${name}`
+  const known = handlers.get(key)
+  if (known !== undefined) return known
+  const module: any = await import(isAbsolute(filename) ? pathToFileURL(filename).href : filename)
+  const inner = typeof module.default === 'function' ? module : (module.default ?? module)
+  let handler = typeof inner === 'function' ? inner : await inner[name]
+  if (typeof handler !== 'function') handler = await module[name]
+  if (typeof handler !== 'function') return null
+  handlers.set(key, handler)
+  return handler
+}
+
+function tell(message: ChannelMessage): void {
+  if (parentPort !== null) parentPort.postMessage(message)
+  else if (process.connected) process.send!(message)
+}
+
+/** Waits until the host has read what the task has printed. */
+async function flush(): Promise<void> {
+  for (const stream of [process.stdout, process.stderr]) {
+    if (stream.writableLength > 0) await new Promise(resolve => stream.write('', resolve))
+  }
+}

@@ -1,0 +1,101 @@
+// Tinypool's queue class and queue interface, and the conversion of such a queue to a lido queue.
+import type { TaskQueue as LidoQueue, QueuedTask } from '../../index.js'
+import type { TaskOrder } from './orders.js'
+
+/** The property of a task object that a user's queue reads. */
+export const kQueueOptions: unique symbol = Symbol.for('Tinypool.queueOptions') as never
+
+export interface Task {
+  readonly [kQueueOptions]: object | null
+  /** Rejects the call. */
+  cancel(): void
+}
+
+export interface TaskQueue {
+  readonly size: number
+  shift(): Task | null
+  remove(task: Task): void
+  push(task: Task): void
+  cancel(): void
+}
+
+export function isTaskQueue(value: any): boolean {
+  return (
+    typeof value === 'object' &&
+    value !== null &&
+    'size' in value &&
+    typeof value.shift === 'function' &&
+    typeof value.remove === 'function' &&
+    typeof value.push === 'function'
+  )
+}
+
+/** The queue of a pool without its own. Programs read its array `tasks`. */
+export class ArrayTaskQueue implements TaskQueue {
+  tasks: Task[] = []
+
+  get size(): number {
+    return this.tasks.length
+  }
+
+  shift(): Task | null {
+    return this.tasks.shift() ?? null
+  }
+
+  push(task: Task): void {
+    this.tasks.push(task)
+  }
+
+  unshift(task: Task): void {
+    this.tasks.unshift(task)
+  }
+
+  remove(task: Task): void {
+    const place = this.tasks.indexOf(task)
+    if (place >= 0) this.tasks.splice(place, 1)
+  }
+
+  cancel(): void {
+    for (const task of this.tasks.splice(0)) task.cancel()
+  }
+}
+
+/** @param cancel rejects the call of a payload, with `CancelError` */
+export function adaptQueue(
+  queue: TaskQueue & { unshift?(task: Task): void },
+  cancel: (payload: object) => void,
+): LidoQueue {
+  const views = new WeakMap<QueuedTask, Task>()
+  const tasks = new WeakMap<Task, QueuedTask>()
+  const viewOf = (task: QueuedTask): Task => {
+    const known = views.get(task)
+    if (known !== undefined) return known
+    const { task: given, filename, name } = task.payload as TaskOrder
+    const view = {
+      taskId: task.id,
+      task: given,
+      filename,
+      name,
+      created: task.createdAt,
+      [kQueueOptions]: ((given as any)?.[kQueueOptions] ?? null) as object | null,
+      cancel: () => cancel(task.payload as object),
+    }
+    views.set(task, view)
+    tasks.set(view, task)
+    return view
+  }
+  const adapted: LidoQueue = {
+    get size() {
+      return queue.size
+    },
+    push: task => queue.push(viewOf(task)),
+    shift() {
+      const view = queue.shift()
+      // The pool reports a value that is not a view.
+      return view === null || view === undefined ? null : (tasks.get(view) ?? (view as never))
+    },
+    remove: task => queue.remove(viewOf(task)),
+  }
+  if (typeof queue.unshift === 'function') adapted.unshift = task => queue.unshift!(viewOf(task))
+  return adapted
+}

@@ -1,0 +1,294 @@
+// The class of Tinypool 2.2. Converts calls, options, events and errors; a lido pool runs the tasks.
+import { EventEmitterAsyncResource } from 'node:events'
+import type { Transferable as TransferItem } from 'node:worker_threads'
+import { Pool, TeardownError, type WorkerView } from '../../index.js'
+import { deserializeError } from '../../shared/errors/serialize-error.js'
+import { realClock } from '../../shared/platform/clock.js'
+import {
+  AbortError,
+  CancelError,
+  channelRefused,
+  failedToTerminate,
+  filenameMissing,
+  inTinypoolTerms,
+  threadTermination,
+} from './errors.js'
+import { kTransferable, kValue, move, unwrap } from './movable.js'
+import { type FilledOptions, fillOptions, type Options, toPath, toPoolOptions } from './options.js'
+import { ISOLATED_END, type IsolatedEnd, type TaskOrder, throughJson, tinypoolState } from './orders.js'
+import { adaptQueue, kQueueOptions } from './task-queue.js'
+import { type TinypoolChannel, type TinypoolWorker, Workers } from './workers.js'
+
+/** The version of Tinypool whose interface this is. */
+export const version = '2.2.0'
+
+/** Tinypool gives a process this time to end. */
+const EXIT_MS = 1000
+
+interface SignalTarget {
+  addEventListener(name: 'abort', listener: () => void): void
+  removeEventListener(name: 'abort', listener: () => void): void
+  aborted?: boolean
+}
+
+interface SignalEmitter {
+  once(name: 'abort', listener: () => void): unknown
+  off(name: 'abort', listener: () => void): unknown
+  aborted?: boolean
+}
+
+/** The options of `run()`. */
+export interface RunOptions {
+  /** Parts of the task that are transferred, not copied. */
+  transferList?: readonly TransferItem[]
+  /** For messages between the program and the task. Threads use only `onClose`. */
+  channel?: TinypoolChannel
+  /** The module with the function. Default: the pool's. */
+  filename?: string | URL | null
+  /** Aborting it rejects the call and ends the worker of a running task. */
+  signal?: SignalTarget | SignalEmitter | null
+  /** The name of the function. Default: the pool's. */
+  name?: string | null
+  /** Has no effect, as in Tinypool. */
+  runtime?: Options['runtime']
+}
+
+/** A call that has not settled. */
+class Call {
+  readonly controller = new AbortController()
+  /** The reason why the door ended the call. */
+  error: Error | null = null
+
+  end(error: Error): void {
+    this.error ??= error
+    this.controller.abort()
+  }
+}
+
+/** The class of Tinypool 2.2, with its options, error texts, events and statics. */
+export class Tinypool extends EventEmitterAsyncResource {
+  readonly #options: FilledOptions
+  readonly #workers: Workers
+  readonly #calls = new Set<Call>()
+  readonly #callOf = new WeakMap<object, Call>()
+  readonly #startedAt = realClock.now()
+  /** `null` after `destroy()`, until the next call. */
+  #pool: Pool | null
+  #completed = 0
+
+  constructor(options: Options = {}) {
+    super({ ...(options as object), name: 'Tinypool' })
+    this.#options = fillOptions(options)
+    this.#workers = new Workers(Math.ceil(this.#options.maxThreads))
+    this.#pool = this.#open()
+  }
+
+  /** Runs the function with the task in a worker. Rejects with the function's own error, or with the errors of Tinypool. */
+  run(task: any, options: RunOptions = {}): Promise<any> {
+    const given: RunOptions = Object.assign(Object.create(null), options)
+    const { filename, signal, channel } = given
+    const file = filename ?? this.#options.filename
+    if (typeof file !== 'string' && !(file instanceof URL)) return Promise.reject(filenameMissing())
+    if (signal?.aborted) return Promise.reject(new AbortError())
+    if (channel !== undefined && this.#options.runtime === 'worker_threads') {
+      if (channel.onMessage) return Promise.reject(channelRefused('onMessage', 'listening to'))
+      if (channel.postMessage) return Promise.reject(channelRefused('postMessage', 'sending to'))
+    }
+    return this.#submit(task, toPath(file), given)
+  }
+
+  /** Rejects all tasks, and ends all workers. Idle workers run their teardown first. The next call starts the pool again. */
+  async destroy(): Promise<void> {
+    const pool = this.#pool
+    this.#pool = null
+    for (const call of this.#calls) call.end(threadTermination())
+    await pool?.close({ force: true })
+    this.emitDestroy()
+  }
+
+  /** Rejects the queued tasks with `CancelError`. Running tasks continue. */
+  cancelPendingTasks(): void {
+    this.#options.taskQueue.cancel()
+  }
+
+  /** Replaces all workers. Running tasks finish first. With another `runtime`, later tasks run there. */
+  async recycleWorkers(options: Pick<Options, 'runtime'> = {}): Promise<void> {
+    const { runtime = this.#options.runtime } = options
+    const pool = this.#pool ?? this.#open()
+    this.#pool = pool
+    if (runtime !== this.#options.runtime) {
+      this.#options.runtime = runtime
+      this.#pool = this.#open()
+      await pool.close()
+    } else if (!this.#options.isolateWorkers) {
+      await pool.recycle().catch(error => {
+        throw inTinypoolTerms(error)
+      })
+    }
+  }
+
+  get options(): FilledOptions {
+    return this.#options
+  }
+
+  get threads(): TinypoolWorker[] {
+    return (this.#pool?.workers ?? []).map(view => this.#workers.workerOf(view))
+  }
+
+  /** Queued tasks. */
+  get queueSize(): number {
+    return this.#pool?.queueSize ?? 0
+  }
+
+  /** Settled tasks. */
+  get completed(): number {
+    return this.#completed
+  }
+
+  /** Milliseconds since the pool was created. */
+  get duration(): number {
+    return realClock.now() - this.#startedAt
+  }
+
+  static get isWorkerThread(): boolean {
+    return tinypoolState()?.isWorkerThread || false
+  }
+
+  static get workerData(): any {
+    return tinypoolState()?.workerData || undefined
+  }
+
+  static get version(): string {
+    return version
+  }
+
+  static move<V>(value: V): V {
+    return move(value)
+  }
+
+  static get transferableSymbol(): typeof kTransferable {
+    return kTransferable
+  }
+
+  static get valueSymbol(): typeof kValue {
+    return kValue
+  }
+
+  static get queueOptionsSymbol(): typeof kQueueOptions {
+    return kQueueOptions
+  }
+
+  async #submit(given: any, filename: string, options: RunOptions): Promise<any> {
+    const { signal, channel } = options
+    const call = new Call()
+    const onAbort = () => call.end(new AbortError())
+    const pool = this.#pool ?? this.#open()
+    this.#pool = pool
+    const [task, transferList] = unwrap(given, options.transferList ?? [])
+    const { runtime, serialization = 'json' } = this.#options
+    const order: TaskOrder = {
+      task: runtime === 'child_process' && serialization === 'json' ? throughJson(task) : task,
+      filename,
+      name: options.name ?? this.#options.name,
+    }
+    // Messages of a process have their own channel, so the last ones may arrive after the result.
+    let onEnded = () => {}
+    const allMessages = new Promise<void>(resolve => {
+      onEnded = resolve
+    })
+    if (channel !== undefined) order.channel = this.#workers.addCall({ channel, onEnded })
+    this.#calls.add(call)
+    this.#callOf.set(order, call)
+    if (signal) listen(signal, onAbort)
+    try {
+      const work = this.#options.isolateWorkers
+        ? this.#runIsolated(pool, order, transferList, call)
+        : pool.run(order, { transferList, signal: call.controller.signal, exclusive: Boolean(signal) })
+      const result = await work
+      if (channel !== undefined && runtime === 'child_process') await allMessages
+      return result
+    } catch (error) {
+      throw call.error ?? inTinypoolTerms(error)
+    } finally {
+      this.#completed++
+      this.#calls.delete(call)
+      if (order.channel !== undefined) this.#workers.removeCall(order.channel)
+      if (signal) unlisten(signal, onAbort)
+    }
+  }
+
+  /** The worker reports the end of the task and exits. The call settles after that. */
+  async #runIsolated(
+    pool: Pool,
+    order: TaskOrder,
+    transferList: TransferItem[],
+    call: Call,
+  ): Promise<unknown> {
+    let onEnd!: (end: IsolatedEnd) => void
+    const ended = new Promise<IsolatedEnd>(resolve => {
+      onEnd = resolve
+    })
+    const exit = pool.run(order, {
+      transferList,
+      signal: call.controller.signal,
+      exclusive: true,
+      functions: { [ISOLATED_END]: (end: IsolatedEnd) => onEnd(end) },
+    })
+    const end = await Promise.race([ended, exit])
+    const view = pool.workers.find(({ tasks }) => tasks.some(({ payload }) => payload === order))
+    if (view !== undefined) await this.#exited(view)
+    // The task itself rejects, because its worker exits.
+    await exit.catch(() => {})
+    if ('error' in end) throw deserializeError(end.error)
+    return end.result
+  }
+
+  async #exited(view: WorkerView): Promise<void> {
+    const { terminateTimeout } = this.#options
+    const kill = realClock.after(EXIT_MS, () => void view.terminate(), true)
+    let onLate = () => {}
+    const late = new Promise<never>((_, reject) => {
+      onLate = () => reject(failedToTerminate())
+    })
+    const limit = terminateTimeout ? realClock.after(terminateTimeout, onLate, true) : null
+    try {
+      await Promise.race([this.#workers.exitOf(view), late])
+    } finally {
+      kill.cancel()
+      limit?.cancel()
+    }
+  }
+
+  #open(): Pool {
+    const queue = adaptQueue(this.#options.taskQueue, payload =>
+      this.#callOf.get(payload)?.end(new CancelError()),
+    )
+    let pool: Pool
+    try {
+      pool = new Pool({ ...toPoolOptions(this.#options, id => this.#workers.reserve(id)), queue })
+    } catch (error) {
+      throw inTinypoolTerms(error)
+    }
+    pool.on('drain', () => this.emit('drain'))
+    pool.on('message', (message, view) => this.#workers.onMessage(message, view))
+    pool.on('workerCreate', view => this.#workers.workerOf(view))
+    pool.on('workerDestroy', view => this.#workers.onLeft(view))
+    pool.on('error', error => {
+      const isLate = error instanceof TeardownError && error.cause === undefined
+      // Without a listener, the event 'error' would end the process.
+      if (this.listenerCount('error') > 0)
+        this.emit('error', isLate ? failedToTerminate() : inTinypoolTerms(error))
+    })
+    return pool
+  }
+}
+
+function listen(signal: SignalTarget | SignalEmitter, listener: () => void): void {
+  if ('addEventListener' in signal) signal.addEventListener('abort', listener)
+  else signal.once('abort', listener)
+}
+
+function unlisten(signal: SignalTarget | SignalEmitter, listener: () => void): void {
+  if ('removeEventListener' in signal) signal.removeEventListener('abort', listener)
+  else signal.off('abort', listener)
+}

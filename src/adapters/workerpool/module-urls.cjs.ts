@@ -1,0 +1,7 @@
+// The URLs of this adapter's files in the CommonJS build. Both formats of the package use the same file.
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+
+export const workerUrl: URL = pathToFileURL(
+  join(__dirname, '..', '..', '..', 'esm', 'adapters', 'workerpool', 'in-worker.js'),
+)

@@ -1,0 +1,281 @@
+// The pool of workerpool 10. Converts calls, options and errors; a lido pool runs the tasks.
+import {
+  isPoolError,
+  Pool as LidoPool,
+  type NotCloneableError,
+  type WorkerExitError,
+  type WorkerView,
+} from '../../index.js'
+import {
+  checkStartOptions,
+  readOptions,
+  type Settings,
+  toPoolOptions,
+  type WorkerArg,
+  type WorkerPoolOptions,
+} from './options.js'
+import { EVENT, type TaskOrder, throughJson } from './orders.js'
+import { type Resolver, WorkerpoolPromise } from './promise.js'
+import { adaptQueue, createQueue, type ExecOptions, type Task, type TaskQueue } from './queues.js'
+
+/** The error of a task whose worker has ended. */
+export class TerminateError extends Error {
+  constructor(message = 'worker terminated', cause?: unknown) {
+    super(message)
+    this.cause = cause
+  }
+}
+
+/** The methods of a worker as functions that return promises. */
+export type Proxy<T extends { [name: string]: (...params: any[]) => any } = any> = {
+  [Name in keyof T]: (...params: Parameters<T[Name]>) => WorkerpoolPromise<Awaited<ReturnType<T[Name]>>>
+}
+
+export interface PoolStatistics {
+  totalWorkers: number
+  busyWorkers: number
+  idleWorkers: number
+  pendingTasks: number
+  activeTasks: number
+}
+
+/** A task that has not settled. */
+interface Call extends Task {
+  readonly controller: AbortController
+  readonly order: TaskOrder
+  isQueued: boolean
+}
+
+export class Pool {
+  readonly script: string | null
+  readonly workerType: 'auto' | 'web' | 'process' | 'thread'
+  readonly maxQueueSize: number
+  readonly workerTerminateTimeout: number
+  readonly forkArgs: readonly string[]
+  readonly forkOpts: Settings['forkOpts']
+  readonly workerOpts: object
+  readonly workerThreadOpts: Settings['workerThreadOpts']
+  readonly emitStdStreams: boolean
+  readonly minWorkers: number
+  readonly maxWorkers: number
+  readonly onCreateWorker: NonNullable<WorkerPoolOptions['onCreateWorker']>
+  readonly onTerminateWorker: NonNullable<WorkerPoolOptions['onTerminateWorker']>
+  readonly #settings: Settings
+  readonly #queue: TaskQueue
+  readonly #calls = new Set<Call>()
+  readonly #callOf = new WeakMap<object, Call>()
+  readonly #args = new Map<number, WorkerArg>()
+  /** `null` before the first task, and after `terminate()`. */
+  #pool: LidoPool | null = null
+
+  constructor(script?: string | WorkerPoolOptions, given?: WorkerPoolOptions) {
+    const options = (typeof script === 'string' ? given : script) || {}
+    this.script = (typeof script === 'string' && script) || null
+    this.#queue = createQueue(options.queueStrategy || 'fifo')
+    this.#settings = readOptions(this.script, options)
+    this.workerType = options.workerType || options.nodeWorker || 'auto'
+    this.onCreateWorker = options.onCreateWorker || (() => null)
+    this.onTerminateWorker = options.onTerminateWorker || (() => null)
+    const settings = this.#settings
+    this.maxQueueSize = settings.maxQueueSize
+    this.workerTerminateTimeout = settings.workerTerminateTimeout
+    this.forkArgs = settings.forkArgs
+    this.forkOpts = settings.forkOpts
+    this.workerOpts = settings.workerOpts
+    this.workerThreadOpts = settings.workerThreadOpts
+    this.emitStdStreams = settings.emitStdStreams
+    this.minWorkers = settings.minWorkers
+    this.maxWorkers = settings.maxWorkers
+    if (this.minWorkers > 0) this.#open()
+  }
+
+  /** Calls a method of the worker, or a function of the program. The function may not use variables outside itself. */
+  exec<F extends (...params: any[]) => any>(
+    method: string | F,
+    params?: Parameters<F> | any[] | null,
+    options?: ExecOptions,
+  ): WorkerpoolPromise<Awaited<ReturnType<F>>> {
+    if (params && !Array.isArray(params)) throw new TypeError('Array expected as argument "params"')
+    if (typeof method === 'function') return this.exec('run', [String(method), params], options)
+    if (typeof method !== 'string') {
+      throw new TypeError('Function or string expected as argument "method"')
+    }
+    if ((this.#pool?.queueSize ?? 0) >= this.maxQueueSize) {
+      throw new Error(`Max queue size of ${this.maxQueueSize} reached`)
+    }
+    const pool = this.#pool ?? this.#open()
+    const resolver = WorkerpoolPromise.defer()
+    const { isProcess, forkOpts } = this.#settings
+    const isJson = isProcess && forkOpts.serialization !== 'advanced'
+    const order: TaskOrder = {
+      method,
+      params: isJson ? throughJson(params ?? []) : (params ?? []),
+      hasListener: typeof options?.on === 'function',
+    }
+    const controller = new AbortController()
+    const call: Call = {
+      method,
+      params,
+      resolver,
+      timeout: null,
+      options,
+      controller,
+      order,
+      isQueued: false,
+    }
+    this.#callOf.set(order, call)
+    this.#calls.add(call)
+    startTimeoutWithTask(call)
+    // Cancelled, timed out or terminated: the promise is rejected before the task ends.
+    resolver.promise.then(undefined, () => controller.abort())
+    void this.#run(pool, call, isProcess)
+    return resolver.promise
+  }
+
+  /** Resolves to an object with the methods of the worker. */
+  proxy<T extends { [name: string]: (...params: any[]) => any } = any>(
+    ...none: never[]
+  ): WorkerpoolPromise<Proxy<T>> {
+    if (none.length > 0) throw new Error('No arguments expected')
+    return this.exec('methods').then((methods: string[]) =>
+      Object.fromEntries(methods.map(method => [method, (...params: any[]) => this.exec(method, params)])),
+    ) as WorkerpoolPromise<Proxy<T>>
+  }
+
+  /**
+   * Rejects the queued tasks, and ends the workers. With `force`, running tasks are rejected, too. With `timeout`, the promise rejects
+   * if the workers have not ended within this number of milliseconds.
+   */
+  terminate(force = false, timeout?: number): WorkerpoolPromise<unknown[]> {
+    const pool = this.#pool
+    this.#pool = null
+    if (force) {
+      for (const { isQueued, resolver } of [...this.#calls])
+        resolver.reject(new Error(isQueued ? 'Pool terminated' : 'Worker terminated'))
+    }
+    if (pool === null) return new WorkerpoolPromise(resolve => resolve([]))
+    const resolver: Resolver<unknown[]> = WorkerpoolPromise.defer()
+    const workers = pool.workers.length
+    pool.close({ force: true }).then(() => resolver.resolve(Array(workers).fill(undefined)), resolver.reject)
+    if (timeout) resolver.promise.timeout(timeout)
+    return resolver.promise
+  }
+
+  stats(): PoolStatistics {
+    const totalWorkers = this.#pool?.workers.length ?? 0
+    const pendingTasks = this.#pool?.queueSize ?? 0
+    const busyWorkers = Math.min(totalWorkers, this.#calls.size - pendingTasks)
+    return {
+      totalWorkers,
+      busyWorkers,
+      idleWorkers: totalWorkers - busyWorkers,
+      pendingTasks,
+      activeTasks: busyWorkers,
+    }
+  }
+
+  get workers(): WorkerView[] {
+    return this.#pool?.workers ?? []
+  }
+
+  async #run(pool: LidoPool, call: Call, isProcess: boolean): Promise<void> {
+    const { resolver, controller, order, options } = call
+    try {
+      const result = await pool.run(order, {
+        signal: controller.signal,
+        // While a task sends an event, its worker runs no other task.
+        exclusive: true,
+        transferList: isProcess ? [] : ((options?.transfer ?? []) as never[]),
+        ...(order.hasListener
+          ? { functions: { [EVENT]: (payload: unknown) => void options!.on!(payload) } }
+          : {}),
+      })
+      resolver.resolve(result)
+    } catch (error) {
+      resolver.reject(this.#inWorkerpoolTerms(error))
+    } finally {
+      this.#calls.delete(call)
+    }
+  }
+
+  #open(): LidoPool {
+    if (this.workerType === 'web') throw new Error('WorkerPool: Web Workers not supported')
+    checkStartOptions(this.#settings)
+    const queue = adaptQueue(
+      this.#queue,
+      task => this.#callOf.get(task.payload as object)!,
+      (task, isQueued) => onMoved(task as Call, isQueued),
+    )
+    const pool = new LidoPool({ ...toPoolOptions(this.#settings, id => this.#createArg(id)), queue })
+    pool.on('workerCreate', view => this.#onCreated(view))
+    // Each task that a worker fails rejects. Without a listener, the pool would write other failures to stderr.
+    pool.on('error', () => {})
+    this.#pool = pool
+    return pool
+  }
+
+  #createArg(workerId: number): WorkerArg {
+    const { forkArgs, forkOpts, workerOpts, workerThreadOpts } = this.#settings
+    const arg: WorkerArg = { forkArgs, forkOpts, workerOpts, workerThreadOpts }
+    if (this.script !== null) arg.script = this.script
+    const changed = this.onCreateWorker({ ...arg }) || {}
+    for (const key of Object.keys(arg) as (keyof WorkerArg)[])
+      if (changed[key]) Object.assign(arg, { [key]: changed[key] })
+    if (changed.script) arg.script = changed.script
+    this.#args.set(workerId, arg)
+    return arg
+  }
+
+  #onCreated(view: WorkerView): void {
+    const { workerOpts: _, ...arg } = this.#args.get(view.id)!
+    this.#args.delete(view.id)
+    const worker = (view.thread ?? view.process)!
+    worker.once('exit', () => this.onTerminateWorker(arg))
+  }
+
+  /** Converts an error of the pool. Returns an error of the method unchanged. */
+  #inWorkerpoolTerms(error: unknown): unknown {
+    if (!isPoolError(error)) return error
+    switch (error.code) {
+      case 'ERR_LIDO_POOL_CLOSED':
+        return new Error('Pool terminated')
+      case 'ERR_LIDO_NOT_CLONEABLE':
+        return (error as NotCloneableError).cause
+      case 'ERR_LIDO_WORKER_START':
+      case 'ERR_LIDO_RESTART_LIMIT':
+        return error.cause instanceof Error && !isPoolError(error.cause)
+          ? new TerminateError(`Workerpool Worker error: ${error.cause.message}`, error.cause)
+          : this.#inWorkerpoolTerms(error.cause ?? new TerminateError(error.message, error))
+      case 'ERR_LIDO_WORKER_EXIT': {
+        const { exitCode } = error as WorkerExitError
+        return new TerminateError(
+          `Workerpool Worker terminated Unexpectedly\n    exitCode: \`${exitCode}\`\n    workerpool.script: \`${this.script}\`\n`,
+          error,
+        )
+      }
+      case 'ERR_WORKER_OUT_OF_MEMORY':
+        return new TerminateError(`Workerpool Worker error: ${error.message}`, error)
+      default:
+        return error
+    }
+  }
+}
+
+/** The time limit counts from the start of the task. */
+function startTimeoutWithTask(call: Call): void {
+  const { promise } = call.resolver
+  const startTimeout = promise.timeout
+  promise.timeout = delay => {
+    if (!call.isQueued) return startTimeout.call(promise, delay) as typeof promise
+    call.timeout = delay
+    return promise
+  }
+}
+
+function onMoved(call: Call, isQueued: boolean): void {
+  call.isQueued = isQueued
+  if (!isQueued && call.timeout !== null) {
+    const { promise } = call.resolver
+    promise.timeout(call.timeout)
+  }
+}

@@ -1,0 +1,109 @@
+// The queues of workerpool, and their conversion to a queue of lido.
+import type { TaskQueue as LidoQueue, QueuedTask } from '../../index.js'
+import type { Resolver } from './promise.js'
+
+/** The options of `exec()`. */
+export interface ExecOptions<T = any> {
+  /** Called with each event of the task. */
+  on?: (payload: any) => unknown
+  /** Parts of the parameters that are transferred, not copied. */
+  transfer?: object[]
+  /** For a queue of the program. */
+  metadata?: T
+}
+
+/** A task, as a queue sees it. */
+export interface Task<T = any> {
+  method: string
+  params?: any[] | null
+  resolver: Resolver
+  timeout: number | null
+  options?: ExecOptions<T>
+}
+
+export interface TaskQueue<T = any> {
+  push(task: Task<T>): void
+  pop(): Task<T> | undefined
+  size(): number
+  contains(task: Task<T>): boolean
+  clear(): void
+}
+
+class ListQueue implements TaskQueue {
+  readonly tasks: Task[] = []
+  readonly #isLastFirst: boolean
+
+  constructor(isLastFirst: boolean) {
+    this.#isLastFirst = isLastFirst
+  }
+
+  push(task: Task): void {
+    this.tasks.push(task)
+  }
+
+  pop(): Task | undefined {
+    return this.#isLastFirst ? this.tasks.pop() : this.tasks.shift()
+  }
+
+  size(): number {
+    return this.tasks.length
+  }
+
+  contains(task: Task): boolean {
+    return this.tasks.includes(task)
+  }
+
+  clear(): void {
+    this.tasks.length = 0
+  }
+}
+
+export function createQueue(strategy: 'fifo' | 'lifo' | TaskQueue): TaskQueue {
+  if (typeof strategy === 'string') {
+    if (strategy !== 'fifo' && strategy !== 'lifo') throw new Error(`Unknown queue strategy: ${strategy}`)
+    return new ListQueue(strategy === 'lifo')
+  }
+  for (const name of ['push', 'pop', 'size', 'contains', 'clear'] as const) {
+    if (typeof strategy[name] !== 'function') throw new Error(`Queue strategy must implement method: ${name}`)
+  }
+  return strategy
+}
+
+/**
+ * A queue of workerpool cannot remove a task. This one skips cancelled tasks when they come.
+ * @param taskOf returns workerpool's view of a task
+ * @param onMoved called when a task enters or leaves the queue
+ */
+export function adaptQueue(
+  queue: TaskQueue,
+  taskOf: (task: QueuedTask) => Task,
+  onMoved: (task: Task, isQueued: boolean) => void,
+): LidoQueue {
+  const queued = new Map<Task, QueuedTask>()
+  return {
+    get size() {
+      return queued.size
+    },
+    push(task) {
+      const view = taskOf(task)
+      queued.set(view, task)
+      queue.push(view)
+      onMoved(view, true)
+    },
+    shift() {
+      while (queued.size > 0) {
+        const view = queue.pop()
+        if (view === undefined) return null
+        const task = queued.get(view)
+        if (task === undefined) continue
+        queued.delete(view)
+        onMoved(view, false)
+        return task
+      }
+      return null
+    },
+    remove(task) {
+      queued.delete(taskOf(task))
+    },
+  }
+}
