@@ -1,0 +1,3 @@
+// The types of `lido/workerpool`.
+export * from 'lido/workerpool'
+export { default } from 'lido/workerpool'

@@ -1,0 +1,4 @@
+// The module `lido/workerpool`, for programs that require `workerpool`.
+'use strict'
+
+module.exports = require('lido/workerpool')
