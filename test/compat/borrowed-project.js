@@ -1,4 +1,4 @@
-// Creates a temporary project in which a program built on Piscina runs on lido. The set-up is that of a user: packed tarballs, an
+// Creates a temporary project in which a program built on Piscina, Tinypool or workerpool runs on lido. The set-up is that of a user: packed tarballs, an
 // `overrides` entry in package.json, `npm install` from the registry. Needs lido's built dist.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -82,18 +82,23 @@ async function pack(directory, destination) {
   return join(destination, `${name}-${version}.tgz`)
 }
 
-async function packBoth(destination) {
+// Packs lido and the companion packages of the doors. Returns the tarball of each companion, by the name of its peer.
+async function packAll(destination, peers) {
   const lido = await pack(root, destination)
-  // The companion package must depend on the tarball of lido, because no registry has this version.
-  const companion = join(destination, 'as-piscina')
-  cpSync(join(root, 'packages', 'as-piscina'), companion, {
-    recursive: true,
-    filter: source => !source.includes('node_modules'),
-  })
-  const manifest = readJson(join(companion, 'package.json'))
-  manifest.dependencies.lido = `file:${lido}`
-  writeJson(join(companion, 'package.json'), manifest)
-  return { lido, asPiscina: await pack(companion, destination) }
+  const tarballs = {}
+  for (const peer of peers) {
+    // The companion package must depend on the tarball of lido, because no registry has this version.
+    const companion = join(destination, `as-${peer}`)
+    cpSync(join(root, 'packages', `as-${peer}`), companion, {
+      recursive: true,
+      filter: source => !source.includes('node_modules'),
+    })
+    const manifest = readJson(join(companion, 'package.json'))
+    manifest.dependencies.lido = `file:${lido}`
+    writeJson(join(companion, 'package.json'), manifest)
+    tarballs[peer] = `file:${await pack(companion, destination)}`
+  }
+  return tarballs
 }
 
 function readJson(file) {
@@ -104,20 +109,19 @@ function writeJson(file, value) {
   writeFileSync(file, `${JSON.stringify(value, null, 2)}\n`)
 }
 
-// Resolves to the directory of the project. The caller must call returnProject(). With `direct` the project itself depends on
-// piscina. npm then requires the same text in `dependencies` as in `overrides`.
-export async function borrowProject({ dependencies = {}, direct = false }) {
+// Resolves to the directory of the project. The caller must call returnProject(). lido takes the place of the packages in
+// `peers`. With `direct` the project itself depends on them. npm then requires the same text in `dependencies` as in `overrides`.
+export async function borrowProject({ dependencies = {}, peers = ['piscina'], direct = false }) {
   if (!existsSync(join(root, 'dist', '.built'))) throw new Error("lido is not built. Run 'npm run build'.")
   const project = join(mkdtempSync(join(tmpdir(), 'lido-compat-')), 'project')
   try {
-    const tarballs = await packBoth(dirname(project))
-    const piscina = `file:${tarballs.asPiscina}`
+    const overrides = await packAll(dirname(project), peers)
     mkdirSync(project)
     writeJson(join(project, 'package.json'), {
       name: 'borrowed',
       private: true,
-      dependencies: direct ? { ...dependencies, piscina } : dependencies,
-      overrides: { piscina },
+      dependencies: direct ? { ...dependencies, ...overrides } : dependencies,
+      overrides,
     })
     await runNpm(project, 'install', '--no-audit', '--no-fund', '--prefer-offline', '--loglevel=error')
     return project
@@ -131,9 +135,9 @@ export function returnProject(project) {
   if (project) rmSync(dirname(project), { recursive: true, force: true, maxRetries: 5 })
 }
 
-// Lists all installed packages with the name `piscina` or `lido-as-piscina`.
-export async function piscinasIn(project) {
-  const listed = await runNpm(project, 'query', '[name=piscina], [name=lido-as-piscina]')
+// Lists all installed packages with the name of the peer or of lido's companion package.
+export async function installedAs(project, peer) {
+  const listed = await runNpm(project, 'query', `[name=${peer}], [name=lido-as-${peer}]`)
   return JSON.parse(listed).map(({ location, name, version }) => ({ location, name, version }))
 }
 

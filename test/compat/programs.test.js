@@ -5,7 +5,7 @@ import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { test } from 'node:test'
 import { compiler } from '../../scripts/compiler.js'
-import { borrowProject, piscinasIn, returnProject, runCommand, spawnRecorder } from './borrowed-project.js'
+import { borrowProject, installedAs, returnProject, runCommand, spawnRecorder } from './borrowed-project.js'
 
 const handler = `'use strict'
 
@@ -52,7 +52,7 @@ test('fastify-piscina runs its tasks on lido, and the process exits after the se
   const project = await borrowProject({ dependencies: { fastify: '^4.0.0', 'fastify-piscina': '^4.0.0' } })
   t.after(() => returnProject(project))
   assert.deepEqual(
-    (await piscinasIn(project)).map(({ name }) => name),
+    (await installedAs(project, 'piscina')).map(({ name }) => name),
     ['lido-as-piscina'],
   )
 

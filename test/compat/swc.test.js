@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
-import { borrowProject, piscinasIn, returnProject, runCommand, spawnRecorder } from './borrowed-project.js'
+import { borrowProject, installedAs, returnProject, runCommand, spawnRecorder } from './borrowed-project.js'
 
 const fileCount = 200
 
@@ -30,7 +30,7 @@ describe('@swc/cli on lido', { timeout: 300_000 }, () => {
   after(() => returnProject(project))
 
   test('npm installs lido-as-piscina as the only piscina', async () => {
-    const installed = await piscinasIn(project)
+    const installed = await installedAs(project, 'piscina')
     assert.deepEqual(
       installed.map(({ location, name }) => ({ location, name })),
       [{ location: 'node_modules/piscina', name: 'lido-as-piscina' }],
