@@ -193,6 +193,7 @@ recipeTest(
       assert.equal((await (await fetch(`${address}/stats`)).json()).state, 'open')
       const ended = once(server, 'exit')
       server.kill('SIGTERM')
+      while ((await fetch(`${address}/ready`)).status !== 503);
       assert.deepEqual(await ended, [0, null])
     })
     for (const words of ['FROM node:', 'terminationGracePeriodSeconds: 45'])
@@ -216,6 +217,27 @@ recipeTest(
       const [response] = await answered
       assert.equal(await text(response), 'order accepted')
       assert.deepEqual(await ended, [0, null])
+    })
+  },
+)
+
+recipeTest(
+  'shutdown',
+  'the server of shutdown.md answers 503 and exits with code 1 when a request takes too long',
+  async (page) => {
+    const slow = page.replace('sleep(500)', 'sleep(600_000)').replace('(stopNow, 10_000)', '(stopNow, 100)')
+    await withServer(slow, 'shutdown-limit', 'server.mjs', async (address, server) => {
+      const ended = once(server, 'exit')
+      const accepted = request(`${address}/accepted`, {
+        agent: false,
+        headers: { expect: '100-continue' },
+      }).end()
+      const answered = once(accepted, 'response')
+      await once(accepted, 'continue')
+      server.kill('SIGTERM')
+      const [response] = await answered
+      assert.equal(response.statusCode, 503)
+      assert.deepEqual(await ended, [1, null])
     })
   },
 )
