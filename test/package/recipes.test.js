@@ -224,7 +224,7 @@ recipeTest(
 recipeTest(
   'shutdown',
   'the server of shutdown.md answers 503 and exits with code 1 when a request takes too long',
-  async (page) => {
+  async page => {
     const slow = page.replace('sleep(500)', 'sleep(600_000)').replace('(stopNow, 10_000)', '(stopNow, 100)')
     await withServer(slow, 'shutdown-limit', 'server.mjs', async (address, server) => {
       const ended = once(server, 'exit')
