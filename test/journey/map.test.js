@@ -327,6 +327,13 @@ test('onProgress reports the counts at the end, and the total of inputs that hav
   assert.equal(await rejection(broken.toArray()), own)
 })
 
+test('onProgress gives the final counts once, even when the last task takes longer than the report interval', async open => {
+  const pool = open({ filename, name: 'waitFor', maxWorkers: 1 })
+  const reports = []
+  await pool.map([200], { onProgress: ({ done }) => reports.push(done) }).toArray()
+  assert.deepEqual(reports, [1])
+})
+
 test('map() never fills a limited queue', async open => {
   const pool = open({ filename, maxWorkers: 1, maxQueue: 2 })
   const maps = [0, 1, 2].map(() => pool.map(numbers(200), { concurrency: 50 }).toArray())

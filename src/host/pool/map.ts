@@ -93,6 +93,8 @@ export class PoolMap<Result> implements AsyncIterableIterator<Result> {
   #answered: Entry[] = []
   #startedAt = 0
   #reportedAt = 0
+  /** Items that were done or failed at the last report. */
+  #reportedItems = -1
 
   constructor(source: Iterable<unknown> | AsyncIterable<unknown>, settings: MapSettings, runner: MapRunner) {
     this.#source = source
@@ -470,9 +472,11 @@ export class PoolMap<Result> implements AsyncIterableIterator<Result> {
     const { onProgress } = this.#settings
     if (onProgress === undefined) return
     const now = this.#runner.clock.now()
+    const settled = this.#done + this.#failed
+    if (isFinal && settled === this.#reportedItems) return
     if (!isFinal && now - this.#reportedAt < PROGRESS_INTERVAL_MS) return
     this.#reportedAt = now
-    const settled = this.#done + this.#failed
+    this.#reportedItems = settled
     const perSecond = settled === 0 ? 0 : (settled * 1000) / Math.max(now - this.#startedAt, 1)
     const total = lengthOf(this.#source)
     const remainingMs =
