@@ -185,6 +185,20 @@ test('results that were ready before a failed item arrive before its error', asy
   }
 })
 
+test('a waiting consumer gets its result when a later item fails in the same turn', async open => {
+  const pool = open({ filename, name: 'positive', minWorkers: 1, maxWorkers: 1 })
+  await pool.ready()
+  for (const ordered of [true, false]) {
+    const map = pool.map([1, 2, -3], { ordered, concurrency: 3 })
+    const first = map.next()
+    // The worker answers all items while the host is blocked.
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 200)
+    assert.equal((await first).value, 1)
+    assert.equal((await map.next()).value, 2)
+    assert.equal((await rejection(map.next())).message, '-3 is negative')
+  }
+})
+
 test('break and return() cancel what runs and close the input', async open => {
   const track = new Track(4)
   const pool = open({ filename: handler('tracked.js'), name: 'endless', minWorkers: 2, maxWorkers: 2 })

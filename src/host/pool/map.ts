@@ -420,6 +420,7 @@ export class PoolMap<Result> implements AsyncIterableIterator<Result> {
     this.#cancelTasks()
     const closed = this.#closeInput()
     if (wasOpen) this.#report(true)
+    this.#serve()
     for (const { resolve, reject } of this.#consumers.splice(0)) this.#takeEnd().then(resolve, reject)
     return closed
   }
