@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 // `lido-migrate`: shows the changes of a program that moves to lido, and writes them if told to.
-import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { isUtf8 } from 'node:buffer'
+import { accessSync, constants, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import { parseArgs } from 'node:util'
 import { createTwoFilesPatch } from 'diff'
@@ -33,25 +34,37 @@ try {
 async function main(paths, isWriting) {
   const files = paths.flatMap(filesIn)
   const results = migrateAll(
-    files.map(path => ({
-      path: relative('', path).replaceAll('\\', '/'),
-      text: readFileSync(path, 'utf8'),
-    })),
+    files.map(path => ({ path: relative('', path).replaceAll('\\', '/'), ...contentOf(path) })),
   )
-  if (results.length === 0) {
-    console.log(`No file uses piscina, tinypool or workerpool (${files.length} files read).`)
-    return
-  }
   const changed = results.filter(({ code, text }) => code !== null && code !== text)
   for (const { path, text, code } of changed) console.log(patch(path, text, code))
   report('Check these places', results, 'notes')
   report('Not changed. Decide these places', results, 'refusals')
-  printAdvice(results)
+  report('Other places that name a library', results, 'mentions')
+  const used = results.filter(({ library }) => library !== '')
+  if (used.length === 0) {
+    console.log(`No file uses piscina, tinypool or workerpool (${files.length} files read).`)
+    return
+  }
+  printAdvice(used)
   if (changed.length === 0) console.log('No file to change.')
   else if (isWriting || (await confirm(`Change ${countOf(changed)}?`, process.stdin, process.stdout))) {
     for (const { path, code } of changed) writeFileSync(path, code)
     console.log(`Changed ${countOf(changed)}.`)
   } else console.log(`Nothing is written. Add --write to change ${countOf(changed)}.`)
+}
+
+/** The text of a file, and the reason why the command cannot write it, if there is one. */
+function contentOf(path) {
+  const bytes = readFileSync(path)
+  const content = { text: bytes.toString('utf8') }
+  if (!isUtf8(bytes)) return { ...content, problem: 'The file is no UTF-8 text.' }
+  try {
+    accessSync(path, constants.W_OK)
+    return content
+  } catch {
+    return { ...content, problem: 'The file is not writable.' }
+  }
 }
 
 function patch(path, text, code) {
@@ -84,7 +97,7 @@ function printAdvice(results) {
   const namesOf = list => [...new Set(list.flatMap(({ library }) => library.split(', ')))]
   for (const name of namesOf(results.filter(({ code }) => code === null))) {
     console.log(
-      `A file that stays may import 'lido/${name}' in place of '${name}', and nothing else changes.`,
+      `In the files that stay, import 'lido/${name}' in place of '${name}'. Nothing else needs to change.`,
     )
   }
   const names = namesOf(results).join(' ')

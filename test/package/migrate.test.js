@@ -143,8 +143,7 @@ async function main() {
   console.log(await pool.exec('add', [3, 4]))
   console.log(await pool.exec('fibonacci', [await pool.exec('add', [5, 5])]).timeout(60_000))
   console.log(await pool.exec('hello'))
-  const late = pool.exec('wait').timeout(100)
-  console.log(await late.catch(error => 'too late'))
+  console.log(await pool.exec('wait').timeout(100).catch(error => 'too late'))
   const worker = await pool.proxy()
   console.log(await worker.add(1, 1))
   await pool.terminate()
@@ -238,14 +237,11 @@ describe('lido migrate', () => {
 export class Service {
   private pool?: Piscina<number, string>
 
-  constructor(private readonly other: Piscina) {}
-
   start(maxThreads: number): void {
     this.pool ??= new Piscina<number, string>({ filename: __filename, maxThreads, atomics: 'disabled' })
   }
 
   async run(value: number): Promise<string> {
-    await this.other.run(value)
     return this.pool!.run(value)
   }
 }
@@ -269,7 +265,6 @@ export class Service {
     assert.match(stdout, /^ {2}service\.ts:4: Type parameters are removed/m)
     const changed = read(folder, 'service.ts')
     assert.match(changed, /private pool\?: Pool\n/)
-    assert.match(changed, /constructor\(private readonly other: Pool\)/)
     assert.match(changed, /new Pool\(\{ filename: __filename, maxWorkers: maxThreads \}\)/)
     const compiler = createRequire(import.meta.url).resolve('typescript/bin/tsc')
     execFileSync(process.execPath, [compiler, '-p', join(project, folder)], { stdio: 'inherit' })
@@ -329,6 +324,18 @@ export class Service {
     }
   })
 
+  test('a file that is no UTF-8 text keeps its bytes, and other files change', () => {
+    const text = "const Piscina = require('piscina')\nnew Piscina({ maxThreads: 1 }) // "
+    const latin = write('migrate/bytes/latin.cjs', Buffer.concat([Buffer.from(text), Buffer.of(0xe9, 0x0a)]))
+    write('migrate/bytes/main.cjs', text)
+    const bytes = readFileSync(latin)
+    const { stdout } = lido('migrate/bytes', ['migrate', '--write'])
+    assert.match(stdout, /^ {2}latin\.cjs:1: The file is no UTF-8 text\.$/m)
+    assert.match(stdout, /^In the files that stay, import 'lido\/piscina' in place of 'piscina'\./m)
+    assert.match(stdout, /^Changed 1 file\.$/m)
+    assert.deepEqual(readFileSync(latin), bytes)
+  })
+
   test('both packages have the same version', () => {
     assert.equal(
       JSON.parse(readFileSync(join(root, 'packages/migrate/package.json'), 'utf8')).version,
@@ -356,13 +363,18 @@ describe('programs that migrate() leaves as they are', () => {
       /runTask/,
     ],
     ['a histogram', `${piscina}const pool = new Piscina()\nlog(pool.histogram)\n`, 3, /stats\(\)/],
-    ['a destructured pool', `${piscina}const pool = new Piscina()\nconst { run } = pool\n`, 3, /taken out/],
+    [
+      'a destructured pool',
+      `${piscina}const pool = new Piscina()\nconst { run } = pool\n`,
+      3,
+      /used elsewhere/,
+    ],
     ['a computed member', `${piscina}const pool = new Piscina()\npool[name]()\n`, 3, /computed/],
     [
       'a second meaning of the name',
       `${piscina}const pool = new Piscina()\nuse(pool => pool.run())\n`,
-      3,
-      /'pool'/,
+      2,
+      /used elsewhere/,
     ],
     ['another Pool', `${piscina}import { Pool } from 'pg'\nnew Piscina()\n`, 2, /another 'Pool'/],
     ['a dynamic import', "const { default: P } = await import('piscina')\n", 1, /no plain import/],
@@ -415,7 +427,7 @@ describe('programs that migrate() leaves as they are', () => {
       'an abort listener',
       `${workerpool}function a() { this.worker.addAbortListener(b) }\nworkerpool.worker({ a })\n`,
       2,
-      /this\.worker/,
+      /'this' is another object/,
     ],
     ['events of a worker', `${workerpool}workerpool.workerEmit(1)\n`, 2, /workerEmit/],
     ['two of the libraries', `${piscina}${workerpool}`, 1, /several/],
@@ -428,9 +440,300 @@ describe('programs that migrate() leaves as they are', () => {
     })
   }
 
-  test('a text that loads none of these libraries gives null', () => {
-    for (const text of ["import { Pool } from 'lido'\n", "log('piscina', { workerpool: 'workerpool' })\n"])
-      assert.equal(migrate(text, 'main.mjs'), null)
+  test('a text that names none of these libraries gives null', () => {
+    for (const text of ["import { Pool } from 'lido'\n", "import Piscina from 'lido/piscina'\n"])
+      assert.equal(migrate(text.replace('Piscina', 'P'), 'main.mjs'), null)
+  })
+
+  test('strings, templates, keys and comments that name a library are listed', () => {
+    const text =
+      "log('piscina', `a tinypool`)\n// as in workerpool\nmock({ piscina: 1 })\nlog('lido/piscina', x.piscina)\n"
+    const { library, code, mentions } = migrate(text, 'main.mjs')
+    assert.equal(library, '')
+    assert.equal(code, text)
+    assert.deepEqual(
+      mentions.map(({ line }) => line),
+      [1, 1, 2, 3],
+    )
+    const changed = migrate(`${piscina}new Piscina({ filename }) // by piscina\n`, 'main.mjs')
+    assert.deepEqual(changed.mentions, [{ line: 2, text: 'by piscina' }])
+  })
+
+  const create = 'const pool = new Piscina()\n'
+  const createNamed = `${workerpool}const pool = workerpool.pool(file)\n`
+  for (const [title, path, text, line, reason] of [
+    [
+      'a lazy pool in an expression',
+      'main.mjs',
+      `${workerpool}let pool\nconst get = () => (pool ??= workerpool.pool(file))\nget().exec('a')\n`,
+      3,
+      /used elsewhere/,
+    ],
+    [
+      'a field that is destructured',
+      'main.mjs',
+      `${piscina}class A {\n  pool = new Piscina()\n  a() { const { pool } = this; pool.run() }\n}\n`,
+      4,
+      /may be another thing/,
+    ],
+    [
+      'a field of another object',
+      'main.mjs',
+      `${piscina}class A {\n  #pool = new Piscina()\n  a() { const self = this\n return self.#pool.run() }\n}\n`,
+      5,
+      /may be another thing/,
+    ],
+    [
+      'a static field',
+      'main.mjs',
+      `${piscina}class A { static pool = new Piscina() }\n`,
+      2,
+      /used elsewhere/,
+    ],
+    [
+      'two classes that have the same field',
+      'main.mjs',
+      `${workerpool}class A { pool = workerpool.pool(file) }\nclass Db {\n  pool = new Client()\n  a() { return this.pool.exec('select', [1]) }\n}\n`,
+      5,
+      /may be another thing/,
+    ],
+    [
+      'imports inside functions',
+      'main.cjs',
+      "function a() {\n  const Piscina = require('piscina')\n  new Piscina()\n}\n",
+      2,
+      /not at the top/,
+    ],
+    [
+      'two imports',
+      'main.ts',
+      "import type P from 'piscina'\nimport { Piscina } from 'piscina'\nnew Piscina()\n",
+      2,
+      /imports the library twice/,
+    ],
+    [
+      'a parameter that has the name of the class',
+      'main.mjs',
+      `${piscina}function create({ Piscina }) {\n  return new Piscina()\n}\n`,
+      2,
+      /second meaning/,
+    ],
+    [
+      'a worker that has other exports',
+      'worker.mjs',
+      `${workerpool}export function add() {}\nworkerpool.worker({ add })\n`,
+      2,
+      /other exports/,
+    ],
+    [
+      'a worker() in a condition',
+      'worker.mjs',
+      `${workerpool}function add() {}\nif (!isMainThread) {\n  workerpool.worker({ add })\n}\n`,
+      4,
+      /at the top/,
+    ],
+    [
+      'a worker of CommonJS that has other exports',
+      'worker.cjs',
+      "const { worker } = require('workerpool')\nfunction add() {}\nworker({ add })\nmodule.exports = { helper }\n",
+      4,
+      /other exports/,
+    ],
+    [
+      'a method with the name of a global',
+      'worker.mjs',
+      `${workerpool}workerpool.worker({\n  async fetch(url) { return await fetch(url) },\n})\n`,
+      3,
+      /cannot become an export/,
+    ],
+    [
+      'a method with the name of a hook',
+      'worker.cjs',
+      "const { worker } = require('workerpool')\nfunction setup() {}\nworker({ setup })\n",
+      3,
+      /cannot become an export/,
+    ],
+    [
+      'always() behind a call',
+      'main.mjs',
+      `${createNamed}pool.exec('a').then(b).catch(c).always(d)\n`,
+      3,
+      /always/,
+    ],
+    ['a call that nobody awaits', 'main.mjs', `${createNamed}pool.exec('a')\n`, 3, /must be awaited/],
+    [
+      'a proxy whose calls have a timeout',
+      'main.mjs',
+      `${createNamed}const proxy = await pool.proxy()\nawait proxy.add(1).timeout(5)\n`,
+      4,
+      /must be awaited/,
+    ],
+    [
+      'calls in a timeout',
+      'main.mjs',
+      `${createNamed}await pool.exec('a').timeout(await pool.exec('b'))\n`,
+      3,
+      /timeout/,
+    ],
+    ['a hole in the arguments', 'main.mjs', `${createNamed}await pool.exec('a', [, 1])\n`, 3, /no list/],
+    [
+      'a relative file',
+      'main.mjs',
+      `${piscina}const f = './w.mjs'\nnew Piscina({ filename: f })\n`,
+      3,
+      /relative path/,
+    ],
+    [
+      'a pool in an object',
+      'main.mjs',
+      `${piscina}const pools = { cpu: new Piscina() }\n`,
+      2,
+      /used elsewhere/,
+    ],
+    [
+      'a pool in a condition',
+      'main.mjs',
+      `${piscina}const pool = on ? new Piscina() : null\n`,
+      2,
+      /used elsewhere/,
+    ],
+    ['a cast pool', 'main.ts', `${piscina}${create}log((pool as any).options)\n`, 3, /used elsewhere/],
+    ['a message', 'main.mjs', `${createNamed}log(/Unknown method/.test(x))\n`, 3, /error\.code/],
+    ['eval()', 'main.mjs', `${piscina}${create}eval('pool.run()')\n`, 3, /eval/],
+    [
+      'a getter in the options',
+      'main.mjs',
+      `${piscina}new Piscina({ get maxThreads() {} })\n`,
+      2,
+      /not readable/,
+    ],
+    [
+      'a member that changes',
+      'main.mjs',
+      `${piscina}${create};[pool.maxThreads] = [1]\n`,
+      3,
+      /cannot be changed/,
+    ],
+    ['a passed pool', 'main.mjs', `${piscina}${create}use(pool)\n`, 3, /used elsewhere/],
+    ['an exported pool', 'main.mjs', `${piscina}${create}export { pool }\n`, 3, /used elsewhere/],
+    [
+      'exported options',
+      'main.mjs',
+      `${piscina}export const o = { maxThreads: 3 }\nnew Piscina(o)\n`,
+      3,
+      /no object literal/,
+    ],
+    ['a method without a call', 'main.mjs', `${piscina}${create}list.map(pool.run)\n`, 3, /not called/],
+    [
+      'a promise with another type',
+      'main.ts',
+      `${piscina}${create}const stop = (): Promise<void> => pool.close()\n`,
+      3,
+      /type of this promise/,
+    ],
+    [
+      'a signal of EventEmitter',
+      'main.mjs',
+      `${piscina}${create}const signal = new EventEmitter()\npool.run(1, { signal })\n`,
+      4,
+      /AbortSignal/,
+    ],
+    [
+      'two names for move()',
+      'main.mjs',
+      "import { move as a, move as b } from 'piscina'\nuse(a, b)\n",
+      1,
+      /two names/,
+    ],
+    [
+      'a mock',
+      'main.test.mjs',
+      "import { mock } from 'node:test'\nmock.module('piscina')\n",
+      2,
+      /no plain import/,
+    ],
+    ['a require() of a template', 'main.cjs', 'const P = require(`piscina`)\n', 1, /no plain import/],
+    [
+      'the state of tinypool, but no import',
+      'worker.mjs',
+      'log(process.__tinypool_state__)\n',
+      1,
+      /__tinypool_state__/,
+    ],
+  ]) {
+    test(`a program with ${title} stays, with the line of the reason`, () => {
+      const { code, refusals } = migrate(text, path)
+      assert.equal(code, null)
+      const found = refusals.filter(refusal => refusal.line === line).map(({ text }) => text)
+      assert.match(found.join('\n') || JSON.stringify(refusals), reason)
+    })
+  }
+
+  test('a returned promise of exec() gets a note', () => {
+    const { notes } = migrate(`${createNamed}export const add = a => pool.exec('add', [a])\n`, 'main.mjs')
+    assert.match(notes.find(({ line }) => line === 3).text, /has no cancel\(\), timeout\(\) or always\(\)/)
+  })
+
+  test('a file stays if its changed text would have an error', () => {
+    const text = `${workerpool}workerpool.worker({ delete(id) {} })\n`
+    const { code, refusals } = migrate(text, 'worker.mjs')
+    assert.equal(code, null)
+    assert.match(refusals[0].text, /The changed text would have an error/)
+  })
+
+  test('a pool of workerpool stays if the file of its worker is not given', () => {
+    const main = `${workerpool}const pool = workerpool.pool(join(folder, 'w.mjs'))\n`
+    const worker = { path: 'w.mjs', text: `${workerpool}function a() {}\nworkerpool.worker({ a })\n` }
+    const [alone] = migrateAll([{ path: 'main.mjs', text: main }])
+    assert.equal(alone.code, null)
+    assert.match(alone.refusals[0].text, /'w' is not among the files/)
+    for (const { code } of migrateAll([{ path: 'main.mjs', text: main }, worker])) assert.notEqual(code, null)
+  })
+
+  test('a pool stays if its worker exports a function that lido calls by itself', () => {
+    const main = { path: 'main.mjs', text: `${piscina}new Piscina({ filename: join(folder, 'w.mjs') })\n` }
+    const [{ code, refusals }] = migrateAll([main, { path: 'src/w.mjs', text: 'export const setup = 1\n' }])
+    assert.equal(code, null)
+    assert.match(refusals[0].text, /'setup' and 'teardown' by itself\. Rename them in src\/w\.mjs/)
+    assert.notEqual(migrateAll([main, { path: 'src/x.mjs', text: 'export const setup = 1\n' }])[0].code, null)
+  })
+
+  test('a pool in a public field stays if another file uses a field of this name', () => {
+    const source = `${piscina}export class A { pool = new Piscina() }\n`
+    const other = { path: 'b.mjs', text: 'a.pool.runTask(1)\n' }
+    assert.notEqual(migrateAll([{ path: 'a.mjs', text: source }])[0].code, null)
+    const [{ code, refusals }] = migrateAll([{ path: 'a.mjs', text: source }, other])
+    assert.equal(code, null)
+    assert.match(refusals[0].text, /b\.mjs also has a '\.pool'/)
+    for (const [text, changes] of [
+      ['class B { a() { this.pool.run(1) } }\n', true],
+      ['class B extends A { a() { this.pool.runTask(1) } }\n', false],
+      ['const { pool } = new A()\n', false],
+    ]) {
+      const [{ code }] = migrateAll([
+        { path: 'a.mjs', text: source },
+        { path: 'b.mjs', text },
+      ])
+      assert.equal(code !== null, changes, text)
+    }
+  })
+
+  test('a file that cannot be written stays, and holds the files of its workers', () => {
+    const results = migrateAll([
+      {
+        path: 'w.mjs',
+        text: "import { move } from 'piscina'\nexport default move\n",
+        problem: 'Not writable.',
+      },
+      { path: 'main.mjs', text: `${piscina}new Piscina({ filename })\n` },
+    ])
+    assert.deepEqual(
+      results.map(({ code, refusals }) => [code, refusals[0].text.slice(0, 9)]),
+      [
+        [null, 'Not writa'],
+        [null, 'The file '],
+      ],
+    )
   })
 
   test('a worker of workerpool stays while the file of its pool stays', () => {
@@ -508,13 +811,35 @@ describe('text that migrate() writes', () => {
       "import { Pool } from 'lido'\nconst pool = new Pool()\nawait pool.run(1)\n",
     ],
     [
+      'arguments in parentheses stay in them',
+      "import workerpool from 'workerpool'\nconst pool = workerpool.pool(file, {\n  // few\n  workerType: 'auto',\n})\nawait pool.exec('add', [(log(1), 5), 2])\n",
+      "import { Pool } from 'lido'\nconst pool = new Pool({ filename: file })\nawait pool.api.add((log(1), 5), 2)\n",
+    ],
+    [
+      'the first comment in the options stays',
+      "import workerpool from 'workerpool'\nconst pool = workerpool.pool(file, {\n  // few\n  maxWorkers: 4,\n})\n",
+      "import { Pool } from 'lido'\nconst pool = new Pool({\n  filename: file,\n  // few\n  maxWorkers: 4,\n})\n",
+    ],
+    [
+      'a byte order mark and line ends of Windows stay',
+      "\uFEFFimport Piscina from 'piscina'\r\nnew Piscina({ workerData: Piscina.workerData })\r\n",
+      "\uFEFFimport { Pool } from 'lido'\r\nimport { workerData } from 'lido/worker'\r\nnew Pool({ workerData: workerData })\r\n",
+    ],
+    [
+      'a pool in a field of one class changes there',
+      "import Piscina from 'piscina'\nclass A {\n  pool = null\n  a() {\n    this.pool ??= new Piscina()\n    return () => this.pool && this.pool.maxThreads\n  }\n}\n",
+      "import { Pool } from 'lido'\nclass A {\n  pool = null\n  a() {\n    this.pool ??= new Pool()\n    return () => this.pool && this.pool.maxWorkers\n  }\n}\n",
+    ],
+    [
       'a property of another object keeps its name',
       "import Piscina from 'piscina'\nconst pool = new Piscina()\nother.pool.runTask(1)\nlog({ Piscina: 1 }, x.Piscina)\n",
       "import { Pool } from 'lido'\nconst pool = new Pool()\nother.pool.runTask(1)\nlog({ Piscina: 1 }, x.Piscina)\n",
     ],
   ]) {
     test(title, () => {
-      assert.equal(migrate(before, 'main.mjs').code, after)
+      const path = before.includes('require(') ? 'main.cjs' : 'main.mjs'
+      const { code, refusals } = migrate(before, path)
+      assert.equal(code, after, JSON.stringify(refusals))
     })
   }
 })

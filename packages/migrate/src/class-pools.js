@@ -1,16 +1,18 @@
 // Programs of piscina and tinypool: both have a class, `run()` and nearly the same options.
+import { checkPath } from './imports.js'
 import { changeOptions, literalOf, undecided, without } from './options.js'
 import { Pools } from './pools.js'
-import { isString, keyOf } from './source.js'
+import { isString, keyOf, refuseMessages } from './source.js'
 
 const same = names => Object.fromEntries(names.map(name => [name, true]))
 
 const options = {
-  ...same(['filename', 'name', 'idleTimeout', 'maxQueue', 'concurrentTasksPerWorker', 'resourceLimits']),
+  ...same(['name', 'idleTimeout', 'maxQueue', 'concurrentTasksPerWorker', 'resourceLimits']),
   ...same(['env', 'argv', 'execArgv', 'workerData', 'trackUnmanagedFds', 'niceIncrement', 'closeTimeout']),
   ...same(['recordTiming', 'workerHistogram']),
-  minThreads: 'minWorkers',
-  maxThreads: 'maxWorkers',
+  filename: (property, source) => checkPath(source, property.value),
+  minThreads: wholeNumber('minWorkers'),
+  maxThreads: wholeNumber('maxWorkers'),
   useAtomics: without('idle workers of lido do not block their event loop.'),
   atomics: without('idle workers of lido do not block their event loop.'),
   stricterFIFO: without('tasks of lido always start in order.'),
@@ -36,20 +38,10 @@ const statics = {
   isWorkerThread: ['lido/worker', 'isWorkerThread'],
 }
 
-const events = ['on', 'once', 'off', 'addListener', 'removeListener', 'removeAllListeners', 'listenerCount']
+const methods = ['on', 'once', 'off', 'addListener', 'removeListener', 'removeAllListeners', 'listenerCount']
 const members = {
-  ...same([
-    ...events,
-    'run',
-    'close',
-    'destroy',
-    'threads',
-    'queueSize',
-    'completed',
-    'duration',
-    'utilization',
-  ]),
-  ...same(['needsDrain']),
+  ...Object.fromEntries([...methods, 'run', 'close', 'destroy'].map(name => [name, calledOnly])),
+  ...same(['queueSize', 'completed', 'duration', 'utilization', 'needsDrain']),
   minThreads: 'minWorkers',
   maxThreads: 'maxWorkers',
   runTask(member, source) {
@@ -64,9 +56,17 @@ const members = {
   runTime: 'Read the times from pool.stats(): waitTime and runTime.',
   waitTime: 'Read the times from pool.stats(): waitTime and runTime.',
   options: 'The names in pool.options differ.',
+  threads: 'pool.threads has no processes. Read pool.workers.',
 }
+/** A method that is called directly. Anything else could lose its `this`. */
+function calledOnly(member, source) {
+  const call = source.parentOf(member)
+  const isCall = call.callee === member && call.type !== 'NewExpression'
+  if (!isCall) source.refuse(member, `A method that is not called: ${source.textOf(call)}.`)
+}
+
 /** Members with a text above stay a decision. */
-const texts = new Set(['histogram', 'runTime', 'waitTime', 'options'])
+const texts = new Set(['histogram', 'runTime', 'waitTime', 'options', 'threads'])
 
 export const piscina = {
   library: 'piscina',
@@ -75,9 +75,10 @@ export const piscina = {
   members,
   notes: [
     "Defaults differ: lido starts at most one worker for each core, and stops idle workers after 30 s ('idleTimeout').",
+    "If the worker exports 'setup' or 'teardown', lido calls them at its start and end.",
   ],
   messages:
-    /^(Task queue is at limit|No task queue available|The task has been aborted|Terminating worker thread)/,
+    /(Task queue is at limit|No task queue available|The task has been aborted|Terminating worker thread)/,
 }
 
 export const tinypool = {
@@ -85,8 +86,6 @@ export const tinypool = {
   className: 'Tinypool',
   options: {
     ...options,
-    minThreads: wholeNumber('minWorkers'),
-    maxThreads: wholeNumber('maxWorkers'),
     runtime(property, source) {
       const { value } = property
       if (isString(value)) return `backend: '${value.value === 'child_process' ? 'process' : 'thread'}'`
@@ -125,8 +124,7 @@ export const tinypool = {
     },
   },
   notes: ["Default differs: lido stops idle workers after 30 s ('idleTimeout')."],
-  messages: /^(Failed to terminate worker|The task has been cancelled|Task queue is at limit)/,
-  forbidden: /__tinypool_(state|worker_message)__|TINYPOOL_WORKER_ID/,
+  messages: /(Failed to terminate worker|The task has been cancelled|Task queue is at limit)/,
 }
 
 /** A fraction is a share of the cores for tinypool, and an error for lido. */
@@ -153,60 +151,51 @@ export function changeClassPools(source, found, description) {
     if (imported === className) classNames.push(local)
     else if (Object.hasOwn(statics, imported)) needStatic(source, imported, local)
   }
-  for (const name of classNames) {
-    for (const reference of source.references(name))
-      changeClassReference(source, reference, description, pools)
+  const references = classNames.flatMap(name => source.references(name))
+  const isType = reference => source.parentOf(reference).type === 'TSTypeReference'
+  for (const reference of references.filter(reference => !isType(reference)))
+    changeClassReference(source, reference, description, pools)
+  for (const reference of references.filter(isType)) {
+    if (source.isRemoved(reference)) continue
+    if (!pools.isTyped(reference)) source.refuse(reference, 'A pool of this type comes from elsewhere.')
+    dropTypeArguments(source, source.parentOf(reference))
+    source.rename(reference, source.need('lido', 'Pool'))
   }
-  changeMembers(source, description, pools)
+  pools.each((member, name) => changeMember(source, description, member, name))
   for (const [local, imported] of found.named) {
     if (imported === className || Object.hasOwn(statics, imported)) continue
     for (const reference of source.references(local))
       source.refuse(reference, `lido has no '${imported}' that works the same way.`)
   }
-  for (const literal of source.ofType('StringLiteral')) {
-    if (description.messages.test(literal.value))
-      source.note(literal, `A message of ${library}. Compare error.code in its place.`)
-    if (description.forbidden?.test(literal.value))
-      source.refuse(literal, `lido does not set ${literal.value}.`)
+  for (const node of source.hasPool ? [] : source.ofType('Identifier')) {
+    if (node.name === 'setup' || (node.name === 'teardown' && library === 'piscina'))
+      source.refuse(node, `lido calls an export named '${node.name}' by itself. Give it another name first.`)
   }
-  for (const identifier of source.ofType('Identifier')) {
-    if (description.forbidden?.test(identifier.name))
-      source.refuse(identifier, `lido does not set ${identifier.name}.`)
-  }
+  refuseMessages(source, description.messages, library)
 }
 
 function needStatic(source, name, local) {
-  source.usesMarks = true
   const [module, imported] = statics[name]
   return source.need(module, imported, local)
 }
 
 function changeClassReference(source, reference, description, pools) {
   const parent = source.parentOf(reference)
-  const isMember = /^(Optional)?MemberExpression$/.test(parent.type) && parent.object === reference
-  if (isMember) {
+  if (parent.type === 'MemberExpression' && parent.object === reference)
     changeStatic(source, reference, parent, description, pools)
-    return
-  }
-  if (parent.type === 'NewExpression' && parent.callee === reference) {
+  else if (parent.type === 'NewExpression' && parent.callee === reference) {
     changeConstructor(source, parent, description, pools)
-  } else if (parent.type === 'TSTypeReference') {
-    dropTypeArguments(source, parent)
-    pools.typed(reference)
-  } else if (!(parent.type === 'BinaryExpression' && parent.operator === 'instanceof')) {
-    source.refuse(
-      reference,
-      `This use of ${description.className} is not understood: ${source.textOf(parent)}.`,
-    )
-    return
+    source.replace(reference, source.need('lido', 'Pool'))
+  } else {
+    const text = source.textOf(parent)
+    source.refuse(reference, `This use of ${description.className} is not understood: ${text}.`)
   }
-  source.rename(reference, source.need('lido', 'Pool'))
 }
 
 function changeStatic(source, reference, member, description, pools) {
   const name = member.computed ? undefined : member.property.name
   const parent = source.parentOf(member)
-  if (name === description.className && parent.type === 'NewExpression') {
+  if (name === description.className && parent.type === 'NewExpression' && parent.callee === member) {
     changeConstructor(source, parent, description, pools)
     source.replace(member, source.need('lido', 'Pool'))
   } else if (Object.hasOwn(statics, name)) {
@@ -221,11 +210,7 @@ function changeConstructor(source, expression, description, pools) {
     changeOptions(source, literalOf(source, object), description.options, description.library)
   dropTypeArguments(source, expression)
   for (const text of description.notes) source.note(expression, text)
-  pools.created(expression, node => noteUse(source, node))
-}
-
-function noteUse(source, node) {
-  source.note(node, 'The pool is also used elsewhere. Check its uses there.')
+  pools.created(expression)
 }
 
 function dropTypeArguments(source, node) {
@@ -238,46 +223,72 @@ function dropTypeArguments(source, node) {
   source.remove(parameters)
 }
 
-function changeMembers(source, description, pools) {
-  const use = (member, name) => {
-    const rule = Object.hasOwn(description.members, name) ? description.members[name] : undefined
-    if (rule === undefined) source.refuse(member, `lido has no equivalent of ${source.textOf(member)}.`)
-    else if (texts.has(name)) source.refuse(member, rule)
-    else {
-      const renamed = typeof rule === 'function' ? rule(member, source) : rule
-      if (typeof renamed === 'string') source.replace(member.property, renamed)
-    }
-    if (name === 'run') checkCall(source, source.parentOf(member), member)
-    if (name === 'on' || name === 'once') checkListener(source, source.parentOf(member))
+function changeMember(source, description, member, name) {
+  const parent = source.parentOf(member)
+  const rule = Object.hasOwn(description.members, name) ? description.members[name] : undefined
+  if (rule === undefined) source.refuse(member, `lido has no equivalent of ${source.textOf(member)}.`)
+  else if (texts.has(name)) source.refuse(member, rule)
+  else {
+    const renamed = typeof rule === 'function' ? rule(member, source) : rule
+    if (typeof renamed === 'string') source.replace(member.property, renamed)
   }
-  pools.each(use, node => {
-    if (source.parentOf(node).type === 'VariableDeclarator')
-      source.refuse(node, 'Members of the pool are taken out of it. Call them on the pool.')
-    else noteUse(source, node)
-  })
+  const isChanged =
+    parent.operator === 'delete' ||
+    /^(UpdateExpression|ArrayPattern|RestElement)$/.test(parent.type) ||
+    (parent.left === member && !/^(Binary|Logical)Expression$/.test(parent.type)) ||
+    source.parentOf(parent).type === 'ObjectPattern'
+  if (isChanged) source.refuse(parent, `${source.textOf(member)} cannot be changed.`)
+  if (name === 'run') checkCall(source, parent, member)
+  if (name === 'close' || name === 'destroy') checkEnd(source, parent)
+  if (name === 'removeAllListeners' || /^(on|once|off|addListener|removeListener)$/.test(name))
+    checkListener(source, parent)
 }
 
 function checkCall(source, call, member) {
-  if (call.type !== 'CallExpression' || call.callee !== member) return
+  if (call.callee !== member) return
+  const spread = call.arguments.find(({ type }) => type === 'SpreadElement')
+  if (spread !== undefined)
+    source.refuse(spread, `Arguments that are not readable: ${source.textOf(spread)}.`)
   const given = call.arguments[1]
   if (given === undefined) return
   if (given.type !== 'ObjectExpression') {
-    source.note(
-      given,
-      'The options of run() are built elsewhere. lido knows name, filename, signal and transferList.',
-    )
+    source.refuse(given, `The options of run() are no object literal here: ${source.textOf(given)}.`)
     return
   }
   for (const property of given.properties) {
-    const key = property.type === 'SpreadElement' ? undefined : keyOf(property)
+    const key = property.type === 'ObjectProperty' ? keyOf(property) : undefined
     if (!callOptions.has(key))
       source.refuse(property, `An option of run() that lido may not know: ${source.textOf(property)}.`)
+    else if (key === 'filename') checkPath(source, property.value)
+    else if (key === 'signal' && source.ofType('Identifier').some(({ name }) => name === 'EventEmitter'))
+      source.refuse(property, "A 'signal' of lido must be an AbortSignal, and no EventEmitter.")
   }
 }
 
+/** `close()` of lido resolves to a report. The pool cannot be used afterwards. */
+function checkEnd(source, call) {
+  if (call.arguments?.length > 0) source.refuse(call, `Options of ${source.textOf(call)} work differently.`)
+  const isStatement = ['ExpressionStatement', 'AwaitExpression'].includes(source.parentOf(call).type)
+  if (source.isTypeScript && !isStatement)
+    source.refuse(call, 'The type of this promise differs in lido. Await it as a statement.')
+  source.note(call, 'Afterwards a pool of lido accepts no tasks.')
+}
+
+const events = /^(error|drain|needsDrain|workerCreate|workerDestroy)$/
+
 function checkListener(source, call) {
   const [event, listener] = call.arguments ?? []
-  if (!isString(event) || !/^worker(Create|Destroy)$/.test(event.value)) return
-  if (listener?.params?.length !== 0)
-    source.note(event, `The listener of '${event.value}' gets a WorkerView, which is another object.`)
+  if (source.parentOf(call).type !== 'ExpressionStatement')
+    source.refuse(call, 'The pool goes on from here. Write each call on a line of its own.')
+  if (!isString(event) || !events.test(event.value)) {
+    source.refuse(call, `An event that lido may not know: ${source.textOf(call)}.`)
+    return
+  }
+  if (listener?.params?.some(({ typeAnnotation }) => typeAnnotation))
+    source.refuse(
+      listener,
+      `The listener of '${event.value}' has other types in lido. Remove the annotation.`,
+    )
+  if (/^worker/.test(event.value) && listener?.params?.length !== 0)
+    source.refuse(event, `The listener of '${event.value}' gets a WorkerView, which is another object.`)
 }

@@ -7,23 +7,26 @@ export function literalOf(source, node) {
   const declared = source.declarations(node.name)
   const declarator = source.parentOf(declared[0])
   const isOnlyUse = declared.length === 1 && source.references(node.name).length === 1
-  const isLiteral = declarator?.type === 'VariableDeclarator' && declarator.init?.type === 'ObjectExpression'
+  const isExported =
+    declared.length > 0 && source.parentOf(source.parentOf(declarator))?.type === 'ExportNamedDeclaration'
+  const isLiteral =
+    declarator?.type === 'VariableDeclarator' && declarator.init?.type === 'ObjectExpression' && !isExported
   return isOnlyUse && isLiteral && declared[0].typeAnnotation === undefined ? declarator.init : node
 }
 
 /**
  * Applies a table to an object of options. A value of the table is `true` (stays), a string (the new name), or a function
  * `(property, source) => action`. An action is `true`, a string (the new text of the property), `'remove'`, or `undefined`
- * after a refusal.
+ * after a refusal. Returns the number of properties that stay.
  */
 export function changeOptions(source, object, table, library) {
   if (object.type !== 'ObjectExpression') {
     source.refuse(object, `The options of ${library} are no object literal here: ${source.textOf(object)}.`)
-    return
+    return 0
   }
   const removed = []
   for (const property of object.properties) {
-    const key = property.type === 'SpreadElement' ? undefined : keyOf(property)
+    const key = property.type === 'ObjectProperty' ? keyOf(property) : undefined
     if (key === undefined) {
       source.refuse(property, `This part of the options is not readable: ${source.textOf(property)}.`)
       continue
@@ -39,6 +42,7 @@ export function changeOptions(source, object, table, library) {
     }
   }
   source.removeProperties(object, removed)
+  return object.properties.length - removed.length
 }
 
 function renameKey(source, property, name) {

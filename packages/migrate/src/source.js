@@ -18,8 +18,12 @@ export class Source {
   refusals = []
   /** True if the file creates a pool. */
   hasPool = false
-  /** True if the file uses `move()`, `workerData` or another name that a worker may import. */
-  usesMarks = false
+  /** True if the file registers functions of workerpool. */
+  hasWorker = false
+  /** The names of public fields that hold a pool. Other files may use them, too. */
+  fields = []
+  /** The names of the files with the workers, without the extension. */
+  scripts = []
   /** The names that the changed file imports: `module → Map(imported → local)`. */
   #needs = new Map()
   #parents = new Map()
@@ -30,12 +34,17 @@ export class Source {
   constructor(text, path) {
     this.text = text
     this.edits = new MagicString(text)
-    const isTypeScript = /\.[cm]?tsx?$/.test(path)
-    const plugins = ['decorators-legacy', 'explicitResourceManagement', 'importAttributes']
-    if (isTypeScript) plugins.push('typescript')
-    if (!isTypeScript || path.endsWith('x')) plugins.push('jsx')
+    this.isTypeScript = /\.[cm]?tsx?$/.test(path)
+    this.eol = text.includes('\r\n') ? '\r\n' : '\n'
+    const plugins = [
+      ...['decorators-legacy', 'decoratorAutoAccessors', 'explicitResourceManagement', 'importAttributes'],
+    ]
+    if (this.isTypeScript) plugins.push('typescript')
+    if (!this.isTypeScript || path.endsWith('x')) plugins.push('jsx')
     const sourceType = /\.m[jt]s$/.test(path) ? 'module' : 'unambiguous'
-    this.program = parse(text, { sourceType, plugins, allowReturnOutsideFunction: true }).program
+    const file = parse(text, { sourceType, plugins, allowReturnOutsideFunction: true })
+    this.program = file.program
+    this.comments = file.comments
     this.#index(this.program)
   }
 
@@ -60,11 +69,23 @@ export class Source {
   }
 
   textOf(node) {
-    return this.text.slice(node.start, node.end)
+    const text = this.text.slice(node.start, node.end)
+    return node.extra?.parenthesized ? `(${text})` : text
   }
 
-  ofType(type) {
-    return this.#nodes.filter(node => node.type === type)
+  ofType(...types) {
+    return this.#nodes.filter(node => types.includes(node.type))
+  }
+
+  /** The texts of the file: strings, parts of templates, regular expressions and comments, each with its line. */
+  get texts() {
+    const nodes = this.ofType(
+      ...['StringLiteral', 'TemplateElement', 'RegExpLiteral', 'DirectiveLiteral', 'JSXText'],
+    )
+    return [...nodes, ...this.comments].map(node => ({
+      node,
+      text: String(node.value?.raw ?? node.value ?? node.pattern),
+    }))
   }
 
   note(node, text) {
@@ -72,7 +93,9 @@ export class Source {
   }
 
   refuse(node, text) {
-    this.refusals.push({ line: node.loc.start.line, text })
+    const { line } = node.loc.start
+    if (!this.refusals.some(other => other.line === line && other.text === text))
+      this.refusals.push({ line, text })
   }
 
   replace(node, text) {
@@ -84,6 +107,8 @@ export class Source {
     if (!this.#needs.has(module)) this.#needs.set(module, new Map())
     const names = this.#needs.get(module)
     if (!names.has(imported)) names.set(imported, local)
+    else if (local !== imported && names.get(imported) !== local)
+      this.refuse(this.program, `The file has two names for '${imported}'.`)
     return names.get(imported)
   }
 
@@ -124,6 +149,8 @@ export class Source {
         return parent.local === child
       case 'ClassDeclaration':
       case 'ClassExpression':
+      case 'TSModuleDeclaration':
+      case 'TSImportEqualsDeclaration':
       case 'TSEnumDeclaration':
       case 'TSTypeAliasDeclaration':
       case 'TSInterfaceDeclaration':
@@ -136,7 +163,7 @@ export class Source {
 
   /** The identifiers that use the variable of this name, outside removed code. */
   references(name) {
-    return this.ofType('Identifier').filter(
+    return this.ofType('Identifier', 'JSXIdentifier').filter(
       node => node.name === name && this.#refers(node) && !this.#declares(node) && !this.isRemoved(node),
     )
   }
@@ -153,10 +180,13 @@ export class Source {
       case 'ObjectMethod':
       case 'ClassMethod':
       case 'ClassProperty':
+      case 'ClassAccessorProperty':
       case 'TSPropertySignature':
       case 'TSMethodSignature':
         return parent.key !== node || parent.computed
       case 'ImportSpecifier':
+      case 'JSXAttribute':
+      case 'MetaProperty':
       case 'LabeledStatement':
       case 'BreakStatement':
       case 'ContinueStatement':
@@ -170,6 +200,28 @@ export class Source {
       default:
         return true
     }
+  }
+
+  /** The nodes that name a property or private field: `a.name`, `{ name }` of a pattern, and the members of classes. */
+  keys(name) {
+    const ofMember = /^(Optional)?MemberExpression$/
+    return this.ofType('Identifier', 'PrivateName', 'StringLiteral').filter(node => {
+      if ((isString(node) ? node.value : this.textOf(node)) !== name || this.isRemoved(node)) return false
+      const parent = this.parentOf(node)
+      if (ofMember.test(parent.type)) return parent.property === node && (!parent.computed || isString(node))
+      if (parent.type === 'ObjectProperty')
+        return parent.key === node && this.parentOf(parent).type === 'ObjectPattern'
+      if (parent.type === 'BinaryExpression') return parent.operator === 'in' && parent.left === node
+      if (node.type === 'Identifier' && this.#isParameterProperty(node)) return true
+      return /^Class/.test(parent.type) && parent.key === node
+    })
+  }
+
+  #isParameterProperty(node) {
+    const parent = this.parentOf(node)
+    return (
+      (parent.type === 'AssignmentPattern' ? this.parentOf(parent) : parent).type === 'TSParameterProperty'
+    )
   }
 
   /** Replaces a reference by another name. A shorthand property `{ a }` becomes `{ a: b }`. */
@@ -214,6 +266,25 @@ export class Source {
 
 function isFunctionName(parent, child) {
   return /^(TSDeclareFunction|Function(Declaration|Expression))$/.test(parent.type) && parent.id === child
+}
+
+/** The class that `this` belongs to at a place; `undefined` outside the methods and fields of a class. */
+export function classOf(source, place) {
+  for (let node = place; node !== undefined; node = source.parentOf(node)) {
+    const isMember = /^Class(Private)?(Method|Property)$/.test(node.type)
+    if (isMember) return node.static ? undefined : source.parentOf(source.parentOf(node))
+    if (/^(Function(Declaration|Expression)|ObjectMethod|StaticBlock|TSModuleBlock)$/.test(node.type))
+      return undefined
+  }
+  return undefined
+}
+
+/** Refuses code that has a message of a library. It may compare the message with the one of an error. */
+export function refuseMessages(source, messages, library) {
+  for (const { node, text } of source.texts) {
+    if (messages.test(text) && !node.type.startsWith('Comment'))
+      source.refuse(node, `A message of ${library}. Compare error.code in its place.`)
+  }
 }
 
 /** The name of a property that is no computed one. */
