@@ -124,7 +124,7 @@ function mayWaitForEver({ calls, programme: { options } }: World): boolean {
   const pending = calls.filter(call => call.state === 'pending')
   const isAnyCalling = pending.some(call => call.openLookUps.some(open => open > 0))
   // An exclusive task keeps its slots and needs a worker without other tasks. The patient balancer needs one too.
-  const isAnyExclusive = options.concurrentTasksPerWorker > 1 && pending.some(call => call.isExclusive)
+  const isAnyExclusive = pending.some(call => call.isExclusive)
   const needsWholeWorker = isAnyExclusive || options.loadBalancer === 'patient'
   return (
     pending.some(({ fate, startedBy }) => fate === 'never' && startedBy.length > 0) ||

@@ -26,7 +26,7 @@ export class Rules {
         `${at}, which has already started ${thread.startedTasks} tasks (limit ${maxTasksPerWorker})`,
       )
     const beside = thread.running.filter(running => !isAborted(running.call))
-    const using = beside.filter(running => !hasLent(running, concurrentTasksPerWorker))
+    const using = beside.filter(running => !hasLent(running))
     if (using.length >= concurrentTasksPerWorker)
       return world.fail(`${at} beside ${using.length} running tasks, with ${concurrentTasksPerWorker} slots`)
     // With one slot, the option `exclusive` has no effect.
@@ -78,9 +78,7 @@ export class Rules {
   #countLentSlots(): void {
     const world = this.#world
     const { concurrentTasksPerWorker } = world.programme.options
-    const calling = world.calls.filter(
-      call => call.openLookUps.some(open => open > 0) && !keepsItsSlots(call, concurrentTasksPerWorker),
-    )
+    const calling = world.calls.filter(call => call.openLookUps.some(open => open > 0) && !call.isExclusive)
     for (const { id, slots } of world.pool.workers) {
       const lent = slots - concurrentTasksPerWorker
       if (lent === 0 && calling.length === 0) continue
@@ -147,10 +145,6 @@ export class Rules {
 }
 
 /** The task waits for its caller, so other tasks may use its slot. */
-function hasLent({ call, steps }: Running, slots: number): boolean {
-  return steps?.isWaiting === true && !keepsItsSlots(call, slots)
-}
-
-function keepsItsSlots({ isExclusive }: Call, slots: number): boolean {
-  return isExclusive && slots > 1
+function hasLent({ call, steps }: Running): boolean {
+  return steps?.isWaiting === true && !call.isExclusive
 }

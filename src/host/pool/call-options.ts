@@ -263,8 +263,7 @@ export function termsOf(options: ReadRunOptions, settings: CoreSettings): CallTe
     transferList,
     signal: options.signal ?? null,
     limits: limitsOf({ timeout, queueTimeout, deadline: deadline && Number(deadline) }, settings.limits),
-    // A worker with one slot may run other tasks only while the task waits for its caller.
-    // With one slot, the option says only that the task does not lend its slot while it calls functions.
+    // A worker with one slot runs one task anyway. There the option only keeps the slot while the task calls its caller.
     isExclusive:
       options.exclusive && (settings.concurrentTasksPerWorker > 1 || options.functions !== undefined),
     priority: options.priority,
