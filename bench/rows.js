@@ -57,8 +57,8 @@ function frameworkRows(id, title) {
   })
   return [
     createRow('requests', 'computations', 'requestsPerSecond', 'per second'),
-    createRow('health-p50', 'p50 of /health meanwhile', 'healthMsP50', 'ms'),
-    createRow('health-p99', 'p99 of /health meanwhile', 'healthMsP99', 'ms'),
+    createRow('health-p50', 'p50 of /health under this load', 'healthMsP50', 'ms'),
+    createRow('health-p99', 'p99 of /health under this load', 'healthMsP99', 'ms'),
     createRow('loop', 'longest delay of the event loop', 'loopDelayMsMax', 'ms'),
   ]
 }

@@ -12,13 +12,13 @@ import { ndjson } from 'lido/body'
 import { runFor } from 'lido/express'
 
 type Handlers = typeof import('./handler.js')
-const pool = new Pool<Handlers>({ filename: '/work/handler.js', maxWorkers: 2, queue: new PriorityQueue() })
+const pool = new Pool<Handlers>({ filename: './handler.js', maxWorkers: 2, queue: new PriorityQueue() })
 export async function main(): Promise<number> {
   const results: number[] = await pool.map([1, 2, 3]).toArray()
   const one: number = await pool.run(1)
   // @ts-expect-error The handler takes a number.
   await pool.run('1')
-  const piscina = new Piscina<number, string>({ filename: '/work/handler.js' })
+  const piscina = new Piscina<number, string>({ filename: './handler.js' })
   const text: string = await piscina.run(1)
   return results.length + one + text.length
 }
