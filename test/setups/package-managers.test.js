@@ -42,7 +42,9 @@ row('Yarn PnP', 'works', 'nothing', async () => {
   own.write({
     'main.mjs': program,
     'work.mjs': work,
-    '.yarnrc.yml': 'nodeLinker: pnp\nenableTelemetry: false\nenableGlobalCache: false\n',
+    // The last line lets yarn write a lock file on a CI machine. By default it refuses.
+    '.yarnrc.yml':
+      'nodeLinker: pnp\nenableTelemetry: false\nenableGlobalCache: false\nenableImmutableInstalls: false\n',
     'yarn.lock': '',
   })
   await output(own.folder, process.execPath, [program4, 'install'])
