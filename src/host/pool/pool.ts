@@ -489,6 +489,14 @@ export class Pool<Module = any, Default extends HandlerName<Module> = DefaultNam
     this.#backPressure.resize(this.#slots)
   }
 
+  /**
+   * Rejects all queued tasks with `TaskCancelledError`, whose `reason` is the given value. Tasks that have a slot continue, and the
+   * pool stays open.
+   */
+  cancelQueued(reason?: unknown): void {
+    this.#scheduler.cancelWaiting(() => new TaskCancelledError(reason, 'cancelQueued() was called'))
+  }
+
   /** Calls `close()`, for `await using`. */
   async [Symbol.asyncDispose](): Promise<void> {
     await this.close()

@@ -457,6 +457,12 @@ export class Scheduler implements TaskListener {
     this.#onRoom()
   }
 
+  /** Rejects the tasks without a slot. */
+  cancelWaiting(createError: () => PoolError): void {
+    for (const task of this.#takeWaiting()) this.#settler.cancel(task, createError())
+    this.#onRoom()
+  }
+
   // Workers.
 
   onReady(): void {

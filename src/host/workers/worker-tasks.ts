@@ -86,6 +86,13 @@ export class WorkerTasks {
     return tickets.phaseOf(task.ticket) !== 'claimed' && tickets.holderOf(task.ticket) === this.#workerId
   }
 
+  /** When this worker started the task; `null` for other tasks, and while the time of the task does not count. */
+  startOf(task: Task, now: number): number | null {
+    return this.list().includes(task) && this.hasStarted(task)
+      ? this.#lane.posted.tickets.startedAt(task.ticket, now)
+      : null
+  }
+
   /** Call it before the message with a task is sent. The worker then claims no later task before that message. */
   noteSent(): void {
     this.#state.setSent(++this.#sent)

@@ -23,6 +23,7 @@ export interface ViewedWorker {
   readonly isExclusive: boolean
   readonly histogram: DurationSummary | null
   listTasks(): QueuedTask[]
+  startOf(task: QueuedTask): number | null
   kill(): Promise<void>
 }
 
@@ -86,6 +87,15 @@ export class WorkerView {
   /** The tasks that the worker holds, in the order in which they were accepted. */
   get tasks(): QueuedTask[] {
     return this.#worker.listTasks()
+  }
+
+  /**
+   * When this worker started the task, in milliseconds as `performance.now()` gives it. `null` for a task that it has not
+   * started, for a task without the option `timeout`, and while the answer waits for the task's output.
+   * @internal
+   */
+  startedAt(task: QueuedTask): number | null {
+    return this.#worker.startOf(task)
   }
 
   /** The worker holds a task with `exclusive: true`. */

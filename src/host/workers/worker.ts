@@ -213,6 +213,10 @@ export class Worker implements LinkListener, PlacementView, BusyView, ViewedWork
     return this.tasks.list()
   }
 
+  startOf(task: Task): number | null {
+    return this.tasks.startOf(task, this.#owner.clock.now())
+  }
+
   /** True when the worker has started a task, answered or not. */
   get hasWorked(): boolean {
     return this.answers > 0 || this.tasks.list().some(task => this.tasks.hasStarted(task))

@@ -120,7 +120,7 @@ export class PoolClosedError extends PoolError {
 
 /** The `signal` of the call was aborted. Code `ERR_LIDO_TASK_CANCELLED`, `name` `'AbortError'`. */
 export class TaskCancelledError extends PoolError {
-  /** The reason of the signal. `cause` is the same. */
+  /** The reason of the signal, or of `cancelQueued()`. `cause` is the same. */
   readonly reason: unknown
 
   constructor(reason: unknown, why = 'its signal was aborted') {

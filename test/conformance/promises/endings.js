@@ -28,6 +28,24 @@ export const endings = {
     assert.deepEqual(journal.written, ['first'])
   },
 
+  async 'cancelQueued() rejects the tasks without a slot, and no other task'({ open, journal }) {
+    const pool = open()
+    const first = pool.run(journal.task('first'), { name: 'gated' })
+    await journal.lines(1)
+    const calls = ['second', 'third'].map(name => rejection(pool.run(journal.task(name), { name: 'note' })))
+    assert.equal(pool.queueSize, 2)
+    pool.cancelQueued('changed')
+    assert.equal(pool.queueSize, 0)
+    for (const { code, message, reason } of await Promise.all(calls)) {
+      assert.deepEqual([code, reason], ['ERR_LIDO_TASK_CANCELLED', 'changed'])
+      assert.equal(message, 'The task was cancelled: cancelQueued() was called.')
+    }
+    journal.open()
+    assert.equal(await first, 'first')
+    assert.equal(await pool.run(1), 1)
+    assert.deepEqual(journal.written, ['first'])
+  },
+
   async 'a cancelled running task rejects at once, and the next task runs'({ open, journal }) {
     const pool = open()
     const controller = new AbortController()
