@@ -135,6 +135,7 @@ for (const [name, tinypool] of [
             const running = pool.run({ port: port2 }, { name: 'untilTold', transferList: [port2] })
             const queued = [1, 2].map(value => pool.run(value, { name: 'echo' }))
             assert.equal(pool.queueSize, 2)
+            assert.equal(pool.options.taskQueue.size, 0)
             pool.cancelPendingTasks()
             for (const task of queued) {
               await assert.rejects(task, { name: 'CancelError', message: 'The task has been cancelled' })

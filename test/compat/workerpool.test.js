@@ -225,7 +225,11 @@ for (const [name, workerpool] of [
           await usePool({ workerType, workerTerminateTimeout: 50 }, async pool => {
             const running = pool.exec('spin', [file])
             await untilExists(file)
-            const rejected = assert.rejects(running, { message: 'Worker terminated' })
+            const queued = pool.exec('add', [1, 2])
+            const rejected = Promise.all([
+              assert.rejects(running, { message: 'Worker terminated' }),
+              assert.rejects(queued, { message: 'Pool terminated' }),
+            ])
             await pool.terminate(true)
             await rejected
           })

@@ -3,6 +3,7 @@ import {
   isPoolError,
   type NotCloneableError,
   type QueueFullError,
+  type TaskCancelledError,
   type WorkerExitError,
   type WorkerStartError,
 } from '../../index.js'
@@ -57,6 +58,8 @@ export function inTinypoolTerms(error: unknown): unknown {
     case 'ERR_LIDO_RESTART_LIMIT':
     case 'ERR_LIDO_WORKER_START':
       return inTinypoolTerms((error as WorkerStartError).cause)
+    case 'ERR_LIDO_TASK_CANCELLED':
+      return (error as TaskCancelledError).reason
     case 'ERR_LIDO_POOL_CLOSED':
       return threadTermination()
     default:

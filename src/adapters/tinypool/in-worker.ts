@@ -39,7 +39,8 @@ const exit: (code: number) => never = process.exit.bind(process)
 /** Loaded before the first task, because a task that starts earlier has no context. */
 const { context } = order.isIsolated ? await import('../../worker.js') : { context: null }
 
-const handlers = new Map<string, Handler>()
+/** By file and name. */
+const handlers = new Map<string, Map<string, Handler>>()
 
 /** Loads the pool's file before the first task. If the file fails, each task loads it again and rejects with the error. */
 export async function setup(): Promise<void> {
@@ -51,19 +52,27 @@ export async function teardown(): Promise<void> {
   await (await getHandler(order.filename, order.teardown))({})
 }
 
-export default async function run(taskOrder: TaskOrder): Promise<unknown> {
-  const { channel } = taskOrder
-  if (channel !== undefined) tell({ __tinypool_worker_message__: true, started: channel })
-  if (order.isIsolated) return await runLast(taskOrder)
+export default function run(taskOrder: TaskOrder): unknown {
+  if (order.isIsolated) return runLast(taskOrder)
+  if (taskOrder.channel !== undefined) return runWithChannel(taskOrder, taskOrder.channel)
+  const result = callHandler(taskOrder)
+  // A result that is there at once needs no promise.
+  return isThenable(result) ? Promise.resolve(result).then(sendable) : sendable(result)
+}
+
+async function runWithChannel(taskOrder: TaskOrder, channel: number): Promise<unknown> {
+  tell({ __tinypool_worker_message__: true, started: channel })
   try {
     return sendable(await callHandler(taskOrder))
   } finally {
-    if (channel !== undefined) tell({ __tinypool_worker_message__: true, ended: channel })
+    tell({ __tinypool_worker_message__: true, ended: channel })
   }
 }
 
 /** Runs the only task of this worker, and its teardown. Until the worker exits, the pool gives it no other task. */
 async function runLast(taskOrder: TaskOrder): Promise<never> {
+  const { channel } = taskOrder
+  if (channel !== undefined) tell({ __tinypool_worker_message__: true, started: channel })
   let end: unknown
   try {
     end = isolatedEnd(await callHandler(taskOrder))
@@ -76,7 +85,6 @@ async function runLast(taskOrder: TaskOrder): Promise<never> {
   } catch (thrown) {
     end = { error: serializeError(thrown) }
   }
-  const { channel } = taskOrder
   if (channel !== undefined) tell({ __tinypool_worker_message__: true, ended: channel })
   const tellEnd = (value: unknown) => context!.call(ISOLATED_END, value)
   // A result that cannot be sent is an error of the task.
@@ -84,8 +92,14 @@ async function runLast(taskOrder: TaskOrder): Promise<never> {
   exit(0)
 }
 
-async function callHandler({ task, filename, name }: TaskOrder): Promise<unknown> {
-  return await (await getHandler(filename, name))(task)
+/** The result is a promise while the handler's file is not loaded. */
+function callHandler({ task, filename = order.filename!, name = order.name }: TaskOrder): unknown {
+  const known = handlers.get(filename)?.get(name)
+  return known === undefined ? getHandler(filename, name).then(handler => handler(task)) : known(task)
+}
+
+function isThenable(value: unknown): value is PromiseLike<unknown> {
+  return typeof (value as PromiseLike<unknown> | null | undefined)?.then === 'function'
 }
 
 /** Converts a result of Tinypool's `move()` to one of lido's. */
@@ -111,15 +125,13 @@ async function getHandler(filename: string, name: string): Promise<Handler> {
 
 /** Looks for the name in a default export that is an object, then in the module. A default function has every name. */
 async function findHandler(filename: string, name: string): Promise<Handler | null> {
-  const key = `${filename}/${name}`
-  const known = handlers.get(key)
-  if (known !== undefined) return known
   const module: any = await import(isAbsolute(filename) ? pathToFileURL(filename).href : filename)
   const inner = typeof module.default === 'function' ? module : (module.default ?? module)
   let handler = typeof inner === 'function' ? inner : await inner[name]
   if (typeof handler !== 'function') handler = await module[name]
   if (typeof handler !== 'function') return null
-  handlers.set(key, handler)
+  const ofFile = handlers.get(filename) ?? new Map<string, Handler>()
+  handlers.set(filename, ofFile.set(name, handler))
   return handler
 }
 

@@ -39,7 +39,10 @@ export function move<V>(value: V): V {
 }
 
 /** The value to send, and the items to transfer. */
-export function unwrap(value: any, transferList: readonly TransferItem[]): [unknown, TransferItem[]] {
-  if (!isMovable(value)) return [value, [...transferList]]
+export function unwrap(
+  value: any,
+  transferList: readonly TransferItem[],
+): [unknown, readonly TransferItem[]] {
+  if (!isMovable(value)) return [value, transferList]
   return [value[kValue], [...transferList, ...[value[kTransferable]].flat()]]
 }

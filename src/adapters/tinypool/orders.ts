@@ -16,8 +16,10 @@ export interface WorkerOrder {
 
 export interface TaskOrder {
   task: unknown
-  filename: string
-  name: string
+  /** Default: the pool's. */
+  filename?: string
+  /** Default: the pool's. */
+  name?: string
   /** Present if the call has a channel. The worker reports when the task starts and ends. */
   channel?: number
 }

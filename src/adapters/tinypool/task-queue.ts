@@ -30,7 +30,7 @@ export function isTaskQueue(value: any): boolean {
   )
 }
 
-/** The queue of a pool without its own. Programs read its array `tasks`. */
+/** The value of `options.taskQueue` in a pool without a queue of the program. It stays empty, as in Tinypool. */
 export class ArrayTaskQueue implements TaskQueue {
   tasks: Task[] = []
 
@@ -60,9 +60,13 @@ export class ArrayTaskQueue implements TaskQueue {
   }
 }
 
-/** @param cancel rejects the call of a payload, with `CancelError` */
+/**
+ * @param defaults the pool's file and name
+ * @param cancel rejects the call of a payload, with `CancelError`
+ */
 export function adaptQueue(
   queue: TaskQueue & { unshift?(task: Task): void },
+  defaults: { readonly filename: string | null; readonly name: string },
   cancel: (payload: object) => void,
 ): LidoQueue {
   const views = new WeakMap<QueuedTask, Task>()
@@ -70,7 +74,7 @@ export function adaptQueue(
   const viewOf = (task: QueuedTask): Task => {
     const known = views.get(task)
     if (known !== undefined) return known
-    const { task: given, filename, name } = task.payload as TaskOrder
+    const { task: given, filename = defaults.filename, name = defaults.name } = task.payload as TaskOrder
     const view = {
       taskId: task.id,
       task: given,

@@ -1,7 +1,7 @@
 // The class of Tinypool 2.2. Converts calls, options, events and errors; a lido pool runs the tasks.
 import { EventEmitterAsyncResource } from 'node:events'
 import type { Transferable as TransferItem } from 'node:worker_threads'
-import { Pool, TeardownError, type WorkerView } from '../../index.js'
+import { type RunOptions as LidoRunOptions, Pool, TeardownError, type WorkerView } from '../../index.js'
 import { deserializeError } from '../../shared/errors/serialize-error.js'
 import { realClock } from '../../shared/platform/clock.js'
 import {
@@ -16,7 +16,7 @@ import {
 import { kTransferable, kValue, move, unwrap } from './movable.js'
 import { type FilledOptions, fillOptions, type Options, toPath, toPoolOptions } from './options.js'
 import { ISOLATED_END, type IsolatedEnd, type TaskOrder, throughJson, tinypoolState } from './orders.js'
-import { adaptQueue, kQueueOptions } from './task-queue.js'
+import { adaptQueue, kQueueOptions, type TaskQueue } from './task-queue.js'
 import { type TinypoolChannel, type TinypoolWorker, Workers } from './workers.js'
 
 /** The version of Tinypool whose interface this is. */
@@ -53,24 +53,17 @@ export interface RunOptions {
   runtime?: Options['runtime']
 }
 
-/** A call that has not settled. */
-class Call {
-  readonly controller = new AbortController()
-  /** The reason why the door ended the call. */
-  error: Error | null = null
-
-  end(error: Error): void {
-    this.error ??= error
-    this.controller.abort()
-  }
-}
-
 /** The class of Tinypool 2.2, with its options, error texts, events and statics. */
 export class Tinypool extends EventEmitterAsyncResource {
   readonly #options: FilledOptions
   readonly #workers: Workers
-  readonly #calls = new Set<Call>()
-  readonly #callOf = new WeakMap<object, Call>()
+  /** `null`: the pool has its own queue. It can then send tasks to the workers before they are idle. */
+  readonly #userQueue: TaskQueue | null
+  /** `destroy()` aborts it. Calls share its signal unless they need their own. */
+  #ending = new AbortController()
+  /** Of the calls that the program or its queue may cancel one by one. */
+  readonly #controllers = new Set<AbortController>()
+  readonly #controllerOf = new WeakMap<object, AbortController>()
   readonly #startedAt = realClock.now()
   /** `null` after `destroy()`, until the next call. */
   #pool: Pool | null
@@ -78,6 +71,7 @@ export class Tinypool extends EventEmitterAsyncResource {
 
   constructor(options: Options = {}) {
     super({ ...(options as object), name: 'Tinypool' })
+    this.#userQueue = options.taskQueue ?? null
     this.#options = fillOptions(options)
     this.#workers = new Workers(Math.ceil(this.#options.maxThreads))
     this.#pool = this.#open()
@@ -101,14 +95,17 @@ export class Tinypool extends EventEmitterAsyncResource {
   async destroy(): Promise<void> {
     const pool = this.#pool
     this.#pool = null
-    for (const call of this.#calls) call.end(threadTermination())
+    this.#ending.abort(threadTermination())
+    this.#ending = new AbortController()
+    for (const controller of this.#controllers) controller.abort(threadTermination())
     await pool?.close({ force: true })
     this.emitDestroy()
   }
 
   /** Rejects the queued tasks with `CancelError`. Running tasks continue. */
   cancelPendingTasks(): void {
-    this.#options.taskQueue.cancel()
+    if (this.#userQueue === null) this.#pool?.cancelQueued(new CancelError())
+    else this.#userQueue.cancel()
   }
 
   /** Replaces all workers. Running tasks finish first. With another `runtime`, later tasks run there. */
@@ -178,59 +175,74 @@ export class Tinypool extends EventEmitterAsyncResource {
     return kQueueOptions
   }
 
-  async #submit(given: any, filename: string, options: RunOptions): Promise<any> {
-    const { signal, channel } = options
-    const call = new Call()
-    const onAbort = () => call.end(new AbortError())
+  #submit(given: any, filename: string, options: RunOptions): Promise<any> {
     const pool = this.#pool ?? this.#open()
     this.#pool = pool
     const [task, transferList] = unwrap(given, options.transferList ?? [])
-    const { runtime, serialization = 'json' } = this.#options
+    const { runtime, serialization = 'json', isolateWorkers } = this.#options
     const order: TaskOrder = {
       task: runtime === 'child_process' && serialization === 'json' ? throughJson(task) : task,
-      filename,
-      name: options.name ?? this.#options.name,
     }
+    if (filename !== this.#options.filename) order.filename = filename
+    const name = options.name ?? this.#options.name
+    if (name !== this.#options.name) order.name = name
+    const { signal, channel } = options
+    const isPlain = !signal && channel === undefined && !isolateWorkers && this.#userQueue === null
+    const work = isPlain
+      ? pool.run(order, { transferList, signal: this.#ending.signal })
+      : this.#runSpecial(pool, order, transferList, options)
+    return work.then(
+      result => {
+        this.#completed++
+        return result
+      },
+      error => {
+        this.#completed++
+        throw inTinypoolTerms(error)
+      },
+    )
+  }
+
+  /** Runs a task that has a channel, that may be cancelled alone, or that ends its worker. */
+  async #runSpecial(
+    pool: Pool,
+    order: TaskOrder,
+    transferList: readonly TransferItem[],
+    { signal, channel }: RunOptions,
+  ): Promise<unknown> {
+    const controller = new AbortController()
+    const onAbort = () => controller.abort(new AbortError())
     // Messages of a process have their own channel, so the last ones may arrive after the result.
     let onEnded = () => {}
     const allMessages = new Promise<void>(resolve => {
       onEnded = resolve
     })
     if (channel !== undefined) order.channel = this.#workers.addCall({ channel, onEnded })
-    this.#calls.add(call)
-    this.#callOf.set(order, call)
+    this.#controllers.add(controller)
+    this.#controllerOf.set(order, controller)
     if (signal) listen(signal, onAbort)
+    const callOptions = { transferList, signal: controller.signal }
     try {
-      const work = this.#options.isolateWorkers
-        ? this.#runIsolated(pool, order, transferList, call)
-        : pool.run(order, { transferList, signal: call.controller.signal, exclusive: Boolean(signal) })
-      const result = await work
-      if (channel !== undefined && runtime === 'child_process') await allMessages
+      const result = this.#options.isolateWorkers
+        ? await this.#runIsolated(pool, order, callOptions)
+        : await pool.run(order, { ...callOptions, exclusive: Boolean(signal) })
+      if (channel !== undefined && this.#options.runtime === 'child_process') await allMessages
       return result
-    } catch (error) {
-      throw call.error ?? inTinypoolTerms(error)
     } finally {
-      this.#completed++
-      this.#calls.delete(call)
+      this.#controllers.delete(controller)
       if (order.channel !== undefined) this.#workers.removeCall(order.channel)
       if (signal) unlisten(signal, onAbort)
     }
   }
 
   /** The worker reports the end of the task and exits. The call settles after that. */
-  async #runIsolated(
-    pool: Pool,
-    order: TaskOrder,
-    transferList: TransferItem[],
-    call: Call,
-  ): Promise<unknown> {
+  async #runIsolated(pool: Pool, order: TaskOrder, callOptions: LidoRunOptions): Promise<unknown> {
     let onEnd!: (end: IsolatedEnd) => void
     const ended = new Promise<IsolatedEnd>(resolve => {
       onEnd = resolve
     })
     const exit = pool.run(order, {
-      transferList,
-      signal: call.controller.signal,
+      ...callOptions,
       exclusive: true,
       functions: { [ISOLATED_END]: (end: IsolatedEnd) => onEnd(end) },
     })
@@ -260,9 +272,8 @@ export class Tinypool extends EventEmitterAsyncResource {
   }
 
   #open(): Pool {
-    const queue = adaptQueue(this.#options.taskQueue, payload =>
-      this.#callOf.get(payload)?.end(new CancelError()),
-    )
+    const cancel = (payload: object) => this.#controllerOf.get(payload)?.abort(new CancelError())
+    const queue = this.#userQueue === null ? undefined : adaptQueue(this.#userQueue, this.#options, cancel)
     let pool: Pool
     try {
       pool = new Pool({ ...toPoolOptions(this.#options, id => this.#workers.reserve(id)), queue })

@@ -105,24 +105,50 @@ export async function teardown(): Promise<void> {
   await onTerminate?.(0)
 }
 
-export default async function run({ method: name, params, hasListener }: TaskOrder): Promise<unknown> {
+export default function run({ method: name, params, hasListener }: TaskOrder): unknown {
   const method = methods[name]
   if (method === undefined) throw new Error(`Unknown method "${name}"`)
+  events = hasListener ? [] : null
+  let isDone = true
+  try {
+    const result = method.apply(method, params)
+    // A result that is there at once needs no promise.
+    if (!isThenable(result) && !hasListener) return sendable(result)
+    isDone = false
+    return finish(result, events ?? [])
+  } finally {
+    if (isDone) forgetTask()
+  }
+}
+
+async function finish(pending: unknown, ownEvents: Promise<unknown>[]): Promise<unknown> {
   const { signal } = context
   const aborted = new Promise<void>(resolveAborted => {
-    signal.addEventListener('abort', () => void onAbort().then(resolveAborted))
+    const abort = () => void onAbort().then(resolveAborted)
+    if (signal.aborted) abort()
+    else signal.addEventListener('abort', abort)
   })
-  const ownEvents: Promise<unknown>[] = []
-  events = hasListener ? ownEvents : null
   try {
-    const result = await Promise.race([method.apply(method, params), aborted])
+    const result = await Promise.race([pending, aborted])
     await Promise.all(ownEvents)
-    if (isProcess && order.isJson) return throughJson(isTransfer(result) ? result.message : result)
-    return isTransfer(result) ? moved(result) : result
+    return sendable(result)
   } finally {
-    events = null
-    abortListeners = []
+    forgetTask()
   }
+}
+
+function forgetTask(): void {
+  events = null
+  abortListeners = []
+}
+
+function sendable(result: unknown): unknown {
+  if (isProcess && order.isJson) return throughJson(isTransfer(result) ? result.message : result)
+  return isTransfer(result) ? moved(result) : result
+}
+
+function isThenable(value: unknown): boolean {
+  return typeof (value as PromiseLike<unknown> | null | undefined)?.then === 'function'
 }
 
 /** Resolves if the task has ended, so that the worker can run others. Otherwise this worker ends. */

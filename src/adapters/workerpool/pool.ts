@@ -3,9 +3,13 @@ import {
   isPoolError,
   Pool as LidoPool,
   type NotCloneableError,
+  type QueuedTask,
+  type TaskCancelledError,
   type WorkerExitError,
   type WorkerView,
 } from '../../index.js'
+import { realClock } from '../../shared/platform/clock.js'
+import { CallSignal } from './call-signal.js'
 import {
   checkStartOptions,
   readOptions,
@@ -26,6 +30,9 @@ export class TerminateError extends Error {
   }
 }
 
+/** The pool notes when a task with a time limit starts. This limit is longer than tasks run. */
+const LONGEST_MS = 2 ** 31 - 1
+
 /** The methods of a worker as functions that return promises. */
 export type Proxy<T extends { [name: string]: (...params: any[]) => any } = any> = {
   [Name in keyof T]: (...params: Parameters<T[Name]>) => WorkerpoolPromise<Awaited<ReturnType<T[Name]>>>
@@ -41,9 +48,8 @@ export interface PoolStatistics {
 
 /** A task that has not settled. */
 interface Call extends Task {
-  readonly controller: AbortController
+  readonly signal: CallSignal
   readonly order: TaskOrder
-  isQueued: boolean
 }
 
 export class Pool {
@@ -61,7 +67,8 @@ export class Pool {
   readonly onCreateWorker: NonNullable<WorkerPoolOptions['onCreateWorker']>
   readonly onTerminateWorker: NonNullable<WorkerPoolOptions['onTerminateWorker']>
   readonly #settings: Settings
-  readonly #queue: TaskQueue
+  /** `null`: the pool of lido queues the tasks, and sends them to the workers before these are idle. */
+  readonly #queue: TaskQueue | null
   readonly #calls = new Set<Call>()
   readonly #callOf = new WeakMap<object, Call>()
   readonly #args = new Map<number, WorkerArg>()
@@ -112,23 +119,14 @@ export class Pool {
       params: isJson ? throughJson(params ?? []) : (params ?? []),
       hasListener: typeof options?.on === 'function',
     }
-    const controller = new AbortController()
-    const call: Call = {
-      method,
-      params,
-      resolver,
-      timeout: null,
-      options,
-      controller,
-      order,
-      isQueued: false,
-    }
-    this.#callOf.set(order, call)
+    const signal = new CallSignal()
+    const call: Call = { method, params, resolver, timeout: null, options, signal, order }
+    if (this.#queue !== null) this.#callOf.set(order, call)
     this.#calls.add(call)
-    startTimeoutWithTask(call)
-    // Cancelled, timed out or terminated: the promise is rejected before the task ends.
-    resolver.promise.then(undefined, () => controller.abort())
-    void this.#run(pool, call, isProcess)
+    resolver.promise.limitRunTime(() => runTimeOf(pool, order))
+    // Cancelled or timed out: the promise is rejected before the task ends.
+    resolver.promise.onRejected(() => signal.abort())
+    this.#run(pool, call, isProcess)
     return resolver.promise
   }
 
@@ -149,14 +147,14 @@ export class Pool {
   terminate(force = false, timeout?: number): WorkerpoolPromise<unknown[]> {
     const pool = this.#pool
     this.#pool = null
-    if (force) {
-      for (const { isQueued, resolver } of [...this.#calls])
-        resolver.reject(new Error(isQueued ? 'Pool terminated' : 'Worker terminated'))
-    }
-    if (pool === null) return new WorkerpoolPromise(resolve => resolve([]))
+    const workers = pool?.workers.length ?? 0
+    // Rejects the queued tasks.
+    const closed = pool?.close({ force: true })
+    if (force) for (const { signal } of this.#calls) signal.abort(new Error('Worker terminated'))
     const resolver: Resolver<unknown[]> = WorkerpoolPromise.defer()
-    const workers = pool.workers.length
-    pool.close({ force: true }).then(() => resolver.resolve(Array(workers).fill(undefined)), resolver.reject)
+    const onEnded = () => resolver.resolve(Array(workers).fill(undefined))
+    if (closed === undefined) onEnded()
+    else closed.then(onEnded, resolver.reject)
     if (timeout) resolver.promise.timeout(timeout)
     return resolver.promise
   }
@@ -178,34 +176,37 @@ export class Pool {
     return this.#pool?.workers ?? []
   }
 
-  async #run(pool: LidoPool, call: Call, isProcess: boolean): Promise<void> {
-    const { resolver, controller, order, options } = call
-    try {
-      const result = await pool.run(order, {
-        signal: controller.signal,
-        // While a task sends an event, its worker runs no other task.
-        exclusive: true,
-        transferList: isProcess ? [] : ((options?.transfer ?? []) as never[]),
-        ...(order.hasListener
-          ? { functions: { [EVENT]: (payload: unknown) => void options!.on!(payload) } }
-          : {}),
-      })
-      resolver.resolve(result)
-    } catch (error) {
-      resolver.reject(this.#inWorkerpoolTerms(error))
-    } finally {
-      this.#calls.delete(call)
+  #run(pool: LidoPool, call: Call, isProcess: boolean): void {
+    const { resolver, signal, order, options } = call
+    const functions = order.hasListener
+      ? { [EVENT]: (payload: unknown) => void options!.on!(payload) }
+      : undefined
+    const transferList = isProcess ? [] : ((options?.transfer ?? []) as never[])
+    // While a task sends an event, its worker runs no other task.
+    const callOptions = {
+      signal: signal as never,
+      timeout: LONGEST_MS,
+      exclusive: true,
+      transferList,
+      functions,
     }
+    pool.run(order, callOptions).then(
+      result => {
+        this.#calls.delete(call)
+        resolver.resolve(result)
+      },
+      error => {
+        this.#calls.delete(call)
+        resolver.reject(this.#inWorkerpoolTerms(error))
+      },
+    )
   }
 
   #open(): LidoPool {
     if (this.workerType === 'web') throw new Error('WorkerPool: Web Workers not supported')
     checkStartOptions(this.#settings)
-    const queue = adaptQueue(
-      this.#queue,
-      task => this.#callOf.get(task.payload as object)!,
-      (task, isQueued) => onMoved(task as Call, isQueued),
-    )
+    const taskOf = (task: QueuedTask) => this.#callOf.get(task.payload as object)!
+    const queue = this.#queue === null ? undefined : adaptQueue(this.#queue, taskOf)
     const pool = new LidoPool({ ...toPoolOptions(this.#settings, id => this.#createArg(id)), queue })
     pool.on('workerCreate', view => this.#onCreated(view))
     // Each task that a worker fails rejects. Without a listener, the pool would write other failures to stderr.
@@ -237,6 +238,8 @@ export class Pool {
   #inWorkerpoolTerms(error: unknown): unknown {
     if (!isPoolError(error)) return error
     switch (error.code) {
+      case 'ERR_LIDO_TASK_CANCELLED':
+        return (error as TaskCancelledError).reason
       case 'ERR_LIDO_POOL_CLOSED':
         return new Error('Pool terminated')
       case 'ERR_LIDO_NOT_CLONEABLE':
@@ -261,21 +264,11 @@ export class Pool {
   }
 }
 
-/** The time limit counts from the start of the task. */
-function startTimeoutWithTask(call: Call): void {
-  const { promise } = call.resolver
-  const startTimeout = promise.timeout
-  promise.timeout = delay => {
-    if (!call.isQueued) return startTimeout.call(promise, delay) as typeof promise
-    call.timeout = delay
-    return promise
+/** Milliseconds since the start of the task. 0 while it waits. */
+function runTimeOf(pool: LidoPool, order: TaskOrder): number {
+  for (const worker of pool.workers) {
+    const task = worker.tasks.find(({ payload }) => payload === order)
+    if (task !== undefined) return realClock.now() - (worker.startedAt(task) ?? realClock.now())
   }
-}
-
-function onMoved(call: Call, isQueued: boolean): void {
-  call.isQueued = isQueued
-  if (!isQueued && call.timeout !== null) {
-    const { promise } = call.resolver
-    promise.timeout(call.timeout)
-  }
+  return 0
 }

@@ -52,6 +52,7 @@ export class WorkerpoolPromise<T = any> extends Promise<T> {
   readonly #parent: WorkerpoolPromise<any> | undefined
   #reject!: (reason: unknown) => void
   #timer: Timer | null = null
+  #runTime = () => Number.POSITIVE_INFINITY
 
   /** @param parent gets the calls of `cancel()` and `timeout()` */
   constructor(executor: Executor<T>, parent?: WorkerpoolPromise<any>) {
@@ -120,11 +121,30 @@ export class WorkerpoolPromise<T = any> extends Promise<T> {
   /** Rejects the call with `TimeoutError` if it runs longer. */
   timeout(delay: number): this {
     if (this.#parent !== undefined) this.#parent.timeout(delay)
-    else if (this.pending) {
-      this.#timer?.cancel()
-      const onLate = () => this.#reject(new TimeoutError(`Promise timed out after ${delay} ms`))
-      this.#timer = realClock.after(delay, onLate)
-    }
+    else if (this.pending) this.#startTimer(delay, delay)
     return this
+  }
+
+  #startTimer(delay: number, left: number): void {
+    this.#timer?.cancel()
+    this.#timer = realClock.after(left, () => {
+      const rest = delay - this.#runTime()
+      if (rest > 0) this.#startTimer(delay, rest)
+      else this.#reject(new TimeoutError(`Promise timed out after ${delay} ms`))
+    })
+  }
+
+  /**
+   * A time limit counts the run time of a task.
+   * @internal
+   * @param runTime returns it in milliseconds; 0 while the task waits
+   */
+  limitRunTime(runTime: () => number): void {
+    this.#runTime = runTime
+  }
+
+  /** @internal */
+  onRejected(listener: () => void): void {
+    super.then(undefined, listener)
   }
 }

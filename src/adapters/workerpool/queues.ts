@@ -29,20 +29,15 @@ export interface TaskQueue<T = any> {
   clear(): void
 }
 
-class ListQueue implements TaskQueue {
+class LastInFirstOut implements TaskQueue {
   readonly tasks: Task[] = []
-  readonly #isLastFirst: boolean
-
-  constructor(isLastFirst: boolean) {
-    this.#isLastFirst = isLastFirst
-  }
 
   push(task: Task): void {
     this.tasks.push(task)
   }
 
   pop(): Task | undefined {
-    return this.#isLastFirst ? this.tasks.pop() : this.tasks.shift()
+    return this.tasks.pop()
   }
 
   size(): number {
@@ -58,11 +53,11 @@ class ListQueue implements TaskQueue {
   }
 }
 
-export function createQueue(strategy: 'fifo' | 'lifo' | TaskQueue): TaskQueue {
-  if (typeof strategy === 'string') {
-    if (strategy !== 'fifo' && strategy !== 'lifo') throw new Error(`Unknown queue strategy: ${strategy}`)
-    return new ListQueue(strategy === 'lifo')
-  }
+/** Returns `null` for `'fifo'`, the order of lido's own queue. */
+export function createQueue(strategy: 'fifo' | 'lifo' | TaskQueue): TaskQueue | null {
+  if (strategy === 'fifo') return null
+  if (strategy === 'lifo') return new LastInFirstOut()
+  if (typeof strategy === 'string') throw new Error(`Unknown queue strategy: ${strategy}`)
   for (const name of ['push', 'pop', 'size', 'contains', 'clear'] as const) {
     if (typeof strategy[name] !== 'function') throw new Error(`Queue strategy must implement method: ${name}`)
   }
@@ -72,13 +67,8 @@ export function createQueue(strategy: 'fifo' | 'lifo' | TaskQueue): TaskQueue {
 /**
  * A queue of workerpool cannot remove a task. This one skips cancelled tasks when they come.
  * @param taskOf returns workerpool's view of a task
- * @param onMoved called when a task enters or leaves the queue
  */
-export function adaptQueue(
-  queue: TaskQueue,
-  taskOf: (task: QueuedTask) => Task,
-  onMoved: (task: Task, isQueued: boolean) => void,
-): LidoQueue {
+export function adaptQueue(queue: TaskQueue, taskOf: (task: QueuedTask) => Task): LidoQueue {
   const queued = new Map<Task, QueuedTask>()
   return {
     get size() {
@@ -88,7 +78,6 @@ export function adaptQueue(
       const view = taskOf(task)
       queued.set(view, task)
       queue.push(view)
-      onMoved(view, true)
     },
     shift() {
       while (queued.size > 0) {
@@ -97,7 +86,6 @@ export function adaptQueue(
         const task = queued.get(view)
         if (task === undefined) continue
         queued.delete(view)
-        onMoved(view, false)
         return task
       }
       return null
