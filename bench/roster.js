@@ -24,6 +24,9 @@ const withoutSignals = noServer.filter(trial => trial !== 'cancel')
 const workerpool = { adapter: 'workerpool', packageName: 'workerpool', plays: withoutSignals, role: 'peer' }
 const poolifier = { adapter: 'poolifier', packageName: 'poolifier', plays: withoutSignals, role: 'peer' }
 
+/** lido with the interface of a peer. They run only when `--pools` names them. */
+const door = { packageName: 'lido', plays: ['echo'], role: 'variant', settings: {} }
+
 const bare = { packageName: null, role: 'yardstick', settings: {} }
 
 export const roster = {
@@ -50,6 +53,10 @@ export const roster = {
   'post-message': { ...bare, plays: ['echo', 'first-result'], adapter: 'post-message' },
   unpooled: { ...bare, plays: ['server', ...examples], adapter: 'unpooled' },
   'worker-per-request': { ...bare, plays: examples, adapter: null },
+
+  'lido-piscina': { ...door, adapter: 'lido-piscina' },
+  'lido-tinypool': { ...door, adapter: 'lido-tinypool' },
+  'lido-workerpool': { ...door, adapter: 'lido-workerpool' },
 
   // Candidates.
   'piscina-64': { ...piscina, settings: { concurrentTasksPerWorker: 64 } },

@@ -1,17 +1,4 @@
-// Starts piscina with the settings of the roster.
 import { Piscina } from 'piscina'
+import { startPiscina } from './start.js'
 
-export function start({ handlerName, workers, settings }) {
-  const pool = new Piscina({
-    filename: new URL(`../handlers/${handlerName}.js`, import.meta.url).href,
-    minThreads: workers,
-    maxThreads: workers,
-    ...settings,
-  })
-  return {
-    run: (payload, signal, name) =>
-      signal === undefined && name === undefined ? pool.run(payload) : pool.run(payload, { signal, name }),
-    stop: () => pool.destroy(),
-    cancelAll: () => pool.destroy(),
-  }
-}
+export const start = options => startPiscina(Piscina, options)

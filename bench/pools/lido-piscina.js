@@ -1,0 +1,4 @@
+import { Piscina } from 'lido/piscina'
+import { startPiscina } from './start.js'
+
+export const start = options => startPiscina(Piscina, options)
