@@ -150,9 +150,10 @@ export function refuseNodeObjects(root: unknown, mark = cloneSymbol()): void {
     if (mark !== undefined && mark in member) throw new Refusal(member, 'cannot leave its process')
     if (isModule(member)) throw new Refusal(member, 'cannot leave its process')
     if (types.isMap(member)) {
-      for (const [key, value] of member) left.push(key, value)
+      // A class may override the iterator.
+      for (const [key, value] of Map.prototype.entries.call(member)) left.push(key, value)
     } else if (types.isSet(member)) {
-      for (const value of member) left.push(value)
+      for (const value of Set.prototype.values.call(member)) left.push(value)
     }
     // The cause is the only part of an error that is sent and can hold objects.
     else if (types.isNativeError(member)) left.push(Object.getOwnPropertyDescriptor(member, 'cause')?.value)
