@@ -167,7 +167,7 @@ for (const [title, options] of Object.entries(backends)) {
 test('share() refuses values that cannot be copied and names the part', async open => {
   const pool = open({ filename, maxWorkers: 1 })
   const wasm = new WebAssembly.Module(new Uint8Array([0, 97, 115, 109, 1, 0, 0, 0]))
-  for (const part of [() => {}, Symbol('x'), new Blob([]), wasm]) {
+  for (const part of [() => {}, Symbol('x'), new Blob([]), wasm, new SharedArrayBuffer(8)]) {
     assert.throws(
       () => pool.share({ a: { part } }),
       error =>

@@ -120,7 +120,8 @@ class ProcessLink implements WorkerLink {
     this.process.on('message', (value: unknown) => this.#listener.onUserMessage(value))
     this.process.on('error', () => {})
     this.process.on('exit', (exitCode, signal) => this.#onExit(exitCode, signal))
-    this.process.channel?.unref()
+    // In Bun the channel has no unref() and does not keep the process alive.
+    this.process.channel?.unref?.()
     this.process.unref()
   }
 

@@ -214,17 +214,20 @@ function flagsOfThreads(): string[] | undefined {
   return process.execArgv.some(isForText) ? process.execArgv.filter(flag => !isForText(flag)) : undefined
 }
 
+/** Bun tells it since version 1.4. Only Node has `node:sea`. */
+function mayBeSingleExecutable(): boolean {
+  if (process.versions.bun === undefined) return getBuiltinModule('node:sea')?.isSea() === true
+  const { Bun } = globalThis as { Bun?: { isStandaloneExecutable?: boolean } }
+  return Bun?.isStandaloneExecutable !== false
+}
+
 /** Refuses options that threads support and processes do not. */
 function refuseForProcesses({ env, resourceLimits }: PoolSettings): void {
-  if (process.versions.bun !== undefined) {
-    poolErrors.wrong('backend', 'process', "'thread' or 'inline' in Bun, which has no serializer of node:v8")
-  }
-  // Deno has no such module.
-  if (getBuiltinModule('node:sea')?.isSea()) {
+  if (mayBeSingleExecutable()) {
     poolErrors.wrong(
       'backend',
       'process',
-      "'thread' or 'inline' in a single executable: each process would run the program again",
+      "'thread' or 'inline' in a single executable and in Bun before 1.4: each process would run the program again",
     )
   }
   if (env === SHARE_ENV) {

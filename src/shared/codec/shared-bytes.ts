@@ -1,8 +1,10 @@
 // Encodes a shared value into shared memory, and decodes it. Typed arrays become views on that memory. Everything else is written by
 // the serialiser of `node:v8`, so it may be any value that structured clone accepts.
 //
+// In Bun, which has no serialiser with hooks, the memory holds the whole value as `serialize()` writes it.
+//
 //   memory   bytes of the typed arrays, each at a multiple of 8; the serialised value; its offset (the last 8 bytes)
-import { getBuiltinModule, types } from '../platform/node-modules.js'
+import { getBuiltinModule, hasSerializer, types } from '../platform/node-modules.js'
 import { typedArrays } from './builtins.js'
 
 const ALIGNMENT = 8
@@ -16,9 +18,10 @@ const viewClasses = [...typedArrays, ['DataView', DataView]] as unknown as [
   View: ViewClass | undefined,
 ][]
 
-/** Throws `DataCloneError` for a value with a part that cannot be copied. */
+/** Throws `DataCloneError` for a value with a part that cannot be copied. The caller refuses a `SharedArrayBuffer`. */
 export function encodeShared(value: unknown): SharedArrayBuffer {
-  const { Serializer } = getBuiltinModule('node:v8')
+  const { Serializer, serialize } = getBuiltinModule('node:v8')
+  if (!hasSerializer()) return sharedCopy(serialize(value))
   const views: { bytes: Uint8Array; offset: number }[] = []
   let viewBytes = 0
 
@@ -32,10 +35,6 @@ export function encodeShared(value: unknown): SharedArrayBuffer {
       this.writeDouble(viewBytes)
       this.writeDouble(view.byteLength)
       viewBytes += Math.ceil(bytes.length / ALIGNMENT) * ALIGNMENT
-    }
-
-    _getSharedArrayBufferId(): never {
-      throw refusal('#<SharedArrayBuffer> could not be cloned. Share a typed array of it.')
     }
 
     /** Node calls it, without `new`, for a function or a symbol. */
@@ -57,8 +56,15 @@ export function encodeShared(value: unknown): SharedArrayBuffer {
   return memory
 }
 
+function sharedCopy(bytes: Uint8Array): SharedArrayBuffer {
+  const memory = new SharedArrayBuffer(bytes.length)
+  new Uint8Array(memory).set(bytes)
+  return memory
+}
+
 export function decodeShared(memory: ArrayBufferLike): unknown {
-  const { Deserializer } = getBuiltinModule('node:v8')
+  const { Deserializer, deserialize } = getBuiltinModule('node:v8')
+  if (!hasSerializer()) return deserialize(new Uint8Array(memory))
 
   class Reader extends Deserializer {
     _readHostObject(): unknown {

@@ -208,7 +208,7 @@ function isDetached(buffer: ArrayBufferLike): boolean {
 }
 
 /** The buffer of a view. A view is always sent with its whole buffer. */
-function bufferOf(member: unknown): unknown {
+export function bufferOf(member: unknown): unknown {
   return ArrayBuffer.isView(member) ? member.buffer : member
 }
 

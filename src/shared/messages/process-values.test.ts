@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { generateKeySync } from 'node:crypto'
 import { test } from 'node:test'
+import v8 from 'node:v8'
 import { deserializeError, serializeError } from '../errors/serialize-error.js'
 import { HEAD_BYTES } from './pipe-frames.js'
 import { errorForProcess, packMessage, unpackMessage } from './process-values.js'
@@ -124,6 +125,20 @@ test('shared memory is refused with its path, and a value that nests too deep wi
   for (let depth = 0; depth < 100_000; depth++) deep = [deep]
   for (const path of ['payload', 'result', 'workerData'])
     assert.throws(() => packMessage({ kind: 'any', [path]: deep }), { path })
+})
+
+test('values are copied and shared memory is refused where node:v8 has no serialiser classes', async t => {
+  t.mock.method(v8, 'Serializer', () => {
+    throw new Error('not implemented')
+  })
+  const fresh: string = './process-values.js?functions'
+  const { packMessage, unpackMessage } = await import(fresh)
+  const words = new Int32Array(new SharedArrayBuffer(4))
+  for (const part of [words, words.buffer, () => {}])
+    assert.throws(() => packMessage({ payload: [[part]] }), { path: 'payload[0][0]' })
+  assert.throws(() => packMessage({ payload: [words] }), /SharedArrayBuffer is memory that only threads/)
+  const message = { payload: new Map([['at', new Date(0)]]), result: new Float64Array([0.5]) }
+  assert.deepEqual(unpackMessage(packMessage(message).subarray(HEAD_BYTES)), message)
 })
 
 test('large Sets, and Maps that override their iterator, arrive unchanged', () => {

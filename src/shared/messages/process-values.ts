@@ -3,18 +3,21 @@
 import type { Serializer } from 'node:v8'
 import { replaceUnsendable, type SerializedError } from '../errors/serialize-error.js'
 import {
+  bufferOf,
   memberPath,
   tooLarge,
   totalBufferBytes,
   UnsendableError,
   uncloneablePath,
 } from '../errors/uncloneable-path.js'
-import { getBuiltinModule, types } from '../platform/node-modules.js'
+import { getBuiltinModule, hasSerializer, types } from '../platform/node-modules.js'
 import type { TransferItem } from './move.js'
 import { HEAD_BYTES, MAX_MESSAGE_BYTES, VALUE_FRAME, writeHead } from './pipe-frames.js'
 
 /** Missing when Node may not generate code. */
 const WasmModule = (globalThis as { WebAssembly?: { Module: new () => object } }).WebAssembly?.Module
+
+const ONLY_FOR_THREADS = 'is memory that only threads of one process can share'
 
 /** Says which part of a value cannot be written. */
 export class Refusal extends Error {
@@ -27,8 +30,20 @@ export class Refusal extends Error {
   }
 }
 
+interface Tools {
+  /** Returns the bytes of the message after an empty head. */
+  write(message: object): Buffer
+  read(bytes: Buffer): unknown
+}
+
 /** Created with the first message, so that programs without worker processes do not load `node:v8`. */
-function makeTools() {
+let tools: Tools | undefined
+
+function makeTools(): Tools {
+  return hasSerializer() ? classTools() : functionTools()
+}
+
+function classTools(): Tools {
   const { Deserializer, Serializer } = getBuiltinModule('node:v8')
 
   class ValueWriter extends Serializer {
@@ -40,7 +55,7 @@ function makeTools() {
     }
 
     _getSharedArrayBufferId(member: object): never {
-      throw new Refusal(member, 'is memory that only threads of one process can share')
+      throw new Refusal(member, ONLY_FOR_THREADS)
     }
   }
 
@@ -50,10 +65,35 @@ function makeTools() {
     }
   }
 
-  return { ValueReader, ValueWriter, cloneMark: isSeenBy(ValueWriter) ? undefined : cloneSymbol() }
+  const cloneMark = isSeenBy(ValueWriter) ? undefined : cloneSymbol()
+  return {
+    write(message) {
+      if (cloneMark !== undefined) refuseNodeObjects(message, cloneMark)
+      const writer = new ValueWriter()
+      writer.writeRawBytes(Buffer.alloc(HEAD_BYTES))
+      writer.writeHeader()
+      writer.writeValue(message)
+      return writer.releaseBuffer()
+    },
+    read(bytes) {
+      const reader = new ValueReader(bytes)
+      reader.readHeader()
+      return reader.readValue()
+    },
+  }
 }
 
-let tools: ReturnType<typeof makeTools> | undefined
+/** For Bun. The functions alone would copy shared memory without an error. */
+function functionTools(): Tools {
+  const { deserialize, serialize } = getBuiltinModule('node:v8')
+  return {
+    write(message) {
+      refuseNodeObjects(message, undefined, member => refuseSharedMemory(bufferOf(member), ONLY_FOR_THREADS))
+      return Buffer.concat([Buffer.alloc(HEAD_BYTES), serialize(message)])
+    },
+    read: deserialize,
+  }
+}
 
 /** True when the serialiser itself refuses Node's own cloneable objects, such as `Blob`. */
 function isSeenBy(Writer: typeof Serializer): boolean {
@@ -78,17 +118,11 @@ function cloneSymbol(): symbol | undefined {
  */
 export function packMessage(message: object, transferList: readonly TransferItem[] = []): Buffer {
   tools ??= makeTools()
-  const { ValueWriter, cloneMark } = tools
   try {
     for (const item of transferList) {
       if (!types.isArrayBuffer(item)) throw new Refusal(item, 'cannot be transferred to another process')
     }
-    if (cloneMark !== undefined) refuseNodeObjects(message, cloneMark)
-    const writer = new ValueWriter()
-    writer.writeRawBytes(Buffer.alloc(HEAD_BYTES))
-    writer.writeHeader()
-    writer.writeValue(message)
-    const frame = writer.releaseBuffer()
+    const frame = tools.write(message)
     const length = frame.length - HEAD_BYTES
     if (length > MAX_MESSAGE_BYTES) throw tooLarge(length, MAX_MESSAGE_BYTES)
     writeHead(frame, VALUE_FRAME, length)
@@ -106,9 +140,7 @@ export function packMessage(message: object, transferList: readonly TransferItem
 /** Throws when the bytes cannot be read, for example because they are nested too deeply. */
 export function unpackMessage(bytes: Buffer): unknown {
   tools ??= makeTools()
-  const reader = new tools.ValueReader(bytes)
-  reader.readHeader()
-  return reader.readValue()
+  return tools.read(bytes)
 }
 
 /** Replaces each part that another process cannot read by a text. */
@@ -138,14 +170,22 @@ function pathIn(message: object, failure: unknown, transferList: readonly Transf
   return ['payload', 'result', 'workerData'].find(name => name in message) ?? 'message'
 }
 
-/** Objects of Node's own classes would arrive as empty objects. */
-export function refuseNodeObjects(root: unknown, mark = cloneSymbol()): void {
+/**
+ * Objects of Node's own classes would arrive as empty objects.
+ * @param refuseMore throws for other parts that cannot be sent
+ */
+export function refuseNodeObjects(
+  root: unknown,
+  mark = cloneSymbol(),
+  refuseMore?: (member: object) => void,
+): void {
   const seen = new Set<object>()
   const left: unknown[] = [root]
   while (left.length > 0) {
     const member = left.pop()
     if (member === null || typeof member !== 'object' || seen.has(member)) continue
     seen.add(member)
+    refuseMore?.(member)
     if (types.isProxy(member) || ArrayBuffer.isView(member)) continue
     if (mark !== undefined && mark in member) throw new Refusal(member, 'cannot leave its process')
     if (isModule(member)) throw new Refusal(member, 'cannot leave its process')
@@ -161,6 +201,10 @@ export function refuseNodeObjects(root: unknown, mark = cloneSymbol()): void {
     else if (isRefusedByNode(member)) throw new Refusal(member, 'cannot be cloned')
     else for (const value of Object.values(member)) left.push(value)
   }
+}
+
+export function refuseSharedMemory(memory: unknown, why: string): void {
+  if (types.isSharedArrayBuffer(memory)) throw new Refusal(memory, why)
 }
 
 /** The serialiser writes a WebAssembly module as an empty object, without an error. */

@@ -11,6 +11,17 @@ const { inspect, types } = getBuiltinModule('node:util')
 /** A function, because reading `promises` loads a module that few workers need. */
 const getFsPromises = () => getBuiltinModule('node:fs').promises
 
+/** False in Bun, whose `node:v8` has working functions `serialize()` and `deserialize()`, but no working classes. */
+function hasSerializer(): boolean {
+  const { Serializer } = getBuiltinModule('node:v8')
+  try {
+    new Serializer()
+    return true
+  } catch {
+    return false
+  }
+}
+
 export {
   closeSync,
   existsSync,
@@ -18,6 +29,7 @@ export {
   fileURLToPath,
   getBuiltinModule,
   getFsPromises,
+  hasSerializer,
   inspect,
   isAbsolute,
   join,

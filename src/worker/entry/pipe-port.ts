@@ -50,6 +50,8 @@ export class PipePort implements HostPort {
     }
     const reader = new FrameReader(onFrame, 0)
     const input = new Socket({ fd: readFd, readable: true, writable: false })
+    // Bun opens a file descriptor only by this call.
+    if (input.pending) input.connect({ fd: readFd } as never)
     input.on('data', piece => reader.push(piece))
     input.on('error', () => {})
     input.on('close', () => listener.onEnd())

@@ -16,12 +16,15 @@ const LAST_MESSAGE = { cmd: 'NODE_LIDO_END' }
 /** The time for the main thread to exit by itself after the host has exited. */
 const LIFELINE_GRACE_MS = 500
 
+/** `pending` is true in Bun, as in `PipePort`. */
 const lifelineProgram = `
   const { Socket } = require('node:net')
   const { workerData } = require('node:worker_threads')
   const end = () => process.kill(process.pid, 'SIGKILL')
-  const line = new Socket({ fd: workerData.fd, readable: true, writable: false })
-  line.on('error', () => {}).on('close', () => setTimeout(end, workerData.graceMs)).resume()
+  const { fd, graceMs } = workerData
+  const line = new Socket({ fd, readable: true, writable: false })
+  if (line.pending) line.connect({ fd })
+  line.on('error', () => {}).on('close', () => setTimeout(end, graceMs)).resume()
 `
 
 markWorker()
