@@ -1,5 +1,6 @@
 // The pool of workerpool 10. Converts calls, options and errors; a lido pool runs the tasks.
 import {
+  forAdapters,
   isPoolError,
   Pool as LidoPool,
   type NotCloneableError,
@@ -268,7 +269,7 @@ export class Pool {
 function runTimeOf(pool: LidoPool, order: TaskOrder): number {
   for (const worker of pool.workers) {
     const task = worker.tasks.find(({ payload }) => payload === order)
-    if (task !== undefined) return realClock.now() - (worker.startedAt(task) ?? realClock.now())
+    if (task !== undefined) return realClock.now() - (forAdapters.startOf(worker, task) ?? realClock.now())
   }
   return 0
 }

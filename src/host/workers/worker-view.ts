@@ -27,9 +27,19 @@ export interface ViewedWorker {
   kill(): Promise<void>
 }
 
+/**
+ * When this worker started the task, in milliseconds as `performance.now()` gives it. `null` for a task that it has not started, for a
+ * task without the option `timeout`, and while the answer waits for the task's output.
+ */
+export let startOf: (view: WorkerView, task: QueuedTask) => number | null
+
 /** One worker of a pool. The properties always have the present values. A worker has one view for its whole life. */
 export class WorkerView {
   readonly #worker: ViewedWorker
+
+  static {
+    startOf = (view, task) => view.#worker.startOf(task)
+  }
 
   constructor(worker: ViewedWorker) {
     this.#worker = worker
@@ -87,15 +97,6 @@ export class WorkerView {
   /** The tasks that the worker holds, in the order in which they were accepted. */
   get tasks(): QueuedTask[] {
     return this.#worker.listTasks()
-  }
-
-  /**
-   * When this worker started the task, in milliseconds as `performance.now()` gives it. `null` for a task that it has not
-   * started, for a task without the option `timeout`, and while the answer waits for the task's output.
-   * @internal
-   */
-  startedAt(task: QueuedTask): number | null {
-    return this.#worker.startOf(task)
   }
 
   /** The worker holds a task with `exclusive: true`. */
