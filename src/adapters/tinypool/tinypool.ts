@@ -175,7 +175,7 @@ export class Tinypool extends EventEmitterAsyncResource {
     return kQueueOptions
   }
 
-  #submit(given: any, filename: string, options: RunOptions): Promise<any> {
+  async #submit(given: any, filename: string, options: RunOptions): Promise<any> {
     const pool = this.#pool ?? this.#open()
     this.#pool = pool
     const [task, transferList] = unwrap(given, options.transferList ?? [])
@@ -188,19 +188,15 @@ export class Tinypool extends EventEmitterAsyncResource {
     if (name !== this.#options.name) order.name = name
     const { signal, channel } = options
     const isPlain = !signal && channel === undefined && !isolateWorkers && this.#userQueue === null
-    const work = isPlain
-      ? pool.run(order, { transferList, signal: this.#ending.signal })
-      : this.#runSpecial(pool, order, transferList, options)
-    return work.then(
-      result => {
-        this.#completed++
-        return result
-      },
-      error => {
-        this.#completed++
-        throw inTinypoolTerms(error)
-      },
-    )
+    try {
+      return isPlain
+        ? await pool.run(order, { transferList, signal: this.#ending.signal })
+        : await this.#runSpecial(pool, order, transferList, options)
+    } catch (error) {
+      throw inTinypoolTerms(error)
+    } finally {
+      this.#completed++
+    }
   }
 
   /** Runs a task that has a channel, that may be cancelled alone, or that ends its worker. */
