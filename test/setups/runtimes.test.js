@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict'
 import { cpSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
+import { test } from 'node:test'
 import { deviations } from '../conformance/deviations.js'
 import { promises } from '../conformance/promises/all.js'
 import { command, install, output, root } from './project.js'
@@ -107,6 +108,39 @@ async function conform(backend, key, program, ...flags) {
   assert.deepEqual(found, [...failing[key]].sort(), reasons.join('\n'))
   assert.ok(titles.length > 80, `${titles.length} titles`)
 }
+
+test('a pool in Bun and in Deno runs a task on each backend', { timeout: 120_000 }, async () => {
+  await open()
+  project.write({
+    'double.js': `import { isWorkerThread } from 'lido/worker'
+export default number => [number * 2, isWorkerThread]
+`,
+    'each.js': `import { Pool } from 'lido'
+const told = []
+for (const backend of ['thread', 'process', 'inline']) {
+  const pool = new Pool({ filename: new URL('./double.js', import.meta.url), maxWorkers: 1, backend })
+  told.push(await pool.run(21))
+  await pool.close()
+}
+console.log(JSON.stringify(told))
+`,
+  })
+  for (const [name, ...flags] of [['bun'], ['deno', 'run', '-A']]) {
+    const told = await output(project.folder, project.path(`node_modules/.bin/${name}`), [
+      ...flags,
+      'each.js',
+    ])
+    assert.deepEqual(
+      JSON.parse(told),
+      [
+        [42, true],
+        [42, true],
+        [42, false],
+      ],
+      name,
+    )
+  }
+})
 
 heavyRow('Bun, threads', 'conform, with listed deviations', 'nothing', async () => {
   await open()
