@@ -5,6 +5,7 @@ import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { PassThrough } from 'node:stream'
+import { text } from 'node:stream/consumers'
 import { describe, test } from 'node:test'
 import { confirm } from '../../packages/migrate/src/confirm.js'
 import { migrate, migrateAll } from '../../packages/migrate/src/migrate.js'
@@ -308,7 +309,8 @@ export class Service {
       Object.assign(screen, { isTTY })
       input.write(answer)
       assert.equal(await confirm('Change 1 file?', input, screen), expected, answer)
-      assert.equal(String(screen.read()).includes('Change 1 file? (y/N) '), isTTY)
+      screen.end()
+      assert.equal((await text(screen)).includes('Change 1 file? (y/N) '), isTTY)
     }
   })
 
