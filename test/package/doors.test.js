@@ -301,27 +301,53 @@ describe('CommonJS build', () => {
     assert.deepEqual(answer(await run('direct.cjs', program)), [4, false])
   })
 
+  /** A program that loads the CommonJS build into a context of its own, as Jest does. The context has these globals as well. */
+  const inContext = (globals, program) => `
+    const { readFileSync } = require('node:fs')
+    const { createRequire } = require('node:module')
+    const { dirname } = require('node:path')
+    const { pathToFileURL } = require('node:url')
+    const vm = require('node:vm')
+    // Newer versions of Node abort if code of another context is the first that reads this global.
+    DOMException
+    const context = vm.createContext(Object.assign(Object.create(globalThis), ${globals}))
+    function load(file) {
+      const nodes = createRequire(file)
+      const module = { exports: {} }
+      const code = '(function (exports, require, module, __dirname) {' + readFileSync(file, 'utf8') + '\\n})'
+      const own = name => (name.startsWith('.') ? load(nodes.resolve(name)) : nodes(name))
+      vm.runInContext(code, context)(module.exports, own, module, dirname(file))
+      return module.exports
+    }
+    const { Pool } = load(${JSON.stringify(cjs)})
+    ${program}`
+
   test('the CommonJS build runs an inline pool where code has no import(), as in the contexts of Jest', async () => {
     const program = `
-      const { readFileSync } = require('node:fs')
-      const { createRequire } = require('node:module')
-      const { dirname } = require('node:path')
-      const vm = require('node:vm')
-      // Newer versions of Node abort if code of another context is the first that reads this global.
-      DOMException
-      const context = vm.createContext(Object.create(globalThis))
-      function load(file) {
-        const nodes = createRequire(file)
-        const module = { exports: {} }
-        const code = '(function (exports, require, module, __dirname) {' + readFileSync(file, 'utf8') + '\\n})'
-        const own = name => (name.startsWith('.') ? load(nodes.resolve(name)) : nodes(name))
-        vm.runInContext(code, context)(module.exports, own, module, dirname(file))
-        return module.exports
-      }
-      const { Pool } = load(${JSON.stringify(cjs)})
       const pool = new Pool({ filename: require.resolve('./handler.mjs'), maxWorkers: 1, backend: 'inline' })
       pool.run(2).then(result => console.log(result))`
-    assert.equal(printed(await run('in-context.cjs', program)), '4')
+    assert.equal(printed(await run('in-context.cjs', inContext('{}', program))), '4')
+  })
+
+  test('the CommonJS build works with another URL class and no structuredClone, as in the jsdom of Jest', async () => {
+    const program = `
+      async function main() {
+        for (const backend of ['thread', 'process', 'inline']) {
+          const filename = pathToFileURL(require.resolve('./handler.mjs'))
+          const pool = new Pool({ filename, maxWorkers: 1, backend })
+          console.log(await pool.run(2), await pool.broadcast(2))
+          const buffer = new ArrayBuffer(1)
+          await pool.run(buffer, { transferList: [buffer] })
+          console.log(buffer.byteLength)
+          await pool.close()
+        }
+      }
+      main()`
+    const globals = '{ structuredClone: undefined, URL: class URL {} }'
+    assert.equal(
+      printed(await run('in-jsdom.cjs', inContext(globals, program))),
+      Array(3).fill('4 [ 4 ]\n0').join('\n'),
+    )
   })
 
   test('the CommonJS build and the ES module build accept objects of each other in one process', async () => {

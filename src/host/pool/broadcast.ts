@@ -11,6 +11,7 @@ import {
   OptionTable,
   type RulesFor,
 } from '../../shared/options/option-table.js'
+import { structuredClone } from '../../shared/platform/node-modules.js'
 import type { Call } from '../task/call.js'
 import { NEVER_STARTED, Refusal } from '../task/refusal.js'
 import { type RunOptions, runTable, termsOf } from './call-options.js'

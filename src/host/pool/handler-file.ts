@@ -20,7 +20,7 @@ export class HandlerFileProblem {
 
 /** For a call: accepts an absolute path, a `file:` string or a `URL`. */
 export function resolveHandlerFile(given: unknown): string | HandlerFileProblem {
-  if (given instanceof URL) return fromUrl(given)
+  if (isUrl(given)) return fromUrl(given)
   if (typeof given !== 'string' || given === '') {
     return new HandlerFileProblem(
       `must be an absolute path, a 'file:' string or a URL, got ${describe(given)}`,
@@ -67,6 +67,11 @@ function notLoadingNow(file: string): string | HandlerFileProblem {
   return new HandlerFileProblem(
     `is ${file}, which this worker is loading now. Each worker would create another pool, without end. Create the pool only if isWorkerThread of 'lido/worker' is false, or move the handler into its own file`,
   )
+}
+
+/** Also true for a URL of Node in the environment `jsdom` of Jest, which has another class `URL`. */
+function isUrl(given: unknown): given is URL {
+  return Object.prototype.toString.call(given) === '[object URL]'
 }
 
 function fromUrl(given: string | URL): string | HandlerFileProblem {

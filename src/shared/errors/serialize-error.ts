@@ -4,7 +4,7 @@
 //
 // The copies of the objects are in one flat list, and links between them are numbers. So circular references work, and
 // any depth works.
-import { types } from '../platform/node-modules.js'
+import { structuredClone, types } from '../platform/node-modules.js'
 
 /** A thrown value in plain data. Made by `serializeError`, read by `deserializeError`. */
 export interface SerializedError {

@@ -1,6 +1,6 @@
 // Finds the path of the part that structured clone refuses, for error messages such as "payload.items[3].callback
 // cannot be sent".
-import { getBuiltinModule, types } from '../platform/node-modules.js'
+import { getBuiltinModule, structuredClone, types } from '../platform/node-modules.js'
 import { isObject, messageOf } from './serialize-error.js'
 
 /** Structured clone stores the length of a buffer in 32 bits. */

@@ -10,7 +10,7 @@ import {
   UnsendableError,
   uncloneablePath,
 } from '../errors/uncloneable-path.js'
-import { getBuiltinModule, hasSerializer, types } from '../platform/node-modules.js'
+import { getBuiltinModule, hasSerializer, structuredClone, types } from '../platform/node-modules.js'
 import type { TransferItem } from './move.js'
 import { HEAD_BYTES, MAX_MESSAGE_BYTES, VALUE_FRAME, writeHead } from './pipe-frames.js'
 

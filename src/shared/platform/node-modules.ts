@@ -22,6 +22,12 @@ function hasSerializer(): boolean {
   }
 }
 
+/** The environment `jsdom` of Jest has no `structuredClone`. The main context of Node always has it. */
+const structuredClone: typeof globalThis.structuredClone = (value, options) => {
+  const clone = globalThis.structuredClone ?? getBuiltinModule('node:vm').runInThisContext('structuredClone')
+  return clone(value, options)
+}
+
 export {
   closeSync,
   existsSync,
@@ -37,6 +43,7 @@ export {
   pathToFileURL,
   readFileSync,
   readSync,
+  structuredClone,
   types,
   unlinkSync,
   writeSync,
