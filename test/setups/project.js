@@ -140,3 +140,16 @@ export async function install(name, packages, manifest) {
   })
   return project
 }
+
+/** The path of a version of Node, installed from the npm registry. */
+export async function nodeOf(version) {
+  const own = emptyProject(`node-${version}`)
+  const flags = ['--no-audit', '--no-fund', '--prefer-offline', '--loglevel=error']
+  await output(own.folder, 'npm', ['install', `node@${version}`, ...flags])
+  return own.path('node_modules', 'node', 'bin', 'node')
+}
+
+/** Such as `Node.js 24.21.0`. */
+export async function versionOf(node) {
+  return `Node.js ${(await output(place, node, ['--version'])).slice(1)}`
+}

@@ -1,12 +1,13 @@
-// Handlers in unit tests: an inline pool runs the module of the test, and a pool of threads needs a loader.
+// Handlers in unit tests: an inline pool runs the module of the test. A pool of threads needs a loader, or a Node that runs TypeScript.
 import { before } from 'node:test'
-import { install } from './project.js'
-import { row } from './row.js'
+import { install, nodeOf, output, versionOf } from './project.js'
+import { heavyRow, row } from './row.js'
 
 const remedy = "backend: 'inline', module: await import('./work.ts')"
 /** The test of a user. `mock` replaces `double` for the inline pool. */
 const userTest = (imports, mock) => `${imports}
 import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
 import { Pool } from 'lido'
 
 ${mock}
@@ -24,35 +25,50 @@ test('a thread with a loader runs the real handler', async () => {
   expect(await pool.run(21)).toBe(42)
   await pool.close()
 })
-${
-  process.features.typescript
-    ? ''
-    : `
-test('the error names both ways', async () => {
-  const pool = new Pool({ filename, maxWorkers: 1 })
-  const { message } = await pool.run(21).catch(error => error)
-  await pool.close()
-  expect(message).toMatch(/execArgv: \\['--import', 'tsx'\\]\\. Or run the handler in the test itself: backend: 'inline', module: await import/)
-})
+
+if (process.features.typescript)
+  test('a thread without a loader runs the real handler', async () => {
+    const pool = new Pool({ filename: pathToFileURL(join(__dirname, 'strict.ts')), maxWorkers: 1 })
+    expect(await pool.run(21)).toBe(42)
+    await pool.close()
+  })
+else
+  test('the error names both ways', async () => {
+    const pool = new Pool({ filename: pathToFileURL(filename), maxWorkers: 1 })
+    const { message } = await pool.run(21).catch(error => error)
+    await pool.close()
+    expect(message).toMatch(/execArgv: \\['--import', 'tsx'\\]\\. Or run the handler in the test itself: backend: 'inline', module: await import/)
+  })
 `
-}`
+const double = 'export const double = (value: number): number => value * 2\n'
+/** `work.ts` names its import as test runners resolve it, `strict.ts` as Node does. */
+const handlerIn = folder => ({
+  [`${folder}/work.ts`]: `import { double } from './double'\nexport default (value: number): number => double(value)\n`,
+  [`${folder}/strict.ts`]: `import { double } from './double.ts'\nexport default (value: number): number => double(value)\n`,
+  [`${folder}/double.ts`]: double,
+})
+const inVitest = {
+  ...handlerIn('vitest'),
+  'vitest/work.test.ts': userTest(
+    "import { expect, test, vi } from 'vitest'",
+    "vi.mock('./double', () => ({ double: (value: number) => -value }))",
+  ),
+}
 
 let project
 before(async () => {
   project = await install('test-runners', [
     'jest@30',
+    'jest-environment-jsdom@30',
     'ts-jest@29',
     '@types/jest@30',
     'typescript@5.9',
     'vitest@3',
     'tsx',
   ])
-  for (const folder of ['jest', 'vitest'])
-    project.write({
-      [`${folder}/work.ts`]: `import { double } from './double'\nexport default (value: number): number => double(value)\n`,
-      [`${folder}/double.ts`]: 'export const double = (value: number): number => value * 2\n',
-    })
   project.write({
+    ...inVitest,
+    ...handlerIn('jest'),
     'jest/work.test.ts': userTest('', "jest.mock('./double', () => ({ double: (value: number) => -value }))"),
     'jest/tsconfig.json': {
       compilerOptions: {
@@ -63,23 +79,36 @@ before(async () => {
         types: ['jest'],
       },
     },
-    'jest/jest.config.json': {
-      transform: { '\\.ts$': ['ts-jest', { diagnostics: false }] },
-      testEnvironment: 'node',
-    },
-    'vitest/work.test.ts': userTest(
-      "import { expect, test, vi } from 'vitest'",
-      "vi.mock('./double', () => ({ double: (value: number) => -value }))",
-    ),
+    'jest/jest.config.json': { transform: { '\\.ts$': ['ts-jest', { diagnostics: false }] } },
   })
 })
 
-row('Jest with ts-jest', 'runs handlers in the test, with mocks', remedy, async () => {
-  await project.bin('jest', ['--rootDir', 'jest', '--config', 'jest/jest.config.json'])
-  return project.versions('jest', 'ts-jest', 'typescript')
-})
+for (const [name, environment] of [
+  ['Jest with ts-jest', 'node'],
+  ['Jest with ts-jest, jsdom', 'jsdom'],
+])
+  row(name, 'runs handlers in the test, with mocks', remedy, async () => {
+    const flags = ['--rootDir', 'jest', '--config', 'jest/jest.config.json', '--env', environment]
+    await project.bin('jest', flags)
+    return project.versions('jest', 'ts-jest', 'typescript')
+  })
 
 row('Vitest', 'runs handlers in the test, with mocks', remedy, async () => {
   await project.bin('vitest', ['run', '--root', 'vitest'])
   return project.versions('vitest')
+})
+
+const otherVitest = async (version, node) => {
+  const own = await install(`vitest-${version}`, [`vitest@${version}`, 'tsx'])
+  own.write(inVitest)
+  await output(own.folder, node, [own.binary('vitest'), 'run', '--root', 'vitest'])
+  return own.versions('vitest')
+}
+
+heavyRow('Vitest 4', 'runs handlers in the test, with mocks', remedy, () => otherVitest(4, process.execPath))
+
+// Vitest 5 does not run on Node 20.
+heavyRow('Vitest 5, Node 24', 'runs handlers in the test, with mocks', remedy, async () => {
+  const node = await nodeOf(24)
+  return `${await otherVitest(5, node)}, ${await versionOf(node)}`
 })

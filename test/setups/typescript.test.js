@@ -1,7 +1,7 @@
 // Programs in TypeScript: types in a project without @types/node, and the ways to run a handler in TypeScript.
 import assert from 'node:assert/strict'
 import { before } from 'node:test'
-import { command, emptyProject, install, output } from './project.js'
+import { command, install, nodeOf, output, versionOf } from './project.js'
 import { heavyRow, row } from './row.js'
 
 /** The entry points whose types need no other package. */
@@ -137,29 +137,23 @@ pool.run(21).then(console.log, ({ message }: Error) => console.log(message)).the
   },
 )
 
-async function nodeOf(version) {
-  const own = emptyProject(`node-${version}`)
-  const flags = ['--no-audit', '--no-fund', '--prefer-offline', '--loglevel=error']
-  await output(own.folder, 'npm', ['install', `node@${version}`, ...flags])
-  return own.path('node_modules', 'node', 'bin', 'node')
-}
-
 async function stripTypes(node) {
   for (const extension of ['ts', 'mts', 'cts'])
     assert.equal(await output(project.folder, node, [`siblings/main-${extension}.ts`]), '42', extension)
-  return `Node.js ${(await output(project.folder, node, ['--version'])).slice(1)}`
+  return await versionOf(node)
 }
 
 row('type stripping, Node 24', 'finds .ts, .mts and .cts in place of .js', 'write .ts in imports', async () =>
   stripTypes(await nodeOf(24)),
 )
 
-heavyRow(
-  'type stripping, Node 22',
-  'finds .ts, .mts and .cts in place of .js',
-  'write .ts in imports',
-  async () => stripTypes(await nodeOf(22)),
-)
+for (const version of [22, 26])
+  heavyRow(
+    `type stripping, Node ${version}`,
+    'finds .ts, .mts and .cts in place of .js',
+    'write .ts in imports',
+    async () => stripTypes(await nodeOf(version)),
+  )
 
 heavyRow(
   'Node 20, handler in TypeScript',
@@ -183,6 +177,6 @@ for (const execArgv of [[], ['--import', 'tsx']]) {
       /work\.ts .*This version of Node\.js cannot run files of this type\. Compile the file, or set a loader: execArgv: \['--import', 'tsx'\]/,
     )
     assert.equal(result, '42')
-    return `Node.js ${(await output(project.folder, node, ['--version'])).slice(1)}, ${project.versions('tsx')}`
+    return `${await versionOf(node)}, ${project.versions('tsx')}`
   },
 )
