@@ -39,6 +39,8 @@ before(async () => {
     'vite',
     'webpack',
     'webpack-cli',
+    '@rspack/core',
+    '@rspack/cli',
   ]
   // No "type" here: a bundle must work in a folder of either format.
   project = await install('bundlers', packages)
@@ -183,53 +185,56 @@ row('Vite, handler not emitted', 'the error gives the line to add', asEntry, asy
   return project.versions('vite')
 })
 
-async function webpack(name, config) {
-  project.write({ [`${name}.config.mjs`]: `export default ${JSON.stringify(config)}\n` })
-  const args = ['--config', `${name}.config.mjs`, '--output-path', project.path('out', name), '--json']
-  const { warnings, errors } = JSON.parse(await project.bin('webpack-cli', args))
-  assert.deepEqual([warnings, errors], [[], []])
-}
-
-row('webpack, CommonJS', 'works without a copy and without a warning', asEntry, async () => {
-  const entry = { main: './src/cjs.js', work: './src/work.js' }
-  const output = { filename: '[name].cjs', library: { type: 'commonjs2' } }
-  await webpack('webpack-cjs', { mode: 'production', target: 'node20', entry, output })
-  assert.deepEqual(JSON.parse(await project.node(project.path('out/webpack-cjs/main.cjs'))), works)
-  return project.versions('webpack')
-})
-
-row('webpack, ES module', 'works without a copy and without a warning', asEntry, async () => {
-  project.write({ 'src/dirname.js': program("import.meta.dirname + '/work.mjs'") })
-  const entry = { main: './src/dirname.js', work: './src/work.js' }
-  const output = { filename: '[name].mjs', module: true, library: { type: 'module' } }
-  await webpack('webpack-esm', {
-    mode: 'none',
-    target: 'node20',
-    entry,
-    output,
-    experiments: { outputModule: true },
-  })
-  assert.deepEqual(JSON.parse(await project.node(project.path('out/webpack-esm/main.mjs'))), works)
-  return project.versions('webpack')
-})
-
-row(
-  'webpack, new URL() of a handler with imports',
-  'the error says to make the handler an entry',
-  asEntry,
-  async () => {
-    await webpack('webpack-url', {
-      mode: 'none',
-      target: 'node20',
-      entry: { main: './src/js.js' },
-      output: { filename: '[name].cjs' },
-    })
-    const told = JSON.parse(await project.node(project.path('out/webpack-url/main.cjs')))
-    for (const message of Object.values(told))
-      assert.match(
-        message,
-        /A bundler copied the file without its imports\. Make the handler an entry of the build\./,
-      )
-    return project.versions('webpack')
+/** Rspack takes the configuration of webpack. */
+for (const { bundler, named, run } of [
+  { bundler: 'webpack', named: 'webpack', run: args => project.bin('webpack-cli', args) },
+  {
+    bundler: 'Rspack',
+    named: '@rspack/core',
+    run: args => output(project.folder, process.execPath, [project.binary('rspack', '@rspack/cli'), ...args]),
   },
-)
+]) {
+  const folderOf = name => `out/${bundler.toLowerCase()}-${name}`
+  const build = async (name, config) => {
+    project.write({
+      'webpack.config.mjs': `export default ${JSON.stringify({ target: 'node20', ...config })}\n`,
+    })
+    const args = ['--config', 'webpack.config.mjs', '--output-path', project.path(folderOf(name)), '--json']
+    const { warnings, errors } = JSON.parse(await run(args))
+    assert.deepEqual([warnings, errors], [[], []])
+  }
+  const answerOf = async (name, file) => JSON.parse(await project.node(project.path(folderOf(name), file)))
+
+  row(`${bundler}, CommonJS`, 'works without a copy and without a warning', asEntry, async () => {
+    const entry = { main: './src/cjs.js', work: './src/work.js' }
+    const output = { filename: '[name].cjs', library: { type: 'commonjs2' } }
+    await build('cjs', { mode: 'production', entry, output })
+    assert.deepEqual(await answerOf('cjs', 'main.cjs'), works)
+    return project.versions(named)
+  })
+
+  row(`${bundler}, ES module`, 'works without a copy and without a warning', asEntry, async () => {
+    project.write({ 'src/dirname.js': program("import.meta.dirname + '/work.mjs'") })
+    const entry = { main: './src/dirname.js', work: './src/work.js' }
+    const output = { filename: '[name].mjs', module: true, library: { type: 'module' } }
+    await build('esm', { mode: 'none', entry, output, experiments: { outputModule: true } })
+    assert.deepEqual(await answerOf('esm', 'main.mjs'), works)
+    return project.versions(named)
+  })
+
+  row(
+    `${bundler}, new URL() of a handler with imports`,
+    'the error says to make the handler an entry',
+    asEntry,
+    async () => {
+      const output = { filename: '[name].cjs' }
+      await build('url', { mode: 'none', entry: { main: './src/js.js' }, output })
+      for (const message of Object.values(await answerOf('url', 'main.cjs')))
+        assert.match(
+          message,
+          /A bundler copied the file without its imports\. Make the handler an entry of the build\./,
+        )
+      return project.versions(named)
+    },
+  )
+}

@@ -21,18 +21,23 @@ const flags = ['--no-audit', '--no-fund', '--prefer-offline', '--loglevel=error'
 
 /** A project with a tool that installs other projects. */
 async function tool(name, version) {
-  const own = emptyProject(`tool-${name.replace(/\W/g, '-')}`)
+  const own = emptyProject(`tool-${name.replace(/\W/g, '-')}-${version}`)
   await output(own.folder, 'npm', ['install', `${name}@${version}`, ...flags])
   return own
 }
 
 row('pnpm', 'works', 'nothing', async () => {
-  const pnpm = await tool('pnpm', 10)
-  const own = emptyProject('with-pnpm')
-  own.write({ 'main.mjs': program, 'work.mjs': work })
-  await output(own.folder, process.execPath, [pnpm.binary('pnpm'), 'add', await tarball()])
-  assert.deepEqual(JSON.parse(await own.node('main.mjs')), works)
-  return pnpm.versions('pnpm')
+  const versions = []
+  // pnpm 12 is a native program, and older versions are a script.
+  for (const version of [10, 12]) {
+    const pnpm = await tool('pnpm', version)
+    const own = emptyProject(`with-pnpm-${version}`)
+    own.write({ 'main.mjs': program, 'work.mjs': work })
+    await output(own.folder, pnpm.path('node_modules', '.bin', 'pnpm'), ['add', await tarball()])
+    assert.deepEqual(JSON.parse(await own.node('main.mjs')), works)
+    versions.push(pnpm.version('pnpm'))
+  }
+  return `pnpm ${versions.join(', ')}`
 })
 
 row('Yarn PnP', 'works', 'nothing', async () => {
