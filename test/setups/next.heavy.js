@@ -12,29 +12,30 @@ const remedy = "serverExternalPackages: ['lido']; filename from process.cwd()"
 const advice =
   /Add serverExternalPackages: \['lido'\] to next\.config, and name a file that Next\.js does not bundle: filename: join\(process\.cwd\(\), 'workers\/work\.mjs'\)\.$/
 
-let project
-async function open() {
-  if (project !== undefined) return project
-  project = emptyProject('next')
-  copyExample()
-  const packages = [await tarball(), 'next@16', 'react@19', 'react-dom@19']
+const projects = new Map()
+async function open(version) {
+  if (projects.has(version)) return projects.get(version)
+  const project = emptyProject(`next-${version}`)
+  copyExample(project)
+  const packages = [await tarball(), `next@${version}`, 'react@19', 'react-dom@19']
   const flags = ['--no-audit', '--no-fund', '--prefer-offline', '--loglevel=error']
   await output(project.folder, 'npm', ['install', ...packages, ...flags], { limitMs: 240_000 })
+  projects.set(version, project)
   return project
 }
 
-function copyExample() {
+function copyExample(project) {
   cpSync(join(root, 'examples', 'next'), project.folder, {
     recursive: true,
     filter: source => !/node_modules|\.next|package\.json/.test(source),
   })
 }
 
-const build = bundler =>
-  project.bin('next', ['build', `--${bundler}`], { env: { NEXT_TELEMETRY_DISABLED: '1' }, limitMs: 240_000 })
+const build = (project, flags) =>
+  project.bin('next', ['build', ...flags], { env: { NEXT_TELEMETRY_DISABLED: '1' }, limitMs: 240_000 })
 
 /** Starts a server, requests a path of it, and ends it. */
-async function request(path, args, cwd = project.folder) {
+async function request(path, args, cwd) {
   const port = await freePort()
   const child = spawn(process.execPath, args, {
     cwd,
@@ -62,28 +63,36 @@ async function freePort() {
   return port
 }
 
+/** `flags` choose the bundler. Next.js 15 has no flag for webpack, its default. */
+async function works(version, ...flags) {
+  const project = await open(version)
+  await build(project, flags)
+  const expected = { count: 78498 }
+  const path = '/primes?below=1000000'
+  assert.deepEqual(await request(path, ['server.js'], project.path('.next/standalone')), expected)
+  const dev = [project.binary('next'), 'dev', ...flags]
+  assert.deepEqual(await request(path, dev, project.folder), expected)
+  return project.versions('next')
+}
+
+heavyRow('Next.js 15, webpack', 'works as built, standalone and in development', remedy, () => works(15))
+
 for (const bundler of ['turbopack', 'webpack']) {
-  heavyRow(`Next.js, ${bundler}`, 'works as built, standalone and in development', remedy, async () => {
-    await open()
-    await build(bundler)
-    const expected = { count: 78498 }
-    const path = '/primes?below=1000000'
-    assert.deepEqual(await request(path, ['server.js'], project.path('.next/standalone')), expected)
-    assert.deepEqual(await request(path, [project.binary('next'), 'dev', `--${bundler}`]), expected)
-    return project.versions('next')
-  })
+  heavyRow(`Next.js, ${bundler}`, 'works as built, standalone and in development', remedy, () =>
+    works(16, `--${bundler}`),
+  )
 
   heavyRow(
     `Next.js, ${bundler}`,
     'the errors of two mistakes name serverExternalPackages',
     remedy,
     async t => {
-      await open()
+      const project = await open(16)
       // Without the option, the build of the example's own route fails with webpack, by the same error.
       rmSync(project.path('app/primes'), { recursive: true })
       t.after(() => {
         rmSync(project.path('app/mistakes'), { recursive: true })
-        copyExample()
+        copyExample(project)
       })
       project.write({
         'next.config.mjs': 'export default {}\n',
@@ -103,8 +112,9 @@ export async function GET() {
 }
 `,
       })
-      await build(bundler)
-      const { byUrl, bundled } = await request('/mistakes', [project.binary('next'), 'start'])
+      await build(project, [`--${bundler}`])
+      const start = [project.binary('next'), 'start']
+      const { byUrl, bundled } = await request('/mistakes', start, project.folder)
       assert.match(byUrl, advice)
       // Turbopack copies the files of lido's workers.
       if (bundler === 'turbopack') assert.equal(bundled, 1)
