@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { cpSync } from 'node:fs'
 import { before } from 'node:test'
 import { emptyProject, install, output } from './project.js'
-import { row } from './row.js'
+import { heavyRow, row } from './row.js'
 
 const copy = 'make the handler an entry; copy lido/dist/esm/worker beside the bundle'
 const asEntry = 'make the handler an entry of the build'
@@ -29,6 +29,20 @@ main()
 `
 const works = { thread: [42, true], process: [42, true], inline: [42, false] }
 
+const sources = {
+  'src/package.json': { type: 'module' },
+  'src/double.js': 'export const double = value => value * 2\n',
+  'src/work.js': handler,
+  'src/esm.js': program("new URL('./work.mjs', import.meta.url)"),
+  'src/js.js': program("new URL('./work.js', import.meta.url)"),
+  'src/dirname.js': program("import.meta.dirname + '/work.mjs'"),
+  'src/cjs.js': program("require('node:path').join(__dirname, 'work.cjs')"),
+  'src/required.cjs': program(
+    "require('node:path').join(__dirname, 'work.cjs')",
+    "const { Pool } = require('lido')",
+  ),
+}
+
 before(async () => {
   const packages = [
     'esbuild',
@@ -44,18 +58,7 @@ before(async () => {
   ]
   // No "type" here: a bundle must work in a folder of either format.
   project = await install('bundlers', packages)
-  project.write({
-    'src/package.json': { type: 'module' },
-    'src/double.js': 'export const double = value => value * 2\n',
-    'src/work.js': handler,
-    'src/esm.js': program("new URL('./work.mjs', import.meta.url)"),
-    'src/js.js': program("new URL('./work.js', import.meta.url)"),
-    'src/cjs.js': program("require('node:path').join(__dirname, 'work.cjs')"),
-    'src/required.cjs': program(
-      "require('node:path').join(__dirname, 'work.cjs')",
-      "const { Pool } = require('lido')",
-    ),
-  })
+  project.write(sources)
 })
 
 /** Runs a bundle. Without the worker files, the error must name the folder to copy. With them, the bundle must work. */
@@ -214,7 +217,6 @@ for (const { bundler, named, run } of [
   })
 
   row(`${bundler}, ES module`, 'works without a copy and without a warning', asEntry, async () => {
-    project.write({ 'src/dirname.js': program("import.meta.dirname + '/work.mjs'") })
     const entry = { main: './src/dirname.js', work: './src/work.js' }
     const output = { filename: '[name].mjs', module: true, library: { type: 'module' } }
     await build('esm', { mode: 'none', entry, output, experiments: { outputModule: true } })
@@ -238,3 +240,20 @@ for (const { bundler, named, run } of [
     },
   )
 }
+
+// webpack before 5.103 replaces `import.meta.dirname` by `undefined`.
+heavyRow('webpack 5.102, ES module', 'works with an option', 'importMeta: false', async () => {
+  const older = await install('webpack-older', ['webpack@~5.102', 'webpack-cli'])
+  const config = {
+    mode: 'none',
+    target: 'node20',
+    entry: { main: './src/dirname.js', work: './src/work.js' },
+    experiments: { outputModule: true },
+    module: { parser: { javascript: { importMeta: false } } },
+    output: { filename: '[name].mjs', module: true, library: { type: 'module' } },
+  }
+  older.write({ ...sources, 'webpack.config.mjs': `export default ${JSON.stringify(config)}\n` })
+  await older.bin('webpack-cli', [])
+  assert.deepEqual(JSON.parse(await older.node('dist/main.mjs')), works)
+  return older.versions('webpack')
+})
