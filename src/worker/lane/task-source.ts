@@ -38,8 +38,12 @@ import { WorkerSharedValues } from './shared-values.js'
 import { Spin } from './spin.js'
 import { WorkerTask } from './worker-task.js'
 
-/** Under steady load the event loop turns after this time, or after a task that takes longer. */
-const YIELD_MS = 1
+/**
+ * Under steady load the event loop turns after this time, or after a task that takes longer. Timers and sockets of handlers wait as
+ * long. In a turn, V8 may collect its new space early, and the next collection needs a second thread. So a shorter time makes handlers
+ * slower that create many objects: `npm run bench -- --only P18`.
+ */
+const YIELD_MS = 5
 
 type RunMessage = Extract<ToWorker, { kind: 'run' }>
 
