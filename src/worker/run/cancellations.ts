@@ -1,7 +1,10 @@
 // Keeps the cancelled tasks of this worker, and the abort signals that handlers have read.
+import { getBuiltinModule } from '../../shared/platform/node-modules.js'
 
 interface Entry {
-  controller: AbortController | null
+  signal: AbortSignal | null
+  /** Calls the listeners of the signal in the async context in which the handler first read it. */
+  abort: ((reason: unknown) => void) | null
   isCancelled: boolean
   reason: unknown
 }
@@ -14,7 +17,7 @@ export class Cancellations {
     const entry = this.#entryOf(taskId)
     entry.isCancelled = true
     entry.reason = reason
-    entry.controller?.abort(reason)
+    entry.abort?.(reason)
   }
 
   isCancelled(taskId: number): boolean {
@@ -28,11 +31,14 @@ export class Cancellations {
   /** The signal of a running task. Already aborted if the task was cancelled before. */
   signalOf(taskId: number): AbortSignal {
     const entry = this.#entryOf(taskId)
-    if (entry.controller === null) {
-      entry.controller = new AbortController()
-      if (entry.isCancelled) entry.controller.abort(entry.reason)
+    if (entry.signal === null) {
+      const { AsyncResource } = getBuiltinModule('node:async_hooks')
+      const controller = new AbortController()
+      entry.signal = controller.signal
+      entry.abort = AsyncResource.bind((reason: unknown) => controller.abort(reason))
+      if (entry.isCancelled) controller.abort(entry.reason)
     }
-    return entry.controller.signal
+    return entry.signal
   }
 
   /** Call it when the task has finished. */
@@ -43,7 +49,7 @@ export class Cancellations {
   #entryOf(taskId: number): Entry {
     let entry = this.#entries.get(taskId)
     if (entry === undefined) {
-      entry = { controller: null, isCancelled: false, reason: undefined }
+      entry = { signal: null, abort: null, isCancelled: false, reason: undefined }
       this.#entries.set(taskId, entry)
     }
     return entry

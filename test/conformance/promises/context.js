@@ -72,6 +72,17 @@ function promisesOf(file, format) {
       assert.deepEqual(journal.written, lines)
     },
 
+    async [`an abort listener sees the context of its task (${format})`]({ open, journal }) {
+      const pool = open({ filename, ...patient })
+      const controller = new AbortController()
+      const { signal } = controller
+      const call = rejection(pool.run(journal.task('listener'), { name: 'listen', signal }))
+      await journal.lines(1)
+      controller.abort('enough')
+      await call
+      assert.deepEqual(await journal.lines(2), ['listener started', 'listener true enough'])
+    },
+
     async [`a timer of an answered task keeps the context of that task (${format})`]({ open, journal }) {
       const pool = open({ filename, ...patient })
       await pool.run(journal.task('timer', 'timer'), { name: 'leaveTimer' })
