@@ -5,7 +5,7 @@ import { roster } from './roster.js'
 export const usage = `npm run bench -- [options]
 
   --only <P1,P6>  only these rows: a bar (P5), one of its rows (P5-bytes), cells (one task at a time, every
-                  payload), or P18 (real work)
+                  payload), or real (real work)
   --pools <a,b>   only these pools: ${Object.keys(roster).join(', ')}
   --rounds <n>    number of rounds; each starts new processes for every pool (default 5; with --quick 1)
   --seconds <s>   measured time of an echo turn, in seconds (default 0.3)

@@ -293,7 +293,7 @@ function createShareMatch({ tableEntries: entries, tableTasks: tasks }) {
   })
 }
 
-/** The settings of P18: numbers of workers and of tasks in flight. */
+/** The settings of the rows `real`: numbers of workers and of tasks in flight. */
 export const realSizes = [2, 8, 32].flatMap(workers => [2, 4, 32].map(inFlight => ({ workers, inFlight })))
 export const realSizesOnOneCore = [{ workers: 2, inFlight: 4 }]
 

@@ -1,4 +1,4 @@
-// The printed rows: P1 to P18 and the servers of examples/. Each row names a figure of a cell of programme.js, and its bars.
+// The printed rows: P1 to P17 and the servers of examples/. Each row names a figure of a cell of programme.js, and its bars.
 // A ratio is always lido's figure divided by the other one. `against`: a pool's name, 'best peer', or null to judge the figure itself.
 import { largeValues } from './large-values.js'
 import { payloads } from './payloads.js'
@@ -332,7 +332,7 @@ export const cellRows = Object.entries(payloads).map(([payloadId, { label }]) =>
 function realRows(prefix, sizes, where) {
   return realWork.flatMap(work =>
     sizes.flatMap(({ workers, inFlight }) => {
-      const common = { bar: 'P18', cellId: `${prefix}/${work}/${workers}/${inFlight}` }
+      const common = { bar: 'real', cellId: `${prefix}/${work}/${workers}/${inFlight}` }
       const id = `${prefix}-${work}-${workers}-${inFlight}`
       const title = `${work}, ${workers} workers, ${inFlight} tasks in flight${where}`
       return [
@@ -375,7 +375,7 @@ export function createScalingRows(workerCounts) {
   ]
 }
 
-/** The rows with these names. `P5` names both rows of that bar, `P5-bytes` one of them. Without names: all rows except `cells` and P18. */
+/** The rows with these names. `P5` names both rows of that bar, `P5-bytes` one of them. Without names: all rows except `cells` and `real`. */
 export function chooseRows(all, names) {
   const isNamed = (row, name) => row.id.toLowerCase() === name || row.bar.toLowerCase() === name
   const wanted = names.map(name => name.toLowerCase())
@@ -383,6 +383,6 @@ export function chooseRows(all, names) {
   if (unknown >= 0) {
     throw new RangeError(`Unknown row '${names[unknown]}'. Choose from: ${all.map(row => row.id).join(', ')}`)
   }
-  if (wanted.length === 0) return all.filter(row => row.bar !== 'cells' && row.bar !== 'P18')
+  if (wanted.length === 0) return all.filter(row => row.bar !== 'cells' && row.bar !== 'real')
   return all.filter(row => wanted.some(name => isNamed(row, name)))
 }

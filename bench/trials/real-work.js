@@ -1,4 +1,4 @@
-// Bar P18: real work on pools with more or fewer workers than tasks in flight. The pool of a process serves all turns.
+// The rows `real`: real work on pools with more or fewer workers than tasks in flight. The pool of a process serves all turns.
 import { strictEqual } from 'node:assert/strict'
 import * as handlers from '../handlers/real-work.js'
 

@@ -41,7 +41,7 @@ import { WorkerTask } from './worker-task.js'
 /**
  * Under steady load the event loop turns after this time, or after a task that takes longer. Timers and sockets of handlers wait as
  * long. In a turn, V8 may collect its new space early, and the next collection needs a second thread. So a shorter time makes handlers
- * slower that create many objects: `npm run bench -- --only P18`.
+ * slower that create many objects: `npm run bench -- --only real`.
  */
 const YIELD_MS = 5
 
