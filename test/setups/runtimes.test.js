@@ -42,32 +42,13 @@ const failing = {
     'the label names the threads, the processes and the stats() of a pool',
   ],
 }
-/** In Deno, a process that exits may appear as killed (exitCode 137), or as one that did not load its file. */
-const unreliable = {
-  'deno process': [
-    'a worker exit rejects only its started task, and the other tasks run in order',
-    'fifteen worker exits leave no handle open',
-    'terminate() of a worker rejects its running task',
-  ],
-}
-
-/** Bun has no serialiser that refuses shared memory, so lido does it. Shared values are copies. */
-const valuesProgram = `
-import assert from 'node:assert/strict'
-import { Pool } from 'lido'
-const pool = new Pool({ filename: new URL('echo.js', import.meta.url), backend: 'process', maxWorkers: 1 })
-const words = new Int32Array(new SharedArrayBuffer(8))
-const { port1 } = new MessageChannel()
-for (const [part, reason] of [[words, /SharedArrayBuffer is memory/], [port1, /MessagePort/], [() => {}, /clone/]]) {
-  await assert.rejects(pool.run({ deep: [part] }), { path: 'payload.deep[0]', message: reason })
-}
-assert.throws(() => pool.share([words.buffer]), { path: 'value[0]', message: /SharedArrayBuffer/ })
-const table = new Map([['bytes', new Uint8Array([1, 2])], ['words', words]])
-assert.deepEqual(await pool.run(pool.share(table)), structuredClone(table))
-assert.equal(await (await pool.run(new Blob(['text']))).text(), 'text')
-await pool.destroy()
-console.log('PASSED')
-`
+/**
+ * In Deno, a process that exits may appear as killed (exitCode 137), or as one that did not load its file. So a title fails when it fails
+ * this many times in a row.
+ */
+const tries = { 'deno process': 3 }
+/** Fails nearly always for the same reason, because it ends many processes. */
+const unreliable = { 'deno process': ['fifteen worker exits leave no handle open'] }
 
 let project
 const open = async () => {
@@ -94,16 +75,20 @@ async function conform(backend, key, program, ...flags) {
     for (let next = left.shift(); next !== undefined; next = left.shift()) {
       const [group, title] = next
       const args = [...flags, 'test/setups/conformance-program.js', backend, group, title]
-      const ended = await command(project.folder, program, args, {
-        env: { TMPDIR: project.path('tmp') },
-        limitMs: 60_000,
-      })
-      if (!/^PASSED$/m.test(ended.output)) failed.set(title, ended.output + ended.errors)
+      for (let triesLeft = tries[key] ?? 1; triesLeft > 0; triesLeft--) {
+        const ended = await command(project.folder, program, args, {
+          env: { TMPDIR: project.path('tmp') },
+          limitMs: 60_000,
+        })
+        failed.set(title, ended.output + ended.errors)
+        if (!/^PASSED$/m.test(ended.output)) continue
+        failed.delete(title)
+        break
+      }
     }
   }
   await Promise.all([runRest(), runRest()])
-  const allowed = unreliable[key] ?? []
-  const found = [...failed.keys()].filter(title => !allowed.includes(title)).sort()
+  const found = [...failed.keys()].filter(title => !unreliable[key]?.includes(title)).sort()
   const reasons = found.filter(title => !failing[key].includes(title)).map(title => failed.get(title))
   assert.deepEqual(found, [...failing[key]].sort(), reasons.join('\n'))
   assert.ok(titles.length > 80, `${titles.length} titles`)
