@@ -823,7 +823,7 @@ describe('text that migrate() writes', () => {
       "import { Pool } from 'lido'\nconst pool = new Pool({\n  filename: file,\n  // few\n  maxWorkers: 4,\n})\n",
     ],
     [
-      'a byte order mark and line ends of Windows stay',
+      'a byte order mark and Windows line endings stay unchanged',
       "\uFEFFimport Piscina from 'piscina'\r\nnew Piscina({ workerData: Piscina.workerData })\r\n",
       "\uFEFFimport { Pool } from 'lido'\r\nimport { workerData } from 'lido/worker'\r\nnew Pool({ workerData: workerData })\r\n",
     ],

@@ -201,20 +201,24 @@ recipeTest(
   },
 )
 
+/** The answer to a request that the server has accepted before it gets SIGTERM. */
+async function answerDuringStop(address, server) {
+  const headers = { expect: '100-continue' }
+  const accepted = request(`${address}/accepted`, { agent: false, headers }).end()
+  const answered = once(accepted, 'response')
+  await once(accepted, 'continue')
+  server.kill('SIGTERM')
+  const [response] = await answered
+  return response
+}
+
 recipeTest(
   'shutdown',
   'the server of shutdown.md answers an accepted request after SIGTERM',
   async (page, folder) => {
     await withServer(page, folder, 'server.mjs', async (address, server) => {
       const ended = once(server, 'exit')
-      const accepted = request(`${address}/accepted`, {
-        agent: false,
-        headers: { expect: '100-continue' },
-      }).end()
-      const answered = once(accepted, 'response')
-      await once(accepted, 'continue')
-      server.kill('SIGTERM')
-      const [response] = await answered
+      const response = await answerDuringStop(address, server)
       assert.equal(await text(response), 'order accepted')
       assert.deepEqual(await ended, [0, null])
     })
@@ -228,14 +232,7 @@ recipeTest(
     const slow = page.replace('sleep(500)', 'sleep(600_000)').replace('(stopNow, 10_000)', '(stopNow, 100)')
     await withServer(slow, 'shutdown-limit', 'server.mjs', async (address, server) => {
       const ended = once(server, 'exit')
-      const accepted = request(`${address}/accepted`, {
-        agent: false,
-        headers: { expect: '100-continue' },
-      }).end()
-      const answered = once(accepted, 'response')
-      await once(accepted, 'continue')
-      server.kill('SIGTERM')
-      const [response] = await answered
+      const response = await answerDuringStop(address, server)
       assert.equal(response.statusCode, 503)
       assert.deepEqual(await ended, [1, null])
     })

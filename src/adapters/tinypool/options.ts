@@ -6,7 +6,7 @@ import type { WorkerOptions } from 'node:worker_threads'
 import { adaptStartSymbol, type PoolOptions } from '../../index.js'
 import { workerUrl } from './module-urls.js'
 import type { WorkerOrder } from './orders.js'
-import { ArrayTaskQueue, type TaskQueue } from './task-queue.js'
+import { emptyQueue, type TaskQueue } from './task-queue.js'
 
 /** The options of Tinypool 2.2. */
 export interface Options {
@@ -102,7 +102,7 @@ export function fillOptions(given: Options): FilledOptions {
     minThreads: Math.min(minThreads ?? Math.max(cores / 2, 1), most),
     maxThreads: most,
     maxQueue: options.maxQueue === 'auto' ? most ** 2 : (options.maxQueue ?? Number.POSITIVE_INFINITY),
-    taskQueue: options.taskQueue ?? new ArrayTaskQueue(),
+    taskQueue: options.taskQueue ?? emptyQueue,
   })
 }
 

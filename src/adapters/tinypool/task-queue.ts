@@ -31,34 +31,7 @@ export function isTaskQueue(value: any): boolean {
 }
 
 /** The value of `options.taskQueue` in a pool without a queue of the program. It stays empty, as in Tinypool. */
-export class ArrayTaskQueue implements TaskQueue {
-  tasks: Task[] = []
-
-  get size(): number {
-    return this.tasks.length
-  }
-
-  shift(): Task | null {
-    return this.tasks.shift() ?? null
-  }
-
-  push(task: Task): void {
-    this.tasks.push(task)
-  }
-
-  unshift(task: Task): void {
-    this.tasks.unshift(task)
-  }
-
-  remove(task: Task): void {
-    const place = this.tasks.indexOf(task)
-    if (place >= 0) this.tasks.splice(place, 1)
-  }
-
-  cancel(): void {
-    for (const task of this.tasks.splice(0)) task.cancel()
-  }
-}
+export const emptyQueue: TaskQueue = { size: 0, shift: () => null, remove() {}, push() {}, cancel() {} }
 
 /**
  * @param defaults the pool's file and name

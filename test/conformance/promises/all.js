@@ -14,7 +14,7 @@ export const promises = {
   errors,
   'order and limits': limits,
   'loading of files': loading,
-  'ends of tasks and workers': endings,
+  'cancelling, closing and exits': endings,
   'replaced workers': renewal,
   'resize()': resizing,
   'environment of workers': surroundings,
