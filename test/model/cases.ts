@@ -91,7 +91,7 @@ export const oneWorkerCases: Plan[] = [
     title: 'a task whose payload cannot be sent fails, and the worker claims the next task',
     workers: 1,
     ahead: 1,
-    tasks: [{ isDeclined: true, isUnsendable: true }, {}],
+    tasks: [{ isMoved: true, isUnsendable: true }, {}],
     requests: [[{ submit: 1 }], [{ submit: 2 }]],
     startsAwake: true,
     switches: 2,

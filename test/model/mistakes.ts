@@ -329,7 +329,7 @@ export const mistakes: Mistake[] = [
     plan: {
       workers: 1,
       ahead: 1,
-      tasks: [{ isDeclined: true, isUnsendable: true }, {}],
+      tasks: [{ isMoved: true, isUnsendable: true }, {}],
       requests: [[{ submit: 1 }], [{ submit: 2 }]],
       switches: 0,
     },
@@ -341,7 +341,7 @@ export const mistakes: Mistake[] = [
     plan: {
       workers: 1,
       ahead: 1,
-      tasks: [{ isDeclined: true, isUnsendable: true }, {}],
+      tasks: [{ isMoved: true, isUnsendable: true }, {}],
       requests: [[{ submit: 1 }], [{ submit: 2 }]],
       startsAwake: true,
       switches: 2,

@@ -1,64 +1,61 @@
 // Posts tasks: into the shared queue, where any worker may claim them, or by message to one worker.
-
-import type { Encoder } from '../../shared/codec/encoder.js'
-import { MARK } from '../../shared/codec/shared-handle.js'
-import { NotCloneableError } from '../../shared/errors/pool-errors.js'
-import {
-  refusalCause,
-  refuseDetached,
-  UnsendableError,
-  unsendablePath,
-} from '../../shared/errors/uncloneable-path.js'
-import { encoderFor, isInt } from '../../shared/lane/lane-codec.js'
-import { LARGEST_VALUE_BYTES } from '../../shared/lane/layout.js'
+import { refuseDetached } from '../../shared/errors/uncloneable-path.js'
+import { isInt } from '../../shared/lane/lane-codec.js'
 import { PayloadArena } from '../../shared/lane/payload-arena.js'
 import { IS_INT, IS_NAMED, IS_TIMED } from '../../shared/lane/shared-queue.js'
+import type { TransferItem } from '../../shared/messages/move.js'
 import type { Clock } from '../../shared/platform/clock.js'
 import type { HandlerMetrics } from '../metrics/handler-metrics.js'
 import type { Settler } from '../task/settle.js'
+import { ClonedPayload, EncodedPayload, SerializedPayload } from '../task/taken-payload.js'
 import type { Task } from '../task/task.js'
 import { moveTask } from '../task/task-life.js'
 import type { Worker } from '../workers/worker.js'
 import type { HandlerRegistry } from './handler-registry.js'
+import { type Payloads, refusal } from './payloads.js'
 import type { PostedTasks } from './posted-tasks.js'
 import type { SharedValues } from './shared-values.js'
 
+const NOTHING: readonly TransferItem[] = []
+
 /** The outcome of an attempt to post a task in the shared queue. */
 export type PostOutcome =
-  /** The task is posted, or a getter of its payload made the pool settle it meanwhile. */
+  /** The task is posted, or it was settled: its payload was refused, or a getter of its payload ended it. */
   | 'done'
   /** The shared queue has no room now. */
   | 'full'
   /** The payload cannot go through shared memory. */
   | 'declined'
 
+export interface PosterParts {
+  posted: PostedTasks
+  handlers: HandlerRegistry
+  payloads: Payloads
+  shared: SharedValues
+  settler: Settler
+  clock: Clock
+  handlerMetrics: HandlerMetrics | null
+}
+
 export class Poster {
   readonly #posted: PostedTasks
   readonly #handlers: HandlerRegistry
+  readonly #payloads: Payloads
+  readonly #shared: SharedValues
   readonly #settler: Settler
   readonly #clock: Clock
   readonly #metrics: HandlerMetrics | null
-  readonly #shared: SharedValues
   readonly #arena: PayloadArena
-  readonly #encoder: Encoder
 
-  constructor(
-    posted: PostedTasks,
-    handlers: HandlerRegistry,
-    settler: Settler,
-    clock: Clock,
-    metrics: HandlerMetrics | null,
-    shared: SharedValues,
-  ) {
-    const { layout, queue } = posted
+  constructor({ posted, handlers, payloads, shared, settler, clock, handlerMetrics }: PosterParts) {
     this.#posted = posted
     this.#handlers = handlers
+    this.#payloads = payloads
+    this.#shared = shared
     this.#settler = settler
     this.#clock = clock
-    this.#metrics = metrics
-    this.#shared = shared
-    this.#arena = new PayloadArena(layout.payloads, queue)
-    this.#encoder = encoderFor(layout)
+    this.#metrics = handlerMetrics
+    this.#arena = new PayloadArena(posted.layout.payloads, posted.queue)
   }
 
   /** Posts the task in the shared queue, for any worker. */
@@ -73,23 +70,27 @@ export class Poster {
   #post(task: Task): PostOutcome {
     const { queue } = this.#posted
     if (!queue.hasRoom) return 'full'
-    const { payload, handlerId } = task
-    const isKnown = this.#handlers.isKnown(handlerId)
+    const { content, handlerId } = task
     const flags = task.timeLimit === null ? 0 : IS_TIMED
-    if (isKnown && isInt(payload)) {
-      this.#offer(task, flags | IS_INT, 0, 0, payload)
+    if (isInt(content) && this.#handlers.isKnown(handlerId)) {
+      this.#offer(task, flags | IS_INT, 0, 0, content)
       return 'done'
     }
-    this.#shared.onSending(task.createdAt)
     const from = this.#arena.reserve()
     if (from < 0) return 'full'
-    const value = isKnown ? payload : [task.terms.handler, payload]
-    const to = this.#encoder.encode(value, from, from + LARGEST_VALUE_BYTES)
-    // A getter of the payload may have cancelled the task or closed the pool.
+    const isNamed = content instanceof EncodedPayload ? content.isNamed : !this.#handlers.isKnown(handlerId)
+    let to: number
+    try {
+      to = this.#payloads.write(task, from)
+    } catch (refused) {
+      if (task.state === 'queued') this.#settler.reject(task, refused)
+      return 'done'
+    }
     if (task.state !== 'queued') return 'done'
     if (to < 0) return 'declined'
-    this.#offer(task, isKnown ? flags : flags | IS_NAMED, from, to, 0)
+    this.#offer(task, isNamed ? flags | IS_NAMED : flags, from, to, 0)
     this.#arena.take(task.ticket, queue.positionOf(task.ticket), to)
+    this.#payloads.onPosted(task, from, to, isNamed)
     return 'done'
   }
 
@@ -99,11 +100,11 @@ export class Poster {
   }
 
   /**
-   * Sends the task to one worker by message. The caller checks that a ticket is free. An unsendable payload rejects the
-   * task.
+   * Sends the task to one worker by message. The caller checks that a ticket is free, and takes payloads that are not moved. An unsendable
+   * payload rejects the task.
    */
   send(worker: Worker, task: Task): void {
-    const { id: taskId, handlerId, payload, transferList } = task
+    const { id: taskId, handlerId } = task
     const handler = this.#handlers.isKnown(handlerId) ? null : task.terms.handler
     moveTask(task, 'assigned')
     task.assignedAt = this.#clock.now()
@@ -112,11 +113,23 @@ export class Poster {
     const mustRun = !task.canBePostedAgain
     worker.tasks.noteSent()
     this.#shared.onSending(task.createdAt)
+    const { payload, isSerialized, transferList } = this.#messageOf(task)
     try {
       refuseDetached(transferList)
       const from = this.#metrics?.isDue() === true ? this.#clock.now() : 0
       worker.link.post(
-        { kind: 'run', ticket, messageNumber, taskId, handlerId, handler, isExclusive, mustRun, payload },
+        {
+          kind: 'run',
+          ticket,
+          messageNumber,
+          taskId,
+          handlerId,
+          handler,
+          isExclusive,
+          mustRun,
+          payload,
+          isSerialized,
+        },
         transferList,
       )
       if (from > 0) this.#metrics!.onPosted(this.#clock.now() - from)
@@ -124,16 +137,28 @@ export class Poster {
       worker.tasks.noteNotSent()
       // The worker may wait for the message and claim nothing until the bell rings.
       if (worker.tasks.ring !== null) worker.link.post('bell')
-      this.#refuse(task, failure)
+      this.#refuse(task, refusal(failure, payload, transferList))
     }
   }
 
-  #refuse(task: Task, failure: unknown): void {
-    const { payload, transferList } = task
-    const refused = failure instanceof UnsendableError ? failure.path : unsendablePath(payload, transferList)
-    // The path ends at the handle of a shared value, not inside it.
-    const path = refused.replace(`["${MARK}"]`, '')
-    const cause = refusalCause(failure, payload, transferList)
+  #messageOf({ content, transferList }: Task): {
+    payload: unknown
+    isSerialized: boolean
+    transferList: readonly TransferItem[]
+  } {
+    if (content instanceof SerializedPayload) {
+      return { payload: content.bytes, isSerialized: true, transferList: NOTHING }
+    }
+    if (content instanceof ClonedPayload) {
+      return { payload: content.value, isSerialized: false, transferList: content.transferList }
+    }
+    if (content instanceof EncodedPayload) {
+      return { payload: this.#payloads.decode(content), isSerialized: false, transferList: NOTHING }
+    }
+    return { payload: content, isSerialized: false, transferList }
+  }
+
+  #refuse(task: Task, refused: unknown): void {
     // A getter of the payload may have cancelled the task or killed the worker.
     if (task.state === 'settled' && this.#posted.at(task.ticket, task.id) === task) {
       this.#posted.removeKept(task)
@@ -141,6 +166,6 @@ export class Poster {
     if (task.state !== 'assigned') return
     this.#posted.tickets.takeBackAddressed(task.ticket)
     this.#posted.remove(task)
-    this.#settler.reject(task, new NotCloneableError(path, cause))
+    this.#settler.reject(task, refused)
   }
 }

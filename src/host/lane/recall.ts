@@ -3,6 +3,7 @@ import type { Tickets } from '../../shared/lane/ticket.js'
 import type { Task } from '../task/task.js'
 import { moveTask } from '../task/task-life.js'
 import type { Worker } from '../workers/worker.js'
+import type { Payloads } from './payloads.js'
 import type { PostedTasks } from './posted-tasks.js'
 
 /** A task that its worker cannot finish because the worker has ended. */
@@ -14,12 +15,14 @@ export interface OrphanedTask {
 
 export class Recall {
   readonly #posted: PostedTasks
+  readonly #payloads: Payloads
   readonly #tickets: Tickets
   readonly #canTakeBack: boolean
 
   /** @param canTakeBack false for processes: a process may have started a sent task without the host knowing it yet */
-  constructor(posted: PostedTasks, canTakeBack: boolean) {
+  constructor(posted: PostedTasks, payloads: Payloads, canTakeBack: boolean) {
     this.#posted = posted
+    this.#payloads = payloads
     this.#tickets = posted.tickets
     this.#canTakeBack = canTakeBack
   }
@@ -31,9 +34,14 @@ export class Recall {
       if (phase !== 'offered' && phase !== 'addressed' && phase !== 'claimed') return false
       if (phase === 'addressed' && !(this.#canTakeBack || isWorkerGone)) return false
       if (!this.#takeBackFrom(phase, task.ticket)) continue
-      this.#posted.remove(task)
+      this.#remove(task)
       return true
     }
+  }
+
+  #remove(task: Task): void {
+    this.#payloads.onTakenBack(task)
+    this.#posted.remove(task)
   }
 
   #takeBackFrom(phase: 'offered' | 'addressed' | 'claimed', ticket: number): boolean {
@@ -133,7 +141,7 @@ export class Recall {
     // From the last to the first: a worker that claims meanwhile must not overtake a recalled task.
     for (const task of this.#posted.unclaimed().slice(-count).reverse()) {
       if (!this.#posted.queue.takeBackOffered(task.ticket)) continue
-      this.#posted.remove(task)
+      this.#remove(task)
       recalled.push(task)
     }
     return recalled.reverse()

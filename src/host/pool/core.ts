@@ -9,6 +9,7 @@ import { Answers } from '../lane/answers.js'
 import { Collector } from '../lane/collect.js'
 import { HandlerRegistry } from '../lane/handler-registry.js'
 import { LargeResults } from '../lane/large-results.js'
+import { Payloads } from '../lane/payloads.js'
 import { ResultPoller } from '../lane/poll-results.js'
 import { Poster } from '../lane/post.js'
 import { PostedTasks, ticketsFor } from '../lane/posted-tasks.js'
@@ -47,6 +48,7 @@ export interface Core {
   handlers: HandlerRegistry
   posted: PostedTasks
   shared: SharedValues
+  payloads: Payloads
   settler: Settler
   cancellation: Cancellation
   group: WorkerGroup
@@ -94,7 +96,16 @@ export function createCore(parts: CoreParts): Core {
   const group: WorkerGroup = new WorkerGroup(workerSettings, backend, clock, events)
   shared.holdWorkerData(settings.workerOptions.workerData)
 
-  const recall = new Recall(posted, canTakeBack)
+  const payloads = new Payloads({
+    posted,
+    handlers,
+    shared,
+    slotsPerWorker,
+    isShared,
+    isForProcesses: settings.backend === 'process',
+    keepsGiven: pending.isOfProgram || loadBalancer !== null,
+  })
+  const recall = new Recall(posted, payloads, canTakeBack)
   const requeue = new Requeue(recall, pending, settler)
   const largeResults = new LargeResults({ clock, settler, sliceMs: decodeSliceMs, onDecoded: events.onLeft })
   const answers = new Answers({
@@ -107,7 +118,7 @@ export function createCore(parts: CoreParts): Core {
     runAgain: task => requeue.runAgain(task),
     errorClasses,
   })
-  const poster = new Poster(posted, handlers, settler, clock, handlerMetrics, shared)
+  const poster = new Poster({ posted, handlers, payloads, shared, settler, clock, handlerMetrics })
   const waker = isShared ? new WorkerWaker(clock, group, posted, slotsPerWorker, settings.cores) : null
   const collector: Collector = new Collector({
     clock,
@@ -142,6 +153,7 @@ export function createCore(parts: CoreParts): Core {
     handlerMetrics,
     pending,
     posted,
+    payloads,
     poster,
     collector,
     taskMessages,
@@ -162,5 +174,5 @@ export function createCore(parts: CoreParts): Core {
     progressOf: (task, now) => scheduler.progressOf(task, now),
     cancel: (task, error, onlyUnstarted) => scheduler.cancel(task, error, onlyUnstarted),
   })
-  return { handlers, posted, shared, settler, cancellation, group, scheduler, broadcasts }
+  return { handlers, posted, shared, payloads, settler, cancellation, group, scheduler, broadcasts }
 }

@@ -16,6 +16,7 @@ import { EventEmitter } from '../../shared/platform/host-node-modules.js'
 import { inMicrotask } from '../../shared/platform/microtask.js'
 import type { Backend } from '../backend/backend.js'
 import type { HandlerRegistry } from '../lane/handler-registry.js'
+import type { Payloads } from '../lane/payloads.js'
 import { type SharedValue, share } from '../lane/share.js'
 import { onStartingAhead, type SharedValues } from '../lane/shared-values.js'
 import { Counters, type Outcome } from '../metrics/counters.js'
@@ -150,6 +151,7 @@ export class Pool<Module = any, Default extends HandlerName<Module> = DefaultNam
   readonly #timings: Timings | null
   readonly #figures: Figures
   readonly #shared: SharedValues
+  readonly #payloads: Payloads
   readonly #settler: Settler
   readonly #cancellation: Cancellation
   readonly #group: WorkerGroup
@@ -194,7 +196,7 @@ export class Pool<Module = any, Default extends HandlerName<Module> = DefaultNam
       ? new PerformanceWarnings(settings.label, settings.concurrentTasksPerWorker)
       : null
     const handlerMetrics = settings.recordTiming ? new HandlerMetrics(warnings) : null
-    const { handlers, shared, settler, cancellation, group, scheduler, broadcasts } = createCore({
+    const { handlers, shared, payloads, settler, cancellation, group, scheduler, broadcasts } = createCore({
       settings,
       backend,
       clock,
@@ -216,6 +218,7 @@ export class Pool<Module = any, Default extends HandlerName<Module> = DefaultNam
     })
     this.#handlers = handlers
     this.#shared = shared
+    this.#payloads = payloads
     this.#broadcasts = broadcasts
     this.#settler = settler
     this.#cancellation = cancellation
@@ -328,8 +331,9 @@ export class Pool<Module = any, Default extends HandlerName<Module> = DefaultNam
     const { call, window } = forCaller(Pool.prototype.stream, () =>
       resolveStream(payload, options, this.#settings),
     )
+    const taken = this.#takeEarly(call)
     const task: StreamTask = new StreamTask(window, {
-      start: () => this.#startStream(call, task, Pool.prototype.stream),
+      start: () => this.#startStream(taken(), task, Pool.prototype.stream),
     })
     return task.stream
   }
@@ -350,6 +354,18 @@ export class Pool<Module = any, Default extends HandlerName<Module> = DefaultNam
       start: () => this.#startStream(call, transform, Pool.prototype.transform),
     })
     return transform.makeStreams()
+  }
+
+  /** The task of a stream starts later than the call, but gets the payload of the call. The returned function throws a refusal. */
+  #takeEarly(call: Call): () => Call {
+    try {
+      const taken = this.#payloads.takeEarly(call, this.#clock.now())
+      return () => taken(this.#clock.now())
+    } catch (refused) {
+      return () => {
+        throw withCallerFrames(refused, Pool.prototype.stream)
+      }
+    }
   }
 
   #startStream({ payload, terms }: Call, end: OpenedEnd, entry: PublicFunction): CancelTask {

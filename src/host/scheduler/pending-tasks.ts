@@ -46,6 +46,11 @@ export class PendingTasks {
     return this.#queue instanceof FifoQueue
   }
 
+  /** True for a queue that the program wrote. */
+  get isOfProgram(): boolean {
+    return this.#queue instanceof UserQueue
+  }
+
   /** True when the queue itself has a maximum size. */
   get isBounded(): boolean {
     return Number.isFinite(this.#queue.capacity ?? Number.POSITIVE_INFINITY)

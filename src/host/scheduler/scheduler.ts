@@ -11,6 +11,7 @@ import type { Clock } from '../../shared/platform/clock.js'
 import { inMicrotask } from '../../shared/platform/microtask.js'
 import type { Collector } from '../lane/collect.js'
 import type { LargeResults } from '../lane/large-results.js'
+import type { Payloads } from '../lane/payloads.js'
 import type { ResultPoller } from '../lane/poll-results.js'
 import type { Poster } from '../lane/post.js'
 import type { PostedTasks } from '../lane/posted-tasks.js'
@@ -38,6 +39,7 @@ export interface SchedulerParts {
   handlerMetrics: HandlerMetrics | null
   pending: PendingTasks
   posted: PostedTasks
+  payloads: Payloads
   poster: Poster
   collector: Collector
   taskMessages: TaskMessages
@@ -220,6 +222,29 @@ export class Scheduler implements TaskListener {
     }
     // A task behind others waits like them, unless the pool may start another worker or the queue has its own order.
     if (!othersWait || !this.#pending.isFirstInFirstOut || this.#group.maySpawn) this.pump()
+    if (task.state === 'queued') this.#take(task)
+  }
+
+  /**
+   * Takes the payload of a queued task, because the caller may change its object after the call. False when the task was settled: the
+   * payload was refused, or a getter of the payload ended the task.
+   */
+  #take(task: Task): boolean {
+    // A getter of the payload may submit other tasks. They must not overtake this one, and must not post it.
+    const wasPumping = this.#isPumping
+    this.#isPumping = true
+    try {
+      this.#parts.payloads.take(task, this.#mayShare(task))
+    } catch (refused) {
+      if (task.state === 'queued') {
+        this.#remove(task)
+        this.#settler.reject(task, refused)
+      }
+    } finally {
+      this.#isPumping = wasPumping
+    }
+    if (this.#mustPumpAgain && !wasPumping) this.pump()
+    return task.state === 'queued'
   }
 
   /** Posts the task without queueing it. False when it must be queued. */
@@ -322,10 +347,7 @@ export class Scheduler implements TaskListener {
 
   /** False when the task must be sent by message. */
   #mayShare(task: Task): boolean {
-    const { waker, slotsPerWorker } = this.#parts
-    if (waker === null || task.addressee !== 0 || !task.canBePostedAgain) return false
-    // A worker with one slot needs to know only whether the task lends the slot during its calls.
-    return !task.isExclusive || (slotsPerWorker === 1 && task.terms.functions === null)
+    return task.addressee === 0 && this.#parts.payloads.maySharePayload(task.terms)
   }
 
   /** Posts the task in the shared queue. False when the queue has no room, or when the task must go by message. */
@@ -347,6 +369,8 @@ export class Scheduler implements TaskListener {
     const { queue } = this.#posted
     // Tasks in the shared queue are older, so they go first.
     if (!queue.hasTicket || (waker !== null && queue.unclaimed > 0)) return false
+    // The host may have to send the task again. A moved payload is sent once.
+    if (task.canBePostedAgain && !this.#take(task)) return true
     let worker: Worker | null
     try {
       worker = this.#chooseWorker(task)

@@ -8,7 +8,7 @@ export interface QueuedTask {
   readonly filename: string
   /** The name of the export that is the handler. */
   readonly name: string
-  /** The payload, not yet copied. */
+  /** The payload as the caller gave it. The worker gets the copy that was made at the call. */
   readonly payload: unknown
   /** The option `priority` of the call. */
   readonly priority: number

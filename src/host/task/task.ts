@@ -6,6 +6,7 @@ import type { Call, CallTerms, Limits } from './call.js'
 import type { Due } from './due-heap.js'
 import type { QueuedTask } from './queued-task.js'
 import { Retry } from './retry.js'
+import { TakenPayload } from './taken-payload.js'
 import type { TaskState } from './task-life.js'
 
 const LAST_TASK_ID = 2 ** 31 - 1
@@ -20,7 +21,8 @@ export class Task implements QueuedTask {
   readonly id: number
   readonly terms: CallTerms
   readonly handlerId: number
-  readonly payload: unknown
+  /** The payload as the caller gave it, until the host has taken it. Then a primitive or a `TakenPayload`. */
+  content: unknown
   readonly createdAt: number
   /** `null`: the task runs once. */
   readonly retry: Retry | null
@@ -56,10 +58,15 @@ export class Task implements QueuedTask {
     this.id = id
     this.terms = terms
     this.handlerId = handlerId
-    this.payload = payload
+    this.content = payload
     this.createdAt = createdAt
     this.retry = terms.retry === null ? null : new Retry(terms.retry)
     this.resolve = resolve
+  }
+
+  /** What queues and load balancers see. `undefined` when the pool has neither of the program. */
+  get payload(): unknown {
+    return this.content instanceof TakenPayload ? this.content.given : this.content
   }
 
   get filename(): string {

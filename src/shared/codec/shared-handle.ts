@@ -25,6 +25,8 @@ export const sending = {
   by: null as SharedUser | null,
   /** When the call was accepted. A call that was accepted before the release may still use the value. */
   acceptedAt: 0,
+  /** Records the values that are sent now; `null`: nobody does. */
+  uses: null as SharedUses | null,
 }
 
 /** Call it before sending what is no payload: a handle in it is then an error. */
@@ -63,8 +65,33 @@ function read(state: SharedState): number {
       'The shared value was released. Release it after the last call that uses it, or share it again.',
     )
   }
+  sending.uses?.add(state)
   by.onUse(state)
   return state.id
+}
+
+/** The shared values in a payload that is taken before its call is accepted. */
+export class SharedUses {
+  readonly #states = new Set<SharedState>()
+
+  add(state: SharedState): void {
+    this.#states.add(state)
+  }
+
+  recordDuring<T>(work: () => T): T {
+    const outer = sending.uses
+    sending.uses = this
+    try {
+      return work()
+    } finally {
+      sending.uses = outer
+    }
+  }
+
+  /** Tells the pool that sends now about the same values. Throws when one may not be sent any more. */
+  repeat(): void {
+    for (const state of this.#states) read(state)
+  }
 }
 
 /** The number in a cloned handle; `undefined` for any other object. */

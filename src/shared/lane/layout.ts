@@ -88,6 +88,8 @@ export interface LaneLayout {
   readonly positionsFrom: number
   readonly ticketsFrom: number
   readonly payloads: Span
+  /** The host encodes a payload here that it cannot post yet. Workers never read it. */
+  readonly scratch: Span
   readonly dictionary: Span
 }
 
@@ -100,7 +102,9 @@ export interface WorkerStateLayout {
 /** Creates twice as many positions as tickets: a cancelled ticket's position stays in use until a worker passes it. */
 export function createLane(tickets: number, payloadBytes = PAYLOAD_BYTES): LaneLayout {
   const positions = 2 ** Math.ceil(Math.log2(2 * tickets))
-  const memory = allocateMemory(laneBytes(tickets, positions) + SHAPE_TABLE_BYTES + payloadBytes)
+  const memory = allocateMemory(
+    laneBytes(tickets, positions) + SHAPE_TABLE_BYTES + payloadBytes + LARGEST_VALUE_BYTES,
+  )
   const sizes = new Int32Array(memory)
   sizes[SIZES] = tickets
   sizes[SIZES + 1] = positions
@@ -112,6 +116,7 @@ export function laneIn(memory: SharedArrayBuffer): LaneLayout {
   const tickets = sizes[SIZES]!
   const positions = sizes[SIZES + 1]!
   const dictionaryFrom = laneBytes(tickets, positions)
+  const scratchFrom = memory.byteLength - LARGEST_VALUE_BYTES
   return {
     memory,
     tickets,
@@ -119,7 +124,8 @@ export function laneIn(memory: SharedArrayBuffer): LaneLayout {
     positionsFrom: POSITIONS_FROM,
     ticketsFrom: POSITIONS_FROM + positions,
     dictionary: { from: dictionaryFrom, to: dictionaryFrom + SHAPE_TABLE_BYTES },
-    payloads: { from: dictionaryFrom + SHAPE_TABLE_BYTES, to: memory.byteLength },
+    payloads: { from: dictionaryFrom + SHAPE_TABLE_BYTES, to: scratchFrom },
+    scratch: { from: scratchFrom, to: memory.byteLength },
   }
 }
 

@@ -117,7 +117,9 @@ export type ToWorker =
       isExclusive: boolean
       /** No other worker can run the task: this one must run it even while it leaves. */
       mustRun: boolean
+      /** With `isSerialized`: its bytes, as `serialize()` writes them. */
       payload: unknown
+      isSerialized: boolean
     }
   /** From now on tasks name this handler by its number. */
   | ({ kind: 'register-handler' } & KnownHandler)

@@ -33,7 +33,7 @@ export class Refusal extends Error {
 interface Tools {
   /** Returns the bytes of the message after an empty head. */
   write(message: object): Buffer
-  read(bytes: Buffer): unknown
+  read(bytes: Uint8Array): unknown
 }
 
 /** Created with the first message, so that programs without worker processes do not load `node:v8`. */
@@ -138,9 +138,19 @@ export function packMessage(message: object, transferList: readonly TransferItem
 }
 
 /** Throws when the bytes cannot be read, for example because they are nested too deeply. */
-export function unpackMessage(bytes: Buffer): unknown {
+export function unpackMessage(bytes: Uint8Array): unknown {
   tools ??= makeTools()
   return tools.read(bytes)
+}
+
+/** The bytes of a message; `null` for a message with a part that only structured clone can send. */
+export function serialize(message: object): Uint8Array | null {
+  tools ??= makeTools()
+  try {
+    return tools.write(message).subarray(HEAD_BYTES)
+  } catch {
+    return null
+  }
 }
 
 /** Replaces each part that another process cannot read by a text. */

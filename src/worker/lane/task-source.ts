@@ -29,6 +29,7 @@ import {
   type ToHost,
   type ToWorker,
 } from '../../shared/messages/messages.js'
+import { unpackMessage } from '../../shared/messages/process-values.js'
 import { invariant } from '../../shared/platform/invariant.js'
 import type { Timer } from '../../shared/platform/make-clock.js'
 import { workerClock } from '../run/clock.js'
@@ -176,6 +177,10 @@ export class TaskSource {
       case 'run':
         this.#state?.noteReceived()
         this.#spin.onWork()
+        if (!readPayload(message)) {
+          this.#say({ kind: 'unreadable' })
+          return this.#run()
+        }
         this.#inbox.push(message)
         return this.#run()
       case 'register-handler':
@@ -408,5 +413,17 @@ export class TaskSource {
 
   #say(message: ToHost): void {
     this.#port.postMessage(message)
+  }
+}
+
+/** False when the payload cannot be read. */
+function readPayload(message: RunMessage): boolean {
+  if (!message.isSerialized) return true
+  try {
+    message.payload = (unpackMessage(message.payload as Uint8Array) as { payload: unknown }).payload
+    message.isSerialized = false
+    return true
+  } catch {
+    return false
   }
 }

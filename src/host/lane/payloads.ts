@@ -1,0 +1,240 @@
+// Takes the payloads of tasks at the call: from then on the caller may change its own object.
+//
+// A primitive cannot change, so the task keeps it. Other payloads become bytes: in the lane's format for tasks that any worker may claim,
+// and in the format of `node:v8` for tasks that go by message. A value that cannot be bytes is cloned, for example one with a
+// `SharedArrayBuffer` or a port. See docs/design/0031.
+import type { Decoder } from '../../shared/codec/decoder.js'
+import { type Encoder, NO_ROOM } from '../../shared/codec/encoder.js'
+import { MARK, SharedUses } from '../../shared/codec/shared-handle.js'
+import { NotCloneableError } from '../../shared/errors/pool-errors.js'
+import {
+  refusalCause,
+  refuseDetached,
+  UnsendableError,
+  unsendablePath,
+} from '../../shared/errors/uncloneable-path.js'
+import { decoderFor, encoderFor } from '../../shared/lane/lane-codec.js'
+import { LARGEST_VALUE_BYTES } from '../../shared/lane/layout.js'
+import { IS_NAMED } from '../../shared/lane/shared-queue.js'
+import type { TransferItem } from '../../shared/messages/move.js'
+import { HEAD_BYTES } from '../../shared/messages/pipe-frames.js'
+import { packMessage, serialize } from '../../shared/messages/process-values.js'
+import { structuredClone } from '../../shared/platform/node-modules.js'
+import type { Call, CallTerms } from '../task/call.js'
+import {
+  ClonedPayload,
+  EncodedPayload,
+  PostedPayload,
+  SerializedPayload,
+  TakenPayload,
+} from '../task/taken-payload.js'
+import type { Task } from '../task/task.js'
+import type { HandlerRegistry } from './handler-registry.js'
+import type { PostedTasks } from './posted-tasks.js'
+import type { SharedValues } from './shared-values.js'
+
+/** Small payloads share a buffer of this size. It stays in memory as long as one of them. */
+const CHUNK_BYTES = 16 * 2 ** 10
+/** Up to this size, copying bytes one by one is faster than a native copy. */
+const MAX_LOOP_BYTES = 64
+
+export interface PayloadsParts {
+  posted: PostedTasks
+  handlers: HandlerRegistry
+  shared: SharedValues
+  slotsPerWorker: number
+  /** Workers claim tasks from the shared queue. */
+  isShared: boolean
+  /** Payloads leave the process. */
+  isForProcesses: boolean
+  /** The program has a queue or a load balancer of its own, which sees the payloads as they were given. */
+  keepsGiven: boolean
+}
+
+export class Payloads {
+  readonly #parts: PayloadsParts
+  readonly #encoder: Encoder
+  /** All bytes of the lane. */
+  readonly #lane: Uint8Array
+  #decoder: Decoder | null = null
+  #chunk = new Uint8Array(0)
+  #chunkUsed = 0
+
+  constructor(parts: PayloadsParts) {
+    const { layout } = parts.posted
+    this.#parts = parts
+    this.#encoder = encoderFor(layout)
+    this.#lane = new Uint8Array(layout.memory)
+  }
+
+  /** False when a task with these options must be sent by message. */
+  maySharePayload({ transferList, workerId, isExclusive, functions }: CallTerms): boolean {
+    const { isShared, slotsPerWorker } = this.#parts
+    if (!isShared || transferList.length > 0 || workerId > 0) return false
+    // A worker with one slot needs to know only whether the task lends the slot during its calls.
+    return !isExclusive || (slotsPerWorker === 1 && functions === null)
+  }
+
+  /** Takes the payload of a task that cannot be posted at once. Throws `NotCloneableError`. */
+  take(task: Task, isForLane: boolean): void {
+    const { content, terms } = task
+    // A broadcast has made its copy for all workers.
+    if (!isMutable(content) || content instanceof TakenPayload || task.isPinned) return
+    this.#parts.shared.onSending(task.createdAt)
+    task.content = this.#taken(content, terms, task.handlerId, isForLane)
+  }
+
+  /**
+   * Takes the payload of a call whose task comes later. Throws `NotCloneableError`.
+   * @returns the call with the taken payload. Throws when a shared value in it was released before that.
+   */
+  takeEarly(call: Call, acceptedAt: number): (startedAt: number) => Call {
+    const { payload, terms } = call
+    if (!isMutable(payload)) return () => call
+    const { handlers, shared } = this.#parts
+    shared.onSending(acceptedAt)
+    const uses = new SharedUses()
+    const taken = uses.recordDuring(() =>
+      this.#taken(payload, terms, handlers.numberOf(terms.handler), this.maySharePayload(terms)),
+    )
+    return startedAt => {
+      shared.onSending(startedAt)
+      try {
+        uses.repeat()
+      } catch (failure) {
+        throw new NotCloneableError('payload', failure)
+      }
+      return { payload: taken, terms }
+    }
+  }
+
+  #taken(value: unknown, terms: CallTerms, handlerId: number, isForLane: boolean): TakenPayload {
+    const given = this.#parts.keepsGiven ? value : undefined
+    if (!isForLane) return this.#copied(value, terms.transferList, given, true)
+    const isNamed = !this.#parts.handlers.isKnown(handlerId)
+    const { scratch } = this.#parts.posted.layout
+    const end = this.#encoder.encode(isNamed ? [terms.handler, value] : value, scratch.from, scratch.to)
+    if (end < 0) return this.#copied(value, [], given, end === NO_ROOM)
+    return this.#encoded(scratch.from, end, isNamed, given)
+  }
+
+  /**
+   * Writes the payload of a task at `from`, for the lane. Returns the end, or -1 when the value cannot be in the lane. Then its payload is
+   * taken for a message. Throws `NotCloneableError`.
+   */
+  write(task: Task, from: number): number {
+    const { content } = task
+    if (content instanceof EncodedPayload) return this.#writeEncoded(content, from)
+    // A value that was too large for the lane, or that the lane does not know.
+    if (content instanceof TakenPayload) return -1
+    const { handlerId, terms } = task
+    this.#parts.shared.onSending(task.createdAt)
+    const value = this.#parts.handlers.isKnown(handlerId) ? content : [terms.handler, content]
+    const end = this.#encoder.encode(value, from, from + LARGEST_VALUE_BYTES)
+    // A getter of the payload may have cancelled the task or closed the pool.
+    if (end < 0 && task.state === 'queued' && isMutable(content)) {
+      task.content = this.#copied(content, [], this.#givenOf(content), end === NO_ROOM)
+    }
+    return end < 0 ? -1 : end
+  }
+
+  /** Call it when the task was posted with these bytes. */
+  onPosted(task: Task, from: number, to: number, isNamed: boolean): void {
+    const { content } = task
+    if (!isMutable(content) || content instanceof TakenPayload) return
+    const given = this.#givenOf(content)
+    // A retry runs with the same bytes. Without a retry the bytes in the lane are enough.
+    task.content = task.retry === null ? new PostedPayload(given) : this.#encoded(from, to, isNamed, given)
+  }
+
+  /** The task leaves the lane, and may be posted again. Call it before the ticket is released. */
+  onTakenBack(task: Task): void {
+    const { content } = task
+    if (!(content instanceof PostedPayload)) return
+    const { flags, from, to } = this.#parts.posted.queue.read(task.ticket)
+    task.content = this.#encoded(from, to, (flags & IS_NAMED) !== 0, content.given)
+  }
+
+  /** The value of a payload that was encoded for the lane, for a task that goes by message after all. */
+  decode(payload: EncodedPayload): unknown {
+    const { layout } = this.#parts.posted
+    const { from } = layout.scratch
+    this.#decoder ??= decoderFor(layout)
+    const value = this.#decoder.decode(from, this.#writeEncoded(payload, from))
+    return payload.isNamed ? (value as [unknown, unknown])[1] : value
+  }
+
+  #givenOf(value: unknown): unknown {
+    return this.#parts.keepsGiven ? value : undefined
+  }
+
+  /** @param isLarge an estimate: bytes need one pass over the value, and a clone that is sent later needs two */
+  #copied(
+    value: unknown,
+    transferList: readonly TransferItem[],
+    given: unknown,
+    isLarge: boolean,
+  ): SerializedPayload | ClonedPayload {
+    try {
+      if (this.#parts.isForProcesses) {
+        const frame = packMessage({ payload: value }, transferList)
+        return new SerializedPayload(given, frame.subarray(HEAD_BYTES))
+      }
+      if (transferList.length > 0) return cloned(value, transferList, given)
+      const bytes = isLarge ? serialize({ payload: value }) : null
+      return bytes === null ? cloned(value, [], given) : new SerializedPayload(given, bytes)
+    } catch (failure) {
+      throw refusal(failure, value, transferList)
+    }
+  }
+
+  #encoded(from: number, to: number, isNamed: boolean, given: unknown): EncodedPayload {
+    const size = to - from
+    if (size > CHUNK_BYTES / 4) {
+      return new EncodedPayload(given, this.#lane.slice(from, to), 0, size, isNamed)
+    }
+    if (size > this.#chunk.length - this.#chunkUsed) {
+      this.#chunk = new Uint8Array(CHUNK_BYTES)
+      this.#chunkUsed = 0
+    }
+    const at = this.#chunkUsed
+    this.#chunkUsed += size
+    copyBytes(this.#lane, from, to, this.#chunk, at)
+    return new EncodedPayload(given, this.#chunk, at, at + size, isNamed)
+  }
+
+  #writeEncoded({ bytes, from, to }: EncodedPayload, at: number): number {
+    copyBytes(bytes, from, to, this.#lane, at)
+    return at + to - from
+  }
+}
+
+/** The caller can change the value, or it cannot be sent. */
+function isMutable(value: unknown): boolean {
+  return (
+    (typeof value === 'object' && value !== null) || typeof value === 'function' || typeof value === 'symbol'
+  )
+}
+
+function cloned(value: unknown, transferList: readonly TransferItem[], given: unknown): ClonedPayload {
+  refuseDetached(transferList)
+  const [copy, ...items] = structuredClone([value, ...transferList], { transfer: [...transferList] as never })
+  return new ClonedPayload(given, copy, items as TransferItem[])
+}
+
+/** Also for a payload that is refused while it is sent. */
+export function refusal(
+  failure: unknown,
+  payload: unknown,
+  transferList: readonly TransferItem[],
+): NotCloneableError {
+  const refused = failure instanceof UnsendableError ? failure.path : unsendablePath(payload, transferList)
+  // The path ends at the handle of a shared value, not inside it.
+  const path = refused.replace(`["${MARK}"]`, '')
+  return new NotCloneableError(path, refusalCause(failure, payload, transferList))
+}
+
+function copyBytes(source: Uint8Array, from: number, to: number, target: Uint8Array, at: number): void {
+  if (to - from > MAX_LOOP_BYTES) target.set(source.subarray(from, to), at)
+  else for (let index = from; index < to; index++) target[at + index - from] = source[index]!
+}

@@ -1,0 +1,53 @@
+// The payload of a task after the host has taken it: a private copy. The caller may change its own object from then on.
+import type { TransferItem } from '../../shared/messages/move.js'
+
+export abstract class TakenPayload {
+  /** The caller's object, for queues and load balancers of the program. `undefined` in pools without them. */
+  readonly given: unknown
+
+  constructor(given: unknown) {
+    this.given = given
+  }
+}
+
+/** In the format of the lane, but not in the lane: the task waits, or it may run again. */
+export class EncodedPayload extends TakenPayload {
+  readonly bytes: Uint8Array
+  readonly from: number
+  readonly to: number
+  /** The bytes hold `[handler, payload]`. */
+  readonly isNamed: boolean
+
+  constructor(given: unknown, bytes: Uint8Array, from: number, to: number, isNamed: boolean) {
+    super(given)
+    this.bytes = bytes
+    this.from = from
+    this.to = to
+    this.isNamed = isNamed
+  }
+}
+
+/** The only copy is in the lane. The host reads it from there when it takes the task back. */
+export class PostedPayload extends TakenPayload {}
+
+/** As bytes of the serialiser of `node:v8`. They travel in a message. */
+export class SerializedPayload extends TakenPayload {
+  readonly bytes: Uint8Array
+
+  constructor(given: unknown, bytes: Uint8Array) {
+    super(given)
+    this.bytes = bytes
+  }
+}
+
+/** A clone, for values that cannot be bytes. Items of the transfer list were moved to the host. */
+export class ClonedPayload extends TakenPayload {
+  readonly value: unknown
+  readonly transferList: readonly TransferItem[]
+
+  constructor(given: unknown, value: unknown, transferList: readonly TransferItem[]) {
+    super(given)
+    this.value = value
+    this.transferList = transferList
+  }
+}
