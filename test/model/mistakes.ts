@@ -191,8 +191,8 @@ export const mistakes: Mistake[] = [
     file: 'shared/lane/result-ring.js',
     edits: [
       [
-        'this.#from = at;',
-        'this.#from = at; store(this.#words, READ, (this.#read + this.#words[at + SIZE]) | 0);',
+        'const kind = words[at + KIND];',
+        'store(words, READ, (this.#read + 32 + words[at + RECORD_VALUE]) | 0); const kind = words[at + KIND];',
       ],
     ],
     plan: 'ring',
@@ -202,8 +202,8 @@ export const mistakes: Mistake[] = [
     file: 'shared/lane/result-ring.js',
     edits: [
       [
-        'words[at + SIZE] = size;',
-        'store(words, WRITTEN, (this.#written + size) | 0); words[at + SIZE] = size;',
+        'words[at + CHECK] = checkOf(this.#written, kind',
+        'store(words, WRITTEN, (this.#written + size) | 0); words[at + CHECK] = checkOf(this.#written, kind',
       ],
     ],
     plan: 'ring',

@@ -24,12 +24,14 @@ export function checkRing(): Findings {
     self.onQuiet(() => {
       const left: number[] = []
       while (ring.next()) left.push(ring.ticket)
+      if (ring.damage !== null) return [`the ring counts as damaged: ${ring.damage}`]
       const isInOrder = left.every((ticket, index) => index === 0 || ticket === left[index - 1]! + 1)
       return isInOrder ? [] : [`the remaining records are out of order: ${left}`]
     })
     for (let read = 0; read < READS; read++) {
       self.next(['reads the ring'])
       while (ring.next()) take()
+      if (ring.damage !== null) self.note({ kind: 'read', value: -1 })
       ring.free()
     }
     self.next([])

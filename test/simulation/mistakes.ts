@@ -18,7 +18,7 @@ export const mistakes: Mistake[] = [
     title: 'an answer settles a cancelled task',
     transport: 'shared-memory',
     file: 'host/lane/collect.js',
-    edits: [["if (task.state === 'settled')", 'if (false)']],
+    edits: [["if (task.state !== 'settled')", 'if (true)']],
   },
   {
     title: 'the host does not place queued tasks when a worker has answered',

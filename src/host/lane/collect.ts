@@ -1,6 +1,6 @@
 // Collects the answers of workers from their result rings and their messages, and passes them to `Answers`.
-import type { LargeMessage } from '../../shared/codec/format.js'
-import type { SerializedError } from '../../shared/errors/serialize-error.js'
+import { CorruptMessageError, type LargeMessage } from '../../shared/codec/format.js'
+import { isObject, type SerializedError } from '../../shared/errors/serialize-error.js'
 import { FAILURE, INT_VALUE, type ResultReader } from '../../shared/lane/result-ring.js'
 import type { FailureReason, ToHost } from '../../shared/messages/messages.js'
 import type { Clock } from '../../shared/platform/clock.js'
@@ -8,12 +8,14 @@ import type { HandlerMetrics } from '../metrics/handler-metrics.js'
 import type { Task } from '../task/task.js'
 import type { Worker } from '../workers/worker.js'
 import type { WorkerGroup } from '../workers/worker-group.js'
-import type { Answers } from './answers.js'
+import type { Answers, Failure } from './answers.js'
 import type { HandlerRegistry } from './handler-registry.js'
 import type { PostedTasks } from './posted-tasks.js'
 import type { WorkerWaker } from './wake-workers.js'
 
 type AnswerMessage = Extract<ToHost, { kind: 'done' | 'failed' }>
+
+const failureReasons: ReadonlySet<FailureReason> = new Set(['thrown', 'load', 'missing', 'result'])
 
 /** The host collects at most this many answers in one turn of the event loop. */
 const MAX_AT_ONCE = 512
@@ -101,6 +103,7 @@ export class Collector {
   onTaskList(worker: Worker, taskIds: readonly number[]): void {
     const { answers, clock, posted } = this.#parts
     this.collectFrom(worker, Number.POSITIVE_INFINITY)
+    if (worker.damage !== null) return
     for (const [task, workerId] of posted.suspects) {
       if (workerId !== worker.id) continue
       posted.suspects.delete(task)
@@ -131,37 +134,55 @@ export class Collector {
     this.#now = this.#parts.clock.now()
     let count = 0
     for (; count < limit && ring.next(); count++) {
-      const task = this.#takeAnswered(worker, ring.ticket, ring.taskId)
+      const task = this.#findAnswered(worker, ring.ticket, ring.taskId)
       if (task !== null) this.#collectOne(worker, task, ring)
     }
     ring.free()
+    if (ring.damage !== null) {
+      this.#onDamaged(worker)
+      return count
+    }
     this.lastRunMs = ring.runMs
     if (worker.isIdle) worker.idleSince = this.#now
     this.#parts.onAnswered(worker)
     return count
   }
 
+  /** The host reads nothing more from the ring, so it kills the worker. The worker's tasks fail or run again. */
+  #onDamaged(worker: Worker): void {
+    const error = worker.damage!
+    const hasTasks = worker.listTasks().length > 0
+    void worker.kill(error)
+    if (!hasTasks) this.#parts.group.events.onError(error)
+  }
+
   #collectOne(worker: Worker, task: Task, ring: ResultReader): void {
     const { clock, handlerMetrics } = this.#parts
-    this.#noteRun(task, ring.startedAt, ring.runMs)
     if (handlerMetrics === null || !handlerMetrics.isDue()) return this.#answer(worker, task, ring)
     const from = clock.now()
     this.#answer(worker, task, ring)
     handlerMetrics.onAnswered(clock.now() - from)
   }
 
+  /** Removes the task when its answer was read. A task with a damaged answer stays with its worker. */
   #answer(worker: Worker, task: Task, ring: ResultReader): void {
-    const { kind, runMs } = ring
-    if (kind === INT_VALUE) return this.#fulfil(worker, task, ring.value, runMs)
-    let value: unknown
+    const { kind, runMs, startedAt } = ring
+    let value: unknown = ring.value
+    let failure: Failure | null = null
+    let isUnreadable = false
     try {
-      value = worker.tasks.decoder!.decode(ring.valueFrom, ring.valueFrom + ring.value)
-    } catch {
-      return this.#parts.answers.failUnreadable(worker, task, 'result', runMs)
+      if (kind !== INT_VALUE)
+        value = worker.tasks.decoder!.decode(ring.valueFrom, ring.valueFrom + ring.value)
+      if (kind === FAILURE) failure = failureIn(value)
+    } catch (problem) {
+      if (problem instanceof CorruptMessageError) return void ring.refuse('a value that is not a message')
+      isUnreadable = true
     }
-    if (kind !== FAILURE) return this.#fulfil(worker, task, value, runMs)
-    const [reason, error, path] = value as [FailureReason, SerializedError, string]
-    this.#parts.answers.fail(worker, task, { reason, error, path }, runMs)
+    this.#posted.remove(task)
+    this.#noteRun(task, startedAt, runMs)
+    if (isUnreadable) this.#parts.answers.failUnreadable(worker, task, 'result', runMs)
+    else if (failure !== null) this.#parts.answers.fail(worker, task, failure, runMs)
+    else this.#fulfil(worker, task, value, runMs)
   }
 
   #fulfil(worker: Worker, task: Task, result: unknown, runMs: number): void {
@@ -188,15 +209,31 @@ export class Collector {
 
   /** Frees the ticket and returns its task; `null` when no caller waits for the answer. */
   #takeAnswered(worker: Worker, ticket: number, taskId: number): Task | null {
+    const task = this.#findAnswered(worker, ticket, taskId)
+    if (task !== null) this.#posted.remove(task)
+    return task
+  }
+
+  /** Returns `null` when no caller waits for the answer. Then it frees the ticket. */
+  #findAnswered(worker: Worker, ticket: number, taskId: number): Task | null {
     const task = this.#posted.at(ticket, taskId)
     if (task === null) return null
     // The host gave up the first worker and has sent the task to another one since.
     if (task.addressee > 0 && task.addressee !== worker.id) return null
-    if (task.state === 'settled') {
-      this.#posted.removeKept(task)
-      return null
-    }
-    this.#posted.remove(task)
-    return task
+    if (task.state !== 'settled') return task
+    this.#posted.removeKept(task)
+    return null
   }
+}
+
+/** The parts of a failure. Throws `CorruptMessageError` for a value that is no failure. */
+function failureIn(value: unknown): Failure {
+  const [reason, error, path] = (Array.isArray(value) ? value : []) as [
+    FailureReason,
+    SerializedError,
+    string,
+  ]
+  if (!failureReasons.has(reason) || !isObject(error) || typeof path !== 'string')
+    throw new CorruptMessageError('it is no failure')
+  return { reason, error, path }
 }

@@ -29,7 +29,8 @@ export class Recall {
 
   /** Returns true when the host took the task back: no worker has started it, and no worker can start it now. */
   takeBack(task: Task, isWorkerGone = false): boolean {
-    for (;;) {
+    // A worker can move the ticket twice meanwhile. More moves mean that the ticket is damaged: it counts as started.
+    for (let tries = 0; tries < 3; tries++) {
       const phase = this.#tickets.phaseOf(task.ticket)
       if (phase !== 'offered' && phase !== 'addressed' && phase !== 'claimed') return false
       if (phase === 'addressed' && !(this.#canTakeBack || isWorkerGone)) return false
@@ -37,6 +38,7 @@ export class Recall {
       this.#remove(task)
       return true
     }
+    return false
   }
 
   #remove(task: Task): void {

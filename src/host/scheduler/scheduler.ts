@@ -593,7 +593,8 @@ export class Scheduler implements TaskListener {
     if (isGone) poller?.onWorkerGone()
     // Answers that the worker gave before count.
     collector.collectFrom(worker, Number.POSITIVE_INFINITY)
-    return this.#requeue.orphansOf(worker, error, isGone)
+    const reason = error instanceof PoolClosedError ? error : (worker.damage ?? error)
+    return this.#requeue.orphansOf(worker, reason, isGone)
   }
 
   #onRoom(): void {

@@ -239,6 +239,12 @@ export class Worker implements LinkListener, PlacementView, BusyView, ViewedWork
     this.#owner.onLeaving(this)
   }
 
+  /** The error for the tasks of a worker that has damaged its result ring; `null` while the ring is intact. */
+  get damage(): WorkerExitError | null {
+    const problem = this.tasks.ring?.damage ?? null
+    return problem === null ? null : new WorkerExitError(this.id, 1, undefined, null, true, problem)
+  }
+
   /** Call it when the worker may have lost its last task. */
   stopIfDone(): void {
     if (this.isReady && this.#hasConfirmedLeaving && this.tasks.isEmpty) this.stop()

@@ -229,8 +229,8 @@ function hasCode(cause: unknown, code: string): cause is Error {
 }
 
 /**
- * The worker ended while it ran the task. Code `ERR_LIDO_WORKER_EXIT`. Look for `process.exit()` in the handler; with `signal`, for
- * native code.
+ * The worker ended while it ran the task. Code `ERR_LIDO_WORKER_EXIT`. Look for `process.exit()` in the handler; with `signal`, or
+ * after damage to shared memory, for native code.
  */
 export class WorkerExitError extends WorkerError {
   /** The exit code of the worker. If a signal ended a process: 128 plus the number of the signal. */
@@ -238,18 +238,27 @@ export class WorkerExitError extends WorkerError {
   /** The signal that ended the process, such as `'SIGSEGV'`; `null` for a thread and for a process that exited. */
   readonly signal: string | null
 
-  /** @param wasReady false when the worker ended while it started */
+  /**
+   * @param wasReady false when the worker ended while it started
+   * @param damage what is wrong with the worker's shared memory; `null` when the worker ended for another reason
+   */
   constructor(
     workerId: number,
     exitCode: number,
     cause?: unknown,
     signal: string | null = null,
     wasReady = true,
+    damage: string | null = null,
   ) {
-    super('ERR_LIDO_WORKER_EXIT', workerId, exitMessage(exitCode, signal, wasReady), cause)
+    const message = damage === null ? exitMessage(exitCode, signal, wasReady) : damageMessage(damage)
+    super('ERR_LIDO_WORKER_EXIT', workerId, message, cause)
     this.exitCode = exitCode
     this.signal = signal
   }
+}
+
+function damageMessage(damage: string): string {
+  return `The pool killed the worker while it held this task, because the worker's shared memory was damaged (${damage}). Look for native code in the handler that writes outside its own memory.`
 }
 
 const signalHints: Record<string, string> = {

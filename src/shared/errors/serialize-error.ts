@@ -99,11 +99,19 @@ export function serializeError(thrown: unknown): SerializedError {
   }
 }
 
-/** @param classes the builtin error classes, and the classes that the pool registered */
-export function deserializeError(
-  { copies, links, errors }: SerializedError,
-  classes = builtinClasses,
-): unknown {
+/**
+ * Never throws, even if the memory of a worker was damaged.
+ * @param classes the builtin error classes, and the classes that the pool registered
+ */
+export function deserializeError(packed: SerializedError, classes = builtinClasses): unknown {
+  try {
+    return unpack(packed, classes)
+  } catch (cause) {
+    return new Error('The error of the worker could not be read. Its data is damaged.', { cause })
+  }
+}
+
+function unpack({ copies, links, errors }: SerializedError, classes: ErrorClasses): unknown {
   const values = [...copies]
   for (const record of errors) {
     values[record.index] = createError(record, copies[record.index] as Fields, classes)

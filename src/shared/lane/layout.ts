@@ -54,8 +54,8 @@ const RING_FROM_BYTES = 4 * LINE_BYTES
 
 // A record in a result ring: words, then the bytes of its value.
 export const RECORD_BYTES = 32
-/** Bytes to the next record. */
-export const SIZE = 0
+/** A checksum of the head. */
+export const CHECK = 0
 export const KIND = 1
 export const TICKET = 2
 export const TASK = 3

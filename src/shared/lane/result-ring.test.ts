@@ -1,8 +1,19 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { draws } from '../../testing/draws.js'
-import { createWorkerState, LARGEST_VALUE_BYTES } from './layout.js'
-import { BYTES_VALUE, ResultReader, ResultWriter } from './result-ring.js'
+import {
+  CHECK,
+  createWorkerState,
+  KIND,
+  LARGEST_VALUE_BYTES,
+  RECORD_BYTES,
+  RECORD_VALUE,
+  TASK,
+  TICKET,
+  WRITTEN,
+  wordsOf,
+} from './layout.js'
+import { BYTES_VALUE, FAILURE, INT_VALUE, ResultReader, ResultWriter } from './result-ring.js'
 
 const valueBytes = 64 * 1024
 
@@ -170,5 +181,54 @@ test('answers of random sizes are read unchanged, once each and in order', () =>
       read++
     }
     if (draw(3) === 0) reader.free()
+  }
+})
+
+const WORD_BYTES = 4
+const wrongWords = [0, 1, 2, 3, 4, 5, 31, 32, 64, 96, 2 ** 20, 2 ** 22, 2 ** 31 - 1, -1, -32, -(2 ** 31)]
+const kinds = [BYTES_VALUE, INT_VALUE, FAILURE] as const
+
+/** A ring with three records, of which the host has read the first. */
+function ringOf(kind: (typeof kinds)[number]) {
+  const desk = createWorkerState()
+  const writer = new ResultWriter(desk)
+  const reader = new ResultReader(desk)
+  for (const record of [1, 2, 3]) {
+    writer.reserve()
+    writer.publish(kind, record, 10 * record, 40, 0, 0)
+  }
+  assert.ok(reader.next())
+  const size = kind === INT_VALUE ? RECORD_BYTES : 3 * RECORD_BYTES
+  return { words: wordsOf(desk.memory), reader, second: (desk.ring.from + size) / WORD_BYTES, size }
+}
+
+test('the reader refuses a record when any word of its head has changed', () => {
+  for (const kind of kinds) {
+    for (const word of [CHECK, KIND, TICKET, TASK, RECORD_VALUE]) {
+      for (const wrong of wrongWords) {
+        const { words, reader, second } = ringOf(kind)
+        if (words[second + word] === wrong) continue
+        words[second + word] = wrong
+        assert.equal(reader.next(), false, `kind ${kind}, word ${word}, ${wrong}`)
+        assert.notEqual(reader.damage, null)
+        assert.ok(reader.isEmpty && !reader.next(), 'the reader reads nothing more')
+      }
+    }
+  }
+})
+
+test('the reader refuses a copy of another record, and a wrong counter', () => {
+  for (const kind of kinds) {
+    const copied = ringOf(kind)
+    const from = copied.second - copied.size / WORD_BYTES
+    copied.words.copyWithin(copied.second, from, copied.second)
+    assert.equal(copied.reader.next(), false)
+    for (const steps of [...wrongWords, -2 * RECORD_BYTES - copied.size].filter(steps => steps !== 0)) {
+      const { words, reader } = ringOf(kind)
+      while (reader.next());
+      words[WRITTEN]! += steps
+      assert.equal(reader.next(), false, `kind ${kind}, ${steps} bytes`)
+      assert.notEqual(reader.damage, null)
+    }
   }
 })

@@ -1,9 +1,13 @@
 // A ring of bytes for the answers of one worker. Only the worker writes it, and only the host reads it. A record is
 // never split: near the end of the memory, the worker skips the rest. When the ring has no room, the worker sends its
 // answer by the port, so a busy host does not stop the worker.
+//
+// A handler can damage the ring, for example with native code. So each head has a checksum, and the reader checks the head
+// before it uses it. After the first damage it reads nothing more.
 import { load, store } from '#atomics'
 import type { SharedWords } from '../platform/atomics.js'
 import {
+  CHECK,
   KIND,
   LARGEST_VALUE_BYTES,
   READ,
@@ -11,7 +15,6 @@ import {
   RECORD_STARTED_AT,
   RECORD_VALUE,
   RUN_MS,
-  SIZE,
   type Span,
   TASK,
   TICKET,
@@ -20,8 +23,8 @@ import {
   wordsOf,
 } from './layout.js'
 
-/** The reader must skip the rest of the ring. */
-const PASS = 0
+/** The reader must skip the rest of the ring. Not 0, because unwritten memory has zeros. */
+const PASS = 4
 /** The record has the value as bytes. */
 export const BYTES_VALUE = 1
 export const INT_VALUE = 2
@@ -30,6 +33,10 @@ export const FAILURE = 3
 export type RecordKind = typeof BYTES_VALUE | typeof INT_VALUE | typeof FAILURE
 
 const WORD = Int32Array.BYTES_PER_ELEMENT
+/** An odd number, so that a product keeps all differences. */
+const MIX = 0x9e3779b1
+/** No time of the host's clock is as late as this. */
+const FAR_FUTURE = 1e15
 const NEEDED_BYTES = RECORD_BYTES + LARGEST_VALUE_BYTES
 /** The host frees this many read bytes while it reads on, so that a worker with large answers finds room meanwhile. */
 const MOST_KEPT_BYTES = 256 * 2 ** 10
@@ -74,7 +81,7 @@ export class ResultWriter {
     if (mustPass) {
       this.#mostUnread -= this.#mostUnread >> FORGETTING
       const at = (this.#ring.from + offset) / WORD
-      this.#words[at + SIZE] = toEnd
+      this.#words[at + CHECK] = checkOf(this.#written, PASS, 0, 0, 0)
       this.#words[at + KIND] = PASS
       this.#written = (this.#written + toEnd) | 0
       this.#passed = toEnd
@@ -102,9 +109,9 @@ export class ResultWriter {
     const from = this.#ring.from + (this.#written & this.#mask)
     const at = from / WORD
     const bytes = kind === INT_VALUE ? 0 : value
-    const size = RECORD_BYTES + Math.ceil(bytes / RECORD_BYTES) * RECORD_BYTES
+    const size = sizeOf(bytes)
     const words = this.#words
-    words[at + SIZE] = size
+    words[at + CHECK] = checkOf(this.#written, kind, ticket, taskId, value)
     words[at + KIND] = kind
     words[at + TICKET] = ticket
     words[at + TASK] = taskId
@@ -127,6 +134,12 @@ export class ResultReader {
   #known = 0
   #freed = 0
   #from = 0
+  #kind: RecordKind = INT_VALUE
+  #ticket = 0
+  #taskId = 0
+  #value = 0
+  /** What is wrong with the ring; `null` while nothing is. */
+  damage: string | null = null
 
   constructor(state: WorkerStateLayout) {
     this.#ring = state.ring
@@ -136,24 +149,71 @@ export class ResultReader {
     this.#doubles = new Float64Array(state.memory)
   }
 
+  /** Also true for a damaged ring. */
   get isEmpty(): boolean {
+    if (this.damage !== null) return true
     return this.#read === this.#known && load(this.#words, WRITTEN) === this.#known
   }
 
+  /** False at the end of the ring, and when the ring is damaged. */
   next(): boolean {
     if (((this.#read - this.#freed) | 0) >= MOST_KEPT_BYTES) this.free()
-    if (this.#read === this.#known) {
-      this.#known = load(this.#words, WRITTEN)
-      if (this.#read === this.#known) return false
-    }
+    if (this.#read === this.#known && !this.#hasMore()) return false
+    const words = this.#words
+    const mask = this.#mask
     let at = this.#at()
-    if (this.#words[at + KIND] === PASS) {
-      this.#read = (this.#read + this.#words[at + SIZE]!) | 0
+    if (words[at + KIND] === PASS) {
+      if (words[at + CHECK] !== checkOf(this.#read, PASS, 0, 0, 0)) return this.refuse('a wrong checksum')
+      const toEnd = mask + 1 - (this.#read & mask)
+      if (toEnd >= this.#unread) return this.refuse('no record follows')
+      this.#read = (this.#read + toEnd) | 0
       at = this.#at()
     }
+    // The worker can still write these words. So each of them is read once.
+    const kind = words[at + KIND]!
+    const ticket = words[at + TICKET]!
+    const taskId = words[at + TASK]!
+    const value = words[at + RECORD_VALUE]!
+    if (words[at + CHECK] !== checkOf(this.#read, kind, ticket, taskId, value))
+      return this.refuse('a wrong checksum')
+    const bytes = kind === INT_VALUE ? 0 : value
+    const size = sizeOf(bytes)
+    if (kind < BYTES_VALUE || kind > FAILURE || bytes < 0 || bytes > LARGEST_VALUE_BYTES)
+      return this.refuse('a record of a wrong kind or size')
+    if (size > this.#unread || size > mask + 1 - (this.#read & mask))
+      return this.refuse('a record beyond the end')
+    if (!(this.#floats[at + RUN_MS]! >= 0 && this.#doubles[at / 2 + RECORD_STARTED_AT]! < FAR_FUTURE))
+      return this.refuse('a wrong time')
+    this.#kind = kind as RecordKind
+    this.#ticket = ticket
+    this.#taskId = taskId
+    this.#value = value
     this.#from = at
-    this.#read = (this.#read + this.#words[at + SIZE]!) | 0
+    this.#read = (this.#read + size) | 0
     return true
+  }
+
+  /** Reads how far the worker has written. */
+  #hasMore(): boolean {
+    if (this.damage !== null) return false
+    this.#known = load(this.#words, WRITTEN)
+    const unread = this.#unread
+    if (unread === 0) return false
+    // The bytes of a record are a multiple of its head. So is the number of unread bytes.
+    if (unread < 0 || unread > this.#mask + 1 || unread % RECORD_BYTES !== 0)
+      return this.refuse('its counter is wrong')
+    return true
+  }
+
+  get #unread(): number {
+    return (this.#known - this.#read) | 0
+  }
+
+  /** From now on the ring counts as damaged. The reader reads nothing more. Returns false. */
+  refuse(damage: string): false {
+    this.damage ??= damage
+    this.#known = this.#read
+    return false
   }
 
   /** Gives the memory of read records back to the worker. */
@@ -164,19 +224,19 @@ export class ResultReader {
   }
 
   get kind(): RecordKind {
-    return this.#words[this.#from + KIND] as RecordKind
+    return this.#kind
   }
 
   get ticket(): number {
-    return this.#words[this.#from + TICKET]!
+    return this.#ticket
   }
 
   get taskId(): number {
-    return this.#words[this.#from + TASK]!
+    return this.#taskId
   }
 
   get value(): number {
-    return this.#words[this.#from + RECORD_VALUE]!
+    return this.#value
   }
 
   /** The start of the value's bytes. */
@@ -196,4 +256,16 @@ export class ResultReader {
   #at(): number {
     return (this.#ring.from + (this.#read & this.#mask)) / WORD
   }
+}
+
+/** Differs for any other value of one of these words. The position tells a record of an earlier lap apart. */
+function checkOf(position: number, kind: number, ticket: number, taskId: number, value: number): number {
+  const withTicket = Math.imul(position ^ kind, MIX) ^ ticket
+  const withTask = Math.imul(withTicket, MIX) ^ taskId
+  return Math.imul(Math.imul(withTask, MIX) ^ value, MIX)
+}
+
+/** The size of a record whose value has this many bytes. */
+function sizeOf(bytes: number): number {
+  return RECORD_BYTES + Math.ceil(bytes / RECORD_BYTES) * RECORD_BYTES
 }

@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { createLane, HEAD, TAIL, wordsOf } from './layout.js'
-import { SharedQueue } from './shared-queue.js'
+import { WorkerBell } from './doorbell.js'
+import { createLane, createWorkerState, HEAD, TAIL, wordsOf } from './layout.js'
+import { QueueReader, SharedQueue } from './shared-queue.js'
 import { POSITION_MASK } from './ticket.js'
+import { WorkerSharedState } from './worker-state.js'
 
 const posting = { taskId: 1, handlerId: 1, flags: 0, from: 0, to: 0, int: 0 }
 
@@ -28,3 +30,25 @@ test('the queue keeps room when the host takes back each ticket before a worker 
     queue.release(ticket)
   }
 })
+
+for (const word of [HEAD, TAIL]) {
+  for (const damaged of [-1, 1, 7, 1000, POSITION_MASK, 2 ** 28, 2 ** 31 - 1, -(2 ** 31)]) {
+    test(`a worker claims all tasks after word ${word} was damaged with ${damaged}`, () => {
+      const layout = createLane(4, 0)
+      const words = wordsOf(layout.memory)
+      const queue = new SharedQueue(layout)
+      const state = createWorkerState()
+      const bell = new WorkerBell(state.memory)
+      const worker = new QueueReader(layout, 1, bell, new WorkerSharedState(state))
+      const tickets = [queue.post(posting), queue.post(posting), queue.post(posting)]
+      const claimed = [worker.claim(0)]
+      assert.equal(queue.unclaimed, 2)
+      words[word] = damaged
+      // A worker that sleeps before the host looks may have moved the head as well.
+      if (word === TAIL) words[HEAD] = damaged & POSITION_MASK
+      tickets.push(queue.post(posting))
+      while (queue.unclaimed > 0) claimed.push(worker.claim(0))
+      assert.deepEqual(claimed, tickets)
+    })
+  }
+}

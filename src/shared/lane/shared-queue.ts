@@ -178,6 +178,7 @@ export class SharedQueue {
 
   #readHead(): void {
     const head = load(this.#words, HEAD)
+    if (!this.#isPossible(head)) return this.#repair(head)
     if (this.#emptyCount > 0) {
       for (let position = this.#head; position !== head; position = (position + 1) & POSITION_MASK) {
         const place = position & (this.layout.positions - 1)
@@ -186,6 +187,20 @@ export class SharedQueue {
       }
     }
     this.#head = head
+  }
+
+  /** False for a head that a handler has damaged, for example with native code. */
+  #isPossible(head: number): boolean {
+    return (
+      head === (head & POSITION_MASK) &&
+      ((head - this.#head) & POSITION_MASK) <= ((this.#tail - this.#head) & POSITION_MASK)
+    )
+  }
+
+  /** Workers pass the claimed positions after the last known head again, without a claim. */
+  #repair(head: number): void {
+    store(this.#words, TAIL, this.#tail)
+    replace(this.#words, HEAD, head, this.#head)
   }
 
   /** Moves the head past empty positions, so that no worker has to do it. */
