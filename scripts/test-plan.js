@@ -27,8 +27,10 @@ export const suites = {
   },
   codec: {
     folder: 'test/codec',
-    limitMs: 180_000,
-    fast: { env: { LIDO_SEED: '1', LIDO_VALUES: '5000', LIDO_DAMAGED_MESSAGES: '50' } },
+    limitMs: 300_000,
+    fast: {
+      env: { LIDO_SEED: '1', LIDO_VALUES: '5000', LIDO_DAMAGED_MESSAGES: '50', LIDO_DAMAGED_RINGS: '20' },
+    },
   },
   journey: { folder: 'test/journey', limitMs: 120_000, fast: { files: ['backends.test.js'] } },
   package: {
