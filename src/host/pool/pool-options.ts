@@ -27,7 +27,7 @@ export interface PoolOptions {
   minWorkers?: number | undefined
   /**
    * Most workers alive at once, 1 to 4,096. Default: the usable cores, which are `os.availableParallelism()` lowered to
-   * the container's CPU quota.
+   * the CPU quota of the process's control groups, as of a container or a systemd unit.
    */
   maxWorkers?: number | undefined
   /**
