@@ -1,7 +1,6 @@
 // Handlers for damaged-rings.test.js. `damage` writes into the result ring of its own worker.
 import { workerData } from 'node:worker_threads'
 import * as layout from '../../build/unit/src/shared/lane/layout.js'
-import { seededRandom } from '../../build/unit/src/testing/stand-ins.js'
 
 const INT_VALUE = 2
 const PASS = 4
@@ -13,9 +12,10 @@ export function fail(number) {
   throw new TypeError(`failure ${number}`)
 }
 
-export async function damage({ seed, kind, ending }) {
-  const random = seededRandom(seed)
-  damages[kind](random)
+/** @param call.draws random numbers below 1 */
+export async function damage({ seed, kind, ending, draws }) {
+  let next = 0
+  damages[kind](below => Math.floor(draws[next++ % draws.length] * below))
   Atomics.store(workerData, 0, seed)
   Atomics.notify(workerData, 0)
   if (ending === 'exit') process.exit(3)
