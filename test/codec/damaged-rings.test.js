@@ -49,13 +49,18 @@ function* callsOf(pool, seed, random) {
   }
 }
 
+/** The worker died while it ran the task, or while it loaded the handler. */
+function isDeath(error) {
+  return error.code === code || (error.code === 'ERR_LIDO_WORKER_START' && error.cause?.code === code)
+}
+
 async function expectValue(call, value, isExact) {
   try {
     const result = await call
     if (isExact) assert.deepStrictEqual(result, value)
     return 'value'
   } catch (error) {
-    if (error.code !== code) throw error
+    if (!isDeath(error)) throw error
     return error.message.includes('memory was damaged') ? 'damage' : 'exit'
   }
 }
@@ -65,8 +70,8 @@ async function expectFailure(call, message, isExact) {
     value => assert.fail(`a failing handler gave ${JSON.stringify(value)}`),
     error => error,
   )
-  if (error.code !== code && isExact) assert.equal(error.message, message)
-  return error.code === code ? 'exit' : 'value'
+  if (!isDeath(error) && isExact) assert.equal(error.message, message)
+  return isDeath(error) ? 'exit' : 'value'
 }
 
 test(`${count} damaged rings stop no host and give no wrong value`, { timeout: limitMs }, async t => {
