@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { after, before, describe, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { serialize } from 'node:v8'
 import { createPostgresBackend, Queue, QueueEvents, Worker } from 'bullmq'
 import { Pool } from 'lido'
 import { processor, serve } from 'lido/bullmq'
@@ -119,12 +120,56 @@ for (const engine of engines) {
         ['missing', 1, {}, /No function named 'missing'/],
         ['double', 1, { lido: { format: 99 } }, /has format 99/],
         ['echo', 'x'.repeat(2_000_000), { lido: terms }, /more than maxValueBytes/],
+        ['setup', 1, {}, /cannot call 'setup'/],
+        ['teardown', [1], { lido: { ...terms, items: true } }, /cannot call 'teardown'/],
       ]
       for (const [name, data, options, message] of jobs) {
         const job = await finished(await queue.add(name, data, { attempts: 3, ...options }))
         assert.match(job.failedReason, message)
         assert.equal(job.attemptsMade, 1)
       }
+    })
+
+    test('a host decodes only data that a RemotePool encoded', async () => {
+      const { queue, finished } = await openHost()
+      const encoded = Buffer.from(serialize({ value: 'decoded' })).toString('base64')
+      const lookalikes = [
+        { $lido: 1, bytes: { length: 1e9 } },
+        { $lido: 1, bytes: [1e9] },
+        { $lido: 1, bytes: encoded },
+        { $lido: 2, bytes: encoded },
+      ]
+      for (const data of lookalikes) {
+        const job = await finished(await queue.add('echo', data))
+        assert.deepEqual(job.returnvalue, data)
+      }
+      const decoded = await finished(await queue.add('echo', lookalikes[2], { lido: terms }))
+      assert.equal(decoded.returnvalue, 'decoded')
+    })
+
+    test('a host refuses data of a RemotePool that it cannot decode', async () => {
+      const { queue, finished } = await openHost({ maxValueBytes: 1000 })
+      const envelope = bytes => ({ $lido: 1, bytes })
+      const large = serialize({ value: 'x'.repeat(1000) }).toString('base64')
+      for (const [data, more, message] of [
+        [envelope({ length: 1e9 }), {}, /payload that lido did not write/],
+        [envelope('no bytes of the serialiser'), {}, /payload that lido did not write/],
+        [envelope(serialize('no message').toString('base64')), {}, /payload that lido did not write/],
+        [envelope(large), {}, /more than maxValueBytes/],
+        [{ $lido: 99, bytes: '' }, {}, /payload of format 99/],
+        [{ length: 1e9 }, { args: true }, /no array of arguments/],
+        [{ length: 1e9 }, { items: true }, /no array of items/],
+      ]) {
+        const job = await finished(
+          await queue.add('echo', data, { attempts: 3, lido: { ...terms, ...more } }),
+        )
+        assert.match(job.failedReason, message)
+        assert.equal(job.attemptsMade, 1)
+      }
+      const items = [1, envelope({ length: 1e9 })]
+      const job = await finished(await queue.add('echo', items, { lido: { ...terms, items: true } }))
+      assert.deepEqual(job.returnvalue[0], { value: 1 })
+      assert.equal(job.returnvalue[1].isFinal, true)
     })
 
     test('a job that kills its worker uses up its attempts, and other jobs succeed', async () => {

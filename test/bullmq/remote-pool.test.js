@@ -3,6 +3,8 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { after, before, describe, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { serialize } from 'node:v8'
+import { createPostgresBackend, Queue, UnrecoverableError, Worker } from 'bullmq'
 import { move, NotCloneableError, Pool, PoolClosedError, PoolMap, WorkerStartError } from 'lido'
 import { RemotePool, serve } from 'lido/bullmq'
 import { OrderError } from '../fixtures/remote-handlers.js'
@@ -25,6 +27,12 @@ for (const { name, skip, start } of engines) {
       remotes.push(remote)
       return remote
     }
+
+    /** The further arguments of BullMQ's own classes. */
+    const bullmq = () => [
+      { connection: server.options.connection },
+      name === 'postgres' ? createPostgresBackend : undefined,
+    ]
 
     before(async () => {
       server = await start()
@@ -194,6 +202,66 @@ for (const { name, skip, start } of engines) {
       )
       const mapping = remote.map(['x'.repeat(2000)]).toArray()
       await assert.rejects(mapping, coded('VALUE_TOO_LARGE'))
+    })
+
+    test('a caller decodes only what it can check, whichever program answers', async () => {
+      const remote = idle({ maxValueBytes: 1000 })
+      const other = new Worker(remote.stats().label, async job => answers[job.name](job), ...bullmq())
+      const encoded = value => ({ $lido: 1, bytes: serialize({ value }).toString('base64') })
+      const link = (...parts) => encoded({ copies: [{ thrown: undefined }, {}], links: [parts], errors: [] })
+      const errors = [
+        { length: 1e9 },
+        { copies: { length: 1e9 }, links: [], errors: [] },
+        link('__proto__', 'polluted', 'yes'),
+        link(1, '__proto__', 0),
+        link(0, 'thrown', 5),
+        encoded({
+          copies: [{ thrown: undefined }],
+          links: [],
+          errors: [{ index: 1e9, classes: ['Error'], name: '', message: '', stack: '', hidden: [] }],
+        }),
+      ]
+      const failing = stack => () => {
+        throw Object.assign(new UnrecoverableError('the reason'), { stack })
+      }
+      const answers = {
+        length: () => ({ $lido: 1, bytes: { length: 1e9 } }),
+        garbage: () => ({ $lido: 1, bytes: 'AAAA' }),
+        version: () => ({ $lido: 2 }),
+        large: () => encoded('x'.repeat(1000)),
+        items: ({ data }) => data.map(index => ({ error: errors[index], isFinal: true })),
+        lengths: ({ data }) => data.map(() => ({ value: { $lido: 1, bytes: { length: 1e9 } } })),
+        nulls: ({ data }) => data.map(() => null),
+        line: failing(`Error: x\n    [lido:error] {"length":1e9}`),
+        message: failing(`Error: x\n    [lido:error] {"length":1e9}\n    at file.js:1:1`),
+        async progress(job) {
+          await job.updateProgress({ $lido: 1, bytes: { length: 1e9 } })
+          return 1
+        },
+      }
+      for (const name of ['length', 'garbage', 'version', 'line']) {
+        await assert.rejects(remote.run(1, { name }), coded('JOB_FORMAT'))
+      }
+      await assert.rejects(remote.run(1, { name: 'large' }), coded('VALUE_TOO_LARGE'))
+      await assert.rejects(remote.run(1, { name: 'message' }), coded('JOB_FAILED'))
+      const onProgress = value => assert.fail(value)
+      assert.equal(await remote.run(1, { name: 'progress', onProgress }), 1)
+      for (const name of ['items', 'lengths']) {
+        const codes = await remote.map(errors.keys(), { name, onError: ({ code }) => code }).toArray()
+        assert.deepEqual(codes, new Array(errors.length).fill('ERR_LIDO_JOB_FORMAT'))
+      }
+      await assert.rejects(remote.map([1], { name: 'nulls' }).toArray(), coded('INVALID_TASK'))
+      assert.equal([].polluted, undefined)
+      await other.close()
+    })
+
+    test('result() gives the plain result of a job that another client added', async () => {
+      const queue = new Queue('jobs', ...bullmq())
+      const data = { $lido: 1, bytes: { length: 1e9 } }
+      const { id } = await queue.add('default', data, { jobId: 'plain' })
+      assert.deepEqual(await pool.result(id), data)
+      assert.deepEqual(await pool.run('ignored', { jobId: id }), data)
+      await queue.close()
     })
 
     test('close() waits for calls, and destroy() rejects them', async () => {

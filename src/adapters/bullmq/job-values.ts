@@ -1,5 +1,8 @@
 // Payloads, results and errors as the JSON of a job. A value that JSON keeps exactly stays as it is, so that other clients can read
 // it. Any other value becomes an envelope with the bytes of Node's own serialiser, which is what worker processes use too.
+//
+// Other programs write to the queue as well, and their data may come from a web request. So only the values of a job that has
+// `opts.lido` are decoded, and this file checks each of them before it decodes.
 import { NotCloneableError, PoolError } from '../../index.js'
 import {
   deserializeError,
@@ -27,10 +30,13 @@ export interface JobTerms {
 }
 
 /** The answer for one item of a job of `map()`. An error is what `encodeError` made. */
-export type ItemAnswer =
-  | { value: unknown }
-  /** `isFinal`: another attempt would fail as well. */
-  | { error: unknown; isFinal: boolean }
+export type ItemAnswer = { value: unknown } | ItemFailure
+
+interface ItemFailure {
+  error: unknown
+  /** Another attempt would fail as well. */
+  isFinal: boolean
+}
 
 interface Envelope {
   $lido: number
@@ -43,12 +49,14 @@ export const DEFAULT_MAX_VALUE_BYTES = 1_000_000
 /** Deeper values are no JSON for this file, because other programs may fail on them. */
 const MAX_JSON_DEPTH = 100
 
-/** A job was written by a version of this package that this one cannot read. Code `ERR_LIDO_JOB_FORMAT`. */
+/** This version of the package cannot read the job, its result or its error. Code `ERR_LIDO_JOB_FORMAT`. */
 export class JobFormatError extends PoolError {
-  constructor(found: unknown) {
+  /** @param found the rest of a sentence about the job, such as `has format 9` */
+  constructor(found: string, cause?: unknown) {
     super(
       'ERR_LIDO_JOB_FORMAT',
-      `The job has format ${String(found)}, and this version of lido reads format ${FORMAT_VERSION}. Install the same version of lido in all programs that use the queue.`,
+      `The job ${found}, and this version of lido reads format ${FORMAT_VERSION}. Install the same version of lido in all programs that use the queue, and let only hosts of lido run the jobs of a RemotePool.`,
+      cause,
     )
   }
 }
@@ -80,12 +88,26 @@ export function encodeValue(value: unknown, what: 'payload' | 'result', maxBytes
   return encoded
 }
 
-/** Throws `JobFormatError`. */
-export function decodeValue(encoded: unknown): unknown {
+/**
+ * Only for a value of a job with `opts.lido`. Throws `JobFormatError` or `ValueTooLargeError`.
+ *
+ * @param what the name for errors: `'payload'` or `'result'`
+ */
+export function decodeValue(encoded: unknown, what: 'payload' | 'result', maxBytes: number): unknown {
   if (!isEnvelope(encoded)) return encoded
-  if (encoded.$lido !== FORMAT_VERSION) throw new JobFormatError(encoded.$lido)
-  const { value } = unpackMessage(Buffer.from(encoded.bytes, 'base64')) as { value: unknown }
-  return value
+  const { $lido: format, bytes } = encoded
+  if (format !== FORMAT_VERSION) throw new JobFormatError(`has a ${what} of format ${shown(format)}`)
+  // `Buffer.from()` would make as many bytes as the `length` of an object says.
+  if (typeof bytes !== 'string') throw unreadable(what)
+  if (bytes.length > maxBytes) throw new ValueTooLargeError(`The ${what}`, bytes.length, maxBytes)
+  let message: unknown
+  try {
+    message = unpackMessage(Buffer.from(bytes, 'base64'))
+  } catch (failure) {
+    throw unreadable(what, failure)
+  }
+  if (!hasField(message, 'value')) throw unreadable(what)
+  return message.value
 }
 
 /** Never throws. Parts that cannot leave the process become text. */
@@ -93,8 +115,11 @@ export function encodeError(error: unknown): unknown {
   return encodeValue(errorForProcess(serializeError(error)), 'result', Number.POSITIVE_INFINITY)
 }
 
-export function decodeError(encoded: unknown, classes: ErrorClasses): unknown {
-  return deserializeError(decodeValue(encoded) as SerializedError, classes)
+/** Throws `JobFormatError` or `ValueTooLargeError`. */
+export function decodeError(encoded: unknown, classes: ErrorClasses, maxBytes: number): unknown {
+  const error = decodeValue(encoded, 'result', maxBytes)
+  if (!isSerializedError(error)) throw new JobFormatError('has an error that lido did not write')
+  return deserializeError(error, classes)
 }
 
 /** Begins the last line of a stack that carries its error. BullMQ stores only the message and the stack of an error. */
@@ -113,26 +138,89 @@ export function storableError(error: unknown): Error {
   return stored
 }
 
-/** The error of a failed job. `null`: the job failed on a host without this package, or it stalled. */
+/**
+ * The error of a failed job. `null`: the job failed on a host without this package, or it stalled. Throws `JobFormatError`.
+ */
 export function storedError(
   stacktrace: readonly string[] | null,
   classes: ErrorClasses,
 ): { error: unknown } | null {
   const last = stacktrace?.at(-1)
   const start = last === undefined ? -1 : last.lastIndexOf(ERROR_LINE)
-  if (start < 0) return null
-  return { error: decodeError(JSON.parse(last!.slice(start + ERROR_LINE.length)), classes) }
+  const text = start < 0 ? '' : last!.slice(start + ERROR_LINE.length)
+  // The message of an error may contain such a line, too. Then lines of the stack follow.
+  if (text === '' || text.includes('\n') || text.length > MAX_ERROR_LENGTH) return null
+  let encoded: unknown
+  try {
+    encoded = JSON.parse(text)
+  } catch {
+    return null
+  }
+  return { error: decodeError(encoded, classes, MAX_ERROR_LENGTH) }
 }
 
-/** Throws `JobFormatError` for the job of a version that this one cannot read. `undefined`: another client added the job. */
-export function termsOfJob(opts: object): JobTerms | undefined {
-  const { lido: terms } = opts as { lido?: JobTerms }
-  if (terms !== undefined && terms.format !== FORMAT_VERSION) throw new JobFormatError(terms.format)
+/** `undefined`: another client added the job. Throws `JobFormatError` for the job of a version that this one cannot read. */
+export function termsOfJob({ opts }: { opts: object }): JobTerms | undefined {
+  if (!hasField(opts, 'lido')) return undefined
+  // A copy, because a missing field must not come from the prototype.
+  const terms: JobTerms = Object.assign(Object.create(null), opts.lido)
+  if (terms.format !== FORMAT_VERSION) throw new JobFormatError(`has format ${shown(terms.format)}`)
   return terms
 }
 
-function isEnvelope(encoded: unknown): encoded is Envelope {
-  return encoded !== null && typeof encoded === 'object' && Object.hasOwn(encoded, '$lido')
+/** Whether a `RemotePool` added the job. Only then a host encodes its result, its progress and its error. */
+export function isOfRemotePool({ opts }: { opts: object }): boolean {
+  return Object.hasOwn(opts, 'lido')
+}
+
+export function isItemAnswer(given: unknown): given is ItemAnswer {
+  return hasField(given, 'value') || hasField(given, 'error')
+}
+
+export function isItemFailure(answer: ItemAnswer): answer is ItemFailure {
+  return hasField(answer, 'error')
+}
+
+/** True for an object with the marks of an envelope, which is not checked further. */
+function isEnvelope(encoded: unknown): encoded is { $lido: unknown; bytes?: unknown } {
+  return hasField(encoded, '$lido')
+}
+
+function hasField<Name extends string>(given: unknown, name: Name): given is Record<Name, unknown> {
+  return given !== null && typeof given === 'object' && Object.hasOwn(given, name)
+}
+
+function unreadable(what: string, cause?: unknown): JobFormatError {
+  return new JobFormatError(`has a ${what} that lido did not write`, cause)
+}
+
+function shown(format: unknown): string {
+  return typeof format === 'number' ? String(format) : `of type ${typeof format}`
+}
+
+/** Checks all indexes and names: with others, `deserializeError()` would write to objects outside the copies. */
+function isSerializedError(given: unknown): given is SerializedError {
+  const { copies, links, errors } = Object(given) as { [Name in keyof SerializedError]: unknown }
+  if (!Array.isArray(copies) || !Array.isArray(links) || !Array.isArray(errors)) return false
+  const isIndex = (index: unknown) => Number.isInteger(index) && Object.hasOwn(copies, index as number)
+  const isCopy = (index: unknown) =>
+    isIndex(index) && Object(copies[index as number]) === copies[index as number]
+  const isText = (text: unknown) => typeof text === 'string'
+  const areTexts = (texts: unknown) => Array.isArray(texts) && texts.every(isText)
+  return (
+    hasField(copies[0], 'thrown') &&
+    links.every(link => {
+      const [owner, field, target] = Object(link) as unknown[]
+      if (!isIndex(owner) || !isText(field) || !(isText(target) || isIndex(target))) return false
+      const copy: unknown = copies[owner as number]
+      // A text may have replaced the copy.
+      return isText(copy) || hasField(copy, field as string)
+    }) &&
+    errors.every(record => {
+      const { index, classes, name, message, stack, hidden } = Object(record) as Record<string, unknown>
+      return isCopy(index) && [name, message, stack].every(isText) && areTexts(classes) && areTexts(hidden)
+    })
+  )
 }
 
 function envelopeOf(value: unknown, what: 'payload' | 'result'): Envelope {

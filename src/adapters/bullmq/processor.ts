@@ -1,7 +1,14 @@
 // `processor(pool)`: the function that a BullMQ worker calls with each job. The job runs as a task of the pool.
 import { fileURLToPath } from 'node:url'
 import { DelayedError, type Job, type Processor, UnrecoverableError, WaitingError } from 'bullmq'
-import { InvalidOptionError, type Pool, QueueFullError, type RunOptions, wrapperSymbol } from '../../index.js'
+import {
+  InvalidOptionError,
+  InvalidTaskError,
+  type Pool,
+  QueueFullError,
+  type RunOptions,
+  wrapperSymbol,
+} from '../../index.js'
 import { boolean, integer } from '../../shared/options/option-rules.js'
 import {
   mayHoldOptions,
@@ -17,6 +24,8 @@ import {
   encodeError,
   encodeValue,
   type ItemAnswer,
+  isOfRemotePool,
+  JobFormatError,
   type JobTerms,
   storableError,
   termsOfJob,
@@ -31,7 +40,10 @@ export interface ProcessorOptions {
    * Default `false`: the job's name chooses the export, and its data is the payload.
    */
   sandbox?: boolean | undefined
-  /** Largest result in bytes of JSON. A larger one fails the job with `ValueTooLargeError`. Default 1,000,000. */
+  /**
+   * Largest result, and largest encoded payload, of a `RemotePool`'s job, in bytes of JSON. A larger one fails the job with
+   * `ValueTooLargeError`. Default 1,000,000.
+   */
   maxValueBytes?: number | undefined
 }
 
@@ -41,7 +53,7 @@ export const processorRules = {
     { min: 1 },
     {
       default: DEFAULT_MAX_VALUE_BYTES,
-      description: "largest result of a RemotePool's job, in bytes of JSON",
+      description: "largest payload and result of a RemotePool's job, in bytes of JSON",
     },
   ),
 } satisfies RulesFor<ProcessorOptions>
@@ -50,6 +62,9 @@ export const processorTable = new OptionTable(processorRules)
 const errors = new OptionErrors('processor()', InvalidOptionError)
 
 const wrapper = fileURLToPath(wrapperUrl)
+
+/** Exports that only the pool calls. The name of a job may come from outside. */
+const hookNames = ['setup', 'teardown']
 
 /**
  * Returns a processor for a BullMQ worker: `new Worker('images', processor(pool), { connection, concurrency })`. The caller closes the
@@ -86,9 +101,9 @@ export class JobRunner {
   /** Resolves to what BullMQ stores as the result. Rejects with an error that tells BullMQ what to do with the job. */
   async process(job: Job, token = '', signal?: AbortSignal): Promise<unknown> {
     try {
-      return await this.#run(job, termsOfJob(job.opts), token, signal)
+      return await this.#run(job, termsOfJob(job), token, signal)
     } catch (error) {
-      throw await this.#settle(job, error, 'lido' in job.opts, token, signal)
+      throw await this.#settle(job, error, isOfRemotePool(job), token, signal)
     }
   }
 
@@ -98,30 +113,46 @@ export class JobRunner {
     token: string,
     signal: AbortSignal | undefined,
   ): Promise<unknown> {
-    const progress = new ProgressSender(job, terms !== undefined)
+    const { sandbox, maxValueBytes } = this.#settings
+    const progress = new ProgressSender(job, terms === undefined ? null : maxValueBytes)
     const options: RunOptions = {
       signal,
       timeout: terms?.timeout,
       deadline: terms?.deadline,
       onProgress: value => progress.send(value),
-      functions: functionsOf(job, this.#settings.sandbox),
+      functions: functionsOf(job, sandbox),
       ...({ [wrapperSymbol]: wrapper } as object),
     }
-    if (this.#settings.sandbox) {
+    if (sandbox) {
       const order: SandboxOrder = { sandboxJob: sandboxFields(job), token }
-      return await this.#pool.run(order, options)
+      return this.#encode(await this.#pool.run(order, options), terms)
     }
     const { name } = job
-    const facts = { id: job.id ?? '', name, attempt: job.attemptsMade + 1 }
-    const orderOf = (input: unknown): HandlerOrder => ({ job: facts, input, isArgs: terms?.args === true })
-    if (terms?.items) {
-      return await this.#runItems(job.data as unknown[], signal, (item, signal) =>
-        this.#pool.run(orderOf(decodeValue(item)), { ...options, name, signal }),
+    if (hookNames.includes(name)) {
+      throw new InvalidTaskError(
+        'name',
+        `A job cannot call '${name}', because the pool calls this export itself. Give the handler another name.`,
       )
     }
-    const result = await this.#pool.run(orderOf(decodeValue(job.data)), { ...options, name })
+    const facts = { id: job.id ?? '', name, attempt: job.attemptsMade + 1 }
+    const runOne = (data: unknown, signal: AbortSignal | undefined) => {
+      const input = terms === undefined ? data : decodeValue(data, 'payload', maxValueBytes)
+      const isArgs = terms?.args === true
+      if (isArgs && !Array.isArray(input)) throw new JobFormatError('has no array of arguments')
+      const order: HandlerOrder = { job: facts, input, isArgs }
+      return this.#pool.run(order, { ...options, name, signal })
+    }
+    if (terms?.items) {
+      if (!Array.isArray(job.data)) throw new JobFormatError('has no array of items')
+      return await this.#runItems(job.data, signal, runOne)
+    }
+    const result = await runOne(job.data, signal)
     await progress.sent()
-    // Other clients get what BullMQ makes of a result.
+    return this.#encode(result, terms)
+  }
+
+  /** Other clients get what BullMQ makes of a result. */
+  #encode(result: unknown, terms: JobTerms | undefined): unknown {
     return terms === undefined ? result : encodeValue(result, 'result', this.#settings.maxValueBytes)
   }
 

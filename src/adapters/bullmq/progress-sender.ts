@@ -4,14 +4,14 @@ import { encodeValue } from './job-values.js'
 
 export class ProgressSender {
   readonly #job: Job
-  readonly #isEncoded: boolean
+  readonly #maxBytes: number | null
   #waiting: { value: unknown } | null = null
   #sending: Promise<void> | null = null
 
-  /** @param isEncoded the reader is a `RemotePool` */
-  constructor(job: Job, isEncoded: boolean) {
+  /** @param maxBytes the largest value for a `RemotePool`; `null`: another client added the job, and reads plain values */
+  constructor(job: Job, maxBytes: number | null) {
     this.#job = job
-    this.#isEncoded = isEncoded
+    this.#maxBytes = maxBytes
   }
 
   send(value: unknown): void {
@@ -31,10 +31,10 @@ export class ProgressSender {
       const { value } = this.#waiting
       this.#waiting = null
       try {
-        const encoded = this.#isEncoded ? encodeValue(value, 'result', Number.POSITIVE_INFINITY) : value
+        const encoded = this.#maxBytes === null ? value : encodeValue(value, 'result', this.#maxBytes)
         await this.#job.updateProgress(encoded as JobProgress)
       } catch {
-        // The connection is interrupted. Progress is of no use later, and the result is sent again by BullMQ.
+        // The value cannot be sent, or the connection is interrupted. Then it is of no use later. BullMQ sends the result again.
       }
     }
     this.#sending = null

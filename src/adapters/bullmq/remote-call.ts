@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import { PoolClosedError, TaskCancelledError, TaskTimeoutError } from '../../index.js'
 import { realClock, type Timer } from '../../shared/platform/clock.js'
-import { decodeValue, type JobTerms } from './job-values.js'
+import type { JobTerms } from './job-values.js'
 import type { RemoteConnection } from './remote-connection.js'
 import { JobLostError } from './remote-errors.js'
 import type { RunSettings } from './remote-options.js'
@@ -28,6 +28,7 @@ const SERVER_GRACE_MS = 500
 export class RemoteCall implements Waiter {
   readonly jobId: string
   readonly needsJob: boolean
+  readonly isOwner: boolean
   isAdded = false
   onProgress: ((value: unknown) => void) | null
   isActive = false
@@ -52,6 +53,7 @@ export class RemoteCall implements Waiter {
   ) {
     this.jobId = settings.jobId ?? randomUUID()
     this.needsJob = needsJob
+    this.isOwner = order !== null && settings.jobId === undefined
     this.#connection = connection
     this.#order = order
     this.#settings = settings
@@ -92,11 +94,7 @@ export class RemoteCall implements Waiter {
       this.#finish(isWithdrawn ? { error: this.#withdrawal } : answer)
       return
     }
-    try {
-      this.#finish({ value: decodeValue(answer.encoded) }, answer.job)
-    } catch (error) {
-      this.#finish({ error })
-    }
+    this.#finish({ value: answer.value }, answer.job)
   }
 
   onActive(): void {

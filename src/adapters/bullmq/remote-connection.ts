@@ -1,12 +1,11 @@
 // The connections of a `RemotePool`: the queue, its events, and the channel of cancellations. Opens them at the first use.
 import { Queue, QueueEvents } from 'bullmq'
 import { PoolClosedError } from '../../index.js'
-import type { ErrorClasses } from '../../shared/errors/serialize-error.js'
 import { realClock } from '../../shared/platform/clock.js'
 import { CancelSender } from './control.js'
 import { type Engine, whenReady } from './engine.js'
 import { EngineError, isInterruption } from './remote-errors.js'
-import { Results } from './results.js'
+import { Results, type ValueSettings } from './results.js'
 
 export interface Opened {
   readonly queue: Queue
@@ -22,7 +21,7 @@ const CLOSE_LIMIT_MS = 2000
 export class RemoteConnection {
   readonly #queueName: string
   readonly #engine: Engine
-  readonly #classes: ErrorClasses
+  readonly #values: ValueSettings
   readonly #onError: (error: Error) => void
   #opening: Promise<Opened> | null = null
   #opened: Opened | null = null
@@ -31,10 +30,10 @@ export class RemoteConnection {
   #isClosed = false
   readonly #cancelling = new Set<Promise<void>>()
 
-  constructor(queueName: string, engine: Engine, classes: ErrorClasses, onError: (error: Error) => void) {
+  constructor(queueName: string, engine: Engine, values: ValueSettings, onError: (error: Error) => void) {
     this.#queueName = queueName
     this.#engine = engine
-    this.#classes = classes
+    this.#values = values
     this.#onError = onError
   }
 
@@ -95,7 +94,7 @@ export class RemoteConnection {
       await this.#ready(queue)
       const events = new QueueEvents(this.#queueName, base, factory as never)
       await this.#ready(events)
-      const results = new Results(queue, events, this.#classes, this.#onError)
+      const results = new Results(queue, events, this.#values, this.#onError)
       const onError = (error: Error) => {
         results.onInterrupted()
         if (!this.#isClosed) this.#onError(error)

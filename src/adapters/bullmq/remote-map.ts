@@ -3,7 +3,15 @@
 import { forAdapters, InvalidTaskError, PoolMap, type TaskCancelledError } from '../../index.js'
 import type { ErrorClasses } from '../../shared/errors/serialize-error.js'
 import { realClock } from '../../shared/platform/clock.js'
-import { decodeError, decodeValue, encodeValue, type ItemAnswer, ValueTooLargeError } from './job-values.js'
+import {
+  decodeError,
+  decodeValue,
+  encodeValue,
+  type ItemAnswer,
+  isItemAnswer,
+  isItemFailure,
+  ValueTooLargeError,
+} from './job-values.js'
 import type { CallAnswer, JobTimes } from './remote-call.js'
 import { JobFailedError, restored } from './remote-errors.js'
 import type { RemoteMapSettings } from './remote-options.js'
@@ -171,7 +179,7 @@ class Packer {
   }
 
   #settleItems(items: Item[], value: unknown): void {
-    if (!Array.isArray(value) || value.length !== items.length) {
+    if (!Array.isArray(value) || value.length !== items.length || !value.every(isItemAnswer)) {
       const refusal = new Refusal(
         new InvalidTaskError(
           'itemsPerJob',
@@ -182,17 +190,18 @@ class Packer {
       return
     }
     for (const [index, item] of items.entries()) {
-      const answer = value[index] as ItemAnswer
-      const mayRetry = 'error' in answer && !answer.isFinal && item.attemptsLeft > 0
+      const answer: ItemAnswer = value[index]!
+      const mayRetry = isItemFailure(answer) && !answer.isFinal && item.attemptsLeft > 0
       if (mayRetry && item.batch!.wanted > 0) this.#retry(item)
       else item.settle(this.#decode(answer))
     }
   }
 
   #decode(answer: ItemAnswer): unknown {
+    const { classes, maxValueBytes } = this.#pool
     try {
-      if ('value' in answer) return decodeValue(answer.value)
-      return new Refusal(restored(decodeError(answer.error, this.#pool.classes)))
+      if (!isItemFailure(answer)) return decodeValue(answer.value, 'result', maxValueBytes)
+      return new Refusal(restored(decodeError(answer.error, classes, maxValueBytes)))
     } catch (error) {
       return new Refusal(error)
     }

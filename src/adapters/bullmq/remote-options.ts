@@ -28,7 +28,7 @@ export interface RemotePoolOptions extends EngineOptions {
   name?: string | undefined
   /** Most unfinished jobs of this object. Beyond it `run()` rejects with `QueueFullError`. Default `Infinity`. */
   maxQueue?: number | undefined
-  /** Largest payload in bytes of JSON. Default 1,000,000. */
+  /** Largest payload, and largest encoded result, in bytes of JSON. Hosts have the same option. Default 1,000,000. */
   maxValueBytes?: number | undefined
   /** How long the queue keeps results: `age` in seconds (default 3,600), and at most `count` jobs (default 10,000). */
   keepResults?: { age?: number | undefined; count?: number | undefined } | undefined
@@ -90,7 +90,7 @@ export const remotePoolTable = new OptionTable({
   ),
   maxValueBytes: integer(
     { min: 1 },
-    { default: DEFAULT_MAX_VALUE_BYTES, description: 'largest payload in bytes of JSON' },
+    { default: DEFAULT_MAX_VALUE_BYTES, description: 'largest payload and encoded result in bytes of JSON' },
   ),
   keepResults: group(keepTable, 'age: 3600', {
     type: '`{ age, count }`',

@@ -114,7 +114,7 @@ export class RemotePool<Module = any, Default extends HandlerName<Module> = Defa
     this.#connection = new RemoteConnection(
       queueName,
       engineOf(this.#options, constructorErrors),
-      this.#classes,
+      { classes: this.#classes, maxValueBytes: this.#options.maxValueBytes },
       error => this.#tellError(error),
     )
   }

@@ -3,11 +3,11 @@
 import { Job, type Queue, type QueueEvents } from 'bullmq'
 import type { ErrorClasses } from '../../shared/errors/serialize-error.js'
 import { realClock, type Timer } from '../../shared/platform/clock.js'
-import { decodeValue, storedError } from './job-values.js'
+import { decodeValue, isOfRemotePool, storedError } from './job-values.js'
 import { isInterruption, JobFailedError, JobLostError, restored } from './remote-errors.js'
 
-/** The result of a job, not yet decoded; or the error of the job. */
-export type Answer = { encoded: unknown; job: Job | null } | { error: unknown }
+/** The result or the error of a job. `job` is there if it was read. */
+export type Answer = { value: unknown; job: Job | null } | { error: unknown }
 
 /** One caller that waits for a job. Several may wait for the same job. */
 export interface Waiter {
@@ -20,9 +20,21 @@ export interface Waiter {
   isAdded: boolean
   /** The times of the job are wanted, and the events do not have them. */
   readonly needsJob: boolean
+  /** This waiter added the job. Otherwise any program may have added it. */
+  readonly isOwner: boolean
+}
+
+/** How values of the queue are decoded. */
+export interface ValueSettings {
+  readonly classes: ErrorClasses
+  readonly maxValueBytes: number
 }
 
 interface Watched {
+  /** Whether the values of the job are encoded. `null`: not known, until the job is read. */
+  isEncoded: boolean | null
+  /** The last progress before that. */
+  earlyProgress: { data: unknown } | null
   readonly waiters: Set<Waiter>
   checkAt: number
   intervalMs: number
@@ -38,14 +50,21 @@ export class Results {
   readonly #queue: Queue
   readonly #classes: ErrorClasses
   readonly #onError: (error: Error) => void
+  readonly #maxValueBytes: number
   /** In the order of their submission. */
   readonly #watched = new Map<string, Watched>()
   #timer: Timer | null = null
   #checks = 0
   #isInterrupted = false
 
-  constructor(queue: Queue, events: QueueEvents, classes: ErrorClasses, onError: (error: Error) => void) {
+  constructor(
+    queue: Queue,
+    events: QueueEvents,
+    { classes, maxValueBytes }: ValueSettings,
+    onError: (error: Error) => void,
+  ) {
     this.#queue = queue
+    this.#maxValueBytes = maxValueBytes
     this.#classes = classes
     this.#onError = onError
     events.on('active', ({ jobId }) => this.#eachWaiter(jobId, waiter => waiter.onActive()))
@@ -59,6 +78,8 @@ export class Results {
     let watched = this.#watched.get(waiter.jobId)
     if (watched === undefined) {
       watched = {
+        isEncoded: null,
+        earlyProgress: null,
         waiters: new Set(),
         checkAt: realClock.now() + FIRST_INTERVAL_MS,
         intervalMs: FIRST_INTERVAL_MS,
@@ -67,6 +88,7 @@ export class Results {
       this.#watched.set(waiter.jobId, watched)
     }
     watched.waiters.add(waiter)
+    if (waiter.isOwner) watched.isEncoded = true
     this.#timer ??= realClock.after(TICK_MS, () => this.#onTick(), true)
     if (isDueNow) this.#checkSoon(waiter.jobId)
   }
@@ -110,23 +132,51 @@ export class Results {
   }
 
   #onProgress(jobId: string, data: unknown): void {
-    this.#eachWaiter(jobId, waiter => {
-      if (waiter.onProgress !== null) waiter.onProgress(decodeValue(data))
-    })
-  }
-
-  #onCompleted(jobId: string, encoded: unknown): void {
     const watched = this.#watched.get(jobId)
     if (watched === undefined) return
-    if ([...watched.waiters].some(({ needsJob }) => needsJob)) return this.#checkSoon(jobId)
-    this.#settle(jobId, { encoded, job: null })
+    if (watched.isEncoded === null) {
+      watched.earlyProgress = { data }
+      return this.#checkSoon(jobId)
+    }
+    for (const { onProgress } of [...watched.waiters]) {
+      if (onProgress === null) continue
+      let value: unknown
+      try {
+        value = this.#decode(watched.isEncoded, data)
+      } catch {
+        // Nobody can read it. The result of the job counts.
+        return
+      }
+      onProgress(value)
+    }
   }
 
-  #settle(jobId: string, answer: Answer): void {
+  #onCompleted(jobId: string, result: unknown): void {
+    const watched = this.#watched.get(jobId)
+    if (watched === undefined) return
+    const { isEncoded, waiters } = watched
+    if (isEncoded === null || [...waiters].some(({ needsJob }) => needsJob)) return this.#checkSoon(jobId)
+    this.#settle(jobId, () => this.#answerOf(isEncoded, result, null))
+  }
+
+  #decode(isEncoded: boolean, given: unknown): unknown {
+    return isEncoded ? decodeValue(given, 'result', this.#maxValueBytes) : given
+  }
+
+  /** Each waiter gets its own copy of an encoded result. */
+  #answerOf(isEncoded: boolean, result: unknown, job: Job | null): Answer {
+    try {
+      return { value: this.#decode(isEncoded, result), job }
+    } catch (error) {
+      return { error }
+    }
+  }
+
+  #settle(jobId: string, makeAnswer: () => Answer): void {
     const watched = this.#watched.get(jobId)
     if (watched === undefined) return
     this.#watched.delete(jobId)
-    for (const waiter of watched.waiters) waiter.settle(answer)
+    for (const waiter of watched.waiters) waiter.settle(makeAnswer())
   }
 
   #onTick(): void {
@@ -159,9 +209,9 @@ export class Results {
     watched.intervalMs = Math.min(watched.intervalMs * 2, LONGEST_INTERVAL_MS)
     const wasAdded = [...watched.waiters].some(({ isAdded }) => isAdded)
     try {
-      const answer = await this.#read(jobId, wasAdded)
+      const makeAnswer = await this.#read(jobId, watched, wasAdded)
       if (this.#isInterrupted) this.#onRestored()
-      if (answer !== null && this.#watched.get(jobId) === watched) this.#settle(jobId, answer)
+      if (makeAnswer !== null && this.#watched.get(jobId) === watched) this.#settle(jobId, makeAnswer)
     } catch (error) {
       if (isInterruption(error)) this.#isInterrupted = true
       else this.#onError(error as Error)
@@ -181,20 +231,28 @@ export class Results {
   }
 
   /** `null`: the job is not finished. */
-  async #read(jobId: string, wasAdded: boolean): Promise<Answer | null> {
+  async #read(jobId: string, watched: Watched, wasAdded: boolean): Promise<(() => Answer) | null> {
     const job = await Job.fromId(this.#queue, jobId)
-    if (job === undefined) return wasAdded ? { error: new JobLostError(jobId) } : null
+    if (job === undefined) return wasAdded ? () => ({ error: new JobLostError(jobId) }) : null
+    const isEncoded = isOfRemotePool(job)
+    watched.isEncoded = isEncoded
+    if (watched.earlyProgress !== null) this.#onProgress(jobId, watched.earlyProgress.data)
+    watched.earlyProgress = null
     if (job.processedOn !== undefined) this.#eachWaiter(jobId, waiter => waiter.onActive())
     if (job.finishedOn === undefined) return null
     const state = await job.getState()
-    if (state === 'completed') return { encoded: job.returnvalue, job }
+    if (state === 'completed') return () => this.#answerOf(isEncoded, job.returnvalue, job)
     if (state !== 'failed') return null
+    const error = this.#errorOf(job, isEncoded)
+    return () => ({ error })
+  }
+
+  #errorOf(job: Job, isEncoded: boolean): unknown {
     try {
-      const stored = storedError(job.stacktrace, this.#classes)
-      return { error: stored === null ? new JobFailedError(jobId, job.failedReason) : restored(stored.error) }
+      const stored = isEncoded ? storedError(job.stacktrace, this.#classes) : null
+      return stored === null ? new JobFailedError(job.id!, job.failedReason) : restored(stored.error)
     } catch (error) {
-      // Another version of this package wrote the error.
-      return { error }
+      return error
     }
   }
 }
