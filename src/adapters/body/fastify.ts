@@ -1,5 +1,6 @@
 // JSON and NDJSON bodies for Fastify: a plugin that replaces Fastify's content type parsers. Fastify reads the body and
 // parses bodies below the threshold. The plugin imports nothing from Fastify; it uses the instance.
+import { ownFields } from '../../shared/options/option-table.js'
 import type { RawRequest } from '../http/client.js'
 import { watchFurtherServers } from '../http/further-servers.js'
 import { fastifysOwn } from '../http/record.js'
@@ -83,8 +84,9 @@ function doorOf(
   const register = (instance: FastifyInstanceLike, given: FastifyNdjsonOptions, done: Registered) => {
     try {
       // The rules for prototype keys default to those of the instance.
-      const { onProtoPoisoning = 'error', onConstructorPoisoning = 'error' } =
-        instance.initialConfig as ParseOptions
+      const { onProtoPoisoning = 'error', onConstructorPoisoning = 'error' } = ownFields(
+        instance.initialConfig as ParseOptions,
+      )
       const options = read({ onProtoPoisoning, onConstructorPoisoning, ...withoutFastifys(given) })
       const { contentType = otherwise, bodyLimit } = options
       const settings = parsingOf(options)

@@ -8,6 +8,7 @@ import type {
   RunArguments,
   RunOptions,
 } from '../../index.js'
+import { ownFields } from '../../shared/options/option-table.js'
 import { besideOwn, type RawRequest, whileConnected } from '../http/client.js'
 import { isRecord } from '../http/record.js'
 import { problemOf } from './problems.js'
@@ -39,7 +40,8 @@ export async function runFor(
     return await whileConnected(request, gone => {
       // The pool refuses options that are not an object.
       if (options !== undefined && !isRecord(options)) return pool.run(payload, options)
-      return pool.run(payload, { ...options, signal: besideOwn(gone, options?.signal) } as RunOptions)
+      const own: RunOptions = ownFields(options ?? {})
+      return pool.run(payload, { ...own, signal: besideOwn(gone, own.signal) })
     })
   } catch (error) {
     throw problemOf(error)

@@ -1,7 +1,7 @@
 // Separates the options of the plugin from the options of its pool, and checks them.
 import { InvalidOptionError, type PoolOptions } from '../../index.js'
 import { boolean, isRecord, milliseconds, text } from '../../shared/options/option-rules.js'
-import { OptionTable } from '../../shared/options/option-table.js'
+import { OptionTable, ownFields } from '../../shared/options/option-table.js'
 import { optionErrors, retryAfterRule } from '../http/options.js'
 import { fastifysOwn } from '../http/record.js'
 import type { Options as PiscinaOptions } from '../piscina/index.js'
@@ -35,17 +35,20 @@ export interface Registration {
 
 export const DEFAULT_POOL_NAME = 'default'
 
-const deadlineRule = milliseconds(false, {
-  default: Number.POSITIVE_INFINITY,
-  description: "from a request's arrival until its tasks must be finished",
-})
+const deadlineAbout = "from a request's arrival until its tasks must be finished"
 const pluginTable = new OptionTable({
   as: text({ default: DEFAULT_POOL_NAME, description: "the pool's name, as in `app.pools.images`" }),
-  deadlineMs: deadlineRule,
+  deadlineMs: milliseconds(false, { default: Number.POSITIVE_INFINITY, description: deadlineAbout }),
   retryAfter: retryAfterRule,
   piscina: boolean({ default: false, description: 'decorates as fastify-piscina does' }),
 })
-const routeTable = new OptionTable({ deadlineMs: deadlineRule })
+const routeTable = new OptionTable({
+  deadlineMs: milliseconds(false, {
+    default: undefined,
+    defaultText: "the plugin's",
+    description: deadlineAbout,
+  }),
+})
 const pluginErrors = optionErrors("'lido/fastify'")
 const routeErrors = optionErrors('a route')
 
@@ -60,7 +63,7 @@ export function splitPluginOptions(given: FastifyPoolOptions): {
 
 /** Piscina ignores unknown options. Without this check a misspelled `filename` would fail only at the first task. */
 export function piscinaOptions(given: PiscinaOptions & { piscina?: true | undefined }): PiscinaOptions {
-  const { piscina: _, ...options } = given
+  const { piscina: _, ...options } = ownFields(given)
   const filename = Object.keys(options).find(key => key.toLowerCase() === 'filename')
   if (filename !== undefined && filename !== 'filename' && filename !== 'fileName') {
     throw new InvalidOptionError(filename, `Unknown option '${filename}'. Did you mean 'filename'?`)
@@ -68,15 +71,16 @@ export function piscinaOptions(given: PiscinaOptions & { piscina?: true | undefi
   return withoutFastifys(options) as PiscinaOptions
 }
 
-/** Checks the setting `config.pool` of a route. Called when the route is added, not at its first request. */
-export function checkRoute(given: unknown): void {
-  if (given === undefined) return
-  if (!isRecord(given)) routeErrors.wrong('config.pool', given, 'an object, as in { deadlineMs: 2_000 }')
-  else routeTable.read(given, routeErrors, 'config.pool.')
-}
-
-export function deadlineOfRoute(given: unknown): number {
-  return deadlineRule.read(given, 'config.pool.deadlineMs', routeErrors)
+/**
+ * The deadline in the setting `config.pool` of a route. `undefined`: the plugin's. Call it when the route is added, so that a
+ * wrong setting does not wait for the first request.
+ */
+export function deadlineOfRoute(config: object = {}): number | undefined {
+  const { pool: given } = ownFields<{ pool?: unknown }>(config)
+  if (given === undefined) return undefined
+  if (!isRecord(given))
+    return routeErrors.wrong('config.pool', given, 'an object, as in { deadlineMs: 2_000 }')
+  return routeTable.read(given, routeErrors, 'config.pool.').deadlineMs
 }
 
 function withoutFastifys(options: object): object {

@@ -3,12 +3,13 @@
 import type { FastifyInstance, FastifyPluginAsync, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import { InvalidOptionError, Pool } from '../../index.js'
+import { ownFields } from '../../shared/options/option-table.js'
 import { forHttp, type HttpFields } from '../http/answers.js'
 import { watchFurtherServers } from '../http/further-servers.js'
 import { RETRY_AFTER_S } from '../http/options.js'
 import {
-  checkRoute,
   DEFAULT_POOL_NAME,
+  deadlineOfRoute,
   type FastifyPoolOptions,
   type PiscinaPluginOptions,
   type Registration,
@@ -35,8 +36,9 @@ interface Tied extends FastifyRequest {
 }
 
 async function plugin(app: FastifyInstance, given: FastifyPoolOptions | PiscinaPluginOptions): Promise<void> {
-  if (given.piscina === true) return await decorateWithPiscina(app, given)
-  const { registration, options } = splitPluginOptions(given)
+  const own = ownFields(given)
+  if (own.piscina === true) return await decorateWithPiscina(app, own)
+  const { registration, options } = splitPluginOptions(own)
   const { as } = registration
   // If another plugin has added a decorator `pools`, Fastify refuses the one of this plugin.
   const isFirst = !(registrationsSymbol in app)
@@ -67,7 +69,7 @@ function decorateFirst(app: FastifyInstance): void {
     joinOuterNames(app, registrationsSymbol)
     done()
   })
-  app.addHook('onRoute', ({ config }) => checkRoute(config?.pool))
+  app.addHook('onRoute', ({ config }) => void deadlineOfRoute(config))
   app.addHook('onRequest', (request, reply, done) => {
     // If an outer scope also registered the plugin, this hook runs twice. The first tie may already have tasks.
     ;(request as Tied)[tieSymbol] ??= new RequestTie(request, reply)
@@ -99,7 +101,8 @@ function ownNames(app: FastifyInstance, key: 'pools' | typeof registrationsSymbo
 }
 
 function joinOuterNames(app: FastifyInstance, key: 'pools' | typeof registrationsSymbol): void {
-  Object.setPrototypeOf((app as Decorated)[key], Object.getPrototypeOf(app)[key] ?? null)
+  const outer = Object.getPrototypeOf(app) as Decorated
+  Object.setPrototypeOf((app as Decorated)[key], registrationsSymbol in outer ? outer[key] : null)
 }
 
 function requestPool(this: FastifyRequest): RequestPool {

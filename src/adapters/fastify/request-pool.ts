@@ -1,6 +1,7 @@
 // The pool of one request. Cancels the request's tasks when the client leaves, and gives them the request's deadline.
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Pool, RunOptions } from '../../index.js'
+import { ownFields } from '../../shared/options/option-table.js'
 import { forHttp } from '../http/answers.js'
 import { besideOwn, clientGone, onClientGone } from '../http/client.js'
 import { isRecord } from '../http/record.js'
@@ -37,8 +38,8 @@ export class RequestTie {
 
   /** In milliseconds since the epoch, like `Date.now()`; `undefined`: no limit. */
   deadline({ deadlineMs }: Registration): number | undefined {
-    const ofRoute = this.#request.routeOptions.config.pool?.deadlineMs
-    const limitMs = ofRoute === undefined ? deadlineMs : deadlineOfRoute(ofRoute)
+    const ofRoute = deadlineOfRoute(this.#request.routeOptions.config)
+    const limitMs = ofRoute ?? deadlineMs
     return limitMs === Number.POSITIVE_INFINITY ? undefined : this.#arrivedAt + limitMs
   }
 }
@@ -70,9 +71,10 @@ export class RequestPool<Module = any> {
   async #run(payload: unknown, options: RunOptions = {}): Promise<unknown> {
     try {
       if (!isRecord(options)) return await (this.#pool as Pool).run(payload, options)
-      const signal = besideOwn(this.#tie.signal, options.signal)
-      const deadline = options.deadline ?? this.#tie.deadline(this.#registration)
-      const bound = { ...options, signal, ...(deadline === undefined ? null : { deadline }) }
+      const own = ownFields(options)
+      const signal = besideOwn(this.#tie.signal, own.signal)
+      const deadline = own.deadline ?? this.#tie.deadline(this.#registration)
+      const bound = { ...own, signal, ...(deadline === undefined ? null : { deadline }) }
       return await (this.#pool as Pool).run(payload, bound)
     } catch (error) {
       forHttp(error, this.#registration.retryAfter)

@@ -11,6 +11,7 @@ import {
   transferableSymbol,
   valueSymbol,
 } from '../../index.js'
+import { ownFields } from '../../shared/options/option-table.js'
 import { isWorkerThread, workerData } from '../../worker.js'
 import { type AbortSignalAny, bridgeSignal } from './abort-signal.js'
 import {
@@ -57,7 +58,7 @@ export class Piscina<T = any, R = any> extends EventEmitterAsyncResource {
   constructor(options: PiscinaOptions = {}) {
     const checked = checkOptions(options)
     if (ownQueues.has(checked.taskQueue!)) delete checked.taskQueue
-    super({ ...(options as object), name: 'Piscina' })
+    super(ownFields({ ...(options as object), name: 'Piscina' }))
     this.#options = fillOptions(checked)
     const poolOptions = toPoolOptions(this.#options)
     if (checked.taskQueue !== undefined) poolOptions.queue = adaptQueue(checked.taskQueue)
@@ -84,7 +85,7 @@ export class Piscina<T = any, R = any> extends EventEmitterAsyncResource {
   run(task: T, options: RunOptions = {}): Promise<R> {
     if (options === null || typeof options !== 'object')
       return Promise.reject(new TypeError('options must be an object'))
-    const { transferList, filename, name, signal }: RunOptions = Object.assign(Object.create(null), options)
+    const { transferList, filename, name, signal } = ownFields(options)
     if (transferList !== undefined && !Array.isArray(transferList)) {
       return Promise.reject(new TypeError('transferList argument must be an Array'))
     }
@@ -124,7 +125,7 @@ export class Piscina<T = any, R = any> extends EventEmitterAsyncResource {
    */
   async close(options: { force?: boolean } = { force: false }): Promise<void> {
     if (options === null || typeof options !== 'object') throw new TypeError('options must be an object')
-    const { force = false }: { force?: boolean } = Object.assign(Object.create(null), options)
+    const { force = false } = ownFields(options)
     if (typeof force !== 'boolean') throw new TypeError('force argument must be a boolean')
     await this.#reusable.close(force)
   }

@@ -4,6 +4,7 @@ import { availableParallelism } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import type { WorkerOptions } from 'node:worker_threads'
 import { adaptStartSymbol, type PoolOptions } from '../../index.js'
+import { ownFields } from '../../shared/options/option-table.js'
 import { workerUrl } from './module-urls.js'
 import type { WorkerOrder } from './orders.js'
 import { emptyQueue, type TaskQueue } from './task-queue.js'
@@ -78,7 +79,7 @@ const PROCESS_LIMITS = LIMITS.slice(0, 2)
 
 export function fillOptions(given: Options): FilledOptions {
   const cores = availableParallelism()
-  const options: Options = Object.assign(Object.create(null), given)
+  const options = ownFields(given)
   for (const key of ['minThreads', 'maxThreads'] as const) {
     const share = options[key]
     if (share !== undefined && share > 0 && share < 1) options[key] = Math.max(1, Math.floor(share * cores))

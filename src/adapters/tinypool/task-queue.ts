@@ -1,5 +1,6 @@
 // Tinypool's queue class and queue interface, and the conversion of such a queue to a lido queue.
 import type { TaskQueue as LidoQueue, QueuedTask } from '../../index.js'
+import { ownFields } from '../../shared/options/option-table.js'
 import type { TaskOrder } from './orders.js'
 
 /** The property of a task object that a user's queue reads. */
@@ -47,7 +48,8 @@ export function adaptQueue(
   const viewOf = (task: QueuedTask): Task => {
     const known = views.get(task)
     if (known !== undefined) return known
-    const { task: given, filename = defaults.filename, name = defaults.name } = task.payload as TaskOrder
+    const order = ownFields(task.payload as TaskOrder)
+    const { task: given, filename = defaults.filename, name = defaults.name } = order
     const view = {
       taskId: task.id,
       task: given,

@@ -3,6 +3,7 @@ import { EventEmitterAsyncResource } from 'node:events'
 import type { Transferable as TransferItem } from 'node:worker_threads'
 import { type RunOptions as LidoRunOptions, Pool, TeardownError, type WorkerView } from '../../index.js'
 import { deserializeError } from '../../shared/errors/serialize-error.js'
+import { ownFields } from '../../shared/options/option-table.js'
 import { realClock } from '../../shared/platform/clock.js'
 import {
   AbortError,
@@ -69,8 +70,9 @@ export class Tinypool extends EventEmitterAsyncResource {
   #pool: Pool | null
   #completed = 0
 
-  constructor(options: Options = {}) {
-    super({ ...(options as object), name: 'Tinypool' })
+  constructor(given: Options = {}) {
+    const options = ownFields(given)
+    super(ownFields({ ...(options as object), name: 'Tinypool' }))
     this.#userQueue = options.taskQueue ?? null
     this.#options = fillOptions(options)
     this.#workers = new Workers(Math.ceil(this.#options.maxThreads))
@@ -79,7 +81,7 @@ export class Tinypool extends EventEmitterAsyncResource {
 
   /** Runs the function with the task in a worker. Rejects with the function's own error, or with the errors of Tinypool. */
   run(task: any, options: RunOptions = {}): Promise<any> {
-    const given: RunOptions = Object.assign(Object.create(null), options)
+    const given = ownFields(options)
     const { filename, signal, channel } = given
     const file = filename ?? this.#options.filename
     if (typeof file !== 'string' && !(file instanceof URL)) return Promise.reject(filenameMissing())
@@ -110,7 +112,7 @@ export class Tinypool extends EventEmitterAsyncResource {
 
   /** Replaces all workers. Running tasks finish first. With another `runtime`, later tasks run there. */
   async recycleWorkers(options: Pick<Options, 'runtime'> = {}): Promise<void> {
-    const { runtime = this.#options.runtime } = options
+    const { runtime = this.#options.runtime } = ownFields(options)
     const pool = this.#pool ?? this.#open()
     this.#pool = pool
     if (runtime !== this.#options.runtime) {
@@ -213,7 +215,8 @@ export class Tinypool extends EventEmitterAsyncResource {
     const allMessages = new Promise<void>(resolve => {
       onEnded = resolve
     })
-    if (channel !== undefined) order.channel = this.#workers.addCall({ channel, onEnded })
+    const callId = channel === undefined ? null : this.#workers.addCall({ channel, onEnded })
+    if (callId !== null) order.channel = callId
     this.#controllers.add(controller)
     this.#controllerOf.set(order, controller)
     if (signal) listen(signal, onAbort)
@@ -226,7 +229,7 @@ export class Tinypool extends EventEmitterAsyncResource {
       return result
     } finally {
       this.#controllers.delete(controller)
-      if (order.channel !== undefined) this.#workers.removeCall(order.channel)
+      if (callId !== null) this.#workers.removeCall(callId)
       if (signal) unlisten(signal, onAbort)
     }
   }

@@ -3,6 +3,7 @@ import { createRequire, syncBuiltinESMExports } from 'node:module'
 import { isAbsolute, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { isMainThread } from 'node:worker_threads'
+import { ownFields } from '../../shared/options/option-table.js'
 import { realClock } from '../../shared/platform/clock.js'
 import { context, move, transferableSymbol, valueSymbol, workerData } from '../../worker.js'
 import {
@@ -83,8 +84,9 @@ const side: WorkerSide = {
       ;(method as unknown as { worker: object }).worker = publicWorker
     }
     if (options) {
-      onTerminate = options.onTerminate
-      abortListenerMs = options.abortListenerTimeout || ABORT_LISTENER_MS
+      const own = ownFields(options)
+      onTerminate = own.onTerminate
+      abortListenerMs = own.abortListenerTimeout || ABORT_LISTENER_MS
     }
     onRegistered()
   },

@@ -3,6 +3,7 @@ import type { ForkOptions } from 'node:child_process'
 import { cpus as cpuList } from 'node:os'
 import type { WorkerOptions as ThreadOptions } from 'node:worker_threads'
 import { adaptStartSymbol, type PoolOptions } from '../../index.js'
+import { ownFields } from '../../shared/options/option-table.js'
 import { workerUrl } from './module-urls.js'
 import type { WorkerOrder } from './orders.js'
 import type { TaskQueue } from './queues.js'
@@ -71,6 +72,7 @@ export interface Settings
   workerOpts: object
 }
 
+/** @param options own fields */
 export function readOptions(script: string | null, options: WorkerPoolOptions): Settings {
   let maxWorkers = Math.max((cpus || 4) - 1, 1)
   if ('maxWorkers' in options) {
@@ -128,24 +130,27 @@ export function toPoolOptions(settings: Settings, argOf: (workerId: number) => W
   } as PoolOptions
 }
 
+type StartArg = { script?: string | null } & Omit<WorkerArg, 'script'>
+
 function startOptions(
   { isProcess, emitStdStreams: emitsOutput }: Settings,
   workerOptions: Record<string, unknown>,
-  {
-    script = null,
-    forkArgs,
-    forkOpts = {},
-    workerThreadOpts = {},
-  }: { script?: string | null } & Omit<WorkerArg, 'script'>,
+  { script = null, forkArgs, forkOpts = {}, workerThreadOpts = {} }: StartArg,
 ): Record<string, unknown> {
   if (!isProcess) {
     checkNames(workerThreadOpts, 'workerThreadOpts')
-    const { eval: _, transferList: __, ...given } = workerThreadOpts
-    const order: WorkerOrder = { script, workerData: given.workerData, isJson: false, emitsOutput }
-    return { ...workerOptions, ...given, workerData: order }
+    const {
+      eval: _,
+      transferList: __,
+      workerData,
+      resourceLimits = {},
+      ...given
+    } = ownFields(workerThreadOpts)
+    const order: WorkerOrder = { script, workerData, isJson: false, emitsOutput }
+    return { ...workerOptions, ...given, resourceLimits: ownFields(resourceLimits), workerData: order }
   }
   checkNames(forkOpts, 'forkOpts')
-  const { cwd, detached, env, execArgv = [], gid, uid, serialization = 'json' } = forkOpts
+  const { cwd, detached, env, execArgv = [], gid, uid, serialization = 'json' } = ownFields(forkOpts)
   const order: WorkerOrder = { script, workerData: null, isJson: serialization === 'json', emitsOutput }
   const heapFlags = process.execArgv.filter(flag => flag.includes('--max-old-space-size'))
   return {

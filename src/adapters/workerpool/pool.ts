@@ -9,6 +9,7 @@ import {
   type WorkerExitError,
   type WorkerView,
 } from '../../index.js'
+import { ownFields } from '../../shared/options/option-table.js'
 import { realClock } from '../../shared/platform/clock.js'
 import { CallSignal } from './call-signal.js'
 import {
@@ -49,6 +50,8 @@ export interface PoolStatistics {
 
 /** A task that has not settled. */
 interface Call extends Task {
+  /** The own fields of `options`. */
+  readonly given: ExecOptions
   readonly signal: CallSignal
   readonly order: TaskOrder
 }
@@ -77,7 +80,7 @@ export class Pool {
   #pool: LidoPool | null = null
 
   constructor(script?: string | WorkerPoolOptions, given?: WorkerPoolOptions) {
-    const options = (typeof script === 'string' ? given : script) || {}
+    const options = ownFields((typeof script === 'string' ? given : script) || {})
     this.script = (typeof script === 'string' && script) || null
     this.#queue = createQueue(options.queueStrategy || 'fifo')
     this.#settings = readOptions(this.script, options)
@@ -114,14 +117,15 @@ export class Pool {
     const pool = this.#pool ?? this.#open()
     const resolver = WorkerpoolPromise.defer()
     const { isProcess, forkOpts } = this.#settings
-    const isJson = isProcess && forkOpts.serialization !== 'advanced'
+    const isJson = isProcess && ownFields(forkOpts).serialization !== 'advanced'
+    const given = ownFields(options ?? {})
     const order: TaskOrder = {
       method,
       params: isJson ? throughJson(params ?? []) : (params ?? []),
-      hasListener: typeof options?.on === 'function',
+      hasListener: typeof given.on === 'function',
     }
     const signal = new CallSignal()
-    const call: Call = { method, params, resolver, timeout: null, options, signal, order }
+    const call: Call = { method, params, resolver, timeout: null, options, given, signal, order }
     if (this.#queue !== null) this.#callOf.set(order, call)
     this.#calls.add(call)
     resolver.promise.limitRunTime(() => runTimeOf(pool, order))
@@ -178,11 +182,11 @@ export class Pool {
   }
 
   #run(pool: LidoPool, call: Call, isProcess: boolean): void {
-    const { resolver, signal, order, options } = call
+    const { resolver, signal, order, given } = call
     const functions = order.hasListener
-      ? { [EVENT]: (payload: unknown) => void options!.on!(payload) }
+      ? { [EVENT]: (payload: unknown) => void given.on!(payload) }
       : undefined
-    const transferList = isProcess ? [] : ((options?.transfer ?? []) as never[])
+    const transferList = isProcess ? [] : ((given.transfer ?? []) as never[])
     // While a task sends an event, its worker runs no other task.
     const callOptions = {
       signal: signal as never,
@@ -218,9 +222,9 @@ export class Pool {
 
   #createArg(workerId: number): WorkerArg {
     const { forkArgs, forkOpts, workerOpts, workerThreadOpts } = this.#settings
-    const arg: WorkerArg = { forkArgs, forkOpts, workerOpts, workerThreadOpts }
+    const arg: WorkerArg = ownFields({ forkArgs, forkOpts, workerOpts, workerThreadOpts })
     if (this.script !== null) arg.script = this.script
-    const changed = this.onCreateWorker({ ...arg }) || {}
+    const changed = ownFields(this.onCreateWorker({ ...arg }) || {})
     for (const key of Object.keys(arg) as (keyof WorkerArg)[])
       if (changed[key]) Object.assign(arg, { [key]: changed[key] })
     if (changed.script) arg.script = changed.script

@@ -1,5 +1,6 @@
 // Turns the options of a worker into the flags, arguments and environment of a process. A worker inherits no debugger
 // flags. Otherwise it would wait for a debugger, or take the port of the debugger of this process.
+import { ownFields } from '../../shared/options/option-table.js'
 import { constants } from '../../shared/platform/host-node-modules.js'
 
 /** Flags that name the program to run, and flags that only one process can have. */
@@ -59,10 +60,14 @@ function heapFlags({
  * --watch`.
  */
 export function processEnvironment(given: unknown): NodeJS.ProcessEnv {
-  const { WATCH_REPORT_DEPENDENCIES: _, ...environment } = (given ?? process.env) as NodeJS.ProcessEnv
+  // Node also reads inherited variables.
+  const environment = ownFields((given ?? process.env) as NodeJS.ProcessEnv)
+  delete environment.WATCH_REPORT_DEPENDENCIES
   const { NODE_OPTIONS: options } = environment
-  if (given !== undefined || options === undefined || !options.includes('--inspect')) return environment
-  return { ...environment, NODE_OPTIONS: options.replaceAll(INSPECTOR_WORD, '$1').trim() }
+  if (given === undefined && options?.includes('--inspect')) {
+    environment.NODE_OPTIONS = options.replaceAll(INSPECTOR_WORD, '$1').trim()
+  }
+  return environment
 }
 
 /** Like a shell: 128 plus the number of the signal. */

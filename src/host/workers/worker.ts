@@ -4,6 +4,7 @@ import { type PoolError, TeardownError, WorkerExitError } from '../../shared/err
 import { deserializeError, type ErrorClasses } from '../../shared/errors/serialize-error.js'
 import type { HandlerRef } from '../../shared/messages/handler-ref.js'
 import type { Bell, ToHost, WorkerLimits } from '../../shared/messages/messages.js'
+import { ownFields } from '../../shared/options/option-table.js'
 import { withoutCaller } from '../../shared/platform/async-context.js'
 import type { Clock, Timer } from '../../shared/platform/clock.js'
 import { moveState, type StateTable } from '../../shared/platform/state-machine.js'
@@ -173,7 +174,7 @@ export class Worker implements LinkListener, PlacementView, BusyView, ViewedWork
       setupTimeoutMs: setupTimeout,
       limits: limitsOf(settings),
       measures: settings.recordTiming,
-      workerOptions: adaptStart === null ? workerOptions : adaptStart(workerOptions, id),
+      workerOptions: adaptStart === null ? workerOptions : ownFields(adaptStart(workerOptions, id)),
     }
     // The handles in `workerData` are older than the pool.
     settings.lane.shared.onSending(Number.NEGATIVE_INFINITY)

@@ -113,6 +113,14 @@ export class OptionTable<Rules extends Record<string, OptionRule<unknown>>> {
   }
 }
 
+/**
+ * A copy of the own fields, without a prototype. Use it for options that no table reads, and for options that Node gets: a field
+ * of `Object.prototype` would count as an option there.
+ */
+export function ownFields<Options extends object>(given: Options): Options {
+  return Object.assign(Object.create(null), given)
+}
+
 /** False for values that cannot have options, such as a `URL`, a signal or an array. */
 export function mayHoldOptions(given: unknown): given is object {
   if (given === null || typeof given !== 'object' || Array.isArray(given)) return false
