@@ -69,7 +69,7 @@ test('processArguments() creates no flag for a memory limit that is infinite or 
 
 test('a worker process does not report its files to the node --watch of this process', () => {
   const environment = { WATCH_REPORT_DEPENDENCIES: '1', OTHER: 'x' }
-  assert.deepEqual(processEnvironment(environment), { OTHER: 'x' })
+  assert.deepEqual({ ...processEnvironment(environment) }, { OTHER: 'x' })
   assert.equal(processEnvironment(undefined).PATH, process.env.PATH)
 })
 
@@ -82,7 +82,7 @@ test('NODE_OPTIONS loses its debugger flags when it is inherited, and keeps them
   const told = { NODE_OPTIONS: '--inspect=0 --no-warnings --inspect-port=1' }
   process.env.NODE_OPTIONS = told.NODE_OPTIONS
   assert.equal(processEnvironment(undefined).NODE_OPTIONS, '--no-warnings')
-  assert.deepEqual(processEnvironment(told), told)
+  assert.deepEqual({ ...processEnvironment(told) }, told)
   process.env.NODE_OPTIONS = ' --no-warnings'
   assert.equal(processEnvironment(undefined).NODE_OPTIONS, ' --no-warnings')
   delete process.env.NODE_OPTIONS
