@@ -12,7 +12,7 @@ export function judgeRow(row, samples, { subjectName, peerNames, whyNot = null, 
       return [name, describePool(spread(theirs), ratio)]
     }),
   )
-  const field = { subjectName, peerNames, pools, whyNot, excuses }
+  const field = { subjectName, peerNames, read, whyNot, excuses }
   return { ...row, whyNot, pools, bars: row.bars.map(bar => judgeBar(bar, field)) }
 }
 
@@ -26,6 +26,14 @@ export function ratiosWithinRounds(ours, theirs) {
     .map((value, take) => [value, theirs[take] ?? null])
     .filter(([our, their]) => our !== null && their !== null && their !== 0)
     .map(([our, their]) => our / their)
+}
+
+/** Ours minus theirs, take by take. */
+export function differencesWithinRounds(ours, theirs) {
+  return ours
+    .map((value, take) => [value, theirs[take] ?? null])
+    .filter(([our, their]) => our !== null && their !== null)
+    .map(([our, their]) => our - their)
 }
 
 /** Median, minimum and maximum of the values that are not null; null if all are. */
@@ -50,24 +58,28 @@ function meets(value, { atLeast = Number.NEGATIVE_INFINITY, atMost = Number.POSI
   return value >= atLeast && value <= atMost
 }
 
-function findValue(bar, { subjectName, peerNames, pools, whyNot, excuses }) {
+/** The judged pool is lido, unless the bar names another `subject`. */
+function findValue(bar, { subjectName, peerNames, read, whyNot, excuses }) {
   const nothing = reason => ({ name: null, value: null, reason })
   const excuse = name => `${name}: ${excuses[name] ?? 'was not measured'}`
+  const subject = bar.subject ?? subjectName
+  const figure = spread(read(subject))
   if (whyNot !== null) return nothing(whyNot)
-  if (!pools[subjectName]) return nothing(excuse(subjectName))
-  if (bar.against === null) return { name: null, value: pools[subjectName], reason: null }
+  if (figure === null) return nothing(excuse(subject))
+  if (bar.against === null) return { name: null, value: figure, reason: null }
   const opponents = bar.against === 'best peer' ? peerNames : [bar.against]
+  const compare = bar.isDifference ? differencesWithinRounds : ratiosWithinRounds
+  const values = opponents.map(name => ({ name, value: spread(compare(read(subject), read(name))) }))
   // Without this opponent's figure the best peer is unknown.
-  const missing = opponents.find(name => !pools[name]?.ratio)
-  if (missing !== undefined) return nothing(excuse(missing))
-  const name = hardestOpponent(opponents, pools, bar)
-  return { name, value: pools[name].ratio, reason: null }
+  const missing = values.find(({ value }) => value === null)
+  if (missing !== undefined) return nothing(excuse(missing.name))
+  return { ...hardest(values, bar), reason: null }
 }
 
-/** The best peer is the opponent with the worst ratio for lido. */
-function hardestOpponent(names, pools, bar) {
+/** The best peer is the opponent with the worst ratio for the judged pool. */
+function hardest(values, bar) {
   const sign = bar.atLeast === undefined ? -1 : 1
-  return names.toSorted((a, b) => sign * (pools[a].ratio.median - pools[b].ratio.median))[0]
+  return values.toSorted((a, b) => sign * (a.value.median - b.value.median))[0]
 }
 
 export function countBars(judged) {

@@ -96,13 +96,18 @@ function formatBars({ bars, unit, whyNot }) {
 
 function formatBar(bar, unit) {
   const [sign, limit] = bar.atLeast === undefined ? ['≤', bar.atMost] : ['≥', bar.atLeast]
-  const format = bar.against === null ? value => formatFigure(value, unit) : formatRatio
-  const wanted = `${sign} ${format(limit)}${bar.against === null ? '' : ` × ${bar.against}`}`
+  const format = bar.against === null || bar.isDifference ? value => formatFigure(value, unit) : formatRatio
+  const wanted = `${bar.subject === undefined ? '' : `${bar.subject}: `}${sign} ${formatLimit(bar, format(limit))}`
   if (bar.value === null) return `${wanted}: not measured (${bar.reason})`
   const { median, min, max } = bar.value
   const range = bar.value.count > 1 ? ` (${format(min)}–${format(max)})` : ''
   const who = bar.against === 'best peer' ? ` ${bar.opponent}` : ''
   return `${wanted}: ${format(median)}${range}${who} ${bar.isMet ? 'met' : 'NOT MET'}`
+}
+
+function formatLimit({ against, isDifference }, limit) {
+  if (against === null) return limit
+  return isDifference ? `${against} + ${limit}` : `${limit} × ${against}`
 }
 
 function formatFacts({ machine, pools, rounds, times, tookSeconds, transport }) {

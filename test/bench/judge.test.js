@@ -98,6 +98,22 @@ describe('bars', () => {
     assert.equal(verdict.reason, 'peer-b: was not measured')
   })
 
+  test('a bar of another pool compares that pool with the opponent', () => {
+    const verdict = onlyBar(
+      { subject: 'door', against: 'peer', atLeast: 2 },
+      { ours: [1], door: [30], peer: [10] },
+    )
+    assert.equal(verdict.value.median, 3)
+    assert.equal(verdict.isMet, true)
+  })
+
+  test('a bar on a difference subtracts within each round', () => {
+    const bar = { against: 'peer', atMost: 0.15, isDifference: true }
+    const verdict = onlyBar(bar, { ours: [0.5, 0.4], peer: [0.25, 0] })
+    assert.deepEqual(verdict.value, { median: 0.325, min: 0.25, max: 0.4, count: 2 })
+    assert.equal(verdict.isMet, false)
+  })
+
   test('a bar is not measured when its row cannot run, and has that reason', () => {
     const verdict = onlyBar({ against: null, atLeast: 1 }, { ours: [5] }, { whyNot: '1 core' })
     assert.equal(verdict.isMet, null)
