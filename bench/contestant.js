@@ -12,7 +12,7 @@ export class Contestant {
   #child = null
   #launch
 
-  /** `launch` has `pinnedTo` (a core number, needs `taskset`), `heapMebibytes` and `environment`, all optional. */
+  /** `launch` has `pinnedTo` (a core or a list as '0,1', needs `taskset`), `heapMebibytes` and `environment`, all optional. */
   constructor(poolName, launch) {
     this.poolName = poolName
     this.#launch = launch

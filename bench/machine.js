@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs'
 import os from 'node:os'
 
 export function describeMachine() {
+  const cores = findPinnableCores()
   return {
     node: process.versions.node,
     v8: process.versions.v8,
@@ -13,19 +14,26 @@ export function describeMachine() {
     cores: os.availableParallelism(),
     memoryMebibytes: Math.round(os.totalmem() / 2 ** 20),
     loadAverage: os.loadavg()[0],
-    pinnableCore: findPinnableCore(),
+    pinnableCore: cores?.[0] ?? null,
+    pinnablePair: cores?.length >= 2 ? cores.slice(0, 2).join() : null,
   }
 }
 
-/** A core to which `taskset` can bind a process; null without `taskset`. */
-function findPinnableCore() {
+/** The cores to which `taskset` can bind a process; null without `taskset`. */
+function findPinnableCores() {
   try {
-    const allowed = /^Cpus_allowed_list:\s*(\d+)/m.exec(readFileSync('/proc/self/status', 'utf8'))
-    const core = Number(allowed[1])
-    return spawnSync('taskset', ['-c', String(core), 'true']).status === 0 ? core : null
+    const [, list] = /^Cpus_allowed_list:\s*(\S+)/m.exec(readFileSync('/proc/self/status', 'utf8'))
+    const cores = list.split(',').flatMap(readRange)
+    return spawnSync('taskset', ['-c', cores.join(), 'true']).status === 0 ? cores : null
   } catch {
     return null
   }
+}
+
+/** `0-2` are three cores. */
+function readRange(text) {
+  const [first, last = first] = text.split('-').map(Number)
+  return Array.from({ length: last - first + 1 }, (_, index) => first + index)
 }
 
 /** The installed version of a package. Reads the file directly, because not every package exports its package.json. */

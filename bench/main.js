@@ -2,11 +2,20 @@
 import { writeFileSync } from 'node:fs'
 import { countBars, judgeRow } from './judge.js'
 import { describeMachine, readVersion } from './machine.js'
-import { readOptions, usage } from './options.js'
+import { readOptions, usage, withBefore } from './options.js'
 import { chooseTimes, createProgramme, scalingWorkersOn } from './programme.js'
 import { formatMarkdown, formatText } from './report.js'
-import { isPeer, roster, subjectName, thatPlay } from './roster.js'
-import { cellRows, chooseRows, createScalingRows, realWorkRows, rows } from './rows.js'
+import { beforeName, isPeer, roster, subjectName, thatPlay } from './roster.js'
+import {
+  cellRows,
+  chooseRows,
+  compareWithBefore,
+  countedRows,
+  createScalingRows,
+  largeFloodRows,
+  realWorkRows,
+  rows,
+} from './rows.js'
 import { play } from './tournament.js'
 import { countLoopsPerMs } from './work.js'
 
@@ -14,8 +23,9 @@ function tryPlan({ cores }) {
   try {
     const options = readOptions(process.argv.slice(2))
     const scalingRows = options.isScaling ? createScalingRows(scalingWorkersOn(cores)) : []
-    const all = [...rows, ...cellRows, ...realWorkRows, ...scalingRows]
-    return { ...options, chosenRows: chooseRows(all, options.rowNames) }
+    const all = [...rows, ...cellRows, ...largeFloodRows, ...countedRows, ...realWorkRows, ...scalingRows]
+    const chosen = chooseRows(all, options.rowNames)
+    return { ...options, chosenRows: options.folderBefore === null ? chosen : chosen.map(compareWithBefore) }
   } catch (error) {
     console.error(`${error.message}\n`)
     process.exitCode = 2
@@ -24,14 +34,15 @@ function tryPlan({ cores }) {
 }
 
 /** The matches that the chosen rows need, with the cells that they need, for the pools that are asked for. */
-function chooseMatches(programme, chosenRows, poolNames) {
+function chooseMatches(programme, chosenRows, { poolNames, folderBefore }) {
   const cellIds = new Set(chosenRows.map(row => row.cellId))
+  const complete = names => (folderBefore === null ? names : withBefore(names))
   return programme
     .map(match => ({
       ...match,
       cells: match.cells.filter(cell => cellIds.has(cell.id)),
       peerNames: match.poolNames.filter(isPeer),
-      poolNames: thatPlay(poolNames ?? match.poolNames, match.trialName),
+      poolNames: thatPlay(complete(poolNames ?? match.poolNames), match.trialName),
     }))
     .filter(match => match.cells.length > 0)
 }
@@ -43,16 +54,19 @@ function judge(chosenRows, matches, { samples, failures }) {
     const excuses = Object.fromEntries(own.map(({ poolName, message }) => [poolName, message]))
     // Those who would play and those who do: the best of them is the best peer.
     const peerNames = [...new Set([...match.peerNames, ...match.poolNames.filter(isPeer)])]
-    return judgeRow(row, samples[row.cellId] ?? {}, { subjectName, peerNames, whyNot: match.whyNot, excuses })
+    const bars = row.bars.filter(({ subject }) => subject === undefined || match.poolNames.includes(subject))
+    const field = { subjectName, peerNames, whyNot: match.whyNot, excuses }
+    return judgeRow({ ...row, bars }, samples[row.cellId] ?? {}, field)
   })
 }
 
-function describePools(matches) {
+function describePools(matches, folderBefore) {
   const names = [...new Set(matches.flatMap(match => match.poolNames))]
   return Object.fromEntries(
     names.map(name => {
       const { packageName, settings, role } = roster[name]
-      return [name, { role, version: packageName === null ? null : readVersion(packageName), settings }]
+      const version = packageName === null ? null : readVersion(packageName)
+      return [name, { role, version: name === beforeName ? folderBefore : version, settings }]
     }),
   )
 }
@@ -83,13 +97,15 @@ async function main() {
   const plan = tryPlan(machine)
   if (plan === null || plan.isHelp) return console.log(usage)
   const { chosenRows, rounds, isScaling } = plan
+  // The children of the benchmark inherit it.
+  if (plan.folderBefore !== null) process.env.LIDO_BENCH_AGAINST = plan.folderBefore
 
   const startedAt = performance.now()
   const date = new Date().toISOString()
   const loops = countLoopsPerMs()
   const times = chooseTimes(plan)
   const programme = createProgramme({ machine, loops, times, isScaling })
-  const matches = chooseMatches(programme, chosenRows, plan.poolNames)
+  const matches = chooseMatches(programme, chosenRows, plan)
   const possible = matches.filter(match => match.whyNot === null)
   const played = await play({ matches: possible, rounds, onTurn: showProgress })
   clearProgress()
@@ -98,7 +114,7 @@ async function main() {
   const results = {
     date,
     machine,
-    pools: describePools(matches),
+    pools: describePools(matches, plan.folderBefore),
     rounds,
     times,
     loopsPerMs: loops,

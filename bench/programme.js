@@ -6,6 +6,7 @@
 //   whyNot      the reason why the match cannot run on this machine, or null
 import { largeValues } from './large-values.js'
 import { payloads } from './payloads.js'
+import { doorNames } from './roster.js'
 
 const manySettings = [
   'lido',
@@ -21,15 +22,36 @@ const manySettings = [
 const oneSetting = ['lido', 'piscina', 'tinypool', 'workerpool', 'poolifier']
 const tunedToo = ['lido', 'piscina', 'piscina-tuned', 'tinypool', 'workerpool', 'poolifier']
 const onlyPiscina = ['lido', 'piscina']
+const smallTaskPools = ['lido', 'lido-without-spin', ...doorNames, 'piscina']
+const queuePools = ['lido', 'lido-without-spin', 'lido-priority', 'lido-own-queue', 'piscina']
 const waysOfExamples = ['lido', 'piscina', 'worker-per-request', 'unpooled']
 const scalingCores = 16
 const scalingWorkers = [1, 2, 4, 8, 15]
+
+/** P19: how many processes run, how long a task takes, and how many tasks of a process are in flight. */
+export const sharedSizes = [2, 3, 4].flatMap(processes =>
+  [0.02, 0.1, 0.3].flatMap(taskMs => [1, 8].map(inFlight => ({ processes, taskMs, inFlight }))),
+)
+/** P20: the lengths of the tasks of one loop. */
+export const loopTaskMs = [0.02, 0.05, 0.1, 0.3]
+export const queueWorkers = [1, 2]
+
+/** P12: payloads of 10 MB, except the strings of 1 MB. */
+export const largeFloods = ['objects', 'same-objects', 'strings', 'moved']
+
+const noTaskset = 'taskset is not installed'
 
 export const realWork = ['levenshtein', 'markdown', 'thumbnail']
 
 const fullTimes = {
   realWarmUpMs: 1000,
   realMs: 600,
+  sharedWarmUpMs: 1000,
+  sharedTurnWarmUpMs: 100,
+  sharedMs: 400,
+  sparseMs: 1500,
+  queueMs: 500,
+  pressureRequests: 100,
   processWarmUpMs: 6000,
   turnWarmUpMs: 200,
   turnMs: 300,
@@ -40,6 +62,8 @@ const fullTimes = {
   calmMs: 400,
   floodTasks: 1_000_000,
   cancelTasks: 15_000,
+  largeFloodTasks: 200,
+  largeFloodBytes: 10_000_000,
   largeResults: 3,
   mapMs: 3000,
   mapItems: 10_000_000,
@@ -56,6 +80,12 @@ const fullTimes = {
 const quickTimes = {
   realWarmUpMs: 50,
   realMs: 50,
+  sharedWarmUpMs: 200,
+  sharedTurnWarmUpMs: 20,
+  sharedMs: 60,
+  sparseMs: 200,
+  queueMs: 80,
+  pressureRequests: 10,
   processWarmUpMs: 200,
   turnWarmUpMs: 30,
   turnMs: 80,
@@ -66,6 +96,8 @@ const quickTimes = {
   calmMs: 200,
   floodTasks: 100_000,
   cancelTasks: 4_000,
+  largeFloodTasks: 20,
+  largeFloodBytes: 1_000_000,
   largeResults: 1,
   mapMs: 300,
   mapItems: 300_000,
@@ -85,13 +117,14 @@ export function scalingWorkersOn(cores) {
   return cores < scalingCores ? scalingWorkers.slice(-1) : scalingWorkers
 }
 
-/** `turnMs` overrides the measured time of an echo turn, and `endlessMs` the time of the endless input. */
+/** `turnMs` overrides the measured time of a turn of P1 to P7 and P19 to P22, and `endlessMs` the time of the endless input. */
 export function chooseTimes({ isQuick, turnMs = null, endlessMs = null }) {
   const chosen = isQuick ? quickTimes : fullTimes
-  return { ...chosen, ...(turnMs !== null && { turnMs }), ...(endlessMs !== null && { endlessMs }) }
+  const turn = { turnMs, sharedMs: turnMs, sparseMs: turnMs, queueMs: turnMs }
+  return { ...chosen, ...(turnMs !== null && turn), ...(endlessMs !== null && { endlessMs }) }
 }
 
-/** `machine` has `cores`, `pinnableCore` and `memoryMebibytes`; `loops` is the number of rounds that takes 1 ms. */
+/** `machine` has `cores`, `pinnableCore`, `pinnablePair` and `memoryMebibytes`; `loops` is the number of rounds that takes 1 ms. */
 export function createProgramme({ machine, loops, times, isScaling }) {
   const { cores } = machine
   const { calmMs } = times
@@ -124,7 +157,7 @@ export function createProgramme({ machine, loops, times, isScaling }) {
     createSingle('flood', {
       settings: { taskCount: times.floodTasks },
       poolNames: onlyPiscina,
-      launch: { heapMebibytes: Math.min(12_288, Math.floor(machine.memoryMebibytes * 0.6)) },
+      launch: { heapMebibytes: largeHeap(machine) },
       limitMs: 90_000,
     }),
     createSingle('cancel', {
@@ -132,6 +165,7 @@ export function createProgramme({ machine, loops, times, isScaling }) {
       poolNames: onlyPiscina,
       limitMs: 60_000,
     }),
+    createLargeFloodMatch(times, machine),
     createServerMatch(times, cores),
     createBodyMatch(times),
     createFrameworkMatch(times, cores),
@@ -139,6 +173,10 @@ export function createProgramme({ machine, loops, times, isScaling }) {
     ...createMapMatches(times),
     ...createStreamMatches(times),
     createShareMatch(times),
+    ...createSmallTaskMatches(times, machine, loops),
+    ...createSparseMatches(times, machine),
+    createPressureMatch(times),
+    ...createQueueMatches(times, machine),
     ...createRealMatches(times, machine.pinnableCore),
     ...(isScaling ? createScalingMatches(times, { cores, loops }) : []),
   ]
@@ -189,13 +227,133 @@ function createPinnedMatch(times, pinnableCore) {
     payloadIds: [],
     oneByOne: [['pair/pinned', 'pair']],
     launch: { pinnedTo: pinnableCore },
-    whyNot: pinnableCore === null ? 'taskset is not installed' : null,
+    whyNot: pinnableCore === null ? noTaskset : null,
   })
 }
 
 function createWorkMatch(cellId, times, { loops, workers, ...rest }) {
   const settings = { loops, workers, warmUpMs: times.coresWarmUpMs, durationMs: times.coresMs }
   return createMatch('all-cores', { cells: [{ id: cellId, settings }], limitMs: 60_000, ...rest })
+}
+
+function largeHeap({ memoryMebibytes }) {
+  return Math.min(12_288, Math.floor(memoryMebibytes * 0.6))
+}
+
+function createLargeFloodMatch({ largeFloodTasks: tasks, largeFloodBytes: bytes }, machine) {
+  return createMatch('flood-large', {
+    cells: largeFloods.map(kind => ({
+      id: `flood/${kind}`,
+      settings: { kind, tasks, bytes: kind === 'strings' ? bytes / 10 : bytes },
+    })),
+    poolNames: onlyPiscina,
+    launch: { heapMebibytes: largeHeap(machine) },
+    limitMs: 180_000,
+  })
+}
+
+/** Binds the processes of a match to two cores, so that its figures compare between machines. */
+function onTwoCores({ cores, pinnablePair }) {
+  if (cores === 2) return { launch: {}, whyNot: null }
+  if (cores < 2) return { launch: {}, whyNot: 'one core' }
+  return { launch: { pinnedTo: pinnablePair }, whyNot: pinnablePair === null ? noTaskset : null }
+}
+
+/**
+ * Bars P19 and P20. The cells `counted` are those of `shared` with tasks of counted work. All pools play with two processes, and only
+ * lido and piscina with more, because of the time that this takes.
+ */
+function createSmallTaskMatches(times, machine, loopsPerMs) {
+  const common = { warmUpMs: times.sharedTurnWarmUpMs, durationMs: times.sharedMs }
+  const createCell = (prefix, { processes, taskMs, inFlight }, rest = {}) => ({
+    id: `${prefix}/${processes}/${taskMs}/${inFlight}`,
+    settings: { processes, taskMs, inFlight, ...common, ...rest },
+  })
+  const shared = sizes => sizes.map(size => createCell('shared', size))
+  const counted = sizes =>
+    sizes.map(size => createCell('counted', size, { loops: Math.round(size.taskMs * loopsPerMs) }))
+  const create = (poolNames, cells) =>
+    createMatch('small-tasks', {
+      poolNames,
+      cells,
+      isLasting: true,
+      warmUpMs: times.sharedWarmUpMs,
+      limitMs: 60_000,
+      ...onTwoCores(machine),
+    })
+  const isPair = ({ processes }) => processes === 2
+  const pairs = sharedSizes.filter(isPair)
+  const crowds = sharedSizes.filter(size => !isPair(size))
+  const loop = loopTaskMs.map(taskMs => createCell('shared', { processes: 1, taskMs, inFlight: 1 }))
+  return [
+    create(smallTaskPools, [...loop, ...shared(pairs)]),
+    create(onlyPiscina, shared(crowds)),
+    create(smallTaskPools, counted(pairs)),
+    create(onlyPiscina, counted(crowds)),
+  ]
+}
+
+/** Bar P21. */
+function createSparseMatches(times, machine) {
+  const create = (id, rest) =>
+    createMatch('small-tasks', {
+      cells: [
+        {
+          id: `sparse/${id}`,
+          settings: {
+            processes: 1,
+            taskMs: 0.1,
+            gapMs: 10,
+            inFlight: 1,
+            warmUpMs: times.sharedTurnWarmUpMs,
+            durationMs: times.sparseMs,
+          },
+        },
+      ],
+      poolNames: [...smallTaskPools, 'unpooled', 'timers-alone'],
+      isLasting: true,
+      warmUpMs: times.sharedWarmUpMs,
+      limitMs: 60_000,
+      ...rest,
+    })
+  const { pinnableCore } = machine
+  return [
+    create('two-cores', onTwoCores(machine)),
+    create('one-core', {
+      launch: { pinnedTo: pinnableCore },
+      whyNot: pinnableCore === null ? noTaskset : null,
+    }),
+  ]
+}
+
+function createPressureMatch({ pressureRequests: requests }) {
+  return createSingle('under-pressure', {
+    settings: { taskMs: 0.1, requests, everyMs: 30, maxEventLoopUtilization: 0.95 },
+    poolNames: smallTaskPools,
+  })
+}
+
+/** Bar P22. A process has one number of workers, so each number is a match of its own. */
+function createQueueMatches(times, machine) {
+  return queueWorkers.map(workers =>
+    createMatch('echo', {
+      cells: ['quiet', 'neighbour'].map(place => ({
+        id: `queue/${workers}/${place}`,
+        settings: {
+          payloadId: 'int',
+          inFlight: 64,
+          workers,
+          neighbourThreads: place === 'quiet' ? 0 : 2,
+          warmUpMs: times.sharedTurnWarmUpMs,
+          durationMs: times.queueMs,
+        },
+      })),
+      poolNames: queuePools,
+      isLasting: true,
+      warmUpMs: times.sharedWarmUpMs,
+      ...onTwoCores(machine),
+    }),
+  )
 }
 
 function createServerMatch(times, workers) {
@@ -318,7 +476,7 @@ function createRealMatches({ realWarmUpMs: warmUpMs, realMs: durationMs }, pinna
     ...[2, 8, 32].map(workers => create(workers, realSizes, 'real', {})),
     create(2, realSizesOnOneCore, 'real-one-core', {
       launch: { pinnedTo: pinnableCore },
-      whyNot: pinnableCore === null ? 'taskset is not installed' : null,
+      whyNot: pinnableCore === null ? noTaskset : null,
     }),
   ]
 }

@@ -2,8 +2,12 @@
 //   role    'ours' is judged; 'variant' is lido with a feature off; 'peer' is a published pool; 'yardstick' is no pool
 //   plays   the trials that the pool takes part in
 // The candidates at the end were tried to find the best settings of each peer. They run only when `--pools` names them.
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+
 const noServer = ['echo', 'blocked-host', 'all-cores', 'idle', 'first-result', 'memory', 'flood', 'cancel']
-const everything = [...noServer, 'server', 'large-result']
+const smallTasks = ['small-tasks', 'under-pressure']
+const everything = [...noServer, ...smallTasks, 'server', 'large-result', 'flood-large']
 // The servers of examples/ run with their own settings, so variants and tuned pools do not take part.
 const examples = ['body', 'framework']
 
@@ -16,16 +20,30 @@ const piscina = { adapter: 'piscina', packageName: 'piscina', plays: [...everyth
 const tinypool = {
   adapter: 'tinypool',
   packageName: 'tinypool',
-  plays: [...noServer, 'large-result'],
+  plays: [...noServer, ...smallTasks, 'large-result'],
   role: 'peer',
 }
 // workerpool and poolifier accept no AbortSignal.
 const withoutSignals = noServer.filter(trial => trial !== 'cancel')
-const workerpool = { adapter: 'workerpool', packageName: 'workerpool', plays: withoutSignals, role: 'peer' }
+const workerpool = {
+  adapter: 'workerpool',
+  packageName: 'workerpool',
+  plays: [...withoutSignals, ...smallTasks],
+  role: 'peer',
+}
 const poolifier = { adapter: 'poolifier', packageName: 'poolifier', plays: withoutSignals, role: 'peer' }
 
-/** lido with the interface of a peer. They run only when `--pools` names them. */
-const door = { packageName: 'lido', plays: ['echo'], role: 'variant', settings: {} }
+/** lido with the interface of a peer. In the echo rows they run only when `--pools` names them. */
+const door = { packageName: 'lido', plays: ['echo', ...smallTasks], role: 'variant', settings: {} }
+
+/** The folder that `--against` names. The children of the benchmark get it with the environment. */
+const folderBefore = process.env.LIDO_BENCH_AGAINST
+const before = {
+  ...lido,
+  adapter: 'lido-before',
+  packageName:
+    folderBefore === undefined ? null : pathToFileURL(join(folderBefore, 'dist/esm/index.js')).href,
+}
 
 const bare = { packageName: null, role: 'yardstick', settings: {} }
 
@@ -33,6 +51,9 @@ export const roster = {
   lido: { ...lido, plays: [...lido.plays, ...examples], role: 'ours', settings: {} },
   'lido-without-lane': { ...lido, role: 'variant', settings: { transport: 'messages' } },
   'lido-without-spin': { ...lido, role: 'variant', settings: { busyWait: false } },
+  'lido-before': { ...before, role: 'variant', settings: {} },
+  'lido-priority': { ...lido, role: 'variant', settings: { queue: 'priority' } },
+  'lido-own-queue': { ...lido, role: 'variant', settings: { queue: 'own' } },
 
   piscina: { ...piscina, plays: [...piscina.plays, 'real-work', ...examples], settings: {} },
   // Shows how far two runs of the same pool differ.
@@ -51,7 +72,8 @@ export const roster = {
   'poolifier-tuned': { ...poolifier, settings: { enableEvents: false } },
 
   'post-message': { ...bare, plays: ['echo', 'first-result'], adapter: 'post-message' },
-  unpooled: { ...bare, plays: ['server', ...examples], adapter: 'unpooled' },
+  unpooled: { ...bare, plays: ['server', 'small-tasks', ...examples], adapter: 'unpooled' },
+  'timers-alone': { ...bare, plays: ['small-tasks'], adapter: 'timers-alone' },
   'worker-per-request': { ...bare, plays: examples, adapter: null },
 
   'lido-piscina': { ...door, adapter: 'lido-piscina' },
@@ -74,6 +96,8 @@ export const roster = {
 
 export const subjectName = 'lido'
 export const bareName = 'post-message'
+export const beforeName = 'lido-before'
+export const doorNames = ['lido-piscina', 'lido-tinypool', 'lido-workerpool']
 
 export function isPeer(poolName) {
   return roster[poolName].role === 'peer'

@@ -1,13 +1,22 @@
-// The printed rows: P1 to P17 and the servers of examples/. Each row names a figure of a cell of programme.js, and its bars.
+// The printed rows: P1 to P17, P19 to P22 and the servers of examples/. Each row names a figure of a cell of programme.js, and its bars.
 // A ratio is always lido's figure divided by the other one. `against`: a pool's name, 'best peer', or null to judge the figure itself.
 import { largeValues } from './large-values.js'
 import { payloads } from './payloads.js'
-import { realSizes, realSizesOnOneCore, realWork } from './programme.js'
-import { bareName } from './roster.js'
+import {
+  largeFloods,
+  loopTaskMs,
+  queueWorkers,
+  realSizes,
+  realSizesOnOneCore,
+  realWork,
+  sharedSizes,
+} from './programme.js'
+import { bareName, beforeName, doorNames } from './roster.js'
 
 const atLeast = (limit, against = null) => ({ against, atLeast: limit })
 const atMost = (limit, against = null) => ({ against, atMost: limit })
 
+const cpu = { figure: 'cpuMicrosPerTask', unit: 'µs' }
 const rate = { figure: 'tasksPerSecond', unit: 'per second' }
 const bestPeer = 'best peer'
 
@@ -81,6 +90,90 @@ function largeRows([kind, { label }]) {
       bars: [],
     },
   ]
+}
+
+/** The same bar for lido and for each of its entry points with the interface of a peer. */
+function withDoors(bar) {
+  return [bar, ...doorNames.map(subject => ({ subject, ...bar }))]
+}
+
+/** P19, or the same tasks with counted work. */
+function sharedRows(bar, prefix, what) {
+  return sharedSizes.flatMap(({ processes, taskMs, inFlight }) => {
+    const size = `${processes}/${taskMs}/${inFlight}`
+    const id = `${bar}-${size.replaceAll('/', '-')}`
+    const flight = inFlight === 1 ? 'one at a time' : `${inFlight} in flight`
+    const title = `${processes} processes on two cores, tasks of ${taskMs} ms${what}, ${flight}`
+    const common = { bar, cellId: `${prefix}/${size}` }
+    return [
+      { ...common, id, title, ...rate, bars: withDoors(atLeast(0.95, 'piscina')) },
+      {
+        ...common,
+        id: `${id}-cpu`,
+        title: `${title}: CPU per task`,
+        ...cpu,
+        bars: withDoors(atMost(1.1, 'piscina')),
+      },
+    ]
+  })
+}
+
+function loopRows(taskMs) {
+  const common = { bar: 'P20', cellId: `shared/1/${taskMs}/1` }
+  const title = `one loop of tasks of ${taskMs} ms`
+  return [
+    { ...common, id: `P20-${taskMs}`, title, ...rate, bars: [] },
+    {
+      ...common,
+      id: `P20-${taskMs}-utilization`,
+      title: `${title}: utilization of the host's event loop`,
+      figure: 'hostUtilization',
+      unit: 'share',
+      bars: taskMs === 0.1 ? withDoors({ ...atMost(0.15, 'piscina'), isDifference: true }) : [],
+    },
+    {
+      ...common,
+      id: `P20-${taskMs}-cpu`,
+      title: `${title}: CPU per task`,
+      ...cpu,
+      bars: taskMs >= 0.05 ? withDoors(atMost(1.2, 'piscina')) : [],
+    },
+  ]
+}
+
+function sparseRow(id, where) {
+  return {
+    bar: 'P21',
+    id: `P21-${id}`,
+    title: `tasks of 0.1 ms, one every 10 ms, on ${where}: CPU per task`,
+    cellId: `sparse/${id}`,
+    ...cpu,
+    bars: withDoors(atMost(1.1, 'piscina')),
+  }
+}
+
+function queueRows(workers) {
+  const judged = (limit, against) =>
+    ['lido-priority', 'lido-own-queue'].map(subject => ({ subject, ...atLeast(limit, against) }))
+  const createRow = (place, where, bars) => ({
+    bar: 'P22',
+    id: `P22-${workers}-${place}`,
+    title: `integers, 64 tasks in flight, ${workers} worker${workers === 1 ? '' : 's'} on two cores, ${where}`,
+    cellId: `queue/${workers}/${place}`,
+    ...rate,
+    bars,
+  })
+  return [
+    createRow('quiet', 'quiet', [...judged(1, 'piscina'), ...judged(0.5, 'lido')]),
+    createRow('neighbour', 'beside a process that computes on both', judged(1, 'piscina')),
+  ]
+}
+
+const largeFloodLabels = {
+  objects: 'objects of 10 MB',
+  'same-objects': 'the same objects of 10 MB',
+  strings: 'strings of 1 MB',
+  moved: 'moved buffers of 10 MB',
 }
 
 const mapMemory = { bar: 'P15', figure: 'growthMebibytes', unit: 'MiB', bars: [atMost(10)] }
@@ -286,6 +379,20 @@ export const rows = [
     unit: 'times',
     bars: [atMost(1.1)],
   },
+  ...sharedRows('P19', 'shared', ''),
+  ...loopTaskMs.flatMap(loopRows),
+  {
+    bar: 'P20',
+    id: 'P20-refused',
+    title: 'one loop of tasks of 0.1 ms: requests refused by under-pressure at 0.95',
+    cellId: 'under-pressure',
+    figure: 'refusedShare',
+    unit: 'share',
+    bars: withDoors(atMost(0)),
+  },
+  sparseRow('two-cores', 'two cores'),
+  sparseRow('one-core', 'one core'),
+  ...queueWorkers.flatMap(queueRows),
   {
     bar: 'body',
     id: 'body-small-p99',
@@ -341,8 +448,7 @@ function realRows(prefix, sizes, where) {
           ...common,
           id: `${id}-cpu`,
           title: `${title}: CPU per task`,
-          figure: 'cpuMicrosPerTask',
-          unit: 'µs',
+          ...cpu,
           bars: [atMost(1 / 0.97, 'piscina')],
         },
       ]
@@ -355,6 +461,45 @@ export const realWorkRows = [
   ...realRows('real', realSizes, ''),
   ...realRows('real-one-core', realSizesOnOneCore, ', all on one core'),
 ]
+
+/** The tasks of P19 with counted work. A task by the clock ends in time although its thread lost the core. */
+export const countedRows = sharedRows('P19-counted', 'counted', ' of CPU')
+
+/** Rows without a bar: large payloads that wait in the queue. */
+export const largeFloodRows = largeFloods.flatMap(kind => {
+  const common = { bar: 'P12-large', cellId: `flood/${kind}`, bars: [] }
+  const title = `200 queued payloads, ${largeFloodLabels[kind]}`
+  return [
+    {
+      ...common,
+      id: `P12-large-${kind}`,
+      title: `${title}: submitting, per task`,
+      figure: 'submitMs',
+      unit: 'ms',
+    },
+    {
+      ...common,
+      id: `P12-large-${kind}-peak`,
+      title: `${title}: peak memory per task`,
+      figure: 'peakMebibytes',
+      unit: 'MiB',
+    },
+    {
+      ...common,
+      id: `P12-large-${kind}-held`,
+      title: `${title}: memory per task after a collection of garbage`,
+      figure: 'heldMebibytes',
+      unit: 'MiB',
+    },
+  ]
+})
+
+/** The rows P1 to P9 with one more bar: against the build that `--against` names. Other rows as they are. */
+export function compareWithBefore(row) {
+  if (!/^P[1-9]$/.test(row.bar)) return row
+  const isRate = row.bars[0].atLeast !== undefined
+  return { ...row, bars: [...row.bars, isRate ? atLeast(0.95, beforeName) : atMost(1.05, beforeName)] }
+}
 
 /** Rows without a bar: the figures with different numbers of workers. */
 export function createScalingRows(workerCounts) {
@@ -375,14 +520,22 @@ export function createScalingRows(workerCounts) {
   ]
 }
 
-/** The rows with these names. `P5` names both rows of that bar, `P5-bytes` one of them. Without names: all rows except `cells` and `real`. */
+const onlyWhenNamed = ['cells', 'real', 'P12-large', 'P19-counted']
+
+/**
+ * The rows with these names. `P5` names both rows of that bar, `P5-bytes` one of them, and `P19-2` all rows of P19 with two processes.
+ * Without names: all rows except those of `onlyWhenNamed`.
+ */
 export function chooseRows(all, names) {
-  const isNamed = (row, name) => row.id.toLowerCase() === name || row.bar.toLowerCase() === name
+  const isNamed = ({ id, bar }, name) =>
+    bar.toLowerCase() === name || id.toLowerCase() === name || isPart(id, bar, name)
+  const isPart = (id, bar, name) =>
+    name.startsWith(`${bar.toLowerCase()}-`) && id.toLowerCase().startsWith(`${name}-`)
   const wanted = names.map(name => name.toLowerCase())
   const unknown = wanted.findIndex(name => !all.some(row => isNamed(row, name)))
   if (unknown >= 0) {
     throw new RangeError(`Unknown row '${names[unknown]}'. Choose from: ${all.map(row => row.id).join(', ')}`)
   }
-  if (wanted.length === 0) return all.filter(row => row.bar !== 'cells' && row.bar !== 'real')
+  if (wanted.length === 0) return all.filter(row => !onlyWhenNamed.includes(row.bar))
   return all.filter(row => wanted.some(name => isNamed(row, name)))
 }

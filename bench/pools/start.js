@@ -1,14 +1,56 @@
-// Starts pools that have the interface of a peer: the peer itself, and the entry point of lido with the same interface.
+// Starts pools by their interface: builds of lido; and the peers, with the entry points of lido that have the same interface.
 import { fileURLToPath } from 'node:url'
+import { UnavailableError } from '../unavailable.js'
+import { OwnQueue } from './own-queue.js'
 
 const handlerUrl = path => new URL(`../handlers/${path}.js`, import.meta.url)
+
+const queues = { priority: ({ PriorityQueue }) => new PriorityQueue(), own: () => new OwnQueue() }
+
+/** The setting `queue` is a name in `queues`. */
+export function startLido(lido, { handlerName, workers, settings: { queue, ...settings } }) {
+  const pool = openLido(lido, {
+    filename: handlerUrl(handlerName),
+    minWorkers: workers,
+    maxWorkers: workers,
+    ...(queue !== undefined && { queue: queues[queue](lido) }),
+    ...settings,
+  })
+  return {
+    run: createRun(pool),
+    map: source => pool.map(source),
+    stream: payload => pool.stream(payload),
+    share: value => pool.share(value),
+    stop: () => pool.close(),
+    cancelAll: () => pool.destroy(),
+    get transport() {
+      return pool.stats().transport
+    },
+  }
+}
+
+/** If an older build does not know a setting, the pool is "not available" instead of failed. */
+function openLido({ Pool }, options) {
+  try {
+    return new Pool(options)
+  } catch (error) {
+    if (error.code !== 'ERR_LIDO_INVALID_OPTION') throw error
+    throw new UnavailableError(`this build has no option '${error.option}'`, { cause: error })
+  }
+}
+
+function createRun(pool) {
+  return (payload, signal, name, transferList) =>
+    signal === undefined && name === undefined && transferList === undefined
+      ? pool.run(payload)
+      : pool.run(payload, { signal, name, transferList })
+}
 
 export function startPiscina(Piscina, { handlerName, workers, settings }) {
   const filename = handlerUrl(handlerName).href
   const pool = new Piscina({ filename, minThreads: workers, maxThreads: workers, ...settings })
   return {
-    run: (payload, signal, name) =>
-      signal === undefined && name === undefined ? pool.run(payload) : pool.run(payload, { signal, name }),
+    run: createRun(pool),
     stop: () => pool.destroy(),
     cancelAll: () => pool.destroy(),
   }

@@ -1,12 +1,24 @@
-// Bars P1 to P7: measures the cost of a task whose handler returns its payload. The pool of a process serves all turns.
+// Bars P1 to P7 and P22: measures the cost of a task whose handler returns its payload. The pool of a process serves all turns.
 // The tournament warms it up with all cells before the first measured turn.
 import { checkAnswers, load, timeRoundTrips } from '../callers.js'
 import { createCpuClock } from '../cpu-clock.js'
+import { startNeighbour } from '../neighbour.js'
 import { payloads } from '../payloads.js'
 
 let pool = null
 
-export async function takeTurn(contestant, { payloadId, inFlight, workers, warmUpMs, durationMs }) {
+/** `neighbourThreads` compute in another process during the turn. */
+export async function takeTurn(contestant, { neighbourThreads = 0, ...settings }) {
+  if (neighbourThreads === 0) return await measure(contestant, settings)
+  const stopNeighbour = await startNeighbour(neighbourThreads)
+  try {
+    return await measure(contestant, settings)
+  } finally {
+    await stopNeighbour()
+  }
+}
+
+async function measure(contestant, { payloadId, inFlight, workers, warmUpMs, durationMs }) {
   pool ??= await contestant.start({ handlerName: 'echo', workers })
   const { create } = payloads[payloadId]
   const checked = await checkAnswers(pool.run, { create, inFlight })

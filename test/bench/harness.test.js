@@ -1,6 +1,8 @@
 // Tests the benchmark program: it runs the requested rows and prints its results as JSON. No test judges a time.
 import assert from 'node:assert/strict'
+import { resolve } from 'node:path'
 import { test } from 'node:test'
+import { fileURLToPath } from 'node:url'
 import { rows } from '../../bench/rows.js'
 import { assertSpread, runBench, runJson } from './run-bench.js'
 
@@ -45,9 +47,9 @@ test('a bar without its opponent is not measured, and its reason names the oppon
   assert.match(alone[0].bars[0].reason, /piscina/)
 })
 
-test('row names are unique, and every bar from P1 to P17 has a row', () => {
+test('row names are unique, and every bar from P1 to P22 except P18 has a row', () => {
   assert.equal(new Set(rows.map(row => row.id)).size, rows.length)
-  const bars = Array.from({ length: 17 }, (_, i) => `P${i + 1}`)
+  const bars = Array.from({ length: 22 }, (_, i) => `P${i + 1}`).filter(bar => bar !== 'P18')
   assert.deepEqual([...new Set(rows.map(row => row.bar))], [...bars, 'body', 'fastify', 'nest', 'cluster'])
 })
 
@@ -57,6 +59,8 @@ test('an unknown row, an unknown pool or an invalid number gives exit code 2 and
     [['--pools', 'lido,nobody'], /Unknown pool 'nobody'.*piscina/s],
     [['--rounds', '1.5'], /--rounds must be an integer/],
     [['--endless', '0'], /--endless must be a number above 0/],
+    [['--against', 'nowhere'], /nowhere' has no dist/],
+    [['--pools', 'lido-before'], /'lido-before' needs --against/],
   ]) {
     const { exitCode, errors } = await runBench(...args)
     assert.equal(exitCode, 2)
@@ -76,4 +80,60 @@ test('a row of real work checks the results, and has a second piscina as control
   const { rows: judged, failures } = await runJson('--only', 'real-markdown-2-4')
   assert.deepEqual(failures, [])
   assert.deepEqual(Object.keys(judged[0].pools), ['lido', 'piscina', 'piscina-again'])
+})
+
+test('a row on shared cores adds up its processes, and judges each entry point of lido that plays', async () => {
+  const { rows: judged, failures } = await runJson('--only', 'P19-2-0.1')
+  assert.deepEqual(failures, [])
+  assert.deepEqual(
+    judged.map(row => row.id),
+    ['P19-2-0.1-1', 'P19-2-0.1-1-cpu', 'P19-2-0.1-8', 'P19-2-0.1-8-cpu'],
+  )
+  for (const { bars, pools } of judged) {
+    for (const pool of Object.values(pools)) assertSpread(pool)
+    assert.deepEqual(
+      bars.map(bar => bar.subject),
+      [undefined, 'lido-piscina', 'lido-tinypool', 'lido-workerpool'],
+    )
+  }
+  const { rows: two } = await runJson('--only', 'P19-counted-4-0.3-8-cpu', '--pools', 'lido,piscina')
+  assert.equal(two[0].bars.length, 1, 'no verdict on an entry point that does not play')
+})
+
+test('the rows of one loop, of sparse tasks and of large queued payloads have figures for each pool', async () => {
+  const { rows: judged, failures } = await runJson(
+    '--only',
+    'P20-0.1,P20-refused,P21,P12-large',
+    '--pools',
+    'lido,piscina,timers-alone',
+  )
+  assert.deepEqual(failures, [])
+  for (const { pools } of judged) for (const pool of Object.values(pools)) assertSpread(pool)
+  const utilization = judged.find(row => row.id === 'P20-0.1-utilization')
+  assert.equal(utilization.bars[0].isDifference, true)
+  assert.equal(typeof utilization.bars[0].isMet, 'boolean')
+})
+
+test('the rows of ordered queues judge two queues, quiet and beside a process that computes', async () => {
+  const { rows: judged, failures } = await runJson('--only', 'P22-1')
+  assert.deepEqual(failures, [])
+  assert.deepEqual(
+    judged.map(({ id, bars }) => [id, bars.map(({ subject, against }) => `${subject} ${against}`)]),
+    [
+      [
+        'P22-1-quiet',
+        ['lido-priority piscina', 'lido-own-queue piscina', 'lido-priority lido', 'lido-own-queue lido'],
+      ],
+      ['P22-1-neighbour', ['lido-priority piscina', 'lido-own-queue piscina']],
+    ],
+  )
+})
+
+test("'--against' adds another build of lido, and a bar against it", async () => {
+  const folder = fileURLToPath(new URL('../..', import.meta.url))
+  const { rows: judged, pools } = await runJson('--only', 'P1', '--pools', 'lido', '--against', folder)
+  assert.deepEqual(Object.keys(judged[0].pools), ['lido', 'lido-before'])
+  assert.equal(typeof judged[0].bars.at(-1).isMet, 'boolean')
+  assert.equal(judged[0].bars.at(-1).against, 'lido-before')
+  assert.equal(resolve(pools['lido-before'].version), resolve(folder))
 })
