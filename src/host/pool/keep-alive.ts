@@ -2,7 +2,7 @@
 // its answer. The delay also saves a ref() and an unref() call for each task.
 import type { Anchor, Clock, Timer } from '../../shared/platform/clock.js'
 
-const UNREF_DELAY_MS = 10
+const UNREF_DELAY_MS = 50
 
 export class KeepAlive {
   readonly #clock: Clock
