@@ -154,7 +154,8 @@ class Streaming extends Steps implements HandlerSteps {
   step(): StepResult {
     const { call, task } = this
     const { throws, highWaterMark } = call.exchange
-    if (task.isCancelled) return 'cancelled'
+    // The host may already have freed the ticket of a worker that it kills. The signal stays aborted.
+    if (task.isCancelled || this.#signal?.aborted === true) return 'cancelled'
     if (this.#writer === null) {
       task.answersByMessage = true
       this.#signal = task.makeSignal()
