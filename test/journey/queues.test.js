@@ -71,6 +71,59 @@ test('a PriorityQueue runs higher priorities first, and equal priorities in the 
   assert.deepEqual(await track.starts(8), [0, 7, 2, 4, 1, 5, 6, 3])
 })
 
+/** Keeps the most urgent task first, and puts a task back before others of its priority. */
+class OwnPriorityQueue {
+  #tasks = []
+  get size() {
+    return this.#tasks.length
+  }
+  push(task) {
+    this.#insert(task, other => other.priority < task.priority)
+  }
+  unshift(task) {
+    this.#insert(task, other => other.priority <= task.priority)
+  }
+  shift() {
+    return this.#tasks.shift() ?? null
+  }
+  remove(task) {
+    this.#tasks = this.#tasks.filter(other => other !== task)
+  }
+  #insert(task, isBehind) {
+    const place = this.#tasks.findIndex(isBehind)
+    this.#tasks.splice(place < 0 ? this.#tasks.length : place, 0, task)
+  }
+}
+
+for (const Queue of [PriorityQueue, OwnPriorityQueue]) {
+  test(`a task starts before less urgent tasks that the host has posted ahead (${Queue.name})`, async open => {
+    // The payload is the priority. The host posts tasks ahead while the worker is busy.
+    for (const priorities of [
+      [0, 5],
+      [0, -1],
+      [0, 0, 5, -1, 5, 3],
+      [1, 2, 3, 4, 5],
+      [5, 4, 3, 2, 1],
+      [2, 2, 9, 2],
+    ]) {
+      const track = new Track(1)
+      const { pool, busy } = await openBusy(open, track, { queue: new Queue() })
+      const order = []
+      const filename = handler('echo.js')
+      await Promise.all([
+        ...priorities.map(async (priority, index) => {
+          order.push(await pool.run({ index, priority }, { filename, priority }))
+        }),
+        track.releaseAll(),
+        busy,
+      ])
+      const expected = priorities.map((priority, index) => ({ index, priority }))
+      expected.sort((one, other) => other.priority - one.priority || one.index - other.index)
+      assert.deepEqual(order, expected)
+    }
+  })
+}
+
 test('a task of higher priority starts before an exclusive task that was queued earlier', async open => {
   const track = new Track(4)
   const options = { name: 'patient', queue: new PriorityQueue(), concurrentTasksPerWorker: 2 }

@@ -46,6 +46,11 @@ export class PendingTasks {
     return this.#queue instanceof FifoQueue
   }
 
+  /** True when the queue puts a task back to its old place. */
+  get keepsPlaces(): boolean {
+    return this.#queue.unshift !== undefined
+  }
+
   /** True for a queue that the program wrote. */
   get isOfProgram(): boolean {
     return this.#queue instanceof UserQueue

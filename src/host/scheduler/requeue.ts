@@ -101,6 +101,11 @@ export class Requeue {
     if (returned.length > 0) this.#putBack(returned)
   }
 
+  /** The tasks that no worker has claimed return to the queue. */
+  unclaimed(): void {
+    this.#putBack([])
+  }
+
   /** Call it when the handler failed and `retry` allows another run. */
   runAgain(task: Task): void {
     requeueStarted(task)

@@ -58,6 +58,9 @@ export interface SchedulerParts {
   onLeft: () => void
 }
 
+/** A wake-up costs as much as several short tasks. Taking a task back costs less than a short task. */
+const MIN_AHEAD = 8
+
 /** The `addressee` of a task that must go by message, before a worker is chosen. */
 const BY_MESSAGE = -1
 
@@ -220,8 +223,10 @@ export class Scheduler implements TaskListener {
       this.#settler.reject(task, refusal)
       return
     }
+    if (!this.#pending.isFirstInFirstOut) this.#recallLessUrgent(task)
     // A task behind others waits like them, unless the pool may start another worker or the queue has its own order.
-    if (!othersWait || !this.#pending.isFirstInFirstOut || this.#group.maySpawn) this.pump()
+    if (!othersWait || this.#group.maySpawn || (!this.#pending.isFirstInFirstOut && this.#isWorthPeeking))
+      this.pump()
     if (task.state === 'queued') this.#take(task)
   }
 
@@ -336,11 +341,27 @@ export class Scheduler implements TaskListener {
     return this.#send(task)
   }
 
-  /** A queue with its own order keeps a task until a slot is free: a more urgent task may come. */
+  /** If the queue puts the new task first, it may also belong before the tasks that were posted ahead. The queue decides. */
+  #recallLessUrgent(task: Task): void {
+    if (this.#isPumping || !this.#pending.keepsPlaces || this.#posted.queue.unclaimed === 0) return
+    const isFirst = this.#pending.peek() === task
+    this.#pending.unpeek()
+    if (isFirst) this.#requeue.unclaimed()
+  }
+
+  /**
+   * A queue with its own order keeps a task until a slot is free: a more urgent task may come. If the queue can take tasks back, the host
+   * posts some ahead, so that workers need not wait for the host.
+   */
   get #isWorthPeeking(): boolean {
-    const { canTakeBack, waker, loadBalancer } = this.#parts
+    const { canTakeBack, waker, loadBalancer, slotsPerWorker } = this.#parts
     if (this.#pending.isFirstInFirstOut || loadBalancer !== null) return true
-    if (waker !== null) return this.#weight < this.#slots
+    if (waker !== null) {
+      const ahead = this.#pending.keepsPlaces
+        ? Math.max(this.#group.acceptingWorkers * slotsPerWorker, MIN_AHEAD)
+        : 0
+      return this.#weight < this.#slots + ahead
+    }
     const mayTake = (worker: Worker) => worker.isReady || canTakeBack
     return this.#group.workers.some(worker => mayTake(worker) && hasRoomFor(worker, false))
   }
