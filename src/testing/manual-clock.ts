@@ -42,6 +42,13 @@ export class ManualClock implements Clock {
     return { cancel: () => this.#nextTurn.delete(once) }
   }
 
+  /** How long the thread has waited for a core. A test can change it. */
+  coreWaitMs = 0
+
+  coreWait(): number {
+    return this.coreWaitMs
+  }
+
   anchor(): Anchor {
     let isHeld = false
     const set = (next: boolean) => {

@@ -45,6 +45,10 @@ export class ThreadClock implements Clock {
     return { cancel: () => this.#turn.delete(callback) }
   }
 
+  coreWait(): number {
+    return 0
+  }
+
   anchor() {
     return { hold() {}, release() {}, drop() {} }
   }

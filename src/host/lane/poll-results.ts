@@ -5,18 +5,15 @@
 // - When no core is free, waking the host takes time from the workers. Then it rests for some milliseconds and collects
 //   several answers together, while the workers have enough queued tasks.
 import type { HostBell } from '../../shared/lane/doorbell.js'
-import { AdaptiveSpin } from '../../shared/platform/adaptive-spin.js'
+import { AdaptiveSpin, CoreWatch } from '../../shared/platform/adaptive-spin.js'
 import type { Clock, Timer } from '../../shared/platform/clock.js'
 import { inMicrotask } from '../../shared/platform/microtask.js'
 import type { WorkerGroup } from '../workers/worker-group.js'
 import type { Collector } from './collect.js'
 import type { PostedTasks } from './posted-tasks.js'
 
-/**
- * How long the host polls without an answer. Must be at least the time to wake a worker. Otherwise a host and a worker
- * that both sleep would never find out that both could stay awake.
- */
-const LONGEST_POLL_MS = 0.5
+/** How long the host polls without an answer: about the time of a sleep and a wake-up. */
+const LONGEST_POLL_MS = 0.04
 /** How often the host checks again within one turn while it finds answers. */
 const CHECKS_PER_TURN = 4
 /** The host rests for this share of the time that the workers need for the queued tasks. */
@@ -32,6 +29,8 @@ export interface ResultPollerParts {
   posted: PostedTasks
   collector: Collector
   slotsPerWorker: number
+  /** False: the host polls although other threads need its core. */
+  yieldsCore: boolean
 }
 
 export class ResultPoller {
@@ -41,6 +40,10 @@ export class ResultPoller {
   /** While the host rests, only an idle worker rings. */
   #rest: Timer | null = null
   #pollUntil = 0
+  /** The last check of a poll that goes on; 0: the host does not poll. */
+  #polledAt = 0
+  /** `null`: the host polls although other threads need the core. */
+  readonly #coreWatch: CoreWatch | null
   #checksLeft = 0
   readonly #checkAgain = () => {
     if (this.#parts.collector.collect() && --this.#checksLeft > 0) inMicrotask(this.#checkAgain)
@@ -50,6 +53,7 @@ export class ResultPoller {
 
   constructor(parts: ResultPollerParts) {
     this.#parts = parts
+    this.#coreWatch = parts.yieldsCore ? new CoreWatch(() => parts.clock.coreWait()) : null
     parts.bell.announceSleep()
   }
 
@@ -82,15 +86,19 @@ export class ResultPoller {
     this.#endRest()
     const hadAnswers = collector.collect()
     const now = clock.now()
+    if (this.#polledAt > 0) this.#notePoll(now - this.#polledAt, now)
+    this.#polledAt = 0
     if (hadAnswers) {
-      this.#checksLeft = CHECKS_PER_TURN
-      inMicrotask(this.#checkAgain)
+      if (this.#isWaiting) {
+        this.#checksLeft = CHECKS_PER_TURN
+        inMicrotask(this.#checkAgain)
+      }
       if (this.#waitingSince !== 0) this.#spin.onGap(now - this.#waitingSince)
       this.#waitingSince = this.#isWaiting ? now : 0
       if (collector.hasAnswers || (this.#isWaiting && this.#shouldPoll())) this.#pollFrom(now)
       else if (!this.#startRest()) this.#sleep(now)
     } else if (this.#isWaiting && now < this.#pollUntil && group.mayPoll) {
-      this.#nextCheck ??= clock.nextTurn(() => this.#check())
+      this.#pollAgain(now)
     } else {
       if (!this.#isWaiting) this.#waitingSince = 0
       this.#sleep(now)
@@ -99,10 +107,21 @@ export class ResultPoller {
   }
 
   #pollFrom(now: number): void {
-    const { bell, clock } = this.#parts
+    const { bell } = this.#parts
     bell.stayAwake()
     this.#pollUntil = now + LONGEST_POLL_MS
-    this.#nextCheck ??= clock.nextTurn(() => this.#check())
+    this.#pollAgain(now)
+  }
+
+  #pollAgain(now: number): void {
+    if (this.#nextCheck !== null) return
+    this.#polledAt = now
+    this.#nextCheck = this.#parts.clock.nextTurn(() => this.#check())
+  }
+
+  #notePoll(turnMs: number, now: number): void {
+    const pauseMs = this.#coreWatch?.onBusyWait(turnMs, now) ?? 0
+    if (pauseMs > 0) this.#parts.group.pauseSpin(pauseMs)
   }
 
   #sleep(now: number): void {

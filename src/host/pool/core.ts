@@ -90,7 +90,8 @@ export function createCore(parts: CoreParts): Core {
     () => clock.now(),
     events.pendingTasks,
   )
-  const lane = { posted, handlers, shared, isShared, slotsPerWorker }
+  const yieldsCore = settings.busyWait !== true
+  const lane = { posted, handlers, shared, isShared, slotsPerWorker, yieldsCore }
   const broadcasts = new KeptBroadcasts(shared, failure => events.onError(failure))
   const workerSettings = { ...settings, preload: settings.handler, broadcasts, lane }
   const group: WorkerGroup = new WorkerGroup(workerSettings, backend, clock, events)
@@ -138,7 +139,15 @@ export function createCore(parts: CoreParts): Core {
     onSlotLent: () => scheduler.onSlotFree(),
   })
   const poller = isShared
-    ? new ResultPoller({ clock, bell: new HostBell(posted.layout), group, posted, collector, slotsPerWorker })
+    ? new ResultPoller({
+        clock,
+        bell: new HostBell(posted.layout),
+        group,
+        posted,
+        collector,
+        slotsPerWorker,
+        yieldsCore,
+      })
     : null
   const cancelled = new RunningCancelled({
     clock,

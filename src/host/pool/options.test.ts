@@ -108,7 +108,7 @@ const judged: Record<keyof PoolOptions, { right: unknown[]; wrong: unknown[] }> 
   recordTiming: { right: [true, false], wrong: [1, 'true', null] },
   performanceWarnings: { right: [true, false], wrong: [1, 'true', null] },
   workerHistogram: { right: [true, false], wrong: [0, 'false', null] },
-  busyWait: { right: [true, false], wrong: [1, 'false', null] },
+  busyWait: { right: ['auto', true, false], wrong: [1, 'false', null] },
   transport: { right: ['shared-memory', 'messages'], wrong: [1, true, 'lane', null] },
   maxTasksPerWorker: {
     right: [1, 1e6, Number.POSITIVE_INFINITY],

@@ -93,7 +93,7 @@ export function resolveOptions(given: PoolOptions | undefined): CoreSettings {
     retry: retryOf(options.retry),
     errorClasses: new ErrorClasses(options.errorClasses),
     // On a single core, a busy-wait takes the time of the thread that it waits for.
-    spinCores: options.busyWait && cores > 1 ? cores : 0,
+    spinCores: options.busyWait !== false && cores > 1 ? cores : 0,
     cores,
     workerOptions: workerOptionsOf(options),
     adaptStart: (given as { [adaptStartSymbol]?: AdaptStart } | undefined)?.[adaptStartSymbol] ?? null,

@@ -130,10 +130,11 @@ export interface PoolOptions {
   /** Keeps a histogram of run times for each worker, see `WorkerView`. Default `false`. */
   workerHistogram?: boolean | undefined
   /**
-   * Lets an idle worker poll for up to 100 µs before it sleeps, and the host for up to 0.5 ms. They poll only while
-   * short tasks follow each other, and while the host and each awake worker have a core. Default `true`.
+   * An idle worker may poll for up to 60 µs before it sleeps, and the host for up to 40 µs. `'auto'`: only while short tasks follow each other, while the
+   * host and each awake worker have a core, and while no other thread of the machine takes these cores. `true`: also while others take them.
+   * `false`: never. Default `'auto'`.
    */
-  busyWait?: boolean | undefined
+  busyWait?: 'auto' | boolean | undefined
   /**
    * How tasks and results travel between threads. A pool with a `loadBalancer` always uses messages. Default
    * `'shared-memory'`.

@@ -323,10 +323,15 @@ export const poolTable = new OptionTable({
     description: 'warns once for each handler that gains nothing from a worker',
   }),
   workerHistogram: boolean({ default: false, description: 'keeps a histogram of run times for each worker' }),
-  busyWait: boolean({
-    default: true,
-    description: 'makes short tasks faster: idle threads check repeatedly for work before they sleep',
-  }),
+  busyWait: value<'auto' | boolean>(
+    given => given === 'auto' || typeof given === 'boolean',
+    "'auto', true or false",
+    {
+      type: "`'auto'` or boolean",
+      default: 'auto',
+      description: 'makes short tasks faster: idle threads check repeatedly for work before they sleep',
+    },
+  ),
   transport: oneOf(['shared-memory', 'messages'], {
     default: 'shared-memory',
     description: 'how tasks and results travel between threads',

@@ -52,6 +52,8 @@ export class WorkerGroup implements WorkerOwner, ReplaceableGroup {
   /** The group starts no more workers. */
   #isClosed = false
   #afterPause: Timer | null = null
+  /** Set while nobody busy-waits, because other threads need the cores. */
+  #spinPause: Timer | null = null
 
   constructor(settings: GroupSettings, backend: Backend, clock: Clock, events: WorkerEvents) {
     const { size, idleTimeout, maxWorkerAge, restart } = settings
@@ -136,8 +138,17 @@ export class WorkerGroup implements WorkerOwner, ReplaceableGroup {
 
   /** Workers may busy-wait, and the host may poll, while the host and each awake worker have their own core. */
   shareCores(awake: number): void {
-    const isAllowed = awake < this.settings.spinCores
+    const isAllowed = awake < this.settings.spinCores && this.#spinPause === null
     if (isAllowed !== this.mayPoll) this.#allowSpin(isAllowed)
+  }
+
+  /** Other threads need the cores. Nobody busy-waits for so long. */
+  pauseSpin(pauseMs: number): void {
+    this.#allowSpin(false)
+    this.#spinPause?.cancel()
+    this.#spinPause = this.clock.after(pauseMs, () => {
+      this.#spinPause = null
+    })
   }
 
   #allowSpin(isAllowed: boolean): void {
@@ -287,6 +298,7 @@ export class WorkerGroup implements WorkerOwner, ReplaceableGroup {
   #close(): void {
     this.#isClosed = true
     this.#afterPause?.cancel()
+    this.#spinPause?.cancel()
     this.#idleTimeout.end()
     this.#maxAge.end()
   }
@@ -386,6 +398,6 @@ export class WorkerGroup implements WorkerOwner, ReplaceableGroup {
   /** All workers count as awake until the next call of `shareCores`. */
   #onChanged(): void {
     this.acceptingWorkers = this.keptWorkers.length
-    this.#allowSpin(this.workers.length < this.settings.spinCores)
+    this.shareCores(this.workers.length)
   }
 }

@@ -19,6 +19,8 @@ export interface Lane {
   /** Workers claim tasks from the shared queue and answer through their result rings. */
   readonly isShared: boolean
   readonly slotsPerWorker: number
+  /** False: threads busy-wait although others need the core. */
+  readonly yieldsCore: boolean
 }
 
 export class WorkerTasks {
@@ -129,7 +131,7 @@ export class WorkerTasks {
   }
 
   order(): LaneOrder {
-    const { handlers, shared, isShared, posted, slotsPerWorker } = this.#lane
+    const { handlers, shared, isShared, posted, slotsPerWorker, yieldsCore } = this.#lane
     return {
       memory: posted.layout.memory,
       state: this.#layout.memory,
@@ -137,6 +139,7 @@ export class WorkerTasks {
       workerId: this.#workerId,
       slots: slotsPerWorker,
       clockOrigin: realClock.origin(),
+      yieldsCore,
       handlers: handlers.known,
       shared: shared.known,
     }

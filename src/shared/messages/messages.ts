@@ -72,6 +72,8 @@ export interface LaneOrder {
   slots: number
   /** The start of the host's clock. The worker reports times on that clock. */
   clockOrigin: number
+  /** False: the worker busy-waits although other threads need the core. */
+  yieldsCore: boolean
   /** The handlers that tasks may name by number. */
   handlers: KnownHandler[]
   /** The shared values that payloads may name by number. */

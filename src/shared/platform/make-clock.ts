@@ -1,5 +1,5 @@
 // Clocks and timers. The functions come from Node's modules, because test frameworks replace the global functions.
-import { getBuiltinModule } from './node-modules.js'
+import { getBuiltinModule, readFileSync } from './node-modules.js'
 
 export interface Timer {
   cancel(): void
@@ -23,6 +23,8 @@ export interface Clock {
   /** Calls back after this turn of the event loop. */
   nextTurn(callback: () => void): Timer
   anchor(): Anchor
+  /** Milliseconds in which this thread could run and waited for a core. Costs some microseconds. */
+  coreWait(): number
 }
 
 const LONGEST_DELAY_MS = 2 ** 31 - 1
@@ -52,6 +54,16 @@ function activeTime(): number {
   return getBuiltinModule('node:perf_hooks').performance.eventLoopUtilization().active
 }
 
+/** Linux counts the time of each thread. Elsewhere each switch to another thread counts as one millisecond. */
+function coreWait(): number {
+  try {
+    const [, waitNs] = readFileSync('/proc/thread-self/schedstat', 'latin1').split(' ')
+    return Number(waitNs) / 1e6
+  } catch {
+    return process.resourceUsage().involuntaryContextSwitches
+  }
+}
+
 export function makeClock(now: () => number): ThreadClock {
   return {
     origin() {
@@ -77,6 +89,7 @@ export function makeClock(now: () => number): ThreadClock {
       const immediate = setImmediate(callback)
       return { cancel: () => clearImmediate(immediate) }
     },
+    coreWait,
     anchor() {
       const timer = setInterval(() => {}, LONGEST_DELAY_MS).unref()
       return { hold: () => timer.ref(), release: () => timer.unref(), drop: () => clearInterval(timer) }

@@ -97,7 +97,7 @@ export class TaskSource {
     executor: Executor,
     onQuiet: () => void = () => {},
   ) {
-    const { workerId, slots, clockOrigin, handlers, shared } = order
+    const { workerId, slots, clockOrigin, handlers, shared, yieldsCore } = order
     this.#port = port
     this.#workerId = workerId
     this.#slots = slots
@@ -133,7 +133,7 @@ export class TaskSource {
       () => this.#onAnswered(),
       () => this.#run(),
     )
-    this.#spin = new Spin(() => this.#state?.maySpin === true)
+    this.#spin = new Spin(() => this.#state?.maySpin === true, yieldsCore)
   }
 
   /** Starts running tasks. */
