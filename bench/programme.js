@@ -305,6 +305,7 @@ function createSparseMatches(times, machine) {
             taskMs: 0.1,
             gapMs: 10,
             inFlight: 1,
+            firstTasks: 20_000,
             warmUpMs: times.sharedTurnWarmUpMs,
             durationMs: times.sparseMs,
           },

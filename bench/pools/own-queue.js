@@ -1,4 +1,4 @@
-// A queue as a user writes it for lido: first in, first out, without the optional `unshift`.
+// A queue as a user writes it for lido: first in, first out, with the optional `unshift`.
 export class OwnQueue {
   #tasks = []
 
@@ -12,6 +12,10 @@ export class OwnQueue {
 
   shift() {
     return this.#tasks.shift() ?? null
+  }
+
+  unshift(task) {
+    this.#tasks.unshift(task)
   }
 
   remove(task) {
