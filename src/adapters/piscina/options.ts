@@ -215,6 +215,7 @@ export function toPoolOptions(options: FilledOptions): PoolOptions {
     recordTiming: Boolean(options.recordTiming),
     workerHistogram: options.workerHistogram,
     transport: options.atomics === 'disabled' ? 'messages' : 'shared-memory',
+    busyWait: options.atomics === 'disabled' ? false : 'auto',
   }
 }
 

@@ -29,7 +29,7 @@ export interface Options {
   maxQueue?: number | 'auto'
   /** Tasks that one worker runs at once. Default 1. */
   concurrentTasksPerWorker?: number
-  /** Has no effect: workers of lido never block their event loop. */
+  /** With `false`, idle threads never busy-wait. Workers of lido never block their event loop. Default `true`. */
   useAtomics?: boolean
   /** Heap and stack limits of each worker. */
   resourceLimits?: WorkerOptions['resourceLimits']
@@ -133,6 +133,7 @@ export function toPoolOptions(options: FilledOptions, reserveId: (lidoId: number
     ...(options.terminateTimeout ? { teardownTimeout: options.terminateTimeout } : {}),
     performanceWarnings: false,
     recordTiming: false,
+    busyWait: options.useAtomics ? 'auto' : false,
     [adaptStartSymbol]: (workerOptions: Record<string, unknown>, lidoId: number) =>
       startOptions(options, workerOptions, reserveId(lidoId)),
   } as PoolOptions
