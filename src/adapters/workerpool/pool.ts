@@ -1,4 +1,5 @@
 // The pool of workerpool 10. Converts calls, options and errors; a lido pool runs the tasks.
+import { AsyncResource } from 'node:async_hooks'
 import {
   forAdapters,
   isPoolError,
@@ -183,15 +184,11 @@ export class Pool {
 
   #run(pool: LidoPool, call: Call, isProcess: boolean): void {
     const { resolver, signal, order, given } = call
-    const functions = order.hasListener
-      ? { [EVENT]: (payload: unknown) => void given.on!(payload) }
-      : undefined
+    const functions = order.hasListener ? { [EVENT]: listenerOf(given.on!) } : undefined
     const transferList = isProcess ? [] : ((given.transfer ?? []) as never[])
-    // While a task sends an event, its worker runs no other task.
     const callOptions = {
       signal: signal as never,
       timeout: LONGEST_MS,
-      exclusive: true,
       transferList,
       functions,
     }
@@ -267,6 +264,14 @@ export class Pool {
         return error
     }
   }
+}
+
+/**
+ * A task does not wait for the listener of its events. So a call of `exec()` in the listener must not get the slot of the task, and the
+ * listener runs outside the call of the task.
+ */
+function listenerOf(on: NonNullable<ExecOptions['on']>): (payload: unknown) => void {
+  return AsyncResource.bind((payload: unknown) => void on(payload))
 }
 
 /** Milliseconds since the start of the task. 0 while it waits. */

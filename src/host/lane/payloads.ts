@@ -68,11 +68,10 @@ export class Payloads {
   }
 
   /** False when a task with these options must be sent by message. */
-  maySharePayload({ transferList, workerId, isExclusive, functions }: CallTerms): boolean {
+  maySharePayload({ transferList, workerId, isExclusive }: CallTerms): boolean {
     const { isShared, slotsPerWorker } = this.#parts
     if (!isShared || transferList.length > 0 || workerId > 0) return false
-    // A worker with one slot needs to know only whether the task lends the slot during its calls.
-    return !isExclusive || (slotsPerWorker === 1 && functions === null)
+    return !isExclusive || slotsPerWorker === 1
   }
 
   /** Takes the payload of a task that cannot be posted at once. Throws `NotCloneableError`. */

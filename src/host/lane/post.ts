@@ -12,6 +12,7 @@ import type { Task } from '../task/task.js'
 import { moveTask } from '../task/task-life.js'
 import type { Worker } from '../workers/worker.js'
 import type { HandlerRegistry } from './handler-registry.js'
+import type { Lender } from './lent-slots.js'
 import { type Payloads, refusal } from './payloads.js'
 import type { PostedTasks } from './posted-tasks.js'
 import type { SharedValues } from './shared-values.js'
@@ -102,15 +103,17 @@ export class Poster {
   /**
    * Sends the task to one worker by message. The caller checks that a ticket is free, and takes payloads that are not moved. An unsendable
    * payload rejects the task.
+   * @param lender the waiting task of this worker whose slot the task uses
    */
-  send(worker: Worker, task: Task): void {
+  send(worker: Worker, task: Task, lender: Lender | null = null): void {
     const { id: taskId, handlerId } = task
     const handler = this.#handlers.isKnown(handlerId) ? null : task.terms.handler
     moveTask(task, 'assigned')
     task.assignedAt = this.#clock.now()
-    const messageNumber = this.#posted.address(task, worker.id)
+    const messageNumber = this.#posted.address(task, worker.id, lender)
     const { ticket, isExclusive } = task
-    const mustRun = !task.canBePostedAgain
+    const mustRun = !task.canBePostedAgain || lender !== null
+    const lenderId = lender === null ? 0 : lender.taskId
     worker.tasks.noteSent()
     this.#shared.onSending(task.createdAt)
     const { payload, isSerialized, transferList } = this.#messageOf(task)
@@ -127,6 +130,7 @@ export class Poster {
           handler,
           isExclusive,
           mustRun,
+          lenderId,
           payload,
           isSerialized,
         },

@@ -3,6 +3,7 @@ import { createLane, type LaneLayout } from '../../shared/lane/layout.js'
 import { type Posting, SharedQueue } from '../../shared/lane/shared-queue.js'
 import type { Tickets } from '../../shared/lane/ticket.js'
 import type { Task } from '../task/task.js'
+import { type Lender, LentSlots } from './lent-slots.js'
 
 /** Tickets beyond one for each slot. They give the workers tasks while the host is busy, for about a second. */
 const EXTRA_TICKETS = 1024
@@ -16,12 +17,6 @@ export function ticketsFor(maxWorkers: number, slotsPerWorker: number): number {
   return EXTRA_TICKETS + Math.min(slots, MAX_SLOT_TICKETS)
 }
 
-/** A slot whose task waits for functions of its caller. A task that runs again lends another one. */
-export interface LentSlot {
-  /** Calls without an answer. */
-  calls: number
-}
-
 export class PostedTasks {
   readonly queue: SharedQueue
   readonly tickets: Tickets
@@ -33,14 +28,13 @@ export class PostedTasks {
   readonly suspects = new Map<Task, number>()
   /** Tasks of broadcasts. They are sent before their worker has a free slot, so `weight` does not count them. */
   readonly pinned = new Set<Task>()
+  readonly lent: LentSlots
   readonly #tasks: (Task | null)[]
   readonly #slotsPerWorker: number
   /** By worker: how many tasks the host sent by message. */
   readonly #sentTo = new Map<number, number>()
-  /** Workers that hold an exclusive task. */
-  readonly #exclusive = new Set<number>()
-  /** Tasks that wait for a function of their caller. Other tasks use their slots. */
-  readonly #lent = new Map<Task, LentSlot>()
+  /** Where workers have several slots: the exclusive tasks. */
+  readonly #exclusive = new Set<Task>()
   /** Tasks that are neither answered nor cancelled. */
   #live = 0
   /** The live tasks that any worker may claim. */
@@ -53,6 +47,7 @@ export class PostedTasks {
     this.queue = new SharedQueue(createLane(tickets))
     this.tickets = this.queue.tickets
     this.#slotsPerWorker = slotsPerWorker
+    this.lent = new LentSlots(slotsPerWorker)
     this.#tasks = new Array<Task | null>(this.layout.tickets).fill(null)
   }
 
@@ -85,14 +80,18 @@ export class PostedTasks {
     this.#add(task)
   }
 
-  /** Gives the task a ticket for one worker. Returns the number that the message to the worker must carry. */
-  address(task: Task, workerId: number): number {
+  /**
+   * Gives the task a ticket for one worker. Returns the number that the message to the worker must carry.
+   * @param lender not `null`: the task uses the slot of this waiting task
+   */
+  address(task: Task, workerId: number, lender: Lender | null): number {
     task.addressee = workerId
     task.ticket = this.queue.nextTicket
     const messageNumber = this.queue.address(task.id)
     this.#sentTo.set(workerId, this.sentTo(workerId) + 1)
-    if (this.#weightOf(task) > 1) this.#exclusive.add(workerId)
-    if (task.isPinned) this.pinned.add(task)
+    if (task.isExclusive && this.#slotsPerWorker > 1) this.#exclusive.add(task)
+    if (lender !== null) this.lent.borrow(task, lender)
+    else if (task.isPinned) this.pinned.add(task)
     this.#add(task)
     return messageNumber
   }
@@ -114,6 +113,7 @@ export class PostedTasks {
   keepAnswered(task: Task): void {
     this.#uncount(task)
     this.#weight -= this.#weightOf(task)
+    if (this.lent.isAny) this.lent.returnSlot(task)
   }
 
   /** The task was cancelled and its handler runs. The ticket and the slots stay in use until the handler ends. */
@@ -131,6 +131,7 @@ export class PostedTasks {
   #uncount(task: Task): void {
     this.#live--
     if (task.addressee === 0) this.#shared--
+    if (this.lent.isAny) this.#reweigh(task, () => this.lent.end(task))
   }
 
   #release(task: Task): void {
@@ -139,53 +140,38 @@ export class PostedTasks {
       const left = this.sentTo(addressee) - 1
       if (left === 0) this.#sentTo.delete(addressee)
       else this.#sentTo.set(addressee, left)
-      if (this.#weightOf(task) > 1) this.#exclusive.delete(addressee)
+      if (this.#exclusive.size > 0) this.#exclusive.delete(task)
       this.pinned.delete(task)
     }
     if (this.longRunning.size > 0) this.longRunning.delete(task)
     if (this.suspects.size > 0) this.suspects.delete(task)
-    if (this.#lent.size > 0) this.#lent.delete(task)
+    if (this.lent.isAny) this.#releaseSlot(task)
     this.#tasks[ticket] = null
     this.queue.release(ticket)
   }
 
-  /**
-   * The task waits for a function of its caller. That function may submit tasks to this pool, and without a free slot both would
-   * wait forever. So the slot counts as free until the answer. The worker counts in the same way, see `WorkerAnswers`. An
-   * exclusive task keeps its slots, so the result is `null`.
-   */
-  lend(task: Task): LentSlot | null {
-    if (task.isExclusive) return null
-    let slot = this.#lent.get(task)
-    if (slot === undefined) {
-      slot = { calls: 0 }
-      this.#weight -= this.#weightOf(task)
-      this.#lent.set(task, slot)
+  #releaseSlot(task: Task): void {
+    for (const borrower of this.lent.release(task)) {
+      if (borrower.isPinned) this.pinned.add(borrower)
+      else this.#weight += this.#weightOf(borrower)
     }
-    slot.calls++
-    return slot
   }
 
-  /** One call of the task was answered. Has no effect when the task has left its worker since. */
-  takeBackSlot(task: Task, slot: LentSlot | null): void {
-    if (slot === null || this.#lent.get(task) !== slot || --slot.calls > 0) return
-    this.#lent.delete(task)
-    this.#weight += this.#weightOf(task)
+  /** The task waits for a function of its caller. Where any task may use its slot, the worker counts it in the same way. */
+  lend(task: Task, workerId: number): Lender {
+    return this.#reweigh(task, () => this.lent.lend(task, workerId))
   }
 
-  /** How many tasks wait for functions of their callers. */
-  get lent(): number {
-    return this.#lent.size
+  /** One call of the task was answered. Has no effect when the task was cancelled or has left its worker since. */
+  takeBackSlot(task: Task, lender: Lender): void {
+    this.#reweigh(task, () => this.lent.takeBack(lender))
   }
 
-  /** How many slots of the worker belong to tasks that wait for their callers. */
-  lentBy(workerId: number): number {
-    if (this.#lent.size === 0) return 0
-    let count = 0
-    for (const task of this.#lent.keys()) {
-      if (task.addressee === workerId || this.tickets.holderOf(task.ticket) === workerId) count++
-    }
-    return count
+  #reweigh<T>(task: Task, change: () => T): T {
+    const before = this.#weightOf(task)
+    const result = change()
+    this.#weight += this.#weightOf(task) - before
+    return result
   }
 
   /** How many tasks the host has sent to the worker by message and has no answer for. */
@@ -202,11 +188,12 @@ export class PostedTasks {
 
   /** True when the worker holds an exclusive task. */
   isExclusive(workerId: number): boolean {
-    return this.#exclusive.has(workerId)
+    for (const task of this.#exclusive) if (task.addressee === workerId) return true
+    return false
   }
 
   #weightOf(task: Task): number {
-    if (this.#lent.size > 0 && this.#lent.has(task)) return 0
+    if (this.lent.isAny && this.lent.usesNoSlot(task)) return 0
     if (task.isPinned) return 0
     return task.isExclusive ? this.#slotsPerWorker : 1
   }

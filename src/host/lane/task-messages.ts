@@ -9,6 +9,7 @@ import type { Settler } from '../task/settle.js'
 import type { PostToTask, StreamEnd } from '../task/stream-end.js'
 import type { Task } from '../task/task.js'
 import type { Worker } from '../workers/worker.js'
+import type { Lender } from './lent-slots.js'
 import type { PostedTasks } from './posted-tasks.js'
 
 type MessageOf<Kind> = Extract<ToHost, { kind: Kind }>
@@ -17,7 +18,7 @@ export interface TaskMessagesParts {
   posted: PostedTasks
   settler: Settler
   cancel: (task: Task, error: PoolError) => void
-  /** A task waits for its caller, so its slot is free for another task. */
+  /** A task waits for its caller, so its slot is free for a task that the caller submits. */
   onSlotLent: () => void
 }
 
@@ -48,19 +49,19 @@ export class TaskMessages {
   onCall(worker: Worker, message: MessageOf<'call'>): void {
     const task = this.#running(worker, message)
     if (task === null) return
-    const slot = this.#posted.lend(task)
-    void this.#call(task, message).then(answer => {
-      this.#posted.takeBackSlot(task, slot)
+    const lender = this.#posted.lend(task, worker.id)
+    void this.#call(task, message, lender).then(answer => {
+      this.#posted.takeBackSlot(task, lender)
       this.#answer(worker, message, answer)
     })
     this.#parts.onSlotLent()
   }
 
-  async #call({ terms }: Task, { name, args }: MessageOf<'call'>): Promise<CallAnswer> {
+  async #call({ terms }: Task, { name, args }: MessageOf<'call'>, lender: Lender): Promise<CallAnswer> {
     try {
       const { functions } = terms
       if (functions === null || !functions.has(name)) throw noFunction(name, functions)
-      return { value: await functions.get(name)!(...args) }
+      return { value: await functions.get(name)!(args, call => this.#posted.lent.run(lender, call)) }
     } catch (thrown) {
       return { error: serializeError(thrown) }
     }

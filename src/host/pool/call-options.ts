@@ -263,9 +263,8 @@ export function termsOf(options: ReadRunOptions, settings: CoreSettings): CallTe
     transferList,
     signal: options.signal ?? null,
     limits: limitsOf({ timeout, queueTimeout, deadline: deadline && Number(deadline) }, settings.limits),
-    // A worker with one slot runs one task anyway. There the option only keeps the slot while the task calls its caller.
-    isExclusive:
-      options.exclusive && (settings.concurrentTasksPerWorker > 1 || options.functions !== undefined),
+    // A worker with one slot runs one task anyway.
+    isExclusive: options.exclusive && settings.concurrentTasksPerWorker > 1,
     priority: options.priority,
     queueOptions: options.queueOptions,
     retry: retryOfCall(options.retry, transferList, settings),
@@ -289,7 +288,7 @@ function functionsOf(given: ReadRunOptions['functions']): CallTerms['functions']
   return new Map(
     Object.entries(given).map(([name, member]) => [
       name,
-      (...args: unknown[]) => context.run(() => member.apply(given, args)),
+      (args, within) => context.run(() => within(() => member.apply(given, args))),
     ]),
   )
 }

@@ -16,6 +16,7 @@ import { EventEmitter } from '../../shared/platform/host-node-modules.js'
 import { inMicrotask } from '../../shared/platform/microtask.js'
 import type { Backend } from '../backend/backend.js'
 import type { HandlerRegistry } from '../lane/handler-registry.js'
+import type { Lender, LentSlots } from '../lane/lent-slots.js'
 import type { Payloads } from '../lane/payloads.js'
 import { type SharedValue, share } from '../lane/share.js'
 import { onStartingAhead, type SharedValues } from '../lane/shared-values.js'
@@ -152,6 +153,7 @@ export class Pool<Module = any, Default extends HandlerName<Module> = DefaultNam
   readonly #figures: Figures
   readonly #shared: SharedValues
   readonly #payloads: Payloads
+  readonly #lent: LentSlots
   readonly #settler: Settler
   readonly #cancellation: Cancellation
   readonly #group: WorkerGroup
@@ -196,29 +198,31 @@ export class Pool<Module = any, Default extends HandlerName<Module> = DefaultNam
       ? new PerformanceWarnings(settings.label, settings.concurrentTasksPerWorker)
       : null
     const handlerMetrics = settings.recordTiming ? new HandlerMetrics(warnings) : null
-    const { handlers, shared, payloads, settler, cancellation, group, scheduler, broadcasts } = createCore({
-      settings,
-      backend,
-      clock,
-      timings: this.#timings,
-      handlerMetrics,
-      decodeSliceMs,
-      events: {
-        onSettled: (task, outcome, wasAssigned) => this.#onSettled(task, outcome, wasAssigned),
-        onLeft: () => this.#backPressure.onLeft(),
-        pendingTasks: () => this.#counters.pending,
-        onNoneCancelled: () => inMicrotask(() => this.#closing?.finishIfIdle()),
-        onError: error => this.#tellError(error),
-        onUnreportedDeath: (worker, death) =>
-          this.#tellError(death.error, () => reportDeath(settings.label, worker, death)),
-        onUserMessage: (worker, value) => this.#tell('message', value, worker.view),
-        onCreated: worker => this.#tell('workerCreate', worker.view),
-        onDestroyed: worker => this.#tell('workerDestroy', worker.view),
-      },
-    })
+    const { handlers, posted, shared, payloads, settler, cancellation, group, scheduler, broadcasts } =
+      createCore({
+        settings,
+        backend,
+        clock,
+        timings: this.#timings,
+        handlerMetrics,
+        decodeSliceMs,
+        events: {
+          onSettled: (task, outcome, wasAssigned) => this.#onSettled(task, outcome, wasAssigned),
+          onLeft: () => this.#backPressure.onLeft(),
+          pendingTasks: () => this.#counters.pending,
+          onNoneCancelled: () => inMicrotask(() => this.#closing?.finishIfIdle()),
+          onError: error => this.#tellError(error),
+          onUnreportedDeath: (worker, death) =>
+            this.#tellError(death.error, () => reportDeath(settings.label, worker, death)),
+          onUserMessage: (worker, value) => this.#tell('message', value, worker.view),
+          onCreated: worker => this.#tell('workerCreate', worker.view),
+          onDestroyed: worker => this.#tell('workerDestroy', worker.view),
+        },
+      })
     this.#handlers = handlers
     this.#shared = shared
     this.#payloads = payloads
+    this.#lent = posted.lent
     this.#broadcasts = broadcasts
     this.#settler = settler
     this.#cancellation = cancellation
@@ -428,7 +432,9 @@ export class Pool<Module = any, Default extends HandlerName<Module> = DefaultNam
   room(options?: RoomOptions): Promise<void> {
     try {
       if (this.#life.state !== 'open') throw new PoolClosedError('closed')
-      return this.#backPressure.room(resolveRoom(options))
+      const signal = resolveRoom(options)
+      const lender = this.#lent.current
+      return this.#backPressure.room(signal, lender === null ? null : () => this.#promiseSlot(lender))
     } catch (problem) {
       return Promise.reject(withCallerFrames(problem, Pool.prototype.room))
     }
@@ -693,12 +699,28 @@ export class Pool<Module = any, Default extends HandlerName<Module> = DefaultNam
     return results
   }
 
+  /**
+   * True when the next task that a function of the waiting task submits in this turn gets its slot. The slot is promised to one caller
+   * at a time.
+   */
+  #promiseSlot(lender: Lender): boolean {
+    if (lender.isPromised || !this.#scheduler.mayBorrow(lender)) return false
+    lender.isPromised = true
+    this.#clock.nextTurn(() => {
+      lender.isPromised = false
+      this.#backPressure.onLeft()
+    })
+    return true
+  }
+
   /** Throws `QueueFullError`. */
   #accept(call: Call, resolve: (answer: unknown) => void, entry: PublicFunction): Task {
     const { limit } = this.#backPressure
-    const mustStartNow = limit !== Number.POSITIVE_INFINITY && this.#backPressure.waiting >= limit
+    const { waiting } = this.#backPressure
+    const mustStartNow = limit !== Number.POSITIVE_INFINITY && waiting >= limit
     if (
       mustStartNow &&
+      !this.#scheduler.mayBorrow(this.#lent.current) &&
       (this.#scheduler.queueSize > 0 || this.#scheduler.inFlight - this.#scheduler.lent >= this.#slots)
     ) {
       throw withCallerFrames(new QueueFullError(limit), entry)
@@ -708,7 +730,7 @@ export class Pool<Module = any, Default extends HandlerName<Module> = DefaultNam
     if (
       mustStartNow &&
       isStillWaiting &&
-      this.#backPressure.waiting > limit &&
+      this.#backPressure.waiting > waiting &&
       this.#scheduler.withdraw(task)
     ) {
       this.#settler.reject(task, withCallerFrames(new QueueFullError(limit), entry))
@@ -725,6 +747,7 @@ export class Pool<Module = any, Default extends HandlerName<Module> = DefaultNam
     const task = new Task(this.#lastTaskId, call, handlerId, this.#clock.now(), resolve)
     this.#counters.onAccepted()
     if (this.#counters.pending === 1) this.#keepAlive.onBusy()
+    this.#lent.adopt(task)
     try {
       this.#cancellation.watch(task)
       // A custom signal may abort as soon as a listener is added.
@@ -751,6 +774,7 @@ export class Pool<Module = any, Default extends HandlerName<Module> = DefaultNam
       this.#tellError(failure)
     }
     this.#counters.onSettled(outcome, wasAssigned)
+    this.#lent.onSettled(task)
     if (this.#shared.isReleasing) this.#shared.onSettled(task)
     if (this.#counters.pending > 0) return
     if (this.#closing === null) this.#keepAlive.onIdle()

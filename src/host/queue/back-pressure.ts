@@ -20,6 +20,11 @@ interface Waiter {
   resolve: () => void
   reject: (reason: unknown) => void
   signal: AbortSignal | null
+  /**
+   * For a caller in a function of a waiting task. True when its next task gets the slot that the waiting task lends. That slot is then
+   * promised to the caller. `null` for other callers.
+   */
+  borrow: (() => boolean) | null
 }
 
 export interface BackPressureListener {
@@ -39,6 +44,8 @@ export class BackPressure {
   readonly #listener: BackPressureListener
   readonly #load: Load
   readonly #waiters = new Set<Waiter>()
+  /** How many of them may get a lent slot. */
+  #borrowers = 0
   readonly #signals = new SignalWatch<Waiter>((waiters, signal) => {
     for (const waiter of waiters) {
       this.#remove(waiter)
@@ -91,16 +98,17 @@ export class BackPressure {
     this.#serveWaiters()
   }
 
-  room(signal: AbortSignal | null): Promise<void> {
+  room(signal: AbortSignal | null, borrow: Waiter['borrow'] = null): Promise<void> {
     if (this.#isClosed) return Promise.reject(new PoolClosedError('closed'))
     if (signal?.aborted) return Promise.reject(new TaskCancelledError(signal.reason))
-    if (this.#waiters.size === 0 && this.#hasRoom()) {
+    if ((this.#waiters.size === 0 && this.#hasRoom()) || borrow?.() === true) {
       this.#grant()
       return Promise.resolve()
     }
     return new Promise((resolve, reject) => {
-      const waiter: Waiter = { resolve, reject, signal }
+      const waiter: Waiter = { resolve, reject, signal, borrow }
       this.#waiters.add(waiter)
+      if (borrow !== null) this.#borrowers++
       this.#anchor ??= this.#clock.anchor()
       this.#anchor.hold()
       if (signal === null) return
@@ -120,6 +128,7 @@ export class BackPressure {
       waiter.reject(new PoolClosedError('closed'))
     }
     this.#waiters.clear()
+    this.#borrowers = 0
     this.#anchor?.drop()
   }
 
@@ -146,7 +155,9 @@ export class BackPressure {
   #serveWaiters(): void {
     if (this.#waiters.size === 0) return
     for (const waiter of this.#waiters) {
-      if (!this.#hasRoom()) return
+      const hasRoom = this.#hasRoom()
+      if (!hasRoom && this.#borrowers === 0) return
+      if (!hasRoom && waiter.borrow?.() !== true) continue
       this.#remove(waiter)
       this.#grant()
       waiter.resolve()
@@ -155,6 +166,7 @@ export class BackPressure {
 
   #remove(waiter: Waiter): void {
     this.#waiters.delete(waiter)
+    if (waiter.borrow !== null) this.#borrowers--
     this.#unwatch(waiter)
     if (this.#waiters.size === 0) this.#anchor?.release()
   }

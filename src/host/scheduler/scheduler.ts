@@ -11,6 +11,7 @@ import type { Clock } from '../../shared/platform/clock.js'
 import { inMicrotask } from '../../shared/platform/microtask.js'
 import type { Collector } from '../lane/collect.js'
 import type { LargeResults } from '../lane/large-results.js'
+import type { Lender } from '../lane/lent-slots.js'
 import type { Payloads } from '../lane/payloads.js'
 import type { ResultPoller } from '../lane/poll-results.js'
 import type { Poster } from '../lane/post.js'
@@ -172,9 +173,9 @@ export class Scheduler implements TaskListener {
     return this.#posted.size - this.#ahead - this.#pinnedBehind
   }
 
-  /** Tasks in flight whose slots other tasks may use, because they wait for functions of their callers. */
+  /** Tasks in flight that use no slot of their own, because a task lends its slot while it waits for its caller. */
   get lent(): number {
-    return this.#posted.lent
+    return this.#posted.lent.count
   }
 
   /** Counts every task once, also a task between two workers and a task that the host posts now. */
@@ -224,10 +225,14 @@ export class Scheduler implements TaskListener {
       return
     }
     if (!this.#pending.isFirstInFirstOut) this.#recallLessUrgent(task)
-    // A task behind others waits like them, unless the pool may start another worker or the queue has its own order.
-    if (!othersWait || this.#group.maySpawn || (!this.#pending.isFirstInFirstOut && this.#isWorthPeeking))
-      this.pump()
+    if (this.#mayPlaceNow(task, othersWait)) this.pump()
     if (task.state === 'queued') this.#take(task)
+  }
+
+  /** A task behind others waits like them, unless the pool may start another worker, or a waiting task lends its slot to this task. */
+  #mayPlaceNow(task: Task, othersWait: boolean): boolean {
+    if (!othersWait || this.#group.maySpawn || this.#posted.lent.isChild(task)) return true
+    return !this.#pending.isFirstInFirstOut && this.#isWorthPeeking
   }
 
   /**
@@ -264,7 +269,8 @@ export class Scheduler implements TaskListener {
       this.#isPumping = false
       this.#posting = null
     }
-    if (this.#mustPumpAgain || this.#group.workers.length === 0) this.pump()
+    const mustPump = this.#mustPumpAgain || this.#group.workers.length === 0
+    if (mustPump || this.#posted.lent.isChild(task)) this.pump()
     else this.#startAndWakeWorkers()
     return true
   }
@@ -285,6 +291,7 @@ export class Scheduler implements TaskListener {
         if (this.#pinned.size > 0) this.#sendPinned()
         this.#recallEarlyTasks()
         while (this.#placeNext());
+        if (this.#posted.lent.isAny) this.#lendSlots()
       } while (this.#mustPumpAgain)
       this.#startAndWakeWorkers()
     } finally {
@@ -429,6 +436,77 @@ export class Scheduler implements TaskListener {
       while (this.#placeNext());
     }
     this.#parts.waker?.wake()
+  }
+
+  // Lent slots.
+
+  /**
+   * A task that waits for a task of its own functions must not wait forever. So such a task without a slot gets the slot that the
+   * waiting task lends. It overtakes the queue, which may wait for the same slot.
+   */
+  #lendSlots(): void {
+    const { lent } = this.#posted
+    for (const lender of lent.waiting()) {
+      for (const task of lent.candidates(lender)) {
+        const worker = this.#lendingWorker(lender)
+        if (worker === null) break
+        if (lender.isOpen ? !this.#mayJoin(worker, task) : this.#hasSlotElsewhere(task)) continue
+        if (!this.#hasTicket()) return
+        if (task.state === 'queued' && task.canBePostedAgain && !this.#take(task)) continue
+        if (!this.withdraw(task)) continue
+        this.#parts.poster.send(worker, task, lender.isOpen ? null : lender)
+        this.#parts.poller?.onPosted(task.createdAt)
+      }
+    }
+  }
+
+  /** The worker on which the waiting task can lend its slot to a task now; `null` when it cannot. */
+  #lendingWorker({ workerId, isWaiting, isOpen, borrower }: Lender): Worker | null {
+    const worker = this.#group.withId(workerId)
+    if (worker === null || !worker.isReady || !isWaiting) return null
+    if (isOpen) return hasRoomFor(worker, false) ? worker : null
+    // A leaving worker does not end before its waiting task. So the next task does not wait for a cancelled handler that runs on.
+    return borrower === null || (borrower.state === 'settled' && worker.isLeaving) ? worker : null
+  }
+
+  /** An exclusive task may run on a worker whose other tasks all wait for their callers. */
+  #mayJoin(worker: Worker, task: Task): boolean {
+    if (task.state !== 'queued' || !task.isExclusive) return task.state === 'queued'
+    const { lent, queue } = this.#posted
+    return worker.usage === lent.openOn(worker.id) && queue.unclaimed === 0
+  }
+
+  /** True when a worker has started the task, or starts it soon without a lent slot. */
+  #hasSlotElsewhere(task: Task): boolean {
+    if (task.state !== 'assigned') return task.state !== 'queued'
+    const phase = this.#posted.tickets.phaseOf(task.ticket)
+    if (phase === 'offered') return this.#posted.queue.unclaimed <= this.#freeSlots
+    if (phase !== 'addressed') return true
+    return !task.isPinned && this.#group.withId(task.addressee)?.isReady === true
+  }
+
+  /** The free slots of ready workers. */
+  get #freeSlots(): number {
+    let free = 0
+    for (const worker of this.#group.workers) {
+      if (isServing(worker) && !worker.isExclusive) free += worker.slots - worker.usage
+    }
+    return free
+  }
+
+  /** The shared queue may have all tickets while no worker can claim its tasks. Then the host takes back the last of them. */
+  #hasTicket(): boolean {
+    const { queue } = this.#posted
+    for (const task of queue.hasTicket ? [] : this.#recall.takeUnclaimed(1)) {
+      moveTask(task, 'queued')
+      this.#pending.putBack(task)
+    }
+    return queue.hasTicket
+  }
+
+  /** True when a task that a function of the waiting task submits gets its slot at once. */
+  mayBorrow(lender: Lender | null): boolean {
+    return lender !== null && this.#lendingWorker(lender) !== null
   }
 
   /** Removes an unstarted task from the queue or from its worker. False when a worker has started the task. */

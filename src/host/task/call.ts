@@ -28,12 +28,18 @@ export interface CallTerms {
   /** Called with the progress of the task, in the caller's async context. */
   readonly onProgress: ((value: unknown) => void) | null
   /** The functions that the handler may call, each in the caller's async context. */
-  readonly functions: ReadonlyMap<string, (...args: unknown[]) => unknown> | null
+  readonly functions: ReadonlyMap<string, CallerFunction> | null
   /** `null`: a result that is a stream is refused. */
   readonly openStream: OpenStream | null
   /** The only worker that may run the task, for a broadcast; 0: any worker. */
   readonly workerId: number
 }
+
+/**
+ * Calls a function of the caller in its async context.
+ * @param within calls its argument at once; what the function starts is part of this call too
+ */
+export type CallerFunction = (args: unknown[], within: <T>(call: () => T) => T) => unknown
 
 export interface Call {
   readonly payload: unknown

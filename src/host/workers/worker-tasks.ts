@@ -55,10 +55,10 @@ export class WorkerTasks {
     return Math.min(this.#state.held + posted.sentTo(this.#workerId), this.slots)
   }
 
-  /** The slots of the worker, and one more for each task that waits for a function of its caller. */
+  /** The slots of the worker, and one more for each waiting task whose slot any task may use. */
   get slots(): number {
     const { posted, slotsPerWorker } = this.#lane
-    return slotsPerWorker + posted.lentBy(this.#workerId)
+    return posted.lent.isAny ? slotsPerWorker + posted.lent.openOn(this.#workerId) : slotsPerWorker
   }
 
   /** How many slots the tasks of broadcasts use. Others of them wait until the worker has a free slot. */

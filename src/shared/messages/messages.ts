@@ -117,8 +117,10 @@ export type ToWorker =
       handler: HandlerRef | null
       /** The task runs alone on its worker. */
       isExclusive: boolean
-      /** No other worker can run the task: this one must run it even while it leaves. */
+      /** No other worker runs the task: this one must run it even while it leaves. */
       mustRun: boolean
+      /** The id of a task on this worker that waits for its caller and lends its slot to this task; 0: none. */
+      lenderId: number
       /** With `isSerialized`: its bytes, as `serialize()` writes them. */
       payload: unknown
       isSerialized: boolean

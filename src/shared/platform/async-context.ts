@@ -3,7 +3,9 @@
 // never be freed.
 import { getBuiltinModule } from './node-modules.js'
 
-const { AsyncResource } = getBuiltinModule('node:async_hooks')
+const { AsyncLocalStorage, AsyncResource } = getBuiltinModule('node:async_hooks')
+
+export { AsyncLocalStorage }
 
 /** Remembers the async context in which it is created. */
 export class AsyncContext extends AsyncResource {

@@ -55,6 +55,7 @@ export class WorkerAnswers implements TaskAnswers {
   readonly cancellations = new Cancellations()
   readonly #port: HostPort
   readonly #workerId: number
+  readonly #slots: number
   readonly #tickets: WorkerTickets
   readonly #writer: RingWriter | null
   /** The time on the host's clock minus the time on this thread's clock. */
@@ -66,7 +67,7 @@ export class WorkerAnswers implements TaskAnswers {
   readonly #sent = new Map<number, WorkerTask>()
   /** By task id. Only tasks that exchange messages with their callers have a link. */
   readonly #links = new Map<number, TaskLink>()
-  /** Slots of tasks that wait for a function of their caller. Other tasks may use them until the answer. */
+  /** Slots of tasks that wait for a function of their caller, where any task may use them until the answer. */
   lentSlots = 0
   /** The time of the last answer. */
   answeredAt = 0
@@ -82,6 +83,7 @@ export class WorkerAnswers implements TaskAnswers {
   constructor(
     port: HostPort,
     workerId: number,
+    slots: number,
     tickets: WorkerTickets,
     writer: RingWriter | null,
     toHostClock: number,
@@ -91,6 +93,7 @@ export class WorkerAnswers implements TaskAnswers {
   ) {
     this.#port = port
     this.#workerId = workerId
+    this.#slots = slots
     this.#tickets = tickets
     this.#writer = writer
     this.#toHostClock = toHostClock
@@ -157,8 +160,7 @@ export class WorkerAnswers implements TaskAnswers {
 
   /** The host counts in the same way, see `PostedTasks.lend()`. */
   #lend(task: WorkerTask, isWaiting: boolean): void {
-    if (task.isExclusive) return
-    this.lentSlots += isWaiting ? 1 : -1
+    if (this.#slots > 1 && !task.isExclusive) this.lentSlots += isWaiting ? 1 : -1
     // Not at once: the handler is in the middle of its work.
     if (isWaiting) workerClock.nextTurn(() => this.#onSlotLent())
   }

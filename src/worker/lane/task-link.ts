@@ -42,6 +42,11 @@ export class TaskLink {
     signal.addEventListener('abort', () => this.#onCancelled(signal.reason))
   }
 
+  /** The task waits for functions of its caller. */
+  get isWaiting(): boolean {
+    return this.#calls.size > 0
+  }
+
   /** Calls a function of the caller. */
   call(name: string, given: unknown[]): Promise<unknown> {
     const callId = ++lastCallId

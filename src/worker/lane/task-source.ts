@@ -79,8 +79,6 @@ export class TaskSource {
   /** The worker accepts no more tasks, except tasks that only this worker can run. */
   #isLeaving = false
   #isRunning = false
-  /** The current task must run alone on this worker. */
-  #isExclusive = false
   /** Set while the event loop must turn before the next task. */
   #turn: Timer | null = null
   /** The time of the last known turn of the event loop. While `#turn` is set: the time when it was set. */
@@ -88,6 +86,9 @@ export class TaskSource {
   /** A task was started since the event loop last turned. */
   #hasRunTask = false
   readonly #onQuiet: () => void
+  /** A task that this worker starts although it is full, because a waiting task lends its slot to it. */
+  readonly #hasLentSlot = ({ lenderId }: RunMessage) =>
+    lenderId > 0 && this.#answers.openLink(lenderId)?.isWaiting === true
   readonly #hasWork = () => this.#queue?.reader.isEmpty === false || this.#isTaskOnItsWay
 
   /** @param onQuiet called when the last started task is answered */
@@ -126,6 +127,7 @@ export class TaskSource {
     this.#answers = new WorkerAnswers(
       port,
       workerId,
+      slots,
       this.#tickets,
       writer,
       this.#toHostClock,
@@ -225,7 +227,6 @@ export class TaskSource {
 
   /** A task was answered or ended, so a slot is free. */
   #onAnswered(): void {
-    this.#isExclusive = false
     if (this.#answers.sent.size === 0) this.#onQuiet()
     this.#run()
   }
@@ -244,8 +245,9 @@ export class TaskSource {
     while (this.#isOpen) {
       // A full worker looks again when it answers a task, so it needs no bell.
       const held = this.#answers.claimed + this.#answers.sent.size
-      if (held - this.#answers.lentSlots >= this.#slots || this.#isExclusive || this.#mustTurn(now)) return
-      const message = this.#nextSent()
+      const isFull = held - this.#answers.lentSlots >= this.#slots || this.#isExclusive
+      if ((isFull && !this.#inbox.some(this.#hasLentSlot)) || this.#mustTurn(now)) return
+      const message = isFull ? this.#nextBorrower() : this.#nextSent()
       if (message !== null) {
         this.#hasRunTask = true
         this.#startSent(message, now)
@@ -315,11 +317,20 @@ export class TaskSource {
     return null
   }
 
+  #nextBorrower(): RunMessage {
+    return this.#inbox.splice(this.#inbox.findIndex(this.#hasLentSlot), 1)[0]!
+  }
+
+  /** A task that must run alone runs on this worker. */
+  get #isExclusive(): boolean {
+    if (this.#slots > 1) for (const task of this.#answers.sent.values()) if (task.isExclusive) return true
+    return false
+  }
+
   #startSent(message: RunMessage, now: number): void {
     const { ticket, messageNumber, taskId, handlerId, handler, isExclusive, payload } = message
     if (!this.#tickets.startAddressed(ticket, messageNumber, taskId, this.#workerId)) return
     this.#tickets.noteStart(ticket, now + this.#toHostClock)
-    this.#isExclusive = isExclusive && this.#slots > 1
     const task = new WorkerTask(
       taskId,
       ticket,

@@ -32,7 +32,7 @@ export class WorkerTask {
   state: 'running' | 'answered' | 'ended' = 'running'
   /** The handler has sent progress or chunks. Then the answer is a message, which arrives after them. */
   answersByMessage = false
-  /** The task runs alone on its worker, so it never lends its slot. */
+  /** The task runs alone on its worker, so it lends its slot only to the tasks that its caller's functions submit. */
   isExclusive = false
   readonly #answers: TaskAnswers
 
