@@ -55,6 +55,8 @@ export interface Death {
 
 export interface Call {
   readonly id: number
+  /** A function of this other call has made the call. */
+  readonly parent: Call | null
   readonly payload: PayloadKind
   readonly fate: Fate
   readonly death: Death
@@ -87,6 +89,11 @@ export interface Call {
   wasCancelled: boolean
   /** The answer of the handler. */
   answer: Fate | 'missing' | 'load' | null
+}
+
+/** A function of the other call has made this call, or one of the calls between the two. */
+export function isWithin({ parent }: Call, other: Call): boolean {
+  return parent !== null && (parent === other || isWithin(parent, other))
 }
 
 export function isAborted({ controller }: Call): boolean {

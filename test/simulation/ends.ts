@@ -119,15 +119,9 @@ function isAnyPending({ calls }: World): boolean {
   return calls.some(call => call.state === 'pending')
 }
 
-/** A handler that never answers runs, or a waiting task cannot get the slot of the task that waits for it. */
-function mayWaitForEver({ calls, programme: { options } }: World): boolean {
-  const pending = calls.filter(call => call.state === 'pending')
-  const isAnyCalling = pending.some(call => call.openLookUps.some(open => open > 0))
-  // An exclusive task keeps its slots and needs a worker without other tasks. The patient balancer needs one too.
-  const isAnyExclusive = pending.some(call => call.isExclusive)
-  const needsWholeWorker = isAnyExclusive || options.loadBalancer === 'patient'
-  return (
-    pending.some(({ fate, startedBy }) => fate === 'never' && startedBy.length > 0) ||
-    (isAnyCalling && needsWholeWorker)
+/** A handler that never answers runs. */
+function mayWaitForEver({ calls }: World): boolean {
+  return calls.some(
+    ({ state, fate, startedBy }) => state === 'pending' && fate === 'never' && startedBy.length > 0,
   )
 }

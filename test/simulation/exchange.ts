@@ -1,4 +1,5 @@
 // The side of the caller while a task runs: it hears progress, gives functions to the handler, and reads a stream.
+import { AsyncLocalStorage } from 'node:async_hooks'
 import type { RunOptions } from '../../src/host/pool/call-options.js'
 import type { PoolStream } from '../../src/host/pool/stream.js'
 import type { Call } from './call.js'
@@ -25,6 +26,9 @@ export interface ExchangePlan {
   /** The action of the user's code in the first call of `onProgress` or of a function. */
   inCallback: Event | null
 }
+
+/** The call for which a function runs now. */
+export const callers = new AsyncLocalStorage<Call>()
 
 export const CHUNKS = 3
 
@@ -57,7 +61,7 @@ export function chunkOf({ id, exchange }: Call, count: number): unknown {
 export function exchangeOptions(world: World, call: Call): Pick<RunOptions, 'onProgress' | 'functions'> {
   if (call.fate === 'reports') return { onProgress: (value: Report) => onProgress(world, call, value) }
   if (call.fate !== 'calls') return {}
-  return { functions: { lookUp: (...args: LookUp) => lookUp(world, call, args) } }
+  return { functions: { lookUp: (...args: LookUp) => callers.run(call, () => lookUp(world, call, args)) } }
 }
 
 function onProgress(world: World, call: Call, { attempt, count }: Report): void {

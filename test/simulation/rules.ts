@@ -1,6 +1,6 @@
 // The rules for an open pool: at each start of a task, at each settlement, and at the end of each turn of the host. `outcomes` has
 // the allowed outcomes of a call. `ends` has the rules for the end of a run.
-import { type Call, isAborted, keepsItsPlace, mayRunAgain } from './call.js'
+import { type Call, isAborted, isWithin, keepsItsPlace, mayRunAgain } from './call.js'
 import { isOwnError, whatIsWrongWith } from './outcomes.js'
 import type { Running, SimulatedThread } from './thread.js'
 import type { World } from './world.js'
@@ -20,20 +20,26 @@ export class Rules {
       return world.fail(`${at}, but worker ${call.startedBy[0]!.number} has already started it`)
     if (call.state !== 'pending') return world.fail(`${at} after the call was ${call.state}`)
     if (call.wasCancelled) return world.fail(`${at} after the call was cancelled`)
+    // No other worker is sure to run these tasks.
     const isGivenAway = call.payload === 'transferred' || call.payload === 'unreadable'
-    if (thread.startedTasks >= maxTasksPerWorker && !isGivenAway)
+    const mayBorrow = world.calls.some(other => isWithin(call, other) && other.startedBy.includes(thread))
+    if (thread.startedTasks >= maxTasksPerWorker && !isGivenAway && !mayBorrow)
       return world.fail(
         `${at}, which has already started ${thread.startedTasks} tasks (limit ${maxTasksPerWorker})`,
       )
     const beside = thread.running.filter(running => !isAborted(running.call))
-    const using = beside.filter(running => !hasLent(running))
-    if (using.length >= concurrentTasksPerWorker)
+    const using = beside.filter(running => !this.#lendsTo(running, call))
+    // The task of an exclusive task may start beside tasks that waited for their callers before it and now go on.
+    const isOfExclusive = beside.some(running => running.call.isExclusive && isWithin(call, running.call))
+    if (using.length >= concurrentTasksPerWorker && !(isOfExclusive && concurrentTasksPerWorker > 1))
       return world.fail(`${at} beside ${using.length} running tasks, with ${concurrentTasksPerWorker} slots`)
     // With one slot, the option `exclusive` has no effect.
-    const isAnyExclusive = call.isExclusive || beside.some(running => running.call.isExclusive)
-    if (isAnyExclusive && beside.length > 0 && concurrentTasksPerWorker > 1)
+    const isBesideExclusive = using.some(running => running.call.isExclusive)
+    const mustBeAlone = call.isExclusive && (using.length > 0 || (beside.length > 0 && call.parent === null))
+    if ((isBesideExclusive || (mustBeAlone && !isOfExclusive)) && concurrentTasksPerWorker > 1)
       return world.fail(`${at} beside another task, although one of the two is exclusive`)
-    const earlier = this.#startsInOrder ? this.#earlierThan(call) : undefined
+    const isInOrder = this.#startsInOrder && call.parent === null
+    const earlier = isInOrder ? this.#earlierThan(call) : undefined
     if (earlier !== undefined)
       world.fail(`${at} before the earlier call ${earlier.id}, which is still queued`)
   }
@@ -74,11 +80,13 @@ export class Rules {
     this.#countLentSlots()
   }
 
-  /** A slot is lent exactly while functions of the caller run for its task. */
+  /** Where workers have several slots, a slot is lent to all tasks exactly while functions of the caller run for its task. */
   #countLentSlots(): void {
     const world = this.#world
     const { concurrentTasksPerWorker } = world.programme.options
-    const calling = world.calls.filter(call => call.openLookUps.some(open => open > 0) && !call.isExclusive)
+    const calling = world.calls.filter(
+      call => concurrentTasksPerWorker > 1 && !call.isExclusive && call.openLookUps.some(open => open > 0),
+    )
     for (const { id, slots } of world.pool.workers) {
       const lent = slots - concurrentTasksPerWorker
       if (lent === 0 && calling.length === 0) continue
@@ -96,6 +104,12 @@ export class Rules {
         world.fail(`worker ${id} has ${lent} lent slots, expected ${range}`)
       }
     }
+  }
+
+  /** The running task waits for its caller, so the other task may use its slot. */
+  #lendsTo({ call, steps }: Running, other: Call): boolean {
+    const lendsToAll = this.#world.programme.options.concurrentTasksPerWorker > 1 && !call.isExclusive
+    return steps?.isWaiting === true && (lendsToAll || isWithin(other, call))
   }
 
   /** One worker more than `maxWorkers` may live, but only while a worker leaves or is replaced. */
@@ -142,9 +156,4 @@ export class Rules {
         keepsItsPlace(other),
     )
   }
-}
-
-/** The task waits for its caller, so other tasks may use its slot. */
-function hasLent({ call, steps }: Running): boolean {
-  return steps?.isWaiting === true && !call.isExclusive
 }

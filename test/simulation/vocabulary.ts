@@ -195,9 +195,11 @@ function drawReaction(random: Random, depth: number, oneIn: number): Event | nul
   return depth > 0 || random(oneIn) > 0 ? null : drawEvent(random, 'reaction', depth + 1)
 }
 
-/** A function may run a task, but not a task whose handler calls a function that runs a task. */
+/** A function may run a task whose handler calls a function that runs a task, and so on, down to this depth. */
+const MAX_DEPTH = 3
+
 function drawExchange(random: Random, depth: number): ExchangePlan {
-  const lookUp = pick(random, { atOnce: 2, later: 4, throws: 1, runs: depth === 0 ? 4 : 0 })
+  const lookUp = pick(random, { atOnce: 2, later: 4, throws: 1, runs: depth < MAX_DEPTH ? 4 : 0 })
   return {
     reports: 1 + random(4),
     lookUps: 1 + random(2),

@@ -10,7 +10,7 @@ import { seededRandom } from '../../src/testing/stand-ins.js'
 import { workerClock } from '../../src/worker/run/clock.js'
 import type { Call } from './call.js'
 import type { Random } from './draw.js'
-import { exchangeOptions, readChunks } from './exchange.js'
+import { callers, exchangeOptions, readChunks } from './exchange.js'
 import { newSpace, stage } from './machine.js'
 import { toPoolOptions, toRetryOptions } from './options.js'
 import { makePayload } from './payload.js'
@@ -105,6 +105,7 @@ export class World {
       signal === 'none' ? null : signal === 'own' ? this.#newController() : this.#sharedController()
     const call: Call = {
       id: this.calls.length + 1,
+      parent: callers.getStore() ?? null,
       payload,
       fate: submission.fate,
       death: submission.death,
