@@ -44,19 +44,6 @@ for (const [title, options] of Object.entries(backends)) {
     )
   })
 
-  test(`a function may call the same pool while its handler waits on ${title}`, async open => {
-    const pool = open({ filename, maxWorkers: 1, ...options })
-    const functions = { lookUp: async id => await pool.run(id, { name: 'double' }) }
-    const calls = Array.from({ length: 10 }, () => pool.run(ids, { name: 'lookUp', functions }))
-    assert.deepEqual(await Promise.all(calls), Array(10).fill([2, 4, 6]))
-    // Two levels: the function runs a handler that calls a function that runs a handler.
-    const outer = { lookUp: async id => (await pool.run([id], { name: 'callTogether', functions }))[0] }
-    assert.deepEqual(await pool.run(ids, { name: 'lookUp', functions: outer }), [2, 4, 6])
-    const { waiting, inFlight } = pool.stats().tasks
-    assert.deepEqual([waiting, inFlight, pool.queueSize], [0, 0, 0])
-    assert.equal(await pool.run(4, { name: 'double' }), 8)
-  })
-
   test(`a cancelled task's call rejects in the handler on ${title}`, async open => {
     const pool = open({ filename, maxWorkers: 1, ...options })
     const controller = new AbortController()
@@ -100,38 +87,6 @@ test('functions run in the async context of the caller', async open => {
   const functions = { lookUp: () => storage.getStore() }
   const call = () => pool.run([1], { name: 'lookUp', functions })
   assert.deepEqual(await storage.run('request 1', call), ['request 1'])
-})
-
-test('a task that waits for its caller does not keep an idle worker from other tasks', async open => {
-  const pool = open({ filename, maxWorkers: 1, maxQueue: 0 })
-  const nested = []
-  const functions = {
-    async lookUp(id) {
-      nested.push(await pool.run(id, { name: 'double' }))
-      return id
-    },
-  }
-  assert.deepEqual(await pool.run(ids, { name: 'lookUp', functions }), ids)
-  assert.deepEqual(nested, [2, 4, 6])
-})
-
-test('a worker runs no other task while an exclusive task waits for its caller', async open => {
-  for (const transport of ['shared-memory', 'messages']) {
-    const pool = open({ filename, maxWorkers: 1, transport })
-    const order = []
-    let other
-    const functions = {
-      async lookUp(id) {
-        other ??= pool.run(1, { name: 'double' }).then(() => order.push('other task'))
-        order.push(id)
-        return id
-      },
-    }
-    const options = { name: 'lookUp', functions, exclusive: true }
-    assert.deepEqual(await pool.run(ids, options), ids)
-    await other
-    assert.deepEqual(order, [...ids, 'other task'])
-  }
 })
 
 test('an object that holds no functions is refused', async open => {

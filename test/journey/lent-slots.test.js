@@ -17,7 +17,7 @@ const MORE_THAN_ALL_TICKETS = 1200
 const program = new AsyncResource('program')
 const elsewhere = code => program.runInAsyncScope(code)
 
-/** A function for a task that says when it is called and answers when it is told to. */
+/** A function for a task. The test learns when a handler calls it, and decides when it answers. */
 function gate() {
   let onAsked
   let answer

@@ -28,7 +28,8 @@ export interface TaskContext {
    * Calls a function that the caller gave in the option `functions` of its call. Resolves with the result of the function. Rejects
    * with the error that the function throws, with a `TypeError` when there is no function of that name, with `TaskCancelledError`
    * when the task is cancelled, and with `DataCloneError` for an argument that cannot be copied. Arguments and results are copied as
-   * by `structuredClone()`. While the handler waits, its worker may run another task.
+   * by `structuredClone()`. While the handler waits, its worker may run the tasks that the function submits. With
+   * `concurrentTasksPerWorker` above 1, it may run any task.
    */
   call<Result = any>(name: string, ...args: unknown[]): Promise<Result>
   /** The job of a queue that the task belongs to, with `lido/bullmq`. `undefined` for other tasks. */
