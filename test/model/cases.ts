@@ -78,6 +78,55 @@ export const oneWorkerCases: Plan[] = [
     switches: 2,
   },
   {
+    title: 'a task of a waiting task runs before the tasks of the queue',
+    workers: 1,
+    ahead: 2,
+    tasks: [{ asksFor: 2 }, {}, {}],
+    requests: [[{ submit: 1 }, { submit: 3 }]],
+    switches: 1,
+  },
+  {
+    title: 'a task of a waiting task runs although the queue has all tickets',
+    workers: 1,
+    ahead: 1,
+    tasks: [{ asksFor: 2 }, {}, {}, {}],
+    requests: [[{ submit: 1 }, { submit: 3 }, { submit: 4 }]],
+    switches: 0,
+  },
+  {
+    title: 'tasks wait for each other at three levels',
+    workers: 1,
+    ahead: 3,
+    tasks: [{ asksFor: 2 }, { asksFor: 3 }, {}, {}],
+    requests: [[{ submit: 1 }, { submit: 4 }]],
+    switches: 0,
+  },
+  {
+    title: 'a task of a waiting task runs behind a queued exclusive task',
+    workers: 1,
+    slots: 2,
+    ahead: 1,
+    tasks: [{ asksFor: 2 }, {}, { isExclusive: true }],
+    requests: [[{ submit: 1 }, { submit: 3 }]],
+    switches: 0,
+  },
+  {
+    title: 'an exclusive task waits for a task of its function',
+    workers: 1,
+    slots: 2,
+    tasks: [{ asksFor: 2, isExclusive: true }, {}, {}],
+    requests: [[{ submit: 1 }, { submit: 3 }]],
+    switches: 0,
+  },
+  {
+    title: 'a process runs a task of a waiting task',
+    workers: 1,
+    ahead: 1,
+    tasks: [{ asksFor: 2 }, {}, {}],
+    requests: [[{ submit: 1 }, { submit: 3 }]],
+    transport: 'pipe',
+  },
+  {
     title: 'an exclusive task runs alone, before tasks that were posted later',
     workers: 1,
     slots: 2,
@@ -116,6 +165,13 @@ export const oneWorkerCases: Plan[] = [
 
 /** Two workers run and answer tasks. */
 export const twoWorkerCases: Plan[] = [
+  {
+    title: 'a task of a waiting task runs on the free worker or in the lent slot',
+    workers: 2,
+    tasks: [{ asksFor: 2 }, {}],
+    requests: [[{ submit: 1 }]],
+    switches: 0,
+  },
   {
     title: 'a task runs once when two workers are about to sleep',
     workers: 2,
@@ -165,6 +221,32 @@ export const twoWorkerCases: Plan[] = [
 
 /** Tasks are cancelled. Workers die, are killed, leave, or are idle for too long. */
 export const endCases: Plan[] = [
+  {
+    title: 'a task of a waiting task settles once when their worker dies at any step',
+    workers: 1,
+    ahead: 1,
+    tasks: [{ asksFor: 2 }, {}],
+    requests: [[{ submit: 1 }]],
+    deaths: 1,
+    switches: 0,
+  },
+  {
+    title: 'a task of a waiting task settles when the waiting task is cancelled at any step',
+    workers: 1,
+    ahead: 2,
+    tasks: [{ asksFor: 2 }, { isSlow: true }, {}],
+    requests: [[{ submit: 1 }, { submit: 3 }], [{ cancel: 1 }]],
+    graceMs: Number.POSITIVE_INFINITY,
+    switches: 0,
+  },
+  {
+    title: 'a leaving worker runs a task of its waiting task',
+    workers: 1,
+    ahead: 1,
+    tasks: [{ asksFor: 2 }, {}],
+    requests: [[{ submit: 1 }], [{ leave: 1 }]],
+    switches: 0,
+  },
   {
     title: 'a task that is cancelled when offered, claimed, started or answered settles once',
     workers: 1,

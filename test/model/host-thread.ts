@@ -38,6 +38,9 @@ class HostThread {
   /** Tasks whose payload was moved to a worker. */
   readonly #moved = new Set<number>()
   readonly #microtasks: (() => void)[] = []
+  readonly #submitted = new Set<Task>()
+  /** By task: answers the function that has submitted the task. */
+  readonly #answers = new Map<number, () => void>()
 
   constructor(self: Self, plan: Plan, orders: Map<number, LaneOrder>) {
     microtasks.post = task => void this.#microtasks.push(task)
@@ -56,7 +59,7 @@ class HostThread {
       handlerMetrics: null,
       tickets: plan.workers * (plan.slots ?? 1) + (plan.ahead ?? 0),
       events: {
-        onSettled() {},
+        onSettled: task => this.#core.posted.lent.onSettled(task),
         onLeft() {},
         pendingTasks: () => 0,
         onNoneCancelled() {},
@@ -95,7 +98,7 @@ class HostThread {
 
   #carryOut(request: Request): void {
     const { scheduler, group } = this.#core
-    if ('submit' in request) scheduler.submit(this.#tasks[request.submit - 1]!)
+    if ('submit' in request) this.#submit(this.#tasks[request.submit - 1]!)
     else if ('cancel' in request) {
       const task = this.#tasks[request.cancel - 1]!
       if (task.state !== 'settled') scheduler.cancel(task, new TaskCancelledError('no more'))
@@ -108,6 +111,27 @@ class HostThread {
     }
   }
 
+  #submit(task: Task): void {
+    this.#submitted.add(task)
+    this.#core.posted.lent.adopt(task)
+    this.#core.scheduler.submit(task)
+  }
+
+  /** A task calls a function, which submits another task and answers when that one has settled. */
+  #onCall(workerId: number, { ticket, taskId }: Extract<ToHost, { kind: 'call' }>): void {
+    const { posted, scheduler, group } = this.#core
+    const task = posted.at(ticket, taskId)
+    if (task === null || task.state === 'settled') return
+    const child = this.#tasks[this.#plan.tasks[taskId - 1]!.asksFor! - 1]!
+    const lender = posted.lend(task, workerId)
+    this.#answers.set(child.id, () => {
+      posted.takeBackSlot(task, lender)
+      group.withId(workerId)?.link.post({ kind: 'call-answer', taskId, callId: 0, value: 0 })
+    })
+    posted.lent.run(lender, () => this.#submit(child))
+    scheduler.onSlotFree()
+  }
+
   #onEvent(event: Exclude<Event, { kind: 'own' }>): void {
     if (event.kind === 'message') this.#onMessage(event.from, event.message)
     else this.#listeners[event.worker - 1]!.onExit(1, undefined)
@@ -115,6 +139,7 @@ class HostThread {
 
   /** Handles a report like the link to a process. */
   #onMessage(worker: number, message: Message): void {
+    if (message !== 'bell' && message.kind === 'call') return this.#onCall(worker, message)
     if (message === 'bell' || message.kind !== 'report') {
       return this.#listeners[worker - 1]!.onMessage(message as ToHost)
     }
@@ -126,8 +151,11 @@ class HostThread {
 
   #makeTask(id: number): Task {
     const { isExclusive = false, isMoved = false, isDeclined = false } = this.#plan.tasks[id - 1]!
-    const settle = (outcome: string, value: number) =>
+    const settle = (outcome: string, value: number) => {
       this.#self.note({ kind: 'settled', task: id, outcome, value })
+      const answer = this.#answers.get(id)
+      if (answer !== undefined) this.#microtasks.push(answer)
+    }
     return makeTask(id, {
       payload: isDeclined ? Declined.of(id) : id,
       isExclusive,
@@ -174,7 +202,9 @@ class HostThread {
   #audit(): string[] {
     const { posted, scheduler, group } = this.#core
     const wrong: string[] = []
-    for (const { id, state } of this.#tasks) if (state !== 'settled') wrong.push(`task ${id} stays ${state}`)
+    // A function that was never called has submitted no task.
+    for (const { id, state } of this.#submitted)
+      if (state !== 'settled') wrong.push(`task ${id} stays ${state}`)
     if (wrong.length > 0) return wrong
     const { unclaimed } = posted.queue
     if (unclaimed !== 0) wrong.push(`the host counts ${unclaimed} offered tickets, expected 0`)

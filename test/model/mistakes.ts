@@ -21,6 +21,13 @@ const replaced = {
   tasks: [{ isExclusive: true }, {}],
   requests: [[{ submit: 1 }], [{ cancel: 1 }, { submit: 2 }]],
 }
+const asking = {
+  workers: 1,
+  ahead: 1,
+  tasks: [{ asksFor: 2 }, {}, {}],
+  requests: [[{ submit: 1 }, { submit: 3 }]],
+  switches: 0,
+}
 const finishes = {
   isFine: true,
   workers: 1,
@@ -410,5 +417,27 @@ export const mistakes: Mistake[] = [
     file: 'shared/lane/doorbell.js',
     edits: [['(rest === PARKED || rest === PARKED_BUSY) && replace', 'rest === PARKED && replace']],
     plan: 'bell',
+  },
+  {
+    title: 'the host offers a task to all workers although the only worker waits for it',
+    file: 'host/scheduler/scheduler.js',
+    edits: [['this.#lendSlots();', ';']],
+    plan: asking,
+  },
+  {
+    title: 'the host takes no ticket from the queue for a task that gets a lent slot',
+    file: 'host/scheduler/scheduler.js',
+    edits: [['queue.hasTicket ? [] :', 'true ? [] :']],
+    plan: {
+      ...asking,
+      tasks: [{ asksFor: 2 }, {}, {}, {}],
+      requests: [[{ submit: 1 }, { submit: 3 }, { submit: 4 }]],
+    },
+  },
+  {
+    title: 'a leaving worker does not run the task for which its task waits',
+    file: 'host/lane/post.js',
+    edits: [['!task.canBePostedAgain || lender !== null', '!task.canBePostedAgain']],
+    plan: { ...asking, tasks: [{ asksFor: 2 }, {}], requests: [[{ submit: 1 }], [{ leave: 1 }]] },
   },
 ]

@@ -10,6 +10,8 @@ export interface TaskTraits {
   isUnsendable?: boolean
   /** The handler answers in a later turn of the worker's event loop. */
   isSlow?: boolean
+  /** The handler calls a function of its caller. The function submits the task of this number and waits for it. */
+  asksFor?: number
 }
 
 export type Request = { submit: number } | { cancel: number } | { kill: number } | { leave: number }

@@ -84,18 +84,18 @@ export class LaneRules implements Rules {
 
   onPost(state: State, to: number, message: Message): string | null {
     if (message === 'bell' || message.kind !== 'run') return null
-    const { ticket, messageNumber, taskId, isExclusive } = message
+    const { ticket, messageNumber, taskId, lenderId, isExclusive } = message
     const { phase, owner } = this.#stateOf(state, ticket)
     if (phase !== 'addressed' || owner !== messageNumber) {
       return `task ${taskId} is sent with ticket ${ticket}, which is ${phase}`
     }
     const held = this.#countHeld(state, to)
-    if (held >= this.#slots || (isExclusive && held > 0)) {
+    if (lenderId === 0 && (held >= this.#slots || (isExclusive && held > 0))) {
       return `task ${taskId} is sent to worker ${to}, which has ${held} tasks`
     }
     for (const other of this.#tickets.keys()) {
-      // The tasks in the queue are older.
-      if (this.#stateOf(state, other).phase === 'offered')
+      // The tasks in the queue are older. A task that gets a lent slot overtakes them.
+      if (lenderId === 0 && this.#stateOf(state, other).phase === 'offered')
         return `task ${taskId} is sent while ticket ${other} is offered`
     }
     state[this.#row.addressee(ticket)] = to
@@ -122,13 +122,19 @@ export class LaneRules implements Rules {
     // The host cannot take a task back from a process, and asks it to stop the task instead.
     if (state[this.#row.settledAs(task)] !== 0 && !this.#isPiped)
       return `task ${task} is started after it was settled`
-    const others = this.#runningOn(state, worker)
+    const others = this.#runningOn(state, worker).filter(other => !this.#waitsFor(other, task))
     state[startedBy] = worker
     if (others.length >= this.#slots) return `worker ${worker} runs more tasks than it has slots`
     const isAnyExclusive = [task, ...others].some(id => this.#plan.tasks[id - 1]!.isExclusive)
     return others.length > 0 && isAnyExclusive
       ? `worker ${worker} runs task ${task} beside task ${others}, although one of them is exclusive`
       : null
+  }
+
+  /** The task waits for the other one, or for a task that waits for the other one. */
+  #waitsFor(task: number, other: number): boolean {
+    const { asksFor } = this.#plan.tasks[task - 1]!
+    return asksFor !== undefined && (asksFor === other || this.#waitsFor(asksFor, other))
   }
 
   /** Tasks whose handlers the worker has called and that have not finished. */

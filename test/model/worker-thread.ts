@@ -20,6 +20,10 @@ export function workerThread(plan: Plan, orders: Map<number, LaneOrder>): Script
     const clock = new ThreadClock(plan.busyWaits ? 1 : 0, 1)
     beClockOfThread(clock)
     const running: WorkerTask[] = []
+    /** Tasks that wait for a function of their caller. */
+    const asking = new Map<number, WorkerTask>()
+    /** The ids of calls count on when the model runs this function again, so other threads do not see them. */
+    const callIds = new Map<number, number>()
     const answer = (task: WorkerTask) => {
       self.note({ kind: 'finished', task: task.taskId })
       task.succeed(ANSWER + task.taskId)
@@ -29,11 +33,19 @@ export function workerThread(plan: Plan, orders: Map<number, LaneOrder>): Script
         self.note({ kind: 'started', task: task.taskId })
         if (Number(task.payload) !== task.taskId)
           throw new Error(`task ${task.taskId} has the payload ${task.payload}`)
-        if (plan.tasks[task.taskId - 1]!.isSlow) running.push(task)
+        const { isSlow, asksFor } = plan.tasks[task.taskId - 1]!
+        if (asksFor !== undefined) {
+          asking.set(task.taskId, task)
+          void task.link.call('ask', [])
+        } else if (isSlow) running.push(task)
         else answer(task)
       },
     } as unknown as Executor
-    const say = (message: ToHost) => self.post(0, message)
+    const say = (message: ToHost) => {
+      if (message === 'bell' || message.kind !== 'call') return self.post(0, message)
+      callIds.set(message.taskId, message.callId)
+      self.post(0, { ...message, callId: 0 })
+    }
     const port = { postMessage: say } as unknown as HostPort
     const source = new TaskSource(port, orderFor(plan, self, orders.get(self.number)!), executor)
     // The host already knows that the first workers are ready.
@@ -57,7 +69,17 @@ export function workerThread(plan: Plan, orders: Map<number, LaneOrder>): Script
           source.leave()
           say({ kind: 'leaving' })
         }
-        source.onMessage(message)
+        const answered = message !== 'bell' && message.kind === 'call-answer' ? message.taskId : 0
+        source.onMessage(
+          answered === 0
+            ? message
+            : { kind: 'call-answer', taskId: answered, callId: callIds.get(answered)!, value: 0 },
+        )
+        for (const [taskId, task] of asking) {
+          if (taskId !== answered && !task.isCancelled) continue
+          asking.delete(taskId)
+          answer(task)
+        }
       }
     }
   }

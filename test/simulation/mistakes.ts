@@ -136,7 +136,31 @@ export const mistakes: Mistake[] = [
     title: 'the host never takes a lent slot back',
     transport: 'any',
     file: 'host/lane/task-messages.js',
-    edits: [['this.#posted.takeBackSlot(task, slot);', ';']],
+    edits: [['this.#posted.takeBackSlot(task, lender);', ';']],
+  },
+  {
+    title: 'the only slot of a worker is lent to any task',
+    transport: 'shared-memory',
+    file: 'worker/lane/answers.js',
+    edits: [['if (this.#slots > 1 && !task.isExclusive)', 'if (!task.isExclusive)']],
+  },
+  {
+    title: 'a task of a waiting task waits behind the queue',
+    transport: 'any',
+    file: 'host/scheduler/scheduler.js',
+    edits: [['this.#lendSlots();', ';']],
+  },
+  {
+    title: 'a full worker does not start the task for which its task waits',
+    transport: 'any',
+    file: 'worker/lane/task-source.js',
+    edits: [['lenderId > 0 &&', 'false &&']],
+  },
+  {
+    title: 'a lent slot is free again although its task runs',
+    transport: 'any',
+    file: 'host/lane/lent-slots.js',
+    edits: [['lender.borrower = task;', ';']],
   },
   {
     title: 'the host drops the last chunks and the progress of a worker that it stops',
