@@ -240,14 +240,6 @@ export const endCases: Plan[] = [
     switches: 0,
   },
   {
-    title: 'a leaving worker runs a task of its waiting task',
-    workers: 1,
-    ahead: 1,
-    tasks: [{ asksFor: 2 }, {}],
-    requests: [[{ submit: 1 }], [{ leave: 1 }]],
-    switches: 0,
-  },
-  {
     title: 'a task that is cancelled when offered, claimed, started or answered settles once',
     workers: 1,
     tasks: [{ isExclusive: true }],

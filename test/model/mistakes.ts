@@ -434,10 +434,4 @@ export const mistakes: Mistake[] = [
       requests: [[{ submit: 1 }, { submit: 3 }, { submit: 4 }]],
     },
   },
-  {
-    title: 'a leaving worker does not run the task for which its task waits',
-    file: 'host/lane/post.js',
-    edits: [['!task.canBePostedAgain || lender !== null', '!task.canBePostedAgain']],
-    plan: { ...asking, tasks: [{ asksFor: 2 }, {}], requests: [[{ submit: 1 }], [{ leave: 1 }]] },
-  },
 ]
