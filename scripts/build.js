@@ -31,7 +31,7 @@ const next = join(root, 'build', 'dist')
 const stamp = join(dist, '.built')
 /** Has the URLs of the worker entries. The CommonJS build keeps the file. `index.js` of the ES modules includes it. */
 const entryUrl = './host/backend/entry-url.js'
-const moduleUrls = ['body', 'bullmq', 'tinypool', 'workerpool'].map(
+const moduleUrls = ['body', 'bullmq', 'nestjs', 'tinypool', 'workerpool'].map(
   name => `./adapters/${name}/module-urls.js`,
 )
 /** Files that hold paths relative to themselves. They are not bundled, and differ between the formats. */

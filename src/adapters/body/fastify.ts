@@ -2,6 +2,7 @@
 // parses bodies below the threshold. The plugin imports nothing from Fastify; it uses the instance.
 import { ownFields } from '../../shared/options/option-table.js'
 import type { RawRequest } from '../http/client.js'
+import { asPlugin } from '../http/fastify-plugin.js'
 import { watchFurtherServers } from '../http/further-servers.js'
 import { fastifysOwn } from '../http/record.js'
 import {
@@ -75,12 +76,6 @@ function doorOf(
       : { ...readOptions(tables.fastifyJson, given, name), maxLines: Number.POSITIVE_INFINITY }
   const parsingOf = (options: ReturnType<typeof read>) =>
     resolveParsing(options, { format, isStrict: false, maxLines: options.maxLines })
-  // The plugin changes the instance that registers it, without an encapsulated scope.
-  const meta = {
-    [Symbol.for('skip-override')]: true,
-    [Symbol.for('fastify.display-name')]: name,
-    [Symbol.for('plugin-meta')]: { name, fastify: '5.x' },
-  }
   const register = (instance: FastifyInstanceLike, given: FastifyNdjsonOptions, done: Registered) => {
     try {
       // The rules for prototype keys default to those of the instance.
@@ -112,9 +107,9 @@ function doorOf(
     // Invalid options throw in the user's call, not later in `register()`.
     parsingOf(read(given))
     const plugin: FastifyBodyPlugin = (instance, _options, done) => register(instance, given, done)
-    return Object.assign(plugin, meta)
+    return asPlugin(plugin, name)
   }
-  return Object.assign(door, meta)
+  return asPlugin(door, name)
 }
 
 function parserOf({ plan, threshold }: Settings, pool: ParsingPool, own: Parser): Parser {

@@ -1,7 +1,8 @@
 // The channel on which callers tell the hosts to cancel a running job. It is the event stream of a queue of its own, which has
 // no jobs, so that hosts do not read the events of all jobs.
-import { QueueEvents, QueueEventsProducer } from 'bullmq'
+import { type QueueEventsProducer as Producer, QueueEvents } from 'bullmq'
 import { type Engine, whenReady } from './engine.js'
+import { QueueEventsProducer } from './package.js'
 
 const CANCEL = 'lido:cancel'
 /** Old events are of no use: a job that has ended cannot be cancelled. */
@@ -19,7 +20,7 @@ export class CancelSender {
   readonly #queueName: string
   readonly #engine: Engine
   readonly #onError: (error: Error) => void
-  #producer: QueueEventsProducer | null = null
+  #producer: Producer | null = null
 
   constructor(queueName: string, engine: Engine, onError: (error: Error) => void) {
     this.#queueName = queueName

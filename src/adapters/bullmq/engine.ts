@@ -1,20 +1,14 @@
 // The options that say which server has the queue, for BullMQ's classes. BullMQ itself talks to the server.
-import {
-  type BackendFactory,
-  createPostgresBackend,
-  type IQueueBackend,
-  isPgPool,
-  type QueueBase,
-  type QueueBaseOptions,
-} from 'bullmq'
+import type { QueueBase } from 'bullmq'
 import { boolean, unchecked, value } from '../../shared/options/option-rules.js'
 import type { OptionErrors } from '../../shared/options/option-table.js'
+import { checkBackends, checkBullmq, createPostgresBackend, isPgPool } from './package.js'
 
 /** Redis and Valkey speak the same protocol. */
 export type EngineName = 'postgres' | 'redis' | 'valkey'
 
-/** A back-end factory of BullMQ's, such as `createPostgresBackend`. */
-export type EngineFactory = BackendFactory<IQueueBackend, any>
+/** A back-end factory of BullMQ 6, such as `createPostgresBackend`. Named by its shape, because BullMQ 5 has no type for it. */
+export type EngineFactory = (...args: any[]) => any
 
 /** Where the queue is. The options of `RemotePool` and `serve()` have these. */
 export interface EngineOptions {
@@ -36,7 +30,7 @@ export interface EngineOptions {
 
 /** The arguments that BullMQ's classes take after the name of the queue. */
 export interface Engine {
-  readonly base: QueueBaseOptions<any> & { prefix?: string }
+  readonly base: { readonly connection: any; readonly prefix?: string }
   readonly factory: EngineFactory | undefined
 }
 
@@ -84,6 +78,7 @@ export function engineOf(
   { engine, connection, migrate, prefix }: { [Name in keyof EngineOptions]: EngineOptions[Name] | undefined },
   errors: OptionErrors,
 ): Engine {
+  checkBullmq()
   if (engine === undefined) errors.wrong('engine', engine, "'postgres', 'redis' or 'valkey'")
   if (connection === undefined || connection === null) {
     const example =
@@ -92,6 +87,7 @@ export function engineOf(
         : "{ host: 'localhost', port: 6379 }"
     errors.wrong('connection', connection, `what BullMQ takes as its connection, such as ${example}`)
   }
+  if (engine === 'postgres' || typeof engine === 'function') checkBackends()
   if (migrate) {
     if (engine === 'redis' || engine === 'valkey') {
       errors.contradiction(

@@ -5,3 +5,4 @@ import { pathToFileURL } from 'node:url'
 export const wrapperUrl: URL = pathToFileURL(
   join(__dirname, '..', '..', '..', 'esm', 'adapters', 'bullmq', 'in-worker.js'),
 )
+export const packageUrl: string = pathToFileURL(__filename).href

@@ -1,6 +1,6 @@
 // `processor(pool)`: the function that a BullMQ worker calls with each job. The job runs as a task of the pool.
 import { fileURLToPath } from 'node:url'
-import { DelayedError, type Job, type Processor, UnrecoverableError, WaitingError } from 'bullmq'
+import { DelayedError, type Job, type Processor, UnrecoverableError } from 'bullmq'
 import {
   InvalidOptionError,
   InvalidTaskError,
@@ -32,6 +32,7 @@ import {
 } from './job-values.js'
 import { wrapperUrl } from './module-urls.js'
 import { outcomeOf } from './outcome.js'
+import { checkBullmq, WaitingError } from './package.js'
 import { ProgressSender } from './progress-sender.js'
 
 export interface ProcessorOptions {
@@ -71,6 +72,7 @@ const hookNames = ['setup', 'teardown']
  * worker, then the pool. Throws `InvalidOptionError`.
  */
 export function processor(pool: Pool<any, any>, options: ProcessorOptions = {}): Processor {
+  checkBullmq()
   checkPool(pool, errors)
   if (!mayHoldOptions(options)) errors.noObject(options, 'sandbox: true')
   const runner = new JobRunner(pool, processorTable.read(options, errors))

@@ -1,6 +1,6 @@
 // `serve()`: makes this process a host that runs the jobs of a queue in a pool.
 import { EventEmitter } from 'node:events'
-import { type Job, Queue, WaitingError, Worker, type WorkerOptions } from 'bullmq'
+import { type Job, Queue, Worker, type WorkerOptions } from 'bullmq'
 import { InvalidOptionError, type Pool, type PoolStats } from '../../index.js'
 import { integer, milliseconds, value } from '../../shared/options/option-rules.js'
 import {
@@ -14,6 +14,7 @@ import { CANCELLED_BY_CALLER, CancelReceiver } from './control.js'
 import { type Engine, type EngineOptions, engineOf, engineRules, whenReady } from './engine.js'
 import { GIVEN_BACK } from './outcome.js'
 import { defaultMaxMemoryMb, type Overload, OverloadWatch } from './overload.js'
+import { WaitingError } from './package.js'
 import { checkPool, JobRunner, type ProcessorOptions, processorRules, slotsOf } from './processor.js'
 
 export interface ServeOptions extends EngineOptions, ProcessorOptions {

@@ -1,7 +1,7 @@
 // The decorators of fastify-piscina, with the class of `lido/piscina`. `runTask` accepts the arguments of Piscina's
 // `runTask` of 2020, and the options of `run()`, which later programs pass.
 import type { FastifyInstance, FastifyPluginAsync } from 'fastify'
-import fp from 'fastify-plugin'
+import { asPlugin } from '../http/fastify-plugin.js'
 import { watchFurtherServers } from '../http/further-servers.js'
 import type { Options as PiscinaOptions } from '../piscina/index.js'
 import { piscinaOptions } from './options.js'
@@ -32,7 +32,7 @@ function isRunOptions(value: unknown): value is object {
 }
 
 /** Replaces the plugin fastify-piscina and takes its options. The same as `fastifyPool` with `piscina: true`. */
-export const fastifyPiscina: FastifyPluginAsync<PiscinaOptions> = fp(
+export const fastifyPiscina: FastifyPluginAsync<PiscinaOptions> = asPlugin(
   async (app: FastifyInstance, options: PiscinaOptions) => await decorateWithPiscina(app, options),
-  { fastify: '5.x', name: 'fastify-piscina' },
+  'fastify-piscina',
 )

@@ -1,10 +1,10 @@
 // The plugin creates a pool for each registration and closes the pool with the server. It adds the decorators of the
 // server and of requests.
 import type { FastifyInstance, FastifyPluginAsync, FastifyRequest } from 'fastify'
-import fp from 'fastify-plugin'
 import { InvalidOptionError, Pool } from '../../index.js'
 import { ownFields } from '../../shared/options/option-table.js'
 import { forHttp, type HttpFields } from '../http/answers.js'
+import { asPlugin } from '../http/fastify-plugin.js'
 import { watchFurtherServers } from '../http/further-servers.js'
 import { RETRY_AFTER_S } from '../http/options.js'
 import {
@@ -139,7 +139,7 @@ function alreadyRegistered(as: string): InvalidOptionError {
 }
 
 /** Register it with `app.register(fastifyPool, options)`. Rejects with the `InvalidOptionError` of `new Pool()`. */
-export const fastifyPool: FastifyPluginAsync<FastifyPoolOptions | PiscinaPluginOptions> = fp(plugin, {
-  fastify: '5.x',
-  name: 'lido',
-})
+export const fastifyPool: FastifyPluginAsync<FastifyPoolOptions | PiscinaPluginOptions> = asPlugin(
+  plugin,
+  'lido',
+)

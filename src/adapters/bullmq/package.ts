@@ -1,0 +1,25 @@
+// BullMQ as the user installed it: version 5 or 6. Both speak to Redis and Valkey; only version 6 speaks to PostgreSQL.
+import * as bullmq from 'bullmq'
+import { checkVersion, type NeededVersion, versionError } from '../packages/version.js'
+import { packageUrl } from './module-urls.js'
+
+/** Older versions lack these exports. An import by name would fail before the version is checked. */
+export const { createPostgresBackend, isPgPool, QueueEventsProducer, WaitingError } = bullmq
+
+const needed: NeededVersion = { user: "'lido/bullmq'", name: 'bullmq', oldest: [5, 64] }
+const neededByBackends: NeededVersion = {
+  user: "'lido/bullmq' with PostgreSQL or another back end",
+  name: 'bullmq',
+  oldest: [6, 0],
+}
+
+/** Throws a `PoolError` with the code `ERR_LIDO_PACKAGE_VERSION`. */
+export function checkBullmq(): void {
+  checkVersion(needed, packageUrl)
+}
+
+/** Throws as `checkBullmq()` does. */
+export function checkBackends(): void {
+  checkVersion(neededByBackends, packageUrl)
+  if (createPostgresBackend === undefined) throw versionError(neededByBackends, 'an older version')
+}
