@@ -118,7 +118,8 @@ function parserOf({ plan, threshold }: Settings, pool: ParsingPool, own: Parser)
   return (request: { raw: RawRequest }, bytes: Buffer, done) => {
     const isLarge = bytes.length >= threshold && bytes.length > 0
     if (!isLarge && (isFrameworks || (bytes.length === 0 && plan.format === 'json')))
-      return own(request, bytes, done)
+      // Fastify before 4.20 takes an empty buffer for invalid JSON.
+      return own(request, bytes.length === 0 ? '' : bytes, done)
     const parsing = isLarge ? parseInPool(pool, request.raw, bytes, plan) : parseInPlace(bytes, plan)
     const settle = (outcome: ParseOutcome) => {
       if (outcome.kind === 'value') done(null, outcome.value)
@@ -143,10 +144,15 @@ function problemOf(
   syntaxError: () => Error,
 ): Error {
   switch (outcome.kind) {
-    case 'malformed':
-      return outcome.line === 0
-        ? syntaxError()
-        : Object.assign(syntaxError(), { message: outcome.message, line: outcome.line })
+    case 'malformed': {
+      const { message, line } = outcome
+      const own = syntaxError()
+      if (line > 0) return Object.assign(own, { message, line })
+      // Older versions of Fastify pass on the error of `JSON.parse()`. Newer versions have one error for all invalid JSON.
+      return own instanceof SyntaxError && !('code' in own)
+        ? Object.assign(new SyntaxError(message), { statusCode: 400 })
+        : own
+    }
     case 'tooDeep':
       return tooDeep(plan.maxDepth)
     case 'tooManyLines':

@@ -1,5 +1,5 @@
 // The pool of one request. Cancels the request's tasks when the client leaves, and gives them the request's deadline.
-import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyContextConfig, FastifyReply, FastifyRequest } from 'fastify'
 import type { Pool, RunOptions } from '../../index.js'
 import { ownFields } from '../../shared/options/option-table.js'
 import { forHttp } from '../http/answers.js'
@@ -38,10 +38,20 @@ export class RequestTie {
 
   /** In milliseconds since the epoch, like `Date.now()`; `undefined`: no limit. */
   deadline({ deadlineMs }: Registration): number | undefined {
-    const ofRoute = deadlineOfRoute(this.#request.routeOptions.config)
+    const ofRoute = deadlineOfRoute(configOf(this.#request))
     const limitMs = ofRoute ?? deadlineMs
     return limitMs === Number.POSITIVE_INFINITY ? undefined : this.#arrivedAt + limitMs
   }
+}
+
+/** Fastify 4 renamed this twice, and deprecated the older names. */
+function configOf(request: FastifyRequest): FastifyContextConfig {
+  const { routeOptions } = request
+  if (routeOptions?.config !== undefined) return routeOptions.config
+  const older = request as unknown as Partial<Record<'routeConfig', FastifyContextConfig>> & {
+    context: { config: FastifyContextConfig }
+  }
+  return older.routeConfig ?? older.context.config
 }
 
 export class RequestPool<Module = any> {

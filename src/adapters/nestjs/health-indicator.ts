@@ -12,7 +12,9 @@ import {
   type PressureLimit,
   pressureOf,
 } from '../http/pressure.js'
+import { installedVersion, isOlder } from '../packages/version.js'
 import { DEFAULT_POOL, getPoolToken } from './decorators.js'
+import { packageUrl } from './module-urls.js'
 
 const table = new OptionTable({
   pool: text({ default: DEFAULT_POOL, description: 'name of the pool to check' }),
@@ -31,14 +33,30 @@ export class PoolHealthIndicator {
 
   /**
    * Returns `{ [key]: { status, waiting, inFlight, workers, utilization } }`. `status` is `'down'` while the pool is
-   * under pressure or closed. Throws `InvalidOptionError`, and Nest's error when the pool does not exist.
+   * under pressure or closed. Throws `InvalidOptionError`, and Nest's error when the pool does not exist. With
+   * @nestjs/terminus 10, which needs an error, it throws an error with the result as `causes` instead of `'down'`.
    * @param options `pool` is the name of the pool. Default: the pool of `forRoot()`.
    */
   check(key: string, options: PressureLimit & { pool?: string | undefined } = {}): PoolHealthResult {
     const { pool: name, ...limit } = table.read(checkHolder(options, errors, 'maxWaiting: 50'), errors)
     const pool = this.#modules.get<Pool>(getPoolToken(name), { strict: false })
-    return { [key]: { status: isUnderPressure(pool, limit) ? 'down' : 'up', ...pressureOf(pool) } }
+    const isDown = isUnderPressure(pool, limit)
+    const result: PoolHealthResult = { [key]: { status: isDown ? 'down' : 'up', ...pressureOf(pool) } }
+    if (isDown && needsHealthCheckError()) throw healthCheckError(key, result)
+    return result
   }
+}
+
+/** Before version 11, @nestjs/terminus takes every returned result for healthy. */
+function needsHealthCheckError(): boolean {
+  const version = installedVersion('@nestjs/terminus', packageUrl)
+  return version !== null && isOlder(version, [11, 0])
+}
+
+/** The fields by which @nestjs/terminus 10 recognises the error of an indicator. */
+function healthCheckError(key: string, causes: PoolHealthResult): Error {
+  const message = `The pool of '${key}' is under pressure or closed`
+  return Object.assign(new Error(message), { isHealthCheckError: true, causes })
 }
 
 Injectable()(PoolHealthIndicator)

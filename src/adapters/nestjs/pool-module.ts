@@ -27,6 +27,13 @@ import {
 /** The token of the options that the factory of `forRootAsync()` returned. */
 const ASYNC_OPTIONS = 'LIDO_POOL_OPTIONS'
 
+/**
+ * The token of a number that differs between registrations. Nest 10 takes two dynamic modules for one when their texts are the same, and
+ * the options are not in the text.
+ */
+const REGISTRATION = 'LIDO_POOL_REGISTRATION'
+let lastRegistration = 0
+
 export class PoolModule implements OnModuleInit, OnApplicationShutdown {
   readonly #pools: readonly Pool[]
   readonly #host: HttpAdapterHost
@@ -113,7 +120,8 @@ function poolModule(providers: Provider[], names: string[]): DynamicModule {
     useFactory: (...pools: Pool[]) => pools,
     inject: tokens,
   }
-  return { module: PoolModule, providers: [...providers, poolsOfModule], exports: tokens }
+  const registration: Provider = { provide: REGISTRATION, useValue: ++lastRegistration }
+  return { module: PoolModule, providers: [...providers, poolsOfModule, registration], exports: tokens }
 }
 
 function poolProvider(

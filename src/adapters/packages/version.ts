@@ -17,7 +17,7 @@ export interface NeededVersion {
  */
 export function checkVersion(needed: NeededVersion, from: string): void {
   const found = installedVersion(needed.name, from)
-  if (found !== undefined && isOlder(found, needed.oldest)) throw versionError(needed, `version ${found}`)
+  if (found !== null && isOlder(found, needed.oldest)) throw versionError(needed, `version ${found}`)
 }
 
 export function versionError({ user, name, oldest }: NeededVersion, found: string): PoolError {
@@ -28,15 +28,16 @@ export function versionError({ user, name, oldest }: NeededVersion, found: strin
   )
 }
 
-function installedVersion(name: string, from: string): string | undefined {
+/** `null`: the package cannot be found. */
+export function installedVersion(name: string, from: string): string | null {
   try {
     return createRequire(from)(`${name}/package.json`).version
   } catch {
-    return undefined
+    return null
   }
 }
 
-function isOlder(version: string, [oldestMajor, oldestMinor]: NeededVersion['oldest']): boolean {
+export function isOlder(version: string, [oldestMajor, oldestMinor]: NeededVersion['oldest']): boolean {
   const [major = 0, minor = 0] = version.split('.').map(Number)
   return major < oldestMajor || (major === oldestMajor && minor < oldestMinor)
 }
