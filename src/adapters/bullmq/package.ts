@@ -3,14 +3,17 @@ import * as bullmq from 'bullmq'
 import { checkVersion, type NeededVersion, versionError } from '../packages/version.js'
 import { packageUrl } from './module-urls.js'
 
+/** Before 5.76.11, a paused or closing worker of BullMQ takes the next job after it gave one back. */
+const OLDEST = '5.76.11'
+
 /** Older versions lack these exports. An import by name would fail before the version is checked. */
 export const { createPostgresBackend, isPgPool, QueueEventsProducer, WaitingError } = bullmq
 
-const needed: NeededVersion = { user: "'lido/bullmq'", name: 'bullmq', oldest: [5, 64] }
+const needed: NeededVersion = { user: "'lido/bullmq'", name: 'bullmq', oldest: OLDEST }
 const neededByBackends: NeededVersion = {
   user: "'lido/bullmq' with PostgreSQL or another back end",
   name: 'bullmq',
-  oldest: [6, 0],
+  oldest: '6.0.0',
 }
 
 /** Throws a `PoolError` with the code `ERR_LIDO_PACKAGE_VERSION`. */

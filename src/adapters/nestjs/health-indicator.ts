@@ -50,7 +50,7 @@ export class PoolHealthIndicator {
 /** Before version 11, @nestjs/terminus takes every returned result for healthy. */
 function needsHealthCheckError(): boolean {
   const version = installedVersion('@nestjs/terminus', packageUrl)
-  return version !== null && isOlder(version, [11, 0])
+  return version !== null && isOlder(version, '11.0.0')
 }
 
 /** The fields by which @nestjs/terminus 10 recognises the error of an indicator. */

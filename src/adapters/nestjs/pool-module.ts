@@ -113,7 +113,7 @@ function rootModule(
 }
 
 function poolModule(providers: Provider[], names: string[]): DynamicModule {
-  checkVersion({ user: "'lido/nestjs'", name: '@nestjs/core', oldest: [10, 0] }, packageUrl)
+  checkVersion({ user: "'lido/nestjs'", name: '@nestjs/core', oldest: '10.0.0' }, packageUrl)
   const tokens = names.map(getPoolToken)
   const poolsOfModule: Provider = {
     provide: POOLS_OF_MODULE,

@@ -7,7 +7,8 @@ export interface NeededVersion {
   /** Begins the message, as `"'lido/bullmq'"`. */
   readonly user: string
   readonly name: string
-  readonly oldest: readonly [major: number, minor: number]
+  /** Such as `'5.76.11'`. */
+  readonly oldest: string
 }
 
 /**
@@ -21,10 +22,9 @@ export function checkVersion(needed: NeededVersion, from: string): void {
 }
 
 export function versionError({ user, name, oldest }: NeededVersion, found: string): PoolError {
-  const range = `${oldest.join('.')} or newer`
   return new PoolError(
     'ERR_LIDO_PACKAGE_VERSION',
-    `${user} needs ${name} ${range}, but ${found} is installed. Run: npm install ${name}@latest`,
+    `${user} needs ${name} ${oldest} or newer, but ${found} is installed. Install a newer version of ${name}.`,
   )
 }
 
@@ -37,7 +37,10 @@ export function installedVersion(name: string, from: string): string | null {
   }
 }
 
-export function isOlder(version: string, [oldestMajor, oldestMinor]: NeededVersion['oldest']): boolean {
-  const [major = 0, minor = 0] = version.split('.').map(Number)
-  return major < oldestMajor || (major === oldestMajor && minor < oldestMinor)
+/** Ignores what follows the numbers, as in `6.0.0-beta.1`. */
+export function isOlder(version: string, oldest: string): boolean {
+  const given = version.split(/[.-]/).map(Number)
+  const limits = oldest.split('.').map(Number)
+  const differing = limits.findIndex((limit, index) => given[index] !== limit)
+  return differing >= 0 && given[differing]! < limits[differing]!
 }
