@@ -3,6 +3,7 @@
 import type { Http2ServerRequest } from 'node:http2'
 import { createRequire } from 'node:module'
 import type { RawRequest, RawResponse } from '../http/client.js'
+import { checkVersion } from '../packages/version.js'
 import { packageUrl } from './module-urls.js'
 
 export type Next = (error?: unknown) => void
@@ -30,6 +31,7 @@ export function findBodyParser(): FoundBodyParser {
 
 function load(): FoundBodyParser {
   const require = requireOfBodyParser()
+  checkVersion({ user: "'lido/body'", name: 'body-parser', oldest: '1.18.0' }, require)
   const bodyParser = require('body-parser') as BodyParser
   return { bodyParser, charsets: createRequire(require.resolve('body-parser')).resolve('iconv-lite') }
 }

@@ -34,14 +34,14 @@ function readerOf<Body>(middleware: BodyMiddleware): BodyReader<Body> {
     if (known !== undefined) return known
     const body = new Promise<Body>((resolve, reject) => {
       const isReadAlready = request.body !== undefined
+      // body-parser skips a request whose client has left, or waits for it without an end.
+      if (!isReadAlready && request.aborted) return reject(requestAborted())
       let isSynchronous = true
       // body-parser only passes the response to `verify`.
       middleware(request, undefined as never, problem => {
         // body-parser 1 sets an empty object on a request that it skips.
         if (isSynchronous && !isReadAlready) request.body = undefined
         if (problem) reject(problem as Error)
-        // body-parser also skips a request whose client has left.
-        else if (!isReadAlready && request.aborted) reject(requestAborted())
         else resolve(request.body as Body)
       })
       isSynchronous = false

@@ -2,7 +2,7 @@
 import type { QueueBase } from 'bullmq'
 import { boolean, unchecked, value } from '../../shared/options/option-rules.js'
 import type { OptionErrors } from '../../shared/options/option-table.js'
-import { checkBackends, checkBullmq, createPostgresBackend, isPgPool } from './package.js'
+import { checkBackends, checkBullmq, createPostgresBackend, isPgPool, keepListeners } from './package.js'
 
 /** Redis and Valkey speak the same protocol. */
 export type EngineName = 'postgres' | 'redis' | 'valkey'
@@ -36,6 +36,7 @@ export interface Engine {
 
 /** Rejects with the first error of the connection. BullMQ itself would try again without an end, or never again. */
 export async function whenReady(part: QueueBase): Promise<void> {
+  keepListeners(part)
   await new Promise<void>((resolve, reject) => {
     // Later errors need a listener too.
     part.on('error', reject)

@@ -1,4 +1,6 @@
 // BullMQ as the user installed it: version 5 or 6. Both speak to Redis and Valkey; only version 6 speaks to PostgreSQL.
+import type { EventEmitter } from 'node:events'
+import { createRequire } from 'node:module'
 import * as bullmq from 'bullmq'
 import { checkVersion, type NeededVersion, versionError } from '../packages/version.js'
 import { packageUrl } from './module-urls.js'
@@ -9,6 +11,7 @@ const OLDEST = '5.76.11'
 /** Older versions lack these exports. An import by name would fail before the version is checked. */
 export const { createPostgresBackend, isPgPool, QueueEventsProducer, WaitingError } = bullmq
 
+const ownRequire = createRequire(packageUrl)
 const needed: NeededVersion = { user: "'lido/bullmq'", name: 'bullmq', oldest: OLDEST }
 const neededByBackends: NeededVersion = {
   user: "'lido/bullmq' with PostgreSQL or another back end",
@@ -18,11 +21,23 @@ const neededByBackends: NeededVersion = {
 
 /** Throws a `PoolError` with the code `ERR_LIDO_PACKAGE_VERSION`. */
 export function checkBullmq(): void {
-  checkVersion(needed, packageUrl)
+  checkVersion(needed, ownRequire)
 }
 
 /** Throws as `checkBullmq()` does. */
 export function checkBackends(): void {
-  checkVersion(neededByBackends, packageUrl)
+  checkVersion(neededByBackends, ownRequire)
   if (createPostgresBackend === undefined) throw versionError(neededByBackends, 'an older version')
+}
+
+/**
+ * BullMQ 5 removes the listeners of a connection that it closes. A connection that never opened emits its `error` after that, which would
+ * end the process. Call it before the part can be closed.
+ */
+export function keepListeners(part: object): void {
+  if (createPostgresBackend !== undefined) return
+  const { connection, blockingConnection } = part as Record<string, EventEmitter | undefined>
+  for (const emitter of [connection, blockingConnection]) {
+    if (emitter !== undefined) emitter.removeAllListeners = () => emitter
+  }
 }

@@ -1,4 +1,5 @@
 // The health of a pool as @nestjs/terminus expects it. Works without that package.
+import { createRequire } from 'node:module'
 import { Inject, Injectable } from '@nestjs/common'
 import { ModuleRef } from '@nestjs/core'
 import type { Pool } from '../../index.js'
@@ -49,7 +50,7 @@ export class PoolHealthIndicator {
 
 /** Before version 11, @nestjs/terminus takes every returned result for healthy. */
 function needsHealthCheckError(): boolean {
-  const version = installedVersion('@nestjs/terminus', packageUrl)
+  const version = installedVersion('@nestjs/terminus', createRequire(packageUrl))
   return version !== null && isOlder(version, '11.0.0')
 }
 

@@ -1,4 +1,5 @@
 // The module: creates pools, provides them by token, and closes them when the program shuts down.
+import { createRequire } from 'node:module'
 import {
   type DynamicModule,
   Inject,
@@ -113,7 +114,7 @@ function rootModule(
 }
 
 function poolModule(providers: Provider[], names: string[]): DynamicModule {
-  checkVersion({ user: "'lido/nestjs'", name: '@nestjs/core', oldest: '10.0.0' }, packageUrl)
+  checkVersion({ user: "'lido/nestjs'", name: '@nestjs/core', oldest: '10.0.0' }, createRequire(packageUrl))
   const tokens = names.map(getPoolToken)
   const poolsOfModule: Provider = {
     provide: POOLS_OF_MODULE,

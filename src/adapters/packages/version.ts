@@ -1,6 +1,5 @@
 // The versions of the packages that adapters work with. `package.json` accepts every version as a peer, so that an installation never
 // fails and no other package changes. Each adapter checks the version at its first use.
-import { createRequire } from 'node:module'
 import { PoolError } from '../../index.js'
 
 export interface NeededVersion {
@@ -14,10 +13,9 @@ export interface NeededVersion {
 /**
  * Throws a `PoolError` with the code `ERR_LIDO_PACKAGE_VERSION` when the installed version is older. A package that cannot be found, as in
  * a bundle, passes.
- * @param from the URL of the file that imports the package
  */
-export function checkVersion(needed: NeededVersion, from: string): void {
-  const found = installedVersion(needed.name, from)
+export function checkVersion(needed: NeededVersion, require: NodeJS.Require): void {
+  const found = installedVersion(needed.name, require)
   if (found !== null && isOlder(found, needed.oldest)) throw versionError(needed, `version ${found}`)
 }
 
@@ -29,9 +27,9 @@ export function versionError({ user, name, oldest }: NeededVersion, found: strin
 }
 
 /** `null`: the package cannot be found. */
-export function installedVersion(name: string, from: string): string | null {
+export function installedVersion(name: string, require: NodeJS.Require): string | null {
   try {
-    return createRequire(from)(`${name}/package.json`).version
+    return require(`${name}/package.json`).version
   } catch {
     return null
   }
