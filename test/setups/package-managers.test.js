@@ -1,7 +1,7 @@
 // Programs whose packages another package manager installed.
 import assert from 'node:assert/strict'
 import { existsSync } from 'node:fs'
-import { emptyProject, output, tarball } from './project.js'
+import { emptyProject, installTool, npmFlags, output, tarball } from './project.js'
 import { row } from './row.js'
 
 const program = `import { Pool } from 'lido'
@@ -17,20 +17,12 @@ const work = `import { isWorkerThread } from 'lido/worker'
 export default value => [value * 2, isWorkerThread]
 `
 const works = { thread: [42, true], process: [42, true], inline: [42, false] }
-const flags = ['--no-audit', '--no-fund', '--prefer-offline', '--loglevel=error']
-
-/** A project with a tool that installs other projects. */
-async function tool(name, version) {
-  const own = emptyProject(`tool-${name.replace(/\W/g, '-')}-${version}`)
-  await output(own.folder, 'npm', ['install', `${name}@${version}`, ...flags])
-  return own
-}
 
 row('pnpm', 'works', 'nothing', async () => {
   const versions = []
   // pnpm 12 is a native program, and older versions are a script.
   for (const version of [10, 12]) {
-    const pnpm = await tool('pnpm', version)
+    const pnpm = await installTool('pnpm', version)
     const own = emptyProject(`with-pnpm-${version}`)
     own.write({ 'main.mjs': program, 'work.mjs': work })
     await output(own.folder, pnpm.path('node_modules', '.bin', 'pnpm'), ['add', await tarball()])
@@ -41,7 +33,7 @@ row('pnpm', 'works', 'nothing', async () => {
 })
 
 row('Yarn PnP', 'works', 'nothing', async () => {
-  const yarn = await tool('@yarnpkg/cli-dist', 4)
+  const yarn = await installTool('@yarnpkg/cli-dist', 4)
   const program4 = yarn.binary('yarn', '@yarnpkg/cli-dist')
   const own = emptyProject('with-yarn', { dependencies: { lido: `file:${await tarball()}` } })
   own.write({
@@ -76,7 +68,7 @@ row(
       },
       'packages/app/main.mjs': program.replace("new URL('./work.mjs', import.meta.url)", "'work'"),
     })
-    await output(own.folder, 'npm', ['install', ...flags])
+    await output(own.folder, 'npm', ['install', ...npmFlags])
     assert.deepEqual(JSON.parse(await own.node('packages/app/main.mjs')), works)
     return `npm ${await output(own.folder, 'npm', ['--version'])}`
   },

@@ -67,6 +67,9 @@ export async function output(...call) {
   return ended.output.trim()
 }
 
+/** For `npm install`. */
+export const npmFlags = ['--no-audit', '--no-fund', '--prefer-offline', '--loglevel=error']
+
 let packed
 /** Packs lido once for all projects of this process. Resolves with the path of the tarball. */
 export function tarball() {
@@ -134,18 +137,23 @@ export function emptyProject(name, manifest = {}) {
 /** A project with lido and these packages. A package that npm cannot install rejects. */
 export async function install(name, packages, manifest) {
   const project = emptyProject(name, manifest)
-  const flags = ['--no-audit', '--no-fund', '--prefer-offline', '--loglevel=error']
-  await output(project.folder, 'npm', ['install', await tarball(), ...packages, ...flags], {
+  await output(project.folder, 'npm', ['install', await tarball(), ...packages, ...npmFlags], {
     limitMs: 240_000,
   })
   return project
 }
 
+/** A project with a tool that installs other projects, such as pnpm. */
+export async function installTool(name, version) {
+  const own = emptyProject(`tool-${name.replace(/\W/g, '-')}-${version}`)
+  await output(own.folder, 'npm', ['install', `${name}@${version}`, ...npmFlags])
+  return own
+}
+
 /** The path of a version of Node, installed from the npm registry. */
 export async function nodeOf(version) {
   const own = emptyProject(`node-${version}`)
-  const flags = ['--no-audit', '--no-fund', '--prefer-offline', '--loglevel=error']
-  await output(own.folder, 'npm', ['install', `node@${version}`, ...flags])
+  await output(own.folder, 'npm', ['install', `node@${version}`, ...npmFlags])
   return own.path('node_modules', 'node', 'bin', 'node')
 }
 
