@@ -58,7 +58,7 @@ write(
 write('handler.cjs', `module.exports = value => value * 3\n`)
 
 /** The packages that a program with these frameworks has installed itself. */
-for (const name of ['@nestjs', 'fastify', 'fastify-plugin', 'reflect-metadata', 'rxjs']) {
+for (const name of ['@nestjs', 'fastify', 'reflect-metadata', 'rxjs']) {
   symlinkSync(join(root, 'node_modules', name), join(project, 'node_modules', name), 'junction')
 }
 

@@ -32,7 +32,7 @@ symlinkSync(
 )
 
 /** The frameworks that a program in this project has installed beside lido. */
-for (const name of ['@fastify', '@nestjs', 'fastify', 'fastify-plugin', 'reflect-metadata', 'rxjs']) {
+for (const name of ['@fastify', '@nestjs', 'fastify', 'reflect-metadata', 'rxjs']) {
   symlinkSync(join(root, 'node_modules', name), join(project, 'node_modules', name), 'junction')
 }
 

@@ -110,7 +110,13 @@ heavyRow('Yarn 1, beside older frameworks', 'finds them', 'nothing', async () =>
 /** Runs tests of this repository in a project with these packages. */
 async function passes(name, packages, suite, files) {
   const own = await install(name, packages, { type: 'module' })
-  for (const folder of ['test/frameworks', 'test/bullmq', 'test/helpers', 'examples/machines'])
+  for (const folder of [
+    'test/frameworks',
+    'test/bullmq',
+    'test/helpers',
+    'test/fixtures',
+    'examples/machines',
+  ])
     cpSync(join(root, folder), own.path(folder), { recursive: true })
   const paths = files.map(file => join('test', suite, `${file}.test.js`))
   const ended = await command(own.folder, process.execPath, ['--test', ...paths], { limitMs: 240_000 })
@@ -154,6 +160,60 @@ heavyRow('lido/bullmq, BullMQ 5 and 6 with Redis', 'passes its tests', 'nothing'
   const first = await passes('bullmq-oldest', ['bullmq@5.76.11'], 'bullmq', tests)
   const last = await passes('bullmq-newest', ['bullmq@6', 'ioredis'], 'bullmq', tests)
   return `${first.versions('bullmq')}, ${last.version('bullmq')}`
+})
+
+const bullmqTypes = `import { Worker } from 'bullmq'
+import express from 'express'
+import { Pool } from 'lido'
+import { processor, RemotePool, serve } from 'lido/bullmq'
+import { json, runFor } from 'lido/express'
+const pool = new Pool<typeof import('./handler.mjs')>({ filename: '/handler.js' })
+export const worker = new Worker('jobs', processor(pool), { connection: {} })
+export const host = serve('jobs', pool, { engine: 'redis', connection: {}, worker: { limiter: { max: 1, duration: 2 } } })
+export const remote = new RemotePool<typeof import('./handler.mjs')>('jobs', { engine: 'redis', connection: {} })
+express()
+  .use(json({ limit: '1mb' }))
+  .post('/', (request, response, next) => {
+    runFor(request, pool, 'a', { name: 'upper' }).then(text => response.json(text), next)
+  })
+`
+
+heavyRow('TypeScript, older frameworks', 'the types of the adapters compile', 'nothing', async () => {
+  const packages = [
+    'fastify@4',
+    '@fastify/under-pressure@8',
+    'bullmq@5.76.11',
+    'express@4',
+    ...nest('10.0.0'),
+  ]
+  const own = await install(
+    'older-types',
+    [...packages, 'typescript@6.0', '@types/express@4', '@types/node@20'],
+    { type: 'module' },
+  )
+  for (const name of ['body', 'checks', 'fastify', 'handler', 'nestjs'])
+    cpSync(join(root, `test/package/types/${name}.mts`), own.path(`${name}.mts`))
+  own.write({
+    'bullmq.mts': bullmqTypes,
+    'tsconfig.json': {
+      compilerOptions: {
+        ...{ module: 'nodenext', target: 'es2022', lib: ['es2023', 'esnext.disposable'], types: ['node'] },
+        ...{ strict: true, exactOptionalPropertyTypes: true, esModuleInterop: true, skipLibCheck: false },
+        ...{ experimentalDecorators: true, noEmit: true },
+      },
+    },
+  })
+  const { output: told } = await command(own.folder, process.execPath, [
+    own.binary('tsc', 'typescript'),
+    ...['-p', '.', '--pretty', 'false'],
+  ])
+  // The declarations of some older frameworks have errors of their own.
+  const errors = told.split('\n').filter(line => /error TS/.test(line))
+  assert.deepEqual(
+    errors.filter(line => !line.startsWith('node_modules/') || line.startsWith('node_modules/lido/')),
+    [],
+  )
+  return own.versions('typescript', '@nestjs/core', 'fastify', 'bullmq', '@types/express')
 })
 
 heavyRow('an older framework than an adapter supports', 'is named by an error', 'update it', async () => {
