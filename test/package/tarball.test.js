@@ -39,6 +39,7 @@ const packedModules = [
   'adapters/express/index.js',
   'adapters/fastify/index.js',
   'adapters/nestjs/index.js',
+  'adapters/nestjs/module-urls.js',
   'adapters/bullmq/index.js',
   'adapters/bullmq/module-urls.js',
   'adapters/tinypool/index.js',

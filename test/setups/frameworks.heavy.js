@@ -158,7 +158,7 @@ heavyRow('lido/bullmq, BullMQ 5 and 6 with Redis', 'passes its tests', 'nothing'
   }
   const tests = ['host', 'machines', 'remote-pool']
   const first = await passes('bullmq-oldest', ['bullmq@5.76.11'], 'bullmq', tests)
-  const last = await passes('bullmq-newest', ['bullmq@6', 'ioredis'], 'bullmq', tests)
+  const last = await passes('bullmq-newest', ['bullmq@6', 'ioredis', 'pg'], 'bullmq', tests)
   return `${first.versions('bullmq')}, ${last.version('bullmq')}`
 })
 

@@ -1,6 +1,7 @@
 // The versions of the packages that adapters work with. `package.json` accepts every version as a peer, so that an installation never
 // fails and no other package changes. Each adapter checks the version at its first use.
 import { PoolError } from '../../index.js'
+import { readFileSync } from '../../shared/platform/node-modules.js'
 
 export interface NeededVersion {
   /** Begins the message, as `"'lido/bullmq'"`. */
@@ -29,7 +30,7 @@ export function versionError({ user, name, oldest }: NeededVersion, found: strin
 /** `null`: the package cannot be found. */
 export function installedVersion(name: string, require: NodeJS.Require): string | null {
   try {
-    return require(`${name}/package.json`).version
+    return JSON.parse(readFileSync(require.resolve(`${name}/package.json`), 'utf8')).version
   } catch {
     return null
   }
