@@ -24,7 +24,7 @@ export const mistakes = [
   {
     title: 'an answer settles a cancelled task',
     file: 'host/lane/collect.js',
-    edits: [["if (task.state === 'settled')", 'if (false)']],
+    edits: [["if (task.state !== 'settled')", 'if (true)']],
     cases: 'lane / returns / signal answering / lives / open',
     says: /invariant/,
   },

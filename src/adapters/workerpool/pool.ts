@@ -75,7 +75,6 @@ export class Pool {
   /** `null`: the pool of lido queues the tasks, and sends them to the workers before these are idle. */
   readonly #queue: TaskQueue | null
   readonly #calls = new Set<Call>()
-  readonly #callOf = new WeakMap<object, Call>()
   readonly #args = new Map<number, WorkerArg>()
   /** `null` before the first task, and after `terminate()`. */
   #pool: LidoPool | null = null
@@ -127,9 +126,8 @@ export class Pool {
     }
     const signal = new CallSignal()
     const call: Call = { method, params, resolver, timeout: null, options, given, signal, order }
-    if (this.#queue !== null) this.#callOf.set(order, call)
     this.#calls.add(call)
-    resolver.promise.limitRunTime(() => runTimeOf(pool, order))
+    resolver.promise.limitRunTime(() => runTimeOf(pool, call))
     // Cancelled or timed out: the promise is rejected before the task ends.
     resolver.promise.onRejected(() => signal.abort())
     this.#run(pool, call, isProcess)
@@ -189,6 +187,7 @@ export class Pool {
     const callOptions = {
       signal: signal as never,
       timeout: LONGEST_MS,
+      queueOptions: call,
       transferList,
       functions,
     }
@@ -207,7 +206,7 @@ export class Pool {
   #open(): LidoPool {
     if (this.workerType === 'web') throw new Error('WorkerPool: Web Workers not supported')
     checkStartOptions(this.#settings)
-    const taskOf = (task: QueuedTask) => this.#callOf.get(task.payload as object)!
+    const taskOf = (task: QueuedTask) => task.queueOptions as Call
     const queue = this.#queue === null ? undefined : adaptQueue(this.#queue, taskOf)
     const pool = new LidoPool({ ...toPoolOptions(this.#settings, id => this.#createArg(id)), queue })
     pool.on('workerCreate', view => this.#onCreated(view))
@@ -275,9 +274,9 @@ function listenerOf(on: NonNullable<ExecOptions['on']>): (payload: unknown) => v
 }
 
 /** Milliseconds since the start of the task. 0 while it waits. */
-function runTimeOf(pool: LidoPool, order: TaskOrder): number {
+function runTimeOf(pool: LidoPool, call: Call): number {
   for (const worker of pool.workers) {
-    const task = worker.tasks.find(({ payload }) => payload === order)
+    const task = worker.tasks.find(({ queueOptions }) => queueOptions === call)
     if (task !== undefined) return realClock.now() - (forAdapters.startOf(worker, task) ?? realClock.now())
   }
   return 0

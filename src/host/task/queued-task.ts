@@ -8,7 +8,10 @@ export interface QueuedTask {
   readonly filename: string
   /** The name of the export that is the handler. */
   readonly name: string
-  /** The payload as the caller gave it. The worker gets the copy that was made at the call. */
+  /**
+   * The payload as the caller gave it. The worker gets the copy that was made at the call. `undefined` in `worker.tasks` when the pool has
+   * neither a queue nor a load balancer of the program.
+   */
   readonly payload: unknown
   /** The option `priority` of the call. */
   readonly priority: number
