@@ -70,6 +70,15 @@ for (const { name, skip, start } of engines) {
       await assert.rejects(pool.run(1, { name: 'missing' }), WorkerStartError)
     })
 
+    test('a host gets the payload of the time of the call', async () => {
+      const order = { amount: [1] }
+      const answer = pool.run(order)
+      const id = pool.enqueue(order)
+      order.amount[0] = 2
+      assert.deepEqual(await answer, { amount: [1] })
+      assert.deepEqual(await pool.result(await id), { amount: [1] })
+    })
+
     test('progress reaches the caller in order', async () => {
       const steps = []
       assert.equal(await pool.run(3, { name: 'steps', onProgress: step => steps.push(step) }), 3)

@@ -77,15 +77,18 @@ export class ValueTooLargeError extends PoolError {
 }
 
 /**
- * Returns a value that JSON keeps exactly. Throws `NotCloneableError` or `ValueTooLargeError`.
+ * Returns a copy that JSON keeps exactly: the job is added later, and the caller may change its value meanwhile. Throws `NotCloneableError`
+ * or `ValueTooLargeError`.
  *
  * @param what the name for errors: `'payload'` or `'result'`
  */
 export function encodeValue(value: unknown, what: 'payload' | 'result', maxBytes: number): unknown {
-  const encoded = isExactJson(value) ? value : envelopeOf(value, what)
-  const bytes = Buffer.byteLength(JSON.stringify(encoded))
+  const isExact = isExactJson(value)
+  const encoded = isExact ? value : envelopeOf(value, what)
+  const text = JSON.stringify(encoded)
+  const bytes = Buffer.byteLength(text)
   if (bytes > maxBytes) throw new ValueTooLargeError(`The ${what}`, bytes, maxBytes)
-  return encoded
+  return isExact && typeof value === 'object' ? JSON.parse(text) : encoded
 }
 
 /**
