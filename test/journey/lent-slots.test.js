@@ -47,6 +47,10 @@ const LATE = 'waits for a task that a function of an ended task has submitted'
 /** Tasks that only wait for tasks of their own functions. Each entry must end, with these results. */
 const waitingForTheirOwn = {
   'runs tasks one after another': pool => ask(pool, n => double(pool, n)),
+  'runs a task with a shared value': async pool => {
+    const items = pool.share([1, 2])
+    return await ask(pool, async n => (await ask(pool, m => double(pool, m), {}, items))[n - 1])
+  },
   'runs tasks together': async pool => {
     const askAll = async n => (await Promise.all([n, n, n, n].map(m => double(pool, m))))[0]
     return await ask(pool, askAll)
@@ -175,6 +179,7 @@ for (const [backend, backendOptions] of Object.entries(backends)) {
       () => ask(pool, n => double(pool, n, exclusive)),
       () => ask(pool, n => double(pool, n, exclusive), exclusive),
       () => ask(pool, async n => (await ask(pool, m => double(pool, m, exclusive), exclusive, [n]))[0]),
+      () => ask(pool, async n => (await ask(pool, m => double(pool, m), {}, [n]))[0], exclusive),
     ]
     for (const way of ways) {
       assert.deepEqual(await Promise.all([way(), way(), way()]), [

@@ -82,7 +82,7 @@ export class LentSlots {
   lend(task: Task, workerId: number): Lender {
     let lender = this.#lenders.get(task)
     if (lender === undefined) {
-      const isOpen = this.#slotsPerWorker > 1 && !task.isExclusive
+      const isOpen = this.#slotsPerWorker > 1 && !task.isExclusive && !this.#borrowers.has(task)
       lender = new Lender(task, workerId, isOpen, this.#children.get(task) ?? null)
       this.#lenders.set(task, lender)
     }

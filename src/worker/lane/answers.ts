@@ -160,7 +160,7 @@ export class WorkerAnswers implements TaskAnswers {
 
   /** The host counts in the same way, see `PostedTasks.lend()`. */
   #lend(task: WorkerTask, isWaiting: boolean): void {
-    if (this.#slots > 1 && !task.isExclusive) this.lentSlots += isWaiting ? 1 : -1
+    if (this.#slots > 1 && !task.isExclusive && !task.usesLentSlot) this.lentSlots += isWaiting ? 1 : -1
     // Not at once: the handler is in the middle of its work.
     if (isWaiting) workerClock.nextTurn(() => this.#onSlotLent())
   }

@@ -342,6 +342,7 @@ export class TaskSource {
       this.#answers,
     )
     task.isExclusive = isExclusive
+    task.usesLentSlot = message.lenderId > 0
     this.#answers.onSentStarted(task)
     this.#executor.run(task)
   }

@@ -34,6 +34,8 @@ export class WorkerTask {
   answersByMessage = false
   /** The task runs alone on its worker, so it lends its slot only to the tasks that its caller's functions submit. */
   isExclusive = false
+  /** The task runs in the slot of a waiting task. It cannot lend this slot to any task. */
+  usesLentSlot = false
   readonly #answers: TaskAnswers
 
   constructor(
