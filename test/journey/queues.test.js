@@ -95,7 +95,29 @@ class OwnPriorityQueue {
   }
 }
 
-for (const Queue of [PriorityQueue, OwnPriorityQueue]) {
+/** Puts a task back to the front, whatever its priority. */
+class FrontQueue extends OwnPriorityQueue {
+  #returned = []
+  get size() {
+    return super.size + this.#returned.length
+  }
+  push(task) {
+    const returned = this.#returned.splice(0)
+    for (const other of [...returned, task]) super.push(other)
+  }
+  unshift(task) {
+    this.#returned.unshift(task)
+  }
+  shift() {
+    return this.#returned.shift() ?? super.shift()
+  }
+  remove(task) {
+    this.#returned = this.#returned.filter(other => other !== task)
+    super.remove(task)
+  }
+}
+
+for (const Queue of [PriorityQueue, OwnPriorityQueue, FrontQueue]) {
   test(`a task starts before less urgent tasks that the host has posted ahead (${Queue.name})`, async open => {
     // The payload is the priority. The host posts tasks ahead while the worker is busy.
     for (const priorities of [

@@ -224,7 +224,7 @@ export class Scheduler implements TaskListener {
       this.#settler.reject(task, refusal)
       return
     }
-    if (!this.#pending.isFirstInFirstOut) this.#recallLessUrgent(task)
+    if (!this.#pending.isFirstInFirstOut && !this.#recallLessUrgent(task)) return
     if (this.#mayPlaceNow(task, othersWait)) this.pump()
     if (task.state === 'queued') this.#take(task)
   }
@@ -348,12 +348,25 @@ export class Scheduler implements TaskListener {
     return this.#send(task)
   }
 
-  /** If the queue puts the new task first, it may also belong before the tasks that were posted ahead. The queue decides. */
-  #recallLessUrgent(task: Task): void {
-    if (this.#isPumping || !this.#pending.keepsPlaces || this.#posted.queue.unclaimed === 0) return
+  /**
+   * If the queue puts the new task first, it may also belong before the tasks that were posted ahead. They return to the queue, and the new
+   * task is pushed again, so that the queue decides. False when `push()` threw this time.
+   */
+  #recallLessUrgent(task: Task): boolean {
+    if (this.#isPumping || !this.#pending.keepsPlaces || this.#posted.queue.unclaimed === 0) return true
     const isFirst = this.#pending.peek() === task
     this.#pending.unpeek()
-    if (isFirst) this.#requeue.unclaimed()
+    if (!isFirst || task.state !== 'queued') return true
+    this.#pending.remove(task)
+    this.#requeue.unclaimed()
+    try {
+      this.#pending.push(task)
+      return true
+    } catch (refusal) {
+      this.#settler.reject(task, refusal)
+      this.#onRoom()
+      return false
+    }
   }
 
   /**
