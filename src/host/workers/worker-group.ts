@@ -142,8 +142,9 @@ export class WorkerGroup implements WorkerOwner, ReplaceableGroup {
     if (isAllowed !== this.mayPoll) this.#allowSpin(isAllowed)
   }
 
-  /** Other threads need the cores. Nobody busy-waits for so long. */
+  /** Other threads need the cores. Host and workers do not busy-wait for `pauseMs`. */
   pauseSpin(pauseMs: number): void {
+    if (this.#isClosed) return
     this.#allowSpin(false)
     this.#spinPause?.cancel()
     this.#spinPause = this.clock.after(pauseMs, () => {
@@ -398,6 +399,7 @@ export class WorkerGroup implements WorkerOwner, ReplaceableGroup {
   /** All workers count as awake until the next call of `shareCores`. */
   #onChanged(): void {
     this.acceptingWorkers = this.keptWorkers.length
-    this.shareCores(this.workers.length)
+    // Also for a worker that was just started.
+    this.#allowSpin(this.workers.length < this.settings.spinCores && this.#spinPause === null)
   }
 }
