@@ -1,9 +1,11 @@
 // The payload of a call is what it was at the call: the caller may change its object as soon as the call has returned.
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
 import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { MessageChannel } from 'node:worker_threads'
 import { FixedQueue, move, NotCloneableError, PriorityQueue } from 'lido'
 import { handler } from '../helpers/handler.js'
 import { test } from '../helpers/pool-test.js'
@@ -213,4 +215,23 @@ test('the interfaces of other pools take the payload at the call', async (_, t) 
     assert.equal(await changed(workerpool.exec(({ amount }) => amount, [order])), 1)
     await Promise.all(others.flat())
   }
+})
+
+test('a moved port is closed when its task never starts', async open => {
+  const pool = open({ filename, maxWorkers: 1 })
+  const busy = pool.run({ ms: 50 }, { name: 'slowly' })
+  const controller = new AbortController()
+  const { port1, port2 } = new MessageChannel()
+  const closed = once(port1, 'close')
+  const waiting = pool.run({ amount: 1, port2 }, { transferList: [port2], signal: controller.signal })
+  controller.abort()
+  await assert.rejects(waiting, { name: 'AbortError' })
+  await closed
+  await busy
+})
+
+test('a large payload may contain a module of WebAssembly', async open => {
+  const pool = open({ filename, maxWorkers: 1 })
+  const module = new WebAssembly.Module(Uint8Array.of(0, 97, 115, 109, 1, 0, 0, 0))
+  assert.equal(await pool.run({ amount: 1, text: 'x'.repeat(600_000), module }), 1)
 })

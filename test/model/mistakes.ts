@@ -283,7 +283,7 @@ export const mistakes: Mistake[] = [
   {
     title: 'a worker claims a task beside an exclusive task',
     file: 'worker/lane/task-source.js',
-    edits: [['|| this.#isExclusive ||', '||']],
+    edits: [['>= this.#slots || this.#isExclusive', '>= this.#slots']],
     plan: {
       workers: 1,
       slots: 2,

@@ -5,6 +5,8 @@ import type { TransportChoice } from './options.js'
 export interface Mistake extends Patch {
   title: string
   transport: TransportChoice
+  /** Where the search begins, for a mistake that few seeds show. */
+  firstSeed?: number
 }
 
 export const mistakes: Mistake[] = [
@@ -86,6 +88,7 @@ export const mistakes: Mistake[] = [
   {
     title: 'a task fails as unreadable although the host has sent it again',
     transport: 'messages',
+    firstSeed: 3440,
     file: 'host/lane/posted-tasks.js',
     edits: [['this.suspects.delete(task);', ';']],
   },
@@ -98,6 +101,7 @@ export const mistakes: Mistake[] = [
   {
     title: 'a task with a slot of a starting worker counts against maxQueue',
     transport: 'messages',
+    firstSeed: 1270,
     file: 'host/scheduler/scheduler.js',
     edits: [['this.#pending.reserve(this.#startingSlots);', ';']],
   },

@@ -72,7 +72,7 @@ export function piscinaOptions(given: PiscinaOptions & { piscina?: true | undefi
 }
 
 /**
- * The deadline in the setting `config.pool` of a route. `undefined`: the plugin's. Call it when the route is added, so that a
+ * The deadline in the setting `config.pool` of a route. `undefined` means the deadline of the plugin. Call it when the route is added, so that a
  * wrong setting does not wait for the first request.
  */
 export function deadlineOfRoute(config: object = {}): number | undefined {

@@ -3,8 +3,9 @@
 // A primitive cannot change, so the task keeps it. Other payloads become bytes: in the lane's format for tasks that any worker may claim,
 // and in the format of `node:v8` for tasks that go by message. A value that cannot be bytes is cloned, for example one with a
 // `SharedArrayBuffer` or a port. See docs/design/0031.
-import type { Decoder } from '../../shared/codec/decoder.js'
+import { Decoder } from '../../shared/codec/decoder.js'
 import { type Encoder, NO_ROOM } from '../../shared/codec/encoder.js'
+import type { ShapeReader } from '../../shared/codec/shapes.js'
 import { MARK, SharedUses } from '../../shared/codec/shared-handle.js'
 import { NotCloneableError } from '../../shared/errors/pool-errors.js'
 import {
@@ -13,9 +14,8 @@ import {
   UnsendableError,
   unsendablePath,
 } from '../../shared/errors/uncloneable-path.js'
-import { decoderFor, encoderFor } from '../../shared/lane/lane-codec.js'
+import { encoderFor, shapeReaderFor } from '../../shared/lane/lane-codec.js'
 import { LARGEST_VALUE_BYTES } from '../../shared/lane/layout.js'
-import { IS_NAMED } from '../../shared/lane/shared-queue.js'
 import type { TransferItem } from '../../shared/messages/move.js'
 import { HEAD_BYTES } from '../../shared/messages/pipe-frames.js'
 import { packMessage, serialize } from '../../shared/messages/process-values.js'
@@ -35,6 +35,8 @@ import type { SharedValues } from './shared-values.js'
 
 /** Small payloads share a buffer of this size. It stays in memory as long as one of them. */
 const CHUNK_BYTES = 16 * 2 ** 10
+/** The bytes of buffers are aligned, and stay so in a copy. */
+const ALIGNMENT = 8
 /** Up to this size, copying bytes one by one is faster than a native copy. */
 const MAX_LOOP_BYTES = 64
 
@@ -56,7 +58,7 @@ export class Payloads {
   readonly #encoder: Encoder
   /** All bytes of the lane. */
   readonly #lane: Uint8Array
-  #decoder: Decoder | null = null
+  #shapes: ShapeReader | null = null
   #chunk = new Uint8Array(0)
   #chunkUsed = 0
 
@@ -143,36 +145,39 @@ export class Payloads {
     if (!isMutable(content) || content instanceof TakenPayload) return
     const given = this.#givenOf(content)
     // A retry runs with the same bytes. Without a retry the bytes in the lane are enough.
-    task.content = task.retry === null ? new PostedPayload(given) : this.#encoded(from, to, isNamed, given)
+    task.content =
+      task.retry === null
+        ? new PostedPayload(given, from, to, isNamed)
+        : this.#encoded(from, to, isNamed, given)
   }
 
   /** The task leaves the lane, and may be posted again. Call it before the ticket is released. */
   onTakenBack(task: Task): void {
     const { content } = task
     if (!(content instanceof PostedPayload)) return
-    const { flags, from, to } = this.#parts.posted.queue.read(task.ticket)
-    task.content = this.#encoded(from, to, (flags & IS_NAMED) !== 0, content.given)
+    task.content = this.#encoded(content.from, content.to, content.isNamed, content.given)
   }
 
   /** The value of a payload that was encoded for the lane, for a task that goes by message after all. */
-  decode(payload: EncodedPayload): unknown {
-    const { layout } = this.#parts.posted
-    const { from } = layout.scratch
-    this.#decoder ??= decoderFor(layout)
-    const value = this.#decoder.decode(from, this.#writeEncoded(payload, from))
-    return payload.isNamed ? (value as [unknown, unknown])[1] : value
+  decode({ bytes, from, to, isNamed }: EncodedPayload): unknown {
+    this.#shapes ??= shapeReaderFor(this.#parts.posted.layout)
+    const decoder = new Decoder(bytes.buffer, this.#shapes)
+    // Structured clone turns a handle into the same object. The worker replaces it.
+    decoder.sharedValue = id => ({ [MARK]: id })
+    const value = decoder.decode(from, to)
+    return isNamed ? (value as [unknown, unknown])[1] : value
   }
 
   #givenOf(value: unknown): unknown {
     return this.#parts.keepsGiven ? value : undefined
   }
 
-  /** @param isLarge an estimate: bytes need one pass over the value, and a clone that is sent later needs two */
+  /** @param prefersBytes for large values: bytes need one pass over the value, and a clone that is sent later needs two */
   #copied(
     value: unknown,
     transferList: readonly TransferItem[],
     given: unknown,
-    isLarge: boolean,
+    prefersBytes: boolean,
   ): SerializedPayload | ClonedPayload {
     try {
       if (this.#parts.isForProcesses) {
@@ -180,7 +185,7 @@ export class Payloads {
         return new SerializedPayload(given, frame.subarray(HEAD_BYTES))
       }
       if (transferList.length > 0) return cloned(value, transferList, given)
-      const bytes = isLarge ? serialize({ payload: value }) : null
+      const bytes = prefersBytes ? serialize({ payload: value }) : null
       return bytes === null ? cloned(value, [], given) : new SerializedPayload(given, bytes)
     } catch (failure) {
       throw refusal(failure, value, transferList)
@@ -197,7 +202,7 @@ export class Payloads {
       this.#chunkUsed = 0
     }
     const at = this.#chunkUsed
-    this.#chunkUsed += size
+    this.#chunkUsed += Math.ceil(size / ALIGNMENT) * ALIGNMENT
     copyBytes(this.#lane, from, to, this.#chunk, at)
     return new EncodedPayload(given, this.#chunk, at, at + size, isNamed)
   }
@@ -219,6 +224,14 @@ function cloned(value: unknown, transferList: readonly TransferItem[], given: un
   refuseDetached(transferList)
   const [copy, ...items] = structuredClone([value, ...transferList], { transfer: [...transferList] as never })
   return new ClonedPayload(given, copy, items as TransferItem[])
+}
+
+/** Closes the moved ports and files of a task that was never sent: their owner cannot close them any more. */
+export function closeMoved({ content }: Task): void {
+  if (!(content instanceof ClonedPayload)) return
+  for (const item of content.transferList as readonly { close?: () => unknown }[]) {
+    Promise.resolve(item.close?.()).catch(() => {})
+  }
 }
 
 /** Also for a payload that is refused while it is sent. */

@@ -108,6 +108,7 @@ export class Poster {
   send(worker: Worker, task: Task, lender: Lender | null = null): void {
     const { id: taskId, handlerId } = task
     const handler = this.#handlers.isKnown(handlerId) ? null : task.terms.handler
+    const { payload, isSerialized, transferList } = this.#messageOf(task)
     moveTask(task, 'assigned')
     task.assignedAt = this.#clock.now()
     const messageNumber = this.#posted.address(task, worker.id, lender)
@@ -116,7 +117,6 @@ export class Poster {
     const lenderId = lender === null ? 0 : lender.taskId
     worker.tasks.noteSent()
     this.#shared.onSending(task.createdAt)
-    const { payload, isSerialized, transferList } = this.#messageOf(task)
     try {
       refuseDetached(transferList)
       const from = this.#metrics?.isDue() === true ? this.#clock.now() : 0
@@ -137,6 +137,8 @@ export class Poster {
         transferList,
       )
       if (from > 0) this.#metrics!.onPosted(this.#clock.now() - from)
+      // The worker has the moved items now.
+      if (transferList.length > 0) task.content = undefined
     } catch (failure) {
       worker.tasks.noteNotSent()
       // The worker may wait for the message and claim nothing until the bell rings.

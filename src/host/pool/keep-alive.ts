@@ -1,4 +1,4 @@
-// Keeps the process alive while the pool has work, and 10 ms longer. Output and messages of a worker may arrive after
+// Keeps the process alive while the pool has work, and 50 ms longer. Output and messages of a worker may arrive after
 // its answer. The delay also saves a ref() and an unref() call for each task.
 import type { Anchor, Clock, Timer } from '../../shared/platform/clock.js'
 

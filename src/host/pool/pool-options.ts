@@ -130,9 +130,10 @@ export interface PoolOptions {
   /** Keeps a histogram of run times for each worker, see `WorkerView`. Default `false`. */
   workerHistogram?: boolean | undefined
   /**
-   * An idle worker may poll for up to 60 µs before it sleeps, and the host for up to 40 µs. `'auto'`: only while short tasks follow each other, while the
-   * host and each awake worker have a core, and while no other thread of the machine takes these cores. `true`: also while others take them.
-   * `false`: never. Default `'auto'`.
+   * An idle worker may poll for up to 60 µs before it sleeps, and the host for up to 40 µs.
+   * - `'auto'`: while short tasks follow each other and the cores are free. The default.
+   * - `true`: also while other threads of the machine need the cores.
+   * - `false`: never.
    */
   busyWait?: 'auto' | boolean | undefined
   /**

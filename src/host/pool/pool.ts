@@ -17,7 +17,7 @@ import { inMicrotask } from '../../shared/platform/microtask.js'
 import type { Backend } from '../backend/backend.js'
 import type { HandlerRegistry } from '../lane/handler-registry.js'
 import type { Lender, LentSlots } from '../lane/lent-slots.js'
-import type { Payloads } from '../lane/payloads.js'
+import { closeMoved, type Payloads } from '../lane/payloads.js'
 import { type SharedValue, share } from '../lane/share.js'
 import { onStartingAhead, type SharedValues } from '../lane/shared-values.js'
 import { Counters, type Outcome } from '../metrics/counters.js'
@@ -684,7 +684,6 @@ export class Pool<Module = any, Default extends HandlerName<Module> = DefaultNam
     return null
   }
 
-  /** Throws when the signal is aborted or the deadline is over. */
   /** Throws the error of a custom signal. */
   #sendToAll(payload: unknown, terms: CallTerms, alsoNew: boolean): Promise<unknown[]> {
     const { handler, signal } = terms
@@ -773,6 +772,7 @@ export class Pool<Module = any, Default extends HandlerName<Module> = DefaultNam
       // A custom signal threw when the listener was removed.
       this.#tellError(failure)
     }
+    closeMoved(task)
     this.#counters.onSettled(outcome, wasAssigned)
     this.#lent.onSettled(task)
     if (this.#shared.isReleasing) this.#shared.onSettled(task)

@@ -28,7 +28,18 @@ export class EncodedPayload extends TakenPayload {
 }
 
 /** The only copy is in the lane. The host reads it from there when it takes the task back. */
-export class PostedPayload extends TakenPayload {}
+export class PostedPayload extends TakenPayload {
+  readonly from: number
+  readonly to: number
+  readonly isNamed: boolean
+
+  constructor(given: unknown, from: number, to: number, isNamed: boolean) {
+    super(given)
+    this.from = from
+    this.to = to
+    this.isNamed = isNamed
+  }
+}
 
 /** As bytes of the serialiser of `node:v8`. They travel in a message. */
 export class SerializedPayload extends TakenPayload {

@@ -14,7 +14,11 @@ export function encoderFor(layout: ValueMemory): Encoder {
 }
 
 export function decoderFor(layout: ValueMemory): Decoder {
-  return new Decoder(layout.memory, new ShapeReader(shapeTableOf(layout)))
+  return new Decoder(layout.memory, shapeReaderFor(layout))
+}
+
+export function shapeReaderFor(layout: ValueMemory): ShapeReader {
+  return new ShapeReader(shapeTableOf(layout))
 }
 
 /** True for a number that fits into one word, so it needs no codec. */

@@ -142,11 +142,6 @@ export class SharedQueue {
     return true
   }
 
-  /** The payload of a ticket that was posted in the queue. Its bytes stay until the ticket is released. */
-  read(ticket: number): Posting {
-    return readPosting(this.#words, this.layout, ticket)
-  }
-
   /** The ticket is free again: the host read its answer, or recalled the task, or its worker has ended. */
   release(ticket: number): void {
     this.#positionOf[ticket] = -1
@@ -197,7 +192,7 @@ export class SharedQueue {
     )
   }
 
-  /** Workers pass the claimed positions after the last known head again, without a claim. */
+  /** Workers check the positions after the last known head again, and claim none that was claimed before. */
   #repair(head: number): void {
     store(this.#words, TAIL, this.#tail)
     replace(this.#words, HEAD, head, this.#head)
@@ -280,23 +275,20 @@ export class QueueReader {
   }
 
   read(ticket: number): Posting {
-    return readPosting(this.#words, this.#layout, ticket)
+    const words = this.#words
+    const at = ticketAt(this.#layout, ticket)
+    return {
+      taskId: words[at + TASK_ID]!,
+      handlerId: words[at + HANDLER_ID]!,
+      flags: words[at + FLAGS]!,
+      from: words[at + FROM]!,
+      to: words[at + TO]!,
+      int: words[at + INT]!,
+    }
   }
 
   /** False when the host has taken the task back. The data that was read may then belong to another task. */
   isStillClaimed(ticket: number): boolean {
     return this.tickets.isClaimedBy(ticket, this.#workerId)
-  }
-}
-
-function readPosting(words: SharedWords, layout: LaneLayout, ticket: number): Posting {
-  const at = ticketAt(layout, ticket)
-  return {
-    taskId: words[at + TASK_ID]!,
-    handlerId: words[at + HANDLER_ID]!,
-    flags: words[at + FLAGS]!,
-    from: words[at + FROM]!,
-    to: words[at + TO]!,
-    int: words[at + INT]!,
   }
 }

@@ -1,6 +1,5 @@
 // Converts messages between processes to bytes, with the serialiser of `node:v8`. Shared memory, ports and handles do
 // not work in another process. This file refuses a message with such a part, and the error names the path of the part.
-import type { Serializer } from 'node:v8'
 import { replaceUnsendable, type SerializedError } from '../errors/serialize-error.js'
 import {
   bufferOf,
@@ -65,10 +64,9 @@ function classTools(): Tools {
     }
   }
 
-  const cloneMark = isSeenBy(ValueWriter) ? undefined : cloneSymbol()
   return {
     write(message) {
-      if (cloneMark !== undefined) refuseNodeObjects(message, cloneMark)
+      refuseNodeObjects(message)
       const writer = new ValueWriter()
       writer.writeRawBytes(Buffer.alloc(HEAD_BYTES))
       writer.writeHeader()
@@ -95,17 +93,10 @@ function functionTools(): Tools {
   }
 }
 
-/** True when the serialiser itself refuses Node's own cloneable objects, such as `Blob`. */
-function isSeenBy(Writer: typeof Serializer): boolean {
-  try {
-    new Writer().writeValue(new Blob([]))
-    return false
-  } catch {
-    return true
-  }
-}
-
-/** Node's own classes define with this symbol how they are cloned. The serialiser ignores it from Node 21 on. */
+/**
+ * Node's own classes define with this symbol how they are cloned. The serialiser ignores it from Node 21 on, and writes a WebAssembly module
+ * without an error in every version.
+ */
 function cloneSymbol(): symbol | undefined {
   return Object.getOwnPropertySymbols(Blob.prototype).find(
     symbol => symbol.description === 'messaging_clone_symbol',

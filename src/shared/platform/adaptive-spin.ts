@@ -5,7 +5,7 @@
 // - Interruptions: after some busy-waits during which another thread took the core, the caller sleeps instead for half a second, and for
 //   longer each time after that. See docs/design/0032.
 
-/** So many more long gaps than short ones, and the caller sleeps instead. */
+/** The caller sleeps when long gaps exceed short ones by this number. */
 const MAX_LONG_GAPS = 8
 /** After this many gaps in sleep, the caller busy-waits once to try again. */
 const TRY_AGAIN_AFTER = 16
@@ -34,7 +34,7 @@ export class AdaptiveSpin {
   }
 }
 
-/** Asking the system costs some microseconds. So a thread asks after so much busy-waiting, and at most once in the second time. */
+/** Asking the system costs some microseconds. So a thread asks after 2 ms of busy-waiting, and at most every 5 ms. */
 const ASK_AFTER_MS = 2
 const ASK_EVERY_MS = 5
 /** An older answer says nothing about the present. */
@@ -42,7 +42,8 @@ const RECENT_MS = 100
 /** Threads of the own process, such as those of the garbage collector, wait for less. */
 const MAX_WAIT_SHARE = 1 / 8
 /**
- * So many more bad answers than good ones. Threads that wake each other may share a core at first, until the system gives each its own.
+ * The caller pauses when bad answers exceed good ones by this number. Threads that wake each other may share a core at first, until the
+ * system gives each its own.
  */
 const MANY_ANSWERS = 10
 const FIRST_PAUSE_MS = 500
