@@ -1,8 +1,7 @@
 // Takes the payloads of tasks at the call: from then on the caller may change its own object.
 //
-// A primitive cannot change, so the task keeps it. Other payloads become bytes: in the lane's format for tasks that any worker may claim,
-// and in the format of `node:v8` for tasks that go by message. A value that cannot be bytes is cloned, for example one with a
-// `SharedArrayBuffer` or a port. See docs/design/0031.
+// A primitive cannot change, so the task keeps it. Other payloads become bytes: of the lane's codec for threads, and of `node:v8` for
+// processes. A value that cannot be bytes is cloned, for example one with a `SharedArrayBuffer` or a port. See docs/design/0031.
 import { Decoder } from '../../shared/codec/decoder.js'
 import { type Encoder, NO_ROOM } from '../../shared/codec/encoder.js'
 import type { ShapeReader } from '../../shared/codec/shapes.js'
@@ -18,14 +17,14 @@ import { encoderFor, shapeReaderFor } from '../../shared/lane/lane-codec.js'
 import { LARGEST_VALUE_BYTES } from '../../shared/lane/layout.js'
 import type { TransferItem } from '../../shared/messages/move.js'
 import { HEAD_BYTES } from '../../shared/messages/pipe-frames.js'
-import { packMessage, serialize } from '../../shared/messages/process-values.js'
+import { packMessage } from '../../shared/messages/process-values.js'
 import { structuredClone } from '../../shared/platform/node-modules.js'
 import type { Call, CallTerms } from '../task/call.js'
 import {
   ClonedPayload,
   EncodedPayload,
+  PackedPayload,
   PostedPayload,
-  SerializedPayload,
   TakenPayload,
 } from '../task/taken-payload.js'
 import type { Task } from '../task/task.js'
@@ -178,15 +177,15 @@ export class Payloads {
     transferList: readonly TransferItem[],
     given: unknown,
     prefersBytes: boolean,
-  ): SerializedPayload | ClonedPayload {
+  ): PackedPayload | ClonedPayload {
     try {
       if (this.#parts.isForProcesses) {
         const frame = packMessage({ payload: value }, transferList)
-        return new SerializedPayload(given, frame.subarray(HEAD_BYTES))
+        return new PackedPayload(given, frame.subarray(HEAD_BYTES), 'packed')
       }
       if (transferList.length > 0) return cloned(value, transferList, given)
-      const bytes = prefersBytes ? serialize({ payload: value }) : null
-      return bytes === null ? cloned(value, [], given) : new SerializedPayload(given, bytes)
+      const message = prefersBytes ? this.#encoder.encodeLarge(value) : null
+      return message === null ? cloned(value, [], given) : new PackedPayload(given, message, 'large')
     } catch (failure) {
       throw refusal(failure, value, transferList)
     }

@@ -3,11 +3,12 @@ import { refuseDetached } from '../../shared/errors/uncloneable-path.js'
 import { isInt } from '../../shared/lane/lane-codec.js'
 import { PayloadArena } from '../../shared/lane/payload-arena.js'
 import { IS_INT, IS_NAMED, IS_TIMED } from '../../shared/lane/shared-queue.js'
+import type { PayloadForm } from '../../shared/messages/messages.js'
 import type { TransferItem } from '../../shared/messages/move.js'
 import type { Clock } from '../../shared/platform/clock.js'
 import type { HandlerMetrics } from '../metrics/handler-metrics.js'
 import type { Settler } from '../task/settle.js'
-import { ClonedPayload, EncodedPayload, SerializedPayload } from '../task/taken-payload.js'
+import { ClonedPayload, EncodedPayload, PackedPayload } from '../task/taken-payload.js'
 import type { Task } from '../task/task.js'
 import { moveTask } from '../task/task-life.js'
 import type { Worker } from '../workers/worker.js'
@@ -108,7 +109,7 @@ export class Poster {
   send(worker: Worker, task: Task, lender: Lender | null = null): void {
     const { id: taskId, handlerId } = task
     const handler = this.#handlers.isKnown(handlerId) ? null : task.terms.handler
-    const { payload, isSerialized, transferList } = this.#messageOf(task)
+    const { payload, payloadForm, transferList } = this.#messageOf(task)
     moveTask(task, 'assigned')
     task.assignedAt = this.#clock.now()
     const messageNumber = this.#posted.address(task, worker.id, lender)
@@ -132,7 +133,7 @@ export class Poster {
           mustRun,
           lenderId,
           payload,
-          isSerialized,
+          payloadForm,
         },
         transferList,
       )
@@ -149,19 +150,19 @@ export class Poster {
 
   #messageOf({ content, transferList }: Task): {
     payload: unknown
-    isSerialized: boolean
+    payloadForm: PayloadForm
     transferList: readonly TransferItem[]
   } {
-    if (content instanceof SerializedPayload) {
-      return { payload: content.bytes, isSerialized: true, transferList: NOTHING }
+    if (content instanceof PackedPayload) {
+      return { payload: content.packed, payloadForm: content.form, transferList: NOTHING }
     }
     if (content instanceof ClonedPayload) {
-      return { payload: content.value, isSerialized: false, transferList: content.transferList }
+      return { payload: content.value, payloadForm: 'value', transferList: content.transferList }
     }
     if (content instanceof EncodedPayload) {
-      return { payload: this.#payloads.decode(content), isSerialized: false, transferList: NOTHING }
+      return { payload: this.#payloads.decode(content), payloadForm: 'value', transferList: NOTHING }
     }
-    return { payload: content, isSerialized: false, transferList }
+    return { payload: content, payloadForm: 'value', transferList }
   }
 
   #refuse(task: Task, refused: unknown): void {

@@ -1,4 +1,6 @@
 // The payload of a task after the host has taken it: a private copy. The caller may change its own object from then on.
+import type { LargeMessage } from '../../shared/codec/format.js'
+import type { PayloadForm } from '../../shared/messages/messages.js'
 import type { TransferItem } from '../../shared/messages/move.js'
 
 export abstract class TakenPayload {
@@ -41,13 +43,16 @@ export class PostedPayload extends TakenPayload {
   }
 }
 
-/** As bytes of the serialiser of `node:v8`. They travel in a message. */
-export class SerializedPayload extends TakenPayload {
-  readonly bytes: Uint8Array
+/** As bytes that travel in a message. */
+export class PackedPayload extends TakenPayload {
+  readonly packed: LargeMessage | Uint8Array
+  readonly form: PayloadForm
 
-  constructor(given: unknown, bytes: Uint8Array) {
+  /** @param packed what the form says */
+  constructor(given: unknown, packed: LargeMessage | Uint8Array, form: PayloadForm) {
     super(given)
-    this.bytes = bytes
+    this.packed = packed
+    this.form = form
   }
 }
 

@@ -29,6 +29,21 @@ export function decodeLarge(
   return new Decoder(NO_MEMORY, shapes).startLarge(message, stepBytes)
 }
 
+/** Reads a large message at once. */
+export function decodeWholeLarge(
+  message: format.LargeMessage,
+  shapes: ShapeReader,
+  sharedValue: (id: number) => unknown,
+): unknown {
+  const decoder = new Decoder(NO_MEMORY, shapes)
+  decoder.sharedValue = sharedValue
+  const steps = decoder.startLarge(message, Number.POSITIVE_INFINITY)
+  for (;;) {
+    const step = steps.next()
+    if (step.done === true) return step.value
+  }
+}
+
 export class Decoder extends Reader {
   readonly shapes: ShapeReader
   /** Finds the shared values that messages name by number. Only workers have them. */

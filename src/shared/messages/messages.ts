@@ -105,6 +105,12 @@ export interface StartCall extends KnownHandler {
  */
 export type Bell = 'bell'
 
+/**
+ * `value`: the payload itself. `large`: a `LargeMessage` of the lane's codec. `packed`: for a process, `{ payload }` as `packMessage()` writes it,
+ * without the head.
+ */
+export type PayloadForm = 'value' | 'large' | 'packed'
+
 export type ToWorker =
   | Bell
   /** Run this task. `messageNumber` is also the owner in its ticket. `handler` is null when the worker knows `handlerId`. */
@@ -121,9 +127,8 @@ export type ToWorker =
       mustRun: boolean
       /** The id of a task on this worker that waits for its caller and lends its slot to this task; 0: none. */
       lenderId: number
-      /** With `isSerialized`: its bytes, as `serialize()` writes them. */
       payload: unknown
-      isSerialized: boolean
+      payloadForm: PayloadForm
     }
   /** From now on tasks name this handler by its number. */
   | ({ kind: 'register-handler' } & KnownHandler)

@@ -134,16 +134,6 @@ export function unpackMessage(bytes: Uint8Array): unknown {
   return tools.read(bytes)
 }
 
-/** The bytes of a message; `null` for a message with a part that only structured clone can send. */
-export function serialize(message: object): Uint8Array | null {
-  tools ??= makeTools()
-  try {
-    return tools.write(message).subarray(HEAD_BYTES)
-  } catch {
-    return null
-  }
-}
-
 /** Replaces each part that another process cannot read by a text. */
 export function errorForProcess(error: SerializedError): SerializedError {
   return canCross(error) ? error : replaceUnsendable(error, canCross)

@@ -4,10 +4,12 @@
 // The worker runs one task after another while tasks and free slots exist. It regularly lets its event loop turn.
 // Without tasks it returns to the event loop: it never blocks to wait.
 import { type MessagePort, receiveMessageOnPort } from 'node:worker_threads'
-import type { Decoder } from '../../shared/codec/decoder.js'
+import { type Decoder, decodeWholeLarge } from '../../shared/codec/decoder.js'
+import type { LargeMessage } from '../../shared/codec/format.js'
+import type { ShapeReader } from '../../shared/codec/shapes.js'
 import { deserializeError } from '../../shared/errors/serialize-error.js'
 import { HostBell, WorkerBell } from '../../shared/lane/doorbell.js'
-import { decoderFor } from '../../shared/lane/lane-codec.js'
+import { decoderFor, shapeReaderFor } from '../../shared/lane/lane-codec.js'
 import { laneIn, workerStateIn } from '../../shared/lane/layout.js'
 import {
   DISMISSED,
@@ -63,6 +65,8 @@ export class TaskSource {
   readonly #toHostClock: number
   readonly #tickets: WorkerTickets
   /** `null`: all tasks come by message. */
+  /** `null` in a process, whose messages are packed. */
+  #shapes: ShapeReader | null = null
   readonly #queue: Queue | null
   /** `null` in another process. */
   readonly #state: WorkerSharedState | null
@@ -122,6 +126,7 @@ export class TaskSource {
         ? { reader: new QueueReader(lane, workerId, bell, this.#state), bell, decoder: decoderFor(lane) }
         : null
       if (this.#queue !== null) this.#queue.decoder.sharedValue = id => this.#sharedValue(id)
+      this.#shapes = this.#queue?.decoder.shapes ?? shapeReaderFor(lane)
       if (order.isShared) writer = new RingWriter(state, new HostBell(lane), this.#state)
     }
     this.#answers = new WorkerAnswers(
@@ -179,7 +184,7 @@ export class TaskSource {
       case 'run':
         this.#state?.noteReceived()
         this.#spin.onWork()
-        if (!readPayload(message)) {
+        if (!this.#readPayload(message)) {
           this.#say({ kind: 'unreadable' })
           return this.#run()
         }
@@ -408,6 +413,22 @@ export class TaskSource {
     this.onMessage(message)
   }
 
+  /** False when the payload cannot be read. */
+  #readPayload(message: RunMessage): boolean {
+    const { payload, payloadForm } = message
+    if (payloadForm === 'value') return true
+    try {
+      message.payload =
+        payloadForm === 'packed'
+          ? (unpackMessage(payload as Uint8Array) as { payload: unknown }).payload
+          : decodeWholeLarge(payload as LargeMessage, this.#shapes!, id => this.#sharedValue(id))
+      message.payloadForm = 'value'
+      return true
+    } catch {
+      return false
+    }
+  }
+
   #cancel({ ticket, taskId, reason }: Extract<ToWorker, { kind: 'cancel' }>): void {
     const { cancellations, sent } = this.#answers
     if (sent.has(taskId)) this.#tickets.noteCancelled(ticket)
@@ -425,17 +446,5 @@ export class TaskSource {
 
   #say(message: ToHost): void {
     this.#port.postMessage(message)
-  }
-}
-
-/** False when the payload cannot be read. */
-function readPayload(message: RunMessage): boolean {
-  if (!message.isSerialized) return true
-  try {
-    message.payload = (unpackMessage(message.payload as Uint8Array) as { payload: unknown }).payload
-    message.isSerialized = false
-    return true
-  } catch {
-    return false
   }
 }
