@@ -146,7 +146,7 @@ export const mistakes: Mistake[] = [
     title: 'the only slot of a worker is lent to any task',
     transport: 'shared-memory',
     file: 'worker/lane/answers.js',
-    edits: [['if (this.#slots > 1 && !task.isExclusive)', 'if (!task.isExclusive)']],
+    edits: [['if (this.#slots > 1 && !task.isExclusive &&', 'if (!task.isExclusive &&']],
   },
   {
     title: 'a task of a waiting task waits behind the queue',

@@ -95,6 +95,8 @@ export class Rules {
       const least = most.filter(
         call =>
           call.state === 'pending' &&
+          // The task of a function may use the slot of another task. It cannot lend that slot to all tasks.
+          call.parent === null &&
           call.openLookUps[call.startedBy.length]! > 0 &&
           thread.isAlive &&
           thread.running.some(running => running.call === call),

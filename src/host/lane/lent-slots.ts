@@ -186,7 +186,11 @@ export class LentSlots {
 
   /** The task uses no slot: another task may use its slot, or it uses the slot of its lender. */
   usesNoSlot(task: Task): boolean {
-    if (this.#borrowers.has(task)) return true
+    return this.#borrowers.has(task) || this.lendsToAny(task)
+  }
+
+  /** The task waits, and any task may use its slot. */
+  lendsToAny(task: Task): boolean {
     const lender = this.#lenders.get(task)
     return lender?.isOpen === true && lender.isWaiting
   }

@@ -6,8 +6,10 @@ import { Decoder } from '../../shared/codec/decoder.js'
 import { type Encoder, NO_ROOM } from '../../shared/codec/encoder.js'
 import type { ShapeReader } from '../../shared/codec/shapes.js'
 import { MARK, SharedUses } from '../../shared/codec/shared-handle.js'
+import { LARGE_SIZES, LargeDraft } from '../../shared/codec/writer.js'
 import { NotCloneableError } from '../../shared/errors/pool-errors.js'
 import {
+  LARGEST_CLONED_BYTES,
   refusalCause,
   refuseDetached,
   UnsendableError,
@@ -36,6 +38,8 @@ import type { SharedValues } from './shared-values.js'
 const CHUNK_BYTES = 16 * 2 ** 10
 /** The bytes of buffers are aligned, and stay so in a copy. */
 const ALIGNMENT = 8
+/** The chunks are copied, so small ones cost less. A message cannot carry a larger buffer. */
+const MESSAGE_SIZES = { ...LARGE_SIZES, chunkBytes: 2 ** 14, largestBufferBytes: LARGEST_CLONED_BYTES }
 /** Up to this size, copying bytes one by one is faster than a native copy. */
 const MAX_LOOP_BYTES = 64
 
@@ -184,7 +188,7 @@ export class Payloads {
         return new PackedPayload(given, frame.subarray(HEAD_BYTES), 'packed')
       }
       if (transferList.length > 0) return cloned(value, transferList, given)
-      const message = prefersBytes ? this.#encoder.encodeLarge(value) : null
+      const message = prefersBytes ? this.#encoder.encodeLarge(value, new LargeDraft(MESSAGE_SIZES)) : null
       return message === null ? cloned(value, [], given) : new PackedPayload(given, message, 'large')
     } catch (failure) {
       throw refusal(failure, value, transferList)

@@ -485,8 +485,10 @@ export class Scheduler implements TaskListener {
   /** An exclusive task may run on a worker whose other tasks all wait for their callers. */
   #mayJoin(worker: Worker, task: Task): boolean {
     if (task.state !== 'queued' || !task.isExclusive) return task.state === 'queued'
-    const { lent, queue } = this.#posted
-    return worker.usage === lent.openOn(worker.id) && queue.unclaimed === 0
+    const { lent, queue, tickets } = this.#posted
+    // A lender may have answered, and the host does not know it yet. So the count of used slots is not enough.
+    const isOut = (held: Task) => lent.lendsToAny(held) || tickets.phaseOf(held.ticket) === 'answered'
+    return queue.unclaimed === 0 && this.#posted.heldBy(worker.id).every(isOut)
   }
 
   /** True when a worker has started the task, or starts it soon without a lent slot. */

@@ -14,8 +14,10 @@ export interface LargeSizes {
   chunkBytes: number
   /** The decoder may pause inside a value from this size on. */
   largeBytes: number
-  /** A buffer from this size on is transferred beside the chunks. */
+  /** A buffer from this size on travels beside the chunks. */
   separateBytes: number
+  /** The encoder declines a larger buffer. Default: no limit. */
+  largestBufferBytes?: number
 }
 
 /**
@@ -23,7 +25,11 @@ export interface LargeSizes {
  * short strings below `MAX_TEXT_BYTES`. The decoder reads 4 KiB in about 0.1 ms. Transferring a buffer costs as much as
  * copying some pages.
  */
-const LARGE_SIZES: LargeSizes = { chunkBytes: 2 ** 16, largeBytes: 2 ** 12, separateBytes: 2 ** 16 }
+export const LARGE_SIZES: LargeSizes = {
+  chunkBytes: 2 ** 16,
+  largeBytes: 2 ** 12,
+  separateBytes: 2 ** 16,
+}
 
 /** An unfinished large message. */
 export class LargeDraft {
@@ -301,6 +307,8 @@ export abstract class Writer {
   separate(content: Uint8Array): boolean {
     const { draft } = this
     if (draft === null || content.length < draft.sizes.separateBytes) return false
+    const { largestBufferBytes = Number.POSITIVE_INFINITY } = draft.sizes
+    if (content.length > largestBufferBytes) throw UNKNOWN_VALUE
     this.head(format.SEPARATE_BUFFER, draft.buffers.length)
     draft.buffers.push(content.slice().buffer)
     return true
