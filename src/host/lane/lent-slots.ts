@@ -156,7 +156,7 @@ export class LentSlots {
   }
 
   isChild(task: Task): boolean {
-    return this.#children.has(task)
+    return this.#children.size > 0 && this.#children.has(task)
   }
 
   /**

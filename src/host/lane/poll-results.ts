@@ -89,10 +89,8 @@ export class ResultPoller {
     if (this.#polledAt > 0) this.#notePoll(now - this.#polledAt, now)
     this.#polledAt = 0
     if (hadAnswers) {
-      if (this.#isWaiting) {
-        this.#checksLeft = CHECKS_PER_TURN
-        inMicrotask(this.#checkAgain)
-      }
+      this.#checksLeft = CHECKS_PER_TURN
+      inMicrotask(this.#checkAgain)
       if (this.#waitingSince !== 0) this.#spin.onGap(now - this.#waitingSince)
       this.#waitingSince = this.#isWaiting ? now : 0
       if (collector.hasAnswers || (this.#isWaiting && this.#shouldPoll())) this.#pollFrom(now)

@@ -715,7 +715,8 @@ export class Pool<Module = any, Default extends HandlerName<Module> = DefaultNam
   /** Throws `QueueFullError`. */
   #accept(call: Call, resolve: (answer: unknown) => void, entry: PublicFunction): Task {
     const { limit } = this.#backPressure
-    const { waiting } = this.#backPressure
+    // Counting takes longer than a short task, and without a limit nobody needs the count.
+    const waiting = limit === Number.POSITIVE_INFINITY ? 0 : this.#backPressure.waiting
     const mustStartNow = limit !== Number.POSITIVE_INFINITY && waiting >= limit
     if (
       mustStartNow &&

@@ -34,18 +34,18 @@ export class AdaptiveSpin {
   }
 }
 
-/** Asking the system costs some microseconds. So a thread asks after 2 ms of busy-waiting, and at most every 5 ms. */
+/** Asking the system costs about 15 µs. So a thread asks after 2 ms of busy-waiting, and at most every 20 ms. */
 const ASK_AFTER_MS = 2
-const ASK_EVERY_MS = 5
+const ASK_EVERY_MS = 20
 /** An older answer says nothing about the present. */
 const RECENT_MS = 100
 /** Threads of the own process, such as those of the garbage collector, wait for less. */
-const MAX_WAIT_SHARE = 1 / 8
+const MAX_WAIT_SHARE = 1 / 5
 /**
  * The caller pauses when bad answers exceed good ones by this number. Threads that wake each other may share a core at first, until the
  * system gives each its own.
  */
-const MANY_ANSWERS = 10
+const MANY_ANSWERS = 4
 const FIRST_PAUSE_MS = 500
 const LONGEST_PAUSE_MS = 8000
 

@@ -18,6 +18,8 @@ export class Spin {
   /** The start of the current idle time; 0 while the worker has work. */
   #idleSince = 0
   #pausedUntil = 0
+  /** The current idle time was a busy-wait that found work. */
+  #hasSpun = false
 
   /**
    * @param isAllowed returns true while a core is idle
@@ -31,32 +33,38 @@ export class Spin {
   /** Busy-waits and returns true if `hasWork` becomes true. Returns false at once if busy-waiting is not useful now. */
   waitFor(hasWork: () => boolean): boolean {
     if (this.#idleSince > 0) return false
-    this.#idleSince = workerClock.now()
-    if (!this.#isAllowed() || this.#idleSince < this.#pausedUntil || !this.#adaptive.shouldSpin())
-      return false
-    return this.#spin(hasWork)
-  }
-
-  #spin(hasWork: () => boolean): boolean {
-    const start = this.#idleSince
-    let now: number
-    let isWorkThere = false
+    const start = workerClock.now()
+    this.#idleSince = start
+    if (!this.#isAllowed() || start < this.#pausedUntil || !this.#adaptive.shouldSpin()) return false
+    let now = start
     do {
-      for (let check = 0; check < CHECKS_PER_CLOCK_READ && !isWorkThere; check++) {
-        isWorkThere = hasWork()
-        if (!isWorkThere) pause()
+      for (let check = 0; check < CHECKS_PER_CLOCK_READ; check++) {
+        if (hasWork()) {
+          this.#hasSpun = true
+          return true
+        }
+        pause()
       }
       now = workerClock.now()
-    } while (!isWorkThere && now < start + LONGEST_SPIN_MS)
-    const pauseMs = this.#coreWatch?.onBusyWait(now - start, now) ?? 0
-    if (pauseMs > 0) this.#pausedUntil = now + pauseMs
-    return isWorkThere
+    } while (now < start + LONGEST_SPIN_MS)
+    this.#note(now - start, now)
+    return false
   }
 
   /** Call it when the worker has work again. */
   onWork(): void {
     if (this.#idleSince === 0) return
-    this.#adaptive.onGap(workerClock.now() - this.#idleSince)
+    const now = workerClock.now()
+    const gapMs = now - this.#idleSince
     this.#idleSince = 0
+    this.#adaptive.onGap(gapMs)
+    if (!this.#hasSpun) return
+    this.#hasSpun = false
+    this.#note(gapMs, now)
+  }
+
+  #note(spentMs: number, now: number): void {
+    const pauseMs = this.#coreWatch?.onBusyWait(spentMs, now) ?? 0
+    if (pauseMs > 0) this.#pausedUntil = now + pauseMs
   }
 }
