@@ -4,11 +4,14 @@ import { once } from 'node:events'
 import { after, before, describe, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { serialize } from 'node:v8'
-import { createPostgresBackend, Queue, UnrecoverableError, Worker } from 'bullmq'
+// BullMQ 5 has no `createPostgresBackend`.
+import * as classes from 'bullmq'
 import { move, NotCloneableError, Pool, PoolClosedError, PoolMap, WorkerStartError } from 'lido'
 import { RemotePool, serve } from 'lido/bullmq'
 import { OrderError } from '../fixtures/remote-handlers.js'
 import { engines, hasPostgres } from '../helpers/engines.js'
+
+const { Queue, UnrecoverableError, Worker } = classes
 
 const filename = new URL('../fixtures/remote-handlers.js', import.meta.url)
 const coded = code => error => error.code === `ERR_LIDO_${code}` || assert.fail(error)
@@ -31,7 +34,7 @@ for (const { name, skip, start } of engines) {
     /** The further arguments of BullMQ's own classes. */
     const bullmq = () => [
       { connection: server.options.connection },
-      name === 'postgres' ? createPostgresBackend : undefined,
+      name === 'postgres' ? classes.createPostgresBackend : undefined,
     ]
 
     before(async () => {
