@@ -77,8 +77,8 @@ export class ValueTooLargeError extends PoolError {
 }
 
 /**
- * Returns a copy that JSON keeps exactly: the job is added later, and the caller may change its value meanwhile. Throws `NotCloneableError`
- * or `ValueTooLargeError`.
+ * Returns a copy that JSON keeps exactly. The job is added later, and the caller may change its value before that. Throws
+ * `NotCloneableError` or `ValueTooLargeError`.
  *
  * @param what the name for errors: `'payload'` or `'result'`
  */

@@ -1,4 +1,4 @@
-// Lent slots. A task that waits for functions of its caller needs no slot meanwhile. Such a function may submit tasks to the same
+// Lent slots. While a task waits for functions of its caller, it needs no slot. Such a function may submit tasks to the same
 // pool and wait for them. If the waiting task kept its slot, both could wait forever.
 //
 //   lender    a task that has called a function of its caller

@@ -29,7 +29,7 @@ export class Recall {
 
   /** Returns true when the host took the task back: no worker has started it, and no worker can start it now. */
   takeBack(task: Task, isWorkerGone = false): boolean {
-    // A worker can move the ticket twice meanwhile. More moves mean that the ticket is damaged: it counts as started.
+    // Before this move a worker can move the ticket twice. More moves mean that the ticket is damaged: it counts as started.
     for (let tries = 0; tries < 3; tries++) {
       const phase = this.#tickets.phaseOf(task.ticket)
       if (phase !== 'offered' && phase !== 'addressed' && phase !== 'claimed') return false
