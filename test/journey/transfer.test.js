@@ -26,6 +26,14 @@ test('a payload wrapped in move() arrives whole and is detached in the host', as
   assert.equal(view.byteLength, 0)
 })
 
+test('the error for a buffer that was moved before says so', async open => {
+  const pool = open({ filename: handler('moving.js'), name: 'sizeOf', maxWorkers: 1 })
+  const buffer = new ArrayBuffer(size)
+  assert.equal(await pool.run(move(buffer)), size)
+  await assert.rejects(pool.run(move(buffer)), /was moved before. Create a new buffer/)
+  await assert.rejects(pool.run({ buffer }), /was moved before. Create a new buffer/)
+})
+
 test('a buffer of transferList arrives whole and is detached in the host', async open => {
   const pool = open({ filename: handler('moving.js'), name: 'sizeOf', maxWorkers: 1 })
   const buffer = new ArrayBuffer(size)

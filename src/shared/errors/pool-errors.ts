@@ -304,16 +304,21 @@ export class NotCloneableError extends PoolError {
   constructor(path: string, cause: unknown) {
     const why = messageOf(cause)
     // A TypeError says itself what to do. For a process it is the cause of the refusal.
-    const advice =
+    const saysWhatToDo =
       cause instanceof TypeError || (cause as Error | undefined)?.cause instanceof TypeError
-        ? ''
-        : ' Functions, promises and open resources cannot be copied. Send plain data; move() transfers buffers and ports.'
+    const advice = saysWhatToDo ? '' : adviceFor(why)
     const message = isTooLarge(cause)
       ? `${path} is too large (${why}). Send it in parts or in a file. Between threads, move() it or share its memory.`
       : `${path} cannot be sent to the other thread: ${why.replace(/\.$/, '')}.${advice}`
     super('ERR_LIDO_NOT_CLONEABLE', message, cause)
     this.path = path
   }
+}
+
+function adviceFor(why: string): string {
+  return why.includes('detached')
+    ? ' It was moved before. Create a new buffer for each call, or send a copy.'
+    : ' Functions, promises and open resources cannot be copied. Send plain data; move() transfers buffers and ports.'
 }
 
 /**
