@@ -440,3 +440,17 @@ test('wrong options and inputs of map() are refused by name', async open => {
     )
   }
 })
+
+test('eleven maps share one listener of their signal', async open => {
+  const pool = open({ filename, maxWorkers: 1 })
+  const controller = new AbortController()
+  const { signal } = controller
+  const maps = numbers(11).map(() => pool.map(new Endless(), { signal }))
+  await Promise.all(maps.map(map => map.next()))
+  assert.equal(getEventListeners(signal, 'abort').length, 1)
+  await maps.pop().return()
+  assert.equal(getEventListeners(signal, 'abort').length, 1, 'ten maps still listen')
+  controller.abort(new Error('the program ends'))
+  for (const map of maps) assert.ok((await rejection(map.next())) instanceof TaskCancelledError)
+  assert.equal(getEventListeners(signal, 'abort').length, 0)
+})

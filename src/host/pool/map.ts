@@ -11,6 +11,7 @@ import { AsyncContext } from '../../shared/platform/async-context.js'
 import type { Clock } from '../../shared/platform/clock.js'
 import { inMicrotask } from '../../shared/platform/microtask.js'
 import { Refusal } from '../task/refusal.js'
+import { SignalWatch } from '../task/signal-watch.js'
 import type { Task } from '../task/task.js'
 import type { MapSettings } from './map-options.js'
 
@@ -62,6 +63,11 @@ const END = { value: undefined, done: true } as const
  * The results of `pool.map()`. It starts when the first result is asked for. Each result is given once, to one consumer.
  */
 export class PoolMap<Result> implements AsyncIterableIterator<Result> {
+  /** All maps of the program share one listener for each signal. Node warns about more than ten listeners. */
+  static readonly #signals = new SignalWatch<PoolMap<unknown>>(maps => {
+    for (const map of [...maps]) map.#onAbort()
+  })
+
   readonly #source: Iterable<unknown> | AsyncIterable<unknown>
   readonly #settings: MapSettings
   readonly #runner: MapRunner
@@ -157,7 +163,7 @@ export class PoolMap<Result> implements AsyncIterableIterator<Result> {
     this.#state = 'open'
     this.#startedAt = this.#reportedAt = this.#runner.clock.now()
     if (signal?.aborted) return this.#fail(new TaskCancelledError(signal.reason))
-    signal?.addEventListener('abort', this.#onAbort)
+    if (signal !== null) PoolMap.#signals.watch(signal, this)
     try {
       this.#input = this.#context.run(() => iteratorOf(this.#source))
     } catch (error) {
@@ -166,7 +172,7 @@ export class PoolMap<Result> implements AsyncIterableIterator<Result> {
     this.#fill()
   }
 
-  readonly #onAbort = () => {
+  #onAbort(): void {
     this.#fail(new TaskCancelledError(this.#settings.signal!.reason))
     this.#dropResults()
   }
@@ -416,7 +422,8 @@ export class PoolMap<Result> implements AsyncIterableIterator<Result> {
   #end(): Promise<unknown> | undefined {
     const wasOpen = this.#state === 'open'
     this.#state = 'ended'
-    this.#settings.signal?.removeEventListener('abort', this.#onAbort)
+    const { signal } = this.#settings
+    if (signal !== null) PoolMap.#signals.unwatch(signal, this)
     this.#cancelTasks()
     const closed = this.#closeInput()
     if (wasOpen) this.#report(true)
