@@ -454,3 +454,15 @@ test('eleven maps share one listener of their signal', async open => {
   for (const map of maps) assert.ok((await rejection(map.next())) instanceof TaskCancelledError)
   assert.equal(getEventListeners(signal, 'abort').length, 0)
 })
+
+test('map() with `concurrency: Infinity` reads its whole input at once', async open => {
+  const pool = open({ filename, maxWorkers: 1 })
+  let pulled = 0
+  const input = (function* () {
+    for (; pulled < 300; pulled++) yield pulled
+  })()
+  const map = pool.map(input, { concurrency: Number.POSITIVE_INFINITY })
+  await map.next()
+  assert.equal(pulled, 300)
+  assert.equal((await map.toArray()).length, 299)
+})
