@@ -15,6 +15,7 @@ import {
 import { backends } from '../helpers/backends.js'
 import { handler } from '../helpers/handler.js'
 import { test } from '../helpers/pool-test.js'
+import { runProgram } from '../helpers/program.js'
 import { rejection } from '../helpers/rejection.js'
 import { Track } from '../helpers/track.js'
 
@@ -465,4 +466,51 @@ test('map() with `concurrency: Infinity` reads its whole input at once', async o
   await map.next()
   assert.equal(pulled, 300)
   assert.equal((await map.toArray()).length, 299)
+})
+
+for (const [title, options] of Object.entries(backends)) {
+  test(`await gives all results of a map on ${title}`, async open => {
+    const pool = open({ filename, maxWorkers: 2, ...options })
+    const map = pool.map(numbers(100))
+    const results = await map
+    assert.deepEqual(
+      results,
+      numbers(100).map(n => 2 * n),
+    )
+    assert.equal(await map, results, 'a second await gives the same array')
+    const [first, second] = await Promise.all([pool.map([1]), pool.map([])])
+    assert.deepEqual([first, second], [[2], []])
+    const started = pool.map([1, 2, 3])
+    await started.next()
+    assert.deepEqual(await started, [4, 6], 'the results that nobody took before')
+    const failure = await rejection(pool.map([1, -1], { name: 'positive' }))
+    assert.match(failure.message, /-1/)
+  })
+}
+
+test('a map that is never read or awaited warns once', async () => {
+  const output = async forgotten => {
+    const program = `
+      const pool = new Pool({ filename: handler('mapped.js'), maxWorkers: 1 })
+      process.on('warning', ({ code }) => console.log(code))
+      await pool.map([1])
+      await pool.map([1]).return()
+      for await (const result of pool.map([1])) console.log(result)
+      ${forgotten}
+      await pool.close()`
+    const { output } = await runProgram(program, { nodeArguments: ['--expose-gc'] })
+    return output.trim().split('\n')
+  }
+  assert.deepEqual(await output(''), ['2'])
+  assert.deepEqual(await output('pool.map([1]); pool.map([2])'), ['2', 'LIDO_UNREAD_MAP'])
+  const collected = `
+    pool.map([1])
+    let isWarned = false
+    process.once('warning', () => { isWarned = true })
+    while (!isWarned) {
+      globalThis.gc()
+      await new Promise(setImmediate)
+    }
+    pool.map([2])`
+  assert.deepEqual(await output(collected), ['2', 'LIDO_UNREAD_MAP'])
 })

@@ -14,6 +14,7 @@ import { Refusal } from '../task/refusal.js'
 import { SignalWatch } from '../task/signal-watch.js'
 import type { Task } from '../task/task.js'
 import type { MapSettings } from './map-options.js'
+import { watchUnread } from './unread-maps.js'
 
 /** What a map needs of its pool. */
 export interface MapRunner {
@@ -61,8 +62,9 @@ const END = { value: undefined, done: true } as const
 
 /**
  * The results of `pool.map()`. It starts when the first result is asked for. Each result is given once, to one consumer.
+ * `await` gives an array of all results. A map that nobody reads runs nothing, and the program gets the warning `LIDO_UNREAD_MAP`.
  */
-export class PoolMap<Result> implements AsyncIterableIterator<Result> {
+export class PoolMap<Result> implements AsyncIterableIterator<Result>, PromiseLike<Result[]> {
   /** All maps of the program share one listener for each signal. Node warns about more than ten listeners. */
   static readonly #signals = new SignalWatch<PoolMap<unknown>>(maps => {
     for (const map of [...maps]) map.#onAbort()
@@ -74,6 +76,9 @@ export class PoolMap<Result> implements AsyncIterableIterator<Result> {
   /** The program's functions are called in the context of the call of `map()`. */
   readonly #context = new AsyncContext('lido.map')
   readonly #consumers: Consumer[] = []
+  readonly #onRead: () => void
+  /** All results, for callers that await the map. */
+  #array: Promise<Result[]> | null = null
   #state: 'new' | 'open' | 'ended' = 'new'
   /** The next consumer gets it. */
   #failure: { error: unknown } | null = null
@@ -107,6 +112,7 @@ export class PoolMap<Result> implements AsyncIterableIterator<Result> {
     this.#settings = settings
     this.#runner = runner
     this.#limit = settings.concurrency ?? runner.slots * LEAST_PER_SLOT
+    this.#onRead = watchUnread(this)
   }
 
   [Symbol.asyncIterator](): this {
@@ -131,6 +137,7 @@ export class PoolMap<Result> implements AsyncIterableIterator<Result> {
   /** Ends the map: cancels the tasks that are queued or running, and closes the input. `break` in a loop calls it. */
   async return(): Promise<IteratorResult<Result, undefined>> {
     this.#failure = this.#inputFailure = null
+    this.#onRead()
     const closed = this.#state === 'ended' ? undefined : this.#end()
     this.#dropResults()
     await closed
@@ -148,6 +155,15 @@ export class PoolMap<Result> implements AsyncIterableIterator<Result> {
     return results
   }
 
+  /** For `await`: resolves to all results that nobody took before. Rejects as the iteration does. Later calls give the same array. */
+  then<Fulfilled = Result[], Rejected = never>(
+    onFulfilled?: ((results: Result[]) => Fulfilled | PromiseLike<Fulfilled>) | null,
+    onRejected?: ((reason: any) => Rejected | PromiseLike<Rejected>) | null,
+  ): Promise<Fulfilled | Rejected> {
+    this.#array ??= this.toArray()
+    return this.#array.then(onFulfilled, onRejected)
+  }
+
   /** Calls `use` with each result, and waits for the promise that it returns. Rejects as the iteration does, or with what `use` throws. */
   async forEach(use: (result: Result) => unknown): Promise<void> {
     for await (const result of this) {
@@ -160,6 +176,7 @@ export class PoolMap<Result> implements AsyncIterableIterator<Result> {
 
   #start(): void {
     const { signal } = this.#settings
+    this.#onRead()
     this.#state = 'open'
     this.#startedAt = this.#reportedAt = this.#runner.clock.now()
     if (signal?.aborted) return this.#fail(new TaskCancelledError(signal.reason))

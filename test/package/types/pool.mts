@@ -147,6 +147,8 @@ typed.broadcast(1, { name: 'upper' })
 void broadcastResults
 const lengths = typed.map([{ id: 1, text: 'one' }]).toArray()
 isTrue<Same<typeof lengths, Promise<number[]>>>()
+const awaitedMap = typed.map([{ id: 1, text: 'one' }])
+isTrue<Same<Awaited<typeof awaitedMap>, number[]>>()
 async function* texts(): AsyncGenerator<string> {
   yield 'one'
 }
