@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict'
 import { MessageChannel } from 'node:worker_threads'
 import { move, NotCloneableError } from 'lido'
+import { backends } from '../helpers/backends.js'
 import { handler } from '../helpers/handler.js'
 import { test } from '../helpers/pool-test.js'
 import { rejection } from '../helpers/rejection.js'
@@ -80,6 +81,105 @@ const refused = {
     { transferList: [buffer] },
   ],
   'a detached buffer to be moved': () => [move(detached()), 'payload'],
+}
+
+/** Their state is not in fields that a copy has. */
+const hidden = {
+  URLSearchParams: [new URLSearchParams('a=1'), /toString/],
+  Headers: [new Headers({ a: 'b' }), /Object\.fromEntries/],
+  FormData: [new FormData(), /Object\.fromEntries/],
+  AbortSignal: [new AbortController().signal, /option 'signal'/],
+  AbortController: [new AbortController(), /option 'signal'/],
+  Request: [new Request('https://example.org'), /arrayBuffer/],
+  Event: [new Event('x'), /plain object/],
+  'a private field': [
+    new (class Money {
+      currency = 'EUR'
+      #amount = 1
+      get amount() {
+        return this.#amount
+      }
+    })(),
+    /plain object/,
+  ],
+  'a private field of its base class': [
+    new (class Child extends class Base {
+      #a = 1
+      has(b) {
+        return #a in b
+      }
+    } {
+      own = 1
+    })(),
+    /plain object/,
+  ],
+  'a private field and a toJSON()': [
+    new (class Money {
+      #amount = 1
+      toJSON() {
+        return this.#amount
+      }
+    })(),
+    /toJSON\(\)/,
+  ],
+  'a field named by a symbol': [
+    Object.assign(new (class Tagged {})(), { [Symbol('state')]: 1 }),
+    /plain object/,
+  ],
+  'a getter of a closure': [
+    new (class Closed {
+      get value() {
+        return 1
+      }
+    })(),
+    /plain object/,
+  ],
+}
+
+/** Their own fields are all there, although their class looks alike. */
+const complete = {
+  'a private method': new (class Point {
+    x = 1
+    #norm() {
+      return this.x
+    }
+    get length() {
+      return this.#norm()
+    }
+  })(),
+  'a private static field': new (class Point {
+    static #count = 0
+    x = 1
+    static next() {
+      return ++Point.#count
+    }
+  })(),
+  'a hash in a string': new (class Colour {
+    value = '#fff'
+    other = 'a #b = 1;'
+  })(),
+  'a hash in a comment': new (class Note {
+    x = 1 /* see #issue; */
+  })(),
+  'no field at all': new (class Marker {})(),
+  'a base class of Node': Object.assign(new (class Source extends EventTarget {})(), { x: 1 }),
+}
+
+for (const [title, options] of Object.entries(backends)) {
+  test(`an object with hidden state is refused, and one with all of its fields arrives (${title})`, async open => {
+    const pool = open({ filename: handler('echo.js'), maxWorkers: 1, ...options })
+    for (const [what, [value, remedy]] of Object.entries(hidden)) {
+      const error = await rejection(pool.run({ inner: { value } })).catch(() =>
+        assert.fail(`${what} was accepted`),
+      )
+      assert.ok(error instanceof NotCloneableError, `${what}: ${error}`)
+      assert.equal(error.path, 'payload.inner.value', what)
+      assert.match(error.message, remedy, what)
+    }
+    for (const [what, value] of Object.entries(complete)) {
+      assert.deepEqual(await pool.run({ value }), { value: Object.fromEntries(Object.entries(value)) }, what)
+    }
+  })
 }
 
 function structuredCloneView() {

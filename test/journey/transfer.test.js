@@ -1,4 +1,4 @@
-// A transferred buffer is detached in the host and whole in the worker. A rejected call detaches nothing.
+// A transferred buffer is detached in the host and whole in the worker, also deep inside a value. A rejected call detaches nothing.
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { MessageChannel } from 'node:worker_threads'
@@ -10,8 +10,10 @@ import {
   transferableSymbol,
   valueSymbol,
 } from 'lido'
+import { backends } from '../helpers/backends.js'
 import { handler } from '../helpers/handler.js'
 import { test } from '../helpers/pool-test.js'
+import { rejection } from '../helpers/rejection.js'
 import { Track } from '../helpers/track.js'
 
 const size = 1024
@@ -118,3 +120,85 @@ test('a queued task takes its buffer at the call, also when it is cancelled late
   track.releaseAll()
   await busy
 })
+
+/** Each place where a value crosses. The function sends the value from the program, or lets the handler make one. */
+const places = {
+  payload: pool => ({ sent: pixels => pool.run({ pixels, width: 1 }) }),
+  'argument of api': pool => ({ sent: pixels => pool.api.default({ pixels, width: 1 }) }),
+  'item of map()': pool => ({ sent: async pixels => (await pool.map([{ pixels, width: 1 }]))[0] }),
+  'chunk of transform()': pool => ({
+    async sent(pixels) {
+      const { readable, writable } = pool.transform({ name: 'echoChunks' })
+      const writer = writable.getWriter()
+      const read = readable.getReader().read()
+      read.catch(() => {})
+      await writer.write({ pixels, width: 1 })
+      await writer.close()
+      return (await read).value
+    },
+  }),
+  result: pool => ({ made: order => pool.run(order, { name: 'result' }) }),
+  'chunk of stream()': pool => ({
+    made: async order => (await pool.stream(order, { name: 'chunks' }).toArray())[0],
+  }),
+  'argument of context.call()': pool => ({
+    async made(order) {
+      let arrived
+      const functions = { measure: value => (arrived = value) }
+      await pool.run(order, { name: 'call', functions })
+      return arrived
+    },
+  }),
+  'result of a function of the caller': pool => ({
+    sent: async pixels => ({
+      bytes: await pool.run({ size: 1 }, { name: 'call', functions: { measure: () => ({ pixels }) } }),
+      rest: ['width'],
+    }),
+  }),
+  'value of context.progress()': pool => ({
+    async made(order) {
+      let arrived
+      await pool.run(order, { name: 'progress', onProgress: value => (arrived = value) })
+      return arrived
+    },
+  }),
+}
+
+for (const [title, options] of Object.entries(backends)) {
+  test(`move() transfers a buffer deep inside a value at each place, and copies small memory (${title})`, async open => {
+    const pool = open({ filename: handler('crossing.js'), maxWorkers: 1, ...options })
+    for (const [place, make] of Object.entries(places)) {
+      const { sent, made } = make(pool)
+      if (made !== undefined) {
+        assert.equal((await made({ size })).pixels.byteLength, size, place)
+        continue
+      }
+      const buffer = new Uint8Array(size)
+      assert.deepEqual(await sent(move(buffer)), { bytes: size, rest: ['width'] }, place)
+      assert.equal(buffer.byteLength, 0, place)
+      const { buffer: memory } = new WebAssembly.Memory({ initial: 1 })
+      assert.equal((await sent(move(Buffer.from('small')))).bytes, 5, place)
+      assert.equal((await sent(move(new Uint8Array(memory, 0, size)))).bytes, size, place)
+    }
+    const large = { pixels: new Uint8Array(size), width: 1 }
+    assert.equal((await pool.run(move(large))).bytes, size)
+    assert.equal(large.pixels.byteLength, 0)
+    await pool.run({ size }, { name: 'result' })
+    assert.equal(await pool.run(null, { name: 'hasLeft' }), true)
+    await assert.rejects(
+      pool.broadcast({ inside: move(new Uint8Array(size)) }),
+      /each worker needs its own copy/,
+    )
+  })
+
+  test(`an object with hidden state is refused at each place, with its path and a remedy (${title})`, async open => {
+    const pool = open({ filename: handler('crossing.js'), maxWorkers: 1, ...options })
+    for (const [place, make] of Object.entries(places)) {
+      const { sent, made } = make(pool)
+      const attempt = made?.({ size, kind: 'url' }) ?? sent({ list: [new URL('https://example.org')] })
+      const error = await rejection(attempt)
+      assert.match(error.message, /Send its href/, place)
+      if (error.path !== undefined) assert.match(error.path, /pixels\.list\[0\]$/, place)
+    }
+  })
+}

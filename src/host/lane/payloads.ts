@@ -5,22 +5,26 @@
 import { Decoder } from '../../shared/codec/decoder.js'
 import { type Encoder, NO_ROOM } from '../../shared/codec/encoder.js'
 import type { ShapeReader } from '../../shared/codec/shapes.js'
-import { MARK, SharedUses } from '../../shared/codec/shared-handle.js'
+import { SharedUses } from '../../shared/codec/shared-handle.js'
 import { LARGE_SIZES, LargeDraft } from '../../shared/codec/writer.js'
 import { NotCloneableError } from '../../shared/errors/pool-errors.js'
 import {
   LARGEST_CLONED_BYTES,
   refusalCause,
   refuseDetached,
+  refusedPath,
   UnsendableError,
+  UnsendableMember,
   unsendablePath,
 } from '../../shared/errors/uncloneable-path.js'
 import { encoderFor, shapeReaderFor } from '../../shared/lane/lane-codec.js'
 import { LARGEST_VALUE_BYTES } from '../../shared/lane/layout.js'
 import type { TransferItem } from '../../shared/messages/move.js'
+import { type Outgoing, outgoing } from '../../shared/messages/outgoing.js'
 import { HEAD_BYTES } from '../../shared/messages/pipe-frames.js'
 import { packMessage } from '../../shared/messages/process-values.js'
 import { structuredClone } from '../../shared/platform/node-modules.js'
+import { SHARED_MARK } from '../../shared/platform/shared-mark.js'
 import type { Call, CallTerms } from '../task/call.js'
 import {
   ClonedPayload,
@@ -95,7 +99,7 @@ export class Payloads {
     // A broadcast has made its copy for all workers.
     if (!isMutable(content) || content instanceof TakenPayload || task.isPinned) return
     this.#parts.shared.onSending(task.createdAt)
-    task.content = this.#taken(content, terms, task.handlerId, isForLane)
+    setTaken(task, this.#taken(content, terms, task.handlerId, isForLane))
   }
 
   /**
@@ -118,7 +122,7 @@ export class Payloads {
       } catch (failure) {
         throw new NotCloneableError('payload', failure)
       }
-      return { payload: taken, terms }
+      return { payload: taken, terms: termsFor(terms, taken) }
     }
   }
 
@@ -147,7 +151,7 @@ export class Payloads {
     const end = this.#encoder.encode(value, from, from + LARGEST_VALUE_BYTES)
     // A getter of the payload may have cancelled the task or closed the pool.
     if (end < 0 && task.state === 'queued' && isMutable(content)) {
-      task.content = this.#copied(content, [], this.#givenOf(content), end === NO_ROOM)
+      setTaken(task, this.#copied(content, [], this.#givenOf(content), end === NO_ROOM))
     }
     return end < 0 ? -1 : end
   }
@@ -176,7 +180,7 @@ export class Payloads {
     this.#shapes ??= shapeReaderFor(this.#parts.posted.layout)
     const decoder = new Decoder(bytes.buffer, this.#shapes)
     // Structured clone turns a handle into the same object. The worker replaces it.
-    decoder.sharedValue = id => ({ [MARK]: id })
+    decoder.sharedValue = id => ({ [SHARED_MARK]: id })
     const value = decoder.decode(from, to)
     return isNamed ? (value as [unknown, unknown])[1] : value
   }
@@ -197,9 +201,11 @@ export class Payloads {
         const frame = packMessage({ payload: value }, transferList)
         return new PackedPayload(given, frame.subarray(HEAD_BYTES), 'packed')
       }
-      if (transferList.length > 0) return cloned(value, transferList, given)
-      const message = prefersBytes ? this.#encoder.encodeLarge(value, new LargeDraft(MESSAGE_SIZES)) : null
-      return message === null ? cloned(value, [], given) : new PackedPayload(given, message, 'large')
+      const isPlain = prefersBytes && transferList.length === 0
+      const message = isPlain ? this.#encoder.encodeLarge(value, new LargeDraft(MESSAGE_SIZES)) : null
+      return message === null
+        ? cloned(outgoing(value, transferList), given)
+        : new PackedPayload(given, message, 'large')
     } catch (failure) {
       throw refusal(failure, value, transferList)
     }
@@ -233,10 +239,22 @@ function isMutable(value: unknown): boolean {
   )
 }
 
-function cloned(value: unknown, transferList: readonly TransferItem[], given: unknown): ClonedPayload {
+function cloned({ value, transferList }: Outgoing, given: unknown): ClonedPayload {
   refuseDetached(transferList)
   const [copy, ...items] = structuredClone([value, ...transferList], { transfer: [...transferList] as never })
   return new ClonedPayload(given, copy, items as TransferItem[])
+}
+
+/** Parts of the payload may have been moved to the host, so only one worker can receive it. */
+function setTaken(task: Task, content: TakenPayload): void {
+  task.content = content
+  task.terms = termsFor(task.terms, content)
+  if (task.terms.retry === null) task.retry = null
+}
+
+function termsFor(terms: CallTerms, content: TakenPayload): CallTerms {
+  if (!(content instanceof ClonedPayload) || content.transferList.length === 0) return terms
+  return { ...terms, transferList: content.transferList, retry: null }
 }
 
 /** Closes the moved ports and files of a task that was never sent: their owner cannot close them any more. */
@@ -253,9 +271,12 @@ export function refusal(
   payload: unknown,
   transferList: readonly TransferItem[],
 ): NotCloneableError {
-  const refused = failure instanceof UnsendableError ? failure.path : unsendablePath(payload, transferList)
+  const refused =
+    failure instanceof UnsendableError || failure instanceof UnsendableMember
+      ? refusedPath(failure, payload, 'payload')
+      : unsendablePath(payload, transferList)
   // The path ends at the handle of a shared value, not inside it.
-  const path = refused.replace(`["${MARK}"]`, '')
+  const path = refused.replace(`["${SHARED_MARK}"]`, '')
   return new NotCloneableError(path, refusalCause(failure, payload, transferList))
 }
 

@@ -5,6 +5,7 @@ import { PayloadArena } from '../../shared/lane/payload-arena.js'
 import { IS_INT, IS_NAMED, IS_TIMED } from '../../shared/lane/shared-queue.js'
 import type { PayloadForm } from '../../shared/messages/messages.js'
 import type { TransferItem } from '../../shared/messages/move.js'
+import { outgoing } from '../../shared/messages/outgoing.js'
 import type { Clock } from '../../shared/platform/clock.js'
 import type { HandlerMetrics } from '../metrics/handler-metrics.js'
 import type { Settler } from '../task/settle.js'
@@ -119,7 +120,9 @@ export class Poster {
     worker.tasks.noteSent()
     this.#shared.onSending(task.createdAt)
     try {
-      refuseDetached(transferList)
+      const sent =
+        payload === task.content ? outgoing(payload, transferList) : { value: payload, transferList }
+      refuseDetached(sent.transferList)
       const from = this.#metrics?.isDue() === true ? this.#clock.now() : 0
       worker.link.post(
         {
@@ -132,10 +135,10 @@ export class Poster {
           isExclusive,
           mustRun,
           lenderId,
-          payload,
+          payload: sent.value,
           payloadForm,
         },
-        transferList,
+        sent.transferList,
       )
       if (from > 0) this.#metrics!.onPosted(this.#clock.now() - from)
       // The worker has the moved items now.

@@ -2,8 +2,9 @@
 import { encodeShared } from '../../shared/codec/shared-bytes.js'
 import { SharedHandle, type SharedState } from '../../shared/codec/shared-handle.js'
 import { NotCloneableError } from '../../shared/errors/pool-errors.js'
-import { memberPath, uncloneablePath } from '../../shared/errors/uncloneable-path.js'
-import { Refusal, refuseNodeObjects, refuseSharedMemory } from '../../shared/messages/process-values.js'
+import { memberPath, UnsendableMember, uncloneablePath } from '../../shared/errors/uncloneable-path.js'
+import { outgoing } from '../../shared/messages/outgoing.js'
+import { cloneSymbol, refuseNodeObject, refuseSharedMemory } from '../../shared/messages/process-values.js'
 import { realClock } from '../../shared/platform/clock.js'
 
 /** The handle of a shared value. Its type is also that of the value, because the handler receives the value. */
@@ -47,13 +48,15 @@ export function share<T>(value: T): T & SharedValue {
 
 function encode(value: unknown): SharedArrayBuffer {
   try {
-    refuseNodeObjects(value, undefined, member =>
-      refuseSharedMemory(member, 'cannot be shared. Share a typed array of it.'),
-    )
+    const mark = cloneSymbol()
+    outgoing(value, [], member => {
+      refuseNodeObject(member, mark)
+      refuseSharedMemory(member, 'cannot be shared. Share a typed array of it.')
+    })
     return encodeShared(value)
   } catch (failure) {
     const path =
-      failure instanceof Refusal
+      failure instanceof UnsendableMember
         ? memberPath(value, failure.member, 'value')
         : uncloneablePath(value, 'value')
     throw new NotCloneableError(path, failure)

@@ -2,9 +2,9 @@
 import { refuseHandles } from '../../shared/codec/shared-handle.js'
 import { NotCloneableError, type PoolError } from '../../shared/errors/pool-errors.js'
 import { serializeError } from '../../shared/errors/serialize-error.js'
-import { uncloneablePath } from '../../shared/errors/uncloneable-path.js'
+import { refusedPath } from '../../shared/errors/uncloneable-path.js'
 import type { CallAnswer, ToHost } from '../../shared/messages/messages.js'
-import { isMoved, transferOf, valueSymbol } from '../../shared/messages/move.js'
+import { outgoing } from '../../shared/messages/outgoing.js'
 import type { Settler } from '../task/settle.js'
 import type { PostToTask, StreamEnd } from '../task/stream-end.js'
 import type { Task } from '../task/task.js'
@@ -74,10 +74,13 @@ export class TaskMessages {
     const { value } = answer
     refuseHandles()
     try {
-      if (isMoved(value)) worker.link.post({ ...head, value: value[valueSymbol] }, transferOf(value))
-      else worker.link.post({ ...head, value })
+      const sent = outgoing(value)
+      worker.link.post({ ...head, value: sent.value }, sent.transferList)
     } catch (failure) {
-      const error = new NotCloneableError(uncloneablePath(value, 'result'), failure)
+      const error = new NotCloneableError(
+        refusedPath(failure, value, 'value').replace(/^value/, 'result'),
+        failure,
+      )
       worker.link.post({ ...head, error: serializeError(error) })
     }
   }

@@ -1,7 +1,7 @@
 // `pool.broadcast()`: its options, the copy of its payload, and the results of all workers.
 import { InvalidTaskError, NotCloneableError } from '../../shared/errors/pool-errors.js'
-import { refusalCause, UnsendableError, unsendablePath } from '../../shared/errors/uncloneable-path.js'
-import { isMoved } from '../../shared/messages/move.js'
+import { refusalCause, refusedPath } from '../../shared/errors/uncloneable-path.js'
+import { outgoing } from '../../shared/messages/outgoing.js'
 import { HEAD_BYTES } from '../../shared/messages/pipe-frames.js'
 import { packMessage, unpackMessage } from '../../shared/messages/process-values.js'
 import { boolean } from '../../shared/options/option-rules.js'
@@ -67,12 +67,6 @@ export function resolveBroadcast(
 ): BroadcastCall {
   if (given !== undefined && !mayHoldOptions(given)) errors.noObject(given, 'alsoNew: true')
   const { alsoNew, ...options } = broadcastTable.read(given ?? {}, errors)
-  if (isMoved(payload)) {
-    throw new InvalidTaskError(
-      'payload',
-      'The payload of broadcast() is moved, but each worker needs its own copy. Pass the value without move().',
-    )
-  }
   const terms = termsOf(
     {
       ...options,
@@ -94,11 +88,19 @@ export function resolveBroadcast(
 /** A worker that starts later must get the payload of the time of the call, and its start must not fail because of it. */
 function copyOf(payload: unknown, isForProcesses: boolean): unknown {
   try {
-    if (!isForProcesses) return structuredClone(payload)
-    const message = unpackMessage(packMessage({ payload }).subarray(HEAD_BYTES))
+    const { value, transferList } = outgoing(payload)
+    if (transferList.length > 0) {
+      throw new InvalidTaskError(
+        'payload',
+        'The payload of broadcast() is moved, but each worker needs its own copy. Pass the value without move().',
+      )
+    }
+    if (!isForProcesses) return structuredClone(value)
+    const message = unpackMessage(packMessage({ payload: value }).subarray(HEAD_BYTES))
     return (message as { payload: unknown }).payload
   } catch (failure) {
-    const path = failure instanceof UnsendableError ? failure.path : unsendablePath(payload, [])
+    if (failure instanceof InvalidTaskError) throw failure
+    const path = refusedPath(failure, payload, 'payload')
     throw new NotCloneableError(path, refusalCause(failure, payload))
   }
 }

@@ -319,14 +319,6 @@ export function termsOfFunction(
   return { ...terms, openStream, handler: { ...terms.handler, call: 'arguments' } }
 }
 
-/** The call of a function. Each argument may be marked by `move()`. */
-export function callWith(args: unknown[], terms: CallTerms): Call {
-  if (!args.some(isMoved)) return { payload: args, terms }
-  const transferList = args.flatMap(arg => (isMoved(arg) ? transferOf(arg) : []))
-  const payload = args.map(arg => (isMoved(arg) ? arg[valueSymbol] : arg))
-  return { payload, terms: { ...terms, transferList, retry: null } }
-}
-
 /** Throws `InvalidTaskError`. */
 export function resolveRoom(given: unknown): AbortSignal | null {
   if (given === undefined) return null

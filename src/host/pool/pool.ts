@@ -43,7 +43,6 @@ import {
   type CloseOptions,
   type CloseReport,
   callOf,
-  callWith,
   plainTerms,
   type ReadRunOptions,
   type RoomOptions,
@@ -651,7 +650,7 @@ export class Pool<Module = any, Default extends HandlerName<Module> = DefaultNam
         } catch (problem) {
           return rejectCall(problem, call)
         }
-        return this.#start(callWith(args, terms), call, ApiPromise)
+        return this.#start({ payload: args, terms }, call, ApiPromise)
       }
       return call
     }) as PoolApi<Module>

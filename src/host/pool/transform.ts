@@ -1,6 +1,7 @@
 // `pool.transform()`: one task as a pair of web streams. The handler reads the chunks that the program writes, and the program reads
 // the chunks that the handler yields.
 import { NotCloneableError, TaskCancelledError } from '../../shared/errors/pool-errors.js'
+import { refusedChunkPath } from '../../shared/errors/uncloneable-path.js'
 import type { StreamMessage } from '../../shared/messages/messages.js'
 import type { Clock } from '../../shared/platform/clock.js'
 import { getBuiltinModule } from '../../shared/platform/node-modules.js'
@@ -93,7 +94,7 @@ export class Transform implements StreamEnd {
     try {
       this.#writer.write(chunk)
     } catch (failure) {
-      const error = new NotCloneableError('chunk', failure)
+      const error = new NotCloneableError(refusedChunkPath(failure, chunk), failure)
       this.output.cancel(new TaskCancelledError(error))
       throw error
     }

@@ -4,7 +4,7 @@ import type { StreamMessage } from '../../shared/messages/messages.js'
 import type { TransferItem } from '../../shared/messages/move.js'
 
 /** Sends a message to the worker that runs the task. Throws when a part of the message cannot be sent. */
-export type PostToTask = (message: StreamMessage, transferList?: TransferItem[]) => void
+export type PostToTask = (message: StreamMessage, transferList?: readonly TransferItem[]) => void
 
 /** Cancels the task. The caller gets the error. */
 export type CancelTask = (error: PoolError) => void

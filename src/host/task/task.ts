@@ -19,13 +19,13 @@ export function nextTaskId(id: number): number {
 /** A queue may hold a million tasks, and each field costs 8 bytes. So tasks share `terms` where they can. */
 export class Task implements QueuedTask {
   readonly id: number
-  readonly terms: CallTerms
+  terms: CallTerms
   readonly handlerId: number
   /** The payload as the caller gave it, until the host has taken it. Then a primitive or a `TakenPayload`. */
   content: unknown
   readonly createdAt: number
   /** `null`: the task runs once. */
-  readonly retry: Retry | null
+  retry: Retry | null
   /** Settles the caller's promise. A `Refusal` rejects it. */
   resolve: (answer: unknown) => void
 

@@ -1,7 +1,6 @@
 // The handle of a shared value. A payload may contain it anywhere. The codec writes its number. Structured clone turns it into an
-// object with the one key MARK, which the worker replaces.
-
-export const MARK = 'lido:shared'
+// object with the one key `lido:shared`, which the worker replaces.
+import { SHARED_MARK } from '../platform/shared-mark.js'
 
 /** What a handle stands for. Does not refer to the handle, so that the handle can be collected. */
 export interface SharedState {
@@ -40,7 +39,7 @@ export class SharedHandle {
   constructor(state: SharedState) {
     this.#state = state
     // An own property, because structured clone reads no others.
-    Object.defineProperty(this, MARK, { enumerable: true, get: () => this.read() })
+    Object.defineProperty(this, SHARED_MARK, { enumerable: true, get: () => this.read() })
   }
 
   protected get state(): SharedState {
@@ -96,7 +95,7 @@ export class SharedUses {
 
 /** The number in a cloned handle; `undefined` for any other object. */
 export function clonedIdOf(value: object): number | undefined {
-  if (!Object.hasOwn(value, MARK) || Object.keys(value).length > 1) return undefined
-  const id = (value as { readonly [MARK]: unknown })[MARK]
+  if (!Object.hasOwn(value, SHARED_MARK) || Object.keys(value).length > 1) return undefined
+  const id = (value as { readonly [SHARED_MARK]: unknown })[SHARED_MARK]
   return typeof id === 'number' ? id : undefined
 }

@@ -304,8 +304,7 @@ export class NotCloneableError extends PoolError {
   constructor(path: string, cause: unknown) {
     const why = messageOf(cause)
     // A TypeError says itself what to do. For a process it is the cause of the refusal.
-    const saysWhatToDo =
-      cause instanceof TypeError || (cause as Error | undefined)?.cause instanceof TypeError
+    const saysWhatToDo = hasRemedy(cause) || hasRemedy((cause as Error | undefined)?.cause)
     const advice = saysWhatToDo ? '' : adviceFor(why)
     const message = isTooLarge(cause)
       ? `${path} is too large (${why}). Send it in parts or in a file. Between threads, move() it or share its memory.`
@@ -313,6 +312,10 @@ export class NotCloneableError extends PoolError {
     super('ERR_LIDO_NOT_CLONEABLE', message, cause)
     this.path = path
   }
+}
+
+function hasRemedy(cause: unknown): boolean {
+  return cause instanceof TypeError || (cause instanceof Error && 'remedy' in cause)
 }
 
 function adviceFor(why: string): string {

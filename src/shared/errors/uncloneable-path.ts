@@ -17,6 +17,29 @@ export class UnsendableError extends Error {
   }
 }
 
+/** Says which part of a value cannot be sent, and why. */
+export class UnsendableMember extends Error {
+  readonly #member: object
+
+  /** @param remedy a sentence about what to send instead */
+  constructor(member: object, why: string, remedy?: string) {
+    super(remedy === undefined ? `${nameOf(member)} ${why}` : `${nameOf(member)} ${why}. ${remedy}`)
+    this.name = 'DataCloneError'
+    this.#member = member
+    if (remedy !== undefined) Object.assign(this, { remedy })
+  }
+
+  /** No field, because fields of an error are sent. */
+  get member(): object {
+    return this.#member
+  }
+}
+
+function nameOf(member: object): string {
+  const name: unknown = member?.constructor?.name
+  return typeof name === 'string' && name !== '' ? name : Object.prototype.toString.call(member)
+}
+
 /** The cause when a value is too large. The two fields cross to the other side. */
 export interface TooLarge extends RangeError {
   bytes: number
@@ -40,7 +63,14 @@ export function refusedPath(
   root: string,
   transferred?: readonly unknown[],
 ): string {
-  return failure instanceof UnsendableError ? failure.path : uncloneablePath(value, root, transferred)
+  if (failure instanceof UnsendableError) return failure.path
+  if (failure instanceof UnsendableMember) return memberPath(value, failure.member, root)
+  return uncloneablePath(value, root, transferred)
+}
+
+/** The same for a chunk of a stream. A message carries it as a part. */
+export function refusedChunkPath(failure: unknown, chunk: unknown): string {
+  return refusedPath(failure, chunk, 'chunk').replace('message.chunks[0]', 'chunk')
 }
 
 /** The reason of a refusal. Node does not say that a buffer is too large, so this function searches for one. */
@@ -101,6 +131,8 @@ export function uncloneablePath(value: unknown, root: string, transferred: reado
   return root + (find(value, isUncloneable, new Set(transferred)) ?? '')
 }
 
+const movedValue = Symbol.for('Piscina.valueOf')
+
 /** The path of the first member that matches. Visits the members of an object before the object. */
 function find(
   value: unknown,
@@ -126,6 +158,8 @@ function find(
 
   function visitMembers(owner: object): string | null {
     if (types.isProxy(owner) || ArrayBuffer.isView(owner)) return null
+    // The path leads through a value of `move()`.
+    if (movedValue in owner) return visit((owner as Record<symbol, unknown>)[movedValue])
     if (types.isMap(owner)) {
       for (const [key, child] of owner) {
         const inKey = visit(key)
@@ -183,7 +217,7 @@ function isUncloneable(member: unknown): boolean {
 }
 
 /** An object that can be cloned when its members can. */
-function isContainer(value: object): boolean {
+export function isContainer(value: object): boolean {
   if (types.isProxy(value)) return false
   if (Array.isArray(value) || types.isMap(value) || types.isSet(value)) return true
   const prototype = Object.getPrototypeOf(value)

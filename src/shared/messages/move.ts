@@ -1,6 +1,9 @@
 // Marks values to transfer instead of copy. The symbols are Piscina's, so an object that implements Piscina's transfer
 // protocol works here too.
+import { isContainer } from '../errors/uncloneable-path.js'
 import { globalSymbol } from '../platform/global-symbol.js'
+import { structuredClone, types } from '../platform/node-modules.js'
+import { membersOf } from './members.js'
 
 /** The key of the items to transfer, in an object that `move()` accepts. */
 export const transferableSymbol: unique symbol = Symbol.for('Piscina.transferable') as never
@@ -17,27 +20,85 @@ export interface Movable {
 }
 
 /**
- * Marks a payload or a handler's result: its buffer or port is transferred to the other side, not copied. The sender can no longer
- * use it. The value may be an `ArrayBuffer`, a typed array, a `DataView`, a `MessagePort`, another transferable of Node, or an object
- * with `transferableSymbol` and `valueSymbol`. Returns the marked value; a primitive is returned unchanged. Only the outermost
- * value can be marked.
+ * Marks a value that crosses to another thread, or a part of one at any depth: its memory is transferred, not copied, and the sender
+ * can no longer use it. The value may be an `ArrayBuffer`, a typed array, a `DataView`, a `MessagePort`, another transferable of Node, or
+ * an object with `transferableSymbol` and `valueSymbol`. Of an array, a map, a set or another object, all buffers, ports and streams
+ * in it are transferred, at the time of sending. Memory that cannot be transferred is copied: the pool of small `Buffer`s, memory of
+ * WebAssembly, and all memory that goes to another process.
+ *
+ * @param transferList what to transfer in place of all buffers in the value
+ * @returns the marked value. A primitive is returned unchanged.
  */
-export function move<T>(value: T): T {
+export function move<T>(value: T, transferList?: readonly TransferItem[]): T {
   if (value === null || typeof value !== 'object') return value
-  const movable = isMovable(value) ? markable(value) : wrap(value)
-  Object.defineProperty(movable, movedBrand, { value: true, configurable: true, writable: true })
-  return movable as T
+  return new Moved(value, transferList ?? null) as T
 }
 
-function wrap(value: object): Movable {
-  const item = ArrayBuffer.isView(value) ? value.buffer : value
-  return { [transferableSymbol]: item as TransferItem, [valueSymbol]: value }
+class Moved implements Movable {
+  readonly #value: object
+  readonly #transferList: readonly TransferItem[] | null
+
+  constructor(value: object, transferList: readonly TransferItem[] | null) {
+    this.#value = value
+    this.#transferList = transferList
+    Object.defineProperty(this, movedBrand, { value: true })
+    // Where lido does not send the value, a copy must fail: it would be empty.
+    Object.defineProperty(this, 'value of move()', { enumerable: true, get: refuse })
+  }
+
+  get [transferableSymbol](): readonly TransferItem[] {
+    if (this.#transferList !== null) return this.#transferList
+    const value = this.#value
+    if (isMovable(value)) return itemsOf(value)
+    return hasParts(value) ? movableParts(value) : [bufferOf(value) as TransferItem]
+  }
+
+  get [valueSymbol](): unknown {
+    return isMovable(this.#value) ? this.#value[valueSymbol] : this.#value
+  }
 }
 
-/** Returns a copy of a frozen object, because a frozen object cannot be marked. */
-function markable(value: Movable): Movable {
-  if (Object.isExtensible(value)) return value
-  return { [transferableSymbol]: value[transferableSymbol], [valueSymbol]: value[valueSymbol] }
+function refuse(): never {
+  throw new TypeError(
+    'A value of move() can only be sent by lido. Put it into a payload, a result or a chunk.',
+  )
+}
+
+/** All buffers, ports and streams in a value. */
+function movableParts(root: object): TransferItem[] {
+  const found = new Set<unknown>()
+  const seen = new Set<object>()
+  const left: unknown[] = [root]
+  while (left.length > 0) {
+    const member = left.pop()
+    if (member === null || typeof member !== 'object' || seen.has(member) || isMoved(member)) continue
+    seen.add(member)
+    const buffer = bufferOf(member)
+    if (types.isAnyArrayBuffer(buffer) || isTransferable(member)) found.add(buffer)
+    else left.push(...membersOf(member))
+  }
+  return [...found] as TransferItem[]
+}
+
+/** The value itself cannot be transferred, but its members may. */
+function hasParts(value: object): boolean {
+  if (isContainer(value)) return true
+  const isWhole = types.isAnyArrayBuffer(bufferOf(value)) || types.isProxy(value) || isTransferable(value)
+  return !isWhole && Object.keys(value).length > 0
+}
+
+/** A port, a stream, a file handle. */
+function isTransferable(value: object): boolean {
+  const { MessagePort, ReadableStream } = globalThis
+  if (typeof MessagePort === 'function' && value instanceof MessagePort) return true
+  const mark = Object.getOwnPropertySymbols(ReadableStream?.prototype ?? {}).find(
+    symbol => symbol.description === 'messaging_transfer_symbol',
+  )
+  return mark !== undefined && mark in value
+}
+
+function bufferOf(value: object): object {
+  return ArrayBuffer.isView(value) ? value.buffer : value
 }
 
 function isMovable(value: object): value is Movable {
@@ -60,8 +121,33 @@ function isMarkedByPiscina(value: Movable): boolean {
   return Object.getOwnPropertySymbols(value).some(symbol => symbol.description === 'Piscina.kMovable')
 }
 
-/** The items to transfer for a marked value. */
+/** The items to transfer for a marked value. Leaves out memory that cannot be transferred, so that it is copied. */
 export function transferOf(moved: Movable): TransferItem[] {
-  const items = moved[transferableSymbol]
-  return Array.isArray(items) ? [...items] : [items as TransferItem]
+  return [...new Set(itemsOf(moved))].filter(
+    item => !types.isAnyArrayBuffer(item) || (types.isArrayBuffer(item) && canTransfer(item)),
+  )
 }
+
+function itemsOf(moved: Movable): readonly TransferItem[] {
+  const items = moved[transferableSymbol]
+  return Array.isArray(items) ? items : [items as TransferItem]
+}
+
+const PROBE_END = { reason: 'the buffer is not transferred' }
+
+/** Node checks the items before it reads the value, and transfers them only when the value is copied. */
+function canTransfer(buffer: ArrayBuffer): boolean {
+  try {
+    structuredClone(probe, { transfer: [buffer] })
+    return true
+  } catch (failure) {
+    return failure === PROBE_END
+  }
+}
+
+const probe = Object.defineProperty({}, 'end', {
+  enumerable: true,
+  get() {
+    throw PROBE_END
+  },
+})

@@ -7,14 +7,7 @@ import { deserializeError, serializeError } from '../errors/serialize-error.js'
 import { HEAD_BYTES } from './pipe-frames.js'
 import { errorForProcess, packMessage, unpackMessage } from './process-values.js'
 
-class Derived extends URLSearchParams {}
-
 const samples: [name: string, value: object][] = [
-  ['a URL', new URL('http://localhost')],
-  ['URLSearchParams', new URLSearchParams('a=1')],
-  ['a subclass of URLSearchParams', new Derived('a=1')],
-  ['Headers', new Headers()],
-  ['FormData', new FormData()],
   ['a Map with a Date', new Map([['at', new Date(0)]])],
   ['process.env', process.env],
   ['an array with process.env twice', [process.env, process.env]],
@@ -28,25 +21,9 @@ const samples: [name: string, value: object][] = [
 ]
 
 for (const [name, value] of samples) {
-  test(`${name} is sent or refused as structuredClone() does, in a payload and as a cause`, () => {
-    let isCloneable = true
-    try {
-      structuredClone(value)
-    } catch {
-      isCloneable = false
-    }
-    const messages: [object, string][] = [
-      [{ payload: { of: value } }, 'payload.of'],
-      [{ payload: new Error('outer', { cause: value }) }, 'payload'],
-    ]
-    for (const [message, path] of messages) {
-      if (isCloneable)
-        assert.deepEqual(unpackMessage(packMessage(message).subarray(HEAD_BYTES)), structuredClone(message))
-      else
-        assert.throws(
-          () => packMessage(message),
-          (error: { path: string }) => error.path.startsWith(path),
-        )
+  test(`${name} is sent as structuredClone() does, in a payload and as a cause`, () => {
+    for (const message of [{ payload: { of: value } }, { payload: new Error('outer', { cause: value }) }]) {
+      assert.deepEqual(unpackMessage(packMessage(message).subarray(HEAD_BYTES)), structuredClone(message))
     }
   })
 }

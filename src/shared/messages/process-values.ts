@@ -7,10 +7,12 @@ import {
   tooLarge,
   totalBufferBytes,
   UnsendableError,
+  UnsendableMember,
   uncloneablePath,
 } from '../errors/uncloneable-path.js'
 import { getBuiltinModule, hasSerializer, structuredClone, types } from '../platform/node-modules.js'
 import type { TransferItem } from './move.js'
+import { outgoing } from './outgoing.js'
 import { HEAD_BYTES, MAX_MESSAGE_BYTES, VALUE_FRAME, writeHead } from './pipe-frames.js'
 
 /** Missing when Node may not generate code. */
@@ -18,18 +20,9 @@ const WasmModule = (globalThis as { WebAssembly?: { Module: new () => object } }
 
 const ONLY_FOR_THREADS = 'is memory that only threads of one process can share'
 
-/** Says which part of a value cannot be written. */
-export class Refusal extends Error {
-  readonly member: object
-
-  constructor(member: object, why: string) {
-    super(`${nameOf(member)} ${why}`)
-    this.name = 'DataCloneError'
-    this.member = member
-  }
-}
-
 interface Tools {
+  /** Throws `UnsendableMember` for a part that the serialiser would write without an error. */
+  check(member: object): void
   /** Returns the bytes of the message after an empty head. */
   write(message: object): Buffer
   read(bytes: Uint8Array): unknown
@@ -48,13 +41,13 @@ function classTools(): Tools {
   class ValueWriter extends Serializer {
     /** The serialiser calls this for an object with a part outside the heap. */
     _writeHostObject(member: object): void {
-      if (member !== process.env) throw new Refusal(member, 'cannot leave its process')
+      if (member !== process.env) throw new UnsendableMember(member, 'cannot leave its process')
       // Structured clone copies the environment as a plain object.
       this.writeValue({ ...member })
     }
 
     _getSharedArrayBufferId(member: object): never {
-      throw new Refusal(member, ONLY_FOR_THREADS)
+      throw new UnsendableMember(member, ONLY_FOR_THREADS)
     }
   }
 
@@ -64,9 +57,10 @@ function classTools(): Tools {
     }
   }
 
+  const mark = cloneSymbol()
   return {
+    check: member => refuseNodeObject(member, mark),
     write(message) {
-      refuseNodeObjects(message)
       const writer = new ValueWriter()
       writer.writeRawBytes(Buffer.alloc(HEAD_BYTES))
       writer.writeHeader()
@@ -84,9 +78,13 @@ function classTools(): Tools {
 /** For Bun. The functions alone would copy shared memory without an error. */
 function functionTools(): Tools {
   const { deserialize, serialize } = getBuiltinModule('node:v8')
+  const mark = cloneSymbol()
   return {
+    check(member) {
+      refuseNodeObject(member, mark)
+      refuseSharedMemory(bufferOf(member), ONLY_FOR_THREADS)
+    },
     write(message) {
-      refuseNodeObjects(message, undefined, member => refuseSharedMemory(bufferOf(member), ONLY_FOR_THREADS))
       return Buffer.concat([Buffer.alloc(HEAD_BYTES), serialize(message)])
     },
     read: deserialize,
@@ -97,23 +95,27 @@ function functionTools(): Tools {
  * Node's own classes define with this symbol how they are cloned. The serialiser ignores it from Node 21 on, and writes a WebAssembly module
  * without an error in every version.
  */
-function cloneSymbol(): symbol | undefined {
+export function cloneSymbol(): symbol | undefined {
   return Object.getOwnPropertySymbols(Blob.prototype).find(
     symbol => symbol.description === 'messaging_clone_symbol',
   )
 }
 
 /**
- * Returns a frame with the message. Copies array buffers in `transferList`, then detaches them like a transfer. Refuses
- * other transferables. When it throws `UnsendableError`, no buffer is detached.
+ * Returns a frame with the message. Copies array buffers that `move()` marks or that are in `transferList`, then detaches them like a
+ * transfer. Refuses other transferables. When it throws `UnsendableError`, no buffer is detached.
  */
-export function packMessage(message: object, transferList: readonly TransferItem[] = []): Buffer {
+export function packMessage(message: object, given: readonly TransferItem[] = []): Buffer {
   tools ??= makeTools()
+  let transferList = given
   try {
+    const sent = outgoing(message, given, tools.check)
+    transferList = sent.transferList
     for (const item of transferList) {
-      if (!types.isArrayBuffer(item)) throw new Refusal(item, 'cannot be transferred to another process')
+      if (!types.isArrayBuffer(item))
+        throw new UnsendableMember(item, 'cannot be transferred to another process')
     }
-    const frame = tools.write(message)
+    const frame = tools.write(sent.value as object)
     const length = frame.length - HEAD_BYTES
     if (length > MAX_MESSAGE_BYTES) throw tooLarge(length, MAX_MESSAGE_BYTES)
     writeHead(frame, VALUE_FRAME, length)
@@ -152,65 +154,34 @@ function canCross(data: object): boolean {
 /** The path of the refused value, such as `payload.items[3]`. The caller does not know the message around it. */
 function pathIn(message: object, failure: unknown, transferList: readonly TransferItem[]): string {
   const path =
-    failure instanceof Refusal ? memberPath(message, failure.member, '') : uncloneablePath(message, '')
+    failure instanceof UnsendableMember
+      ? memberPath(message, failure.member, '')
+      : uncloneablePath(message, '')
   if (path !== '') return path.slice(1)
   const place = transferList.findIndex((item, index) =>
-    failure instanceof Refusal ? item === failure.member : transferList.indexOf(item) < index,
+    failure instanceof UnsendableMember ? item === failure.member : transferList.indexOf(item) < index,
   )
   if (place >= 0) return `transferList[${place}]`
   return ['payload', 'result', 'workerData'].find(name => name in message) ?? 'message'
 }
 
-/**
- * Objects of Node's own classes would arrive as empty objects.
- * @param refuseMore throws for other parts that cannot be sent
- */
-export function refuseNodeObjects(
-  root: unknown,
-  mark = cloneSymbol(),
-  refuseMore?: (member: object) => void,
-): void {
-  const seen = new Set<object>()
-  const left: unknown[] = [root]
-  while (left.length > 0) {
-    const member = left.pop()
-    if (member === null || typeof member !== 'object' || seen.has(member)) continue
-    seen.add(member)
-    refuseMore?.(member)
-    if (types.isProxy(member) || ArrayBuffer.isView(member)) continue
-    if (mark !== undefined && mark in member) throw new Refusal(member, 'cannot leave its process')
-    if (isModule(member)) throw new Refusal(member, 'cannot leave its process')
-    if (types.isMap(member)) {
-      // A class may override the iterator.
-      for (const [key, value] of Map.prototype.entries.call(member)) left.push(key, value)
-    } else if (types.isSet(member)) {
-      for (const value of Set.prototype.values.call(member)) left.push(value)
-    }
-    // The cause is the only part of an error that is sent and can hold objects.
-    else if (types.isNativeError(member)) left.push(Object.getOwnPropertyDescriptor(member, 'cause')?.value)
-    else if (isBare(member)) continue
-    else if (isRefusedByNode(member)) throw new Refusal(member, 'cannot be cloned')
-    else for (const value of Object.values(member)) left.push(value)
+/** Objects of Node's own classes would arrive as empty objects. Throws `UnsendableMember`. */
+export function refuseNodeObject(member: object, mark: symbol | undefined): void {
+  if ((mark !== undefined && mark in member) || isModule(member)) {
+    throw new UnsendableMember(member, 'cannot leave its process')
+  }
+  if (!types.isNativeError(member) && isRefusedByNode(member)) {
+    throw new UnsendableMember(member, 'cannot be cloned')
   }
 }
 
 export function refuseSharedMemory(memory: unknown, why: string): void {
-  if (types.isSharedArrayBuffer(memory)) throw new Refusal(memory, why)
+  if (types.isSharedArrayBuffer(memory)) throw new UnsendableMember(memory, why)
 }
 
 /** The serialiser writes a WebAssembly module as an empty object, without an error. */
 function isModule(member: object): boolean {
   return WasmModule !== undefined && member instanceof WasmModule
-}
-
-/** The fields of these objects are not sent. */
-function isBare(member: object): boolean {
-  return (
-    types.isAnyArrayBuffer(member) ||
-    types.isDate(member) ||
-    types.isRegExp(member) ||
-    types.isBoxedPrimitive(member)
-  )
 }
 
 /** For each prototype: whether it belongs to a class of Node whose objects cannot be cloned. */
@@ -257,9 +228,4 @@ function isCloneable(member: object): boolean {
   } catch {
     return false
   }
-}
-
-function nameOf(member: object): string {
-  const name: unknown = member?.constructor?.name
-  return typeof name === 'string' && name !== '' ? name : Object.prototype.toString.call(member)
 }

@@ -1,6 +1,7 @@
 // The sending end of a stream of chunks. The reader says how many chunks and bytes it takes, and the writer sends no more. Each
 // object is sent at once, because its owner may change it later. Numbers, strings and other primitives are sent in groups.
-import { isMoved, type TransferItem, transferOf, valueSymbol } from '../messages/move.js'
+import type { TransferItem } from '../messages/move.js'
+import { outgoing } from '../messages/outgoing.js'
 import type { Clock, Timer } from '../platform/make-clock.js'
 import { chunkBytes } from './chunk-bytes.js'
 
@@ -13,7 +14,7 @@ export interface WriterParts {
   /** Transfer the buffers of chunks that are buffers. */
   readonly transfers: boolean
   /** Throws when a chunk cannot be sent. */
-  post(chunks: unknown[], transferList: TransferItem[]): void
+  post(chunks: unknown[], transferList: readonly TransferItem[]): void
 }
 
 export class ChunkWriter {
@@ -58,13 +59,13 @@ export class ChunkWriter {
 
   /** Sends a chunk. Call it only with `hasRoom`. Throws when the chunk cannot be sent. */
   write(given: unknown): void {
-    const chunk = isMoved(given) ? given[valueSymbol] : given
+    const { value: chunk, transferList } = outgoing(given)
     const bytes = chunkBytes(chunk)
     this.#chunks--
     this.#bytes -= bytes
     if (!isPrimitive(chunk)) {
       this.flush()
-      return this.#parts.post([chunk], this.#transferOf(given, chunk))
+      return this.#parts.post([chunk], transferList.length > 0 ? transferList : this.#transferOf(chunk))
     }
     this.#groupBytes += bytes
     if (this.#group.push(chunk) >= GROUP_CHUNKS || this.#groupBytes >= GROUP_BYTES) return this.flush()
@@ -82,8 +83,7 @@ export class ChunkWriter {
     this.#parts.post(chunks, [])
   }
 
-  #transferOf(given: unknown, chunk: unknown): TransferItem[] {
-    if (isMoved(given)) return transferOf(given)
+  #transferOf(chunk: unknown): TransferItem[] {
     if (!this.#parts.transfers) return []
     const buffer = ArrayBuffer.isView(chunk) ? chunk.buffer : chunk
     // A view of a part shares its buffer with other values, so it is copied.

@@ -2,7 +2,8 @@
 import { type SerializedError, serializeError } from '../../shared/errors/serialize-error.js'
 import { refusalCause, refuseDetached, refusedPath } from '../../shared/errors/uncloneable-path.js'
 import type { FailureReason, HostPort, RunTime, ToHost } from '../../shared/messages/messages.js'
-import { isMoved, type TransferItem, transferOf, valueSymbol } from '../../shared/messages/move.js'
+import type { TransferItem } from '../../shared/messages/move.js'
+import { type Outgoing, outgoing } from '../../shared/messages/outgoing.js'
 import { isStream } from '../run/streams.js'
 
 /** The task of an answer, and its run time. */
@@ -19,22 +20,22 @@ export interface Unsendable {
 
 /** Sends a result and returns `null`. If the result cannot be sent, sends nothing and returns the reason. */
 export function sendResult(port: HostPort, head: AnswerHead, result: unknown): Unsendable | null {
-  let value = result
-  let transferList: TransferItem[] | undefined
+  let sent: Outgoing = { value: result, transferList: [] }
   try {
-    if (isMoved(result)) {
-      value = result[valueSymbol]
-      transferList = transferOf(result)
-      refuseDetached(transferList)
-    }
-    port.postMessage({ kind: 'done', ...head, result: value } satisfies ToHost, transferList)
+    sent = outgoing(result)
+    refuseDetached(sent.transferList)
+    port.postMessage({ kind: 'done', ...head, result: sent.value } satisfies ToHost, sent.transferList)
     return null
   } catch (failure) {
-    return unsendable(failure, value, transferList)
+    return unsendable(failure, sent.value, sent.transferList)
   }
 }
 
-export function unsendable(failure: unknown, result: unknown, transferred?: TransferItem[]): Unsendable {
+export function unsendable(
+  failure: unknown,
+  result: unknown,
+  transferred?: readonly TransferItem[],
+): Unsendable {
   const cause = isStream(result)
     ? new TypeError('The handler returned a stream. Call it with stream() in place of run().')
     : refusalCause(failure, result, transferred)

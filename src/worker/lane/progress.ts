@@ -1,6 +1,7 @@
 // Sends the progress of tasks. The latest value wins: while the host has not handled the last message, a new value replaces
 // the one that waits. So a loop that reports often costs the host one message per turn of its event loop.
 import type { HostPort } from '../../shared/messages/messages.js'
+import { type Outgoing, outgoing } from '../../shared/messages/outgoing.js'
 import type { Timer } from '../../shared/platform/make-clock.js'
 import { workerClock } from '../run/clock.js'
 import type { WorkerTask } from './worker-task.js'
@@ -25,9 +26,13 @@ export class ProgressSender {
   /** Throws `DataCloneError` when the value cannot be copied. */
   report(task: WorkerTask, value: unknown): void {
     task.answersByMessage = true
-    if (this.#waiting.size === 0 && this.#heard() === this.#sent) return this.#send(task, value)
+    const sent = outgoing(value)
+    if (this.#waiting.size === 0 && this.#heard() === this.#sent) return this.#send(task, sent)
     // The handler may change the object later.
-    this.#waiting.set(task, isPrimitive(value) ? value : structuredClone(value))
+    const copy = isPrimitive(value)
+      ? value
+      : structuredClone(sent.value, { transfer: sent.transferList as never })
+    this.#waiting.set(task, copy)
     this.#retry()
   }
 
@@ -36,7 +41,7 @@ export class ProgressSender {
     if (!this.#waiting.has(task)) return
     const value = this.#waiting.get(task)
     this.#waiting.delete(task)
-    this.#send(task, value)
+    this.#send(task, { value, transferList: [] })
   }
 
   /** The task was cancelled. */
@@ -56,8 +61,8 @@ export class ProgressSender {
     })
   }
 
-  #send({ taskId, ticket }: WorkerTask, value: unknown): void {
-    this.#port.postMessage({ kind: 'progress', taskId, ticket, value })
+  #send({ taskId, ticket }: WorkerTask, { value, transferList }: Outgoing): void {
+    this.#port.postMessage({ kind: 'progress', taskId, ticket, value }, transferList)
     this.#sent++
   }
 }

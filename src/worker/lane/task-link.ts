@@ -3,7 +3,8 @@ import { TaskCancelledError } from '../../shared/errors/pool-errors.js'
 import { deserializeError } from '../../shared/errors/serialize-error.js'
 import type { TransformOrder } from '../../shared/messages/handler-ref.js'
 import type { HostPort, StreamMessage, ToWorker } from '../../shared/messages/messages.js'
-import { isMoved, type TransferItem, transferOf, valueSymbol } from '../../shared/messages/move.js'
+import type { TransferItem } from '../../shared/messages/move.js'
+import { outgoing } from '../../shared/messages/outgoing.js'
 import { ChunkReader } from '../../shared/streams/chunk-reader.js'
 import { ChunkWriter } from '../../shared/streams/chunk-writer.js'
 import { workerClock } from '../run/clock.js'
@@ -52,8 +53,8 @@ export class TaskLink {
     const callId = ++lastCallId
     // The answer must arrive after the calls, also when the handler does not wait for them.
     this.#task.answersByMessage = true
-    const transferList: TransferItem[] = given.flatMap(arg => (isMoved(arg) ? transferOf(arg) : []))
-    const args = given.map(arg => (isMoved(arg) ? arg[valueSymbol] : arg))
+    const { value, transferList } = outgoing(given)
+    const args = value as unknown[]
     const { taskId, ticket } = this.#task
     this.#port.postMessage({ kind: 'call', taskId, ticket, callId, name, args }, transferList)
     if (this.#calls.size === 0) this.#onWaiting(true)
@@ -138,7 +139,7 @@ export class TaskLink {
     this.#calls.clear()
   }
 
-  #say(message: StreamMessage, transferList?: TransferItem[]): void {
+  #say(message: StreamMessage, transferList?: readonly TransferItem[]): void {
     const { taskId, ticket } = this.#task
     this.#port.postMessage({ kind: 'stream', taskId, ticket, message }, transferList)
   }

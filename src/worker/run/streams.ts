@@ -1,6 +1,6 @@
 // Handlers whose result is a stream: a generator, an async iterable or a web stream. The worker takes one chunk after another from
 // the handler and sends it, as long as the reader takes more.
-import { refusedPath, UnsendableError } from '../../shared/errors/uncloneable-path.js'
+import { refusedChunkPath, UnsendableError } from '../../shared/errors/uncloneable-path.js'
 import type { TransformOrder } from '../../shared/messages/handler-ref.js'
 import type { ChunkWriter } from '../../shared/streams/chunk-writer.js'
 import type { WorkerTask } from '../lane/worker-task.js'
@@ -133,8 +133,7 @@ function write(writer: ChunkWriter, chunk: unknown): void {
   try {
     writer.write(chunk)
   } catch (failure) {
-    const path = refusedPath(failure, chunk, 'chunk')
-    throw new UnsendableError(path.replace('message.chunks[0]', 'chunk'), failure)
+    throw new UnsendableError(refusedChunkPath(failure, chunk), failure)
   }
 }
 
