@@ -176,6 +176,15 @@ for (const [title, options] of Object.entries(backends)) {
       assert.equal(error.path, 'payload.inner.value', what)
       assert.match(error.message, remedy, what)
     }
+    const collections = {
+      map: new (class Mine extends Map {})([[1, 2]]),
+      set: new (class Mine extends Set {})([1]),
+    }
+    assert.deepEqual(await pool.run(collections), { map: new Map([[1, 2]]), set: new Set([1]) })
+    if (options.backend !== 'process') {
+      const memory = new SharedArrayBuffer(8)
+      assert.equal((await pool.run({ memory, point: new (class Point {})() })).memory.byteLength, 8)
+    }
     for (const [what, value] of Object.entries(complete)) {
       assert.deepEqual(await pool.run({ value }), { value: Object.fromEntries(Object.entries(value)) }, what)
     }

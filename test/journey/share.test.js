@@ -1,5 +1,6 @@
 // `share()`: values that many payloads contain and that each worker decodes once.
 import assert from 'node:assert/strict'
+import { createSecretKey } from 'node:crypto'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -166,8 +167,13 @@ for (const [title, options] of Object.entries(backends)) {
 
 test('share() refuses values that cannot be copied and names the part', async open => {
   const pool = open({ filename, maxWorkers: 1 })
-  const wasm = new WebAssembly.Module(new Uint8Array([0, 97, 115, 109, 1, 0, 0, 0]))
-  for (const part of [() => {}, Symbol('x'), new Blob([]), wasm, new SharedArrayBuffer(8)]) {
+  for (const part of [
+    () => {},
+    Symbol('x'),
+    new WeakMap(),
+    new URL('https://example.org'),
+    new SharedArrayBuffer(8),
+  ]) {
     assert.throws(
       () => pool.share({ a: { part } }),
       error =>
@@ -190,6 +196,69 @@ test('a handle in a chunk or in the answer of a called function is refused', asy
   assert.match((await rejection(writer.write({ table }))).message, /only in a payload/)
   await reading
 })
+
+for (const [title, options] of Object.entries(backends)) {
+  test(`a getter of a payload may use another pool before and after a shared value, on ${title}`, async open => {
+    const pool = open({ filename, maxWorkers: 1, ...options })
+    const other = open({ filename: handler('echo.js'), maxWorkers: 1, ...options })
+    await Promise.all([pool.ready(), other.ready()])
+    const [table, otherTable] = [pool.share({ a: 1 }), other.share({ b: 2 })]
+    const inner = []
+    const payload = {
+      get before() {
+        inner.push(other.run({ otherTable }), other.broadcast({ otherTable }))
+        return 1
+      },
+      key: 'a',
+      table,
+      get after() {
+        inner.push(pool.run({ table, key: 'a' }, { name: 'lookUp' }))
+        return 2
+      },
+      again: table,
+    }
+    assert.equal(await pool.run(payload, { name: 'lookUp' }), 1)
+    // The same for a payload that cannot be in shared memory.
+    const declined = Object.defineProperties(
+      { point: new (class Point {})() },
+      Object.getOwnPropertyDescriptors(payload),
+    )
+    assert.equal(await pool.run(declined, { name: 'lookUp' }), 1)
+    for (const answer of await Promise.all(inner)) assert.ok(answer)
+  })
+
+  test(`share() and workerData take what structured clone takes, unless it cannot leave its process, on ${title}`, async open => {
+    const filename = handler('echo.js')
+    const module = new WebAssembly.Module(Uint8Array.of(0, 97, 115, 109, 1, 0, 0, 0))
+    const key = await crypto.subtle.generateKey({ name: 'AES-CBC', length: 128 }, true, ['encrypt'])
+    const objects = { module, key, secret: createSecretKey(Buffer.from('x')), blob: new Blob(['x']) }
+    const pool = open({ filename, maxWorkers: 1, ...options })
+    for (const [name, object] of Object.entries(objects)) {
+      const value = { deep: [object, object], bytes: new Uint8Array(3) }
+      const answer = pool.run({ value: pool.share(value), direct: object })
+      if (options.backend === 'process') {
+        for (const attempt of [answer, pool.run({ value: pool.share(value) }), pool.broadcast(value)]) {
+          assert.match((await rejection(attempt)).message, /cannot leave its process/, name)
+        }
+        assert.throws(
+          () => open({ filename, workerData: value, ...options }),
+          /cannot leave its process/,
+          name,
+        )
+        continue
+      }
+      const { value: arrived, direct } = await answer
+      assert.equal(arrived.deep[0].constructor.name, object.constructor.name, name)
+      assert.equal(direct.constructor, arrived.deep[0].constructor, name)
+      assert.equal(arrived.deep[1], arrived.deep[0], name)
+      assert.equal(await open({ filename, maxWorkers: 1, workerData: value, ...options }).run(name), name)
+    }
+    assert.throws(
+      () => open({ filename, workerData: new URL('https://example.org'), ...options }),
+      /Send its href/,
+    )
+  })
+}
 
 setFlagsFromString('--expose-gc')
 const collectGarbage = runInNewContext('gc')

@@ -211,5 +211,5 @@ function sendable(message: Exclude<ToWorker, 'bell'>): object {
 }
 
 function forProcess({ id, memory }: KnownShared): KnownShared {
-  return { id, memory: new Uint8Array(memory as SharedArrayBuffer).slice() }
+  return { id, objects: [], memory: new Uint8Array(memory as SharedArrayBuffer).slice() }
 }

@@ -5,7 +5,7 @@
 import { Decoder } from '../../shared/codec/decoder.js'
 import { type Encoder, NO_ROOM } from '../../shared/codec/encoder.js'
 import type { ShapeReader } from '../../shared/codec/shapes.js'
-import { SharedUses } from '../../shared/codec/shared-handle.js'
+import { enterSending, leaveSending, SharedUses } from '../../shared/codec/shared-handle.js'
 import { LARGE_SIZES, LargeDraft } from '../../shared/codec/writer.js'
 import { NotCloneableError } from '../../shared/errors/pool-errors.js'
 import {
@@ -98,8 +98,10 @@ export class Payloads {
     const { content, terms } = task
     // A broadcast has made its copy for all workers.
     if (!isMutable(content) || content instanceof TakenPayload || task.isPinned) return
-    this.#parts.shared.onSending(task.createdAt)
-    setTaken(task, this.#taken(content, terms, task.handlerId, isForLane))
+    const taken = this.#parts.shared.send(task.createdAt, () =>
+      this.#taken(content, terms, task.handlerId, isForLane),
+    )
+    setTaken(task, taken)
   }
 
   /**
@@ -110,15 +112,15 @@ export class Payloads {
     const { payload, terms } = call
     if (!isMutable(payload)) return () => call
     const { handlers, shared } = this.#parts
-    shared.onSending(acceptedAt)
     const uses = new SharedUses()
-    const taken = uses.recordDuring(() =>
-      this.#taken(payload, terms, handlers.numberOf(terms.handler), this.maySharePayload(terms)),
+    const taken = shared.send(acceptedAt, () =>
+      uses.recordDuring(() =>
+        this.#taken(payload, terms, handlers.numberOf(terms.handler), this.maySharePayload(terms)),
+      ),
     )
     return startedAt => {
-      shared.onSending(startedAt)
       try {
-        uses.repeat()
+        shared.send(startedAt, () => uses.repeat())
       } catch (failure) {
         throw new NotCloneableError('payload', failure)
       }
@@ -146,12 +148,17 @@ export class Payloads {
     // A value that was too large for the lane, or that the lane does not know.
     if (content instanceof TakenPayload) return -1
     const { handlerId, terms } = task
-    this.#parts.shared.onSending(task.createdAt)
-    const value = this.#parts.handlers.isKnown(handlerId) ? content : [terms.handler, content]
+    const { handlers, shared } = this.#parts
+    const value = handlers.isKnown(handlerId) ? content : [terms.handler, content]
+    const outer = enterSending(shared, task.createdAt)
     const end = this.#encoder.encode(value, from, from + LARGEST_VALUE_BYTES)
+    leaveSending(outer)
     // A getter of the payload may have cancelled the task or closed the pool.
     if (end < 0 && task.state === 'queued' && isMutable(content)) {
-      setTaken(task, this.#copied(content, [], this.#givenOf(content), end === NO_ROOM))
+      const copied = shared.send(task.createdAt, () =>
+        this.#copied(content, [], this.#givenOf(content), end === NO_ROOM),
+      )
+      setTaken(task, copied)
     }
     return end < 0 ? -1 : end
   }

@@ -9,7 +9,7 @@ import { outgoing } from '../../shared/messages/outgoing.js'
 import type { Clock } from '../../shared/platform/clock.js'
 import type { HandlerMetrics } from '../metrics/handler-metrics.js'
 import type { Settler } from '../task/settle.js'
-import { ClonedPayload, EncodedPayload, PackedPayload } from '../task/taken-payload.js'
+import { ClonedPayload, EncodedPayload, PackedPayload, TakenPayload } from '../task/taken-payload.js'
 import type { Task } from '../task/task.js'
 import { moveTask } from '../task/task-life.js'
 import type { Worker } from '../workers/worker.js'
@@ -118,28 +118,15 @@ export class Poster {
     const mustRun = !task.canBePostedAgain || lender !== null
     const lenderId = lender === null ? 0 : lender.taskId
     worker.tasks.noteSent()
-    this.#shared.onSending(task.createdAt)
+    const head = { ticket, messageNumber, taskId, handlerId, handler, isExclusive, mustRun, lenderId }
     try {
-      const sent =
-        payload === task.content ? outgoing(payload, transferList) : { value: payload, transferList }
-      refuseDetached(sent.transferList)
       const from = this.#metrics?.isDue() === true ? this.#clock.now() : 0
-      worker.link.post(
-        {
-          kind: 'run',
-          ticket,
-          messageNumber,
-          taskId,
-          handlerId,
-          handler,
-          isExclusive,
-          mustRun,
-          lenderId,
-          payload: sent.value,
-          payloadForm,
-        },
-        sent.transferList,
-      )
+      this.#shared.send(task.createdAt, () => {
+        const isTaken = task.content instanceof TakenPayload
+        const sent = isTaken ? { value: payload, transferList } : outgoing(payload, transferList)
+        refuseDetached(sent.transferList)
+        worker.link.post({ kind: 'run', ...head, payload: sent.value, payloadForm }, sent.transferList)
+      })
       if (from > 0) this.#metrics!.onPosted(this.#clock.now() - from)
       // The worker has the moved items now.
       if (transferList.length > 0) task.content = undefined

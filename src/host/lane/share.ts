@@ -2,10 +2,12 @@
 import { encodeShared } from '../../shared/codec/shared-bytes.js'
 import { SharedHandle, type SharedState } from '../../shared/codec/shared-handle.js'
 import { NotCloneableError } from '../../shared/errors/pool-errors.js'
-import { memberPath, UnsendableMember, uncloneablePath } from '../../shared/errors/uncloneable-path.js'
-import { outgoing } from '../../shared/messages/outgoing.js'
-import { cloneSymbol, refuseNodeObject, refuseSharedMemory } from '../../shared/messages/process-values.js'
+import { refusedPath } from '../../shared/errors/uncloneable-path.js'
+import { isOnlyForThreads } from '../../shared/messages/hidden-state.js'
+import { copyWith, outgoing } from '../../shared/messages/outgoing.js'
+import { refuseNodeObject, refuseSharedMemory } from '../../shared/messages/process-values.js'
 import { realClock } from '../../shared/platform/clock.js'
+import { structuredClone } from '../../shared/platform/node-modules.js'
 
 /** The handle of a shared value. Its type is also that of the value, because the handler receives the value. */
 export interface SharedValue {
@@ -39,26 +41,35 @@ class Handle extends SharedHandle implements SharedValue {
 
 /** Throws `NotCloneableError`. */
 export function share<T>(value: T): T & SharedValue {
-  const memory = encode(value)
-  const state: SharedState = { id: ++lastId, memory, releasedAt: Number.POSITIVE_INFINITY, users: new Set() }
+  const state: SharedState = {
+    id: ++lastId,
+    ...encode(value),
+    releasedAt: Number.POSITIVE_INFINITY,
+    users: new Set(),
+  }
   const handle = new Handle(state)
   collected.register(handle, state, handle)
   return handle as unknown as T & SharedValue
 }
 
-function encode(value: unknown): SharedArrayBuffer {
+function encode(value: unknown): Pick<SharedState, 'memory' | 'objects'> {
+  /** The views that stand for the objects in the encoded value. */
+  const places = new Map<object, DataView>()
   try {
-    const mark = cloneSymbol()
     outgoing(value, [], member => {
-      refuseNodeObject(member, mark)
       refuseSharedMemory(member, 'cannot be shared. Share a typed array of it.')
+      if (isOnlyForThreads(member)) places.set(member, new DataView(new ArrayBuffer(0)))
+      else refuseNodeObject(member)
     })
-    return encodeShared(value)
+    if (places.size === 0) return { memory: encodeShared(value), objects: [] }
+    const encodable = copyWith(value as object, member => {
+      const place = places.get(member)
+      return place && { value: place }
+    })
+    const indexes = new Map(Array.from(places.values(), (place, index) => [place, index]))
+    const objects: object[] = structuredClone([...places.keys()])
+    return { memory: encodeShared(encodable, indexes), objects }
   } catch (failure) {
-    const path =
-      failure instanceof UnsendableMember
-        ? memberPath(value, failure.member, 'value')
-        : uncloneablePath(value, 'value')
-    throw new NotCloneableError(path, failure)
+    throw new NotCloneableError(refusedPath(failure, value, 'value'), failure)
   }
 }

@@ -5,17 +5,16 @@ import {
   SharedHandle,
   type SharedState,
   type SharedUser,
-  sending,
+  sendAs,
 } from '../../shared/codec/shared-handle.js'
 import { InvalidOptionError } from '../../shared/errors/pool-errors.js'
 import { messageOf } from '../../shared/errors/serialize-error.js'
 import type { KnownShared, ToWorker } from '../../shared/messages/messages.js'
 import type { Task } from '../task/task.js'
 
-/** Call it before a worker starts ahead of its pool. The pool itself looks at the handles in `workerData` later. */
-export function onStartingAhead(): void {
-  sending.by = { onUse() {}, onReleased() {} }
-  sending.acceptedAt = Number.NEGATIVE_INFINITY
+/** Starts a worker ahead of its pool. The pool itself looks at the handles in `workerData` later. */
+export function startingAhead(start: () => void): void {
+  sendAs({ onUse() {}, onReleased() {} }, Number.NEGATIVE_INFINITY, start)
 }
 
 interface Used {
@@ -30,11 +29,18 @@ interface Used {
 export class SharedValues implements SharedUser {
   readonly #used = new Map<number, Used>()
   readonly #releasing = new Set<Used>()
+  readonly #isForProcesses: boolean
   readonly #tellWorkers: (message: ToWorker) => void
   readonly #now: () => number
   readonly #pendingTasks: () => number
 
-  constructor(tellWorkers: (message: ToWorker) => void, now: () => number, pendingTasks: () => number) {
+  constructor(
+    isForProcesses: boolean,
+    tellWorkers: (message: ToWorker) => void,
+    now: () => number,
+    pendingTasks: () => number,
+  ) {
+    this.#isForProcesses = isForProcesses
     this.#tellWorkers = tellWorkers
     this.#now = now
     this.#pendingTasks = pendingTasks
@@ -42,30 +48,34 @@ export class SharedValues implements SharedUser {
 
   /** The values that all workers know. A new worker starts with this list. */
   get known(): KnownShared[] {
-    return Array.from(this.#used.values(), ({ state: { id, memory } }) => ({ id, memory }))
+    return Array.from(this.#used.values(), ({ state: { id, memory, objects } }) => ({ id, memory, objects }))
   }
 
-  /** Call it before a payload is encoded or sent. */
-  onSending(acceptedAt: number): void {
-    sending.by = this
-    sending.acceptedAt = acceptedAt
+  /** Encodes or sends a payload. */
+  send<T>(acceptedAt: number, send: () => T): T {
+    return sendAs(this, acceptedAt, send)
   }
 
   onUse(state: SharedState): void {
-    const { id, memory, users } = state
+    const { id, memory, objects, users } = state
     if (this.#used.has(id)) return
+    const [first] = objects
+    if (this.#isForProcesses && first !== undefined) {
+      throw new TypeError(
+        `The shared value contains an object of the class ${first.constructor.name}, which cannot leave its process. Use threads, or share plain data.`,
+      )
+    }
     this.#used.set(id, { state, holds: 0, releasedAt: 0, tasks: 0 })
     users.add(this)
-    this.#tellWorkers({ kind: 'share', id, memory })
+    this.#tellWorkers({ kind: 'share', id, memory, objects })
     // The task was accepted before the release, and is sent only now.
     if (state.releasedAt !== Number.POSITIVE_INFINITY) this.onReleased(state)
   }
 
   /** Keeps the values of the option `workerData`. Throws `InvalidOptionError` for a released value. */
   holdWorkerData(workerData: unknown): void {
-    this.onSending(this.#now())
     try {
-      this.hold(workerData)
+      this.send(this.#now(), () => this.hold(workerData))
     } catch (failure) {
       throw new InvalidOptionError(
         'workerData',
@@ -119,7 +129,6 @@ export class SharedValues implements SharedUser {
     for (const { state } of this.#used.values()) state.users.delete(this)
     this.#used.clear()
     this.#releasing.clear()
-    if (sending.by === this) sending.by = null
   }
 
   #forget(used: Used): void {

@@ -1,5 +1,5 @@
 // Handles the messages of running tasks to their callers: progress, calls of the caller's functions, and streams.
-import { refuseHandles } from '../../shared/codec/shared-handle.js'
+import { sendAs } from '../../shared/codec/shared-handle.js'
 import { NotCloneableError, type PoolError } from '../../shared/errors/pool-errors.js'
 import { serializeError } from '../../shared/errors/serialize-error.js'
 import { refusedPath } from '../../shared/errors/uncloneable-path.js'
@@ -72,10 +72,11 @@ export class TaskMessages {
     const head = { kind: 'call-answer', taskId, callId } as const
     if ('error' in answer) return worker.link.post({ ...head, ...answer })
     const { value } = answer
-    refuseHandles()
     try {
-      const sent = outgoing(value)
-      worker.link.post({ ...head, value: sent.value }, sent.transferList)
+      sendAs(null, 0, () => {
+        const sent = outgoing(value)
+        worker.link.post({ ...head, value: sent.value }, sent.transferList)
+      })
     } catch (failure) {
       const error = new NotCloneableError(
         refusedPath(failure, value, 'value').replace(/^value/, 'result'),
@@ -92,8 +93,7 @@ export class TaskMessages {
     if (task === null || task.terms.openStream === null) return
     const post: PostToTask = (inner, transferList) => {
       if (worker.state === 'exited') return
-      refuseHandles()
-      worker.link.post({ kind: 'stream', taskId, message: inner }, transferList)
+      sendAs(null, 0, () => worker.link.post({ kind: 'stream', taskId, message: inner }, transferList))
     }
     const { end, result } = task.terms.openStream(post, error => cancel(task, error))
     this.#streams.set(task, end)

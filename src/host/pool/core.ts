@@ -84,6 +84,7 @@ export function createCore(parts: CoreParts): Core {
   const settler = new Settler(events)
   const pending = new PendingTasks(settings.queue, failure => events.onError(failure))
   const shared: SharedValues = new SharedValues(
+    settings.backend === 'process',
     message => {
       for (const worker of group.workers) worker.link.post(message)
     },

@@ -2,8 +2,9 @@
 // each other, and computes the values that the parts of the pool need.
 
 import { InvalidOptionError } from '../../shared/errors/pool-errors.js'
-import { ErrorClasses } from '../../shared/errors/serialize-error.js'
+import { ErrorClasses, messageOf } from '../../shared/errors/serialize-error.js'
 import { type HandlerRef, MODULE_OPTION } from '../../shared/messages/handler-ref.js'
+import { outgoing } from '../../shared/messages/outgoing.js'
 import { mayHoldOptions, OptionErrors, OptionTable } from '../../shared/options/option-table.js'
 import { globalSymbol } from '../../shared/platform/global-symbol.js'
 import { SHARE_ENV } from '../../shared/platform/host-node-modules.js'
@@ -190,6 +191,7 @@ function workerOptionsOf(options: PoolSettings): Record<string, unknown> {
   if (backend === 'process') refuseForProcesses(options)
   const inherited = () => (backend === 'process' ? inheritedFlags(process.execArgv) : flagsOfThreads())
   const { execArgv = inherited() } = options
+  refuseHiddenState(workerData)
   const given = {
     eval: false,
     name: label,
@@ -204,6 +206,19 @@ function workerOptionsOf(options: PoolSettings): Record<string, unknown> {
     Object.create(null),
     Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)),
   )
+}
+
+/** Throws `InvalidOptionError` for an object whose copy would be empty. */
+function refuseHiddenState(workerData: unknown): void {
+  try {
+    outgoing(workerData)
+  } catch (failure) {
+    throw new InvalidOptionError(
+      'workerData',
+      `The option 'workerData' cannot be sent. ${messageOf(failure)}`,
+      failure,
+    )
+  }
 }
 
 /**

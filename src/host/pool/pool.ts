@@ -19,7 +19,7 @@ import type { HandlerRegistry } from '../lane/handler-registry.js'
 import type { Lender, LentSlots } from '../lane/lent-slots.js'
 import { closeMoved, type Payloads } from '../lane/payloads.js'
 import { type SharedValue, share } from '../lane/share.js'
-import { onStartingAhead, type SharedValues } from '../lane/shared-values.js'
+import { type SharedValues, startingAhead } from '../lane/shared-values.js'
 import { Counters, type Outcome } from '../metrics/counters.js'
 import { HandlerMetrics } from '../metrics/handler-metrics.js'
 import { PerformanceWarnings } from '../metrics/performance-warnings.js'
@@ -409,8 +409,9 @@ export class Pool<Module = any, Default extends HandlerName<Module> = DefaultNam
     let answer: Promise<unknown[]>
     try {
       if (this.#life.state !== 'open') throw new PoolClosedError('closed')
-      this.#shared.onSending(this.#clock.now())
-      const call = resolveBroadcast(payload, options, this.#settings)
+      const call = this.#shared.send(this.#clock.now(), () =>
+        resolveBroadcast(payload, options, this.#settings),
+      )
       const refusal = this.#refusalOf(call)
       if (refusal !== null) throw refusal
       answer = this.#sendToAll(call.payload, call.terms, call.alsoNew)
@@ -821,9 +822,8 @@ function rejectCall(problem: unknown, entry: PublicFunction): Promise<never> {
 }
 
 function startAhead(backend: Backend, { workerOptions, handler }: CoreSettings): void {
-  onStartingAhead()
   try {
-    withoutCaller(() => backend.startAhead?.(workerOptions))
+    startingAhead(() => withoutCaller(() => backend.startAhead?.(workerOptions)))
   } catch (failure) {
     throw refusedStart(failure, handler, 1)
   }

@@ -15,7 +15,7 @@ import type { Task } from '../task/task.js'
 export interface Lane {
   readonly posted: PostedTasks
   readonly handlers: HandlerRegistry
-  readonly shared: { readonly known: KnownShared[]; onSending(acceptedAt: number): void }
+  readonly shared: { readonly known: KnownShared[]; send<T>(acceptedAt: number, send: () => T): T }
   /** Workers claim tasks from the shared queue and answer through their result rings. */
   readonly isShared: boolean
   readonly slotsPerWorker: number

@@ -177,8 +177,8 @@ export class Worker implements LinkListener, PlacementView, BusyView, ViewedWork
       workerOptions: adaptStart === null ? workerOptions : ownFields(adaptStart(workerOptions, id)),
     }
     // The handles in `workerData` are older than the pool.
-    settings.lane.shared.onSending(Number.NEGATIVE_INFINITY)
-    this.link = withoutCaller(() => backend.start(spec, this))
+    const { shared } = settings.lane
+    this.link = withoutCaller(() => shared.send(Number.NEGATIVE_INFINITY, () => backend.start(spec, this)))
   }
 
   get isReady(): boolean {

@@ -1,5 +1,6 @@
 // Encodes a shared value into shared memory, and decodes it. Typed arrays become views on that memory. Everything else is written by
-// the serialiser of `node:v8`, so it may be any value that structured clone accepts.
+// the serialiser of `node:v8`, so it may be any value that structured clone accepts. Objects that only
+// structured clone can copy, such as a `Blob` or a key, travel beside the memory.
 //
 // In Bun, which has no serialiser with hooks, the memory holds the whole value as `serialize()` writes it.
 //
@@ -18,8 +19,14 @@ const viewClasses = [...typedArrays, ['DataView', DataView]] as unknown as [
   View: ViewClass | undefined,
 ][]
 
-/** Throws `DataCloneError` for a value with a part that cannot be copied. The caller refuses a `SharedArrayBuffer`. */
-export function encodeShared(value: unknown): SharedArrayBuffer {
+/**
+ * Throws `DataCloneError` for a value with a part that cannot be copied. The caller refuses a `SharedArrayBuffer`.
+ * @param places views that stand for objects which travel beside the memory, with their indexes
+ */
+export function encodeShared(
+  value: unknown,
+  places: ReadonlyMap<object, number> = new Map(),
+): SharedArrayBuffer {
   const { Serializer, serialize } = getBuiltinModule('node:v8')
   if (!hasSerializer()) return sharedCopy(serialize(value))
   const views: { bytes: Uint8Array; offset: number }[] = []
@@ -29,6 +36,8 @@ export function encodeShared(value: unknown): SharedArrayBuffer {
     _writeHostObject(view: object): void {
       if (!ArrayBuffer.isView(view))
         throw refusal(`${Object.prototype.toString.call(view)} could not be cloned.`)
+      const place = places.get(view)
+      if (place !== undefined) return this.writeUint32(viewClasses.length + place)
       const bytes = new Uint8Array(view.buffer, view.byteOffset, view.byteLength)
       views.push({ bytes, offset: viewBytes })
       this.writeUint32(viewClasses.findIndex(([name]) => name === nameOf(view)))
@@ -62,13 +71,16 @@ function sharedCopy(bytes: Uint8Array): SharedArrayBuffer {
   return memory
 }
 
-export function decodeShared(memory: ArrayBufferLike): unknown {
+/** @param objects those that travelled beside the memory */
+export function decodeShared(memory: ArrayBufferLike, objects: readonly unknown[] = []): unknown {
   const { Deserializer, deserialize } = getBuiltinModule('node:v8')
   if (!hasSerializer()) return deserialize(new Uint8Array(memory))
 
   class Reader extends Deserializer {
     _readHostObject(): unknown {
-      const View = viewClasses[this.readUint32()]![1]!
+      const index = this.readUint32()
+      if (index >= viewClasses.length) return objects[index - viewClasses.length]
+      const View = viewClasses[index]![1]!
       const offset = this.readDouble()
       const bytes = this.readDouble()
       return new View(

@@ -6,6 +6,8 @@ import { SHARED_MARK } from '../platform/shared-mark.js'
 export interface SharedState {
   readonly id: number
   readonly memory: SharedArrayBuffer
+  /** Objects of the value that travel beside the memory. */
+  readonly objects: readonly object[]
   /** On the clock of the host. `Infinity`: not released. */
   releasedAt: number
   /** The pools whose workers have the value. */
@@ -18,19 +20,38 @@ export interface SharedUser {
   onReleased(state: SharedState): void
 }
 
-/** The pool that sends something now. */
-export const sending = {
-  /** `null`: what is sent now must not contain a handle. */
-  by: null as SharedUser | null,
+/** What is sent now. A getter of a value may send another value, for another pool, so scopes are nested. */
+interface SendingScope {
+  /** `null`: the value is no payload, so a handle in it is an error. */
+  readonly by: SharedUser | null
   /** When the call was accepted. A call that was accepted before the release may still use the value. */
-  acceptedAt: 0,
-  /** Records the values that are sent now; `null`: nobody does. */
-  uses: null as SharedUses | null,
+  readonly acceptedAt: number
+  /** Records the values that are sent; `null`: nobody does. */
+  uses: SharedUses | null
 }
 
-/** Call it before sending what is no payload: a handle in it is then an error. */
-export function refuseHandles(): void {
-  sending.by = null
+const OUTSIDE: SendingScope = { by: null, acceptedAt: 0, uses: null }
+let current = OUTSIDE
+
+/** Sends a value for a pool. With `null`, the value is no payload: a handle in it is then an error. */
+export function sendAs<T>(by: SharedUser | null, acceptedAt: number, send: () => T): T {
+  const outer = enterSending(by, acceptedAt)
+  try {
+    return send()
+  } finally {
+    leaveSending(outer)
+  }
+}
+
+/** As `sendAs()`, for code that cannot throw and runs for each task. Returns the scope to return to. */
+export function enterSending(by: SharedUser | null, acceptedAt: number): SendingScope {
+  const outer = current
+  current = { by, acceptedAt, uses: null }
+  return outer
+}
+
+export function leaveSending(outer: SendingScope): void {
+  current = outer
 }
 
 export class SharedHandle {
@@ -53,7 +74,7 @@ export class SharedHandle {
 }
 
 function read(state: SharedState): number {
-  const { by, acceptedAt } = sending
+  const { by, acceptedAt, uses } = current
   if (by === null) {
     throw new TypeError(
       'A shared value can be sent only in a payload or in workerData. Put it into the payload of the call.',
@@ -64,7 +85,7 @@ function read(state: SharedState): number {
       'The shared value was released. Release it after the last call that uses it, or share it again.',
     )
   }
-  sending.uses?.add(state)
+  uses?.add(state)
   by.onUse(state)
   return state.id
 }
@@ -78,13 +99,8 @@ export class SharedUses {
   }
 
   recordDuring<T>(work: () => T): T {
-    const outer = sending.uses
-    sending.uses = this
-    try {
-      return work()
-    } finally {
-      sending.uses = outer
-    }
+    current.uses = this
+    return work()
   }
 
   /** Tells the pool that sends now about the same values. Throws when one may not be sent any more. */

@@ -1,5 +1,6 @@
 // Finds objects whose copy would be empty or incomplete: their state is in private fields, or in Node itself.
 import { getBuiltinModule, structuredClone, types } from '../platform/node-modules.js'
+import { isBare } from './members.js'
 
 /** What to send in place of objects of these global classes. */
 const remedies: Readonly<Record<string, string>> = {
@@ -23,7 +24,7 @@ export function hiddenStateOf(member: object): string | null {
   if (prototype === null || prototype === Object.prototype || prototype === Array.prototype) return null
   if (prototype === Map.prototype || prototype === Set.prototype || types.isNativeError(member)) return null
   // Listing the keys of a large view would take long.
-  if (ArrayBuffer.isView(member)) return null
+  if (ArrayBuffer.isView(member) || isBare(member)) return null
   let remedy = known.get(prototype)
   if (remedy === undefined) {
     remedy = remedyFor(prototype, member)
@@ -35,8 +36,13 @@ export function hiddenStateOf(member: object): string | null {
 }
 
 function remedyFor(prototype: object, member: object): string | null {
-  const name = nodeClassOf(prototype, member)
-  if (name !== null) return remedies[name] ?? remedyOfClass(prototype)
+  const isCollection = types.isMap(member) || types.isSet(member) || Array.isArray(member)
+  const name = isCollection ? null : globalClassOf(prototype)
+  // Of another object with listeners, only its listeners are lost, as with an `EventEmitter`.
+  const isTarget = name === 'EventTarget' && prototype !== EventTarget.prototype
+  if (name !== null && !(isTarget && Object.keys(member).length > 0)) {
+    return remedies[name] ?? remedyOfClass(prototype)
+  }
   return hasPrivateFields(prototype) ? remedyOfClass(prototype) : null
 }
 
@@ -46,16 +52,13 @@ function remedyOfClass(prototype: object): string {
     : 'Send its values as a plain object, and create the object again on the other side.'
 }
 
-/** The name of the global class with a tag, such as `URL` and `Headers`, that the object belongs to. */
-function nodeClassOf(prototype: object, member: object): string | null {
+/** The name of the global class with a tag, such as `URL` and `Headers`, that objects with this prototype belong to. */
+export function globalClassOf(prototype: object): string | null {
   for (let at: any = prototype; at !== null && at !== Object.prototype; at = Object.getPrototypeOf(at)) {
     const tag: unknown = Object.getOwnPropertyDescriptor(at, Symbol.toStringTag)?.value
     if (typeof tag !== 'string') continue
     const Class: unknown = (globalThis as Record<string, unknown>)[tag]
-    if (typeof Class !== 'function' || Class.prototype !== at) continue
-    // Only its listeners are lost, as with an `EventEmitter`.
-    if (tag === 'EventTarget' && at !== prototype && Object.keys(member).length > 0) continue
-    return tag
+    if (typeof Class === 'function' && Class.prototype === at) return tag
   }
   return null
 }
@@ -77,12 +80,39 @@ function hasGetter(prototype: object): boolean {
 
 /** The copy has the class of the object, or the copy fails with a reason of its own: then nothing is lost in silence. */
 function becomesItself(member: object): boolean {
+  if (isOnlyForThreads(member)) return true
+  const name = globalClassOf(Object.getPrototypeOf(member))
+  if (name !== null && Object.hasOwn(remedies, name)) return false
   try {
-    return Object.getPrototypeOf(structuredClone(member)) !== Object.prototype
+    structuredClone(member)
+    return false
   } catch {
-    const prototype = Object.getPrototypeOf(member) as object
-    return !Object.hasOwn(remedies, nodeClassOf(prototype, member) ?? '')
+    return true
   }
+}
+
+/** For each prototype: whether structured clone copies its objects as objects of their class. */
+const kept = new WeakMap<object, boolean>()
+
+/**
+ * True for a `Blob`, a key, a WebAssembly module and the like: structured clone copies them with their state, but no serialiser that
+ * a program can use does. Clones one object of each class to find out.
+ */
+export function isOnlyForThreads(member: object): boolean {
+  const prototype = Object.getPrototypeOf(member) as object | null
+  if (prototype === null || prototype === Object.prototype || prototype === Array.prototype) return false
+  if (isBare(member) || ArrayBuffer.isView(member) || types.isNativeError(member)) return false
+  if (Array.isArray(member) || types.isMap(member) || types.isSet(member)) return false
+  let isKept = kept.get(prototype)
+  if (isKept !== undefined) return isKept
+  try {
+    isKept = Object.getPrototypeOf(structuredClone(member)) !== Object.prototype
+  } catch {
+    // Perhaps because of its members. Another object of the class may be cloneable.
+    return false
+  }
+  kept.set(prototype, isKept)
+  return isKept
 }
 
 const PRIVATE_NAME = /#[\p{ID_Start}$_][\p{ID_Continue}$\u200c\u200d]*/gu

@@ -13,7 +13,7 @@ export function membersOf(owner: object): unknown[] {
 }
 
 /** The fields of these objects are not sent. */
-function isBare(owner: object): boolean {
+export function isBare(owner: object): boolean {
   return (
     types.isAnyArrayBuffer(owner) ||
     types.isDate(owner) ||

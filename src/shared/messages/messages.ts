@@ -84,6 +84,8 @@ export interface LaneOrder {
 export interface KnownShared {
   id: number
   memory: SharedArrayBuffer | Uint8Array
+  /** Objects of the value that travel beside the memory. None in a message to a process. */
+  objects: readonly object[]
 }
 
 /** The same for a worker in another process, where nothing is shared. */

@@ -42,19 +42,28 @@ class Moved implements Movable {
     this.#value = value
     this.#transferList = transferList
     Object.defineProperty(this, movedBrand, { value: true })
+    // The options of a task may be fields of its payload.
+    if (isMovable(value)) copyOwnSymbols(value, this)
     // Where lido does not send the value, a copy must fail: it would be empty.
     Object.defineProperty(this, 'value of move()', { enumerable: true, get: refuse })
   }
 
-  get [transferableSymbol](): readonly TransferItem[] {
+  get [transferableSymbol](): TransferItem | readonly TransferItem[] {
     if (this.#transferList !== null) return this.#transferList
     const value = this.#value
-    if (isMovable(value)) return itemsOf(value)
-    return hasParts(value) ? movableParts(value) : [bufferOf(value) as TransferItem]
+    if (isMovable(value)) return value[transferableSymbol]
+    return hasParts(value) ? movableParts(value) : (bufferOf(value) as TransferItem)
   }
 
   get [valueSymbol](): unknown {
     return isMovable(this.#value) ? this.#value[valueSymbol] : this.#value
+  }
+}
+
+function copyOwnSymbols(from: object, to: object): void {
+  for (const symbol of Object.getOwnPropertySymbols(from)) {
+    if (symbol === transferableSymbol || symbol === valueSymbol) continue
+    Object.defineProperty(to, symbol, Object.getOwnPropertyDescriptor(from, symbol)!)
   }
 }
 

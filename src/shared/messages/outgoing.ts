@@ -30,7 +30,7 @@ export function outgoing(
   const items = movedItems(given, transferList, check)
   if (items === null) return { value: given, transferList }
   for (const item of transferList) items.delete(item)
-  return { value: unmarked(given, new Map()), transferList: [...transferList, ...items] }
+  return { value: unmarked(given), transferList: [...transferList, ...items] }
 }
 
 /** What the marked values in the value transfer. `null` when it has none. */
@@ -67,43 +67,56 @@ function movedItems(
   return items
 }
 
-/** Objects with a class become plain objects, as in a structured clone. */
-function unmarked(member: unknown, copies: Map<object, unknown>): unknown {
-  if (member === null || typeof member !== 'object' || types.isProxy(member)) return member
-  if (Object.hasOwn(member, SHARED_MARK)) return member
-  if (isMoved(member)) return unmarked(member[valueSymbol], copies)
-  if (copies.has(member)) return copies.get(member)
-  if (Array.isArray(member)) {
-    const copy: unknown[] = new Array(member.length)
-    copies.set(member, copy)
-    return withFields(copy, unmarkedFields(member, copies))
-  }
-  if (types.isMap(member)) {
-    const copy = new Map()
-    copies.set(member, copy)
-    for (const [key, value] of Map.prototype.entries.call(member)) {
-      copy.set(unmarked(key, copies), unmarked(value, copies))
-    }
-    return copy
-  }
-  if (types.isSet(member)) {
-    const copy = new Set()
-    copies.set(member, copy)
-    for (const value of Set.prototype.values.call(member)) copy.add(unmarked(value, copies))
-    return copy
-  }
-  const copy = {}
-  copies.set(member, copy)
-  const fields = unmarkedFields(member, copies)
-  if (isContainer(member) || hasChanged(member, fields)) return withFields(copy, fields)
-  // Node's own objects, dates and buffers are sent as they are.
-  copies.set(member, member)
-  return member
+function unmarked(value: object): unknown {
+  return copyWith(value, member => (isMoved(member) ? { value: member[valueSymbol] } : undefined))
 }
 
-function unmarkedFields(owner: object, copies: Map<object, unknown>): [key: string, value: unknown][] {
-  if (membersOf(owner).length === 0 || types.isNativeError(owner)) return []
-  return Object.entries(owner).map(([key, value]) => [key, unmarked(value, copies)])
+/**
+ * Copies the containers in a value, and puts other values in the place of some members. Objects of a class become plain objects, as in
+ * a structured clone, if something in them is replaced. Other members stay the same objects.
+ */
+export function copyWith(
+  root: object,
+  substituteFor: (member: object) => { value: unknown } | undefined,
+): unknown {
+  const copies = new Map<object, unknown>()
+  return copy(root)
+
+  function copy(member: unknown): unknown {
+    if (member === null || typeof member !== 'object' || types.isProxy(member)) return member
+    if (copies.has(member)) return copies.get(member)
+    if (Object.hasOwn(member, SHARED_MARK)) return member
+    const substitute = substituteFor(member)
+    if (substitute !== undefined) return copy(substitute.value)
+    if (Array.isArray(member)) return withFields(register(member, new Array(member.length)), fieldsOf(member))
+    if (types.isMap(member)) return copyMap(member, register(member, new Map()))
+    if (types.isSet(member)) return copySet(member, register(member, new Set()))
+    const own = register(member, {})
+    const fields = fieldsOf(member)
+    if (isContainer(member) || hasChanged(member, fields)) return withFields(own, fields)
+    // Node's own objects, dates and buffers stay as they are.
+    return register(member, member)
+  }
+
+  function register<T>(member: object, own: T): T {
+    copies.set(member, own)
+    return own
+  }
+
+  function copyMap(map: Map<unknown, unknown>, own: Map<unknown, unknown>): object {
+    for (const [key, value] of Map.prototype.entries.call(map)) own.set(copy(key), copy(value))
+    return own
+  }
+
+  function copySet(set: Set<unknown>, own: Set<unknown>): object {
+    for (const value of Set.prototype.values.call(set)) own.add(copy(value))
+    return own
+  }
+
+  function fieldsOf(owner: object): [key: string, value: unknown][] {
+    if (membersOf(owner).length === 0 || types.isNativeError(owner)) return []
+    return Object.entries(owner).map(([key, value]) => [key, copy(value)])
+  }
 }
 
 function hasChanged(owner: object, fields: readonly [string, unknown][]): boolean {

@@ -11,12 +11,10 @@ import {
   uncloneablePath,
 } from '../errors/uncloneable-path.js'
 import { getBuiltinModule, hasSerializer, structuredClone, types } from '../platform/node-modules.js'
+import { globalClassOf, isOnlyForThreads } from './hidden-state.js'
 import type { TransferItem } from './move.js'
 import { outgoing } from './outgoing.js'
 import { HEAD_BYTES, MAX_MESSAGE_BYTES, VALUE_FRAME, writeHead } from './pipe-frames.js'
-
-/** Missing when Node may not generate code. */
-const WasmModule = (globalThis as { WebAssembly?: { Module: new () => object } }).WebAssembly?.Module
 
 const ONLY_FOR_THREADS = 'is memory that only threads of one process can share'
 
@@ -57,9 +55,8 @@ function classTools(): Tools {
     }
   }
 
-  const mark = cloneSymbol()
   return {
-    check: member => refuseNodeObject(member, mark),
+    check: refuseNodeObject,
     write(message) {
       const writer = new ValueWriter()
       writer.writeRawBytes(Buffer.alloc(HEAD_BYTES))
@@ -78,10 +75,9 @@ function classTools(): Tools {
 /** For Bun. The functions alone would copy shared memory without an error. */
 function functionTools(): Tools {
   const { deserialize, serialize } = getBuiltinModule('node:v8')
-  const mark = cloneSymbol()
   return {
     check(member) {
-      refuseNodeObject(member, mark)
+      refuseNodeObject(member)
       refuseSharedMemory(bufferOf(member), ONLY_FOR_THREADS)
     },
     write(message) {
@@ -89,16 +85,6 @@ function functionTools(): Tools {
     },
     read: deserialize,
   }
-}
-
-/**
- * Node's own classes define with this symbol how they are cloned. The serialiser ignores it from Node 21 on, and writes a WebAssembly module
- * without an error in every version.
- */
-export function cloneSymbol(): symbol | undefined {
-  return Object.getOwnPropertySymbols(Blob.prototype).find(
-    symbol => symbol.description === 'messaging_clone_symbol',
-  )
 }
 
 /**
@@ -165,11 +151,9 @@ function pathIn(message: object, failure: unknown, transferList: readonly Transf
   return ['payload', 'result', 'workerData'].find(name => name in message) ?? 'message'
 }
 
-/** Objects of Node's own classes would arrive as empty objects. Throws `UnsendableMember`. */
-export function refuseNodeObject(member: object, mark: symbol | undefined): void {
-  if ((mark !== undefined && mark in member) || isModule(member)) {
-    throw new UnsendableMember(member, 'cannot leave its process')
-  }
+/** The serialiser would write such an object as an empty object. Throws `UnsendableMember`. */
+export function refuseNodeObject(member: object): void {
+  if (isOnlyForThreads(member)) throw new UnsendableMember(member, 'cannot leave its process')
   if (!types.isNativeError(member) && isRefusedByNode(member)) {
     throw new UnsendableMember(member, 'cannot be cloned')
   }
@@ -177,11 +161,6 @@ export function refuseNodeObject(member: object, mark: symbol | undefined): void
 
 export function refuseSharedMemory(memory: unknown, why: string): void {
   if (types.isSharedArrayBuffer(memory)) throw new UnsendableMember(memory, why)
-}
-
-/** The serialiser writes a WebAssembly module as an empty object, without an error. */
-function isModule(member: object): boolean {
-  return WasmModule !== undefined && member instanceof WasmModule
 }
 
 /** For each prototype: whether it belongs to a class of Node whose objects cannot be cloned. */
@@ -197,7 +176,7 @@ function isRefusedByNode(member: object): boolean {
   const known = refused.get(prototype)
   if (known !== undefined) return known
   let isRefused = false
-  if (isOfNode(prototype)) {
+  if (globalClassOf(prototype) !== null) {
     const members = Object.values(Object.getOwnPropertyDescriptors(member)).filter(
       ({ enumerable }) => enumerable,
     )
@@ -208,17 +187,6 @@ function isRefusedByNode(member: object): boolean {
   }
   refused.set(prototype, isRefused)
   return isRefused
-}
-
-/** True for a global class with a tag, such as `URL` and `Headers`, and for classes derived from it. */
-function isOfNode(prototype: object): boolean {
-  for (let at: any = prototype; at !== null && at !== Object.prototype; at = Object.getPrototypeOf(at)) {
-    const tag: unknown = Object.getOwnPropertyDescriptor(at, Symbol.toStringTag)?.value
-    if (typeof tag !== 'string') continue
-    const Class: unknown = (globalThis as Record<string, unknown>)[tag]
-    if (typeof Class === 'function' && Class.prototype === at) return true
-  }
-  return false
 }
 
 function isCloneable(member: object): boolean {

@@ -6,16 +6,17 @@ import { globalSymbol } from '../../shared/platform/global-symbol.js'
 
 interface Entry {
   memory: ArrayBufferLike | null
+  objects: readonly object[]
   value: unknown
 }
 
 export class WorkerSharedValues {
   readonly #entries = new Map<number, Entry>()
 
-  add({ id, memory }: KnownShared): void {
+  add({ id, memory, objects }: KnownShared): void {
     // The bytes of a message between processes may begin anywhere, and views need an aligned begin.
     const own = memory instanceof Uint8Array ? new Uint8Array(memory).buffer : memory
-    this.#entries.set(id, { memory: own, value: undefined })
+    this.#entries.set(id, { memory: own, objects, value: undefined })
     // For `workerData` of `lido/worker`.
     Object.defineProperty(globalThis, replaceKey, {
       value: (given: unknown) => this.replaceIn(given),
@@ -38,8 +39,9 @@ export class WorkerSharedValues {
   valueOf(id: number): unknown {
     const entry = this.#entries.get(id)!
     if (entry.memory !== null) {
-      entry.value = decodeShared(entry.memory)
+      entry.value = decodeShared(entry.memory, entry.objects)
       entry.memory = null
+      entry.objects = []
     }
     return entry.value
   }
