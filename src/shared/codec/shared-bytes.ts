@@ -71,7 +71,7 @@ function sharedCopy(bytes: Uint8Array): SharedArrayBuffer {
   return memory
 }
 
-/** @param objects those that travelled beside the memory */
+/** @param objects the objects that travelled beside the memory */
 export function decodeShared(memory: ArrayBufferLike, objects: readonly unknown[] = []): unknown {
   const { Deserializer, deserialize } = getBuiltinModule('node:v8')
   if (!hasSerializer()) return deserialize(new Uint8Array(memory))
