@@ -35,6 +35,87 @@ test('env, argv, execArgv and workerData reach every worker', async open => {
   }
 })
 
+for (const backend of ['thread', 'process']) {
+  test(`workers see the environment and the flags of the time of the constructor (backend: ${backend})`, async () => {
+    const { output, errors } = await runProgram(`
+      import { mkdtempSync, realpathSync, writeFileSync } from 'node:fs'
+      import { tmpdir } from 'node:os'
+      const folder = realpathSync(mkdtempSync(tmpdir() + '/lido-env-'))
+      writeFileSync(folder + '/preload.mjs', 'globalThis.isPreloaded = true')
+      process.chdir(folder)
+      process.env.NODE_OPTIONS = '--import ' + folder + '/preload.mjs'
+      const execArgv = ['--no-warnings']
+      const env = { ...process.env, GIVEN: '1' }
+      const options = { filename: handler('surroundings.js'), name: 'surroundings', backend: '${backend}' }
+      const pools = [
+        new Pool({ ...options, minWorkers: 0, maxWorkers: 2 }),
+        new Pool({ ...options, minWorkers: 0, maxWorkers: 2, env, execArgv }),
+      ]
+      process.env.LATE = '1'
+      process.env.NODE_OPTIONS = '--require /no/such/file.cjs'
+      env.LATE = '1'
+      env.NODE_OPTIONS = '--require /no/such/file.cjs'
+      execArgv.push('--require', '/no/such/file.cjs')
+      if ('${backend}' === 'process') process.chdir('/')
+      for (const pool of pools) {
+        const seen = await Promise.all([pool.run(1), pool.run(2)])
+        console.log(seen.every(({ late, isPreloaded, cwd }) => !late && isPreloaded && cwd === folder))
+        await pool.close()
+      }
+    `)
+    assert.deepEqual([output, errors], ['true\ntrue\n', ''])
+  })
+}
+
+test('flags of the program that a thread cannot have do not prevent its start', async () => {
+  const source = `
+    process.env.NODE_OPTIONS = '--max-old-space-size=3000 --no-warnings'
+    const pool = new Pool({ filename: handler('echo.js'), maxWorkers: 1 })
+    console.log(await pool.run('started'))
+    await pool.close()
+  `
+  for (const nodeArguments of [[], ['--expose-gc', '--stack-size=900', '-C', 'development']]) {
+    const { output } = await runProgram(source, { nodeArguments, env: { NODE_OPTIONS: '--use-openssl-ca' } })
+    assert.equal(output, 'started\n')
+  }
+})
+
+test('a heap flag for threads is refused by name, with resourceLimits as the way out', async () => {
+  for (const options of [
+    { execArgv: ['--max-old-space-size=300'] },
+    { env: { ...process.env, NODE_OPTIONS: '--max-old-space-size=300' } },
+    { env: { NODE_OPTIONS: '--no-warnings --max-semi-space-size=8' } },
+  ]) {
+    assert.throws(
+      () => new Pool({ filename, minWorkers: 1, ...options }),
+      error => error instanceof InvalidOptionError && /size=?\d*.*resourceLimits/.test(error.message),
+    )
+  }
+})
+
+test('a heap limit that a flag of the program overrides is reported once, and holds in processes', async () => {
+  const source = `
+    const warnings = []
+    process.on('warning', ({ code }) => warnings.push(code))
+    const open = options => new Pool({ filename: handler('echo.js'), minWorkers: 2, maxWorkers: 2, ...options })
+    const limited = { resourceLimits: { maxOldGenerationSizeMb: 64 } }
+    for (const options of [{}, { ...limited, backend: 'process' }, limited, limited]) {
+      const pool = open(options)
+      await pool.ready()
+      await pool.close()
+      console.log(warnings.join())
+    }
+  `
+  for (const how of [
+    { nodeArguments: ['--max-old-space-size=1500'] },
+    { env: { NODE_OPTIONS: '--max-old-space-size=1500' } },
+  ]) {
+    const { output } = await runProgram(source, how)
+    assert.equal(output, '\n\nLIDO_HEAP_LIMIT\nLIDO_HEAP_LIMIT\n')
+  }
+  assert.equal((await runProgram(source)).output, '\n\n\n\n')
+})
+
 test('a CommonJS handler sees isWorkerThread and workerData, and has no require.main', async open => {
   const pool = open({ filename: handler('surroundings.cjs'), maxWorkers: 1, workerData: [1, 2] })
   const { hasMain, ...seen } = await pool.run()

@@ -183,7 +183,10 @@ function earlyExit(exitCode: number, signal: string | null): Error {
 function spawnNode(workerOptions: Record<string, unknown>, report: FatalReport | null): ChildProcess {
   // Loaded here: programs without processes do not need it.
   const { spawn } = getBuiltinModule('node:child_process')
+  const { cwd } = workerOptions
   const options: SpawnOptions = Object.assign(Object.create(null), {
+    // A folder that was deleted would prevent the start.
+    ...(typeof cwd === 'string' && existsSync(cwd) && { cwd }),
     serialization: 'advanced',
     ...(workerOptions.spawnOptions as object | undefined),
     stdio: report === null ? [...STDIO] : [...STDIO, report.fd],

@@ -285,16 +285,17 @@ describe('resolveOptions()', () => {
     assert.deepEqual(
       { ...workerOptions, name: undefined },
       {
-        env,
+        env: Object.assign(Object.create(null), env),
         argv: ['a'],
         execArgv: ['--b'],
         workerData: 0,
         trackUnmanagedFds: false,
         eval: false,
         name: undefined,
+        inheritsFlags: false,
       },
     )
-    for (const absent of ['env', 'argv', 'execArgv', 'workerData', 'resourceLimits', 'stdout']) {
+    for (const absent of ['argv', 'execArgv', 'workerData', 'resourceLimits', 'stdout']) {
       assert.equal(absent in resolve().workerOptions, false, absent)
     }
     assert.equal(resolve({ env: SHARE_ENV }).workerOptions.env, SHARE_ENV)
@@ -368,8 +369,8 @@ describe('inherited properties of pool options', () => {
       assert.equal(settings.size.maxWorkers, clean.size.maxWorkers)
       assert.equal(settings.maxQueue, Number.POSITIVE_INFINITY)
       assert.equal(settings.loadBalancer, undefined)
-      for (const key of ['env', 'execArgv', 'workerData'])
-        assert.equal(settings.workerOptions[key], undefined, key)
+      for (const key of ['execArgv', 'workerData']) assert.equal(settings.workerOptions[key], undefined, key)
+      assert.deepEqual(settings.workerOptions.env, clean.workerOptions.env)
       const limits = settings.workerOptions.resourceLimits as Record<string, unknown> | undefined
       assert.equal(limits?.stackSizeMb, undefined)
     })

@@ -5,12 +5,13 @@ import { InvalidOptionError } from '../../shared/errors/pool-errors.js'
 import { ErrorClasses, messageOf } from '../../shared/errors/serialize-error.js'
 import { type HandlerRef, MODULE_OPTION } from '../../shared/messages/handler-ref.js'
 import { outgoing } from '../../shared/messages/outgoing.js'
-import { mayHoldOptions, OptionErrors, OptionTable } from '../../shared/options/option-table.js'
+import { mayHoldOptions, OptionErrors, OptionTable, ownFields } from '../../shared/options/option-table.js'
 import { globalSymbol } from '../../shared/platform/global-symbol.js'
 import { SHARE_ENV } from '../../shared/platform/host-node-modules.js'
 import { getBuiltinModule } from '../../shared/platform/node-modules.js'
 import type { BackendKind } from '../backend/backend-kind.js'
-import { inheritedFlags } from '../backend/process-surroundings.js'
+import { HEAP_FLAG, HEAP_FLAG_REMEDY } from '../backend/heap-flags.js'
+import { inheritedFlags, processEnvironment } from '../backend/process-surroundings.js'
 import { FifoQueue } from '../queue/fifo-queue.js'
 import type { PoolSize } from '../scheduler/scaling.js'
 import type { Limits } from '../task/call.js'
@@ -186,18 +187,22 @@ export function limitsOf(given: GivenLimits, defaults: Limits | null): Limits | 
   return isLimited ? limits : null
 }
 
+/** Copies what the program may change later, so that all workers of the pool start alike. */
 function workerOptionsOf(options: PoolSettings): Record<string, unknown> {
-  const { backend, label, env, argv, workerData, resourceLimits, trackUnmanagedFds } = options
-  if (backend === 'process') refuseForProcesses(options)
-  const inherited = () => (backend === 'process' ? inheritedFlags(process.execArgv) : flagsOfThreads())
-  const { execArgv = inherited() } = options
+  const { backend, label, env, argv, execArgv, workerData, resourceLimits, trackUnmanagedFds } = options
+  const isProcess = backend === 'process'
+  if (isProcess) refuseForProcesses(options)
+  else refuseHeapFlags(env)
   refuseHiddenState(workerData)
+  const inherited = isProcess ? inheritedFlags(process.execArgv) : flagsOfThreads()
   const given = {
     eval: false,
     name: label,
-    env,
-    argv,
-    execArgv,
+    env: isProcess ? processEnvironment(env) : threadEnvironment(env),
+    argv: argv && [...argv],
+    execArgv: execArgv ? [...execArgv] : inherited,
+    inheritsFlags: execArgv === undefined && env === undefined,
+    cwd: isProcess ? currentDirectory() : undefined,
     workerData,
     resourceLimits,
     trackUnmanagedFds,
@@ -205,6 +210,33 @@ function workerOptionsOf(options: PoolSettings): Record<string, unknown> {
   return Object.assign(
     Object.create(null),
     Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)),
+  )
+}
+
+/** A copy of the given environment, or of the one of this process. */
+function threadEnvironment(given: unknown = process.env): unknown {
+  return given === SHARE_ENV ? given : ownFields(given as object)
+}
+
+/** `undefined` where the folder no longer exists. */
+function currentDirectory(): string | undefined {
+  try {
+    return process.cwd()
+  } catch {
+    return undefined
+  }
+}
+
+/** Throws for a flag in the environment of threads that has an effect only on the whole program. Node would ignore it. */
+function refuseHeapFlags(env: unknown): void {
+  const given = (env as NodeJS.ProcessEnv | undefined)?.NODE_OPTIONS
+  if (env === SHARE_ENV || typeof given !== 'string') return
+  const known = process.env.NODE_OPTIONS?.split(/\s+/) ?? []
+  const flag = given.split(/\s+/).find(word => HEAP_FLAG.test(word) && !known.includes(word))
+  if (flag === undefined) return
+  throw new InvalidOptionError(
+    'env',
+    `NODE_OPTIONS in the option 'env' has ${flag}, which has no effect on threads. ${HEAP_FLAG_REMEDY}`,
   )
 }
 
@@ -222,11 +254,12 @@ function refuseHiddenState(workerData: unknown): void {
 }
 
 /**
- * Workers inherit the flags of the process, except `--input-type` of `--eval`: with it Node refuses to start a file.
+ * Threads inherit the flags of the process by themselves. With `--input-type` of `--eval`, Node would refuse to start a file, so the
+ * thread gets a list of the other flags.
  */
 function flagsOfThreads(): string[] | undefined {
-  const isForText = (flag: string) => flag.startsWith('--input-type')
-  return process.execArgv.some(isForText) ? process.execArgv.filter(flag => !isForText(flag)) : undefined
+  const isForText = process.execArgv.some(flag => flag.startsWith('--input-type'))
+  return isForText ? inheritedFlags(process.execArgv) : undefined
 }
 
 /** Bun tells it since version 1.4. Only Node has `node:sea`. */

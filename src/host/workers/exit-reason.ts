@@ -9,6 +9,7 @@ import {
 import { deserializeError, type ErrorClasses } from '../../shared/errors/serialize-error.js'
 import type { HandlerRef } from '../../shared/messages/handler-ref.js'
 import type { ToHost } from '../../shared/messages/messages.js'
+import { HEAP_FLAG, HEAP_FLAG_REMEDY } from '../backend/heap-flags.js'
 import { MissingPackageFileError } from '../backend/missing-package-file.js'
 
 /** A terminal sends these signals to the whole process group. A started worker process ignores them. */
@@ -92,9 +93,12 @@ export function refusedStart(failure: unknown, handler: HandlerRef | null, worke
   if (failure instanceof MissingPackageFileError) return startError(workerId, handler, 'thread', failure)
   const { code, name, message } = (failure ?? {}) as { code?: string; name?: string; message?: string }
   if (code === 'ERR_WORKER_INVALID_EXEC_ARGV') {
+    const remedy = message?.split(/[\s,]+/).some(word => HEAP_FLAG.test(word))
+      ? HEAP_FLAG_REMEDY
+      : 'Remove them.'
     return new InvalidOptionError(
       'execArgv',
-      `The option 'execArgv' (or NODE_OPTIONS in 'env') has flags that a worker does not accept (${message}). Remove them.`,
+      `The option 'execArgv' (or NODE_OPTIONS in 'env') has flags that a worker does not accept (${message}). ${remedy}`,
       failure,
     )
   }

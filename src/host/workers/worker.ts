@@ -14,6 +14,7 @@ import type { PlacementView } from '../scheduler/placement.js'
 import type { BusyView } from '../scheduler/scaling.js'
 import type { Task } from '../task/task.js'
 import { ExitReason } from './exit-reason.js'
+import { limitsHeap, warnOfHeap } from './heap-limit.js'
 import type { KeptBroadcasts } from './kept-broadcasts.js'
 import { type Lane, WorkerTasks } from './worker-tasks.js'
 import { type ViewedWorker, type WorkerState, WorkerView } from './worker-view.js'
@@ -173,6 +174,7 @@ export class Worker implements LinkListener, PlacementView, BusyView, ViewedWork
       niceIncrement,
       setupTimeoutMs: setupTimeout,
       limits: limitsOf(settings),
+      checksHeap: limitsHeap(workerOptions.resourceLimits),
       measures: settings.recordTiming,
       workerOptions: adaptStart === null ? workerOptions : ownFields(adaptStart(workerOptions, id)),
     }
@@ -325,6 +327,7 @@ export class Worker implements LinkListener, PlacementView, BusyView, ViewedWork
     if (this.state === 'draining' && !whileDraining.has(message.kind)) return
     switch (message.kind) {
       case 'ready':
+        if (message.heapExcess) warnOfHeap(message.heapExcess)
         return this.#onReady()
       case 'start-failed':
         return this.exitReason.onStartFailed(message)

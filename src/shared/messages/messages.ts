@@ -35,8 +35,16 @@ export interface WorkerOrder {
   /** The worker runs them, in order, before it sends `ready`. */
   startCalls: StartCall[]
   limits: WorkerLimits | null
+  /** The pool limits the heap, so the worker checks whether the limit holds. */
+  checksHeap?: boolean
   /** The worker measures tasks and sends `measured` regularly. */
   measures: boolean
+}
+
+/** In MiB: what the option asks for, and what the runtime allows. */
+export interface HeapExcess {
+  askedMb: number
+  allowedMb: number
 }
 
 /** Limits that the worker itself checks; `Infinity`: no limit. */
@@ -176,7 +184,8 @@ export type StreamMessage =
 
 export type ToHost =
   | Bell
-  | { kind: 'ready' }
+  /** `heapExcess`: the heap may grow beyond the option `resourceLimits`. */
+  | { kind: 'ready'; heapExcess?: HeapExcess | null }
   /**
    * The pool's file did not load, or a start call failed. The worker exits after this message. `handler` names the
    * function of the start call; with `isMissing`, its file exports no such function.

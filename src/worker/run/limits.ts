@@ -1,11 +1,13 @@
 // Watches two limits of this worker: the number of started tasks, and the memory in use. It checks memory at most every
 // 100 ms, and only after a task has started, so that it does not wake an idle worker.
-import type { WorkerLimits } from '../../shared/messages/messages.js'
+import type { HeapExcess, WorkerLimits } from '../../shared/messages/messages.js'
 import type { Timer } from '../../shared/platform/make-clock.js'
 import { getBuiltinModule } from '../../shared/platform/node-modules.js'
 import { workerClock } from './clock.js'
 
 const CHECK_AFTER_MS = 100
+/** The runtime rounds the sizes. */
+const HEAP_TOLERANCE_MB = 16
 
 export class LimitWatcher {
   readonly #settings: WorkerLimits
@@ -34,6 +36,20 @@ export class LimitWatcher {
       })
     }
   }
+}
+
+/**
+ * Compares the real limit of the heap with the one that was asked for. In a thread, flags of the program such as `--max-old-space-size` win
+ * over the option, and some runtimes ignore it. `null`: the limit holds.
+ */
+export function heapExcess(): HeapExcess | null {
+  const { resourceLimits } = getBuiltinModule('node:worker_threads')
+  const { maxOldGenerationSizeMb = 0, maxYoungGenerationSizeMb = 0 } = resourceLimits
+  const askedMb = maxOldGenerationSizeMb + maxYoungGenerationSizeMb
+  // In a process, the option is a flag, and no other flag wins over it.
+  if (askedMb === 0) return null
+  const allowedMb = getBuiltinModule('node:v8').getHeapStatistics().heap_size_limit / 2 ** 20
+  return allowedMb > askedMb + HEAP_TOLERANCE_MB ? { askedMb, allowedMb } : null
 }
 
 /** The memory of this thread alone. The resident memory would include the whole process. */

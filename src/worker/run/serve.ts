@@ -5,7 +5,7 @@ import type { HostPort, ToHost, ToWorker, WorkerOrder } from '../../shared/messa
 import { unreachable } from '../../shared/platform/invariant.js'
 import type { TaskSource } from '../lane/task-source.js'
 import { Executor } from './executor.js'
-import { LimitWatcher } from './limits.js'
+import { heapExcess, LimitWatcher } from './limits.js'
 import { Meter } from './meter.js'
 import { ModuleLoader } from './module-loader.js'
 import { runStartCall } from './start-calls.js'
@@ -29,7 +29,7 @@ export interface WorkerEnvironment {
 }
 
 export async function serve(
-  { niceIncrement, preload, startCalls, limits, measures, setupTimeoutMs }: WorkerOrder,
+  { niceIncrement, preload, startCalls, limits, checksHeap, measures, setupTimeoutMs }: WorkerOrder,
   environment: WorkerEnvironment,
 ): Promise<void> {
   const { port } = environment
@@ -134,7 +134,7 @@ export async function serve(
   // The start calls do not count as tasks.
   if (limits !== null)
     executor.limits = new LimitWatcher(limits, leave, () => say(port, { kind: 'memory-exceeded' }))
-  say(port, { kind: 'ready' })
+  say(port, { kind: 'ready', heapExcess: checksHeap ? heapExcess() : null })
   source.open()
 }
 

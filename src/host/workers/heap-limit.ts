@@ -1,0 +1,21 @@
+// Warns when the limit of a worker's heap does not hold.
+import type { HeapExcess } from '../../shared/messages/messages.js'
+
+/** @param given the option `resourceLimits` */
+export function limitsHeap(given: unknown): boolean {
+  const { maxOldGenerationSizeMb: old, maxYoungGenerationSizeMb: young } = (given ??
+    {}) as import('node:worker_threads').ResourceLimits
+  return [old, young].some(limit => limit !== undefined && limit !== Number.POSITIVE_INFINITY)
+}
+
+let hasWarnedOfHeap = false
+
+/** Once for each thread of the program: a flag concerns all of its pools. */
+export function warnOfHeap({ askedMb, allowedMb }: HeapExcess): void {
+  if (hasWarnedOfHeap) return
+  hasWarnedOfHeap = true
+  process.emitWarning(
+    `The heap limit of the option resourceLimits does not hold. It asks for ${Math.round(askedMb)} MiB with the young generation, and the runtime allows ${Math.round(allowedMb)} MiB. In threads, a flag of the program such as --max-old-space-size wins (also in NODE_OPTIONS). Remove the flag, use backend: 'process', or limit the memory by maxWorkerMemoryMb.`,
+    { type: 'LidoWarning', code: 'LIDO_HEAP_LIMIT' },
+  )
+}
