@@ -42,6 +42,12 @@ const unbundled = {
 /** The first files of a thread and of a process. As CommonJS they start sooner and take less memory. */
 const workerEntries = ['worker/entry/thread.js', 'worker/entry/process.js']
 const inlineEntry = 'worker/entry/inline.js'
+/**
+ * Handlers may replace these globals, as environments for tests do. Workers keep the first ones. Some runtimes lack one, which is then
+ * `undefined`.
+ */
+const keptGlobals =
+  'const { process, Buffer, AbortController, AbortSignal, Promise, Map, Set, WeakMap, WeakRef } = globalThis'
 /** A program may copy these files into a folder without `"type": "module"`, so their names say the format. */
 const namesOfEntries = [
   ...workerEntries.map(file => [file, file.replace(/js$/, 'cjs')]),
@@ -125,8 +131,9 @@ async function bundleEntryPoints() {
   for (const [file, footer] of Object.entries(cjsFooters))
     cjs.push(...(await bundleFor('cjs', [file], { footer: { js: footer } })))
   const outdir = join(next, 'esm')
-  esm.push(...(await bundleFor('cjs', workerEntries, { outdir, outExtension: { '.js': '.cjs' } })))
-  esm.push(...(await bundleFor('esm', [inlineEntry], { outExtension: { '.js': '.mjs' } })))
+  const banner = { js: keptGlobals }
+  esm.push(...(await bundleFor('cjs', workerEntries, { outdir, banner, outExtension: { '.js': '.cjs' } })))
+  esm.push(...(await bundleFor('esm', [inlineEntry], { banner, outExtension: { '.js': '.mjs' } })))
   for (const format of ['esm', 'cjs']) {
     const folder = join(next, format)
     for (const entry of readdirSync(folder, { recursive: true, withFileTypes: true })) {

@@ -7,6 +7,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { storage } from '../fixtures/handlers/stored.js'
+import { backends } from '../helpers/backends.js'
 import { handler } from '../helpers/handler.js'
 import { test } from '../helpers/pool-test.js'
 
@@ -83,3 +84,59 @@ test('listeners of a pool see the AsyncLocalStorage store of the code that creat
   await destroyed
   assert.deepEqual(seen.slice(1).sort(), ['close maker', 'workerDestroy maker'])
 })
+
+for (const [title, options] of Object.entries(backends)) {
+  test(`each function of the program sees the AsyncLocalStorage store of its call, on ${title}`, async open => {
+    const wrong = []
+    const places = new Set()
+    const see = (place, id) => {
+      places.add(place)
+      if (storage.getStore() !== id) wrong.push(place)
+    }
+    /** The payload of a call of `api` is the list of its arguments. */
+    const idOf = payload => [payload].flat()[0].id
+    const pool = open({
+      filename: handler('called-back.js'),
+      minWorkers: 1,
+      maxWorkers: 2,
+      loadBalancer(task, workers) {
+        see(`loadBalancer for ${task.name}`, idOf(task.payload))
+        return workers.find(worker => worker.currentUsage === 0) ?? null
+      },
+      retry: { attempts: 3, when: ({ id }) => see('retry.when of the pool', id) ?? true },
+      ...options,
+    })
+    const callAll = async id => {
+      const item = { id }
+      await pool.run(item, { name: 'failOnce' })
+      const when = () => see('retry.when of the call', id) ?? true
+      await pool.run({ id, again: 1 }, { name: 'failOnce', retry: { attempts: 3, when } })
+      await pool.api.failOnce({ id, again: 2 })
+      await pool.run(item, { name: 'progress', onProgress: () => see('onProgress', id) })
+      await pool.run(item, { name: 'call', functions: { ask: () => see('functions', id) } })
+      function* source() {
+        for (let count = 0; count < 3; count++) {
+          see('source of map()', id)
+          yield { id, count }
+        }
+      }
+      const map = { name: 'failOnce', onProgress: () => see('onProgress of map()', id) }
+      for await (const _ of pool.map(source(), map)) see('loop over map()', id)
+      await pool.map([item], { name: 'fail', onError: () => see('onError of map()', id) ?? 'skip' })
+      await pool.map([item], { name: 'progress', onItemProgress: () => see('onItemProgress', id) })
+      await pool.map([item]).forEach(() => void see('forEach() of map()', id))
+      for await (const _ of pool.stream(item, { name: 'chunks' })) see('loop over stream()', id)
+      const controller = new AbortController()
+      controller.signal.addEventListener('abort', () => see('abort listener', id))
+      const aborted = pool.run(item, { signal: controller.signal }).catch(() => see('rejection', id))
+      controller.abort()
+      await aborted
+    }
+    const calls = Array.from({ length: 4 }, (_, id) => storage.run(id, () => callAll(id)))
+    await Promise.all(calls)
+    assert.deepEqual(wrong, [])
+    for (const place of ['loadBalancer for failOnce', 'loadBalancer for chunks', 'retry.when of the pool']) {
+      assert.ok(places.has(place), place)
+    }
+  })
+}

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { getEventListeners, once } from 'node:events'
 import { FixedQueue, InvalidOptionError, Pool, PriorityQueue, QueueFullError } from 'lido'
+import { backends } from '../helpers/backends.js'
 import { handler } from '../helpers/handler.js'
 import { test } from '../helpers/pool-test.js'
 import { openBusy, Track } from '../helpers/track.js'
@@ -242,3 +243,40 @@ test('a queue whose shift() returns a promise causes an error event, and destroy
   await pool.destroy()
   await answer
 })
+
+class LastInFirstOut {
+  tasks = []
+  get size() {
+    return this.tasks.length
+  }
+  push(task) {
+    this.tasks.push(task)
+  }
+  shift() {
+    return this.tasks.pop() ?? null
+  }
+  remove(task) {
+    this.tasks = this.tasks.filter(other => other !== task)
+  }
+}
+
+for (const [title, options] of Object.entries(backends)) {
+  for (const loadBalancer of [undefined, (_, [worker]) => worker]) {
+    const how = loadBalancer === undefined ? '' : ' with a load balancer'
+    test(`a queue of the program is asked for each task, also while the worker starts, on ${title}${how}`, async open => {
+      for (const isReady of [false, true]) {
+        const queue = new LastInFirstOut()
+        const pool = open({ filename: handler('echo.js'), maxWorkers: 1, queue, loadBalancer, ...options })
+        if (isReady) await pool.ready()
+        const order = []
+        const run = number => pool.run(number).then(() => order.push(number))
+        await Promise.all([1, 2, 3, 4, 5, 6].map(run))
+        // The first task may have got the free slot before the others came.
+        assert.deepEqual(
+          order.filter(number => number !== 1),
+          [6, 5, 4, 3, 2],
+        )
+      }
+    })
+  }
+}

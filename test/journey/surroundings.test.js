@@ -6,10 +6,12 @@ import { join } from 'node:path'
 import { SHARE_ENV } from 'node:worker_threads'
 import { InvalidOptionError, Pool } from 'lido'
 import { isWorkerThread, workerData } from 'lido/worker'
+import { backends } from '../helpers/backends.js'
 import { openFolder } from '../helpers/folder.js'
 import { handler } from '../helpers/handler.js'
 import { test } from '../helpers/pool-test.js'
 import { runProgram } from '../helpers/program.js'
+import { rejection } from '../helpers/rejection.js'
 import { untilItWorks } from '../helpers/retry.js'
 import { reached, sharedWords } from '../helpers/shared-words.js'
 
@@ -246,3 +248,25 @@ test('a pool runs in a test environment that has no setImmediate and fakes the o
   assert.deepEqual([exitCode, errors], [0, ''])
   assert.equal(output.split('\n').length, 22)
 })
+
+const { 'the host thread': _, ...ownedBackends } = backends
+for (const [title, options] of Object.entries(ownedBackends)) {
+  test(`a worker serves its tasks after a handler has replaced globals, on ${title}`, async open => {
+    const pool = open({ filename: handler('replaces-globals.js'), maxWorkers: 1, ...options })
+    const run = (name, more) => pool.run({ a: 1 }, { name, timeout: 60_000, ...more })
+    for (let round = 0; round < 2; round++) {
+      assert.equal(await run('replaceGlobals'), 'replaced')
+      assert.deepEqual(await run('echo'), { a: 1 })
+      const error = await rejection(run('fail'))
+      assert.deepEqual([error.constructor, error.message, error.list], [RangeError, 'as expected', [1]])
+      assert.equal(await run('isCancelled'), false)
+      assert.equal((await run('large')).length, 2_000_000)
+      assert.deepEqual(await pool.stream(null, { name: 'chunks' }).toArray(), [1, { list: [2] }])
+      assert.equal(await run('call', { functions: { ask: ({ question }) => question + 1 } }), 2)
+      let done
+      await run('progress', { onProgress: value => (done = value.done) })
+      assert.equal(done, 1)
+    }
+    assert.equal(pool.workers[0].id, 1)
+  })
+}

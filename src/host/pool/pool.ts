@@ -305,7 +305,7 @@ export class Pool<Module = any, Default extends HandlerName<Module> = DefaultNam
       checkSource(source)
       return resolveMap(options, this.#settings)
     })
-    const { terms } = settings
+    const terms = this.#inContext(settings.terms)
     return new PoolMap(source, settings, {
       clock: this.#clock,
       slots: this.#slots,
@@ -334,7 +334,7 @@ export class Pool<Module = any, Default extends HandlerName<Module> = DefaultNam
     const { call, window } = forCaller(Pool.prototype.stream, () =>
       resolveStream(payload, options, this.#settings),
     )
-    const taken = this.#takeEarly(call)
+    const taken = this.#takeEarly({ ...call, terms: this.#inContext(call.terms) })
     const task: StreamTask = new StreamTask(window, {
       start: () => this.#startStream(taken(), task, Pool.prototype.stream),
     })
@@ -353,8 +353,9 @@ export class Pool<Module = any, Default extends HandlerName<Module> = DefaultNam
     const { call, window, transfers } = forCaller(Pool.prototype.transform, () =>
       resolveTransform(options, this.#settings),
     )
+    const terms = this.#inContext(call.terms)
     const transform: Transform = new Transform(window, transfers, this.#clock, {
-      start: () => this.#startStream(call, transform, Pool.prototype.transform),
+      start: () => this.#startStream({ ...call, terms }, transform, Pool.prototype.transform),
     })
     return transform.makeStreams()
   }
@@ -712,6 +713,14 @@ export class Pool<Module = any, Default extends HandlerName<Module> = DefaultNam
     return true
   }
 
+  /** Remembers the caller's async context where a function of the program is asked about the task later. */
+  #inContext(terms: CallTerms): CallTerms {
+    const isAsked = this.#settings.loadBalancer !== undefined || (terms.retry?.when ?? null) !== null
+    return isAsked && terms.context === undefined
+      ? { ...terms, context: new AsyncContext('lido.call') }
+      : terms
+  }
+
   /** Throws `QueueFullError`. */
   #accept(call: Call, resolve: (answer: unknown) => void, entry: PublicFunction): Task {
     const { limit } = this.#backPressure
@@ -744,7 +753,9 @@ export class Pool<Module = any, Default extends HandlerName<Module> = DefaultNam
   #enter(call: Call, resolve: (answer: unknown) => void): Task {
     this.#lastTaskId = nextTaskId(this.#lastTaskId)
     const handlerId = this.#handlers.numberOf(call.terms.handler)
-    const task = new Task(this.#lastTaskId, call, handlerId, this.#clock.now(), resolve)
+    const terms = this.#inContext(call.terms)
+    const own = terms === call.terms ? call : { ...call, terms }
+    const task = new Task(this.#lastTaskId, own, handlerId, this.#clock.now(), resolve)
     this.#counters.onAccepted()
     if (this.#counters.pending === 1) this.#keepAlive.onBusy()
     this.#lent.adopt(task)

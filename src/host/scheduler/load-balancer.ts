@@ -30,10 +30,10 @@ export function chooseWorker(
     return choosePlacement(task.isExclusive, mayStart ? accepting : accepting.filter(isReady))
   }
   if (accepting.length === 0) return null
-  const view = loadBalancer(
-    task,
-    accepting.map(worker => worker.view),
-  )
+  const views = accepting.map(worker => worker.view)
+  const ask = () => loadBalancer(task, views)
+  const { context } = task.terms
+  const view = context === undefined ? ask() : context.run(ask)
   if (view === null || view === undefined) return null
   if (!(view instanceof WorkerView)) {
     throw new InvalidOptionError(

@@ -142,13 +142,15 @@ export class Scheduler implements TaskListener {
     for (const worker of this.#group.workers) {
       if (worker.state === 'spawning' && !worker.isLeaving) slots += slotsPerWorker
     }
-    if (slots === 0) return 0
+    const sure = Math.min(slots, Math.max(this.#slots - this.#weight, 0))
+    // Before the next look: a queue without `unshift()` cannot take the task back.
+    if (sure === 0) return 0
     if (canTakeBack) {
       const next = this.#pending.peek()
       if (!this.#isPumping) this.#pending.unpeek()
       if (next === null || next.canBePostedAgain) return 0
     }
-    return Math.min(slots, Math.max(this.#slots - this.#weight, 0))
+    return sure
   }
 
   /** Tasks without a slot, not even of a starting worker. */
@@ -375,7 +377,8 @@ export class Scheduler implements TaskListener {
    */
   get #isWorthPeeking(): boolean {
     const { canTakeBack, waker, loadBalancer, slotsPerWorker } = this.#parts
-    if (this.#pending.isFirstInFirstOut || loadBalancer !== null) return true
+    if (this.#pending.isFirstInFirstOut) return true
+    if (loadBalancer !== null) return this.#group.workers.some(worker => hasRoomFor(worker, false))
     if (waker !== null) {
       const ahead = this.#pending.keepsPlaces
         ? Math.max(this.#group.acceptingWorkers * slotsPerWorker, MIN_AHEAD)

@@ -1,6 +1,7 @@
 // The payload and the resolved options of one call of `run()`.
 import type { HandlerRef } from '../../shared/messages/handler-ref.js'
 import type { TransferItem } from '../../shared/messages/move.js'
+import type { AsyncContext } from '../../shared/platform/async-context.js'
 import type { RetrySettings } from './retry.js'
 import type { OpenStream } from './stream-end.js'
 
@@ -33,6 +34,8 @@ export interface CallTerms {
   readonly openStream: OpenStream | null
   /** The only worker that may run the task, for a broadcast; 0: any worker. */
   readonly workerId: number
+  /** The caller's async context, for `loadBalancer` and `retry.when`. Missing where the pool and the call have neither. */
+  readonly context?: AsyncContext
 }
 
 /**

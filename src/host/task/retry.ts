@@ -1,5 +1,6 @@
 // Decides whether a task with `retry` runs again after its worker died or its handler threw.
 import { TaskQuarantinedError } from '../../shared/errors/pool-errors.js'
+import type { AsyncContext } from '../../shared/platform/async-context.js'
 
 /** The option `retry`: runs a task again. */
 export interface RetryOptions {
@@ -21,12 +22,15 @@ export interface RetrySettings {
 /** Counts the attempts of one task with the option `retry`. */
 export class Retry {
   readonly #settings: RetrySettings
+  readonly #context: AsyncContext | undefined
   #attempts = 0
   /** Workers that died while they ran the task. */
   #deaths = 0
 
-  constructor(settings: RetrySettings) {
+  /** @param context the caller's async context, for `when` */
+  constructor(settings: RetrySettings, context?: AsyncContext) {
     this.#settings = settings
+    this.#context = context
   }
 
   /** At least one attempt has failed. */
@@ -51,9 +55,12 @@ export class Retry {
   /** If `when` throws, the caller gets that error, because `when` is the caller's function. */
   #ask(error: unknown, unlessAsked: boolean): unknown {
     const { when } = this.#settings
+    if (when === null) return unlessAsked ? AGAIN : error
+    const ask = () => when(error, this.#attempts)
     try {
       // Only `true` counts. The promise of an async function is always truthy.
-      return (when === null ? unlessAsked : when(error, this.#attempts) === true) ? AGAIN : error
+      const answer = this.#context === undefined ? ask() : this.#context.run(ask)
+      return answer === true ? AGAIN : error
     } catch (failure) {
       return failure
     }

@@ -60,7 +60,7 @@ export class Task implements QueuedTask {
     this.handlerId = handlerId
     this.content = payload
     this.createdAt = createdAt
-    this.retry = terms.retry === null ? null : new Retry(terms.retry)
+    this.retry = terms.retry === null ? null : new Retry(terms.retry, terms.context)
     this.resolve = resolve
   }
 

@@ -22,11 +22,9 @@ function hasSerializer(): boolean {
   }
 }
 
-/** The environment `jsdom` of Jest has no `structuredClone`. The main context of Node always has it. */
-const structuredClone: typeof globalThis.structuredClone = (value, options) => {
-  const clone = globalThis.structuredClone ?? getBuiltinModule('node:vm').runInThisContext('structuredClone')
-  return clone(value, options)
-}
+/** Handlers may replace it. The environment `jsdom` of Jest has no `structuredClone`. The main context of Node always has it. */
+const structuredClone: typeof globalThis.structuredClone =
+  globalThis.structuredClone ?? getBuiltinModule('node:vm').runInThisContext('structuredClone')
 
 export {
   closeSync,

@@ -3,6 +3,7 @@
 import type { HostPort } from '../../shared/messages/messages.js'
 import { type Outgoing, outgoing } from '../../shared/messages/outgoing.js'
 import type { Timer } from '../../shared/platform/make-clock.js'
+import { structuredClone } from '../../shared/platform/node-modules.js'
 import { workerClock } from '../run/clock.js'
 import type { WorkerTask } from './worker-task.js'
 
