@@ -2,7 +2,7 @@
 // lido/tinypool. The package has no tests of its own.
 import assert from 'node:assert/strict'
 import { EventEmitter, once } from 'node:events'
-import { existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
@@ -161,6 +161,19 @@ for (const [name, tinypool] of [
             assert.equal(await pool.run(0, { name: 'countCalls' }), 2)
             await pool.recycleWorkers()
             assert.equal(await pool.run(0, { name: 'countCalls' }), 1)
+          })
+        })
+
+        test('recycleWorkers() does not wait for running tasks', async () => {
+          await usePool({ runtime, minThreads: 2, maxThreads: 2 }, async pool => {
+            const folder = mkdtempSync(join(tmpdir(), 'lido-tinypool-'))
+            const file = join(folder, 'file')
+            const running = pool.run(file, { name: 'untilFile' })
+            await pool.run(0, { name: 'echo' })
+            await pool.recycleWorkers()
+            writeFileSync(file, '')
+            assert.equal(await running, 'seen')
+            rmSync(folder, { recursive: true })
           })
         })
 

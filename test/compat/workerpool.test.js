@@ -56,6 +56,40 @@ for (const [name, workerpool] of [
       assert.equal(new WorkerpoolPromise.TimeoutError().message, 'timeout exceeded')
     })
 
+    for (const workerType of ['thread', 'process']) {
+      test(`events and output of an abort listener arrive (${workerType})`, async () => {
+        await usePool({ workerType, emitStdStreams: true }, async pool => {
+          await pool.exec('add', [1, 1])
+          const events = []
+          let onAll
+          const all = new Promise(resolve => (onAll = resolve))
+          const on = event => {
+            events.push(event)
+            if (events.length === 2) onAll()
+          }
+          const waiting = pool.exec('waitForAbort', [], { on })
+          waiting.timeout(50)
+          await assert.rejects(waiting, { name: 'TimeoutError' })
+          await all
+          assert.deepEqual(new Set(events), new Set([{ cleanup: true }, { stdout: 'cleaned\n' }]))
+        })
+      })
+    }
+
+    test('a thrown object arrives as an error with its fields', async () => {
+      await usePool({}, async pool => {
+        for (const [method, params, fields] of [
+          ['throwObject', [false], { message: 'no', code: 'E_X' }],
+          ['throwObject', [true], { message: 'json' }],
+          ['throwObjectLater', [], { message: 'later' }],
+        ]) {
+          const error = await pool.exec(method, params).then(assert.fail, failure => failure)
+          assert.ok(error instanceof Error, method)
+          assert.deepEqual({ ...error, message: error.message }, fields)
+        }
+      })
+    })
+
     test('wrong options throw the errors of workerpool', () => {
       for (const [options, message] of [
         [{ maxWorkers: 0 }, 'Option maxWorkers must be an integer number >= 1'],

@@ -101,7 +101,7 @@ for (const [title, options] of Object.entries(backends)) {
       maxWorkers: 2,
       loadBalancer(task, workers) {
         see(`loadBalancer for ${task.name}`, idOf(task.payload))
-        return workers.find(worker => worker.currentUsage === 0) ?? null
+        return workers.find(worker => worker.isIdle) ?? null
       },
       retry: { attempts: 3, when: ({ id }) => see('retry.when of the pool', id) ?? true },
       ...options,

@@ -110,7 +110,10 @@ export class Tinypool extends EventEmitterAsyncResource {
     else this.#userQueue.cancel()
   }
 
-  /** Replaces all workers. Running tasks finish first. With another `runtime`, later tasks run there. */
+  /**
+   * Replaces all workers. Resolves when the idle ones have ended. A busy worker is replaced after its task, later. With another `runtime`,
+   * later tasks run there.
+   */
   async recycleWorkers(options: Pick<Options, 'runtime'> = {}): Promise<void> {
     const { runtime = this.#options.runtime } = ownFields(options)
     const pool = this.#pool ?? this.#open()
@@ -118,11 +121,9 @@ export class Tinypool extends EventEmitterAsyncResource {
     if (runtime !== this.#options.runtime) {
       this.#options.runtime = runtime
       this.#pool = this.#open()
-      await pool.close()
+      await endIdleWorkers(pool, () => pool.close())
     } else if (!this.#options.isolateWorkers) {
-      await pool.recycle().catch(error => {
-        throw inTinypoolTerms(error)
-      })
+      await endIdleWorkers(pool, () => pool.recycle())
     }
   }
 
@@ -301,4 +302,25 @@ function listen(signal: SignalTarget | SignalEmitter, listener: () => void): voi
 function unlisten(signal: SignalTarget | SignalEmitter, listener: () => void): void {
   if ('removeEventListener' in signal) signal.removeEventListener('abort', listener)
   else signal.off('abort', listener)
+}
+
+/** Resolves when all workers that are idle now have ended. Rejects with the error of `endAll`, if it comes before. */
+async function endIdleWorkers(pool: Pool, endAll: () => Promise<unknown>): Promise<void> {
+  const { workers } = pool
+  const idle = new Set(workers.filter(({ isIdle }) => isIdle))
+  const isBusy = idle.size < workers.length
+  const ended = new Promise<void>(resolve => {
+    const onEnd = (worker: WorkerView) => {
+      idle.delete(worker)
+      if (idle.size > 0) return
+      pool.off('workerDestroy', onEnd)
+      resolve()
+    }
+    if (idle.size > 0) pool.on('workerDestroy', onEnd)
+    else resolve()
+  })
+  const allEnded = endAll().catch(error => {
+    throw inTinypoolTerms(error)
+  })
+  await (isBusy ? Promise.race([allEnded, ended]) : allEnded)
 }

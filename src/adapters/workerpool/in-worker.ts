@@ -2,13 +2,14 @@
 import { createRequire, syncBuiltinESMExports } from 'node:module'
 import { isAbsolute, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { isMainThread } from 'node:worker_threads'
+import { isMainThread, parentPort } from 'node:worker_threads'
 import { ownFields } from '../../shared/options/option-table.js'
 import { realClock } from '../../shared/platform/clock.js'
 import { context, move, transferableSymbol, valueSymbol, workerData } from '../../worker.js'
 import {
   EVENT,
   isTransfer,
+  type LateEvent,
   type Method,
   type TaskOrder,
   throughJson,
@@ -50,13 +51,20 @@ const registered = new Promise<void>(resolveRegistered => {
 })
 /** The events of the running task that the host has not confirmed. */
 let events: Promise<unknown>[] | null = null
+let listenerId = 0
 
 function emit(payload: unknown): void {
   if (events === null) return
+  if (context.cancelled) return sendLate({ [EVENT]: listenerId, payload, isLast: false })
   const event = context.call(EVENT, isTransfer(payload) ? moved(payload) : payload)
   // The task awaits it later.
   event.catch(() => {})
   events.push(event)
+}
+
+function sendLate(event: LateEvent): void {
+  if (isProcess) process.send?.(event)
+  else parentPort?.postMessage(event)
 }
 
 if (order.emitsOutput) {
@@ -107,17 +115,20 @@ export async function teardown(): Promise<void> {
   await onTerminate?.(0)
 }
 
-export default function run({ method: name, params, hasListener }: TaskOrder): unknown {
+export default function run({ method: name, params, listenerId: id }: TaskOrder): unknown {
   const method = methods[name]
   if (method === undefined) throw new Error(`Unknown method "${name}"`)
-  events = hasListener ? [] : null
+  events = id > 0 ? [] : null
+  listenerId = id
   let isDone = true
   try {
     const result = method.apply(method, params)
     // A result that is there at once needs no promise.
-    if (!isThenable(result) && !hasListener) return sendable(result)
+    if (!isThenable(result) && id === 0) return sendable(result)
     isDone = false
     return finish(result, events ?? [])
+  } catch (thrown) {
+    throw asError(thrown)
   } finally {
     if (isDone) forgetTask()
   }
@@ -134,8 +145,22 @@ async function finish(pending: unknown, ownEvents: Promise<unknown>[]): Promise<
     const result = await Promise.race([pending, aborted])
     await Promise.all(ownEvents)
     return sendable(result)
+  } catch (thrown) {
+    throw asError(thrown)
   } finally {
+    if (signal.aborted && listenerId > 0) sendLate({ [EVENT]: listenerId, isLast: true })
     forgetTask()
+  }
+}
+
+/** The caller always gets an error. Of another object, it has the fields that JSON keeps, as in workerpool. */
+function asError(thrown: unknown): unknown {
+  if (thrown instanceof Error || thrown === null || typeof thrown !== 'object') return thrown
+  const own = 'toJSON' in thrown ? null : Object.getOwnPropertyNames(thrown)
+  try {
+    return Object.assign(new Error(''), JSON.parse(JSON.stringify(thrown, own)))
+  } catch {
+    return thrown
   }
 }
 

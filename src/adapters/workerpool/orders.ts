@@ -14,8 +14,16 @@ export interface WorkerOrder {
 export interface TaskOrder {
   method: string
   params: unknown[]
-  /** The caller listens to events. */
-  hasListener: boolean
+  /** The number of the caller's listener for events; 0: none. */
+  listenerId: number
+}
+
+/** An event of an aborted task, by the channel for messages of the program: the calls of a cancelled task end with it. */
+export interface LateEvent {
+  [EVENT]: number
+  payload?: unknown
+  /** The abort listeners have finished, so no event follows. */
+  isLast: boolean
 }
 
 /** The function of the host that gets the events of a task. */

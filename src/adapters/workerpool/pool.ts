@@ -21,7 +21,7 @@ import {
   type WorkerArg,
   type WorkerPoolOptions,
 } from './options.js'
-import { EVENT, type TaskOrder, throughJson } from './orders.js'
+import { EVENT, type LateEvent, type TaskOrder, throughJson } from './orders.js'
 import { type Resolver, WorkerpoolPromise } from './promise.js'
 import { adaptQueue, createQueue, type ExecOptions, type Task, type TaskQueue } from './queues.js'
 
@@ -35,6 +35,10 @@ export class TerminateError extends Error {
 
 /** The pool notes when a task with a time limit starts. This limit is longer than tasks run. */
 const LONGEST_MS = 2 ** 31 - 1
+/** The oldest are dropped. */
+const MAX_LATE_LISTENERS = 1000
+
+let lastListenerId = 0
 
 /** The methods of a worker as functions that return promises. */
 export type Proxy<T extends { [name: string]: (...params: any[]) => any } = any> = {
@@ -76,6 +80,8 @@ export class Pool {
   readonly #queue: TaskQueue | null
   readonly #calls = new Set<Call>()
   readonly #args = new Map<number, WorkerArg>()
+  /** The listeners of aborted tasks, by their numbers. */
+  readonly #lateListeners = new Map<number, (payload: unknown) => void>()
   /** `null` before the first task, and after `terminate()`. */
   #pool: LidoPool | null = null
 
@@ -122,7 +128,7 @@ export class Pool {
     const order: TaskOrder = {
       method,
       params: isJson ? throughJson(params ?? []) : (params ?? []),
-      hasListener: typeof given.on === 'function',
+      listenerId: typeof given.on === 'function' ? ++lastListenerId : 0,
     }
     const signal = new CallSignal()
     const call: Call = { method, params, resolver, timeout: null, options, given, signal, order }
@@ -182,7 +188,9 @@ export class Pool {
 
   #run(pool: LidoPool, call: Call, isProcess: boolean): void {
     const { resolver, signal, order, given } = call
-    const functions = order.hasListener ? { [EVENT]: listenerOf(given.on!) } : undefined
+    const { listenerId } = order
+    const listener = listenerId > 0 ? listenerOf(given.on!) : null
+    const functions = listener === null ? undefined : { [EVENT]: listener }
     const transferList = isProcess ? [] : ((given.transfer ?? []) as never[])
     const callOptions = {
       signal: signal as never,
@@ -198,6 +206,7 @@ export class Pool {
       },
       error => {
         this.#calls.delete(call)
+        if (listener !== null && signal.aborted) this.#keepListener(listenerId, listener)
         resolver.reject(this.#inWorkerpoolTerms(error))
       },
     )
@@ -212,8 +221,24 @@ export class Pool {
     pool.on('workerCreate', view => this.#onCreated(view))
     // Each task that a worker fails rejects. Without a listener, the pool would write other failures to stderr.
     pool.on('error', () => {})
+    pool.on('message', message => this.#onLateEvent(message))
     this.#pool = pool
     return pool
+  }
+
+  /** The abort listeners of the task may still emit events. A worker that dies never says that it has finished. */
+  #keepListener(listenerId: number, listener: (payload: unknown) => void): void {
+    this.#lateListeners.set(listenerId, listener)
+    const [oldest] = this.#lateListeners.keys()
+    if (this.#lateListeners.size > MAX_LATE_LISTENERS) this.#lateListeners.delete(oldest!)
+  }
+
+  #onLateEvent(message: unknown): void {
+    const { [EVENT]: listenerId, payload, isLast } = Object(message) as Partial<LateEvent>
+    const listener = listenerId === undefined ? undefined : this.#lateListeners.get(listenerId)
+    if (listener === undefined) return
+    if (isLast) this.#lateListeners.delete(listenerId!)
+    else listener(payload)
   }
 
   #createArg(workerId: number): WorkerArg {

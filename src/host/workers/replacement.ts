@@ -42,9 +42,13 @@ export class Replacements {
 
   /** Replaces one worker. */
   replace(worker: Worker): void {
+    this.#enqueue(worker)
+    this.#next()
+  }
+
+  #enqueue(worker: Worker): void {
     if (this.#hasEnded || worker === this.#old || worker.isLeaving || worker.state === 'draining') return
     this.#queue.add(worker)
-    this.#next()
   }
 
   /**
@@ -58,12 +62,9 @@ export class Replacements {
     if (workers.length === 0 && this.#size.minWorkers === 0) return Promise.resolve()
     const request = makeRequest(workers)
     this.#requests.push(request)
+    // All of them, so that idle workers come first.
+    for (const worker of workers) this.#enqueue(worker)
     this.#next()
-    for (const worker of workers) {
-      // If a start fails at once, it rejects all requests.
-      if (!this.#requests.includes(request)) break
-      this.replace(worker)
-    }
     return request.done
   }
 

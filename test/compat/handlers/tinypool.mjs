@@ -1,5 +1,5 @@
 // Functions for the tests of lido/tinypool, which run with the package tinypool, too.
-import { writeFileSync } from 'node:fs'
+import { existsSync, writeFileSync } from 'node:fs'
 import { threadId, workerData } from 'node:worker_threads'
 
 export default ({ a, b }) => a + b
@@ -21,6 +21,10 @@ export const worker = () => ({
 let count = 0
 export const countCalls = () => ++count
 export const untilTold = ({ port }) => new Promise(resolve => port.once('message', resolve))
+export const untilFile = async file => {
+  while (!existsSync(file)) await new Promise(resolve => setTimeout(resolve, 5))
+  return 'seen'
+}
 export const answers = () =>
   new Promise(resolve => {
     process.on('message', function listener(message) {

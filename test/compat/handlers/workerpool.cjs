@@ -14,6 +14,22 @@ workerpool.worker(
       throw Object.assign(new RangeError('the number is too large'), { code: 'TOO_LARGE' })
     },
     exit: () => process.exit(3),
+    throwObject(withToJson) {
+      throw { message: 'no', code: 'E_X', ...(withToJson && { toJSON: () => ({ message: 'json' }) }) }
+    },
+    async throwObjectLater() {
+      await null
+      throw { message: 'later' }
+    },
+    waitForAbort() {
+      return new Promise(resolve => {
+        this.worker.addAbortListener(async () => {
+          workerpool.workerEmit({ cleanup: true })
+          console.log('cleaned')
+          resolve()
+        })
+      })
+    },
     where: () => `${process.pid} ${threadId}`,
     isMainThread: () => workerpool.isMainThread,
     data: () => workerData,
