@@ -2,16 +2,11 @@
 import assert from 'node:assert/strict'
 import { Duplex, Readable, Writable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
-import {
-  InvalidTaskError,
-  NotCloneableError,
-  PoolClosedError,
-  TaskCancelledError,
-  WorkerExitError,
-} from 'lido'
+import { InvalidTaskError, NotCloneableError, PoolClosedError, WorkerExitError } from 'lido'
 import { backends } from '../helpers/backends.js'
 import { handler } from '../helpers/handler.js'
 import { test } from '../helpers/pool-test.js'
+import { runProgram } from '../helpers/program.js'
 import { rejection } from '../helpers/rejection.js'
 
 const filename = handler('streaming.js')
@@ -80,8 +75,9 @@ for (const [title, options] of Object.entries(backends)) {
     const aborted = pool.transform({ name: 'pass' })
     const writer = aborted.writable.getWriter()
     await writer.write(1)
-    await writer.abort(new Error('the input broke'))
-    assert.ok((await rejection(collect(aborted.readable))) instanceof TaskCancelledError)
+    const broken = new Error('the input broke')
+    await writer.abort(broken)
+    assert.equal(await rejection(collect(aborted.readable)), broken)
     const cut = pool.transform({ name: 'pass' })
     const piped = naturals().pipeTo(cut.writable)
     const reader = cut.readable.getReader()
@@ -107,7 +103,7 @@ for (const [title, options] of Object.entries(backends)) {
     await writer.write(1)
     const error = await rejection(writer.write(() => {}))
     assert.ok(error instanceof NotCloneableError)
-    assert.ok((await read) instanceof TaskCancelledError)
+    assert.equal(await read, error)
   })
 }
 
@@ -153,4 +149,211 @@ test('transform() refuses wrong options and a closed pool', async open => {
   const { readable, writable } = pool.transform({ name: 'pass' })
   assert.ok((await rejection(collect(readable))) instanceof PoolClosedError)
   assert.ok((await rejection(writable.getWriter().write(1))) instanceof PoolClosedError)
+})
+
+// A transform of the pool ends as a `TransformStream` does.
+
+const natives = {
+  pass: () => new TransformStream(),
+  failAt3: () =>
+    new TransformStream({
+      transform(n, controller) {
+        if (n === 3) throw new RangeError('3 is too much')
+        controller.enqueue(n)
+      },
+    }),
+  failAtEnd: () =>
+    new TransformStream({
+      async flush() {
+        await new Promise(setImmediate)
+        throw new RangeError('at the end')
+      },
+    }),
+}
+
+const textOf = error => (error instanceof Error ? `${error.name}: ${error.message} ${error.code}` : error)
+const outcome = promise =>
+  promise.then(
+    value => ['resolved', value],
+    error => ['rejected', textOf(error)],
+  )
+const failure = () => Object.assign(new Error('the reason'), { code: 'E_REASON' })
+
+/** Gives 0, 1 and 2, then fails. */
+const failing = () => {
+  let n = 0
+  return new ReadableStream({
+    pull(controller) {
+      if (n < 3) controller.enqueue(n++)
+      else controller.error(failure())
+    },
+  })
+}
+
+const listOf = numbers => Readable.toWeb(Readable.from(numbers))
+
+/** For each way to end: what both sides see. `make` creates a transform by the name of its handler. */
+const endings = {
+  async 'the end of the input'(make) {
+    const { readable, writable } = make('pass')
+    const writer = writable.getWriter()
+    const read = outcome(collect(readable))
+    const writes = [writer.write(1), writer.write({ two: 2 })].map(outcome)
+    return [
+      await outcome(writer.close()),
+      await outcome(writer.closed),
+      await read,
+      ...(await Promise.all(writes)),
+    ]
+  },
+  'an error of the source': make => outcome(collect(failing().pipeThrough(make('pass')))),
+  'an error of an earlier transform': make =>
+    outcome(collect(naturals().pipeThrough(make('failAt3')).pipeThrough(make('pass')))),
+  async 'an error of the handler'(make) {
+    const { readable, writable } = make('failAt3')
+    const piped = outcome(naturals().pipeTo(writable))
+    return [await outcome(collect(readable)), await piped]
+  },
+  async 'an error at the end'(make) {
+    const { readable, writable } = make('failAtEnd')
+    const writer = writable.getWriter()
+    const closed = outcome(writer.closed)
+    const read = outcome(collect(readable))
+    await writer.write(1)
+    return [await outcome(writer.close()), await closed, await read]
+  },
+  async 'abort() of the writer'(make) {
+    const { readable, writable } = make('pass')
+    const writer = writable.getWriter()
+    const closed = outcome(writer.closed)
+    const read = outcome(collect(readable))
+    await writer.write(1)
+    return [await outcome(writer.abort(failure())), await closed, await read]
+  },
+  async 'the signal of pipeThrough()'(make) {
+    const controller = new AbortController()
+    const read = collect(naturals().pipeThrough(make('pass'), { signal: controller.signal }))
+    controller.abort(failure())
+    return await outcome(read)
+  },
+  async 'the signal of pipeTo()'(make) {
+    const controller = new AbortController()
+    const { readable, writable } = make('pass')
+    const source = naturals().pipeTo(writable)
+    let seen = 0
+    const sink = new WritableStream({
+      write() {
+        if (++seen === 3) controller.abort(failure())
+      },
+    })
+    const drained = outcome(readable.pipeTo(sink, { signal: controller.signal }))
+    return [await drained, await outcome(source)]
+  },
+  async 'cancel() of the reader'(make) {
+    const { readable, writable } = make('pass')
+    const writer = writable.getWriter()
+    const reader = readable.getReader()
+    void writer.write(1)
+    await reader.read()
+    const closed = outcome(writer.closed)
+    return [await outcome(reader.cancel(failure())), await closed, await outcome(writer.write(2))]
+  },
+  async 'break in a loop'(make) {
+    const { readable, writable } = make('pass')
+    const piped = outcome(naturals().pipeTo(writable))
+    for await (const n of readable) if (n === 2) break
+    return await piped
+  },
+  async 'tee()'(make) {
+    const [first, second] = listOf([1, 2, 3]).pipeThrough(make('pass')).tee()
+    return await Promise.all([outcome(collect(first)), outcome(collect(second))])
+  },
+}
+
+for (const [title, options] of Object.entries(backends)) {
+  test(`a transform ends as a TransformStream does on ${title}`, async open => {
+    const pool = open({ filename, maxWorkers: 2, ...options })
+    for (const [ending, play] of Object.entries(endings)) {
+      const expected = await play(name => natives[name]())
+      assert.deepEqual(await play(name => pool.transform({ name })), expected, ending)
+    }
+    assert.equal(await pool.run(0, { name: 'plain' }), 1)
+  })
+
+  test(`a transform without a reader starts with the first write, and ends by an abort, on ${title}`, async open => {
+    const pool = open({ filename, maxWorkers: 1, ...options })
+    const failed = pool.transform({ name: 'failAtStart' }).writable.getWriter()
+    const closed = rejection(failed.closed)
+    await failed.write(1)
+    assert.equal((await closed).message, 'at the start')
+    assert.equal(await pool.run(0, { name: 'plain' }), 1)
+    const { writable } = pool.transform({ name: 'pass', highWaterMark: 1 })
+    const writer = writable.getWriter()
+    const writes = [1, 2, 3, 4, 5].map(n => rejection(writer.write(n)).catch(() => null))
+    const reason = new Error('no more')
+    await writer.abort(reason)
+    assert.equal((await Promise.all(writes)).at(-1), reason)
+    assert.equal(await pool.run(0, { name: 'plain' }), 1)
+  })
+}
+
+test('a stream that was started and forgotten gives its slot back, with one warning', async () => {
+  const { output } = await runProgram(`
+    import { setFlagsFromString } from 'node:v8'
+    import { runInNewContext } from 'node:vm'
+    setFlagsFromString('--expose-gc')
+    const collectGarbage = runInNewContext('gc')
+    process.on('warning', ({ code }) => console.log(code))
+    const pool = new Pool({ filename: handler('streaming.js'), maxWorkers: 1 })
+    const start = {
+      async stream() {
+        const stream = pool.stream({ to: 1e9 }, { name: 'slowly' })
+        await stream.next()
+      },
+      async api() {
+        const stream = await pool.api.slowly({ to: 1e9 })
+        await stream.next()
+      },
+      async readable() {
+        const { readable, writable } = pool.transform({ name: 'pass' })
+        globalThis.kept = writable.getWriter()
+        kept.closed.catch(() => {})
+        kept.write(1)
+        await readable.getReader().read()
+      },
+      async writable() {
+        const { readable, writable } = pool.transform({ name: 'pass' })
+        const writer = writable.getWriter()
+        writer.write(1)
+        globalThis.kept = readable.getReader()
+        await kept.read()
+      },
+    }
+    for (const [name, begin] of Object.entries(start)) {
+      await begin()
+      let isFree = false
+      const next = pool.run(0, { name: 'plain' }).then(() => (isFree = true))
+      while (!isFree) {
+        collectGarbage()
+        await new Promise(setImmediate)
+      }
+      console.log(name)
+    }
+    // A reader that waits keeps its stream.
+    const waiting = pool.stream({ to: 3 }, { name: 'slowly' }).toArray()
+    for (let turn = 0; turn < 5; turn++) {
+      collectGarbage()
+      await new Promise(setImmediate)
+    }
+    console.log((await waiting).length)
+    await pool.close()
+  `)
+  assert.deepEqual(output.split('\n').filter(Boolean).sort(), [
+    '3',
+    'LIDO_FORGOTTEN_STREAM',
+    'api',
+    'readable',
+    'stream',
+    'writable',
+  ])
 })

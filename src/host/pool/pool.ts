@@ -338,7 +338,7 @@ export class Pool<Module = any, Default extends HandlerName<Module> = DefaultNam
     const task: StreamTask = new StreamTask(window, {
       start: () => this.#startStream(taken(), task, Pool.prototype.stream),
     })
-    return task.stream
+    return task.makeStream()
   }
 
   /**
@@ -642,7 +642,7 @@ export class Pool<Module = any, Default extends HandlerName<Module> = DefaultNam
     // The promise of a function that returns a stream resolves to it.
     const openStream: OpenStream = (post, cancel) => {
       const end = new StreamTask(DEFAULT_WINDOW, { start: () => cancel }).onOpened(post, cancel)
-      return { end, result: end.stream }
+      return { end, result: end.makeStream() }
     }
     return createApi(name => {
       let terms: CallTerms | null = null

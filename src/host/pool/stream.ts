@@ -61,9 +61,8 @@ export interface StreamRunner {
   onSettled?(answer: unknown): void
 }
 
-/** The task behind a stream. */
+/** The task behind a stream. Does not refer to the stream, so that a forgotten stream is collected. */
 export class StreamTask implements StreamEnd {
-  readonly stream = new PoolStream(this)
   readonly #runner: StreamRunner
   readonly #reader: ChunkReader
   /** `null` until the task is submitted. */
@@ -72,6 +71,8 @@ export class StreamTask implements StreamEnd {
   #post: PostToTask | null = null
   #isReading = false
   #hasSettled = false
+  /** Nobody can read the stream any more. */
+  #isForgotten = false
 
   constructor(window: StreamWindow, runner: StreamRunner) {
     this.#runner = runner
@@ -82,6 +83,29 @@ export class StreamTask implements StreamEnd {
   }
 
   // For the reader.
+
+  makeStream(): PoolStream {
+    const stream = new PoolStream(this)
+    this.watch(stream)
+    return stream
+  }
+
+  /** The task ends when the collector frees the object by which the program reads the chunks. */
+  watch(stream: object): void {
+    forgotten.register(stream, this, this)
+  }
+
+  onForgotten(): void {
+    this.#isForgotten = true
+    if (!this.#reader.hasConsumers) this.cancelForgotten()
+  }
+
+  cancelForgotten(): void {
+    // Only a started task has a slot.
+    if (this.#hasSettled || this.#cancelTask === null || this.#reader.hasEnded) return
+    warnForgotten()
+    this.cancel(new TaskCancelledError('Nobody can read the stream any more.'))
+  }
 
   read(): Promise<IteratorResult<unknown, undefined>> {
     if (!this.#isReading) {
@@ -124,15 +148,31 @@ export class StreamTask implements StreamEnd {
   }
 
   onMessage(message: StreamMessage): void {
-    if (message.kind === 'chunks') this.#reader.onChunks(message.chunks)
+    if (message.kind !== 'chunks') return
+    this.#reader.onChunks(message.chunks)
+    if (this.#isForgotten) this.onForgotten()
   }
 
   onAnswer(answer: unknown): void {
     this.#hasSettled = true
+    forgotten.unregister(this)
     this.#runner.onSettled?.(answer)
     if (answer instanceof Refusal) this.#reader.onFailure(answer.reason, endsAtOnce(answer.reason))
     else this.#reader.onEnd()
   }
+}
+
+const forgotten = new FinalizationRegistry<StreamTask>(task => task.onForgotten())
+let hasWarned = false
+
+/** Once for each thread of the program. */
+function warnForgotten(): void {
+  if (hasWarned) return
+  hasWarned = true
+  process.emitWarning(
+    'A stream of a pool was started, and nobody can read it any more. Its task was cancelled. Read the stream to its end, or end it with return() or cancel().',
+    { type: 'LidoWarning', code: 'LIDO_FORGOTTEN_STREAM' },
+  )
 }
 
 /** Errors that the reader gets before the chunks that wait for it. */

@@ -31,6 +31,16 @@ export class ChunkReader {
     this.#parts = parts
   }
 
+  /** A consumer waits for the next chunk. */
+  get hasConsumers(): boolean {
+    return this.#consumers.length > 0
+  }
+
+  /** The end has come, or the consumer has stopped. */
+  get hasEnded(): boolean {
+    return this.#end !== null
+  }
+
   /** Lets the writer begin. */
   open(): void {
     this.#parts.want(this.#window.chunks, this.#window.bytes)

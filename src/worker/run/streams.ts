@@ -62,11 +62,20 @@ export async function runTransform(
       `The handler '${task.handler.name}' returned ${describe(result)}, which is no stream. Make it an async generator function that reads its argument: async function* (source).`,
     )
   }
-  await sendStream(task, result, order.transfers)
+  // A handler that fails before its first chunk must not wait for a reader.
+  await sendStream(task, result, order.transfers, true)
 }
 
-/** Sends the chunks of a stream. Closes the stream when the task is cancelled. Throws `UnsendableError` for a chunk that cannot be sent. */
-export async function sendStream(task: WorkerTask, stream: unknown, transfers: boolean): Promise<void> {
+/**
+ * Sends the chunks of a stream. Closes the stream when the task is cancelled. Throws `UnsendableError` for a chunk that cannot be sent.
+ * @param startsEarly takes the first chunk before the reader asks for it
+ */
+export async function sendStream(
+  task: WorkerTask,
+  stream: unknown,
+  transfers: boolean,
+  startsEarly = false,
+): Promise<void> {
   // The answer must arrive after the chunks, so it is a message too.
   task.answersByMessage = true
   const writer = task.link.openWriter(transfers)
@@ -75,15 +84,17 @@ export async function sendStream(task: WorkerTask, stream: unknown, transfers: b
   const onAbort = () => void closeQuietly(chunks)
   task.makeSignal().addEventListener('abort', onAbort)
   let isDone = false
+  let mayTakeEarly = startsEarly
   let turnedAt = workerClock.now()
+  const room = async () => {
+    // The worker may have read the cancel message before the stream existed. Then nothing ends a wait for room.
+    while (!writer.hasRoom && !task.isCancelled) await writer.room()
+    turnedAt = workerClock.now()
+  }
   try {
     for (;;) {
-      if (!writer.hasRoom) {
-        // The worker may have read the cancel message before the stream existed. Then nothing ends a wait for room.
-        if (task.isCancelled) return
-        await writer.room()
-        turnedAt = workerClock.now()
-      } else if (workerClock.now() - turnedAt >= YIELD_MS) {
+      if (!writer.hasRoom && !mayTakeEarly) await room()
+      else if (workerClock.now() - turnedAt >= YIELD_MS) {
         writer.flush()
         await new Promise<void>(resolve => workerClock.nextTurn(resolve))
         turnedAt = workerClock.now()
@@ -94,7 +105,13 @@ export async function sendStream(task: WorkerTask, stream: unknown, transfers: b
       if (task.isCancelled) return
       isDone = step.done === true
       if (isDone) break
-      write(writer, isThenable(step.value) ? await step.value : step.value)
+      const chunk = isThenable(step.value) ? await step.value : step.value
+      if (mayTakeEarly) {
+        mayTakeEarly = false
+        if (!writer.hasRoom) await room()
+        if (task.isCancelled) return
+      }
+      write(writer, chunk)
     }
     writer.flush()
   } catch (error) {
