@@ -35,15 +35,20 @@ test(
     t.after(() => {
       process.execPath = execPath
     })
-    const unreadable = {
-      get member() {
-        throw new Error('not now')
-      },
+    /** The pool can read it once: at its construction, and not at the start of a worker. */
+    const makeUnreadable = () => {
+      let reads = 0
+      return {
+        get member() {
+          if (reads++ > 0) throw new Error('not now')
+          return 1
+        },
+      }
     }
     const options = { filename, backend: 'process', minWorkers: 0, maxWorkers: 1 }
     const fail = async () => {
       process.execPath = execPath
-      await rejection(open({ ...options, workerData: unreadable }).run(1))
+      await rejection(open({ ...options, workerData: makeUnreadable() }).run(1))
       process.execPath = '/no/such/node'
       assert.match((await rejection(open(options).run(1))).message, /no longer exists/)
       // The pool also emits this error as an event.

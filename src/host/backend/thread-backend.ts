@@ -36,31 +36,28 @@ export class ThreadBackend implements Backend {
 }
 
 /** A flag of the whole program that a thread cannot have does not prevent the start, unless the program gave it to the pool. */
-function startThread({ inheritsFlags, ...workerOptions }: Record<string, unknown>): Worker {
+function startThread(workerOptions: Record<string, unknown>): Worker {
   const file = packageFile(workerEntryUrl)
   try {
     return new Thread(file, workerOptions)
   } catch (failure) {
     const { code, message } = (failure ?? {}) as NodeJS.ErrnoException
-    if (inheritsFlags !== true || code !== 'ERR_WORKER_INVALID_EXEC_ARGV') throw failure
+    if (workerOptions.inheritsFlags !== true || code !== 'ERR_WORKER_INVALID_EXEC_ARGV') throw failure
     return new Thread(file, withoutFlags(workerOptions, message))
   }
 }
 
 /** @param refusal the message of Node, which lists the flags that it refuses */
-function withoutFlags(
-  { env, execArgv, ...workerOptions }: Record<string, unknown>,
-  refusal: string,
-): Record<string, unknown> {
+function withoutFlags(workerOptions: Record<string, unknown>, refusal: string): Record<string, unknown> {
+  const { env, execArgv } = workerOptions
   const refused = new Set(refusal.match(/(?<=^|[\s,])--?[\w-]+/g))
   const isAccepted = (word: string) => !refused.has(word.split('=', 1)[0]!)
   const { NODE_OPTIONS, ...variables } = env as NodeJS.ProcessEnv
   const options = NODE_OPTIONS?.split(' ').filter(isAccepted).join(' ')
-  return {
-    ...workerOptions,
+  return Object.assign(Object.create(null), workerOptions, {
     env: options ? { ...variables, NODE_OPTIONS: options } : variables,
     ...(Array.isArray(execArgv) && { execArgv: execArgv.filter(isAccepted) }),
-  }
+  })
 }
 
 class ThreadLink implements WorkerLink {

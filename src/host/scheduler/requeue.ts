@@ -1,10 +1,16 @@
 // Decides what happens to tasks that come back from workers. Unstarted tasks return to their old place in the queue.
 // Started tasks run again if their `retry` allows it. The others are rejected.
-import { PoolClosedError, WorkerExitError, WorkerStartError } from '../../shared/errors/pool-errors.js'
+import {
+  PoolClosedError,
+  WorkerExitError,
+  WorkerMemoryError,
+  WorkerStartError,
+} from '../../shared/errors/pool-errors.js'
 import type { OrphanedTask, Recall } from '../lane/recall.js'
 import { NEVER_STARTED } from '../task/refusal.js'
 import { AGAIN, type Retry } from '../task/retry.js'
 import type { Settler } from '../task/settle.js'
+import { isLarge, payloadBytes } from '../task/taken-payload.js'
 import type { Task } from '../task/task.js'
 import { moveTask } from '../task/task-life.js'
 import type { Worker } from '../workers/worker.js'
@@ -45,8 +51,21 @@ export class Requeue {
     const returned: Task[] = []
     const unstarted: Task[] = []
     const lost: LostTask[] = []
-    for (const orphan of this.#recall.takeOrphans(worker, isGone)) {
+    const orphans = [...this.#recall.takeOrphans(worker, isGone)]
+    const unread = unreadAtDeath(orphans, error)
+    for (const orphan of orphans) {
       const { task, wasStarted } = orphan
+      if (task === unread?.task) {
+        moveTask(task, 'failed')
+        this.failed.add(task)
+        const { heapLimitMb: limitMb } = worker
+        const reason = new WorkerMemoryError(worker.id, unread.cause, {
+          bytes: payloadBytes(task.content),
+          limitMb,
+        })
+        lost.push({ task, reason, retry: null })
+        continue
+      }
       if (!wasStarted && task.canBePostedAgain && this.#mayReturn(task)) {
         moveTask(task, 'queued')
         returned.push(task)
@@ -133,6 +152,22 @@ export class Requeue {
 function requeueStarted(task: Task): void {
   if (task.timeLimit !== null) task.timeLimit.wasStarted = true
   moveTask(task, 'queued')
+}
+
+/**
+ * The task whose payload took all the heap of a worker that ran no task. A small payload may contain a large shared value. `null`: the
+ * worker died for another reason.
+ */
+function unreadAtDeath(
+  orphans: readonly OrphanedTask[],
+  error: unknown,
+): { task: Task; cause: unknown } | null {
+  const isStart = error instanceof WorkerStartError
+  const death = isStart ? error.cause : error
+  if (!(death instanceof WorkerMemoryError) || orphans.some(({ wasStarted }) => wasStarted)) return null
+  const large = orphans.find(({ task }) => isLarge(task.content))
+  const orphan = large ?? (isStart ? undefined : orphans[0])
+  return orphan === undefined ? null : { task: orphan.task, cause: death.cause }
 }
 
 function reasonFor({ task, wasStarted, wasLoading }: OrphanedTask, worker: Worker, error: unknown): unknown {

@@ -3,6 +3,9 @@ import type { LargeMessage } from '../../shared/codec/format.js'
 import type { PayloadForm } from '../../shared/messages/messages.js'
 import type { TransferItem } from '../../shared/messages/move.js'
 
+/** Smaller payloads are not the reason why a worker reaches its heap limit. */
+const LARGE_BYTES = 2 ** 16
+
 export abstract class TakenPayload {
   /** The caller's object, for queues and load balancers of the program. `undefined` in pools without them. */
   readonly given: unknown
@@ -54,6 +57,20 @@ export class PackedPayload extends TakenPayload {
     this.packed = packed
     this.form = form
   }
+}
+
+/** The bytes of a taken payload. `null`: not known. 0 for a primitive. */
+export function payloadBytes(content: unknown): number | null {
+  if (content instanceof EncodedPayload || content instanceof PostedPayload) return content.to - content.from
+  if (!(content instanceof PackedPayload)) return content === Object(content) ? null : 0
+  if (content.packed instanceof Uint8Array) return content.packed.length
+  const { chunks, buffers } = content.packed
+  return [...chunks, ...buffers].reduce((sum, { byteLength }) => sum + byteLength, 0)
+}
+
+/** A worker may die while it reads this payload. */
+export function isLarge(content: unknown): boolean {
+  return (payloadBytes(content) ?? LARGE_BYTES) >= LARGE_BYTES
 }
 
 /** A clone, for values that cannot be bytes. Items of the transfer list were moved to the host. */

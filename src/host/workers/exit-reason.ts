@@ -66,6 +66,11 @@ export class ExitReason {
     return this.#startError === null && GROUP_SIGNALS.has(this.#signal)
   }
 
+  /** The worker reached its heap limit. */
+  get isOutOfMemory(): boolean {
+    return isOutOfMemory(this.#error)
+  }
+
   /** The error for the worker's started tasks. */
   taskError(wasReady: boolean): unknown {
     return wasReady ? this.#deathError(true) : this.startError(this.#deathError(false))

@@ -1,10 +1,11 @@
 // Warns when the limit of a worker's heap does not hold.
+import type { ResourceLimits } from 'node:worker_threads'
 import type { HeapExcess } from '../../shared/messages/messages.js'
 
 /** @param given the option `resourceLimits` */
-export function limitsHeap(given: unknown): boolean {
-  const { maxOldGenerationSizeMb: old, maxYoungGenerationSizeMb: young } = (given ??
-    {}) as import('node:worker_threads').ResourceLimits
+export function limitsHeap(given: ResourceLimits | undefined): boolean {
+  if (given === undefined) return false
+  const { maxOldGenerationSizeMb: old, maxYoungGenerationSizeMb: young } = given
   return [old, young].some(limit => limit !== undefined && limit !== Number.POSITIVE_INFINITY)
 }
 

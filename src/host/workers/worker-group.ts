@@ -374,9 +374,12 @@ export class WorkerGroup implements WorkerOwner, ReplaceableGroup {
     const { exitReason } = worker
     this.#remove(worker)
     const error = exitReason.taskError(wasReady)
-    const wasInterrupted = !wasReady && exitReason.wasInterrupted
+    // Its task is to blame, and is rejected.
+    const wasOverfed =
+      exitReason.isOutOfMemory && (wasReady ? worker.usage > 0 : worker.tasks.hasLargePayload)
+    const wasInterrupted = !wasReady && (exitReason.wasInterrupted || wasOverfed)
     if (wasInterrupted) this.policy.onStartAborted()
-    if (!worker.hasWorked) {
+    if (!worker.hasWorked && !wasOverfed) {
       this.policy.onFailure(wasReady || wasInterrupted, exitReason.startError(error), this.clock.now())
     }
     this.events.onDestroyed(worker)
@@ -385,7 +388,7 @@ export class WorkerGroup implements WorkerOwner, ReplaceableGroup {
     if (concernsReady) this.#rejectReadyCalls(error)
     if (!this.taskListener.onLost(worker, death) && !concernsReady)
       this.events.onUnreportedDeath(worker, death)
-    this.#replacements.onEnded(worker, error instanceof WorkerStartError ? error : null)
+    this.#replacements.onEnded(worker, error instanceof WorkerStartError && !wasOverfed ? error : null)
     this.#waitForPause()
     this.ensureMinimum()
   }

@@ -9,6 +9,7 @@ import type { KnownShared, LaneOrder } from '../../shared/messages/messages.js'
 import { realClock } from '../../shared/platform/clock.js'
 import type { HandlerRegistry } from '../lane/handler-registry.js'
 import type { PostedTasks } from '../lane/posted-tasks.js'
+import { isLarge } from '../task/taken-payload.js'
 import type { Task } from '../task/task.js'
 
 /** The parts of the lane that all workers of a pool share. */
@@ -53,6 +54,11 @@ export class WorkerTasks {
     // A sent task counts until the host has its answer. Meanwhile the worker may claim the next task, hence the
     // minimum.
     return Math.min(this.#state.held + posted.sentTo(this.#workerId), this.slots)
+  }
+
+  /** The worker may have died while it read a payload. */
+  get hasLargePayload(): boolean {
+    return this.#lane.posted.heldBy(this.#workerId).some(({ content }) => isLarge(content))
   }
 
   /** The slots of the worker, and one more for each waiting task whose slot any task may use. */

@@ -1,5 +1,6 @@
 // One worker as the host sees it, from its start to its end. Handles the worker's messages, asks the worker to leave or
 // to stop, and kills it if that takes too long.
+import type { ResourceLimits } from 'node:worker_threads'
 import { type PoolError, TeardownError, WorkerExitError } from '../../shared/errors/pool-errors.js'
 import { deserializeError, type ErrorClasses } from '../../shared/errors/serialize-error.js'
 import type { HandlerRef } from '../../shared/messages/handler-ref.js'
@@ -174,13 +175,20 @@ export class Worker implements LinkListener, PlacementView, BusyView, ViewedWork
       niceIncrement,
       setupTimeoutMs: setupTimeout,
       limits: limitsOf(settings),
-      checksHeap: limitsHeap(workerOptions.resourceLimits),
+      checksHeap: limitsHeap(workerOptions.resourceLimits as ResourceLimits | undefined),
       measures: settings.recordTiming,
       workerOptions: adaptStart === null ? workerOptions : ownFields(adaptStart(workerOptions, id)),
     }
     // The handles in `workerData` are older than the pool.
     const { shared } = settings.lane
     this.link = withoutCaller(() => shared.send(Number.NEGATIVE_INFINITY, () => backend.start(spec, this)))
+  }
+
+  /** The pool's limit of the old generation. `null`: none. */
+  get heapLimitMb(): number | null {
+    const limits = this.#owner.settings.workerOptions.resourceLimits as ResourceLimits | undefined
+    const limit = limits?.maxOldGenerationSizeMb ?? Number.POSITIVE_INFINITY
+    return Number.isFinite(limit) ? limit : null
   }
 
   get isReady(): boolean {

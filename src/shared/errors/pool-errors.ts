@@ -213,7 +213,11 @@ function startMessage(handler: { filename: string; name: string }, stage: string
   if (hasCode(cause, PACKAGE_FILE_MISSING)) return cause.message
   const why = nameAndMessageOf(cause)
   if (stage === 'thread') return `A worker could not be started (${why}). ${startAdvice(cause)}`
-  return loadMessage(file, cause, why)
+  return hasCode(cause, 'ERR_WORKER_OUT_OF_MEMORY') ? memoryMessage(file) : loadMessage(file, cause, why)
+}
+
+function memoryMessage(file: string): string {
+  return `A worker reached its heap limit before it was ready, while it loaded ${file}. Raise resourceLimits.maxOldGenerationSizeMb, or let the file load less. A large workerData counts, too.`
 }
 
 function startAdvice(cause: unknown): string {
@@ -278,19 +282,39 @@ function exitMessage(exitCode: number, signal: string | null, wasReady: boolean)
   return `The worker exited with code ${exitCode} ${when}. Look for process.exit() in ${place}, or for code that terminates the worker.`
 }
 
+/** A payload that a worker could not read. */
+export interface UnreadPayload {
+  /** Of the payload in the message. `null`: not known. The heap of the worker needs more. */
+  readonly bytes: number | null
+  /** The option `resourceLimits.maxOldGenerationSizeMb`. `null`: not given. */
+  readonly limitMb: number | null
+}
+
 /**
- * The worker reached its heap limit while it ran the task. The code is Node's own, `ERR_WORKER_OUT_OF_MEMORY`. Raise
- * `resourceLimits.maxOldGenerationSizeMb`, or give the task less data.
+ * The worker reached its heap limit while it ran the task, or while it read the payload. The code is Node's own,
+ * `ERR_WORKER_OUT_OF_MEMORY`. Raise `resourceLimits.maxOldGenerationSizeMb`, or give the task less data. The pool does not retry a task
+ * whose payload was too large.
  */
 export class WorkerMemoryError extends WorkerError {
-  constructor(workerId: number, cause: unknown) {
+  constructor(workerId: number, cause: unknown, unread: UnreadPayload | null = null) {
     super(
       'ERR_WORKER_OUT_OF_MEMORY',
       workerId,
-      'The worker reached its heap limit while it held this task. Raise resourceLimits.maxOldGenerationSizeMb, or give the task less data.',
+      unread === null ? REACHED_LIMIT : unreadMessage(unread),
       cause,
     )
   }
+}
+
+const REACHED_LIMIT =
+  'The worker reached its heap limit while it held this task. Raise resourceLimits.maxOldGenerationSizeMb, or give the task less data.'
+
+function unreadMessage({ bytes, limitMb }: UnreadPayload): string {
+  const isSmall = bytes !== null && bytes < 2 ** 16
+  const size = bytes === null ? '' : ` has ${(bytes / 2 ** 20).toFixed(1)} MiB in the message, and`
+  const what = isSmall ? 'A shared value in the payload' : `The payload${size}`
+  const limit = limitMb === null ? '' : `, which is limited to ${limitMb} MiB`
+  return `${what} does not fit into the heap of a worker${limit}. Raise resourceLimits.maxOldGenerationSizeMb, send it in parts or in a file, or share its memory.`
 }
 
 /**
