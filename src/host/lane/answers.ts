@@ -77,8 +77,10 @@ export class Answers {
       case 'load':
       case 'missing': {
         handlers.forget(task)
-        const stage = reason === 'load' ? 'load' : 'handler'
-        return settler.reject(task, new WorkerStartError(worker.id, task, stage, error))
+        if (reason === 'load')
+          return settler.reject(task, new WorkerStartError(worker.id, task, 'load', error))
+        const exports = error as readonly string[]
+        return settler.reject(task, new WorkerStartError(worker.id, task, 'handler', undefined, exports))
       }
       default:
         return unreachable(reason)

@@ -242,7 +242,9 @@ export function resolveRun(
   plain: CallTerms | null,
 ): Call {
   if (given === undefined && plain !== null && !isMoved(payload)) return { payload, terms: plain }
-  if (given !== undefined && !mayHoldOptions(given)) runErrors.noObject(given, 'signal')
+  if (given !== undefined && !mayHoldOptions(given)) {
+    runErrors.noObject(given, 'signal', severalArguments(payload, given, settings))
+  }
   const options = runTable.read(given ?? {}, runErrors)
   let { transferList } = options
   if (isMoved(payload)) {
@@ -253,6 +255,12 @@ export function resolveRun(
   const wrapper = given === undefined ? undefined : (given as WrappedCall)[wrapperSymbol]
   if (wrapper === undefined) return { payload, terms }
   return { payload, terms: { ...terms, handler: { ...terms.handler, wrapper } } }
+}
+
+/** The advice for a second argument that is no object with options. Shows no texts and objects: logs keep messages. */
+function severalArguments(payload: unknown, given: unknown, { handler, name }: CoreSettings): string {
+  const shown = [payload, given].map(value => (typeof value === 'number' ? String(value) : '…'))
+  return ` To call the function with several arguments, use pool.api.${handler?.name ?? name}(${shown.join(', ')}).`
 }
 
 /** Throws `InvalidTaskError`. */

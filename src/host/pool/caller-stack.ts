@@ -2,6 +2,7 @@
 // that called the function. With the option `callerStack`, the stack of a task's error also shows where the task was
 // submitted. Capturing these frames costs each call some microseconds.
 import { type PublicFunction, withCallerFrames } from '../../shared/errors/pool-errors.js'
+import { fileURLToPath, isAbsolute } from '../../shared/platform/node-modules.js'
 
 /** Errors that already have a caller's frames. One error may reject several calls. */
 const extended = new WeakSet<object>()
@@ -14,6 +15,25 @@ export function forCaller<T>(entry: PublicFunction, part: () => T): T {
     return part()
   } catch (problem) {
     throw withCallerFrames(problem, entry)
+  }
+}
+
+/** The file that called `entry`, a public function that is now on the stack. `null`: not known. */
+export function callerFile(entry: PublicFunction): string | null {
+  const { prepareStackTrace } = Error
+  const caller: { stack?: unknown } = {}
+  try {
+    Error.prepareStackTrace = (_, sites) => sites
+    Error.captureStackTrace(caller, entry)
+    const [site] = caller.stack as NodeJS.CallSite[]
+    const file = site?.getFileName()
+    if (typeof file !== 'string') return null
+    if (file.startsWith('file:')) return fileURLToPath(file)
+    return isAbsolute(file) ? file : null
+  } catch {
+    return null
+  } finally {
+    Error.prepareStackTrace = prepareStackTrace
   }
 }
 

@@ -5,7 +5,14 @@ import { isMadeByNext, nextAdvice } from '../../shared/errors/load-advice.js'
 import { messageOf } from '../../shared/errors/serialize-error.js'
 import { loadingFiles } from '../../shared/messages/handler-ref.js'
 import { describe } from '../../shared/options/option-table.js'
-import { fileURLToPath, getBuiltinModule, isAbsolute, join } from '../../shared/platform/node-modules.js'
+import {
+  existsSync,
+  fileURLToPath,
+  getBuiltinModule,
+  isAbsolute,
+  join,
+  readFileSync,
+} from '../../shared/platform/node-modules.js'
 
 /** What is wrong with the value. The caller puts `text` into its own error, after the name of the option. */
 export class HandlerFileProblem {
@@ -39,15 +46,25 @@ export function resolveHandlerFile(given: unknown): string | HandlerFileProblem 
   )
 }
 
-/** For the constructor: also accepts the name of a package, and resolves it from the working directory. */
-export function resolvePoolFile(given: unknown): string | HandlerFileProblem {
+/**
+ * For the constructor: also accepts the name of a package. Resolves it from the file that calls the constructor, then from the working
+ * directory.
+ * @param callerFile returns the file of the caller. `null`: not known
+ */
+export function resolvePoolFile(
+  given: unknown,
+  callerFile: () => string | null = () => null,
+): string | HandlerFileProblem {
   if (typeof given !== 'string' || !isPackageName(given) || isBuiltin(given)) return resolveHandlerFile(given)
+  const caller = callerFile()
+  const fromCaller = caller === null ? null : packageFileFrom(given, caller)
+  if (typeof fromCaller === 'string') return notLoadingNow(fromCaller)
   let folder = 'the working directory, which no longer exists'
   try {
     folder = process.cwd()
-    const { createRequire } = getBuiltinModule('node:module')
-    return notLoadingNow(createRequire(join(folder, 'noop.js')).resolve(given))
-  } catch (failure) {
+    return notLoadingNow(requireFrom(join(folder, 'noop.js')).resolve(given))
+  } catch (cause) {
+    const failure = isNotFound(cause) && fromCaller !== null ? fromCaller.failure : cause
     if ((failure as NodeJS.ErrnoException).code === 'ERR_PACKAGE_PATH_NOT_EXPORTED') {
       return new HandlerFileProblem(
         `is '${given}', which its package does not export for require(). Use import.meta.resolve('${given}')`,
@@ -55,10 +72,55 @@ export function resolvePoolFile(given: unknown): string | HandlerFileProblem {
       )
     }
     return new HandlerFileProblem(
-      `is '${given}', a package that cannot be found from ${folder}. For a file, write new URL('./handler.js', import.meta.url) or require.resolve('./handler.js')`,
+      `is '${given}', a package that cannot be found from ${caller ?? folder}. For a file, write new URL('./handler.js', import.meta.url) or require.resolve('./handler.js')`,
       failure,
     )
   }
+}
+
+/** The file of a package as the caller would load it: by `require()`, or by `import` when it is exported only for that. */
+function packageFileFrom(name: string, caller: string): string | { failure: unknown } {
+  const require = requireFrom(caller)
+  try {
+    return require.resolve(name)
+  } catch (failure) {
+    if ((failure as NodeJS.ErrnoException).code !== 'ERR_PACKAGE_PATH_NOT_EXPORTED') return { failure }
+    return importedFile(name, require.resolve.paths(name) ?? []) ?? { failure }
+  }
+}
+
+/** Reads the `exports` of the package for the condition `import`. */
+function importedFile(name: string, folders: readonly string[]): string | null {
+  const [, packageName, path = ''] = /^((?:@[^/]+\/)?[^/]+)(\/.*)?$/.exec(name)!
+  for (const folder of folders) {
+    const root = join(folder, packageName!)
+    const manifest = join(root, 'package.json')
+    if (!existsSync(manifest)) continue
+    const { exports } = JSON.parse(readFileSync(manifest, 'utf8')) as { exports?: unknown }
+    const hasPaths = Object.keys(Object(exports)).some(key => key.startsWith('.'))
+    const entry = hasPaths ? (exports as Record<string, unknown>)[`.${path}`] : exports
+    const target = targetOf(entry)
+    return target === null ? null : join(root, target)
+  }
+  return null
+}
+
+function targetOf(entry: unknown): string | null {
+  if (typeof entry === 'string') return entry
+  for (const [condition, inner] of Object.entries(Object(entry))) {
+    if (!['import', 'node', 'default'].includes(condition)) continue
+    const target = targetOf(inner)
+    if (target !== null) return target
+  }
+  return null
+}
+
+function requireFrom(file: string): NodeJS.Require {
+  return getBuiltinModule('node:module').createRequire(file)
+}
+
+function isNotFound(failure: unknown): boolean {
+  return (failure as NodeJS.ErrnoException).code === 'MODULE_NOT_FOUND'
 }
 
 /** Refuses the file that this worker loads now. Each worker would create another pool of the same file, without end. */

@@ -313,7 +313,7 @@ describe('unknown options of a pool', () => {
     ]) {
       const error = refusal({ [given!]: 1 })
       assert.equal(error.option, given)
-      assert.match(error.message, new RegExp(`Unknown option '${given}' \\(given as 1\\)`))
+      assert.match(error.message, new RegExp(`Unknown option '${given}' for`))
       if (given !== 'file') assert.match(error.message, new RegExp(`Did you mean '${meant}'\\?`))
     }
   })

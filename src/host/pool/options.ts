@@ -67,14 +67,18 @@ const resizeErrors = new OptionErrors('resize()', InvalidOptionError, poolReplac
 const { minWorkers, maxWorkers } = poolTable.rules
 const resizeTable = new OptionTable({ minWorkers, maxWorkers })
 
-export function resolveOptions(given: PoolOptions | undefined): CoreSettings {
+/** @param callerFile the file that calls the constructor; `null`: not known */
+export function resolveOptions(
+  given: PoolOptions | undefined,
+  callerFile: () => string | null = () => null,
+): CoreSettings {
   if (given !== undefined && !mayHoldOptions(given)) poolErrors.noObject(given, 'filename')
   const read = poolTable.read(given ?? {}, poolErrors)
   const cores = shareOfCores(usableCores(), read.clusterSize)
   const size = sizeOf(read, cores)
   const queue = read.queue ?? new FifoQueue()
   const maxQueue = read.maxQueue === 'auto' ? size.maxWorkers ** 2 : read.maxQueue
-  const filename = resolveFilename(read.filename)
+  const filename = resolveFilename(read.filename, callerFile)
   if (read.module !== undefined) refuseModule(read.backend, filename)
   const options: PoolSettings = Object.freeze({
     ...read,
@@ -132,9 +136,9 @@ function refuseContradiction(minWorkers: number | undefined, maxWorkers: number 
   )
 }
 
-function resolveFilename(given: unknown): string | undefined {
+function resolveFilename(given: unknown, callerFile: () => string | null): string | undefined {
   if (given === undefined || given === null) return undefined
-  const file = resolvePoolFile(given)
+  const file = resolvePoolFile(given, callerFile)
   if (!(file instanceof HandlerFileProblem)) return file
   throw new InvalidOptionError('filename', `The option 'filename' ${file.text}.`, file.cause)
 }

@@ -53,7 +53,7 @@ import {
   resolveWith,
   termsOfFunction,
 } from './call-options.js'
-import { forCaller, withCallerStack } from './caller-stack.js'
+import { callerFile, forCaller, withCallerStack } from './caller-stack.js'
 import { createCore } from './core.js'
 import { Figures } from './figures.js'
 import type {
@@ -179,7 +179,7 @@ export class Pool<Module = any, Default extends HandlerName<Module> = DefaultNam
   constructor(options?: PoolOptions, parts: PoolParts = { clock: realClock }) {
     super()
     const { clock, backend: given, decodeSliceMs }: PoolParts = Object.assign(Object.create(null), parts)
-    const settings = forCaller(Pool, () => resolveOptions(options))
+    const settings = forCaller(Pool, () => resolveOptions(options, () => callerFile(new.target)))
     const backend = given ?? backendOf(settings)
     if (settings.size.minWorkers > 0 && settings.adaptStart === null)
       forCaller(Pool, () => startAhead(backend, settings))

@@ -15,12 +15,17 @@ import { MissingPackageFileError } from '../backend/missing-package-file.js'
 /** A terminal sends these signals to the whole process group. A started worker process ignores them. */
 const GROUP_SIGNALS = new Set<string | null>(['SIGINT', 'SIGTERM', 'SIGHUP'])
 
+/** The exit code of Node when a listener of `uncaughtException` throws. */
+const LISTENER_THREW = 7
+
 export class ExitReason {
   readonly #workerId: number
   readonly #preload: HandlerRef | null
   readonly #errorClasses: ErrorClasses
   #startError: WorkerStartError | null = null
   #crash: { error: unknown } | null = null
+  /** The last exception that a listener of the user received. */
+  #caught: { error: unknown } | null = null
   #exitCode = 0
   #signal: string | null = null
   /** `undefined` when neither the worker nor the runtime reported an error. */
@@ -37,11 +42,15 @@ export class ExitReason {
     this.#startError =
       handler === null
         ? this.#failedToStart(error)
-        : startError(this.#workerId, handler, isMissing ? 'handler' : 'load', isMissing ? undefined : error)
+        : isMissing
+          ? new WorkerStartError(this.#workerId, handler, 'handler', undefined, error as readonly string[])
+          : startError(this.#workerId, handler, 'load', error)
   }
 
-  onCrashed({ error }: Extract<ToHost, { kind: 'crashed' }>): void {
-    this.#crash = { error: deserializeError(error, this.#errorClasses) }
+  onCrashed({ error: packed, isCaught }: Extract<ToHost, { kind: 'crashed' }>): void {
+    const error = deserializeError(packed, this.#errorClasses)
+    if (isCaught) this.#caught = { error }
+    else this.#crash = { error }
   }
 
   /** @param error the error of the runtime; usually `undefined` for a process */
@@ -49,7 +58,8 @@ export class ExitReason {
     this.#exitCode = exitCode
     this.#signal = signal
     // The worker's own report of an exception has more details than the runtime's.
-    const reported = this.#crash === null || isOutOfMemory(error) ? error : this.#crash.error
+    const crash = this.#crash ?? (exitCode === LISTENER_THREW ? this.#caught : null)
+    const reported = crash === null || isOutOfMemory(error) ? error : crash.error
     this.#error = this.#startError ?? reported
   }
 

@@ -1,6 +1,7 @@
 // The error text for a handler's file that did not load. The advice fits the loader, the test runner or the bundler of the program.
 import { pathToFileURL } from '../platform/node-modules.js'
 import { sourceOf } from '../platform/source-file.js'
+import { processAdvice } from './only-processes.js'
 
 /** @param why the name and the message of the cause */
 export function loadMessage(file: string, cause: unknown, why: string): string {
@@ -45,6 +46,8 @@ export const nextAdvice =
   "Add serverExternalPackages: ['lido'] to next.config, and name a file that Next.js does not bundle: filename: join(process.cwd(), 'workers/work.mjs')."
 
 function adviceFor(code: unknown, why: string): string {
+  const onlyProcesses = processAdvice(code, why)
+  if (onlyProcesses !== null) return onlyProcesses
   switch (code) {
     case 'ERR_UNKNOWN_FILE_EXTENSION':
       return `This version of Node.js cannot run files of this type. Compile the file, or ${setLoader()}`

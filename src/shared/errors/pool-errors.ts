@@ -1,9 +1,32 @@
 // The errors that a pool gives to its callers. `code` is stable. The message says what happened, then what to do.
 import { globalSymbol, hasGlobalMark } from '../platform/global-symbol.js'
+import { nearestName } from '../platform/nearest-name.js'
 import { loadMessage } from './load-advice.js'
 import { messageOf } from './serialize-error.js'
 import { isTooLarge } from './uncloneable-path.js'
 
+/** A bundler may shorten the names of the classes. */
+const namesByCode: Readonly<Record<string, string>> = {
+  ERR_LIDO_ENGINE: 'EngineError',
+  ERR_LIDO_INVALID_OPTION: 'InvalidOptionError',
+  ERR_LIDO_INVALID_TASK: 'InvalidTaskError',
+  ERR_LIDO_JOB_FAILED: 'JobFailedError',
+  ERR_LIDO_JOB_FORMAT: 'JobFormatError',
+  ERR_LIDO_JOB_LOST: 'JobLostError',
+  ERR_LIDO_NOT_CLONEABLE: 'NotCloneableError',
+  ERR_LIDO_PACKAGE_VERSION: 'PoolError',
+  ERR_LIDO_POOL_CLOSED: 'PoolClosedError',
+  ERR_LIDO_QUEUE_FULL: 'QueueFullError',
+  ERR_LIDO_RESTART_LIMIT: 'RestartLimitError',
+  ERR_LIDO_TASK_QUARANTINED: 'TaskQuarantinedError',
+  ERR_LIDO_TEARDOWN: 'TeardownError',
+  ERR_LIDO_VALUE_TOO_LARGE: 'ValueTooLargeError',
+  ERR_LIDO_WORKER_EXIT: 'WorkerExitError',
+  ERR_LIDO_WORKER_START: 'WorkerStartError',
+  ERR_WORKER_OUT_OF_MEMORY: 'WorkerMemoryError',
+}
+/** The most names of exports in a message. */
+const MOST_EXPORTS = 20
 const poolErrorMark = globalSymbol('PoolError')
 
 /**
@@ -21,7 +44,8 @@ export class PoolError extends Error {
     super(message, cause === undefined ? undefined : { cause })
     Reflect.set(Error, 'stackTraceLimit', stackTraceLimit)
     this.code = code
-    Object.defineProperty(this, 'name', { value: new.target.name, configurable: true, writable: true })
+    const name = namesByCode[code] ?? (new.target === PoolError ? 'PoolError' : new.target.name)
+    Object.defineProperty(this, 'name', { value: name, configurable: true, writable: true })
     Object.defineProperty(this, poolErrorMark, { value: true })
   }
 }
@@ -87,7 +111,7 @@ export class QueueFullError extends PoolError {
         : `The queue is full: it has reached its limit of ${limit} tasks`
     super(
       'ERR_LIDO_QUEUE_FULL',
-      `${what}. Call 'await pool.room()' before run(), or raise maxQueue or maxWorkers.`,
+      `${what}. In a server, answer with the status 503. Elsewhere call 'await pool.room()' before run(). Or raise maxQueue or maxWorkers.`,
     )
     this.limit = limit
   }
@@ -185,13 +209,15 @@ export class WorkerStartError extends WorkerError {
    */
   readonly stage: 'load' | 'handler' | 'thread'
 
+  /** @param exports the names of the functions that the module has; for the stage `'handler'` */
   constructor(
     workerId: number,
     handler: { filename: string; name: string },
     stage: 'load' | 'handler' | 'thread',
     cause?: unknown,
+    exports: readonly string[] = [],
   ) {
-    super('ERR_LIDO_WORKER_START', workerId, startMessage(handler, stage, cause), cause)
+    super('ERR_LIDO_WORKER_START', workerId, startMessage(handler, stage, cause, exports), cause)
     this.filename = handler.filename
     this.handlerName = handler.name
     this.stage = stage
@@ -205,15 +231,28 @@ function nameAndMessageOf(cause: unknown): string {
   return cause instanceof Error ? `${cause.name}: ${cause.message}` : messageOf(cause)
 }
 
-function startMessage(handler: { filename: string; name: string }, stage: string, cause: unknown): string {
+function startMessage(
+  handler: { filename: string; name: string },
+  stage: string,
+  cause: unknown,
+  exports: readonly string[],
+): string {
   const file = handler.filename === '' ? 'its entry file' : handler.filename
   if (stage === 'handler') {
-    return `No function named '${handler.name}' is exported from ${file}. Export one, or set 'name' to another export.`
+    return `No function named '${handler.name}' is exported from ${file}. ${exportAdvice(handler.name, exports)}`
   }
   if (hasCode(cause, PACKAGE_FILE_MISSING)) return cause.message
   const why = nameAndMessageOf(cause)
   if (stage === 'thread') return `A worker could not be started (${why}). ${startAdvice(cause)}`
   return hasCode(cause, 'ERR_WORKER_OUT_OF_MEMORY') ? memoryMessage(file) : loadMessage(file, cause, why)
+}
+
+function exportAdvice(name: string, exports: readonly string[]): string {
+  if (exports.length === 0) return "Export one, or set 'name' to another export."
+  const shown = exports.slice(0, MOST_EXPORTS).join(', ')
+  const list = exports.length > MOST_EXPORTS ? `${shown} and ${exports.length - MOST_EXPORTS} more` : shown
+  const nearest = nearestName(name, exports)
+  return `It exports ${list}. ${nearest === undefined ? "Export the function, or set 'name' to one of these." : `Did you mean '${nearest}'?`}`
 }
 
 function memoryMessage(file: string): string {

@@ -188,11 +188,12 @@ export type ToHost =
   | { kind: 'ready'; heapExcess?: HeapExcess | null }
   /**
    * The pool's file did not load, or a start call failed. The worker exits after this message. `handler` names the
-   * function of the start call; with `isMissing`, its file exports no such function.
+   * function of the start call; with `isMissing`, its file exports no such function,
+   * and `error` is a list of the functions that it exports.
    */
   | { kind: 'start-failed'; error: SerializedError; handler: HandlerRef | null; isMissing: boolean }
-  /** An uncaught exception ends the worker. */
-  | { kind: 'crashed'; error: SerializedError }
+  /** An uncaught exception ends the worker; with `isCaught`, only if a listener of the user throws. */
+  | { kind: 'crashed'; error: SerializedError; isCaught: boolean }
   /** With `isLong`, the result is a `LargeMessage`. */
   | ({ kind: 'done'; taskId: number; ticket: number; result: unknown; isLong?: true } & RunTime)
   | ({

@@ -1,6 +1,8 @@
 // Checks the options of a pool, a call or an adapter against one table, which has one rule for each option. Only own
 // properties are read. After `read()` every option of the table is present and valid.
 
+import { nearestName } from '../platform/nearest-name.js'
+
 /** The rule for one option. */
 export interface OptionRule<Value> {
   /** The accepted values in words, for the reference page. */
@@ -56,21 +58,19 @@ export class OptionErrors {
   }
 
   /** @param path the option that contains this one, with a dot: `restart.` */
-  unknown(name: string, given: unknown, names: readonly string[], path: string): never {
+  unknown(name: string, names: readonly string[], path: string): never {
     const hint =
       path === '' && Object.hasOwn(this.#replacements, name)
         ? this.#replacements[name]
         : hintAt(name, names, path)
-    throw new this.#Problem(
-      path + name,
-      `Unknown option '${path}${name}' (given as ${describe(given)}) for ${this.#owner}. ${hint}`,
-    )
+    throw new this.#Problem(path + name, `Unknown option '${path}${name}' for ${this.#owner}. ${hint}`)
   }
 
-  noObject(given: unknown, example: string): never {
+  /** @param advice a sentence that follows, with a space before it */
+  noObject(given: unknown, example: string, advice = ''): never {
     throw new this.#Problem(
       'options',
-      `The options of ${this.#owner} must be an object, as in { ${example} }; got ${describe(given)}.`,
+      `The options of ${this.#owner} must be an object, as in { ${example} }; got ${typeof given === 'string' ? 'a string' : describe(given)}.${advice}`,
     )
   }
 }
@@ -95,7 +95,7 @@ export class OptionTable<Rules extends Record<string, OptionRule<unknown>>> {
     for (const name of Object.keys(given)) {
       const value = (given as Record<string, unknown>)[name]
       const rule = this.#rules.get(name)
-      if (rule === undefined) errors.unknown(name, value, this.names, path)
+      if (rule === undefined) errors.unknown(name, this.names, path)
       if (value !== undefined) resolved[name] = rule.read(value, path + name, errors)
     }
     return resolved as Resolved<Rules>
@@ -142,32 +142,4 @@ export function describe(value: unknown): string {
 function hintAt(given: string, names: readonly string[], path: string): string {
   const nearest = nearestName(given, names)
   return nearest === undefined ? `Use one of ${names.join(', ')}.` : `Did you mean '${path}${nearest}'?`
-}
-
-const MOST_EDITS = 3
-
-/** The known name with the fewest edits from `given`, ignoring case; `undefined` when no name is near. */
-export function nearestName(given: string, known: readonly string[]): string | undefined {
-  let best: string | undefined
-  let fewest = Math.min(MOST_EDITS, Math.ceil(given.length / 3)) + 1
-  for (const name of known) {
-    const edits = editDistance(given.toLowerCase(), name.toLowerCase())
-    if (edits >= fewest) continue
-    fewest = edits
-    best = name
-  }
-  return best
-}
-
-function editDistance(one: string, other: string): number {
-  let row = Array.from({ length: other.length + 1 }, (_, column) => column)
-  for (let line = 1; line <= one.length; line++) {
-    const next = [line]
-    for (let column = 1; column <= other.length; column++) {
-      const exchanged = row[column - 1]! + (one[line - 1] === other[column - 1] ? 0 : 1)
-      next.push(Math.min(exchanged, row[column]! + 1, next[column - 1]! + 1))
-    }
-    row = next
-  }
-  return row[other.length]!
 }

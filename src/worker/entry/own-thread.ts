@@ -12,17 +12,19 @@ export function markWorker(): void {
   Object.defineProperty(globalThis, globalSymbol('worker'), { value: true })
 }
 
+/** @param isCaught a listener of the user gets the exception, too. If it throws, the worker ends. */
+export type CrashListener = (failure: unknown, isCaught: boolean) => void
+
 /**
- * Reports an uncaught exception, which ends the worker. Node would report less, or nothing. Does not report an
- * exception that a listener of the user handles.
+ * Reports an uncaught exception, which ends the worker. Node would report less, or nothing.
  * @param end ends the worker after all monitors of the exception have run; without it Node ends the worker
  */
-export function watchCrash(onCrash: (failure: unknown) => void, end?: () => void): void {
+export function watchCrash(onCrash: CrashListener, end?: () => void): void {
   process.on('uncaughtExceptionMonitor', failure => {
     const isCaught =
       process.listenerCount('uncaughtException') > 0 || process.hasUncaughtExceptionCaptureCallback()
+    onCrash(failure, isCaught)
     if (isCaught) return
-    onCrash(failure)
     if (end !== undefined) process.once('uncaughtException', end)
   })
 }

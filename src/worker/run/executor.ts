@@ -1,5 +1,6 @@
 // Runs tasks: loads the handler, calls it, flushes the output, and sends the answer. Every started task gets an answer.
 import type { AsyncLocalStorage } from 'node:async_hooks'
+import { withProcessAdvice } from '../../shared/errors/only-processes.js'
 import { TaskCancelledError } from '../../shared/errors/pool-errors.js'
 import { serializeError } from '../../shared/errors/serialize-error.js'
 import { UnsendableError } from '../../shared/errors/uncloneable-path.js'
@@ -7,13 +8,13 @@ import type { HandlerRef, TransformOrder } from '../../shared/messages/handler-r
 import type { WorkerTask } from '../lane/worker-task.js'
 import type { LimitWatcher } from './limits.js'
 import type { Measurement, Meter } from './meter.js'
-import { type HandlerFunction, hasFailedAgain } from './module-loader.js'
+import { type ExportNames, type HandlerFunction, hasFailedAgain } from './module-loader.js'
 import { isStream, runStream, runTransform, sendStream } from './streams.js'
 import { contextStorage, type RunningTaskContext, type TaskJob } from './task-context.js'
 
 export interface ExecutorHooks {
   /** Resolves to `null` when the file has no function of that name. Rejects with the error of the file. */
-  load(handler: HandlerRef): Promise<HandlerFunction | null>
+  load(handler: HandlerRef): Promise<HandlerFunction | ExportNames>
   /** A file failed to load a second time. */
   onStale(): void
   /** The worker exits. It must start no more tasks. */
@@ -52,7 +53,7 @@ export class Executor {
 
   /** The task counts as started while its file loads, because the file may block or end this thread. */
   async #loadAndCall(task: WorkerTask, wanted: HandlerRef): Promise<void> {
-    let handler: HandlerFunction | null
+    let handler: HandlerFunction | ExportNames
     task.markLoading(true)
     try {
       handler = await this.#hooks.load(wanted)
@@ -65,7 +66,7 @@ export class Executor {
       if (hasFailedAgain(wanted)) this.#hooks.onStale()
       return
     }
-    if (handler === null) return task.fail('missing', serializeError(undefined), '')
+    if (typeof handler !== 'function') return task.fail('missing', serializeError(handler), '')
     const { call } = wanted
     if (call === 'stream' || call === 'transform') {
       if (task.isCancelled) return task.succeed(undefined)
@@ -89,7 +90,7 @@ export class Executor {
       isPending = isThenable(result)
     } catch (thrown) {
       measurement?.end()
-      return this.#afterFlush(task, () => task.fail('thrown', serializeError(thrown), ''))
+      return this.#afterFlush(task, () => task.fail('thrown', serializeError(withProcessAdvice(thrown)), ''))
     }
     if (isPending) {
       measurement?.onPending()
@@ -115,7 +116,7 @@ export class Executor {
       return this.#afterFlush(task, () => {
         // Only a chunk of a stream throws this.
         if (thrown instanceof UnsendableError) task.fail('result', serializeError(thrown.cause), thrown.path)
-        else task.fail('thrown', serializeError(thrown), '')
+        else task.fail('thrown', serializeError(withProcessAdvice(thrown)), '')
       })
     }
     measurement?.end()

@@ -6,6 +6,7 @@ import { extname, getBuiltinModule, pathToFileURL } from '../../shared/platform/
 import { sourceOf } from '../../shared/platform/source-file.js'
 import { workerClock } from './clock.js'
 import { readWithoutPool } from './read-without-pool.js'
+import { withSyntaxPlace } from './syntax-place.js'
 
 export type HandlerFunction = (payload: unknown) => unknown
 type Hook = () => unknown
@@ -37,6 +38,8 @@ const teardownUsers = new WeakMap<object, number>()
 const setups = new WeakMap<object, Promise<unknown>>()
 
 /** The modules that one worker has loaded. Inline workers share a thread, and so its modules. */
+export type ExportNames = readonly string[]
+
 export class ModuleLoader {
   readonly #ownsThread: boolean
   readonly #setupTimeoutMs: number
@@ -65,14 +68,15 @@ export class ModuleLoader {
     this.#module = typeof module === 'function' ? { default: module } : module
   }
 
-  /** Returns `null` when the file has no function of that name. Rejects with the error of the file or of its `setup`. */
-  async load({ filename, name, call, wrapper }: HandlerRef): Promise<HandlerFunction | null> {
+  /** Returns the names of its functions when the file has none of that name. Rejects with the error of the file or of its `setup`. */
+  async load({ filename, name, call, wrapper }: HandlerRef): Promise<HandlerFunction | ExportNames> {
     const namespace = filename === MODULE_OPTION ? this.#module! : await loadFile(filename, this.#ownsThread)
     if (this.#setupTimeoutMs > 0) await setUp(namespace, this.#setupTimeoutMs)
     if (!this.#hasEnded && !this.#teardowns.has(namespace)) this.#addTeardown(namespace)
     const handler = await findHandler(namespace, name)
-    if (wrapper !== undefined && handler !== null) return await wrapped(handler, wrapper)
-    if (call !== 'arguments' || handler === null) return handler
+    if (handler === null) return functionNames(namespace)
+    if (wrapper !== undefined) return await wrapped(handler, wrapper)
+    if (call !== 'arguments') return handler
     return (args: unknown) => handler(...(args as [unknown]))
   }
 
@@ -119,7 +123,10 @@ function loadFile(filename: string, ownsThread: boolean): Promise<object> {
   const attempt = known === undefined ? 0 : known.attempt + 1
   const source = sourceOf(filename) ?? filename
   if (ownsThread) loadingFiles().add(source)
-  const file: LoadedFile = { namespace: evaluate(source, attempt, ownsThread), failedAt: null, attempt }
+  const namespace = evaluate(source, attempt, ownsThread).catch(async failure => {
+    throw await withSyntaxPlace(failure, source)
+  })
+  const file: LoadedFile = { namespace, failedAt: null, attempt }
   loadedFiles.set(filename, file)
   file.namespace.then(
     () => loadingFiles().delete(source),
@@ -191,6 +198,24 @@ async function findHandler(namespace: object, name: string): Promise<HandlerFunc
   const inner = Object.hasOwn(namespace, 'default') ? await ownMember(namespace, 'default') : undefined
   if (name === 'default') return asFunction(inner) ?? asFunction(await ownMember(inner, 'default'))
   return asFunction(await ownMember(namespace, name)) ?? asFunction(await ownMember(inner, name))
+}
+
+/** The functions that a call may name. A getter of the module may throw. */
+function functionNames(namespace: object): ExportNames {
+  const isFunction = (container: unknown, name: string) => {
+    try {
+      return asFunction(ownMember(container, name)) !== null
+    } catch {
+      return false
+    }
+  }
+  const inner = isFunction(namespace, 'default') ? undefined : ownMember(namespace, 'default')
+  const names = [namespace, Object(inner)].flatMap(container =>
+    Object.keys(container).filter(
+      name => name !== 'setup' && name !== 'teardown' && isFunction(container, name),
+    ),
+  )
+  return [...new Set(names)].filter(name => name !== 'module.exports')
 }
 
 /** Runs the `setup` of a module once on this thread. After a failure the next task runs it again. */

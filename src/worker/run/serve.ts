@@ -23,8 +23,8 @@ export interface WorkerEnvironment {
   flush(longestMs?: number): Promise<unknown> | undefined
   /** Calls back when the worker exits by itself. */
   onEnd(callback: () => void): void
-  /** Calls back with the uncaught exception that ends the worker. */
-  onCrash(callback: (failure: unknown) => void): void
+  /** Calls back with an uncaught exception. It ends the worker, unless a listener of the user gets it and does not throw. */
+  onCrash(callback: (failure: unknown, isCaught: boolean) => void): void
   end(exitCode?: number): void
 }
 
@@ -62,7 +62,9 @@ export async function serve(
     loader.takeTeardowns()
   })
   // Node's own report loses the error's class and the parts that cannot be cloned.
-  environment.onCrash(failure => say(port, { kind: 'crashed', error: serializeError(failure) }))
+  environment.onCrash((failure, isCaught) =>
+    say(port, { kind: 'crashed', error: serializeError(failure), isCaught }),
+  )
   if (niceIncrement !== 0) await lowerPriority(niceIncrement)
   const fail = (failure: Omit<Extract<ToHost, { kind: 'start-failed' }>, 'kind'>) => {
     say(port, { kind: 'start-failed', ...failure })
