@@ -25,8 +25,12 @@ else {
 
 function runMigrate(args) {
   const installed = installedMigrate()
-  if (installed !== null) run(process.execPath, [installed, ...args])
-  else runNpm(['exec', '--yes', `lido-migrate@${major}`, '--', ...args])
+  if (installed !== null) return run(installed, args)
+  // Installing is the decision of the user: anybody may publish a package of this name in another registry.
+  process.stderr.write(
+    `The command needs the package lido-migrate, version ${major}, of the authors of lido. Look at it first: npm view lido-migrate repository\nThen install it: npm install --save-dev lido-migrate@${major}\n`,
+  )
+  process.exitCode = 1
 }
 
 /** The program of `lido-migrate` that belongs to this major version, from the project or from beside this package. */
@@ -43,19 +47,10 @@ function installedMigrate() {
   return null
 }
 
-/** `npx` says where npm is. Then no shell is needed, also not on Windows. */
-function runNpm(args) {
-  const npm = process.env.npm_execpath
-  if (npm !== undefined && /npm-cli\.[cm]?js$/.test(npm)) run(process.execPath, [npm, ...args])
-  else run('npm', args, { shell: process.platform === 'win32' })
-}
-
-function run(file, args, options = {}) {
-  const child = spawn(file, args, { stdio: 'inherit', ...options })
+function run(file, args) {
+  const child = spawn(process.execPath, [file, ...args], { stdio: 'inherit' })
   child.on('error', error => {
-    process.stderr.write(
-      `lido-migrate could not be started (${error.message}). Run: npx lido-migrate@${major}\n`,
-    )
+    process.stderr.write(`lido-migrate could not be started (${error.message}).\n`)
     process.exitCode = 1
   })
   child.on('exit', code => {
