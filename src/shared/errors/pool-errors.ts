@@ -44,7 +44,7 @@ export class PoolError extends Error {
     super(message, cause === undefined ? undefined : { cause })
     Reflect.set(Error, 'stackTraceLimit', stackTraceLimit)
     this.code = code
-    const name = namesByCode[code] ?? (new.target === PoolError ? 'PoolError' : new.target.name)
+    const name = namesByCode[code] ?? new.target.name
     Object.defineProperty(this, 'name', { value: name, configurable: true, writable: true })
     Object.defineProperty(this, poolErrorMark, { value: true })
   }
