@@ -79,7 +79,7 @@ export class Answers {
         handlers.forget(task)
         if (reason === 'load')
           return settler.reject(task, new WorkerStartError(worker.id, task, 'load', error))
-        const exports = error as readonly string[]
+        const exports: readonly string[] = Array.isArray(error) ? error : []
         return settler.reject(task, new WorkerStartError(worker.id, task, 'handler', undefined, exports))
       }
       default:

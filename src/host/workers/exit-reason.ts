@@ -43,7 +43,13 @@ export class ExitReason {
       handler === null
         ? this.#failedToStart(error)
         : isMissing
-          ? new WorkerStartError(this.#workerId, handler, 'handler', undefined, error as readonly string[])
+          ? new WorkerStartError(
+              this.#workerId,
+              handler,
+              'handler',
+              undefined,
+              Array.isArray(error) ? error : [],
+            )
           : startError(this.#workerId, handler, 'load', error)
   }
 
