@@ -88,8 +88,11 @@ const rejections = [
   }),
   rejection(
     WorkerMemoryError,
-    (error, call) =>
-      call.startedBy.some(thread => thread.death?.error === error.cause) && !mayFollowDeath(call),
+    (error, call, world) =>
+      (call.startedBy.some(thread => thread.death?.error === error.cause) && !mayFollowDeath(call)) ||
+      // The payload of an unstarted call is to blame for the death of a worker that ran no task.
+      (error.message.includes('does not fit into the heap') &&
+        world.threads.some(({ number, death }) => number === error.workerId && death?.error === error.cause)),
   ),
   rejection(WorkerExitError, (error, call, world) => {
     const { options } = world.programme
