@@ -1,6 +1,7 @@
 // Payloads and transfer lists that cannot be sent: one clear error, for that call only. The buffers stay intact, and the worker
 // and its other tasks continue. Most tests run on both transports.
 import assert from 'node:assert/strict'
+import { runInNewContext } from 'node:vm'
 import { MessageChannel } from 'node:worker_threads'
 import { move, NotCloneableError } from 'lido'
 import { backends } from '../helpers/backends.js'
@@ -161,6 +162,8 @@ const complete = {
   'a hash in a comment': new (class Note {
     x = 1 /* see #issue; */
   })(),
+  'an empty object of another context': runInNewContext('({})'),
+  'a class of another context': runInNewContext('new (class Point { x = 1 })()'),
   'no field at all': new (class Marker {})(),
   'a base class of Node': Object.assign(new (class Source extends EventTarget {})(), { x: 1 }),
 }

@@ -101,7 +101,7 @@ const mistakes = {
   "the handler's name as a string": [
     `await one({ filename: file('handler.mjs') }).run(1, 'square')`,
     invalidTask,
-    [/options of run\(\) must be an object/, /got 'square'/],
+    [/options of run\(\) must be an object/, /write \{ name \}/],
   ],
   'a signal in place of the options': [
     `await one({ filename: file('handler.mjs') }).run(1, new AbortController().signal)`,

@@ -260,7 +260,8 @@ export function resolveRun(
 /** The advice for a second argument that is no object with options. Shows no texts and objects: logs keep messages. */
 function severalArguments(payload: unknown, given: unknown, { handler, name }: CoreSettings): string {
   const shown = [payload, given].map(value => (typeof value === 'number' ? String(value) : '…'))
-  return ` To call the function with several arguments, use pool.api.${handler?.name ?? name}(${shown.join(', ')}).`
+  const naming = typeof given === 'string' ? ' To choose the function, write { name }.' : ''
+  return `${naming} To call the function with several arguments, use pool.api.${handler?.name ?? name}(${shown.join(', ')}).`
 }
 
 /** Throws `InvalidTaskError`. */

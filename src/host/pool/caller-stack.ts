@@ -23,7 +23,8 @@ export function callerFile(entry: PublicFunction): string | null {
   const { prepareStackTrace } = Error
   const caller: { stack?: unknown } = {}
   try {
-    Error.prepareStackTrace = (_, sites) => sites
+    // `Reflect.set` also works where `Error` is frozen.
+    Reflect.set(Error, 'prepareStackTrace', (_: Error, sites: NodeJS.CallSite[]) => sites)
     Error.captureStackTrace(caller, entry)
     const [site] = caller.stack as NodeJS.CallSite[]
     const file = site?.getFileName()
@@ -33,7 +34,7 @@ export function callerFile(entry: PublicFunction): string | null {
   } catch {
     return null
   } finally {
-    Error.prepareStackTrace = prepareStackTrace
+    Reflect.set(Error, 'prepareStackTrace', prepareStackTrace)
   }
 }
 

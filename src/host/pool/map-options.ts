@@ -32,7 +32,8 @@ export interface MapOptions<Item = unknown, Replacement = unknown>
   extends Omit<RunOptions, 'transferList' | 'onProgress'> {
   /**
    * Most items between the input and the consumer: queued, running, or with a result that was not taken yet. An integer of at
-   * least 1, or `Infinity`, with which the map reads its whole input at once. Default: 2 for each slot of the pool, and up to 64 while the workers are faster than the host.
+   * least 1, or `Infinity`, with which the map reads its whole input at once. Default: 2 for each slot
+   * of the pool, and up to 64 while the workers are faster than the host.
    */
   concurrency?: number | undefined
   /** Gives the results in the order of the input. `false`: in the order in which tasks end. Default `true`. */

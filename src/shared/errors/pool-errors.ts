@@ -348,12 +348,15 @@ export class WorkerMemoryError extends WorkerError {
 const REACHED_LIMIT =
   'The worker reached its heap limit while it held this task. Raise resourceLimits.maxOldGenerationSizeMb, or give the task less data.'
 
+/** A payload of this size is not the reason, but it may contain a large shared value. */
+const SMALL_BYTES = 2 ** 16
+
 function unreadMessage({ bytes, limitMb }: UnreadPayload): string {
-  const isSmall = bytes !== null && bytes < 2 ** 16
-  const size = bytes === null ? '' : ` has ${(bytes / 2 ** 20).toFixed(1)} MiB in the message, and`
-  const what = isSmall ? 'A shared value in the payload' : `The payload${size}`
   const limit = limitMb === null ? '' : `, which is limited to ${limitMb} MiB`
-  return `${what} does not fit into the heap of a worker${limit}. Raise resourceLimits.maxOldGenerationSizeMb, send it in parts or in a file, or share its memory.`
+  const where = `does not fit into the heap of a worker${limit}. Raise resourceLimits.maxOldGenerationSizeMb`
+  if (bytes !== null && bytes < SMALL_BYTES) return `A shared value in the payload ${where}, or share less.`
+  const size = bytes === null ? '' : ` has ${(bytes / 2 ** 20).toFixed(1)} MiB in the message, and`
+  return `The payload${size} ${where}, send it in parts or in a file, or share its memory.`
 }
 
 /**

@@ -18,10 +18,20 @@ const remedies: Readonly<Record<string, string>> = {
 /** For each prototype: what to do, or `null` when all state of its objects may be in their own fields. */
 const known = new WeakMap<object, string | null>()
 
+/** The prototype of objects without a class, also in another context of `node:vm`. */
+function isRoot(prototype: object | null): boolean {
+  return prototype === null || Object.getPrototypeOf(prototype) === null
+}
+
+/** The prototypes of an object's class and of its ancestors. */
+function* prototypesFrom(prototype: object): Generator<object> {
+  for (let at = prototype; !isRoot(at); at = Object.getPrototypeOf(at)) yield at
+}
+
 /** What to send in place of an object whose copy would lose state. `null` for an object that can be copied as it is. */
 export function hiddenStateOf(member: object): string | null {
-  const prototype = Object.getPrototypeOf(member) as object | null
-  if (prototype === null || prototype === Object.prototype || prototype === Array.prototype) return null
+  const prototype = Object.getPrototypeOf(member) as object
+  if (isRoot(prototype) || prototype === Array.prototype) return null
   if (prototype === Map.prototype || prototype === Set.prototype || types.isNativeError(member)) return null
   // Listing the keys of a large view would take long.
   if (ArrayBuffer.isView(member) || isBare(member)) return null
@@ -39,10 +49,8 @@ function remedyFor(prototype: object, member: object): string | null {
   const isCollection = types.isMap(member) || types.isSet(member) || Array.isArray(member)
   const name = isCollection ? null : globalClassOf(prototype)
   // Of another object with listeners, only its listeners are lost, as with an `EventEmitter`.
-  const isTarget = name === 'EventTarget' && prototype !== EventTarget.prototype
-  if (name !== null && !(isTarget && Object.keys(member).length > 0)) {
-    return remedies[name] ?? remedyOfClass(prototype)
-  }
+  const isOtherTarget = name === 'EventTarget' && prototype !== EventTarget.prototype
+  if (name !== null && !isOtherTarget) return remedies[name] ?? remedyOfClass(prototype)
   return hasPrivateFields(prototype) ? remedyOfClass(prototype) : null
 }
 
@@ -54,7 +62,7 @@ function remedyOfClass(prototype: object): string {
 
 /** The name of the global class with a tag, such as `URL` and `Headers`, that objects with this prototype belong to. */
 export function globalClassOf(prototype: object): string | null {
-  for (let at: any = prototype; at !== null && at !== Object.prototype; at = Object.getPrototypeOf(at)) {
+  for (const at of prototypesFrom(prototype)) {
     const tag: unknown = Object.getOwnPropertyDescriptor(at, Symbol.toStringTag)?.value
     if (typeof tag !== 'string') continue
     const Class: unknown = (globalThis as Record<string, unknown>)[tag]
@@ -71,7 +79,7 @@ function isBareShell(member: object, prototype: object): boolean {
 }
 
 function hasGetter(prototype: object): boolean {
-  for (let at: any = prototype; at !== null && at !== Object.prototype; at = Object.getPrototypeOf(at)) {
+  for (const at of prototypesFrom(prototype)) {
     const fields = Object.values(Object.getOwnPropertyDescriptors(at)) as PropertyDescriptor[]
     if (fields.some(({ get }) => get !== undefined)) return true
   }
@@ -99,14 +107,14 @@ const kept = new WeakMap<object, boolean>()
  * a program can use does. Clones one object of each class to find out.
  */
 export function isOnlyForThreads(member: object): boolean {
-  const prototype = Object.getPrototypeOf(member) as object | null
-  if (prototype === null || prototype === Object.prototype || prototype === Array.prototype) return false
-  if (isBare(member) || ArrayBuffer.isView(member) || types.isNativeError(member)) return false
+  const prototype = Object.getPrototypeOf(member) as object
+  if (isRoot(prototype) || isBare(member) || ArrayBuffer.isView(member) || types.isNativeError(member))
+    return false
   if (Array.isArray(member) || types.isMap(member) || types.isSet(member)) return false
   let isKept = kept.get(prototype)
   if (isKept !== undefined) return isKept
   try {
-    isKept = Object.getPrototypeOf(structuredClone(member)) !== Object.prototype
+    isKept = !isRoot(Object.getPrototypeOf(structuredClone(member)))
   } catch {
     // Perhaps because of its members. Another object of the class may be cloneable.
     return false
@@ -120,7 +128,7 @@ const LONGEST_SOURCE = 2 ** 18
 
 /** The source of the class declares private fields. Reads the source of each class once. */
 function hasPrivateFields(prototype: object): boolean {
-  for (let at: any = prototype; at !== null && at !== Object.prototype; at = Object.getPrototypeOf(at)) {
+  for (const at of prototypesFrom(prototype)) {
     const Class: unknown = Object.getOwnPropertyDescriptor(at, 'constructor')?.value
     if (typeof Class !== 'function') continue
     const source = Function.prototype.toString.call(Class)

@@ -83,8 +83,10 @@ function movableParts(root: object): TransferItem[] {
     if (member === null || typeof member !== 'object' || seen.has(member) || isMoved(member)) continue
     seen.add(member)
     const buffer = bufferOf(member)
-    if (types.isAnyArrayBuffer(buffer) || isTransferable(member)) found.add(buffer)
-    else left.push(...membersOf(member))
+    const isItem = types.isAnyArrayBuffer(buffer) || (!isContainer(member) && isTransferable(member))
+    if (isItem) found.add(buffer)
+    // Not with `push(...)`: a call cannot have a million arguments.
+    else for (const part of membersOf(member)) left.push(part)
   }
   return [...found] as TransferItem[]
 }

@@ -19,9 +19,14 @@ function placeIn(report: string): string | null {
   return file === undefined || marks === undefined ? null : `${file}:${line}:${marks.length + 1}`
 }
 
-/** What `node --check` prints about the file. Empty where the program may not start processes. */
+/**
+ * What `node --check` prints about the file. Empty where the program may not start processes, and where another program runs this one,
+ * such as Bun, Electron or a single executable: it could run the file.
+ */
 function check(filename: string): Promise<string> {
+  const isNode = /[\\/]node(?:\.exe)?$/.test(process.execPath) && process.versions.bun === undefined
   return new Promise(resolve => {
+    if (!isNode) return resolve('')
     try {
       const { execFile } = getBuiltinModule('node:child_process')
       const options = { timeout: CHECK_LIMIT_MS, env: { ...process.env, NODE_OPTIONS: '' } }
