@@ -28,13 +28,14 @@ function* prototypesFrom(prototype: object): Generator<object> {
   for (let at = prototype; !isRoot(at); at = Object.getPrototypeOf(at)) yield at
 }
 
-/** What to send in place of an object whose copy would lose state. `null` for an object that can be copied as it is. */
+/**
+ * What to send in place of an object whose copy would lose state. `null` for an object that can be copied as it is.
+ * @param member not a buffer, a view, a date or the like
+ */
 export function hiddenStateOf(member: object): string | null {
   const prototype = Object.getPrototypeOf(member) as object
   if (isRoot(prototype) || prototype === Array.prototype) return null
   if (prototype === Map.prototype || prototype === Set.prototype || types.isNativeError(member)) return null
-  // Listing the keys of a large view would take long.
-  if (ArrayBuffer.isView(member) || isBare(member)) return null
   let remedy = known.get(prototype)
   if (remedy === undefined) {
     remedy = remedyFor(prototype, member)
@@ -108,8 +109,7 @@ const kept = new WeakMap<object, boolean>()
  */
 export function isOnlyForThreads(member: object): boolean {
   const prototype = Object.getPrototypeOf(member) as object
-  if (isRoot(prototype) || isBare(member) || ArrayBuffer.isView(member) || types.isNativeError(member))
-    return false
+  if (isRoot(prototype) || isBare(member) || types.isNativeError(member)) return false
   if (Array.isArray(member) || types.isMap(member) || types.isSet(member)) return false
   let isKept = kept.get(prototype)
   if (isKept !== undefined) return isKept

@@ -4,7 +4,7 @@ import { isContainer, UnsendableMember } from '../errors/uncloneable-path.js'
 import { types } from '../platform/node-modules.js'
 import { SHARED_MARK } from '../platform/shared-mark.js'
 import { hiddenStateOf } from './hidden-state.js'
-import { membersOf } from './members.js'
+import { isBare, membersOf, partsOf } from './members.js'
 import { isMoved, type TransferItem, transferOf, valueSymbol } from './move.js'
 
 export interface Outgoing {
@@ -46,8 +46,7 @@ function movedItems(
     const member = left.pop()
     if (member === null || typeof member !== 'object' || seen.has(member)) continue
     seen.add(member)
-    // The handle of a shared value is sent as a number.
-    if (types.isProxy(member) || Object.hasOwn(member, SHARED_MARK)) continue
+    if (types.isProxy(member)) continue
     if (isMoved(member)) {
       items ??= new Set()
       for (const item of transferOf(member)) {
@@ -57,14 +56,25 @@ function movedItems(
       left.push(member[valueSymbol])
       continue
     }
-    const remedy = hiddenStateOf(member)
-    if (remedy !== null) throw new UnsendableMember(member, WHY_HIDDEN, remedy)
-    check?.(member)
-    for (const part of membersOf(member)) {
+    const prototype = Object.getPrototypeOf(member)
+    // Most objects of a large value are plain. The checks take longer than the search.
+    const isPlain = prototype === Object.prototype || prototype === Array.prototype
+    // The handle of a shared value is sent as a number.
+    if (!isPlain && (Object.hasOwn(member, SHARED_MARK) || isLeaf(member, check))) continue
+    for (const part of isPlain ? Object.values(member) : partsOf(member)) {
       if (part !== null && typeof part === 'object') left.push(part)
     }
   }
   return items
+}
+
+/** Throws `UnsendableMember`. True when the object has no members to look at. */
+function isLeaf(member: object, check: ((member: object) => void) | undefined): boolean {
+  const hasNoParts = isBare(member)
+  const remedy = hasNoParts ? null : hiddenStateOf(member)
+  if (remedy !== null) throw new UnsendableMember(member, WHY_HIDDEN, remedy)
+  check?.(member)
+  return hasNoParts
 }
 
 function unmarked(value: object): unknown {
