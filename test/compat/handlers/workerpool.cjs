@@ -28,6 +28,7 @@ workerpool.worker(
           console.log('cleaned')
           resolve()
         })
+        workerpool.workerEmit({ waits: true })
       })
     },
     where: () => `${process.pid} ${threadId}`,
