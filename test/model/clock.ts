@@ -29,8 +29,9 @@ export class ThreadClock implements Clock {
     return this.#now
   }
 
-  after(delayMs: number, callback: () => void): Timer {
-    if (delayMs === Number.POSITIVE_INFINITY) return { cancel() {} }
+  /** A timer that keeps the process alive kills a worker. The model's workers end by themselves, at any step. */
+  after(delayMs: number, callback: () => void, keepsAlive = false): Timer {
+    if (delayMs === Number.POSITIVE_INFINITY || keepsAlive) return { cancel() {} }
     const fire = () => {
       this.#timers.delete(fire)
       this.#fired++
@@ -76,7 +77,7 @@ export function beClockOfThread(clock: ThreadClock): void {
     realClock.now = () => clock.now()
     // All threads of the model have the same origin of time.
     realClock.origin = () => 0
-    realClock.after = (delayMs, callback) => clock.after(delayMs, callback)
+    realClock.after = (delayMs, callback, keepsAlive) => clock.after(delayMs, callback, keepsAlive)
     realClock.nextTurn = callback => clock.nextTurn(callback)
   }
 }

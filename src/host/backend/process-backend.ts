@@ -88,8 +88,6 @@ class ProcessLink implements WorkerLink {
 
   post(message: ToWorker, transferList?: readonly TransferItem[]): void {
     invariant(message !== 'bell', 'a process gets no bell messages')
-    // A process can be killed at any time, also while it loads a file.
-    if (message.kind === 'stop') return this.terminate()
     const frame = packMessage(sendable(message), transferList)
     if (this.#end === null) this.#toWorker.write(frame)
   }

@@ -14,6 +14,7 @@ import {
   type WorkerOwner,
   type WorkerSettings,
 } from './worker.js'
+import { warnOfUnfinished } from './worker-warnings.js'
 
 export interface GroupSettings extends WorkerSettings {
   /** `pool.resize()` changes it. */
@@ -47,6 +48,7 @@ export class WorkerGroup implements WorkerOwner, ReplaceableGroup {
   readonly #maxAge: MaxAge
   readonly #idleTimeout: IdleTimeout
   #lastId = 0
+  #hasWarnedOfUnfinished = false
   /** False when the pool closes: then a worker starts only for queued tasks. */
   #keepsMinimum = true
   /** The group starts no more workers. */
@@ -283,13 +285,13 @@ export class WorkerGroup implements WorkerOwner, ReplaceableGroup {
   }
 
   /**
-   * Kills the workers that run a teardown or may still start one. The others stop soon by themselves. Returns true when
-   * it interrupted a teardown.
+   * Kills the workers that run a teardown, wait for requests or load a file. Returns true when it interrupted a
+   * teardown.
    */
   cutOffTeardowns(): boolean {
     let hasInterrupted = false
     for (const worker of this.#draining) {
-      if (!worker.isStopping || !(worker.hasTeardown || worker.mayBeLoading)) continue
+      if (!worker.isStopping) continue
       if (worker.hasTeardown) hasInterrupted = true
       void worker.kill()
     }
@@ -340,6 +342,12 @@ export class WorkerGroup implements WorkerOwner, ReplaceableGroup {
 
   onMemoryExceeded(worker: Worker): void {
     this.#renew(worker)
+  }
+
+  onUnfinished(worker: Worker, requests: readonly string[]): void {
+    if (this.#hasWarnedOfUnfinished) return
+    this.#hasWarnedOfUnfinished = true
+    warnOfUnfinished(worker.id, requests)
   }
 
   /** Replaces a worker that is too old or uses too much memory, or stops it if the pool does not need it. */

@@ -4,7 +4,7 @@ import type { ResourceLimits } from 'node:worker_threads'
 import { type PoolError, TeardownError, WorkerExitError } from '../../shared/errors/pool-errors.js'
 import { deserializeError, type ErrorClasses } from '../../shared/errors/serialize-error.js'
 import type { HandlerRef } from '../../shared/messages/handler-ref.js'
-import type { Bell, ToHost, WorkerLimits } from '../../shared/messages/messages.js'
+import { type Bell, type ToHost, UNFINISHED_MS, type WorkerLimits } from '../../shared/messages/messages.js'
 import { ownFields } from '../../shared/options/option-table.js'
 import { withoutCaller } from '../../shared/platform/async-context.js'
 import type { Clock, Timer } from '../../shared/platform/clock.js'
@@ -15,10 +15,10 @@ import type { PlacementView } from '../scheduler/placement.js'
 import type { BusyView } from '../scheduler/scaling.js'
 import type { Task } from '../task/task.js'
 import { ExitReason } from './exit-reason.js'
-import { limitsHeap, warnOfHeap } from './heap-limit.js'
 import type { KeptBroadcasts } from './kept-broadcasts.js'
 import { type Lane, WorkerTasks } from './worker-tasks.js'
 import { type ViewedWorker, type WorkerState, WorkerView } from './worker-view.js'
+import { limitsHeap, warnOfHeap } from './worker-warnings.js'
 
 export const workerStates: StateTable<WorkerState> = {
   /** draining: the host stops or kills the worker before it is ready */
@@ -30,8 +30,13 @@ export const workerStates: StateTable<WorkerState> = {
 }
 
 /**
- * A worker that may be loading a file gets this time to stop by itself before the host kills it. Node 20 to 24 abort
- * when a thread is killed in `require(esm)`. A second request does not extend the time.
+ * A worker that must end gets this time to exit in its own event loop before the host kills it. Native add-ons may abort
+ * the whole program when their thread is killed inside a call.
+ */
+const EXIT_GRACE_MS = 100
+/**
+ * The same for a worker that may be loading a file. Node 20 to 24 abort when a thread is killed in `require(esm)`. A
+ * second request does not extend the time.
  */
 const LOADING_GRACE_MS = 250
 /** How long a worker without a teardown may take to write out its output and to stop. */
@@ -110,6 +115,8 @@ export interface WorkerOwner {
   /** The worker accepts no more tasks. */
   onLeaving(worker: Worker): void
   onMemoryExceeded(worker: Worker): void
+  /** The worker ends before requests of its handlers are finished. */
+  onUnfinished(worker: Worker, requests: readonly string[]): void
   /** The host stops or kills the worker. Called before its tasks return to the queue. */
   onDraining(worker: Worker): void
   /** The host has asked the worker to stop, or has killed it. */
@@ -146,7 +153,9 @@ export class Worker implements LinkListener, PlacementView, BusyView, ViewedWork
   /** How many tasks the worker has answered. */
   answers = 0
   #resolveEnded!: () => void
-  /** Kills the worker if it does not stop in time. */
+  /** The host has asked the worker to exit at once. */
+  #isExiting = false
+  /** Acts if the worker does not end in time. */
   #killTimer: Timer | null = null
 
   /** Starts the worker. Throws the error of the runtime. */
@@ -266,18 +275,22 @@ export class Worker implements LinkListener, PlacementView, BusyView, ViewedWork
     this.isStopping = true
     this.#drain(error)
     this.link.post({ kind: 'end' })
-    if (this.hasTeardown) this.#killAfterTeardown()
-    else this.#killAfter(this.mayBeLoading ? LOADING_GRACE_MS : QUICK_STOP_MS)
+    if (this.hasTeardown) this.#exitAfterTeardown()
+    else if (this.mayBeLoading) this.#after(LOADING_GRACE_MS, () => this.link.terminate())
+    else this.#exitAfter(QUICK_STOP_MS)
     this.#owner.onStopping(this)
   }
 
-  /** Kills the worker, also in its teardown. Resolves when the worker has ended. */
+  /**
+   * Ends the worker without a teardown, also in its teardown: it is asked to exit, and killed if it does not. Resolves
+   * when the worker has ended.
+   */
   kill(error: PoolError = new WorkerExitError(this.id, 1)): Promise<void> {
     if (this.state === 'exited') return this.ended
     const wasDraining = this.state === 'draining'
     this.isStopping = false
     if (!wasDraining) this.#drain(error)
-    this.#terminate()
+    this.#exit()
     if (!wasDraining) this.#owner.onStopping(this)
     return this.ended
   }
@@ -289,38 +302,41 @@ export class Worker implements LinkListener, PlacementView, BusyView, ViewedWork
     this.#owner.taskListener.onGivenUp(this, error)
   }
 
-  /** A worker that may be loading a file gets some time to stop by itself. */
-  #terminate(): void {
-    if (this.mayBeLoading) {
-      this.link.post({ kind: 'stop' })
-      if (this.#killTimer === null) this.#killAfter(LOADING_GRACE_MS)
-    } else {
-      this.#killTimer?.cancel()
-      this.link.terminate()
-    }
+  /** Asks the worker to exit in its own event loop, and kills it if it does not. */
+  #exit(): void {
+    if (this.#isExiting) return
+    this.#isExiting = true
+    const hasLoadingGrace = this.mayBeLoading && this.#killTimer !== null
+    // First the timer: an inline worker exits at once.
+    if (!hasLoadingGrace)
+      this.#after(this.mayBeLoading ? LOADING_GRACE_MS : EXIT_GRACE_MS, () => this.link.terminate())
+    this.link.post({ kind: 'stop' })
   }
 
-  #killAfterTeardown(): void {
+  #exitAfter(delayMs: number): void {
+    this.#after(delayMs, () => this.#exit())
+  }
+
+  #exitAfterTeardown(waitMs = 0): void {
     const { settings, events } = this.#owner
     const { teardownTimeout } = settings
-    this.#killAfter(teardownTimeout, () => events.onError(new TeardownError(this.id, teardownTimeout)))
+    this.#after(waitMs + teardownTimeout, () => {
+      events.onError(new TeardownError(this.id, teardownTimeout))
+      this.#exit()
+    })
   }
 
   /**
-   * Kills one turn after the delay: a host that was busy first reads the messages that came in time. The exit of a
-   * process arrives one turn later still, so the kill waits two turns for it.
+   * Calls back one turn after the delay: a host that was busy first reads the messages that came in time. The exit of a
+   * process arrives one turn later still, so it takes two turns for a process.
    */
-  #killAfter(delayMs: number, onLate = () => {}): void {
+  #after(delayMs: number, callback: () => void): void {
     const { clock } = this.#owner
     this.#killTimer?.cancel()
-    const kill = () => {
-      onLate()
-      this.link.terminate()
-    }
     const onTimeOver = () => {
       this.#killTimer = clock.nextTurn(() => {
-        if (this.link.kind === 'process') this.#killTimer = clock.nextTurn(kill)
-        else kill()
+        if (this.link.kind === 'process') this.#killTimer = clock.nextTurn(callback)
+        else callback()
       })
     }
     this.#killTimer = clock.after(delayMs, onTimeOver, true)
@@ -347,6 +363,8 @@ export class Worker implements LinkListener, PlacementView, BusyView, ViewedWork
         return this.#onTeardownFound()
       case 'teardown-failed':
         return this.#onTeardownFailed(deserializeError(message.error, this.#owner.settings.errorClasses))
+      case 'unfinished':
+        return this.#onUnfinished(message)
       case 'crashed':
         return this.exitReason.onCrashed(message)
       default:
@@ -390,9 +408,16 @@ export class Worker implements LinkListener, PlacementView, BusyView, ViewedWork
 
   #onTeardownFound(): void {
     this.hasTeardown = true
-    if (!this.isStopping) return
+    if (!this.isStopping || this.#isExiting) return
     this.mayBeLoading = false
-    this.#killAfterTeardown()
+    this.#exitAfterTeardown()
+  }
+
+  #onUnfinished({ requests, isCutOff }: Extract<ToHost, { kind: 'unfinished' }>): void {
+    if (isCutOff) return this.#owner.onUnfinished(this, requests)
+    if (!this.isStopping || this.#isExiting) return
+    if (this.hasTeardown) this.#exitAfterTeardown(UNFINISHED_MS)
+    else this.#exitAfter(UNFINISHED_MS + QUICK_STOP_MS)
   }
 
   #onTeardownFailed(cause: unknown): void {
@@ -411,6 +436,7 @@ const whileDraining = new Set<Exclude<ToHost, Bell>['kind']>([
   'stream',
   'has-teardown',
   'teardown-failed',
+  'unfinished',
 ])
 
 /** The limits that the worker checks itself. `null`: no limits. */

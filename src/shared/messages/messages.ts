@@ -160,9 +160,12 @@ export type ToWorker =
   | { kind: 'list-tasks' }
   /** Accept no more tasks, confirm with `leaving`, and finish the started tasks. */
   | { kind: 'leave' }
-  /** Run the teardowns, flush the output and exit, after the file is loaded. Sent to a worker without tasks. */
+  /**
+   * Finish the requests of handlers, run the teardowns, flush the output and exit, after the file is loaded. Sent to a
+   * worker without tasks.
+   */
   | { kind: 'end' }
-  /** Exit now, or as soon as the file is loaded. Sent instead of a kill while the worker may be loading. */
+  /** Exit now, or as soon as the file is loaded. The host sends it before it kills a worker. */
   | { kind: 'stop' }
 
 /** The start of a task's handler on the host's clock, and its run time. */
@@ -225,6 +228,11 @@ export type ToHost =
   /** The worker has loaded a module that exports a teardown. */
   | { kind: 'has-teardown' }
   | { kind: 'teardown-failed'; error: SerializedError }
+  /**
+   * A worker that was asked to stop waits at most `UNFINISHED_MS` for requests that its handlers started. With
+   * `isCutOff`, it exits before they are finished. `requests` names them.
+   */
+  | { kind: 'unfinished'; requests: string[]; isCutOff: boolean }
   /** The handler of a cancelled task has finished. */
   | { kind: 'task-ended'; taskId: number; ticket: number }
   /** The event loop turns. The first message of a process. */
@@ -237,6 +245,9 @@ export type ToHost =
  * `result`: the result cannot be sent; only then `path` names the part.
  */
 export type FailureReason = 'thrown' | 'load' | 'missing' | 'result'
+
+/** How long a worker that stops as planned may wait for requests that its handlers started and did not await. */
+export const UNFINISHED_MS = 2000
 
 type KindOf<Message> = Message extends { kind: infer Kind } ? Kind : Message
 

@@ -20,6 +20,7 @@ export function serveInline(order: StartOrder, module: object | null, onEnd: () 
   let endExecutor = () => {}
   void serve(order, {
     ownsThread: false,
+    work: null,
     module,
     port,
     makeSource(executor) {

@@ -7,6 +7,7 @@ import { PipedTickets } from '../lane/piped-tickets.js'
 import { TaskSource } from '../lane/task-source.js'
 import { serve } from '../run/serve.js'
 import { flushStdio } from '../run/stdio.js'
+import { UnfinishedWork } from '../run/unfinished-work.js'
 import { exit, markWorker, watchCrash } from './own-thread.js'
 import { PipePort } from './pipe-port.js'
 
@@ -42,6 +43,7 @@ function start(order: ProcessOrder): void {
   const tickets = new PipedTickets((report, ticket, taskId) => port.report(report, ticket, taskId))
   void serve(order, {
     ownsThread: true,
+    work: new UnfinishedWork(),
     port,
     makeSource: executor => new TaskSource(port, { ...order.lane, tickets }, executor),
     flush: flushStdio,

@@ -7,6 +7,7 @@ import { TaskSource } from '../lane/task-source.js'
 import { workerClock } from '../run/clock.js'
 import { serve } from '../run/serve.js'
 import { flushStdio } from '../run/stdio.js'
+import { UnfinishedWork } from '../run/unfinished-work.js'
 import { exit, markWorker, watchCrash } from './own-thread.js'
 
 /** Usually the order is already at the port, because the host posts it in the turn in which it starts the thread. */
@@ -47,6 +48,7 @@ function start(order: StartOrder): void {
   })
   void serve(order, {
     ownsThread: true,
+    work: new UnfinishedWork(),
     port,
     makeSource: executor => new TaskSource(port, lane, executor),
     flush: flushStdio,

@@ -1,15 +1,23 @@
 // The life of a worker: it loads the pool's file, runs tasks, and exits when the host asks for it.
 import { serializeError } from '../../shared/errors/serialize-error.js'
 import type { HandlerRef } from '../../shared/messages/handler-ref.js'
-import type { HostPort, ToHost, ToWorker, WorkerOrder } from '../../shared/messages/messages.js'
+import {
+  type HostPort,
+  type ToHost,
+  type ToWorker,
+  UNFINISHED_MS,
+  type WorkerOrder,
+} from '../../shared/messages/messages.js'
 import { unreachable } from '../../shared/platform/invariant.js'
 import type { TaskSource } from '../lane/task-source.js'
+import { workerClock } from './clock.js'
 import { Executor } from './executor.js'
 import { heapExcess, LimitWatcher } from './limits.js'
 import { Meter } from './meter.js'
 import { ModuleLoader } from './module-loader.js'
 import { runStartCall } from './start-calls.js'
-import { FLUSH_AT_END_MS } from './stdio.js'
+import { FLUSH_AT_END_MS, FLUSH_AT_STOP_MS } from './stdio.js'
+import type { UnfinishedWork } from './unfinished-work.js'
 
 /** The thread or process of a worker. Each entry file creates one. */
 export interface WorkerEnvironment {
@@ -18,6 +26,8 @@ export interface WorkerEnvironment {
   /** The pool's option `module`. Only an inline worker has it. */
   readonly module?: object | null
   readonly port: HostPort
+  /** `null` for an inline worker, which shares its thread with the program. */
+  readonly work: UnfinishedWork | null
   makeSource(executor: Executor): TaskSource
   /** Returns a promise while output is unwritten, otherwise `undefined`. The promise settles within `longestMs`. */
   flush(longestMs?: number): Promise<unknown> | undefined
@@ -55,6 +65,7 @@ export async function serve(
     flush: () => environment.flush(),
     load: (handler: HandlerRef) => loader.load(handler),
   })
+  const plannedEnd = new PlannedEnd(environment, loader)
   if (measures) executor.meter = new Meter(handlers => say(port, { kind: 'measured', handlers }))
   const source: TaskSource = environment.makeSource(executor)
   environment.onEnd(() => {
@@ -98,9 +109,10 @@ export async function serve(
         return source.onMessage(message)
       case 'end':
         source.stop()
-        return endWhenLoaded(() => endAsPlanned(environment, loader))
+        return endWhenLoaded(() => plannedEnd.run())
       case 'stop':
-        return endWhenLoaded(end)
+        source.stop()
+        return endWhenLoaded(() => plannedEnd.cutOff())
       default:
         return unreachable(message)
     }
@@ -140,19 +152,58 @@ export async function serve(
   source.open()
 }
 
-/** Runs the teardowns, flushes the output and exits. Open timers, servers and sockets do not keep the worker alive. */
-async function endAsPlanned(environment: WorkerEnvironment, loader: ModuleLoader): Promise<void> {
-  await Promise.all(
-    loader.takeTeardowns().map(async teardown => {
-      try {
-        await teardown()
-      } catch (thrown) {
-        say(environment.port, { kind: 'teardown-failed', error: serializeError(thrown) })
-      }
-    }),
-  )
-  await environment.flush(FLUSH_AT_END_MS)
-  environment.end(0)
+/** The end of a worker that the host does not kill. Open timers, servers and sockets do not keep the worker alive. */
+class PlannedEnd {
+  readonly #environment: WorkerEnvironment
+  readonly #loader: ModuleLoader
+  #isWaiting = false
+
+  constructor(environment: WorkerEnvironment, loader: ModuleLoader) {
+    this.#environment = environment
+    this.#loader = loader
+  }
+
+  /** Finishes the work of handlers, runs the teardowns, finishes their work, flushes the output and exits. */
+  async run(): Promise<void> {
+    const { port } = this.#environment
+    const deadline = workerClock.now() + UNFINISHED_MS
+    await this.#finishWork(deadline)
+    const teardowns = this.#loader.takeTeardowns()
+    await Promise.all(
+      teardowns.map(async teardown => {
+        try {
+          await teardown()
+        } catch (thrown) {
+          say(port, { kind: 'teardown-failed', error: serializeError(thrown) })
+        }
+      }),
+    )
+    const unfinished = await this.#finishWork(deadline)
+    if (unfinished.length > 0) this.#say(unfinished, true)
+    await this.#environment.flush(FLUSH_AT_END_MS)
+    this.#environment.end(0)
+  }
+
+  /** Flushes the output and exits: the host does not wait any longer. */
+  async cutOff(): Promise<void> {
+    const requests = this.#isWaiting ? this.#environment.work!.list() : []
+    if (requests.length > 0) this.#say(requests, true)
+    await this.#environment.flush(FLUSH_AT_STOP_MS)
+    this.#environment.end()
+  }
+
+  async #finishWork(deadline: number): Promise<string[]> {
+    const { work } = this.#environment
+    if (work === null) return []
+    return work.finish(deadline, () => {
+      this.#isWaiting = true
+      this.#say(work.list(), false)
+    })
+  }
+
+  #say(requests: string[], isCutOff: boolean): void {
+    say(this.#environment.port, { kind: 'unfinished', requests, isCutOff })
+  }
 }
 
 function say(port: HostPort, message: ToHost): void {

@@ -6,6 +6,8 @@ import { workerClock } from './clock.js'
 const FLUSH_MS = 5000
 /** The longest flush before the worker exits, because the host waits for the exit. */
 export const FLUSH_AT_END_MS = 500
+/** The same for a worker that the host is about to kill. */
+export const FLUSH_AT_STOP_MS = 50
 
 /** Cached, because reading `process.stdout` takes longer than a small task. The first read creates the streams. */
 let streams: { stdout: NodeJS.WriteStream; stderr: NodeJS.WriteStream } | null = null

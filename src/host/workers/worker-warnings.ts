@@ -1,4 +1,4 @@
-// Warns when the limit of a worker's heap does not hold.
+// The warnings about single workers.
 import type { ResourceLimits } from 'node:worker_threads'
 import type { HeapExcess } from '../../shared/messages/messages.js'
 
@@ -18,5 +18,13 @@ export function warnOfHeap({ askedMb, allowedMb }: HeapExcess): void {
   process.emitWarning(
     `The heap limit of the option resourceLimits does not hold. It asks for ${Math.round(askedMb)} MiB with the young generation, and the runtime allows ${Math.round(allowedMb)} MiB. In threads, a flag of the program such as --max-old-space-size wins (also in NODE_OPTIONS). Remove the flag, use backend: 'process', or limit the memory by maxWorkerMemoryMb.`,
     { type: 'LidoWarning', code: 'LIDO_HEAP_LIMIT' },
+  )
+}
+
+/** @param requests their names */
+export function warnOfUnfinished(workerId: number, requests: readonly string[]): void {
+  process.emitWarning(
+    `Worker ${workerId} stopped before requests were finished that its handlers started and did not await: ${[...new Set(requests)].join(', ')}. Await them in the handler, or in an exported teardown(). The pool warns once.`,
+    { type: 'LidoWarning', code: 'LIDO_UNFINISHED_WORK' },
   )
 }

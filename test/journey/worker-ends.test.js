@@ -1,0 +1,155 @@
+// How a worker ends: a planned stop first finishes the work that handlers have started, and a worker that must be killed is
+// first asked to exit.
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { existsSync, readFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import { join } from 'node:path'
+import { backends } from '../helpers/backends.js'
+import { openFolder } from '../helpers/folder.js'
+import { handler } from '../helpers/handler.js'
+import { test } from '../helpers/pool-test.js'
+import { untilItWorks } from '../helpers/retry.js'
+
+const filename = handler('worker-ends.js')
+const { 'the host thread': _, ...ownedBackends } = backends
+
+/** Answers late. Never answers `/never`. */
+async function openServer(t) {
+  const server = createServer((request, response) => {
+    if (request.url === '/never') return server.emit('never')
+    request.resume().on('end', () => setTimeout(() => response.end('x'), 100))
+  })
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  t.after(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  return { server, url: `http://127.0.0.1:${server.address().port}` }
+}
+
+function openFile(t) {
+  const file = join(openFolder(t).path, 'lines')
+  return {
+    file,
+    lines: () => (existsSync(file) ? readFileSync(file, 'utf8').split('\n').filter(Boolean).sort() : []),
+  }
+}
+
+const hasExited = worker => untilItWorks(() => assert.equal(worker.state, 'exited'))
+
+const plannedStops = {
+  'close()': [{}, pool => pool.close()],
+  'recycle()': [{}, pool => pool.recycle()],
+  'reload()': [{}, pool => pool.reload()],
+  'resize()': [{ minWorkers: 2 }, pool => pool.resize({ minWorkers: 0, maxWorkers: 1 })],
+  idleTimeout: [{ minWorkers: 0, idleTimeout: 1 }, () => {}],
+  maxTasksPerWorker: [{ maxTasksPerWorker: 1 }, () => {}],
+  maxWorkerAge: [{ maxWorkerAge: 1 }, () => {}],
+  maxWorkerMemoryMb: [{ maxWorkerMemoryMb: 4 }, () => {}],
+}
+for (const [title, options] of Object.entries(ownedBackends)) {
+  test(`each planned stop finishes the work that handlers have started, on ${title}`, async (open, t) => {
+    const { url } = await openServer(t)
+    await Promise.all(
+      Object.entries(plannedStops).map(async ([what, [stopOptions, stop]]) => {
+        const { file, lines } = openFile(t)
+        const pool = open({
+          filename,
+          name: 'leaveWork',
+          minWorkers: 1,
+          maxWorkers: 2,
+          ...stopOptions,
+          ...options,
+        })
+        const workers = new Map()
+        const note = worker => workers.set(`${worker.pid} ${worker.threadId}`, worker)
+        pool.workers.forEach(note)
+        pool.on('workerCreate', note)
+        const stopped = once(pool, 'workerDestroy')
+        if (what === 'resize()') await pool.broadcast({ file, url })
+        const id = what === 'resize()' ? null : await pool.run({ file, url })
+        await stop(pool)
+        const [first] = await stopped
+        await hasExited(workers.get(id) ?? first)
+        const all = ['body', 'fetch', 'http', 'stream', 'writes']
+        assert.deepEqual([...new Set(lines())], all, what)
+      }),
+    )
+  })
+
+  test(`a worker that must end is first asked to exit, on ${title}`, async (open, t) => {
+    const endings = {
+      'a cancelled task': [{ cancelGrace: 0 }, (_, abort) => abort.abort()],
+      'a time limit': [{ cancelGrace: 0, timeout: 500 }, () => {}],
+      'destroy()': [{}, pool => pool.destroy()],
+      closeTimeout: [{ closeTimeout: 50 }, pool => pool.close()],
+      'terminate()': [{}, pool => pool.workers[0].terminate()],
+    }
+    await Promise.all(
+      Object.entries(endings).map(async ([what, [endOptions, end]]) => {
+        const { file, lines } = openFile(t)
+        const pool = open({
+          filename,
+          name: 'waitForever',
+          minWorkers: 1,
+          maxWorkers: 1,
+          ...endOptions,
+          ...options,
+        })
+        await pool.ready()
+        const [worker] = pool.workers
+        let rejected
+        const abort = new AbortController()
+        const { signal } = abort
+        await new Promise((resolve, reject) => {
+          rejected = assert.rejects(pool.run({ file }, { signal, onProgress: resolve }))
+          rejected.catch(reject)
+        })
+        await end(pool, abort)
+        await rejected
+        await hasExited(worker)
+        assert.deepEqual(lines(), ['exit'], what)
+      }),
+    )
+  })
+}
+
+test('a stop does not wait for open connections and timers', async (open, t) => {
+  const { url } = await openServer(t)
+  const warnings = listenForWarnings(t)
+  for (const options of Object.values(ownedBackends)) {
+    const pool = open({ filename, name: 'leaveOpen', maxWorkers: 1, ...options })
+    await pool.run({ url })
+    await pool.close()
+  }
+  assert.deepEqual(warnings, [])
+})
+
+test('a stop waits for a limited time, and warns once of requests that are cut off', async (open, t) => {
+  const { url } = await openServer(t)
+  const warnings = listenForWarnings(t)
+  const pools = Object.values(ownedBackends).map(options =>
+    open({ filename, name: 'askInVain', minWorkers: 2, maxWorkers: 2, ...options }),
+  )
+  await Promise.all(
+    pools.map(async pool => {
+      await pool.broadcast({ url })
+      await pool.close()
+    }),
+  )
+  await new Promise(setImmediate)
+  assert.equal(warnings.length, pools.length)
+  for (const { message } of warnings)
+    assert.match(message, new RegExp(`^Worker [12] stopped before .*: GET ${url}\\. Await`))
+})
+
+function listenForWarnings(t) {
+  const warnings = []
+  const listener = warning => {
+    if (warning.code === 'LIDO_UNFINISHED_WORK') warnings.push(warning)
+  }
+  process.on('warning', listener)
+  t.after(() => process.off('warning', listener))
+  return warnings
+}
