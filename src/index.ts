@@ -50,7 +50,7 @@ export type { LoadBalancer } from './host/scheduler/load-balancer.js'
 export type { QueuedTask } from './host/task/queued-task.js'
 export type { RetryOptions } from './host/task/retry.js'
 export type { RestartOptions } from './host/workers/restart-policy.js'
-export type { WorkerState, WorkerView } from './host/workers/worker-view.js'
+export type { WorkerState, WorkerStopReason, WorkerView } from './host/workers/worker-view.js'
 export {
   InvalidOptionError,
   InvalidTaskError,

@@ -74,20 +74,22 @@ for (const [title, options] of Object.entries(ownedBackends)) {
         await hasExited(workers.get(id) ?? first)
         const all = ['body', 'fetch', 'http', 'stream', 'writes']
         assert.deepEqual([...new Set(lines())], all, what)
+        assert.equal(first.stopReason, what.replace('()', ''))
+        assert.ok(pool.stats().endedWorkers.some(({ reason }) => reason === first.stopReason))
       }),
     )
   })
 
   test(`a worker that must end is first asked to exit, on ${title}`, async (open, t) => {
     const endings = {
-      'a cancelled task': [{ cancelGrace: 0 }, (_, abort) => abort.abort()],
-      'a time limit': [{ cancelGrace: 0, timeout: 500 }, () => {}],
-      'destroy()': [{}, pool => pool.destroy()],
-      closeTimeout: [{ closeTimeout: 50 }, pool => pool.close()],
-      'terminate()': [{}, pool => pool.workers[0].terminate()],
+      'a cancelled task': ['cancel', { cancelGrace: 0 }, (_, abort) => abort.abort()],
+      'a time limit': ['cancel', { cancelGrace: 0, timeout: 500 }, () => {}],
+      'destroy()': ['destroy', {}, pool => pool.destroy()],
+      closeTimeout: ['closeTimeout', { closeTimeout: 50 }, pool => pool.close()],
+      'terminate()': ['terminate', {}, pool => pool.workers[0].terminate()],
     }
     await Promise.all(
-      Object.entries(endings).map(async ([what, [endOptions, end]]) => {
+      Object.entries(endings).map(async ([what, [reason, endOptions, end]]) => {
         const { file, lines } = openFile(t)
         const pool = open({
           filename,
@@ -110,10 +112,27 @@ for (const [title, options] of Object.entries(ownedBackends)) {
         await rejected
         await hasExited(worker)
         assert.deepEqual(lines(), ['exit'], what)
+        assert.equal(worker.stopReason, reason)
       }),
     )
   })
 }
+
+test('a worker that is replaced tells its memory, and one that ended by itself its death', async open => {
+  for (const options of Object.values(ownedBackends)) {
+    const pool = open({ filename, name: 'die', maxWorkers: 1, maxWorkerMemoryMb: 4, ...options })
+    const recycled = once(pool, 'workerDestroy')
+    await pool.run({ isDeath: false })
+    const [{ stopReason, memoryMb }] = await recycled
+    assert.equal(stopReason, 'maxWorkerMemoryMb')
+    assert.ok(memoryMb > 4 && memoryMb < 4096, `${memoryMb} MiB`)
+    await pool.run({ isDeath: true }).catch(() => {})
+    const [recycledStats, deaths] = pool.stats().endedWorkers
+    assert.deepEqual(recycledStats, { reason: 'maxWorkerMemoryMb', count: 1, memoryMb })
+    assert.equal(deaths.reason, 'death')
+    assert.ok(pool.stats().workers.every(worker => 'memoryMb' in worker))
+  }
+})
 
 test('a stop does not wait for open connections and timers', async (open, t) => {
   const { url } = await openServer(t)

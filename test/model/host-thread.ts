@@ -106,8 +106,8 @@ class HostThread {
       const id = 'leave' in request ? request.leave : request.kill
       const worker = group.withId(id)
       if (worker === null) return
-      if ('leave' in request) worker.leave()
-      else void worker.kill()
+      if ('leave' in request) worker.leave('recycle')
+      else void worker.kill('terminate')
     }
   }
 

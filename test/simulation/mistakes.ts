@@ -32,7 +32,9 @@ export const mistakes: Mistake[] = [
     title: 'close() does not stop workers that are starting',
     transport: 'any',
     file: 'host/workers/worker-group.js',
-    edits: [['worker.stop(error);', 'if (worker.isReady)\n            worker.stop(error);']],
+    edits: [
+      ["worker.stop('close', error);", "if (worker.isReady)\n            worker.stop('close', error);"],
+    ],
   },
   {
     title: 'a leaving worker stops although it has started a task, while its ready message is on its way',

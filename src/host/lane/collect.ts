@@ -152,7 +152,7 @@ export class Collector {
   #onDamaged(worker: Worker): void {
     const error = worker.damage!
     const hasTasks = worker.listTasks().length > 0
-    void worker.kill(error)
+    void worker.kill('damage', error)
     if (!hasTasks) this.#parts.group.events.onError(error)
   }
 

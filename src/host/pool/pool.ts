@@ -76,7 +76,7 @@ import type { PoolOptions } from './pool-options.js'
 import type { PoolSettings } from './pool-table.js'
 import { reportDeath } from './report-death.js'
 import { Shutdown } from './shutdown.js'
-import { durationStats, type PoolStats, workerStats } from './stats.js'
+import { durationStats, EndedWorkers, type PoolStats, workerStats } from './stats.js'
 import { type PoolStream, StreamTask } from './stream.js'
 import {
   DEFAULT_WINDOW,
@@ -103,7 +103,7 @@ export interface PoolEvents {
   message: [value: unknown, worker: WorkerView]
   /** The pool started a worker. */
   workerCreate: [worker: WorkerView]
-  /** A worker died, or the host asked it to stop or killed it. */
+  /** A worker died, or the host asked it to stop or killed it. Its `stopReason` says why. */
   workerDestroy: [worker: WorkerView]
   /** The pool is closed: all workers have ended. */
   close: []
@@ -164,6 +164,7 @@ export class Pool<Module = any, Default extends HandlerName<Module> = DefaultNam
   readonly #life: { state: PoolState } = { state: 'open' }
   readonly #withCallerStack: boolean
   #api: PoolApi<Module> | null = null
+  readonly #ended = new EndedWorkers()
   #lastTaskId = 0
   /** Unfinished calls of `ready()`, `recycle()` and `reload()`. */
   #callsToWorkers = 0
@@ -215,7 +216,10 @@ export class Pool<Module = any, Default extends HandlerName<Module> = DefaultNam
             this.#tellError(death.error, () => reportDeath(settings.label, worker, death)),
           onUserMessage: (worker, value) => this.#tell('message', value, worker.view),
           onCreated: worker => this.#tell('workerCreate', worker.view),
-          onDestroyed: worker => this.#tell('workerDestroy', worker.view),
+          onDestroyed: worker => {
+            this.#ended.add(worker.view)
+            this.#tell('workerDestroy', worker.view)
+          },
         },
       })
     this.#handlers = handlers
@@ -471,7 +475,7 @@ export class Pool<Module = any, Default extends HandlerName<Module> = DefaultNam
    * others have failed.
    */
   recycle(): Promise<void> {
-    return this.#replaceAll(false)
+    return this.#replaceAll('recycle')
   }
 
   /**
@@ -480,7 +484,7 @@ export class Pool<Module = any, Default extends HandlerName<Module> = DefaultNam
    * that the program has loaded.
    */
   reload(): Promise<void> {
-    return this.#replaceAll(true)
+    return this.#replaceAll('reload')
   }
 
   /**
@@ -595,6 +599,7 @@ export class Pool<Module = any, Default extends HandlerName<Module> = DefaultNam
       tasks: this.#figures.tasks,
       queue: { size: this.queueSize, limit: this.maxQueue, needsDrain: this.needsDrain },
       workers: this.workers.map(workerStats),
+      endedWorkers: this.#ended.list(),
       waitTime: durationStats(this.#timings?.waitTime),
       runTime: durationStats(this.#timings?.runTime),
       handlers: this.#figures.handlers,
@@ -605,9 +610,8 @@ export class Pool<Module = any, Default extends HandlerName<Module> = DefaultNam
     }
   }
 
-  #replaceAll(isReload: boolean): Promise<void> {
-    const { recycle, reload } = Pool.prototype
-    return this.#whileBusy(isReload ? reload : recycle, () => this.#group.replaceAll(isReload))
+  #replaceAll(reason: 'recycle' | 'reload'): Promise<void> {
+    return this.#whileBusy(Pool.prototype[reason], () => this.#group.replaceAll(reason))
   }
 
   /** Keeps the process alive until the workers have done it. */

@@ -3,7 +3,7 @@ import type { BackendKind } from '../backend/backend-kind.js'
 import type { TaskCounts } from '../metrics/counters.js'
 import type { HandlerStats } from '../metrics/handler-metrics.js'
 import type { DurationSummary } from '../metrics/histogram.js'
-import type { WorkerState, WorkerView } from '../workers/worker-view.js'
+import type { WorkerState, WorkerStopReason, WorkerView } from '../workers/worker-view.js'
 import type { PoolState } from './pool-life.js'
 
 /** Durations in milliseconds, summed up. */
@@ -41,7 +41,11 @@ export interface PoolStats {
     threadId: number
     state: WorkerState
     usage: number
+    /** MiB of heap and buffers, as last measured; `null` before that. */
+    memoryMb: number | null
   }[]
+  /** The workers that have ended or stop, one entry for each reason. `memoryMb` is that of the last one. */
+  endedWorkers: { reason: WorkerStopReason; count: number; memoryMb: number | null }[]
   /**
    * From the call of `run()` until a worker starts the task. `null` with `recordTiming: false` and before the first
    * answer.
@@ -77,6 +81,21 @@ export function durationStats(summary: DurationSummary | undefined): DurationSta
 }
 
 export function workerStats(view: WorkerView): PoolStats['workers'][number] {
-  const { id, backend, pid, threadId, state, usage } = view
-  return { id, backend, pid, threadId, state, usage }
+  const { id, backend, pid, threadId, state, usage, memoryMb } = view
+  return { id, backend, pid, threadId, state, usage, memoryMb }
+}
+
+/** Counts the workers that have ended or stop. */
+export class EndedWorkers {
+  readonly #byReason = new Map<WorkerStopReason, PoolStats['endedWorkers'][number]>()
+
+  add({ stopReason, memoryMb }: WorkerView): void {
+    const reason = stopReason!
+    const count = (this.#byReason.get(reason)?.count ?? 0) + 1
+    this.#byReason.set(reason, { reason, count, memoryMb })
+  }
+
+  list(): PoolStats['endedWorkers'] {
+    return [...this.#byReason.values()].map(entry => ({ ...entry }))
+  }
 }

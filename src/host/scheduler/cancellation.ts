@@ -75,7 +75,7 @@ export class RunningCancelled {
     const period = this.#periods.get(worker)
     if (period === undefined || !worker.isReady) return
     if (period.isOver) {
-      if (!this.#parts.recall.hasOthers(worker)) void worker.kill()
+      if (!this.#parts.recall.hasOthers(worker)) void worker.kill('cancel')
       return
     }
     this.#removeEnded(period)
@@ -87,7 +87,7 @@ export class RunningCancelled {
     const period = this.#periods.get(worker)
     if (period === undefined || !period.isOver || !worker.isReady) return
     period.timer?.cancel()
-    if (!this.#parts.recall.hasOthers(worker)) return void worker.kill()
+    if (!this.#parts.recall.hasOthers(worker)) return void worker.kill('cancel')
     period.timer = this.#parts.clock.after(PING_AGAIN_AFTER_MS, () => this.#ping(worker, period))
   }
 
@@ -143,14 +143,14 @@ export class RunningCancelled {
     const { recall } = this.#parts
     period.isOver = true
     // A starting worker cannot answer a ping.
-    if (!worker.isReady) return void worker.kill()
+    if (!worker.isReady) return void worker.kill('cancel')
     // The worker may start a task after the check. So dismiss the worker first, then check again.
     if (!recall.hasOthers(worker)) worker.tasks.dismiss()
     // The unstarted tasks return to the queue, and the worker accepts no more tasks.
-    if (recall.hasOthers(worker)) worker.leave()
+    if (recall.hasOthers(worker)) worker.leave('cancel')
     if (this.#periods.get(worker) !== period) return
     if (recall.hasOthers(worker)) this.#ping(worker, period)
-    else void worker.kill()
+    else void worker.kill('cancel')
   }
 
   #ping(worker: Worker, period: GracePeriod): void {
@@ -162,7 +162,7 @@ export class RunningCancelled {
     const { clock } = this.#parts
     period.timer = clock.after(STUCK_AFTER_MS / STUCK_STEPS, () => {
       if (stepsLeft > 1) return this.#awaitPong(worker, period, stepsLeft - 1)
-      period.timer = clock.nextTurn(() => void worker.kill(stuckError(worker)))
+      period.timer = clock.nextTurn(() => void worker.kill('cancel', stuckError(worker)))
     })
   }
 

@@ -48,7 +48,7 @@ export class IdleTimeout {
     const { clock, workers, size, idleTimeout } = this.#parts
     const due = chooseRetired(workers.servingWorkers, size.minWorkers, idleTimeout, clock.now())
     const retired = due.filter(worker => worker.tasks.retire())
-    for (const worker of retired) worker.stop()
+    for (const worker of retired) worker.stop('idleTimeout')
     this.plan(retired.length < due.length ? IDLE_RETRY_MS : 0)
   }
 }

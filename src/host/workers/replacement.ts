@@ -3,6 +3,7 @@
 import type { PoolError } from '../../shared/errors/pool-errors.js'
 import type { PoolSize } from '../scheduler/scaling.js'
 import type { Worker } from './worker.js'
+import type { WorkerStopReason } from './worker-view.js'
 
 export interface ReplaceableGroup {
   /** The workers that start or are ready. */
@@ -41,29 +42,30 @@ export class Replacements {
   }
 
   /** Replaces one worker. */
-  replace(worker: Worker): void {
-    this.#enqueue(worker)
+  replace(worker: Worker, reason: WorkerStopReason): void {
+    this.#enqueue(worker, reason)
     this.#next()
   }
 
-  #enqueue(worker: Worker): void {
+  #enqueue(worker: Worker, reason: WorkerStopReason): void {
     if (this.#hasEnded || worker === this.#old || worker.isLeaving || worker.state === 'draining') return
+    worker.stopReason ??= reason
     this.#queue.add(worker)
   }
 
   /**
    * Replaces all workers that exist now. Resolves when they have ended and a new worker is ready.
-   * @param mayJoin true: if another call is unfinished, returns its promise
+   * @param reason with `recycle`: if another call is unfinished, returns its promise
    */
-  replaceAll(mayJoin: boolean): Promise<void> {
+  replaceAll(reason: 'recycle' | 'reload'): Promise<void> {
     const last = this.#requests[this.#requests.length - 1]
-    if (mayJoin && last !== undefined) return last.done
+    if (reason === 'recycle' && last !== undefined) return last.done
     const workers = [...this.#group.workers]
     if (workers.length === 0 && this.#size.minWorkers === 0) return Promise.resolve()
     const request = makeRequest(workers)
     this.#requests.push(request)
     // All of them, so that idle workers come first.
-    for (const worker of workers) this.#enqueue(worker)
+    for (const worker of workers) this.#enqueue(worker, reason)
     this.#next()
     return request.done
   }
@@ -76,7 +78,7 @@ export class Replacements {
     const old = this.#old
     if (old === null) this.#next()
     else if (old.state === 'exited' || old.state === 'draining') this.#onReplaced()
-    else old.leave()
+    else old.leave(old.stopReason!)
   }
 
   /** @param startError `null` unless the worker failed to start */
@@ -149,6 +151,8 @@ export class Replacements {
 
   /** Rejects all requests. The old workers stay. */
   #fail(reason: unknown): void {
+    for (const worker of this.#old === null ? this.#queue : [this.#old, ...this.#queue])
+      worker.stopReason = null
     this.#old = null
     this.#queue.clear()
     for (const request of this.#requests.splice(0)) request.reject(reason)

@@ -1,5 +1,5 @@
 // Manages the workers of a pool: starts, counts, replaces, stops and kills them. The group does not handle tasks.
-import { type PoolError, WorkerStartError } from '../../shared/errors/pool-errors.js'
+import { type PoolClosedError, type PoolError, WorkerStartError } from '../../shared/errors/pool-errors.js'
 import type { Clock, Timer } from '../../shared/platform/clock.js'
 import type { Backend } from '../backend/backend.js'
 import { chooseSurplus, type PoolSize } from '../scheduler/scaling.js'
@@ -14,6 +14,7 @@ import {
   type WorkerOwner,
   type WorkerSettings,
 } from './worker.js'
+import type { WorkerStopReason } from './worker-view.js'
 import { warnOfUnfinished } from './worker-warnings.js'
 
 export interface GroupSettings extends WorkerSettings {
@@ -65,7 +66,9 @@ export class WorkerGroup implements WorkerOwner, ReplaceableGroup {
     this.events = events
     this.policy = new RestartPolicy(restart)
     this.#replacements = new Replacements(this, size)
-    this.#maxAge = new MaxAge(maxWorkerAge, clock, this.workers, worker => this.#renew(worker))
+    this.#maxAge = new MaxAge(maxWorkerAge, clock, this.workers, worker =>
+      this.#renew(worker, 'maxWorkerAge'),
+    )
     this.#idleTimeout = new IdleTimeout({ clock, workers: this, size, idleTimeout })
   }
 
@@ -222,7 +225,8 @@ export class WorkerGroup implements WorkerOwner, ReplaceableGroup {
 
   /** Call it when the size has changed. Surplus workers finish their started tasks and leave, idle workers first. */
   onResized(): void {
-    for (const worker of chooseSurplus(this.keptWorkers, this.settings.size.maxWorkers)) worker.leave()
+    for (const worker of chooseSurplus(this.keptWorkers, this.settings.size.maxWorkers))
+      worker.leave('resize')
     this.ensureMinimum()
     this.#answerReadyCalls()
     this.#idleTimeout.plan()
@@ -231,11 +235,11 @@ export class WorkerGroup implements WorkerOwner, ReplaceableGroup {
   /**
    * Replaces every worker. Resolves when the old workers have ended and a new one is ready. Rejects when a new one does
    * not start.
-   * @param isReload also replaces workers that were started for an unfinished earlier call, and ends a pause
+   * @param reason `reload` also replaces workers that were started for an unfinished earlier call, and ends a pause
    */
-  async replaceAll(isReload: boolean): Promise<void> {
-    if (isReload) this.policy.reset()
-    const done = this.#replacements.replaceAll(!isReload)
+  async replaceAll(reason: 'recycle' | 'reload'): Promise<void> {
+    if (reason === 'reload') this.policy.reset()
+    const done = this.#replacements.replaceAll(reason)
     this.ensureMinimum()
     await done
   }
@@ -272,15 +276,16 @@ export class WorkerGroup implements WorkerOwner, ReplaceableGroup {
   /** Stops all workers. Each runs its teardown first. Resolves when all have ended. */
   async stopAll(error: PoolError): Promise<void> {
     this.#close()
-    for (const worker of [...this.workers]) worker.stop(error)
+    for (const worker of [...this.workers]) worker.stop('close', error)
     await this.#allEnded()
   }
 
   /** Kills all workers, also workers in their teardown. Resolves when all have ended. */
-  async killAll(error: PoolError): Promise<void> {
+  async killAll(error: PoolClosedError): Promise<void> {
+    const reason = error.reason === 'timeout' ? 'closeTimeout' : 'destroy'
     this.#close()
-    for (const worker of this.#draining) if (worker.isStopping) void worker.kill()
-    for (const worker of [...this.workers]) void worker.kill(error)
+    for (const worker of this.#draining) if (worker.isStopping) void worker.kill(reason)
+    for (const worker of [...this.workers]) void worker.kill(reason, error)
     await this.#allEnded()
   }
 
@@ -293,7 +298,7 @@ export class WorkerGroup implements WorkerOwner, ReplaceableGroup {
     for (const worker of this.#draining) {
       if (!worker.isStopping) continue
       if (worker.hasTeardown) hasInterrupted = true
-      void worker.kill()
+      void worker.kill('closeTimeout')
     }
     return hasInterrupted
   }
@@ -341,7 +346,7 @@ export class WorkerGroup implements WorkerOwner, ReplaceableGroup {
   }
 
   onMemoryExceeded(worker: Worker): void {
-    this.#renew(worker)
+    this.#renew(worker, 'maxWorkerMemoryMb')
   }
 
   onUnfinished(worker: Worker, requests: readonly string[]): void {
@@ -351,12 +356,12 @@ export class WorkerGroup implements WorkerOwner, ReplaceableGroup {
   }
 
   /** Replaces a worker that is too old or uses too much memory, or stops it if the pool does not need it. */
-  #renew(worker: Worker): void {
+  #renew(worker: Worker, reason: WorkerStopReason): void {
     // Starting workers do not count, because they may fail to start.
     const isSpare =
       worker.isReady && worker.isIdle && this.servingWorkers.length > this.settings.size.minWorkers
-    if (isSpare) worker.leave()
-    else this.#replacements.replace(worker)
+    if (isSpare) worker.leave(reason)
+    else this.#replacements.replace(worker, reason)
   }
 
   onDraining(worker: Worker): void {

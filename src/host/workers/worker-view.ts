@@ -8,6 +8,30 @@ import type { QueuedTask } from '../task/queued-task.js'
 /** `spawning`: the worker starts. `draining`: the host has asked it to stop, or kills it. */
 export type WorkerState = 'spawning' | 'ready' | 'draining' | 'exited'
 
+/**
+ * Why a worker stopped. Most reasons have the name of the option or the method that asked for it.
+ * - `cancel`: the handler of a cancelled task ran on
+ * - `load`: a file of a handler did not load twice
+ * - `damage`: the worker damaged its result ring
+ * - `death`: the worker ended by itself, or did not start
+ */
+export type WorkerStopReason =
+  | 'close'
+  | 'closeTimeout'
+  | 'destroy'
+  | 'recycle'
+  | 'reload'
+  | 'resize'
+  | 'terminate'
+  | 'idleTimeout'
+  | 'maxTasksPerWorker'
+  | 'maxWorkerAge'
+  | 'maxWorkerMemoryMb'
+  | 'cancel'
+  | 'load'
+  | 'damage'
+  | 'death'
+
 /** The parts of a worker that its view reads. */
 export interface ViewedWorker {
   readonly id: number
@@ -22,9 +46,11 @@ export interface ViewedWorker {
   readonly slots: number
   readonly isExclusive: boolean
   readonly histogram: DurationSummary | null
+  readonly stopReason: WorkerStopReason | null
+  readonly memoryBytes: number | null
   listTasks(): QueuedTask[]
   startOf(task: QueuedTask): number | null
-  kill(): Promise<void>
+  kill(reason: WorkerStopReason): Promise<void>
 }
 
 /**
@@ -83,6 +109,20 @@ export class WorkerView {
     return this.#worker.state
   }
 
+  /** Why the worker stops or has ended. `null` before that. */
+  get stopReason(): WorkerStopReason | null {
+    return this.state === 'draining' || this.state === 'exited' ? this.#worker.stopReason : null
+  }
+
+  /**
+   * The MiB of heap and buffers that the worker held when it last measured its memory: at most every 20 to 500 ms, after a task.
+   * `null` before that, for inline workers, and with `recordTiming: false` unless `maxWorkerMemoryMb` was exceeded.
+   */
+  get memoryMb(): number | null {
+    const { memoryBytes } = this.#worker
+    return memoryBytes === null ? null : memoryBytes / 2 ** 20
+  }
+
   /** How many slots are taken, including cancelled tasks whose handlers still run. */
   get usage(): number {
     // A dead worker cannot lower its shared count of tasks.
@@ -115,10 +155,10 @@ export class WorkerView {
   }
 
   /**
-   * Kills this worker now, without a teardown. Its started tasks reject with `WorkerExitError`. Its other tasks return
+   * Ends this worker without a teardown: it is asked to exit, and killed after 100 ms. Its started tasks reject with `WorkerExitError`. Its other tasks return
    * to their places in the queue. Resolves when the worker has ended.
    */
   terminate(): Promise<void> {
-    return this.#worker.kill()
+    return this.#worker.kill('terminate')
   }
 }

@@ -17,7 +17,7 @@ import type { Task } from '../task/task.js'
 import { ExitReason } from './exit-reason.js'
 import type { KeptBroadcasts } from './kept-broadcasts.js'
 import { type Lane, WorkerTasks } from './worker-tasks.js'
-import { type ViewedWorker, type WorkerState, WorkerView } from './worker-view.js'
+import { type ViewedWorker, type WorkerState, type WorkerStopReason, WorkerView } from './worker-view.js'
 import { limitsHeap, warnOfHeap } from './worker-warnings.js'
 
 export const workerStates: StateTable<WorkerState> = {
@@ -150,6 +150,10 @@ export class Worker implements LinkListener, PlacementView, BusyView, ViewedWork
   /** A loaded module of the worker exports a teardown. */
   hasTeardown = false
   idleSince: number
+  /** Set when the pool decides to stop the worker, which may serve until its replacement is ready. */
+  stopReason: WorkerStopReason | null = null
+  /** As the worker last reported it. */
+  memoryBytes: number | null = null
   /** How many tasks the worker has answered. */
   answers = 0
   #resolveEnded!: () => void
@@ -245,12 +249,13 @@ export class Worker implements LinkListener, PlacementView, BusyView, ViewedWork
   // Stop and kill.
 
   /** The worker finishes its started tasks and stops. */
-  leave(): void {
+  leave(reason: WorkerStopReason): void {
     if (this.isLeaving || this.state === 'draining' || this.state === 'exited') return
-    if (this.isReady && this.tasks.retire()) return this.stop()
+    this.stopReason ??= reason
+    if (this.isReady && this.tasks.retire()) return this.stop(reason)
     this.#stopAccepting()
     // If a starting worker holds a task, it is in fact ready, and its message is on its way.
-    if (this.state === 'spawning' && this.tasks.isEmpty) return this.stop()
+    if (this.state === 'spawning' && this.tasks.isEmpty) return this.stop(reason)
     this.link.post({ kind: 'leave' })
   }
 
@@ -267,11 +272,12 @@ export class Worker implements LinkListener, PlacementView, BusyView, ViewedWork
 
   /** Call it when the worker may have lost its last task. */
   stopIfDone(): void {
-    if (this.isReady && this.#hasConfirmedLeaving && this.tasks.isEmpty) this.stop()
+    if (this.isReady && this.#hasConfirmedLeaving && this.tasks.isEmpty) this.stop(this.stopReason!)
   }
 
   /** Asks the worker to run its teardown and to stop, after it has loaded its file. The worker must hold no task. */
-  stop(error: PoolError = new WorkerExitError(this.id, 0)): void {
+  stop(reason: WorkerStopReason, error: PoolError = new WorkerExitError(this.id, 0)): void {
+    this.stopReason ??= reason
     this.isStopping = true
     this.#drain(error)
     this.link.post({ kind: 'end' })
@@ -285,8 +291,9 @@ export class Worker implements LinkListener, PlacementView, BusyView, ViewedWork
    * Ends the worker without a teardown, also in its teardown: it is asked to exit, and killed if it does not. Resolves
    * when the worker has ended.
    */
-  kill(error: PoolError = new WorkerExitError(this.id, 1)): Promise<void> {
+  kill(reason: WorkerStopReason, error: PoolError = new WorkerExitError(this.id, 1)): Promise<void> {
     if (this.state === 'exited') return this.ended
+    if (this.state !== 'draining') this.stopReason = reason
     const wasDraining = this.state === 'draining'
     this.isStopping = false
     if (!wasDraining) this.#drain(error)
@@ -357,7 +364,11 @@ export class Worker implements LinkListener, PlacementView, BusyView, ViewedWork
         return this.exitReason.onStartFailed(message)
       case 'leaving':
         return this.#onLeaving()
+      case 'measured':
+        this.memoryBytes = message.memoryBytes ?? this.memoryBytes
+        return taskListener.onMessage(this, message)
       case 'memory-exceeded':
+        this.memoryBytes = message.memoryBytes ?? this.memoryBytes
         return this.#owner.onMemoryExceeded(this)
       case 'has-teardown':
         return this.#onTeardownFound()
@@ -386,7 +397,10 @@ export class Worker implements LinkListener, PlacementView, BusyView, ViewedWork
     moveState(workerStates, this, 'exited', 'worker')
     this.#killTimer?.cancel()
     this.#resolveEnded()
-    if (state !== 'draining') return this.#owner.onDied(this, state === 'ready')
+    if (state !== 'draining') {
+      this.stopReason = 'death'
+      return this.#owner.onDied(this, state === 'ready')
+    }
     const { stopError } = exitReason
     // Before the file is loaded, the worker has no teardown that could fail.
     if (this.isStopping && !this.mayBeLoading && stopError !== undefined) this.#onTeardownFailed(stopError)
@@ -402,6 +416,7 @@ export class Worker implements LinkListener, PlacementView, BusyView, ViewedWork
 
   #onLeaving(): void {
     this.#hasConfirmedLeaving = true
+    this.stopReason ??= this.hasReachedTaskLimit ? 'maxTasksPerWorker' : 'load'
     this.#stopAccepting()
     this.stopIfDone()
   }

@@ -222,9 +222,10 @@ export type ToHost =
    * twice.
    */
   | { kind: 'leaving' }
-  | { kind: 'measured'; handlers: HandlerMeasure[] }
+  /** `memoryBytes`: the heap and the external memory that the worker holds. */
+  | { kind: 'measured'; handlers: HandlerMeasure[]; memoryBytes?: number }
   /** The worker uses more memory than its limit. It continues until the host asks it to leave. */
-  | { kind: 'memory-exceeded' }
+  | { kind: 'memory-exceeded'; memoryBytes?: number }
   /** The worker has loaded a module that exports a teardown. */
   | { kind: 'has-teardown' }
   | { kind: 'teardown-failed'; error: SerializedError }

@@ -12,7 +12,7 @@ const HEAP_TOLERANCE_MB = 16
 export class LimitWatcher {
   readonly #settings: WorkerLimits
   readonly #onTasksUsed: () => void
-  readonly #onMemoryExceeded: () => void
+  readonly #onMemoryExceeded: (bytes: number) => void
   #startedTasks = 0
   #check: Timer | null = null
 
@@ -20,7 +20,7 @@ export class LimitWatcher {
    * @param onTasksUsed called when the worker starts its last allowed task
    * @param onMemoryExceeded called at each check that finds too much memory in use
    */
-  constructor(settings: WorkerLimits, onTasksUsed: () => void, onMemoryExceeded: () => void) {
+  constructor(settings: WorkerLimits, onTasksUsed: () => void, onMemoryExceeded: (bytes: number) => void) {
     this.#settings = settings
     this.#onTasksUsed = onTasksUsed
     this.#onMemoryExceeded = onMemoryExceeded
@@ -32,7 +32,8 @@ export class LimitWatcher {
     if (this.#check === null && this.#settings.bytes !== Number.POSITIVE_INFINITY) {
       this.#check = workerClock.after(CHECK_AFTER_MS, () => {
         this.#check = null
-        if (heldBytes() > this.#settings.bytes) this.#onMemoryExceeded()
+        const bytes = heldBytes()
+        if (bytes > this.#settings.bytes) this.#onMemoryExceeded(bytes)
       })
     }
   }
@@ -53,8 +54,8 @@ export function heapExcess(): HeapExcess | null {
 }
 
 /** The memory of this thread alone. The resident memory would include the whole process. */
-function heldBytes(): number {
-  // A worker without a memory limit does not load this module.
+export function heldBytes(): number {
+  // Loaded here: a worker without a memory limit that measures nothing does not need it.
   const { getHeapStatistics } = getBuiltinModule('node:v8')
   const { used_heap_size: heap, external_memory: external } = getHeapStatistics()
   return heap + external

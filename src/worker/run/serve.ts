@@ -12,7 +12,7 @@ import { unreachable } from '../../shared/platform/invariant.js'
 import type { TaskSource } from '../lane/task-source.js'
 import { workerClock } from './clock.js'
 import { Executor } from './executor.js'
-import { heapExcess, LimitWatcher } from './limits.js'
+import { heapExcess, heldBytes, LimitWatcher } from './limits.js'
 import { Meter } from './meter.js'
 import { ModuleLoader } from './module-loader.js'
 import { runStartCall } from './start-calls.js'
@@ -66,7 +66,11 @@ export async function serve(
     load: (handler: HandlerRef) => loader.load(handler),
   })
   const plannedEnd = new PlannedEnd(environment, loader)
-  if (measures) executor.meter = new Meter(handlers => say(port, { kind: 'measured', handlers }))
+  if (measures) {
+    executor.meter = new Meter(handlers =>
+      say(port, { kind: 'measured', handlers, memoryBytes: heldBytes() }),
+    )
+  }
   const source: TaskSource = environment.makeSource(executor)
   environment.onEnd(() => {
     executor.end()
@@ -147,7 +151,9 @@ export async function serve(
   if (requestedEnd !== null) return
   // The start calls do not count as tasks.
   if (limits !== null)
-    executor.limits = new LimitWatcher(limits, leave, () => say(port, { kind: 'memory-exceeded' }))
+    executor.limits = new LimitWatcher(limits, leave, memoryBytes =>
+      say(port, { kind: 'memory-exceeded', memoryBytes }),
+    )
   say(port, { kind: 'ready', heapExcess: checksHeap ? heapExcess() : null })
   source.open()
 }
