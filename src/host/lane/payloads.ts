@@ -68,8 +68,6 @@ export class Payloads {
   #shapes: ShapeReader | null = null
   #chunk = new Uint8Array(0)
   #chunkUsed = 0
-  #lastTerms: CallTerms | null = null
-  #mayShareLast = false
 
   constructor(parts: PayloadsParts) {
     const { layout } = parts.posted
@@ -78,16 +76,8 @@ export class Payloads {
     this.#lane = new Uint8Array(layout.memory)
   }
 
-  /** False when a task with these options must be sent by message. All calls without options have the same terms. */
-  maySharePayload(terms: CallTerms): boolean {
-    if (terms !== this.#lastTerms) {
-      this.#lastTerms = terms
-      this.#mayShareLast = this.#mayShare(terms)
-    }
-    return this.#mayShareLast
-  }
-
-  #mayShare({ transferList, workerId, isExclusive }: CallTerms): boolean {
+  /** False when a task with these options must be sent by message. */
+  maySharePayload({ transferList, workerId, isExclusive }: CallTerms): boolean {
     const { isShared, slotsPerWorker } = this.#parts
     if (!isShared || transferList.length > 0 || workerId > 0) return false
     return !isExclusive || slotsPerWorker === 1

@@ -20,19 +20,41 @@ export function forCaller<T>(entry: PublicFunction, part: () => T): T {
 
 /** The file that called `entry`, a public function that is now on the stack. `null`: not known. */
 export function callerFile(entry: PublicFunction): string | null {
+  return fileOf(callerSites(entry)[0])
+}
+
+/** The file, line and column that called `entry`, outside of the folder of lido. `null`: not known. */
+export function callerPlace(entry: PublicFunction): string | null {
+  const ownFile = fileOf(callerSites(null)[0]) ?? ''
+  const ownFolder = ownFile.replace(/[^\\/]*$/, '')
+  const isOwn = (site: NodeJS.CallSite) => ownFolder !== '' && fileOf(site)?.startsWith(ownFolder) === true
+  const sites = callerSites(entry)
+  // In a bundle with the program, all frames are in one folder.
+  const site = sites.find(site => !isOwn(site)) ?? sites[0]
+  const file = fileOf(site)
+  return file === null ? null : `${file}:${site!.getLineNumber()}:${site!.getColumnNumber()}`
+}
+
+function fileOf(site: NodeJS.CallSite | undefined): string | null {
+  const file = site?.getFileName()
+  if (typeof file !== 'string') return null
+  if (file.startsWith('file:')) return fileURLToPath(file)
+  return isAbsolute(file) ? file : null
+}
+
+/** The frames below `entry`, or all frames. Empty: not known. */
+function callerSites(entry: PublicFunction | null): NodeJS.CallSite[] {
   const { prepareStackTrace } = Error
   const caller: { stack?: unknown } = {}
   try {
     // `Reflect.set` also works where `Error` is frozen.
     Reflect.set(Error, 'prepareStackTrace', (_: Error, sites: NodeJS.CallSite[]) => sites)
-    Error.captureStackTrace(caller, entry)
-    const [site] = caller.stack as NodeJS.CallSite[]
-    const file = site?.getFileName()
-    if (typeof file !== 'string') return null
-    if (file.startsWith('file:')) return fileURLToPath(file)
-    return isAbsolute(file) ? file : null
+    if (entry === null) Error.captureStackTrace(caller)
+    else Error.captureStackTrace(caller, entry)
+    const sites = caller.stack
+    return Array.isArray(sites) ? sites : []
   } catch {
-    return null
+    return []
   } finally {
     Reflect.set(Error, 'prepareStackTrace', prepareStackTrace)
   }

@@ -24,7 +24,7 @@ import { Counters, type Outcome } from '../metrics/counters.js'
 import { HandlerMetrics } from '../metrics/handler-metrics.js'
 import { PerformanceWarnings } from '../metrics/performance-warnings.js'
 import { type PoolHistogram, Timings } from '../metrics/timings.js'
-import { BackPressure } from '../queue/back-pressure.js'
+import { BackPressure, type BackPressureListener } from '../queue/back-pressure.js'
 import type { Scheduler } from '../scheduler/scheduler.js'
 import type { Call, CallTerms } from '../task/call.js'
 import type { Cancellation } from '../task/cancellation.js'
@@ -53,8 +53,8 @@ import {
   resolveWith,
   termsOfFunction,
 } from './call-options.js'
-import { callerFile, forCaller, withCallerStack } from './caller-stack.js'
-import { createCore } from './core.js'
+import { callerFile, callerPlace, forCaller, withCallerStack } from './caller-stack.js'
+import { type CoreEvents, createCore } from './core.js'
 import { Figures } from './figures.js'
 import type {
   Chosen,
@@ -69,13 +69,15 @@ import type {
 import { KeepAlive } from './keep-alive.js'
 import { PoolMap } from './map.js'
 import { checkSource, type MapOptions, type MapSource, resolveMap } from './map-options.js'
+import { forgetPlace, shutDown, unwatchPool, watchPool } from './open-pools.js'
 import { type CoreSettings, type ResizeOptions, resolveOptions, resolveResize } from './options.js'
-import type { PoolState } from './pool-life.js'
+import type { PoolLife } from './pool-life.js'
 import type { PoolLike } from './pool-like.js'
 import type { PoolOptions } from './pool-options.js'
+import { PoolRef } from './pool-ref.js'
 import type { PoolSettings } from './pool-table.js'
 import { reportDeath } from './report-death.js'
-import { Shutdown } from './shutdown.js'
+import type { Shutdown, ShutdownParts } from './shutdown.js'
 import { durationStats, EndedWorkers, type PoolStats, workerStats } from './stats.js'
 import { type PoolStream, StreamTask } from './stream.js'
 import {
@@ -161,14 +163,12 @@ export class Pool<Module = any, Default extends HandlerName<Module> = DefaultNam
   readonly #broadcasts: KeptBroadcasts
   readonly #backPressure: BackPressure
   readonly #keepAlive: KeepAlive
-  readonly #life: { state: PoolState } = { state: 'open' }
+  readonly #life: PoolLife = { state: 'open', shutdown: null }
+  readonly #shutdownParts: ShutdownParts
   readonly #withCallerStack: boolean
   #api: PoolApi<Module> | null = null
   readonly #ended = new EndedWorkers()
   #lastTaskId = 0
-  /** Unfinished calls of `ready()`, `recycle()` and `reload()`. */
-  #callsToWorkers = 0
-  #closing: Shutdown | null = null
 
   /**
    * Starts `minWorkers` workers. Throws `InvalidOptionError` for an option that is unknown, wrong or contradicts another one, and
@@ -189,10 +189,8 @@ export class Pool<Module = any, Default extends HandlerName<Module> = DefaultNam
     this.#plainTerms = plainTerms(settings)
     this.#withCallerStack = settings.callerStack
     this.#clock = clock
-    this.#keepAlive = new KeepAlive(
-      clock,
-      () => this.#counters.pending > 0 || this.#closing !== null || this.#callsToWorkers > 0,
-    )
+    const ref = new PoolRef<Pool>(this as unknown as Pool)
+    this.#keepAlive = new KeepAlive(clock, ref, this.#counters, this.#life)
     this.#timings = settings.recordTiming ? new Timings() : null
     const warnings = settings.performanceWarnings
       ? new PerformanceWarnings(settings.label, settings.concurrentTasksPerWorker)
@@ -206,21 +204,7 @@ export class Pool<Module = any, Default extends HandlerName<Module> = DefaultNam
         timings: this.#timings,
         handlerMetrics,
         decodeSliceMs,
-        events: {
-          onSettled: (task, outcome, wasAssigned) => this.#onSettled(task, outcome, wasAssigned),
-          onLeft: () => this.#backPressure.onLeft(),
-          pendingTasks: () => this.#counters.pending,
-          onNoneCancelled: () => inMicrotask(() => this.#closing?.finishIfIdle()),
-          onError: error => this.#tellError(error),
-          onUnreportedDeath: (worker, death) =>
-            this.#tellError(death.error, () => reportDeath(settings.label, worker, death)),
-          onUserMessage: (worker, value) => this.#tell('message', value, worker.view),
-          onCreated: worker => this.#tell('workerCreate', worker.view),
-          onDestroyed: worker => {
-            this.#ended.add(worker.view)
-            this.#tell('workerDestroy', worker.view)
-          },
-        },
+        events: Pool.#coreEvents(ref, this.#counters, this.#life, settings.label),
       })
     this.#handlers = handlers
     this.#shared = shared
@@ -239,12 +223,80 @@ export class Pool<Module = any, Default extends HandlerName<Module> = DefaultNam
       scheduler: this.#scheduler,
       slots: this.#slots,
     })
-    this.#backPressure = new BackPressure(settings.maxQueue, this.#slots, clock, this.#scheduler, {
-      onDrain: () => this.#tell('drain'),
-      onNeedsDrain: () => this.#tell('needsDrain'),
-      onFailure: failure => this.#tellError(failure),
-    })
+    this.#backPressure = new BackPressure(
+      settings.maxQueue,
+      this.#slots,
+      clock,
+      this.#scheduler,
+      Pool.#queueEvents(ref),
+    )
+    const place = callerPlace(new.target)
+    this.#shutdownParts = {
+      clock,
+      closeTimeout: settings.closeTimeout,
+      life: this.#life,
+      keepAlive: this.#keepAlive,
+      counters: this.#counters,
+      backPressure: this.#backPressure,
+      scheduler,
+      group,
+      cancellation,
+      settler,
+      onClosed: Pool.#onClosed(ref, place, scheduler, broadcasts, shared),
+    }
     this.#startMinimum()
+    watchPool(this, place, this.#shutdownParts)
+  }
+
+  // Static, because a function that is created in the constructor would hold the pool.
+
+  static #coreEvents(ref: PoolRef<Pool>, counters: Counters, life: PoolLife, label: string): CoreEvents {
+    return {
+      onSettled: (task, outcome, wasAssigned) => {
+        // A pool with unsettled tasks is busy, so it is not collected.
+        ref.pool!.#onSettled(task, outcome, wasAssigned)
+      },
+      onLeft: () => {
+        const { pool } = ref
+        if (pool !== undefined) pool.#backPressure.onLeft()
+      },
+      pendingTasks: () => counters.pending,
+      onNoneCancelled: () => inMicrotask(() => life.shutdown?.finishIfIdle()),
+      onError: error => ref.tell(pool => pool.#tellError(error)),
+      onUnreportedDeath: (worker, death) =>
+        ref.tell(pool => pool.#tellError(death.error, () => reportDeath(label, worker, death))),
+      onUserMessage: (worker, value) => ref.tell(pool => pool.#tell('message', value, worker.view)),
+      onCreated: worker => ref.tell(pool => pool.#tell('workerCreate', worker.view)),
+      onDestroyed: worker =>
+        ref.tell(pool => {
+          pool.#ended.add(worker.view)
+          pool.#tell('workerDestroy', worker.view)
+        }),
+    }
+  }
+
+  static #queueEvents(ref: PoolRef<Pool>): BackPressureListener {
+    return {
+      onDrain: () => ref.tell(pool => pool.#tell('drain')),
+      onNeedsDrain: () => ref.tell(pool => pool.#tell('needsDrain')),
+      onFailure: failure => ref.tell(pool => pool.#tellError(failure)),
+    }
+  }
+
+  static #onClosed(
+    ref: PoolRef<Pool>,
+    place: string | null,
+    scheduler: Scheduler,
+    broadcasts: KeptBroadcasts,
+    shared: SharedValues,
+  ): () => void {
+    return () => {
+      scheduler.releaseQueue()
+      broadcasts.end()
+      shared.end()
+      forgetPlace(place)
+      ref.tell(pool => pool.#tell('close'))
+    }
   }
 
   /**
@@ -614,17 +666,9 @@ export class Pool<Module = any, Default extends HandlerName<Module> = DefaultNam
     return this.#whileBusy(Pool.prototype[reason], () => this.#group.replaceAll(reason))
   }
 
-  /** Keeps the process alive until the workers have done it. */
   async #whileBusy(entry: PublicFunction, work: () => Promise<void>): Promise<void> {
     if (this.#life.state !== 'open') throw withCallerFrames(new PoolClosedError('closed'), entry)
-    this.#keepAlive.onBusy()
-    this.#callsToWorkers++
-    try {
-      await work()
-    } finally {
-      this.#callsToWorkers--
-      this.#keepAlive.onIdle()
-    }
+    await this.#keepAlive.during(work)
   }
 
   get #slots(): number {
@@ -793,30 +837,14 @@ export class Pool<Module = any, Default extends HandlerName<Module> = DefaultNam
     this.#lent.onSettled(task)
     if (this.#shared.isReleasing) this.#shared.onSettled(task)
     if (this.#counters.pending > 0) return
-    if (this.#closing === null) this.#keepAlive.onIdle()
-    else inMicrotask(() => this.#closing?.finishIfIdle())
+    const { shutdown } = this.#life
+    if (shutdown === null) this.#keepAlive.onIdle()
+    else inMicrotask(() => shutdown.finishIfIdle())
   }
 
   #ending(): Shutdown {
-    this.#closing ??= new Shutdown({
-      clock: this.#clock,
-      closeTimeout: this.#settings.closeTimeout,
-      life: this.#life,
-      keepAlive: this.#keepAlive,
-      counters: this.#counters,
-      backPressure: this.#backPressure,
-      scheduler: this.#scheduler,
-      group: this.#group,
-      cancellation: this.#cancellation,
-      settler: this.#settler,
-      onClosed: () => {
-        this.#scheduler.releaseQueue()
-        this.#broadcasts.end()
-        this.#shared.end()
-        this.#tell('close')
-      },
-    })
-    return this.#closing
+    unwatchPool(this)
+    return shutDown(this.#shutdownParts)
   }
 
   /** Emits the event after the pool's own work, so that a listener may call the pool. */

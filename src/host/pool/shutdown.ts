@@ -9,13 +9,13 @@ import type { Settler } from '../task/settle.js'
 import type { WorkerGroup } from '../workers/worker-group.js'
 import type { CloseReport } from './call-options.js'
 import type { KeepAlive } from './keep-alive.js'
-import { movePool, type PoolState } from './pool-life.js'
+import { movePool, type PoolLife } from './pool-life.js'
 
 export interface ShutdownParts {
   clock: Clock
   /** Milliseconds. */
   closeTimeout: number
-  life: { state: PoolState }
+  life: PoolLife
   keepAlive: KeepAlive
   counters: Counters
   backPressure: BackPressure
