@@ -1,5 +1,6 @@
 // Watches the open pools of this thread. Stops a pool that was collected without `close()`, and warns once of it. Warns
 // once when one place of the program has created many pools that are open, for example one for each request.
+import type { PoolEnd } from './pool-life.js'
 import { Shutdown, type ShutdownParts } from './shutdown.js'
 
 /** As many as Node allows listeners of one event before it warns. */
@@ -44,9 +45,9 @@ export function forgetPlace(place: string | null): void {
   else openPools.delete(place)
 }
 
-export function shutDown(parts: ShutdownParts): Shutdown {
-  parts.life.shutdown ??= new Shutdown(parts)
-  return parts.life.shutdown
+export function shutDown(parts: ShutdownParts): PoolEnd {
+  parts.life.end ??= new Shutdown(parts)
+  return parts.life.end
 }
 
 function warnOfMany(count: number, place: string): void {

@@ -71,13 +71,13 @@ import { PoolMap } from './map.js'
 import { checkSource, type MapOptions, type MapSource, resolveMap } from './map-options.js'
 import { forgetPlace, shutDown, unwatchPool, watchPool } from './open-pools.js'
 import { type CoreSettings, type ResizeOptions, resolveOptions, resolveResize } from './options.js'
-import type { PoolLife } from './pool-life.js'
+import type { PoolEnd, PoolLife } from './pool-life.js'
 import type { PoolLike } from './pool-like.js'
 import type { PoolOptions } from './pool-options.js'
 import { PoolRef } from './pool-ref.js'
 import type { PoolSettings } from './pool-table.js'
 import { reportDeath } from './report-death.js'
-import type { Shutdown, ShutdownParts } from './shutdown.js'
+import type { ShutdownParts } from './shutdown.js'
 import { durationStats, EndedWorkers, type PoolStats, workerStats } from './stats.js'
 import { type PoolStream, StreamTask } from './stream.js'
 import {
@@ -163,7 +163,7 @@ export class Pool<Module = any, Default extends HandlerName<Module> = DefaultNam
   readonly #broadcasts: KeptBroadcasts
   readonly #backPressure: BackPressure
   readonly #keepAlive: KeepAlive
-  readonly #life: PoolLife = { state: 'open', shutdown: null }
+  readonly #life: PoolLife = { state: 'open', end: null }
   readonly #shutdownParts: ShutdownParts
   readonly #withCallerStack: boolean
   #api: PoolApi<Module> | null = null
@@ -261,7 +261,7 @@ export class Pool<Module = any, Default extends HandlerName<Module> = DefaultNam
         if (pool !== undefined) pool.#backPressure.onLeft()
       },
       pendingTasks: () => counters.pending,
-      onNoneCancelled: () => inMicrotask(() => life.shutdown?.finishIfIdle()),
+      onNoneCancelled: () => inMicrotask(() => life.end?.finishIfIdle()),
       onError: error => ref.tell(pool => pool.#tellError(error)),
       onUnreportedDeath: (worker, death) =>
         ref.tell(pool => pool.#tellError(death.error, () => reportDeath(label, worker, death))),
@@ -837,12 +837,12 @@ export class Pool<Module = any, Default extends HandlerName<Module> = DefaultNam
     this.#lent.onSettled(task)
     if (this.#shared.isReleasing) this.#shared.onSettled(task)
     if (this.#counters.pending > 0) return
-    const { shutdown } = this.#life
-    if (shutdown === null) this.#keepAlive.onIdle()
-    else inMicrotask(() => shutdown.finishIfIdle())
+    const { end } = this.#life
+    if (end === null) this.#keepAlive.onIdle()
+    else inMicrotask(() => end.finishIfIdle())
   }
 
-  #ending(): Shutdown {
+  #ending(): PoolEnd {
     unwatchPool(this)
     return shutDown(this.#shutdownParts)
   }

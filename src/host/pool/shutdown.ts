@@ -9,7 +9,7 @@ import type { Settler } from '../task/settle.js'
 import type { WorkerGroup } from '../workers/worker-group.js'
 import type { CloseReport } from './call-options.js'
 import type { KeepAlive } from './keep-alive.js'
-import { movePool, type PoolLife } from './pool-life.js'
+import { movePool, type PoolEnd, type PoolLife } from './pool-life.js'
 
 export interface ShutdownParts {
   clock: Clock
@@ -27,7 +27,7 @@ export interface ShutdownParts {
 }
 
 /** The constructor starts the shutdown. From then on the pool accepts no tasks. */
-export class Shutdown {
+export class Shutdown implements PoolEnd {
   readonly #parts: ShutdownParts
   readonly #done: Promise<CloseReport>
   #resolve!: (report: CloseReport) => void
