@@ -25,8 +25,8 @@ import { FatalReport, memoryFailure } from './fatal-report.js'
 import { packageFile, startFailureCause } from './missing-package-file.js'
 import { exitCodeOf, processArguments, processEnvironment } from './process-surroundings.js'
 
-/** In the order of the file descriptors. The worker prints directly to the host's stdout and stderr. */
-const STDIO = ['ignore', 'inherit', 'inherit', 'pipe', 'pipe', 'pipe', 'ipc'] as const
+/** The file descriptors after stdin, stdout and stderr. */
+const POOL_STDIO = ['pipe', 'pipe', 'pipe', 'ipc'] as const
 const TO_WORKER = 3
 const FROM_WORKER = 4
 const LIFELINE = 5
@@ -115,6 +115,7 @@ class ProcessLink implements WorkerLink {
       pipe.on('error', () => {})
       pipe.unref()
     }
+    for (const output of [this.process.stdout, this.process.stderr] as (Socket | null)[]) output?.unref()
     this.process.on('message', (value: unknown) => this.#listener.onUserMessage(value))
     this.process.on('error', () => {})
     this.process.on('exit', (exitCode, signal) => this.#onExit(exitCode, signal))
@@ -181,13 +182,15 @@ function earlyExit(exitCode: number, signal: string | null): Error {
 function spawnNode(workerOptions: Record<string, unknown>, report: FatalReport | null): ChildProcess {
   // Loaded here: programs without processes do not need it.
   const { spawn } = getBuiltinModule('node:child_process')
-  const { cwd } = workerOptions
+  const { cwd, output } = workerOptions
+  const printsTo = output === 'pipe' ? 'pipe' : 'inherit'
+  const stdio = ['ignore', printsTo, printsTo, ...POOL_STDIO] as const
   const options: SpawnOptions = Object.assign(Object.create(null), {
     // A folder that was deleted would prevent the start.
     ...(typeof cwd === 'string' && existsSync(cwd) && { cwd }),
     serialization: 'advanced',
     ...(workerOptions.spawnOptions as object | undefined),
-    stdio: report === null ? [...STDIO] : [...STDIO, report.fd],
+    stdio: report === null ? [...stdio] : [...stdio, report.fd],
     env: processEnvironment(workerOptions.env),
     windowsHide: true,
   })

@@ -60,6 +60,18 @@ function withoutFlags(workerOptions: Record<string, unknown>, refusal: string): 
   })
 }
 
+/**
+ * Node pipes the output of each thread to the output of the program, and would warn of a leak when more than ten threads wait for a
+ * slow reader.
+ */
+function allowListeners(more: number): void {
+  for (const stream of [process.stdout, process.stderr]) {
+    const most = stream.getMaxListeners()
+    // 0: no limit.
+    if (most > 0) stream.setMaxListeners(most + more)
+  }
+}
+
 class ThreadLink implements WorkerLink {
   readonly kind = 'thread'
   readonly process = null
@@ -81,6 +93,7 @@ class ThreadLink implements WorkerLink {
       this.#error = isMissing ? startFailureCause(workerEntryUrl, error) : error
     })
     this.thread.on('exit', exitCode => this.#onExit(exitCode))
+    allowListeners(1)
     this.thread.unref()
   }
 
@@ -98,6 +111,7 @@ class ThreadLink implements WorkerLink {
 
   #onExit(exitCode: number): void {
     this.#port.close()
+    allowListeners(-1)
     this.#listener.onExit(exitCode, this.#error)
   }
 }

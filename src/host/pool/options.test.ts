@@ -68,6 +68,7 @@ const judged: Record<keyof PoolOptions, { right: unknown[]; wrong: unknown[] }> 
     wrong: [1.5, Number.NaN, '1', null, ...(process.platform === 'win32' ? [] : [-1])],
   },
   trackUnmanagedFds: { right: [true, false], wrong: [1, 'true', null] },
+  output: { right: ['inherit', 'pipe'], wrong: [true, 'ignore', null] },
   timeout: { right: [0.5, 1, Number.POSITIVE_INFINITY], wrong: [0, -1, Number.NaN, '1', null] },
   queueTimeout: { right: [0, 1, Number.POSITIVE_INFINITY], wrong: [-1, Number.NaN, '1', null] },
   cancelGrace: { right: [0, 1, Number.POSITIVE_INFINITY], wrong: [-1, Number.NaN, '1', null] },

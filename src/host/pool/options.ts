@@ -193,7 +193,8 @@ export function limitsOf(given: GivenLimits, defaults: Limits | null): Limits | 
 
 /** Copies what the program may change later, so that all workers of the pool start alike. */
 function workerOptionsOf(options: PoolSettings): Record<string, unknown> {
-  const { backend, label, env, argv, execArgv, workerData, resourceLimits, trackUnmanagedFds } = options
+  const { backend, label, env, argv, execArgv, workerData, resourceLimits, trackUnmanagedFds, output } =
+    options
   const isProcess = backend === 'process'
   if (isProcess) refuseForProcesses(options)
   else refuseHeapFlags(env)
@@ -210,6 +211,7 @@ function workerOptionsOf(options: PoolSettings): Record<string, unknown> {
     workerData,
     resourceLimits,
     trackUnmanagedFds,
+    output: isProcess ? output : undefined,
   }
   return Object.assign(
     Object.create(null),

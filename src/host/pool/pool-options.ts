@@ -64,6 +64,11 @@ export interface PoolOptions {
   /** Closes file descriptors that a worker thread leaves open, as in `worker_threads`. Default `true`. */
   trackUnmanagedFds?: boolean | undefined
   /**
+   * Where the workers print. `'inherit'`: to the output of the program. `'pipe'`: to the streams `pool.stdout` and `pool.stderr`. Has no
+   * effect on inline workers. Default `'inherit'`.
+   */
+  output?: 'inherit' | 'pipe' | undefined
+  /**
    * Milliseconds that a task may run, from its start in a worker. Then the call rejects with `TaskTimeoutError`.
    * Default `Infinity`.
    */

@@ -241,6 +241,11 @@ export const poolTable = new OptionTable({
     default: true,
     description: 'closes file descriptors that a worker thread leaves open',
   }),
+  output: oneOf(['inherit', 'pipe'], {
+    default: 'inherit',
+    description:
+      "where the workers print: `'inherit'`: as the program; `'pipe'`: to `pool.stdout` and `pool.stderr`",
+  }),
   timeout: milliseconds(false, {
     default: NONE,
     description: 'how long a task may run, from its start in a worker',

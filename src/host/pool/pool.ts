@@ -1,4 +1,5 @@
 // The public class. Accepts calls, emits events, and closes the pool. Other classes do the rest.
+import type { Readable } from 'node:stream'
 import type { Worker } from 'node:worker_threads'
 import {
   PoolClosedError,
@@ -71,6 +72,7 @@ import { PoolMap } from './map.js'
 import { checkSource, type MapOptions, type MapSource, resolveMap } from './map-options.js'
 import { forgetPlace, shutDown, unwatchPool, watchPool } from './open-pools.js'
 import { type CoreSettings, type ResizeOptions, resolveOptions, resolveResize } from './options.js'
+import { Output } from './output.js'
 import type { PoolEnd, PoolLife } from './pool-life.js'
 import type { PoolLike } from './pool-like.js'
 import type { PoolOptions } from './pool-options.js'
@@ -168,6 +170,7 @@ export class Pool<Module = any, Default extends HandlerName<Module> = DefaultNam
   readonly #withCallerStack: boolean
   #api: PoolApi<Module> | null = null
   readonly #ended = new EndedWorkers()
+  readonly #output: { stdout: Output; stderr: Output } | null
   #lastTaskId = 0
 
   /**
@@ -189,6 +192,7 @@ export class Pool<Module = any, Default extends HandlerName<Module> = DefaultNam
     this.#plainTerms = plainTerms(settings)
     this.#withCallerStack = settings.callerStack
     this.#clock = clock
+    this.#output = settings.options.output === 'pipe' ? { stdout: new Output(), stderr: new Output() } : null
     const ref = new PoolRef<Pool>(this as unknown as Pool)
     this.#keepAlive = new KeepAlive(clock, ref, this.#counters, this.#life)
     this.#timings = settings.recordTiming ? new Timings() : null
@@ -242,7 +246,7 @@ export class Pool<Module = any, Default extends HandlerName<Module> = DefaultNam
       group,
       cancellation,
       settler,
-      onClosed: Pool.#onClosed(ref, place, scheduler, broadcasts, shared),
+      onClosed: Pool.#onClosed(ref, place, scheduler, broadcasts, shared, this.#output),
     }
     this.#startMinimum()
     watchPool(this, place, this.#shutdownParts)
@@ -266,7 +270,11 @@ export class Pool<Module = any, Default extends HandlerName<Module> = DefaultNam
       onUnreportedDeath: (worker, death) =>
         ref.tell(pool => pool.#tellError(death.error, () => reportDeath(label, worker, death))),
       onUserMessage: (worker, value) => ref.tell(pool => pool.#tell('message', value, worker.view)),
-      onCreated: worker => ref.tell(pool => pool.#tell('workerCreate', worker.view)),
+      onCreated: worker =>
+        ref.tell(pool => {
+          pool.#addOutput(worker.view)
+          pool.#tell('workerCreate', worker.view)
+        }),
       onDestroyed: worker =>
         ref.tell(pool => {
           pool.#ended.add(worker.view)
@@ -289,12 +297,15 @@ export class Pool<Module = any, Default extends HandlerName<Module> = DefaultNam
     scheduler: Scheduler,
     broadcasts: KeptBroadcasts,
     shared: SharedValues,
+    output: { stdout: Output; stderr: Output } | null,
   ): () => void {
     return () => {
       scheduler.releaseQueue()
       broadcasts.end()
       shared.end()
       forgetPlace(place)
+      output?.stdout.end()
+      output?.stderr.end()
       ref.tell(pool => pool.#tell('close'))
     }
   }
@@ -636,6 +647,19 @@ export class Pool<Module = any, Default extends HandlerName<Module> = DefaultNam
     return this.workers.map(worker => worker.thread).filter(thread => thread !== null)
   }
 
+  /**
+   * What all workers print to stdout, in whole lines, with the option `output: 'pipe'`. `null` without it. Ends after the pool is closed.
+   * Read it from the start, because output is dropped until the first use of this property.
+   */
+  get stdout(): Readable | null {
+    return this.#output?.stdout.stream ?? null
+  }
+
+  /** What all workers print to stderr. The same holds as for `stdout`. */
+  get stderr(): Readable | null {
+    return this.#output?.stderr.stream ?? null
+  }
+
   /** The workers that are starting or ready. */
   get workers(): WorkerView[] {
     return this.#group.workers.map(worker => worker.view)
@@ -845,6 +869,13 @@ export class Pool<Module = any, Default extends HandlerName<Module> = DefaultNam
   #ending(): PoolEnd {
     unwatchPool(this)
     return shutDown(this.#shutdownParts)
+  }
+
+  #addOutput({ thread, process: child }: WorkerView): void {
+    if (this.#output === null) return
+    const { stdout, stderr } = thread ?? child ?? {}
+    if (stdout) this.#output.stdout.add(stdout)
+    if (stderr) this.#output.stderr.add(stderr)
   }
 
   /** Emits the event after the pool's own work, so that a listener may call the pool. */

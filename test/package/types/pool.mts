@@ -273,6 +273,7 @@ const options: PoolOptions = {
   workerData: { any: 'thing' },
   niceIncrement: 1,
   trackUnmanagedFds: false,
+  output: 'pipe',
   closeTimeout: 1000,
   queue: new FifoQueue(),
   recordTiming: false,
