@@ -1,13 +1,17 @@
 // Sends the same bytes to the parser of Express and to lido. The route must get the same value, and errors must be the same.
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
+import { EventEmitter, once } from 'node:events'
 import { createServer } from 'node:http'
 import { after, describe, test } from 'node:test'
 import express from 'express'
 import { Pool } from 'lido'
-import { json } from 'lido/express'
-import { listen, send } from '../helpers/raw-http.js'
+import { json, runFor } from 'lido/express'
+import { listen, open, requestBytes, send } from '../helpers/raw-http.js'
+import { reached, sharedWords } from '../helpers/shared-words.js'
 import { inputs } from './body-inputs.js'
+
+const STARTED = 0
 
 const pool = new Pool({ minWorkers: 1, maxWorkers: 1 })
 after(() => pool.close())
@@ -89,4 +93,30 @@ test('the pool parses bodies at the threshold, and the host parses smaller bodie
   assert.equal(pool.completed, before + 1)
   assert.equal((await send(port, { ...request, body: '{"a":}' })).status, 400)
   assert.equal(pool.completed, before + 1)
+})
+
+test('a client that leaves a server without an error handler prints one line', async t => {
+  const printed = []
+  const prints = new EventEmitter()
+  t.mock.method(console, 'error', text => {
+    printed.push(text)
+    prints.emit('print')
+  })
+  const words = sharedWords(4)
+  const filename = new URL('./handlers/work.js', import.meta.url)
+  const app = express().set('env', 'production')
+  app.post('/task', request => runFor(request, pool, words, { filename, name: 'held' }))
+  app.post('/body', json({ pool }))
+  const port = await listen(t, createServer(app))
+  const headers = { 'content-type': 'application/json', 'content-length': '9' }
+  for (const path of ['/task', '/body']) {
+    const socket = await open(port)
+    const line = once(prints, 'print')
+    socket.write(requestBytes({ path, headers, body: '[1' }))
+    if (path === '/task') await reached(words, STARTED)
+    else await send(port, { path: '/none' })
+    socket.destroy()
+    await line
+  }
+  assert.deepEqual(printed, ['Error: request aborted', 'Error: request aborted'])
 })

@@ -52,9 +52,14 @@ export function invalid(issues: unknown): HttpProblem & { issues: unknown } {
   return httpProblem(new Error('request entity is not valid'), 422, 'entity.invalid', { issues })
 }
 
-/** The client left before the answer. Only logs show this error, with the fields of body-parser. */
+/**
+ * The client left before the answer. Only logs show this error, with the fields of body-parser. Clients leave often, and Express prints
+ * the stack, which would tell nothing.
+ */
 export function requestAborted(): HttpProblem {
-  return httpProblem(new Error('request aborted'), 400, 'request.aborted', { code: 'ECONNABORTED' })
+  const error = new Error('request aborted')
+  error.stack = String(error)
+  return httpProblem(error, 400, 'request.aborted', { code: 'ECONNABORTED' })
 }
 
 /** Converts an error of `pool.run()` for HTTP. Returns an error of the handler unchanged. */
