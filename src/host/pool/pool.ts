@@ -10,7 +10,7 @@ import {
   TaskTimeoutError,
   withCallerFrames,
 } from '../../shared/errors/pool-errors.js'
-import { AsyncContext, withoutCaller } from '../../shared/platform/async-context.js'
+import { AsyncContext, lastingContext, withoutCaller } from '../../shared/platform/async-context.js'
 import { type Clock, realClock } from '../../shared/platform/clock.js'
 import type { Emitter } from '../../shared/platform/emitter.js'
 import { EventEmitter } from '../../shared/platform/host-node-modules.js'
@@ -148,7 +148,7 @@ export class Pool<Module = any, Default extends HandlerName<Module> = DefaultNam
   readonly #settings: CoreSettings
   #options: PoolSettings
   /** Event listeners run in this async context. */
-  readonly #context = new AsyncContext('lido.Pool')
+  readonly #context = lastingContext('lido.Pool')
   readonly #plainTerms: CallTerms | null
   readonly #clock: Clock
   readonly #counters = new Counters()
