@@ -17,7 +17,7 @@ import {
 import type { ParseOutcome, ParsePlan } from './parse-plan.js'
 import { textOf } from './parse-text.js'
 import { ParsingPool, parseInPlace, parseInPool } from './parsing-pool.js'
-import { invalid, malformed, tooDeep, tooManyLines } from './problems.js'
+import { invalid, malformed, tooDeep, tooManyLines, withoutAbortStack } from './problems.js'
 
 export interface BodyMiddleware {
   (request: RawRequest, response: RawResponse, next: Next): void
@@ -87,7 +87,7 @@ function build(options: ReadOptions, settings: Settings): BodyMiddleware {
 
   function middleware(request: RawRequest, response: RawResponse, next: Next): void {
     const whenRead = (problem: unknown) => {
-      if (!(problem instanceof Taken)) return next(problem)
+      if (!(problem instanceof Taken)) return next(withoutAbortStack(problem))
       giveBody(request, problem).then(() => next(), next)
     }
     withBodyAnnounced(request, whenRead, next => read(request, response, next))

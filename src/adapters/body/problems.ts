@@ -57,9 +57,15 @@ export function invalid(issues: unknown): HttpProblem & { issues: unknown } {
  * the stack, which would tell nothing.
  */
 export function requestAborted(): HttpProblem {
-  const error = new Error('request aborted')
-  error.stack = String(error)
-  return httpProblem(error, 400, 'request.aborted', { code: 'ECONNABORTED' })
+  const error = httpProblem(new Error('request aborted'), 400, 'request.aborted', { code: 'ECONNABORTED' })
+  return withoutAbortStack(error) as HttpProblem
+}
+
+/** Shortens the stack of such an error, also of the one of body-parser. */
+export function withoutAbortStack(problem: unknown): unknown {
+  if (problem instanceof Error && (problem as HttpProblem).type === 'request.aborted')
+    problem.stack = `${problem.name}: ${problem.message}`
+  return problem
 }
 
 /** Converts an error of `pool.run()` for HTTP. Returns an error of the handler unchanged. */
