@@ -125,3 +125,24 @@ for (const [backend, options] of Object.entries(backends)) {
     }
   })
 }
+
+test('a pool whose handler threw leaves no async resource that looks open', async () => {
+  const hook = `
+    import { createHook } from 'node:async_hooks'
+    globalThis.open = new Map()
+    const { open } = globalThis
+    createHook({ init: (id, type) => open.set(id, type), destroy: id => open.delete(id) }).enable()
+  `
+  const { output, errors } = await runProgram(
+    `
+      import { setTimeout as pause } from 'node:timers/promises'
+      const pool = new Pool({ filename: handler('failing.js'), maxWorkers: 1 })
+      pool.on('error', () => {})
+      await pool.run().catch(() => {})
+      await pause(1)
+      console.log(JSON.stringify([...globalThis.open.values()].filter(type => type.startsWith('lido'))))
+    `,
+    { nodeArguments: ['--import', `data:text/javascript,${encodeURIComponent(hook)}`] },
+  )
+  assert.equal(output, '[]\n', errors)
+})
