@@ -49,6 +49,13 @@ export class ManualClock implements Clock {
     return this.coreWaitMs
   }
 
+  /** How much CPU time the process has used. A test can change it. By default it is always busy. */
+  cpuMs: number | null = null
+
+  processCpu(): number {
+    return this.cpuMs ?? this.#now
+  }
+
   anchor(): Anchor {
     let isHeld = false
     const set = (next: boolean) => {

@@ -50,6 +50,10 @@ export class ThreadClock implements Clock {
     return 0
   }
 
+  processCpu(): number {
+    return this.#now
+  }
+
   anchor() {
     return { hold() {}, release() {}, drop() {} }
   }

@@ -56,6 +56,33 @@ for (const [limits, expected] of [
   })
 }
 
+for (const [limits, limit] of [
+  [{ timeoutMs: 1000 }, 'timeout'],
+  // The task was created 1000 ms before.
+  [{ queueTimeoutMs: 2000 }, 'queueTimeout'],
+] as const) {
+  test(`${limit} does not count time in which the whole program was stopped`, () => {
+    const { clock, told } = setUp({ sentAt: new ManualClock().now() }, limits)
+    pass(clock, 300)
+    clock.cpuMs = 300
+    clock.stall(5000)
+    clock.turn()
+    assert.deepEqual(told, [])
+    pass(clock, 400)
+    assert.deepEqual(told, [])
+    pass(clock, 400)
+    assert.deepEqual(told, [limit])
+  })
+
+  test(`${limit} counts time in which the program was busy`, () => {
+    const { clock, told } = setUp({ sentAt: new ManualClock().now() }, limits)
+    pass(clock, 300)
+    clock.stall(5000)
+    clock.turn()
+    assert.deepEqual(told, [limit])
+  })
+}
+
 test('all time limits share one timer, which is set again only for an earlier limit', () => {
   const clock = new ManualClock()
   let timersSet = 0

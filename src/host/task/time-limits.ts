@@ -5,6 +5,7 @@ import { TaskTimeoutError } from '../../shared/errors/pool-errors.js'
 import type { Clock, Timer } from '../../shared/platform/clock.js'
 import type { Limits } from './call.js'
 import { DueHeap } from './due-heap.js'
+import { StopWatch } from './stop-watch.js'
 import { type Task, TimeLimitEntry } from './task.js'
 
 /**
@@ -23,6 +24,8 @@ export interface Sent {
 
 /** How often the host checks whether the time of a paused task counts again. */
 const PAUSED_CHECK_MS = 100
+/** The timer fires at least so often, to notice that the program was stopped. */
+const LONGEST_WAIT_MS = 250
 
 export interface TimeLimitsParts {
   clock: Clock
@@ -34,11 +37,13 @@ export interface TimeLimitsParts {
 export class TimeLimits {
   readonly #parts: TimeLimitsParts
   readonly #heap = new DueHeap<TimeLimitEntry>()
+  readonly #stopWatch: StopWatch
   #timer: Timer | null = null
   #timerAt = Number.POSITIVE_INFINITY
 
   constructor(parts: TimeLimitsParts) {
     this.#parts = parts
+    this.#stopWatch = new StopWatch(parts.clock)
   }
 
   /** Reads the wall clock once, here. A later jump of the wall clock does not move the deadline. */
@@ -67,9 +72,13 @@ export class TimeLimits {
     if (soonest === null || soonest.dueAt >= this.#timerAt) return
     const { clock } = this.#parts
     this.#timer?.cancel()
-    this.#timerAt = soonest.dueAt
+    const now = clock.now()
+    const delayMs = Math.min(Math.max(soonest.dueAt - now, 0), LONGEST_WAIT_MS)
+    this.#timerAt = now + delayMs
+    this.#stopWatch.begin(delayMs)
     // One turn later: a host that was busy collects the answers first that have come meanwhile.
-    this.#timer = clock.after(Math.max(soonest.dueAt - clock.now(), 0), () => {
+    this.#timer = clock.after(delayMs, () => {
+      this.#stopWatch.end()
       this.#timer = clock.nextTurn(() => this.#onDue())
     })
   }
@@ -95,7 +104,7 @@ export class TimeLimits {
     if (isSettled(task)) return
     const progress = this.#progressOf(entry, now)
     if (progress === 'answered') return this.#watchAgain(entry, now)
-    const timeoutAt = countedFrom(progress, Number.POSITIVE_INFINITY) + limits.timeoutMs
+    const timeoutAt = this.#timeoutAt(progress, Number.POSITIVE_INFINITY, limits.timeoutMs)
     if (deadlineAt <= now) {
       const limitMs = Math.max(Math.round(deadlineAt - task.createdAt), 0)
       this.#parts.cancel(task, new TaskTimeoutError('deadline', limitMs), false)
@@ -114,7 +123,7 @@ export class TimeLimits {
     const timeoutMs =
       progress === 'paused' ? Math.min(entry.limits.timeoutMs, PAUSED_CHECK_MS) : entry.limits.timeoutMs
     const dueAt = Math.min(
-      countedFrom(progress, now) + timeoutMs,
+      this.#timeoutAt(progress, now, timeoutMs),
       this.#queueTimeoutAt(entry),
       entry.deadlineAt,
     )
@@ -129,7 +138,16 @@ export class TimeLimits {
   }
 
   #queueTimeoutAt({ task, limits, wasStarted }: TimeLimitEntry): number {
-    return wasStarted ? Number.POSITIVE_INFINITY : task.createdAt + limits.queueTimeoutMs
+    return wasStarted ? Number.POSITIVE_INFINITY : this.#later(task.createdAt, limits.queueTimeoutMs)
+  }
+
+  #timeoutAt(progress: Progress, otherwise: number, timeoutMs: number): number {
+    return this.#later(countedFrom(progress, otherwise), timeoutMs)
+  }
+
+  /** Time in which the program was stopped does not count. */
+  #later(start: number, ms: number): number {
+    return start + ms + this.#stopWatch.stoppedSince(start)
   }
 }
 

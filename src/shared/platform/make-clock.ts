@@ -25,6 +25,8 @@ export interface Clock {
   anchor(): Anchor
   /** Milliseconds in which this thread could run and waited for a core. Costs some microseconds. Only Linux counts them: 0 elsewhere. */
   coreWait(): number
+  /** Milliseconds in which the threads of this process used cores. */
+  processCpu(): number
 }
 
 const LONGEST_DELAY_MS = 2 ** 31 - 1
@@ -89,6 +91,10 @@ export function makeClock(now: () => number): ThreadClock {
       return { cancel: () => clearImmediate(immediate) }
     },
     coreWait,
+    processCpu() {
+      const { user, system } = process.cpuUsage()
+      return (user + system) / 1000
+    },
     anchor() {
       const timer = setInterval(() => {}, LONGEST_DELAY_MS).unref()
       return { hold: () => timer.ref(), release: () => timer.unref(), drop: () => clearInterval(timer) }
