@@ -17,7 +17,9 @@ export const mistakes = [
   {
     title: 'close() does not stop workers that are starting',
     file: 'host/workers/worker-group.js',
-    edits: [["worker.stop('close', error);", "if (worker.isReady)\n            worker.stop('close', error);"]],
+    edits: [
+      ["worker.stop('close', error);", "if (worker.isReady)\n            worker.stop('close', error);"],
+    ],
     cases: 'port / returns / signal starting / lives / force',
     says: /the thread of worker 1 still runs|workers are left/,
   },
