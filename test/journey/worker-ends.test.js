@@ -1,6 +1,7 @@
 // How a worker ends: a planned stop first finishes the work that handlers have started, and a worker that must be killed is
 // first asked to exit.
 import assert from 'node:assert/strict'
+import { createHash } from 'node:crypto'
 import { once } from 'node:events'
 import { existsSync, readFileSync } from 'node:fs'
 import { createServer } from 'node:http'
@@ -14,11 +15,19 @@ import { untilItWorks } from '../helpers/retry.js'
 const filename = handler('worker-ends.js')
 const { 'the host thread': _, ...ownedBackends } = backends
 
-/** Answers late. Never answers `/never`. */
+/** Answers late. Never answers `/never`. Accepts WebSockets. */
 async function openServer(t) {
   const server = createServer((request, response) => {
     if (request.url === '/never') return server.emit('never')
     request.resume().on('end', () => setTimeout(() => response.end('x'), 100))
+  })
+  server.on('upgrade', (request, socket) => {
+    const key = `${request.headers['sec-websocket-key']}258EAFA5-E914-47DA-95CA-C5AB0DC85B11`
+    const accept = createHash('sha1').update(key).digest('base64')
+    socket.on('error', () => {})
+    socket.write(
+      `HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Accept: ${accept}\r\n\r\n`,
+    )
   })
   await once(server.listen(0, '127.0.0.1'), 'listening')
   t.after(() => {
@@ -54,24 +63,17 @@ for (const [title, options] of Object.entries(ownedBackends)) {
     await Promise.all(
       Object.entries(plannedStops).map(async ([what, [stopOptions, stop]]) => {
         const { file, lines } = openFile(t)
-        const pool = open({
-          filename,
-          name: 'leaveWork',
-          minWorkers: 1,
-          maxWorkers: 2,
-          ...stopOptions,
-          ...options,
-        })
+        const pool = open({ ...options, filename, minWorkers: 1, maxWorkers: 2, ...stopOptions })
         const workers = new Map()
         const note = worker => workers.set(`${worker.pid} ${worker.threadId}`, worker)
         pool.workers.forEach(note)
         pool.on('workerCreate', note)
         const stopped = once(pool, 'workerDestroy')
-        if (what === 'resize()') await pool.broadcast({ file, url })
-        const id = what === 'resize()' ? null : await pool.run({ file, url })
+        const isResize = what === 'resize()'
+        const [id] = isResize ? await pool.broadcast({ file, url }) : [await pool.run({ file, url })]
         await stop(pool)
         const [first] = await stopped
-        await hasExited(workers.get(id) ?? first)
+        await hasExited(isResize ? first : (workers.get(id) ?? first))
         const all = ['body', 'fetch', 'http', 'stream', 'writes']
         assert.deepEqual([...new Set(lines())], all, what)
         assert.equal(first.stopReason, what.replace('()', ''))
@@ -91,14 +93,7 @@ for (const [title, options] of Object.entries(ownedBackends)) {
     await Promise.all(
       Object.entries(endings).map(async ([what, [reason, endOptions, end]]) => {
         const { file, lines } = openFile(t)
-        const pool = open({
-          filename,
-          name: 'waitForever',
-          minWorkers: 1,
-          maxWorkers: 1,
-          ...endOptions,
-          ...options,
-        })
+        const pool = open({ ...options, filename, name: 'waitForever', maxWorkers: 1, ...endOptions })
         await pool.ready()
         const [worker] = pool.workers
         let rejected

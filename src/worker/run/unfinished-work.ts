@@ -8,6 +8,10 @@ interface HttpRequest {
   method?: string
   host?: string
   origin?: string | URL
+  /** Of `fetch()`: the protocol that a WebSocket asks for. */
+  upgrade?: string | null
+  /** Of `ClientRequest`. */
+  getHeader?(name: string): unknown
 }
 
 interface Connection {
@@ -40,7 +44,10 @@ export class UnfinishedWork {
   constructor() {
     const { subscribe } = getBuiltinModule('node:diagnostics_channel')
     for (const channel of REQUEST_STARTS)
-      subscribe(channel, message => this.#httpRequests.add(requestOf(message)))
+      subscribe(channel, message => {
+        const request = requestOf(message)
+        if (!opensConnection(request)) this.#httpRequests.add(request)
+      })
     for (const channel of REQUEST_ENDS)
       subscribe(channel, message => this.#httpRequests.delete(requestOf(message)))
     subscribe('net.client.socket', message => {
@@ -92,6 +99,11 @@ export class UnfinishedWork {
 
 function requestOf(message: unknown): HttpRequest {
   return (message as { request: HttpRequest }).request
+}
+
+/** A WebSocket or a tunnel. Its answer is a connection, and no channel tells of it. */
+function opensConnection(request: HttpRequest): boolean {
+  return request.method === 'CONNECT' || Boolean(request.upgrade) || Boolean(request.getHeader?.('upgrade'))
 }
 
 /** Without the path, which may contain secrets. */
