@@ -33,6 +33,17 @@ for (const [title, options] of Object.entries(ownedBackends)) {
     assert.equal((await text(pool.stdout)).length, 0)
   })
 
+  test(`with output 'pipe', a stream that its reader has left holds no task, on ${title}`, async open => {
+    const pool = open({ filename, maxWorkers: 1, output: 'pipe', ...options })
+    const { stdout, stderr } = pool
+    stderr.resume()
+    const tasks = [0, 1, 2].map(task => pool.run(task))
+    // The end of the loop destroys the stream.
+    for await (const chunk of stdout) if (chunk.length > 0) break
+    assert.deepEqual(await Promise.all(tasks), [0, 1, 2])
+    await pool.close()
+  })
+
   test(`with output 'pipe', an idle pool does not hold its program, on ${title}`, async () => {
     const { ended } = startProgram(`
       const options = ${JSON.stringify(options)}

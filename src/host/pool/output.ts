@@ -1,14 +1,35 @@
-// The output of all workers as one stream, for the option `output: 'pipe'`. The stream mixes the workers' output by whole
-// lines. It pauses the workers while its reader is slow. Until the program asks for the stream, output is dropped: nobody
-// would read it, and a full pipe would block the workers.
+// The output of all workers as two streams, for the option `output: 'pipe'`.
 import type { Readable } from 'node:stream'
 import { getBuiltinModule } from '../../shared/platform/node-modules.js'
+import type { WorkerView } from '../workers/worker-view.js'
 
 /** A longer line is passed on in parts. */
 const LONGEST_LINE_BYTES = 2 ** 16
 const NEWLINE = 10
 
-export class Output {
+export class WorkerOutput {
+  readonly stdout = new MergedOutput()
+  readonly stderr = new MergedOutput()
+
+  /** Adds a new worker. An inline worker prints as the program. */
+  add({ thread, process: child }: WorkerView): void {
+    const { stdout, stderr } = thread ?? child ?? {}
+    if (stdout) this.stdout.add(stdout)
+    if (stderr) this.stderr.add(stderr)
+  }
+
+  /** Call it when the pool is closed. */
+  end(): void {
+    this.stdout.end()
+    this.stderr.end()
+  }
+}
+
+/**
+ * Mixes the output of the workers by whole lines, and pauses the workers while the reader is slow. Until the program asks for the stream,
+ * and after it has destroyed the stream, output is dropped: nobody would read it, and a full pipe would block the workers.
+ */
+class MergedOutput {
   readonly #sources = new Set<Readable>()
   #stream: Readable | null = null
   #isPoolClosed = false
@@ -16,8 +37,10 @@ export class Output {
   get stream(): Readable {
     if (this.#stream === null) {
       this.#stream = new (getBuiltinModule('node:stream').Readable)({
-        read: () => {
-          for (const source of this.#sources) source.resume()
+        read: () => this.#resume(),
+        destroy: (error, onDestroyed) => {
+          this.#resume()
+          onDestroyed(error)
         },
       })
       this.#endIfDone()
@@ -25,7 +48,6 @@ export class Output {
     return this.#stream
   }
 
-  /** Adds the output of a new worker. */
   add(source: Readable): void {
     this.#sources.add(source)
     // Node pipes the output of a thread to that of the program. Its own option to prevent it would let each thread hold the process.
@@ -39,14 +61,14 @@ export class Output {
     }
     source.on('data', (chunk: Buffer) => {
       const lineEnd = chunk.lastIndexOf(NEWLINE) + 1
-      const whole = lineEnd > 0 || lineBytes + chunk.length > LONGEST_LINE_BYTES
-      const end = lineEnd > 0 ? lineEnd : chunk.length
-      if (whole) {
+      const isTooLong = lineBytes + chunk.length > LONGEST_LINE_BYTES
+      const end = lineEnd === 0 && isTooLong ? chunk.length : lineEnd
+      if (end > 0) {
         this.#push(Buffer.concat([...line, chunk.subarray(0, end)]))
         line = []
         lineBytes = 0
       }
-      const rest = whole ? chunk.subarray(end) : chunk
+      const rest = chunk.subarray(end)
       if (rest.length === 0) return
       line.push(rest)
       lineBytes += rest.length
@@ -55,20 +77,24 @@ export class Output {
     source.resume()
   }
 
-  /** Call it when the pool is closed. */
   end(): void {
     this.#isPoolClosed = true
     this.#endIfDone()
   }
 
   #push(text: Buffer): void {
-    if (this.#stream === null || this.#stream.push(text)) return
+    if (this.#stream === null || this.#stream.destroyed || this.#stream.push(text)) return
     for (const source of this.#sources) source.pause()
+  }
+
+  #resume(): void {
+    for (const source of this.#sources) source.resume()
   }
 
   /** Output of the last workers may arrive after their end. */
   #endIfDone(): void {
-    if (this.#isPoolClosed && this.#sources.size === 0 && this.#stream?.readableEnded === false)
-      this.#stream.push(null)
+    const stream = this.#stream
+    if (this.#isPoolClosed && this.#sources.size === 0 && stream !== null && !stream.destroyed)
+      stream.push(null)
   }
 }

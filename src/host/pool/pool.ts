@@ -72,7 +72,7 @@ import { PoolMap } from './map.js'
 import { checkSource, type MapOptions, type MapSource, resolveMap } from './map-options.js'
 import { forgetPlace, shutDown, unwatchPool, watchPool } from './open-pools.js'
 import { type CoreSettings, type ResizeOptions, resolveOptions, resolveResize } from './options.js'
-import { Output } from './output.js'
+import { WorkerOutput } from './output.js'
 import type { PoolEnd, PoolLife } from './pool-life.js'
 import type { PoolLike } from './pool-like.js'
 import type { PoolOptions } from './pool-options.js'
@@ -170,7 +170,7 @@ export class Pool<Module = any, Default extends HandlerName<Module> = DefaultNam
   readonly #withCallerStack: boolean
   #api: PoolApi<Module> | null = null
   readonly #ended = new EndedWorkers()
-  readonly #output: { stdout: Output; stderr: Output } | null
+  readonly #output: WorkerOutput | null
   #lastTaskId = 0
 
   /**
@@ -192,7 +192,7 @@ export class Pool<Module = any, Default extends HandlerName<Module> = DefaultNam
     this.#plainTerms = plainTerms(settings)
     this.#withCallerStack = settings.callerStack
     this.#clock = clock
-    this.#output = settings.options.output === 'pipe' ? { stdout: new Output(), stderr: new Output() } : null
+    this.#output = settings.options.output === 'pipe' ? new WorkerOutput() : null
     const ref = new PoolRef<Pool>(this as unknown as Pool)
     this.#keepAlive = new KeepAlive(clock, ref, this.#counters, this.#life)
     this.#timings = settings.recordTiming ? new Timings() : null
@@ -272,7 +272,7 @@ export class Pool<Module = any, Default extends HandlerName<Module> = DefaultNam
       onUserMessage: (worker, value) => ref.tell(pool => pool.#tell('message', value, worker.view)),
       onCreated: worker =>
         ref.tell(pool => {
-          pool.#addOutput(worker.view)
+          pool.#output?.add(worker.view)
           pool.#tell('workerCreate', worker.view)
         }),
       onDestroyed: worker =>
@@ -297,15 +297,14 @@ export class Pool<Module = any, Default extends HandlerName<Module> = DefaultNam
     scheduler: Scheduler,
     broadcasts: KeptBroadcasts,
     shared: SharedValues,
-    output: { stdout: Output; stderr: Output } | null,
+    output: WorkerOutput | null,
   ): () => void {
     return () => {
       scheduler.releaseQueue()
       broadcasts.end()
       shared.end()
       forgetPlace(place)
-      output?.stdout.end()
-      output?.stderr.end()
+      output?.end()
       ref.tell(pool => pool.#tell('close'))
     }
   }
@@ -869,13 +868,6 @@ export class Pool<Module = any, Default extends HandlerName<Module> = DefaultNam
   #ending(): PoolEnd {
     unwatchPool(this)
     return shutDown(this.#shutdownParts)
-  }
-
-  #addOutput({ thread, process: child }: WorkerView): void {
-    if (this.#output === null) return
-    const { stdout, stderr } = thread ?? child ?? {}
-    if (stdout) this.#output.stdout.add(stdout)
-    if (stderr) this.#output.stderr.add(stderr)
   }
 
   /** Emits the event after the pool's own work, so that a listener may call the pool. */
