@@ -1,5 +1,5 @@
-// Notices that the whole program was stopped, for example by SIGSTOP or in a frozen instance of a function service: a timer
-// is late, and meanwhile the process has used almost no CPU time. A busy program uses CPU time.
+// Finds out that the whole program was stopped, for example by SIGSTOP or in a frozen instance of a function service. The
+// sign is a timer that fires late. A busy program makes timers late, too, but it uses CPU time. A stopped program uses none.
 import type { Clock } from '../../shared/platform/clock.js'
 
 /** A shorter stop is not noticed. */

@@ -155,8 +155,8 @@ export class WorkerView {
   }
 
   /**
-   * Ends this worker without a teardown: it is asked to exit, and killed after 100 ms. Its started tasks reject with `WorkerExitError`. Its other tasks return
-   * to their places in the queue. Resolves when the worker has ended.
+   * Ends this worker without a teardown: it is asked to exit, and killed after 100 ms. Its started tasks reject with
+   * `WorkerExitError`. Its other tasks return to their places in the queue. Resolves when the worker has ended.
    */
   terminate(): Promise<void> {
     return this.#worker.kill('terminate')
