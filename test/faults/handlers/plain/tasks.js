@@ -1,5 +1,6 @@
 // The tasks of all scenarios, as plain functions. The files for poolifier and workerpool wrap this file.
 import { appendFileSync, existsSync, writeFileSync } from 'node:fs'
+import { appendFile } from 'node:fs/promises'
 import { parentPort } from 'node:worker_threads'
 
 const { setTimeout, setInterval, setImmediate } = globalThis
@@ -177,4 +178,35 @@ export async function nestPool(value) {
   const result = await pool.run('echo', value)
   await pool.destroy()
   return result
+}
+
+/** Leaves many writes behind, each after the other. */
+export function leaveWrites(count) {
+  const write = async () => {
+    for (let number = 0; number < count; number++) await appendFile(factsFile, `left ${number}\n`)
+  }
+  write()
+  return 'answered'
+}
+
+/** Never answers, and notes when its worker exits by itself. */
+export async function hangUntilExit() {
+  process.on('exit', () => fact('exited'))
+  fact('hanging')
+  await new Promise(() => {})
+}
+
+export const readVariable = name => process.env[name]
+
+/** As a handler that sets up a browser's environment. */
+export function replaceGlobals(value) {
+  globalThis.process = { env: {} }
+  globalThis.setTimeout = () => 0
+  globalThis.queueMicrotask = () => {}
+  return value
+}
+
+export function logMuch(task) {
+  for (let number = 0; number < 60; number++) console.log(`line ${task} ${number} ${'x'.repeat(900)}`)
+  return task
 }
