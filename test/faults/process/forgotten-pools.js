@@ -5,7 +5,7 @@ import { Skipped } from '../harness/verdicts.js'
 const threads = '/proc/self/task'
 
 export default {
-  title: 'Thirty pools that were dropped without closing them are stopped, or a warning tells of them.',
+  title: 'Thirty pools that nobody closes or holds are stopped, or a warning tells of them.',
   backends: ['thread'],
   async run({ startSubject }) {
     if (!existsSync(threads)) throw new Skipped('the system does not list the threads of a process')

@@ -3,7 +3,7 @@ import { expect, fulfilled, rejected, settled } from '../harness/expect.js'
 const resourceLimits = { maxOldGenerationSizeMb: 24, maxYoungGenerationSizeMb: 8 }
 
 export default {
-  title: 'A payload above the heap limit of a worker rejects its call, and ends at most one worker.',
+  title: 'A payload above the heap limit rejects its call, and ends at most one worker.',
   backends: ['thread', 'process'],
   async run({ open, needs, workers }) {
     needs('resourceLimits')
