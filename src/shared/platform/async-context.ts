@@ -19,7 +19,10 @@ export class AsyncContext extends AsyncResource {
  * is not destroyed for one. So it counts as destroyed at once. Its context can be used all the same.
  */
 export function lastingContext(type: string): AsyncContext {
-  return new AsyncContext(type).emitDestroy()
+  const context = new AsyncContext(type)
+  // In Bun, `emitDestroy()` returns nothing.
+  context.emitDestroy()
+  return context
 }
 
 const ofProgram = lastingContext('lido')
