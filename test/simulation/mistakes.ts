@@ -57,6 +57,7 @@ export const mistakes: Mistake[] = [
   {
     title: 'the host decodes all of the large result of a cancelled task',
     transport: 'shared-memory',
+    firstSeed: 900,
     file: 'host/scheduler/scheduler.js',
     edits: [['largeResults.drop(task);', '']],
   },
@@ -121,12 +122,14 @@ export const mistakes: Mistake[] = [
   {
     title: 'a leaving worker does not run a task that was moved to it',
     transport: 'messages',
+    firstSeed: 460,
     file: 'worker/lane/task-source.js',
     edits: [['!this.#isLeaving || message.mustRun ||', '!this.#isLeaving ||']],
   },
   {
     title: 'the host posts a ticket again while the handler of its cancelled task runs',
     transport: 'any',
+    firstSeed: 100,
     file: 'host/lane/recall.js',
     edits: [['this.#posted.keepCancelled(task);', 'this.#posted.remove(task);']],
   },
@@ -153,18 +156,21 @@ export const mistakes: Mistake[] = [
   {
     title: 'a task of a waiting task waits behind the queue',
     transport: 'any',
+    firstSeed: 700,
     file: 'host/scheduler/scheduler.js',
     edits: [['this.#lendSlots();', ';']],
   },
   {
     title: 'a full worker does not start the task for which its task waits',
     transport: 'any',
+    firstSeed: 150,
     file: 'worker/lane/task-source.js',
     edits: [['lenderId > 0 &&', 'false &&']],
   },
   {
     title: 'a lent slot is free again although its task runs',
     transport: 'any',
+    firstSeed: 170,
     file: 'host/lane/lent-slots.js',
     edits: [['lender.borrower = task;', ';']],
   },
