@@ -80,6 +80,7 @@ export function refusalCause(
   transferred: readonly unknown[] = [],
 ): unknown {
   if (failure instanceof UnsendableError) return isTooLarge(failure.cause) ? failure.cause : failure
+  if (failure instanceof UnsendableMember) return failure
   let oversized = 0
   find(value, member => {
     const bytes = bufferBytes(member)

@@ -1,6 +1,6 @@
 // Prepares a value that is sent to another thread or process: finds the parts that `move()` marks, at any depth, and refuses objects
 // that would arrive without their state.
-import { isContainer, UnsendableMember } from '../errors/uncloneable-path.js'
+import { isContainer, LARGEST_CLONED_BYTES, UnsendableMember } from '../errors/uncloneable-path.js'
 import { types } from '../platform/node-modules.js'
 import { SHARED_MARK } from '../platform/shared-mark.js'
 import { hiddenStateOf } from './hidden-state.js'
@@ -13,11 +13,13 @@ export interface Outgoing {
   readonly transferList: readonly TransferItem[]
 }
 
+const WHY_CUT = 'is a view of a buffer of 4 GiB or more, and Node.js does not send it whole'
+const CUT_REMEDY = 'Send its buffer, and create the view on the other side.'
 const WHY_HIDDEN = 'keeps its state outside of its fields, so a copy would be empty'
 const NOTHING: readonly TransferItem[] = []
 
 /**
- * Throws `UnsendableMember` for an object whose copy would be empty.
+ * Throws `UnsendableMember` for an object whose copy would be empty or incomplete.
  * @param transferList what the caller transfers anyway
  * @param check throws for other objects that cannot be sent
  */
@@ -41,6 +43,7 @@ function movedItems(
 ): Set<TransferItem> | null {
   let items: Set<TransferItem> | null = null
   const seen = new Set<unknown>(transferList)
+  const cutViews: ArrayBufferView[] = []
   const left: unknown[] = [root]
   while (left.length > 0) {
     const member = left.pop()
@@ -59,13 +62,22 @@ function movedItems(
     const prototype = Object.getPrototypeOf(member)
     // Most objects of a large value are plain. The checks take longer than the search.
     const isPlain = prototype === Object.prototype || prototype === Array.prototype
+    if (!isPlain && ArrayBuffer.isView(member) && isCut(member)) cutViews.push(member)
     // The handle of a shared value is sent as a number.
     if (!isPlain && (Object.hasOwn(member, SHARED_MARK) || isLeaf(member, check))) continue
     for (const part of isPlain ? Object.values(member) : partsOf(member)) {
       if (part !== null && typeof part === 'object') left.push(part)
     }
   }
+  // The copy of a buffer of this size is refused anyway. A moved or shared buffer arrives, and its view does not.
+  const refused = cutViews.find(({ buffer }) => seen.has(buffer) || types.isSharedArrayBuffer(buffer))
+  if (refused !== undefined) throw new UnsendableMember(refused, WHY_CUT, CUT_REMEDY)
   return items
+}
+
+/** A structured clone keeps 32 bits of each length and offset, and compares the end of a view with the rest of the buffer's length. */
+function isCut({ byteLength, byteOffset, buffer }: ArrayBufferView): boolean {
+  return byteOffset + byteLength > buffer.byteLength % (LARGEST_CLONED_BYTES + 1)
 }
 
 /** Throws `UnsendableMember`. True when the object has no members to look at. */
