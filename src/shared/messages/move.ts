@@ -148,12 +148,25 @@ const PROBE_END = { reason: 'the buffer is not transferred' }
 
 /** Node checks the items before it reads the value, and transfers them only when the value is copied. */
 function canTransfer(buffer: ArrayBuffer): boolean {
+  probeHarms ??= detachesInProbe()
+  if (probeHarms) return true
   try {
     structuredClone(probe, { transfer: [buffer] })
     return true
   } catch (failure) {
     return failure === PROBE_END
   }
+}
+
+let probeHarms: boolean | undefined
+
+/** Deno detaches the items even if the copy fails. */
+function detachesInProbe(): boolean {
+  const buffer = new ArrayBuffer(1)
+  try {
+    structuredClone(probe, { transfer: [buffer] })
+  } catch {}
+  return buffer.byteLength === 0
 }
 
 const probe = Object.defineProperty({}, 'end', {
