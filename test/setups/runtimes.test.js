@@ -50,6 +50,23 @@ const tries = { 'deno process': 3 }
 /** Fails nearly always for the same reason, because it ends many processes. */
 const unreliable = { 'deno process': ['fifteen worker exits leave no handle open'] }
 
+const valuesProgram = `
+import assert from 'node:assert/strict'
+import { Pool } from 'lido'
+const pool = new Pool({ filename: new URL('echo.js', import.meta.url), backend: 'process', maxWorkers: 1 })
+const words = new Int32Array(new SharedArrayBuffer(8))
+const { port1 } = new MessageChannel()
+for (const [part, reason] of [[words, /SharedArrayBuffer is memory/], [port1, /MessagePort/], [() => {}, /clone/]]) {
+  await assert.rejects(pool.run({ deep: [part] }), { path: 'payload.deep[0]', message: reason })
+}
+assert.throws(() => pool.share([words.buffer]), { path: 'value[0]', message: /SharedArrayBuffer/ })
+const table = new Map([['bytes', new Uint8Array([1, 2])], ['words', new Int32Array([3])]])
+assert.deepEqual(await pool.run(pool.share(table)), structuredClone(table))
+await assert.rejects(pool.run(new Blob(['text'])), { path: 'payload', message: /Blob/ })
+await pool.destroy()
+console.log('PASSED')
+`
+
 let project
 const open = async () => {
   if (project !== undefined) return project
