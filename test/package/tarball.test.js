@@ -13,7 +13,7 @@ import { installedPackage, root, tarball } from './installed.js'
 
 /** A link to a file, but not a picture. */
 const pageLink = /(?<!!\[[^\]]*)\]\((?!https?:|#)([^)#]+)[^)]*\)/g
-const mostBytes = 820_000
+const mostBytes = 830_000
 const require = createRequire(import.meta.url)
 
 function filesIn(folder) {

@@ -111,7 +111,9 @@ async function conform(backend, key, program, ...flags) {
   assert.ok(titles.length > 80, `${titles.length} titles`)
 }
 
-test('a pool in Bun and in Deno runs a task on each backend', { timeout: 120_000 }, async () => {
+test('a pool in Bun and in Deno runs a task on each backend, and Bun warns that it limits no heap', {
+  timeout: 120_000,
+}, async () => {
   await open()
   project.write({
     'double.js': `import { isWorkerThread } from 'lido/worker'
@@ -119,28 +121,28 @@ export default number => [number * 2, isWorkerThread]
 `,
     'each.js': `import { Pool } from 'lido'
 const told = []
-for (const backend of ['thread', 'process', 'inline']) {
-  const pool = new Pool({ filename: new URL('./double.js', import.meta.url), maxWorkers: 1, backend })
+const warnings = []
+process.on('warning', ({ code }) => warnings.push(code))
+const resourceLimits = { maxOldGenerationSizeMb: 100 }
+for (const options of [{ backend: process.argv[2], resourceLimits }, { backend: 'thread' }, { backend: 'process' }, { backend: 'inline' }]) {
+  const pool = new Pool({ filename: new URL('./double.js', import.meta.url), maxWorkers: 1, ...options })
   told.push(await pool.run(21))
   await pool.close()
 }
-console.log(JSON.stringify(told))
+console.log(JSON.stringify([told, warnings]))
 `,
   })
-  for (const [name, ...flags] of [['bun'], ['deno', 'run', '-A']]) {
-    const told = await output(project.folder, project.path(`node_modules/.bin/${name}`), [
-      ...flags,
-      'each.js',
-    ])
-    assert.deepEqual(
-      JSON.parse(told),
-      [
-        [42, true],
-        [42, true],
-        [42, false],
-      ],
-      name,
-    )
+  const inWorker = [42, true]
+  const told = [inWorker, inWorker, inWorker, [42, false]]
+  for (const limited of ['thread', 'process']) {
+    for (const [name, warnings, ...flags] of [
+      ['bun', ['LIDO_HEAP_LIMIT']],
+      ['deno', [], 'run', '-A'],
+    ]) {
+      const program = project.path(`node_modules/.bin/${name}`)
+      const seen = await output(project.folder, program, [...flags, 'each.js', limited])
+      assert.deepEqual(JSON.parse(seen), [told, warnings], `${name}, ${limited}`)
+    }
   }
 })
 

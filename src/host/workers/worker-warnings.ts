@@ -11,14 +11,20 @@ export function limitsHeap(given: ResourceLimits | undefined): boolean {
 
 let hasWarnedOfHeap = false
 
-/** Once for each thread of the program: a flag concerns all of its pools. */
-export function warnOfHeap({ askedMb, allowedMb }: HeapExcess): void {
+/** Once for each thread of the program: a flag or a runtime concerns all of its pools. */
+export function warnOfHeap(excess: HeapExcess): void {
   if (hasWarnedOfHeap) return
   hasWarnedOfHeap = true
-  process.emitWarning(
-    `The heap limit of the option resourceLimits does not hold. It asks for ${Math.round(askedMb)} MiB with the young generation, and the runtime allows ${Math.round(allowedMb)} MiB. In threads, a flag of the program such as --max-old-space-size wins (also in NODE_OPTIONS). Remove the flag, use backend: 'process', or limit the memory by maxWorkerMemoryMb.`,
-    { type: 'LidoWarning', code: 'LIDO_HEAP_LIMIT' },
-  )
+  process.emitWarning(`The heap limit of the option resourceLimits does not hold. ${reasonOf(excess)}`, {
+    type: 'LidoWarning',
+    code: 'LIDO_HEAP_LIMIT',
+  })
+}
+
+function reasonOf(excess: HeapExcess): string {
+  if (excess === 'ignored') return 'This runtime ignores it. Limit the memory by maxWorkerMemoryMb.'
+  const { askedMb, allowedMb } = excess
+  return `It asks for ${Math.round(askedMb)} MiB with the young generation, and the runtime allows ${Math.round(allowedMb)} MiB. In threads, a flag of the program such as --max-old-space-size wins (also in NODE_OPTIONS). Remove the flag, use backend: 'process', or limit the memory by maxWorkerMemoryMb.`
 }
 
 /** @param requests their names */

@@ -41,11 +41,8 @@ export interface WorkerOrder {
   measures: boolean
 }
 
-/** In MiB: what the option asks for, and what the runtime allows. */
-export interface HeapExcess {
-  askedMb: number
-  allowedMb: number
-}
+/** In MiB: what the option asks for, and what the runtime allows. `ignored`: the runtime has no such limit. */
+export type HeapExcess = { askedMb: number; allowedMb: number } | 'ignored'
 
 /** Limits that the worker itself checks; `Infinity`: no limit. */
 export interface WorkerLimits {

@@ -41,9 +41,10 @@ export class LimitWatcher {
 
 /**
  * Compares the real limit of the heap with the one that was asked for. In a thread, flags of the program such as `--max-old-space-size` win
- * over the option, and some runtimes ignore it. `null`: the limit holds.
+ * over the option, and Bun ignores it. `null`: the limit holds.
  */
 export function heapExcess(): HeapExcess | null {
+  if (process.versions.bun !== undefined) return 'ignored'
   const { resourceLimits } = getBuiltinModule('node:worker_threads')
   const { maxOldGenerationSizeMb = 0, maxYoungGenerationSizeMb = 0 } = resourceLimits
   const askedMb = maxOldGenerationSizeMb + maxYoungGenerationSizeMb
