@@ -32,7 +32,7 @@ export const suites = {
       env: { LIDO_SEED: '1', LIDO_VALUES: '5000', LIDO_DAMAGED_MESSAGES: '50', LIDO_DAMAGED_RINGS: '20' },
     },
   },
-  journey: { folder: 'test/journey', limitMs: 240_000, fast: { files: ['backends.test.js'] } },
+  journey: { folder: 'test/journey', limitMs: 300_000, fast: { files: ['backends.test.js'] } },
   package: {
     folder: 'test/package',
     limitMs: 180_000,

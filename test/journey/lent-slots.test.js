@@ -95,7 +95,7 @@ const waitingForTheirOwn = {
     await Promise.all(others)
     return answer
   },
-  // The function of the ended task did not wait for it, so both have run at once. The worker keeps that in mind: this entry is the last.
+  // The function of the ended task did not wait for it, so both have run at once. The worker remembers that, so this entry is the last.
   [LATE]: pool => {
     let later
     const submit = n => {
