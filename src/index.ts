@@ -1,23 +1,20 @@
 // Entry point `lido`.
 
-export type { BackendKind } from './host/backend/backend-kind.js'
-export { type SharedValue, share } from './host/lane/share.js'
-export type { TaskCounts } from './host/metrics/counters.js'
-export type { HandlerStats } from './host/metrics/handler-metrics.js'
-export type { DurationSummary } from './host/metrics/histogram.js'
-export type { PoolHistogram } from './host/metrics/timings.js'
-export type { BroadcastOptions } from './host/pool/broadcast.js'
 export type {
+  BroadcastOptions,
   CallOptions,
   CloseOptions,
   CloseReport,
+  MapOptions,
+  MapProgress,
+  MapSource,
   RoomOptions,
   RunOptions,
-} from './host/pool/call-options.js'
-/** @internal */
-export { wrapperSymbol } from './host/pool/call-options.js'
-/** @internal */
-export { forAdapters } from './host/pool/for-adapters.js'
+  StreamOptions,
+  TransformOptions,
+} from './api/call-options.js'
+export type { DurationStats, DurationSummary, PoolHistogram } from './api/durations.js'
+export type { PoolEvents } from './api/events.js'
 export type {
   Chosen,
   ChunkOf,
@@ -27,30 +24,32 @@ export type {
   PoolApi,
   ResultOf,
   RunArguments,
-} from './host/pool/handler-types.js'
-export { PoolMap } from './host/pool/map.js'
-export type { MapOptions, MapProgress, MapSource } from './host/pool/map-options.js'
-export type { ResizeOptions } from './host/pool/options.js'
+} from './api/handler-types.js'
+export type { CommonMapOptions, CommonRunOptions, CommonStats, PoolLike } from './api/pool-like.js'
+export type {
+  ErrorClass,
+  PoolOptions,
+  PoolSettings,
+  ResizeOptions,
+  RestartOptions,
+  RetryOptions,
+} from './api/pool-options.js'
+export type { LoadBalancer, TaskQueue } from './api/queue.js'
+export type { QueuedTask } from './api/queued-task.js'
+export type { PoolMap, PoolStream, PoolTransform, SharedValue } from './api/results.js'
+export type { HandlerStats, PoolState, PoolStats, TaskCounts, TransportReason } from './api/stats.js'
+export type { BackendKind, WorkerState, WorkerStopReason, WorkerView } from './api/worker-view.js'
 /** @internal */
-export { adaptStartSymbol } from './host/pool/options.js'
-export { Pool, type PoolEvents } from './host/pool/pool.js'
-export type { PoolState } from './host/pool/pool-life.js'
-export type { CommonMapOptions, CommonRunOptions, CommonStats, PoolLike } from './host/pool/pool-like.js'
-export type { PoolOptions } from './host/pool/pool-options.js'
-export type { PoolSettings } from './host/pool/pool-table.js'
-export type { DurationStats, PoolStats, TransportReason } from './host/pool/stats.js'
-export type { PoolStream } from './host/pool/stream.js'
-export type { StreamOptions, TransformOptions } from './host/pool/stream-options.js'
-export type { PoolTransform } from './host/pool/transform.js'
+export { wrapperSymbol } from './host/calls/call-options.js'
+export { share } from './host/calls/share.js'
+/** @internal */
+export { forAdapters } from './host/for-adapters.js'
+/** @internal */
+export { adaptStartSymbol } from './host/options/settings.js'
+export { Pool } from './host/pool.js'
 export { FifoQueue } from './host/queue/fifo-queue.js'
 export { FixedQueue } from './host/queue/fixed-queue.js'
 export { PriorityQueue } from './host/queue/priority-queue.js'
-export type { TaskQueue } from './host/queue/task-queue.js'
-export type { LoadBalancer } from './host/scheduler/load-balancer.js'
-export type { QueuedTask } from './host/task/queued-task.js'
-export type { RetryOptions } from './host/task/retry.js'
-export type { RestartOptions } from './host/workers/restart-policy.js'
-export type { WorkerState, WorkerStopReason, WorkerView } from './host/workers/worker-view.js'
 export {
   InvalidOptionError,
   InvalidTaskError,
@@ -70,5 +69,4 @@ export {
   WorkerMemoryError,
   WorkerStartError,
 } from './shared/errors/pool-errors.js'
-export type { ErrorClass } from './shared/errors/serialize-error.js'
 export { type Movable, move, transferableSymbol, valueSymbol } from './shared/messages/move.js'

@@ -1,10 +1,11 @@
 // The entry point `lido/worker`, for the modules of handlers: `import { move } from 'lido/worker'`.
 import { workerData as threadData } from 'node:worker_threads'
+import type { TaskContext } from './api/task-context.js'
 import { globalSymbol } from './shared/platform/global-symbol.js'
-import { enableTaskContext, type TaskContext } from './worker/run/task-context.js'
+import { enableTaskContext } from './worker/run/task-context.js'
 
+export type { Handler, TaskContext, TaskJob } from './api/task-context.js'
 export { move, transferableSymbol, valueSymbol } from './shared/messages/move.js'
-export type { Handler, TaskContext, TaskJob } from './worker/run/task-context.js'
 /** @internal */
 export { setTaskJob } from './worker/run/task-context.js'
 

@@ -1,7 +1,8 @@
 // Helpers for tests of one folder: tasks without a pool, promises with a readable state, seeded random numbers.
+
+import type { TransferItem } from '../api/call-options.js'
 import { Refusal } from '../host/task/refusal.js'
 import { Task } from '../host/task/task.js'
-import type { TransferItem } from '../shared/messages/move.js'
 import { realClock } from '../shared/platform/clock.js'
 
 /** Resolves when all queued microtasks, and the microtasks that they add, have run. */

@@ -40,6 +40,7 @@ describe('the files of src/', () => {
       ...Object.keys(table.folders),
       ...Object.values(table.folders).flat(),
       ...table.owners.flatMap(({ files }) => files),
+      ...table.everywhere.folders,
     ]
     const paths = [...sources.keys()]
     for (const name of new Set(named)) {
@@ -72,66 +73,66 @@ describe('the checker', () => {
       "import '../errors/pool-errors.js'",
     ],
     ['a type import', 'shared/platform/x.ts', "import type { PoolError } from '../errors/pool-errors.js'"],
-    ['an inline type import', 'host/task/x.ts', "import { type Pool } from '../pool/pool.js'"],
-    ['a type written as import()', 'host/task/x.ts', "let pool: import('../pool/pool.js').Pool"],
+    ['an inline type import', 'host/task/x.ts', "import { type Pool } from '../pool.js'"],
+    ['a type written as import()', 'host/task/x.ts', "let pool: import('../pool.js').Pool"],
     ['a re-export', 'host/queue/x.ts', "export { Scheduler } from '../scheduler/scheduler.js'"],
     ['a re-export of everything', 'host/queue/x.ts', "export * from '../scheduler/scheduler.js'"],
-    ['a dynamic import', 'host/queue/x.ts', "await import('../pool/pool.js')"],
-    ['require()', 'host/queue/x.ts', "require('../pool/pool.js')"],
+    ['a dynamic import', 'host/queue/x.ts', "await import('../pool.js')"],
+    ['require()', 'host/queue/x.ts', "require('../pool.js')"],
     [
       'the host that imports the worker',
-      'host/pool/x.ts',
+      'host/engine/x.ts',
       "import { serve } from '../../worker/run/serve.js'",
     ],
-    ['the worker that imports the host', 'worker/x.ts', "import { Pool } from '../host/pool/pool.js'"],
+    ['the worker that imports the host', 'worker/x.ts', "import { Pool } from '../host/pool.js'"],
     [
       'an import from the host to the worker',
-      'host/pool/x.ts',
+      'host/engine/x.ts',
       "import { serve } from '../../worker/run/serve.js'",
     ],
-    ['an import from the worker to the host', 'worker/x.ts', "import { Pool } from '../host/pool/pool.js'"],
+    ['an import from the worker to the host', 'worker/x.ts', "import { Pool } from '../host/pool.js'"],
     [
       'an adapter that imports an internal file',
       'adapters/one/x.ts',
-      "import { Pool } from '../../host/pool/pool.js'",
+      "import { Pool } from '../../host/pool.js'",
     ],
-    ['an import of another package', 'host/pool/x.ts', "import fastify from 'fastify'"],
-    ['an optional package in the wrong file', 'host/pool/x.ts', "await import('@napi-rs/nice')"],
-    ["a Node module without 'node:'", 'host/pool/x.ts', "import 'fs'"],
-    ['an import that leads nowhere', 'host/pool/x.ts', "import './nowhere.js'"],
-    ['a computed import', 'host/pool/x.ts', "const name = 'fs'\nawait import(name)", 2],
+    ['an import of another package', 'host/engine/x.ts', "import fastify from 'fastify'"],
+    ['an optional package in the wrong file', 'host/engine/x.ts', "await import('@napi-rs/nice')"],
+    ["a Node module without 'node:'", 'host/engine/x.ts', "import 'fs'"],
+    ['an import that leads nowhere', 'host/engine/x.ts', "import './nowhere.js'"],
+    ['a computed import', 'host/engine/x.ts', "const name = 'fs'\nawait import(name)", 2],
     ['a file outside all folders', 'utils/x.ts', ''],
     ['Atomics in the wrong file', 'worker/x.ts', 'Atomics.load(words, 0)'],
     ['Atomics read from globalThis', 'worker/x.ts', 'globalThis.Atomics.load(words, 0)'],
-    ['a timer in the wrong file', 'host/pool/x.ts', 'setTimeout(done, 1)'],
-    ['a timer read from an object', 'host/pool/x.ts', 'const { setTimeout: later } = globalThis\nlater()'],
-    ['an import of timers', 'host/pool/x.ts', "import { setTimeout as wait } from 'node:timers/promises'"],
-    ['an import of performance', 'host/pool/x.ts', "import { performance } from 'node:perf_hooks'"],
-    ['an import of util', 'host/pool/x.ts', "import { types } from 'node:util'"],
-    ['Date in the wrong file', 'host/pool/x.ts', 'Date.now()'],
+    ['a timer in the wrong file', 'host/engine/x.ts', 'setTimeout(done, 1)'],
+    ['a timer read from an object', 'host/engine/x.ts', 'const { setTimeout: later } = globalThis\nlater()'],
+    ['an import of timers', 'host/engine/x.ts', "import { setTimeout as wait } from 'node:timers/promises'"],
+    ['an import of performance', 'host/engine/x.ts', "import { performance } from 'node:perf_hooks'"],
+    ['an import of util', 'host/engine/x.ts', "import { types } from 'node:util'"],
+    ['Date in the wrong file', 'host/engine/x.ts', 'Date.now()'],
     [
       'an import of Worker outside the backend',
-      'host/pool/x.ts',
+      'host/engine/x.ts',
       "import { Worker } from 'node:worker_threads'",
     ],
     [
       'an import of all of worker_threads outside the backend',
-      'host/pool/x.ts',
+      'host/engine/x.ts',
       "import * as t from 'node:worker_threads'",
     ],
     [
       'an import of child_process outside the backend',
-      'host/pool/x.ts',
+      'host/engine/x.ts',
       "import { fork } from 'node:child_process'",
     ],
     [
       'Worker read from getBuiltinModule() outside the backend',
-      'host/pool/x.ts',
+      'host/engine/x.ts',
       "const { Worker: Thread } = process.getBuiltinModule('node:worker_threads')",
     ],
     [
       'a whole module read from getBuiltinModule()',
-      'host/pool/x.ts',
+      'host/engine/x.ts',
       "spawn(getBuiltinModule('node:child_process'))",
     ],
   ]
@@ -182,34 +183,34 @@ describe('the checker', () => {
   })
 
   test('describeViolation() names file, line, import and rule', () => {
-    const [violation] = plant('host/task/x.ts', "// Why.\nimport { Pool } from '../pool/pool.js'")
+    const [violation] = plant('host/task/x.ts', "// Why.\nimport { Pool } from '../pool.js'")
     assert.equal(
       describeViolation(violation),
-      'src/host/task/x.ts:2 imports or uses host/pool/pool.ts, but host/task may import only shared/*, host/metrics',
+      'src/host/task/x.ts:2 imports or uses host/pool.ts, but host/task may import only api, shared/*, host/metrics',
     )
   })
 
   const allowed = [
-    ['an import from an allowed folder', 'host/pool/x.ts', "import { Task } from '../task/task.js'"],
-    ['an import from the same folder', 'host/pool/x.ts', "import { Pool } from './pool.js'"],
+    ['an import from an allowed folder', 'host/engine/x.ts', "import { Task } from '../task/task.js'"],
+    ['an import from the same folder', 'host/engine/x.ts', "import { Engine } from './core.js'"],
     ['an adapter that imports index.ts', 'adapters/one/x.ts', "import { Pool } from '../../index.js'"],
     ['an adapter that imports worker.ts', 'adapters/one/x.ts', "import { move } from '../../worker.js'"],
     [
       'a type import of Worker outside the backend',
-      'host/pool/x.ts',
+      'host/engine/x.ts',
       "import type { Worker } from 'node:worker_threads'",
     ],
     [
       'an import of SHARE_ENV outside the backend',
-      'host/pool/x.ts',
+      'host/engine/x.ts',
       "import { SHARE_ENV } from 'node:worker_threads'",
     ],
     [
       'a member with the name of a timer function',
-      'host/pool/x.ts',
+      'host/engine/x.ts',
       'const it = { setTimeout: 1 }\nit.setTimeout',
     ],
-    ['a test that sets a timer', 'host/pool/x.test.ts', 'setTimeout(done, 1)'],
+    ['a test that sets a timer', 'host/engine/x.test.ts', 'setTimeout(done, 1)'],
   ]
   for (const [title, path, text] of allowed) {
     test(`the checker allows ${title}`, () => {

@@ -106,7 +106,7 @@ function folderOf(table, path) {
 
 function allowedFor(table, folder, path) {
   const pattern = Object.hasOwn(table.folders, folder) ? folder : `${posix.dirname(folder)}/*`
-  const allowed = table.folders[pattern]
+  const allowed = [...table.everywhere.folders, ...table.folders[pattern]]
   return isTest(path) ? [...allowed, ...table.tests.mayAlsoImport] : allowed
 }
 

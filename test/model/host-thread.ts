@@ -2,8 +2,8 @@
 
 import { load } from '#atomics'
 import type { Backend, LinkListener } from '../../src/host/backend/backend.js'
-import { type Core, createCore } from '../../src/host/pool/core.js'
-import { type CoreSettings, resolveOptions } from '../../src/host/pool/options.js'
+import { type Core, createCore } from '../../src/host/engine/core.js'
+import { type CoreSettings, resolveOptions } from '../../src/host/options/settings.js'
 import { FifoQueue } from '../../src/host/queue/fifo-queue.js'
 import type { Task } from '../../src/host/task/task.js'
 import { TaskCancelledError } from '../../src/shared/errors/pool-errors.js'

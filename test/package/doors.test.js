@@ -8,7 +8,7 @@ import { answer, installedPackage, node, printed, project, root, run, write } fr
 const doors = {
   lido: [
     ...['FifoQueue', 'FixedQueue', 'InvalidOptionError', 'InvalidTaskError', 'NotCloneableError', 'Pool'],
-    ...['PoolClosedError', 'PoolError', 'PoolMap', 'PriorityQueue', 'QueueFullError', 'RestartLimitError'],
+    ...['PoolClosedError', 'PoolError', 'PriorityQueue', 'QueueFullError', 'RestartLimitError'],
     ...['TaskCancelledError', 'TaskQuarantinedError', 'TaskTimeoutError', 'TeardownError', 'WorkerError'],
     ...['WorkerExitError', 'WorkerMemoryError', 'WorkerStartError'],
     ...[

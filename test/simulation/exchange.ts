@@ -1,7 +1,7 @@
 // The side of the caller while a task runs: it hears progress, gives functions to the handler, and reads a stream.
 import { AsyncLocalStorage } from 'node:async_hooks'
-import type { RunOptions } from '../../src/host/pool/call-options.js'
-import type { PoolStream } from '../../src/host/pool/stream.js'
+import type { RunOptions } from '../../src/api/call-options.js'
+import type { PoolStream } from '../../src/api/results.js'
 import type { Call } from './call.js'
 import type { Event, Submission } from './vocabulary.js'
 import type { World } from './world.js'

@@ -70,7 +70,7 @@ export const mistakes: Mistake[] = [
   {
     title: 'a closing pool does not reject the tasks whose results are being decoded',
     transport: 'shared-memory',
-    file: 'host/pool/shutdown.js',
+    file: 'host/engine/close.js',
     edits: [
       ['scheduler.rejectDecoding(error);\n        const stopped', 'const stopped'],
       ['scheduler.rejectDecoding(error);\n        cancellation', 'cancellation'],

@@ -1,11 +1,10 @@
 // The options of a simulated pool. They are drawn as plain data, and then converted into the options of the pool.
-import type { PoolOptions } from '../../src/host/pool/pool-options.js'
+import type { PoolOptions, RetryOptions } from '../../src/api/pool-options.js'
+import type { TaskQueue } from '../../src/api/queue.js'
+import type { QueuedTask } from '../../src/api/queued-task.js'
+import type { WorkerView } from '../../src/api/worker-view.js'
 import { FixedQueue } from '../../src/host/queue/fixed-queue.js'
 import { PriorityQueue } from '../../src/host/queue/priority-queue.js'
-import type { TaskQueue } from '../../src/host/queue/task-queue.js'
-import type { QueuedTask } from '../../src/host/task/queued-task.js'
-import type { RetryOptions } from '../../src/host/task/retry.js'
-import type { WorkerView } from '../../src/host/workers/worker-view.js'
 import type { RetryPlan } from './call.js'
 import { oneOf, pick, type Random } from './draw.js'
 

@@ -1,5 +1,5 @@
 // The payloads of calls. Each payload contains the id of its call.
-import type { TransferItem } from '../../src/shared/messages/move.js'
+import type { TransferItem } from '../../src/api/call-options.js'
 import type { Call } from './call.js'
 import { UNREADABLE } from './thread.js'
 

@@ -1,10 +1,11 @@
 // A worker without a thread: the real task source on a real port. The handlers behave as the fate of their call says. The simulation
 // decides when the worker moves, and may let it die in the middle of a move.
 import { type MessagePort, receiveMessageOnPort, type Worker } from 'node:worker_threads'
+import type { TransferItem } from '../../src/api/call-options.js'
 import type { LinkListener, WorkerLink, WorkerSpec } from '../../src/host/backend/backend.js'
 import { serializeError } from '../../src/shared/errors/serialize-error.js'
 import { kindOf, type ToHost, type ToWorker } from '../../src/shared/messages/messages.js'
-import { move, type TransferItem } from '../../src/shared/messages/move.js'
+import { move } from '../../src/shared/messages/move.js'
 import type { Timer } from '../../src/shared/platform/clock.js'
 import { TaskSource } from '../../src/worker/lane/task-source.js'
 import type { WorkerTask } from '../../src/worker/lane/worker-task.js'

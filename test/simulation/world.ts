@@ -1,8 +1,9 @@
 // A run: a real pool on a manual clock, and simulated threads. A random number decides who makes the next move.
 
+import type { RunOptions } from '../../src/api/call-options.js'
+import type { PoolEvents } from '../../src/api/events.js'
 import type { LinkListener, WorkerSpec } from '../../src/host/backend/backend.js'
-import type { RunOptions } from '../../src/host/pool/call-options.js'
-import { Pool, type PoolEvents } from '../../src/host/pool/pool.js'
+import { Pool } from '../../src/host/pool.js'
 import { realClock as hostClock } from '../../src/shared/platform/clock.js'
 import { interruption } from '../../src/testing/interrupted-atomics.js'
 import { ManualClock } from '../../src/testing/manual-clock.js'

@@ -1,7 +1,9 @@
 // The errors of `RemotePool` that a local pool does not have, and the classes of errors that cross the queue.
+
+import type { ErrorClass } from '../../api/pool-options.js'
 import * as lido from '../../index.js'
 import { PoolError } from '../../index.js'
-import { type ErrorClass, ErrorClasses } from '../../shared/errors/serialize-error.js'
+import { ErrorClasses } from '../../shared/errors/serialize-error.js'
 import { globalSymbol } from '../../shared/platform/global-symbol.js'
 import { JobFormatError, ValueTooLargeError } from './job-values.js'
 

@@ -1,6 +1,6 @@
 // `RemotePool.map()`: packs the items of a map into jobs. Small items share a job, so that the queue's own work is small beside theirs.
 
-import { forAdapters, InvalidTaskError, PoolMap, type TaskCancelledError } from '../../index.js'
+import { forAdapters, InvalidTaskError, type PoolMap, type TaskCancelledError } from '../../index.js'
 import type { ErrorClasses } from '../../shared/errors/serialize-error.js'
 import { realClock } from '../../shared/platform/clock.js'
 import {
@@ -16,9 +16,9 @@ import type { CallAnswer, JobTimes } from './remote-call.js'
 import { JobFailedError, restored } from './remote-errors.js'
 import type { RemoteMapSettings } from './remote-options.js'
 
-const { Refusal } = forAdapters
+const { MapRun, Refusal } = forAdapters
 
-type MapParts = ConstructorParameters<typeof PoolMap>
+type MapParts = ConstructorParameters<typeof MapRun>
 
 /** What a map needs of its pool. */
 export interface ItemsRunner {
@@ -67,7 +67,7 @@ export function createRemoteMap(
 ): PoolMap<any> {
   const { signal, concurrency, ordered, onError, onProgress, onItemProgress } = settings
   const mapSettings = { signal: signal ?? null, concurrency, ordered, onError, onProgress, onItemProgress }
-  return new PoolMap(source, mapSettings as MapParts[1], new Packer(settings, pool) as unknown as MapParts[2])
+  return new MapRun(source, mapSettings as MapParts[1], new Packer(settings, pool) as unknown as MapParts[2])
 }
 
 class Packer {

@@ -1,5 +1,6 @@
 // The options of `RemotePool` and of its calls.
 
+import type { ErrorClass } from '../../api/pool-options.js'
 import {
   type CommonMapOptions,
   type CommonRunOptions,
@@ -8,7 +9,7 @@ import {
   InvalidTaskError,
   type MapOptions,
 } from '../../index.js'
-import { type ErrorClass, problemWithClass } from '../../shared/errors/serialize-error.js'
+import { problemWithClass } from '../../shared/errors/serialize-error.js'
 import { group, integer, milliseconds, text, value } from '../../shared/options/option-rules.js'
 import {
   mayHoldOptions,

@@ -2,9 +2,9 @@
 // each.
 import type { ChildProcess } from 'node:child_process'
 import type { Worker } from 'node:worker_threads'
+import type { TransferItem } from '../../api/call-options.js'
+import type { BackendKind } from '../../api/worker-view.js'
 import type { LaneOrder, ToHost, ToWorker, WorkerOrder } from '../../shared/messages/messages.js'
-import type { TransferItem } from '../../shared/messages/move.js'
-import type { BackendKind } from './backend-kind.js'
 
 export interface WorkerSpec extends WorkerOrder {
   lane: LaneOrder

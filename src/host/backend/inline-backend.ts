@@ -1,8 +1,9 @@
 // Runs workers on the host's own thread, for debugging, tests and tiny tasks. They use the same messages and copies as
 // threads. The host cannot kill such a worker. A stopped worker keeps its place until its handlers have ended. Only
 // then does the next worker start.
+
+import type { TransferItem } from '../../api/call-options.js'
 import { kindOf, type StartOrder, type ToWorker } from '../../shared/messages/messages.js'
-import type { TransferItem } from '../../shared/messages/move.js'
 import { withoutCaller } from '../../shared/platform/async-context.js'
 import { threadId } from '../../shared/platform/host-node-modules.js'
 import { inMicrotask } from '../../shared/platform/microtask.js'

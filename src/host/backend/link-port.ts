@@ -1,7 +1,7 @@
 // The host's end of the message channel to a thread or an inline worker.
 import type { MessagePort } from 'node:worker_threads'
+import type { TransferItem } from '../../api/call-options.js'
 import type { ToHost, ToWorker } from '../../shared/messages/messages.js'
-import type { TransferItem } from '../../shared/messages/move.js'
 import { MessageChannel, receiveMessageOnPort } from '../../shared/platform/host-node-modules.js'
 import type { LinkListener } from './backend.js'
 

@@ -3,10 +3,10 @@
 // user.
 import type { ChildProcess, SpawnOptions } from 'node:child_process'
 import type { Socket } from 'node:net'
+import type { TransferItem } from '../../api/call-options.js'
 import { laneIn } from '../../shared/lane/layout.js'
 import { Tickets } from '../../shared/lane/ticket.js'
 import type { KnownShared, ProcessOrder, ToHost, ToWorker } from '../../shared/messages/messages.js'
-import type { TransferItem } from '../../shared/messages/move.js'
 import {
   ANSWERED,
   type FrameKind,

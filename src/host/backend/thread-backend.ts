@@ -1,8 +1,8 @@
 // Runs workers as threads of this process. Each has a message port for the pool's messages. The parent port belongs to
 // the user.
 import type { Worker } from 'node:worker_threads'
+import type { TransferItem } from '../../api/call-options.js'
 import type { StartOrder, ToWorker } from '../../shared/messages/messages.js'
-import type { TransferItem } from '../../shared/messages/move.js'
 import { inMicrotask } from '../../shared/platform/microtask.js'
 import { getBuiltinModule } from '../../shared/platform/node-modules.js'
 import type { Backend, LinkListener, WorkerLink, WorkerSpec } from './backend.js'

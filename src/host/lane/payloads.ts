@@ -2,6 +2,8 @@
 //
 // A primitive cannot change, so the task keeps it. Other payloads become bytes: of the lane's codec for threads, and of `node:v8` for
 // processes. A value that cannot be bytes is cloned, for example one with a `SharedArrayBuffer` or a port. See docs/design/0031.
+
+import type { TransferItem } from '../../api/call-options.js'
 import { Decoder } from '../../shared/codec/decoder.js'
 import { type Encoder, NO_ROOM } from '../../shared/codec/encoder.js'
 import type { ShapeReader } from '../../shared/codec/shapes.js'
@@ -19,7 +21,6 @@ import {
 } from '../../shared/errors/uncloneable-path.js'
 import { encoderFor, shapeReaderFor } from '../../shared/lane/lane-codec.js'
 import { LARGEST_VALUE_BYTES } from '../../shared/lane/layout.js'
-import type { TransferItem } from '../../shared/messages/move.js'
 import { type Outgoing, outgoing } from '../../shared/messages/outgoing.js'
 import { HEAD_BYTES } from '../../shared/messages/pipe-frames.js'
 import { packMessage } from '../../shared/messages/process-values.js'

@@ -1,10 +1,11 @@
 // Posts tasks: into the shared queue, where any worker may claim them, or by message to one worker.
+
+import type { TransferItem } from '../../api/call-options.js'
 import { refuseDetached } from '../../shared/errors/uncloneable-path.js'
 import { isInt } from '../../shared/lane/lane-codec.js'
 import { PayloadArena } from '../../shared/lane/payload-arena.js'
 import { IS_INT, IS_NAMED, IS_TIMED } from '../../shared/lane/shared-queue.js'
 import type { PayloadForm } from '../../shared/messages/messages.js'
-import type { TransferItem } from '../../shared/messages/move.js'
 import { outgoing } from '../../shared/messages/outgoing.js'
 import type { Clock } from '../../shared/platform/clock.js'
 import type { HandlerMetrics } from '../metrics/handler-metrics.js'

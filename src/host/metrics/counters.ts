@@ -1,20 +1,7 @@
 // Counts tasks by their outcome.
 
+import type { TaskCounts } from '../../api/stats.js'
 export type Outcome = 'fulfilled' | 'rejected' | 'cancelled'
-
-/** Counts of tasks since the pool was created. */
-export interface TaskCounts {
-  /** Tasks that the pool accepted. Calls that it refused do not count. */
-  accepted: number
-  /** Settled tasks that a worker had, whatever their outcome. */
-  completed: number
-  /** Tasks whose call resolved. */
-  fulfilled: number
-  /** Tasks whose call rejected. Cancelled tasks do not count. */
-  rejected: number
-  /** Tasks that a signal or a time limit cancelled. */
-  cancelled: number
-}
 
 export class Counters {
   readonly #counts: TaskCounts = { accepted: 0, completed: 0, fulfilled: 0, rejected: 0, cancelled: 0 }

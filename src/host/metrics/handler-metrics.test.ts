@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { HandlerMetrics, type HandlerStats } from './handler-metrics.js'
+import type { HandlerStats } from '../../api/stats.js'
+import { HandlerMetrics } from './handler-metrics.js'
 import { performanceWarning } from './performance-warnings.js'
 
 const handler = { filename: '/app/work.js', name: 'render' }

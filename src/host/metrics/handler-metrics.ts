@@ -1,22 +1,7 @@
 // Collects two costs: the cost of each handler, which workers measure, and the cost of a task on the host, which the
 // host measures.
+import type { HandlerStats } from '../../api/stats.js'
 import type { HandlerMeasure } from '../../shared/messages/messages.js'
-
-/** The cost of one handler: means over the measured tasks, in milliseconds. Short tasks are sampled. */
-export interface HandlerStats {
-  /** The absolute path of the handler's module. */
-  filename: string
-  /** The name of the export. */
-  name: string
-  /** How many tasks the workers measured. */
-  measured: number
-  /** From the call of the handler to its end. */
-  runMs: number
-  /** The part of `runMs` in which the worker's event loop was not idle. Synchronous I/O counts as active. */
-  activeMs: number
-  /** The part of `runMs` in which the worker's thread used a core. `null` before Node 24, which cannot measure it. */
-  cpuMs: number | null
-}
 
 /** Checks the new cost of a handler after each report of a worker. */
 export interface HandlerCheck {

@@ -12,25 +12,7 @@ const MOST_BITS = 43
 const MOST_MICROSECONDS = 2 ** MOST_BITS - 1
 const BUCKETS = FIRST_BUCKETS + (MOST_BITS - FIRST_BITS) * HALF
 
-/** Recorded durations in milliseconds. The members always have the present values. */
-export interface DurationSummary {
-  /** Recorded tasks. */
-  readonly count: number
-  /** The shortest duration. `Infinity` before the first record. */
-  readonly min: number
-  /** The longest duration. 0 before the first record. */
-  readonly max: number
-  /** `NaN` before the first record. */
-  readonly mean: number
-  /** The standard deviation. `NaN` before the first record. */
-  readonly stddev: number
-  /**
-   * The duration that this percentage of the tasks did not exceed, to 0.4 % or 1 µs.
-   * @param percent above 0, up to 100
-   */
-  percentile(percent: number): number
-}
-
+import type { DurationSummary } from '../../api/durations.js'
 export class DurationHistogram implements DurationSummary {
   readonly #counts = new Float64Array(BUCKETS)
   #count = 0

@@ -1,5 +1,7 @@
 // Warns when the metrics show that a handler gains nothing from a worker. Warns once for each handler of the program.
-import type { HandlerCheck, HandlerStats } from './handler-metrics.js'
+
+import type { HandlerStats } from '../../api/stats.js'
+import type { HandlerCheck } from './handler-metrics.js'
 
 export interface PerformanceWarning {
   code: 'LIDO_WAITING_HANDLER' | 'LIDO_TINY_HANDLER'

@@ -1,15 +1,6 @@
 // Wait and run times of tasks, since the pool was created or since the last reset.
-import { DurationHistogram, type DurationSummary } from './histogram.js'
-
-/** Wait and run times of answered tasks, since the pool was created or since the last reset. */
-export interface PoolHistogram {
-  /** From the call of `run()` until a worker starts the task. `undefined` with `recordTiming: false`. */
-  readonly waitTime: DurationSummary | undefined
-  /** From the start of the task in a worker until its answer. `undefined` with `recordTiming: false`. */
-  readonly runTime: DurationSummary | undefined
-  /** Clears one of them; without an argument, both. */
-  reset(which?: 'waitTime' | 'runTime'): void
-}
+import type { DurationSummary, PoolHistogram } from '../../api/durations.js'
+import { DurationHistogram } from './histogram.js'
 
 export class Timings {
   readonly #waitTime = new DurationHistogram()

@@ -1,8 +1,8 @@
 // A first-in, first-out queue. The tasks are the nodes of a linked list. Every operation is O(1) and allocates nothing.
 
-import type { QueuedTask } from '../task/queued-task.js'
+import type { TaskQueue } from '../../api/queue.js'
+import type { QueuedTask } from '../../api/queued-task.js'
 import type { Task } from '../task/task.js'
-import type { TaskQueue } from './task-queue.js'
 
 const ABSENT = -1
 let lastMark = ABSENT

@@ -1,10 +1,11 @@
 // A first-in, first-out queue in a ring that is allocated once. A removed task leaves a hole, which `shift` skips. The
 // ring has two places for each task of the capacity. So `push` closes holes at most once in `capacity` calls, and every
 // operation is O(1) on average.
+
+import type { TaskQueue } from '../../api/queue.js'
+import type { QueuedTask } from '../../api/queued-task.js'
 import { InvalidOptionError, QueueFullError, withCallerFrames } from '../../shared/errors/pool-errors.js'
-import type { QueuedTask } from '../task/queued-task.js'
 import type { Task } from '../task/task.js'
-import type { TaskQueue } from './task-queue.js'
 
 const ABSENT = -1
 const MOST_PLACES = 2 ** 24

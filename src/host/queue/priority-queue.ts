@@ -1,9 +1,9 @@
 // A queue with the highest `priority` first, and first in, first out among equals. The queue is a binary heap. Each
 // task knows its index in the heap.
 
-import type { QueuedTask } from '../task/queued-task.js'
+import type { TaskQueue } from '../../api/queue.js'
+import type { QueuedTask } from '../../api/queued-task.js'
 import type { Task } from '../task/task.js'
-import type { TaskQueue } from './task-queue.js'
 
 const ABSENT = -1
 

@@ -1,13 +1,13 @@
 // The tests that every built-in queue must pass, and those of single queues.
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
+import type { TaskQueue } from '../../api/queue.js'
 import { InvalidOptionError, QueueFullError } from '../../shared/errors/pool-errors.js'
 import { makeTask, seededRandom } from '../../testing/stand-ins.js'
 import type { Task } from '../task/task.js'
 import { FifoQueue } from './fifo-queue.js'
 import { FixedQueue } from './fixed-queue.js'
 import { PriorityQueue } from './priority-queue.js'
-import type { TaskQueue } from './task-queue.js'
 
 const CAPACITY = 8
 

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import type { TaskQueue } from '../../api/queue.js'
+import type { QueuedTask } from '../../api/queued-task.js'
 import type { InvalidOptionError } from '../../shared/errors/pool-errors.js'
 import { makeTask } from '../../testing/stand-ins.js'
-import type { QueuedTask } from '../task/queued-task.js'
-import type { TaskQueue } from './task-queue.js'
 import { UserQueue } from './user-queue.js'
 
 function setUp(change: (tasks: QueuedTask[]) => Partial<TaskQueue> = () => ({})) {

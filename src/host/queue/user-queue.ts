@@ -1,9 +1,10 @@
 // Wraps a queue that the user wrote. The wrapper knows which tasks are queued, so it detects a wrong task from the
 // queue. It also reports errors of the queue that no caller can receive.
+
+import type { TaskQueue } from '../../api/queue.js'
 import { InvalidOptionError } from '../../shared/errors/pool-errors.js'
 import { inspect } from '../../shared/platform/node-modules.js'
 import { Task } from '../task/task.js'
-import type { TaskQueue } from './task-queue.js'
 
 export class UserQueue implements TaskQueue {
   readonly capacity: number | undefined

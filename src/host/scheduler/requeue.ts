@@ -14,7 +14,7 @@ import { isLarge, payloadBytes } from '../task/taken-payload.js'
 import type { Task } from '../task/task.js'
 import { moveTask } from '../task/task-life.js'
 import type { Worker } from '../workers/worker.js'
-import type { PendingTasks } from './pending-tasks.js'
+import type { PendingTasks } from './pending.js'
 
 /** How many workers may die before they start a task. The next death rejects the task. */
 const MAX_RETURNS = 5

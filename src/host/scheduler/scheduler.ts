@@ -1,5 +1,7 @@
 // Moves tasks from the queue to the workers. Only `pump()` places queued tasks. Also removes tasks when they are
 // cancelled, when their worker ends, and when the pool closes.
+
+import type { LoadBalancer } from '../../api/queue.js'
 import {
   PoolClosedError,
   type PoolError,
@@ -25,12 +27,12 @@ import type { Settler } from '../task/settle.js'
 import type { Task } from '../task/task.js'
 import { moveTask } from '../task/task-life.js'
 import type { Progress } from '../task/time-limits.js'
+import { chooseWorker } from '../workers/load-balancer.js'
+import { choosePlacement, hasRoomFor } from '../workers/placement.js'
 import type { Death, TaskListener, Worker } from '../workers/worker.js'
 import type { WorkerGroup } from '../workers/worker-group.js'
-import type { RunningCancelled } from './cancellation.js'
-import { chooseWorker, type LoadBalancer } from './load-balancer.js'
-import type { PendingTasks } from './pending-tasks.js'
-import { choosePlacement, hasRoomFor } from './placement.js'
+import type { RunningCancelled } from './grace-period.js'
+import type { PendingTasks } from './pending.js'
 import type { Requeue } from './requeue.js'
 
 export interface SchedulerParts {

@@ -1,6 +1,7 @@
 // The payload and the resolved options of one call of `run()`.
+
+import type { TransferItem } from '../../api/call-options.js'
 import type { HandlerRef } from '../../shared/messages/handler-ref.js'
-import type { TransferItem } from '../../shared/messages/move.js'
 import type { AsyncContext } from '../../shared/platform/async-context.js'
 import type { RetrySettings } from './retry.js'
 import type { OpenStream } from './stream-end.js'

@@ -2,18 +2,6 @@
 import { TaskQuarantinedError } from '../../shared/errors/pool-errors.js'
 import type { AsyncContext } from '../../shared/platform/async-context.js'
 
-/** The option `retry`: runs a task again. */
-export interface RetryOptions {
-  /** Runs of the task in all, 1 to 100. 1 means no retry. */
-  attempts: number
-  /**
-   * Called while an attempt is left, after the worker died and after the handler threw. `attempt` counts from 1. The
-   * task runs again only if it returns `true`; a promise does not count. If it throws, the call rejects with that
-   * error. Without `when`, the task runs again only after its worker died.
-   */
-  when?: ((error: unknown, attempt: number) => boolean) | undefined
-}
-
 export interface RetrySettings {
   readonly attempts: number
   readonly when: ((error: unknown, attempt: number) => boolean) | null

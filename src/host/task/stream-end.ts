@@ -1,7 +1,8 @@
 // The caller's side of a task whose result is a stream.
+
+import type { TransferItem } from '../../api/call-options.js'
 import type { PoolError } from '../../shared/errors/pool-errors.js'
 import type { StreamMessage } from '../../shared/messages/messages.js'
-import type { TransferItem } from '../../shared/messages/move.js'
 
 /** Sends a message to the worker that runs the task. Throws when a part of the message cannot be sent. */
 export type PostToTask = (message: StreamMessage, transferList?: readonly TransferItem[]) => void

@@ -1,7 +1,8 @@
 // The payload of a task after the host has taken it: a private copy. The caller may change its own object from then on.
+
+import type { TransferItem } from '../../api/call-options.js'
 import type { LargeMessage } from '../../shared/codec/format.js'
 import type { PayloadForm } from '../../shared/messages/messages.js'
-import type { TransferItem } from '../../shared/messages/move.js'
 
 /** Smaller payloads are not the reason why a worker reaches its heap limit. */
 const LARGE_BYTES = 2 ** 16

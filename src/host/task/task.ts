@@ -1,10 +1,10 @@
 // One accepted call: its payload and options, its state, and the function that settles the caller's promise.
 
-import type { TransferItem } from '../../shared/messages/move.js'
+import type { TransferItem } from '../../api/call-options.js'
+import type { QueuedTask } from '../../api/queued-task.js'
 import { keepShape } from '../../shared/platform/shapes.js'
 import type { Call, CallTerms, Limits } from './call.js'
 import type { Due } from './due-heap.js'
-import type { QueuedTask } from './queued-task.js'
 import { Retry } from './retry.js'
 import { TakenPayload } from './taken-payload.js'
 import type { TaskState } from './task-life.js'

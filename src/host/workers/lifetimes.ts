@@ -1,7 +1,7 @@
 // Limits the lifetime of workers: `idleTimeout` and `maxWorkerAge`. Each class has one timer, for the worker that is
 // due first.
 import type { Clock, Timer } from '../../shared/platform/clock.js'
-import { chooseRetired, nextRetirement, type PoolSize } from '../scheduler/scaling.js'
+import { chooseRetired, nextRetirement, type PoolSize } from './scaling.js'
 import type { Worker } from './worker.js'
 
 /** An idle worker may claim a task just when it is due. The host checks again after this time. */

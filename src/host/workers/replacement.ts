@@ -1,9 +1,10 @@
 // Replaces workers one after another. The old worker leaves when the new one is ready. The next replacement starts when
 // the old one has ended. So the pool never has fewer workers than before, and at most one worker more.
+
+import type { WorkerStopReason } from '../../api/worker-view.js'
 import type { PoolError } from '../../shared/errors/pool-errors.js'
-import type { PoolSize } from '../scheduler/scaling.js'
+import type { PoolSize } from './scaling.js'
 import type { Worker } from './worker.js'
-import type { WorkerStopReason } from './worker-view.js'
 
 export interface ReplaceableGroup {
   /** The workers that start or are ready. */

@@ -3,24 +3,9 @@
 //   as long as the pause before.
 // - When too many starts fail within a period, a circuit breaker opens for a longer pause. Then the pool starts one
 //   worker. If the worker becomes ready, the circuit closes. If not, the circuit opens again.
+import type { RestartOptions } from '../../api/pool-options.js'
 import { type PoolError, RestartLimitError, WorkerStartError } from '../../shared/errors/pool-errors.js'
 import { moveState, type StateTable } from '../../shared/platform/state-machine.js'
-
-/** The option `restart`: limits how often the pool starts workers that fail to start. */
-export interface RestartOptions {
-  /**
-   * Failed starts within `period` that open the circuit: then calls reject with `RestartLimitError` while no worker is
-   * alive. An integer from 1 to 1,000, or `Infinity`: the circuit never opens. Default 5.
-   */
-  failures?: number | undefined
-  /** Milliseconds in which failed starts are counted. Default 10,000. */
-  period?: number | undefined
-  /**
-   * Milliseconds until the pool starts one worker again. Doubles each time that worker fails, up to 30,000. Default
-   * 1,000.
-   */
-  pause?: number | undefined
-}
 
 export type RestartSettings = Readonly<Record<keyof RestartOptions, number>>
 

@@ -1,12 +1,14 @@
 // Manages the workers of a pool: starts, counts, replaces, stops and kills them. The group does not handle tasks.
+
+import type { WorkerStopReason } from '../../api/worker-view.js'
 import { type PoolClosedError, type PoolError, WorkerStartError } from '../../shared/errors/pool-errors.js'
 import type { Clock, Timer } from '../../shared/platform/clock.js'
 import type { Backend } from '../backend/backend.js'
-import { chooseSurplus, type PoolSize } from '../scheduler/scaling.js'
 import { refusedStart } from './exit-reason.js'
 import { IdleTimeout, MaxAge } from './lifetimes.js'
 import { type ReplaceableGroup, Replacements } from './replacement.js'
 import { RestartPolicy, type RestartSettings } from './restart-policy.js'
+import { chooseSurplus, type PoolSize } from './scaling.js'
 import {
   type TaskListener,
   Worker,
@@ -14,7 +16,6 @@ import {
   type WorkerOwner,
   type WorkerSettings,
 } from './worker.js'
-import type { WorkerStopReason } from './worker-view.js'
 import { warnOfUnfinished } from './worker-warnings.js'
 
 export interface GroupSettings extends WorkerSettings {

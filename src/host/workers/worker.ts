@@ -1,6 +1,7 @@
 // One worker as the host sees it, from its start to its end. Handles the worker's messages, asks the worker to leave or
 // to stop, and kills it if that takes too long.
 import type { ResourceLimits } from 'node:worker_threads'
+import type { WorkerState, WorkerStopReason, WorkerView } from '../../api/worker-view.js'
 import { type PoolError, TeardownError, WorkerExitError } from '../../shared/errors/pool-errors.js'
 import { deserializeError, type ErrorClasses } from '../../shared/errors/serialize-error.js'
 import type { HandlerRef } from '../../shared/messages/handler-ref.js'
@@ -11,13 +12,13 @@ import type { Clock, Timer } from '../../shared/platform/clock.js'
 import { moveState, type StateTable } from '../../shared/platform/state-machine.js'
 import type { Backend, LinkListener, WorkerLink } from '../backend/backend.js'
 import { DurationHistogram } from '../metrics/histogram.js'
-import type { PlacementView } from '../scheduler/placement.js'
-import type { BusyView } from '../scheduler/scaling.js'
 import type { Task } from '../task/task.js'
 import { ExitReason } from './exit-reason.js'
 import type { KeptBroadcasts } from './kept-broadcasts.js'
+import type { PlacementView } from './placement.js'
+import type { BusyView } from './scaling.js'
 import { type Lane, WorkerTasks } from './worker-tasks.js'
-import { type ViewedWorker, type WorkerState, type WorkerStopReason, WorkerView } from './worker-view.js'
+import { View, type ViewedWorker } from './worker-view.js'
 import { limitsHeap, warnOfHeap } from './worker-warnings.js'
 
 export const workerStates: StateTable<WorkerState> = {
@@ -170,7 +171,7 @@ export class Worker implements LinkListener, PlacementView, BusyView, ViewedWork
     this.#owner = owner
     this.tasks = new WorkerTasks(id, settings.lane)
     this.histogram = settings.workerHistogram ? new DurationHistogram() : null
-    this.view = new WorkerView(this)
+    this.view = new View(this)
     this.exitReason = new ExitReason(id, preload, settings.errorClasses)
     this.startedAt = clock.now()
     this.idleSince = this.startedAt

@@ -2,13 +2,8 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { types } from 'node:util'
 import { runInNewContext } from 'node:vm'
-import {
-  deserializeError,
-  type ErrorClass,
-  ErrorClasses,
-  replaceUnsendable,
-  serializeError,
-} from './serialize-error.js'
+import type { ErrorClass } from '../../api/pool-options.js'
+import { deserializeError, ErrorClasses, replaceUnsendable, serializeError } from './serialize-error.js'
 
 /** Returns the thrown value as it arrives on the other side. */
 function across(thrown: unknown, ...registered: ErrorClass[]): any {

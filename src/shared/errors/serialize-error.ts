@@ -4,6 +4,7 @@
 //
 // The copies of the objects are in one flat list, and links between them are numbers. So circular references work, and
 // any depth works.
+import type { ErrorClass } from '../../api/pool-options.js'
 import { structuredClone, types } from '../platform/node-modules.js'
 
 /** A thrown value in plain data. Made by `serializeError`, read by `deserializeError`. */
@@ -154,9 +155,6 @@ function createError(record: ErrorRecord, fields: Fields, classes: ErrorClasses)
   for (const key of Object.keys(fields)) define(error, key, fields[key], !hidden.includes(key))
   return error
 }
-
-/** A class for the option `errorClasses`. */
-export type ErrorClass = abstract new (...args: never[]) => Error
 
 const builtins = new Map<string, ErrorClass>()
 for (const name of [

@@ -1,8 +1,8 @@
 // The messages between host and worker. The name of each union says who receives its messages.
 import type { MessagePort } from 'node:worker_threads'
+import type { TransferItem } from '../../api/call-options.js'
 import type { SerializedError } from '../errors/serialize-error.js'
 import type { HandlerRef } from './handler-ref.js'
-import type { TransferItem } from './move.js'
 
 /** The worker's end of a channel to the host: a message port, or a pipe between processes that behaves like a port. */
 export interface HostPort {

@@ -1,5 +1,6 @@
 // Marks values to transfer instead of copy. The symbols are Piscina's, so an object that implements Piscina's transfer
 // protocol works here too.
+import type { TransferItem } from '../../api/call-options.js'
 import { isContainer } from '../errors/uncloneable-path.js'
 import { globalSymbol } from '../platform/global-symbol.js'
 import { structuredClone, types } from '../platform/node-modules.js'
@@ -10,8 +11,6 @@ export const transferableSymbol: unique symbol = Symbol.for('Piscina.transferabl
 /** The key of the value that the other side receives, in an object that `move()` accepts. */
 export const valueSymbol: unique symbol = Symbol.for('Piscina.valueOf') as never
 const movedBrand = globalSymbol('moved')
-
-export type TransferItem = import('node:worker_threads').Transferable
 
 /** An object of your own that `move()` accepts: it lists the items to transfer, and the value that the other side receives. */
 export interface Movable {

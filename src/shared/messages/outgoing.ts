@@ -1,11 +1,13 @@
 // Prepares a value that is sent to another thread or process: finds the parts that `move()` marks, at any depth, and refuses objects
 // that would arrive without their state.
+
+import type { TransferItem } from '../../api/call-options.js'
 import { isContainer, LARGEST_CLONED_BYTES, UnsendableMember } from '../errors/uncloneable-path.js'
 import { types } from '../platform/node-modules.js'
 import { SHARED_MARK } from '../platform/shared-mark.js'
 import { hiddenStateOf } from './hidden-state.js'
 import { isBare, membersOf, partsOf } from './members.js'
-import { isMoved, type TransferItem, transferOf, valueSymbol } from './move.js'
+import { isMoved, transferOf, valueSymbol } from './move.js'
 
 export interface Outgoing {
   /** The given value, or a copy of its objects without the marks of `move()`. */

@@ -1,5 +1,7 @@
 // Converts messages between processes to bytes, with the serialiser of `node:v8`. Shared memory, ports and handles do
 // not work in another process. This file refuses a message with such a part, and the error names the path of the part.
+
+import type { TransferItem } from '../../api/call-options.js'
 import { replaceUnsendable, type SerializedError } from '../errors/serialize-error.js'
 import {
   bufferOf,
@@ -12,7 +14,6 @@ import {
 } from '../errors/uncloneable-path.js'
 import { getBuiltinModule, hasSerializer, structuredClone, types } from '../platform/node-modules.js'
 import { globalClassOf, isOnlyForThreads } from './hidden-state.js'
-import type { TransferItem } from './move.js'
 import { outgoing } from './outgoing.js'
 import { HEAD_BYTES, MAX_MESSAGE_BYTES, VALUE_FRAME, writeHead } from './pipe-frames.js'
 

@@ -1,6 +1,6 @@
 // The sending end of a stream of chunks. The reader says how many chunks and bytes it takes, and the writer sends no more. Each
 // object is sent at once, because its owner may change it later. Numbers, strings and other primitives are sent in groups.
-import type { TransferItem } from '../messages/move.js'
+import type { TransferItem } from '../../api/call-options.js'
 import { outgoing } from '../messages/outgoing.js'
 import type { Clock, Timer } from '../platform/make-clock.js'
 import { chunkBytes } from './chunk-bytes.js'

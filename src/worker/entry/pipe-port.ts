@@ -1,8 +1,8 @@
 // The worker's end of the pipes of a process. `postMessage()` writes the whole message before it returns, so an answer
 // is not lost when the process exits right after it. The event loop reads messages from the host.
 import { Socket } from 'node:net'
+import type { TransferItem } from '../../api/call-options.js'
 import type { HostPort, ProcessOrder, ToHost, ToWorker } from '../../shared/messages/messages.js'
-import type { TransferItem } from '../../shared/messages/move.js'
 import {
   ANSWERED,
   type FrameKind,

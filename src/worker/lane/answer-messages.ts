@@ -1,8 +1,9 @@
 // Sends answers as messages through the port.
+
+import type { TransferItem } from '../../api/call-options.js'
 import { type SerializedError, serializeError } from '../../shared/errors/serialize-error.js'
 import { refusalCause, refuseDetached, refusedPath } from '../../shared/errors/uncloneable-path.js'
 import type { FailureReason, HostPort, RunTime, ToHost } from '../../shared/messages/messages.js'
-import type { TransferItem } from '../../shared/messages/move.js'
 import { type Outgoing, outgoing } from '../../shared/messages/outgoing.js'
 import { isStream } from '../run/streams.js'
 

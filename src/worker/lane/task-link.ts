@@ -1,9 +1,10 @@
 // The messages between a running task and the program that submitted it: calls of the program's functions, and streams.
+
+import type { TransferItem } from '../../api/call-options.js'
 import { TaskCancelledError } from '../../shared/errors/pool-errors.js'
 import { deserializeError } from '../../shared/errors/serialize-error.js'
 import type { TransformOrder } from '../../shared/messages/handler-ref.js'
 import type { HostPort, StreamMessage, ToWorker } from '../../shared/messages/messages.js'
-import type { TransferItem } from '../../shared/messages/move.js'
 import { outgoing } from '../../shared/messages/outgoing.js'
 import { ChunkReader } from '../../shared/streams/chunk-reader.js'
 import { ChunkWriter } from '../../shared/streams/chunk-writer.js'

@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict'
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { test } from 'node:test'
+import type { TaskContext } from '../../api/task-context.js'
 import type { WorkerTask } from '../lane/worker-task.js'
 import { callInContext } from './executor.js'
-import type { TaskContext } from './task-context.js'
 
 test('callInContext() passes the payload to the handler and removes it from the task', () => {
   const task = { payload: 'payload' } as WorkerTask

@@ -1,5 +1,6 @@
 // Runs tasks: loads the handler, calls it, flushes the output, and sends the answer. Every started task gets an answer.
 import type { AsyncLocalStorage } from 'node:async_hooks'
+import type { TaskJob } from '../../api/task-context.js'
 import { withProcessAdvice } from '../../shared/errors/only-processes.js'
 import { TaskCancelledError } from '../../shared/errors/pool-errors.js'
 import { serializeError } from '../../shared/errors/serialize-error.js'
@@ -10,7 +11,7 @@ import type { LimitWatcher } from './limits.js'
 import type { Measurement, Meter } from './meter.js'
 import { type ExportNames, type HandlerFunction, hasFailedAgain } from './module-loader.js'
 import { isStream, runStream, runTransform, sendStream } from './streams.js'
-import { contextStorage, type RunningTaskContext, type TaskJob } from './task-context.js'
+import { contextStorage, type RunningTaskContext } from './task-context.js'
 
 export interface ExecutorHooks {
   /** Resolves to `null` when the file has no function of that name. Rejects with the error of the file. */

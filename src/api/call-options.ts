@@ -1,0 +1,149 @@
+// The options of the calls of a pool.
+import type { RetryOptions } from './pool-options.js'
+
+export type TransferItem = import('node:worker_threads').Transferable
+
+/** The options of `pool.run()`. */
+export interface RunOptions {
+  /** The name of the export that is the handler. Default: the pool's. */
+  name?: string | undefined
+  /** The module with the handler: an absolute path, a `file:` string or a `URL`. Default: the pool's. */
+  filename?: string | URL | undefined
+  /** Aborting it cancels the task, queued or running. The call rejects at once with `TaskCancelledError`. */
+  signal?: AbortSignal | undefined
+  /**
+   * Milliseconds that the task may run, from its start in a worker. Then the call rejects with `TaskTimeoutError`. `Infinity`: no
+   * limit. Default: the pool's.
+   */
+  timeout?: number | undefined
+  /**
+   * Milliseconds that the task may wait, from the call until a worker starts it. Then the call rejects with `TaskTimeoutError`.
+   * `Infinity`: no limit. Default: the pool's.
+   */
+  queueTimeout?: number | undefined
+  /**
+   * When the result must be there: a `Date`, or milliseconds of the epoch. Then the call rejects with `TaskTimeoutError`. Default:
+   * none.
+   */
+  deadline?: Date | number | undefined
+  /** Gives the task its worker to itself, also with `concurrentTasksPerWorker` above 1. Default `false`. */
+  exclusive?: boolean | undefined
+  /** Parts of the payload that are transferred, not copied. Processes accept only array buffers. Default `[]`. */
+  transferList?: readonly TransferItem[] | undefined
+  /** A `PriorityQueue` starts tasks with a higher priority first. Default 0. */
+  priority?: number | undefined
+  /**
+   * Called with each value that the handler passes to `context.progress()`. The latest value wins. It is called before the
+   * promise settles, never after. If it throws, the task is cancelled.
+   */
+  onProgress?: ((value: any) => void) | undefined
+  /**
+   * Functions that the handler may call: `await context.call('lookup', id)`. They run here, in the program that submitted the task.
+   * Each may return a promise. What they throw rejects the handler's call.
+   */
+  functions?: Record<string, (...args: any[]) => unknown> | undefined
+  /** A value for your own queue or load balancer, which finds it in `task.queueOptions`. */
+  queueOptions?: unknown
+  /**
+   * Runs the task again after its worker died. `{ attempts: 1 }`: never. Must not be given for a payload that is moved or has a
+   * `transferList`. Default: the pool's.
+   */
+  retry?: RetryOptions | undefined
+}
+
+/** The options of calls by `pool.with()`. */
+export type CallOptions = Omit<RunOptions, 'name' | 'transferList'>
+
+/** The options of `pool.room()`. */
+export interface RoomOptions {
+  /** Aborting it ends the wait. The call rejects with `TaskCancelledError`. */
+  signal?: AbortSignal | undefined
+}
+
+/** The options of `pool.close()`. */
+export interface CloseOptions {
+  /** Rejects the queued tasks with `PoolClosedError` in place of running them. Default `false`. */
+  force?: boolean | undefined
+}
+
+/** The result of `pool.close()`. */
+export interface CloseReport {
+  /** Accepted tasks that could not finish. */
+  cutOff: number
+  /** `closeTimeout` was over before the tasks or the workers' teardowns were done. */
+  timedOut: boolean
+}
+
+/** The options of `pool.broadcast()`. */
+export interface BroadcastOptions extends Pick<RunOptions, 'name' | 'filename' | 'deadline'> {
+  /**
+   * Aborting it cancels the handler on all workers. The call rejects with `TaskCancelledError`. Also ends `alsoNew`, at any time
+   * later.
+   */
+  signal?: AbortSignal | undefined
+  /** Milliseconds that the handler may run on each worker. `Infinity`: no limit. Default: the pool's. */
+  timeout?: number | undefined
+  /**
+   * Workers that start later run it too, before their first task and within `setupTimeout`, until `signal` is aborted or a newer
+   * call with `alsoNew` of the same file and name replaces it. Default `false`.
+   */
+  alsoNew?: boolean | undefined
+}
+
+/** How far a map is. */
+export interface MapProgress {
+  /** Items whose task has given a result. */
+  done: number
+  /** Items whose task has failed. */
+  failed: number
+  /** The number of items, where the input has a length or a size. */
+  total: number | undefined
+  /** Items done or failed per second, on average since the start. */
+  perSecond: number
+  /** The expected time until the end, in milliseconds, where `total` is known. */
+  remainingMs: number | undefined
+}
+
+/** The input of a map. A promise among the items of a synchronous input is awaited. */
+export type MapSource<Item> = Iterable<Item | PromiseLike<Item>> | AsyncIterable<Item>
+
+export interface MapOptions<Item = unknown, Replacement = unknown>
+  extends Omit<RunOptions, 'transferList' | 'onProgress'> {
+  /**
+   * Most items between the input and the consumer: queued, running, or with a result that was not taken yet. An integer of at
+   * least 1, or `Infinity`, with which the map reads its whole input at once. Default: 2 for each slot
+   * of the pool, and up to 64 while the workers are faster than the host.
+   */
+  concurrency?: number | undefined
+  /** Gives the results in the order of the input. `false`: in the order in which tasks end. Default `true`. */
+  ordered?: boolean | undefined
+  /**
+   * What happens when an item's task fails. `'stop'`, the default: the map ends with that error. `'skip'`: the item has no
+   * result. A function: the value that it returns, or that its promise resolves to, is the item's result.
+   */
+  onError?: 'stop' | 'skip' | ((error: unknown, item: Item, index: number) => Replacement) | undefined
+  /** Called at most ten times a second while results come, and once at the end. */
+  onProgress?: ((progress: MapProgress) => void) | undefined
+  /** Called with each value that a handler passes to `context.progress()`, with its item and the index of the item. */
+  onItemProgress?: ((value: any, item: Item, index: number) => void) | undefined
+}
+
+/** The options of `pool.stream()`. */
+export interface StreamOptions extends Omit<RunOptions, 'retry'> {
+  /** Most chunks that wait for the reader. Then the handler pauses. An integer of at least 1. Default 16. */
+  highWaterMark?: number | undefined
+  /**
+   * Most bytes that wait for the reader: bytes of buffers, characters of strings. The last chunk may exceed it. An integer of at
+   * least 1. Default 1 MiB.
+   */
+  highWaterMarkBytes?: number | undefined
+}
+
+/** The options of `pool.transform()`. `highWaterMark` and `highWaterMarkBytes` apply to each direction. */
+export interface TransformOptions extends Omit<StreamOptions, 'transferList'> {
+  /**
+   * Transfers the buffers of chunks that are an `ArrayBuffer` or a whole typed array, in both directions. The writer can no longer
+   * use them. Default `false`: chunks are copied.
+   */
+  transfer?: boolean | undefined
+}

@@ -1,0 +1,224 @@
+// The options of a pool. `host/options/table` has a rule for each of them.
+
+import type { WorkerOptions } from 'node:worker_threads'
+import type { LoadBalancer, TaskQueue } from './queue.js'
+import type { BackendKind } from './worker-view.js'
+
+/** The options of `new Pool()`. All are optional; `undefined` means "not given". */
+export interface PoolOptions {
+  /**
+   * The module with the handler: an absolute path, a `file:` string, a `URL`, or a package's name. Without it each call
+   * of `run()` gives its own `filename`.
+   */
+  filename?: string | URL | undefined
+  /**
+   * The module with the handler, already imported: `module: await import('./work.js')`. Only with `backend: 'inline'`, and in place of
+   * `filename`. For unit tests: the test runner has loaded the module, with its mocks.
+   */
+  module?: object | undefined
+  /** The name of the export that is the handler. Default `'default'`. */
+  name?: string | undefined
+  /** The name of the pool in thread names, process titles, warnings and statistics. Default `'lido'`. */
+  label?: string | undefined
+  /** Workers kept alive, 0 to 4,096. The constructor starts them. Default: half of the usable cores, at least 1. */
+  minWorkers?: number | undefined
+  /**
+   * Most workers alive at once, 1 to 4,096. Default: the usable cores, which are `os.availableParallelism()` lowered to
+   * the CPU quota of the process's control groups, as of a container or a systemd unit.
+   */
+  maxWorkers?: number | undefined
+  /**
+   * How many processes of this program share the machine, as under `node:cluster`. The defaults of `minWorkers` and
+   * `maxWorkers` are then computed from each process's part of the cores. Default 1.
+   */
+  clusterSize?: number | undefined
+  /** Milliseconds after which an idle worker above `minWorkers` stops; `Infinity`: never. Default 30,000. */
+  idleTimeout?: number | undefined
+  /**
+   * Most tasks that may be queued. The next `run()` rejects with `QueueFullError`. 0: a call rejects when all slots are
+   * taken. `'auto'` is the square of the constructor's `maxWorkers`. Default `Infinity`.
+   */
+  maxQueue?: number | 'auto' | undefined
+  /** Slots of a worker: tasks that it runs at once. Above 1 it helps only handlers that await. Default 1. */
+  concurrentTasksPerWorker?: number | undefined
+  /**
+   * Heap and stack limits of each worker in megabytes, as in `worker_threads`. Processes accept only the two limits of
+   * the heap. Inline workers ignore it.
+   */
+  resourceLimits?: WorkerOptions['resourceLimits'] | undefined
+  /**
+   * The workers' environment variables, as in `worker_threads`. Processes refuse `SHARE_ENV`. Default: the program's.
+   */
+  env?: WorkerOptions['env'] | undefined
+  /** Arguments appended to the workers' `process.argv`. */
+  argv?: WorkerOptions['argv'] | undefined
+  /** Node's flags for each worker, as `['--import', 'tsx']`. Default: the program's. */
+  execArgv?: string[] | undefined
+  /** A value that every worker gets as `workerData` of `lido/worker`. It is copied. */
+  workerData?: unknown
+  /** Lowers the workers' priority, 0 to 100. Needs the package `@napi-rs/nice`. Default 0. */
+  niceIncrement?: number | undefined
+  /** Closes file descriptors that a worker thread leaves open, as in `worker_threads`. Default `true`. */
+  trackUnmanagedFds?: boolean | undefined
+  /**
+   * Where the workers print. `'inherit'`: to the output of the program. `'pipe'`: to the streams `pool.stdout` and `pool.stderr`. Has no
+   * effect on inline workers. Default `'inherit'`.
+   */
+  output?: 'inherit' | 'pipe' | undefined
+  /**
+   * Milliseconds that a task may run, from its start in a worker. Then the call rejects with `TaskTimeoutError`.
+   * Default `Infinity`.
+   */
+  timeout?: number | undefined
+  /**
+   * Milliseconds that a task may wait, from the call until a worker starts it. Then the call rejects with
+   * `TaskTimeoutError`. Default `Infinity`.
+   */
+  queueTimeout?: number | undefined
+  /**
+   * Milliseconds that the handler of a cancelled task may go on. Then the host kills its worker. 0: at once;
+   * `Infinity`: never. Default 100.
+   */
+  cancelGrace?: number | undefined
+  /**
+   * Milliseconds that `close()` waits for accepted tasks and for the workers' teardowns. Then tasks reject with
+   * `PoolClosedError`. Default 30,000.
+   */
+  closeTimeout?: number | undefined
+  /** Tasks that a worker starts before the pool replaces it. The worker finishes them first. Default `Infinity`. */
+  maxTasksPerWorker?: number | undefined
+  /**
+   * Milliseconds after which the pool replaces a worker. The worker finishes its started tasks first. Default
+   * `Infinity`.
+   */
+  maxWorkerAge?: number | undefined
+  /**
+   * MiB of heap and buffers above which the pool replaces a worker. The worker finishes its started tasks first.
+   * Default `Infinity`. It has no effect on inline workers, whose heap is the program's.
+   */
+  maxWorkerMemoryMb?: number | undefined
+  /**
+   * Milliseconds that the `setup` export of a worker's module may take. Then the start of the worker has failed. 0: `setup` is
+   * an ordinary export that the pool does not call. Default 60,000.
+   */
+  setupTimeout?: number | undefined
+  /**
+   * Milliseconds that the `teardown` exports of a worker's modules may take. Then the host kills the worker. Default
+   * 5,000.
+   */
+  teardownTimeout?: number | undefined
+  /** How many failed starts the pool accepts before it stops starting workers for some time. */
+  restart?: RestartOptions | undefined
+  /** Runs a task again after its worker died. A call may give its own value. Default: never. */
+  retry?: RetryOptions | undefined
+  /**
+   * Your own error classes. An error of a handler gets the class of the same name back. The constructor does not run.
+   * Default `[]`.
+   */
+  errorClasses?: readonly ErrorClass[] | undefined
+  /** Adds the stack of the `run()` call to each rejection. Costs each call some microseconds. Default `false`. */
+  callerStack?: boolean | undefined
+  /**
+   * Called synchronously with the workers that accept tasks. Returns one of them, or `null` to keep the task queued.
+   * Tasks then travel as messages. Default: the first free worker takes the task.
+   */
+  loadBalancer?: LoadBalancer | undefined
+  /** The object that holds the queued tasks. It belongs to one open pool at a time. Default: a `FifoQueue`. */
+  queue?: TaskQueue | undefined
+  /** Keeps histograms of wait and run times, and measures each handler. Default `true`. */
+  recordTiming?: boolean | undefined
+  /** Emits a `LidoWarning` once for each handler that gains nothing from a worker. Default `true`. */
+  performanceWarnings?: boolean | undefined
+  /** Keeps a histogram of run times for each worker, see `WorkerView`. Default `false`. */
+  workerHistogram?: boolean | undefined
+  /**
+   * An idle worker may poll for up to 60 µs before it sleeps, and the host for up to 40 µs.
+   * - `'auto'`: while short tasks follow each other and the cores are free. The default.
+   * - `true`: also while other threads of the machine need the cores.
+   * - `false`: never.
+   */
+  busyWait?: 'auto' | boolean | undefined
+  /**
+   * How tasks and results travel between threads. A pool with a `loadBalancer` always uses messages. Default
+   * `'shared-memory'`.
+   */
+  transport?: 'shared-memory' | 'messages' | undefined
+  /**
+   * Where handlers run. `'thread'`: in threads of this process. `'process'`: in processes of their own, so that the
+   * program survives crashes of native code. `'inline'`: on the host's thread, for debugging and tests. Default
+   * `'thread'`.
+   */
+  backend?: BackendKind | undefined
+}
+
+/** A class for the option `errorClasses`. */
+export type ErrorClass = abstract new (...args: never[]) => Error
+
+/** The option `restart`: limits how often the pool starts workers that fail to start. */
+export interface RestartOptions {
+  /**
+   * Failed starts within `period` that open the circuit: then calls reject with `RestartLimitError` while no worker is
+   * alive. An integer from 1 to 1,000, or `Infinity`: the circuit never opens. Default 5.
+   */
+  failures?: number | undefined
+  /** Milliseconds in which failed starts are counted. Default 10,000. */
+  period?: number | undefined
+  /**
+   * Milliseconds until the pool starts one worker again. Doubles each time that worker fails, up to 30,000. Default
+   * 1,000.
+   */
+  pause?: number | undefined
+}
+
+/** The option `retry`: runs a task again. */
+export interface RetryOptions {
+  /** Runs of the task in all, 1 to 100. 1 means no retry. */
+  attempts: number
+  /**
+   * Called while an attempt is left, after the worker died and after the handler threw. `attempt` counts from 1. The
+   * task runs again only if it returns `true`; a promise does not count. If it throws, the call rejects with that
+   * error. Without `when`, the task runs again only after its worker died.
+   */
+  when?: ((error: unknown, attempt: number) => boolean) | undefined
+}
+
+/** The options of `pool.resize()`. */
+export interface ResizeOptions {
+  /**
+   * Workers kept alive, 0 to 4,096. Without it the value stays, or is lowered to the new `maxWorkers`.
+   */
+  minWorkers?: number | undefined
+  /** Most workers alive at once, 1 to 4,096. Without it the value stays, or is raised to the new `minWorkers`. */
+  maxWorkers?: number | undefined
+}
+
+/** These stay `undefined` when they are not given. */
+type WithoutDefault =
+  | 'filename'
+  | 'module'
+  | 'resourceLimits'
+  | 'env'
+  | 'argv'
+  | 'execArgv'
+  | 'workerData'
+  | 'retry'
+  | 'loadBalancer'
+
+type Complete<Options> = { readonly [Name in keyof Options]-?: Exclude<Options[Name], undefined> }
+
+/** All options of a pool with their defaults: the value of `pool.options`. */
+export interface PoolSettings extends Complete<Omit<PoolOptions, WithoutDefault | 'maxQueue' | 'restart'>> {
+  /** An absolute path. `undefined`: each call gives its own file. */
+  readonly filename: string | undefined
+  readonly module: PoolOptions['module']
+  readonly resourceLimits: PoolOptions['resourceLimits']
+  readonly env: PoolOptions['env']
+  readonly argv: PoolOptions['argv']
+  readonly execArgv: PoolOptions['execArgv']
+  readonly workerData: unknown
+  readonly retry: PoolOptions['retry']
+  readonly loadBalancer: PoolOptions['loadBalancer']
+  /** A number, also for the option `'auto'`. A queue with a `capacity` lowers it. */
+  readonly maxQueue: number
+  readonly restart: Complete<RestartOptions>
+}

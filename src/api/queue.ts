@@ -1,0 +1,32 @@
+// The queue of a pool and its load balancer. Programs can write their own.
+import type { QueuedTask } from './queued-task.js'
+import type { WorkerView } from './worker-view.js'
+
+/** The object that holds the queued tasks. Write your own to decide the order in which tasks start. */
+export interface TaskQueue {
+  /** How many tasks the queue holds. */
+  readonly size: number
+  /** The most tasks that the queue can hold. `maxQueue` is lowered to it. Without it there is no limit. */
+  readonly capacity?: number
+  /** Adds a task. If it throws, the call of `run()` rejects with that error. */
+  push(task: QueuedTask): void
+  /**
+   * Removes and returns the next task to run, synchronously: an object that `push` received. `null` keeps the tasks
+   * queued until the next call or result.
+   */
+  shift(): QueuedTask | null | undefined
+  /**
+   * Puts a task back to its old place: no worker can take it yet, or it runs again. Without this method the pool keeps
+   * such a task, and calls `shift` again only after it has placed the task.
+   */
+  unshift?(task: QueuedTask): void
+  /** Removes a cancelled task. Ignores a task that the queue does not hold. */
+  remove(task: QueuedTask): void
+}
+
+/**
+ * Called synchronously with the workers that accept tasks; some may still be starting. Returns one of them, or `null`
+ * to keep the task queued. If it throws, the call of `run()` rejects with that error. If it returns anything else, with
+ * `InvalidOptionError`.
+ */
+export type LoadBalancer = (task: QueuedTask, workers: WorkerView[]) => WorkerView | null | undefined

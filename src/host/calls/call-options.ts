@@ -1,0 +1,315 @@
+// The options of `run()`, `room()` and `close()`: their types and tables. Makes the terms of a call from its options.
+import type {
+  CallOptions,
+  CloseOptions,
+  RoomOptions,
+  RunOptions,
+  TransferItem,
+} from '../../api/call-options.js'
+import type { RetryOptions } from '../../api/pool-options.js'
+import { InvalidTaskError } from '../../shared/errors/pool-errors.js'
+import type { HandlerRef } from '../../shared/messages/handler-ref.js'
+import { isMoved, transferOf, valueSymbol } from '../../shared/messages/move.js'
+import { boolean, milliseconds, unchecked, value } from '../../shared/options/option-rules.js'
+import {
+  mayHoldOptions,
+  OptionErrors,
+  type OptionRule,
+  OptionTable,
+  type Resolved,
+  type RulesFor,
+} from '../../shared/options/option-table.js'
+import { AsyncContext } from '../../shared/platform/async-context.js'
+import { globalSymbol } from '../../shared/platform/global-symbol.js'
+import { types } from '../../shared/platform/node-modules.js'
+import { HandlerFileProblem, resolveHandlerFile } from '../options/handler-file.js'
+import { type CoreSettings, limitsOf, retryOf } from '../options/settings.js'
+import { retryRule } from '../options/table.js'
+import type { Call, CallTerms } from '../task/call.js'
+import type { RetrySettings } from '../task/retry.js'
+import type { OpenStream } from '../task/stream-end.js'
+
+/**
+ * @internal
+ * The key of an option that adapters give to `run()`: the absolute path of a module that exports `wrap(handler)`. The worker calls
+ * the function that `wrap` returns in place of the handler.
+ */
+export const wrapperSymbol: unique symbol = globalSymbol('wrapper') as never
+
+interface WrappedCall {
+  [wrapperSymbol]?: string
+}
+
+const { isDate } = types
+const NOTHING: readonly TransferItem[] = Object.freeze([])
+
+function isSignal(given: unknown): boolean {
+  if (given === null) return true
+  const signal = given as AbortSignal
+  return (
+    typeof signal === 'object' &&
+    typeof signal.addEventListener === 'function' &&
+    typeof signal.removeEventListener === 'function' &&
+    'aborted' in signal
+  )
+}
+
+function isRecordOfFunctions(given: unknown): boolean {
+  if (given === null || typeof given !== 'object') return false
+  return Object.values(given).every(member => typeof member === 'function')
+}
+
+function signalRule(description: string): OptionRule<AbortSignal | null | undefined> {
+  return value(isSignal, 'an AbortSignal', { type: '`AbortSignal`', default: undefined, description })
+}
+
+export const runTable = new OptionTable({
+  name: value<string | null | undefined>(
+    given => given === null || (typeof given === 'string' && given !== ''),
+    'a string that is not empty',
+    {
+      type: 'string',
+      default: undefined,
+      defaultText: "the pool's",
+      description: 'name of the export that is the handler',
+    },
+  ),
+  filename: unchecked<string | URL | undefined>({
+    type: 'absolute path, `file:` string or `URL`',
+    default: undefined,
+    defaultText: "the pool's",
+    description: 'module with the handler',
+  }),
+  signal: signalRule('cancels the task when it is aborted'),
+  timeout: milliseconds(false, {
+    default: undefined,
+    defaultText: "the pool's",
+    description: 'how long the task may run, from its start in a worker',
+  }),
+  queueTimeout: milliseconds(true, {
+    default: undefined,
+    defaultText: "the pool's",
+    description: 'how long the task may wait, from the call until a worker starts it',
+  }),
+  deadline: value<Date | number | undefined>(
+    given => !Number.isNaN(isDate(given) ? given.getTime() : typeof given === 'number' ? given : Number.NaN),
+    'a valid Date, or milliseconds of the epoch',
+    { type: '`Date`, or ms of the epoch', default: undefined, description: 'when the result must be there' },
+  ),
+  exclusive: boolean({ default: false, description: 'its worker runs no other task at the same time' }),
+  transferList: value<readonly TransferItem[]>(Array.isArray, 'an array', {
+    type: 'array',
+    default: NOTHING,
+    description: 'parts of the payload that are transferred, not copied',
+  }),
+  priority: value<number>(given => typeof given === 'number' && !Number.isNaN(given), 'a number', {
+    type: 'number',
+    default: 0,
+    description: 'higher first; read by `PriorityQueue`',
+  }),
+  queueOptions: unchecked<unknown>({
+    type: 'any',
+    default: undefined,
+    description: 'value for your own queue',
+  }),
+  retry: { ...retryRule, defaultText: "the pool's" },
+  onProgress: value<((value: unknown) => void) | undefined>(
+    given => typeof given === 'function',
+    'a function',
+    {
+      type: '`(value) => void`',
+      default: undefined,
+      description: 'gets the values of `context.progress()`',
+    },
+  ),
+  functions: value<RunOptions['functions']>(isRecordOfFunctions, 'an object whose values are functions', {
+    type: 'object of functions',
+    default: undefined,
+    description: 'functions that the handler calls by `context.call()`',
+  }),
+} satisfies RulesFor<RunOptions>)
+
+const { name: _name, transferList: _transferList, ...withRules } = runTable.rules
+const withTable = new OptionTable(withRules satisfies RulesFor<CallOptions>)
+
+const roomTable = new OptionTable({
+  signal: signalRule('ends the wait when it is aborted'),
+} satisfies RulesFor<RoomOptions>)
+
+const closeTable = new OptionTable({
+  force: boolean({ default: false, description: 'rejects the queued tasks' }),
+} satisfies RulesFor<CloseOptions>)
+
+const runErrors = new OptionErrors('run()', InvalidTaskError, {
+  abortSignal: "Use 'signal'.",
+  transfer: "Use 'transferList'.",
+})
+const withErrors = new OptionErrors('with()', InvalidTaskError, {
+  abortSignal: "Use 'signal'.",
+  name: "Call the function by its name, as in 'pool.with(options).api.resize()'.",
+  transferList: "Mark an argument with 'move()' to transfer it.",
+})
+const roomErrors = new OptionErrors('room()', InvalidTaskError)
+const closeErrors = new OptionErrors('close()', InvalidTaskError)
+
+/** The terms of all calls without options. `null`: the pool has no handler, so each call needs options. */
+export function plainTerms({ handler, limits, retry }: CoreSettings): CallTerms | null {
+  if (handler === null) return null
+  return Object.freeze({
+    handler,
+    transferList: NOTHING,
+    signal: null,
+    limits,
+    isExclusive: false,
+    priority: 0,
+    queueOptions: undefined,
+    retry,
+    onProgress: null,
+    functions: null,
+    openStream: null,
+    workerId: 0,
+  })
+}
+
+/** Throws `InvalidTaskError`. */
+export function resolveRun(
+  payload: unknown,
+  given: RunOptions | undefined,
+  settings: CoreSettings,
+  plain: CallTerms | null,
+): Call {
+  if (given === undefined && plain !== null && !isMoved(payload)) return { payload, terms: plain }
+  if (given !== undefined && !mayHoldOptions(given)) {
+    runErrors.noObject(given, 'signal', severalArguments(payload, given, settings))
+  }
+  const options = runTable.read(given ?? {}, runErrors)
+  let { transferList } = options
+  if (isMoved(payload)) {
+    transferList = [...transferList, ...transferOf(payload)]
+    payload = payload[valueSymbol]
+  }
+  const terms = termsOf({ ...options, transferList }, settings)
+  const wrapper = given === undefined ? undefined : (given as WrappedCall)[wrapperSymbol]
+  if (wrapper === undefined) return { payload, terms }
+  return { payload, terms: { ...terms, handler: { ...terms.handler, wrapper } } }
+}
+
+/** The advice for a second argument that is no object with options. Shows no texts and objects: logs keep messages. */
+function severalArguments(payload: unknown, given: unknown, { handler, name }: CoreSettings): string {
+  const shown = [payload, given].map(value => (typeof value === 'number' ? String(value) : '…'))
+  const naming = typeof given === 'string' ? ' To choose the function, write { name }.' : ''
+  return `${naming} To call the function with several arguments, use pool.api.${handler?.name ?? name}(${shown.join(', ')}).`
+}
+
+/** Throws `InvalidTaskError`. */
+export function termsOf(options: ReadRunOptions, settings: CoreSettings): CallTerms {
+  const { timeout, queueTimeout, deadline, transferList } = options
+  return {
+    handler: handlerOf(options, settings),
+    transferList,
+    signal: options.signal ?? null,
+    limits: limitsOf({ timeout, queueTimeout, deadline: deadline && Number(deadline) }, settings.limits),
+    // A worker with one slot runs one task anyway.
+    isExclusive: options.exclusive && settings.concurrentTasksPerWorker > 1,
+    priority: options.priority,
+    queueOptions: options.queueOptions,
+    retry: retryOfCall(options.retry, transferList, settings),
+    onProgress: inCallersContext(options.onProgress),
+    functions: functionsOf(options.functions),
+    openStream: null,
+    workerId: 0,
+  }
+}
+
+function inCallersContext(onProgress: ReadRunOptions['onProgress']): CallTerms['onProgress'] {
+  if (onProgress === undefined) return null
+  const context = new AsyncContext('lido.progress')
+  return given => context.run(() => onProgress(given))
+}
+
+/** The functions run in the caller's async context. */
+function functionsOf(given: ReadRunOptions['functions']): CallTerms['functions'] {
+  if (given === undefined) return null
+  const context = new AsyncContext('lido.functions')
+  return new Map(
+    Object.entries(given).map(([name, member]) => [
+      name,
+      (args, within) => context.run(() => within(() => member.apply(given, args))),
+    ]),
+  )
+}
+
+/** The call with the same terms for another payload. */
+export function callOf(payload: unknown, terms: CallTerms): Call {
+  if (!isMoved(payload)) return { payload, terms }
+  return {
+    payload: payload[valueSymbol],
+    terms: { ...terms, transferList: transferOf(payload), retry: null },
+  }
+}
+
+/** The options of all calls of one function by `pool.with()`. Throws `InvalidTaskError`. */
+export function resolveWith(given: CallOptions | undefined): ReadRunOptions {
+  if (given !== undefined && !mayHoldOptions(given)) withErrors.noObject(given, 'signal')
+  return { ...withTable.read(given ?? {}, withErrors), name: undefined, transferList: NOTHING }
+}
+
+/** The terms of a call whose payload is an array of arguments. Throws `InvalidTaskError`. */
+export function termsOfFunction(
+  name: string,
+  options: ReadRunOptions,
+  settings: CoreSettings,
+  openStream: OpenStream,
+): CallTerms {
+  const terms = termsOf({ ...options, name }, settings)
+  return { ...terms, openStream, handler: { ...terms.handler, call: 'arguments' } }
+}
+
+/** Throws `InvalidTaskError`. */
+export function resolveRoom(given: unknown): AbortSignal | null {
+  if (given === undefined) return null
+  if (!mayHoldOptions(given)) return roomErrors.noObject(given, 'signal')
+  return roomTable.read(given, roomErrors).signal ?? null
+}
+
+/** Throws `InvalidTaskError`. */
+export function resolveClose(given: unknown): Resolved<(typeof closeTable)['rules']> {
+  if (!mayHoldOptions(given)) return closeErrors.noObject(given, 'force')
+  return closeTable.read(given, closeErrors)
+}
+
+/** A transferred payload cannot be sent again, so the pool's option `retry` does not apply to such a task. */
+function retryOfCall(
+  given: RetryOptions | undefined,
+  transferList: readonly TransferItem[],
+  settings: CoreSettings,
+): RetrySettings | null {
+  const retry = given === undefined ? settings.retry : retryOf(given)
+  if (transferList.length === 0 || retry === null) return retry
+  if (given === undefined) return null
+  throw new InvalidTaskError(
+    'retry',
+    "The option 'retry' of run() cannot be combined with a moved payload or a transferList, because such a payload is lost when its worker dies. Leave out one of the two.",
+  )
+}
+
+export type ReadRunOptions = Resolved<(typeof runTable)['rules']>
+
+/** Calls without a name and a file share the handler object of the pool. */
+function handlerOf({ filename, name }: ReadRunOptions, settings: CoreSettings): HandlerRef {
+  if (filename === undefined && name === undefined && settings.handler !== null) return settings.handler
+  return { filename: fileOf(filename, settings), name: name ?? settings.name }
+}
+
+function fileOf(given: unknown, settings: CoreSettings): string {
+  if (given !== undefined && given !== null) {
+    const file = resolveHandlerFile(given)
+    if (!(file instanceof HandlerFileProblem)) return file
+    throw new InvalidTaskError('filename', `The option 'filename' of run() ${file.text}.`, file.cause)
+  }
+  if (settings.handler !== null) return settings.handler.filename
+  throw new InvalidTaskError(
+    'filename',
+    "The call has no handler file. Give 'filename' to the pool or to run().",
+  )
+}

@@ -1,0 +1,85 @@
+// The options of `pool.map()`.
+import type { MapOptions, MapProgress } from '../../api/call-options.js'
+import { InvalidTaskError } from '../../shared/errors/pool-errors.js'
+import { boolean, integer, value } from '../../shared/options/option-rules.js'
+import {
+  mayHoldOptions,
+  OptionErrors,
+  OptionTable,
+  type RulesFor,
+} from '../../shared/options/option-table.js'
+import type { CoreSettings } from '../options/settings.js'
+import type { CallTerms } from '../task/call.js'
+import { runTable, termsOf } from './call-options.js'
+
+export interface MapSettings {
+  readonly terms: CallTerms
+  readonly signal: AbortSignal | null
+  readonly concurrency: number | undefined
+  readonly ordered: boolean
+  readonly onError: 'stop' | 'skip' | ((error: unknown, item: unknown, index: number) => unknown)
+  readonly onProgress: ((progress: MapProgress) => void) | undefined
+  readonly onItemProgress: ((value: unknown, item: unknown, index: number) => void) | undefined
+}
+
+const { transferList: _, onProgress: __, ...callRules } = runTable.rules
+
+export const mapTable = new OptionTable({
+  ...callRules,
+  concurrency: integer(
+    { min: 1, orInfinity: true },
+    {
+      default: undefined,
+      defaultText: '2 to 64 for each slot',
+      description: 'maximum number of items that the map holds',
+    },
+  ),
+  ordered: boolean({ default: true, description: 'gives results in the order of the input' }),
+  onError: value<MapSettings['onError']>(
+    given => given === 'stop' || given === 'skip' || typeof given === 'function',
+    "'stop', 'skip' or a function",
+    {
+      type: "`'stop'`, `'skip'` or a function",
+      default: 'stop',
+      description: 'whether the map goes on when a task fails',
+    },
+  ),
+  onProgress: value<MapSettings['onProgress']>(given => typeof given === 'function', 'a function', {
+    type: '`(progress) => void`',
+    default: undefined,
+    description: 'reports the progress of the map',
+  }),
+  onItemProgress: value<MapSettings['onItemProgress']>(given => typeof given === 'function', 'a function', {
+    type: '`(value, item, index) => void`',
+    default: undefined,
+    description: 'gets the values of `context.progress()`',
+  }),
+} satisfies RulesFor<MapOptions>)
+
+const mapErrors = new OptionErrors('map()', InvalidTaskError, {
+  abortSignal: "Use 'signal'.",
+  stopOnError: "Use 'onError', which is 'stop', 'skip' or a function.",
+  transferList: "Mark an item with 'move()' to transfer it.",
+})
+
+/** Throws `InvalidTaskError`. */
+export function resolveMap(given: MapOptions<never> | undefined, settings: CoreSettings): MapSettings {
+  if (given !== undefined && !mayHoldOptions(given)) mapErrors.noObject(given, 'concurrency: 16')
+  const { concurrency, ordered, onError, onProgress, onItemProgress, signal, ...callOptions } = mapTable.read(
+    given ?? {},
+    mapErrors,
+  )
+  const terms = termsOf({ ...callOptions, signal: null, transferList: [], onProgress: undefined }, settings)
+  return { terms, signal: signal ?? null, concurrency, ordered, onError, onProgress, onItemProgress }
+}
+
+/** Throws `InvalidTaskError`. */
+export function checkSource(source: unknown): void {
+  const isObject = source !== null && (typeof source === 'object' || typeof source === 'function')
+  if (isObject && (Symbol.asyncIterator in source || Symbol.iterator in source)) return
+  mapErrors.wrong(
+    'source',
+    source,
+    'an iterable or an async iterable, such as an array, a generator or a stream',
+  )
+}

@@ -1,0 +1,188 @@
+// Creates the scheduler, the lane and the workers of a pool, and connects them. `pool.ts` adds the other parts: statistics,
+// back-pressure, keep-alive and shutdown.
+import { HostBell } from '../../shared/lane/doorbell.js'
+import { watchLargeBuffers } from '../../shared/platform/allocator.js'
+import type { Clock } from '../../shared/platform/clock.js'
+import { isMainThread } from '../../shared/platform/host-node-modules.js'
+import type { Backend } from '../backend/backend.js'
+import { Answers } from '../lane/answers.js'
+import { Collector } from '../lane/collect.js'
+import { HandlerRegistry } from '../lane/handler-registry.js'
+import { LargeResults } from '../lane/large-results.js'
+import { Payloads } from '../lane/payloads.js'
+import { ResultPoller } from '../lane/poll-results.js'
+import { Poster } from '../lane/post.js'
+import { PostedTasks, ticketsFor } from '../lane/posted-tasks.js'
+import { Recall } from '../lane/recall.js'
+import { SharedValues } from '../lane/shared-values.js'
+import { TaskMessages } from '../lane/task-messages.js'
+import { WorkerWaker } from '../lane/wake-workers.js'
+import type { Outcome } from '../metrics/counters.js'
+import type { HandlerMetrics } from '../metrics/handler-metrics.js'
+import type { Timings } from '../metrics/timings.js'
+import type { CoreSettings } from '../options/settings.js'
+import { usesSharedMemory } from '../options/transport.js'
+import { RunningCancelled } from '../scheduler/grace-period.js'
+import { PendingTasks } from '../scheduler/pending.js'
+import { Requeue } from '../scheduler/requeue.js'
+import { Scheduler } from '../scheduler/scheduler.js'
+import { Cancellation } from '../task/cancellation.js'
+import { Settler } from '../task/settle.js'
+import type { Task } from '../task/task.js'
+import { KeptBroadcasts } from '../workers/kept-broadcasts.js'
+import type { WorkerEvents } from '../workers/worker.js'
+import { WorkerGroup } from '../workers/worker-group.js'
+
+/** The events that the parts report to the pool. */
+export interface CoreEvents extends WorkerEvents {
+  onSettled(task: Task, outcome: Outcome, wasAssigned: boolean): void
+  /** Tasks have left the queue or the workers. */
+  onLeft(): void
+  /** How many accepted tasks have not settled. */
+  pendingTasks(): number
+  /** The last handler of a cancelled task has ended. */
+  onNoneCancelled(): void
+}
+
+export interface Core {
+  handlers: HandlerRegistry
+  posted: PostedTasks
+  shared: SharedValues
+  payloads: Payloads
+  settler: Settler
+  cancellation: Cancellation
+  group: WorkerGroup
+  scheduler: Scheduler
+  broadcasts: KeptBroadcasts
+}
+
+export interface CoreParts {
+  settings: CoreSettings
+  backend: Backend
+  clock: Clock
+  timings: Timings | null
+  handlerMetrics: HandlerMetrics | null
+  /** For tests: how long one slice of decoding may take. */
+  decodeSliceMs?: number | undefined
+  /** For tests: how many tasks can be posted at the same time. */
+  tickets?: number | undefined
+  events: CoreEvents
+}
+
+export function createCore(parts: CoreParts): Core {
+  const { settings, backend, clock, timings, handlerMetrics, decodeSliceMs, tickets, events } = parts
+  const { concurrentTasksPerWorker: slotsPerWorker, errorClasses, loadBalancer = null, size } = settings
+  const isShared = usesSharedMemory(settings)
+  const canTakeBack = settings.backend !== 'process'
+  if (isShared && isMainThread) watchLargeBuffers()
+
+  const handlers = new HandlerRegistry()
+  if (settings.handler !== null) {
+    handlers.add({ handlerId: handlers.numberOf(settings.handler), handler: settings.handler })
+  }
+  const posted = new PostedTasks(tickets ?? ticketsFor(size.maxWorkers, slotsPerWorker), slotsPerWorker)
+  const settler = new Settler(events)
+  const pending = new PendingTasks(settings.queue, failure => events.onError(failure))
+  const shared: SharedValues = new SharedValues(
+    settings.backend === 'process',
+    message => {
+      for (const worker of group.workers) worker.link.post(message)
+    },
+    () => clock.now(),
+    events.pendingTasks,
+  )
+  const yieldsCore = settings.busyWait !== true
+  const lane = { posted, handlers, shared, isShared, slotsPerWorker, yieldsCore }
+  const broadcasts = new KeptBroadcasts(shared, failure => events.onError(failure))
+  const workerSettings = { ...settings, preload: settings.handler, broadcasts, lane }
+  const group: WorkerGroup = new WorkerGroup(workerSettings, backend, clock, events)
+  shared.holdWorkerData(settings.workerOptions.workerData)
+
+  const payloads = new Payloads({
+    posted,
+    handlers,
+    shared,
+    slotsPerWorker,
+    isShared,
+    isForProcesses: settings.backend === 'process',
+    keepsGiven: pending.isOfProgram || loadBalancer !== null,
+  })
+  const recall = new Recall(posted, payloads, canTakeBack)
+  const requeue = new Requeue(recall, pending, settler)
+  const largeResults = new LargeResults({ clock, settler, sliceMs: decodeSliceMs, onDecoded: events.onLeft })
+  const answers = new Answers({
+    settler,
+    largeResults,
+    policy: group.policy,
+    handlers,
+    timings,
+    failed: requeue.failed,
+    runAgain: task => requeue.runAgain(task),
+    errorClasses,
+  })
+  const poster = new Poster({ posted, handlers, payloads, shared, settler, clock, handlerMetrics })
+  const waker = isShared ? new WorkerWaker(clock, group, posted, slotsPerWorker, settings.cores) : null
+  const collector: Collector = new Collector({
+    clock,
+    group,
+    answers,
+    posted,
+    handlers,
+    waker,
+    handlerMetrics,
+    onAnswered: worker => scheduler.onAnswered(worker),
+    onCollected: () => scheduler.onCollected(),
+  })
+  const taskMessages = new TaskMessages({
+    posted,
+    settler,
+    cancel: (task, error) => scheduler.cancel(task, error),
+    onSlotLent: () => scheduler.onSlotFree(),
+  })
+  const poller = isShared
+    ? new ResultPoller({
+        clock,
+        bell: new HostBell(posted.layout),
+        group,
+        posted,
+        collector,
+        slotsPerWorker,
+        yieldsCore,
+      })
+    : null
+  const cancelled = new RunningCancelled({
+    clock,
+    recall,
+    graceMs: settings.cancelGrace,
+    onNone: events.onNoneCancelled,
+  })
+  const scheduler: Scheduler = new Scheduler({
+    clock,
+    group,
+    settler,
+    handlerMetrics,
+    pending,
+    posted,
+    payloads,
+    poster,
+    collector,
+    taskMessages,
+    recall,
+    requeue,
+    largeResults,
+    cancelled,
+    waker,
+    poller,
+    loadBalancer,
+    slotsPerWorker,
+    canTakeBack,
+    onLeft: events.onLeft,
+  })
+  group.taskListener = scheduler
+  const cancellation = new Cancellation({
+    clock,
+    progressOf: (task, now) => scheduler.progressOf(task, now),
+    cancel: (task, error, onlyUnstarted) => scheduler.cancel(task, error, onlyUnstarted),
+  })
+  return { handlers, posted, shared, payloads, settler, cancellation, group, scheduler, broadcasts }
+}

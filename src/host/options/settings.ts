@@ -1,0 +1,293 @@
+// Creates the settings of a pool from its options, once, in the constructor. Checks that the options do not contradict
+// each other, and computes the values that the parts of the pool need.
+
+import type { PoolOptions, PoolSettings, RetryOptions } from '../../api/pool-options.js'
+import type { BackendKind } from '../../api/worker-view.js'
+import { InvalidOptionError } from '../../shared/errors/pool-errors.js'
+import { ErrorClasses, messageOf } from '../../shared/errors/serialize-error.js'
+import { type HandlerRef, MODULE_OPTION } from '../../shared/messages/handler-ref.js'
+import { outgoing } from '../../shared/messages/outgoing.js'
+import { mayHoldOptions, OptionErrors, OptionTable, ownFields } from '../../shared/options/option-table.js'
+import { globalSymbol } from '../../shared/platform/global-symbol.js'
+import { SHARE_ENV } from '../../shared/platform/host-node-modules.js'
+import { getBuiltinModule } from '../../shared/platform/node-modules.js'
+import { HEAP_FLAG, HEAP_FLAG_REMEDY } from '../backend/heap-flags.js'
+import { inheritedFlags, processEnvironment } from '../backend/process-surroundings.js'
+import { FifoQueue } from '../queue/fifo-queue.js'
+import type { Limits } from '../task/call.js'
+import type { RetrySettings } from '../task/retry.js'
+import type { PoolSize } from '../workers/scaling.js'
+import type { AdaptStart } from '../workers/worker.js'
+import { HandlerFileProblem, resolvePoolFile } from './handler-file.js'
+import { shareOfCores, usableCores } from './sizing.js'
+import { poolReplacements, poolTable } from './table.js'
+
+/** The settings from which the parts of a pool are built. */
+export interface CoreSettings
+  extends Omit<PoolSettings, 'minWorkers' | 'maxWorkers' | 'retry' | 'errorClasses'> {
+  /** The value of `pool.options`, frozen. */
+  readonly options: PoolSettings
+  /** `resize()` changes it. */
+  readonly size: PoolSize
+  /** The handler that workers load before they are ready. `null` without a file. */
+  readonly handler: HandlerRef | null
+  /** The time limits of calls without their own limits. `null`: no limit. */
+  readonly limits: Limits | null
+  /** `null`: a task runs once. */
+  readonly retry: RetrySettings | null
+  readonly errorClasses: ErrorClasses
+  /** A worker may busy-wait while fewer workers than this are awake. 0: never. */
+  readonly spinCores: number
+  /** How many cores this pool may use. */
+  readonly cores: number
+  /** The options for the start of each worker, as for `new Worker()` of `worker_threads`. */
+  readonly workerOptions: Readonly<Record<string, unknown>>
+  /** `null` unless an adapter changes the options of single workers. */
+  readonly adaptStart: AdaptStart | null
+}
+
+/**
+ * @internal
+ * The key of an option that adapters give to a pool: a function that the pool calls before it starts a worker.
+ */
+export const adaptStartSymbol: unique symbol = globalSymbol('adaptStart') as never
+
+const poolErrors = new OptionErrors('a pool', InvalidOptionError, poolReplacements)
+const resizeErrors = new OptionErrors('resize()', InvalidOptionError, poolReplacements)
+const { minWorkers, maxWorkers } = poolTable.rules
+const resizeTable = new OptionTable({ minWorkers, maxWorkers })
+
+/** @param callerFile the file that calls the constructor; `null`: not known */
+export function resolveOptions(
+  given: PoolOptions | undefined,
+  callerFile: () => string | null = () => null,
+): CoreSettings {
+  if (given !== undefined && !mayHoldOptions(given)) poolErrors.noObject(given, 'filename')
+  const read = poolTable.read(given ?? {}, poolErrors)
+  const cores = shareOfCores(usableCores(), read.clusterSize)
+  const size = sizeOf(read, cores)
+  const queue = read.queue ?? new FifoQueue()
+  const maxQueue = read.maxQueue === 'auto' ? size.maxWorkers ** 2 : read.maxQueue
+  const filename = resolveFilename(read.filename, callerFile)
+  if (read.module !== undefined) refuseModule(read.backend, filename)
+  const options: PoolSettings = Object.freeze({
+    ...read,
+    ...size,
+    filename,
+    queue,
+    maxQueue: Math.min(maxQueue, queue.capacity ?? Number.POSITIVE_INFINITY),
+  })
+  return {
+    ...options,
+    options,
+    size,
+    handler: handlerOf(options),
+    limits: limitsOf(
+      { timeout: options.timeout, queueTimeout: options.queueTimeout, deadline: undefined },
+      null,
+    ),
+    retry: retryOf(options.retry),
+    errorClasses: new ErrorClasses(options.errorClasses),
+    // On a single core, a busy-wait takes the time of the thread that it waits for.
+    spinCores: options.busyWait !== false && cores > 1 ? cores : 0,
+    cores,
+    workerOptions: workerOptionsOf(options),
+    adaptStart: (given as { [adaptStartSymbol]?: AdaptStart } | undefined)?.[adaptStartSymbol] ?? null,
+  }
+}
+
+/** Returns the new size. A missing limit changes only if it would contradict the given limit. */
+export function resolveResize(given: unknown, present: PoolSize): PoolSize {
+  if (!mayHoldOptions(given)) return resizeErrors.noObject(given, 'maxWorkers')
+  const { minWorkers, maxWorkers } = resizeTable.read(given, resizeErrors)
+  refuseContradiction(minWorkers, maxWorkers)
+  const most = maxWorkers ?? Math.max(present.maxWorkers, minWorkers ?? 0)
+  return { minWorkers: minWorkers ?? Math.min(present.minWorkers, most), maxWorkers: most }
+}
+
+function sizeOf(
+  given: { minWorkers: number | undefined; maxWorkers: number | undefined },
+  cores: number,
+): PoolSize {
+  const { minWorkers, maxWorkers } = given
+  refuseContradiction(minWorkers, maxWorkers)
+  const most = maxWorkers ?? Math.max(cores, minWorkers ?? 1)
+  return {
+    minWorkers: minWorkers ?? Math.min(Math.max(Math.floor(cores / 2), 1), most),
+    maxWorkers: most,
+  }
+}
+
+function refuseContradiction(minWorkers: number | undefined, maxWorkers: number | undefined): void {
+  if (minWorkers === undefined || maxWorkers === undefined || minWorkers <= maxWorkers) return
+  poolErrors.contradiction(
+    'minWorkers',
+    `The option 'minWorkers' (${minWorkers}) must not be above 'maxWorkers' (${maxWorkers}).`,
+  )
+}
+
+function resolveFilename(given: unknown, callerFile: () => string | null): string | undefined {
+  if (given === undefined || given === null) return undefined
+  const file = resolvePoolFile(given, callerFile)
+  if (!(file instanceof HandlerFileProblem)) return file
+  throw new InvalidOptionError('filename', `The option 'filename' ${file.text}.`, file.cause)
+}
+
+function handlerOf({ filename, module, name }: PoolSettings): HandlerRef | null {
+  if (filename !== undefined) return { filename, name }
+  return module === undefined ? null : { filename: MODULE_OPTION, name }
+}
+
+/** Refuses the option `module` beside an option that contradicts it. */
+function refuseModule(backend: BackendKind, filename: string | undefined): void {
+  if (backend !== 'inline')
+    poolErrors.contradiction(
+      'module',
+      `The option 'module' needs backend 'inline', because a worker of backend '${backend}' cannot get the functions of this thread. Set backend: 'inline', or give 'filename' in place of 'module'.`,
+    )
+  if (filename !== undefined)
+    poolErrors.contradiction(
+      'module',
+      "The options 'module' and 'filename' both name the handlers. Leave one of them out.",
+    )
+}
+
+export function retryOf(retry: RetryOptions | undefined): RetrySettings | null {
+  if (retry === undefined || retry.attempts === 1) return null
+  return { attempts: retry.attempts, when: retry.when ?? null }
+}
+
+interface GivenLimits {
+  timeout: number | undefined
+  queueTimeout: number | undefined
+  /** Milliseconds of the epoch. */
+  deadline: number | undefined
+}
+
+const NONE = Number.POSITIVE_INFINITY
+const UNLIMITED: Limits = { timeoutMs: NONE, queueTimeoutMs: NONE, deadline: NONE }
+
+/** Returns the object `defaults` itself when nothing is given. Returns `null` when nothing is limited. */
+export function limitsOf(given: GivenLimits, defaults: Limits | null): Limits | null {
+  const { timeout, queueTimeout, deadline } = given
+  if (timeout === undefined && queueTimeout === undefined && deadline === undefined) return defaults
+  const base = defaults ?? UNLIMITED
+  const limits: Limits = {
+    timeoutMs: timeout ?? base.timeoutMs,
+    queueTimeoutMs: queueTimeout ?? base.queueTimeoutMs,
+    deadline: deadline ?? base.deadline,
+  }
+  const isLimited = Math.min(limits.timeoutMs, limits.queueTimeoutMs, limits.deadline) < NONE
+  return isLimited ? limits : null
+}
+
+/** Copies what the program may change later, so that all workers of the pool start alike. */
+function workerOptionsOf(options: PoolSettings): Record<string, unknown> {
+  const { backend, label, env, argv, execArgv, workerData, resourceLimits, trackUnmanagedFds, output } =
+    options
+  const isProcess = backend === 'process'
+  if (isProcess) refuseForProcesses(options)
+  else refuseHeapFlags(env)
+  refuseHiddenState(workerData)
+  const inherited = isProcess ? inheritedFlags(process.execArgv) : flagsOfThreads()
+  const given = {
+    eval: false,
+    name: label,
+    env: isProcess ? processEnvironment(env) : threadEnvironment(env),
+    argv: argv && [...argv],
+    execArgv: execArgv ? [...execArgv] : inherited,
+    inheritsFlags: execArgv === undefined && env === undefined,
+    cwd: isProcess ? currentDirectory() : undefined,
+    workerData,
+    resourceLimits,
+    trackUnmanagedFds,
+    output: isProcess ? output : undefined,
+  }
+  return Object.assign(
+    Object.create(null),
+    Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)),
+  )
+}
+
+/** A copy of the given environment, or of the one of this process. */
+function threadEnvironment(given: unknown = process.env): unknown {
+  return given === SHARE_ENV ? given : ownFields(given as object)
+}
+
+/** `undefined` where the folder no longer exists. */
+function currentDirectory(): string | undefined {
+  try {
+    return process.cwd()
+  } catch {
+    return undefined
+  }
+}
+
+/** Throws for a flag in the environment of threads that has an effect only on the whole program. Node would ignore it. */
+function refuseHeapFlags(env: unknown): void {
+  const given = (env as NodeJS.ProcessEnv | undefined)?.NODE_OPTIONS
+  if (env === SHARE_ENV || typeof given !== 'string') return
+  const known = process.env.NODE_OPTIONS?.split(/\s+/) ?? []
+  const flag = given.split(/\s+/).find(word => HEAP_FLAG.test(word) && !known.includes(word))
+  if (flag === undefined) return
+  throw new InvalidOptionError(
+    'env',
+    `NODE_OPTIONS in the option 'env' has ${flag}, which has no effect on threads. ${HEAP_FLAG_REMEDY}`,
+  )
+}
+
+/** Throws `InvalidOptionError` for an object whose copy would be empty. */
+function refuseHiddenState(workerData: unknown): void {
+  try {
+    outgoing(workerData)
+  } catch (failure) {
+    throw new InvalidOptionError(
+      'workerData',
+      `The option 'workerData' cannot be sent. ${messageOf(failure)}`,
+      failure,
+    )
+  }
+}
+
+/**
+ * Threads inherit the flags of the process by themselves. With `--input-type` of `--eval`, Node would refuse to start a file, so the
+ * thread gets a list of the other flags.
+ */
+function flagsOfThreads(): string[] | undefined {
+  const isForText = process.execArgv.some(flag => flag.startsWith('--input-type'))
+  return isForText ? inheritedFlags(process.execArgv) : undefined
+}
+
+/** Bun tells it since version 1.4. Only Node has `node:sea`. */
+function mayBeSingleExecutable(): boolean {
+  if (process.versions.bun === undefined) return getBuiltinModule('node:sea')?.isSea() === true
+  const { Bun } = globalThis as { Bun?: { isStandaloneExecutable?: boolean } }
+  return Bun?.isStandaloneExecutable !== false
+}
+
+/** Refuses options that threads support and processes do not. */
+function refuseForProcesses({ env, resourceLimits }: PoolSettings): void {
+  if (mayBeSingleExecutable()) {
+    poolErrors.wrong(
+      'backend',
+      'process',
+      "'thread' or 'inline' in a single executable and in Bun before 1.4: each process would run the program again",
+    )
+  }
+  if (env === SHARE_ENV) {
+    poolErrors.wrong(
+      'env',
+      'SHARE_ENV',
+      "an object with backend 'process': each process has its own environment",
+    )
+  }
+  for (const limit of ['stackSizeMb', 'codeRangeSizeMb'] as const) {
+    const value = resourceLimits?.[limit]
+    if (value === undefined) continue
+    poolErrors.wrong(
+      `resourceLimits.${limit}`,
+      value,
+      "left out with backend 'process': only the heap of a process is limited",
+    )
+  }
+}

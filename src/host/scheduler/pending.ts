@@ -1,0 +1,159 @@
+// The queued tasks of a pool. They start in this order:
+//   1. tasks that came back from a worker and that the queue cannot take back (it has no `unshift()`)
+//   2. the task that the host took from the queue and has not placed yet
+//   3. the tasks in the queue
+
+import type { TaskQueue } from '../../api/queue.js'
+import { InvalidOptionError } from '../../shared/errors/pool-errors.js'
+import { FifoQueue } from '../queue/fifo-queue.js'
+import { FixedQueue } from '../queue/fixed-queue.js'
+import { PriorityQueue } from '../queue/priority-queue.js'
+import { UserQueue } from '../queue/user-queue.js'
+import type { Task } from '../task/task.js'
+
+/** The queues of open pools. Two pools with one queue would take each other's tasks. */
+const inUse = new WeakSet<TaskQueue>()
+
+const OWN_QUEUES: readonly unknown[] = [FifoQueue, FixedQueue, PriorityQueue]
+
+export class PendingTasks {
+  /** The object that the user passed. */
+  readonly #given: TaskQueue
+  readonly #queue: TaskQueue
+  readonly #onFailure: (failure: unknown) => void
+  /** In the order of acceptance. The list is short. */
+  readonly #returned: Task[] = []
+  /** The interface of a queue cannot show its next task without removing it. */
+  #head: Task | null = null
+
+  /**
+   * Throws `InvalidOptionError` when another pool uses the queue.
+   * @param onFailure called with an error of a user's queue that no caller can receive
+   */
+  constructor(queue: TaskQueue, onFailure: (failure: unknown) => void) {
+    if (inUse.has(queue))
+      throw new InvalidOptionError(
+        'queue',
+        "The option 'queue': another open pool uses this queue. Give each pool its own queue.",
+      )
+    inUse.add(queue)
+    this.#given = queue
+    this.#queue = OWN_QUEUES.includes(queue.constructor) ? queue : new UserQueue(queue, onFailure)
+    this.#onFailure = onFailure
+  }
+
+  /** True when a later task never starts before an earlier one. Then the host may post tasks long before they start. */
+  get isFirstInFirstOut(): boolean {
+    return this.#queue instanceof FifoQueue
+  }
+
+  /** True when the queue puts a task back to its old place. */
+  get keepsPlaces(): boolean {
+    return this.#queue.unshift !== undefined
+  }
+
+  /** True for a queue that the program wrote. */
+  get isOfProgram(): boolean {
+    return this.#queue instanceof UserQueue
+  }
+
+  /** True when the queue itself has a maximum size. */
+  get isBounded(): boolean {
+    return Number.isFinite(this.#queue.capacity ?? Number.POSITIVE_INFINITY)
+  }
+
+  get size(): number {
+    return this.#queue.size + this.#returned.length + (this.#head === null ? 0 : 1)
+  }
+
+  /** Throws the error of the queue. Then the task is not queued. */
+  push(task: Task): void {
+    this.#queue.push(task)
+  }
+
+  /** Puts back a task from a worker. A queue with `unshift()` decides its place. Otherwise it goes before the queue. */
+  putBack(task: Task): void {
+    if (this.#giveBack(task)) return
+    let place = this.#returned.length
+    while (place > 0 && isBefore(task, this.#returned[place - 1]!)) place--
+    this.#returned.splice(place, 0, task)
+  }
+
+  /** The next task to start. `take()` removes it. */
+  peek(): Task | null {
+    return this.#returned[0] ?? this.#peekQueue()
+  }
+
+  /** Moves the next `count` tasks from the queue to the front. Starting workers have slots for them. */
+  reserve(count: number): void {
+    while (this.#returned.length < count) {
+      const task = this.#peekQueue()
+      if (task === null) return
+      this.#head = null
+      this.#returned.push(task)
+    }
+  }
+
+  #peekQueue(): Task | null {
+    if (this.#head === null && this.#queue.size > 0) this.#head = this.#queue.shift() as Task | null
+    return this.#head
+  }
+
+  /** Puts the task of `peek()` back into the queue: a more urgent task may come before the next `peek()`. */
+  unpeek(): void {
+    const head = this.#head
+    this.#head = null
+    if (head !== null && !this.#giveBack(head)) this.#head = head
+  }
+
+  /** Removes the task of `peek()`, unless it was removed meanwhile. */
+  take(task: Task): void {
+    if (task === this.#head) this.#head = null
+    else this.#takeReturned(task)
+  }
+
+  remove(task: Task): void {
+    if (task === this.#head) this.#head = null
+    else if (!this.#takeReturned(task)) this.#queue.remove(task)
+  }
+
+  /** From now on another pool may use the queue. */
+  release(): void {
+    inUse.delete(this.#given)
+  }
+
+  /** Removes all tasks except the first `kept`. */
+  *drain(kept: number): Generator<Task> {
+    this.reserve(kept)
+    // One at a time: the caller may remove other tasks between two steps.
+    while (this.#returned.length > kept) yield this.#returned.splice(kept, 1)[0]!
+    for (let task = this.#peekQueue(); task !== null; task = this.#peekQueue()) {
+      this.#head = null
+      yield task
+    }
+    if (this.#queue instanceof UserQueue) yield* this.#queue.drain()
+  }
+
+  #giveBack(task: Task): boolean {
+    if (this.#queue.unshift === undefined) return false
+    try {
+      this.#queue.unshift(task)
+      return true
+    } catch (failure) {
+      this.#onFailure(failure)
+      return false
+    }
+  }
+
+  #takeReturned(task: Task): boolean {
+    const place = this.#returned.indexOf(task)
+    if (place < 0) return false
+    this.#returned.splice(place, 1)
+    return true
+  }
+}
+
+/** Compares the times of acceptance. Two tasks of the same time compare by id. */
+function isBefore(one: Task, other: Task): boolean {
+  return one.createdAt === other.createdAt ? one.id < other.id : one.createdAt < other.createdAt
+}

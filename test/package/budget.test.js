@@ -1,0 +1,23 @@
+// The budgets of the package: what a reader or a worker must load stays small.
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { test } from 'node:test'
+import { fileURLToPath } from 'node:url'
+
+const root = new URL('../../', import.meta.url)
+
+/** The files that a declaration file refers to, directly and through others, with itself. */
+function reached(url, found = new Set()) {
+  if (found.has(url.href)) return found
+  found.add(url.href)
+  for (const [, specifier] of readFileSync(url, 'utf8').matchAll(/ from ['"](\.\.?\/[^'"]+)\.js['"]/g))
+    reached(new URL(`${specifier}.d.ts`, url), found)
+  return found
+}
+
+test('the types of lido reach at most 25 declaration files, and no internal ones', () => {
+  const files = [...reached(new URL('dist/cjs/index.d.ts', root))].map(href => fileURLToPath(href))
+  assert.ok(files.length <= 25, `${files.length} files:\n${files.join('\n')}`)
+  const internal = files.filter(file => /host[\\/](engine|lane|scheduler|workers|task)[\\/]/.test(file))
+  assert.deepEqual(internal, [])
+})
