@@ -1,4 +1,5 @@
 // The options of pools and calls: accepted values, derived settings, and the tables of the reference page.
+
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import sea from 'node:sea'
@@ -12,6 +13,7 @@ import { move } from '../shared/messages/move.js'
 import type { OptionRule } from '../shared/options/option-table.js'
 import { broadcastTable } from './calls/broadcast.js'
 import { plainTerms, resolveRun, runTable } from './calls/call-options.js'
+import { noFunctions } from './calls/exchange.js'
 import { streamTable, transformTable } from './calls/stream-options.js'
 import { type CoreSettings, resolveOptions, resolveResize } from './options/settings.js'
 import { poolReplacements, poolTable } from './options/table.js'
@@ -509,9 +511,7 @@ describe('resolveRun()', () => {
         priority: 0,
         queueOptions: undefined,
         retry: null,
-        functions: null,
-        openStream: null,
-        onProgress: null,
+        exchange: noFunctions,
         workerId: 0,
       },
     })
@@ -593,7 +593,7 @@ describe('inherited properties of call options', () => {
   }
 })
 
-const reference = readFileSync(new URL('../../../../../docs/reference/pool.md', import.meta.url), 'utf8')
+const reference = readFileSync(new URL('../../../../docs/reference/pool.md', import.meta.url), 'utf8')
 const HEAD = '| option | type | default | meaning |\n|---|---|---|---|\n'
 
 function rowsOf(rules: Record<string, OptionRule<unknown>>): string[] {

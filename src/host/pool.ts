@@ -1,7 +1,4 @@
-// The public class. Accepts calls, emits events, and closes the pool. Other classes do the rest.
-
-import type { Readable } from 'node:stream'
-import type { Worker } from 'node:worker_threads'
+// The public class: documents what a pool does, and hands each call to `calls/` or to the engine.
 import type {
   BroadcastOptions,
   CallOptions,
@@ -14,8 +11,6 @@ import type {
   StreamOptions,
   TransformOptions,
 } from '../api/call-options.js'
-import type { PoolHistogram } from '../api/durations.js'
-import type { Emitter, PoolEvents } from '../api/events.js'
 import type {
   Chosen,
   ChunkOf,
@@ -27,90 +22,21 @@ import type {
   RunArguments,
 } from '../api/handler-types.js'
 import type { PoolLike } from '../api/pool-like.js'
-import type { PoolOptions, PoolSettings, ResizeOptions } from '../api/pool-options.js'
+import type { PoolOptions, ResizeOptions } from '../api/pool-options.js'
 import type { PoolMap, PoolStream, PoolTransform, SharedValue } from '../api/results.js'
-import type { PoolStats } from '../api/stats.js'
-import type { WorkerView } from '../api/worker-view.js'
-import {
-  PoolClosedError,
-  type PoolError,
-  type PublicFunction,
-  QueueFullError,
-  TaskCancelledError,
-  TaskTimeoutError,
-  withCallerFrames,
-} from '../shared/errors/pool-errors.js'
-import { AsyncContext, lastingContext, withoutCaller } from '../shared/platform/async-context.js'
-import { type Clock, realClock } from '../shared/platform/clock.js'
-import { EventEmitter } from '../shared/platform/host-node-modules.js'
-import { inMicrotask } from '../shared/platform/microtask.js'
-import type { Backend } from './backend/backend.js'
-import { ApiPromise, createApi } from './calls/api.js'
-import { gatherResults, resolveBroadcast } from './calls/broadcast.js'
-import {
-  callOf,
-  plainTerms,
-  type ReadRunOptions,
-  resolveClose,
-  resolveRoom,
-  resolveRun,
-  resolveWith,
-  termsOfFunction,
-} from './calls/call-options.js'
-import { callerFile, callerPlace, forCaller, withCallerStack } from './calls/caller-stack.js'
-import { MapRun } from './calls/map.js'
-import { checkSource, resolveMap } from './calls/map-options.js'
+import { PoolClosedError, type PublicFunction, withCallerFrames } from '../shared/errors/pool-errors.js'
+import { apiOf } from './calls/api.js'
+import { broadcast } from './calls/broadcast.js'
+import { resolveClose, resolveRoom } from './calls/call-options.js'
+import { callerFile, callerPlace, forCaller } from './calls/caller-stack.js'
+import { mapOf } from './calls/map.js'
+import { Runs, rejectCall } from './calls/run.js'
 import { share } from './calls/share.js'
-import { StreamTask } from './calls/stream.js'
-import { DEFAULT_WINDOW, resolveStream, resolveTransform } from './calls/stream-options.js'
-import { Transform } from './calls/transform.js'
-import { BackPressure, type BackPressureListener } from './engine/back-pressure.js'
-import { backendOf } from './engine/backend-of.js'
-import type { ShutdownParts } from './engine/close.js'
-import { type CoreEvents, createCore } from './engine/core.js'
-import { Figures } from './engine/figures.js'
-import { KeepAlive } from './engine/keep-alive.js'
-import { forgetPlace, shutDown, unwatchPool, watchPool } from './engine/open-pools.js'
-import type { PoolEnd, PoolLife } from './engine/pool-life.js'
-import { PoolRef } from './engine/pool-ref.js'
-import { reportDeath } from './engine/report-death.js'
-import { durationStats, EndedWorkers, workerStats } from './engine/stats.js'
-import type { HandlerRegistry } from './lane/handler-registry.js'
-import type { Lender, LentSlots } from './lane/lent-slots.js'
-import { closeMoved, type Payloads } from './lane/payloads.js'
-import { type SharedValues, startingAhead } from './lane/shared-values.js'
-import { Counters, type Outcome } from './metrics/counters.js'
-import { HandlerMetrics } from './metrics/handler-metrics.js'
-import { PerformanceWarnings } from './metrics/performance-warnings.js'
-import { Timings } from './metrics/timings.js'
-import { type CoreSettings, resolveOptions, resolveResize } from './options/settings.js'
-import { transportOf, transportReason } from './options/transport.js'
-import type { Scheduler } from './scheduler/scheduler.js'
-import type { Call, CallTerms } from './task/call.js'
-import type { Cancellation } from './task/cancellation.js'
-import type { Settler } from './task/settle.js'
-import type { CancelTask, OpenStream, PostToTask, StreamEnd } from './task/stream-end.js'
-import { nextTaskId, Task } from './task/task.js'
-import { refusedStart } from './workers/exit-reason.js'
-import type { KeptBroadcasts } from './workers/kept-broadcasts.js'
-import { WorkerOutput } from './workers/output.js'
-import type { WorkerGroup } from './workers/worker-group.js'
-
-/** Its type names no type of Node, so that programs without `@types/node` get types for events. */
-const PoolEmitter = EventEmitter as unknown as new () => Emitter<PoolEvents>
-
-interface OpenedEnd extends StreamEnd {
-  onOpened(post: PostToTask, cancel: CancelTask): StreamEnd
-}
-
-/** @internal Tests of the host pass stand-ins for threads and time. */
-export interface PoolParts {
-  clock: Clock
-  /** Default: the backend that the option names. */
-  backend?: Backend
-  /** Default: `DECODE_SLICE_MS`. */
-  decodeSliceMs?: number
-}
+import { streamOf } from './calls/stream.js'
+import { transformOf } from './calls/transform.js'
+import { Engine, type EngineParts } from './engine/engine.js'
+import { resolveOptions, resolveResize } from './options/settings.js'
+import { PoolProperties } from './pool-properties.js'
 
 /**
  * Runs the functions of a module in workers.
@@ -125,36 +51,12 @@ export interface PoolParts {
  * that calls without a `name` run. Give it when the pool's option `name` is not `'default'`.
  */
 export class Pool<Module = any, Default extends HandlerName<Module> = DefaultName<Module>>
-  extends PoolEmitter
+  extends PoolProperties
   implements PoolLike<Module, Default>
 {
-  readonly #settings: CoreSettings
-  #options: PoolSettings
-  /** Event listeners run in this async context. */
-  readonly #context = lastingContext('lido.Pool')
-  readonly #plainTerms: CallTerms | null
-  readonly #clock: Clock
-  readonly #counters = new Counters()
-  readonly #timings: Timings | null
-  readonly #figures: Figures
-  readonly #shared: SharedValues
-  readonly #payloads: Payloads
-  readonly #lent: LentSlots
-  readonly #settler: Settler
-  readonly #cancellation: Cancellation
-  readonly #group: WorkerGroup
-  readonly #scheduler: Scheduler
-  readonly #handlers: HandlerRegistry
-  readonly #broadcasts: KeptBroadcasts
-  readonly #backPressure: BackPressure
-  readonly #keepAlive: KeepAlive
-  readonly #life: PoolLife = { state: 'open', end: null }
-  readonly #shutdownParts: ShutdownParts
-  readonly #withCallerStack: boolean
+  readonly #engine: Engine
+  readonly #runs: Runs
   #api: PoolApi<Module> | null = null
-  readonly #ended = new EndedWorkers()
-  readonly #output: WorkerOutput | null
-  #lastTaskId = 0
 
   /**
    * Starts `minWorkers` workers. Throws `InvalidOptionError` for an option that is unknown, wrong or contradicts another one, and
@@ -162,134 +64,17 @@ export class Pool<Module = any, Default extends HandlerName<Module> = DefaultNam
    */
   constructor(options?: PoolOptions)
   /** @internal */
-  constructor(options?: PoolOptions, parts?: PoolParts)
-  constructor(options?: PoolOptions, parts: PoolParts = { clock: realClock }) {
-    super()
-    const { clock, backend: given, decodeSliceMs }: PoolParts = Object.assign(Object.create(null), parts)
-    const settings = forCaller(Pool, () => resolveOptions(options, () => callerFile(new.target)))
-    const backend = given ?? backendOf(settings)
-    if (settings.size.minWorkers > 0 && settings.adaptStart === null)
-      forCaller(Pool, () => startAhead(backend, settings))
-    this.#settings = settings
-    this.#options = settings.options
-    this.#plainTerms = plainTerms(settings)
-    this.#withCallerStack = settings.callerStack
-    this.#clock = clock
-    this.#output = settings.options.output === 'pipe' ? new WorkerOutput() : null
-    const ref = new PoolRef<Pool>(this as unknown as Pool)
-    this.#keepAlive = new KeepAlive(clock, ref, this.#counters, this.#life)
-    this.#timings = settings.recordTiming ? new Timings() : null
-    const warnings = settings.performanceWarnings
-      ? new PerformanceWarnings(settings.label, settings.concurrentTasksPerWorker)
-      : null
-    const handlerMetrics = settings.recordTiming ? new HandlerMetrics(warnings) : null
-    const { handlers, posted, shared, payloads, settler, cancellation, group, scheduler, broadcasts } =
-      createCore({
-        settings,
-        backend,
-        clock,
-        timings: this.#timings,
-        handlerMetrics,
-        decodeSliceMs,
-        events: Pool.#coreEvents(ref, this.#counters, this.#life, settings.label),
-      })
-    this.#handlers = handlers
-    this.#shared = shared
-    this.#payloads = payloads
-    this.#lent = posted.lent
-    this.#broadcasts = broadcasts
-    this.#settler = settler
-    this.#cancellation = cancellation
-    this.#group = group
-    this.#scheduler = scheduler
-    this.#figures = new Figures({
-      clock,
-      counters: this.#counters,
-      timings: this.#timings,
-      handlerMetrics,
-      scheduler: this.#scheduler,
-      slots: this.#slots,
-    })
-    this.#backPressure = new BackPressure(
-      settings.maxQueue,
-      this.#slots,
-      clock,
-      this.#scheduler,
-      Pool.#queueEvents(ref),
-    )
-    const place = callerPlace(new.target)
-    this.#shutdownParts = {
-      clock,
-      closeTimeout: settings.closeTimeout,
-      life: this.#life,
-      keepAlive: this.#keepAlive,
-      counters: this.#counters,
-      backPressure: this.#backPressure,
-      scheduler,
-      group,
-      cancellation,
-      settler,
-      onClosed: Pool.#onClosed(ref, place, scheduler, broadcasts, shared, this.#output),
-    }
-    this.#startMinimum()
-    watchPool(this, place, this.#shutdownParts)
-  }
-
-  // Static, because a function that is created in the constructor would hold the pool.
-
-  static #coreEvents(ref: PoolRef<Pool>, counters: Counters, life: PoolLife, label: string): CoreEvents {
-    return {
-      onSettled: (task, outcome, wasAssigned) => {
-        // A pool with unsettled tasks is busy, so it is not collected.
-        ref.pool!.#onSettled(task, outcome, wasAssigned)
-      },
-      onLeft: () => {
-        const { pool } = ref
-        if (pool !== undefined) pool.#backPressure.onLeft()
-      },
-      pendingTasks: () => counters.pending,
-      onNoneCancelled: () => inMicrotask(() => life.end?.finishIfIdle()),
-      onError: error => ref.tell(pool => pool.#tellError(error)),
-      onUnreportedDeath: (worker, death) =>
-        ref.tell(pool => pool.#tellError(death.error, () => reportDeath(label, worker, death))),
-      onUserMessage: (worker, value) => ref.tell(pool => pool.#tell('message', value, worker.view)),
-      onCreated: worker =>
-        ref.tell(pool => {
-          pool.#output?.add(worker.view)
-          pool.#tell('workerCreate', worker.view)
-        }),
-      onDestroyed: worker =>
-        ref.tell(pool => {
-          pool.#ended.add(worker.view)
-          pool.#tell('workerDestroy', worker.view)
-        }),
-    }
-  }
-
-  static #queueEvents(ref: PoolRef<Pool>): BackPressureListener {
-    return {
-      onDrain: () => ref.tell(pool => pool.#tell('drain')),
-      onNeedsDrain: () => ref.tell(pool => pool.#tell('needsDrain')),
-      onFailure: failure => ref.tell(pool => pool.#tellError(failure)),
-    }
-  }
-
-  static #onClosed(
-    ref: PoolRef<Pool>,
-    place: string | null,
-    scheduler: Scheduler,
-    broadcasts: KeptBroadcasts,
-    shared: SharedValues,
-    output: WorkerOutput | null,
-  ): () => void {
-    return () => {
-      scheduler.releaseQueue()
-      broadcasts.end()
-      shared.end()
-      forgetPlace(place)
-      output?.end()
-      ref.tell(pool => pool.#tell('close'))
-    }
+  constructor(options?: PoolOptions, parts?: EngineParts)
+  constructor(options?: PoolOptions, parts?: EngineParts) {
+    const entry = new.target
+    let engine!: Engine
+    super(pool => {
+      const settings = resolveOptions(options, () => callerFile(entry))
+      engine = new Engine(settings, pool, callerPlace(entry), parts)
+      return engine
+    }, Pool)
+    this.#engine = engine
+    this.#runs = new Runs(engine)
   }
 
   /**
@@ -312,14 +97,7 @@ export class Pool<Module = any, Default extends HandlerName<Module> = DefaultNam
     ...args: RunArguments<Module, Name, Default>
   ): Promise<ResultOf<Module, Chosen<Name, Default>>>
   run(payload?: unknown, options?: RunOptions): Promise<unknown> {
-    if (this.#life.state !== 'open') return rejectCall(new PoolClosedError('closed'), Pool.prototype.run)
-    let call: Call
-    try {
-      call = resolveRun(payload, options, this.#settings, this.#plainTerms)
-    } catch (problem) {
-      return rejectCall(problem, Pool.prototype.run)
-    }
-    return this.#start(call, Pool.prototype.run)
+    return this.#runs.run(payload, options, Pool.prototype.run)
   }
 
   /**
@@ -327,7 +105,7 @@ export class Pool<Module = any, Default extends HandlerName<Module> = DefaultNam
    * `run()` does. An argument given to `move()` is transferred.
    */
   get api(): PoolApi<Module> {
-    this.#api ??= this.#createApi(resolveWith(undefined))
+    this.#api ??= apiOf(this.#engine, undefined) as PoolApi<Module>
     return this.#api
   }
 
@@ -336,7 +114,7 @@ export class Pool<Module = any, Default extends HandlerName<Module> = DefaultNam
    * and used for any number of calls. Throws `InvalidTaskError`.
    */
   with(options: CallOptions): { readonly api: PoolApi<Module> } {
-    return { api: this.#createApi(forCaller(Pool.prototype.with, () => resolveWith(options))) }
+    return { api: forCaller(Pool.prototype.with, () => apiOf(this.#engine, options)) as PoolApi<Module> }
   }
 
   /**
@@ -350,22 +128,8 @@ export class Pool<Module = any, Default extends HandlerName<Module> = DefaultNam
     source: MapSource<PayloadOf<Module, Chosen<Name, Default>>>,
     options?: MapOptions<PayloadOf<Module, Chosen<Name, Default>>, Replacement> & { name?: Name },
   ): PoolMap<ResultOf<Module, Chosen<Name, Default>> | Awaited<Replacement>> {
-    const settings = forCaller(Pool.prototype.map, () => {
-      checkSource(source)
-      return resolveMap(options, this.#settings)
-    })
-    const terms = this.#inContext(settings.terms)
-    return new MapRun(source, settings, {
-      clock: this.#clock,
-      slots: this.#slots,
-      hasQueueLimit: Number.isFinite(this.maxQueue),
-      room: () => this.room(),
-      submit: (payload, settle, onProgress) => {
-        const call = callOf(payload, onProgress === null ? terms : { ...terms, onProgress })
-        return this.#submit(call, settle, Pool.prototype.map)
-      },
-      cancel: (task, error) => this.#scheduler.cancel(task, error),
-    })
+    const { map } = Pool.prototype
+    return forCaller(map, () => mapOf(this.#engine, source, options, map))
   }
 
   /**
@@ -380,14 +144,8 @@ export class Pool<Module = any, Default extends HandlerName<Module> = DefaultNam
     ...args: RunArguments<Module, Name, Default, StreamOptions>
   ): PoolStream<ChunkOf<Module, Chosen<Name, Default>>>
   stream(payload?: unknown, options?: StreamOptions): PoolStream {
-    const { call, window } = forCaller(Pool.prototype.stream, () =>
-      resolveStream(payload, options, this.#settings),
-    )
-    const taken = this.#takeEarly({ ...call, terms: this.#inContext(call.terms) })
-    const task: StreamTask = new StreamTask(window, {
-      start: () => this.#startStream(taken(), task, Pool.prototype.stream),
-    })
-    return task.makeStream()
+    const { stream } = Pool.prototype
+    return forCaller(stream, () => streamOf(this.#engine, payload, options, stream))
   }
 
   /**
@@ -399,33 +157,8 @@ export class Pool<Module = any, Default extends HandlerName<Module> = DefaultNam
   transform<Input = any, Output = any>(
     options?: TransformOptions & { name?: HandlerName<Module> | undefined },
   ): PoolTransform<Input, Output> {
-    const { call, window, transfers } = forCaller(Pool.prototype.transform, () =>
-      resolveTransform(options, this.#settings),
-    )
-    const terms = this.#inContext(call.terms)
-    const transform: Transform = new Transform(window, transfers, this.#clock, {
-      start: () => this.#startStream({ ...call, terms }, transform, Pool.prototype.transform),
-    })
-    return transform.makeStreams()
-  }
-
-  /** The task of a stream starts later than the call, but gets the payload of the call. The returned function throws a refusal. */
-  #takeEarly(call: Call): () => Call {
-    try {
-      const taken = this.#payloads.takeEarly(call, this.#clock.now())
-      return () => taken(this.#clock.now())
-    } catch (refused) {
-      return () => {
-        throw withCallerFrames(refused, Pool.prototype.stream)
-      }
-    }
-  }
-
-  #startStream({ payload, terms }: Call, end: OpenedEnd, entry: PublicFunction): CancelTask {
-    const openStream: OpenStream = (post, cancel) => ({ end: end.onOpened(post, cancel), result: null })
-    const call = { payload, terms: { ...terms, openStream } }
-    const task = this.#submit(call, answer => end.onAnswer(answer), entry)
-    return error => this.#scheduler.cancel(task, error)
+    const { transform } = Pool.prototype
+    return forCaller(transform, () => transformOf(this.#engine, options, transform))
   }
 
   /**
@@ -455,20 +188,7 @@ export class Pool<Module = any, Default extends HandlerName<Module> = DefaultNam
     ...args: RunArguments<Module, Name, Default, BroadcastOptions>
   ): Promise<ResultOf<Module, Chosen<Name, Default>>[]>
   broadcast(payload?: unknown, options?: BroadcastOptions): Promise<unknown[]> {
-    const { broadcast } = Pool.prototype
-    let answer: Promise<unknown[]>
-    try {
-      if (this.#life.state !== 'open') throw new PoolClosedError('closed')
-      const call = this.#shared.send(this.#clock.now(), () =>
-        resolveBroadcast(payload, options, this.#settings),
-      )
-      const refusal = this.#refusalOf(call)
-      if (refusal !== null) throw refusal
-      answer = this.#sendToAll(call.payload, call.terms, call.alsoNew)
-    } catch (problem) {
-      return rejectCall(problem, broadcast)
-    }
-    return this.#withCallerStack ? withCallerStack(answer, broadcast) : answer
+    return broadcast(this.#engine, payload, options, Pool.prototype.broadcast)
   }
 
   /**
@@ -481,12 +201,9 @@ export class Pool<Module = any, Default extends HandlerName<Module> = DefaultNam
    */
   room(options?: RoomOptions): Promise<void> {
     try {
-      if (this.#life.state !== 'open') throw new PoolClosedError('closed')
-      const signal = resolveRoom(options)
-      const lender = this.#lent.current
-      return this.#backPressure.room(signal, lender === null ? null : () => this.#promiseSlot(lender))
+      return this.#engine.room(resolveRoom(options))
     } catch (problem) {
-      return Promise.reject(withCallerFrames(problem, Pool.prototype.room))
+      return rejectCall(problem, Pool.prototype.room)
     }
   }
 
@@ -498,7 +215,7 @@ export class Pool<Module = any, Default extends HandlerName<Module> = DefaultNam
    */
   async close(options: CloseOptions = {}): Promise<CloseReport> {
     const { force } = forCaller(Pool.prototype.close, () => resolveClose(options))
-    return await this.#ending().close(force)
+    return await this.#engine.close(force)
   }
 
   /**
@@ -506,7 +223,7 @@ export class Pool<Module = any, Default extends HandlerName<Module> = DefaultNam
    * rejects. Calling it again, or during `close()`, is no error.
    */
   async destroy(): Promise<void> {
-    await this.#ending().destroy()
+    await this.#engine.destroy()
   }
 
   /**
@@ -520,7 +237,7 @@ export class Pool<Module = any, Default extends HandlerName<Module> = DefaultNam
    * others have failed.
    */
   recycle(): Promise<void> {
-    return this.#replaceAll('recycle')
+    return this.#whileOpen(Pool.prototype.recycle, () => this.#engine.replaceAll('recycle'))
   }
 
   /**
@@ -529,7 +246,7 @@ export class Pool<Module = any, Default extends HandlerName<Module> = DefaultNam
    * that the program has loaded.
    */
   reload(): Promise<void> {
-    return this.#replaceAll('reload')
+    return this.#whileOpen(Pool.prototype.reload, () => this.#engine.replaceAll('reload'))
   }
 
   /**
@@ -539,7 +256,7 @@ export class Pool<Module = any, Default extends HandlerName<Module> = DefaultNam
    * `PoolClosedError` when the pool closes.
    */
   ready(): Promise<void> {
-    return this.#whileBusy(Pool.prototype.ready, () => this.#group.whenReady())
+    return this.#whileOpen(Pool.prototype.ready, () => this.#engine.ready())
   }
 
   /**
@@ -549,16 +266,10 @@ export class Pool<Module = any, Default extends HandlerName<Module> = DefaultNam
    * Throws `InvalidOptionError`, and `PoolClosedError` when the pool is closing or closed.
    */
   resize(options: ResizeOptions): void {
-    const { size } = this.#settings
     forCaller(Pool.prototype.resize, () => {
-      if (this.#life.state !== 'open') throw new PoolClosedError('closed')
-      Object.assign(size, resolveResize(options, size))
+      if (this.#engine.state !== 'open') throw new PoolClosedError('closed')
+      this.#engine.resize(resolveResize(options, this.#engine.settings.size))
     })
-    this.#options = Object.freeze({ ...this.#options, ...size })
-    this.#figures.resize(this.#slots)
-    this.#group.onResized()
-    this.#scheduler.pump()
-    this.#backPressure.resize(this.#slots)
   }
 
   /**
@@ -566,7 +277,7 @@ export class Pool<Module = any, Default extends HandlerName<Module> = DefaultNam
    * pool stays open.
    */
   cancelQueued(reason?: unknown): void {
-    this.#scheduler.cancelWaiting(() => new TaskCancelledError(reason, 'cancelQueued() was called'))
+    this.#engine.cancelQueued(reason)
   }
 
   /** Calls `close()`, for `await using`. */
@@ -574,306 +285,8 @@ export class Pool<Module = any, Default extends HandlerName<Module> = DefaultNam
     await this.close()
   }
 
-  /** Queued tasks: no slot is free for them. */
-  get queueSize(): number {
-    return this.#backPressure.waiting
-  }
-
-  /** Most tasks that may be queued. */
-  get maxQueue(): number {
-    return this.#settings.maxQueue
-  }
-
-  /** True while the queue is full. With `maxQueue: Infinity`: while as many tasks are queued as the pool has slots. */
-  get needsDrain(): boolean {
-    return this.#backPressure.needsDrain
-  }
-
-  /** Settled tasks that a worker had, whatever their outcome. */
-  get completed(): number {
-    return this.#figures.completed
-  }
-
-  /** Milliseconds since the pool was created. */
-  get duration(): number {
-    return this.#figures.durationMs
-  }
-
-  /** 0 to 1: the time in which tasks ran, divided by the time of all slots. 0 with `recordTiming: false`. */
-  get utilization(): number {
-    return this.#figures.utilization
-  }
-
-  /** Wait and run times since the pool was created, or since the last reset. */
-  get histogram(): PoolHistogram {
-    return this.#figures.histogram
-  }
-
-  /** Workers that the pool keeps alive. */
-  get minWorkers(): number {
-    return this.#settings.size.minWorkers
-  }
-
-  /** Most workers that the pool keeps at once. */
-  get maxWorkers(): number {
-    return this.#settings.size.maxWorkers
-  }
-
-  /** All options with their defaults, frozen. `resize()` replaces the object. */
-  get options(): PoolSettings {
-    return this.#options
-  }
-
-  /** The `worker_threads` objects of the workers that are starting or ready. Empty for processes and inline workers. */
-  get threads(): Worker[] {
-    return this.workers.map(worker => worker.thread).filter(thread => thread !== null)
-  }
-
-  /**
-   * What all workers print to stdout, in whole lines, with the option `output: 'pipe'`. `null` without it. Ends after the pool is closed.
-   * Read it from the start, because output is dropped until the first use of this property.
-   */
-  get stdout(): Readable | null {
-    return this.#output?.stdout.stream ?? null
-  }
-
-  /** What all workers print to stderr. The same holds as for `stdout`. */
-  get stderr(): Readable | null {
-    return this.#output?.stderr.stream ?? null
-  }
-
-  /** The workers that are starting or ready. */
-  get workers(): WorkerView[] {
-    return this.#group.workers.map(worker => worker.view)
-  }
-
-  /** A plain snapshot of all figures. You can log it or send it. */
-  stats(): PoolStats {
-    return {
-      label: this.#settings.label,
-      state: this.#life.state,
-      durationMs: this.duration,
-      utilization: this.utilization,
-      tasks: this.#figures.tasks,
-      queue: { size: this.queueSize, limit: this.maxQueue, needsDrain: this.needsDrain },
-      workers: this.workers.map(workerStats),
-      endedWorkers: this.#ended.list(),
-      waitTime: durationStats(this.#timings?.waitTime),
-      runTime: durationStats(this.#timings?.runTime),
-      handlers: this.#figures.handlers,
-      handOverMs: this.#figures.handOverMs,
-      backend: this.#settings.backend,
-      transport: transportOf(this.#settings),
-      transportReason: transportReason(this.#settings),
-    }
-  }
-
-  #replaceAll(reason: 'recycle' | 'reload'): Promise<void> {
-    return this.#whileBusy(Pool.prototype[reason], () => this.#group.replaceAll(reason))
-  }
-
-  async #whileBusy(entry: PublicFunction, work: () => Promise<void>): Promise<void> {
-    if (this.#life.state !== 'open') throw withCallerFrames(new PoolClosedError('closed'), entry)
-    await this.#keepAlive.during(work)
-  }
-
-  get #slots(): number {
-    return this.#settings.size.maxWorkers * this.#settings.concurrentTasksPerWorker
-  }
-
-  #startMinimum(): void {
-    try {
-      while (this.#group.workers.length < this.#settings.size.minWorkers) this.#group.spawn()
-    } catch (failure) {
-      void this.#group.killAll(new PoolClosedError('destroyed'))
-      this.#keepAlive.end()
-      this.#scheduler.releaseQueue()
-      throw withCallerFrames(refusedStart(failure, this.#settings.handler, 1), Pool)
-    }
-  }
-
-  #createApi(options: ReadRunOptions): PoolApi<Module> {
-    // The promise of a function that returns a stream resolves to it.
-    const openStream: OpenStream = (post, cancel) => {
-      const end = new StreamTask(DEFAULT_WINDOW, { start: () => cancel }).onOpened(post, cancel)
-      return { end, result: end.makeStream() }
-    }
-    return createApi(name => {
-      let terms: CallTerms | null = null
-      const call = (...args: unknown[]): Promise<unknown> => {
-        try {
-          terms ??= termsOfFunction(name, options, this.#settings, openStream)
-        } catch (problem) {
-          return rejectCall(problem, call)
-        }
-        return this.#start({ payload: args, terms }, call, ApiPromise)
-      }
-      return call
-    }) as PoolApi<Module>
-  }
-
-  /** @param entry the public function that the program called */
-  #start(call: Call, entry: PublicFunction, PromiseClass: PromiseConstructor = Promise): Promise<unknown> {
-    const refusal = this.#refusalOf(call)
-    if (refusal !== null) return rejectCall(refusal, entry)
-    const answer = new PromiseClass(resolve => {
-      this.#accept(call, resolve, entry)
-    })
-    if (!this.#withCallerStack) return answer
-    return new PromiseClass(resolve => resolve(withCallerStack(answer, entry)))
-  }
-
-  /** Throws the error with which the pool refuses the call. */
-  #submit(call: Call, settle: (answer: unknown) => void, entry: PublicFunction): Task {
-    const refusal = this.#refusalOf(call)
-    if (refusal !== null) throw withCallerFrames(refusal, entry)
-    return this.#accept(call, settle, entry)
-  }
-
-  /** Why the pool does not accept the call. */
-  #refusalOf({ terms: { signal, limits } }: Call): PoolError | null {
-    if (this.#life.state !== 'open') return new PoolClosedError('closed')
-    if (signal?.aborted) return new TaskCancelledError(signal.reason)
-    if (limits !== null && limits.deadline <= this.#clock.epochNow())
-      return new TaskTimeoutError('deadline', 0)
-    return null
-  }
-
-  /** Throws the error of a custom signal. */
-  #sendToAll(payload: unknown, terms: CallTerms, alsoNew: boolean): Promise<unknown[]> {
-    const { handler, signal } = terms
-    if (alsoNew) {
-      this.#broadcasts.keep({ handlerId: this.#handlers.numberOf(handler), handler }, payload, signal)
-    }
-    // A leaving worker starts no more tasks, so it needs no broadcast.
-    const results = gatherResults(this.#group.keptWorkers, ({ id }, settle) => {
-      this.#enter({ payload, terms: { ...terms, workerId: id } }, settle)
-    })
-    this.#backPressure.onLeft()
-    return results
-  }
-
-  /**
-   * True when the next task that a function of the waiting task submits in this turn gets its slot. The slot is promised to one caller
-   * at a time.
-   */
-  #promiseSlot(lender: Lender): boolean {
-    if (lender.isPromised || !this.#scheduler.mayBorrow(lender)) return false
-    lender.isPromised = true
-    this.#clock.nextTurn(() => {
-      lender.isPromised = false
-      this.#backPressure.onLeft()
-    })
-    return true
-  }
-
-  /** Remembers the caller's async context where a function of the program is asked about the task later. */
-  #inContext(terms: CallTerms): CallTerms {
-    const isAsked = this.#settings.loadBalancer !== undefined || (terms.retry?.when ?? null) !== null
-    return isAsked && terms.context === undefined
-      ? { ...terms, context: new AsyncContext('lido.call') }
-      : terms
-  }
-
-  /** Throws `QueueFullError`. */
-  #accept(call: Call, resolve: (answer: unknown) => void, entry: PublicFunction): Task {
-    const { limit } = this.#backPressure
-    // Counting takes longer than a short task, and without a limit nobody needs the count.
-    const waiting = limit === Number.POSITIVE_INFINITY ? 0 : this.#backPressure.waiting
-    const mustStartNow = limit !== Number.POSITIVE_INFINITY && waiting >= limit
-    if (
-      mustStartNow &&
-      !this.#scheduler.mayBorrow(this.#lent.current) &&
-      (this.#scheduler.queueSize > 0 || this.#scheduler.inFlight - this.#scheduler.lent >= this.#slots)
-    ) {
-      throw withCallerFrames(new QueueFullError(limit), entry)
-    }
-    const task = this.#enter(call, resolve)
-    const isStillWaiting = task.state === 'queued' || task.state === 'assigned'
-    if (
-      mustStartNow &&
-      isStillWaiting &&
-      this.#backPressure.waiting > waiting &&
-      this.#scheduler.withdraw(task)
-    ) {
-      this.#settler.reject(task, withCallerFrames(new QueueFullError(limit), entry))
-      this.#counters.onRefused()
-    }
-    this.#backPressure.onAccepted()
-    return task
-  }
-
-  /** Counts the task, and gives it to the scheduler. */
-  #enter(call: Call, resolve: (answer: unknown) => void): Task {
-    this.#lastTaskId = nextTaskId(this.#lastTaskId)
-    const handlerId = this.#handlers.numberOf(call.terms.handler)
-    const terms = this.#inContext(call.terms)
-    const own = terms === call.terms ? call : { ...call, terms }
-    const task = new Task(this.#lastTaskId, own, handlerId, this.#clock.now(), resolve)
-    this.#counters.onAccepted()
-    if (this.#counters.pending === 1) this.#keepAlive.onBusy()
-    this.#lent.adopt(task)
-    try {
-      this.#cancellation.watch(task)
-      // A custom signal may abort as soon as a listener is added.
-      if (task.state === 'queued') this.#scheduler.submit(task)
-    } catch (failure) {
-      if (task.state !== 'queued') throw failure
-      // A custom signal threw when the listener was added.
-      inMicrotask(() => this.#takeBack(task, failure))
-    }
-    return task
-  }
-
-  /** Rejects a task that the pool has already counted. */
-  #takeBack(task: Task, failure: unknown): void {
-    if (task.state === 'queued' && this.#scheduler.withdraw(task)) this.#settler.reject(task, failure)
-    this.#backPressure.onLeft()
-  }
-
-  #onSettled(task: Task, outcome: Outcome, wasAssigned: boolean): void {
-    try {
-      this.#cancellation.release(task)
-    } catch (failure) {
-      // A custom signal threw when the listener was removed.
-      this.#tellError(failure)
-    }
-    closeMoved(task)
-    this.#counters.onSettled(outcome, wasAssigned)
-    this.#lent.onSettled(task)
-    if (this.#shared.isReleasing) this.#shared.onSettled(task)
-    if (this.#counters.pending > 0) return
-    const { end } = this.#life
-    if (end === null) this.#keepAlive.onIdle()
-    else inMicrotask(() => end.finishIfIdle())
-  }
-
-  #ending(): PoolEnd {
-    unwatchPool(this)
-    return shutDown(this.#shutdownParts)
-  }
-
-  /** Emits the event after the pool's own work, so that a listener may call the pool. */
-  #tell<Name extends keyof PoolEvents>(name: Name, ...args: PoolEvents[Name]): void {
-    inMicrotask(() => this.#context.run(() => (this as unknown as NodeJS.EventEmitter).emit(name, ...args)))
-  }
-
-  #tellError(error: unknown, onNoListener = () => {}): void {
-    inMicrotask(() => {
-      if (this.listenerCount('error') > 0) this.#context.run(() => this.emit('error', error))
-      else onNoListener()
-    })
-  }
-}
-
-function rejectCall(problem: unknown, entry: PublicFunction): Promise<never> {
-  return Promise.reject(withCallerFrames(problem, entry))
-}
-
-function startAhead(backend: Backend, { workerOptions, handler }: CoreSettings): void {
-  try {
-    startingAhead(() => withoutCaller(() => backend.startAhead?.(workerOptions)))
-  } catch (failure) {
-    throw refusedStart(failure, handler, 1)
+  async #whileOpen(entry: PublicFunction, work: () => Promise<void>): Promise<void> {
+    if (this.#engine.state !== 'open') throw withCallerFrames(new PoolClosedError('closed'), entry)
+    await work()
   }
 }

@@ -48,9 +48,7 @@ export function makeTask(id: number, traits: TaskTraits = {}): Task {
     priority: traits.priority ?? 0,
     queueOptions: undefined,
     retry: null,
-    onProgress: null,
-    functions: null,
-    openStream: null,
+    exchange: () => () => {},
     workerId: 0,
   }
   const { resolve = () => {}, reject = () => {} } = traits

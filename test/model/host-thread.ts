@@ -63,6 +63,8 @@ class HostThread {
         onLeft() {},
         pendingTasks: () => 0,
         onNoneCancelled() {},
+      },
+      workerEvents: {
         onError() {},
         onUserMessage() {},
         onCreated() {},
@@ -118,7 +120,7 @@ class HostThread {
   }
 
   /** A task calls a function, which submits another task and answers when that one has settled. */
-  #onCall(workerId: number, { ticket, taskId }: Extract<ToHost, { kind: 'call' }>): void {
+  #onCall(workerId: number, { ticket, taskId }: Extract<ToHost, { kind: 'from-task' }>): void {
     const { posted, scheduler, group } = this.#core
     const task = posted.at(ticket, taskId)
     if (task === null || task.state === 'settled') return
@@ -126,7 +128,9 @@ class HostThread {
     const lender = posted.lend(task, workerId)
     this.#answers.set(child.id, () => {
       posted.takeBackSlot(task, lender)
-      group.withId(workerId)?.link.post({ kind: 'call-answer', taskId, callId: 0, value: 0 })
+      group
+        .withId(workerId)
+        ?.link.post({ kind: 'to-task', taskId, body: { kind: 'call-answer', callId: 0, value: 0 } })
     })
     posted.lent.run(lender, () => this.#submit(child))
     scheduler.onSlotFree()
@@ -139,7 +143,7 @@ class HostThread {
 
   /** Handles a report like the link to a process. */
   #onMessage(worker: number, message: Message): void {
-    if (message !== 'bell' && message.kind === 'call') return this.#onCall(worker, message)
+    if (message !== 'bell' && message.kind === 'from-task') return this.#onCall(worker, message)
     if (message === 'bell' || message.kind !== 'report') {
       return this.#listeners[worker - 1]!.onMessage(message as ToHost)
     }

@@ -42,9 +42,10 @@ export function workerThread(plan: Plan, orders: Map<number, LaneOrder>): Script
       },
     } as unknown as Executor
     const say = (message: ToHost) => {
-      if (message === 'bell' || message.kind !== 'call') return self.post(0, message)
-      callIds.set(message.taskId, message.callId)
-      self.post(0, { ...message, callId: 0 })
+      if (message === 'bell' || message.kind !== 'from-task' || message.body.kind !== 'call')
+        return self.post(0, message)
+      callIds.set(message.taskId, message.body.callId)
+      self.post(0, { ...message, body: { ...message.body, callId: 0 } })
     }
     const port = { postMessage: say } as unknown as HostPort
     const source = new TaskSource(port, orderFor(plan, self, orders.get(self.number)!), executor)
@@ -69,11 +70,15 @@ export function workerThread(plan: Plan, orders: Map<number, LaneOrder>): Script
           source.leave()
           say({ kind: 'leaving' })
         }
-        const answered = message !== 'bell' && message.kind === 'call-answer' ? message.taskId : 0
+        const answered = message !== 'bell' && message.kind === 'to-task' ? message.taskId : 0
         source.onMessage(
           answered === 0
             ? message
-            : { kind: 'call-answer', taskId: answered, callId: callIds.get(answered)!, value: 0 },
+            : {
+                kind: 'to-task',
+                taskId: answered,
+                body: { kind: 'call-answer', callId: callIds.get(answered)!, value: 0 },
+              },
         )
         for (const [taskId, task] of asking) {
           if (taskId !== answered && !task.isCancelled) continue

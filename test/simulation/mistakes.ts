@@ -178,9 +178,6 @@ export const mistakes: Mistake[] = [
     title: 'the host drops the last chunks and the progress of a worker that it stops',
     transport: 'any',
     file: 'host/workers/worker.js',
-    edits: [
-      ["'progress',", ''],
-      ["'stream',", ''],
-    ],
+    edits: [["'from-task',", '']],
   },
 ]

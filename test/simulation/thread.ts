@@ -105,7 +105,7 @@ export class SimulatedThread implements WorkerLink, Played {
       if (this.life === 'dead') throw new ThreadEnded()
       MessagePortPost.call(worker, message, transfer as TransferItem[])
       this.#mailForHost++
-      if (kindOf(message) === 'call') this.#onCall(message as Extract<ToHost, { kind: 'call' }>)
+      if (message !== 'bell' && message.kind === 'from-task') this.#onMessageOfTask(message)
     }
   }
 
@@ -312,8 +312,10 @@ export class SimulatedThread implements WorkerLink, Played {
       return
     }
     if (message.kind === 'leave') this.#takeLeave()
-    if (message.kind === 'call-answer')
-      this.running.find(({ task }) => task.taskId === message.taskId)?.steps?.onCallAnswer(message.callId)
+    if (message.kind === 'to-task' && message.body.kind === 'call-answer') {
+      const running = this.running.find(({ task }) => task.taskId === message.taskId)
+      running?.steps?.onCallAnswer(message.body.callId)
+    }
     const isUnreadable = message.kind === 'run' && hasMark(message.payload)
     if (isUnreadable) this.#source!.onUnreadable()
     else this.#source!.onMessage(message)
@@ -357,8 +359,9 @@ export class SimulatedThread implements WorkerLink, Played {
     if (result !== null) this.#answer(running, result)
   }
 
-  #onCall({ taskId, callId }: Extract<ToHost, { kind: 'call' }>): void {
-    this.running.find(({ task }) => task.taskId === taskId)?.steps?.onCall(callId)
+  #onMessageOfTask({ taskId, body }: Extract<ToHost, { kind: 'from-task' }>): void {
+    if (body.kind !== 'call') return
+    this.running.find(({ task }) => task.taskId === taskId)?.steps?.onCall(body.callId)
   }
 
   #fail(running: Running, handler: 'missing' | 'broken'): void {

@@ -208,8 +208,8 @@ function spawnNode(workerOptions: Record<string, unknown>, report: FatalReport |
 
 function sendable(message: Exclude<ToWorker, 'bell'>): object {
   if (message.kind === 'cancel') return { ...message, reason: errorForProcess(message.reason) }
-  if (message.kind === 'call-answer' && 'error' in message) {
-    return { ...message, error: errorForProcess(message.error) }
+  if (message.kind === 'to-task' && 'error' in message.body) {
+    return { ...message, body: { ...message.body, error: errorForProcess(message.body.error) } }
   }
   return message.kind === 'share' ? { kind: message.kind, ...forProcess(message) } : message
 }

@@ -1,5 +1,13 @@
 // `pool.api`: the functions of the handlers' module as methods. A call takes the function's own arguments and runs in a worker.
-import { StreamReader } from './stream.js'
+import type { CallOptions } from '../../api/call-options.js'
+import type { Engine } from '../engine/engine.js'
+import type { CallTerms } from '../task/call.js'
+import type { TaskChannel } from '../task/exchange.js'
+import { resolveWith, termsOfFunction } from './call-options.js'
+import { type StreamEnd, withStream } from './exchange.js'
+import { promiseOf, rejectCall } from './run.js'
+import { StreamReader, StreamTask } from './stream.js'
+import { DEFAULT_WINDOW } from './stream-options.js'
 
 /** Calls the function of that name with these arguments. */
 export type ApiCall = (...args: unknown[]) => Promise<unknown>
@@ -9,6 +17,35 @@ export type ApiCall = (...args: unknown[]) => Promise<unknown>
  * module, and neither are the members of every object.
  */
 const reserved = new Set(['then', 'toJSON', ...Object.getOwnPropertyNames(Object.prototype)])
+
+/** The functions with these options. Throws `InvalidTaskError`. */
+export function apiOf(engine: Engine, given: CallOptions | undefined): object {
+  const options = resolveWith(given)
+  return createApi(name => {
+    let terms: CallTerms | null = null
+    const call = (...args: unknown[]): Promise<unknown> => {
+      try {
+        terms ??= streaming(termsOfFunction(name, options, engine.settings))
+      } catch (problem) {
+        return rejectCall(problem, call)
+      }
+      return promiseOf(engine, { payload: args, terms }, call, ApiPromise)
+    }
+    return call
+  })
+}
+
+/** The promise of a function that returns a stream resolves to it. */
+function streaming(terms: CallTerms): CallTerms {
+  return { ...terms, exchange: withStream(terms.exchange, openResult) }
+}
+
+function openResult(channel: TaskChannel): StreamEnd {
+  const task = new StreamTask(DEFAULT_WINDOW, { start: () => error => channel.cancel(error) })
+  task.onOpened(channel)
+  channel.resolveEarly(task.makeStream(), answer => task.onAnswer(answer))
+  return task
+}
 
 /** @param makeCall called once for each name that the program uses */
 export function createApi(makeCall: (name: string) => ApiCall): object {
@@ -27,10 +64,10 @@ export function createApi(makeCall: (name: string) => ApiCall): object {
 }
 
 /**
- * The promise of a call by `pool.api`. When the function is a generator, the promise resolves to a `PoolStream`, and the promise itself
+ * The promise of a call by `pool.api`. When the function is a generator, the promise resolves to a stream, and the promise itself
  * can be iterated as well.
  */
-export class ApiPromise<T> extends Promise<T> {
+class ApiPromise<T> extends Promise<T> {
   /** `then()` gives a plain promise. */
   static override get [Symbol.species](): PromiseConstructor {
     return Promise

@@ -1,6 +1,11 @@
 // `pool.broadcast()`: its options, the copy of its payload, and the results of all workers.
 import type { BroadcastOptions } from '../../api/call-options.js'
-import { InvalidTaskError, NotCloneableError } from '../../shared/errors/pool-errors.js'
+import {
+  InvalidTaskError,
+  NotCloneableError,
+  PoolClosedError,
+  type PublicFunction,
+} from '../../shared/errors/pool-errors.js'
 import { refusalCause, refusedPath } from '../../shared/errors/uncloneable-path.js'
 import { outgoing } from '../../shared/messages/outgoing.js'
 import { HEAD_BYTES } from '../../shared/messages/pipe-frames.js'
@@ -13,10 +18,13 @@ import {
   type RulesFor,
 } from '../../shared/options/option-table.js'
 import { structuredClone } from '../../shared/platform/node-modules.js'
+import type { Engine } from '../engine/engine.js'
 import type { CoreSettings } from '../options/settings.js'
 import type { Call } from '../task/call.js'
 import { NEVER_STARTED, Refusal } from '../task/refusal.js'
 import { runTable, termsOf } from './call-options.js'
+import { withCallerStack } from './caller-stack.js'
+import { rejectCall } from './run.js'
 
 export interface BroadcastCall extends Call {
   readonly alsoNew: boolean
@@ -112,4 +120,26 @@ export function gatherResults<Target>(
     if (left === 0) resolve([])
     for (const [index, target] of targets.entries()) send(target, answer => settle(index, answer))
   })
+}
+
+/** Runs one task on each worker. Rejects as `pool.broadcast()` says. */
+export function broadcast(
+  engine: Engine,
+  payload: unknown,
+  options: BroadcastOptions | undefined,
+  entry: PublicFunction,
+): Promise<unknown[]> {
+  let answer: Promise<unknown[]>
+  try {
+    if (engine.state !== 'open') throw new PoolClosedError('closed')
+    const call = engine.encode(() => resolveBroadcast(payload, options, engine.settings))
+    engine.check(call.terms)
+    if (call.alsoNew) engine.callOnNewWorkers(call)
+    answer = gatherResults(engine.keptWorkerIds, (workerId, settle) => {
+      engine.submitToWorker({ payload: call.payload, terms: { ...call.terms, workerId } }, settle)
+    })
+  } catch (problem) {
+    return rejectCall(problem, entry)
+  }
+  return engine.settings.callerStack ? withCallerStack(answer, entry) : answer
 }

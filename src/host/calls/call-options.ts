@@ -26,8 +26,9 @@ import { HandlerFileProblem, resolveHandlerFile } from '../options/handler-file.
 import { type CoreSettings, limitsOf, retryOf } from '../options/settings.js'
 import { retryRule } from '../options/table.js'
 import type { Call, CallTerms } from '../task/call.js'
+import type { Exchange } from '../task/exchange.js'
 import type { RetrySettings } from '../task/retry.js'
-import type { OpenStream } from '../task/stream-end.js'
+import { noFunctions, withFunctions, withProgress } from './exchange.js'
 
 /**
  * @internal
@@ -164,9 +165,7 @@ export function plainTerms({ handler, limits, retry }: CoreSettings): CallTerms 
     priority: 0,
     queueOptions: undefined,
     retry,
-    onProgress: null,
-    functions: null,
-    openStream: null,
+    exchange: noFunctions,
     workerId: 0,
   })
 }
@@ -214,29 +213,16 @@ export function termsOf(options: ReadRunOptions, settings: CoreSettings): CallTe
     priority: options.priority,
     queueOptions: options.queueOptions,
     retry: retryOfCall(options.retry, transferList, settings),
-    onProgress: inCallersContext(options.onProgress),
-    functions: functionsOf(options.functions),
-    openStream: null,
+    exchange: exchangeOf(options),
     workerId: 0,
   }
 }
 
-function inCallersContext(onProgress: ReadRunOptions['onProgress']): CallTerms['onProgress'] {
-  if (onProgress === undefined) return null
+function exchangeOf({ onProgress, functions }: ReadRunOptions): Exchange {
+  const exchange = functions === undefined ? noFunctions : withFunctions(functions)
+  if (onProgress === undefined) return exchange
   const context = new AsyncContext('lido.progress')
-  return given => context.run(() => onProgress(given))
-}
-
-/** The functions run in the caller's async context. */
-function functionsOf(given: ReadRunOptions['functions']): CallTerms['functions'] {
-  if (given === undefined) return null
-  const context = new AsyncContext('lido.functions')
-  return new Map(
-    Object.entries(given).map(([name, member]) => [
-      name,
-      (args, within) => context.run(() => within(() => member.apply(given, args))),
-    ]),
-  )
+  return withProgress(exchange, given => context.run(() => onProgress(given)))
 }
 
 /** The call with the same terms for another payload. */
@@ -255,14 +241,9 @@ export function resolveWith(given: CallOptions | undefined): ReadRunOptions {
 }
 
 /** The terms of a call whose payload is an array of arguments. Throws `InvalidTaskError`. */
-export function termsOfFunction(
-  name: string,
-  options: ReadRunOptions,
-  settings: CoreSettings,
-  openStream: OpenStream,
-): CallTerms {
+export function termsOfFunction(name: string, options: ReadRunOptions, settings: CoreSettings): CallTerms {
   const terms = termsOf({ ...options, name }, settings)
-  return { ...terms, openStream, handler: { ...terms.handler, call: 'arguments' } }
+  return { ...terms, handler: { ...terms.handler, call: 'arguments' } }
 }
 
 /** Throws `InvalidTaskError`. */

@@ -1,9 +1,12 @@
 // `pool.map()`: runs one task for each item of an input and gives the results as an async iterable. The number of items between
 // the input and the consumer is limited, so endless input needs a fixed amount of memory.
+
+import type { MapOptions } from '../../api/call-options.js'
 import type { PoolMap } from '../../api/results.js'
 import {
   PoolClosedError,
   type PoolError,
+  type PublicFunction,
   RestartLimitError,
   TaskCancelledError,
   WorkerStartError,
@@ -11,10 +14,15 @@ import {
 import { AsyncContext } from '../../shared/platform/async-context.js'
 import type { Clock } from '../../shared/platform/clock.js'
 import { inMicrotask } from '../../shared/platform/microtask.js'
+import type { Engine } from '../engine/engine.js'
 import { Refusal } from '../task/refusal.js'
 import { SignalWatch } from '../task/signal-watch.js'
 import type { Task } from '../task/task.js'
-import type { MapSettings } from './map-options.js'
+import { callOf } from './call-options.js'
+import { forCaller } from './caller-stack.js'
+import { withProgress } from './exchange.js'
+import { checkSource, type MapSettings, resolveMap } from './map-options.js'
+import { END, isThenable, ResultIterator } from './result-iterator.js'
 import { watchUnread } from './unread-maps.js'
 
 /** What a map needs of its pool. */
@@ -59,10 +67,9 @@ const PROGRESS_INTERVAL_MS = 100
 /** Without the option `concurrency`: items under way for each slot, at the start and at most. */
 const LEAST_PER_SLOT = 2
 const MOST_PER_SLOT = 64
-const END = { value: undefined, done: true } as const
 
 /** The map of one call. */
-export class MapRun<Result> implements PoolMap<Result> {
+export class MapRun<Result> extends ResultIterator<Result> implements PoolMap<Result> {
   /** All maps of the program share one listener for each signal. Node warns about more than ten listeners. */
   static readonly #signals = new SignalWatch<MapRun<unknown>>(maps => {
     for (const map of [...maps]) map.#onAbort()
@@ -106,15 +113,12 @@ export class MapRun<Result> implements PoolMap<Result> {
   #reportedItems = -1
 
   constructor(source: Iterable<unknown> | AsyncIterable<unknown>, settings: MapSettings, runner: MapRunner) {
+    super()
     this.#source = source
     this.#settings = settings
     this.#runner = runner
     this.#limit = settings.concurrency ?? runner.slots * LEAST_PER_SLOT
     this.#onRead = watchUnread(this)
-  }
-
-  [Symbol.asyncIterator](): this {
-    return this
   }
 
   next(): Promise<IteratorResult<Result, undefined>> {
@@ -140,29 +144,12 @@ export class MapRun<Result> implements PoolMap<Result> {
     return END
   }
 
-  async [Symbol.asyncDispose](): Promise<void> {
-    await this.return()
-  }
-
-  async toArray(): Promise<Result[]> {
-    const results: Result[] = []
-    for await (const result of this) results.push(result)
-    return results
-  }
-
   then<Fulfilled = Result[], Rejected = never>(
     onFulfilled?: ((results: Result[]) => Fulfilled | PromiseLike<Fulfilled>) | null,
     onRejected?: ((reason: any) => Rejected | PromiseLike<Rejected>) | null,
   ): Promise<Fulfilled | Rejected> {
     this.#array ??= this.toArray()
     return this.#array.then(onFulfilled, onRejected)
-  }
-
-  async forEach(use: (result: Result) => unknown): Promise<void> {
-    for await (const result of this) {
-      const used = use(result)
-      if (isThenable(used)) await used
-    }
   }
 
   // The input.
@@ -532,8 +519,26 @@ function lengthOf(source: object): number | undefined {
   return source instanceof Set || source instanceof Map ? source.size : undefined
 }
 
-function isThenable(value: unknown): value is PromiseLike<unknown> {
-  return (
-    value !== null && typeof value === 'object' && typeof (value as PromiseLike<unknown>).then === 'function'
-  )
+/** The map of one call. Throws `InvalidTaskError`. */
+export function mapOf(
+  engine: Engine,
+  source: Iterable<unknown> | AsyncIterable<unknown>,
+  options: MapOptions<never> | undefined,
+  entry: PublicFunction,
+): MapRun<any> {
+  checkSource(source)
+  const settings = resolveMap(options, engine.settings)
+  const terms = engine.inContext(settings.terms)
+  return new MapRun(source, settings, {
+    clock: engine.clock,
+    slots: engine.slots,
+    hasQueueLimit: Number.isFinite(engine.settings.maxQueue),
+    room: () => engine.room(null),
+    submit: (payload, settle, onProgress) => {
+      const own =
+        onProgress === null ? terms : { ...terms, exchange: withProgress(terms.exchange, onProgress) }
+      return forCaller(entry, () => engine.submit(callOf(payload, own), settle))
+    },
+    cancel: (task, error) => engine.cancel(task, error),
+  })
 }

@@ -1,29 +1,34 @@
 // `pool.stream()`: the chunks of one task as an async iterable. The handler runs only as far as the consumer takes its chunks.
+
+import type { StreamOptions } from '../../api/call-options.js'
 import type { PoolStream } from '../../api/results.js'
 import {
   PoolClosedError,
   type PoolError,
+  type PublicFunction,
   TaskCancelledError,
   TaskTimeoutError,
+  withCallerFrames,
 } from '../../shared/errors/pool-errors.js'
-import type { StreamMessage } from '../../shared/messages/messages.js'
+import type { StreamBody } from '../../shared/messages/task-body.js'
 import type { StreamWindow } from '../../shared/streams/chunk-bytes.js'
 import { ChunkReader } from '../../shared/streams/chunk-reader.js'
+import type { Engine } from '../engine/engine.js'
+import type { Call } from '../task/call.js'
+import type { TaskChannel } from '../task/exchange.js'
 import { Refusal } from '../task/refusal.js'
-import type { CancelTask, PostToTask, StreamEnd } from '../task/stream-end.js'
-
-const END = { value: undefined, done: true } as const
+import { forCaller } from './caller-stack.js'
+import { type StreamEnd, withStream } from './exchange.js'
+import { END, ResultIterator } from './result-iterator.js'
+import { resolveStream } from './stream-options.js'
 
 /** The reading end of a task's stream. */
-export class StreamReader<Chunk = any> implements PoolStream<Chunk> {
+export class StreamReader<Chunk = any> extends ResultIterator<Chunk> implements PoolStream<Chunk> {
   readonly #task: StreamTask
 
   constructor(task: StreamTask) {
+    super()
     this.#task = task
-  }
-
-  [Symbol.asyncIterator](): this {
-    return this
   }
 
   next(): Promise<IteratorResult<Chunk, undefined>> {
@@ -34,21 +39,9 @@ export class StreamReader<Chunk = any> implements PoolStream<Chunk> {
     this.#task.stopReading()
     return END
   }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    await this.return()
-  }
-
-  async toArray(): Promise<Chunk[]> {
-    const chunks: Chunk[] = []
-    for await (const chunk of this) chunks.push(chunk)
-    return chunks
-  }
-
-  async forEach(use: (chunk: Chunk) => unknown): Promise<void> {
-    for await (const chunk of this) await use(chunk)
-  }
 }
+
+type CancelTask = (error: PoolError) => void
 
 export interface StreamRunner {
   /** Submits the task. Throws when the pool takes no task. */
@@ -64,7 +57,7 @@ export class StreamTask implements StreamEnd {
   /** `null` until the task is submitted. */
   #cancelTask: CancelTask | null = null
   /** `null` until the handler has returned its stream. */
-  #post: PostToTask | null = null
+  #channel: TaskChannel | null = null
   #isReading = false
   #hasSettled = false
   /** Nobody can read the stream any more. */
@@ -73,7 +66,7 @@ export class StreamTask implements StreamEnd {
   constructor(window: StreamWindow, runner: StreamRunner) {
     this.#runner = runner
     this.#reader = new ChunkReader(window, {
-      want: (chunks, bytes) => this.#post?.({ kind: 'wanted', chunks, bytes }),
+      want: (chunks, bytes) => this.#channel?.post({ kind: 'wanted', chunks, bytes }),
       onStop: () => this.cancel(new TaskCancelledError('The reader has stopped.')),
     })
   }
@@ -106,7 +99,7 @@ export class StreamTask implements StreamEnd {
   read(): Promise<IteratorResult<unknown, undefined>> {
     if (!this.#isReading) {
       this.#isReading = true
-      if (this.#post === null) this.begin()
+      if (this.#channel === null) this.begin()
       else this.#reader.open()
     }
     return this.#reader.next()
@@ -136,16 +129,15 @@ export class StreamTask implements StreamEnd {
 
   // For the task.
 
-  onOpened(post: PostToTask, cancel: CancelTask): this {
-    this.#cancelTask = cancel
-    this.#post = post
+  onOpened(channel: TaskChannel): void {
+    this.#cancelTask ??= error => channel.cancel(error)
+    this.#channel = channel
     if (this.#isReading) this.#reader.open()
-    return this
   }
 
-  onMessage(message: StreamMessage): void {
-    if (message.kind !== 'chunks') return
-    this.#reader.onChunks(message.chunks)
+  onMessage(body: StreamBody): void {
+    if (body.kind !== 'chunks') return
+    this.#reader.onChunks(body.chunks)
     if (this.#isForgotten) this.onForgotten()
   }
 
@@ -178,4 +170,53 @@ function endsAtOnce(error: unknown): boolean {
     error instanceof TaskTimeoutError ||
     error instanceof PoolClosedError
   )
+}
+
+/** A task whose messages go to a stream, or to a transform. */
+interface OpenedEnd extends StreamEnd {
+  onOpened(channel: TaskChannel): void
+  onAnswer(answer: unknown): void
+}
+
+/** Submits the task of a stream. Throws the error with which the pool refuses it. */
+export function startStream(
+  engine: Engine,
+  { payload, terms }: Call,
+  end: OpenedEnd,
+  entry: PublicFunction,
+): CancelTask {
+  const exchange = withStream(terms.exchange, channel => {
+    end.onOpened(channel)
+    return end
+  })
+  const task = forCaller(entry, () =>
+    engine.submit({ payload, terms: { ...terms, exchange } }, answer => end.onAnswer(answer)),
+  )
+  return error => engine.cancel(task, error)
+}
+
+/** The stream of one call. Throws `InvalidTaskError`. */
+export function streamOf(
+  engine: Engine,
+  payload: unknown,
+  options: StreamOptions | undefined,
+  entry: PublicFunction,
+): PoolStream {
+  const { call, window } = resolveStream(payload, options, engine.settings)
+  const taken = takeEarly(engine, { ...call, terms: engine.inContext(call.terms) }, entry)
+  const task: StreamTask = new StreamTask(window, {
+    start: () => startStream(engine, taken(), task, entry),
+  })
+  return task.makeStream()
+}
+
+/** The task of a stream starts later than the call, but gets the payload of the call. The returned function throws a refusal. */
+function takeEarly(engine: Engine, call: Call, entry: PublicFunction): () => Call {
+  try {
+    return engine.take(call)
+  } catch (refused) {
+    return () => {
+      throw withCallerFrames(refused, entry)
+    }
+  }
 }

@@ -1,22 +1,31 @@
 // `pool.transform()`: one task as a pair of web streams. The handler reads the chunks that the program writes, and the program reads
 // the chunks that the handler yields.
+
+import type { TransformOptions } from '../../api/call-options.js'
 import type { PoolTransform } from '../../api/results.js'
-import { NotCloneableError, TaskCancelledError } from '../../shared/errors/pool-errors.js'
+import {
+  NotCloneableError,
+  type PublicFunction,
+  TaskCancelledError,
+} from '../../shared/errors/pool-errors.js'
 import { refusedChunkPath } from '../../shared/errors/uncloneable-path.js'
-import type { StreamMessage } from '../../shared/messages/messages.js'
+import type { StreamBody } from '../../shared/messages/task-body.js'
 import type { Clock } from '../../shared/platform/clock.js'
 import { getBuiltinModule } from '../../shared/platform/node-modules.js'
 import type { StreamWindow } from '../../shared/streams/chunk-bytes.js'
 import { ChunkWriter } from '../../shared/streams/chunk-writer.js'
+import type { Engine } from '../engine/engine.js'
+import type { TaskChannel } from '../task/exchange.js'
 import { Refusal } from '../task/refusal.js'
-import type { CancelTask, PostToTask, StreamEnd } from '../task/stream-end.js'
-import { type StreamRunner, StreamTask } from './stream.js'
+import type { StreamEnd } from './exchange.js'
+import { type StreamRunner, StreamTask, startStream } from './stream.js'
+import { resolveTransform } from './stream-options.js'
 
 /** Does not refer to the streams, so that forgotten streams are collected. */
 export class Transform implements StreamEnd {
   readonly output: StreamTask
   readonly #writer: ChunkWriter
-  #post: PostToTask | null = null
+  #channel: TaskChannel | null = null
   /** Resolves when the handler has started to read, and when the task has settled. */
   readonly #opened: Promise<void>
   #onOpened!: () => void
@@ -43,7 +52,7 @@ export class Transform implements StreamEnd {
     this.#writer = new ChunkWriter({
       clock,
       transfers,
-      post: (chunks, transferList) => this.#post!({ kind: 'chunks', chunks }, transferList),
+      post: (chunks, transferList) => this.#channel!.post({ kind: 'chunks', chunks }, transferList),
     })
   }
 
@@ -84,19 +93,18 @@ export class Transform implements StreamEnd {
     return { readable, writable } as unknown as PoolTransform
   }
 
-  onOpened(post: PostToTask, cancel: CancelTask): StreamEnd {
-    this.#post = post
-    this.output.onOpened(post, cancel)
+  onOpened(channel: TaskChannel): void {
+    this.#channel = channel
+    this.output.onOpened(channel)
     this.#onOpened()
-    return this
   }
 
-  onMessage(message: StreamMessage): void {
-    switch (message.kind) {
+  onMessage(body: StreamBody): void {
+    switch (body.kind) {
       case 'chunks':
-        return this.output.onMessage(message)
+        return this.output.onMessage(body)
       case 'wanted':
-        return this.#writer.onWanted(message.chunks, message.bytes)
+        return this.#writer.onWanted(body.chunks, body.bytes)
       case 'end':
         return this.#refuseInput(new TypeError('The handler has stopped reading, so it takes no more input.'))
     }
@@ -131,7 +139,7 @@ export class Transform implements StreamEnd {
     await this.#opened
     if (this.#inputError === null) {
       this.#writer.flush()
-      this.#post!({ kind: 'end' })
+      this.#channel!.post({ kind: 'end' })
     }
     await this.#settled
     if (this.#failure !== null) throw this.#failure.error
@@ -172,4 +180,18 @@ const unclosed = new FinalizationRegistry<Transform>(transform => transform.onWr
 function failWeakly(controller: { error(reason?: unknown): void }): (error: unknown) => void {
   const weak = new WeakRef(controller)
   return error => weak.deref()?.error(error)
+}
+
+/** The transform of one call. Throws `InvalidTaskError`. */
+export function transformOf(
+  engine: Engine,
+  options: TransformOptions | undefined,
+  entry: PublicFunction,
+): PoolTransform {
+  const { call, window, transfers } = resolveTransform(options, engine.settings)
+  const terms = engine.inContext(call.terms)
+  const transform: Transform = new Transform(window, transfers, engine.clock, {
+    start: () => startStream(engine, { ...call, terms }, transform, entry),
+  })
+  return transform.makeStreams()
 }

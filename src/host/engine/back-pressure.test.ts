@@ -12,7 +12,7 @@ function setUp({ limit = Number.POSITIVE_INFINITY, slots = 2, waiting = 0, occup
   const backPressure = new BackPressure(limit, slots, clock, load, {
     onDrain: () => events.push('drain'),
     onNeedsDrain: () => events.push('needsDrain'),
-    onFailure: failure => events.push(String(failure)),
+    onError: failure => events.push(String(failure)),
   })
   return {
     backPressure,

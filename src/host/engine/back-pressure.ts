@@ -31,7 +31,7 @@ export interface BackPressureListener {
   onNeedsDrain(): void
   onDrain(): void
   /** The user's own signal threw an error that no caller can receive. */
-  onFailure(failure: unknown): void
+  onError(failure: unknown): void
 }
 
 export class BackPressure {
@@ -175,7 +175,7 @@ export class BackPressure {
     try {
       if (waiter.signal !== null) this.#signals.unwatch(waiter.signal, waiter)
     } catch (failure) {
-      this.#listener.onFailure(failure)
+      this.#listener.onError(failure)
     }
   }
 

@@ -1,4 +1,4 @@
-// Creates the scheduler, the lane and the workers of a pool, and connects them. `pool.ts` adds the other parts: statistics,
+// Creates the scheduler, the lane and the workers of a pool, and connects them. `Engine` adds the other parts: statistics,
 // back-pressure, keep-alive and shutdown.
 import { HostBell } from '../../shared/lane/doorbell.js'
 import { watchLargeBuffers } from '../../shared/platform/allocator.js'
@@ -33,8 +33,8 @@ import { KeptBroadcasts } from '../workers/kept-broadcasts.js'
 import type { WorkerEvents } from '../workers/worker.js'
 import { WorkerGroup } from '../workers/worker-group.js'
 
-/** The events that the parts report to the pool. */
-export interface CoreEvents extends WorkerEvents {
+/** The events that the parts report to the engine. */
+export interface CoreEvents {
   onSettled(task: Task, outcome: Outcome, wasAssigned: boolean): void
   /** Tasks have left the queue or the workers. */
   onLeft(): void
@@ -66,11 +66,13 @@ export interface CoreParts {
   decodeSliceMs?: number | undefined
   /** For tests: how many tasks can be posted at the same time. */
   tickets?: number | undefined
+  workerEvents: WorkerEvents
   events: CoreEvents
 }
 
 export function createCore(parts: CoreParts): Core {
-  const { settings, backend, clock, timings, handlerMetrics, decodeSliceMs, tickets, events } = parts
+  const { settings, backend, clock, timings, handlerMetrics, decodeSliceMs, tickets, workerEvents, events } =
+    parts
   const { concurrentTasksPerWorker: slotsPerWorker, errorClasses, loadBalancer = null, size } = settings
   const isShared = usesSharedMemory(settings)
   const canTakeBack = settings.backend !== 'process'
@@ -82,7 +84,7 @@ export function createCore(parts: CoreParts): Core {
   }
   const posted = new PostedTasks(tickets ?? ticketsFor(size.maxWorkers, slotsPerWorker), slotsPerWorker)
   const settler = new Settler(events)
-  const pending = new PendingTasks(settings.queue, failure => events.onError(failure))
+  const pending = new PendingTasks(settings.queue, failure => workerEvents.onError(failure))
   const shared: SharedValues = new SharedValues(
     settings.backend === 'process',
     message => {
@@ -93,9 +95,9 @@ export function createCore(parts: CoreParts): Core {
   )
   const yieldsCore = settings.busyWait !== true
   const lane = { posted, handlers, shared, isShared, slotsPerWorker, yieldsCore }
-  const broadcasts = new KeptBroadcasts(shared, failure => events.onError(failure))
+  const broadcasts = new KeptBroadcasts(shared, failure => workerEvents.onError(failure))
   const workerSettings = { ...settings, preload: settings.handler, broadcasts, lane }
-  const group: WorkerGroup = new WorkerGroup(workerSettings, backend, clock, events)
+  const group: WorkerGroup = new WorkerGroup(workerSettings, backend, clock, workerEvents)
   shared.holdWorkerData(settings.workerOptions.workerData)
 
   const payloads = new Payloads({

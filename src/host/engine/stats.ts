@@ -1,8 +1,117 @@
-import type { DurationStats, DurationSummary } from '../../api/durations.js'
+// The statistics of a pool: the properties that count, and the snapshot of `pool.stats()`.
+import type { DurationStats, DurationSummary, PoolHistogram } from '../../api/durations.js'
 import type { PoolStats } from '../../api/stats.js'
 import type { WorkerStopReason, WorkerView } from '../../api/worker-view.js'
+import type { Clock } from '../../shared/platform/clock.js'
+import type { Counters } from '../metrics/counters.js'
+import type { HandlerMetrics } from '../metrics/handler-metrics.js'
+import { poolHistogram, type Timings } from '../metrics/timings.js'
+import type { CoreSettings } from '../options/settings.js'
+import { transportOf, transportReason } from '../options/transport.js'
+import type { Scheduler } from '../scheduler/scheduler.js'
+import type { WorkerGroup } from '../workers/worker-group.js'
+import type { BackPressure } from './back-pressure.js'
+import type { PoolLife } from './pool-life.js'
 
-export function durationStats(summary: DurationSummary | undefined): DurationStats | null {
+export interface StatsParts {
+  settings: CoreSettings
+  clock: Clock
+  life: PoolLife
+  counters: Counters
+  /** `null`: the pool does not measure times. */
+  timings: Timings | null
+  handlerMetrics: HandlerMetrics | null
+  scheduler: Scheduler
+  group: WorkerGroup
+  backPressure: BackPressure
+}
+
+export class Stats {
+  readonly histogram: PoolHistogram
+  readonly #parts: StatsParts
+  readonly #startedAt: number
+  readonly #ended = new Map<WorkerStopReason, PoolStats['endedWorkers'][number]>()
+  #slots: number
+  /** The sum of the lifetimes of all slots until the last `resize()`. */
+  #earlierSlotMs = 0
+  #resizedAt: number
+
+  constructor(parts: StatsParts) {
+    this.#parts = parts
+    this.#startedAt = parts.clock.now()
+    this.#slots = slotsOf(parts.settings)
+    this.#resizedAt = this.#startedAt
+    this.histogram = poolHistogram(parts.timings)
+  }
+
+  /** Call it when the size of the pool has changed. */
+  onResized(): void {
+    this.#earlierSlotMs = this.#slotMs
+    this.#resizedAt = this.#parts.clock.now()
+    this.#slots = slotsOf(this.#parts.settings)
+  }
+
+  /** Call it when a worker has ended or stops. */
+  onWorkerEnded({ stopReason, memoryMb }: WorkerView): void {
+    const reason = stopReason!
+    const count = (this.#ended.get(reason)?.count ?? 0) + 1
+    this.#ended.set(reason, { reason, count, memoryMb })
+  }
+
+  get durationMs(): number {
+    return this.#parts.clock.now() - this.#startedAt
+  }
+
+  get utilization(): number {
+    const { timings } = this.#parts
+    const slotMs = this.#slotMs
+    if (timings === null || slotMs === 0) return 0
+    return Math.min(timings.totalRunMs / slotMs, 1)
+  }
+
+  get #slotMs(): number {
+    return this.#earlierSlotMs + (this.#parts.clock.now() - this.#resizedAt) * this.#slots
+  }
+
+  get completed(): number {
+    return this.#parts.counters.completed
+  }
+
+  get queueSize(): number {
+    return this.#parts.backPressure.waiting
+  }
+
+  get needsDrain(): boolean {
+    return this.#parts.backPressure.needsDrain
+  }
+
+  snapshot(): PoolStats {
+    const { settings, life, counters, timings, handlerMetrics, scheduler, group } = this.#parts
+    return {
+      label: settings.label,
+      state: life.state,
+      durationMs: this.durationMs,
+      utilization: this.utilization,
+      tasks: { ...counters.snapshot(), ...scheduler.counts },
+      queue: { size: this.queueSize, limit: settings.maxQueue, needsDrain: this.needsDrain },
+      workers: group.workers.map(({ view }) => workerStats(view)),
+      endedWorkers: [...this.#ended.values()].map(entry => ({ ...entry })),
+      waitTime: durationStats(timings?.waitTime),
+      runTime: durationStats(timings?.runTime),
+      handlers: handlerMetrics?.handlers ?? [],
+      handOverMs: handlerMetrics?.handOverMs ?? null,
+      backend: settings.backend,
+      transport: transportOf(settings),
+      transportReason: transportReason(settings),
+    }
+  }
+}
+
+export function slotsOf({ size, concurrentTasksPerWorker }: CoreSettings): number {
+  return size.maxWorkers * concurrentTasksPerWorker
+}
+
+function durationStats(summary: DurationSummary | undefined): DurationStats | null {
   if (summary === undefined || summary.count === 0) return null
   return {
     count: summary.count,
@@ -14,22 +123,7 @@ export function durationStats(summary: DurationSummary | undefined): DurationSta
   }
 }
 
-export function workerStats(view: WorkerView): PoolStats['workers'][number] {
+function workerStats(view: WorkerView): PoolStats['workers'][number] {
   const { id, backend, pid, threadId, state, usage, memoryMb } = view
   return { id, backend, pid, threadId, state, usage, memoryMb }
-}
-
-/** Counts the workers that have ended or stop. */
-export class EndedWorkers {
-  readonly #byReason = new Map<WorkerStopReason, PoolStats['endedWorkers'][number]>()
-
-  add({ stopReason, memoryMb }: WorkerView): void {
-    const reason = stopReason!
-    const count = (this.#byReason.get(reason)?.count ?? 0) + 1
-    this.#byReason.set(reason, { reason, count, memoryMb })
-  }
-
-  list(): PoolStats['endedWorkers'] {
-    return [...this.#byReason.values()].map(entry => ({ ...entry }))
-  }
 }

@@ -1,18 +1,14 @@
-// Handles the messages of running tasks to their callers: progress, calls of the caller's functions, and streams.
+// Delivers the messages of running tasks to the receivers of their calls, and opens the channels by which those answer.
+import type { TransferItem } from '../../api/call-options.js'
 import { sendAs } from '../../shared/codec/shared-handle.js'
-import { NotCloneableError, type PoolError } from '../../shared/errors/pool-errors.js'
-import { serializeError } from '../../shared/errors/serialize-error.js'
-import { refusedPath } from '../../shared/errors/uncloneable-path.js'
-import type { CallAnswer, ToHost } from '../../shared/messages/messages.js'
-import { outgoing } from '../../shared/messages/outgoing.js'
+import type { PoolError } from '../../shared/errors/pool-errors.js'
+import type { ToHost } from '../../shared/messages/messages.js'
+import type { BodyToTask } from '../../shared/messages/task-body.js'
+import type { Receiver, TaskChannel, Within } from '../task/exchange.js'
 import type { Settler } from '../task/settle.js'
-import type { PostToTask, StreamEnd } from '../task/stream-end.js'
 import type { Task } from '../task/task.js'
 import type { Worker } from '../workers/worker.js'
-import type { Lender } from './lent-slots.js'
 import type { PostedTasks } from './posted-tasks.js'
-
-type MessageOf<Kind> = Extract<ToHost, { kind: Kind }>
 
 export interface TaskMessagesParts {
   posted: PostedTasks
@@ -22,99 +18,78 @@ export interface TaskMessagesParts {
   onSlotLent: () => void
 }
 
+interface Run {
+  readonly worker: Worker
+  readonly receive: Receiver
+}
+
 export class TaskMessages {
   readonly #parts: TaskMessagesParts
-  readonly #posted: PostedTasks
-  readonly #streams = new WeakMap<Task, StreamEnd>()
+  readonly #runs = new WeakMap<Task, Run>()
 
   constructor(parts: TaskMessagesParts) {
     this.#parts = parts
-    this.#posted = parts.posted
   }
 
-  /** Calls the caller's function. Returns `null`, or the task and what the function has thrown. */
-  onProgress(worker: Worker, message: MessageOf<'progress'>): { task: Task; thrown: unknown } | null {
-    worker.tasks.noteHeard()
-    if (worker.link.kind === 'process') worker.link.post({ kind: 'progress-heard' })
-    const task = this.#running(worker, message)
-    if (task === null || task.terms.onProgress === null) return null
-    try {
-      task.terms.onProgress(message.value)
-      return null
-    } catch (thrown) {
-      return { task, thrown }
+  /** Drops the message when the task has settled, or when the host has sent it to another worker since. */
+  receive(worker: Worker, message: Extract<ToHost, { kind: 'from-task' }>): void {
+    if (message.isCounted === true) countHeard(worker)
+    const task = this.#parts.posted.at(message.ticket, message.taskId)
+    if (task === null || task.state === 'settled' || !worker.tasks.hasStarted(task)) return
+    this.#receiverOf(task, worker)(message.body)
+  }
+
+  #receiverOf(task: Task, worker: Worker): Receiver {
+    let run = this.#runs.get(task)
+    if (run?.worker !== worker) {
+      run = { worker, receive: task.terms.exchange(new Channel(this.#parts, task, worker)) }
+      this.#runs.set(task, run)
     }
-  }
-
-  onCall(worker: Worker, message: MessageOf<'call'>): void {
-    const task = this.#running(worker, message)
-    if (task === null) return
-    const lender = this.#posted.lend(task, worker.id)
-    void this.#call(task, message, lender).then(answer => {
-      this.#posted.takeBackSlot(task, lender)
-      this.#answer(worker, message, answer)
-    })
-    this.#parts.onSlotLent()
-  }
-
-  async #call({ terms }: Task, { name, args }: MessageOf<'call'>, lender: Lender): Promise<CallAnswer> {
-    try {
-      const { functions } = terms
-      if (functions === null || !functions.has(name)) throw noFunction(name, functions)
-      return { value: await functions.get(name)!(args, call => this.#posted.lent.run(lender, call)) }
-    } catch (thrown) {
-      return { error: serializeError(thrown) }
-    }
-  }
-
-  #answer(worker: Worker, { callId, taskId }: MessageOf<'call'>, answer: CallAnswer): void {
-    if (worker.state === 'exited') return
-    const head = { kind: 'call-answer', taskId, callId } as const
-    if ('error' in answer) return worker.link.post({ ...head, ...answer })
-    const { value } = answer
-    try {
-      sendAs(null, 0, () => {
-        const sent = outgoing(value)
-        worker.link.post({ ...head, value: sent.value }, sent.transferList)
-      })
-    } catch (failure) {
-      const error = new NotCloneableError(
-        refusedPath(failure, value, 'value').replace(/^value/, 'result'),
-        failure,
-      )
-      worker.link.post({ ...head, error: serializeError(error) })
-    }
-  }
-
-  onStreamOpened(worker: Worker, message: MessageOf<'stream-opened'>): void {
-    const { taskId } = message
-    const { settler, cancel } = this.#parts
-    const task = this.#running(worker, message)
-    if (task === null || task.terms.openStream === null) return
-    const post: PostToTask = (inner, transferList) => {
-      if (worker.state === 'exited') return
-      sendAs(null, 0, () => worker.link.post({ kind: 'stream', taskId, message: inner }, transferList))
-    }
-    const { end, result } = task.terms.openStream(post, error => cancel(task, error))
-    this.#streams.set(task, end)
-    if (result !== null) settler.resolveEarly(task, result, answer => end.onAnswer(answer))
-  }
-
-  onStream(worker: Worker, message: MessageOf<'stream'>): void {
-    const task = this.#running(worker, message)
-    if (task !== null) this.#streams.get(task)?.onMessage(message.message)
-  }
-
-  /** `null` when the task has settled, or when the host has sent it to another worker since. */
-  #running(worker: Worker, { ticket, taskId }: { ticket: number; taskId: number }): Task | null {
-    const task = this.#posted.at(ticket, taskId)
-    return task !== null && task.state !== 'settled' && worker.tasks.hasStarted(task) ? task : null
+    return run.receive
   }
 }
 
-function noFunction(name: string, functions: ReadonlyMap<string, unknown> | null): TypeError {
-  const given = functions === null ? 'none' : [...functions.keys()].map(key => `'${key}'`).join(', ')
-  return new TypeError(
-    `The handler called '${name}', and the caller gave no function of that name. Given: ${given}. Add it to the option 'functions' of the call.`,
-  )
+/** The worker sends no further counted message before it knows that the host has handled the last one. */
+function countHeard(worker: Worker): void {
+  worker.tasks.noteHeard()
+  // A process cannot see the count.
+  if (worker.link.kind === 'process') worker.link.post({ kind: 'heard' })
+}
+
+class Channel implements TaskChannel {
+  readonly #parts: TaskMessagesParts
+  readonly #task: Task
+  readonly #worker: Worker
+
+  constructor(parts: TaskMessagesParts, task: Task, worker: Worker) {
+    this.#parts = parts
+    this.#task = task
+    this.#worker = worker
+  }
+
+  post(body: BodyToTask, transferList?: readonly TransferItem[]): void {
+    const { state, link } = this.#worker
+    if (state === 'exited') return
+    const { id: taskId } = this.#task
+    // A shared value can be part of a payload only.
+    sendAs(null, 0, () => link.post({ kind: 'to-task', taskId, body }, transferList))
+  }
+
+  cancel(error: PoolError): void {
+    if (this.#task.state !== 'settled') this.#parts.cancel(this.#task, error)
+  }
+
+  resolveEarly(value: unknown, onAnswer: (answer: unknown) => void): void {
+    this.#parts.settler.resolveEarly(this.#task, value, onAnswer)
+  }
+
+  async wait<T>(work: (within: Within) => Promise<T>): Promise<T> {
+    const { posted, onSlotLent } = this.#parts
+    const lender = posted.lend(this.#task, this.#worker.id)
+    const done = work(call => posted.lent.run(lender, call))
+    onSlotLent()
+    const result = await done
+    posted.takeBackSlot(this.#task, lender)
+    return result
+  }
 }

@@ -2,12 +2,7 @@
 // cancelled, when their worker ends, and when the pool closes.
 
 import type { LoadBalancer } from '../../api/queue.js'
-import {
-  PoolClosedError,
-  type PoolError,
-  TaskCancelledError,
-  WorkerExitError,
-} from '../../shared/errors/pool-errors.js'
+import { PoolClosedError, type PoolError, WorkerExitError } from '../../shared/errors/pool-errors.js'
 import type { ToHost } from '../../shared/messages/messages.js'
 import type { Clock } from '../../shared/platform/clock.js'
 import { inMicrotask } from '../../shared/platform/microtask.js'
@@ -629,20 +624,8 @@ export class Scheduler implements TaskListener {
       case 'task-list':
         collector.onTaskList(worker, message.taskIds)
         break
-      case 'progress': {
-        const failure = taskMessages.onProgress(worker, message)
-        if (failure === null || failure.task.state === 'settled') return
-        return this.cancel(
-          failure.task,
-          new TaskCancelledError(failure.thrown, 'its onProgress function threw'),
-        )
-      }
-      case 'call':
-        return taskMessages.onCall(worker, message)
-      case 'stream-opened':
-        return taskMessages.onStreamOpened(worker, message)
-      case 'stream':
-        return taskMessages.onStream(worker, message)
+      case 'from-task':
+        return taskMessages.receive(worker, message)
       case 'unreadable':
         return collector.onUnreadable(worker)
       case 'pong':

@@ -3,8 +3,8 @@
 import type { TransferItem } from '../../api/call-options.js'
 import type { HandlerRef } from '../../shared/messages/handler-ref.js'
 import type { AsyncContext } from '../../shared/platform/async-context.js'
+import type { Exchange } from './exchange.js'
 import type { RetrySettings } from './retry.js'
-import type { OpenStream } from './stream-end.js'
 
 /** `Infinity`: no limit. Calls without limits of their own share the object of the pool. */
 export interface Limits {
@@ -27,23 +27,12 @@ export interface CallTerms {
   readonly priority: number
   readonly queueOptions: unknown
   readonly retry: RetrySettings | null
-  /** Called with the progress of the task, in the caller's async context. */
-  readonly onProgress: ((value: unknown) => void) | null
-  /** The functions that the handler may call, each in the caller's async context. */
-  readonly functions: ReadonlyMap<string, CallerFunction> | null
-  /** `null`: a result that is a stream is refused. */
-  readonly openStream: OpenStream | null
+  readonly exchange: Exchange
   /** The only worker that may run the task, for a broadcast; 0: any worker. */
   readonly workerId: number
   /** The caller's async context, for `loadBalancer` and `retry.when`. Missing where the pool and the call have neither. */
   readonly context?: AsyncContext
 }
-
-/**
- * Calls a function of the caller in its async context.
- * @param within calls its argument at once; what the function starts is part of this call too
- */
-export type CallerFunction = (args: unknown[], within: <T>(call: () => T) => T) => unknown
 
 export interface Call {
   readonly payload: unknown

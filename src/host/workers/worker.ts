@@ -446,10 +446,7 @@ export class Worker implements LinkListener, PlacementView, BusyView, ViewedWork
 const whileDraining = new Set<Exclude<ToHost, Bell>['kind']>([
   'done',
   'failed',
-  'progress',
-  'call',
-  'stream-opened',
-  'stream',
+  'from-task',
   'has-teardown',
   'teardown-failed',
   'unfinished',

@@ -3,6 +3,7 @@ import type { MessagePort } from 'node:worker_threads'
 import type { TransferItem } from '../../api/call-options.js'
 import type { SerializedError } from '../errors/serialize-error.js'
 import type { HandlerRef } from './handler-ref.js'
+import type { BodyToCaller, BodyToTask } from './task-body.js'
 
 /** The worker's end of a channel to the host: a message port, or a pipe between processes that behaves like a port. */
 export interface HostPort {
@@ -145,12 +146,10 @@ export type ToWorker =
   | { kind: 'unshare'; id: number }
   /** The task is cancelled. Abort its signal. */
   | { kind: 'cancel'; taskId: number; ticket: number; reason: SerializedError }
-  /** To a process, which shares no memory: the host has handled its last `progress`. */
-  | { kind: 'progress-heard' }
-  /** The answer to a `call` of a task. */
-  | ({ kind: 'call-answer'; taskId: number; callId: number } & CallAnswer)
-  /** For a task that reads or writes a stream. */
-  | { kind: 'stream'; taskId: number; message: StreamMessage }
+  /** To a running task, from its caller. */
+  | { kind: 'to-task'; taskId: number; body: BodyToTask }
+  /** To a process, which shares no memory: the host has handled one more message that counts. */
+  | { kind: 'heard' }
   /** Answer with `pong` when the event loop turns. */
   | { kind: 'ping' }
   /** Answer with `task-list`. Sent when a message could not be read. */
@@ -170,17 +169,6 @@ export interface RunTime {
   startedAt: number
   runMs: number
 }
-
-/** `error`: the function of the caller has thrown. */
-export type CallAnswer = { value: unknown } | { error: SerializedError }
-
-/** A message between the writer and the reader of a stream. */
-export type StreamMessage =
-  /** From the reader: the writer may send this many more chunks and bytes. */
-  | { kind: 'wanted'; chunks: number; bytes: number }
-  | { kind: 'chunks'; chunks: unknown[] }
-  /** From the writer: there are no more chunks. From the reader: it takes no more chunks. */
-  | { kind: 'end' }
 
 export type ToHost =
   | Bell
@@ -204,14 +192,8 @@ export type ToHost =
       error: SerializedError
       path: string
     } & RunTime)
-  /** The latest value that the handler of a task has reported. Comes before the answer, which is a message too. */
-  | { kind: 'progress'; taskId: number; ticket: number; value: unknown }
-  /** The handler of a task calls a function of the program that submitted the task. */
-  | { kind: 'call'; taskId: number; ticket: number; callId: number; name: string; args: unknown[] }
-  /** The result of the task is a stream, which the host may read from now on. */
-  | { kind: 'stream-opened'; taskId: number; ticket: number }
-  /** For a task that reads or writes a stream. */
-  | { kind: 'stream'; taskId: number; ticket: number; message: StreamMessage }
+  /** From a running task, to its caller. `isCounted`: the worker sends the next such message when the host has handled this one. */
+  | { kind: 'from-task'; taskId: number; ticket: number; body: BodyToCaller; isCounted?: true }
   /** The unanswered tasks of the worker. The worker sent all earlier answers before this message. */
   | { kind: 'task-list'; taskIds: number[] }
   /**

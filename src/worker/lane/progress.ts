@@ -63,7 +63,8 @@ export class ProgressSender {
   }
 
   #send({ taskId, ticket }: WorkerTask, { value, transferList }: Outgoing): void {
-    this.#port.postMessage({ kind: 'progress', taskId, ticket, value }, transferList)
+    const body = { kind: 'progress', value } as const
+    this.#port.postMessage({ kind: 'from-task', taskId, ticket, body, isCounted: true }, transferList)
     this.#sent++
   }
 }

@@ -4,8 +4,9 @@ import type { TransferItem } from '../../api/call-options.js'
 import { TaskCancelledError } from '../../shared/errors/pool-errors.js'
 import { deserializeError } from '../../shared/errors/serialize-error.js'
 import type { TransformOrder } from '../../shared/messages/handler-ref.js'
-import type { HostPort, StreamMessage, ToWorker } from '../../shared/messages/messages.js'
+import type { HostPort } from '../../shared/messages/messages.js'
 import { outgoing } from '../../shared/messages/outgoing.js'
+import type { BodyToCaller, BodyToTask } from '../../shared/messages/task-body.js'
 import { ChunkReader } from '../../shared/streams/chunk-reader.js'
 import { ChunkWriter } from '../../shared/streams/chunk-writer.js'
 import { workerClock } from '../run/clock.js'
@@ -56,8 +57,7 @@ export class TaskLink {
     this.#task.answersByMessage = true
     const { value, transferList } = outgoing(given)
     const args = value as unknown[]
-    const { taskId, ticket } = this.#task
-    this.#port.postMessage({ kind: 'call', taskId, ticket, callId, name, args }, transferList)
+    this.#say({ kind: 'call', callId, name, args }, transferList)
     if (this.#calls.size === 0) this.#onWaiting(true)
     const answer = new Promise((resolve, reject) => {
       this.#calls.set(callId, { resolve, reject })
@@ -82,8 +82,7 @@ export class TaskLink {
   #open(): void {
     if (this.#isOpen) return
     this.#isOpen = true
-    const { taskId, ticket } = this.#task
-    this.#port.postMessage({ kind: 'stream-opened', taskId, ticket })
+    this.#say({ kind: 'opened' })
   }
 
   /** The chunks that the caller writes into a transform. */
@@ -100,22 +99,19 @@ export class TaskLink {
     return this.#input
   }
 
-  onMessage(message: Extract<ToWorker, { kind: 'call-answer' | 'stream' }>): void {
-    if (message.kind === 'stream') return this.#onStream(message.message)
-    const call = this.#calls.get(message.callId)
-    if (call === undefined) return
-    this.#calls.delete(message.callId)
-    if (this.#calls.size === 0) this.#onWaiting(false)
-    if ('error' in message) call.reject(deserializeError(message.error))
-    else call.resolve(message.value)
-  }
-
-  #onStream(message: StreamMessage): void {
-    switch (message.kind) {
+  onMessage(body: BodyToTask): void {
+    switch (body.kind) {
+      case 'call-answer': {
+        const call = this.#calls.get(body.callId)
+        if (call === undefined) return
+        this.#calls.delete(body.callId)
+        if (this.#calls.size === 0) this.#onWaiting(false)
+        return 'error' in body ? call.reject(deserializeError(body.error)) : call.resolve(body.value)
+      }
       case 'wanted':
-        return this.#writer?.onWanted(message.chunks, message.bytes)
+        return this.#writer?.onWanted(body.chunks, body.bytes)
       case 'chunks':
-        return this.#input?.onChunks(message.chunks)
+        return this.#input?.onChunks(body.chunks)
       case 'end':
         return this.#input?.onEnd()
     }
@@ -140,8 +136,8 @@ export class TaskLink {
     this.#calls.clear()
   }
 
-  #say(message: StreamMessage, transferList?: readonly TransferItem[]): void {
+  #say(body: BodyToCaller, transferList?: readonly TransferItem[]): void {
     const { taskId, ticket } = this.#task
-    this.#port.postMessage({ kind: 'stream', taskId, ticket, message }, transferList)
+    this.#port.postMessage({ kind: 'from-task', taskId, ticket, body }, transferList)
   }
 }

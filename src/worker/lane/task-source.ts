@@ -71,7 +71,7 @@ export class TaskSource {
   /** `null` in another process. */
   readonly #state: WorkerSharedState | null
   readonly #answers: WorkerAnswers
-  /** In another process: the number of `progress-heard` messages. */
+  /** In another process: the number of `heard` messages. */
   #heard = 0
   readonly #executor: Executor
   readonly #spin: Spin
@@ -199,10 +199,9 @@ export class TaskSource {
         return this.#shared.delete(message.id)
       case 'cancel':
         return this.#cancel(message)
-      case 'call-answer':
-      case 'stream':
-        return this.#answers.openLink(message.taskId)?.onMessage(message)
-      case 'progress-heard':
+      case 'to-task':
+        return this.#answers.openLink(message.taskId)?.onMessage(message.body)
+      case 'heard':
         this.#heard++
         return
       case 'ping':

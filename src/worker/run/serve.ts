@@ -102,9 +102,8 @@ export async function serve(
       case 'cancel':
       case 'share':
       case 'unshare':
-      case 'call-answer':
-      case 'stream':
-      case 'progress-heard':
+      case 'to-task':
+      case 'heard':
       case 'ping':
       case 'list-tasks':
         return source.onMessage(message)

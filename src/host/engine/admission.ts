@@ -1,0 +1,164 @@
+// The way of a task into the pool and out of it: the pool accepts the call or refuses it, counts the task, and forgets it when it
+// has settled.
+import {
+  PoolClosedError,
+  QueueFullError,
+  TaskCancelledError,
+  TaskTimeoutError,
+} from '../../shared/errors/pool-errors.js'
+import { AsyncContext } from '../../shared/platform/async-context.js'
+import type { Clock } from '../../shared/platform/clock.js'
+import { inMicrotask } from '../../shared/platform/microtask.js'
+import type { HandlerRegistry } from '../lane/handler-registry.js'
+import type { Lender, LentSlots } from '../lane/lent-slots.js'
+import { closeMoved } from '../lane/payloads.js'
+import type { SharedValues } from '../lane/shared-values.js'
+import type { Counters, Outcome } from '../metrics/counters.js'
+import type { CoreSettings } from '../options/settings.js'
+import type { Scheduler } from '../scheduler/scheduler.js'
+import type { Call, CallTerms } from '../task/call.js'
+import type { Cancellation } from '../task/cancellation.js'
+import type { Settler } from '../task/settle.js'
+import { nextTaskId, Task } from '../task/task.js'
+import type { BackPressure } from './back-pressure.js'
+import type { KeepAlive } from './keep-alive.js'
+import type { PoolLife } from './pool-life.js'
+import { slotsOf } from './stats.js'
+
+export interface AdmissionParts {
+  settings: CoreSettings
+  clock: Clock
+  life: PoolLife
+  counters: Counters
+  keepAlive: KeepAlive
+  backPressure: BackPressure
+  handlers: HandlerRegistry
+  shared: SharedValues
+  lent: LentSlots
+  scheduler: Scheduler
+  cancellation: Cancellation
+  settler: Settler
+  /** An error that no caller receives. */
+  onError: (error: unknown) => void
+}
+
+export class Admission {
+  readonly #parts: AdmissionParts
+  /** A function of the program may be asked about each task later. */
+  readonly #isAsked: boolean
+  #lastTaskId = 0
+
+  constructor(parts: AdmissionParts) {
+    this.#parts = parts
+    this.#isAsked = parts.settings.loadBalancer !== undefined
+  }
+
+  /** Throws the error with which the pool refuses a call with these terms. */
+  check({ signal, limits }: CallTerms): void {
+    const { clock, life } = this.#parts
+    if (life.state !== 'open') throw new PoolClosedError('closed')
+    if (signal?.aborted) throw new TaskCancelledError(signal.reason)
+    if (limits !== null && limits.deadline <= clock.epochNow()) throw new TaskTimeoutError('deadline', 0)
+  }
+
+  /** Throws `QueueFullError`. */
+  accept(call: Call, settle: (answer: unknown) => void): Task {
+    const { settings, backPressure, counters, lent, scheduler, settler } = this.#parts
+    const { limit } = backPressure
+    // Counting takes longer than a short task, and without a limit nobody needs the count.
+    const waiting = limit === Number.POSITIVE_INFINITY ? 0 : backPressure.waiting
+    const mustStartNow = limit !== Number.POSITIVE_INFINITY && waiting >= limit
+    if (
+      mustStartNow &&
+      !scheduler.mayBorrow(lent.current) &&
+      (scheduler.queueSize > 0 || scheduler.inFlight - scheduler.lent >= slotsOf(settings))
+    ) {
+      throw new QueueFullError(limit)
+    }
+    const task = this.enter(call, settle)
+    const isStillWaiting = task.state === 'queued' || task.state === 'assigned'
+    if (mustStartNow && isStillWaiting && backPressure.waiting > waiting && scheduler.withdraw(task)) {
+      settler.reject(task, new QueueFullError(limit))
+      counters.onRefused()
+    }
+    backPressure.onAccepted()
+    return task
+  }
+
+  /** Counts the task, and gives it to the scheduler. */
+  enter(call: Call, settle: (answer: unknown) => void): Task {
+    const { clock, counters, keepAlive, handlers, lent, cancellation, scheduler } = this.#parts
+    this.#lastTaskId = nextTaskId(this.#lastTaskId)
+    const handlerId = handlers.numberOf(call.terms.handler)
+    const terms = this.inContext(call.terms)
+    const own = terms === call.terms ? call : { ...call, terms }
+    const task = new Task(this.#lastTaskId, own, handlerId, clock.now(), settle)
+    counters.onAccepted()
+    if (counters.pending === 1) keepAlive.onBusy()
+    lent.adopt(task)
+    try {
+      cancellation.watch(task)
+      // A custom signal may abort as soon as a listener is added.
+      if (task.state === 'queued') scheduler.submit(task)
+    } catch (failure) {
+      if (task.state !== 'queued') throw failure
+      // A custom signal threw when the listener was added.
+      inMicrotask(() => this.#takeBack(task, failure))
+    }
+    return task
+  }
+
+  /** Remembers the caller's async context where a function of the program is asked about the task later. */
+  inContext(terms: CallTerms): CallTerms {
+    const isAsked = this.#isAsked || (terms.retry?.when ?? null) !== null
+    return isAsked && terms.context === undefined
+      ? { ...terms, context: new AsyncContext('lido.call') }
+      : terms
+  }
+
+  /** Rejects a task that the pool has already counted. */
+  #takeBack(task: Task, failure: unknown): void {
+    const { backPressure, scheduler, settler } = this.#parts
+    if (task.state === 'queued' && scheduler.withdraw(task)) settler.reject(task, failure)
+    backPressure.onLeft()
+  }
+
+  room(signal: AbortSignal | null): Promise<void> {
+    const { backPressure, lent } = this.#parts
+    const lender = lent.current
+    return backPressure.room(signal, lender === null ? null : () => this.#promiseSlot(lender))
+  }
+
+  /**
+   * True when the next task that a function of the waiting task submits in this turn gets its slot. The slot is promised to one caller
+   * at a time.
+   */
+  #promiseSlot(lender: Lender): boolean {
+    const { backPressure, clock, scheduler } = this.#parts
+    if (lender.isPromised || !scheduler.mayBorrow(lender)) return false
+    lender.isPromised = true
+    clock.nextTurn(() => {
+      lender.isPromised = false
+      backPressure.onLeft()
+    })
+    return true
+  }
+
+  onSettled(task: Task, outcome: Outcome, wasAssigned: boolean): void {
+    const { cancellation, counters, keepAlive, lent, life, shared, onError } = this.#parts
+    try {
+      cancellation.release(task)
+    } catch (failure) {
+      // A custom signal threw when the listener was removed.
+      onError(failure)
+    }
+    closeMoved(task)
+    counters.onSettled(outcome, wasAssigned)
+    lent.onSettled(task)
+    if (shared.isReleasing) shared.onSettled(task)
+    if (counters.pending > 0) return
+    const { end } = life
+    if (end === null) keepAlive.onIdle()
+    else inMicrotask(() => end.finishIfIdle())
+  }
+}

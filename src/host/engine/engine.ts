@@ -1,0 +1,298 @@
+// The door of the core: what a pool can do, in few verbs. The public class, the calls and the adapters are its clients.
+import type { CloseReport } from '../../api/call-options.js'
+import type { PoolSettings } from '../../api/pool-options.js'
+import type { PoolState } from '../../api/stats.js'
+import type { WorkerView } from '../../api/worker-view.js'
+import { PoolClosedError, type PoolError, TaskCancelledError } from '../../shared/errors/pool-errors.js'
+import { withoutCaller } from '../../shared/platform/async-context.js'
+import { type Clock, realClock } from '../../shared/platform/clock.js'
+import { inMicrotask } from '../../shared/platform/microtask.js'
+import type { Backend } from '../backend/backend.js'
+import { startingAhead } from '../lane/shared-values.js'
+import { Counters } from '../metrics/counters.js'
+import { HandlerMetrics } from '../metrics/handler-metrics.js'
+import { PerformanceWarnings } from '../metrics/performance-warnings.js'
+import { Timings } from '../metrics/timings.js'
+import type { CoreSettings } from '../options/settings.js'
+import type { Call, CallTerms } from '../task/call.js'
+import type { Task } from '../task/task.js'
+import { refusedStart } from '../workers/exit-reason.js'
+import { WorkerOutput } from '../workers/output.js'
+import type { PoolSize } from '../workers/scaling.js'
+import { Admission } from './admission.js'
+import { BackPressure } from './back-pressure.js'
+import { backendOf } from './backend-of.js'
+import type { ShutdownParts } from './close.js'
+import { type Core, createCore } from './core.js'
+import { KeepAlive } from './keep-alive.js'
+import { forgetPlace, shutDown, unwatchPool, watchPool } from './open-pools.js'
+import type { PoolEnd, PoolLife } from './pool-life.js'
+import { PoolRef } from './pool-ref.js'
+import { type PoolEmitter, Reports } from './reports.js'
+import { Stats, slotsOf } from './stats.js'
+
+/** Tests of the host pass stand-ins for threads and time. */
+export interface EngineParts {
+  clock: Clock
+  /** Default: the backend that the option names. */
+  backend?: Backend
+  /** Default: `DECODE_SLICE_MS`. */
+  decodeSliceMs?: number
+}
+
+export class Engine {
+  readonly settings: CoreSettings
+  readonly clock: Clock
+  /** The value of `pool.options`, frozen. */
+  options: PoolSettings
+  readonly stats: Stats
+  /** `null` without the option `output: 'pipe'`. */
+  readonly output: WorkerOutput | null
+  /** Held, because its listeners must live as long as a call. */
+  readonly pool: PoolEmitter
+  readonly #core: Core
+  readonly #life: PoolLife = { state: 'open', end: null }
+  readonly #admission: Admission
+  readonly #backPressure: BackPressure
+  readonly #keepAlive: KeepAlive
+  readonly #shutdownParts: ShutdownParts
+
+  /**
+   * Starts `minWorkers` workers. Throws `InvalidOptionError` and `WorkerStartError`.
+   * @param pool emits the events
+   * @param place the file and line that create the pool; `null`: not known
+   */
+  constructor(settings: CoreSettings, pool: PoolEmitter, place: string | null, parts?: EngineParts) {
+    const { clock, backend: given, decodeSliceMs } = parts ?? { clock: realClock }
+    const { label, recordTiming } = settings
+    const backend = given ?? backendOf(settings)
+    if (settings.size.minWorkers > 0 && settings.adaptStart === null) startAhead(backend, settings)
+    this.settings = settings
+    this.options = settings.options
+    this.clock = clock
+    this.pool = pool
+    this.output = settings.output === 'pipe' ? new WorkerOutput() : null
+    const life = this.#life
+    const counters = new Counters()
+    const ref = new PoolRef<PoolEmitter>(pool)
+    const reports = new Reports(ref, label, this.output)
+    this.#keepAlive = new KeepAlive(clock, ref, counters, life)
+    const timings = recordTiming ? new Timings() : null
+    const warnings = settings.performanceWarnings
+      ? new PerformanceWarnings(label, settings.concurrentTasksPerWorker)
+      : null
+    const handlerMetrics = recordTiming ? new HandlerMetrics(warnings) : null
+    this.#core = createCore({
+      settings,
+      backend,
+      clock,
+      timings,
+      handlerMetrics,
+      decodeSliceMs,
+      workerEvents: reports,
+      events: {
+        onSettled: (task, outcome, wasAssigned) => admission.onSettled(task, outcome, wasAssigned),
+        onLeft: () => backPressure.onLeft(),
+        pendingTasks: () => counters.pending,
+        onNoneCancelled: () => inMicrotask(() => life.end?.finishIfIdle()),
+      },
+    })
+    const { handlers, posted, shared, settler, cancellation, group, scheduler, broadcasts } = this.#core
+    const backPressure = new BackPressure(settings.maxQueue, slotsOf(settings), clock, scheduler, reports)
+    this.#backPressure = backPressure
+    const admission = new Admission({
+      settings,
+      clock,
+      life,
+      counters,
+      keepAlive: this.#keepAlive,
+      backPressure,
+      handlers,
+      shared,
+      lent: posted.lent,
+      scheduler,
+      cancellation,
+      settler,
+      onError: error => reports.onError(error),
+    })
+    this.#admission = admission
+    this.stats = new Stats({
+      settings,
+      clock,
+      life,
+      counters,
+      timings,
+      handlerMetrics,
+      scheduler,
+      group,
+      backPressure,
+    })
+    reports.stats = this.stats
+    const { output } = this
+    this.#shutdownParts = {
+      clock,
+      closeTimeout: settings.closeTimeout,
+      life,
+      keepAlive: this.#keepAlive,
+      counters,
+      backPressure,
+      scheduler,
+      group,
+      cancellation,
+      settler,
+      onClosed: () => {
+        scheduler.releaseQueue()
+        broadcasts.end()
+        shared.end()
+        forgetPlace(place)
+        output?.end()
+        reports.onClosed()
+      },
+    }
+    this.#startMinimum()
+    watchPool(this, place, this.#shutdownParts)
+  }
+
+  #startMinimum(): void {
+    const { group, scheduler } = this.#core
+    const { size, handler } = this.settings
+    try {
+      while (group.workers.length < size.minWorkers) group.spawn()
+    } catch (failure) {
+      void group.killAll(new PoolClosedError('destroyed'))
+      this.#keepAlive.end()
+      scheduler.releaseQueue()
+      throw refusedStart(failure, handler, 1)
+    }
+  }
+
+  // Tasks.
+
+  /** Throws the error with which the pool refuses a call with these terms. */
+  check(terms: CallTerms): void {
+    this.#admission.check(terms)
+  }
+
+  /**
+   * Accepts a task. Throws the error with which the pool refuses it.
+   * @param settle called once, with the result or a `Refusal`
+   */
+  submit(call: Call, settle: (answer: unknown) => void): Task {
+    this.#admission.check(call.terms)
+    return this.#admission.accept(call, settle)
+  }
+
+  /** Rejects the caller at once. A started handler is asked to stop. */
+  cancel(task: Task, error: PoolError): void {
+    this.#core.scheduler.cancel(task, error)
+  }
+
+  /** Rejects the tasks without a slot. */
+  cancelQueued(reason: unknown): void {
+    this.#core.scheduler.cancelWaiting(() => new TaskCancelledError(reason, 'cancelQueued() was called'))
+  }
+
+  /** Resolves when `submit()` will find a place. The place is kept for the rest of the turn of the event loop. */
+  room(signal: AbortSignal | null): Promise<void> {
+    return this.#admission.room(signal)
+  }
+
+  /** The terms with the async context of the caller, for a call whose tasks come later. */
+  inContext(terms: CallTerms): CallTerms {
+    return this.#admission.inContext(terms)
+  }
+
+  /**
+   * Takes the payload of a call whose task comes later. Throws `NotCloneableError`.
+   * @returns gives the call with the taken payload; throws when a shared value in it was released since
+   */
+  take(call: Call): () => Call {
+    const taken = this.#core.payloads.takeEarly(call, this.clock.now())
+    return () => taken(this.clock.now())
+  }
+
+  /** How many tasks may run at once. */
+  get slots(): number {
+    return slotsOf(this.settings)
+  }
+
+  // All workers at once.
+
+  /** Encodes a payload for all workers. They get the shared values in it first. */
+  encode<T>(encode: () => T): T {
+    return this.#core.shared.send(this.clock.now(), encode)
+  }
+
+  /** Workers that start later run the call before their first task, until the signal of its terms aborts. */
+  callOnNewWorkers({ payload, terms: { handler, signal } }: Call): void {
+    const { broadcasts, handlers } = this.#core
+    broadcasts.keep({ handlerId: handlers.numberOf(handler), handler }, payload, signal)
+  }
+
+  /** Accepts a task for the worker that its terms name, beside the queue and its limit. */
+  submitToWorker(call: Call, settle: (answer: unknown) => void): void {
+    this.#admission.enter(call, settle)
+    this.#backPressure.onLeft()
+  }
+
+  // Workers.
+
+  /** The workers that are starting or ready. */
+  get workers(): WorkerView[] {
+    return this.#core.group.workers.map(worker => worker.view)
+  }
+
+  /** The workers that start or accept tasks. A leaving worker starts no more tasks. */
+  get keptWorkerIds(): number[] {
+    return this.#core.group.keptWorkers.map(({ id }) => id)
+  }
+
+  /** Resolves when `minWorkers` workers are ready. */
+  async ready(): Promise<void> {
+    await this.#keepAlive.during(() => this.#core.group.whenReady())
+  }
+
+  /** Replaces all workers, one after another. */
+  async replaceAll(reason: 'recycle' | 'reload'): Promise<void> {
+    await this.#keepAlive.during(() => this.#core.group.replaceAll(reason))
+  }
+
+  resize(size: PoolSize): void {
+    const { group, scheduler } = this.#core
+    Object.assign(this.settings.size, size)
+    this.options = Object.freeze({ ...this.options, ...size })
+    this.stats.onResized()
+    group.onResized()
+    scheduler.pump()
+    this.#backPressure.resize(slotsOf(this.settings))
+  }
+
+  // Life.
+
+  get state(): PoolState {
+    return this.#life.state
+  }
+
+  /** Accepted tasks run first. With `force`, queued tasks are rejected. */
+  close(force: boolean): Promise<CloseReport> {
+    return this.#end().close(force)
+  }
+
+  /** Rejects all tasks and kills all workers now. */
+  async destroy(): Promise<void> {
+    await this.#end().destroy()
+  }
+
+  #end(): PoolEnd {
+    unwatchPool(this)
+    return shutDown(this.#shutdownParts)
+  }
+}
+
+function startAhead(backend: Backend, { workerOptions, handler }: CoreSettings): void {
+  try {
+    startingAhead(() => withoutCaller(() => backend.startAhead?.(workerOptions)))
+  } catch (failure) {
+    throw refusedStart(failure, handler, 1)
+  }
+}
