@@ -54,7 +54,7 @@ const namesOfEntries = [
   [inlineEntry, inlineEntry.replace(/js$/, 'mjs')],
 ]
 const adapters = ['piscina', 'body', 'express', 'fastify', 'nestjs', 'bullmq', 'tinypool', 'workerpool']
-const typeEntries = ['index.d.ts', 'worker.d.ts', ...adapterEntries('d.ts')]
+const typeEntries = ['index.d.ts', 'worker.d.ts', 'kit.d.ts', ...adapterEntries('d.ts')]
 const cjsFooters = {
   // `require('lido/piscina')` returns the class.
   'adapters/piscina/index.js': 'module.exports = module.exports.Piscina',
@@ -107,7 +107,7 @@ function compileCjs() {
         verbatimModuleSyntax: false,
         erasableSyntaxOnly: false,
       },
-      files: ['index.ts', 'worker.ts', ...adapterEntries('ts')].map(file => `src/${file}`),
+      files: ['index.ts', 'worker.ts', 'kit.ts', ...adapterEntries('ts')].map(file => `src/${file}`),
       include: [],
     }),
   )
@@ -117,7 +117,7 @@ function compileCjs() {
 
 /** Bundles each entry point into one file and removes the bundled modules. Adapters import `index.js` as a file. */
 async function bundleEntryPoints() {
-  const entryPoints = ['index.js', 'worker.js']
+  const entryPoints = ['index.js', 'worker.js', 'kit.js']
   // Workers load these. Both formats of the package use the same files.
   const loadedByWorkers = [
     'adapters/body/parser.js',
@@ -246,7 +246,10 @@ async function bundleFor(format, entries, others = {}) {
       if (format === 'esm') onLoad({ filter: /\bentry-url\.js$/ }, entryUrlInIndex)
       else onResolve({ filter: /\bentry-url\.js$/ }, () => ({ path: entryUrl, external: true }))
       onResolve({ filter: /^\.\/module-urls\.js$/ }, ({ path }) => ({ path, external: true }))
-      onResolve({ filter: /^(\.\.\/){2}(index|worker)\.js$/ }, ({ path }) => ({ path, external: true }))
+      onResolve({ filter: /^(\.\.\/){2}(index|worker|kit)\.js$/ }, ({ path }) => ({ path, external: true }))
+      onResolve({ filter: /^\.\/index\.js$/ }, ({ path, importer }) =>
+        importer === join(folder, 'kit.js') ? { path, external: true } : undefined,
+      )
       onResolve({ filter: /^\.\.\/(body|piscina)\/index\.js$/ }, ({ path }) => ({ path, external: true }))
     },
   }

@@ -39,13 +39,9 @@ export type { QueuedTask } from './api/queued-task.js'
 export type { PoolMap, PoolStream, PoolTransform, SharedValue } from './api/results.js'
 export type { HandlerStats, PoolState, PoolStats, TaskCounts, TransportReason } from './api/stats.js'
 export type { BackendKind, WorkerState, WorkerStopReason, WorkerView } from './api/worker-view.js'
-/** @internal */
-export { wrapperSymbol } from './host/calls/call-options.js'
 export { share } from './host/calls/share.js'
 /** @internal */
-export { forAdapters } from './host/for-adapters.js'
-/** @internal */
-export { adaptStartSymbol } from './host/options/settings.js'
+export { kitParts } from './host/kit/parts.js'
 export { Pool } from './host/pool.js'
 export { FifoQueue } from './host/queue/fifo-queue.js'
 export { FixedQueue } from './host/queue/fixed-queue.js'

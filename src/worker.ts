@@ -6,8 +6,6 @@ import { enableTaskContext } from './worker/run/task-context.js'
 
 export type { Handler, TaskContext, TaskJob } from './api/task-context.js'
 export { move, transferableSymbol, valueSymbol } from './shared/messages/move.js'
-/** @internal */
-export { setTaskJob } from './worker/run/task-context.js'
 
 /**
  * The running task: tells whether it is cancelled. It belongs to the task whose handler runs the code: also after an await, in timers

@@ -63,6 +63,11 @@ export interface WorkerView {
   readonly slots: number
   /** The tasks that the worker holds, in the order in which they were accepted. */
   readonly tasks: QueuedTask[]
+  /**
+   * When this worker started the task, in milliseconds as `performance.now()` gives it. `null` for a task that it has not started, for a
+   * task without the option `timeout`, and while the answer waits for the task's output.
+   */
+  startOf(task: QueuedTask): number | null
   /** The worker holds a task with `exclusive: true`. */
   readonly isExclusive: boolean
   /** No slot is taken. */

@@ -15,6 +15,13 @@ import type { PoolEmitter } from './engine/reports.js'
 /** Its type names no type of Node, so that programs without `@types/node` get types for events. */
 const TypedEmitter = EventEmitter as unknown as new () => Emitter<PoolEvents>
 
+const engines = new WeakMap<object, Engine>()
+
+/** The engine of a pool, for the kit of adapters. */
+export function engineOf(pool: object): Engine {
+  return engines.get(pool)!
+}
+
 /** The base of `Pool`. */
 export abstract class PoolProperties extends TypedEmitter {
   readonly #engine: Engine
@@ -23,6 +30,7 @@ export abstract class PoolProperties extends TypedEmitter {
   constructor(makeEngine: (pool: PoolEmitter) => Engine, entry: PublicFunction) {
     super()
     this.#engine = forCaller(entry, () => makeEngine(this as unknown as PoolEmitter))
+    engines.set(this, this.#engine)
   }
 
   /** Queued tasks: no slot is free for them. */

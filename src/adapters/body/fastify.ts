@@ -1,6 +1,6 @@
 // JSON and NDJSON bodies for Fastify: a plugin that replaces Fastify's content type parsers. Fastify reads the body and
 // parses bodies below the threshold. The plugin imports nothing from Fastify; it uses the instance.
-import { ownFields } from '../../shared/options/option-table.js'
+import { ownFields } from '../../kit.js'
 import type { RawRequest } from '../http/client.js'
 import { asPlugin } from '../http/fastify-plugin.js'
 import { watchFurtherServers } from '../http/further-servers.js'

@@ -3,14 +3,18 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { isAbsolute } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import type { Pool } from '../../index.js'
-import { boolean, integer, oneOf, unchecked, value } from '../../shared/options/option-rules.js'
 import {
+  boolean,
+  integer,
   type OptionErrors,
   type OptionRule,
   OptionTable,
+  oneOf,
   type Resolved,
   type RulesFor,
-} from '../../shared/options/option-table.js'
+  unchecked,
+  value,
+} from '../../kit.js'
 import { checkHolder, optionErrors } from '../http/options.js'
 import type { FunctionNames, ParsePlan, Poisoning } from './parse-plan.js'
 

@@ -8,7 +8,7 @@ import type {
   RunArguments,
   RunOptions,
 } from '../../index.js'
-import { ownFields } from '../../shared/options/option-table.js'
+import { ownFields } from '../../kit.js'
 import { besideOwn, type RawRequest, whileConnected } from '../http/client.js'
 import { isRecord } from '../http/record.js'
 import { problemOf } from './problems.js'

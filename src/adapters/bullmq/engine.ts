@@ -1,7 +1,7 @@
 // The options that say which server has the queue, for BullMQ's classes. BullMQ itself talks to the server.
 import type { QueueBase } from 'bullmq'
-import { boolean, unchecked, value } from '../../shared/options/option-rules.js'
-import type { OptionErrors } from '../../shared/options/option-table.js'
+import type { OptionErrors } from '../../kit.js'
+import { boolean, unchecked, value } from '../../kit.js'
 import { checkBackends, checkBullmq, createPostgresBackend, isPgPool, keepListeners } from './package.js'
 
 /** Redis and Valkey speak the same protocol. */

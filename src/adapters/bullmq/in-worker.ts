@@ -1,6 +1,7 @@
 // Workers load this file. It calls a handler with what its job carries, and gives it the job as `context.job` or, in the place of
 // BullMQ's sandbox, as its first argument.
-import { context, setTaskJob } from '../../worker.js'
+import { context } from '../../worker.js'
+import { setTaskJob } from '../../worker-kit.js'
 
 /** The payload of the task of a job. */
 export type JobOrder = HandlerOrder | SandboxOrder

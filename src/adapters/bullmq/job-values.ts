@@ -7,12 +7,14 @@ import { NotCloneableError, PoolError } from '../../index.js'
 import {
   deserializeError,
   type ErrorClasses,
+  errorForProcess,
+  HEAD_BYTES,
+  packMessage,
   type SerializedError,
   serializeError,
-} from '../../shared/errors/serialize-error.js'
-import { UnsendableError } from '../../shared/errors/uncloneable-path.js'
-import { HEAD_BYTES } from '../../shared/messages/pipe-frames.js'
-import { errorForProcess, packMessage, unpackMessage } from '../../shared/messages/process-values.js'
+  UnsendableError,
+  unpackMessage,
+} from '../../kit.js'
 
 /** Counts up when a program of an older version could not read what this one writes. */
 export const FORMAT_VERSION = 1

@@ -3,7 +3,7 @@
 import { totalmem } from 'node:os'
 import { type IntervalHistogram, monitorEventLoopDelay } from 'node:perf_hooks'
 import { memoryUsage } from 'node:process'
-import { realClock, type Timer } from '../../shared/platform/clock.js'
+import { realClock, type Timer } from '../../kit.js'
 
 export type Overload = 'event loop' | 'memory'
 

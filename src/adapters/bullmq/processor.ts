@@ -7,16 +7,17 @@ import {
   type Pool,
   QueueFullError,
   type RunOptions,
-  wrapperSymbol,
 } from '../../index.js'
-import { boolean, integer } from '../../shared/options/option-rules.js'
 import {
+  boolean,
+  integer,
   mayHoldOptions,
   OptionErrors,
   OptionTable,
   type RulesFor,
-} from '../../shared/options/option-table.js'
-import { realClock } from '../../shared/platform/clock.js'
+  realClock,
+  runWrapped,
+} from '../../kit.js'
 import { type HandlerOrder, JOB_METHODS, methodName, type SandboxOrder } from './in-worker.js'
 import {
   DEFAULT_MAX_VALUE_BYTES,
@@ -123,11 +124,10 @@ export class JobRunner {
       deadline: terms?.deadline,
       onProgress: value => progress.send(value),
       functions: functionsOf(job, sandbox),
-      ...({ [wrapperSymbol]: wrapper } as object),
     }
     if (sandbox) {
       const order: SandboxOrder = { sandboxJob: sandboxFields(job), token }
-      return this.#encode(await this.#pool.run(order, options), terms)
+      return this.#encode(await runWrapped(this.#pool, order, options, wrapper), terms)
     }
     const { name } = job
     if (hookNames.includes(name)) {
@@ -142,7 +142,7 @@ export class JobRunner {
       const isArgs = terms?.args === true
       if (isArgs && !Array.isArray(input)) throw new JobFormatError('has no array of arguments')
       const order: HandlerOrder = { job: facts, input, isArgs }
-      return this.#pool.run(order, { ...options, name, signal })
+      return runWrapped(this.#pool, order, { ...options, name, signal }, wrapper)
     }
     if (terms?.items) {
       if (!Array.isArray(job.data)) throw new JobFormatError('has no array of items')

@@ -1,7 +1,7 @@
 // One call of a `RemotePool`: from the submission of its job until its promise settles, once. Holds its signal and time limits.
 import { randomUUID } from 'node:crypto'
 import { PoolClosedError, TaskCancelledError, TaskTimeoutError } from '../../index.js'
-import { realClock, type Timer } from '../../shared/platform/clock.js'
+import { realClock, type Timer } from '../../kit.js'
 import type { JobTerms } from './job-values.js'
 import type { RemoteConnection } from './remote-connection.js'
 import { JobLostError } from './remote-errors.js'

@@ -1,7 +1,7 @@
 // The connections of a `RemotePool`: the queue, its events, and the channel of cancellations. Opens them at the first use.
 import { Queue, QueueEvents } from 'bullmq'
 import { PoolClosedError } from '../../index.js'
-import { realClock } from '../../shared/platform/clock.js'
+import { realClock } from '../../kit.js'
 import { CancelSender } from './control.js'
 import { type Engine, whenReady } from './engine.js'
 import { EngineError, isInterruption } from './remote-errors.js'

@@ -3,8 +3,7 @@
 import type { ErrorClass } from '../../api/pool-options.js'
 import * as lido from '../../index.js'
 import { PoolError } from '../../index.js'
-import { ErrorClasses } from '../../shared/errors/serialize-error.js'
-import { globalSymbol } from '../../shared/platform/global-symbol.js'
+import { ErrorClasses, markPoolError } from '../../kit.js'
 import { JobFormatError, ValueTooLargeError } from './job-values.js'
 
 /** The job failed without details of the error: it stalled too often, or a host without this package ran it. Code `ERR_LIDO_JOB_FAILED`. */
@@ -92,7 +91,7 @@ export function remoteClasses(given: readonly ErrorClass[]): ErrorClasses {
 /** A copy of an error of this package has its class, but lacks the mark that `isPoolError()` looks for. */
 export function restored(error: unknown): unknown {
   if (error instanceof PoolError && !lido.isPoolError(error)) {
-    Object.defineProperty(error, globalSymbol('PoolError'), { value: true })
+    markPoolError(error)
   }
   return error
 }

@@ -1,8 +1,8 @@
 // `RemotePool.map()`: packs the items of a map into jobs. Small items share a job, so that the queue's own work is small beside theirs.
 
-import { forAdapters, InvalidTaskError, type PoolMap, type TaskCancelledError } from '../../index.js'
-import type { ErrorClasses } from '../../shared/errors/serialize-error.js'
-import { realClock } from '../../shared/platform/clock.js'
+import { InvalidTaskError, type PoolMap, type TaskCancelledError } from '../../index.js'
+import type { ErrorClasses } from '../../kit.js'
+import { MapRun, Refusal, realClock } from '../../kit.js'
 import {
   decodeError,
   decodeValue,
@@ -15,8 +15,6 @@ import {
 import type { CallAnswer, JobTimes } from './remote-call.js'
 import { JobFailedError, restored } from './remote-errors.js'
 import type { RemoteMapSettings } from './remote-options.js'
-
-const { MapRun, Refusal } = forAdapters
 
 type MapParts = ConstructorParameters<typeof MapRun>
 

@@ -4,24 +4,27 @@ import type { ErrorClass } from '../../api/pool-options.js'
 import {
   type CommonMapOptions,
   type CommonRunOptions,
-  forAdapters,
   InvalidOptionError,
   InvalidTaskError,
   type MapOptions,
 } from '../../index.js'
-import { problemWithClass } from '../../shared/errors/serialize-error.js'
-import { group, integer, milliseconds, text, value } from '../../shared/options/option-rules.js'
 import {
+  group,
+  integer,
+  mapTable,
   mayHoldOptions,
+  milliseconds,
   OptionErrors,
   OptionTable,
+  problemWithClass,
   type Resolved,
   type RulesFor,
-} from '../../shared/options/option-table.js'
+  runTable,
+  text,
+  value,
+} from '../../kit.js'
 import { type EngineOptions, engineRules } from './engine.js'
 import { DEFAULT_MAX_VALUE_BYTES } from './job-values.js'
-
-const { mapTable, runTable } = forAdapters
 
 /** The options of `new RemotePool(queueName, options)`. */
 export interface RemotePoolOptions extends EngineOptions {

@@ -7,7 +7,6 @@ import {
   type CloseReport,
   type CommonStats,
   type DefaultName,
-  forAdapters,
   type HandlerName,
   InvalidTaskError,
   type MapSource,
@@ -26,8 +25,17 @@ import {
   TaskTimeoutError,
   valueSymbol,
 } from '../../index.js'
-import type { ErrorClasses } from '../../shared/errors/serialize-error.js'
-import { realClock } from '../../shared/platform/clock.js'
+import type { ErrorClasses } from '../../kit.js'
+import {
+  checkSource,
+  createApi,
+  Problems,
+  RoomWaiters,
+  realClock,
+  resolveClose,
+  resolveRoom,
+  within,
+} from '../../kit.js'
 import { engineOf } from './engine.js'
 import { encodeValue, FORMAT_VERSION } from './job-values.js'
 import { type CallAnswer, type JobOrder, type JobTimes, RemoteCall } from './remote-call.js'
@@ -50,8 +58,6 @@ import {
   resolveWith,
   resultErrors,
 } from './remote-options.js'
-
-const { checkSource, createApi, resolveClose, resolveRoom } = forAdapters
 
 /** The events of a `RemotePool` with their arguments. */
 export interface RemotePoolEvents {
@@ -92,7 +98,7 @@ export class RemotePool<Module = any, Default extends HandlerName<Module> = Defa
   readonly #counts: TaskCounts = { accepted: 0, completed: 0, fulfilled: 0, rejected: 0, cancelled: 0 }
   readonly #calls = new Set<RemoteCall>()
   /** Callers of `room()`, in their order. */
-  readonly #roomWaiters = new Set<{ resolve: () => void; reject: (error: unknown) => void }>()
+  readonly #roomWaiters = new RoomWaiters()
   /** Callers of `room()` that were woken in this turn. */
   #promised = 0
   #state: PoolState = 'open'
@@ -100,7 +106,12 @@ export class RemotePool<Module = any, Default extends HandlerName<Module> = Defa
   #onIdle: (() => void) | null = null
   #closing: Promise<CloseReport> | null = null
   #cutOff = 0
-  #hasWarned = false
+  readonly #problems = new Problems(this, error => {
+    process.emitWarning(
+      `${this.#connection.engineError(error).message} The pool connects again. Add a listener for 'error' to see further errors.`,
+      { code: 'ERR_LIDO_ENGINE' },
+    )
+  })
 
   /** Throws `InvalidOptionError`. Does not connect. */
   constructor(queueName: string, options: RemotePoolOptions) {
@@ -174,15 +185,17 @@ export class RemotePool<Module = any, Default extends HandlerName<Module> = Defa
       () => isWanted && this.#state !== 'closed',
     )
     adding.catch(() => {})
-    const late = new Promise<never>((_, reject) => {
-      const timer = realClock.after(limitMs, () => {
+    const added = await within(
+      realClock,
+      limitMs,
+      adding,
+      () => {
         isWanted = false
-        reject(new TaskTimeoutError('deadline', Math.round(limitMs)))
-      })
-      const cancel = () => timer.cancel()
-      adding.then(cancel, cancel)
-    })
-    if ((await Promise.race([adding, late])) === undefined) throw new PoolClosedError('destroyed')
+        throw new TaskTimeoutError('deadline', Math.round(limitMs))
+      },
+      false,
+    )
+    if (added === undefined) throw new PoolClosedError('destroyed')
     return jobId
   }
 
@@ -237,25 +250,7 @@ export class RemotePool<Module = any, Default extends HandlerName<Module> = Defa
     const signal = resolveRoom(options)
     this.#checkCall({ signal, deadline: undefined })
     if (!this.#isFull) return
-    await new Promise<void>((resolve, reject) => {
-      const onAbort = () => waiter.reject(new TaskCancelledError(signal!.reason))
-      const end = () => {
-        this.#roomWaiters.delete(waiter)
-        signal?.removeEventListener('abort', onAbort)
-      }
-      const waiter = {
-        resolve: () => {
-          end()
-          resolve()
-        },
-        reject: (error: unknown) => {
-          end()
-          reject(error)
-        },
-      }
-      this.#roomWaiters.add(waiter)
-      signal?.addEventListener('abort', onAbort)
-    })
+    await this.#roomWaiters.add(signal)
   }
 
   /** A plain snapshot of what this object knows. `counts()` asks the server. */
@@ -444,13 +439,13 @@ export class RemotePool<Module = any, Default extends HandlerName<Module> = Defa
           this.#giveRoom()
         })
       }
-      waiter.resolve()
+      this.#roomWaiters.release(waiter)
     }
   }
 
   #end(): void {
     if (this.#state === 'open') this.#state = 'closing'
-    for (const waiter of [...this.#roomWaiters]) waiter.reject(new PoolClosedError('closed'))
+    this.#roomWaiters.rejectAll(new PoolClosedError('closed'))
   }
 
   async #withdrawWaiting(): Promise<void> {
@@ -474,18 +469,7 @@ export class RemotePool<Module = any, Default extends HandlerName<Module> = Defa
   }
 
   #tellError(error: Error): void {
-    queueMicrotask(() => {
-      if (this.listenerCount('error') > 0) {
-        this.emit('error', error)
-        return
-      }
-      if (this.#hasWarned) return
-      this.#hasWarned = true
-      process.emitWarning(
-        `${this.#connection.engineError(error).message} The pool connects again. Add a listener for 'error' to see further errors.`,
-        { code: 'ERR_LIDO_ENGINE' },
-      )
-    })
+    queueMicrotask(() => this.#problems.tell(error))
   }
 }
 

@@ -1,8 +1,8 @@
 // Waits for the results of jobs. One reader of events serves all jobs. Events are only hints, because a reader may miss some:
 // each job is also read from the queue, at growing intervals.
 import { Job, type Queue, type QueueEvents } from 'bullmq'
-import type { ErrorClasses } from '../../shared/errors/serialize-error.js'
-import { realClock, type Timer } from '../../shared/platform/clock.js'
+import type { ErrorClasses } from '../../kit.js'
+import { realClock, type Timer } from '../../kit.js'
 import { decodeValue, isOfRemotePool, storedError } from './job-values.js'
 import { isInterruption, JobFailedError, JobLostError, restored } from './remote-errors.js'
 

@@ -2,14 +2,19 @@
 import { EventEmitter } from 'node:events'
 import { type Job, Queue, Worker, type WorkerOptions } from 'bullmq'
 import { InvalidOptionError, type Pool, type PoolStats } from '../../index.js'
-import { integer, milliseconds, value } from '../../shared/options/option-rules.js'
 import {
+  integer,
   mayHoldOptions,
+  milliseconds,
   OptionErrors,
   OptionTable,
+  Problems,
   type RulesFor,
-} from '../../shared/options/option-table.js'
-import { realClock, type Timer } from '../../shared/platform/clock.js'
+  realClock,
+  type Timer,
+  value,
+  within,
+} from '../../kit.js'
 import { CANCELLED_BY_CALLER, CancelReceiver } from './control.js'
 import { type Engine, type EngineOptions, engineOf, engineRules, whenReady } from './engine.js'
 import { GIVEN_BACK } from './outcome.js'
@@ -171,7 +176,10 @@ export class ComputingHost extends EventEmitter<HostEvents> {
   #overload: Overload | null = null
   #closing: Promise<HostCloseReport> | null = null
   #hasClosed = false
-  #hasWarned = false
+  readonly #problems = new Problems(this, error => {
+    const text = `The host of the queue '${this.#queueName}' has a problem: ${(error as Error).message}. Listen to its event 'error' to see all problems.`
+    process.emitWarning(text, { type: 'LidoWarning', code: 'LIDO_QUEUE_HOST' })
+  })
 
   /** @internal Call `serve()`. */
   constructor(queueName: string, pool: Pool<any, any>, settings: Settings, engine: Engine) {
@@ -346,7 +354,7 @@ export class ComputingHost extends EventEmitter<HostEvents> {
   }
 
   async #countWaiting(): Promise<number | null> {
-    return await within(HEALTH_LIMIT_MS, this.#askQueue(), null)
+    return await within(realClock, HEALTH_LIMIT_MS, this.#askQueue(), () => null)
   }
 
   /** Resolves to `null` when the server does not answer. */
@@ -382,38 +390,18 @@ export class ComputingHost extends EventEmitter<HostEvents> {
           : realClock.after(closeTimeout, () => worker.cancelAllJobs(GIVEN_BACK), true)
       // BullMQ takes no more jobs from now on, and waits for the active jobs.
       const closed = worker.close().catch(error => this.#tellError(error))
-      await within(closeTimeout + DISCONNECT_AFTER_MS, closed, undefined)
+      await within(realClock, closeTimeout + DISCONNECT_AFTER_MS, closed, () => undefined)
       limit?.cancel()
     }
     const others = [this.#cancellations?.close(), this.#queue?.close()]
-    await within(DISCONNECT_AFTER_MS, Promise.allSettled(others), [])
+    await within(realClock, DISCONNECT_AFTER_MS, Promise.allSettled(others), () => [])
     for (const timer of this.#timers) timer.cancel()
     this.#hasClosed = true
     this.emit('close')
     return { givenBack: this.#givenBack - before }
   }
 
-  /** Without a listener, the first error becomes a warning. */
   #tellError(error: unknown): void {
-    if (this.listenerCount('error') > 0) this.emit('error', error)
-    else if (!this.#hasWarned) {
-      this.#hasWarned = true
-      const text = `The host of the queue '${this.#queueName}' has a problem: ${(error as Error).message}. Listen to its event 'error' to see all problems.`
-      process.emitWarning(text, { type: 'LidoWarning', code: 'LIDO_QUEUE_HOST' })
-    }
-  }
-}
-
-/** The value, or `otherwise` when it takes longer. */
-async function within<T, Other>(limitMs: number, value: Promise<T>, otherwise: Other): Promise<T | Other> {
-  if (limitMs === Number.POSITIVE_INFINITY) return await value
-  let timer!: Timer
-  const limit = new Promise<Other>(resolve => {
-    timer = realClock.after(limitMs, () => resolve(otherwise), true)
-  })
-  try {
-    return await Promise.race([value, limit])
-  } finally {
-    timer.cancel()
+    this.#problems.tell(error)
   }
 }

@@ -1,8 +1,7 @@
 // Makes a function for the option `healthCheck` of @fastify/under-pressure.
 import type { FastifyInstance } from 'fastify'
 import type { Pool } from '../../index.js'
-import { value } from '../../shared/options/option-rules.js'
-import { OptionTable, type RulesFor } from '../../shared/options/option-table.js'
+import { OptionTable, type RulesFor, value } from '../../kit.js'
 import { checkHolder, optionErrors } from '../http/options.js'
 import {
   isUnderPressure,

@@ -1,7 +1,6 @@
 // Separates the options of the plugin from the options of its pool, and checks them.
 import { InvalidOptionError, type PoolOptions } from '../../index.js'
-import { boolean, isRecord, milliseconds, text } from '../../shared/options/option-rules.js'
-import { OptionTable, ownFields } from '../../shared/options/option-table.js'
+import { boolean, isRecord, milliseconds, OptionTable, ownFields, text } from '../../kit.js'
 import { optionErrors, retryAfterRule } from '../http/options.js'
 import { fastifysOwn } from '../http/record.js'
 import type { Options as PiscinaOptions } from '../piscina/index.js'

@@ -2,7 +2,7 @@
 // server and of requests.
 import type { FastifyInstance, FastifyPluginAsync, FastifyRequest } from 'fastify'
 import { InvalidOptionError, Pool } from '../../index.js'
-import { ownFields } from '../../shared/options/option-table.js'
+import { ownFields } from '../../kit.js'
 import { forHttp, type HttpFields } from '../http/answers.js'
 import { asPlugin } from '../http/fastify-plugin.js'
 import { watchFurtherServers } from '../http/further-servers.js'

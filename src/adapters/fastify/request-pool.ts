@@ -1,7 +1,7 @@
 // The pool of one request. Cancels the request's tasks when the client leaves, and gives them the request's deadline.
 import type { FastifyContextConfig, FastifyReply, FastifyRequest } from 'fastify'
 import type { Pool, RunOptions } from '../../index.js'
-import { ownFields } from '../../shared/options/option-table.js'
+import { ownFields } from '../../kit.js'
 import { forHttp } from '../http/answers.js'
 import { besideOwn, clientGone, onClientGone } from '../http/client.js'
 import { isRecord } from '../http/record.js'

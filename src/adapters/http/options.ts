@@ -1,7 +1,6 @@
 // Checks the options of adapters with the same tables as the options of a pool.
 import { InvalidOptionError } from '../../index.js'
-import { value } from '../../shared/options/option-rules.js'
-import { mayHoldOptions, OptionErrors, type OptionRule } from '../../shared/options/option-table.js'
+import { mayHoldOptions, OptionErrors, type OptionRule, value } from '../../kit.js'
 
 /** The default of the `Retry-After` header. */
 export const RETRY_AFTER_S = 1

@@ -1,7 +1,7 @@
 // The load figures of a pool for health checks of frameworks.
 import type { Pool } from '../../index.js'
-import { value } from '../../shared/options/option-rules.js'
-import type { OptionRule } from '../../shared/options/option-table.js'
+import type { OptionRule } from '../../kit.js'
+import { value } from '../../kit.js'
 
 /** A pool's figures for a health check. */
 export interface PoolPressure {

@@ -3,8 +3,7 @@ import { createRequire } from 'node:module'
 import { Inject, Injectable } from '@nestjs/common'
 import { ModuleRef } from '@nestjs/core'
 import type { Pool } from '../../index.js'
-import { text } from '../../shared/options/option-rules.js'
-import { OptionTable } from '../../shared/options/option-table.js'
+import { OptionTable, text } from '../../kit.js'
 import { checkHolder, optionErrors } from '../http/options.js'
 import {
   isUnderPressure,

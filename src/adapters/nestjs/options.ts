@@ -1,8 +1,7 @@
 // Separates the options of the module from the options of its pools, and checks them.
 import type { DynamicModule, InjectionToken, OptionalFactoryDependency } from '@nestjs/common'
 import type { PoolOptions } from '../../index.js'
-import { boolean, unchecked, value } from '../../shared/options/option-rules.js'
-import { OptionTable } from '../../shared/options/option-table.js'
+import { boolean, OptionTable, unchecked, value } from '../../kit.js'
 import { checkHolder, optionErrors, retryAfterRule } from '../http/options.js'
 import { DEFAULT_POOL } from './decorators.js'
 

@@ -1,7 +1,7 @@
 // The versions of the packages that adapters work with. `package.json` accepts every version as a peer, so that an installation never
 // fails and no other package changes. Each adapter checks the version at its first use.
 import { PoolError } from '../../index.js'
-import { readFileSync } from '../../shared/platform/node-modules.js'
+import { readFileSync } from '../../kit.js'
 
 export interface NeededVersion {
   /** Begins the message, as `"'lido/bullmq'"`. */

@@ -11,7 +11,7 @@ import {
   transferableSymbol,
   valueSymbol,
 } from '../../index.js'
-import { ownFields } from '../../shared/options/option-table.js'
+import { ownFields } from '../../kit.js'
 import { isWorkerThread, workerData } from '../../worker.js'
 import { type AbortSignalAny, bridgeSignal } from './abort-signal.js'
 import {
@@ -36,7 +36,7 @@ import {
 import { ArrayTaskQueue, FixedQueue } from './queues.js'
 import { ReusablePool } from './reusable-pool.js'
 import { type RunOptions, shiftArguments } from './run-task.js'
-import { adaptQueue, queueOptionsSymbol, type TaskQueue } from './task-queue.js'
+import { queueOptionsSymbol, type TaskQueue, toLidoQueue } from './task-queue.js'
 import { TerminateOnAbort } from './terminate-on-abort.js'
 
 /** Programs compare this with the version of Piscina that they need. */
@@ -61,7 +61,7 @@ export class Piscina<T = any, R = any> extends EventEmitterAsyncResource {
     super(ownFields({ ...(options as object), name: 'Piscina' }))
     this.#options = fillOptions(checked)
     const poolOptions = toPoolOptions(this.#options)
-    if (checked.taskQueue !== undefined) poolOptions.queue = adaptQueue(checked.taskQueue)
+    if (checked.taskQueue !== undefined) poolOptions.queue = toLidoQueue(checked.taskQueue)
     if (checked.loadBalancer !== undefined) {
       poolOptions.loadBalancer = adaptBalancer(checked.loadBalancer, this.#workers)
     }

@@ -1,5 +1,6 @@
 // Piscina's queue interface, and the conversion of such a queue to a lido queue.
 import type { TaskQueue as LidoQueue, QueuedTask } from '../../index.js'
+import { adaptQueue, TaskViews } from '../../kit.js'
 
 /** The property of a task object that a user's queue reads. */
 export const queueOptionsSymbol: unique symbol = Symbol.for('Piscina.queueOptions') as never
@@ -37,46 +38,38 @@ export function isTaskQueue(value: unknown): value is TaskQueue {
   )
 }
 
-const views = new WeakMap<QueuedTask, PiscinaTask>()
-const tasks = new WeakMap<Task, QueuedTask>()
+const views = new TaskViews<PiscinaTask>(task => ({
+  taskId: task.id,
+  task: task.payload,
+  filename: task.filename,
+  name: task.name,
+  created: task.createdAt,
+  isAbortable: task.signal !== null,
+  [queueOptionsSymbol]: (task.queueOptions ?? null) as object | null,
+}))
 
 /** Piscina's view of a task. One task has one view. */
 export function viewOf(task: QueuedTask): PiscinaTask {
-  const known = views.get(task)
-  if (known !== undefined) return known
-  const view = {
-    taskId: task.id,
-    task: task.payload,
-    filename: task.filename,
-    name: task.name,
-    created: task.createdAt,
-    isAbortable: task.signal !== null,
-    [queueOptionsSymbol]: (task.queueOptions ?? null) as object | null,
-  }
-  views.set(task, view)
-  tasks.set(view, task)
-  return view
+  return views.viewOf(task)
 }
 
 const adaptedQueues = new WeakMap<TaskQueue, LidoQueue>()
 
 /** Returns the same lido queue for the same queue, so that a second pool with it is refused. */
-export function adaptQueue(queue: TaskQueue): LidoQueue {
-  const known = adaptedQueues.get(queue)
-  if (known !== undefined) return known
-  const adapted: LidoQueue = {
-    get size() {
-      return queue.size
-    },
-    push: task => queue.push(viewOf(task)),
-    shift() {
-      const view = queue.shift()
-      // The pool reports a value that is not a view.
-      return view === null || view === undefined ? null : (tasks.get(view) ?? (view as never))
-    },
-    remove: task => queue.remove(viewOf(task)),
+export function toLidoQueue(queue: TaskQueue): LidoQueue {
+  let adapted = adaptedQueues.get(queue)
+  if (adapted === undefined) {
+    adapted = adaptQueue<PiscinaTask>(
+      {
+        size: () => queue.size,
+        push: view => queue.push(view),
+        take: () => queue.shift() as PiscinaTask | null,
+        remove: view => queue.remove(view),
+        putBack: typeof queue.unshift === 'function' ? view => queue.unshift!(view) : undefined,
+      },
+      views,
+    )
+    adaptedQueues.set(queue, adapted)
   }
-  if (typeof queue.unshift === 'function') adapted.unshift = task => queue.unshift!(viewOf(task))
-  adaptedQueues.set(queue, adapted)
   return adapted
 }

@@ -2,10 +2,8 @@
 // functions.
 import { isAbsolute } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { isMainThread, parentPort, workerData as threadData } from 'node:worker_threads'
-import { serializeError } from '../../shared/errors/serialize-error.js'
-import { move, transferableSymbol, valueSymbol } from '../../shared/messages/move.js'
-import { globalSymbol } from '../../shared/platform/global-symbol.js'
+import { isMainThread, parentPort } from 'node:worker_threads'
+import { move, readWorkerData, serializeError, transferableSymbol, valueSymbol } from '../../worker-kit.js'
 import { isMovable, unwrap } from './movable.js'
 import {
   type ChannelMessage,
@@ -21,9 +19,7 @@ type Handler = (task: unknown) => unknown
 
 /** A worker of this pool that is a main thread is a process. */
 const isProcess = isMainThread
-const [order, userData] = (
-  isProcess ? (globalThis as Record<symbol, unknown>)[globalSymbol('workerData')] : threadData
-) as [WorkerOrder, unknown]
+const [order, userData] = readWorkerData() as [WorkerOrder, unknown]
 
 setTinypoolState({
   ...(isProcess ? { isChildProcess: true } : { isWorkerThread: true }),

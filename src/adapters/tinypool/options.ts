@@ -3,8 +3,8 @@ import type { SerializationType } from 'node:child_process'
 import { availableParallelism } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import type { WorkerOptions } from 'node:worker_threads'
-import { adaptStartSymbol, type PoolOptions } from '../../index.js'
-import { ownFields } from '../../shared/options/option-table.js'
+import type { PoolOptions } from '../../index.js'
+import { ownFields } from '../../kit.js'
 import { workerUrl } from './module-urls.js'
 import type { WorkerOrder } from './orders.js'
 import { emptyQueue, type TaskQueue } from './task-queue.js'
@@ -107,8 +107,7 @@ export function fillOptions(given: Options): FilledOptions {
   })
 }
 
-/** @param reserveId returns Tinypool's id for the worker with this id of lido */
-export function toPoolOptions(options: FilledOptions, reserveId: (lidoId: number) => number): PoolOptions {
+export function toPoolOptions(options: FilledOptions): PoolOptions {
   const isProcess = options.runtime === 'child_process'
   const most = Math.min(Math.max(Math.ceil(options.maxThreads), 1), MOST_THREADS)
   const memory = options.maxMemoryLimitBeforeRecycle
@@ -134,14 +133,13 @@ export function toPoolOptions(options: FilledOptions, reserveId: (lidoId: number
     performanceWarnings: false,
     recordTiming: false,
     busyWait: options.useAtomics ? 'auto' : false,
-    [adaptStartSymbol]: (workerOptions: Record<string, unknown>, lidoId: number) =>
-      startOptions(options, workerOptions, reserveId(lidoId)),
-  } as PoolOptions
+  }
 }
 
-function startOptions(
+/** The options for the start of a worker. */
+export function startOptions(
   options: FilledOptions,
-  workerOptions: Record<string, unknown>,
+  workerOptions: Readonly<Record<string, unknown>>,
   workerId: number,
 ): Record<string, unknown> {
   const { filename, name, teardown = null, isolateWorkers = false, serialization = 'json' } = options

@@ -1,6 +1,6 @@
 // What the host and the workers of lido/tinypool tell each other.
 
-import type { SerializedError } from '../../shared/errors/serialize-error.js'
+import type { SerializedError } from '../../kit.js'
 
 /** The private part of a worker's `workerData`. */
 export interface WorkerOrder {

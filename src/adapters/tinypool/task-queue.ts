@@ -1,6 +1,6 @@
 // Tinypool's queue class and queue interface, and the conversion of such a queue to a lido queue.
-import type { TaskQueue as LidoQueue, QueuedTask } from '../../index.js'
-import { ownFields } from '../../shared/options/option-table.js'
+import type { TaskQueue as LidoQueue } from '../../index.js'
+import { adaptQueue, ownFields, TaskViews } from '../../kit.js'
 import type { TaskOrder } from './orders.js'
 
 /** The property of a task object that a user's queue reads. */
@@ -38,19 +38,15 @@ export const emptyQueue: TaskQueue = { size: 0, shift: () => null, remove() {}, 
  * @param defaults the pool's file and name
  * @param cancel rejects the call of a payload, with `CancelError`
  */
-export function adaptQueue(
+export function toLidoQueue(
   queue: TaskQueue & { unshift?(task: Task): void },
   defaults: { readonly filename: string | null; readonly name: string },
   cancel: (payload: object) => void,
 ): LidoQueue {
-  const views = new WeakMap<QueuedTask, Task>()
-  const tasks = new WeakMap<Task, QueuedTask>()
-  const viewOf = (task: QueuedTask): Task => {
-    const known = views.get(task)
-    if (known !== undefined) return known
+  const views = new TaskViews<Task>(task => {
     const order = ownFields(task.payload as TaskOrder)
     const { task: given, filename = defaults.filename, name = defaults.name } = order
-    const view = {
+    return {
       taskId: task.id,
       task: given,
       filename,
@@ -58,23 +54,16 @@ export function adaptQueue(
       created: task.createdAt,
       [kQueueOptions]: ((given as any)?.[kQueueOptions] ?? null) as object | null,
       cancel: () => cancel(task.payload as object),
-    }
-    views.set(task, view)
-    tasks.set(view, task)
-    return view
-  }
-  const adapted: LidoQueue = {
-    get size() {
-      return queue.size
+    } as Task
+  })
+  return adaptQueue(
+    {
+      size: () => queue.size,
+      push: view => queue.push(view),
+      take: () => queue.shift(),
+      remove: view => queue.remove(view),
+      putBack: typeof queue.unshift === 'function' ? view => queue.unshift!(view) : undefined,
     },
-    push: task => queue.push(viewOf(task)),
-    shift() {
-      const view = queue.shift()
-      // The pool reports a value that is not a view.
-      return view === null || view === undefined ? null : (tasks.get(view) ?? (view as never))
-    },
-    remove: task => queue.remove(viewOf(task)),
-  }
-  if (typeof queue.unshift === 'function') adapted.unshift = task => queue.unshift!(viewOf(task))
-  return adapted
+    views,
+  )
 }

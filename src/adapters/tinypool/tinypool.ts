@@ -1,10 +1,8 @@
 // The class of Tinypool 2.2. Converts calls, options, events and errors; a lido pool runs the tasks.
 import { EventEmitterAsyncResource } from 'node:events'
 import type { Transferable as TransferItem } from 'node:worker_threads'
-import { type RunOptions as LidoRunOptions, Pool, TeardownError, type WorkerView } from '../../index.js'
-import { deserializeError } from '../../shared/errors/serialize-error.js'
-import { ownFields } from '../../shared/options/option-table.js'
-import { realClock } from '../../shared/platform/clock.js'
+import { type RunOptions as LidoRunOptions, type Pool, TeardownError, type WorkerView } from '../../index.js'
+import { createPool, deserializeError, ownFields, realClock, within } from '../../kit.js'
 import {
   AbortError,
   CancelError,
@@ -15,9 +13,16 @@ import {
   threadTermination,
 } from './errors.js'
 import { kTransferable, kValue, move, unwrap } from './movable.js'
-import { type FilledOptions, fillOptions, type Options, toPath, toPoolOptions } from './options.js'
+import {
+  type FilledOptions,
+  fillOptions,
+  type Options,
+  startOptions,
+  toPath,
+  toPoolOptions,
+} from './options.js'
 import { ISOLATED_END, type IsolatedEnd, type TaskOrder, throughJson, tinypoolState } from './orders.js'
-import { adaptQueue, kQueueOptions, type TaskQueue } from './task-queue.js'
+import { kQueueOptions, type TaskQueue, toLidoQueue } from './task-queue.js'
 import { type TinypoolChannel, type TinypoolWorker, Workers } from './workers.js'
 
 /** The version of Tinypool whose interface this is. */
@@ -258,25 +263,29 @@ export class Tinypool extends EventEmitterAsyncResource {
   async #exited(view: WorkerView): Promise<void> {
     const { terminateTimeout } = this.#options
     const kill = realClock.after(EXIT_MS, () => void view.terminate(), true)
-    let onLate = () => {}
-    const late = new Promise<never>((_, reject) => {
-      onLate = () => reject(failedToTerminate())
-    })
-    const limit = terminateTimeout ? realClock.after(terminateTimeout, onLate, true) : null
     try {
-      await Promise.race([this.#workers.exitOf(view), late])
+      await within(
+        realClock,
+        terminateTimeout || Number.POSITIVE_INFINITY,
+        this.#workers.exitOf(view),
+        () => {
+          throw failedToTerminate()
+        },
+      )
     } finally {
       kill.cancel()
-      limit?.cancel()
     }
   }
 
   #open(): Pool {
     const cancel = (payload: object) => this.#controllerOf.get(payload)?.abort(new CancelError())
-    const queue = this.#userQueue === null ? undefined : adaptQueue(this.#userQueue, this.#options, cancel)
+    const queue = this.#userQueue === null ? undefined : toLidoQueue(this.#userQueue, this.#options, cancel)
     let pool: Pool
     try {
-      pool = new Pool({ ...toPoolOptions(this.#options, id => this.#workers.reserve(id)), queue })
+      const options = this.#options
+      pool = createPool({ ...toPoolOptions(options), queue }, (workerOptions, workerId) =>
+        startOptions(options, workerOptions, this.#workers.reserve(workerId)),
+      )
     } catch (error) {
       throw inTinypoolTerms(error)
     }

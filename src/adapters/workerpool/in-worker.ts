@@ -3,9 +3,8 @@ import { createRequire, syncBuiltinESMExports } from 'node:module'
 import { isAbsolute, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { isMainThread, parentPort } from 'node:worker_threads'
-import { ownFields } from '../../shared/options/option-table.js'
-import { realClock } from '../../shared/platform/clock.js'
 import { context, move, transferableSymbol, valueSymbol, workerData } from '../../worker.js'
+import { ownFields, within, workerClock } from '../../worker-kit.js'
 import {
   EVENT,
   isTransfer,
@@ -184,17 +183,11 @@ async function onAbort(): Promise<void> {
   abortListeners = []
   let isEnded = false
   if (listeners.length > 0) {
-    const late = new Promise<boolean>(resolveLate => {
-      realClock.after(abortListenerMs, () => resolveLate(false), true)
-    })
-    const all = Promise.all(listeners.map(async listener => listener()))
-    isEnded = await Promise.race([
-      all.then(
-        () => true,
-        () => false,
-      ),
-      late,
-    ])
+    const all = Promise.all(listeners.map(async listener => listener())).then(
+      () => true,
+      () => false,
+    )
+    isEnded = await within(workerClock, abortListenerMs, all, () => false)
   }
   if (isEnded) return
   try {

@@ -2,8 +2,8 @@
 import type { ForkOptions } from 'node:child_process'
 import { cpus as cpuList } from 'node:os'
 import type { WorkerOptions as ThreadOptions } from 'node:worker_threads'
-import { adaptStartSymbol, type PoolOptions } from '../../index.js'
-import { ownFields } from '../../shared/options/option-table.js'
+import type { PoolOptions } from '../../index.js'
+import { ownFields } from '../../kit.js'
 import { workerUrl } from './module-urls.js'
 import type { WorkerOrder } from './orders.js'
 import type { TaskQueue } from './queues.js'
@@ -110,8 +110,7 @@ export function checkStartOptions({ isProcess, forkOpts, workerThreadOpts }: Set
   else checkNames(workerThreadOpts, 'workerThreadOpts')
 }
 
-/** @param argOf called before a worker starts; returns what `onCreateWorker` decided */
-export function toPoolOptions(settings: Settings, argOf: (workerId: number) => WorkerArg): PoolOptions {
+export function toPoolOptions(settings: Settings): PoolOptions {
   return {
     filename: workerUrl,
     label: 'workerpool',
@@ -125,16 +124,18 @@ export function toPoolOptions(settings: Settings, argOf: (workerId: number) => W
     teardownTimeout: settings.workerTerminateTimeout,
     performanceWarnings: false,
     recordTiming: false,
-    [adaptStartSymbol]: (workerOptions: Record<string, unknown>, workerId: number) =>
-      startOptions(settings, workerOptions, argOf(workerId)),
-  } as PoolOptions
+  }
 }
 
 type StartArg = { script?: string | null } & Omit<WorkerArg, 'script'>
 
-function startOptions(
+/**
+ * The options for the start of a worker.
+ * @param arg what `onCreateWorker` decided
+ */
+export function startOptions(
   { isProcess, emitStdStreams: emitsOutput }: Settings,
-  workerOptions: Record<string, unknown>,
+  workerOptions: Readonly<Record<string, unknown>>,
   { script = null, forkArgs, forkOpts = {}, workerThreadOpts = {} }: StartArg,
 ): Record<string, unknown> {
   if (!isProcess) {

@@ -1,29 +1,28 @@
 // The pool of workerpool 10. Converts calls, options and errors; a lido pool runs the tasks.
 import { AsyncResource } from 'node:async_hooks'
 import {
-  forAdapters,
   isPoolError,
-  Pool as LidoPool,
+  type Pool as LidoPool,
   type NotCloneableError,
   type QueuedTask,
   type TaskCancelledError,
   type WorkerExitError,
   type WorkerView,
 } from '../../index.js'
-import { ownFields } from '../../shared/options/option-table.js'
-import { realClock } from '../../shared/platform/clock.js'
+import { createPool, ownFields, realClock } from '../../kit.js'
 import { CallSignal } from './call-signal.js'
 import {
   checkStartOptions,
   readOptions,
   type Settings,
+  startOptions,
   toPoolOptions,
   type WorkerArg,
   type WorkerPoolOptions,
 } from './options.js'
 import { EVENT, type LateEvent, type TaskOrder, throughJson } from './orders.js'
 import { type Resolver, WorkerpoolPromise } from './promise.js'
-import { adaptQueue, createQueue, type ExecOptions, type Task, type TaskQueue } from './queues.js'
+import { createQueue, type ExecOptions, type Task, type TaskQueue, toLidoQueue } from './queues.js'
 
 /** The error of a task whose worker has ended. */
 export class TerminateError extends Error {
@@ -216,8 +215,11 @@ export class Pool {
     if (this.workerType === 'web') throw new Error('WorkerPool: Web Workers not supported')
     checkStartOptions(this.#settings)
     const taskOf = (task: QueuedTask) => task.queueOptions as Call
-    const queue = this.#queue === null ? undefined : adaptQueue(this.#queue, taskOf)
-    const pool = new LidoPool({ ...toPoolOptions(this.#settings, id => this.#createArg(id)), queue })
+    const queue = this.#queue === null ? undefined : toLidoQueue(this.#queue, taskOf)
+    const settings = this.#settings
+    const pool = createPool({ ...toPoolOptions(settings), queue }, (workerOptions, workerId) =>
+      startOptions(settings, workerOptions, this.#createArg(workerId)),
+    )
     pool.on('workerCreate', view => this.#onCreated(view))
     // Each task that a worker fails rejects. Without a listener, the pool would write other failures to stderr.
     pool.on('error', () => {})
@@ -302,7 +304,7 @@ function listenerOf(on: NonNullable<ExecOptions['on']>): (payload: unknown) => v
 function runTimeOf(pool: LidoPool, call: Call): number {
   for (const worker of pool.workers) {
     const task = worker.tasks.find(({ queueOptions }) => queueOptions === call)
-    if (task !== undefined) return realClock.now() - (forAdapters.startOf(worker, task) ?? realClock.now())
+    if (task !== undefined) return realClock.now() - (worker.startOf(task) ?? realClock.now())
   }
   return 0
 }

@@ -1,6 +1,6 @@
 // The promises of workerpool: they can be cancelled, and have a time limit. Like those of workerpool, they never cause an
 // unhandled rejection.
-import { realClock, type Timer } from '../../shared/platform/clock.js'
+import { realClock, type Timer } from '../../kit.js'
 
 const NativePromise = Promise
 

@@ -1,5 +1,6 @@
 // The queues of workerpool, and their conversion to a queue of lido.
 import type { TaskQueue as LidoQueue, QueuedTask } from '../../index.js'
+import { adaptQueue, TaskViews } from '../../kit.js'
 import type { Resolver } from './promise.js'
 
 /** The options of `exec()`. */
@@ -65,33 +66,12 @@ export function createQueue(strategy: 'fifo' | 'lifo' | TaskQueue): TaskQueue | 
 }
 
 /**
- * A queue of workerpool cannot remove a task. This one skips cancelled tasks when they come.
+ * A queue of workerpool cannot remove a task. Cancelled tasks are skipped when they come.
  * @param taskOf returns workerpool's view of a task
  */
-export function adaptQueue(queue: TaskQueue, taskOf: (task: QueuedTask) => Task): LidoQueue {
-  const queued = new Map<Task, QueuedTask>()
-  return {
-    get size() {
-      return queued.size
-    },
-    push(task) {
-      const view = taskOf(task)
-      queued.set(view, task)
-      queue.push(view)
-    },
-    shift() {
-      while (queued.size > 0) {
-        const view = queue.pop()
-        if (view === undefined) return null
-        const task = queued.get(view)
-        if (task === undefined) continue
-        queued.delete(view)
-        return task
-      }
-      return null
-    },
-    remove(task) {
-      queued.delete(taskOf(task))
-    },
-  }
+export function toLidoQueue(queue: TaskQueue, taskOf: (task: QueuedTask) => Task): LidoQueue {
+  return adaptQueue(
+    { size: () => queue.size(), push: view => queue.push(view), take: () => queue.pop() },
+    new TaskViews(taskOf),
+  )
 }

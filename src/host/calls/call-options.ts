@@ -20,7 +20,6 @@ import {
   type RulesFor,
 } from '../../shared/options/option-table.js'
 import { AsyncContext } from '../../shared/platform/async-context.js'
-import { globalSymbol } from '../../shared/platform/global-symbol.js'
 import { types } from '../../shared/platform/node-modules.js'
 import { HandlerFileProblem, resolveHandlerFile } from '../options/handler-file.js'
 import { type CoreSettings, limitsOf, retryOf } from '../options/settings.js'
@@ -29,17 +28,6 @@ import type { Call, CallTerms } from '../task/call.js'
 import type { Exchange } from '../task/exchange.js'
 import type { RetrySettings } from '../task/retry.js'
 import { noFunctions, withFunctions, withProgress } from './exchange.js'
-
-/**
- * @internal
- * The key of an option that adapters give to `run()`: the absolute path of a module that exports `wrap(handler)`. The worker calls
- * the function that `wrap` returns in place of the handler.
- */
-export const wrapperSymbol: unique symbol = globalSymbol('wrapper') as never
-
-interface WrappedCall {
-  [wrapperSymbol]?: string
-}
 
 const { isDate } = types
 const NOTHING: readonly TransferItem[] = Object.freeze([])
@@ -187,10 +175,7 @@ export function resolveRun(
     transferList = [...transferList, ...transferOf(payload)]
     payload = payload[valueSymbol]
   }
-  const terms = termsOf({ ...options, transferList }, settings)
-  const wrapper = given === undefined ? undefined : (given as WrappedCall)[wrapperSymbol]
-  if (wrapper === undefined) return { payload, terms }
-  return { payload, terms: { ...terms, handler: { ...terms.handler, wrapper } } }
+  return { payload, terms: termsOf({ ...options, transferList }, settings) }
 }
 
 /** The advice for a second argument that is no object with options. Shows no texts and objects: logs keep messages. */

@@ -29,6 +29,25 @@ export class Runs {
 }
 
 /**
+ * As `pool.run()`, for adapters.
+ * @param wrapper the absolute path of a module that exports `wrap(handler)`; the worker calls the function that `wrap` returns
+ */
+export function runWrapped(
+  engine: Engine,
+  payload: unknown,
+  options: RunOptions,
+  wrapper: string,
+): Promise<unknown> {
+  try {
+    const { payload: sent, terms } = resolveRun(payload, options, engine.settings, null)
+    const call = { payload: sent, terms: { ...terms, handler: { ...terms.handler, wrapper } } }
+    return promiseOf(engine, call, runWrapped)
+  } catch (problem) {
+    return rejectCall(problem, runWrapped)
+  }
+}
+
+/**
  * Submits the task of a call. The promise settles with its answer.
  * @param entry the public function that the program called
  */

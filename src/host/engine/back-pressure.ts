@@ -4,7 +4,7 @@
 
 import { PoolClosedError, TaskCancelledError } from '../../shared/errors/pool-errors.js'
 import type { Anchor, Clock } from '../../shared/platform/clock.js'
-import { SignalWatch } from '../task/signal-watch.js'
+import { type RoomWaiter, RoomWaiters } from '../task/room-waiters.js'
 
 export interface Load {
   readonly queueSize: number
@@ -16,16 +16,11 @@ export interface Load {
   readonly unavailableSlots: number
 }
 
-interface Waiter {
-  resolve: () => void
-  reject: (reason: unknown) => void
-  signal: AbortSignal | null
-  /**
-   * For a caller in a function of a waiting task. True when its next task gets the slot that the waiting task lends. That slot is then
-   * promised to the caller. `null` for other callers.
-   */
-  borrow: (() => boolean) | null
-}
+/**
+ * For a caller in a function of a waiting task. True when its next task gets the slot that the waiting task lends. That slot is then
+ * promised to the caller. `null` for other callers.
+ */
+type Borrow = (() => boolean) | null
 
 export interface BackPressureListener {
   onNeedsDrain(): void
@@ -43,15 +38,12 @@ export class BackPressure {
   readonly #clock: Clock
   readonly #listener: BackPressureListener
   readonly #load: Load
-  readonly #waiters = new Set<Waiter>()
-  /** How many of them may get a lent slot. */
-  #borrowers = 0
-  readonly #signals = new SignalWatch<Waiter>((waiters, signal) => {
-    for (const waiter of waiters) {
-      this.#remove(waiter)
-      waiter.reject(new TaskCancelledError(signal.reason))
-    }
-  })
+  readonly #waiters = new RoomWaiters(
+    waiter => this.#onRemoved(waiter),
+    failure => this.#listener.onError(failure),
+  )
+  /** The waiters that may get a lent slot. */
+  readonly #borrowers = new Map<RoomWaiter, Borrow>()
   /**
    * Held while callers wait: a handler of a cancelled task may use the room, and it does not keep the process alive.
    */
@@ -98,37 +90,23 @@ export class BackPressure {
     this.#serveWaiters()
   }
 
-  room(signal: AbortSignal | null, borrow: Waiter['borrow'] = null): Promise<void> {
+  room(signal: AbortSignal | null, borrow: Borrow = null): Promise<void> {
     if (this.#isClosed) return Promise.reject(new PoolClosedError('closed'))
     if (signal?.aborted) return Promise.reject(new TaskCancelledError(signal.reason))
     if ((this.#waiters.size === 0 && this.#hasRoom()) || borrow?.() === true) {
       this.#grant()
       return Promise.resolve()
     }
-    return new Promise((resolve, reject) => {
-      const waiter: Waiter = { resolve, reject, signal, borrow }
-      this.#waiters.add(waiter)
-      if (borrow !== null) this.#borrowers++
+    return this.#waiters.add(signal, waiter => {
+      if (borrow !== null) this.#borrowers.set(waiter, borrow)
       this.#anchor ??= this.#clock.anchor()
       this.#anchor.hold()
-      if (signal === null) return
-      try {
-        this.#signals.watch(signal, waiter)
-      } catch (failure) {
-        this.#remove(waiter)
-        reject(failure)
-      }
     })
   }
 
   close(): void {
     this.#isClosed = true
-    for (const waiter of this.#waiters) {
-      this.#unwatch(waiter)
-      waiter.reject(new PoolClosedError('closed'))
-    }
-    this.#waiters.clear()
-    this.#borrowers = 0
+    this.#waiters.rejectAll(new PoolClosedError('closed'))
     this.#anchor?.drop()
   }
 
@@ -156,27 +134,16 @@ export class BackPressure {
     if (this.#waiters.size === 0) return
     for (const waiter of this.#waiters) {
       const hasRoom = this.#hasRoom()
-      if (!hasRoom && this.#borrowers === 0) return
-      if (!hasRoom && waiter.borrow?.() !== true) continue
-      this.#remove(waiter)
+      if (!hasRoom && this.#borrowers.size === 0) return
+      if (!hasRoom && this.#borrowers.get(waiter)?.() !== true) continue
       this.#grant()
-      waiter.resolve()
+      this.#waiters.release(waiter)
     }
   }
 
-  #remove(waiter: Waiter): void {
-    this.#waiters.delete(waiter)
-    if (waiter.borrow !== null) this.#borrowers--
-    this.#unwatch(waiter)
+  #onRemoved(waiter: RoomWaiter): void {
+    this.#borrowers.delete(waiter)
     if (this.#waiters.size === 0) this.#anchor?.release()
-  }
-
-  #unwatch(waiter: Waiter): void {
-    try {
-      if (waiter.signal !== null) this.#signals.unwatch(waiter.signal, waiter)
-    } catch (failure) {
-      this.#listener.onError(failure)
-    }
   }
 
   #grant(): void {

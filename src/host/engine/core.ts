@@ -30,7 +30,7 @@ import { Cancellation } from '../task/cancellation.js'
 import { Settler } from '../task/settle.js'
 import type { Task } from '../task/task.js'
 import { KeptBroadcasts } from '../workers/kept-broadcasts.js'
-import type { WorkerEvents } from '../workers/worker.js'
+import type { AdaptStart, WorkerEvents } from '../workers/worker.js'
 import { WorkerGroup } from '../workers/worker-group.js'
 
 /** The events that the parts report to the engine. */
@@ -62,6 +62,7 @@ export interface CoreParts {
   clock: Clock
   timings: Timings | null
   handlerMetrics: HandlerMetrics | null
+  adaptStart?: AdaptStart | null
   /** For tests: how long one slice of decoding may take. */
   decodeSliceMs?: number | undefined
   /** For tests: how many tasks can be posted at the same time. */
@@ -96,7 +97,13 @@ export function createCore(parts: CoreParts): Core {
   const yieldsCore = settings.busyWait !== true
   const lane = { posted, handlers, shared, isShared, slotsPerWorker, yieldsCore }
   const broadcasts = new KeptBroadcasts(shared, failure => workerEvents.onError(failure))
-  const workerSettings = { ...settings, preload: settings.handler, broadcasts, lane }
+  const workerSettings = {
+    ...settings,
+    adaptStart: parts.adaptStart ?? null,
+    preload: settings.handler,
+    broadcasts,
+    lane,
+  }
   const group: WorkerGroup = new WorkerGroup(workerSettings, backend, clock, workerEvents)
   shared.holdWorkerData(settings.workerOptions.workerData)
 

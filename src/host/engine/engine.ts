@@ -4,6 +4,7 @@ import type { PoolSettings } from '../../api/pool-options.js'
 import type { PoolState } from '../../api/stats.js'
 import type { WorkerView } from '../../api/worker-view.js'
 import { PoolClosedError, type PoolError, TaskCancelledError } from '../../shared/errors/pool-errors.js'
+import { ownFields } from '../../shared/options/option-table.js'
 import { withoutCaller } from '../../shared/platform/async-context.js'
 import { type Clock, realClock } from '../../shared/platform/clock.js'
 import { inMicrotask } from '../../shared/platform/microtask.js'
@@ -19,6 +20,7 @@ import type { Task } from '../task/task.js'
 import { refusedStart } from '../workers/exit-reason.js'
 import { WorkerOutput } from '../workers/output.js'
 import type { PoolSize } from '../workers/scaling.js'
+import type { AdaptStart } from '../workers/worker.js'
 import { Admission } from './admission.js'
 import { BackPressure } from './back-pressure.js'
 import { backendOf } from './backend-of.js'
@@ -31,13 +33,16 @@ import { PoolRef } from './pool-ref.js'
 import { type PoolEmitter, Reports } from './reports.js'
 import { Stats, slotsOf } from './stats.js'
 
-/** Tests of the host pass stand-ins for threads and time. */
+/** Tests of the host pass stand-ins for threads and time. Adapters pass `adaptStart`. */
 export interface EngineParts {
-  clock: Clock
+  /** Default: the clock of the program. */
+  clock?: Clock
   /** Default: the backend that the option names. */
   backend?: Backend
   /** Default: `DECODE_SLICE_MS`. */
   decodeSliceMs?: number
+  /** Adapters change the options with which a worker starts. */
+  adaptStart?: AdaptStart
 }
 
 export class Engine {
@@ -63,10 +68,11 @@ export class Engine {
    * @param place the file and line that create the pool; `null`: not known
    */
   constructor(settings: CoreSettings, pool: PoolEmitter, place: string | null, parts?: EngineParts) {
-    const { clock, backend: given, decodeSliceMs } = parts ?? { clock: realClock }
+    // No function here refers to `this` or to `pool`: running threads hold the parts, and must not hold the pool.
+    const { clock = realClock, backend: given, decodeSliceMs, adaptStart = null } = ownFields(parts ?? {})
     const { label, recordTiming } = settings
     const backend = given ?? backendOf(settings)
-    if (settings.size.minWorkers > 0 && settings.adaptStart === null) startAhead(backend, settings)
+    if (settings.size.minWorkers > 0 && adaptStart === null) startAhead(backend, settings)
     this.settings = settings
     this.options = settings.options
     this.clock = clock
@@ -89,6 +95,7 @@ export class Engine {
       timings,
       handlerMetrics,
       decodeSliceMs,
+      adaptStart,
       workerEvents: reports,
       events: {
         onSettled: (task, outcome, wasAssigned) => admission.onSettled(task, outcome, wasAssigned),

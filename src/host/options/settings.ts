@@ -8,7 +8,6 @@ import { ErrorClasses, messageOf } from '../../shared/errors/serialize-error.js'
 import { type HandlerRef, MODULE_OPTION } from '../../shared/messages/handler-ref.js'
 import { outgoing } from '../../shared/messages/outgoing.js'
 import { mayHoldOptions, OptionErrors, OptionTable, ownFields } from '../../shared/options/option-table.js'
-import { globalSymbol } from '../../shared/platform/global-symbol.js'
 import { SHARE_ENV } from '../../shared/platform/host-node-modules.js'
 import { getBuiltinModule } from '../../shared/platform/node-modules.js'
 import { HEAP_FLAG, HEAP_FLAG_REMEDY } from '../backend/heap-flags.js'
@@ -17,7 +16,6 @@ import { FifoQueue } from '../queue/fifo-queue.js'
 import type { Limits } from '../task/call.js'
 import type { RetrySettings } from '../task/retry.js'
 import type { PoolSize } from '../workers/scaling.js'
-import type { AdaptStart } from '../workers/worker.js'
 import { HandlerFileProblem, resolvePoolFile } from './handler-file.js'
 import { shareOfCores, usableCores } from './sizing.js'
 import { poolReplacements, poolTable } from './table.js'
@@ -42,15 +40,7 @@ export interface CoreSettings
   readonly cores: number
   /** The options for the start of each worker, as for `new Worker()` of `worker_threads`. */
   readonly workerOptions: Readonly<Record<string, unknown>>
-  /** `null` unless an adapter changes the options of single workers. */
-  readonly adaptStart: AdaptStart | null
 }
-
-/**
- * @internal
- * The key of an option that adapters give to a pool: a function that the pool calls before it starts a worker.
- */
-export const adaptStartSymbol: unique symbol = globalSymbol('adaptStart') as never
 
 const poolErrors = new OptionErrors('a pool', InvalidOptionError, poolReplacements)
 const resizeErrors = new OptionErrors('resize()', InvalidOptionError, poolReplacements)
@@ -92,7 +82,6 @@ export function resolveOptions(
     spinCores: options.busyWait !== false && cores > 1 ? cores : 0,
     cores,
     workerOptions: workerOptionsOf(options),
-    adaptStart: (given as { [adaptStartSymbol]?: AdaptStart } | undefined)?.[adaptStartSymbol] ?? null,
   }
 }
 

@@ -27,18 +27,9 @@ export interface ViewedWorker {
   kill(reason: WorkerStopReason): Promise<void>
 }
 
-/**
- * When this worker started the task, in milliseconds as `performance.now()` gives it. `null` for a task that it has not started, for a
- * task without the option `timeout`, and while the answer waits for the task's output.
- */
-export let startOf: (view: WorkerView, task: QueuedTask) => number | null
-
+/** The view of a worker. */
 export class View implements WorkerView {
   readonly #worker: ViewedWorker
-
-  static {
-    startOf = (view, task) => (view as View).#worker.startOf(task)
-  }
 
   constructor(worker: ViewedWorker) {
     this.#worker = worker
@@ -108,5 +99,9 @@ export class View implements WorkerView {
 
   terminate(): Promise<void> {
     return this.#worker.kill('terminate')
+  }
+
+  startOf(task: QueuedTask): number | null {
+    return this.#worker.startOf(task)
   }
 }

@@ -46,8 +46,13 @@ export class PoolError extends Error {
     this.code = code
     const name = namesByCode[code] ?? new.target.name
     Object.defineProperty(this, 'name', { value: name, configurable: true, writable: true })
-    Object.defineProperty(this, poolErrorMark, { value: true })
+    markPoolError(this)
   }
+}
+
+/** Lets `isPoolError()` recognise a copy of an error. */
+export function markPoolError(error: PoolError): void {
+  Object.defineProperty(error, poolErrorMark, { value: true })
 }
 
 /** True for an error of this package, also when the package is installed twice. `instanceof` does not recognise that case. */

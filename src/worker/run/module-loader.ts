@@ -4,6 +4,7 @@
 import { type HandlerRef, loadingFiles, MODULE_OPTION } from '../../shared/messages/handler-ref.js'
 import { extname, getBuiltinModule, pathToFileURL } from '../../shared/platform/node-modules.js'
 import { sourceOf } from '../../shared/platform/source-file.js'
+import { within } from '../../shared/platform/within.js'
 import { workerClock } from './clock.js'
 import { readWithoutPool } from './read-without-pool.js'
 import { withSyntaxPlace } from './syntax-place.js'
@@ -232,17 +233,10 @@ function setUp(namespace: object, limitMs: number): Promise<unknown> | undefined
 
 /** Rejects when `work` takes longer. The work goes on then. */
 export async function withinLimit<T>(work: () => T, limitMs: number, name: string): Promise<Awaited<T>> {
-  let onLimit!: (error: Error) => void
-  const limit = new Promise<never>((_, reject) => {
-    onLimit = reject
+  const done = (async () => await work())()
+  return await within(workerClock, limitMs, done, () => {
+    throw new Error(`${name} did not finish within ${limitMs} ms. Make it faster, or raise setupTimeout.`)
   })
-  const message = `${name} did not finish within ${limitMs} ms. Make it faster, or raise setupTimeout.`
-  const timer = workerClock.after(limitMs, () => onLimit(new Error(message)), true)
-  try {
-    return await Promise.race([work(), limit])
-  } finally {
-    timer.cancel()
-  }
 }
 
 /** A getter of the module may throw. Then the module has no such hook. */

@@ -1,0 +1,75 @@
+// Turns a queue of another interface into a queue of lido. Such a queue holds views: objects that show a task in the terms of that
+// interface. A task has one view.
+
+import type { TaskQueue } from '../../api/queue.js'
+import type { QueuedTask } from '../../api/queued-task.js'
+
+/** The views of tasks. */
+export class TaskViews<View extends object> {
+  readonly #makeView: (task: QueuedTask) => View
+  readonly #views = new WeakMap<QueuedTask, View>()
+  readonly #tasks = new WeakMap<View, QueuedTask>()
+
+  constructor(makeView: (task: QueuedTask) => View) {
+    this.#makeView = makeView
+  }
+
+  viewOf(task: QueuedTask): View {
+    let view = this.#views.get(task)
+    if (view === undefined) {
+      view = this.#makeView(task)
+      this.#views.set(task, view)
+      this.#tasks.set(view, task)
+    }
+    return view
+  }
+
+  /** `undefined`: the object is no view. */
+  taskOf(view: View): QueuedTask | undefined {
+    return this.#tasks.get(view)
+  }
+}
+
+/** The members of a queue of another interface. `take` removes and returns the next view. */
+export interface ForeignQueue<View> {
+  size(): number
+  push(view: View): void
+  take(): View | null | undefined
+  putBack?: ((view: View) => void) | undefined
+  /** Without it, `take` may return views of tasks that were cancelled. They are skipped. */
+  remove?: ((view: View) => void) | undefined
+}
+
+export function adaptQueue<View extends object>(
+  queue: ForeignQueue<View>,
+  views: TaskViews<View>,
+): TaskQueue {
+  const { putBack, remove } = queue
+  /** The tasks in a queue that cannot remove them. */
+  const queued = new Set<QueuedTask>()
+  const adapted: TaskQueue = {
+    get size() {
+      return remove === undefined ? queued.size : queue.size()
+    },
+    push(task) {
+      if (remove === undefined) queued.add(task)
+      queue.push(views.viewOf(task))
+    },
+    shift() {
+      for (;;) {
+        const view = queue.take()
+        if (view === null || view === undefined) return null
+        const task = views.taskOf(view)
+        // The pool reports a value that is no view.
+        if (remove !== undefined) return task ?? (view as never)
+        if (task !== undefined && queued.delete(task)) return task
+      }
+    },
+    remove(task) {
+      if (remove === undefined) queued.delete(task)
+      else remove(views.viewOf(task))
+    },
+  }
+  if (putBack !== undefined) adapted.unshift = task => putBack(views.viewOf(task))
+  return adapted
+}

@@ -1,0 +1,46 @@
+// What the kit takes from the host. An adapter must not bundle copies of these, because their classes must exist once.
+import type { RunOptions } from '../../api/call-options.js'
+import type { PoolOptions } from '../../api/pool-options.js'
+import { createApi } from '../calls/api.js'
+import { resolveClose, resolveRoom, runTable } from '../calls/call-options.js'
+import { MapRun } from '../calls/map.js'
+import { checkSource, mapTable } from '../calls/map-options.js'
+import { runWrapped } from '../calls/run.js'
+import { Pool } from '../pool.js'
+import { engineOf } from '../pool-properties.js'
+import { Refusal } from '../task/refusal.js'
+import { RoomWaiters } from '../task/room-waiters.js'
+import type { AdaptStart } from '../workers/worker.js'
+import { adaptQueue, TaskViews } from './foreign-queue.js'
+import { Problems } from './problems.js'
+
+export const kitParts = {
+  /**
+   * As `new Pool(options)`.
+   * @param adaptStart called before the pool starts a worker; returns the options for its start
+   */
+  createPool(options: PoolOptions, adaptStart: AdaptStart): Pool {
+    return new (Pool as unknown as new (...given: unknown[]) => Pool)(options, { adaptStart })
+  },
+
+  /**
+   * As `pool.run()`. The worker calls the function that the wrapper makes of the handler.
+   * @param wrapper the absolute path of a module that exports `wrap(handler)`
+   */
+  runWrapped(pool: object, payload: unknown, options: RunOptions, wrapper: string): Promise<unknown> {
+    return runWrapped(engineOf(pool), payload, options, wrapper)
+  },
+
+  adaptQueue,
+  TaskViews,
+  Problems,
+  RoomWaiters,
+  createApi,
+  MapRun,
+  Refusal,
+  runTable,
+  mapTable,
+  checkSource,
+  resolveClose,
+  resolveRoom,
+} as const
