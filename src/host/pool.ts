@@ -201,6 +201,7 @@ export class Pool<Module = any, Default extends HandlerName<Module> = DefaultNam
    */
   room(options?: RoomOptions): Promise<void> {
     try {
+      if (this.#engine.state !== 'open') throw new PoolClosedError('closed')
       return this.#engine.room(resolveRoom(options))
     } catch (problem) {
       return rejectCall(problem, Pool.prototype.room)

@@ -10,7 +10,7 @@ export const mistakes = [
   {
     title: 'close() with force runs queued tasks',
     file: 'host/engine/close.js',
-    edits: [["scheduler.rejectWaiting(new PoolClosedError('forced'))", '0']],
+    edits: [["cancelling.rejectWaiting(new PoolClosedError('forced'))", '0']],
     cases: 'port / throws / uncancelled / lives / force queued',
     says: /subject: the outcome is answer, expected forced/,
   },

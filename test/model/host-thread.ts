@@ -59,7 +59,7 @@ class HostThread {
       handlerMetrics: null,
       tickets: plan.workers * (plan.slots ?? 1) + (plan.ahead ?? 0),
       events: {
-        onSettled: task => this.#core.posted.lent.onSettled(task),
+        onSettled: task => this.#core.posted.slots.lent.onSettled(task),
         onLeft() {},
         pendingTasks: () => 0,
         onNoneCancelled() {},
@@ -99,11 +99,11 @@ class HostThread {
   }
 
   #carryOut(request: Request): void {
-    const { scheduler, group } = this.#core
+    const { cancelling, group } = this.#core
     if ('submit' in request) this.#submit(this.#tasks[request.submit - 1]!)
     else if ('cancel' in request) {
       const task = this.#tasks[request.cancel - 1]!
-      if (task.state !== 'settled') scheduler.cancel(task, new TaskCancelledError('no more'))
+      if (task.state !== 'settled') cancelling.cancel(task, new TaskCancelledError('no more'))
     } else {
       const id = 'leave' in request ? request.leave : request.kill
       const worker = group.withId(id)
@@ -115,25 +115,25 @@ class HostThread {
 
   #submit(task: Task): void {
     this.#submitted.add(task)
-    this.#core.posted.lent.adopt(task)
-    this.#core.scheduler.submit(task)
+    this.#core.posted.slots.lent.adopt(task)
+    this.#core.pump.submit(task)
   }
 
   /** A task calls a function, which submits another task and answers when that one has settled. */
   #onCall(workerId: number, { ticket, taskId }: Extract<ToHost, { kind: 'from-task' }>): void {
-    const { posted, scheduler, group } = this.#core
+    const { posted, pump, group } = this.#core
     const task = posted.at(ticket, taskId)
     if (task === null || task.state === 'settled') return
     const child = this.#tasks[this.#plan.tasks[taskId - 1]!.asksFor! - 1]!
-    const lender = posted.lend(task, workerId)
+    const lender = posted.slots.lend(task, workerId)
     this.#answers.set(child.id, () => {
-      posted.takeBackSlot(task, lender)
+      posted.slots.takeBack(task, lender)
       group
         .withId(workerId)
         ?.link.post({ kind: 'to-task', taskId, body: { kind: 'call-answer', callId: 0, value: 0 } })
     })
-    posted.lent.run(lender, () => this.#submit(child))
-    scheduler.onSlotFree()
+    posted.slots.lent.run(lender, () => this.#submit(child))
+    pump.refill()
   }
 
   #onEvent(event: Exclude<Event, { kind: 'own' }>): void {
@@ -206,7 +206,7 @@ class HostThread {
 
   /** Called when no thread can take another step. */
   #audit(): string[] {
-    const { posted, scheduler, group } = this.#core
+    const { posted, group } = this.#core
     const wrong: string[] = []
     // A function that was never called has submitted no task.
     for (const { id, state } of this.#submitted)
@@ -214,14 +214,15 @@ class HostThread {
     if (wrong.length > 0) return wrong
     const { unclaimed } = posted.queue
     if (unclaimed !== 0) wrong.push(`the host counts ${unclaimed} offered tickets, expected 0`)
-    if (posted.weight !== 0) wrong.push(`the host counts ${posted.weight} slots of posted tasks, expected 0`)
+    if (posted.slots.used !== 0)
+      wrong.push(`the host counts ${posted.slots.used} slots of posted tasks, expected 0`)
     for (const worker of group.workers) {
       const held = posted.heldBy(worker.id).length
       if (held > 0) wrong.push(`worker ${worker.id} keeps ${held} tickets`)
       if (worker.isLeaving) wrong.push(`worker ${worker.id} leaves and never ends`)
       if (!worker.isIdle) wrong.push(`worker ${worker.id} has a usage of ${worker.usage}, expected 0`)
     }
-    const { inFlight, waiting, occupied } = scheduler
+    const { inFlight, waiting, occupied } = posted.slots
     if (inFlight + waiting + occupied > 0) {
       wrong.push(
         `the host counts ${inFlight} tasks in flight, ${waiting} queued tasks and ${occupied} taken slots, expected 0`,

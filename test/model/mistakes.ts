@@ -294,7 +294,7 @@ export const mistakes: Mistake[] = [
   },
   {
     title: 'the host sends a task while others are offered',
-    file: 'host/scheduler/scheduler.js',
+    file: 'host/scheduler/pump.js',
     edits: [['|| (waker !== null && queue.unclaimed > 0)', '']],
     plan: {
       workers: 1,
@@ -362,7 +362,7 @@ export const mistakes: Mistake[] = [
   },
   {
     title: 'the host does not announce its sleep again when a worker has died',
-    file: 'host/scheduler/scheduler.js',
+    file: 'host/scheduler/task-events.js',
     edits: [['poller?.onWorkerGone();', '']],
     plan: { ...oneTask, deaths: 1 },
   },
@@ -420,13 +420,13 @@ export const mistakes: Mistake[] = [
   },
   {
     title: 'the host offers a task to all workers although the only worker waits for it',
-    file: 'host/scheduler/scheduler.js',
-    edits: [['this.#lendSlots();', ';']],
+    file: 'host/scheduler/pump.js',
+    edits: [['this.lending.lend();', ';']],
     plan: asking,
   },
   {
     title: 'the host takes no ticket from the queue for a task that gets a lent slot',
-    file: 'host/scheduler/scheduler.js',
+    file: 'host/scheduler/lending.js',
     edits: [['queue.hasTicket ? [] :', 'true ? [] :']],
     plan: {
       ...asking,

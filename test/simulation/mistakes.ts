@@ -25,8 +25,8 @@ export const mistakes: Mistake[] = [
   {
     title: 'the host does not place queued tasks when a worker has answered',
     transport: 'messages',
-    file: 'host/scheduler/scheduler.js',
-    edits: [['this.#onRoom();\n        this.onAnswered(worker);', 'this.onAnswered(worker);']],
+    file: 'host/scheduler/task-events.js',
+    edits: [['this.#parts.pump.refill();\n        this.onAnswered(worker);', 'this.onAnswered(worker);']],
   },
   {
     title: 'close() does not stop workers that are starting',
@@ -40,7 +40,7 @@ export const mistakes: Mistake[] = [
     title: 'a leaving worker stops although it has started a task, while its ready message is on its way',
     transport: 'any',
     file: 'host/workers/worker.js',
-    edits: [["this.state === 'spawning' && this.tasks.isEmpty", "this.state === 'spawning'"]],
+    edits: [["this.state === 'spawning' && this.isEmpty", "this.state === 'spawning'"]],
   },
   {
     title: 'a listener stays on the signal of a settled task',
@@ -58,7 +58,7 @@ export const mistakes: Mistake[] = [
     title: 'the host decodes all of the large result of a cancelled task',
     transport: 'shared-memory',
     firstSeed: 900,
-    file: 'host/scheduler/scheduler.js',
+    file: 'host/scheduler/cancel.js',
     edits: [['largeResults.drop(task);', '']],
   },
   {
@@ -72,8 +72,8 @@ export const mistakes: Mistake[] = [
     transport: 'shared-memory',
     file: 'host/engine/close.js',
     edits: [
-      ['scheduler.rejectDecoding(error);\n        const stopped', 'const stopped'],
-      ['scheduler.rejectDecoding(error);\n        cancellation', 'cancellation'],
+      ['cancelling.rejectDecoding(error);\n        const stopped', 'const stopped'],
+      ['cancelling.rejectDecoding(error);\n        cancellation', 'cancellation'],
     ],
   },
   {
@@ -105,8 +105,8 @@ export const mistakes: Mistake[] = [
     title: 'a task with a slot of a starting worker counts against maxQueue',
     transport: 'messages',
     firstSeed: 1270,
-    file: 'host/scheduler/scheduler.js',
-    edits: [['this.#pending.reserve(this.#startingSlots);', ';']],
+    file: 'host/scheduler/pump.js',
+    edits: [['this.#pending.reserve(this.#slots.ofStarting);', ';']],
   },
   {
     title: 'a worker starts a sent task that the host took back',
@@ -145,7 +145,7 @@ export const mistakes: Mistake[] = [
     title: 'the host never takes a lent slot back',
     transport: 'any',
     file: 'host/lane/task-messages.js',
-    edits: [['this.#posted.takeBackSlot(task, lender);', ';']],
+    edits: [['posted.slots.takeBack(this.#task, lender);', ';']],
   },
   {
     title: 'the only slot of a worker is lent to any task',
@@ -157,8 +157,8 @@ export const mistakes: Mistake[] = [
     title: 'a task of a waiting task waits behind the queue',
     transport: 'any',
     firstSeed: 700,
-    file: 'host/scheduler/scheduler.js',
-    edits: [['this.#lendSlots();', ';']],
+    file: 'host/scheduler/pump.js',
+    edits: [['this.lending.lend();', ';']],
   },
   {
     title: 'a full worker does not start the task for which its task waits',

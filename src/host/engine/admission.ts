@@ -10,12 +10,13 @@ import { AsyncContext } from '../../shared/platform/async-context.js'
 import type { Clock } from '../../shared/platform/clock.js'
 import { inMicrotask } from '../../shared/platform/microtask.js'
 import type { HandlerRegistry } from '../lane/handler-registry.js'
-import type { Lender, LentSlots } from '../lane/lent-slots.js'
+import type { Lender } from '../lane/lent-slots.js'
 import { closeMoved } from '../lane/payloads.js'
 import type { SharedValues } from '../lane/shared-values.js'
+import type { Slots } from '../lane/slots.js'
 import type { Counters, Outcome } from '../metrics/counters.js'
 import type { CoreSettings } from '../options/settings.js'
-import type { Scheduler } from '../scheduler/scheduler.js'
+import type { Pump } from '../scheduler/pump.js'
 import type { Call, CallTerms } from '../task/call.js'
 import type { Cancellation } from '../task/cancellation.js'
 import type { Settler } from '../task/settle.js'
@@ -34,8 +35,8 @@ export interface AdmissionParts {
   backPressure: BackPressure
   handlers: HandlerRegistry
   shared: SharedValues
-  lent: LentSlots
-  scheduler: Scheduler
+  slots: Slots
+  pump: Pump
   cancellation: Cancellation
   settler: Settler
   /** An error that no caller receives. */
@@ -63,21 +64,21 @@ export class Admission {
 
   /** Throws `QueueFullError`. */
   accept(call: Call, settle: (answer: unknown) => void): Task {
-    const { settings, backPressure, counters, lent, scheduler, settler } = this.#parts
+    const { settings, backPressure, counters, pump, settler, slots } = this.#parts
     const { limit } = backPressure
     // Counting takes longer than a short task, and without a limit nobody needs the count.
     const waiting = limit === Number.POSITIVE_INFINITY ? 0 : backPressure.waiting
     const mustStartNow = limit !== Number.POSITIVE_INFINITY && waiting >= limit
     if (
       mustStartNow &&
-      !scheduler.mayBorrow(lent.current) &&
-      (scheduler.queueSize > 0 || scheduler.inFlight - scheduler.lent >= slotsOf(settings))
+      !pump.lending.mayBorrow(slots.lent.current) &&
+      (slots.unplaced > 0 || slots.inFlight - slots.lent.count >= slotsOf(settings))
     ) {
       throw new QueueFullError(limit)
     }
     const task = this.enter(call, settle)
     const isStillWaiting = task.state === 'queued' || task.state === 'assigned'
-    if (mustStartNow && isStillWaiting && backPressure.waiting > waiting && scheduler.withdraw(task)) {
+    if (mustStartNow && isStillWaiting && backPressure.waiting > waiting && pump.withdraw(task)) {
       settler.reject(task, new QueueFullError(limit))
       counters.onRefused()
     }
@@ -87,7 +88,7 @@ export class Admission {
 
   /** Counts the task, and gives it to the scheduler. */
   enter(call: Call, settle: (answer: unknown) => void): Task {
-    const { clock, counters, keepAlive, handlers, lent, cancellation, scheduler } = this.#parts
+    const { clock, counters, keepAlive, handlers, cancellation, pump, slots } = this.#parts
     this.#lastTaskId = nextTaskId(this.#lastTaskId)
     const handlerId = handlers.numberOf(call.terms.handler)
     const terms = this.inContext(call.terms)
@@ -95,11 +96,11 @@ export class Admission {
     const task = new Task(this.#lastTaskId, own, handlerId, clock.now(), settle)
     counters.onAccepted()
     if (counters.pending === 1) keepAlive.onBusy()
-    lent.adopt(task)
+    slots.lent.adopt(task)
     try {
       cancellation.watch(task)
       // A custom signal may abort as soon as a listener is added.
-      if (task.state === 'queued') scheduler.submit(task)
+      if (task.state === 'queued') pump.submit(task)
     } catch (failure) {
       if (task.state !== 'queued') throw failure
       // A custom signal threw when the listener was added.
@@ -118,14 +119,14 @@ export class Admission {
 
   /** Rejects a task that the pool has already counted. */
   #takeBack(task: Task, failure: unknown): void {
-    const { backPressure, scheduler, settler } = this.#parts
-    if (task.state === 'queued' && scheduler.withdraw(task)) settler.reject(task, failure)
+    const { backPressure, pump, settler } = this.#parts
+    if (task.state === 'queued' && pump.withdraw(task)) settler.reject(task, failure)
     backPressure.onLeft()
   }
 
   room(signal: AbortSignal | null): Promise<void> {
-    const { backPressure, lent } = this.#parts
-    const lender = lent.current
+    const { backPressure, slots } = this.#parts
+    const lender = slots.lent.current
     return backPressure.room(signal, lender === null ? null : () => this.#promiseSlot(lender))
   }
 
@@ -134,8 +135,8 @@ export class Admission {
    * at a time.
    */
   #promiseSlot(lender: Lender): boolean {
-    const { backPressure, clock, scheduler } = this.#parts
-    if (lender.isPromised || !scheduler.mayBorrow(lender)) return false
+    const { backPressure, clock, pump } = this.#parts
+    if (lender.isPromised || !pump.lending.mayBorrow(lender)) return false
     lender.isPromised = true
     clock.nextTurn(() => {
       lender.isPromised = false
@@ -145,7 +146,7 @@ export class Admission {
   }
 
   onSettled(task: Task, outcome: Outcome, wasAssigned: boolean): void {
-    const { cancellation, counters, keepAlive, lent, life, shared, onError } = this.#parts
+    const { cancellation, counters, keepAlive, life, shared, slots, onError } = this.#parts
     try {
       cancellation.release(task)
     } catch (failure) {
@@ -154,7 +155,7 @@ export class Admission {
     }
     closeMoved(task)
     counters.onSettled(outcome, wasAssigned)
-    lent.onSettled(task)
+    slots.lent.onSettled(task)
     if (shared.isReleasing) shared.onSettled(task)
     if (counters.pending > 0) return
     const { end } = life

@@ -7,30 +7,39 @@ import { BackPressure } from './back-pressure.js'
 
 function setUp({ limit = Number.POSITIVE_INFINITY, slots = 2, waiting = 0, occupied = 0 } = {}) {
   const clock = new ManualClock()
-  const load = { queueSize: waiting, decoding: 0, occupied, unavailableSlots: 0 }
+  const load = { unplaced: waiting, occupied, unavailable: 0 }
+  const decoding = { count: 0 }
   const events: string[] = []
-  const backPressure = new BackPressure(limit, slots, clock, load, {
-    onDrain: () => events.push('drain'),
-    onNeedsDrain: () => events.push('needsDrain'),
-    onError: failure => events.push(String(failure)),
+  const backPressure = new BackPressure({
+    limit,
+    slots,
+    clock,
+    ledger: load,
+    decoding,
+    listener: {
+      onDrain: () => events.push('drain'),
+      onNeedsDrain: () => events.push('needsDrain'),
+      onError: failure => events.push(String(failure)),
+    },
   })
   return {
     backPressure,
     clock,
     load,
+    decoding,
     events,
     /** Accepts tasks like the pool: first into free slots, then into the queue. */
     accept(count = 1) {
       for (; count > 0; count--) {
         if (load.occupied < slots) load.occupied++
-        else load.queueSize++
+        else load.unplaced++
         backPressure.onAccepted()
       }
     },
     /** Ends tasks. Queued tasks take their slots. */
     answer(count = 1) {
       for (; count > 0; count--) {
-        if (load.queueSize > 0) load.queueSize--
+        if (load.unplaced > 0) load.unplaced--
         else load.occupied--
         backPressure.onLeft()
       }
@@ -60,12 +69,12 @@ describe('room()', () => {
 
   test('room() waits while too many large results are being decoded', async () => {
     for (const limit of [2, Number.POSITIVE_INFINITY]) {
-      const { backPressure, ask, load, events } = setUp({ limit, slots: 2 })
-      load.decoding = 4
+      const { backPressure, ask, decoding, events } = setUp({ limit, slots: 2 })
+      decoding.count = 4
       const asked = ask()
       await microtasks()
       assert.equal(asked.state, 'pending')
-      load.decoding = 3
+      decoding.count = 3
       backPressure.onLeft()
       await microtasks()
       assert.equal(asked.state, 'fulfilled')
@@ -74,10 +83,10 @@ describe('room()', () => {
   })
 
   test('large results that are being decoded cause needsDrain and drain like queued tasks', () => {
-    const { backPressure, load, events } = setUp({ limit: 2, slots: 2 })
-    load.decoding = 4
+    const { backPressure, decoding, events } = setUp({ limit: 2, slots: 2 })
+    decoding.count = 4
     backPressure.onLeft()
-    load.decoding = 0
+    decoding.count = 0
     backPressure.onLeft()
     assert.deepEqual(events, ['needsDrain', 'drain'])
   })
@@ -87,7 +96,7 @@ describe('room()', () => {
     const asked = ask()
     await microtasks()
     assert.equal(asked.state, 'pending')
-    load.queueSize = 1
+    load.unplaced = 1
     backPressure.onLeft()
     await microtasks()
     assert.equal(asked.state, 'fulfilled')
@@ -104,7 +113,7 @@ describe('room()', () => {
   test('two free places resolve the two oldest room() calls', async () => {
     const { ask, load, backPressure } = setUp({ limit: 4, slots: 1, waiting: 4, occupied: 1 })
     const asked = [ask(), ask(), ask()]
-    load.queueSize = 2
+    load.unplaced = 2
     backPressure.onLeft()
     await microtasks()
     assert.deepEqual(states(asked), ['fulfilled', 'fulfilled', 'pending'])
@@ -120,7 +129,7 @@ describe('room()', () => {
   test('a new room() call does not overtake a waiting call', async () => {
     const { ask, load, backPressure } = setUp({ limit: 1, slots: 1, waiting: 1, occupied: 1 })
     const first = ask()
-    load.queueSize = 0
+    load.unplaced = 0
     const second = ask()
     await microtasks()
     assert.deepEqual(states([first, second]), ['pending', 'pending'])

@@ -4,17 +4,8 @@
 
 import { PoolClosedError, TaskCancelledError } from '../../shared/errors/pool-errors.js'
 import type { Anchor, Clock } from '../../shared/platform/clock.js'
+import type { Slots } from '../lane/slots.js'
 import { type RoomWaiter, RoomWaiters } from '../task/room-waiters.js'
-
-export interface Load {
-  readonly queueSize: number
-  /** Tasks whose large results the host decodes now. */
-  readonly decoding: number
-  /** Used slots. An exclusive task uses all slots of its worker. */
-  readonly occupied: number
-  /** Slots of workers that do not exist and that the pool may not start now. */
-  readonly unavailableSlots: number
-}
 
 /**
  * For a caller in a function of a waiting task. True when its next task gets the slot that the waiting task lends. That slot is then
@@ -29,6 +20,18 @@ export interface BackPressureListener {
   onError(failure: unknown): void
 }
 
+export interface BackPressureParts {
+  /** The largest number of queued tasks. */
+  limit: number
+  /** How many tasks may run at once. */
+  slots: number
+  clock: Clock
+  ledger: Pick<Slots, 'unplaced' | 'occupied' | 'unavailable'>
+  /** How many large results the host decodes now. */
+  decoding: { readonly count: number }
+  listener: BackPressureListener
+}
+
 export class BackPressure {
   /** The largest number of queued tasks. */
   readonly limit: number
@@ -37,7 +40,9 @@ export class BackPressure {
   #highWaterMark: number
   readonly #clock: Clock
   readonly #listener: BackPressureListener
-  readonly #load: Load
+  readonly #ledger: Pick<Slots, 'unplaced' | 'occupied' | 'unavailable'>
+  /** How many large results the host decodes now. */
+  readonly #decoding: { readonly count: number }
   readonly #waiters = new RoomWaiters(
     waiter => this.#onRemoved(waiter),
     failure => this.#listener.onError(failure),
@@ -54,17 +59,18 @@ export class BackPressure {
   #wasWaiting = false
   #isClosed = false
 
-  constructor(limit: number, slots: number, clock: Clock, load: Load, listener: BackPressureListener) {
+  constructor({ limit, slots, clock, ledger, decoding, listener }: BackPressureParts) {
     this.limit = limit
     this.#slots = slots
     this.#highWaterMark = Number.isFinite(limit) ? limit : slots
     this.#clock = clock
-    this.#load = load
+    this.#ledger = ledger
+    this.#decoding = decoding
     this.#listener = listener
   }
 
   get waiting(): number {
-    return this.#load.queueSize
+    return this.#ledger.unplaced
   }
 
   get needsDrain(): boolean {
@@ -115,12 +121,13 @@ export class BackPressure {
    * results faster than a busy host decodes them.
    */
   get #backlog(): number {
-    const { queueSize, decoding } = this.#load
-    return decoding > this.#slots ? queueSize + decoding - this.#slots : queueSize
+    const { unplaced } = this.#ledger
+    const { count } = this.#decoding
+    return count > this.#slots ? unplaced + count - this.#slots : unplaced
   }
 
   get #taken(): number {
-    return this.#load.occupied + this.#load.unavailableSlots
+    return this.#ledger.occupied + this.#ledger.unavailable
   }
 
   #hasRoom(): boolean {

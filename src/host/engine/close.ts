@@ -4,7 +4,9 @@ import type { CloseReport } from '../../api/call-options.js'
 import { PoolClosedError } from '../../shared/errors/pool-errors.js'
 import type { Clock, Timer } from '../../shared/platform/clock.js'
 import type { Counters } from '../metrics/counters.js'
-import type { Scheduler } from '../scheduler/scheduler.js'
+import type { Cancelling } from '../scheduler/cancel.js'
+import type { GracePeriods } from '../scheduler/grace-period.js'
+import type { Pump } from '../scheduler/pump.js'
 import type { Cancellation } from '../task/cancellation.js'
 import type { Settler } from '../task/settle.js'
 import type { WorkerGroup } from '../workers/worker-group.js'
@@ -20,7 +22,9 @@ export interface ShutdownParts {
   keepAlive: KeepAlive
   counters: Counters
   backPressure: BackPressure
-  scheduler: Scheduler
+  pump: Pump
+  cancelling: Cancelling
+  gracePeriods: GracePeriods
   group: WorkerGroup
   cancellation: Cancellation
   settler: Settler
@@ -57,10 +61,10 @@ export class Shutdown implements PoolEnd {
   /** Accepted tasks run first. With `force`, queued tasks are rejected. */
   close(force: boolean): Promise<CloseReport> {
     if (force) {
-      const { scheduler } = this.#parts
+      const { cancelling, pump } = this.#parts
       // Tasks with a free slot, also of a starting worker, still run.
-      scheduler.pump()
-      scheduler.rejectWaiting(new PoolClosedError('forced'))
+      pump.pump()
+      cancelling.rejectWaiting(new PoolClosedError('forced'))
     }
     this.finishIfIdle()
     return this.#done
@@ -76,9 +80,8 @@ export class Shutdown implements PoolEnd {
 
   /** Stops the workers if all tasks have settled and no handler of a cancelled task runs. */
   finishIfIdle(): void {
-    const { counters, scheduler } = this.#parts
-    if (counters.pending === 0 && !scheduler.hasCancelledRunning)
-      this.#shutDown(new PoolClosedError('destroyed'), true)
+    const { counters, gracePeriods } = this.#parts
+    if (counters.pending === 0 && !gracePeriods.isAny) this.#shutDown(new PoolClosedError('destroyed'), true)
   }
 
   #onTimeout(): void {
@@ -93,20 +96,20 @@ export class Shutdown implements PoolEnd {
   #shutDown(error: PoolClosedError, mayTearDown = false): void {
     if (this.#isShuttingDown) return
     this.#isShuttingDown = true
-    const { scheduler, group } = this.#parts
-    scheduler.rejectWaiting(error)
-    scheduler.rejectDecoding(error)
+    const { cancelling, group } = this.#parts
+    cancelling.rejectWaiting(error)
+    cancelling.rejectDecoding(error)
     const stopped = mayTearDown ? group.stopAll(error) : group.killAll(error)
-    scheduler.rejectWaiting(error)
+    cancelling.rejectWaiting(error)
     void stopped.then(() => this.#onAllEnded(error))
   }
 
   #onAllEnded(error: PoolClosedError): void {
-    const { cancellation, scheduler, life, keepAlive, settler, onClosed } = this.#parts
+    const { cancellation, cancelling, life, keepAlive, settler, onClosed } = this.#parts
     this.#closeTimer.cancel()
     // The last answers of a worker, or tasks from it, may have arrived since.
-    scheduler.rejectWaiting(error)
-    scheduler.rejectDecoding(error)
+    cancelling.rejectWaiting(error)
+    cancelling.rejectDecoding(error)
     cancellation.end()
     movePool(life, 'closed')
     keepAlive.end()

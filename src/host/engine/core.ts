@@ -22,10 +22,12 @@ import type { HandlerMetrics } from '../metrics/handler-metrics.js'
 import type { Timings } from '../metrics/timings.js'
 import type { CoreSettings } from '../options/settings.js'
 import { usesSharedMemory } from '../options/transport.js'
-import { RunningCancelled } from '../scheduler/grace-period.js'
+import { Cancelling } from '../scheduler/cancel.js'
+import { GracePeriods } from '../scheduler/grace-period.js'
 import { PendingTasks } from '../scheduler/pending.js'
+import { Pump } from '../scheduler/pump.js'
 import { Requeue } from '../scheduler/requeue.js'
-import { Scheduler } from '../scheduler/scheduler.js'
+import { TaskEvents } from '../scheduler/task-events.js'
 import { Cancellation } from '../task/cancellation.js'
 import { Settler } from '../task/settle.js'
 import type { Task } from '../task/task.js'
@@ -52,7 +54,11 @@ export interface Core {
   settler: Settler
   cancellation: Cancellation
   group: WorkerGroup
-  scheduler: Scheduler
+  requeue: Requeue
+  pump: Pump
+  cancelling: Cancelling
+  gracePeriods: GracePeriods
+  largeResults: LargeResults
   broadcasts: KeptBroadcasts
 }
 
@@ -95,7 +101,7 @@ export function createCore(parts: CoreParts): Core {
     events.pendingTasks,
   )
   const yieldsCore = settings.busyWait !== true
-  const lane = { posted, handlers, shared, isShared, slotsPerWorker, yieldsCore }
+  const lane = { posted, handlers, shared, isShared, yieldsCore }
   const broadcasts = new KeptBroadcasts(shared, failure => workerEvents.onError(failure))
   const workerSettings = {
     ...settings,
@@ -105,13 +111,13 @@ export function createCore(parts: CoreParts): Core {
     lane,
   }
   const group: WorkerGroup = new WorkerGroup(workerSettings, backend, clock, workerEvents)
+  posted.slots.connect(group, pending, canTakeBack)
   shared.holdWorkerData(settings.workerOptions.workerData)
 
   const payloads = new Payloads({
     posted,
     handlers,
     shared,
-    slotsPerWorker,
     isShared,
     isForProcesses: settings.backend === 'process',
     keepsGiven: pending.isOfProgram || loadBalancer !== null,
@@ -130,7 +136,7 @@ export function createCore(parts: CoreParts): Core {
     errorClasses,
   })
   const poster = new Poster({ posted, handlers, payloads, shared, settler, clock, handlerMetrics })
-  const waker = isShared ? new WorkerWaker(clock, group, posted, slotsPerWorker, settings.cores) : null
+  const waker = isShared ? new WorkerWaker(clock, group, posted, settings.cores) : null
   const collector: Collector = new Collector({
     clock,
     group,
@@ -139,14 +145,14 @@ export function createCore(parts: CoreParts): Core {
     handlers,
     waker,
     handlerMetrics,
-    onAnswered: worker => scheduler.onAnswered(worker),
-    onCollected: () => scheduler.onCollected(),
+    onAnswered: worker => taskEvents.onAnswered(worker),
+    onCollected: () => pump.refill(),
   })
   const taskMessages = new TaskMessages({
     posted,
     settler,
-    cancel: (task, error) => scheduler.cancel(task, error),
-    onSlotLent: () => scheduler.onSlotFree(),
+    cancel: (task, error) => cancelling.cancel(task, error),
+    onSlotLent: () => pump.refill(),
   })
   const poller = isShared
     ? new ResultPoller({
@@ -155,43 +161,75 @@ export function createCore(parts: CoreParts): Core {
         group,
         posted,
         collector,
-        slotsPerWorker,
         yieldsCore,
       })
     : null
-  const cancelled = new RunningCancelled({
+  const gracePeriods = new GracePeriods({
     clock,
     recall,
     graceMs: settings.cancelGrace,
     onNone: events.onNoneCancelled,
   })
-  const scheduler: Scheduler = new Scheduler({
+  const { onLeft } = events
+  const pump: Pump = new Pump({
     clock,
     group,
     settler,
-    handlerMetrics,
     pending,
     posted,
     payloads,
     poster,
-    collector,
-    taskMessages,
     recall,
     requeue,
-    largeResults,
-    cancelled,
     waker,
     poller,
     loadBalancer,
-    slotsPerWorker,
     canTakeBack,
-    onLeft: events.onLeft,
+    onLeft,
   })
-  group.taskListener = scheduler
+  const cancelling: Cancelling = new Cancelling({
+    clock,
+    group,
+    settler,
+    posted,
+    recall,
+    largeResults,
+    gracePeriods,
+    pump,
+    canTakeBack,
+    onLeft,
+  })
+  const taskEvents: TaskEvents = new TaskEvents({
+    clock,
+    group,
+    collector,
+    taskMessages,
+    handlerMetrics,
+    requeue,
+    gracePeriods,
+    pump,
+    poller,
+    onLeft,
+  })
+  group.taskListener = taskEvents
   const cancellation = new Cancellation({
     clock,
-    progressOf: (task, now) => scheduler.progressOf(task, now),
-    cancel: (task, error, onlyUnstarted) => scheduler.cancel(task, error, onlyUnstarted),
+    progressOf: (task, now) => cancelling.progressOf(task, now),
+    cancel: (task, error, onlyUnstarted) => cancelling.cancel(task, error, onlyUnstarted),
   })
-  return { handlers, posted, shared, payloads, settler, cancellation, group, scheduler, broadcasts }
+  return {
+    handlers,
+    posted,
+    shared,
+    payloads,
+    settler,
+    cancellation,
+    group,
+    requeue,
+    pump,
+    cancelling,
+    gracePeriods,
+    largeResults,
+    broadcasts,
+  }
 }

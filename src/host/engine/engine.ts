@@ -104,8 +104,17 @@ export class Engine {
         onNoneCancelled: () => inMicrotask(() => life.end?.finishIfIdle()),
       },
     })
-    const { handlers, posted, shared, settler, cancellation, group, scheduler, broadcasts } = this.#core
-    const backPressure = new BackPressure(settings.maxQueue, slotsOf(settings), clock, scheduler, reports)
+    const core = this.#core
+    const { handlers, shared, settler, cancellation, group, pump, broadcasts, largeResults } = core
+    const { slots } = core.posted
+    const backPressure = new BackPressure({
+      limit: settings.maxQueue,
+      slots: slotsOf(settings),
+      clock,
+      ledger: slots,
+      decoding: largeResults,
+      listener: reports,
+    })
     this.#backPressure = backPressure
     const admission = new Admission({
       settings,
@@ -116,8 +125,8 @@ export class Engine {
       backPressure,
       handlers,
       shared,
-      lent: posted.lent,
-      scheduler,
+      slots,
+      pump,
       cancellation,
       settler,
       onError: error => reports.onError(error),
@@ -130,7 +139,9 @@ export class Engine {
       counters,
       timings,
       handlerMetrics,
-      scheduler,
+      pump,
+      requeue: core.requeue,
+      largeResults,
       group,
       backPressure,
     })
@@ -143,12 +154,14 @@ export class Engine {
       keepAlive: this.#keepAlive,
       counters,
       backPressure,
-      scheduler,
+      pump,
+      cancelling: core.cancelling,
+      gracePeriods: core.gracePeriods,
       group,
       cancellation,
       settler,
       onClosed: () => {
-        scheduler.releaseQueue()
+        pump.releaseQueue()
         broadcasts.end()
         shared.end()
         forgetPlace(place)
@@ -161,14 +174,14 @@ export class Engine {
   }
 
   #startMinimum(): void {
-    const { group, scheduler } = this.#core
+    const { group, pump } = this.#core
     const { size, handler } = this.settings
     try {
       while (group.workers.length < size.minWorkers) group.spawn()
     } catch (failure) {
       void group.killAll(new PoolClosedError('destroyed'))
       this.#keepAlive.end()
-      scheduler.releaseQueue()
+      pump.releaseQueue()
       throw refusedStart(failure, handler, 1)
     }
   }
@@ -191,12 +204,12 @@ export class Engine {
 
   /** Rejects the caller at once. A started handler is asked to stop. */
   cancel(task: Task, error: PoolError): void {
-    this.#core.scheduler.cancel(task, error)
+    this.#core.cancelling.cancel(task, error)
   }
 
   /** Rejects the tasks without a slot. */
   cancelQueued(reason: unknown): void {
-    this.#core.scheduler.cancelWaiting(() => new TaskCancelledError(reason, 'cancelQueued() was called'))
+    this.#core.cancelling.cancelWaiting(() => new TaskCancelledError(reason, 'cancelQueued() was called'))
   }
 
   /** Resolves when `submit()` will find a place. The place is kept for the rest of the turn of the event loop. */
@@ -265,12 +278,12 @@ export class Engine {
   }
 
   resize(size: PoolSize): void {
-    const { group, scheduler } = this.#core
+    const { group, pump } = this.#core
     Object.assign(this.settings.size, size)
     this.options = Object.freeze({ ...this.options, ...size })
     this.stats.onResized()
     group.onResized()
-    scheduler.pump()
+    pump.pump()
     this.#backPressure.resize(slotsOf(this.settings))
   }
 

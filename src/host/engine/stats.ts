@@ -3,12 +3,14 @@ import type { DurationStats, DurationSummary, PoolHistogram } from '../../api/du
 import type { PoolStats } from '../../api/stats.js'
 import type { WorkerStopReason, WorkerView } from '../../api/worker-view.js'
 import type { Clock } from '../../shared/platform/clock.js'
+import type { LargeResults } from '../lane/large-results.js'
 import type { Counters } from '../metrics/counters.js'
 import type { HandlerMetrics } from '../metrics/handler-metrics.js'
 import { poolHistogram, type Timings } from '../metrics/timings.js'
 import type { CoreSettings } from '../options/settings.js'
 import { transportOf, transportReason } from '../options/transport.js'
-import type { Scheduler } from '../scheduler/scheduler.js'
+import type { Pump } from '../scheduler/pump.js'
+import type { Requeue } from '../scheduler/requeue.js'
 import type { WorkerGroup } from '../workers/worker-group.js'
 import type { BackPressure } from './back-pressure.js'
 import type { PoolLife } from './pool-life.js'
@@ -21,7 +23,9 @@ export interface StatsParts {
   /** `null`: the pool does not measure times. */
   timings: Timings | null
   handlerMetrics: HandlerMetrics | null
-  scheduler: Scheduler
+  pump: Pump
+  requeue: Requeue
+  largeResults: LargeResults
   group: WorkerGroup
   backPressure: BackPressure
 }
@@ -85,14 +89,23 @@ export class Stats {
     return this.#parts.backPressure.needsDrain
   }
 
+  /** Counts every task once, also a task between two workers. */
+  get #tasks(): { waiting: number; inFlight: number } {
+    const { pump, requeue, largeResults } = this.#parts
+    const { waiting, inFlight } = pump.counts
+    let between = 0
+    for (const task of requeue.failed) if (task.state === 'failed') between++
+    return { waiting, inFlight: inFlight + largeResults.count + between }
+  }
+
   snapshot(): PoolStats {
-    const { settings, life, counters, timings, handlerMetrics, scheduler, group } = this.#parts
+    const { settings, life, counters, timings, handlerMetrics, group } = this.#parts
     return {
       label: settings.label,
       state: life.state,
       durationMs: this.durationMs,
       utilization: this.utilization,
-      tasks: { ...counters.snapshot(), ...scheduler.counts },
+      tasks: { ...counters.snapshot(), ...this.#tasks },
       queue: { size: this.queueSize, limit: settings.maxQueue, needsDrain: this.needsDrain },
       workers: group.workers.map(({ view }) => workerStats(view)),
       endedWorkers: [...this.#ended.values()].map(entry => ({ ...entry })),

@@ -52,7 +52,6 @@ export interface PayloadsParts {
   posted: PostedTasks
   handlers: HandlerRegistry
   shared: SharedValues
-  slotsPerWorker: number
   /** Workers claim tasks from the shared queue. */
   isShared: boolean
   /** Payloads leave the process. */
@@ -79,9 +78,9 @@ export class Payloads {
 
   /** False when a task with these options must be sent by message. */
   maySharePayload({ transferList, workerId, isExclusive }: CallTerms): boolean {
-    const { isShared, slotsPerWorker } = this.#parts
+    const { isShared, posted } = this.#parts
     if (!isShared || transferList.length > 0 || workerId > 0) return false
-    return !isExclusive || slotsPerWorker === 1
+    return !isExclusive || posted.slots.perWorker === 1
   }
 
   /** Takes the payload of a task that cannot be posted at once. Throws `NotCloneableError`. */

@@ -28,7 +28,6 @@ export interface ResultPollerParts {
   group: WorkerGroup
   posted: PostedTasks
   collector: Collector
-  slotsPerWorker: number
   /** False: the host polls although other threads need its core. */
   yieldsCore: boolean
 }
@@ -77,7 +76,7 @@ export class ResultPoller {
   }
 
   get #isWaiting(): boolean {
-    return this.#parts.posted.size > 0
+    return this.#parts.posted.slots.posted > 0
   }
 
   #check(): boolean {
@@ -148,8 +147,10 @@ export class ResultPoller {
 
   /** An estimate of how long the workers need for the queued tasks, from the run time of the last one. */
   #backlogMs(): number {
-    const { collector, group, posted, slotsPerWorker } = this.#parts
-    return (posted.queue.unclaimed * collector.lastRunMs) / (group.acceptingWorkers * slotsPerWorker || 1)
+    const { collector, group, posted } = this.#parts
+    return (
+      (posted.queue.unclaimed * collector.lastRunMs) / (group.acceptingWorkers * posted.slots.perWorker || 1)
+    )
   }
 
   #shouldPoll(): boolean {

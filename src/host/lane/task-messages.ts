@@ -85,11 +85,11 @@ class Channel implements TaskChannel {
 
   async wait<T>(work: (within: Within) => Promise<T>): Promise<T> {
     const { posted, onSlotLent } = this.#parts
-    const lender = posted.lend(this.#task, this.#worker.id)
-    const done = work(call => posted.lent.run(lender, call))
+    const lender = posted.slots.lend(this.#task, this.#worker.id)
+    const done = work(call => posted.slots.lent.run(lender, call))
     onSlotLent()
     const result = await done
-    posted.takeBackSlot(this.#task, lender)
+    posted.slots.takeBack(this.#task, lender)
     return result
   }
 }

@@ -39,13 +39,12 @@ function poolOf({ parked = 4, awake = 0, cores = 2, unclaimed = 1 }) {
       return { cancel: () => timers.splice(timers.indexOf(timer), 1) }
     },
   }
-  const posted = { queue: { unclaimed, first: 7 }, longRunning: new Set<object>() }
+  const posted = { queue: { unclaimed, first: 7 }, longRunning: new Set<object>(), slots: { perWorker: 1 } }
   const group = { workers, shareCores() {} }
   const waker = new WorkerWaker(
     clock as unknown as Clock,
     group as unknown as WorkerGroup,
     posted as unknown as PostedTasks,
-    1,
     cores,
   )
   const passMs = (ms: number) => {

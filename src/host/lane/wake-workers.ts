@@ -28,7 +28,6 @@ export class WorkerWaker {
   readonly #clock: Clock
   readonly #group: WorkerGroup
   readonly #posted: PostedTasks
-  readonly #slotsPerWorker: number
   readonly #cores: number
   /** The longest run time of the tasks posted since the queue was last empty. */
   #longestMs = 0
@@ -37,11 +36,10 @@ export class WorkerWaker {
   #firstSince = 0
   #nextCheck: Timer | null = null
 
-  constructor(clock: Clock, group: WorkerGroup, posted: PostedTasks, slotsPerWorker: number, cores: number) {
+  constructor(clock: Clock, group: WorkerGroup, posted: PostedTasks, cores: number) {
     this.#clock = clock
     this.#group = group
     this.#posted = posted
-    this.#slotsPerWorker = slotsPerWorker
     this.#cores = cores
   }
 
@@ -84,7 +82,7 @@ export class WorkerWaker {
     if (needed < useful) this.#checkAgain(claimMs)
     if (needed <= 0) return 0
     // With several slots, a woken worker may find that another one has claimed the task.
-    return this.#ring(this.#slotsPerWorker === 1 ? needed : sleeping)
+    return this.#ring(this.#posted.slots.perWorker === 1 ? needed : sleeping)
   }
 
   /** How many more workers would find a task and would get the next one from the host in time. */
@@ -100,7 +98,7 @@ export class WorkerWaker {
     }
     const sustainable = Math.max(Math.ceil(this.#longestMs / HOST_COST_MS), 1)
     // A worker that has just claimed a task still looks idle. With several slots, one worker may hold many tasks.
-    const beyond = this.#slotsPerWorker === 1 ? -free : 0
+    const beyond = this.#posted.slots.perWorker === 1 ? -free : 0
     return Math.min(sustainable - Math.max(free, 0), Math.max(unclaimed - idle, beyond))
   }
 

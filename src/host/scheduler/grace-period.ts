@@ -18,7 +18,7 @@ const PING_AGAIN_AFTER_MS = 1000
 /** How often the host checks whether a cancelled task is still behind others. */
 const BEHIND_CHECK_MS = 100
 
-export interface RunningCancelledParts {
+export interface GracePeriodsParts {
   clock: Clock
   recall: Recall
   /** How long a handler of a cancelled task may run on; `Infinity`: the host never kills its worker. */
@@ -38,11 +38,11 @@ class GracePeriod {
   isOver = false
 }
 
-export class RunningCancelled {
-  readonly #parts: RunningCancelledParts
+export class GracePeriods {
+  readonly #parts: GracePeriodsParts
   readonly #periods = new Map<Worker, GracePeriod>()
 
-  constructor(parts: RunningCancelledParts) {
+  constructor(parts: GracePeriodsParts) {
     this.#parts = parts
   }
 

@@ -84,6 +84,14 @@ export class PendingTasks {
     return this.#returned[0] ?? this.#peekQueue()
   }
 
+  /** The next task to start. It stays in the queue, if the queue can take it back. */
+  look(): Task | null {
+    const wasPeeked = this.#head !== null
+    const next = this.peek()
+    if (!wasPeeked) this.unpeek()
+    return next
+  }
+
   /** Moves the next `count` tasks from the queue to the front. Starting workers have slots for them. */
   reserve(count: number): void {
     while (this.#returned.length < count) {

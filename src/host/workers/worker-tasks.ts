@@ -19,7 +19,6 @@ export interface Lane {
   readonly shared: { readonly known: KnownShared[]; send<T>(acceptedAt: number, send: () => T): T }
   /** Workers claim tasks from the shared queue and answer through their result rings. */
   readonly isShared: boolean
-  readonly slotsPerWorker: number
   /** False: threads busy-wait although others need the core. */
   readonly yieldsCore: boolean
 }
@@ -48,37 +47,14 @@ export class WorkerTasks {
     this.decoder = lane.isShared ? decoderFor(this.#layout) : null
   }
 
-  /** How many tasks the worker has claimed or received and has not answered. */
-  get usage(): number {
-    const { posted } = this.#lane
-    // A sent task counts until the host has its answer. Meanwhile the worker may claim the next task, hence the
-    // minimum.
-    return Math.min(this.#state.held + posted.sentTo(this.#workerId), this.slots)
+  /** How many tasks the worker has claimed from the shared queue and has not answered. */
+  get claimed(): number {
+    return this.#state.held
   }
 
   /** The worker may have died while it read a payload. */
   get hasLargePayload(): boolean {
     return this.#lane.posted.heldBy(this.#workerId).some(({ content }) => isLarge(content))
-  }
-
-  /** The slots of the worker, and one more for each waiting task whose slot any task may use. */
-  get slots(): number {
-    const { posted, slotsPerWorker } = this.#lane
-    return posted.lent.isAny ? slotsPerWorker + posted.lent.openOn(this.#workerId) : slotsPerWorker
-  }
-
-  /** How many slots the tasks of broadcasts use. Others of them wait until the worker has a free slot. */
-  get pinnedUsage(): number {
-    const { posted, slotsPerWorker } = this.#lane
-    const pinned = posted.pinnedTo(this.#workerId)
-    if (pinned === 0 || this.isExclusive) return 0
-    const others = this.#state.held + posted.sentTo(this.#workerId) - pinned
-    return Math.min(pinned, Math.max(slotsPerWorker - others, 0))
-  }
-
-  /** The worker holds an exclusive task. */
-  get isExclusive(): boolean {
-    return this.#lane.posted.isExclusive(this.#workerId)
   }
 
   get hasResults(): boolean {
@@ -122,13 +98,8 @@ export class WorkerTasks {
 
   /** Stops an idle worker from claiming tasks. False when the worker holds a task or may just claim one. */
   retire(): boolean {
-    if (this.#lane.posted.sentTo(this.#workerId) > 0) return false
+    if (this.#lane.posted.slots.sentTo(this.#workerId) > 0) return false
     return !this.#lane.isShared || this.bell.retire()
-  }
-
-  /** True when the worker holds no task and the host has collected all its answers. */
-  get isEmpty(): boolean {
-    return this.usage === 0 && this.list().length === 0
   }
 
   /** From now on the worker must not claim tasks. */
@@ -137,13 +108,13 @@ export class WorkerTasks {
   }
 
   order(): LaneOrder {
-    const { handlers, shared, isShared, posted, slotsPerWorker, yieldsCore } = this.#lane
+    const { handlers, shared, isShared, posted, yieldsCore } = this.#lane
     return {
       memory: posted.layout.memory,
       state: this.#layout.memory,
       isShared,
       workerId: this.#workerId,
-      slots: slotsPerWorker,
+      slots: posted.slots.perWorker,
       clockOrigin: realClock.origin(),
       yieldsCore,
       handlers: handlers.known,

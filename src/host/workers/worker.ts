@@ -11,6 +11,7 @@ import { withoutCaller } from '../../shared/platform/async-context.js'
 import type { Clock, Timer } from '../../shared/platform/clock.js'
 import { moveState, type StateTable } from '../../shared/platform/state-machine.js'
 import type { Backend, LinkListener, WorkerLink } from '../backend/backend.js'
+import type { Slots, SlotWorker } from '../lane/slots.js'
 import { DurationHistogram } from '../metrics/histogram.js'
 import type { Task } from '../task/task.js'
 import { ExitReason } from './exit-reason.js'
@@ -128,7 +129,7 @@ export interface WorkerOwner {
   onDied(worker: Worker, wasReady: boolean): void
 }
 
-export class Worker implements LinkListener, PlacementView, BusyView, ViewedWorker {
+export class Worker implements LinkListener, PlacementView, BusyView, SlotWorker, ViewedWorker {
   readonly id: number
   readonly tasks: WorkerTasks
   readonly histogram: DurationHistogram | null
@@ -210,19 +211,32 @@ export class Worker implements LinkListener, PlacementView, BusyView, ViewedWork
   }
 
   get slots(): number {
-    return this.tasks.slots
+    return this.#slots.sizeOf(this)
   }
 
   get usage(): number {
-    return this.tasks.usage
+    return this.#slots.usedBy(this)
   }
 
   get isExclusive(): boolean {
-    return this.tasks.isExclusive
+    return this.#slots.isExclusiveOn(this.id)
   }
 
   get isIdle(): boolean {
     return this.usage === 0
+  }
+
+  get claimed(): number {
+    return this.tasks.claimed
+  }
+
+  /** The worker holds no task, and the host has collected all its answers. */
+  get isEmpty(): boolean {
+    return this.isIdle && this.tasks.list().length === 0
+  }
+
+  get #slots(): Slots {
+    return this.#owner.settings.lane.posted.slots
   }
 
   /**
@@ -256,7 +270,7 @@ export class Worker implements LinkListener, PlacementView, BusyView, ViewedWork
     if (this.isReady && this.tasks.retire()) return this.stop(reason)
     this.#stopAccepting()
     // If a starting worker holds a task, it is in fact ready, and its message is on its way.
-    if (this.state === 'spawning' && this.tasks.isEmpty) return this.stop(reason)
+    if (this.state === 'spawning' && this.isEmpty) return this.stop(reason)
     this.link.post({ kind: 'leave' })
   }
 
@@ -273,7 +287,7 @@ export class Worker implements LinkListener, PlacementView, BusyView, ViewedWork
 
   /** Call it when the worker may have lost its last task. */
   stopIfDone(): void {
-    if (this.isReady && this.#hasConfirmedLeaving && this.tasks.isEmpty) this.stop(this.stopReason!)
+    if (this.isReady && this.#hasConfirmedLeaving && this.isEmpty) this.stop(this.stopReason!)
   }
 
   /** Asks the worker to run its teardown and to stop, after it has loaded its file. The worker must hold no task. */

@@ -70,7 +70,7 @@ export function refusedPath(
 
 /** The same for a chunk of a stream. A message carries it as a part. */
 export function refusedChunkPath(failure: unknown, chunk: unknown): string {
-  return refusedPath(failure, chunk, 'chunk').replace('message.chunks[0]', 'chunk')
+  return refusedPath(failure, chunk, 'chunk').replace('chunks[0]', 'chunk')
 }
 
 /** The reason of a refusal. Node does not say that a buffer is too large, so this function searches for one. */

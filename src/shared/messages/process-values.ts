@@ -144,7 +144,7 @@ function pathIn(message: object, failure: unknown, transferList: readonly Transf
     failure instanceof UnsendableMember
       ? memberPath(message, failure.member, '')
       : uncloneablePath(message, '')
-  if (path !== '') return path.slice(1)
+  if (path !== '') return path.slice(1).replace(/^body\./, '')
   const place = transferList.findIndex((item, index) =>
     failure instanceof UnsendableMember ? item === failure.member : transferList.indexOf(item) < index,
   )
