@@ -17,7 +17,10 @@ const TypedEmitter = EventEmitter as unknown as new () => Emitter<PoolEvents>
 
 const engines = new WeakMap<object, Engine>()
 
-/** The engine of a pool, for the kit of adapters. */
+/**
+ * @internal
+ * The engine of a pool, for the kit of adapters.
+ */
 export function engineOf(pool: object): Engine {
   return engines.get(pool)!
 }

@@ -77,7 +77,7 @@ class HostThread {
 
   run(): void {
     const { group } = this.#core
-    for (let count = 0; count < this.#plan.workers; count++) group.spawn()
+    for (let count = 0; count < this.#plan.workers; count++) group.starts.spawn()
     for (const listener of this.#listeners) listener.onMessage({ kind: 'ready' })
     for (;;) {
       const own = this.#ownEvents()

@@ -1,8 +1,9 @@
 // The budgets of the package: what a reader or a worker must load stays small.
 import assert from 'node:assert/strict'
-import { readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
+import ts from 'typescript'
 
 const root = new URL('../../', import.meta.url)
 
@@ -21,3 +22,25 @@ test('the types of lido reach at most 25 declaration files, and no internal ones
   const internal = files.filter(file => /host[\\/](engine|lane|scheduler|workers|task)[\\/]/.test(file))
   assert.deepEqual(internal, [])
 })
+
+test('no class of src/ has more than 30 methods and getters', () => {
+  const folder = new URL('src/', root)
+  const files = readdirSync(folder, { recursive: true }).filter(file => file.endsWith('.ts'))
+  const large = files.flatMap(file => {
+    const source = ts.createSourceFile(
+      file,
+      readFileSync(new URL(file, folder), 'utf8'),
+      ts.ScriptTarget.Latest,
+    )
+    return source.statements
+      .filter(ts.isClassDeclaration)
+      .map(({ name, members }) => [`${name?.text} of ${file}`, members.filter(isMember).length])
+      .filter(([, count]) => count > 30)
+  })
+  assert.deepEqual(large, [])
+})
+
+/** Overloads have no body. */
+function isMember(member) {
+  return (ts.isMethodDeclaration(member) && member.body) || ts.isAccessor(member)
+}

@@ -143,7 +143,8 @@ describe('errors in the reference', () => {
 
 describe('members in the reference', () => {
   test('the reference names every member of Pool', () => {
-    for (const name of publicNames(lido.Pool.prototype)) {
+    const { prototype } = lido.Pool
+    for (const name of [...publicNames(prototype), ...publicNames(Object.getPrototypeOf(prototype))]) {
       assert.ok(pool.includes(`\`pool.${name}`) || pool.includes(`\`${name}(`), name)
     }
   })
@@ -186,11 +187,14 @@ describe('members in the reference', () => {
       assert.ok(queues.includes(`\`${name}`), name)
   })
 
+  test('the reference names every export of lido/kit', async () => {
+    const said = page('docs/reference/kit.md')
+    for (const name of Object.keys(await import('lido/kit'))) assert.ok(said.includes(`\`${name}`), name)
+  })
+
   test('the reference names every export of lido/worker', () => {
     const said = page('docs/reference/worker.md')
-    // An adapter of this package uses it.
-    const names = Object.keys(workerNames).filter(name => name !== 'setTaskJob')
-    for (const name of names) assert.ok(said.includes(`\`${name}`), name)
+    for (const name of Object.keys(workerNames)) assert.ok(said.includes(`\`${name}`), name)
   })
 })
 

@@ -11,16 +11,7 @@ const doors = {
     ...['PoolClosedError', 'PoolError', 'PriorityQueue', 'QueueFullError', 'RestartLimitError'],
     ...['TaskCancelledError', 'TaskQuarantinedError', 'TaskTimeoutError', 'TeardownError', 'WorkerError'],
     ...['WorkerExitError', 'WorkerMemoryError', 'WorkerStartError'],
-    ...[
-      'adaptStartSymbol',
-      'forAdapters',
-      'isPoolError',
-      'move',
-      'share',
-      'transferableSymbol',
-      'valueSymbol',
-      'wrapperSymbol',
-    ],
+    ...['isPoolError', 'kitParts', 'move', 'share', 'transferableSymbol', 'valueSymbol'],
   ],
   'lido/body': ['fastifyJson', 'fastifyNdjson', 'json', 'jsonReader', 'ndjson', 'ndjsonReader', 'runFor'],
   'lido/express': ['json', 'ndjson', 'runFor'],
@@ -38,15 +29,7 @@ const doors = {
     ...['Promise', 'TerminateError', 'Transfer', 'cpus', 'default', 'isMainThread', 'platform', 'pool'],
     ...['worker', 'workerEmit'],
   ],
-  'lido/worker': [
-    'context',
-    'isWorkerThread',
-    'move',
-    'setTaskJob',
-    'transferableSymbol',
-    'valueSymbol',
-    'workerData',
-  ],
+  'lido/worker': ['context', 'isWorkerThread', 'move', 'transferableSymbol', 'valueSymbol', 'workerData'],
 }
 /** With this flag, `require()` gets the CommonJS build. Every supported version of Node knows this name of the flag. */
 const withoutRequireOfModules = '--no-experimental-require-module'

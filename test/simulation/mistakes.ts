@@ -40,7 +40,7 @@ export const mistakes: Mistake[] = [
     title: 'a leaving worker stops although it has started a task, while its ready message is on its way',
     transport: 'any',
     file: 'host/workers/worker.js',
-    edits: [["this.state === 'spawning' && this.isEmpty", "this.state === 'spawning'"]],
+    edits: [['isStarting && this.isEmpty', 'isStarting']],
   },
   {
     title: 'a listener stays on the signal of a settled task',
@@ -51,7 +51,7 @@ export const mistakes: Mistake[] = [
   {
     title: 'a timer stays set when the pool closes',
     transport: 'any',
-    file: 'host/workers/worker-group.js',
+    file: 'host/workers/starts.js',
     edits: [['this.#afterPause?.cancel();', '']],
   },
   {
@@ -177,7 +177,7 @@ export const mistakes: Mistake[] = [
   {
     title: 'the host drops the last chunks and the progress of a worker that it stops',
     transport: 'any',
-    file: 'host/workers/worker.js',
-    edits: [["'from-task',", '']],
+    file: 'shared/messages/messages.js',
+    edits: [["'from-task': { by: 'tasks', isLate: true }", "'from-task': { by: 'tasks' }"]],
   },
 ]

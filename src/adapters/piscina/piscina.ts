@@ -1,8 +1,6 @@
 // The class of Piscina 5.3, with its API of 2020. Converts calls, options, events and errors; a lido pool runs the
 // tasks.
 import { AsyncResource } from 'node:async_hooks'
-import { EventEmitterAsyncResource } from 'node:events'
-import type { Worker } from 'node:worker_threads'
 import {
   InvalidOptionError,
   move,
@@ -23,7 +21,6 @@ import {
   QUEUE_IS_ENDING,
   queueIsTaken,
 } from './errors.js'
-import { type PiscinaHistogram, type PiscinaHistogramSummary, piscinaHistogram } from './histogram.js'
 import { adaptBalancer, WorkerViews } from './load-balancer.js'
 import {
   checkOptions,
@@ -33,6 +30,7 @@ import {
   toPath,
   toPoolOptions,
 } from './options.js'
+import { type PiscinaParts, PiscinaProperties } from './properties.js'
 import { ArrayTaskQueue, FixedQueue } from './queues.js'
 import { ReusablePool } from './reusable-pool.js'
 import { type RunOptions, shiftArguments } from './run-task.js'
@@ -46,20 +44,20 @@ export const version = '5.3.2'
 const ownQueues = new WeakSet<TaskQueue>()
 
 /** The class of Piscina 5.3, with its options, error texts, events and statics. `T` is the type of tasks, `R` of results. */
-export class Piscina<T = any, R = any> extends EventEmitterAsyncResource {
+export class Piscina<T = any, R = any> extends PiscinaProperties {
   readonly #options: FilledOptions
   readonly #workers = new WorkerViews()
   /** `null` without a load balancer of the user. */
   readonly #terminateOnAbort: TerminateOnAbort | null
   readonly #reusable: ReusablePool
-  #histogram: PiscinaHistogram | null = null
 
   /** Throws the `TypeError` or `RangeError` of Piscina for a wrong option. */
   constructor(options: PiscinaOptions = {}) {
     const checked = checkOptions(options)
     if (ownQueues.has(checked.taskQueue!)) delete checked.taskQueue
-    super(ownFields({ ...(options as object), name: 'Piscina' }))
-    this.#options = fillOptions(checked)
+    const parts = { options: fillOptions(checked) } as PiscinaParts
+    super(ownFields({ ...(options as object), name: 'Piscina' }), parts)
+    this.#options = parts.options
     const poolOptions = toPoolOptions(this.#options)
     if (checked.taskQueue !== undefined) poolOptions.queue = toLidoQueue(checked.taskQueue)
     if (checked.loadBalancer !== undefined) {
@@ -69,6 +67,7 @@ export class Piscina<T = any, R = any> extends EventEmitterAsyncResource {
       () => this.#start(poolOptions),
       (timedOut, wasClosed) => this.#emitEnd(timedOut, wasClosed),
     )
+    parts.reusable = this.#reusable
     if (checked.taskQueue === undefined) {
       this.#options.taskQueue = this.#pool.options.queue as unknown as TaskQueue
       ownQueues.add(this.#options.taskQueue)
@@ -141,72 +140,6 @@ export class Piscina<T = any, R = any> extends EventEmitterAsyncResource {
 
   [Symbol.asyncDispose](): Promise<void> {
     return this.close()
-  }
-
-  get maxThreads(): number {
-    return this.#options.maxThreads
-  }
-
-  get minThreads(): number {
-    return this.#options.minThreads
-  }
-
-  get options(): FilledOptions {
-    return this.#options
-  }
-
-  get threads(): Worker[] {
-    return this.#pool.threads
-  }
-
-  /** How many threads have no task. */
-  get idleThreads(): number {
-    const { workers } = this.#pool
-    const held = workers.reduce((sum, worker) => sum + worker.usage, 0)
-    // Posted tasks that no worker has yet.
-    const unclaimed = Math.max(this.#pool.stats().tasks.inFlight - held, 0)
-    return Math.max(workers.filter(worker => worker.isIdle).length - unclaimed, 0)
-  }
-
-  /** Queued tasks. */
-  get queueSize(): number {
-    return this.#pool.queueSize
-  }
-
-  /** Settled tasks that a thread had, whatever their outcome. */
-  get completed(): number {
-    return this.#reusable.completed
-  }
-
-  /** Wait and run times in milliseconds. */
-  get histogram(): PiscinaHistogram {
-    this.#histogram ??= piscinaHistogram(() => this.#pool.histogram)
-    return this.#histogram
-  }
-
-  /** @deprecated use `histogram.runTime` */
-  get runTime(): PiscinaHistogramSummary {
-    return this.histogram.runTime
-  }
-
-  /** @deprecated use `histogram.waitTime` */
-  get waitTime(): PiscinaHistogramSummary {
-    return this.histogram.waitTime
-  }
-
-  /** 0 to 1: the time in which tasks ran, divided by the time of all slots. */
-  get utilization(): number {
-    return this.#pool.utilization
-  }
-
-  /** Milliseconds since the pool was created. */
-  get duration(): number {
-    return this.#reusable.duration
-  }
-
-  /** True while the queue is full. */
-  get needsDrain(): boolean {
-    return this.#pool.needsDrain
   }
 
   static get isWorkerThread(): boolean {

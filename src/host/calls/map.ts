@@ -21,6 +21,7 @@ import type { Task } from '../task/task.js'
 import { callOf } from './call-options.js'
 import { forCaller } from './caller-stack.js'
 import { withProgress } from './exchange.js'
+import { type MapItem, MapItems } from './map-items.js'
 import { checkSource, type MapSettings, resolveMap } from './map-options.js'
 import { END, isThenable, ResultIterator } from './result-iterator.js'
 import { watchUnread } from './unread-maps.js'
@@ -42,18 +43,6 @@ export interface MapRunner {
     onProgress: ((value: unknown) => void) | null,
   ): Task
   cancel(task: Task, error: PoolError): void
-}
-
-interface Entry {
-  readonly item: unknown
-  readonly index: number
-  state: 'running' | 'answered' | 'ready'
-  /** The answer to the task, then the result. */
-  value: unknown
-  /** `null` until the task is submitted. */
-  task: Task | null
-  previous: Entry | null
-  next: Entry | null
 }
 
 interface Consumer {
@@ -94,19 +83,13 @@ export class MapRun<Result> extends ResultIterator<Result> implements PoolMap<Re
   #isInputDone = false
   #isFilling = false
 
-  /** Items that were pulled and not yet given to the consumer: in input order, or with `ordered: false` only the running ones. */
-  #first: Entry | null = null
-  #last: Entry | null = null
-  /** With `ordered: false`: results in the order in which they were ready. */
-  #ready: Entry | null = null
-  #lastReady: Entry | null = null
-  #underWay = 0
+  readonly #items: MapItems
   #limit: number
 
   #pulled = 0
   #done = 0
   #failed = 0
-  #answered: Entry[] = []
+  #answered: MapItem[] = []
   #startedAt = 0
   #reportedAt = 0
   /** Items that were done or failed at the last report. */
@@ -116,6 +99,7 @@ export class MapRun<Result> extends ResultIterator<Result> implements PoolMap<Re
     super()
     this.#source = source
     this.#settings = settings
+    this.#items = new MapItems(settings.ordered)
     this.#runner = runner
     this.#limit = settings.concurrency ?? runner.slots * LEAST_PER_SLOT
     this.#onRead = watchUnread(this)
@@ -123,7 +107,7 @@ export class MapRun<Result> extends ResultIterator<Result> implements PoolMap<Re
 
   next(): Promise<IteratorResult<Result, undefined>> {
     if (this.#state === 'new') this.#start()
-    const entry = this.#consumers.length === 0 ? this.#take() : null
+    const entry = this.#consumers.length === 0 ? this.#items.take() : null
     if (entry !== null) {
       this.#fill()
       this.#endIfDone()
@@ -139,7 +123,7 @@ export class MapRun<Result> extends ResultIterator<Result> implements PoolMap<Re
     this.#failure = this.#inputFailure = null
     this.#onRead()
     const closed = this.#state === 'ended' ? undefined : this.#end()
-    this.#dropResults()
+    this.#items.clear()
     await closed
     return END
   }
@@ -171,7 +155,7 @@ export class MapRun<Result> extends ResultIterator<Result> implements PoolMap<Re
 
   #onAbort(): void {
     this.#fail(new TaskCancelledError(this.#settings.signal!.reason))
-    this.#dropResults()
+    this.#items.clear()
   }
 
   #fill(): void {
@@ -188,7 +172,7 @@ export class MapRun<Result> extends ResultIterator<Result> implements PoolMap<Re
   }
 
   get #isFull(): boolean {
-    return this.#underWay >= (this.#settings.concurrency ?? this.#runner.itemLimit ?? this.#limit)
+    return this.#items.size >= (this.#settings.concurrency ?? this.#runner.itemLimit ?? this.#limit)
   }
 
   #pull(): void {
@@ -251,24 +235,12 @@ export class MapRun<Result> extends ResultIterator<Result> implements PoolMap<Re
   }
 
   #onItem(item: unknown): void {
-    const entry: Entry = {
-      item,
-      index: this.#pulled++,
-      state: 'running',
-      value: undefined,
-      task: null,
-      previous: this.#last,
-      next: null,
-    }
-    if (this.#last === null) this.#first = entry
-    else this.#last.next = entry
-    this.#last = entry
-    this.#underWay++
+    const entry = this.#items.add(item, this.#pulled++)
     if (this.#runner.hasQueueLimit) this.#await(this.#runner.room(), () => this.#submit(entry))
     else this.#submit(entry)
   }
 
-  #submit(entry: Entry): void {
+  #submit(entry: MapItem): void {
     try {
       const onProgress =
         this.#settings.onItemProgress === undefined
@@ -280,7 +252,7 @@ export class MapRun<Result> extends ResultIterator<Result> implements PoolMap<Re
     }
   }
 
-  #onItemProgress({ item, index }: Entry, value: unknown): void {
+  #onItemProgress({ item, index }: MapItem, value: unknown): void {
     if (this.#state !== 'open') return
     try {
       this.#context.run(() => this.#settings.onItemProgress!(value, item, index))
@@ -292,7 +264,7 @@ export class MapRun<Result> extends ResultIterator<Result> implements PoolMap<Re
   // Results.
 
   /** The pool is in the middle of its work, so the answers of one turn are handled together in a microtask. */
-  #onAnswer(entry: Entry, answer: unknown): void {
+  #onAnswer(entry: MapItem, answer: unknown): void {
     entry.state = 'answered'
     entry.value = answer
     if (this.#answered.push(entry) === 1) inMicrotask(() => this.#advance())
@@ -323,11 +295,11 @@ export class MapRun<Result> extends ResultIterator<Result> implements PoolMap<Re
     this.#endIfDone()
   }
 
-  #onFailed(entry: Entry, error: unknown): void {
+  #onFailed(entry: MapItem, error: unknown): void {
     this.#failed++
     const { onError } = this.#settings
     if (onError === 'stop' || concernsThePool(error)) return this.#fail(error)
-    if (onError === 'skip') return this.#onSkipped(entry)
+    if (onError === 'skip') return this.#items.skip(entry)
     let value: unknown
     try {
       value = this.#context.run(() => onError(error, entry.item, entry.index))
@@ -344,21 +316,9 @@ export class MapRun<Result> extends ResultIterator<Result> implements PoolMap<Re
     )
   }
 
-  #onReady(entry: Entry, value: unknown): void {
+  #onReady(entry: MapItem, value: unknown): void {
     if (this.#state !== 'open') return
-    entry.value = value
-    entry.state = 'ready'
-    if (!this.#settings.ordered) {
-      this.#unlink(entry)
-      if (this.#lastReady === null) this.#ready = entry
-      else this.#lastReady.next = entry
-      this.#lastReady = entry
-    }
-  }
-
-  #onSkipped(entry: Entry): void {
-    this.#unlink(entry)
-    this.#underWay--
+    this.#items.setResult(entry, value)
   }
 
   /** When more than half of the items ended within one turn, workers were idle until the host could send them more. */
@@ -369,42 +329,16 @@ export class MapRun<Result> extends ResultIterator<Result> implements PoolMap<Re
 
   #serve(): void {
     while (this.#consumers.length > 0) {
-      const entry = this.#take()
+      const entry = this.#items.take()
       if (entry === null) return
       this.#consumers.shift()!.resolve({ value: entry.value, done: false })
     }
   }
 
-  /** The next result, or `null` when it is not ready. */
-  #take(): Entry | null {
-    if (!this.#settings.ordered) {
-      const entry = this.#ready
-      if (entry === null) return null
-      this.#ready = entry.next
-      if (this.#ready === null) this.#lastReady = null
-      this.#underWay--
-      return entry
-    }
-    const entry = this.#first
-    if (entry === null || entry.state !== 'ready') return null
-    this.#unlink(entry)
-    this.#underWay--
-    return entry
-  }
-
-  #unlink(entry: Entry): void {
-    const { previous, next } = entry
-    if (previous === null) this.#first = next
-    else previous.next = next
-    if (next === null) this.#last = previous
-    else next.previous = previous
-    entry.previous = entry.next = null
-  }
-
   // The end.
 
   #endIfDone(): void {
-    if (this.#state !== 'open' || !this.#isInputDone || this.#underWay > 0) return
+    if (this.#state !== 'open' || !this.#isInputDone || this.#items.size > 0) return
     this.#failure = this.#inputFailure
     void this.#end()
   }
@@ -429,25 +363,11 @@ export class MapRun<Result> extends ResultIterator<Result> implements PoolMap<Re
     return closed
   }
 
-  /** Keeps the results that the consumer may still take: the results before the first item that has none. */
   #cancelTasks(): void {
-    let isBefore = this.#settings.ordered
-    for (let entry = this.#first; entry !== null; entry = entry.next) {
-      if (entry.state === 'running' && entry.task !== null) {
-        this.#runner.cancel(entry.task, new TaskCancelledError(this.#failure?.error))
-      }
-      if (isBefore && entry.state !== 'ready') {
-        isBefore = false
-        this.#last = entry.previous
-        if (entry.previous === null) this.#first = null
-        else entry.previous.next = null
-      }
+    for (const task of this.#items.runningTasks()) {
+      this.#runner.cancel(task, new TaskCancelledError(this.#failure?.error))
     }
-    if (!this.#settings.ordered) this.#first = this.#last = null
-  }
-
-  #dropResults(): void {
-    this.#first = this.#last = this.#ready = this.#lastReady = null
+    this.#items.dropUnfinished()
   }
 
   #closeInput(): Promise<unknown> | undefined {

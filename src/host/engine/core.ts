@@ -128,7 +128,7 @@ export function createCore(parts: CoreParts): Core {
   const answers = new Answers({
     settler,
     largeResults,
-    policy: group.policy,
+    policy: group.starts.policy,
     handlers,
     timings,
     failed: requeue.failed,

@@ -177,7 +177,7 @@ export class Engine {
     const { group, pump } = this.#core
     const { size, handler } = this.settings
     try {
-      while (group.workers.length < size.minWorkers) group.spawn()
+      while (group.workers.length < size.minWorkers) group.starts.spawn()
     } catch (failure) {
       void group.killAll(new PoolClosedError('destroyed'))
       this.#keepAlive.end()

@@ -4,7 +4,7 @@ import { describe, test } from 'node:test'
 import { moveState, type StateTable } from '../../shared/platform/state-machine.js'
 import { taskStates } from '../task/task-life.js'
 import { circuitStates } from '../workers/restart-policy.js'
-import { workerStates } from '../workers/worker.js'
+import { workerLives } from '../workers/worker-life.js'
 import { poolStates } from './pool-life.js'
 
 interface Machine {
@@ -34,16 +34,43 @@ const machines: Record<string, Machine> = {
     ],
   },
   worker: {
-    table: workerStates,
-    first: 'spawning',
+    table: workerLives,
+    first: 'starting',
     last: 'exited',
     allowed: [
-      'spawning → ready',
-      'spawning → draining',
-      'spawning → exited',
-      'ready → draining',
+      'starting → ready',
+      'starting → leavingEarly',
+      'starting → leftEarly',
+      'starting → stopping',
+      'starting → killed',
+      'starting → exited',
+      'ready → leaving',
+      'ready → left',
+      'ready → stopping',
+      'ready → killed',
       'ready → exited',
-      'draining → exited',
+      'leavingEarly → leftEarly',
+      'leavingEarly → leaving',
+      'leavingEarly → stopping',
+      'leavingEarly → killed',
+      'leavingEarly → exited',
+      'leftEarly → left',
+      'leftEarly → stopping',
+      'leftEarly → killed',
+      'leftEarly → exited',
+      'leaving → left',
+      'leaving → stopping',
+      'leaving → killed',
+      'leaving → exited',
+      'left → stopping',
+      'left → killed',
+      'left → exited',
+      'stopping → cutOff',
+      'stopping → killed',
+      'stopping → exited',
+      'cutOff → killed',
+      'cutOff → exited',
+      'killed → exited',
     ],
   },
   pool: {

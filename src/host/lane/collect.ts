@@ -103,7 +103,7 @@ export class Collector {
   onTaskList(worker: Worker, taskIds: readonly number[]): void {
     const { answers, clock, posted } = this.#parts
     this.collectFrom(worker, Number.POSITIVE_INFINITY)
-    if (worker.damage !== null) return
+    if (worker.tasks.damage !== null) return
     for (const [task, workerId] of posted.suspects) {
       if (workerId !== worker.id) continue
       posted.suspects.delete(task)
@@ -150,8 +150,8 @@ export class Collector {
 
   /** The host reads nothing more from the ring, so it kills the worker. The worker's tasks fail or run again. */
   #onDamaged(worker: Worker): void {
-    const error = worker.damage!
-    const hasTasks = worker.listTasks().length > 0
+    const error = worker.tasks.damage!
+    const hasTasks = worker.tasks.list().length > 0
     void worker.kill('damage', error)
     if (!hasTasks) this.#parts.group.events.onError(error)
   }

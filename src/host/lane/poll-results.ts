@@ -94,7 +94,7 @@ export class ResultPoller {
       this.#waitingSince = this.#isWaiting ? now : 0
       if (collector.hasAnswers || (this.#isWaiting && this.#shouldPoll())) this.#pollFrom(now)
       else if (!this.#startRest()) this.#sleep(now)
-    } else if (this.#isWaiting && now < this.#pollUntil && group.mayPoll) {
+    } else if (this.#isWaiting && now < this.#pollUntil && group.cores.mayPoll) {
       this.#pollAgain(now)
     } else {
       if (!this.#isWaiting) this.#waitingSince = 0
@@ -118,7 +118,7 @@ export class ResultPoller {
 
   #notePoll(turnMs: number, now: number): void {
     const pauseMs = this.#coreWatch?.onBusyWait(turnMs, now) ?? 0
-    if (pauseMs > 0) this.#parts.group.pauseSpin(pauseMs)
+    if (pauseMs > 0) this.#parts.group.cores.pause(pauseMs)
   }
 
   #sleep(now: number): void {
@@ -132,7 +132,7 @@ export class ResultPoller {
   /** True when the host rests: a timer makes it check again, and until then only an idle worker rings. */
   #startRest(): boolean {
     const { bell, clock, group } = this.#parts
-    if (this.#nextCheck !== null || !this.#isWaiting || group.mayPoll) return false
+    if (this.#nextCheck !== null || !this.#isWaiting || group.cores.mayPoll) return false
     const restMs = Math.min(this.#backlogMs() * REST_SHARE, LONGEST_REST_MS)
     if (!(restMs >= SHORTEST_REST_MS)) return false
     bell.announceRest()
@@ -154,6 +154,6 @@ export class ResultPoller {
   }
 
   #shouldPoll(): boolean {
-    return this.#parts.group.mayPoll && this.#spin.shouldSpin()
+    return this.#parts.group.cores.mayPoll && this.#spin.shouldSpin()
   }
 }

@@ -26,9 +26,8 @@ export interface SlotWorkers {
   /** The workers that the host has stopped or killed, until they have ended. */
   readonly drainingWorkers: Iterable<SlotWorker>
   readonly acceptingWorkers: number
-  readonly hasLeaving: boolean
-  /** Workers that do not exist and that the pool may not start now. */
-  readonly missingWorkers: number
+  /** `missing`: workers that do not exist and that the pool may not start now. */
+  readonly starts: { readonly missing: number }
 }
 
 /** The host's queue. */
@@ -50,7 +49,8 @@ export class Slots {
   readonly #sentTo = new Map<number, number>()
   /** Where workers have several slots: the exclusive tasks. */
   readonly #exclusive = new Set<Task>()
-  #posted = 0
+  /** Tasks that are posted and neither answered nor cancelled. */
+  posted = 0
   /** The posted tasks that any worker may claim. */
   #claimable = 0
   #used = 0
@@ -91,13 +91,13 @@ export class Slots {
   }
 
   #add(task: Task): void {
-    this.#posted++
+    this.posted++
     this.#used += this.#weightOf(task)
   }
 
   /** The task was answered or cancelled, or has left its worker. It keeps its slots. */
   end(task: Task): void {
-    this.#posted--
+    this.posted--
     if (task.addressee === 0) this.#claimable--
     if (this.lent.isAny) this.#reweigh(task, () => this.lent.end(task))
   }
@@ -187,9 +187,9 @@ export class Slots {
 
   /** All slots of accepting workers, also of starting ones, and the slots that leaving or killed workers still use. */
   get total(): number {
-    const { acceptingWorkers, drainingWorkers, hasLeaving, workers } = this.#workers
+    const { acceptingWorkers, drainingWorkers, workers } = this.#workers
     let slots = acceptingWorkers * this.perWorker
-    if (hasLeaving) {
+    if (acceptingWorkers < workers.length) {
       for (const worker of workers) {
         if (worker.isLeaving) slots += this.#weightOn(worker) + this.#pinnedUsedBy(worker)
       }
@@ -224,7 +224,7 @@ export class Slots {
 
   /** The slots of workers that do not exist and that the pool may not start now. */
   get unavailable(): number {
-    return this.#workers.missingWorkers * this.perWorker
+    return this.#workers.starts.missing * this.perWorker
   }
 
   /**
@@ -247,11 +247,6 @@ export class Slots {
   }
 
   // Tasks.
-
-  /** Tasks that are posted and neither answered nor cancelled. */
-  get posted(): number {
-    return this.#posted
-  }
 
   /** Posted tasks for which no worker has a free slot. Any worker may claim them. */
   get postedAhead(): number {
@@ -279,7 +274,7 @@ export class Slots {
 
   /** Posted tasks that a worker has, or that have a free slot. */
   get inFlight(): number {
-    return this.#posted - this.postedAhead - this.pinnedBehind
+    return this.posted - this.postedAhead - this.pinnedBehind
   }
 
   /** Used slots, and the slots of starting workers that queued tasks are sure to get. */

@@ -40,7 +40,7 @@ function poolOf({ parked = 4, awake = 0, cores = 2, unclaimed = 1 }) {
     },
   }
   const posted = { queue: { unclaimed, first: 7 }, longRunning: new Set<object>(), slots: { perWorker: 1 } }
-  const group = { workers, shareCores() {} }
+  const group = { workers, cores: { share() {} } }
   const waker = new WorkerWaker(
     clock as unknown as Clock,
     group as unknown as WorkerGroup,

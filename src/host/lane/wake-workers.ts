@@ -58,7 +58,7 @@ export class WorkerWaker {
       else awake++
     }
     const woken = sleeping === 0 ? 0 : this.#wakeSome(sleeping, awake < this.#cores ? WAKING_MS : CROWDED_MS)
-    this.#group.shareCores(awake + woken)
+    this.#group.cores.share(awake + woken)
   }
 
   /** Call it when the pool has closed. */

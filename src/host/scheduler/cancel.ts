@@ -77,7 +77,7 @@ export class Cancelling {
       if (worker !== null) gracePeriods.add(worker, task, error)
     }
     // This task may have been the last one of a leaving worker.
-    if (group.hasLeaving) group.stopLeavingIfDone()
+    group.stopLeavingIfDone()
     pump.refill()
   }
 

@@ -115,7 +115,7 @@ export class Pump {
 
   /** A task behind others waits like them, unless the pool may start another worker, or a waiting task lends its slot to this task. */
   #mayPlaceNow(task: Task, othersWait: boolean): boolean {
-    if (!othersWait || this.#group.maySpawn || this.#slots.lent.isChild(task)) return true
+    if (!othersWait || this.#group.starts.maySpawn || this.#slots.lent.isChild(task)) return true
     return !this.#pending.isFirstInFirstOut && this.#isWorthPeeking
   }
 
@@ -317,20 +317,20 @@ export class Pump {
 
   #chooseWorker(task: Task): Worker | null {
     const { canTakeBack, loadBalancer } = this.#parts
-    const { workers, maySpawn, isAnyStarting } = this.#group
+    const { workers, starts, isAnyStarting } = this.#group
     // A starting worker may fail to start. So the host sends it only tasks that it can take back and send again.
     const chosen = chooseWorker(loadBalancer, task, workers, canTakeBack && task.canBePostedAgain)
     if (chosen !== null || loadBalancer === null || task.state !== 'queued') return chosen
     // A load balancer may keep a task queued until something changes. If nothing can change, the default placement
     // decides.
-    const willChange = this.#slots.posted > 0 || isAnyStarting || maySpawn
+    const willChange = this.#slots.posted > 0 || isAnyStarting || starts.maySpawn
     return willChange ? null : choosePlacement(task.isExclusive, workers.filter(isServing))
   }
 
   /** Starts workers for tasks without a slot, and wakes sleeping workers for the tasks in the shared queue. */
   #startAndWakeWorkers(): void {
     const group = this.#group
-    while (group.maySpawn && this.#slots.unplaced > 0 && group.trySpawn() !== null) {
+    while (group.starts.maySpawn && this.#slots.unplaced > 0 && group.starts.trySpawn() !== null) {
       while (this.#placeNext());
     }
     this.#parts.waker?.wake()
@@ -374,7 +374,7 @@ export class Pump {
    * last failed start, and all tasks while the circuit is open. Other tasks wait for the next start.
    */
   #rejectHopeless(): boolean {
-    const { isHopeless, policy } = this.#group
+    const { isHopeless, policy } = this.#group.starts
     if (!isHopeless || policy.lastError === null) return false
     const now = this.#parts.clock.now()
     const kept: Task[] = []

@@ -1,6 +1,6 @@
 // What happens to tasks when a worker reports something, leaves or ends.
 import { PoolClosedError, type PoolError, WorkerExitError } from '../../shared/errors/pool-errors.js'
-import type { ToHost } from '../../shared/messages/messages.js'
+import type { Bell, MessageOfTasks } from '../../shared/messages/messages.js'
 import type { Clock } from '../../shared/platform/clock.js'
 import { inMicrotask } from '../../shared/platform/microtask.js'
 import type { Collector } from '../lane/collect.js'
@@ -39,7 +39,7 @@ export class TaskEvents implements TaskListener {
     this.#parts.pump.refill()
   }
 
-  onMessage(worker: Worker, message: ToHost): void {
+  onMessage(worker: Worker, message: Bell | MessageOfTasks): void {
     const { collector, gracePeriods, handlerMetrics, poller, taskMessages } = this.#parts
     if (message === 'bell') {
       if (!poller!.onBell()) this.#parts.pump.refill()
@@ -63,9 +63,8 @@ export class TaskEvents implements TaskListener {
       case 'pong':
         return gracePeriods.onPong(worker)
       case 'measured':
+        worker.memoryBytes = message.memoryBytes ?? worker.memoryBytes
         return handlerMetrics?.onMeasured(message.handlers)
-      default:
-        return
     }
     if (worker.isIdle) worker.idleSince = this.#parts.clock.now()
     this.#parts.pump.refill()
@@ -127,7 +126,7 @@ export class TaskEvents implements TaskListener {
     if (isGone) poller?.onWorkerGone()
     // Answers that the worker gave before count.
     collector.collectFrom(worker, Number.POSITIVE_INFINITY)
-    const reason = error instanceof PoolClosedError ? error : (worker.damage ?? error)
+    const reason = error instanceof PoolClosedError ? error : (worker.tasks.damage ?? error)
     return this.#parts.requeue.orphansOf(worker, reason, isGone)
   }
 }

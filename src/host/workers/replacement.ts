@@ -9,10 +9,12 @@ import type { Worker } from './worker.js'
 export interface ReplaceableGroup {
   /** The workers that start or are ready. */
   readonly workers: readonly Worker[]
-  /** A replacement may exceed `maxWorkers` by one worker. */
-  readonly mayAddReplacement: boolean
-  /** Throws when no worker can be started. */
-  spawnReplacement(): Worker
+  readonly starts: {
+    /** A replacement may exceed `maxWorkers` by one worker. */
+    readonly mayAddReplacement: boolean
+    /** Throws when no worker can be started. */
+    spawnReplacement(): Worker
+  }
 }
 
 /** A call of `recycle()` or `reload()`. */
@@ -110,13 +112,13 @@ export class Replacements {
 
   #next(): void {
     if (this.#hasEnded || this.#old !== null || this.#replacement !== null) return
-    if (!this.#group.mayAddReplacement) return
+    if (!this.#group.starts.mayAddReplacement) return
     const old = this.#chooseOld()
     if (old === null && !this.#mustStartNew) return
     if (old !== null) this.#queue.delete(old)
     this.#old = old
     try {
-      this.#replacement = this.#group.spawnReplacement()
+      this.#replacement = this.#group.starts.spawnReplacement()
     } catch (failure) {
       this.#fail(failure)
     }

@@ -1,5 +1,8 @@
 // The host's view of one worker's tasks: the shared state of the worker, its result ring, and the tasks sent to it.
+
+import type { QueuedTask } from '../../api/queued-task.js'
 import type { Decoder } from '../../shared/codec/decoder.js'
+import { WorkerExitError } from '../../shared/errors/pool-errors.js'
 import { WorkerBell } from '../../shared/lane/doorbell.js'
 import { decoderFor } from '../../shared/lane/lane-codec.js'
 import { createWorkerState, type WorkerStateLayout } from '../../shared/lane/layout.js'
@@ -61,6 +64,13 @@ export class WorkerTasks {
     return this.ring?.isEmpty === false
   }
 
+  /** The error for the tasks of a worker that has damaged its result ring; `null` while the ring is intact. */
+  get damage(): WorkerExitError | null {
+    const problem = this.ring?.damage ?? null
+    return problem === null ? null : new WorkerExitError(this.#workerId, 1, undefined, null, true, problem)
+  }
+
+  /** The tasks that the worker holds, in the order of acceptance. */
   list(): Task[] {
     return this.#lane.posted.heldBy(this.#workerId)
   }
@@ -71,9 +81,10 @@ export class WorkerTasks {
   }
 
   /** When this worker started the task; `null` for other tasks, and while the time of the task does not count. */
-  startOf(task: Task, now: number): number | null {
-    return this.list().includes(task) && this.hasStarted(task)
-      ? this.#lane.posted.tickets.startedAt(task.ticket, now)
+  startOf(task: QueuedTask, now: number): number | null {
+    const held = this.list().find(other => other === task)
+    return held !== undefined && this.hasStarted(held)
+      ? this.#lane.posted.tickets.startedAt(held.ticket, now)
       : null
   }
 

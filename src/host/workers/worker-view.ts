@@ -5,6 +5,7 @@ import type { Worker as Thread } from 'node:worker_threads'
 import type { DurationSummary } from '../../api/durations.js'
 import type { QueuedTask } from '../../api/queued-task.js'
 import type { BackendKind, WorkerState, WorkerStopReason, WorkerView } from '../../api/worker-view.js'
+import { realClock } from '../../shared/platform/clock.js'
 
 /** The parts of a worker that its view reads. */
 export interface ViewedWorker {
@@ -22,8 +23,7 @@ export interface ViewedWorker {
   readonly histogram: DurationSummary | null
   readonly stopReason: WorkerStopReason | null
   readonly memoryBytes: number | null
-  listTasks(): QueuedTask[]
-  startOf(task: QueuedTask): number | null
+  readonly tasks: { list(): QueuedTask[]; startOf(task: QueuedTask, now: number): number | null }
   kill(reason: WorkerStopReason): Promise<void>
 }
 
@@ -82,7 +82,7 @@ export class View implements WorkerView {
   }
 
   get tasks(): QueuedTask[] {
-    return this.#worker.listTasks()
+    return this.#worker.tasks.list()
   }
 
   get isExclusive(): boolean {
@@ -102,6 +102,6 @@ export class View implements WorkerView {
   }
 
   startOf(task: QueuedTask): number | null {
-    return this.#worker.startOf(task)
+    return this.#worker.tasks.startOf(task, realClock.now())
   }
 }

@@ -9,6 +9,12 @@ export function limitsHeap(given: ResourceLimits | undefined): boolean {
   return [old, young].some(limit => limit !== undefined && limit !== Number.POSITIVE_INFINITY)
 }
 
+/** The limit of the old generation in MB. `null`: none. */
+export function heapLimitOf(given: ResourceLimits | undefined): number | null {
+  const limit = given?.maxOldGenerationSizeMb ?? Number.POSITIVE_INFINITY
+  return Number.isFinite(limit) ? limit : null
+}
+
 let hasWarnedOfHeap = false
 
 /** Once for each thread of the program: a flag or a runtime concerns all of its pools. */

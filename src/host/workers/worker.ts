@@ -5,44 +5,31 @@ import type { WorkerState, WorkerStopReason, WorkerView } from '../../api/worker
 import { type PoolError, TeardownError, WorkerExitError } from '../../shared/errors/pool-errors.js'
 import { deserializeError, type ErrorClasses } from '../../shared/errors/serialize-error.js'
 import type { HandlerRef } from '../../shared/messages/handler-ref.js'
-import { type Bell, type ToHost, UNFINISHED_MS, type WorkerLimits } from '../../shared/messages/messages.js'
+import {
+  type Bell,
+  type MessageOfTasks,
+  type MessageOfWorker,
+  type Receiver,
+  receiversOnHost,
+  type ToHost,
+  type WorkerLimits,
+} from '../../shared/messages/messages.js'
 import { ownFields } from '../../shared/options/option-table.js'
 import { withoutCaller } from '../../shared/platform/async-context.js'
-import type { Clock, Timer } from '../../shared/platform/clock.js'
-import { moveState, type StateTable } from '../../shared/platform/state-machine.js'
+import type { Clock } from '../../shared/platform/clock.js'
+import { invariant } from '../../shared/platform/invariant.js'
 import type { Backend, LinkListener, WorkerLink } from '../backend/backend.js'
 import type { Slots, SlotWorker } from '../lane/slots.js'
 import { DurationHistogram } from '../metrics/histogram.js'
-import type { Task } from '../task/task.js'
 import { ExitReason } from './exit-reason.js'
 import type { KeptBroadcasts } from './kept-broadcasts.js'
 import type { PlacementView } from './placement.js'
 import type { BusyView } from './scaling.js'
+import { WorkerExit } from './worker-exit.js'
+import { leavingLives, lifeOnReady, moveWorker, shownStates, type WorkerLife } from './worker-life.js'
 import { type Lane, WorkerTasks } from './worker-tasks.js'
 import { View, type ViewedWorker } from './worker-view.js'
-import { limitsHeap, warnOfHeap } from './worker-warnings.js'
-
-export const workerStates: StateTable<WorkerState> = {
-  /** draining: the host stops or kills the worker before it is ready */
-  spawning: ['ready', 'draining', 'exited'],
-  ready: ['draining', 'exited'],
-  /** The host has stopped or killed the worker. It accepts no tasks. */
-  draining: ['exited'],
-  exited: [],
-}
-
-/**
- * A worker that must end gets this time to exit in its own event loop before the host kills it. Native add-ons may abort
- * the whole program when their thread is killed inside a call.
- */
-const EXIT_GRACE_MS = 100
-/**
- * The same for a worker that may be loading a file. Node 20 to 24 abort when a thread is killed in `require(esm)`. A
- * second request does not extend the time.
- */
-const LOADING_GRACE_MS = 250
-/** How long a worker without a teardown may take to write out its output and to stop. */
-const QUICK_STOP_MS = 1000
+import { heapLimitOf, limitsHeap, warnOfHeap } from './worker-warnings.js'
 
 /** Returns the options with which one worker starts. The backend gets them in place of the pool's. */
 export type AdaptStart = (
@@ -80,7 +67,7 @@ export interface Death {
 /** The events of workers that concern their tasks. The scheduler implements it. */
 export interface TaskListener {
   onReady(worker: Worker): void
-  onMessage(worker: Worker, message: ToHost): void
+  onMessage(worker: Worker, message: Bell | MessageOfTasks): void
   /** The host could not read a message of the worker. */
   onUnreadable(worker: Worker): void
   /** The host stops or kills the worker. Its tasks return to the queue or fail. */
@@ -136,17 +123,13 @@ export class Worker implements LinkListener, PlacementView, BusyView, SlotWorker
   readonly view: WorkerView
   readonly exitReason: ExitReason
   readonly link: WorkerLink
+  /** The pool's limit of the old generation. `null`: none. */
+  readonly heapLimitMb: number | null
   readonly startedAt: number
   /** Resolves when the worker has ended. */
   readonly ended: Promise<void>
   readonly #owner: WorkerOwner
-  state: WorkerState = 'spawning'
-  /** The worker accepts no more tasks, and stops when it holds none. */
-  isLeaving = false
-  /** The worker confirmed that it accepts no more tasks. */
-  #hasConfirmedLeaving = false
-  /** The host has asked the worker to run its teardown and to stop, and has not killed it since. */
-  isStopping = false
+  life: WorkerLife = 'starting'
   /** True until the worker reports that its file is loaded. */
   mayBeLoading = true
   /** A loaded module of the worker exports a teardown. */
@@ -159,10 +142,7 @@ export class Worker implements LinkListener, PlacementView, BusyView, SlotWorker
   /** How many tasks the worker has answered. */
   answers = 0
   #resolveEnded!: () => void
-  /** The host has asked the worker to exit at once. */
-  #isExiting = false
-  /** Acts if the worker does not end in time. */
-  #killTimer: Timer | null = null
+  readonly #exit: WorkerExit
 
   /** Starts the worker. Throws the error of the runtime. */
   constructor(id: number, owner: WorkerOwner) {
@@ -173,7 +153,9 @@ export class Worker implements LinkListener, PlacementView, BusyView, SlotWorker
     this.tasks = new WorkerTasks(id, settings.lane)
     this.histogram = settings.workerHistogram ? new DurationHistogram() : null
     this.view = new View(this)
+    this.#exit = new WorkerExit(this, clock, settings.teardownTimeout, owner.events)
     this.exitReason = new ExitReason(id, preload, settings.errorClasses)
+    this.heapLimitMb = heapLimitOf(workerOptions.resourceLimits as ResourceLimits | undefined)
     this.startedAt = clock.now()
     this.idleSince = this.startedAt
     // A promise keeps the async context of its creation. Here that would be the context of one caller of the pool.
@@ -199,15 +181,22 @@ export class Worker implements LinkListener, PlacementView, BusyView, SlotWorker
     this.link = withoutCaller(() => shared.send(Number.NEGATIVE_INFINITY, () => backend.start(spec, this)))
   }
 
-  /** The pool's limit of the old generation. `null`: none. */
-  get heapLimitMb(): number | null {
-    const limits = this.#owner.settings.workerOptions.resourceLimits as ResourceLimits | undefined
-    const limit = limits?.maxOldGenerationSizeMb ?? Number.POSITIVE_INFINITY
-    return Number.isFinite(limit) ? limit : null
+  get state(): WorkerState {
+    return shownStates[this.life]
   }
 
   get isReady(): boolean {
     return this.state === 'ready'
+  }
+
+  /** The worker accepts no more tasks, and stops when it holds none. */
+  get isLeaving(): boolean {
+    return leavingLives.has(this.life)
+  }
+
+  /** The host has asked the worker to run its teardown and to stop, and has not killed it since. */
+  get isStopping(): boolean {
+    return this.life === 'stopping' || this.life === 'cutOff'
   }
 
   get slots(): number {
@@ -247,15 +236,6 @@ export class Worker implements LinkListener, PlacementView, BusyView, SlotWorker
     return this.answers + this.usage >= this.#owner.settings.maxTasksPerWorker
   }
 
-  /** The tasks that the worker holds, in the order of acceptance. */
-  listTasks(): Task[] {
-    return this.tasks.list()
-  }
-
-  startOf(task: Task): number | null {
-    return this.tasks.startOf(task, this.#owner.clock.now())
-  }
-
   /** True when the worker has started a task, answered or not. */
   get hasWorked(): boolean {
     return this.answers > 0 || this.tasks.list().some(task => this.tasks.hasStarted(task))
@@ -265,40 +245,28 @@ export class Worker implements LinkListener, PlacementView, BusyView, SlotWorker
 
   /** The worker finishes its started tasks and stops. */
   leave(reason: WorkerStopReason): void {
-    if (this.isLeaving || this.state === 'draining' || this.state === 'exited') return
+    const isStarting = this.life === 'starting'
+    if (!isStarting && this.life !== 'ready') return
     this.stopReason ??= reason
-    if (this.isReady && this.tasks.retire()) return this.stop(reason)
-    this.#stopAccepting()
-    // If a starting worker holds a task, it is in fact ready, and its message is on its way.
-    if (this.state === 'spawning' && this.isEmpty) return this.stop(reason)
-    this.link.post({ kind: 'leave' })
-  }
-
-  #stopAccepting(): void {
-    this.isLeaving = true
+    if (!isStarting && this.tasks.retire()) return this.stop(reason)
+    moveWorker(this, isStarting ? 'leavingEarly' : 'leaving')
     this.#owner.onLeaving(this)
-  }
-
-  /** The error for the tasks of a worker that has damaged its result ring; `null` while the ring is intact. */
-  get damage(): WorkerExitError | null {
-    const problem = this.tasks.ring?.damage ?? null
-    return problem === null ? null : new WorkerExitError(this.id, 1, undefined, null, true, problem)
+    // If a starting worker holds a task, it is in fact ready, and its message is on its way.
+    if (isStarting && this.isEmpty) return this.stop(reason)
+    this.link.post({ kind: 'leave' })
   }
 
   /** Call it when the worker may have lost its last task. */
   stopIfDone(): void {
-    if (this.isReady && this.#hasConfirmedLeaving && this.isEmpty) this.stop(this.stopReason!)
+    if (this.life === 'left' && this.isEmpty) this.stop(this.stopReason!)
   }
 
   /** Asks the worker to run its teardown and to stop, after it has loaded its file. The worker must hold no task. */
   stop(reason: WorkerStopReason, error: PoolError = new WorkerExitError(this.id, 0)): void {
     this.stopReason ??= reason
-    this.isStopping = true
-    this.#drain(error)
+    this.#drain('stopping', error)
     this.link.post({ kind: 'end' })
-    if (this.hasTeardown) this.#exitAfterTeardown()
-    else if (this.mayBeLoading) this.#after(LOADING_GRACE_MS, () => this.link.terminate())
-    else this.#exitAfter(QUICK_STOP_MS)
+    this.#exit.limitStop()
     this.#owner.onStopping(this)
   }
 
@@ -307,61 +275,23 @@ export class Worker implements LinkListener, PlacementView, BusyView, SlotWorker
    * when the worker has ended.
    */
   kill(reason: WorkerStopReason, error: PoolError = new WorkerExitError(this.id, 1)): Promise<void> {
-    if (this.state === 'exited') return this.ended
-    if (this.state !== 'draining') this.stopReason = reason
-    const wasDraining = this.state === 'draining'
-    this.isStopping = false
-    if (!wasDraining) this.#drain(error)
-    this.#exit()
-    if (!wasDraining) this.#owner.onStopping(this)
+    if (this.life === 'exited' || this.life === 'killed') return this.ended
+    const { life } = this
+    if (this.isStopping) moveWorker(this, 'killed')
+    else {
+      this.stopReason = reason
+      this.#drain('killed', error)
+    }
+    if (life !== 'cutOff') this.#exit.ask()
+    if (life !== 'cutOff' && life !== 'stopping') this.#owner.onStopping(this)
     return this.ended
   }
 
-  #drain(error: PoolError): void {
-    moveState(workerStates, this, 'draining', 'worker')
+  #drain(next: 'stopping' | 'killed', error: PoolError): void {
+    moveWorker(this, next)
     this.tasks.dismiss()
     this.#owner.onDraining(this)
     this.#owner.taskListener.onGivenUp(this, error)
-  }
-
-  /** Asks the worker to exit in its own event loop, and kills it if it does not. */
-  #exit(): void {
-    if (this.#isExiting) return
-    this.#isExiting = true
-    const hasLoadingGrace = this.mayBeLoading && this.#killTimer !== null
-    // First the timer: an inline worker exits at once.
-    if (!hasLoadingGrace)
-      this.#after(this.mayBeLoading ? LOADING_GRACE_MS : EXIT_GRACE_MS, () => this.link.terminate())
-    this.link.post({ kind: 'stop' })
-  }
-
-  #exitAfter(delayMs: number): void {
-    this.#after(delayMs, () => this.#exit())
-  }
-
-  #exitAfterTeardown(waitMs = 0): void {
-    const { settings, events } = this.#owner
-    const { teardownTimeout } = settings
-    this.#after(waitMs + teardownTimeout, () => {
-      events.onError(new TeardownError(this.id, teardownTimeout))
-      this.#exit()
-    })
-  }
-
-  /**
-   * Calls back one turn after the delay: a host that was busy first reads the messages that came in time. The exit of a
-   * process arrives one turn later still, so it takes two turns for a process.
-   */
-  #after(delayMs: number, callback: () => void): void {
-    const { clock } = this.#owner
-    this.#killTimer?.cancel()
-    const onTimeOver = () => {
-      this.#killTimer = clock.nextTurn(() => {
-        if (this.link.kind === 'process') this.#killTimer = clock.nextTurn(callback)
-        else callback()
-      })
-    }
-    this.#killTimer = clock.after(delayMs, onTimeOver, true)
   }
 
   // Messages and events of the worker.
@@ -370,7 +300,13 @@ export class Worker implements LinkListener, PlacementView, BusyView, SlotWorker
     const { taskListener } = this.#owner
     // A bell message is for the whole pool, so the host handles it also from a draining worker.
     if (message === 'bell') return taskListener.onMessage(this, message)
-    if (this.state === 'draining' && !whileDraining.has(message.kind)) return
+    const { by, isLate }: Receiver = receiversOnHost[message.kind]
+    if (this.state === 'draining' && isLate !== true) return
+    if (by === 'tasks') taskListener.onMessage(this, message as MessageOfTasks)
+    else this.#receive(message as MessageOfWorker)
+  }
+
+  #receive(message: MessageOfWorker): void {
     switch (message.kind) {
       case 'ready':
         if (message.heapExcess) warnOfHeap(message.heapExcess)
@@ -378,10 +314,7 @@ export class Worker implements LinkListener, PlacementView, BusyView, SlotWorker
       case 'start-failed':
         return this.exitReason.onStartFailed(message)
       case 'leaving':
-        return this.#onLeaving()
-      case 'measured':
-        this.memoryBytes = message.memoryBytes ?? this.memoryBytes
-        return taskListener.onMessage(this, message)
+        return this.#onLeft()
       case 'memory-exceeded':
         this.memoryBytes = message.memoryBytes ?? this.memoryBytes
         return this.#owner.onMemoryExceeded(this)
@@ -393,8 +326,6 @@ export class Worker implements LinkListener, PlacementView, BusyView, SlotWorker
         return this.#onUnfinished(message)
       case 'crashed':
         return this.exitReason.onCrashed(message)
-      default:
-        return taskListener.onMessage(this, message)
     }
   }
 
@@ -407,10 +338,10 @@ export class Worker implements LinkListener, PlacementView, BusyView, SlotWorker
   }
 
   onExit(exitCode: number, error: unknown, signal: NodeJS.Signals | null = null): void {
-    const { exitReason, state } = this
+    const { exitReason, isStopping, state } = this
     exitReason.onExit(exitCode, error, signal)
-    moveState(workerStates, this, 'exited', 'worker')
-    this.#killTimer?.cancel()
+    moveWorker(this, 'exited')
+    this.#exit.end()
     this.#resolveEnded()
     if (state !== 'draining') {
       this.stopReason = 'death'
@@ -418,36 +349,37 @@ export class Worker implements LinkListener, PlacementView, BusyView, SlotWorker
     }
     const { stopError } = exitReason
     // Before the file is loaded, the worker has no teardown that could fail.
-    if (this.isStopping && !this.mayBeLoading && stopError !== undefined) this.#onTeardownFailed(stopError)
+    if (isStopping && !this.mayBeLoading && stopError !== undefined) this.#onTeardownFailed(stopError)
     this.#owner.onStopped(this)
   }
 
   #onReady(): void {
-    moveState(workerStates, this, 'ready', 'worker')
+    const next = lifeOnReady[this.life]
+    invariant(next !== undefined, 'a worker says once that it is ready')
+    moveWorker(this, next)
     this.mayBeLoading = false
     this.idleSince = this.#owner.clock.now()
     this.#owner.onReady(this)
   }
 
-  #onLeaving(): void {
-    this.#hasConfirmedLeaving = true
+  #onLeft(): void {
+    moveWorker(this, this.isReady ? 'left' : 'leftEarly')
     this.stopReason ??= this.hasReachedTaskLimit ? 'maxTasksPerWorker' : 'load'
-    this.#stopAccepting()
+    this.#owner.onLeaving(this)
     this.stopIfDone()
   }
 
   #onTeardownFound(): void {
     this.hasTeardown = true
-    if (!this.isStopping || this.#isExiting) return
+    if (this.life !== 'stopping') return
     this.mayBeLoading = false
-    this.#exitAfterTeardown()
+    this.#exit.limitTeardown(0)
   }
 
   #onUnfinished({ requests, isCutOff }: Extract<ToHost, { kind: 'unfinished' }>): void {
     if (isCutOff) return this.#owner.onUnfinished(this, requests)
-    if (!this.isStopping || this.#isExiting) return
-    if (this.hasTeardown) this.#exitAfterTeardown(UNFINISHED_MS)
-    else this.#exitAfter(UNFINISHED_MS + QUICK_STOP_MS)
+    if (this.life !== 'stopping') return
+    this.#exit.allowUnfinished()
   }
 
   #onTeardownFailed(cause: unknown): void {
@@ -455,16 +387,6 @@ export class Worker implements LinkListener, PlacementView, BusyView, SlotWorker
     events.onError(new TeardownError(this.id, settings.teardownTimeout, cause))
   }
 }
-
-/** Answers, and the messages of their tasks before them, count also after the host stopped or killed the worker. */
-const whileDraining = new Set<Exclude<ToHost, Bell>['kind']>([
-  'done',
-  'failed',
-  'from-task',
-  'has-teardown',
-  'teardown-failed',
-  'unfinished',
-])
 
 /** The limits that the worker checks itself. `null`: no limits. */
 function limitsOf({ maxTasksPerWorker, maxWorkerMemoryMb }: WorkerSettings): WorkerLimits | null {

@@ -116,7 +116,7 @@ export class Decoder extends Reader {
       case format.UTF16:
         return this.utf16(this.uint32())
       case format.REFERENCE:
-        return this.#reference(this.uint32())
+        return this.#objects[this.uint32()] ?? this.damaged('it names an object that is not there')
       case format.SHAPED_OBJECT:
         return this.#shapedObject(this.uint32())
       default:
@@ -183,16 +183,12 @@ export class Decoder extends Reader {
     if (this.#isGraph) this.#objects[number] = object
   }
 
-  #reference(number: number): unknown {
-    return this.#objects[number] ?? this.damaged('it names an object that is not there')
-  }
-
   #shapedObject(number: number): object {
     this.#enter()
     const shape = this.shapes.get(number)
     const { code } = shape
     const object =
-      code === undefined || this.#isGraph ? this.#fill(this.#blank(shape), shape.keys) : code.read(this)
+      code === undefined || this.#isGraph ? fillFields(this, this.#blank(shape), shape.keys) : code.read(this)
     this.#depth--
     return object
   }
@@ -204,24 +200,12 @@ export class Decoder extends Reader {
     return this.register({})
   }
 
-  #fill(object: Fields, keys: readonly string[]): Fields {
-    for (const key of keys) setField(object, key, this.read())
-    return object
-  }
-
   #fields<T extends object>(object: T): T {
     while (!this.#ends()) {
-      const key = this.#keyOf(object)
+      const key = readKey(this, object)
       setField(object, key, this.read())
     }
     return object
-  }
-
-  #keyOf(object: object): string {
-    const key = this.read()
-    if (typeof key !== 'string') return this.damaged('a key is not a string')
-    if (key === 'length' && Array.isArray(object)) return this.damaged('a key that is never written')
-    return key
   }
 
   #ends(): boolean {
@@ -263,37 +247,18 @@ export class Decoder extends Reader {
         return 1
       case format.INT32_ROW:
         this.at++
-        return this.#numbers(array, index, length, true)
+        return readNumbers(this, array, index, length, true)
       case format.DOUBLE_ROW:
         this.at++
-        return this.#numbers(array, index, length, false)
+        return readNumbers(this, array, index, length, false)
       default:
         return 0
     }
   }
 
-  #numbers(array: unknown[], from: number, length: number, areInt32: boolean): number {
-    const count = this.count(areInt32 ? 4 : 8)
-    if (count > length - from) this.damaged('an array is longer than it says')
-    for (let index = from; index < from + count; index++)
-      array[index] = areInt32 ? this.int32() : this.double()
-    return count
-  }
-
   #sparseArray(): unknown[] {
     const length = this.uint32()
-    return this.#lengthen(this.#fields<unknown[]>(this.register([])), length)
-  }
-
-  /** Sets the length without allocating memory for it: a far element makes the array a hash table, and it stays one. */
-  #lengthen(array: unknown[], length: number): unknown[] {
-    if (array.length > length) this.damaged('an array is longer than it says')
-    if (length > array.length + TABLE_GAP) {
-      array[length - 1] = undefined
-      delete array[length - 1]
-    }
-    array.length = length
-    return array
+    return lengthen(this, this.#fields<unknown[]>(this.register([])), length)
   }
 
   #map(): Map<unknown, unknown> {
@@ -381,7 +346,7 @@ export class Decoder extends Reader {
   *#fieldSteps(object: object): Steps {
     while (!this.#ends()) {
       if (this.isStepOver()) yield
-      const key = this.#keyOf(object)
+      const key = readKey(this, object)
       setField(object, key, this.isLargeNext() ? yield* this.#readPart() : this.read())
     }
     return object
@@ -391,7 +356,7 @@ export class Decoder extends Reader {
     const length = this.uint32()
     const array: unknown[] = this.register([])
     yield* this.#fieldSteps(array)
-    return this.#lengthen(array, length)
+    return lengthen(this, array, length)
   }
 
   *#mapSteps(): Steps {
@@ -429,4 +394,42 @@ function setField(object: object, key: string, value: unknown): void {
   if (key in Array.prototype)
     Object.defineProperty(object, key, { value, writable: true, enumerable: true, configurable: true })
   else (object as Fields)[key] = value
+}
+
+function fillFields(decoder: Decoder, object: Fields, keys: readonly string[]): Fields {
+  for (const key of keys) setField(object, key, decoder.read())
+  return object
+}
+
+function readKey(decoder: Decoder, object: object): string {
+  const key = decoder.read()
+  if (typeof key !== 'string') return decoder.damaged('a key is not a string')
+  if (key === 'length' && Array.isArray(object)) return decoder.damaged('a key that is never written')
+  return key
+}
+
+/** Reads a row of numbers. Returns how many there are. */
+function readNumbers(
+  decoder: Decoder,
+  array: unknown[],
+  from: number,
+  length: number,
+  areInt32: boolean,
+): number {
+  const count = decoder.count(areInt32 ? 4 : 8)
+  if (count > length - from) decoder.damaged('an array is longer than it says')
+  for (let index = from; index < from + count; index++)
+    array[index] = areInt32 ? decoder.int32() : decoder.double()
+  return count
+}
+
+/** Sets the length without allocating memory for it: a far element makes the array a hash table, and it stays one. */
+function lengthen(decoder: Decoder, array: unknown[], length: number): unknown[] {
+  if (array.length > length) decoder.damaged('an array is longer than it says')
+  if (length > array.length + TABLE_GAP) {
+    array[length - 1] = undefined
+    delete array[length - 1]
+  }
+  array.length = length
+  return array
 }

@@ -229,6 +229,39 @@ export type FailureReason = 'thrown' | 'load' | 'missing' | 'result'
 /** How long a worker that stops as planned may wait for requests that its handlers started and did not await. */
 export const UNFINISHED_MS = 2000
 
+export interface Receiver {
+  /** `worker`: the object that stands for the worker on the host. `tasks`: the part that knows its tasks. */
+  readonly by: 'worker' | 'tasks'
+  /** The message also counts after the host has stopped or killed the worker. */
+  readonly isLate?: true
+}
+
+/** Who receives each kind of message on the host. */
+export const receiversOnHost = {
+  ready: { by: 'worker' },
+  'start-failed': { by: 'worker' },
+  crashed: { by: 'worker' },
+  leaving: { by: 'worker' },
+  'memory-exceeded': { by: 'worker' },
+  'has-teardown': { by: 'worker', isLate: true },
+  'teardown-failed': { by: 'worker', isLate: true },
+  unfinished: { by: 'worker', isLate: true },
+  done: { by: 'tasks', isLate: true },
+  failed: { by: 'tasks', isLate: true },
+  'from-task': { by: 'tasks', isLate: true },
+  'task-list': { by: 'tasks' },
+  'task-ended': { by: 'tasks' },
+  measured: { by: 'tasks' },
+  pong: { by: 'tasks' },
+  unreadable: { by: 'tasks' },
+} as const satisfies Record<Exclude<ToHost, Bell>['kind'], Receiver>
+
+type KindsBy<By> = {
+  [Kind in keyof typeof receiversOnHost]: (typeof receiversOnHost)[Kind]['by'] extends By ? Kind : never
+}[keyof typeof receiversOnHost]
+export type MessageOfWorker = Extract<ToHost, { kind: KindsBy<'worker'> }>
+export type MessageOfTasks = Extract<ToHost, { kind: KindsBy<'tasks'> }>
+
 type KindOf<Message> = Message extends { kind: infer Kind } ? Kind : Message
 
 /** The kind of any message. The bell is a string, so it is its own kind. */

@@ -1,0 +1,112 @@
+// The items of a map between its input and its consumer: running, or with a result that was not taken yet.
+import type { Task } from '../task/task.js'
+
+export interface MapItem {
+  readonly item: unknown
+  readonly index: number
+  state: 'running' | 'answered' | 'ready'
+  /** The answer to the task, then the result. */
+  value: unknown
+  /** `null` until the task is submitted. */
+  task: Task | null
+  previous: MapItem | null
+  next: MapItem | null
+}
+
+export class MapItems {
+  readonly #isOrdered: boolean
+  /** Items that were pulled and not yet given to the consumer: in input order, or without order only the running ones. */
+  #first: MapItem | null = null
+  #last: MapItem | null = null
+  /** Without order: results in the order in which they were ready. */
+  #ready: MapItem | null = null
+  #lastReady: MapItem | null = null
+  #size = 0
+
+  constructor(isOrdered: boolean) {
+    this.#isOrdered = isOrdered
+  }
+
+  get size(): number {
+    return this.#size
+  }
+
+  add(item: unknown, index: number): MapItem {
+    const added: MapItem = {
+      item,
+      index,
+      state: 'running',
+      value: undefined,
+      task: null,
+      previous: this.#last,
+      next: null,
+    }
+    if (this.#last === null) this.#first = added
+    else this.#last.next = added
+    this.#last = added
+    this.#size++
+    return added
+  }
+
+  setResult(item: MapItem, value: unknown): void {
+    item.value = value
+    item.state = 'ready'
+    if (this.#isOrdered) return
+    this.#unlink(item)
+    if (this.#lastReady === null) this.#ready = item
+    else this.#lastReady.next = item
+    this.#lastReady = item
+  }
+
+  /** The item has no result. */
+  skip(item: MapItem): void {
+    this.#unlink(item)
+    this.#size--
+  }
+
+  /** The next result, or `null` when it is not ready. */
+  take(): MapItem | null {
+    const item = this.#isOrdered ? this.#first : this.#ready
+    if (item === null || item.state !== 'ready') return null
+    if (this.#isOrdered) this.#unlink(item)
+    else {
+      this.#ready = item.next
+      if (this.#ready === null) this.#lastReady = null
+    }
+    this.#size--
+    return item
+  }
+
+  /** The tasks of running items. */
+  *runningTasks(): Generator<Task> {
+    for (let item = this.#first; item !== null; item = item.next) {
+      if (item.state === 'running' && item.task !== null) yield item.task
+    }
+  }
+
+  /** Keeps the results that the consumer may still take: the results before the first item that has none. */
+  dropUnfinished(): void {
+    let last: MapItem | null = null
+    let next = this.#isOrdered ? this.#first : null
+    while (next !== null && next.state === 'ready') {
+      last = next
+      next = next.next
+    }
+    this.#last = last
+    if (last === null) this.#first = null
+    else last.next = null
+  }
+
+  clear(): void {
+    this.#first = this.#last = this.#ready = this.#lastReady = null
+  }
+
+  #unlink(item: MapItem): void {
+    const { previous, next } = item
+    if (previous === null) this.#first = next
+    else previous.next = next
+    if (next === null) this.#last = previous
+    else next.previous = previous
+    item.previous = item.next = null
+  }
+}
