@@ -3,6 +3,7 @@ import {
   type HostPort,
   kindOf,
   type LaneOrder,
+  type MessageToTasks,
   type ToHost,
   type ToWorker,
 } from '../../src/shared/messages/messages.js'
@@ -69,17 +70,18 @@ export function workerThread(plan: Plan, orders: Map<number, LaneOrder>): Script
         if (kind === 'leave') {
           source.leave()
           say({ kind: 'leaving' })
+          source.resume()
         }
         const answered = message !== 'bell' && message.kind === 'to-task' ? message.taskId : 0
-        source.onMessage(
+        const passed: MessageToTasks =
           answered === 0
-            ? message
+            ? (message as MessageToTasks)
             : {
                 kind: 'to-task',
                 taskId: answered,
                 body: { kind: 'call-answer', callId: callIds.get(answered)!, value: 0 },
-              },
-        )
+              }
+        if (kind !== 'leave') source.onMessage(passed)
         for (const [taskId, task] of asking) {
           if (taskId !== answered && !task.isCancelled) continue
           asking.delete(taskId)

@@ -1,5 +1,6 @@
-// A worker without a thread: the real task source on a real port. The handlers behave as the fate of their call says. The simulation
-// decides when the worker moves, and may let it die in the middle of a move.
+// A worker without a thread: the real code of a worker on a real port. Its handlers behave as the fate of their call says. The
+// simulation decides when the worker moves, when its files are loaded and when its handlers end, and may let it die in the middle of
+// a move.
 import { type MessagePort, receiveMessageOnPort, type Worker } from 'node:worker_threads'
 import type { TransferItem } from '../../src/api/call-options.js'
 import type { LinkListener, WorkerLink, WorkerSpec } from '../../src/host/backend/backend.js'
@@ -10,7 +11,8 @@ import type { Timer } from '../../src/shared/platform/clock.js'
 import { TaskSource } from '../../src/worker/lane/task-source.js'
 import type { WorkerTask } from '../../src/worker/lane/worker-task.js'
 import type { Executor } from '../../src/worker/run/executor.js'
-import { LimitWatcher } from '../../src/worker/run/limits.js'
+import { type Loader, type WorkerEnvironment, WorkerLife } from '../../src/worker/run/life.js'
+import type { ExportNames, HandlerFunction } from '../../src/worker/run/module-loader.js'
 import { answerTo, type Call, type Death, type Fate, fateOf, type HandlerName } from './call.js'
 import { takeChannel } from './channel.js'
 import { type HandlerSteps, stepsOf } from './handler-steps.js'
@@ -40,7 +42,22 @@ export interface Running {
   steps: HandlerSteps | null
   task: WorkerTask
   handler: HandlerName
-  isLoading: boolean
+  /** Ends the load of the handler's file. `null`: the file is loaded. */
+  onLoaded: (() => void) | null
+  /** The handler has returned a promise, which the simulation settles. */
+  promise: Settling | null
+}
+
+/** A promise that calls back at once when the simulation settles it. */
+class Settling<Value = unknown> implements PromiseLike<Value> {
+  resolve: (value: Value) => void = () => {}
+  reject: (reason: unknown) => void = () => {}
+
+  then(onFulfilled?: ((value: Value) => any) | null, onRejected?: ((reason: any) => any) | null): never {
+    this.resolve = onFulfilled!
+    this.reject = onRejected!
+    return undefined as never
+  }
 }
 
 interface Alarm {
@@ -81,13 +98,19 @@ export class SimulatedThread implements WorkerLink, Played {
   #mailForWorker = 0
   #mailForHost = 0
   #deathToCome: Death = { exitCode: 1, with: 'nothing' }
-  #source: TaskSource | null = null
+  #onMessage: (message: ToWorker) => void = () => {}
+  #onUnreadable: () => void = () => {}
+  /** The load of the pool's file. */
+  #preload: Settling<HandlerFunction | ExportNames> | null = null
+  /** The task that the executor starts now. */
+  #starting: Running | null = null
   #turn: (() => void)[] = []
   readonly #alarms = new Set<Alarm>()
-  readonly #handlers = new Map<number, HandlerName>()
-  #limits: LimitWatcher | null = null
   #brokenLoads = 0
-  #isTornDown = false
+  /** The worker has read the request to end. Its planned end runs in microtasks. */
+  isEnding = false
+  /** The worker may exit. */
+  #mayExit = false
   /** The number of reads of the clock. Each read takes 0.03 ms. */
   #looks = 0
 
@@ -106,6 +129,7 @@ export class SimulatedThread implements WorkerLink, Played {
       MessagePortPost.call(worker, message, transfer as TransferItem[])
       this.#mailForHost++
       if (message !== 'bell' && message.kind === 'from-task') this.#onMessageOfTask(message)
+      if (kindOf(message) === 'leaving') this.isLeaving = true
     }
   }
 
@@ -166,7 +190,7 @@ export class SimulatedThread implements WorkerLink, Played {
       break
     }
     if (this.running.some(running => mayGoOn(running, isCalm))) into.push([this, 'work'])
-    if (this.#isTornDown) into.push([this, 'teardown'])
+    if (this.#mayExit) into.push([this, 'teardown'])
   }
 
   /** The time at which the next timer of the worker is due. */
@@ -276,27 +300,59 @@ export class SimulatedThread implements WorkerLink, Played {
 
   #startUp(): void {
     if (this.start === 'exits') return this.exit(3)
-    const { lane, limits } = this.#spec
-    if (limits !== null) this.#limits = new LimitWatcher(limits, () => this.#takeLeave(), ignoreMemory)
-    const executor = { run: (task: WorkerTask) => this.#startTask(task) } as Executor
-    this.#source = new TaskSource(this.#end, lane, executor)
+    const { lane, preload, startCalls, limits } = this.#spec
+    const order = { niceIncrement: 0, setupTimeoutMs: 0, preload, startCalls, limits, measures: false }
+    const life = new WorkerLife(order, this.#environment(lane))
     this.life = 'loading'
+    life.begin()
+  }
+
+  #environment(lane: WorkerSpec['lane']): WorkerEnvironment {
+    return {
+      work: null,
+      port: {
+        postMessage: (message, transferList) =>
+          this.#end.postMessage(message, transferList as TransferItem[]),
+        on: (event: string, listener: never) => {
+          if (event === 'message') this.#onMessage = listener
+          else this.#onUnreadable = listener
+        },
+      },
+      makeLoader: () => this.#loader,
+      makeSource: executor => new TaskSource(this.#end, lane, this.#watched(executor)),
+      flush: () => undefined,
+      onEnd() {},
+      onCrash() {},
+      settled: (promise, onFulfilled, onRejected) => void (promise as Settling).then(onFulfilled, onRejected),
+      defer: callback => callback(),
+      // The planned end is asynchronous, so it comes between two moves.
+      end: exitCode => {
+        if (stage.played === this) this.exit(exitCode ?? 0)
+        this.#mayExit = true
+      },
+    }
+  }
+
+  readonly #loader: Loader = {
+    load: () => {
+      const settling = new Settling<HandlerFunction | ExportNames>()
+      if (this.life === 'loading') this.#preload = settling
+      else {
+        const running = this.#starting!
+        running.call.wasLoading = true
+        running.onLoaded = () => this.#endLoad(running, settling)
+      }
+      return settling
+    },
+    hasFailedAgain: () => ++this.#brokenLoads >= 2,
+    takeTeardowns: () => [],
   }
 
   #load(): void {
-    if (this.start === 'fails') {
-      this.#say({
-        kind: 'start-failed',
-        error: serializeError(new SyntaxError('the file does not load')),
-        handler: null,
-        isMissing: false,
-      })
-      return this.exit(0)
-    }
+    const preload = this.#preload!
+    if (this.start === 'fails') return preload.reject(new SyntaxError('the file does not load'))
     this.life = 'open'
-    if (this.#isTornDown) return
-    this.#say({ kind: 'ready' })
-    this.#source!.open()
+    preload.resolve(() => {})
   }
 
   #receive(): void {
@@ -304,59 +360,123 @@ export class SimulatedThread implements WorkerLink, Played {
     const received = receiveMessageOnPort(this.#end)
     if (received === undefined) return
     const message = received.message as ToWorker
-    if (message === 'bell') return this.#source!.onMessage(message)
-    if (message.kind === 'stop') return this.exit(0)
-    if (message.kind === 'end') {
-      this.#source!.stop()
-      this.#isTornDown = true
-      return
-    }
-    if (message.kind === 'leave') this.#takeLeave()
-    if (message.kind === 'to-task' && message.body.kind === 'call-answer') {
+    if (message !== 'bell' && message.kind === 'to-task' && message.body.kind === 'call-answer') {
       const running = this.running.find(({ task }) => task.taskId === message.taskId)
       running?.steps?.onCallAnswer(message.body.callId)
     }
-    const isUnreadable = message.kind === 'run' && hasMark(message.payload)
-    if (isUnreadable) this.#source!.onUnreadable()
-    else this.#source!.onMessage(message)
+    const kind = kindOf(message)
+    if (kind === 'end' || kind === 'stop') this.isEnding = true
+    if (message !== 'bell' && message.kind === 'run' && hasMark(message.payload)) this.#onUnreadable()
+    else this.#onMessage(message)
   }
 
-  /** Like the executor: loads an unknown handler first. */
-  #startTask(task: WorkerTask): void {
-    this.#limits?.onStart()
-    const known = this.#handlers.get(task.handlerId)
+  /** The executor, with the record of the task that it starts. The simulation itself sends the chunks of streams. */
+  #watched(executor: Executor): Executor {
+    const run = (task: WorkerTask) => {
+      const running = this.#noteStart(task)
+      if (running === null) return
+      this.#during(running, () => {
+        if (running.fate !== 'streams') return executor.run(task)
+        executor.limits?.onStart()
+        this.#startStream(running)
+      })
+      if (running.onLoaded !== null && running.call.isQuick) this.#goOn(running)
+    }
+    return { run } as Executor
+  }
+
+  /** A handler that runs at once may let the executor start another task. */
+  #during(running: Running, act: () => void): void {
+    const before = this.#starting
+    this.#starting = running
+    try {
+      act()
+    } finally {
+      this.#starting = before
+    }
+  }
+
+  #noteStart(task: WorkerTask): Running | null {
     const call = this.#world.onStarted(this, task.payload)
-    if (call === null) return
+    if (call === null) return null
     this.startedTasks++
-    const handler = known ?? (task.handler.name as HandlerName)
-    if (handler !== call.handler)
-      return this.#world.fail(`call ${call.id} needs the handler ${call.handler}, but gets ${handler}`)
+    const handler = task.handler.name as HandlerName
+    if (handler !== call.handler) {
+      this.#world.fail(`call ${call.id} needs the handler ${call.handler}, but gets ${handler}`)
+      return null
+    }
     const isStream = task.handler.call === 'stream'
-    if (isStream !== (call.fate === 'streams'))
-      return this.#world.fail(`call ${call.id} gets a handler of the kind '${task.handler.call}'`)
+    if (isStream !== (call.fate === 'streams')) {
+      this.#world.fail(`call ${call.id} gets a handler of the kind '${task.handler.call}'`)
+      return null
+    }
     const fate = fateOf(call)
     const steps = stepsOf(this.#world, call, fate, task)
-    const running: Running = { call, fate, steps, task, handler, isLoading: known === undefined }
+    const running: Running = { call, fate, steps, task, handler, onLoaded: null, promise: null }
     this.running.push(running)
-    if (running.isLoading) {
-      call.wasLoading = true
-      task.markLoading(true)
+    return running
+  }
+
+  #startStream(running: Running): void {
+    const { call, task, handler } = running
+    call.wasLoading = true
+    task.markLoading(true)
+    running.onLoaded = () => {
+      running.onLoaded = null
+      task.markLoading(false)
+      if (handler !== 'missing' && handler !== 'broken') return
+      this.#leave(running)
+      const reason = handler === 'missing' ? 'missing' : 'load'
+      this.#note(call, reason)
+      task.fail(reason, serializeError(new SyntaxError('does not load')), '')
     }
-    if (call.isQuick && mayGoOn(running, false)) this.#goOn(running)
+  }
+
+  #endLoad(running: Running, settling: Settling<HandlerFunction | ExportNames>): void {
+    const { call, handler, task } = running
+    running.onLoaded = null
+    if (handler === 'missing' || handler === 'broken') {
+      this.#leave(running)
+      this.#note(call, handler === 'missing' ? 'missing' : 'load')
+      if (handler === 'missing') settling.resolve([])
+      else settling.reject(new SyntaxError('does not load'))
+      return
+    }
+    this.#during(running, () => settling.resolve(() => this.#handle()))
+    // The task was cancelled while its file was loading.
+    if (running.promise === null && task.state !== 'running' && this.running.includes(running))
+      this.#leave(running)
+  }
+
+  /** The handler is called. It answers at once, or returns a promise. */
+  #handle(): unknown {
+    const running = this.#starting!
+    const { call, steps, fate } = running
+    if (call.isQuick && mayGoOn(running, false)) {
+      const result = steps === null ? fate : steps.step()
+      if (result !== null) return this.#answer(running, result)
+    }
+    running.promise = new Settling()
+    return running.promise
   }
 
   #goOn(running: Running): void {
-    const { call, fate, task, handler } = running
-    if (running.isLoading) {
-      running.isLoading = false
-      task.markLoading(false)
-      if (handler === 'missing' || handler === 'broken') return this.#fail(running, handler)
-      if (fate !== 'streams') this.#handlers.set(task.handlerId, handler)
-      if (!call.isQuick || fate === 'late' || fate === 'never') return
+    const { call, fate, steps } = running
+    if (running.onLoaded !== null) {
+      running.onLoaded()
+      if (fate !== 'streams' || !call.isQuick || !this.running.includes(running)) return
     }
-    if (running.steps === null) return this.#answer(running, fate === 'late' ? 'int' : fate)
-    const result = running.steps.step()
-    if (result !== null) this.#answer(running, result)
+    const result = steps === null ? (fate === 'late' ? 'int' : fate) : steps.step()
+    if (result === null) return
+    if (fate === 'streams') return this.#answerStream(running, result)
+    let value: unknown
+    try {
+      value = this.#answer(running, result)
+    } catch (thrown) {
+      if (thrown instanceof ThreadEnded) throw thrown
+      return running.promise!.reject(thrown)
+    }
+    running.promise!.resolve(value)
   }
 
   #onMessageOfTask({ taskId, body }: Extract<ToHost, { kind: 'from-task' }>): void {
@@ -364,47 +484,41 @@ export class SimulatedThread implements WorkerLink, Played {
     this.running.find(({ task }) => task.taskId === taskId)?.steps?.onCall(body.callId)
   }
 
-  #fail(running: Running, handler: 'missing' | 'broken'): void {
-    this.#leave(running)
-    const reason = handler === 'missing' ? 'missing' : 'load'
-    this.#note(running.call, reason)
-    running.task.fail(reason, serializeError(new SyntaxError('does not load')), '')
-    if (handler === 'broken' && ++this.#brokenLoads === 2) this.#takeLeave()
-  }
-
-  #takeLeave(): void {
-    if (this.isLeaving) return
-    this.isLeaving = true
-    this.#source!.leave()
-    this.#say({ kind: 'leaving' })
-  }
-
-  #answer(running: Running, fate: Fate | 'cancelled'): void {
+  #answerStream(running: Running, result: Fate | 'cancelled'): void {
     const { call, task } = running
+    this.#leave(running)
+    if (result === 'cancelled') return task.succeed(undefined)
+    this.#note(call, result)
+    if (result === 'throws') task.fail('thrown', serializeError(new RangeError(`thrown by ${call.id}`)), '')
+    else task.succeed(undefined)
+  }
+
+  /** The result of a handler. Throws what the handler throws. */
+  #answer(running: Running, fate: Fate | 'cancelled'): unknown {
+    const { call } = running
     if (fate === 'dies') {
       this.#die(call.death)
       throw new ThreadEnded()
     }
     this.#leave(running)
     // The worker drops the answer of a cancelled task.
-    if (fate === 'cancelled') return task.succeed(undefined)
+    if (fate === 'cancelled') return undefined
     this.#note(call, fate)
     switch (fate) {
-      case 'streams':
-        return task.succeed(undefined)
       case 'int':
       case 'object':
       case 'sizable':
-        return task.succeed(answerTo(call, fate))
+        return answerTo(call, fate)
       case 'moved':
-        return task.succeed(moved(answerTo(call, 'moved') as { bytes: ArrayBuffer }))
+        return moved(answerTo(call, 'moved') as { bytes: ArrayBuffer })
       case 'throws':
-        return task.fail('thrown', serializeError(new RangeError(`thrown by ${call.id}`)), '')
+        throw new RangeError(`thrown by ${call.id}`)
       case 'uncloneable':
-        return task.succeed({ answer: call.id, method() {} })
+        return { answer: call.id, method() {} }
       case 'unreadable':
-        return task.succeed(moved({ mark: UNREADABLE, bytes: new ArrayBuffer(1) }))
+        return moved({ mark: UNREADABLE, bytes: new ArrayBuffer(1) })
     }
+    return undefined
   }
 
   /** A killed worker may continue for some time. Its answer does not count when another worker has started the call again. */
@@ -443,10 +557,6 @@ export class SimulatedThread implements WorkerLink, Played {
     this.#world.onDeath(this)
     this.death = { exitCode, error: errorOf(how) }
   }
-
-  #say(message: ToHost): void {
-    this.#end.postMessage(message)
-  }
 }
 
 const MessagePortPost = Object.getPrototypeOf(takeChannel().worker).postMessage as MessagePort['postMessage']
@@ -469,11 +579,8 @@ function moved<Value extends { bytes: ArrayBuffer }>(value: Value): Value {
   }) as unknown as Value
 }
 
-/** The simulation has no memory limit. */
-function ignoreMemory(): void {}
-
-function mayGoOn({ fate, steps, isLoading }: Running, isCalm: boolean): boolean {
-  if (isLoading) return true
+function mayGoOn({ fate, steps, onLoaded }: Running, isCalm: boolean): boolean {
+  if (onLoaded !== null) return true
   if (steps !== null) return steps.mayGoOn
   return fate !== 'never' && (isCalm || fate !== 'late')
 }

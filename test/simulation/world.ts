@@ -345,7 +345,7 @@ export class World {
     const [thread, move] = moves[chosen]!
     if (this.trace !== null) this.note(`worker ${thread.number}: ${move}`)
     this.#attempt(() => thread.make(move))
-    if (move === 'arrive' || move === 'exit') await this.#turn()
+    if (move === 'arrive' || move === 'exit' || thread.isEnding) await this.#turn()
     return true
   }
 

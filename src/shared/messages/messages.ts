@@ -262,6 +262,28 @@ type KindsBy<By> = {
 export type MessageOfWorker = Extract<ToHost, { kind: KindsBy<'worker'> }>
 export type MessageOfTasks = Extract<ToHost, { kind: KindsBy<'tasks'> }>
 
+/** Who receives each kind of message in the worker: the part that runs its tasks, or its life. */
+export const receiversInWorker = {
+  run: 'tasks',
+  'register-handler': 'tasks',
+  share: 'tasks',
+  unshare: 'tasks',
+  cancel: 'tasks',
+  'to-task': 'tasks',
+  heard: 'tasks',
+  ping: 'tasks',
+  'list-tasks': 'tasks',
+  leave: 'life',
+  end: 'life',
+  stop: 'life',
+} as const satisfies Record<Exclude<ToWorker, Bell>['kind'], 'tasks' | 'life'>
+
+type KindsInWorker<By> = {
+  [Kind in keyof typeof receiversInWorker]: (typeof receiversInWorker)[Kind] extends By ? Kind : never
+}[keyof typeof receiversInWorker]
+export type MessageToTasks = Bell | Extract<ToWorker, { kind: KindsInWorker<'tasks'> }>
+export type MessageOfLife = Extract<ToWorker, { kind: KindsInWorker<'life'> }>
+
 type KindOf<Message> = Message extends { kind: infer Kind } ? Kind : Message
 
 /** The kind of any message. The bell is a string, so it is its own kind. */

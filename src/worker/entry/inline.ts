@@ -2,7 +2,9 @@
 // closes its port. It has stopped when its last handler has finished.
 import type { StartOrder } from '../../shared/messages/messages.js'
 import { TaskSource } from '../lane/task-source.js'
-import { serve } from '../run/serve.js'
+import { promiseHooks } from '../run/executor.js'
+import { WorkerLife } from '../run/life.js'
+import { ModuleLoader } from '../run/module-loader.js'
 
 export interface InlineWorker {
   /** Stops accepting tasks. Calls back when the last running handler has finished. */
@@ -18,11 +20,11 @@ export function serveInline(order: StartOrder, module: object | null, onEnd: () 
   let source: TaskSource | null = null
   let whenQuiet: (() => void) | null = null
   let endExecutor = () => {}
-  void serve(order, {
-    ownsThread: false,
+  const life = new WorkerLife(order, {
+    ...promiseHooks,
     work: null,
-    module,
     port,
+    makeLoader: (setupTimeoutMs, onTeardown) => new ModuleLoader(false, setupTimeoutMs, onTeardown, module),
     makeSource(executor) {
       source = new TaskSource(port, lane, executor, () => whenQuiet?.())
       return source
@@ -36,6 +38,7 @@ export function serveInline(order: StartOrder, module: object | null, onEnd: () 
     onCrash() {},
     end: onEnd,
   })
+  void life.start()
   port.unref()
   return {
     end(onQuiet) {

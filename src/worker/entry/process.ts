@@ -5,7 +5,9 @@ import type { ProcessOrder } from '../../shared/messages/messages.js'
 import { globalSymbol } from '../../shared/platform/global-symbol.js'
 import { PipedTickets } from '../lane/piped-tickets.js'
 import { TaskSource } from '../lane/task-source.js'
-import { serve } from '../run/serve.js'
+import { promiseHooks } from '../run/executor.js'
+import { WorkerLife } from '../run/life.js'
+import { ModuleLoader } from '../run/module-loader.js'
 import { flushStdio } from '../run/stdio.js'
 import { UnfinishedWork } from '../run/unfinished-work.js'
 import { exit, markWorker, watchCrash } from './own-thread.js'
@@ -41,16 +43,18 @@ function start(order: ProcessOrder): void {
   if (order.reportFd !== null) reportFatalErrors(order.reportFd)
   Object.defineProperty(globalThis, globalSymbol('workerData'), { value: order.workerData })
   const tickets = new PipedTickets((report, ticket, taskId) => port.report(report, ticket, taskId))
-  void serve(order, {
-    ownsThread: true,
+  const life = new WorkerLife(order, {
+    ...promiseHooks,
     work: new UnfinishedWork(),
     port,
+    makeLoader: (setupTimeoutMs, onTeardown) => new ModuleLoader(true, setupTimeoutMs, onTeardown),
     makeSource: executor => new TaskSource(port, { ...order.lane, tickets }, executor),
     flush: flushStdio,
     onEnd: callback => process.on('exit', callback),
     onCrash: watchCrash,
     end: exitCode => (exitCode === 0 ? exitWhenSent() : exit(exitCode)),
   })
+  void life.start()
 }
 
 /** Exits after the host has read the messages of `process.send`. The host limits the time for this. */

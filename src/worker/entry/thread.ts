@@ -5,7 +5,9 @@ import type { StartOrder } from '../../shared/messages/messages.js'
 import { invariant } from '../../shared/platform/invariant.js'
 import { TaskSource } from '../lane/task-source.js'
 import { workerClock } from '../run/clock.js'
-import { serve } from '../run/serve.js'
+import { promiseHooks } from '../run/executor.js'
+import { WorkerLife } from '../run/life.js'
+import { ModuleLoader } from '../run/module-loader.js'
 import { flushStdio } from '../run/stdio.js'
 import { UnfinishedWork } from '../run/unfinished-work.js'
 import { exit, markWorker, watchCrash } from './own-thread.js'
@@ -46,10 +48,11 @@ function start(order: StartOrder): void {
   process.on('exit', () => {
     isExiting = true
   })
-  void serve(order, {
-    ownsThread: true,
+  const life = new WorkerLife(order, {
+    ...promiseHooks,
     work: new UnfinishedWork(),
     port,
+    makeLoader: (setupTimeoutMs, onTeardown) => new ModuleLoader(true, setupTimeoutMs, onTeardown),
     makeSource: executor => new TaskSource(port, lane, executor),
     flush: flushStdio,
     onEnd: callback => process.on('exit', callback),
@@ -61,4 +64,5 @@ function start(order: StartOrder): void {
       }),
     end: exitCode => exit(exitCode),
   })
+  void life.start()
 }

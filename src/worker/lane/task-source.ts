@@ -27,6 +27,7 @@ import {
   type HostPort,
   kindOf,
   type LaneOrder,
+  type MessageToTasks,
   type PipedLaneOrder,
   type ToHost,
   type ToWorker,
@@ -90,6 +91,8 @@ export class TaskSource {
   /** A task was started since the event loop last turned. */
   #hasRunTask = false
   readonly #onQuiet: () => void
+  /** Passes a message of the host to its receiver. The life of the worker sets it. */
+  receive: (message: ToWorker) => void = message => this.onMessage(message as MessageToTasks)
   /** A task that this worker starts although it is full, because a waiting task lends its slot to it. */
   readonly #hasLentSlot = ({ lenderId }: RunMessage) =>
     lenderId > 0 && this.#answers.openLink(lenderId)?.isWaiting === true
@@ -155,6 +158,11 @@ export class TaskSource {
     this.#isLeaving = true
   }
 
+  /** Starts the tasks that may start now. */
+  resume(): void {
+    this.#run()
+  }
+
   /** Stops starting tasks. */
   stop(): void {
     this.#isOpen = false
@@ -174,7 +182,7 @@ export class TaskSource {
     return this.#answers.sent.size > 0
   }
 
-  onMessage(message: ToWorker): void {
+  onMessage(message: MessageToTasks): void {
     if (message === 'bell') {
       // A bell arrives through the event loop, so the event loop has just turned.
       this.#turnedAt = workerClock.now()
@@ -208,8 +216,6 @@ export class TaskSource {
         return this.#say({ kind: 'pong' })
       case 'list-tasks':
         return this.#say({ kind: 'task-list', taskIds: this.#unansweredIds() })
-      case 'leave':
-        return this.#run()
     }
   }
 
@@ -409,7 +415,7 @@ export class TaskSource {
     )
     const message = next.message as ToWorker
     if (kindOf(message) === 'stop') process.exit()
-    this.onMessage(message)
+    this.receive(message)
   }
 
   /** False when the payload cannot be read. */

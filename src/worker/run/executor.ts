@@ -9,13 +9,24 @@ import type { HandlerRef, TransformOrder } from '../../shared/messages/handler-r
 import type { WorkerTask } from '../lane/worker-task.js'
 import type { LimitWatcher } from './limits.js'
 import type { Measurement, Meter } from './meter.js'
-import { type ExportNames, type HandlerFunction, hasFailedAgain } from './module-loader.js'
+import type { ExportNames, HandlerFunction } from './module-loader.js'
 import { isStream, runStream, runTransform, sendStream } from './streams.js'
 import { contextStorage, type RunningTaskContext } from './task-context.js'
 
 export interface ExecutorHooks {
-  /** Resolves to `null` when the file has no function of that name. Rejects with the error of the file. */
-  load(handler: HandlerRef): Promise<HandlerFunction | ExportNames>
+  readonly loader: {
+    /** Resolves to the names of its functions when the file has none of that name. Rejects with the error of the file. */
+    load(handler: HandlerRef): PromiseLike<HandlerFunction | ExportNames>
+    hasFailedAgain(handler: HandlerRef): boolean
+  }
+  /** Calls back when the promise of a handler has settled. */
+  settled(
+    promise: unknown,
+    onFulfilled: (value: unknown) => void,
+    onRejected: (reason: unknown) => void,
+  ): void
+  /** Calls back after the callbacks that are due now. */
+  defer(callback: () => void): void
   /** A file failed to load a second time. */
   onStale(): void
   /** The worker exits. It must start no more tasks. */
@@ -48,25 +59,28 @@ export class Executor {
     if (this.limits !== null) this.limits.onStart()
     const handler = this.#handlers.get(task.handlerId)
     // The first task of a handler is not measured, because it includes work that happens only once.
-    if (handler === undefined) void this.#loadAndCall(task, task.handler)
+    if (handler === undefined) this.#loadAndCall(task, task.handler)
     else this.#call(task, handler, this.meter === null ? null : this.meter.start(task.handlerId))
   }
 
   /** The task counts as started while its file loads, because the file may block or end this thread. */
-  async #loadAndCall(task: WorkerTask, wanted: HandlerRef): Promise<void> {
-    let handler: HandlerFunction | ExportNames
+  #loadAndCall(task: WorkerTask, wanted: HandlerRef): void {
     task.markLoading(true)
-    try {
-      handler = await this.#hooks.load(wanted)
-      task.markLoading(false)
-      // Lets other tasks that wait for this file continue first, because this task may end the thread.
-      await null
-    } catch (failure) {
-      task.markLoading(false)
-      task.fail('load', serializeError(failure), '')
-      if (hasFailedAgain(wanted)) this.#hooks.onStale()
-      return
-    }
+    this.#hooks.loader.load(wanted).then(
+      handler => {
+        task.markLoading(false)
+        // Lets other tasks that wait for this file continue first, because this task may end the thread.
+        this.#hooks.defer(() => this.#onLoaded(task, wanted, handler))
+      },
+      failure => {
+        task.markLoading(false)
+        task.fail('load', serializeError(failure), '')
+        if (this.#hooks.loader.hasFailedAgain(wanted)) this.#hooks.onStale()
+      },
+    )
+  }
+
+  #onLoaded(task: WorkerTask, wanted: HandlerRef, handler: HandlerFunction | ExportNames): void {
     if (typeof handler !== 'function') return task.fail('missing', serializeError(handler), '')
     const { call } = wanted
     if (call === 'stream' || call === 'transform') {
@@ -95,7 +109,7 @@ export class Executor {
     }
     if (isPending) {
       measurement?.onPending()
-      void this.#await(task, result, measurement)
+      this.#await(task, result, measurement)
     } else {
       measurement?.end()
       const flushed = this.#hooks.flush()
@@ -104,24 +118,27 @@ export class Executor {
     }
   }
 
-  async #await(task: WorkerTask, promise: unknown, measurement: Measurement | null): Promise<void> {
-    let result: unknown
-    try {
-      result = await promise
-      if (task.handler.call === 'arguments' && isStream(result)) {
-        await inContext(task, () => sendStream(task, result, false))
-        result = undefined
-      }
-    } catch (thrown) {
-      measurement?.end()
-      return this.#afterFlush(task, () => {
-        // Only a chunk of a stream throws this.
-        if (thrown instanceof UnsendableError) task.fail('result', serializeError(thrown.cause), thrown.path)
-        else task.fail('thrown', serializeError(withProcessAdvice(thrown)), '')
-      })
-    }
-    measurement?.end()
-    this.#afterFlush(task, () => task.succeed(result))
+  #await(task: WorkerTask, promise: unknown, measurement: Measurement | null): void {
+    this.#hooks.settled(
+      promise,
+      result => {
+        if (task.handler.call === 'arguments' && isStream(result)) {
+          const sent = inContext(task, () => sendStream(task, result, false))
+          return this.#await(task, sent, measurement)
+        }
+        measurement?.end()
+        this.#afterFlush(task, () => task.succeed(result))
+      },
+      thrown => {
+        measurement?.end()
+        this.#afterFlush(task, () => {
+          // Only a chunk of a stream throws this.
+          if (thrown instanceof UnsendableError)
+            task.fail('result', serializeError(thrown.cause), thrown.path)
+          else task.fail('thrown', serializeError(withProcessAdvice(thrown)), '')
+        })
+      },
+    )
   }
 
   #afterFlush(task: WorkerTask, answer: () => void): void {
@@ -215,4 +232,16 @@ class RunningContext implements RunningTaskContext {
   throwIfCancelled(): void {
     if (this.#task.isCancelled) throw new TaskCancelledError(this.#task.cancelReason)
   }
+}
+
+const resolved = Promise.resolve()
+
+/** The hooks of a worker that runs real promises. */
+export const promiseHooks: Pick<ExecutorHooks, 'settled' | 'defer'> = {
+  settled(promise, onFulfilled, onRejected) {
+    void Promise.resolve(promise).then(onFulfilled, onRejected)
+  },
+  defer(callback) {
+    void resolved.then(callback)
+  },
 }

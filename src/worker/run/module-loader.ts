@@ -81,6 +81,12 @@ export class ModuleLoader {
     return (args: unknown) => handler(...(args as [unknown]))
   }
 
+  /** True when the file also failed on a later attempt. A new worker can help, because a thread caches a broken import. */
+  hasFailedAgain({ filename }: HandlerRef): boolean {
+    const file = loadedFiles.get(filename)
+    return file !== undefined && file.failedAt !== null && file.attempt > 0
+  }
+
   /** Call it when the worker exits. Returns the teardowns to run. Modules that load later do not add a teardown. */
   takeTeardowns(): Hook[] {
     this.#hasEnded = true
@@ -107,14 +113,6 @@ export class ModuleLoader {
     teardownUsers.set(namespace, (teardownUsers.get(namespace) ?? 0) + 1)
     this.#onTeardown()
   }
-}
-
-/**
- * True when the file also failed on a later attempt. A new worker can help, because a thread caches a broken import.
- */
-export function hasFailedAgain({ filename }: HandlerRef): boolean {
-  const file = loadedFiles.get(filename)
-  return file !== undefined && file.failedAt !== null && file.attempt > 0
 }
 
 /** @param ownsThread true: marks the file as loading, so that it cannot create a pool of itself in each new worker */
