@@ -300,8 +300,16 @@ export class SimulatedThread implements WorkerLink, Played {
 
   #startUp(): void {
     if (this.start === 'exits') return this.exit(3)
-    const { lane, preload, startCalls, limits } = this.#spec
-    const order = { niceIncrement: 0, setupTimeoutMs: 0, preload, startCalls, limits, measures: false }
+    const { lane, preload, preloadId, startCalls, limits } = this.#spec
+    const order = {
+      niceIncrement: 0,
+      setupTimeoutMs: 0,
+      preload,
+      preloadId,
+      startCalls,
+      limits,
+      measures: false,
+    }
     const life = new WorkerLife(order, this.#environment(lane))
     this.life = 'loading'
     life.begin()
@@ -352,7 +360,7 @@ export class SimulatedThread implements WorkerLink, Played {
     const preload = this.#preload!
     if (this.start === 'fails') return preload.reject(new SyntaxError('the file does not load'))
     this.life = 'open'
-    preload.resolve(() => {})
+    preload.resolve(() => this.#handle())
   }
 
   #receive(): void {

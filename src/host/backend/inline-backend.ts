@@ -92,11 +92,12 @@ class InlineLink implements WorkerLink {
   }
 
   async start(): Promise<void> {
-    const { lane, preload, startCalls, limits, setupTimeoutMs } = this.#spec
+    const { lane, preload, preloadId, startCalls, limits, setupTimeoutMs } = this.#spec
     const order: StartOrder = {
       port: this.#port.workerPort,
       lane,
       preload,
+      preloadId,
       startCalls: structuredClone(startCalls),
       // The worker shares the priority and the memory of the host.
       niceIncrement: 0,

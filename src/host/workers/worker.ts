@@ -168,6 +168,7 @@ export class Worker implements LinkListener, PlacementView, BusyView, SlotWorker
     const spec = {
       lane: this.tasks.order(),
       preload,
+      preloadId: preload === null ? 0 : settings.lane.handlers.numberOf(preload),
       startCalls: broadcasts.calls,
       niceIncrement,
       setupTimeoutMs: setupTimeout,

@@ -33,6 +33,8 @@ export interface WorkerOrder {
   setupTimeoutMs: number
   /** The worker loads it before it sends `ready`; `null` when the pool has no file. */
   preload: HandlerRef | null
+  /** The number by which tasks name `preload`. */
+  preloadId: number
   /** The worker runs them, in order, before it sends `ready`. */
   startCalls: StartCall[]
   limits: WorkerLimits | null

@@ -49,6 +49,12 @@ export class Executor {
     this.#hooks = hooks
   }
 
+  /** The handler is loaded before its first task. */
+  add(handlerId: number, wanted: HandlerRef, handler: HandlerFunction): void {
+    this.#handlers.set(handlerId, handler)
+    this.meter?.add(handlerId, wanted)
+  }
+
   /** Call it when the worker exits. Sends the answers that wait for output. */
   end(): void {
     this.#hooks.onEnd()
@@ -87,8 +93,7 @@ export class Executor {
       if (task.isCancelled) return task.succeed(undefined)
       return this.#call(task, streamHandler(task, handler, call), null)
     }
-    this.#handlers.set(task.handlerId, handler)
-    this.meter?.add(task.handlerId, wanted)
+    this.add(task.handlerId, wanted, handler)
     // The task was cancelled while its file loaded, so the handler is not called.
     if (task.isCancelled) return task.succeed(undefined)
     this.#call(task, handler, null)

@@ -101,16 +101,24 @@ export class WorkerLife {
     port.on('message', message => this.#receive(message))
     port.on('messageerror', () => this.#source.onUnreadable())
     if (preload === null) this.#runStartCalls(0)
-    else this.#load(preload, null, () => this.#runStartCalls(0))
+    else
+      this.#load(preload, null, handler => {
+        if (typeof handler === 'function') this.#executor.add(this.#order.preloadId, preload, handler)
+        this.#runStartCalls(0)
+      })
   }
 
   /** @param caller the handler of a start call; `null`: the pool's file */
-  #load(handler: HandlerRef, caller: HandlerRef | null, onLoaded: () => void): void {
+  #load(
+    handler: HandlerRef,
+    caller: HandlerRef | null,
+    onLoaded: (loaded: HandlerFunction | ExportNames) => void,
+  ): void {
     this.#isLoading = true
     this.#loader.load(handler).then(
-      () => {
+      loaded => {
         this.#isLoading = false
-        if (this.#requestedEnd === null) onLoaded()
+        if (this.#requestedEnd === null) onLoaded(loaded)
         else this.#requestedEnd()
       },
       failure => {
