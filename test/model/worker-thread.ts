@@ -1,4 +1,4 @@
-// The thread of a worker: the real task source and answers, on a port of the model. Its handlers answer with a number.
+// The thread of a worker: the real task source, executor and answers, on a port of the model. Its handlers answer with a number.
 import {
   type HostPort,
   kindOf,
@@ -10,38 +10,71 @@ import {
 import { PipedTickets } from '../../src/worker/lane/piped-tickets.js'
 import { TaskSource } from '../../src/worker/lane/task-source.js'
 import type { WorkerTask } from '../../src/worker/lane/worker-task.js'
-import type { Executor } from '../../src/worker/run/executor.js'
+import { Executor } from '../../src/worker/run/executor.js'
 import { beClockOfThread, ThreadClock } from './clock.js'
 import type { Script, Self } from './history.js'
 import { ANSWER } from './host-thread.js'
 import type { Plan } from './plan.js'
 
+/** The promise of a handler. The model settles it. */
+class Waited {
+  resolve: (value: unknown) => void = () => {}
+
+  // biome-ignore lint/suspicious/noThenProperty: the executor recognises a promise by it
+  then(onFulfilled: (value: unknown) => void): void {
+    this.resolve = onFulfilled
+  }
+}
+
+interface Waiting {
+  readonly task: WorkerTask
+  readonly promise: Waited
+}
+
 export function workerThread(plan: Plan, orders: Map<number, LaneOrder>): Script {
   return self => {
     const clock = new ThreadClock(plan.busyWaits ? 1 : 0, 1)
     beClockOfThread(clock)
-    const running: WorkerTask[] = []
+    const running: Waiting[] = []
     /** Tasks that wait for a function of their caller. */
-    const asking = new Map<number, WorkerTask>()
+    const asking = new Map<number, Waiting>()
     /** The ids of calls count on when the model runs this function again, so other threads do not see them. */
     const callIds = new Map<number, number>()
-    const answer = (task: WorkerTask) => {
-      self.note({ kind: 'finished', task: task.taskId })
-      task.succeed(ANSWER + task.taskId)
+    let starting!: WorkerTask
+    const finish = ({ taskId }: WorkerTask): number => {
+      self.note({ kind: 'finished', task: taskId })
+      return ANSWER + taskId
     }
+    const handle = (payload: unknown): unknown => {
+      const task = starting
+      const waiting = { task, promise: new Waited() }
+      self.note({ kind: 'started', task: task.taskId })
+      if (Number(payload) !== task.taskId) throw new Error(`task ${task.taskId} has the payload ${payload}`)
+      const { isSlow, asksFor } = plan.tasks[task.taskId - 1]!
+      if (asksFor === undefined && isSlow !== true) return finish(task)
+      if (asksFor === undefined) running.push(waiting)
+      else {
+        asking.set(task.taskId, waiting)
+        void task.link.call('ask', [])
+      }
+      return waiting.promise
+    }
+    const answer = ({ task, promise }: Waiting) => promise.resolve(finish(task))
+    const real = new Executor({
+      loader: { load: () => Promise.reject(new Error('the handler is loaded')), hasFailedAgain: () => false },
+      onStale() {},
+      onEnd() {},
+      flush: () => undefined,
+      settled: (promise, onFulfilled) => (promise as Waited).then(onFulfilled),
+      defer: callback => callback(),
+    })
     const executor = {
       run(task: WorkerTask) {
-        self.note({ kind: 'started', task: task.taskId })
-        if (Number(task.payload) !== task.taskId)
-          throw new Error(`task ${task.taskId} has the payload ${task.payload}`)
-        const { isSlow, asksFor } = plan.tasks[task.taskId - 1]!
-        if (asksFor !== undefined) {
-          asking.set(task.taskId, task)
-          void task.link.call('ask', [])
-        } else if (isSlow) running.push(task)
-        else answer(task)
+        real.add(task.handlerId, task.handler, handle)
+        starting = task
+        real.run(task)
       },
-    } as unknown as Executor
+    } as Executor
     const say = (message: ToHost) => {
       if (message === 'bell' || message.kind !== 'from-task' || message.body.kind !== 'call')
         return self.post(0, message)
@@ -55,10 +88,10 @@ export function workerThread(plan: Plan, orders: Map<number, LaneOrder>): Script
     source.open()
     for (;;) {
       const own = clock.events
-      for (const task of running) {
-        own.set(`finishes the handler of task ${task.taskId}`, () => {
-          running.splice(running.indexOf(task), 1)
-          answer(task)
+      for (const waiting of running) {
+        own.set(`finishes the handler of task ${waiting.task.taskId}`, () => {
+          running.splice(running.indexOf(waiting), 1)
+          answer(waiting)
         })
       }
       const event = self.next([...own.keys()])
@@ -82,10 +115,10 @@ export function workerThread(plan: Plan, orders: Map<number, LaneOrder>): Script
                 body: { kind: 'call-answer', callId: callIds.get(answered)!, value: 0 },
               }
         if (kind !== 'leave') source.onMessage(passed)
-        for (const [taskId, task] of asking) {
-          if (taskId !== answered && !task.isCancelled) continue
+        for (const [taskId, waiting] of asking) {
+          if (taskId !== answered && !waiting.task.isCancelled) continue
           asking.delete(taskId)
-          answer(task)
+          answer(waiting)
         }
       }
     }
