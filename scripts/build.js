@@ -29,6 +29,8 @@ const root = dirname(dirname(fileURLToPath(import.meta.url)))
 const dist = join(root, 'dist')
 const next = join(root, 'build', 'dist')
 const stamp = join(dist, '.built')
+/** The modules without comments, for the bundles: Node reads each comment when a program or a worker starts. */
+const bare = join(root, 'build', 'bare')
 /** Has the URLs of the worker entries. The CommonJS build keeps the file. `index.js` of the ES modules includes it. */
 const entryUrl = './host/backend/entry-url.js'
 const moduleUrls = ['body', 'bullmq', 'nestjs', 'tinypool', 'workerpool'].map(
@@ -84,6 +86,7 @@ function newestSource() {
 
 function compileEsm() {
   compile('tsconfig.json', '--outDir', join(next, 'esm'))
+  compile('tsconfig.json', '--outDir', bare, '--removeComments', '--declaration', 'false')
 }
 
 function compileCjs() {
@@ -238,7 +241,7 @@ function entryUrlInIndex({ path }) {
 
 /** Bundles compiled ES modules, for both formats. */
 async function bundleFor(format, entries, others = {}) {
-  const folder = join(next, 'esm')
+  const folder = bare
   const keepSeparate = {
     name: 'keep separate',
     setup({ onResolve, onLoad }) {
@@ -279,7 +282,7 @@ if (mode === '--check') {
   compile('tsconfig.json', '--noEmit')
   compile('tsconfig.test.json', '--noEmit')
 } else if (mode !== '--if-stale' || !existsSync(stamp) || statSync(stamp).mtimeMs < newestSource()) {
-  rmSync(next, { recursive: true, force: true })
+  for (const folder of [next, bare]) rmSync(folder, { recursive: true, force: true })
   compileEsm()
   compileCjs()
   await bundleEntryPoints()

@@ -190,7 +190,7 @@ class HostThread {
   #post(worker: number, message: ToWorker): void {
     if (message !== 'bell' && message.kind === 'run') this.#refuseUnsendable(message.taskId)
     // A worker that is asked to exit may end at any step.
-    if (message !== 'bell' && message.kind === 'stop') return this.#self.kill(worker)
+    if (message !== 'bell' && message.kind === 'exit') return this.#self.kill(worker)
     this.#self.post(worker, message)
   }
 

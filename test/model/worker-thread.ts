@@ -99,7 +99,7 @@ export function workerThread(plan: Plan, orders: Map<number, LaneOrder>): Script
       else if (event.kind === 'message') {
         const message = event.message as ToWorker
         const kind = kindOf(message)
-        if (kind === 'stop' || kind === 'end') self.end()
+        if (kind === 'exit' || kind === 'stop') self.end()
         if (kind === 'leave') {
           source.leave()
           say({ kind: 'leaving' })

@@ -73,7 +73,7 @@ export const mistakes: Mistake[] = [
     file: 'host/engine/close.js',
     edits: [
       ['cancelling.rejectDecoding(error);\n        const stopped', 'const stopped'],
-      ['cancelling.rejectDecoding(error);\n        cancellation', 'cancellation'],
+      ['cancelling.rejectDecoding(error);\n        cancelTriggers', 'cancelTriggers'],
     ],
   },
   {

@@ -143,8 +143,8 @@ export class SimulatedThread implements WorkerLink, Played {
     this.#hostEnd.postMessage(message, transferList as TransferItem[])
     this.#mailForWorker++
     const kind = kindOf(message)
-    if (kind === 'stop') this.wasAskedToStop = true
-    if (kind === 'leave' || kind === 'end') this.wasAskedToLeave = true
+    if (kind === 'exit') this.wasAskedToStop = true
+    if (kind === 'leave' || kind === 'stop') this.wasAskedToLeave = true
   }
 
   terminate(): void {
@@ -373,7 +373,7 @@ export class SimulatedThread implements WorkerLink, Played {
       running?.steps?.onCallAnswer(message.body.callId)
     }
     const kind = kindOf(message)
-    if (kind === 'end' || kind === 'stop') this.isEnding = true
+    if (kind === 'stop' || kind === 'exit') this.isEnding = true
     if (message !== 'bell' && message.kind === 'run' && hasMark(message.payload)) this.#onUnreadable()
     else this.#onMessage(message)
   }

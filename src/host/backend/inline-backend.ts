@@ -119,7 +119,7 @@ class InlineLink implements WorkerLink {
   }
 
   post(message: ToWorker, transferList?: readonly TransferItem[]): void {
-    if (kindOf(message) === 'stop') return this.terminate()
+    if (kindOf(message) === 'exit') return this.terminate()
     this.#port.post(message, transferList)
   }
 

@@ -18,7 +18,7 @@ import type { Counters, Outcome } from '../metrics/counters.js'
 import type { CoreSettings } from '../options/settings.js'
 import type { Pump } from '../scheduler/pump.js'
 import type { Call, CallTerms } from '../task/call.js'
-import type { Cancellation } from '../task/cancellation.js'
+import type { CancelTriggers } from '../task/cancel-triggers.js'
 import type { Settler } from '../task/settle.js'
 import { nextTaskId, Task } from '../task/task.js'
 import type { BackPressure } from './back-pressure.js'
@@ -37,7 +37,7 @@ export interface AdmissionParts {
   shared: SharedValues
   slots: Slots
   pump: Pump
-  cancellation: Cancellation
+  cancelTriggers: CancelTriggers
   settler: Settler
   /** An error that no caller receives. */
   onError: (error: unknown) => void
@@ -88,7 +88,7 @@ export class Admission {
 
   /** Counts the task, and gives it to the scheduler. */
   enter(call: Call, settle: (answer: unknown) => void): Task {
-    const { clock, counters, keepAlive, handlers, cancellation, pump, slots } = this.#parts
+    const { clock, counters, keepAlive, handlers, cancelTriggers, pump, slots } = this.#parts
     this.#lastTaskId = nextTaskId(this.#lastTaskId)
     const handlerId = handlers.numberOf(call.terms.handler)
     const terms = this.inContext(call.terms)
@@ -98,7 +98,7 @@ export class Admission {
     if (counters.pending === 1) keepAlive.onBusy()
     slots.lent.adopt(task)
     try {
-      cancellation.watch(task)
+      cancelTriggers.watch(task)
       // A custom signal may abort as soon as a listener is added.
       if (task.state === 'queued') pump.submit(task)
     } catch (failure) {
@@ -146,9 +146,9 @@ export class Admission {
   }
 
   onSettled(task: Task, outcome: Outcome, wasAssigned: boolean): void {
-    const { cancellation, counters, keepAlive, life, shared, slots, onError } = this.#parts
+    const { cancelTriggers, counters, keepAlive, life, shared, slots, onError } = this.#parts
     try {
-      cancellation.release(task)
+      cancelTriggers.release(task)
     } catch (failure) {
       // A custom signal threw when the listener was removed.
       onError(failure)

@@ -7,7 +7,7 @@ import type { Counters } from '../metrics/counters.js'
 import type { Cancelling } from '../scheduler/cancel.js'
 import type { GracePeriods } from '../scheduler/grace-period.js'
 import type { Pump } from '../scheduler/pump.js'
-import type { Cancellation } from '../task/cancellation.js'
+import type { CancelTriggers } from '../task/cancel-triggers.js'
 import type { Settler } from '../task/settle.js'
 import type { WorkerGroup } from '../workers/worker-group.js'
 import type { BackPressure } from './back-pressure.js'
@@ -26,7 +26,7 @@ export interface ShutdownParts {
   cancelling: Cancelling
   gracePeriods: GracePeriods
   group: WorkerGroup
-  cancellation: Cancellation
+  cancelTriggers: CancelTriggers
   settler: Settler
   onClosed: () => void
 }
@@ -105,12 +105,12 @@ export class Shutdown implements PoolEnd {
   }
 
   #onAllEnded(error: PoolClosedError): void {
-    const { cancellation, cancelling, life, keepAlive, settler, onClosed } = this.#parts
+    const { cancelTriggers, cancelling, life, keepAlive, settler, onClosed } = this.#parts
     this.#closeTimer.cancel()
     // The last answers of a worker, or tasks from it, may have arrived since.
     cancelling.rejectWaiting(error)
     cancelling.rejectDecoding(error)
-    cancellation.end()
+    cancelTriggers.end()
     movePool(life, 'closed')
     keepAlive.end()
     this.#resolve({ cutOff: settler.cutOffCount, timedOut: this.#timedOut })

@@ -28,7 +28,7 @@ import { PendingTasks } from '../scheduler/pending.js'
 import { Pump } from '../scheduler/pump.js'
 import { Requeue } from '../scheduler/requeue.js'
 import { TaskEvents } from '../scheduler/task-events.js'
-import { Cancellation } from '../task/cancellation.js'
+import { CancelTriggers } from '../task/cancel-triggers.js'
 import { Settler } from '../task/settle.js'
 import type { Task } from '../task/task.js'
 import { KeptBroadcasts } from '../workers/kept-broadcasts.js'
@@ -52,7 +52,7 @@ export interface Core {
   shared: SharedValues
   payloads: Payloads
   settler: Settler
-  cancellation: Cancellation
+  cancelTriggers: CancelTriggers
   group: WorkerGroup
   requeue: Requeue
   pump: Pump
@@ -212,7 +212,7 @@ export function createCore(parts: CoreParts): Core {
     onLeft,
   })
   group.taskListener = taskEvents
-  const cancellation = new Cancellation({
+  const cancelTriggers = new CancelTriggers({
     clock,
     progressOf: (task, now) => cancelling.progressOf(task, now),
     cancel: (task, error, onlyUnstarted) => cancelling.cancel(task, error, onlyUnstarted),
@@ -223,7 +223,7 @@ export function createCore(parts: CoreParts): Core {
     shared,
     payloads,
     settler,
-    cancellation,
+    cancelTriggers,
     group,
     requeue,
     pump,

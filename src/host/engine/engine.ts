@@ -105,7 +105,7 @@ export class Engine {
       },
     })
     const core = this.#core
-    const { handlers, shared, settler, cancellation, group, pump, broadcasts, largeResults } = core
+    const { handlers, shared, settler, cancelTriggers, group, pump, broadcasts, largeResults } = core
     const { slots } = core.posted
     const backPressure = new BackPressure({
       limit: settings.maxQueue,
@@ -127,7 +127,7 @@ export class Engine {
       shared,
       slots,
       pump,
-      cancellation,
+      cancelTriggers,
       settler,
       onError: error => reports.onError(error),
     })
@@ -158,7 +158,7 @@ export class Engine {
       cancelling: core.cancelling,
       gracePeriods: core.gracePeriods,
       group,
-      cancellation,
+      cancelTriggers,
       settler,
       onClosed: () => {
         pump.releaseQueue()

@@ -80,7 +80,7 @@ export class WorkerExit {
     const hasLoadingGrace = mayBeLoading && this.#timer !== null
     // First the timer: an inline worker exits at once.
     if (!hasLoadingGrace) this.#after(mayBeLoading ? LOADING_GRACE_MS : EXIT_GRACE_MS, () => link.terminate())
-    link.post({ kind: 'stop' })
+    link.post({ kind: 'exit' })
   }
 
   /** Call it when the worker has ended. */

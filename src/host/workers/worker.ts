@@ -266,7 +266,7 @@ export class Worker implements LinkListener, PlacementView, BusyView, SlotWorker
   stop(reason: WorkerStopReason, error: PoolError = new WorkerExitError(this.id, 0)): void {
     this.stopReason ??= reason
     this.#drain('stopping', error)
-    this.link.post({ kind: 'end' })
+    this.link.post({ kind: 'stop' })
     this.#exit.limitStop()
     this.#owner.onStopping(this)
   }

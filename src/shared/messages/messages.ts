@@ -162,9 +162,9 @@ export type ToWorker =
    * Finish the requests of handlers, run the teardowns, flush the output and exit, after the file is loaded. Sent to a
    * worker without tasks.
    */
-  | { kind: 'end' }
-  /** Exit now, or as soon as the file is loaded. The host sends it before it kills a worker. */
   | { kind: 'stop' }
+  /** Exit now, or as soon as the file is loaded. The host sends it before it kills a worker. */
+  | { kind: 'exit' }
 
 /** The start of a task's handler on the host's clock, and its run time. */
 export interface RunTime {
@@ -276,8 +276,8 @@ export const receiversInWorker = {
   ping: 'tasks',
   'list-tasks': 'tasks',
   leave: 'life',
-  end: 'life',
   stop: 'life',
+  exit: 'life',
 } as const satisfies Record<Exclude<ToWorker, Bell>['kind'], 'tasks' | 'life'>
 
 type KindsInWorker<By> = {

@@ -17,7 +17,7 @@ import type { WorkerTickets } from '../../shared/lane/ticket.js'
 import type { WorkerSharedState } from '../../shared/lane/worker-state.js'
 import type { FailureReason, HostPort, ToHost } from '../../shared/messages/messages.js'
 import { isMoved } from '../../shared/messages/move.js'
-import { Cancellations } from '../run/cancellations.js'
+import { AbortSignals } from '../run/abort-signals.js'
 import { workerClock } from '../run/clock.js'
 import { sendFailure, sendResult } from './answer-messages.js'
 import { ProgressSender } from './progress.js'
@@ -52,7 +52,7 @@ export class RingWriter {
 }
 
 export class WorkerAnswers implements TaskAnswers {
-  readonly cancellations = new Cancellations()
+  readonly abortSignals = new AbortSignals()
   readonly #port: HostPort
   readonly #workerId: number
   readonly #slots: number
@@ -215,7 +215,7 @@ export class WorkerAnswers implements TaskAnswers {
     if (problem !== null) return this.fail(task, 'result', problem.error, problem.path)
     // Do not move the ticket: the host may have read the answer and posted the ticket again.
     task.state = 'answered'
-    this.cancellations.forget(task.taskId)
+    this.abortSignals.forget(task.taskId)
     this.#closeLink(task)
     this.#remove(task)
     this.#onAnswered()
@@ -267,7 +267,7 @@ export class WorkerAnswers implements TaskAnswers {
   #mayAnswer(task: WorkerTask): boolean {
     const mayAnswer = this.#tickets.answer(task.ticket, this.#workerId)
     task.state = mayAnswer ? 'answered' : 'ended'
-    this.cancellations.forget(task.taskId)
+    this.abortSignals.forget(task.taskId)
     this.#closeLink(task)
     if (task.answersByMessage) {
       if (mayAnswer) this.#progress.flush(task)

@@ -172,9 +172,9 @@ export class TaskSource {
   close(): void {
     this.#isOpen = false
     this.#inbox.length = 0
-    const { cancellations, sent } = this.#answers
+    const { abortSignals, sent } = this.#answers
     for (const taskId of sent.keys()) {
-      if (!cancellations.isCancelled(taskId)) cancellations.cancel(taskId, undefined)
+      if (!abortSignals.isCancelled(taskId)) abortSignals.cancel(taskId, undefined)
     }
   }
 
@@ -414,7 +414,7 @@ export class TaskSource {
       'workers know handlers and shared values before a task names them by number',
     )
     const message = next.message as ToWorker
-    if (kindOf(message) === 'stop') process.exit()
+    if (kindOf(message) === 'exit') process.exit()
     this.receive(message)
   }
 
@@ -435,13 +435,13 @@ export class TaskSource {
   }
 
   #cancel({ ticket, taskId, reason }: Extract<ToWorker, { kind: 'cancel' }>): void {
-    const { cancellations, sent } = this.#answers
+    const { abortSignals, sent } = this.#answers
     if (sent.has(taskId)) this.#tickets.noteCancelled(ticket)
     const isRunning =
       sent.has(taskId) ||
       (this.#queue?.reader.read(ticket).taskId === taskId &&
         this.#tickets.isCancelling(ticket, this.#workerId))
-    if (isRunning) return cancellations.cancel(taskId, deserializeError(reason))
+    if (isRunning) return abortSignals.cancel(taskId, deserializeError(reason))
     // Only for a process. For other workers the host has already taken the task back.
     const place = this.#inbox.findIndex(message => message.taskId === taskId)
     if (place < 0) return

@@ -2,12 +2,12 @@
 import type { SerializedError } from '../../shared/errors/serialize-error.js'
 import type { HandlerRef } from '../../shared/messages/handler-ref.js'
 import type { FailureReason } from '../../shared/messages/messages.js'
-import type { Cancellations } from '../run/cancellations.js'
+import type { AbortSignals } from '../run/abort-signals.js'
 import type { TaskLink } from './task-link.js'
 
 /** The part of `WorkerAnswers` that a task uses. */
 export interface TaskAnswers {
-  readonly cancellations: Cancellations
+  readonly abortSignals: AbortSignals
   isCancelled(task: WorkerTask): boolean
   markLoading(task: WorkerTask, isLoading: boolean): void
   /** The task's time stops counting until the returned function is called. */
@@ -63,11 +63,11 @@ export class WorkerTask {
   }
 
   get cancelReason(): unknown {
-    return this.#answers.cancellations.reasonOf(this.taskId)
+    return this.#answers.abortSignals.reasonOf(this.taskId)
   }
 
   makeSignal(): AbortSignal {
-    if (this.state === 'running') return this.#answers.cancellations.signalOf(this.taskId)
+    if (this.state === 'running') return this.#answers.abortSignals.signalOf(this.taskId)
     return this.state === 'ended' ? AbortSignal.abort() : new AbortController().signal
   }
 

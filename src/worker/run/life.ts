@@ -174,10 +174,10 @@ export class WorkerLife {
       case 'leave':
         this.#leave()
         return this.#source.resume()
-      case 'end':
+      case 'stop':
         this.#source.stop()
         return this.#endWhenLoaded(() => this.#plannedEnd.run())
-      case 'stop':
+      case 'exit':
         this.#source.stop()
         return this.#endWhenLoaded(() => this.#plannedEnd.cutOff())
     }

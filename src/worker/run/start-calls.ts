@@ -3,7 +3,7 @@ import { type SerializedError, serializeError } from '../../shared/errors/serial
 import type { FailureReason, StartCall } from '../../shared/messages/messages.js'
 import type { TaskAnswers } from '../lane/worker-task.js'
 import { WorkerTask } from '../lane/worker-task.js'
-import { Cancellations } from './cancellations.js'
+import { AbortSignals } from './abort-signals.js'
 import { workerClock } from './clock.js'
 import type { Executor } from './executor.js'
 import { withinLimit } from './module-loader.js'
@@ -16,7 +16,7 @@ export interface StartCallFailure {
 
 /** The task of such a call has no ticket and no caller: nobody can cancel it, and nobody gets its result. */
 class StartAnswers implements TaskAnswers {
-  readonly cancellations = new Cancellations()
+  readonly abortSignals = new AbortSignals()
   readonly #settle: (failure: StartCallFailure | null) => void
 
   constructor(settle: (failure: StartCallFailure | null) => void) {

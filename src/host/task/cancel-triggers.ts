@@ -4,17 +4,17 @@ import { SignalWatch } from './signal-watch.js'
 import type { Task } from './task.js'
 import { TimeLimits, type TimeLimitsParts } from './time-limits.js'
 
-export interface CancellationParts extends Omit<TimeLimitsParts, 'cancel'> {
+export interface CancelTriggersParts extends Omit<TimeLimitsParts, 'cancel'> {
   /** Cancels the task. With `onlyUnstarted`, a task that a worker has started runs on. */
   cancel: (task: Task, error: PoolError, onlyUnstarted: boolean) => void
 }
 
-export class Cancellation {
+export class CancelTriggers {
   readonly #signals = new SignalWatch<Task>((tasks, signal) => this.#onAbort(tasks, signal))
   readonly #limits: TimeLimits
-  readonly #cancel: CancellationParts['cancel']
+  readonly #cancel: CancelTriggersParts['cancel']
 
-  constructor(parts: CancellationParts) {
+  constructor(parts: CancelTriggersParts) {
     this.#limits = new TimeLimits(parts)
     this.#cancel = parts.cancel
   }

@@ -9,7 +9,7 @@ interface Entry {
   reason: unknown
 }
 
-export class Cancellations {
+export class AbortSignals {
   readonly #entries = new Map<number, Entry>()
 
   /** The host cancelled a running task. */
