@@ -20,7 +20,6 @@ import type { Plan } from './plan.js'
 class Waited {
   resolve: (value: unknown) => void = () => {}
 
-  // biome-ignore lint/suspicious/noThenProperty: the executor recognises a promise by it
   then(onFulfilled: (value: unknown) => void): void {
     this.resolve = onFulfilled
   }
