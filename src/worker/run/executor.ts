@@ -243,8 +243,15 @@ const resolved = Promise.resolve()
 
 /** The hooks of a worker that runs real promises. */
 export const promiseHooks: Pick<ExecutorHooks, 'settled' | 'defer'> = {
-  settled(promise, onFulfilled, onRejected) {
-    void Promise.resolve(promise).then(onFulfilled, onRejected)
+  /** `await`, because it does not call the own `then()` of a promise. */
+  async settled(promise, onFulfilled, onRejected) {
+    let value: unknown
+    try {
+      value = await promise
+    } catch (reason) {
+      return onRejected(reason)
+    }
+    onFulfilled(value)
   },
   defer(callback) {
     void resolved.then(callback)
