@@ -89,61 +89,44 @@ export const linesTypes = [
 const NONE = Number.POSITIVE_INFINITY
 const functionOptions = ['validate', 'select', 'reviver'] as const
 
-function exportName(description: string): OptionRule<string | undefined> {
-  return value<string | undefined>(
-    given => typeof given === 'string' && given !== '',
-    "the name of an export of 'module', because functions cannot cross to a worker",
-    { type: 'string', default: undefined, description },
-  )
-}
+const exportName: OptionRule<string | undefined> = value<string | undefined>(
+  given => typeof given === 'string' && given !== '',
+  "the name of an export of 'module', because functions cannot cross to a worker",
+  { default: undefined },
+)
 
-function poisoning(description: string): OptionRule<Poisoning> {
-  return oneOf<Poisoning>(['error', 'remove', 'ignore'], { default: 'ignore', description })
-}
+const poisoning: OptionRule<Poisoning> = oneOf<Poisoning>(['error', 'remove', 'ignore'], {
+  default: 'ignore',
+})
 
 const parseRules = {
   pool: value<Pool | null>(given => given === null || typeof (given as Pool).run === 'function', 'a Pool', {
-    type: '`Pool`',
     default: null,
-    description: 'parses large bodies',
   }),
-  threshold: integer(
-    { min: 0, orInfinity: true },
-    { default: 131_072, description: 'bytes, after decompression, from which a body is parsed in the pool' },
-  ),
-  maxDepth: integer(
-    { min: 0, orInfinity: true },
-    { default: NONE, description: 'maximum levels of nesting; the server refuses a deeper body' },
-  ),
-  onProtoPoisoning: poisoning('what happens to keys named `__proto__`'),
-  onConstructorPoisoning: poisoning('what happens to keys `constructor` whose value has a key `prototype`'),
+  threshold: integer({ min: 0, orInfinity: true }, { default: 131_072 }),
+  maxDepth: integer({ min: 0, orInfinity: true }, { default: NONE }),
+  onProtoPoisoning: poisoning,
+  onConstructorPoisoning: poisoning,
   module: unchecked<string | URL | undefined>({
-    type: 'absolute path, `file:` string or `URL`',
     default: undefined,
-    description: 'module of `validate`, `select` and `reviver`',
   }),
-  validate: exportName('the export that checks a parsed value'),
-  select: exportName('the export that makes the value that the route gets'),
-  reviver: exportName('the export that `JSON.parse()` gets as its reviver'),
+  validate: exportName,
+  select: exportName,
+  reviver: exportName,
 } satisfies RulesFor<ParseOptions>
 
 /** body-parser checks the other values. A falsy `verify` counts as no `verify`, as in body-parser. */
 const readRules = {
-  limit: unchecked<ReadOptions['limit']>({ type: 'bytes, or text', default: undefined, description: '' }),
-  inflate: unchecked<ReadOptions['inflate']>({ type: 'boolean', default: undefined, description: '' }),
-  type: unchecked<ReadOptions['type']>({ type: 'any', default: undefined, description: '' }),
+  limit: unchecked<ReadOptions['limit']>({ default: undefined }),
+  inflate: unchecked<ReadOptions['inflate']>({ default: undefined }),
+  type: unchecked<ReadOptions['type']>({ default: undefined }),
   verify: value<ReadOptions['verify']>(given => !given || typeof given === 'function', 'a function', {
-    type: 'function',
     default: undefined,
-    description: 'looks at a body before it is parsed',
   }),
 } satisfies RulesFor<ReadOptions>
 
-const strict = boolean({ default: true, description: 'accepts objects and arrays only' })
-const maxLines = integer(
-  { min: 0, orInfinity: true },
-  { default: 100_000, description: 'maximum number of values in a body' },
-)
+const strict = boolean({ default: true })
+const maxLines = integer({ min: 0, orInfinity: true }, { default: 100_000 })
 
 /** Fastify's parsers do not check `bodyLimit`: they ignore a value that is not a number. So this table checks it. */
 const fastifyRules = {
@@ -151,12 +134,10 @@ const fastifyRules = {
   bodyLimit: value<number | undefined>(
     given => given === NONE || (Number.isInteger(given) && (given as number) > 0),
     'an integer above 0, in bytes, or Infinity',
-    { type: 'bytes', default: undefined, description: 'bytes of a body' },
+    { default: undefined },
   ),
   contentType: unchecked<string | RegExp | (string | RegExp)[] | undefined>({
-    type: 'string, RegExp or an array of them',
     default: undefined,
-    description: 'content types that are parsed',
   }),
 }
 

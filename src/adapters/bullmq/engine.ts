@@ -51,25 +51,18 @@ export const engineRules = {
     given => names.includes(given) || typeof given === 'function',
     "'postgres', 'redis', 'valkey' or a back-end factory of BullMQ's",
     {
-      type: "`'postgres'`, `'redis'`, `'valkey'` or a factory",
       default: undefined,
-      description: 'kind of the server that has the queue',
     },
   ),
   connection: unchecked<unknown>({
-    type: "BullMQ's `connection`",
     default: undefined,
-    description: 'how to reach the server',
   }),
-  migrate: boolean({ default: false, description: "creates or updates BullMQ's tables in PostgreSQL" }),
+  migrate: boolean({ default: false }),
   prefix: value<string | undefined>(
     given => typeof given === 'string' && given !== '',
     'a string that is not empty',
     {
-      type: 'string',
       default: undefined,
-      defaultText: "`'bull'`",
-      description: 'prefix of all keys in Redis',
     },
   ),
 }

@@ -50,12 +50,11 @@ export interface ProcessorOptions {
 }
 
 export const processorRules = {
-  sandbox: boolean({ default: false, description: 'calls the handler as a sandboxed processor of BullMQ' }),
+  sandbox: boolean({ default: false }),
   maxValueBytes: integer(
     { min: 1 },
     {
       default: DEFAULT_MAX_VALUE_BYTES,
-      description: "largest payload and result of a RemotePool's job, in bytes of JSON",
     },
   ),
 } satisfies RulesFor<ProcessorOptions>

@@ -79,42 +79,28 @@ const MOST_ATTEMPTS = 100
 const MOST_ITEMS = 10_000
 
 const keepTable = new OptionTable({
-  age: integer({ min: 1 }, { default: 3600, description: 'seconds' }),
-  count: integer({ min: 1 }, { default: 10_000, description: 'number of jobs' }),
+  age: integer({ min: 1 }, { default: 3600 }),
+  count: integer({ min: 1 }, { default: 10_000 }),
 } satisfies RulesFor<NonNullable<RemotePoolOptions['keepResults']>>)
-
-const attemptsAbout = 'runs of a job in all; 1 means no retry'
 
 export const remotePoolTable = new OptionTable({
   ...engineRules,
-  name: text({ default: 'default', description: 'name of the export that is the handler' }),
-  maxQueue: integer(
-    { min: 1, orInfinity: true },
-    { default: Number.POSITIVE_INFINITY, description: 'maximum number of own unfinished jobs' },
-  ),
-  maxValueBytes: integer(
-    { min: 1 },
-    { default: DEFAULT_MAX_VALUE_BYTES, description: 'largest payload and encoded result in bytes of JSON' },
-  ),
+  name: text({ default: 'default' }),
+  maxQueue: integer({ min: 1, orInfinity: true }, { default: Number.POSITIVE_INFINITY }),
+  maxValueBytes: integer({ min: 1 }, { default: DEFAULT_MAX_VALUE_BYTES }),
   keepResults: group(keepTable, 'age: 3600', {
-    type: '`{ age, count }`',
     default: undefined,
-    defaultText: '`{ age: 3600, count: 10000 }`',
-    description: 'how long the queue keeps results',
   }),
   errorClasses: value<readonly ErrorClass[]>(
     given => Array.isArray(given) && given.every(member => problemWithClass(member) === null),
     'an array of classes that extend Error',
     {
-      type: 'array of classes that extend `Error`',
       default: [],
-      description: 'thrown errors of these classes keep their class',
     },
   ),
-  attempts: integer({ min: 1, max: MOST_ATTEMPTS }, { default: 1, description: attemptsAbout }),
+  attempts: integer({ min: 1, max: MOST_ATTEMPTS }, { default: 1 }),
   timeout: milliseconds(false, {
     default: Number.POSITIVE_INFINITY,
-    description: 'how long a job may run, from its start in a worker',
   }),
 } satisfies RulesFor<RemotePoolOptions>)
 
@@ -122,20 +108,14 @@ const { name, signal, timeout, queueTimeout, deadline, onProgress } = runTable.r
 const jobRules = {
   timeout,
   deadline,
-  priority: integer(
-    { min: -MOST_PRIORITY, max: MOST_PRIORITY },
-    { default: 0, description: 'jobs with a higher priority start first' },
-  ),
-  attempts: integer(
-    { min: 1, max: MOST_ATTEMPTS },
-    { default: undefined, defaultText: "the pool's", description: attemptsAbout },
-  ),
-  delay: integer({ min: 0 }, { default: 0, description: 'milliseconds until the job may start' }),
+  priority: integer({ min: -MOST_PRIORITY, max: MOST_PRIORITY }, { default: 0 }),
+  attempts: integer({ min: 1, max: MOST_ATTEMPTS }, { default: undefined }),
+  delay: integer({ min: 0 }, { default: 0 }),
 }
 const jobIdRule = value<string | undefined>(
   given => typeof given === 'string' && given !== '' && !/^\d+$/.test(given) && !given.includes(':'),
   "a string that is not empty, has no colon, and is no integer, such as 'user-42'",
-  { type: 'string', default: undefined, description: 'id of the job' },
+  { default: undefined },
 )
 
 const remoteRunTable = new OptionTable({
@@ -174,7 +154,7 @@ const remoteMapTable = new OptionTable({
       given === 'auto' ||
       (Number.isSafeInteger(given) && (given as number) >= 1 && (given as number) <= MOST_ITEMS),
     `'auto' or an integer from 1 to ${MOST_ITEMS}`,
-    { type: "`'auto'` or integer ≥ 1", default: 'auto', description: 'how many items one job has' },
+    { default: 'auto' },
   ),
 } satisfies RulesFor<RemoteMapOptions>)
 

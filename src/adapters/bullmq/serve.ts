@@ -96,32 +96,21 @@ const CANCELLED_KEPT_MS = 10_000
 export const serveTable = new OptionTable({
   ...engineRules,
   ...processorRules,
-  prefetch: integer(
-    { min: 0 },
-    { default: undefined, defaultText: 'the slots of the pool', description: 'jobs that wait on this host' },
-  ),
-  closeTimeout: milliseconds(true, { default: 30_000, description: 'how long `close()` waits for jobs' }),
+  prefetch: integer({ min: 0 }, { default: undefined }),
+  closeTimeout: milliseconds(true, { default: 30_000 }),
   lockDuration: integer(
     { min: 100 },
     {
       default: 15_000,
-      description: 'milliseconds after which another host may take the jobs of a dead one',
     },
   ),
-  maxStalledCount: integer({ min: 0 }, { default: 3, description: 'how often a job may lose its host' }),
+  maxStalledCount: integer({ min: 0 }, { default: 3 }),
   maxEventLoopDelay: milliseconds(false, {
     default: 200,
-    description: 'mean delay of the event loop above which no job is taken',
   }),
-  maxMemoryMb: integer(
-    { min: 1 },
-    { default: undefined, defaultText: '90 % of the memory', description: 'MiB above which no job is taken' },
-  ),
+  maxMemoryMb: integer({ min: 1 }, { default: undefined }),
   worker: value<Partial<WorkerOptions>>(mayHoldOptions, "an object with options of BullMQ's Worker", {
-    type: "options of BullMQ's `Worker`",
     default: {},
-    defaultText: '`{}`',
-    description: 'further options, such as `limiter`',
   }),
 } satisfies RulesFor<ServeOptions>)
 const errors = new OptionErrors('serve()', InvalidOptionError, {

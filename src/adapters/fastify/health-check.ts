@@ -18,9 +18,7 @@ export interface HealthCheckOptions extends PressureLimit {
 
 const table = new OptionTable({
   pools: value<readonly string[] | undefined>(Array.isArray, 'an array of names', {
-    type: 'array',
     default: undefined,
-    description: 'names of the pools to check',
   }),
   maxWaiting: maxWaitingRule,
 } satisfies RulesFor<HealthCheckOptions>)

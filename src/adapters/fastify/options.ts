@@ -34,18 +34,15 @@ export interface Registration {
 
 export const DEFAULT_POOL_NAME = 'default'
 
-const deadlineAbout = "from a request's arrival until its tasks must be finished"
 const pluginTable = new OptionTable({
-  as: text({ default: DEFAULT_POOL_NAME, description: "the pool's name, as in `app.pools.images`" }),
-  deadlineMs: milliseconds(false, { default: Number.POSITIVE_INFINITY, description: deadlineAbout }),
+  as: text({ default: DEFAULT_POOL_NAME }),
+  deadlineMs: milliseconds(false, { default: Number.POSITIVE_INFINITY }),
   retryAfter: retryAfterRule,
-  piscina: boolean({ default: false, description: 'decorates as fastify-piscina does' }),
+  piscina: boolean({ default: false }),
 })
 const routeTable = new OptionTable({
   deadlineMs: milliseconds(false, {
     default: undefined,
-    defaultText: "the plugin's",
-    description: deadlineAbout,
   }),
 })
 const pluginErrors = optionErrors("'lido/fastify'")

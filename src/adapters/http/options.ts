@@ -9,9 +9,7 @@ export const retryAfterRule: OptionRule<number> = value(
   given => Number.isSafeInteger(given) && (given as number) >= 0,
   'seconds: an integer of at least 0',
   {
-    type: 'integer ≥ 0',
     default: RETRY_AFTER_S,
-    description: 'seconds that a refused client is asked to wait',
   },
 )
 

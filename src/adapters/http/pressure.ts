@@ -27,7 +27,7 @@ export interface PressureLimit {
 export const maxWaitingRule: OptionRule<number | undefined> = value<number | undefined>(
   given => typeof given === 'number' && given >= 0,
   'a number of at least 0',
-  { type: 'number ≥ 0', default: undefined, description: 'the most queued tasks without pressure' },
+  { default: undefined },
 )
 
 export function pressureOf(pool: Pool): PoolPressure {

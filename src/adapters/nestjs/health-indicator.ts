@@ -17,7 +17,7 @@ import { DEFAULT_POOL, getPoolToken } from './decorators.js'
 import { packageUrl } from './module-urls.js'
 
 const table = new OptionTable({
-  pool: text({ default: DEFAULT_POOL, description: 'name of the pool to check' }),
+  pool: text({ default: DEFAULT_POOL }),
   maxWaiting: maxWaitingRule,
 })
 const errors = optionErrors('check()')

@@ -33,29 +33,28 @@ export interface PoolFeatureOptions extends PoolOptions {
 }
 
 const moduleRules = {
-  isGlobal: boolean({ default: true, description: 'every module sees the pool' }),
+  isGlobal: boolean({ default: true }),
   exceptionFilter: boolean({
     default: true,
-    description: 'answers 503 when the state of the pool is the cause',
   }),
   retryAfter: retryAfterRule,
 }
 const moduleTable = new OptionTable(moduleRules)
 const asyncTable = new OptionTable({
   ...moduleRules,
-  imports: unchecked<DynamicModule['imports']>({ type: 'array', default: undefined, description: '' }),
-  inject: unchecked<PoolModuleAsyncOptions['inject']>({ type: 'array', default: undefined, description: '' }),
+  imports: unchecked<DynamicModule['imports']>({ default: undefined }),
+  inject: unchecked<PoolModuleAsyncOptions['inject']>({ default: undefined }),
   useFactory: value<PoolModuleAsyncOptions['useFactory'] | undefined>(
     given => typeof given === 'function',
     'a function that returns options',
-    { type: 'function', default: undefined, description: 'makes the options of the pool' },
+    { default: undefined },
   ),
 })
 const featureTable = new OptionTable({
   as: value<string | undefined>(
     given => typeof given === 'string' && given !== '' && given !== DEFAULT_POOL,
     "the pool's name, as in as: 'images'",
-    { type: 'string', default: undefined, description: "the pool's name, as in `@InjectPool('images')`" },
+    { default: undefined },
   ),
 })
 const rootErrors = optionErrors('forRoot()')

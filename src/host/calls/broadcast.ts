@@ -35,10 +35,10 @@ const { name, filename, signal, timeout, deadline } = runTable.rules
 export const broadcastTable = new OptionTable({
   name,
   filename,
-  signal: { ...signal, description: 'cancels the handler on all workers, and ends `alsoNew`' },
-  timeout: { ...timeout, description: 'how long the handler may run on each worker' },
-  deadline: { ...deadline, description: 'when all results must be there' },
-  alsoNew: boolean({ default: false, description: 'workers that start later run it too' }),
+  signal,
+  timeout,
+  deadline,
+  alsoNew: boolean({ default: false }),
 } satisfies RulesFor<BroadcastOptions>)
 
 const errors = new OptionErrors('broadcast()', InvalidTaskError, {

@@ -48,73 +48,53 @@ function isRecordOfFunctions(given: unknown): boolean {
   return Object.values(given).every(member => typeof member === 'function')
 }
 
-function signalRule(description: string): OptionRule<AbortSignal | null | undefined> {
-  return value(isSignal, 'an AbortSignal', { type: '`AbortSignal`', default: undefined, description })
-}
+const signalRule: OptionRule<AbortSignal | null | undefined> = value(isSignal, 'an AbortSignal', {
+  default: undefined,
+})
 
 export const runTable = new OptionTable({
   name: value<string | null | undefined>(
     given => given === null || (typeof given === 'string' && given !== ''),
     'a string that is not empty',
     {
-      type: 'string',
       default: undefined,
-      defaultText: "the pool's",
-      description: 'name of the export that is the handler',
     },
   ),
   filename: unchecked<string | URL | undefined>({
-    type: 'absolute path, `file:` string or `URL`',
     default: undefined,
-    defaultText: "the pool's",
-    description: 'module with the handler',
   }),
-  signal: signalRule('cancels the task when it is aborted'),
+  signal: signalRule,
   timeout: milliseconds(false, {
     default: undefined,
-    defaultText: "the pool's",
-    description: 'how long the task may run, from its start in a worker',
   }),
   queueTimeout: milliseconds(true, {
     default: undefined,
-    defaultText: "the pool's",
-    description: 'how long the task may wait, from the call until a worker starts it',
   }),
   deadline: value<Date | number | undefined>(
     given => !Number.isNaN(isDate(given) ? given.getTime() : typeof given === 'number' ? given : Number.NaN),
     'a valid Date, or milliseconds of the epoch',
-    { type: '`Date`, or ms of the epoch', default: undefined, description: 'when the result must be there' },
+    { default: undefined },
   ),
-  exclusive: boolean({ default: false, description: 'its worker runs no other task at the same time' }),
+  exclusive: boolean({ default: false }),
   transferList: value<readonly TransferItem[]>(Array.isArray, 'an array', {
-    type: 'array',
     default: NOTHING,
-    description: 'parts of the payload that are transferred, not copied',
   }),
   priority: value<number>(given => typeof given === 'number' && !Number.isNaN(given), 'a number', {
-    type: 'number',
     default: 0,
-    description: 'higher first; read by `PriorityQueue`',
   }),
   queueOptions: unchecked<unknown>({
-    type: 'any',
     default: undefined,
-    description: 'value for your own queue',
   }),
-  retry: { ...retryRule, defaultText: "the pool's" },
+  retry: retryRule,
   onProgress: value<((value: unknown) => void) | undefined>(
     given => typeof given === 'function',
     'a function',
     {
-      type: '`(value) => void`',
       default: undefined,
-      description: 'gets the values of `context.progress()`',
     },
   ),
   functions: value<RunOptions['functions']>(isRecordOfFunctions, 'an object whose values are functions', {
-    type: 'object of functions',
     default: undefined,
-    description: 'functions that the handler calls by `context.call()`',
   }),
 } satisfies RulesFor<RunOptions>)
 
@@ -122,11 +102,11 @@ const { name: _name, transferList: _transferList, ...withRules } = runTable.rule
 const withTable = new OptionTable(withRules satisfies RulesFor<CallOptions>)
 
 const roomTable = new OptionTable({
-  signal: signalRule('ends the wait when it is aborted'),
+  signal: signalRule,
 } satisfies RulesFor<RoomOptions>)
 
 const closeTable = new OptionTable({
-  force: boolean({ default: false, description: 'rejects the queued tasks' }),
+  force: boolean({ default: false }),
 } satisfies RulesFor<CloseOptions>)
 
 const runErrors = new OptionErrors('run()', InvalidTaskError, {

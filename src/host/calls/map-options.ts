@@ -30,29 +30,21 @@ export const mapTable = new OptionTable({
     { min: 1, orInfinity: true },
     {
       default: undefined,
-      defaultText: '2 to 64 for each slot',
-      description: 'maximum number of items that the map holds',
     },
   ),
-  ordered: boolean({ default: true, description: 'gives results in the order of the input' }),
+  ordered: boolean({ default: true }),
   onError: value<MapSettings['onError']>(
     given => given === 'stop' || given === 'skip' || typeof given === 'function',
     "'stop', 'skip' or a function",
     {
-      type: "`'stop'`, `'skip'` or a function",
       default: 'stop',
-      description: 'whether the map goes on when a task fails',
     },
   ),
   onProgress: value<MapSettings['onProgress']>(given => typeof given === 'function', 'a function', {
-    type: '`(progress) => void`',
     default: undefined,
-    description: 'reports the progress of the map',
   }),
   onItemProgress: value<MapSettings['onItemProgress']>(given => typeof given === 'function', 'a function', {
-    type: '`(value, item, index) => void`',
     default: undefined,
-    description: 'gets the values of `context.progress()`',
   }),
 } satisfies RulesFor<MapOptions>)
 

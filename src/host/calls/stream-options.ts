@@ -23,16 +23,11 @@ const { retry: _retry, transferList, ...callRules } = runTable.rules
 
 const bothRules = {
   ...callRules,
-  highWaterMark: integer(
-    { min: 1 },
-    { default: DEFAULT_WINDOW.chunks, description: 'most chunks that wait for the reader' },
-  ),
+  highWaterMark: integer({ min: 1 }, { default: DEFAULT_WINDOW.chunks }),
   highWaterMarkBytes: integer(
     { min: 1 },
     {
       default: DEFAULT_WINDOW.bytes,
-      defaultText: '1 MiB',
-      description: 'most bytes of buffers and strings that wait for the reader',
     },
   ),
 }
@@ -41,7 +36,7 @@ export const streamTable = new OptionTable({ ...bothRules, transferList } satisf
 
 export const transformTable = new OptionTable({
   ...bothRules,
-  transfer: boolean({ default: false, description: 'transfers the buffers of chunks in place of a copy' }),
+  transfer: boolean({ default: false }),
 } satisfies RulesFor<TransformOptions>)
 
 const RETRY_REMEDY = 'A stream cannot run again, because its reader may have taken chunks. Leave it out.'

@@ -1,30 +1,12 @@
 // Creates the rules for option tables.
-import { describe, type OptionRule, type OptionTable, type Resolved } from './option-table.js'
+import type { OptionRule, OptionTable, Resolved } from './option-table.js'
 
 interface About<Value> {
   default: Value
-  description: string
-  /** The default in words, for a default that is computed or hard to read. */
-  defaultText?: string
-  /** Replaces the type of the rule on the reference page. */
-  type?: string
 }
 
-function rule<Value>(about: About<Value>, type: string, read: OptionRule<Value>['read']): OptionRule<Value> {
-  const { default: value, description, defaultText = textOfDefault(value) } = about
-  return { type: about.type ?? type, default: value, defaultText, description, read }
-}
-
-function textOfDefault(value: unknown): string {
-  if (value === undefined || value === null) return 'none'
-  if (typeof value === 'number' && Number.isFinite(value)) return grouped(value)
-  if (Array.isArray(value)) return '`[]`'
-  return `\`${typeof value === 'string' ? describe(value) : value}\``
-}
-
-/** As `toLocaleString()`, which takes 17 ms at its first call and would slow down the import of this package. */
-function grouped(value: number): string {
-  return String(value).replace(/\B(?=(\d{3})+$)/g, ',')
+function rule<Value>(about: About<Value>, read: OptionRule<Value>['read']): OptionRule<Value> {
+  return { default: about.default, read }
 }
 
 const NONE = Number.POSITIVE_INFINITY
@@ -42,14 +24,12 @@ export function integer(
   { min, max = NONE, orInfinity = false }: Limits,
   about: About<number | undefined>,
 ): OptionRule<number | undefined> {
-  const range = max === NONE ? `an integer of at least ${min}` : `an integer from ${min} to ${max}`
-  const expected = orInfinity ? `${range}, or Infinity` : range
-  const type = max === NONE ? `integer ≥ ${min}` : `integer from ${min} to ${grouped(max)}`
-  return rule(about, orInfinity ? `${type}, or \`Infinity\`` : type, (given, option, errors) => {
+  return rule(about, (given, option, errors) => {
     if (orInfinity && given === NONE) return NONE
     const isInRange = Number.isSafeInteger(given) && (given as number) >= min && (given as number) <= max
     if (isInRange) return given as number
-    return errors.wrong(option, given, expected)
+    const range = max === NONE ? `an integer of at least ${min}` : `an integer from ${min} to ${max}`
+    return errors.wrong(option, given, orInfinity ? `${range}, or Infinity` : range)
   })
 }
 
@@ -60,15 +40,15 @@ export function milliseconds(
   isZeroAllowed: boolean,
   about: About<number | undefined>,
 ): OptionRule<number | undefined> {
-  const expected = `milliseconds: a number ${isZeroAllowed ? 'of at least' : 'above'} 0, or Infinity`
-  return rule(about, `ms ${isZeroAllowed ? '≥' : '>'} 0, or \`Infinity\``, (given, option, errors) => {
+  return rule(about, (given, option, errors) => {
     if (typeof given === 'number' && (isZeroAllowed ? given >= 0 : given > 0)) return given
-    return errors.wrong(option, given, expected)
+    const range = isZeroAllowed ? 'of at least' : 'above'
+    return errors.wrong(option, given, `milliseconds: a number ${range} 0, or Infinity`)
   })
 }
 
 export function boolean(about: About<boolean>): OptionRule<boolean> {
-  return rule(about, 'boolean', (given, option, errors) =>
+  return rule(about, (given, option, errors) =>
     typeof given === 'boolean' ? given : errors.wrong(option, given, 'true or false'),
   )
 }
@@ -76,7 +56,7 @@ export function boolean(about: About<boolean>): OptionRule<boolean> {
 export function text(about: About<string>): OptionRule<string>
 export function text(about: About<undefined>): OptionRule<string | undefined>
 export function text(about: About<string | undefined>): OptionRule<string | undefined> {
-  return rule(about, 'string', (given, option, errors) =>
+  return rule(about, (given, option, errors) =>
     typeof given === 'string' && given !== ''
       ? given
       : errors.wrong(option, given, 'a string that is not empty'),
@@ -87,27 +67,27 @@ export function oneOf<Value extends string>(
   values: readonly Value[],
   about: About<NoInfer<Value>>,
 ): OptionRule<Value> {
-  const named = values.map(value => `'${value}'`)
-  const inWords = (names: string[]) => `${names.slice(0, -1).join(', ')} or ${names.at(-1)}`
-  return rule(about, inWords(named.map(name => `\`${name}\``)), (given, option, errors) =>
-    values.includes(given as Value) ? (given as Value) : errors.wrong(option, given, inWords(named)),
-  )
+  return rule(about, (given, option, errors) => {
+    if (values.includes(given as Value)) return given as Value
+    const named = values.map(value => `'${value}'`)
+    return errors.wrong(option, given, `${named.slice(0, -1).join(', ')} or ${named.at(-1)}`)
+  })
 }
 
 /** @param expected continues the sentence "The option must be …" */
 export function value<Value>(
   isRight: (given: unknown) => boolean,
   expected: string,
-  about: About<Value> & { type: string },
+  about: About<Value>,
 ): OptionRule<Value> {
-  return rule(about, about.type, (given, option, errors) =>
+  return rule(about, (given, option, errors) =>
     isRight(given) ? (given as Value) : errors.wrong(option, given, expected),
   )
 }
 
 /** A value that another part checks, or that may be anything. */
-export function unchecked<Value>(about: About<Value> & { type: string }): OptionRule<Value> {
-  return rule(about, about.type, given => given as Value)
+export function unchecked<Value>(about: About<Value>): OptionRule<Value> {
+  return rule(about, given => given as Value)
 }
 
 /**
@@ -117,9 +97,9 @@ export function unchecked<Value>(about: About<Value> & { type: string }): Option
 export function group<Rules extends Record<string, OptionRule<unknown>>, Otherwise = undefined>(
   table: OptionTable<Rules>,
   example: string,
-  about: About<Otherwise> & { type: string },
+  about: About<Otherwise>,
 ): OptionRule<Resolved<Rules> | Otherwise> {
-  return rule<Resolved<Rules> | Otherwise>(about, about.type, (given, option, errors) => {
+  return rule<Resolved<Rules> | Otherwise>(about, (given, option, errors) => {
     if (!isRecord(given)) return errors.wrong(option, given, `an object, as in { ${example} }`)
     return Object.freeze(table.read(given, errors, `${option}.`))
   })

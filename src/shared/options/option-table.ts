@@ -5,13 +5,7 @@ import { nearestName } from '../platform/nearest-name.js'
 
 /** The rule for one option. */
 export interface OptionRule<Value> {
-  /** The accepted values in words, for the reference page. */
-  readonly type: string
   readonly default: Value
-  /** The default in words, for the reference page. */
-  readonly defaultText: string
-  /** One line for the reference page. */
-  readonly description: string
   /** Returns the accepted value, or throws with a method of `errors`. */
   readonly read: (given: unknown, option: string, errors: OptionErrors) => Value
 }
