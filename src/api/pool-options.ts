@@ -222,3 +222,9 @@ export interface PoolSettings extends Complete<Omit<PoolOptions, WithoutDefault 
   readonly maxQueue: number
   readonly restart: Complete<RestartOptions>
 }
+
+/** For adapters. Returns the options with which one worker starts. The backend gets them in place of the pool's. */
+export type AdaptStart = (
+  workerOptions: Readonly<Record<string, unknown>>,
+  workerId: number,
+) => Record<string, unknown>

@@ -7,9 +7,11 @@ import { createRequire } from 'node:module'
 import { dirname, join, relative } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { test } from 'node:test'
+import { pathToFileURL } from 'node:url'
 import { publint } from 'publint'
 import { formatMessage } from 'publint/utils'
 import { installedPackage, root, tarball } from './installed.js'
+import { reachedTypes } from './reached-types.js'
 
 /** A link to a file, but not a picture. */
 const pageLink = /(?<!!\[[^\]]*)\]\((?!https?:|#)([^)#]+)[^)]*\)/g
@@ -33,6 +35,7 @@ function expectedModules() {
 const packedModules = [
   'index.js',
   'worker.js',
+  'kit.js',
   'adapters/piscina/index.js',
   'adapters/body/index.js',
   'adapters/body/module-urls.js',
@@ -61,19 +64,12 @@ const firstFiles = ['worker/entry/inline.mjs', 'worker/entry/process.cjs', 'work
 
 /** The type files that the entry points of the installed package import, directly or indirectly. */
 function namedTypes() {
-  const named = new Set()
-  const follow = name => {
-    if (named.has(name)) return
-    named.add(name)
-    const types = readFileSync(join(installedPackage, name), 'utf8')
-    // Only whole lines: an example in a comment may import a file that does not exist.
-    for (const [, specifier] of types.matchAll(/^(?:im|ex)port [^'"]*['"](\.\.?\/[^'"]+)['"]/gm))
-      follow(join(dirname(name), specifier.replace(/js$/, 'd.ts')).replaceAll('\\', '/'))
-  }
-  const doors = packedModules.filter(name => /(^|\/)(index|worker)\.js$/.test(name))
-  for (const door of doors) follow(`dist/esm/${door.replace(/js$/, 'd.ts')}`)
-  for (const door of doors) follow(`dist/cjs/${door.replace(/js$/, 'd.ts')}`)
-  return named
+  const packageUrl = pathToFileURL(`${installedPackage}/`)
+  const found = new Set()
+  for (const door of packedModules.filter(name => /(^|\/)(index|worker|kit)\.js$/.test(name)))
+    for (const build of ['esm', 'cjs'])
+      reachedTypes(new URL(`dist/${build}/${door.replace(/js$/, 'd.ts')}`, packageUrl), found)
+  return new Set([...found].map(href => href.slice(packageUrl.href.length)))
 }
 
 test('the tarball holds both builds, the types and the documentation, and nothing else', t => {
@@ -84,7 +80,7 @@ test('the tarball holds both builds, the types and the documentation, and nothin
   const isPacked = name => named.has(`dist/cjs/${name}`) || packed.includes(name)
   // Only one set of type files exists. The types of the ES module entry points refer to it.
   const isOfModules = name =>
-    packed.includes(name.replace(/d\.ts$/, 'js')) && /(^|\/)(index|worker)\./.test(name)
+    packed.includes(name.replace(/d\.ts$/, 'js')) && /(^|\/)(index|worker|kit)\./.test(name)
   const isWorkerSide = name =>
     (name.startsWith('worker/') && !name.startsWith('worker/run/task-context.')) ||
     workerModules.some(module => name.startsWith(module.replace(/js$/, '')))
@@ -179,6 +175,7 @@ test('arethetypeswrong finds correct types for every entry point in every resolu
   assert.deepEqual(Object.keys(analysis.entrypoints), [
     '.',
     './worker',
+    './kit',
     './piscina',
     './body',
     './express',

@@ -1,6 +1,6 @@
 // `RemotePool.map()`: packs the items of a map into jobs. Small items share a job, so that the queue's own work is small beside theirs.
 
-import { InvalidTaskError, type PoolMap, type TaskCancelledError } from '../../index.js'
+import { InvalidTaskError, type PoolError, type PoolMap } from '../../index.js'
 import type { ErrorClasses } from '../../kit.js'
 import { MapRun, Refusal, realClock } from '../../kit.js'
 import {
@@ -15,8 +15,6 @@ import {
 import type { CallAnswer, JobTimes } from './remote-call.js'
 import { JobFailedError, restored } from './remote-errors.js'
 import type { RemoteMapSettings } from './remote-options.js'
-
-type MapParts = ConstructorParameters<typeof MapRun>
 
 /** What a map needs of its pool. */
 export interface ItemsRunner {
@@ -65,7 +63,7 @@ export function createRemoteMap(
 ): PoolMap<any> {
   const { signal, concurrency, ordered, onError, onProgress, onItemProgress } = settings
   const mapSettings = { signal: signal ?? null, concurrency, ordered, onError, onProgress, onItemProgress }
-  return new MapRun(source, mapSettings as MapParts[1], new Packer(settings, pool) as unknown as MapParts[2])
+  return new MapRun(source, mapSettings, new Packer(settings, pool))
 }
 
 class Packer {
@@ -133,8 +131,7 @@ class Packer {
   }
 
   /** The job is cancelled with its last item. */
-  cancel(task: unknown, error: TaskCancelledError): void {
-    const { batch } = task as Item
+  cancel({ batch }: Item, error: PoolError): void {
     if (batch === null || --batch.wanted > 0) return
     if (batch === this.#open) this.#open = null
     batch.call?.cancel(error)

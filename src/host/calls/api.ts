@@ -3,20 +3,13 @@ import type { CallOptions } from '../../api/call-options.js'
 import type { Engine } from '../engine/engine.js'
 import type { CallTerms } from '../task/call.js'
 import type { TaskChannel } from '../task/exchange.js'
-import { resolveWith, termsOfFunction } from './call-options.js'
+import { createApi } from './api-object.js'
+import { resolveWith } from './call-options.js'
+import { termsOfFunction } from './call-terms.js'
 import { type StreamEnd, withStream } from './exchange.js'
 import { promiseOf, rejectCall } from './run.js'
 import { StreamReader, StreamTask } from './stream.js'
 import { DEFAULT_WINDOW } from './stream-options.js'
-
-/** Calls the function of that name with these arguments. */
-export type ApiCall = (...args: unknown[]) => Promise<unknown>
-
-/**
- * Code that inspects objects reads these: `await` reads `then`, `JSON.stringify()` reads `toJSON`. They are never functions of the
- * module, and neither are the members of every object.
- */
-const reserved = new Set(['then', 'toJSON', ...Object.getOwnPropertyNames(Object.prototype)])
 
 /** The functions with these options. Throws `InvalidTaskError`. */
 export function apiOf(engine: Engine, given: CallOptions | undefined): object {
@@ -45,22 +38,6 @@ function openResult(channel: TaskChannel): StreamEnd {
   task.onOpened(channel)
   channel.resolveEarly(task.makeStream(), answer => task.onAnswer(answer))
   return task
-}
-
-/** @param makeCall called once for each name that the program uses */
-export function createApi(makeCall: (name: string) => ApiCall): object {
-  const calls = new Map<string, ApiCall>()
-  return new Proxy(Object.freeze({}), {
-    get(target, name, receiver) {
-      if (typeof name === 'symbol' || reserved.has(name)) return Reflect.get(target, name, receiver)
-      let call = calls.get(name)
-      if (call === undefined) {
-        call = makeCall(name)
-        calls.set(name, call)
-      }
-      return call
-    },
-  })
 }
 
 /**

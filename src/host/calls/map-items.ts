@@ -1,7 +1,6 @@
 // The items of a map between its input and its consumer: running, or with a result that was not taken yet.
-import type { Task } from '../task/task.js'
 
-export interface MapItem {
+export interface MapItem<Task> {
   readonly item: unknown
   readonly index: number
   state: 'running' | 'answered' | 'ready'
@@ -9,18 +8,18 @@ export interface MapItem {
   value: unknown
   /** `null` until the task is submitted. */
   task: Task | null
-  previous: MapItem | null
-  next: MapItem | null
+  previous: MapItem<Task> | null
+  next: MapItem<Task> | null
 }
 
-export class MapItems {
+export class MapItems<Task> {
   readonly #isOrdered: boolean
   /** Items that were pulled and not yet given to the consumer: in input order, or without order only the running ones. */
-  #first: MapItem | null = null
-  #last: MapItem | null = null
+  #first: MapItem<Task> | null = null
+  #last: MapItem<Task> | null = null
   /** Without order: results in the order in which they were ready. */
-  #ready: MapItem | null = null
-  #lastReady: MapItem | null = null
+  #ready: MapItem<Task> | null = null
+  #lastReady: MapItem<Task> | null = null
   #size = 0
 
   constructor(isOrdered: boolean) {
@@ -31,8 +30,8 @@ export class MapItems {
     return this.#size
   }
 
-  add(item: unknown, index: number): MapItem {
-    const added: MapItem = {
+  add(item: unknown, index: number): MapItem<Task> {
+    const added: MapItem<Task> = {
       item,
       index,
       state: 'running',
@@ -48,7 +47,7 @@ export class MapItems {
     return added
   }
 
-  setResult(item: MapItem, value: unknown): void {
+  setResult(item: MapItem<Task>, value: unknown): void {
     item.value = value
     item.state = 'ready'
     if (this.#isOrdered) return
@@ -59,13 +58,13 @@ export class MapItems {
   }
 
   /** The item has no result. */
-  skip(item: MapItem): void {
+  skip(item: MapItem<Task>): void {
     this.#unlink(item)
     this.#size--
   }
 
   /** The next result, or `null` when it is not ready. */
-  take(): MapItem | null {
+  take(): MapItem<Task> | null {
     const item = this.#isOrdered ? this.#first : this.#ready
     if (item === null || item.state !== 'ready') return null
     if (this.#isOrdered) this.#unlink(item)
@@ -86,7 +85,7 @@ export class MapItems {
 
   /** Keeps the results that the consumer may still take: the results before the first item that has none. */
   dropUnfinished(): void {
-    let last: MapItem | null = null
+    let last: MapItem<Task> | null = null
     let next = this.#isOrdered ? this.#first : null
     while (next !== null && next.state === 'ready') {
       last = next
@@ -101,7 +100,7 @@ export class MapItems {
     this.#first = this.#last = this.#ready = this.#lastReady = null
   }
 
-  #unlink(item: MapItem): void {
+  #unlink(item: MapItem<Task>): void {
     const { previous, next } = item
     if (previous === null) this.#first = next
     else previous.next = next

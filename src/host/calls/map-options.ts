@@ -8,12 +8,10 @@ import {
   OptionTable,
   type RulesFor,
 } from '../../shared/options/option-table.js'
-import type { CoreSettings } from '../options/settings.js'
-import type { CallTerms } from '../task/call.js'
-import { runTable, termsOf } from './call-options.js'
+import { type ReadRunOptions, runTable } from './call-options.js'
 
+/** What a map needs of its options. */
 export interface MapSettings {
-  readonly terms: CallTerms
   readonly signal: AbortSignal | null
   readonly concurrency: number | undefined
   readonly ordered: boolean
@@ -54,15 +52,20 @@ const mapErrors = new OptionErrors('map()', InvalidTaskError, {
   transferList: "Mark an item with 'move()' to transfer it.",
 })
 
-/** Throws `InvalidTaskError`. */
-export function resolveMap(given: MapOptions<never> | undefined, settings: CoreSettings): MapSettings {
+/** The options of a map, and the options of the calls of its items. Throws `InvalidTaskError`. */
+export function readMap(given: MapOptions<never> | undefined): {
+  settings: MapSettings
+  callOptions: ReadRunOptions
+} {
   if (given !== undefined && !mayHoldOptions(given)) mapErrors.noObject(given, 'concurrency: 16')
-  const { concurrency, ordered, onError, onProgress, onItemProgress, signal, ...callOptions } = mapTable.read(
+  const { concurrency, ordered, onError, onProgress, onItemProgress, signal, ...others } = mapTable.read(
     given ?? {},
     mapErrors,
   )
-  const terms = termsOf({ ...callOptions, signal: null, transferList: [], onProgress: undefined }, settings)
-  return { terms, signal: signal ?? null, concurrency, ordered, onError, onProgress, onItemProgress }
+  return {
+    settings: { signal: signal ?? null, concurrency, ordered, onError, onProgress, onItemProgress },
+    callOptions: { ...others, signal: null, transferList: [], onProgress: undefined },
+  }
 }
 
 /** Throws `InvalidTaskError`. */

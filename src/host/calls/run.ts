@@ -3,7 +3,7 @@ import type { RunOptions } from '../../api/call-options.js'
 import { PoolClosedError, type PublicFunction, withCallerFrames } from '../../shared/errors/pool-errors.js'
 import type { Engine } from '../engine/engine.js'
 import type { Call, CallTerms } from '../task/call.js'
-import { plainTerms, resolveRun } from './call-options.js'
+import { plainTerms, resolveRun } from './call-terms.js'
 import { withCallerStack } from './caller-stack.js'
 
 export class Runs {

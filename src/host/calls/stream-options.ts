@@ -14,7 +14,8 @@ import {
 import type { StreamWindow } from '../../shared/streams/chunk-bytes.js'
 import type { CoreSettings } from '../options/settings.js'
 import type { Call, CallTerms } from '../task/call.js'
-import { runTable, termsOf } from './call-options.js'
+import { runTable } from './call-options.js'
+import { termsOf } from './call-terms.js'
 
 /** Without options, as for a stream from `pool.api`. */
 export const DEFAULT_WINDOW: StreamWindow = { chunks: 16, bytes: 2 ** 20 }

@@ -1,5 +1,6 @@
 // Creates the scheduler, the lane and the workers of a pool, and connects them. `Engine` adds the other parts: statistics,
 // back-pressure, keep-alive and shutdown.
+import type { AdaptStart } from '../../api/pool-options.js'
 import { HostBell } from '../../shared/lane/doorbell.js'
 import { watchLargeBuffers } from '../../shared/platform/allocator.js'
 import type { Clock } from '../../shared/platform/clock.js'
@@ -32,7 +33,7 @@ import { CancelTriggers } from '../task/cancel-triggers.js'
 import { Settler } from '../task/settle.js'
 import type { Task } from '../task/task.js'
 import { KeptBroadcasts } from '../workers/kept-broadcasts.js'
-import type { AdaptStart, WorkerEvents } from '../workers/worker.js'
+import type { WorkerEvents } from '../workers/worker.js'
 import { WorkerGroup } from '../workers/worker-group.js'
 
 /** The events that the parts report to the engine. */

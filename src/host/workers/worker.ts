@@ -1,6 +1,7 @@
 // One worker as the host sees it, from its start to its end. Handles the worker's messages, asks the worker to leave or
 // to stop, and kills it if that takes too long.
 import type { ResourceLimits } from 'node:worker_threads'
+import type { AdaptStart } from '../../api/pool-options.js'
 import type { WorkerState, WorkerStopReason, WorkerView } from '../../api/worker-view.js'
 import { type PoolError, TeardownError, WorkerExitError } from '../../shared/errors/pool-errors.js'
 import { deserializeError, type ErrorClasses } from '../../shared/errors/serialize-error.js'
@@ -30,12 +31,6 @@ import { leavingLives, lifeOnReady, moveWorker, shownStates, type WorkerLife } f
 import { type Lane, WorkerTasks } from './worker-tasks.js'
 import { View, type ViewedWorker } from './worker-view.js'
 import { heapLimitOf, limitsHeap, warnOfHeap } from './worker-warnings.js'
-
-/** Returns the options with which one worker starts. The backend gets them in place of the pool's. */
-export type AdaptStart = (
-  workerOptions: Readonly<Record<string, unknown>>,
-  workerId: number,
-) => Record<string, unknown>
 
 export interface WorkerSettings {
   concurrentTasksPerWorker: number
