@@ -44,7 +44,6 @@ export { share } from './host/calls/share.js'
 export { kitParts } from './host/kit/parts.js'
 export { Pool } from './host/pool.js'
 export { FifoQueue } from './host/queue/fifo-queue.js'
-export { FixedQueue } from './host/queue/fixed-queue.js'
 export { PriorityQueue } from './host/queue/priority-queue.js'
 export {
   InvalidOptionError,

@@ -19,7 +19,6 @@ import { streamTable, transformTable } from './calls/stream-options.js'
 import { type CoreSettings, resolveOptions, resolveResize } from './options/settings.js'
 import { poolReplacements, poolTable } from './options/table.js'
 import { FifoQueue } from './queue/fifo-queue.js'
-import { FixedQueue } from './queue/fixed-queue.js'
 
 const resolve = (options?: object): CoreSettings => resolveOptions(options)
 
@@ -233,9 +232,10 @@ describe('resolveOptions()', () => {
   })
 
   test('a queue with a capacity lowers maxQueue to its capacity, and never raises maxQueue', () => {
-    assert.equal(resolve({ queue: new FixedQueue(5) }).maxQueue, 5)
-    assert.equal(resolve({ queue: new FixedQueue(5), maxQueue: 9 }).maxQueue, 5)
-    assert.equal(resolve({ queue: new FixedQueue(5), maxQueue: 3 }).maxQueue, 3)
+    const queue = { size: 0, capacity: 5, push() {}, shift: () => null, remove() {} }
+    assert.equal(resolve({ queue }).maxQueue, 5)
+    assert.equal(resolve({ queue, maxQueue: 9 }).maxQueue, 5)
+    assert.equal(resolve({ queue, maxQueue: 3 }).maxQueue, 3)
   })
 
   test('filename and name become the handler of the pool', () => {

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { dirname } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { FixedQueue, Pool, TaskCancelledError, TaskTimeoutError, WorkerExitError } from 'lido'
+import { Pool, TaskCancelledError, TaskTimeoutError, WorkerExitError } from 'lido'
 import { handler } from '../helpers/handler.js'
 import { test } from '../helpers/pool-test.js'
 import { rejection } from '../helpers/rejection.js'
@@ -18,7 +18,6 @@ const framesOf = ({ stack }) => stack.split('\n').filter(line => /^ {4}at /.test
 const constructions = {
   'an unknown option of the pool': () => new Pool({ maxThread: 1 }),
   'a wrong value of an option': () => new Pool({ maxWorkers: 'many' }),
-  'a wrong capacity of a queue': () => new FixedQueue(0),
 }
 const wrongCalls = {
   'an unknown option of run()': pool => pool.run(1, { nam: 'x' }),

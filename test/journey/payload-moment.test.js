@@ -6,7 +6,7 @@ import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { MessageChannel } from 'node:worker_threads'
-import { FixedQueue, move, NotCloneableError, PriorityQueue } from 'lido'
+import { move, NotCloneableError, PriorityQueue } from 'lido'
 import { handler } from '../helpers/handler.js'
 import { test } from '../helpers/pool-test.js'
 
@@ -34,7 +34,6 @@ const pools = {
   'threads with messages': () => ({ transport: 'messages' }),
   'threads with several slots': () => ({ concurrentTasksPerWorker: 4 }),
   'a PriorityQueue': () => ({ queue: new PriorityQueue() }),
-  'a FixedQueue': () => ({ queue: new FixedQueue(2048) }),
   'a queue of the program': () => ({ queue: new OwnQueue() }),
   'a load balancer': () => ({ loadBalancer: (_, workers) => workers[0] ?? null }),
   processes: () => ({ backend: 'process' }),

@@ -1,7 +1,7 @@
 // The limit of the queue, the order in which tasks leave the queue, and refused tasks.
 import assert from 'node:assert/strict'
 import { getEventListeners, once } from 'node:events'
-import { FixedQueue, InvalidOptionError, Pool, PriorityQueue, QueueFullError } from 'lido'
+import { FifoQueue, InvalidOptionError, Pool, PriorityQueue, QueueFullError } from 'lido'
 import { backends } from '../helpers/backends.js'
 import { handler } from '../helpers/handler.js'
 import { test } from '../helpers/pool-test.js'
@@ -46,9 +46,12 @@ test('a refused task leaves no count, no abort listener and no place in the queu
   assert.equal(pool.completed, 2)
 })
 
-test('a FixedQueue accepts tasks up to its capacity and keeps their order', async open => {
+test('a queue with a capacity accepts tasks up to it and keeps their order', async open => {
+  class QueueOfThree extends FifoQueue {
+    capacity = 3
+  }
   const track = new Track(5)
-  const { pool, busy } = await openBusy(open, track, { queue: new FixedQueue(3) })
+  const { pool, busy } = await openBusy(open, track, { queue: new QueueOfThree() })
   assert.equal(pool.maxQueue, 3)
   const controller = new AbortController()
   const cancelled = pool.run(track.task(1), { signal: controller.signal })

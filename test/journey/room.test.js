@@ -1,18 +1,22 @@
 // A producer that awaits room() is never refused, and producers get room in order.
 import assert from 'node:assert/strict'
 import { getEventListeners } from 'node:events'
-import { FixedQueue, PoolClosedError, TaskCancelledError } from 'lido'
+import { FifoQueue, PoolClosedError, TaskCancelledError } from 'lido'
 import { handler } from '../helpers/handler.js'
 import { test } from '../helpers/pool-test.js'
 import { Track } from '../helpers/track.js'
 
 const filename = handler('tracked.js')
 
+class QueueOfFour extends FifoQueue {
+  capacity = 4
+}
+
 const kinds = {
   'maxQueue: 3': { maxQueue: 3 },
   'maxQueue: 1': { maxQueue: 1 },
   'maxQueue: 0': { maxQueue: 0 },
-  'a FixedQueue of 4': { queue: new FixedQueue(4) },
+  'a queue with a capacity of 4': { queue: new QueueOfFour() },
   'an unlimited queue': {},
 }
 

@@ -12,13 +12,13 @@ const walls = [
   {
     entry: 'lido',
     file: 'index.d.ts',
-    most: 20,
+    most: 19,
     internal: /^(host\/(engine|lane|scheduler|workers|task)|worker)\//,
   },
   {
     entry: 'lido/kit',
     file: 'kit.d.ts',
-    most: 40,
+    most: 39,
     internal: /^(host\/(engine|lane|scheduler|workers)|shared\/(codec|lane)|worker)\//,
   },
 ]

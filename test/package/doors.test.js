@@ -7,7 +7,7 @@ import { answer, installedPackage, node, printed, project, root, run, write } fr
 
 const doors = {
   lido: [
-    ...['FifoQueue', 'FixedQueue', 'InvalidOptionError', 'InvalidTaskError', 'NotCloneableError', 'Pool'],
+    ...['FifoQueue', 'InvalidOptionError', 'InvalidTaskError', 'NotCloneableError', 'Pool'],
     ...['PoolClosedError', 'PoolError', 'PriorityQueue', 'QueueFullError', 'RestartLimitError'],
     ...['TaskCancelledError', 'TaskQuarantinedError', 'TaskTimeoutError', 'TeardownError', 'WorkerError'],
     ...['WorkerExitError', 'WorkerMemoryError', 'WorkerStartError'],

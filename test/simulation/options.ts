@@ -3,12 +3,13 @@ import type { PoolOptions, RetryOptions } from '../../src/api/pool-options.js'
 import type { TaskQueue } from '../../src/api/queue.js'
 import type { QueuedTask } from '../../src/api/queued-task.js'
 import type { WorkerView } from '../../src/api/worker-view.js'
-import { FixedQueue } from '../../src/host/queue/fixed-queue.js'
+import { FifoQueue } from '../../src/host/queue/fifo-queue.js'
 import { PriorityQueue } from '../../src/host/queue/priority-queue.js'
+import { QueueFullError } from '../../src/shared/errors/pool-errors.js'
 import type { RetryPlan } from './call.js'
 import { oneOf, pick, type Random } from './draw.js'
 
-export type QueueKind = 'fifo' | 'fixed' | 'priority' | 'lastFirst'
+export type QueueKind = 'fifo' | 'limited' | 'priority' | 'lastFirst'
 export type BalancerKind = 'none' | 'leastBusy' | 'patient' | 'throwing'
 
 export interface DrawnOptions {
@@ -42,7 +43,7 @@ export function drawOptions(random: Random, choice: TransportChoice): DrawnOptio
     maxWorkers,
     minWorkers: random(maxWorkers + 1),
     concurrentTasksPerWorker: oneOf(random, [1, 1, 2, 3]),
-    queue: pick(random, { fifo: 6, fixed: 1, priority: 2, lastFirst: 1 }),
+    queue: pick(random, { fifo: 6, limited: 1, priority: 2, lastFirst: 1 }),
     maxQueue: oneOf(random, [NEVER, NEVER, NEVER, 0, 1, 3]),
     idleTimeout: oneOf(random, [0, 5, 100, NEVER]),
     cancelGrace: oneOf(random, [0, 5, 100]),
@@ -89,7 +90,7 @@ export function toRetryOptions({ attempts, when }: RetryPlan): RetryOptions {
 }
 
 const queues: Record<Exclude<QueueKind, 'fifo'>, () => TaskQueue> = {
-  fixed: () => new FixedQueue(4),
+  limited: () => new QueueOfFour(),
   priority: () => new PriorityQueue(),
   lastFirst: () => new LastFirst(),
 }
@@ -112,6 +113,16 @@ export class BalancerError extends Error {}
 
 function leastBusy(workers: WorkerView[]): WorkerView | null {
   return [...workers].sort((one, other) => one.usage - other.usage)[0] ?? null
+}
+
+/** A user's queue that refuses a task when it is full. */
+class QueueOfFour extends FifoQueue {
+  override readonly capacity = 4
+
+  override push(task: QueuedTask): void {
+    if (this.size === this.capacity) throw new QueueFullError(this.capacity)
+    super.push(task)
+  }
 }
 
 /** A user's queue with the required members only. */

@@ -70,7 +70,7 @@ const rejections = [
   rejection(QueueFullError, (_error, call, world) => {
     const { maxQueue, queue } = world.programme.options
     return (
-      call.metFullQueue && call.startedBy.length === 0 && (Number.isFinite(maxQueue) || queue === 'fixed')
+      call.metFullQueue && call.startedBy.length === 0 && (Number.isFinite(maxQueue) || queue === 'limited')
     )
   }),
   rejection(PoolClosedError, ({ reason }, call, world) => {

@@ -130,7 +130,7 @@ export class Rules {
     const { threads, renewals, programme } = this.#world
     const { options } = programme
     const isBalanced = options.transport === 'messages' && options.loadBalancer !== 'none'
-    const isOrdered = options.queue === 'fifo' || options.queue === 'fixed'
+    const isOrdered = options.queue === 'fifo' || options.queue === 'limited'
     const isReplaced =
       renewals.wereAsked || threads.some(thread => thread.isLeaving) || Number.isFinite(options.maxWorkerAge)
     return isOrdered && options.maxWorkers === 1 && !isBalanced && !isReplaced

@@ -2,18 +2,13 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import type { TaskQueue } from '../../api/queue.js'
-import { InvalidOptionError, QueueFullError } from '../../shared/errors/pool-errors.js'
 import { makeTask, seededRandom } from '../../testing/stand-ins.js'
 import type { Task } from '../task/task.js'
 import { FifoQueue } from './fifo-queue.js'
-import { FixedQueue } from './fixed-queue.js'
 import { PriorityQueue } from './priority-queue.js'
-
-const CAPACITY = 8
 
 interface Kind {
   create: () => TaskQueue
-  capacity: number
   /** The next task. `waiting` has the order of arrival. */
   next: (waiting: readonly Task[]) => Task
 }
@@ -23,9 +18,8 @@ const highest = (waiting: readonly Task[]) =>
   waiting.reduce((best, task) => (task.priority > best.priority ? task : best))
 
 const kinds: Record<string, Kind> = {
-  FifoQueue: { create: () => new FifoQueue(), capacity: Number.POSITIVE_INFINITY, next: oldest },
-  FixedQueue: { create: () => new FixedQueue(CAPACITY), capacity: CAPACITY, next: oldest },
-  PriorityQueue: { create: () => new PriorityQueue(), capacity: Number.POSITIVE_INFINITY, next: highest },
+  FifoQueue: { create: () => new FifoQueue(), next: oldest },
+  PriorityQueue: { create: () => new PriorityQueue(), next: highest },
 }
 
 function filled(queue: TaskQueue, count: number): Task[] {
@@ -40,7 +34,7 @@ function emptied(queue: TaskQueue): unknown[] {
   return ids
 }
 
-for (const [name, { create, capacity, next }] of Object.entries(kinds)) {
+for (const [name, { create, next }] of Object.entries(kinds)) {
   describe(name, () => {
     test('shift() of an empty queue returns no task, also when it is repeated', () => {
       const queue = create()
@@ -140,7 +134,7 @@ for (const [name, { create, capacity, next }] of Object.entries(kinds)) {
         const gone: Task[] = []
         for (let step = 1; step <= 3000; step++) {
           const choice = random(10)
-          if (choice < 5 && waiting.length < Math.min(capacity, 40)) {
+          if (choice < 5 && waiting.length < 40) {
             const task = makeTask(step, { priority: random(4) - 1 })
             queue.push(task)
             waiting.push(task)
@@ -162,73 +156,6 @@ for (const [name, { create, capacity, next }] of Object.entries(kinds)) {
     }
   })
 }
-
-describe('FixedQueue', () => {
-  test('push() on a full queue throws QueueFullError and changes nothing', () => {
-    const queue = new FixedQueue(2)
-    filled(queue, 2)
-    assert.throws(() => queue.push(makeTask(3)), QueueFullError)
-    assert.equal(queue.size, 2)
-    assert.deepEqual(emptied(queue), [1, 2])
-  })
-
-  test('a full queue accepts one task for each removed task', () => {
-    const queue = new FixedQueue(4)
-    let tasks = filled(queue, 4)
-    for (let round = 1; round <= 30; round++) {
-      const [gone] = tasks.splice(1 + (round % 3), 1)
-      queue.remove(gone!)
-      const task = makeTask(100 + round)
-      queue.push(task)
-      tasks = [...tasks, task]
-      assert.equal(queue.size, 4)
-    }
-    assert.deepEqual(
-      emptied(queue),
-      tasks.map(task => task.id),
-    )
-  })
-
-  test('the first task stays first while later tasks are pushed and removed', () => {
-    const queue = new FixedQueue(3)
-    filled(queue, 1)
-    for (let round = 0; round < 30; round++) {
-      const [one, other] = [makeTask(100 + round), makeTask(200 + round)]
-      queue.push(one)
-      queue.push(other)
-      queue.remove(one)
-      queue.remove(other)
-    }
-    queue.push(makeTask(2))
-    assert.deepEqual(emptied(queue), [1, 2])
-  })
-
-  test('a queue with capacity 1 holds one task at a time', () => {
-    const queue = new FixedQueue(1)
-    for (let id = 1; id < 10; id++) {
-      queue.push(makeTask(id))
-      assert.throws(() => queue.push(makeTask(0)), QueueFullError)
-      assert.equal(queue.shift()?.id, id)
-    }
-  })
-
-  test('an invalid capacity is refused with InvalidOptionError', () => {
-    for (const capacity of [
-      0,
-      -1,
-      1.5,
-      Number.NaN,
-      Number.POSITIVE_INFINITY,
-      2 ** 24 + 1,
-      '4',
-      null,
-      undefined,
-    ]) {
-      assert.throws(() => new FixedQueue(capacity as number), InvalidOptionError, String(capacity))
-    }
-    assert.throws(() => new FixedQueue('4' as never), { message: /got '4'\.$/ })
-  })
-})
 
 describe('PriorityQueue', () => {
   test('the task with the highest priority leaves first, the oldest task among equal priorities', () => {

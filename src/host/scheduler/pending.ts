@@ -6,7 +6,6 @@
 import type { TaskQueue } from '../../api/queue.js'
 import { InvalidOptionError } from '../../shared/errors/pool-errors.js'
 import { FifoQueue } from '../queue/fifo-queue.js'
-import { FixedQueue } from '../queue/fixed-queue.js'
 import { PriorityQueue } from '../queue/priority-queue.js'
 import { UserQueue } from '../queue/user-queue.js'
 import type { Task } from '../task/task.js'
@@ -14,7 +13,7 @@ import type { Task } from '../task/task.js'
 /** The queues of open pools. Two pools with one queue would take each other's tasks. */
 const inUse = new WeakSet<TaskQueue>()
 
-const OWN_QUEUES: readonly unknown[] = [FifoQueue, FixedQueue, PriorityQueue]
+const OWN_QUEUES: readonly unknown[] = [FifoQueue, PriorityQueue]
 
 export class PendingTasks {
   /** The object that the user passed. */

@@ -4,7 +4,6 @@ import {
   type CloseReport,
   type DurationSummary,
   FifoQueue,
-  FixedQueue,
   InvalidOptionError,
   isPoolError,
   type LoadBalancer,
@@ -374,7 +373,7 @@ export class ByUrgency extends FifoQueue {
   }
 }
 
-export class Scheduled extends FixedQueue {
+export class Scheduled extends PriorityQueue {
   override shift(): QueuedTask | null {
     return super.shift()
   }
@@ -387,7 +386,7 @@ const leastUsed: LoadBalancer = (task, workers) => {
 }
 new Pool({ filename, queue: new Stack(), loadBalancer: leastUsed })
 new Pool({ filename, loadBalancer: (task, workers) => (task.priority > 0 ? workers[0] : null) })
-for (const queue of [new FixedQueue(10), new PriorityQueue(), new FifoQueue()]) new Pool({ filename, queue })
+for (const queue of [new Scheduled(), new PriorityQueue(), new FifoQueue()]) new Pool({ filename, queue })
 // @ts-expect-error a queue has remove()
 new Pool({ filename, queue: { size: 0, push() {}, shift: () => null } })
 // @ts-expect-error a balancer answers with a worker
