@@ -64,4 +64,5 @@ export {
   WorkerMemoryError,
   WorkerStartError,
 } from './shared/errors/pool-errors.js'
-export { type Movable, move, transferableSymbol, valueSymbol } from './shared/messages/move.js'
+export { move } from './shared/messages/move.js'
+export { type Movable, transferableSymbol, valueSymbol } from './shared/messages/moved.js'

@@ -30,7 +30,8 @@ export {
 } from './shared/errors/serialize-error.js'
 export { UnsendableError } from './shared/errors/uncloneable-path.js'
 export { HEAD_BYTES } from './shared/messages/pipe-frames.js'
-export { errorForProcess, packMessage, unpackMessage } from './shared/messages/process-values.js'
+export { errorForProcess, packMessage } from './shared/messages/process-values.js'
+export { unpackMessage } from './shared/messages/unpack-message.js'
 // Options.
 export * from './shared/options/option-rules.js'
 export * from './shared/options/option-table.js'

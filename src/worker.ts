@@ -5,7 +5,8 @@ import { globalSymbol } from './shared/platform/global-symbol.js'
 import { enableTaskContext } from './worker/run/task-context.js'
 
 export type { Handler, TaskContext, TaskJob } from './api/task-context.js'
-export { move, transferableSymbol, valueSymbol } from './shared/messages/move.js'
+export { move } from './shared/messages/move.js'
+export { transferableSymbol, valueSymbol } from './shared/messages/moved.js'
 
 /**
  * The running task: tells whether it is cancelled. It belongs to the task whose handler runs the code: also after an await, in timers

@@ -1,6 +1,6 @@
 // The budgets of the package: what a reader or a worker must load stays small.
 import assert from 'node:assert/strict'
-import { readdirSync, readFileSync } from 'node:fs'
+import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { test } from 'node:test'
 import ts from 'typescript'
 import { reachedTypes } from './reached-types.js'
@@ -12,13 +12,13 @@ const walls = [
   {
     entry: 'lido',
     file: 'index.d.ts',
-    most: 19,
+    most: 20,
     internal: /^(host\/(engine|lane|scheduler|workers|task)|worker)\//,
   },
   {
     entry: 'lido/kit',
     file: 'kit.d.ts',
-    most: 39,
+    most: 41,
     internal: /^(host\/(engine|lane|scheduler|workers)|shared\/(codec|lane)|worker)\//,
   },
 ]
@@ -31,6 +31,19 @@ for (const { entry, file, most, internal } of walls) {
       files.filter(name => internal.test(name)),
       [],
     )
+  })
+}
+
+const bundles = [
+  { file: 'thread.cjs', mostBytes: 170_000 },
+  { file: 'process.cjs', mostBytes: 180_000 },
+]
+
+for (const { file, mostBytes } of bundles) {
+  test(`the code that a worker loads, ${file}, has at most ${mostBytes / 1000} kB`, t => {
+    const { size } = statSync(new URL(`dist/esm/worker/entry/${file}`, root))
+    t.diagnostic(`${(size / 1000).toFixed(1)} kB`)
+    assert.ok(size <= mostBytes, `${size} bytes`)
   })
 }
 

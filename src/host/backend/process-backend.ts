@@ -15,7 +15,8 @@ import {
   LOADING,
   STARTED,
 } from '../../shared/messages/pipe-frames.js'
-import { errorForProcess, packMessage, unpackMessage } from '../../shared/messages/process-values.js'
+import { errorForProcess, packMessage } from '../../shared/messages/process-values.js'
+import { unpackMessage } from '../../shared/messages/unpack-message.js'
 import { realClock, type Timer } from '../../shared/platform/clock.js'
 import { invariant } from '../../shared/platform/invariant.js'
 import { existsSync, fileURLToPath, getBuiltinModule } from '../../shared/platform/node-modules.js'

@@ -9,7 +9,8 @@ import {
 import { refusalCause, refusedPath } from '../../shared/errors/uncloneable-path.js'
 import { outgoing } from '../../shared/messages/outgoing.js'
 import { HEAD_BYTES } from '../../shared/messages/pipe-frames.js'
-import { packMessage, unpackMessage } from '../../shared/messages/process-values.js'
+import { packMessage } from '../../shared/messages/process-values.js'
+import { unpackMessage } from '../../shared/messages/unpack-message.js'
 import { boolean } from '../../shared/options/option-rules.js'
 import {
   mayHoldOptions,

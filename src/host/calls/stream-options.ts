@@ -2,7 +2,7 @@
 import type { StreamOptions, TransformOptions } from '../../api/call-options.js'
 import { InvalidTaskError } from '../../shared/errors/pool-errors.js'
 import type { TransformOrder } from '../../shared/messages/handler-ref.js'
-import { isMoved, transferOf, valueSymbol } from '../../shared/messages/move.js'
+import { isMoved, transferOf, valueSymbol } from '../../shared/messages/moved.js'
 import { boolean, integer } from '../../shared/options/option-rules.js'
 import {
   mayHoldOptions,

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { MessageChannel } from 'node:worker_threads'
-import { isMoved, move, transferableSymbol, transferOf, valueSymbol } from './move.js'
+import { move } from './move.js'
+import { isMoved, transferableSymbol, transferOf, valueSymbol } from './moved.js'
 
 /** The value that is sent, and its transfer list. */
 function crossing(value: unknown): { value: unknown; transfer: unknown[] } {

@@ -7,7 +7,7 @@ import { types } from '../platform/node-modules.js'
 import { SHARED_MARK } from '../platform/shared-mark.js'
 import { hiddenStateOf } from './hidden-state.js'
 import { isBare, membersOf, partsOf } from './members.js'
-import { isMoved, transferOf, valueSymbol } from './move.js'
+import { isMoved, transferOf, valueSymbol } from './moved.js'
 
 export interface Outgoing {
   /** The given value, or a copy of its objects without the marks of `move()`. */

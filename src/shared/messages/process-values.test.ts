@@ -5,7 +5,8 @@ import { test } from 'node:test'
 import v8 from 'node:v8'
 import { deserializeError, serializeError } from '../errors/serialize-error.js'
 import { HEAD_BYTES } from './pipe-frames.js'
-import { errorForProcess, packMessage, unpackMessage } from './process-values.js'
+import { errorForProcess, packMessage } from './process-values.js'
+import { unpackMessage } from './unpack-message.js'
 
 const samples: [name: string, value: object][] = [
   ['a Map with a Date', new Map([['at', new Date(0)]])],
@@ -109,7 +110,9 @@ test('values are copied and shared memory is refused where node:v8 has no serial
     throw new Error('not implemented')
   })
   const fresh: string = './process-values.js?functions'
-  const { packMessage, unpackMessage } = await import(fresh)
+  const { packMessage } = await import(fresh)
+  const freshReader: string = './unpack-message.js?functions'
+  const { unpackMessage } = await import(freshReader)
   const words = new Int32Array(new SharedArrayBuffer(4))
   for (const part of [words, words.buffer, () => {}])
     assert.throws(() => packMessage({ payload: [[part]] }), { path: 'payload[0][0]' })

@@ -1,5 +1,6 @@
 // Converts messages between processes to bytes, with the serialiser of `node:v8`. Shared memory, ports and handles do
-// not work in another process. This file refuses a message with such a part, and the error names the path of the part.
+// not work in another process. This file refuses a message with such a part, and the error names the path of the part. The other side
+// reads the bytes by `unpackMessage()`.
 
 import type { TransferItem } from '../../api/call-options.js'
 import { replaceUnsendable, type SerializedError } from '../errors/serialize-error.js'
@@ -16,6 +17,7 @@ import { getBuiltinModule, hasSerializer, structuredClone, types } from '../plat
 import { globalClassOf, isOnlyForThreads } from './hidden-state.js'
 import { outgoing } from './outgoing.js'
 import { HEAD_BYTES, MAX_MESSAGE_BYTES, VALUE_FRAME, writeHead } from './pipe-frames.js'
+import { unpackMessage } from './unpack-message.js'
 
 const ONLY_FOR_THREADS = 'is memory that only threads of one process can share'
 
@@ -24,7 +26,6 @@ interface Tools {
   check(member: object): void
   /** Returns the bytes of the message after an empty head. */
   write(message: object): Buffer
-  read(bytes: Uint8Array): unknown
 }
 
 /** Created with the first message, so that programs without worker processes do not load `node:v8`. */
@@ -35,7 +36,7 @@ function makeTools(): Tools {
 }
 
 function classTools(): Tools {
-  const { Deserializer, Serializer } = getBuiltinModule('node:v8')
+  const { Serializer } = getBuiltinModule('node:v8')
 
   class ValueWriter extends Serializer {
     /** The serialiser calls this for an object with a part outside the heap. */
@@ -50,12 +51,6 @@ function classTools(): Tools {
     }
   }
 
-  class ValueReader extends Deserializer {
-    _readHostObject(): unknown {
-      return this.readValue()
-    }
-  }
-
   return {
     check: refuseNodeObject,
     write(message) {
@@ -65,17 +60,12 @@ function classTools(): Tools {
       writer.writeValue(message)
       return writer.releaseBuffer()
     },
-    read(bytes) {
-      const reader = new ValueReader(bytes)
-      reader.readHeader()
-      return reader.readValue()
-    },
   }
 }
 
 /** For Bun. The functions alone would copy shared memory without an error. */
 function functionTools(): Tools {
-  const { deserialize, serialize } = getBuiltinModule('node:v8')
+  const { serialize } = getBuiltinModule('node:v8')
   return {
     check(member) {
       refuseNodeObject(member)
@@ -84,7 +74,6 @@ function functionTools(): Tools {
     write(message) {
       return Buffer.concat([Buffer.alloc(HEAD_BYTES), serialize(message)])
     },
-    read: deserialize,
   }
 }
 
@@ -115,12 +104,6 @@ export function packMessage(message: object, given: readonly TransferItem[] = []
     const cause = isTooLarge ? tooLarge(totalBufferBytes(message), MAX_MESSAGE_BYTES) : failure
     throw new UnsendableError(pathIn(message, cause, transferList), cause)
   }
-}
-
-/** Throws when the bytes cannot be read, for example because they are nested too deeply. */
-export function unpackMessage(bytes: Uint8Array): unknown {
-  tools ??= makeTools()
-  return tools.read(bytes)
 }
 
 /** Replaces each part that another process cannot read by a text. */

@@ -13,7 +13,8 @@ import {
   STARTED,
   writeHead,
 } from '../../shared/messages/pipe-frames.js'
-import { errorForProcess, packMessage, unpackMessage } from '../../shared/messages/process-values.js'
+import { errorForProcess, packMessage } from '../../shared/messages/process-values.js'
+import { unpackMessage } from '../../shared/messages/unpack-message.js'
 import { invariant } from '../../shared/platform/invariant.js'
 import { writeSync } from '../../shared/platform/node-modules.js'
 import type { TicketReport } from '../lane/piped-tickets.js'

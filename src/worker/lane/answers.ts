@@ -16,7 +16,7 @@ import {
 import type { WorkerTickets } from '../../shared/lane/ticket.js'
 import type { WorkerSharedState } from '../../shared/lane/worker-state.js'
 import type { FailureReason, HostPort, ToHost } from '../../shared/messages/messages.js'
-import { isMoved } from '../../shared/messages/move.js'
+import { isMoved } from '../../shared/messages/moved.js'
 import { AbortSignals } from '../run/abort-signals.js'
 import { workerClock } from '../run/clock.js'
 import { sendFailure, sendResult } from './answer-messages.js'

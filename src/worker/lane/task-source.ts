@@ -32,7 +32,7 @@ import {
   type ToHost,
   type ToWorker,
 } from '../../shared/messages/messages.js'
-import { unpackMessage } from '../../shared/messages/process-values.js'
+import { unpackMessage } from '../../shared/messages/unpack-message.js'
 import { invariant } from '../../shared/platform/invariant.js'
 import type { Timer } from '../../shared/platform/make-clock.js'
 import { workerClock } from '../run/clock.js'
