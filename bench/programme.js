@@ -6,7 +6,7 @@
 //   whyNot      the reason why the match cannot run on this machine, or null
 import { largeValues } from './large-values.js'
 import { payloads } from './payloads.js'
-import { doorNames } from './roster.js'
+import { adapterNames } from './roster.js'
 
 const manySettings = [
   'lido',
@@ -22,7 +22,7 @@ const manySettings = [
 const oneSetting = ['lido', 'piscina', 'tinypool', 'workerpool', 'poolifier']
 const tunedToo = ['lido', 'piscina', 'piscina-tuned', 'tinypool', 'workerpool', 'poolifier']
 const onlyPiscina = ['lido', 'piscina']
-const smallTaskPools = ['lido', 'lido-without-spin', ...doorNames, 'piscina']
+const smallTaskPools = ['lido', 'lido-without-spin', ...adapterNames, 'piscina']
 const queuePools = ['lido', 'lido-without-spin', 'lido-priority', 'lido-own-queue', 'piscina']
 const waysOfExamples = ['lido', 'piscina', 'worker-per-request', 'unpooled']
 const scalingCores = 16

@@ -34,7 +34,7 @@ const workerpool = {
 const poolifier = { adapter: 'poolifier', packageName: 'poolifier', plays: withoutSignals, role: 'peer' }
 
 /** lido with the interface of a peer. In the echo rows they run only when `--pools` names them. */
-const door = { packageName: 'lido', plays: ['echo', ...smallTasks], role: 'variant', settings: {} }
+const adapterPool = { packageName: 'lido', plays: ['echo', ...smallTasks], role: 'variant', settings: {} }
 
 /** The folder that `--against` names. The children of the benchmark get it with the environment. */
 const folderBefore = process.env.LIDO_BENCH_AGAINST
@@ -76,9 +76,9 @@ export const roster = {
   'timers-alone': { ...bare, plays: ['small-tasks'], adapter: 'timers-alone' },
   'worker-per-request': { ...bare, plays: examples, adapter: null },
 
-  'lido-piscina': { ...door, adapter: 'lido-piscina' },
-  'lido-tinypool': { ...door, adapter: 'lido-tinypool' },
-  'lido-workerpool': { ...door, adapter: 'lido-workerpool' },
+  'lido-piscina': { ...adapterPool, adapter: 'lido-piscina' },
+  'lido-tinypool': { ...adapterPool, adapter: 'lido-tinypool' },
+  'lido-workerpool': { ...adapterPool, adapter: 'lido-workerpool' },
 
   // Candidates.
   'piscina-64': { ...piscina, settings: { concurrentTasksPerWorker: 64 } },
@@ -97,7 +97,7 @@ export const roster = {
 export const subjectName = 'lido'
 export const bareName = 'post-message'
 export const beforeName = 'lido-before'
-export const doorNames = ['lido-piscina', 'lido-tinypool', 'lido-workerpool']
+export const adapterNames = ['lido-piscina', 'lido-tinypool', 'lido-workerpool']
 
 export function isPeer(poolName) {
   return roster[poolName].role === 'peer'

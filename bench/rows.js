@@ -11,7 +11,7 @@ import {
   realWork,
   sharedSizes,
 } from './programme.js'
-import { bareName, beforeName, doorNames } from './roster.js'
+import { adapterNames, bareName, beforeName } from './roster.js'
 
 const atLeast = (limit, against = null) => ({ against, atLeast: limit })
 const atMost = (limit, against = null) => ({ against, atMost: limit })
@@ -94,7 +94,7 @@ function largeRows([kind, { label }]) {
 
 /** The same bar for lido and for each of its entry points with the interface of a peer. */
 function withDoors(bar) {
-  return [bar, ...doorNames.map(subject => ({ subject, ...bar }))]
+  return [bar, ...adapterNames.map(subject => ({ subject, ...bar }))]
 }
 
 /** P19, or the same tasks with counted work. */

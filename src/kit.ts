@@ -11,7 +11,7 @@ export const {
   RoomWaiters,
   createApi,
   MapRun,
-  Refusal,
+  Rejection,
   runTable,
   mapTable,
   checkSource,

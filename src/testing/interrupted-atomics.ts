@@ -1,9 +1,9 @@
 // Replaces `shared/platform/atomics` under the condition `simulation`. The simulation runs all threads on one thread.
 // It sets a callback that runs before each atomic access to a word, where it can switch to another thread or kill this
 // one.
-import type { SharedWords } from '../shared/platform/atomics.js'
+import type { LaneWords } from '../shared/platform/atomics.js'
 
-export type { SharedWords }
+export type { LaneWords }
 
 export const interruption = { beforeAccess: (): void => {} }
 
@@ -40,25 +40,25 @@ export function freeMemory(): void {
   used.length = 0
 }
 
-export function wordsOf(memory: SharedArrayBuffer): SharedWords {
+export function wordsOf(memory: SharedArrayBuffer): LaneWords {
   return new Int32Array(memory)
 }
 
-export function allocateWords(count: number): SharedWords {
+export function allocateWords(count: number): LaneWords {
   return wordsOf(allocateMemory(count * Int32Array.BYTES_PER_ELEMENT))
 }
 
-export function load(words: SharedWords, index: number): number {
+export function load(words: LaneWords, index: number): number {
   interruption.beforeAccess()
   return words[index]!
 }
 
-export function store(words: SharedWords, index: number, value: number): void {
+export function store(words: LaneWords, index: number, value: number): void {
   interruption.beforeAccess()
   words[index] = value
 }
 
-export function replace(words: SharedWords, index: number, expected: number, next: number): boolean {
+export function replace(words: LaneWords, index: number, expected: number, next: number): boolean {
   interruption.beforeAccess()
   if (words[index] !== expected) return false
   words[index] = next

@@ -1,8 +1,8 @@
 // Replaces `shared/platform/atomics` under the condition `model`. No memory is shared. The model gets each access to a
 // word, atomic or plain, as an operation, and decides when it happens.
-import type { SharedWords } from '../shared/platform/atomics.js'
+import type { LaneWords } from '../shared/platform/atomics.js'
 
-export type { SharedWords }
+export type { LaneWords }
 
 export type Access =
   | { kind: 'load'; memory: SharedArrayBuffer; index: number }
@@ -37,24 +37,24 @@ export function allocateMemory(bytes: number): SharedArrayBuffer {
   return thread().allocate(bytes)
 }
 
-export function allocateWords(count: number): SharedWords {
+export function allocateWords(count: number): LaneWords {
   return wordsOf(allocateMemory(count * Int32Array.BYTES_PER_ELEMENT))
 }
 
 /** Returns a proxy, so that plain accesses also become operations. */
-export function wordsOf(memory: SharedArrayBuffer): SharedWords {
-  return new Proxy({ memory }, plainAccesses) as unknown as SharedWords
+export function wordsOf(memory: SharedArrayBuffer): LaneWords {
+  return new Proxy({ memory }, plainAccesses) as unknown as LaneWords
 }
 
-export function load(words: SharedWords, index: number): number {
+export function load(words: LaneWords, index: number): number {
   return thread().access({ kind: 'load', memory: memoryOf(words), index })
 }
 
-export function store(words: SharedWords, index: number, value: number): void {
+export function store(words: LaneWords, index: number, value: number): void {
   thread().access({ kind: 'store', memory: memoryOf(words), index, value })
 }
 
-export function replace(words: SharedWords, index: number, expected: number, next: number): boolean {
+export function replace(words: LaneWords, index: number, expected: number, next: number): boolean {
   return thread().access({ kind: 'replace', memory: memoryOf(words), index, expected, value: next }) === 1
 }
 
@@ -76,7 +76,7 @@ const plainAccesses: ProxyHandler<ModelWords> = {
   },
 }
 
-function memoryOf(words: SharedWords): SharedArrayBuffer {
+function memoryOf(words: LaneWords): SharedArrayBuffer {
   return (words as unknown as ModelWords).memory
 }
 

@@ -1,7 +1,7 @@
 // Helpers for tests of one folder: tasks without a pool, promises with a readable state, seeded random numbers.
 
 import type { TransferItem } from '../api/call-options.js'
-import { Refusal } from '../host/task/refusal.js'
+import { Rejection } from '../host/task/rejection.js'
 import { Task } from '../host/task/task.js'
 import { realClock } from '../shared/platform/clock.js'
 
@@ -53,7 +53,7 @@ export function makeTask(id: number, traits: TaskTraits = {}): Task {
   }
   const { resolve = () => {}, reject = () => {} } = traits
   const settle = (answer: unknown) =>
-    answer instanceof Refusal ? answer.then(resolve, reject) : resolve(answer)
+    answer instanceof Rejection ? answer.then(resolve, reject) : resolve(answer)
   return new Task(id, { payload: traits.payload ?? id, terms }, traits.handlerId ?? 1, 0, settle)
 }
 

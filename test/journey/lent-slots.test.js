@@ -86,7 +86,7 @@ const waitingForTheirOwn = {
     const other = open({ ...one, ...options })
     return ask(pool, async n => (await ask(other, m => double(pool, m), {}, [n]))[0])
   },
-  'runs behind a full shared queue': async pool => {
+  'runs behind a full lane queue': async pool => {
     const others = []
     const answer = await ask(pool, n => {
       for (let m = 0; m < MORE_THAN_ALL_TICKETS && n === 1; m++) others.push(elsewhere(() => double(pool, m)))

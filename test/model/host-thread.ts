@@ -55,7 +55,7 @@ class HostThread {
       settings: settingsFor(plan),
       backend: this.#backend,
       clock: this.#clock,
-      timings: null,
+      durationMetrics: null,
       handlerMetrics: null,
       tickets: plan.workers * (plan.slots ?? 1) + (plan.ahead ?? 0),
       events: {

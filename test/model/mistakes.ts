@@ -71,7 +71,7 @@ export const mistakes: Mistake[] = [
   },
   {
     title: 'the host moves the tail before it offers the ticket',
-    file: 'shared/lane/shared-queue.js',
+    file: 'shared/lane/lane-queue.js',
     edits: [
       ['this.tickets.offer(ticket, position);', ''],
       [
@@ -94,19 +94,19 @@ export const mistakes: Mistake[] = [
   },
   {
     title: 'a worker moves the head before it claims the ticket',
-    file: 'shared/lane/shared-queue.js',
+    file: 'shared/lane/lane-queue.js',
     edits: [['const isMine =', 'replace(words, HEAD, head, (head + 1) & POSITION_MASK); const isMine =']],
     plan: { ...oneTask, deaths: 1 },
   },
   {
     title: 'a worker does not check after a claim whether it is dismissed',
-    file: 'shared/lane/shared-queue.js',
+    file: 'shared/lane/lane-queue.js',
     edits: [['if (!this.#bell.isDismissed)\n', 'if (true)\n']],
     plan: killed,
   },
   {
     title: 'a dismissed worker counts a task that the host takes back',
-    file: 'shared/lane/shared-queue.js',
+    file: 'shared/lane/lane-queue.js',
     edits: [['this.#state.setHeld(held);\n            return DISMISSED;', 'return DISMISSED;']],
     plan: { workers: 1, tasks: [{}], requests: [[{ submit: 1 }], [{ leave: 1 }]], switches: 1 },
   },
@@ -189,7 +189,7 @@ export const mistakes: Mistake[] = [
   },
   {
     title: 'the host counts a position as empty that a worker has passed',
-    file: 'shared/lane/shared-queue.js',
+    file: 'shared/lane/lane-queue.js',
     edits: [['if (!isPassed)', 'if (true)']],
     plan: cancelled,
   },
@@ -269,7 +269,7 @@ export const mistakes: Mistake[] = [
   },
   {
     title: 'a worker claims tasks while a task that was sent to it is on its way',
-    file: 'shared/lane/shared-queue.js',
+    file: 'shared/lane/lane-queue.js',
     edits: [['if (this.#state.isTaskOnItsWay)', 'if (false)']],
     plan: {
       workers: 1,
@@ -306,7 +306,7 @@ export const mistakes: Mistake[] = [
   },
   {
     title: 'a worker counts a task after the claim instead of before',
-    file: 'shared/lane/shared-queue.js',
+    file: 'shared/lane/lane-queue.js',
     edits: [
       ['this.#state.setHeld(held + 1);\n', ''],
       [

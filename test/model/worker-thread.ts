@@ -126,7 +126,7 @@ export function workerThread(plan: Plan, orders: Map<number, LaneOrder>): Script
 
 function orderFor({ transport }: Plan, self: Self, order: LaneOrder) {
   if (transport !== 'pipe') return order
-  const { memory: _memory, state: _state, isShared: _isShared, ...pipedOrder } = order
+  const { memory: _memory, state: _state, usesLaneQueue: _usesLaneQueue, ...pipedOrder } = order
   const tickets = new PipedTickets((report, ticket, taskId) =>
     self.post(0, { kind: 'report', report, ticket, taskId }),
   )

@@ -79,7 +79,7 @@ export const mistakes: Mistake[] = [
   {
     title: 'a worker claims a later task while a task that was sent to it is on its way',
     transport: 'shared-memory',
-    file: 'shared/lane/shared-queue.js',
+    file: 'shared/lane/lane-queue.js',
     edits: [['if (this.#state.isTaskOnItsWay)', 'if (false)']],
   },
   {

@@ -2,7 +2,7 @@
 
 import { InvalidTaskError, type PoolError, type PoolMap } from '../../index.js'
 import type { ErrorClasses } from '../../kit.js'
-import { MapRun, Refusal, realClock } from '../../kit.js'
+import { MapRun, Rejection, realClock } from '../../kit.js'
 import {
   decodeError,
   decodeValue,
@@ -162,7 +162,7 @@ class Packer {
     const { items } = batch
     if ('error' in answer) {
       if (concernsTheJob(answer.error) && items.length > 1 && batch.wanted > 0) this.#sendHalves(items)
-      else for (const { settle } of items) settle(new Refusal(answer.error))
+      else for (const { settle } of items) settle(new Rejection(answer.error))
     } else if (!isPacked) items[0]!.settle(answer.value)
     else {
       if (times !== null) this.#measure(items.length, times)
@@ -175,7 +175,7 @@ class Packer {
 
   #settleItems(items: Item[], value: unknown): void {
     if (!Array.isArray(value) || value.length !== items.length || !value.every(isItemAnswer)) {
-      const refusal = new Refusal(
+      const refusal = new Rejection(
         new InvalidTaskError(
           'itemsPerJob',
           'The host ran the job of a map as one task. Let hosts run jobs with serve() or processor() of the same version.',
@@ -196,9 +196,9 @@ class Packer {
     const { classes, maxValueBytes } = this.#pool
     try {
       if (!isItemFailure(answer)) return decodeValue(answer.value, 'result', maxValueBytes)
-      return new Refusal(restored(decodeError(answer.error, classes, maxValueBytes)))
+      return new Rejection(restored(decodeError(answer.error, classes, maxValueBytes)))
     } catch (error) {
-      return new Refusal(error)
+      return new Rejection(error)
     }
   }
 

@@ -58,7 +58,7 @@ class ProcessLink implements WorkerLink {
 
   constructor(spec: WorkerSpec, listener: LinkListener) {
     const { lane, workerOptions, ...rest } = spec
-    const { memory, state: _state, isShared: _isShared, shared, ...piped } = lane
+    const { memory, state: _state, usesLaneQueue: _usesLaneQueue, shared, ...piped } = lane
     const pipedLane = { ...piped, shared: shared.map(forProcess) }
     const layout = laneIn(memory)
     this.#listener = listener

@@ -22,7 +22,7 @@ import { structuredClone } from '../../shared/platform/node-modules.js'
 import type { Engine } from '../engine/engine.js'
 import type { CoreSettings } from '../options/settings.js'
 import type { Call } from '../task/call.js'
-import { NEVER_STARTED, Refusal } from '../task/refusal.js'
+import { NEVER_STARTED, Rejection } from '../task/rejection.js'
 import { runTable } from './call-options.js'
 import { termsOf } from './call-terms.js'
 import { withCallerStack } from './caller-stack.js'
@@ -110,10 +110,10 @@ export function gatherResults<Target>(
 ): Promise<unknown[]> {
   return new Promise((resolve, reject) => {
     const answers: unknown[] = targets.map(() => NEVER_STARTED)
-    let failure: Refusal | null = null
+    let failure: Rejection | null = null
     let left = targets.length
     const settle = (index: number, answer: unknown) => {
-      if (!(answer instanceof Refusal)) answers[index] = answer
+      if (!(answer instanceof Rejection)) answers[index] = answer
       else if (answer.reason !== NEVER_STARTED) failure ??= answer
       if (--left > 0) return
       if (failure === null) resolve(answers.filter(result => result !== NEVER_STARTED))

@@ -12,7 +12,7 @@ import {
 import { AsyncContext } from '../../shared/platform/async-context.js'
 import type { Clock } from '../../shared/platform/clock.js'
 import { inMicrotask } from '../../shared/platform/microtask.js'
-import { Refusal } from '../task/refusal.js'
+import { Rejection } from '../task/rejection.js'
 import { SignalWatch } from '../task/signal-watch.js'
 import { type MapItem, MapItems } from './map-items.js'
 import type { MapSettings } from './map-options.js'
@@ -29,7 +29,7 @@ export interface MapRunner<Task> {
   readonly itemLimit?: number
   /** Resolves when the queue accepts one more task. */
   room(): Promise<void>
-  /** Calls `settle` once with the result, or with a `Refusal`. Throws when the pool takes no task. */
+  /** Calls `settle` once with the result, or with a `Rejection`. Throws when the pool takes no task. */
   submit(
     payload: unknown,
     settle: (answer: unknown) => void,
@@ -245,7 +245,7 @@ export class MapRun<Result, Task> extends ResultIterator<Result> implements Pool
           : (value: unknown) => this.#onItemProgress(entry, value)
       entry.task = this.#runner.submit(entry.item, answer => this.#onAnswer(entry, answer), onProgress)
     } catch (error) {
-      this.#onAnswer(entry, new Refusal(error))
+      this.#onAnswer(entry, new Rejection(error))
     }
   }
 
@@ -273,7 +273,7 @@ export class MapRun<Result, Task> extends ResultIterator<Result> implements Pool
     for (const entry of entries) {
       if (this.#state !== 'open') return
       const answer = entry.value
-      if (answer instanceof Refusal) this.#onFailed(entry, answer.reason)
+      if (answer instanceof Rejection) this.#onFailed(entry, answer.reason)
       else {
         this.#done++
         this.#onReady(entry, answer)

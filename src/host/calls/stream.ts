@@ -16,7 +16,7 @@ import { ChunkReader } from '../../shared/streams/chunk-reader.js'
 import type { Engine } from '../engine/engine.js'
 import type { Call } from '../task/call.js'
 import type { TaskChannel } from '../task/exchange.js'
-import { Refusal } from '../task/refusal.js'
+import { Rejection } from '../task/rejection.js'
 import { forCaller } from './caller-stack.js'
 import { type StreamEnd, withStream } from './exchange.js'
 import { END, ResultIterator } from './result-iterator.js'
@@ -116,14 +116,14 @@ export class StreamTask implements StreamEnd {
     try {
       this.#cancelTask = this.#runner.start()
     } catch (error) {
-      this.onAnswer(new Refusal(error))
+      this.onAnswer(new Rejection(error))
     }
   }
 
   /** Cancels the task. The reader gets the error. */
   cancel(error: PoolError): void {
     if (this.#hasSettled) return
-    if (this.#cancelTask === null) this.onAnswer(new Refusal(error))
+    if (this.#cancelTask === null) this.onAnswer(new Rejection(error))
     else this.#cancelTask(error)
   }
 
@@ -145,7 +145,7 @@ export class StreamTask implements StreamEnd {
     this.#hasSettled = true
     forgotten.unregister(this)
     this.#runner.onSettled?.(answer)
-    if (answer instanceof Refusal) this.#reader.onFailure(answer.reason, endsAtOnce(answer.reason))
+    if (answer instanceof Rejection) this.#reader.onFailure(answer.reason, endsAtOnce(answer.reason))
     else this.#reader.onEnd()
   }
 }

@@ -16,7 +16,7 @@ import type { StreamWindow } from '../../shared/streams/chunk-bytes.js'
 import { ChunkWriter } from '../../shared/streams/chunk-writer.js'
 import type { Engine } from '../engine/engine.js'
 import type { TaskChannel } from '../task/exchange.js'
-import { Refusal } from '../task/refusal.js'
+import { Rejection } from '../task/rejection.js'
 import type { StreamEnd } from './exchange.js'
 import { type StreamRunner, StreamTask, startStream } from './stream.js'
 import { resolveTransform } from './stream-options.js'
@@ -156,7 +156,7 @@ export class Transform implements StreamEnd {
 
   #onSettled(answer: unknown): void {
     unclosed.unregister(this)
-    if (answer instanceof Refusal) {
+    if (answer instanceof Rejection) {
       this.#failure = this.#reason ?? { error: answer.reason }
       this.#refuseInput(this.#failure.error)
     } else if (!this.#isClosing) {

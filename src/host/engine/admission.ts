@@ -14,7 +14,7 @@ import type { Lender } from '../lane/lent-slots.js'
 import { closeMoved } from '../lane/payloads.js'
 import type { SharedValues } from '../lane/shared-values.js'
 import type { Slots } from '../lane/slots.js'
-import type { Counters, Outcome } from '../metrics/counters.js'
+import type { Outcome, TaskMetrics } from '../metrics/task-metrics.js'
 import type { CoreSettings } from '../options/settings.js'
 import type { Pump } from '../scheduler/pump.js'
 import type { Call, CallTerms } from '../task/call.js'
@@ -30,7 +30,7 @@ export interface AdmissionParts {
   settings: CoreSettings
   clock: Clock
   life: PoolLife
-  counters: Counters
+  taskMetrics: TaskMetrics
   keepAlive: KeepAlive
   backPressure: BackPressure
   handlers: HandlerRegistry
@@ -64,7 +64,7 @@ export class Admission {
 
   /** Throws `QueueFullError`. */
   accept(call: Call, settle: (answer: unknown) => void): Task {
-    const { settings, backPressure, counters, pump, settler, slots } = this.#parts
+    const { settings, backPressure, taskMetrics, pump, settler, slots } = this.#parts
     const { limit } = backPressure
     // Counting takes longer than a short task, and without a limit nobody needs the count.
     const waiting = limit === Number.POSITIVE_INFINITY ? 0 : backPressure.waiting
@@ -80,7 +80,7 @@ export class Admission {
     const isStillWaiting = task.state === 'queued' || task.state === 'assigned'
     if (mustStartNow && isStillWaiting && backPressure.waiting > waiting && pump.withdraw(task)) {
       settler.reject(task, new QueueFullError(limit))
-      counters.onRefused()
+      taskMetrics.onRefused()
     }
     backPressure.onAccepted()
     return task
@@ -88,14 +88,14 @@ export class Admission {
 
   /** Counts the task, and gives it to the scheduler. */
   enter(call: Call, settle: (answer: unknown) => void): Task {
-    const { clock, counters, keepAlive, handlers, cancelTriggers, pump, slots } = this.#parts
+    const { clock, taskMetrics, keepAlive, handlers, cancelTriggers, pump, slots } = this.#parts
     this.#lastTaskId = nextTaskId(this.#lastTaskId)
     const handlerId = handlers.numberOf(call.terms.handler)
     const terms = this.inContext(call.terms)
     const own = terms === call.terms ? call : { ...call, terms }
     const task = new Task(this.#lastTaskId, own, handlerId, clock.now(), settle)
-    counters.onAccepted()
-    if (counters.pending === 1) keepAlive.onBusy()
+    taskMetrics.onAccepted()
+    if (taskMetrics.pending === 1) keepAlive.onBusy()
     slots.lent.adopt(task)
     try {
       cancelTriggers.watch(task)
@@ -146,7 +146,7 @@ export class Admission {
   }
 
   onSettled(task: Task, outcome: Outcome, wasAssigned: boolean): void {
-    const { cancelTriggers, counters, keepAlive, life, shared, slots, onError } = this.#parts
+    const { cancelTriggers, taskMetrics, keepAlive, life, shared, slots, onError } = this.#parts
     try {
       cancelTriggers.release(task)
     } catch (failure) {
@@ -154,10 +154,10 @@ export class Admission {
       onError(failure)
     }
     closeMoved(task)
-    counters.onSettled(outcome, wasAssigned)
+    taskMetrics.onSettled(outcome, wasAssigned)
     slots.lent.onSettled(task)
     if (shared.isReleasing) shared.onSettled(task)
-    if (counters.pending > 0) return
+    if (taskMetrics.pending > 0) return
     const { end } = life
     if (end === null) keepAlive.onIdle()
     else inMicrotask(() => end.finishIfIdle())

@@ -3,7 +3,7 @@
 import type { CloseReport } from '../../api/call-options.js'
 import { PoolClosedError } from '../../shared/errors/pool-errors.js'
 import type { Clock, Timer } from '../../shared/platform/clock.js'
-import type { Counters } from '../metrics/counters.js'
+import type { TaskMetrics } from '../metrics/task-metrics.js'
 import type { Cancelling } from '../scheduler/cancel.js'
 import type { GracePeriods } from '../scheduler/grace-period.js'
 import type { Pump } from '../scheduler/pump.js'
@@ -20,7 +20,7 @@ export interface ShutdownParts {
   closeTimeout: number
   life: PoolLife
   keepAlive: KeepAlive
-  counters: Counters
+  taskMetrics: TaskMetrics
   backPressure: BackPressure
   pump: Pump
   cancelling: Cancelling
@@ -80,8 +80,9 @@ export class Shutdown implements PoolEnd {
 
   /** Stops the workers if all tasks have settled and no handler of a cancelled task runs. */
   finishIfIdle(): void {
-    const { counters, gracePeriods } = this.#parts
-    if (counters.pending === 0 && !gracePeriods.isAny) this.#shutDown(new PoolClosedError('destroyed'), true)
+    const { taskMetrics, gracePeriods } = this.#parts
+    if (taskMetrics.pending === 0 && !gracePeriods.isAny)
+      this.#shutDown(new PoolClosedError('destroyed'), true)
   }
 
   #onTimeout(): void {

@@ -18,9 +18,9 @@ import { Recall } from '../lane/recall.js'
 import { SharedValues } from '../lane/shared-values.js'
 import { TaskMessages } from '../lane/task-messages.js'
 import { WorkerWaker } from '../lane/wake-workers.js'
-import type { Outcome } from '../metrics/counters.js'
+import type { DurationMetrics } from '../metrics/duration-metrics.js'
 import type { HandlerMetrics } from '../metrics/handler-metrics.js'
-import type { Timings } from '../metrics/timings.js'
+import type { Outcome } from '../metrics/task-metrics.js'
 import type { CoreSettings } from '../options/settings.js'
 import { usesSharedMemory } from '../options/transport.js'
 import { Cancelling } from '../scheduler/cancel.js'
@@ -67,7 +67,7 @@ export interface CoreParts {
   settings: CoreSettings
   backend: Backend
   clock: Clock
-  timings: Timings | null
+  durationMetrics: DurationMetrics | null
   handlerMetrics: HandlerMetrics | null
   adaptStart?: AdaptStart | null
   /** For tests: how long one slice of decoding may take. */
@@ -79,12 +79,21 @@ export interface CoreParts {
 }
 
 export function createCore(parts: CoreParts): Core {
-  const { settings, backend, clock, timings, handlerMetrics, decodeSliceMs, tickets, workerEvents, events } =
-    parts
+  const {
+    settings,
+    backend,
+    clock,
+    durationMetrics,
+    handlerMetrics,
+    decodeSliceMs,
+    tickets,
+    workerEvents,
+    events,
+  } = parts
   const { concurrentTasksPerWorker: slotsPerWorker, errorClasses, loadBalancer = null, size } = settings
-  const isShared = usesSharedMemory(settings)
+  const usesLaneQueue = usesSharedMemory(settings)
   const canTakeBack = settings.backend !== 'process'
-  if (isShared && isMainThread) watchLargeBuffers()
+  if (usesLaneQueue && isMainThread) watchLargeBuffers()
 
   const handlers = new HandlerRegistry()
   if (settings.handler !== null) {
@@ -102,7 +111,7 @@ export function createCore(parts: CoreParts): Core {
     events.pendingTasks,
   )
   const yieldsCore = settings.busyWait !== true
-  const lane = { posted, handlers, shared, isShared, yieldsCore }
+  const lane = { posted, handlers, shared, usesLaneQueue, yieldsCore }
   const broadcasts = new KeptBroadcasts(shared, failure => workerEvents.onError(failure))
   const workerSettings = {
     ...settings,
@@ -119,7 +128,7 @@ export function createCore(parts: CoreParts): Core {
     posted,
     handlers,
     shared,
-    isShared,
+    usesLaneQueue,
     isForProcesses: settings.backend === 'process',
     keepsGiven: pending.isOfProgram || loadBalancer !== null,
   })
@@ -131,13 +140,13 @@ export function createCore(parts: CoreParts): Core {
     largeResults,
     policy: group.starts.policy,
     handlers,
-    timings,
+    durationMetrics,
     failed: requeue.failed,
     runAgain: task => requeue.runAgain(task),
     errorClasses,
   })
   const poster = new Poster({ posted, handlers, payloads, shared, settler, clock, handlerMetrics })
-  const waker = isShared ? new WorkerWaker(clock, group, posted, settings.cores) : null
+  const waker = usesLaneQueue ? new WorkerWaker(clock, group, posted, settings.cores) : null
   const collector: Collector = new Collector({
     clock,
     group,
@@ -155,7 +164,7 @@ export function createCore(parts: CoreParts): Core {
     cancel: (task, error) => cancelling.cancel(task, error),
     onSlotLent: () => pump.refill(),
   })
-  const poller = isShared
+  const poller = usesLaneQueue
     ? new ResultPoller({
         clock,
         bell: new HostBell(posted.layout),

@@ -10,10 +10,10 @@ import { type Clock, realClock } from '../../shared/platform/clock.js'
 import { inMicrotask } from '../../shared/platform/microtask.js'
 import type { Backend } from '../backend/backend.js'
 import { startingAhead } from '../lane/shared-values.js'
-import { Counters } from '../metrics/counters.js'
+import { DurationMetrics } from '../metrics/duration-metrics.js'
 import { HandlerMetrics } from '../metrics/handler-metrics.js'
 import { PerformanceWarnings } from '../metrics/performance-warnings.js'
-import { Timings } from '../metrics/timings.js'
+import { TaskMetrics } from '../metrics/task-metrics.js'
 import type { CoreSettings } from '../options/settings.js'
 import type { Call, CallTerms } from '../task/call.js'
 import type { Task } from '../task/task.js'
@@ -78,11 +78,11 @@ export class Engine {
     this.pool = pool
     this.output = settings.output === 'pipe' ? new WorkerOutput() : null
     const life = this.#life
-    const counters = new Counters()
+    const taskMetrics = new TaskMetrics()
     const ref = new PoolRef<PoolEmitter>(pool)
     const reports = new Reports(ref, label, this.output)
-    this.#keepAlive = new KeepAlive(clock, ref, counters, life)
-    const timings = recordTiming ? new Timings() : null
+    this.#keepAlive = new KeepAlive(clock, ref, taskMetrics, life)
+    const durationMetrics = recordTiming ? new DurationMetrics() : null
     const warnings = settings.performanceWarnings
       ? new PerformanceWarnings(label, settings.concurrentTasksPerWorker)
       : null
@@ -91,7 +91,7 @@ export class Engine {
       settings,
       backend,
       clock,
-      timings,
+      durationMetrics,
       handlerMetrics,
       decodeSliceMs,
       adaptStart,
@@ -99,7 +99,7 @@ export class Engine {
       events: {
         onSettled: (task, outcome, wasAssigned) => admission.onSettled(task, outcome, wasAssigned),
         onLeft: () => backPressure.onLeft(),
-        pendingTasks: () => counters.pending,
+        pendingTasks: () => taskMetrics.pending,
         onNoneCancelled: () => inMicrotask(() => life.end?.finishIfIdle()),
       },
     })
@@ -119,7 +119,7 @@ export class Engine {
       settings,
       clock,
       life,
-      counters,
+      taskMetrics,
       keepAlive: this.#keepAlive,
       backPressure,
       handlers,
@@ -135,8 +135,8 @@ export class Engine {
       settings,
       clock,
       life,
-      counters,
-      timings,
+      taskMetrics,
+      durationMetrics,
       handlerMetrics,
       pump,
       requeue: core.requeue,
@@ -151,7 +151,7 @@ export class Engine {
       closeTimeout: settings.closeTimeout,
       life,
       keepAlive: this.#keepAlive,
-      counters,
+      taskMetrics,
       backPressure,
       pump,
       cancelling: core.cancelling,
@@ -194,7 +194,7 @@ export class Engine {
 
   /**
    * Accepts a task. Throws the error with which the pool refuses it.
-   * @param settle called once, with the result or a `Refusal`
+   * @param settle called once, with the result or a `Rejection`
    */
   submit(call: Call, settle: (answer: unknown) => void): Task {
     this.#admission.check(call.terms)

@@ -1,7 +1,7 @@
 // Keeps the process alive while the pool has work, and 50 ms longer. Output and messages of a worker may arrive after
 // its answer. The delay also saves a ref() and an unref() call for each task.
 import type { Anchor, Clock, Timer } from '../../shared/platform/clock.js'
-import type { Counters } from '../metrics/counters.js'
+import type { TaskMetrics } from '../metrics/task-metrics.js'
 import type { PoolLife } from './pool-life.js'
 import type { PoolRef } from './pool-ref.js'
 
@@ -11,17 +11,17 @@ export class KeepAlive {
   readonly #clock: Clock
   readonly #anchor: Anchor
   readonly #ref: PoolRef<object>
-  readonly #counters: Counters
+  readonly #taskMetrics: TaskMetrics
   readonly #life: PoolLife
   /** Unfinished calls of `ready()`, `recycle()` and `reload()`. */
   #calls = 0
   #unrefTimer: Timer | null = null
 
-  constructor(clock: Clock, ref: PoolRef<object>, counters: Counters, life: PoolLife) {
+  constructor(clock: Clock, ref: PoolRef<object>, taskMetrics: TaskMetrics, life: PoolLife) {
     this.#clock = clock
     this.#anchor = clock.anchor()
     this.#ref = ref
-    this.#counters = counters
+    this.#taskMetrics = taskMetrics
     this.#life = life
   }
 
@@ -54,7 +54,7 @@ export class KeepAlive {
   }
 
   get #isBusy(): boolean {
-    return this.#counters.pending > 0 || this.#life.state !== 'open' || this.#calls > 0
+    return this.#taskMetrics.pending > 0 || this.#life.state !== 'open' || this.#calls > 0
   }
 
   /** Call it when the pool is closed. */

@@ -4,9 +4,9 @@ import type { PoolStats } from '../../api/stats.js'
 import type { WorkerStopReason, WorkerView } from '../../api/worker-view.js'
 import type { Clock } from '../../shared/platform/clock.js'
 import type { LargeResults } from '../lane/large-results.js'
-import type { Counters } from '../metrics/counters.js'
+import { type DurationMetrics, poolHistogram } from '../metrics/duration-metrics.js'
 import type { HandlerMetrics } from '../metrics/handler-metrics.js'
-import { poolHistogram, type Timings } from '../metrics/timings.js'
+import type { TaskMetrics } from '../metrics/task-metrics.js'
 import type { CoreSettings } from '../options/settings.js'
 import { transportOf, transportReason } from '../options/transport.js'
 import type { Pump } from '../scheduler/pump.js'
@@ -19,9 +19,9 @@ export interface StatsParts {
   settings: CoreSettings
   clock: Clock
   life: PoolLife
-  counters: Counters
+  taskMetrics: TaskMetrics
   /** `null`: the pool does not measure times. */
-  timings: Timings | null
+  durationMetrics: DurationMetrics | null
   handlerMetrics: HandlerMetrics | null
   pump: Pump
   requeue: Requeue
@@ -45,7 +45,7 @@ export class Stats {
     this.#startedAt = parts.clock.now()
     this.#slots = slotsOf(parts.settings)
     this.#resizedAt = this.#startedAt
-    this.histogram = poolHistogram(parts.timings)
+    this.histogram = poolHistogram(parts.durationMetrics)
   }
 
   /** Call it when the size of the pool has changed. */
@@ -67,10 +67,10 @@ export class Stats {
   }
 
   get utilization(): number {
-    const { timings } = this.#parts
+    const { durationMetrics } = this.#parts
     const slotMs = this.#slotMs
-    if (timings === null || slotMs === 0) return 0
-    return Math.min(timings.totalRunMs / slotMs, 1)
+    if (durationMetrics === null || slotMs === 0) return 0
+    return Math.min(durationMetrics.totalRunMs / slotMs, 1)
   }
 
   get #slotMs(): number {
@@ -78,7 +78,7 @@ export class Stats {
   }
 
   get completed(): number {
-    return this.#parts.counters.completed
+    return this.#parts.taskMetrics.completed
   }
 
   get queueSize(): number {
@@ -99,18 +99,18 @@ export class Stats {
   }
 
   snapshot(): PoolStats {
-    const { settings, life, counters, timings, handlerMetrics, group } = this.#parts
+    const { settings, life, taskMetrics, durationMetrics, handlerMetrics, group } = this.#parts
     return {
       label: settings.label,
       state: life.state,
       durationMs: this.durationMs,
       utilization: this.utilization,
-      tasks: { ...counters.snapshot(), ...this.#tasks },
+      tasks: { ...taskMetrics.snapshot(), ...this.#tasks },
       queue: { size: this.queueSize, limit: settings.maxQueue, needsDrain: this.needsDrain },
       workers: group.workers.map(({ view }) => workerStats(view)),
       endedWorkers: [...this.#ended.values()].map(entry => ({ ...entry })),
-      waitTime: durationStats(timings?.waitTime),
-      runTime: durationStats(timings?.runTime),
+      waitTime: durationStats(durationMetrics?.waitTime),
+      runTime: durationStats(durationMetrics?.runTime),
       handlers: handlerMetrics?.handlers ?? [],
       handOverMs: handlerMetrics?.handOverMs ?? null,
       backend: settings.backend,

@@ -8,7 +8,7 @@ import { MapRun } from '../calls/map-run.js'
 import { runWrapped } from '../calls/run.js'
 import { Pool } from '../pool.js'
 import { engineOf } from '../pool-properties.js'
-import { Refusal } from '../task/refusal.js'
+import { Rejection } from '../task/rejection.js'
 import { RoomWaiters } from '../task/room-waiters.js'
 import { adaptQueue, TaskViews } from './foreign-queue.js'
 import { Problems } from './problems.js'
@@ -36,7 +36,7 @@ export const kitParts = {
   RoomWaiters,
   createApi,
   MapRun,
-  Refusal,
+  Rejection,
   runTable,
   mapTable,
   checkSource,

@@ -10,7 +10,7 @@ import {
 } from '../../shared/errors/serialize-error.js'
 import type { FailureReason } from '../../shared/messages/messages.js'
 import { unreachable } from '../../shared/platform/invariant.js'
-import type { Timings } from '../metrics/timings.js'
+import type { DurationMetrics } from '../metrics/duration-metrics.js'
 import { AGAIN } from '../task/retry.js'
 import type { Settler } from '../task/settle.js'
 import type { Task } from '../task/task.js'
@@ -31,7 +31,7 @@ export interface AnswersParts {
   largeResults: LargeResults
   policy: RestartPolicy
   handlers: HandlerRegistry
-  timings: Timings | null
+  durationMetrics: DurationMetrics | null
   /** Tasks for which the host calls `retry.when` now. */
   failed: Set<Task>
   /** Puts the task back into the queue at its old place. */
@@ -98,10 +98,10 @@ export class Answers {
   }
 
   #onAnswered(worker: Worker, task: Task, runMs: number): void {
-    const { policy, timings } = this.#parts
+    const { policy, durationMetrics } = this.#parts
     worker.answers++
     policy.onWorkDone()
-    timings?.record(task.assignedAt! - task.createdAt, runMs)
+    durationMetrics?.record(task.assignedAt! - task.createdAt, runMs)
     worker.histogram?.record(runMs)
   }
 }

@@ -52,8 +52,8 @@ export interface PayloadsParts {
   posted: PostedTasks
   handlers: HandlerRegistry
   shared: SharedValues
-  /** Workers claim tasks from the shared queue. */
-  isShared: boolean
+  /** Workers claim tasks from the lane queue. */
+  usesLaneQueue: boolean
   /** Payloads leave the process. */
   isForProcesses: boolean
   /** The program has a queue or a load balancer of its own, which sees the payloads as they were given. */
@@ -78,8 +78,8 @@ export class Payloads {
 
   /** False when a task with these options must be sent by message. */
   maySharePayload({ transferList, workerId, isExclusive }: CallTerms): boolean {
-    const { isShared, posted } = this.#parts
-    if (!isShared || transferList.length > 0 || workerId > 0) return false
+    const { usesLaneQueue, posted } = this.#parts
+    if (!usesLaneQueue || transferList.length > 0 || workerId > 0) return false
     return !isExclusive || posted.slots.perWorker === 1
   }
 

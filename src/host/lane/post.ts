@@ -1,10 +1,10 @@
-// Posts tasks: into the shared queue, where any worker may claim them, or by message to one worker.
+// Posts tasks: into the lane queue, where any worker may claim them, or by message to one worker.
 
 import type { TransferItem } from '../../api/call-options.js'
 import { refuseDetached } from '../../shared/errors/uncloneable-path.js'
 import { isInt } from '../../shared/lane/lane-codec.js'
+import { IS_INT, IS_NAMED, IS_TIMED } from '../../shared/lane/lane-queue.js'
 import { PayloadArena } from '../../shared/lane/payload-arena.js'
-import { IS_INT, IS_NAMED, IS_TIMED } from '../../shared/lane/shared-queue.js'
 import type { PayloadForm } from '../../shared/messages/messages.js'
 import { outgoing } from '../../shared/messages/outgoing.js'
 import type { Clock } from '../../shared/platform/clock.js'
@@ -22,11 +22,11 @@ import type { SharedValues } from './shared-values.js'
 
 const NOTHING: readonly TransferItem[] = []
 
-/** The outcome of an attempt to post a task in the shared queue. */
+/** The outcome of an attempt to post a task in the lane queue. */
 export type PostOutcome =
   /** The task is posted, or it was settled: its payload was refused, or a getter of its payload ended it. */
   | 'done'
-  /** The shared queue has no room now. */
+  /** The lane queue has no room now. */
   | 'full'
   /** The payload cannot go through shared memory. */
   | 'declined'
@@ -62,7 +62,7 @@ export class Poster {
     this.#arena = new PayloadArena(posted.layout.payloads, posted.queue)
   }
 
-  /** Posts the task in the shared queue, for any worker. */
+  /** Posts the task in the lane queue, for any worker. */
   post(task: Task): PostOutcome {
     if (this.#metrics?.isDue() !== true) return this.#post(task)
     const from = this.#clock.now()

@@ -1,6 +1,7 @@
 // The posted tasks by ticket: tasks that have left the host's queue and have no answer yet.
+
+import { LaneQueue, type Posting } from '../../shared/lane/lane-queue.js'
 import { createLane, type LaneLayout } from '../../shared/lane/layout.js'
-import { type Posting, SharedQueue } from '../../shared/lane/shared-queue.js'
 import type { Tickets } from '../../shared/lane/ticket.js'
 import type { Task } from '../task/task.js'
 import type { Lender } from './lent-slots.js'
@@ -19,7 +20,7 @@ export function ticketsFor(maxWorkers: number, slotsPerWorker: number): number {
 }
 
 export class PostedTasks {
-  readonly queue: SharedQueue
+  readonly queue: LaneQueue
   readonly tickets: Tickets
   /** Tasks whose expected run time is longer than the time to wake a worker. `WorkerWaker` adds them. */
   readonly longRunning = new Set<Task>()
@@ -32,7 +33,7 @@ export class PostedTasks {
 
   /** @param tickets how many tasks can be posted at the same time */
   constructor(tickets: number, slotsPerWorker: number) {
-    this.queue = new SharedQueue(createLane(tickets))
+    this.queue = new LaneQueue(createLane(tickets))
     this.tickets = this.queue.tickets
     this.slots = new Slots(slotsPerWorker, workerId => this.heldBy(workerId))
     this.#tasks = new Array<Task | null>(this.layout.tickets).fill(null)
@@ -110,7 +111,7 @@ export class PostedTasks {
     return this.#select(isHeld).sort((one, other) => one.createdAt - other.createdAt || one.id - other.id)
   }
 
-  /** The tasks in the shared queue that no worker has claimed, in the order of the queue. */
+  /** The tasks in the lane queue that no worker has claimed, in the order of the queue. */
   unclaimed(): Task[] {
     return this.#select(task => this.tickets.phaseOf(task.ticket) === 'offered').sort((one, other) =>
       this.queue.compare(one.ticket, other.ticket),

@@ -136,7 +136,7 @@ export class Recall {
     }
   }
 
-  /** Takes back the last `count` unclaimed tasks of the shared queue, and returns them in order. */
+  /** Takes back the last `count` unclaimed tasks of the lane queue, and returns them in order. */
   takeUnclaimed(count = Number.POSITIVE_INFINITY): Task[] {
     if (count === 0) return []
     const recalled: Task[] = []

@@ -1,4 +1,4 @@
-// Decides which sleeping workers to wake for the tasks in the shared queue. A worker that is awake claims tasks by
+// Decides which sleeping workers to wake for the tasks in the lane queue. A worker that is awake claims tasks by
 // itself. Waking another one costs time and a core. So the host wakes only as many workers as find a task, and only as
 // many as it can keep busy. If a task runs shorter than the host needs to post the next one, one worker is enough for
 // all.

@@ -3,7 +3,7 @@
 import type { PoolStats, TransportReason } from '../../api/stats.js'
 import type { CoreSettings } from './settings.js'
 
-/** True when workers claim tasks from the shared queue. False when every task and every answer is a message. */
+/** True when workers claim tasks from the lane queue. False when every task and every answer is a message. */
 export function usesSharedMemory(settings: CoreSettings): boolean {
   return transportReason(settings) === null
 }

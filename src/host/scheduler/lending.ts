@@ -84,7 +84,7 @@ export class Lending {
     return !task.isPinned && this.#group.withId(task.addressee)?.isReady === true
   }
 
-  /** The shared queue may have all tickets while no worker can claim its tasks. Then the host takes back the last of them. */
+  /** The lane queue may have all tickets while no worker can claim its tasks. Then the host takes back the last of them. */
   #hasTicket(): boolean {
     const { queue } = this.#posted
     for (const task of queue.hasTicket ? [] : this.#parts.recall.takeUnclaimed(1)) {

@@ -8,7 +8,7 @@ import type { PostedTasks } from '../lane/posted-tasks.js'
 import type { Recall } from '../lane/recall.js'
 import type { Slots } from '../lane/slots.js'
 import type { WorkerWaker } from '../lane/wake-workers.js'
-import { NEVER_STARTED } from '../task/refusal.js'
+import { NEVER_STARTED } from '../task/rejection.js'
 import type { Settler } from '../task/settle.js'
 import type { Task } from '../task/task.js'
 import { moveTask } from '../task/task-life.js'
@@ -276,7 +276,7 @@ export class Pump {
     return task.addressee === 0 && this.#parts.payloads.maySharePayload(task.terms)
   }
 
-  /** Posts the task in the shared queue. False when the queue has no room, or when the task must go by message. */
+  /** Posts the task in the lane queue. False when the queue has no room, or when the task must go by message. */
   #share(task: Task): boolean {
     const { poster, poller, waker } = this.#parts
     const outcome = poster.post(task)
@@ -293,7 +293,7 @@ export class Pump {
   #send(task: Task): boolean {
     const { poster, poller, waker } = this.#parts
     const { queue } = this.#posted
-    // Tasks in the shared queue are older, so they go first.
+    // Tasks in the lane queue are older, so they go first.
     if (!queue.hasTicket || (waker !== null && queue.unclaimed > 0)) return false
     // The host may have to send the task again. A moved payload is sent once.
     if (task.canBePostedAgain && !this.#take(task)) return true
@@ -327,7 +327,7 @@ export class Pump {
     return willChange ? null : choosePlacement(task.isExclusive, workers.filter(isServing))
   }
 
-  /** Starts workers for tasks without a slot, and wakes sleeping workers for the tasks in the shared queue. */
+  /** Starts workers for tasks without a slot, and wakes sleeping workers for the tasks in the lane queue. */
   #startAndWakeWorkers(): void {
     const group = this.#group
     while (group.starts.maySpawn && this.#slots.unplaced > 0 && group.starts.trySpawn() !== null) {
@@ -359,7 +359,7 @@ export class Pump {
     this.#parts.onLeft()
   }
 
-  /** Removes the tasks without a slot from the shared queue and from the host's queue, in order. */
+  /** Removes the tasks without a slot from the lane queue and from the host's queue, in order. */
   *takeWaiting(): Generator<Task> {
     for (const task of this.#recall.takeUnclaimed(this.#slots.postedAhead)) {
       moveTask(task, 'queued')

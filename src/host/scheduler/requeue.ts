@@ -7,7 +7,7 @@ import {
   WorkerStartError,
 } from '../../shared/errors/pool-errors.js'
 import type { OrphanedTask, Recall } from '../lane/recall.js'
-import { NEVER_STARTED } from '../task/refusal.js'
+import { NEVER_STARTED } from '../task/rejection.js'
 import { AGAIN, type Retry } from '../task/retry.js'
 import type { Settler } from '../task/settle.js'
 import { isLarge, payloadBytes } from '../task/taken-payload.js'
@@ -137,7 +137,7 @@ export class Requeue {
     return deaths <= MAX_RETURNS
   }
 
-  /** Unclaimed tasks of the shared queue return as well. Otherwise they would start before the returned tasks. */
+  /** Unclaimed tasks of the lane queue return as well. Otherwise they would start before the returned tasks. */
   #putBack(returned: Task[]): void {
     for (const task of this.#recall.takeUnclaimed()) {
       moveTask(task, 'queued')

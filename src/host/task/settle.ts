@@ -1,7 +1,7 @@
 // Settles the callers' promises. No other file does.
 import type { PoolError } from '../../shared/errors/pool-errors.js'
-import type { Outcome } from '../metrics/counters.js'
-import { Refusal } from './refusal.js'
+import type { Outcome } from '../metrics/task-metrics.js'
+import { Rejection } from './rejection.js'
 import type { Task } from './task.js'
 import { moveTask } from './task-life.js'
 
@@ -49,7 +49,7 @@ export class Settler {
     try {
       this.#listener.onSettled(task, outcome, wasAssigned)
     } finally {
-      task.resolve(outcome === 'fulfilled' ? answer : new Refusal(answer))
+      task.resolve(outcome === 'fulfilled' ? answer : new Rejection(answer))
     }
   }
 }

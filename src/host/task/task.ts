@@ -26,7 +26,7 @@ export class Task implements QueuedTask {
   readonly createdAt: number
   /** `null`: the task runs once. */
   retry: Retry | null
-  /** Settles the caller's promise. A `Refusal` rejects it. */
+  /** Settles the caller's promise. A `Rejection` rejects it. */
   resolve: (answer: unknown) => void
 
   state: TaskState = 'queued'

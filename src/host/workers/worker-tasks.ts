@@ -7,7 +7,7 @@ import { WorkerBell } from '../../shared/lane/doorbell.js'
 import { decoderFor } from '../../shared/lane/lane-codec.js'
 import { createWorkerState, type WorkerStateLayout } from '../../shared/lane/layout.js'
 import { ResultReader } from '../../shared/lane/result-ring.js'
-import { WorkerSharedState } from '../../shared/lane/worker-state.js'
+import { WorkerLaneState } from '../../shared/lane/worker-state.js'
 import type { KnownShared, LaneOrder } from '../../shared/messages/messages.js'
 import { realClock } from '../../shared/platform/clock.js'
 import type { HandlerRegistry } from '../lane/handler-registry.js'
@@ -20,8 +20,8 @@ export interface Lane {
   readonly posted: PostedTasks
   readonly handlers: HandlerRegistry
   readonly shared: { readonly known: KnownShared[]; send<T>(acceptedAt: number, send: () => T): T }
-  /** Workers claim tasks from the shared queue and answer through their result rings. */
-  readonly isShared: boolean
+  /** Workers claim tasks from the lane queue and answer through their result rings. */
+  readonly usesLaneQueue: boolean
   /** False: threads busy-wait although others need the core. */
   readonly yieldsCore: boolean
 }
@@ -32,7 +32,7 @@ export class WorkerTasks {
   readonly ring: ResultReader | null
   readonly decoder: Decoder | null
   readonly #layout: WorkerStateLayout
-  readonly #state: WorkerSharedState
+  readonly #state: WorkerLaneState
   readonly #workerId: number
   readonly #lane: Lane
   /** How many tasks the host has sent by message so far. */
@@ -44,13 +44,13 @@ export class WorkerTasks {
     this.#workerId = workerId
     this.#lane = lane
     this.#layout = createWorkerState()
-    this.#state = new WorkerSharedState(this.#layout)
+    this.#state = new WorkerLaneState(this.#layout)
     this.bell = new WorkerBell(this.#layout.memory)
-    this.ring = lane.isShared ? new ResultReader(this.#layout) : null
-    this.decoder = lane.isShared ? decoderFor(this.#layout) : null
+    this.ring = lane.usesLaneQueue ? new ResultReader(this.#layout) : null
+    this.decoder = lane.usesLaneQueue ? decoderFor(this.#layout) : null
   }
 
-  /** How many tasks the worker has claimed from the shared queue and has not answered. */
+  /** How many tasks the worker has claimed from the lane queue and has not answered. */
   get claimed(): number {
     return this.#state.held
   }
@@ -110,7 +110,7 @@ export class WorkerTasks {
   /** Stops an idle worker from claiming tasks. False when the worker holds a task or may just claim one. */
   retire(): boolean {
     if (this.#lane.posted.slots.sentTo(this.#workerId) > 0) return false
-    return !this.#lane.isShared || this.bell.retire()
+    return !this.#lane.usesLaneQueue || this.bell.retire()
   }
 
   /** From now on the worker must not claim tasks. */
@@ -119,11 +119,11 @@ export class WorkerTasks {
   }
 
   order(): LaneOrder {
-    const { handlers, shared, isShared, posted, yieldsCore } = this.#lane
+    const { handlers, shared, usesLaneQueue, posted, yieldsCore } = this.#lane
     return {
       memory: posted.layout.memory,
       state: this.#layout.memory,
-      isShared,
+      usesLaneQueue,
       workerId: this.#workerId,
       slots: posted.slots.perWorker,
       clockOrigin: realClock.origin(),

@@ -6,7 +6,7 @@
 //
 // The later of the two second steps sees the first step of the other side.
 import { load, replace, store } from '#atomics'
-import type { SharedWords } from '../platform/atomics.js'
+import type { LaneWords } from '../platform/atomics.js'
 import { HOST, type LaneLayout, REST, wordsOf } from './layout.js'
 
 /** The worker will look into the lane without a bell: before it sleeps, or when it answers a task. */
@@ -20,7 +20,7 @@ const RETIRED = 3
 
 /** The state of a worker's sleep. */
 export class WorkerBell {
-  readonly #words: SharedWords
+  readonly #words: LaneWords
 
   constructor(workerState: SharedArrayBuffer) {
     this.#words = wordsOf(workerState)
@@ -79,7 +79,7 @@ const HOST_RESTS = 2
 
 /** The state of the host's sleep. */
 export class HostBell {
-  readonly #words: SharedWords
+  readonly #words: LaneWords
   /** Host: it announced a sleep or a rest after its last `stayAwake()`. */
   #isAnnounced = false
 

@@ -5,7 +5,7 @@
 // A handler can damage the ring, for example with native code. So each head has a checksum, and the reader checks the head
 // before it uses it. After the first damage it reads nothing more.
 import { load, store } from '#atomics'
-import type { SharedWords } from '../platform/atomics.js'
+import type { LaneWords } from '../platform/atomics.js'
 import {
   CHECK,
   KIND,
@@ -47,7 +47,7 @@ const FORGETTING = 5
 export class ResultWriter {
   readonly #ring: Span
   readonly #mask: number
-  readonly #words: SharedWords
+  readonly #words: LaneWords
   readonly #floats: Float32Array
   readonly #doubles: Float64Array
   #written = 0
@@ -127,7 +127,7 @@ export class ResultWriter {
 export class ResultReader {
   readonly #ring: Span
   readonly #mask: number
-  readonly #words: SharedWords
+  readonly #words: LaneWords
   readonly #floats: Float32Array
   readonly #doubles: Float64Array
   #read = 0

@@ -26,7 +26,7 @@
 // the worker. So the move of a late worker fails, even if the host posted the ticket again. Positions and numbers of messages are
 // counted modulo 2^28. So a late move can succeed only if the worker stops between two steps while exactly 2^28 tasks pass.
 import { load, replace } from '#atomics'
-import type { SharedWords } from '../platform/atomics.js'
+import type { LaneWords } from '../platform/atomics.js'
 import { addToTimestamp32, fromTimestamp32, toTimestamp32 } from '../platform/timestamp32.js'
 import { type LaneLayout, STARTED_AT, STATE, TASK_ID, ticketAt, wordsOf } from './layout.js'
 
@@ -85,7 +85,7 @@ export function readState(state: number): { phase: TicketPhase; owner: number } 
 
 export class Tickets implements WorkerTickets {
   readonly #layout: LaneLayout
-  readonly #words: SharedWords
+  readonly #words: LaneWords
 
   constructor(layout: LaneLayout) {
     this.#layout = layout

@@ -1,10 +1,10 @@
 // Words in shared memory through which the host and one worker exchange counts and permissions.
 import { load, store } from '#atomics'
-import type { SharedWords } from '../platform/atomics.js'
+import type { LaneWords } from '../platform/atomics.js'
 import { HEARD, HELD, MAY_SPIN, SENT, type WorkerStateLayout, wordsOf } from './layout.js'
 
-export class WorkerSharedState {
-  readonly #words: SharedWords
+export class WorkerLaneState {
+  readonly #words: LaneWords
   /** Worker: messages with tasks received so far, readable or not. */
   #received = 0
 

@@ -67,15 +67,15 @@ export interface HandlerMeasure extends HandlerRef {
 
 /** The lane of a worker: how tasks reach it. */
 export interface LaneOrder {
-  /** The pool's tickets, shared queue and payloads. */
+  /** The pool's tickets, lane queue and payloads. */
   memory: SharedArrayBuffer
   /** The worker's own shared state and result ring. */
   state: SharedArrayBuffer
   /**
-   * The worker claims tasks from the shared queue and answers through its ring. False: all tasks and answers are
+   * The worker claims tasks from the lane queue and answers through its ring. False: all tasks and answers are
    * messages.
    */
-  isShared: boolean
+  usesLaneQueue: boolean
   workerId: number
   slots: number
   /** The start of the host's clock. The worker reports times on that clock. */
@@ -97,7 +97,7 @@ export interface KnownShared {
 }
 
 /** The same for a worker in another process, where nothing is shared. */
-export type PipedLaneOrder = Omit<LaneOrder, 'memory' | 'state' | 'isShared'>
+export type PipedLaneOrder = Omit<LaneOrder, 'memory' | 'state' | 'usesLaneQueue'>
 
 export interface KnownHandler {
   handlerId: number

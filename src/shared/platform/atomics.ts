@@ -1,29 +1,29 @@
 // The only access to Atomics. The tests of the model replace this file to run the threads in every order.
 
 /** TypeScript before 5.7 reads this declaration too, and it has no `Int32Array<SharedArrayBuffer>`. */
-export type SharedWords = Int32Array & { readonly buffer: SharedArrayBuffer }
+export type LaneWords = Int32Array & { readonly buffer: SharedArrayBuffer }
 
 export function allocateMemory(bytes: number): SharedArrayBuffer {
   return new SharedArrayBuffer(bytes)
 }
 
-export function wordsOf(memory: SharedArrayBuffer): SharedWords {
+export function wordsOf(memory: SharedArrayBuffer): LaneWords {
   return new Int32Array(memory)
 }
 
 /** Without SharedArrayBuffer only this thread sees the words, and a worker gets a copy. */
-export function allocateWords(count: number): SharedWords {
+export function allocateWords(count: number): LaneWords {
   const bytes = count * Int32Array.BYTES_PER_ELEMENT
   const memory =
     typeof SharedArrayBuffer === 'undefined' ? new ArrayBuffer(bytes) : new SharedArrayBuffer(bytes)
   return new Int32Array(memory as SharedArrayBuffer)
 }
 
-export function load(words: SharedWords, index: number): number {
+export function load(words: LaneWords, index: number): number {
   return Atomics.load(words, index)
 }
 
-export function store(words: SharedWords, index: number, value: number): void {
+export function store(words: LaneWords, index: number, value: number): void {
   Atomics.store(words, index, value)
 }
 
@@ -31,6 +31,6 @@ export function store(words: SharedWords, index: number, value: number): void {
 export const pause: () => void = (Atomics as { pause?: () => void }).pause ?? (() => {})
 
 /** Compare-and-swap. True when the word held `expected` and now holds `next`. */
-export function replace(words: SharedWords, index: number, expected: number, next: number): boolean {
+export function replace(words: LaneWords, index: number, expected: number, next: number): boolean {
   return Atomics.compareExchange(words, index, expected, next) === expected
 }

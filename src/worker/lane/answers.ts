@@ -14,7 +14,7 @@ import {
   ResultWriter,
 } from '../../shared/lane/result-ring.js'
 import type { WorkerTickets } from '../../shared/lane/ticket.js'
-import type { WorkerSharedState } from '../../shared/lane/worker-state.js'
+import type { WorkerLaneState } from '../../shared/lane/worker-state.js'
 import type { FailureReason, HostPort, ToHost } from '../../shared/messages/messages.js'
 import { isMoved } from '../../shared/messages/moved.js'
 import { AbortSignals } from '../run/abort-signals.js'
@@ -32,9 +32,9 @@ export class RingWriter {
   readonly ring: ResultWriter
   readonly encoder: Encoder
   readonly hostBell: HostBell
-  readonly state: WorkerSharedState
+  readonly state: WorkerLaneState
 
-  constructor(layout: WorkerStateLayout, hostBell: HostBell, state: WorkerSharedState) {
+  constructor(layout: WorkerStateLayout, hostBell: HostBell, state: WorkerLaneState) {
     this.ring = new ResultWriter(layout)
     this.encoder = encoderFor(layout)
     this.hostBell = hostBell
@@ -71,7 +71,7 @@ export class WorkerAnswers implements TaskAnswers {
   lentSlots = 0
   /** The time of the last answer. */
   answeredAt = 0
-  /** Tasks claimed from the shared queue and not answered. */
+  /** Tasks claimed from the lane queue and not answered. */
   #claimed = 0
 
   /**

@@ -1,4 +1,4 @@
-// Gets the tasks of this worker. The worker claims tasks from the shared queue, and the host sends other tasks by
+// Gets the tasks of this worker. The worker claims tasks from the lane queue, and the host sends other tasks by
 // message.
 //
 // The worker runs one task after another while tasks and free slots exist. It regularly lets its event loop turn.
@@ -10,7 +10,6 @@ import type { ShapeReader } from '../../shared/codec/shapes.js'
 import { deserializeError } from '../../shared/errors/serialize-error.js'
 import { HostBell, WorkerBell } from '../../shared/lane/doorbell.js'
 import { decoderFor, shapeReaderFor } from '../../shared/lane/lane-codec.js'
-import { laneIn, workerStateIn } from '../../shared/lane/layout.js'
 import {
   DISMISSED,
   EMPTY,
@@ -19,9 +18,10 @@ import {
   IS_TIMED,
   type Posting,
   QueueReader,
-} from '../../shared/lane/shared-queue.js'
+} from '../../shared/lane/lane-queue.js'
+import { laneIn, workerStateIn } from '../../shared/lane/layout.js'
 import { Tickets, type WorkerTickets } from '../../shared/lane/ticket.js'
-import { WorkerSharedState } from '../../shared/lane/worker-state.js'
+import { WorkerLaneState } from '../../shared/lane/worker-state.js'
 import type { HandlerRef } from '../../shared/messages/handler-ref.js'
 import {
   type HostPort,
@@ -51,7 +51,7 @@ const YIELD_MS = 5
 
 type RunMessage = Extract<ToWorker, { kind: 'run' }>
 
-/** The parts that a worker needs to claim tasks from the shared queue. */
+/** The parts that a worker needs to claim tasks from the lane queue. */
 interface Queue {
   readonly reader: QueueReader
   readonly bell: WorkerBell
@@ -70,7 +70,7 @@ export class TaskSource {
   #shapes: ShapeReader | null = null
   readonly #queue: Queue | null
   /** `null` in another process. */
-  readonly #state: WorkerSharedState | null
+  readonly #state: WorkerLaneState | null
   readonly #answers: WorkerAnswers
   /** In another process: the number of `heard` messages. */
   #heard = 0
@@ -124,13 +124,13 @@ export class TaskSource {
       const state = workerStateIn(order.state)
       const bell = new WorkerBell(order.state)
       this.#tickets = new Tickets(lane)
-      this.#state = new WorkerSharedState(state)
-      this.#queue = order.isShared
+      this.#state = new WorkerLaneState(state)
+      this.#queue = order.usesLaneQueue
         ? { reader: new QueueReader(lane, workerId, bell, this.#state), bell, decoder: decoderFor(lane) }
         : null
       if (this.#queue !== null) this.#queue.decoder.sharedValue = id => this.#sharedValue(id)
       this.#shapes = this.#queue?.decoder.shapes ?? shapeReaderFor(lane)
-      if (order.isShared) writer = new RingWriter(state, new HostBell(lane), this.#state)
+      if (order.usesLaneQueue) writer = new RingWriter(state, new HostBell(lane), this.#state)
     }
     this.#answers = new WorkerAnswers(
       port,

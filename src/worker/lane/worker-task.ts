@@ -26,7 +26,7 @@ export class WorkerTask {
   readonly handler: HandlerRef
   payload: unknown
   readonly startedAt: number
-  /** True: the task came by message. False: the worker claimed it from the shared queue. */
+  /** True: the task came by message. False: the worker claimed it from the lane queue. */
   readonly wasSent: boolean
   /** `ended`: the task was cancelled, and the worker dropped its answer. */
   state: 'running' | 'answered' | 'ended' = 'running'

@@ -4,7 +4,7 @@
 /** The reason for a task of a broadcast whose worker ended before it started the task. No caller sees it. */
 export const NEVER_STARTED: unique symbol = Symbol('the worker ended before it started the task')
 
-export class Refusal {
+export class Rejection {
   readonly reason: unknown
 
   constructor(reason: unknown) {

@@ -3,7 +3,7 @@
 import type { TaskCounts } from '../../api/stats.js'
 export type Outcome = 'fulfilled' | 'rejected' | 'cancelled'
 
-export class Counters {
+export class TaskMetrics {
   readonly #counts: TaskCounts = { accepted: 0, completed: 0, fulfilled: 0, rejected: 0, cancelled: 0 }
 
   onAccepted(): void {

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { WorkerBell } from './doorbell.js'
+import { LaneQueue, QueueReader } from './lane-queue.js'
 import { createLane, createWorkerState, HEAD, TAIL, wordsOf } from './layout.js'
-import { QueueReader, SharedQueue } from './shared-queue.js'
 import { POSITION_MASK } from './ticket.js'
-import { WorkerSharedState } from './worker-state.js'
+import { WorkerLaneState } from './worker-state.js'
 
 const posting = { taskId: 1, handlerId: 1, flags: 0, from: 0, to: 0, int: 0 }
 
@@ -13,7 +13,7 @@ test('the queue keeps the order of tickets when positions wrap around', () => {
   const words = wordsOf(layout.memory)
   words[HEAD] = POSITION_MASK
   words[TAIL] = POSITION_MASK
-  const queue = new SharedQueue(layout)
+  const queue = new LaneQueue(layout)
   const first = queue.post(posting)
   const second = queue.post(posting)
   assert.deepEqual([queue.positionOf(first), queue.positionOf(second)], [POSITION_MASK, 0])
@@ -22,7 +22,7 @@ test('the queue keeps the order of tickets when positions wrap around', () => {
 
 test('the queue keeps room when the host takes back each ticket before a worker passes its position', () => {
   const layout = createLane(1, 0)
-  const queue = new SharedQueue(layout)
+  const queue = new LaneQueue(layout)
   for (let task = 0; task <= 2 * layout.positions; task++) {
     assert.ok(queue.hasRoom)
     const ticket = queue.post(posting)
@@ -36,10 +36,10 @@ for (const word of [HEAD, TAIL]) {
     test(`a worker claims all tasks after word ${word} was damaged with ${damaged}`, () => {
       const layout = createLane(4, 0)
       const words = wordsOf(layout.memory)
-      const queue = new SharedQueue(layout)
+      const queue = new LaneQueue(layout)
       const state = createWorkerState()
       const bell = new WorkerBell(state.memory)
-      const worker = new QueueReader(layout, 1, bell, new WorkerSharedState(state))
+      const worker = new QueueReader(layout, 1, bell, new WorkerLaneState(state))
       const tickets = [queue.post(posting), queue.post(posting), queue.post(posting)]
       const claimed = [worker.claim(0)]
       assert.equal(queue.unclaimed, 2)

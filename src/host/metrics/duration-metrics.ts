@@ -2,7 +2,7 @@
 import type { DurationSummary, PoolHistogram } from '../../api/durations.js'
 import { DurationHistogram } from './histogram.js'
 
-export class Timings {
+export class DurationMetrics {
   readonly #waitTime = new DurationHistogram()
   readonly #runTime = new DurationHistogram()
   /** A reset does not clear this sum, because `utilization` covers the whole life of the pool. */
@@ -32,14 +32,14 @@ export class Timings {
   }
 }
 
-export function poolHistogram(timings: Timings | null): PoolHistogram {
+export function poolHistogram(durationMetrics: DurationMetrics | null): PoolHistogram {
   return {
     get waitTime() {
-      return timings?.waitTime
+      return durationMetrics?.waitTime
     },
     get runTime() {
-      return timings?.runTime
+      return durationMetrics?.runTime
     },
-    reset: which => timings?.reset(which),
+    reset: which => durationMetrics?.reset(which),
   }
 }

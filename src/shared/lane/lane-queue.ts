@@ -3,7 +3,7 @@
 // The host also uses tickets for tasks that it sends to one worker by message. These tickets have no position in the
 // queue, so a busy worker does not block the other workers.
 import { load, replace, store } from '#atomics'
-import type { SharedWords } from '../platform/atomics.js'
+import type { LaneWords } from '../platform/atomics.js'
 import type { WorkerBell } from './doorbell.js'
 import {
   FLAGS,
@@ -20,7 +20,7 @@ import {
   wordsOf,
 } from './layout.js'
 import { POSITION_MASK, Tickets } from './ticket.js'
-import type { WorkerSharedState } from './worker-state.js'
+import type { WorkerLaneState } from './worker-state.js'
 
 /** The payload is an int, and the ticket itself has it. */
 export const IS_INT = 1
@@ -39,10 +39,10 @@ export interface Posting {
 }
 
 /** The host's end. */
-export class SharedQueue {
+export class LaneQueue {
   readonly layout: LaneLayout
   readonly tickets: Tickets
-  readonly #words: SharedWords
+  readonly #words: LaneWords
   readonly #free: number[] = []
   /** The position of each ticket; -1 for a ticket that is not in the queue. */
   readonly #positionOf: Int32Array
@@ -217,14 +217,14 @@ export const DISMISSED = -2
 export class QueueReader {
   readonly tickets: Tickets
   readonly #layout: LaneLayout
-  readonly #words: SharedWords
+  readonly #words: LaneWords
   readonly #workerId: number
   readonly #bell: WorkerBell
-  readonly #state: WorkerSharedState
+  readonly #state: WorkerLaneState
   /** The worker counted a task but did not get it. Meanwhile the host may have seen this worker as busy. */
   hasLostClaim = false
 
-  constructor(layout: LaneLayout, workerId: number, bell: WorkerBell, state: WorkerSharedState) {
+  constructor(layout: LaneLayout, workerId: number, bell: WorkerBell, state: WorkerLaneState) {
     this.#layout = layout
     this.#words = wordsOf(layout.memory)
     this.tickets = new Tickets(layout)
