@@ -6,7 +6,7 @@ import type { Socket } from 'node:net'
 import type { TransferItem } from '../../api/call-options.js'
 import { laneIn } from '../../shared/lane/layout.js'
 import { Tickets } from '../../shared/lane/ticket.js'
-import type { KnownShared, ProcessOrder, ToHost, ToWorker } from '../../shared/messages/messages.js'
+import type { ProcessOrder, ToHost, ToWorker } from '../../shared/messages/messages.js'
 import {
   ANSWERED,
   type FrameKind,
@@ -58,8 +58,7 @@ class ProcessLink implements WorkerLink {
 
   constructor(spec: WorkerSpec, listener: LinkListener) {
     const { lane, workerOptions, ...rest } = spec
-    const { memory, state: _state, usesLaneQueue: _usesLaneQueue, shared, ...piped } = lane
-    const pipedLane = { ...piped, shared: shared.map(forProcess) }
+    const { memory, state: _state, usesLaneQueue: _usesLaneQueue, ...pipedLane } = lane
     const layout = laneIn(memory)
     this.#listener = listener
     this.#tickets = new Tickets(layout)
@@ -212,9 +211,5 @@ function sendable(message: Exclude<ToWorker, 'bell'>): object {
   if (message.kind === 'to-task' && 'error' in message.body) {
     return { ...message, body: { ...message.body, error: errorForProcess(message.body.error) } }
   }
-  return message.kind === 'share' ? { kind: message.kind, ...forProcess(message) } : message
-}
-
-function forProcess({ id, memory }: KnownShared): KnownShared {
-  return { id, objects: [], memory: new Uint8Array(memory as SharedArrayBuffer).slice() }
+  return message
 }

@@ -11,8 +11,7 @@ import type { Clock } from '../../shared/platform/clock.js'
 import { inMicrotask } from '../../shared/platform/microtask.js'
 import type { HandlerRegistry } from '../lane/handler-registry.js'
 import type { Lender } from '../lane/lent-slots.js'
-import { closeMoved } from '../lane/payloads.js'
-import type { SharedValues } from '../lane/shared-values.js'
+import type { Payloads } from '../lane/payloads.js'
 import type { Slots } from '../lane/slots.js'
 import type { Outcome, TaskMetrics } from '../metrics/task-metrics.js'
 import type { CoreSettings } from '../options/settings.js'
@@ -34,7 +33,7 @@ export interface AdmissionParts {
   keepAlive: KeepAlive
   backPressure: BackPressure
   handlers: HandlerRegistry
-  shared: SharedValues
+  payloads: Payloads
   slots: Slots
   pump: Pump
   cancelTriggers: CancelTriggers
@@ -146,17 +145,16 @@ export class Admission {
   }
 
   onSettled(task: Task, outcome: Outcome, wasAssigned: boolean): void {
-    const { cancelTriggers, taskMetrics, keepAlive, life, shared, slots, onError } = this.#parts
+    const { cancelTriggers, taskMetrics, keepAlive, life, payloads, slots, onError } = this.#parts
     try {
       cancelTriggers.release(task)
     } catch (failure) {
       // A custom signal threw when the listener was removed.
       onError(failure)
     }
-    closeMoved(task)
+    payloads.onSettled(task)
     taskMetrics.onSettled(outcome, wasAssigned)
     slots.lent.onSettled(task)
-    if (shared.isReleasing) shared.onSettled(task)
     if (taskMetrics.pending > 0) return
     const { end } = life
     if (end === null) keepAlive.onIdle()

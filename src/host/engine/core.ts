@@ -32,7 +32,7 @@ import { TaskEvents } from '../scheduler/task-events.js'
 import { CancelTriggers } from '../task/cancel-triggers.js'
 import { Settler } from '../task/settle.js'
 import type { Task } from '../task/task.js'
-import { KeptBroadcasts } from '../workers/kept-broadcasts.js'
+import { StartCalls } from '../workers/start-calls.js'
 import type { WorkerEvents } from '../workers/worker.js'
 import { WorkerGroup } from '../workers/worker-group.js'
 
@@ -50,7 +50,6 @@ export interface CoreEvents {
 export interface Core {
   handlers: HandlerRegistry
   posted: PostedTasks
-  shared: SharedValues
   payloads: Payloads
   settler: Settler
   cancelTriggers: CancelTriggers
@@ -60,7 +59,7 @@ export interface Core {
   cancelling: Cancelling
   gracePeriods: GracePeriods
   largeResults: LargeResults
-  broadcasts: KeptBroadcasts
+  startCalls: StartCalls
 }
 
 export interface CoreParts {
@@ -112,18 +111,6 @@ export function createCore(parts: CoreParts): Core {
   )
   const yieldsCore = settings.busyWait !== true
   const lane = { posted, handlers, shared, usesLaneQueue, yieldsCore }
-  const broadcasts = new KeptBroadcasts(shared, failure => workerEvents.onError(failure))
-  const workerSettings = {
-    ...settings,
-    adaptStart: parts.adaptStart ?? null,
-    preload: settings.handler,
-    broadcasts,
-    lane,
-  }
-  const group: WorkerGroup = new WorkerGroup(workerSettings, backend, clock, workerEvents)
-  posted.slots.connect(group, pending, canTakeBack)
-  shared.holdWorkerData(settings.workerOptions.workerData)
-
   const payloads = new Payloads({
     posted,
     handlers,
@@ -132,6 +119,18 @@ export function createCore(parts: CoreParts): Core {
     isForProcesses: settings.backend === 'process',
     keepsGiven: pending.isOfProgram || loadBalancer !== null,
   })
+  const startCalls = new StartCalls(payloads, failure => workerEvents.onError(failure))
+  const workerSettings = {
+    ...settings,
+    adaptStart: parts.adaptStart ?? null,
+    preload: settings.handler,
+    startCalls,
+    lane,
+  }
+  const group: WorkerGroup = new WorkerGroup(workerSettings, backend, clock, workerEvents)
+  posted.slots.connect(group, pending, canTakeBack)
+  shared.holdWorkerData(settings.workerOptions.workerData)
+
   const recall = new Recall(posted, payloads, canTakeBack)
   const requeue = new Requeue(recall, pending, settler)
   const largeResults = new LargeResults({ clock, settler, sliceMs: decodeSliceMs, onDecoded: events.onLeft })
@@ -230,7 +229,6 @@ export function createCore(parts: CoreParts): Core {
   return {
     handlers,
     posted,
-    shared,
     payloads,
     settler,
     cancelTriggers,
@@ -240,6 +238,6 @@ export function createCore(parts: CoreParts): Core {
     cancelling,
     gracePeriods,
     largeResults,
-    broadcasts,
+    startCalls,
   }
 }

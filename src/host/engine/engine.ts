@@ -104,7 +104,7 @@ export class Engine {
       },
     })
     const core = this.#core
-    const { handlers, shared, settler, cancelTriggers, group, pump, broadcasts, largeResults } = core
+    const { handlers, payloads, settler, cancelTriggers, group, pump, startCalls, largeResults } = core
     const { slots } = core.posted
     const backPressure = new BackPressure({
       limit: settings.maxQueue,
@@ -123,7 +123,7 @@ export class Engine {
       keepAlive: this.#keepAlive,
       backPressure,
       handlers,
-      shared,
+      payloads,
       slots,
       pump,
       cancelTriggers,
@@ -161,8 +161,8 @@ export class Engine {
       settler,
       onClosed: () => {
         pump.releaseQueue()
-        broadcasts.end()
-        shared.end()
+        startCalls.end()
+        payloads.end()
         forgetPlace(place)
         output?.end()
         reports.onClosed()
@@ -237,15 +237,15 @@ export class Engine {
 
   // All workers at once.
 
-  /** Encodes a payload for all workers. They get the shared values in it first. */
+  /** Encodes a payload for all workers. They get what it carries first. */
   encode<T>(encode: () => T): T {
-    return this.#core.shared.send(this.clock.now(), encode)
+    return this.#core.payloads.encode(this.clock.now(), encode)
   }
 
   /** Workers that start later run the call before their first task, until the signal of its terms aborts. */
   callOnNewWorkers({ payload, terms: { handler, signal } }: Call): void {
-    const { broadcasts, handlers } = this.#core
-    broadcasts.keep({ handlerId: handlers.numberOf(handler), handler }, payload, signal)
+    const { startCalls, handlers } = this.#core
+    startCalls.keep({ handlerId: handlers.numberOf(handler), handler }, payload, signal)
   }
 
   /** Accepts a task for the worker that its terms name, beside the queue and its limit. */

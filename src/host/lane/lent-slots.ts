@@ -53,7 +53,7 @@ export class LentSlots {
   #context: Storage<Lender> | null = null
   readonly #lenders = new Map<Task, Lender>()
   readonly #children = new Map<Task, Lender>()
-  /** The children that belong to broadcasts. No other worker can run them. */
+  /** The children that only one worker can run. */
   readonly #pinned = new Set<Task>()
   readonly #borrowers = new Map<Task, Lender>()
 
@@ -160,8 +160,8 @@ export class LentSlots {
   }
 
   /**
-   * The tasks that may use the slot of the lender. A broadcast needs this very worker. So it may use the slot also when a function of
-   * another task submitted it: otherwise two such broadcasts could wait for each other.
+   * The tasks that may use the slot of the lender. A pinned task needs this very worker. So it may use the slot also when a function of
+   * another task submitted it: otherwise two such tasks could wait for each other.
    */
   *candidates(lender: Lender): Generator<Task> {
     for (const child of lender.children) if (!child.isPinned) yield child

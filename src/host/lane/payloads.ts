@@ -86,7 +86,7 @@ export class Payloads {
   /** Takes the payload of a task that cannot be posted at once. Throws `NotCloneableError`. */
   take(task: Task, isForLane: boolean): void {
     const { content, terms } = task
-    // A broadcast has made its copy for all workers.
+    // The call of a pinned task has made a copy for all workers.
     if (!isMutable(content) || content instanceof TakenPayload || task.isPinned) return
     const taken = this.#parts.shared.send(task.createdAt, () =>
       this.#taken(content, terms, task.handlerId, isForLane),
@@ -182,6 +182,28 @@ export class Payloads {
     return isNamed ? (value as [unknown, unknown])[1] : value
   }
 
+  /** Encodes a payload for all workers. They get what it carries first. */
+  encode<T>(acceptedAt: number, encode: () => T): T {
+    return this.#parts.shared.send(acceptedAt, encode)
+  }
+
+  /** Keeps what a payload carries, because later workers need it. Returns a function that ends it. */
+  hold(payload: unknown): () => void {
+    return this.#parts.shared.hold(payload)
+  }
+
+  /** Call it once for each task. */
+  onSettled(task: Task): void {
+    const { shared } = this.#parts
+    closeMoved(task)
+    if (shared.isReleasing) shared.onSettled(task)
+  }
+
+  /** Call it when the pool is closed. */
+  end(): void {
+    this.#parts.shared.end()
+  }
+
   #givenOf(value: unknown): unknown {
     return this.#parts.keepsGiven ? value : undefined
   }
@@ -255,7 +277,7 @@ function termsFor(terms: CallTerms, content: TakenPayload): CallTerms {
 }
 
 /** Closes the moved ports and files of a task that was never sent: their owner cannot close them any more. */
-export function closeMoved({ content }: Task): void {
+function closeMoved({ content }: Task): void {
   if (!(content instanceof ClonedPayload)) return
   for (const item of content.transferList as readonly { close?: () => unknown }[]) {
     Promise.resolve(item.close?.()).catch(() => {})

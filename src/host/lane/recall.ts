@@ -89,7 +89,7 @@ export class Recall {
   }
 
   /**
-   * True when the worker has tasks that were not cancelled. A broadcast that it has not started does not count: it may
+   * True when the worker has tasks that were not cancelled. A pinned task that it has not started does not count: it may
    * wait for the slot of a cancelled task.
    */
   hasOthers(worker: Worker): boolean {

@@ -19,7 +19,7 @@ export function startingAhead(start: () => void): void {
 
 interface Used {
   readonly state: SharedState
-  /** How many of these contain the value: `workerData`, broadcasts with `alsoNew`. */
+  /** How many of these contain the value: `workerData`, the calls at the start of workers. */
   holds: number
   /** Set at the release: when it was, and how many tasks that were accepted before have not settled. */
   releasedAt: number
@@ -48,7 +48,7 @@ export class SharedValues implements SharedUser {
 
   /** The values that all workers know. A new worker starts with this list. */
   get known(): KnownShared[] {
-    return Array.from(this.#used.values(), ({ state: { id, memory, objects } }) => ({ id, memory, objects }))
+    return Array.from(this.#used.values(), ({ state }) => this.#forWorkers(state))
   }
 
   /** Encodes or sends a payload. */
@@ -57,7 +57,7 @@ export class SharedValues implements SharedUser {
   }
 
   onUse(state: SharedState): void {
-    const { id, memory, objects, users } = state
+    const { id, objects, users } = state
     if (this.#used.has(id)) return
     const [first] = objects
     if (this.#isForProcesses && first !== undefined) {
@@ -67,7 +67,7 @@ export class SharedValues implements SharedUser {
     }
     this.#used.set(id, { state, holds: 0, releasedAt: 0, tasks: 0 })
     users.add(this)
-    this.#tellWorkers({ kind: 'share', id, memory, objects })
+    this.#tellWorkers({ kind: 'share', ...this.#forWorkers(state) })
     // The task was accepted before the release, and is sent only now.
     if (state.releasedAt !== Number.POSITIVE_INFINITY) this.onReleased(state)
   }
@@ -129,6 +129,11 @@ export class SharedValues implements SharedUser {
     for (const { state } of this.#used.values()) state.users.delete(this)
     this.#used.clear()
     this.#releasing.clear()
+  }
+
+  /** A process gets a copy of the bytes. */
+  #forWorkers({ id, memory, objects }: SharedState): KnownShared {
+    return { id, memory: this.#isForProcesses ? new Uint8Array(memory).slice() : memory, objects }
   }
 
   #forget(used: Used): void {

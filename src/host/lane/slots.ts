@@ -1,7 +1,7 @@
 // The ledger of slots: the only place that counts tasks against slots.
 //
 //   used     by a posted task, also by a cancelled task whose handler runs. An exclusive task uses all slots of its worker.
-//   pinned   the task of a broadcast. It is sent before its worker has a free slot, and uses one as soon as one is free.
+//   pinned   a task for one worker only. It is sent before its worker has a free slot, and uses one as soon as one is free.
 //   lent     the slot of a task that waits for its caller. Another task may use it meanwhile.
 //   waiting  no slot is free for the task: it is in the host's queue, or it was posted ahead.
 //

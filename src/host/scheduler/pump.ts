@@ -56,7 +56,7 @@ export class Pump {
   readonly #slots: Slots
   readonly #recall: Recall
   readonly #requeue: Requeue
-  /** The tasks of broadcasts that the host has not sent yet. */
+  /** The pinned tasks that the host has not sent yet. */
   readonly #pinned = new Set<Task>()
   #isPumping = false
   #mustPumpAgain = false
@@ -186,7 +186,7 @@ export class Pump {
   }
 
   /**
-   * A worker that claims tasks by itself gets its task of a broadcast at once and runs it when it has a free slot. To
+   * A worker that claims tasks by itself gets its pinned task at once and runs it when it has a free slot. To
    * other workers the host sends the task when a slot is free, before any queued task.
    */
   #sendPinned(): void {
@@ -392,7 +392,7 @@ export class Pump {
     return hasRejected
   }
 
-  /** Removes the tasks of broadcasts that the host has not sent yet. */
+  /** Removes the pinned tasks that the host has not sent yet. */
   *takePinned(): Generator<Task> {
     for (const task of this.#pinned) {
       this.#pinned.delete(task)

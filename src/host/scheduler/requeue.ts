@@ -43,7 +43,7 @@ export class Requeue {
 
   /**
    * The worker has ended or is about to end. Its started tasks fail with `error`. Its other tasks return to the queue,
-   * except those of broadcasts, which have no result then.
+   * except pinned tasks, which have no result then.
    * @param isGone false: answered tasks keep waiting for their answers, which may be on their way
    * @returns true when a task was rejected
    */

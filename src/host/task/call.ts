@@ -28,7 +28,7 @@ export interface CallTerms {
   readonly queueOptions: unknown
   readonly retry: RetrySettings | null
   readonly exchange: Exchange
-  /** The only worker that may run the task, for a broadcast; 0: any worker. */
+  /** The only worker that may run the task; 0: any worker. */
   readonly workerId: number
   /** The caller's async context, for `loadBalancer` and `retry.when`. Missing where the pool and the call have neither. */
   readonly context?: AsyncContext

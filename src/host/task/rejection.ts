@@ -1,7 +1,7 @@
 // A thenable that rejects. A promise that is resolved with it rejects a microtask later. So a task stores only the
 // `resolve` function of its promise, which saves 64 bytes for each queued task.
 
-/** The reason for a task of a broadcast whose worker ended before it started the task. No caller sees it. */
+/** The reason for a pinned task whose worker ended before it started the task. No caller sees it. */
 export const NEVER_STARTED: unique symbol = Symbol('the worker ended before it started the task')
 
 export class Rejection {

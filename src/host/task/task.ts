@@ -97,7 +97,7 @@ export class Task implements QueuedTask {
     return this.terms.queueOptions
   }
 
-  /** Only one worker may run the task: it belongs to a broadcast. */
+  /** Only one worker may run the task. */
   get isPinned(): boolean {
     return this.terms.workerId > 0
   }

@@ -23,9 +23,9 @@ import type { Backend, LinkListener, WorkerLink } from '../backend/backend.js'
 import type { Slots, SlotWorker } from '../lane/slots.js'
 import { DurationHistogram } from '../metrics/histogram.js'
 import { ExitReason } from './exit-reason.js'
-import type { KeptBroadcasts } from './kept-broadcasts.js'
 import type { PlacementView } from './placement.js'
 import type { BusyView } from './scaling.js'
+import type { StartCalls } from './start-calls.js'
 import { WorkerExit } from './worker-exit.js'
 import { leavingLives, lifeOnReady, moveWorker, shownStates, type WorkerLife } from './worker-life.js'
 import { type Lane, WorkerTasks } from './worker-tasks.js'
@@ -46,7 +46,7 @@ export interface WorkerSettings {
   /** The handler that the worker loads before it is ready. `null` when the pool has no file. */
   preload: HandlerRef | null
   /** A new worker runs them before it is ready. */
-  broadcasts: KeptBroadcasts
+  startCalls: StartCalls
   workerOptions: Record<string, unknown>
   adaptStart: AdaptStart | null
   errorClasses: ErrorClasses
@@ -142,7 +142,7 @@ export class Worker implements LinkListener, PlacementView, BusyView, SlotWorker
   /** Starts the worker. Throws the error of the runtime. */
   constructor(id: number, owner: WorkerOwner) {
     const { settings, backend, clock } = owner
-    const { preload, broadcasts, niceIncrement, setupTimeout, workerOptions, adaptStart } = settings
+    const { preload, startCalls, niceIncrement, setupTimeout, workerOptions, adaptStart } = settings
     this.id = id
     this.#owner = owner
     this.tasks = new WorkerTasks(id, settings.lane)
@@ -164,7 +164,7 @@ export class Worker implements LinkListener, PlacementView, BusyView, SlotWorker
       lane: this.tasks.order(),
       preload,
       preloadId: preload === null ? 0 : settings.lane.handlers.numberOf(preload),
-      startCalls: broadcasts.calls,
+      startCalls: startCalls.calls,
       niceIncrement,
       setupTimeoutMs: setupTimeout,
       limits: limitsOf(settings),

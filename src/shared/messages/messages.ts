@@ -104,7 +104,7 @@ export interface KnownHandler {
   handler: HandlerRef
 }
 
-/** A broadcast with `alsoNew`. */
+/** A call that a new worker runs before its first task. */
 export interface StartCall extends KnownHandler {
   payload: unknown
 }

@@ -1,21 +1,21 @@
-// The broadcasts with `alsoNew`: calls that each new worker runs before its first task. A newer one of the same function
+// The calls that each new worker runs before its first task. A newer one of the same function
 // replaces an older one. The caller's signal ends one.
 import type { KnownHandler, StartCall } from '../../shared/messages/messages.js'
 import { SignalWatch } from '../task/signal-watch.js'
 
-interface SharedHolder {
-  /** Keeps the shared values in the payload. Returns a function that ends it. */
+interface PayloadHolder {
+  /** Keeps what the payload carries. Returns a function that ends it. */
   hold(payload: unknown): () => void
 }
 
 interface Kept {
   readonly call: StartCall
   readonly signal: AbortSignal | null
-  readonly letGoOfShared: () => void
+  readonly letGo: () => void
 }
 
-export class KeptBroadcasts {
-  readonly #shared: SharedHolder
+export class StartCalls {
+  readonly #payloads: PayloadHolder
   readonly #onFailure: (failure: unknown) => void
   /** In the order of the calls. The key names the function. */
   readonly #kept = new Map<string, Kept>()
@@ -24,8 +24,8 @@ export class KeptBroadcasts {
   })
 
   /** @param onFailure called with an error of a signal that the user wrote */
-  constructor(shared: SharedHolder, onFailure: (failure: unknown) => void) {
-    this.#shared = shared
+  constructor(payloads: PayloadHolder, onFailure: (failure: unknown) => void) {
+    this.#payloads = payloads
     this.#onFailure = onFailure
   }
 
@@ -38,8 +38,8 @@ export class KeptBroadcasts {
   keep({ handlerId, handler }: KnownHandler, payload: unknown, signal: AbortSignal | null): void {
     const key = JSON.stringify([handler.filename, handler.name])
     this.#remove(key)
-    const letGoOfShared = this.#shared.hold(payload)
-    this.#kept.set(key, { call: { handlerId, handler, payload }, signal, letGoOfShared })
+    const letGo = this.#payloads.hold(payload)
+    this.#kept.set(key, { call: { handlerId, handler, payload }, signal, letGo })
     try {
       if (signal !== null) this.#signals.watch(signal, key)
     } catch (failure) {
@@ -57,7 +57,7 @@ export class KeptBroadcasts {
     const kept = this.#kept.get(key)
     if (kept === undefined) return
     this.#kept.delete(key)
-    kept.letGoOfShared()
+    kept.letGo()
     try {
       if (kept.signal !== null) this.#signals.unwatch(kept.signal, key)
     } catch (failure) {
