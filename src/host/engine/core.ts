@@ -15,7 +15,6 @@ import { ResultPoller } from '../lane/poll-results.js'
 import { Poster } from '../lane/post.js'
 import { PostedTasks, ticketsFor } from '../lane/posted-tasks.js'
 import { Recall } from '../lane/recall.js'
-import { SharedValues } from '../lane/shared-values.js'
 import { TaskMessages } from '../lane/task-messages.js'
 import { WorkerWaker } from '../lane/wake-workers.js'
 import type { DurationMetrics } from '../metrics/duration-metrics.js'
@@ -101,24 +100,20 @@ export function createCore(parts: CoreParts): Core {
   const posted = new PostedTasks(tickets ?? ticketsFor(size.maxWorkers, slotsPerWorker), slotsPerWorker)
   const settler = new Settler(events)
   const pending = new PendingTasks(settings.queue, failure => workerEvents.onError(failure))
-  const shared: SharedValues = new SharedValues(
-    settings.backend === 'process',
-    message => {
-      for (const worker of group.workers) worker.link.post(message)
-    },
-    () => clock.now(),
-    events.pendingTasks,
-  )
   const yieldsCore = settings.busyWait !== true
-  const lane = { posted, handlers, shared, usesLaneQueue, yieldsCore }
-  const payloads = new Payloads({
+  const payloads: Payloads = new Payloads({
     posted,
     handlers,
-    shared,
     usesLaneQueue,
     isForProcesses: settings.backend === 'process',
     keepsGiven: pending.isOfProgram || loadBalancer !== null,
+    tellWorkers: message => {
+      for (const worker of group.workers) worker.link.post(message)
+    },
+    now: () => clock.now(),
+    pendingTasks: events.pendingTasks,
   })
+  const lane = { posted, handlers, payloads, usesLaneQueue, yieldsCore }
   const startCalls = new StartCalls(payloads, failure => workerEvents.onError(failure))
   const workerSettings = {
     ...settings,
@@ -129,7 +124,7 @@ export function createCore(parts: CoreParts): Core {
   }
   const group: WorkerGroup = new WorkerGroup(workerSettings, backend, clock, workerEvents)
   posted.slots.connect(group, pending, canTakeBack)
-  shared.holdWorkerData(settings.workerOptions.workerData)
+  payloads.holdWorkerData(settings.workerOptions.workerData)
 
   const recall = new Recall(posted, payloads, canTakeBack)
   const requeue = new Requeue(recall, pending, settler)
@@ -144,7 +139,7 @@ export function createCore(parts: CoreParts): Core {
     runAgain: task => requeue.runAgain(task),
     errorClasses,
   })
-  const poster = new Poster({ posted, handlers, payloads, shared, settler, clock, handlerMetrics })
+  const poster = new Poster({ posted, handlers, payloads, settler, clock, handlerMetrics })
   const waker = usesLaneQueue ? new WorkerWaker(clock, group, posted, settings.cores) : null
   const collector: Collector = new Collector({
     clock,

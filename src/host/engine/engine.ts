@@ -239,7 +239,7 @@ export class Engine {
 
   /** Encodes a payload for all workers. They get what it carries first. */
   encode<T>(encode: () => T): T {
-    return this.#core.payloads.encode(this.clock.now(), encode)
+    return this.#core.payloads.send(this.clock.now(), encode)
   }
 
   /** Workers that start later run the call before their first task, until the signal of its terms aborts. */

@@ -21,6 +21,7 @@ import {
 } from '../../shared/errors/uncloneable-path.js'
 import { encoderFor, shapeReaderFor } from '../../shared/lane/lane-codec.js'
 import { LARGEST_VALUE_BYTES } from '../../shared/lane/layout.js'
+import type { KnownShared, ToWorker } from '../../shared/messages/messages.js'
 import { type Outgoing, outgoing } from '../../shared/messages/outgoing.js'
 import { HEAD_BYTES } from '../../shared/messages/pipe-frames.js'
 import { packMessage } from '../../shared/messages/process-values.js'
@@ -37,7 +38,7 @@ import {
 import type { Task } from '../task/task.js'
 import type { HandlerRegistry } from './handler-registry.js'
 import type { PostedTasks } from './posted-tasks.js'
-import type { SharedValues } from './shared-values.js'
+import { SharedValues } from './shared-values.js'
 
 /** Small payloads share a buffer of this size. It stays in memory as long as one of them. */
 const CHUNK_BYTES = 16 * 2 ** 10
@@ -51,17 +52,21 @@ const MAX_LOOP_BYTES = 64
 export interface PayloadsParts {
   posted: PostedTasks
   handlers: HandlerRegistry
-  shared: SharedValues
   /** Workers claim tasks from the lane queue. */
   usesLaneQueue: boolean
   /** Payloads leave the process. */
   isForProcesses: boolean
   /** The program has a queue or a load balancer of its own, which sees the payloads as they were given. */
   keepsGiven: boolean
+  tellWorkers: (message: ToWorker) => void
+  now: () => number
+  /** How many accepted tasks have not settled. */
+  pendingTasks: () => number
 }
 
 export class Payloads {
   readonly #parts: PayloadsParts
+  readonly #shared: SharedValues
   readonly #encoder: Encoder
   /** All bytes of the lane. */
   readonly #lane: Uint8Array
@@ -72,6 +77,7 @@ export class Payloads {
   constructor(parts: PayloadsParts) {
     const { layout } = parts.posted
     this.#parts = parts
+    this.#shared = new SharedValues(parts.isForProcesses, parts.tellWorkers, parts.now, parts.pendingTasks)
     this.#encoder = encoderFor(layout)
     this.#lane = new Uint8Array(layout.memory)
   }
@@ -88,7 +94,7 @@ export class Payloads {
     const { content, terms } = task
     // The call of a pinned task has made a copy for all workers.
     if (!isMutable(content) || content instanceof TakenPayload || task.isPinned) return
-    const taken = this.#parts.shared.send(task.createdAt, () =>
+    const taken = this.#shared.send(task.createdAt, () =>
       this.#taken(content, terms, task.handlerId, isForLane),
     )
     setTaken(task, taken)
@@ -101,16 +107,16 @@ export class Payloads {
   takeEarly(call: Call, acceptedAt: number): (startedAt: number) => Call {
     const { payload, terms } = call
     if (!isMutable(payload)) return () => call
-    const { handlers, shared } = this.#parts
+    const { handlers } = this.#parts
     const uses = new SharedUses()
-    const taken = shared.send(acceptedAt, () =>
+    const taken = this.#shared.send(acceptedAt, () =>
       uses.recordDuring(() =>
         this.#taken(payload, terms, handlers.numberOf(terms.handler), this.maySharePayload(terms)),
       ),
     )
     return startedAt => {
       try {
-        shared.send(startedAt, () => uses.repeat())
+        this.#shared.send(startedAt, () => uses.repeat())
       } catch (failure) {
         throw new NotCloneableError('payload', failure)
       }
@@ -138,14 +144,14 @@ export class Payloads {
     // A value that was too large for the lane, or that the lane does not know.
     if (content instanceof TakenPayload) return -1
     const { handlerId, terms } = task
-    const { handlers, shared } = this.#parts
+    const { handlers } = this.#parts
     const value = handlers.isKnown(handlerId) ? content : [terms.handler, content]
-    const outer = enterSending(shared, task.createdAt)
+    const outer = enterSending(this.#shared, task.createdAt)
     const end = this.#encoder.encode(value, from, from + LARGEST_VALUE_BYTES)
     leaveSending(outer)
     // A getter of the payload may have cancelled the task or closed the pool.
     if (end < 0 && task.state === 'queued' && isMutable(content)) {
-      const copied = shared.send(task.createdAt, () =>
+      const copied = this.#shared.send(task.createdAt, () =>
         this.#copied(content, [], this.#givenOf(content), end === NO_ROOM),
       )
       setTaken(task, copied)
@@ -182,26 +188,35 @@ export class Payloads {
     return isNamed ? (value as [unknown, unknown])[1] : value
   }
 
-  /** Encodes a payload for all workers. They get what it carries first. */
-  encode<T>(acceptedAt: number, encode: () => T): T {
-    return this.#parts.shared.send(acceptedAt, encode)
+  /** Encodes or sends a payload. The workers get the shared values in it first. */
+  send<T>(acceptedAt: number, send: () => T): T {
+    return this.#shared.send(acceptedAt, send)
   }
 
-  /** Keeps what a payload carries, because later workers need it. Returns a function that ends it. */
+  /** Keeps the shared values in a payload, because later workers need them. Returns a function that ends it. */
   hold(payload: unknown): () => void {
-    return this.#parts.shared.hold(payload)
+    return this.#shared.hold(payload)
+  }
+
+  /** As `hold()`, for the option `workerData`. Throws `InvalidOptionError` for a released value. */
+  holdWorkerData(workerData: unknown): void {
+    this.#shared.holdWorkerData(workerData)
+  }
+
+  /** The shared values that all workers know. A new worker starts with this list. */
+  get shared(): KnownShared[] {
+    return this.#shared.known
   }
 
   /** Call it once for each task. */
   onSettled(task: Task): void {
-    const { shared } = this.#parts
     closeMoved(task)
-    if (shared.isReleasing) shared.onSettled(task)
+    if (this.#shared.isReleasing) this.#shared.onSettled(task)
   }
 
   /** Call it when the pool is closed. */
   end(): void {
-    this.#parts.shared.end()
+    this.#shared.end()
   }
 
   #givenOf(value: unknown): unknown {

@@ -18,7 +18,6 @@ import type { HandlerRegistry } from './handler-registry.js'
 import type { Lender } from './lent-slots.js'
 import { type Payloads, refusal } from './payloads.js'
 import type { PostedTasks } from './posted-tasks.js'
-import type { SharedValues } from './shared-values.js'
 
 const NOTHING: readonly TransferItem[] = []
 
@@ -35,7 +34,6 @@ export interface PosterParts {
   posted: PostedTasks
   handlers: HandlerRegistry
   payloads: Payloads
-  shared: SharedValues
   settler: Settler
   clock: Clock
   handlerMetrics: HandlerMetrics | null
@@ -45,17 +43,15 @@ export class Poster {
   readonly #posted: PostedTasks
   readonly #handlers: HandlerRegistry
   readonly #payloads: Payloads
-  readonly #shared: SharedValues
   readonly #settler: Settler
   readonly #clock: Clock
   readonly #metrics: HandlerMetrics | null
   readonly #arena: PayloadArena
 
-  constructor({ posted, handlers, payloads, shared, settler, clock, handlerMetrics }: PosterParts) {
+  constructor({ posted, handlers, payloads, settler, clock, handlerMetrics }: PosterParts) {
     this.#posted = posted
     this.#handlers = handlers
     this.#payloads = payloads
-    this.#shared = shared
     this.#settler = settler
     this.#clock = clock
     this.#metrics = handlerMetrics
@@ -122,7 +118,7 @@ export class Poster {
     const head = { ticket, messageNumber, taskId, handlerId, handler, isExclusive, mustRun, lenderId }
     try {
       const from = this.#metrics?.isDue() === true ? this.#clock.now() : 0
-      this.#shared.send(task.createdAt, () => {
+      this.#payloads.send(task.createdAt, () => {
         const isTaken = task.content instanceof TakenPayload
         const sent = isTaken ? { value: payload, transferList } : outgoing(payload, transferList)
         refuseDetached(sent.transferList)

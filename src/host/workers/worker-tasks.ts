@@ -19,7 +19,7 @@ import type { Task } from '../task/task.js'
 export interface Lane {
   readonly posted: PostedTasks
   readonly handlers: HandlerRegistry
-  readonly shared: { readonly known: KnownShared[]; send<T>(acceptedAt: number, send: () => T): T }
+  readonly payloads: { readonly shared: KnownShared[]; send<T>(acceptedAt: number, send: () => T): T }
   /** Workers claim tasks from the lane queue and answer through their result rings. */
   readonly usesLaneQueue: boolean
   /** False: threads busy-wait although others need the core. */
@@ -119,7 +119,7 @@ export class WorkerTasks {
   }
 
   order(): LaneOrder {
-    const { handlers, shared, usesLaneQueue, posted, yieldsCore } = this.#lane
+    const { handlers, payloads, usesLaneQueue, posted, yieldsCore } = this.#lane
     return {
       memory: posted.layout.memory,
       state: this.#layout.memory,
@@ -129,7 +129,7 @@ export class WorkerTasks {
       clockOrigin: realClock.origin(),
       yieldsCore,
       handlers: handlers.known,
-      shared: shared.known,
+      shared: payloads.shared,
     }
   }
 }

@@ -173,8 +173,8 @@ export class Worker implements LinkListener, PlacementView, BusyView, SlotWorker
       workerOptions: adaptStart === null ? workerOptions : ownFields(adaptStart(workerOptions, id)),
     }
     // The handles in `workerData` are older than the pool.
-    const { shared } = settings.lane
-    this.link = withoutCaller(() => shared.send(Number.NEGATIVE_INFINITY, () => backend.start(spec, this)))
+    const { payloads } = settings.lane
+    this.link = withoutCaller(() => payloads.send(Number.NEGATIVE_INFINITY, () => backend.start(spec, this)))
   }
 
   get state(): WorkerState {
