@@ -248,6 +248,10 @@ async function bundleFor(format, entries, others = {}) {
       onResolve({ filter: /^#atomics$/ }, () => ({ path: join(folder, 'shared', 'platform', 'atomics.js') }))
       if (format === 'esm') onLoad({ filter: /\bentry-url\.js$/ }, entryUrlInIndex)
       else onResolve({ filter: /\bentry-url\.js$/ }, () => ({ path: entryUrl, external: true }))
+      // The comments in its import() are orders for bundlers.
+      onLoad({ filter: /\bhost\/backend\/inline-backend\.js$/ }, ({ path }) => ({
+        contents: readFileSync(path.replace(bare, join(next, 'esm')), 'utf8'),
+      }))
       onResolve({ filter: /^\.\/module-urls\.js$/ }, ({ path }) => ({ path, external: true }))
       onResolve({ filter: /^(\.\.\/){2}(index|worker|kit)\.js$/ }, ({ path }) => ({ path, external: true }))
       onResolve({ filter: /^\.\/index\.js$/ }, ({ path, importer }) =>
