@@ -37,5 +37,4 @@ export * from './shared/options/option-rules.js'
 export * from './shared/options/option-table.js'
 // Time.
 export { realClock, type Timer } from './shared/platform/clock.js'
-export { readFileSync } from './shared/platform/node-modules.js'
 export { within } from './shared/platform/within.js'

@@ -1,7 +1,6 @@
 // The versions of the packages that adapters work with. `package.json` accepts every version as a peer, so that an installation never
 // fails and no other package changes. Each adapter checks the version at its first use.
 import { PoolError } from '../../index.js'
-import { readFileSync } from '../../kit.js'
 
 export interface NeededVersion {
   /** Begins the message, as `"'lido/bullmq'"`. */
@@ -15,8 +14,8 @@ export interface NeededVersion {
  * Throws a `PoolError` with the code `ERR_LIDO_PACKAGE_VERSION` when the installed version is older. A package that cannot be found, as in
  * a bundle, passes.
  */
-export function checkVersion(needed: NeededVersion, require: NodeJS.Require): void {
-  const found = installedVersion(needed.name, require)
+export function checkVersion(needed: NeededVersion, load: NodeJS.Require): void {
+  const found = installedVersion(needed.name, load)
   if (found !== null && isOlder(found, needed.oldest)) throw versionError(needed, `version ${found}`)
 }
 
@@ -27,10 +26,13 @@ export function versionError({ user, name, oldest }: NeededVersion, found: strin
   )
 }
 
-/** `null`: the package cannot be found. */
-export function installedVersion(name: string, require: NodeJS.Require): string | null {
+/**
+ * `null`: the package cannot be found.
+ * @param load finds packages as the file of the adapter does
+ */
+export function installedVersion(name: string, load: NodeJS.Require): string | null {
   try {
-    return JSON.parse(readFileSync(require.resolve(`${name}/package.json`), 'utf8')).version
+    return load(`${name}/package.json`).version
   } catch {
     return null
   }
