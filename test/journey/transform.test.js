@@ -284,8 +284,10 @@ for (const [title, options] of Object.entries(backends)) {
     const pool = open({ filename, maxWorkers: 1, ...options })
     const failed = pool.transform({ name: 'failAtStart' }).writable.getWriter()
     const closed = rejection(failed.closed)
-    await failed.write(1)
+    // Whether the handler makes room for the chunk before its error arrives is left to the operating system.
+    const refusal = await failed.write(1).catch(error => error)
     assert.equal((await closed).message, 'at the start')
+    assert.ok(refusal === undefined || refusal.message === 'at the start')
     assert.equal(await pool.run(0, { name: 'plain' }), 1)
     const { writable } = pool.transform({ name: 'pass', highWaterMark: 1 })
     const writer = writable.getWriter()
