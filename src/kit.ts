@@ -1,23 +1,57 @@
 // The entry point `lido/kit`: what an adapter may use beside `lido`. An adapter gives the workers of lido another interface, or gives
 // the interface of lido to something else.
-import { kitParts } from './index.js'
+import type { AdaptStart } from './api/pool-options.js'
+import type * as mapRun from './host/calls/map-run.js'
+import type * as foreignQueue from './host/kit/foreign-queue.js'
+import type * as rejection from './host/task/rejection.js'
+import { kitParts, type Pool, type PoolOptions, type RunOptions } from './index.js'
+
+/**
+ * As `new Pool(options)`. Throws `InvalidOptionError` and `WorkerStartError`.
+ * @param adaptStart called before each worker starts; returns the options for its start
+ */
+export const createPool: (options: PoolOptions, adaptStart?: AdaptStart) => Pool = kitParts.createPool
+
+/**
+ * As `pool.run()`. The worker calls the function that the wrapper makes of the handler. Rejects as `run()` does.
+ * @param wrapper the file of a module that exports `wrap(handler)`: an absolute path, a `file:` string or a URL
+ */
+export const runWrapped: <Result = unknown>(
+  pool: Pool<any, any>,
+  payload: unknown,
+  options: RunOptions | undefined,
+  wrapper: string | URL,
+) => Promise<Result> = kitParts.runWrapped as never
+
+/** Makes a `TaskQueue` of a queue with another interface. */
+export const adaptQueue: typeof foreignQueue.adaptQueue = kitParts.adaptQueue
+
+/** Shows each task as one object of another interface. */
+export const TaskViews: typeof foreignQueue.TaskViews = kitParts.TaskViews
+export type TaskViews<View extends object> = foreignQueue.TaskViews<View>
+
+/** The object that `pool.map()` returns, over a runner of the adapter. */
+export const MapRun: typeof mapRun.MapRun = kitParts.MapRun
+export type MapRun<Result, Task> = mapRun.MapRun<Result, Task>
+
+/** The answer of a failed item, for `MapRun`. */
+export const Rejection: typeof rejection.Rejection = kitParts.Rejection
+export type Rejection = rejection.Rejection
 
 export const {
-  createPool,
-  runWrapped,
-  adaptQueue,
-  TaskViews,
   Problems,
   RoomWaiters,
   createApi,
-  MapRun,
-  Rejection,
   runTable,
   mapTable,
   checkSource,
   resolveClose,
   resolveRoom,
 } = kitParts
+
+export type { AdaptStart } from './api/pool-options.js'
+export type { MapRunner } from './host/calls/map-run.js'
+export type { ForeignQueue } from './host/kit/foreign-queue.js'
 
 export { markPoolError } from './shared/errors/pool-errors.js'
 // Values and errors that cross to another process or machine.

@@ -19,10 +19,10 @@ const engines = new WeakMap<object, Engine>()
 
 /**
  * @internal
- * The engine of a pool, for the kit of adapters.
+ * The engine of a pool, for the kit of adapters. `undefined`: the object is no pool of this copy of the package.
  */
-export function engineOf(pool: object): Engine {
-  return engines.get(pool)!
+export function engineOf(pool: object): Engine | undefined {
+  return engines.get(pool)
 }
 
 /** The base of `Pool`. */

@@ -1,9 +1,12 @@
 // Adapters that use nothing but the entry points `lido`, `lido/worker` and `lido/kit`.
 import assert from 'node:assert/strict'
 import { EventEmitter } from 'node:events'
+import { join } from 'node:path'
 import { test } from 'node:test'
+import { pathToFileURL } from 'node:url'
 import { adaptQueue, createPool, Problems, runWrapped, TaskViews } from 'lido/kit'
 import { openFolder } from '../helpers/folder.js'
+import { rejection } from '../helpers/rejection.js'
 
 const work = `
   import { workerData } from 'lido/worker'
@@ -47,10 +50,29 @@ for (const backend of ['thread', 'process']) {
     const wrapper = folder.write('wrapper.mjs', 'export const wrap = handler => value => handler(value) * 10')
     const pool = createPool({ filename: file, backend, maxWorkers: 1 }, workerOptions => workerOptions)
     assert.deepEqual([await runWrapped(pool, 1, {}, wrapper), await pool.run(1)], [20, 2])
+    assert.equal(await runWrapped(pool, 1, undefined, pathToFileURL(wrapper)), 20)
+    const noWrap = folder.write('no-wrap.mjs', 'export default 1')
+    for (const faulty of [noWrap, join(folder.path, 'missing.mjs')]) {
+      const { message } = await rejection(runWrapped(pool, 1, {}, faulty))
+      assert.ok(message.includes(faulty), message)
+    }
     await pool.close()
     await assert.rejects(runWrapped(pool, 1, {}, wrapper), { code: 'ERR_LIDO_POOL_CLOSED' })
   })
 }
+
+test('mistakes of an adapter get errors that name them', async t => {
+  const filename = openFolder(t).write('work.mjs', 'export default value => value')
+  const pool = createPool({ filename, maxWorkers: 1 })
+  t.after(() => pool.destroy())
+  const relative = await rejection(runWrapped(pool, 1, {}, './wrapper.mjs'))
+  assert.match(relative.message, /^The option 'wrapper' of runWrapped\(\) must be an absolute path/)
+  assert.match((await rejection(runWrapped({}, 1, {}, filename))).message, /must be a pool/)
+  assert.throws(
+    () => createPool({ filename, minWorkers: 1 }, () => undefined),
+    /adaptStart\(\) must return the options of a worker, got undefined/,
+  )
+})
 
 test('a problem without a listener warns once, and goes to the listener after that', () => {
   const emitter = new EventEmitter()

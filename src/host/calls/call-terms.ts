@@ -121,15 +121,18 @@ function retryOfCall(
 /** Calls without a name and a file share the handler object of the pool. */
 function handlerOf({ filename, name }: ReadRunOptions, settings: CoreSettings): HandlerRef {
   if (filename === undefined && name === undefined && settings.handler !== null) return settings.handler
-  return { filename: fileOf(filename, settings), name: name ?? settings.name }
+  return { filename: handlerFileOf(filename, settings), name: name ?? settings.name }
 }
 
-function fileOf(given: unknown, settings: CoreSettings): string {
-  if (given !== undefined && given !== null) {
-    const file = resolveHandlerFile(given)
-    if (!(file instanceof HandlerFileProblem)) return file
-    throw new InvalidTaskError('filename', `The option 'filename' of run() ${file.text}.`, file.cause)
-  }
+/** The absolute path of a file that a call names. Throws `InvalidTaskError`. */
+export function fileOf(given: unknown, option: string, call: string): string {
+  const file = resolveHandlerFile(given)
+  if (!(file instanceof HandlerFileProblem)) return file
+  throw new InvalidTaskError(option, `The option '${option}' of ${call} ${file.text}.`, file.cause)
+}
+
+function handlerFileOf(given: unknown, settings: CoreSettings): string {
+  if (given !== undefined && given !== null) return fileOf(given, 'filename', 'run()')
   if (settings.handler !== null) return settings.handler.filename
   throw new InvalidTaskError(
     'filename',

@@ -1,9 +1,14 @@
 // `pool.run()`: one task, and the promise of its result.
 import type { RunOptions } from '../../api/call-options.js'
-import { PoolClosedError, type PublicFunction, withCallerFrames } from '../../shared/errors/pool-errors.js'
+import {
+  InvalidTaskError,
+  PoolClosedError,
+  type PublicFunction,
+  withCallerFrames,
+} from '../../shared/errors/pool-errors.js'
 import type { Engine } from '../engine/engine.js'
 import type { Call, CallTerms } from '../task/call.js'
-import { plainTerms, resolveRun } from './call-terms.js'
+import { fileOf, plainTerms, resolveRun } from './call-terms.js'
 import { withCallerStack } from './caller-stack.js'
 
 export class Runs {
@@ -30,22 +35,30 @@ export class Runs {
 
 /**
  * As `pool.run()`, for adapters.
- * @param wrapper the absolute path of a module that exports `wrap(handler)`; the worker calls the function that `wrap` returns
+ * @param engine `undefined`: the adapter gave no pool
+ * @param wrapper the file of a module that exports `wrap(handler)`; the worker calls the function that `wrap` returns
  */
 export function runWrapped(
-  engine: Engine,
+  engine: Engine | undefined,
   payload: unknown,
-  options: RunOptions,
-  wrapper: string,
+  options: RunOptions | undefined,
+  wrapper: unknown,
 ): Promise<unknown> {
   try {
+    if (engine === undefined) throw new InvalidTaskError('pool', NO_POOL)
     const { payload: sent, terms } = resolveRun(payload, options, engine.settings, null)
-    const call = { payload: sent, terms: { ...terms, handler: { ...terms.handler, wrapper } } }
+    const call = {
+      payload: sent,
+      terms: { ...terms, handler: { ...terms.handler, wrapper: fileOf(wrapper, 'wrapper', 'runWrapped()') } },
+    }
     return promiseOf(engine, call, runWrapped)
   } catch (problem) {
     return rejectCall(problem, runWrapped)
   }
 }
+
+const NO_POOL =
+  "The first argument of runWrapped() must be a pool that this copy of lido made. Two copies of lido do not know each other's pools."
 
 /**
  * Submits the task of a call. The promise settles with its answer.

@@ -65,7 +65,7 @@ export class Admission {
   accept(call: Call, settle: (answer: unknown) => void): Task {
     const { settings, backPressure, taskMetrics, pump, settler, slots } = this.#parts
     const { limit } = backPressure
-    // Counting takes longer than a short task, and without a limit nobody needs the count.
+    // Without a limit, this check needs no count. Counting takes longer than a short task.
     const waiting = limit === Number.POSITIVE_INFINITY ? 0 : backPressure.waiting
     const mustStartNow = limit !== Number.POSITIVE_INFINITY && waiting >= limit
     if (

@@ -30,13 +30,15 @@ export class TaskViews<View extends object> {
   }
 }
 
-/** The members of a queue of another interface. `take` removes and returns the next view. */
+/** The members of a queue of another interface. */
 export interface ForeignQueue<View> {
   size(): number
   push(view: View): void
+  /** Removes and returns the next view. */
   take(): View | null | undefined
+  /** Puts a view back to its old place. Without it, the pool keeps such a task and starts it before all others. */
   putBack?: ((view: View) => void) | undefined
-  /** Without it, `take` may return views of tasks that were cancelled. They are skipped. */
+  /** Without it, views of cancelled tasks stay until `take()` returns them. They are skipped. */
   remove?: ((view: View) => void) | undefined
 }
 

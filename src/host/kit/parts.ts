@@ -14,20 +14,12 @@ import { adaptQueue, TaskViews } from './foreign-queue.js'
 import { Problems } from './problems.js'
 
 export const kitParts = {
-  /**
-   * As `new Pool(options)`.
-   * @param adaptStart called before the pool starts a worker; returns the options for its start
-   */
-  createPool(options: PoolOptions, adaptStart: AdaptStart): Pool {
+  createPool(options: PoolOptions, adaptStart?: AdaptStart): Pool {
     return new (Pool as unknown as new (...given: unknown[]) => Pool)(options, { adaptStart })
   },
 
-  /**
-   * As `pool.run()`. The worker calls the function that the wrapper makes of the handler.
-   * @param wrapper the absolute path of a module that exports `wrap(handler)`
-   */
-  runWrapped(pool: object, payload: unknown, options: RunOptions, wrapper: string): Promise<unknown> {
-    return runWrapped(engineOf(pool), payload, options, wrapper)
+  runWrapped(pool: object, payload: unknown, options: RunOptions | undefined, wrapper: unknown) {
+    return runWrapped(engineOf(Object(pool)), payload, options, wrapper)
   },
 
   adaptQueue,

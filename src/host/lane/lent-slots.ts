@@ -78,7 +78,7 @@ export class LentSlots {
     return this.#context === null ? null : (this.#context.getStore()?.present ?? null)
   }
 
-  /** The task waits for one more function. `PostedTasks` counts the slots. */
+  /** The task waits for one more function. `Slots` counts the slots. */
   lend(task: Task, workerId: number): Lender {
     let lender = this.#lenders.get(task)
     if (lender === undefined) {

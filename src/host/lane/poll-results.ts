@@ -56,7 +56,7 @@ export class ResultPoller {
     parts.bell.announceSleep()
   }
 
-  /** A task was posted at `now`. */
+  /** @param now when a task was posted; the time of its call may stand for it */
   onPosted(now: number): void {
     if (this.#waitingSince !== 0) return
     this.#waitingSince = now

@@ -82,11 +82,6 @@ export class TaskEvents implements TaskListener {
     if (worker.isIdle) group.onIdle(worker)
   }
 
-  /** Call it when the answers of all workers were collected. */
-  onCollected(): void {
-    this.#parts.pump.refill()
-  }
-
   onGivenUp(worker: Worker, error: PoolError): void {
     this.#forgetTasksOf(worker, error, error instanceof PoolClosedError)
     inMicrotask(() => this.#parts.pump.refill())
@@ -109,11 +104,6 @@ export class TaskEvents implements TaskListener {
     const hasRejectedQueued = this.#parts.pump.pump()
     this.#parts.onLeft()
     return hasRejectedStarted || hasRejectedQueued
-  }
-
-  /** A slot is free for another task. */
-  onSlotFree(): void {
-    this.#parts.pump.refill()
   }
 
   onPauseOver(): void {

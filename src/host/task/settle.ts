@@ -1,4 +1,4 @@
-// Settles the callers' promises. No other file does.
+// Settles the promises of accepted tasks. No other file does.
 import type { PoolError } from '../../shared/errors/pool-errors.js'
 import type { Outcome } from '../metrics/task-metrics.js'
 import { Rejection } from './rejection.js'

@@ -15,7 +15,7 @@ import {
   type ToHost,
   type WorkerLimits,
 } from '../../shared/messages/messages.js'
-import { ownFields } from '../../shared/options/option-table.js'
+import { describe, mayHoldOptions, ownFields } from '../../shared/options/option-table.js'
 import { withoutCaller } from '../../shared/platform/async-context.js'
 import type { Clock } from '../../shared/platform/clock.js'
 import { invariant } from '../../shared/platform/invariant.js'
@@ -170,7 +170,7 @@ export class Worker implements LinkListener, PlacementView, BusyView, SlotWorker
       limits: limitsOf(settings),
       checksHeap: limitsHeap(workerOptions.resourceLimits as ResourceLimits | undefined),
       measures: settings.recordTiming,
-      workerOptions: adaptStart === null ? workerOptions : ownFields(adaptStart(workerOptions, id)),
+      workerOptions: adaptStart === null ? workerOptions : adapted(workerOptions, adaptStart, id),
     }
     // The handles in `workerData` are older than the pool.
     const { payloads } = settings.lane
@@ -388,4 +388,11 @@ export class Worker implements LinkListener, PlacementView, BusyView, SlotWorker
 function limitsOf({ maxTasksPerWorker, maxWorkerMemoryMb }: WorkerSettings): WorkerLimits | null {
   if (Math.min(maxTasksPerWorker, maxWorkerMemoryMb) === Number.POSITIVE_INFINITY) return null
   return { tasks: maxTasksPerWorker, bytes: maxWorkerMemoryMb * 2 ** 20 }
+}
+
+/** The options with which an adapter starts this worker. Throws a `TypeError`. */
+function adapted(workerOptions: object, adaptStart: AdaptStart, id: number): Record<string, unknown> {
+  const given: unknown = adaptStart(workerOptions as Record<string, unknown>, id)
+  if (mayHoldOptions(given)) return ownFields(given as Record<string, unknown>)
+  throw new TypeError(`adaptStart() must return the options of a worker, got ${describe(given)}`)
 }

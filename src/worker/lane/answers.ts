@@ -158,7 +158,7 @@ export class WorkerAnswers implements TaskAnswers {
     return this.#links.get(taskId)
   }
 
-  /** The host counts in the same way, see `PostedTasks.lend()`. */
+  /** The host counts in the same way, see `Slots.lend()`. */
   #lend(task: WorkerTask, isWaiting: boolean): void {
     if (this.#slots > 1 && !task.isExclusive && !task.usesLentSlot) this.lentSlots += isWaiting ? 1 : -1
     // Not at once: the handler is in the middle of its work.

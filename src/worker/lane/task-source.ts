@@ -65,9 +65,9 @@ export class TaskSource {
   /** The time on the host's clock minus the time on this thread's clock. */
   readonly #toHostClock: number
   readonly #tickets: WorkerTickets
-  /** `null`: all tasks come by message. */
   /** `null` in a process, whose messages are packed. */
   #shapes: ShapeReader | null = null
+  /** `null`: all tasks come by message. */
   readonly #queue: Queue | null
   /** `null` in another process. */
   readonly #state: WorkerLaneState | null

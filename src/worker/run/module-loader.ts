@@ -182,10 +182,10 @@ async function importFile(filename: string, attempt: number, ownsThread: boolean
 }
 
 async function wrapped(handler: HandlerFunction, wrapper: string): Promise<HandlerFunction> {
-  const { wrap }: { wrap(handler: HandlerFunction): HandlerFunction } = await import(
-    pathToFileURL(wrapper).href
-  )
-  return wrap(handler)
+  const { wrap }: { wrap?: unknown } = await import(pathToFileURL(wrapper).href)
+  const result = typeof wrap === 'function' ? await wrap(handler) : undefined
+  if (typeof result === 'function') return result as HandlerFunction
+  throw new TypeError(`The wrapper '${wrapper}' must export a function 'wrap' that returns a function.`)
 }
 
 /** Loads `node:module` only here, because loading it takes long and few handlers need it. */
