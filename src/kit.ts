@@ -1,6 +1,7 @@
 // The entry point `lido/kit`: what an adapter may use beside `lido`. An adapter gives the workers of lido another interface, or gives
 // the interface of lido to something else.
 import type { AdaptStart } from './api/pool-options.js'
+// Only types: the classes of the host must exist once, in `index.js`.
 import type * as mapRun from './host/calls/map-run.js'
 import type * as foreignQueue from './host/kit/foreign-queue.js'
 import type * as rejection from './host/task/rejection.js'
