@@ -25,6 +25,7 @@ import type { PoolLike } from '../api/pool-like.js'
 import type { PoolOptions, ResizeOptions } from '../api/pool-options.js'
 import type { PoolMap, PoolStream, PoolTransform, SharedValue } from '../api/results.js'
 import { PoolClosedError, type PublicFunction, withCallerFrames } from '../shared/errors/pool-errors.js'
+import type { Backend } from './backend/backend.js'
 import { apiOf } from './calls/api.js'
 import { broadcast } from './calls/broadcast.js'
 import { resolveClose, resolveRoom } from './calls/call-options.js'
@@ -34,7 +35,7 @@ import { Runs, rejectCall } from './calls/run.js'
 import { share } from './calls/share.js'
 import { streamOf } from './calls/stream.js'
 import { transformOf } from './calls/transform.js'
-import { Engine, type EngineParts } from './engine/engine.js'
+import { Engine, type EngineParts, startAhead } from './engine/engine.js'
 import { resolveOptions, resolveResize } from './options/settings.js'
 import { PoolProperties } from './pool-properties.js'
 
@@ -69,8 +70,16 @@ export class Pool<Module = any, Default extends HandlerName<Module> = DefaultNam
     const entry = new.target
     let engine!: Engine
     super(pool => {
-      const settings = resolveOptions(options, () => callerFile(entry))
-      engine = new Engine(settings, pool, callerPlace(entry), parts)
+      let backend: Backend | undefined
+      const settings = resolveOptions(
+        options,
+        () => callerFile(entry),
+        workerOptions => {
+          // An adapter changes the options.
+          if (parts === undefined) backend = startAhead(workerOptions)
+        },
+      )
+      engine = new Engine(settings, pool, callerPlace(entry), parts ?? { backend })
       return engine
     }, Pool)
     this.#engine = engine

@@ -40,11 +40,6 @@ export interface WorkerLink {
 }
 
 export interface Backend {
-  /**
-   * Starts a thread early, while the pool is built. The next `start` uses it; the caller passes the same options there.
-   * If no `start` follows before the next microtask, the thread is terminated. Throws what `start` throws.
-   */
-  startAhead?(workerOptions: Record<string, unknown>): void
   /** Throws the error of the runtime when an option is wrong or the system refuses the worker. */
   start(spec: WorkerSpec, listener: LinkListener): WorkerLink
 }

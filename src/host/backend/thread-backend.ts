@@ -16,6 +16,10 @@ const { Worker: Thread } = getBuiltinModule('node:worker_threads')
 export class ThreadBackend implements Backend {
   #early: Worker | null = null
 
+  /**
+   * Starts a thread while the pool is built. The next `start` uses it; the caller passes the same options there. If no `start` follows
+   * before the next microtask, the thread is terminated. Throws what `start` throws.
+   */
   startAhead(workerOptions: Record<string, unknown>): void {
     const thread = startThread(workerOptions)
     this.#early = thread

@@ -9,6 +9,7 @@ import { withoutCaller } from '../../shared/platform/async-context.js'
 import { type Clock, realClock } from '../../shared/platform/clock.js'
 import { inMicrotask } from '../../shared/platform/microtask.js'
 import type { Backend } from '../backend/backend.js'
+import { ThreadBackend } from '../backend/thread-backend.js'
 import { startingAhead } from '../lane/shared-values.js'
 import { DurationMetrics } from '../metrics/duration-metrics.js'
 import { HandlerMetrics } from '../metrics/handler-metrics.js'
@@ -71,7 +72,6 @@ export class Engine {
     const { clock = realClock, backend: given, decodeSliceMs, adaptStart = null } = ownFields(parts ?? {})
     const { label, recordTiming } = settings
     const backend = given ?? backendOf(settings)
-    if (settings.size.minWorkers > 0 && adaptStart === null) startAhead(backend, settings)
     this.settings = settings
     this.options = settings.options
     this.clock = clock
@@ -308,10 +308,16 @@ export class Engine {
   }
 }
 
-function startAhead(backend: Backend, { workerOptions, handler }: CoreSettings): void {
+/**
+ * Starts the first thread of a pool before its other parts exist, because a thread needs long to start.
+ * @returns the backend of the pool
+ */
+export function startAhead(workerOptions: Record<string, unknown>): Backend {
+  const backend = new ThreadBackend()
   try {
-    startingAhead(() => withoutCaller(() => backend.startAhead?.(workerOptions)))
-  } catch (failure) {
-    throw refusedStart(failure, handler, 1)
+    startingAhead(() => withoutCaller(() => backend.startAhead(workerOptions)))
+  } catch {
+    // The pool starts the thread again, and reports why it cannot start.
   }
+  return backend
 }

@@ -15,7 +15,7 @@ import { Problems } from './problems.js'
 
 export const kitParts = {
   createPool(options: PoolOptions, adaptStart?: AdaptStart): Pool {
-    return new (Pool as unknown as new (...given: unknown[]) => Pool)(options, { adaptStart })
+    return new (Pool as unknown as new (...given: unknown[]) => Pool)(options, adaptStart && { adaptStart })
   },
 
   runWrapped(pool: object, payload: unknown, options: RunOptions | undefined, wrapper: unknown) {

@@ -47,13 +47,19 @@ const resizeErrors = new OptionErrors('resize()', InvalidOptionError, poolReplac
 const { minWorkers, maxWorkers } = poolTable.rules
 const resizeTable = new OptionTable({ minWorkers, maxWorkers })
 
-/** @param callerFile the file that calls the constructor; `null`: not known */
+/**
+ * @param callerFile the file that calls the constructor; `null`: not known
+ * @param startAhead called when the pool will start a thread with these options, unless another option is refused
+ */
 export function resolveOptions(
   given: PoolOptions | undefined,
   callerFile: () => string | null = () => null,
+  startAhead: (workerOptions: Record<string, unknown>) => void = () => {},
 ): CoreSettings {
   if (given !== undefined && !mayHoldOptions(given)) poolErrors.noObject(given, 'filename')
   const read = poolTable.read(given ?? {}, poolErrors)
+  const workerOptions = workerOptionsOf(read)
+  if (read.backend === 'thread' && read.minWorkers !== 0) startAhead(workerOptions)
   const cores = shareOfCores(usableCores(), read.clusterSize)
   const size = sizeOf(read, cores)
   const queue = read.queue ?? new FifoQueue()
@@ -81,7 +87,7 @@ export function resolveOptions(
     // On a single core, a busy-wait takes the time of the thread that it waits for.
     spinCores: options.busyWait !== false && cores > 1 ? cores : 0,
     cores,
-    workerOptions: workerOptionsOf(options),
+    workerOptions,
   }
 }
 
@@ -170,8 +176,21 @@ export function limitsOf(given: GivenLimits, defaults: Limits | null): Limits | 
   return isLimited ? limits : null
 }
 
+type WorkerOptions = Pick<
+  PoolSettings,
+  | 'backend'
+  | 'label'
+  | 'env'
+  | 'argv'
+  | 'execArgv'
+  | 'workerData'
+  | 'resourceLimits'
+  | 'trackUnmanagedFds'
+  | 'output'
+>
+
 /** Copies what the program may change later, so that all workers of the pool start alike. */
-function workerOptionsOf(options: PoolSettings): Record<string, unknown> {
+function workerOptionsOf(options: WorkerOptions): Record<string, unknown> {
   const { backend, label, env, argv, execArgv, workerData, resourceLimits, trackUnmanagedFds, output } =
     options
   const isProcess = backend === 'process'
@@ -255,7 +274,7 @@ function mayBeSingleExecutable(): boolean {
 }
 
 /** Refuses options that threads support and processes do not. */
-function refuseForProcesses({ env, resourceLimits }: PoolSettings): void {
+function refuseForProcesses({ env, resourceLimits }: WorkerOptions): void {
   if (mayBeSingleExecutable()) {
     poolErrors.wrong(
       'backend',
