@@ -24,9 +24,9 @@ export const isWorkerThread: boolean = globals[globalSymbol('worker')] === true
 /** A copy of the pool's option `workerData`. `undefined` outside a worker thread or worker process of a pool. */
 export const workerData: any = isWorkerThread ? readWorkerData() : undefined
 
-/** Handles of shared values are replaced by the values. */
+/** Handles are replaced by what they stand for. */
 function readWorkerData(): unknown {
   const data = processDataKey in globals ? globals[processDataKey] : threadData
-  const replaceIn = globals[globalSymbol('replaceShared')] as ((given: unknown) => unknown) | undefined
+  const replaceIn = globals[globalSymbol('replaceHandles')] as ((given: unknown) => unknown) | undefined
   return replaceIn === undefined ? data : replaceIn(data)
 }

@@ -1,7 +1,7 @@
 // Makes the handles of shared values, and releases them.
 import type { SharedValue } from '../../api/results.js'
-import { encodeShared } from '../../shared/codec/shared-bytes.js'
-import { SharedHandle, type SharedState } from '../../shared/codec/shared-handle.js'
+import { Handle, Resource } from '../../shared/codec/handle.js'
+import { encodeShared, type SharedContent } from '../../shared/codec/shared-bytes.js'
 import { NotCloneableError } from '../../shared/errors/pool-errors.js'
 import { refusedPath } from '../../shared/errors/uncloneable-path.js'
 import { isOnlyForThreads } from '../../shared/messages/hidden-state.js'
@@ -10,19 +10,20 @@ import { refuseNodeObject, refuseSharedMemory } from '../../shared/messages/proc
 import { realClock } from '../../shared/platform/clock.js'
 import { structuredClone } from '../../shared/platform/node-modules.js'
 
-let lastId = 0
-const collected = new FinalizationRegistry<SharedState>(release)
+const collected = new FinalizationRegistry<Resource>(resource => resource.release(realClock.now()))
 
-function release(state: SharedState): void {
-  if (state.releasedAt !== Number.POSITIVE_INFINITY) return
-  state.releasedAt = realClock.now()
-  for (const user of [...state.users]) user.onReleased(state)
-}
+class SharedHandle extends Handle implements SharedValue {
+  readonly #resource: Resource
 
-class Handle extends SharedHandle implements SharedValue {
+  constructor(resource: Resource) {
+    super(resource)
+    this.#resource = resource
+    collected.register(this, resource, this)
+  }
+
   release(): void {
     collected.unregister(this)
-    release(this.state)
+    this.#resource.release(realClock.now())
   }
 
   [Symbol.dispose](): void {
@@ -32,18 +33,24 @@ class Handle extends SharedHandle implements SharedValue {
 
 /** Throws `NotCloneableError`. */
 export function share<T>(value: T): T & SharedValue {
-  const state: SharedState = {
-    id: ++lastId,
-    ...encode(value),
-    releasedAt: Number.POSITIVE_INFINITY,
-    users: new Set(),
-  }
-  const handle = new Handle(state)
-  collected.register(handle, state, handle)
-  return handle as unknown as T & SharedValue
+  const { memory, objects } = encode(value)
+  const resource = new Resource('shared value', isForProcesses => {
+    if (!isForProcesses) return { memory, objects }
+    refuseObjects(objects)
+    // A process gets a copy of the bytes.
+    return { memory: new Uint8Array(memory).slice(), objects }
+  })
+  return new SharedHandle(resource) as unknown as T & SharedValue
 }
 
-function encode(value: unknown): Pick<SharedState, 'memory' | 'objects'> {
+function refuseObjects([first]: readonly object[]): void {
+  if (first === undefined) return
+  throw new TypeError(
+    `The shared value contains an object of the class ${first.constructor.name}, which cannot leave its process. Use threads, or share plain data.`,
+  )
+}
+
+function encode(value: unknown): SharedContent & { memory: SharedArrayBuffer } {
   /** The views that stand for the objects in the encoded value. */
   const places = new Map<object, DataView>()
   try {

@@ -3,6 +3,7 @@ import type { CloseReport } from '../../api/call-options.js'
 import type { AdaptStart, PoolSettings } from '../../api/pool-options.js'
 import type { PoolState } from '../../api/stats.js'
 import type { WorkerView } from '../../api/worker-view.js'
+import { sendAhead } from '../../shared/codec/handle.js'
 import { PoolClosedError, type PoolError, TaskCancelledError } from '../../shared/errors/pool-errors.js'
 import { ownFields } from '../../shared/options/option-table.js'
 import { withoutCaller } from '../../shared/platform/async-context.js'
@@ -10,7 +11,6 @@ import { type Clock, realClock } from '../../shared/platform/clock.js'
 import { inMicrotask } from '../../shared/platform/microtask.js'
 import type { Backend } from '../backend/backend.js'
 import { ThreadBackend } from '../backend/thread-backend.js'
-import { startingAhead } from '../lane/shared-values.js'
 import { DurationMetrics } from '../metrics/duration-metrics.js'
 import { HandlerMetrics } from '../metrics/handler-metrics.js'
 import { PerformanceWarnings } from '../metrics/performance-warnings.js'
@@ -223,7 +223,7 @@ export class Engine {
 
   /**
    * Takes the payload of a call whose task comes later. Throws `NotCloneableError`.
-   * @returns gives the call with the taken payload; throws when a shared value in it was released since
+   * @returns gives the call with the taken payload; throws when a resource in it was released since
    */
   take(call: Call): () => Call {
     const taken = this.#core.payloads.takeEarly(call, this.clock.now())
@@ -315,7 +315,7 @@ export class Engine {
 export function startAhead(workerOptions: Record<string, unknown>): Backend {
   const backend = new ThreadBackend()
   try {
-    startingAhead(() => withoutCaller(() => backend.startAhead(workerOptions)))
+    sendAhead(() => withoutCaller(() => backend.startAhead(workerOptions)))
   } catch {
     // The pool starts the thread again, and reports why it cannot start.
   }

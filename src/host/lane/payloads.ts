@@ -6,8 +6,8 @@
 import type { TransferItem } from '../../api/call-options.js'
 import { Decoder } from '../../shared/codec/decoder.js'
 import { type Encoder, NO_ROOM } from '../../shared/codec/encoder.js'
+import { enterSending, leaveSending, ResourceUses } from '../../shared/codec/handle.js'
 import type { ShapeReader } from '../../shared/codec/shapes.js'
-import { enterSending, leaveSending, SharedUses } from '../../shared/codec/shared-handle.js'
 import { LARGE_SIZES, LargeDraft } from '../../shared/codec/writer.js'
 import { NotCloneableError } from '../../shared/errors/pool-errors.js'
 import {
@@ -21,12 +21,12 @@ import {
 } from '../../shared/errors/uncloneable-path.js'
 import { encoderFor, shapeReaderFor } from '../../shared/lane/lane-codec.js'
 import { LARGEST_VALUE_BYTES } from '../../shared/lane/layout.js'
-import type { KnownShared, ToWorker } from '../../shared/messages/messages.js'
+import type { KnownResource, ToWorker } from '../../shared/messages/messages.js'
 import { type Outgoing, outgoing } from '../../shared/messages/outgoing.js'
 import { HEAD_BYTES } from '../../shared/messages/pipe-frames.js'
 import { packMessage } from '../../shared/messages/process-values.js'
+import { HANDLE_MARK } from '../../shared/platform/handle-mark.js'
 import { structuredClone } from '../../shared/platform/node-modules.js'
-import { SHARED_MARK } from '../../shared/platform/shared-mark.js'
 import type { Call, CallTerms } from '../task/call.js'
 import {
   ClonedPayload,
@@ -38,7 +38,7 @@ import {
 import type { Task } from '../task/task.js'
 import type { HandlerRegistry } from './handler-registry.js'
 import type { PostedTasks } from './posted-tasks.js'
-import { SharedValues } from './shared-values.js'
+import { Resources } from './resources.js'
 
 /** Small payloads share a buffer of this size. It stays in memory as long as one of them. */
 const CHUNK_BYTES = 16 * 2 ** 10
@@ -66,7 +66,7 @@ export interface PayloadsParts {
 
 export class Payloads {
   readonly #parts: PayloadsParts
-  readonly #shared: SharedValues
+  readonly #resources: Resources
   readonly #encoder: Encoder
   /** All bytes of the lane. */
   readonly #lane: Uint8Array
@@ -77,7 +77,7 @@ export class Payloads {
   constructor(parts: PayloadsParts) {
     const { layout } = parts.posted
     this.#parts = parts
-    this.#shared = new SharedValues(parts.isForProcesses, parts.tellWorkers, parts.now, parts.pendingTasks)
+    this.#resources = new Resources(parts.isForProcesses, parts.tellWorkers, parts.now, parts.pendingTasks)
     this.#encoder = encoderFor(layout)
     this.#lane = new Uint8Array(layout.memory)
   }
@@ -94,7 +94,7 @@ export class Payloads {
     const { content, terms } = task
     // The call of a pinned task has made a copy for all workers.
     if (!isMutable(content) || content instanceof TakenPayload || task.isPinned) return
-    const taken = this.#shared.send(task.createdAt, () =>
+    const taken = this.#resources.send(task.createdAt, () =>
       this.#taken(content, terms, task.handlerId, isForLane),
     )
     setTaken(task, taken)
@@ -102,21 +102,21 @@ export class Payloads {
 
   /**
    * Takes the payload of a call whose task comes later. Throws `NotCloneableError`.
-   * @returns the call with the taken payload. Throws when a shared value in it was released before that.
+   * @returns the call with the taken payload. Throws when a resource in it was released before that.
    */
   takeEarly(call: Call, acceptedAt: number): (startedAt: number) => Call {
     const { payload, terms } = call
     if (!isMutable(payload)) return () => call
     const { handlers } = this.#parts
-    const uses = new SharedUses()
-    const taken = this.#shared.send(acceptedAt, () =>
+    const uses = new ResourceUses()
+    const taken = this.#resources.send(acceptedAt, () =>
       uses.recordDuring(() =>
         this.#taken(payload, terms, handlers.numberOf(terms.handler), this.maySharePayload(terms)),
       ),
     )
     return startedAt => {
       try {
-        this.#shared.send(startedAt, () => uses.repeat())
+        this.#resources.send(startedAt, () => uses.repeat())
       } catch (failure) {
         throw new NotCloneableError('payload', failure)
       }
@@ -146,12 +146,12 @@ export class Payloads {
     const { handlerId, terms } = task
     const { handlers } = this.#parts
     const value = handlers.isKnown(handlerId) ? content : [terms.handler, content]
-    const outer = enterSending(this.#shared, task.createdAt)
+    const outer = enterSending(this.#resources, task.createdAt)
     const end = this.#encoder.encode(value, from, from + LARGEST_VALUE_BYTES)
     leaveSending(outer)
     // A getter of the payload may have cancelled the task or closed the pool.
     if (end < 0 && task.state === 'queued' && isMutable(content)) {
-      const copied = this.#shared.send(task.createdAt, () =>
+      const copied = this.#resources.send(task.createdAt, () =>
         this.#copied(content, [], this.#givenOf(content), end === NO_ROOM),
       )
       setTaken(task, copied)
@@ -183,40 +183,40 @@ export class Payloads {
     this.#shapes ??= shapeReaderFor(this.#parts.posted.layout)
     const decoder = new Decoder(bytes.buffer, this.#shapes)
     // Structured clone turns a handle into the same object. The worker replaces it.
-    decoder.sharedValue = id => ({ [SHARED_MARK]: id })
+    decoder.valueOfHandle = id => ({ [HANDLE_MARK]: id })
     const value = decoder.decode(from, to)
     return isNamed ? (value as [unknown, unknown])[1] : value
   }
 
-  /** Encodes or sends a payload. The workers get the shared values in it first. */
+  /** Encodes or sends a payload. The workers get the resources in it first. */
   send<T>(acceptedAt: number, send: () => T): T {
-    return this.#shared.send(acceptedAt, send)
+    return this.#resources.send(acceptedAt, send)
   }
 
-  /** Keeps the shared values in a payload, because later workers need them. Returns a function that ends it. */
+  /** Keeps the resources in a payload, because later workers need them. Returns a function that ends it. */
   hold(payload: unknown): () => void {
-    return this.#shared.hold(payload)
+    return this.#resources.hold(payload)
   }
 
-  /** As `hold()`, for the option `workerData`. Throws `InvalidOptionError` for a released value. */
+  /** As `hold()`, for the option `workerData`. Throws `InvalidOptionError` for a released resource. */
   holdWorkerData(workerData: unknown): void {
-    this.#shared.holdWorkerData(workerData)
+    this.#resources.holdWorkerData(workerData)
   }
 
-  /** The shared values that all workers know. A new worker starts with this list. */
-  get shared(): KnownShared[] {
-    return this.#shared.known
+  /** The resources that all workers have. A new worker starts with this list. */
+  get resources(): KnownResource[] {
+    return this.#resources.known
   }
 
   /** Call it once for each task. */
   onSettled(task: Task): void {
     closeMoved(task)
-    if (this.#shared.isReleasing) this.#shared.onSettled(task)
+    if (this.#resources.isReleasing) this.#resources.onSettled(task)
   }
 
   /** Call it when the pool is closed. */
   end(): void {
-    this.#shared.end()
+    this.#resources.end()
   }
 
   #givenOf(value: unknown): unknown {
@@ -309,8 +309,8 @@ export function refusal(
     failure instanceof UnsendableError || failure instanceof UnsendableMember
       ? refusedPath(failure, payload, 'payload')
       : unsendablePath(payload, transferList)
-  // The path ends at the handle of a shared value, not inside it.
-  const path = refused.replace(`["${SHARED_MARK}"]`, '')
+  // The path ends at a handle, not inside it.
+  const path = refused.replace(`["${HANDLE_MARK}"]`, '')
   return new NotCloneableError(path, refusalCause(failure, payload, transferList))
 }
 

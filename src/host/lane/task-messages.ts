@@ -1,6 +1,6 @@
 // Delivers the messages of running tasks to the receivers of their calls, and opens the channels by which those answer.
 import type { TransferItem } from '../../api/call-options.js'
-import { sendAs } from '../../shared/codec/shared-handle.js'
+import { sendAs } from '../../shared/codec/handle.js'
 import type { PoolError } from '../../shared/errors/pool-errors.js'
 import type { ToHost } from '../../shared/messages/messages.js'
 import type { BodyToTask } from '../../shared/messages/task-body.js'
@@ -71,7 +71,7 @@ class Channel implements TaskChannel {
     const { state, link } = this.#worker
     if (state === 'exited') return
     const { id: taskId } = this.#task
-    // A shared value can be part of a payload only.
+    // Only a payload may contain handles.
     sendAs(null, 0, () => link.post({ kind: 'to-task', taskId, body }, transferList))
   }
 

@@ -8,7 +8,7 @@ import { decoderFor } from '../../shared/lane/lane-codec.js'
 import { createWorkerState, type WorkerStateLayout } from '../../shared/lane/layout.js'
 import { ResultReader } from '../../shared/lane/result-ring.js'
 import { WorkerLaneState } from '../../shared/lane/worker-state.js'
-import type { KnownShared, LaneOrder } from '../../shared/messages/messages.js'
+import type { KnownResource, LaneOrder } from '../../shared/messages/messages.js'
 import { realClock } from '../../shared/platform/clock.js'
 import type { HandlerRegistry } from '../lane/handler-registry.js'
 import type { PostedTasks } from '../lane/posted-tasks.js'
@@ -19,7 +19,7 @@ import type { Task } from '../task/task.js'
 export interface Lane {
   readonly posted: PostedTasks
   readonly handlers: HandlerRegistry
-  readonly payloads: { readonly shared: KnownShared[]; send<T>(acceptedAt: number, send: () => T): T }
+  readonly payloads: { readonly resources: KnownResource[]; send<T>(acceptedAt: number, send: () => T): T }
   /** Workers claim tasks from the lane queue and answer through their result rings. */
   readonly usesLaneQueue: boolean
   /** False: threads busy-wait although others need the core. */
@@ -129,7 +129,7 @@ export class WorkerTasks {
       clockOrigin: realClock.origin(),
       yieldsCore,
       handlers: handlers.known,
-      shared: payloads.shared,
+      resources: payloads.resources,
     }
   }
 }

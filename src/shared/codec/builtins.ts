@@ -5,8 +5,8 @@
 import { noteLargeBuffer } from '../platform/allocator.js'
 import { types } from '../platform/node-modules.js'
 import * as format from './format.js'
+import { Handle } from './handle.js'
 import type { Reader } from './reader.js'
-import { SharedHandle } from './shared-handle.js'
 import { UNKNOWN_VALUE, type Writer } from './writer.js'
 
 interface TypedArrayConstructor {
@@ -82,8 +82,8 @@ export function writeBuiltin(out: Writer, value: object, prototype: object | nul
     writeBuffer(out, value as ArrayBuffer)
   } else if (prototype === RegExp.prototype) {
     writeRegExp(out, value)
-  } else if (value instanceof SharedHandle) {
-    out.head(format.SHARED, value.read())
+  } else if (value instanceof Handle) {
+    out.head(format.HANDLE, value.read())
   } else {
     const box = boxes.find(box => box.prototype === prototype)
     expect(box !== undefined)

@@ -33,10 +33,10 @@ export function decodeLarge(
 export function decodeWholeLarge(
   message: format.LargeMessage,
   shapes: ShapeReader,
-  sharedValue: (id: number) => unknown,
+  valueOfHandle: (id: number) => unknown,
 ): unknown {
   const decoder = new Decoder(NO_MEMORY, shapes)
-  decoder.sharedValue = sharedValue
+  decoder.valueOfHandle = valueOfHandle
   const steps = decoder.startLarge(message, Number.POSITIVE_INFINITY)
   for (;;) {
     const step = steps.next()
@@ -46,8 +46,8 @@ export function decodeWholeLarge(
 
 export class Decoder extends Reader {
   readonly shapes: ShapeReader
-  /** Finds the shared values that messages name by number. Only workers have them. */
-  sharedValue: (id: number) => unknown = id => this.damaged(`it names the shared value ${id}`)
+  /** Finds what handles stand for. Only workers know it. */
+  valueOfHandle: (id: number) => unknown = id => this.damaged(`it has a handle with the number ${id}`)
   #isGraph = false
   /** The objects of the message by number. Used only for a graph. */
   #objects: unknown[] = []
@@ -163,8 +163,8 @@ export class Decoder extends Reader {
         return readDataView(this)
       case format.BOXED:
         return readBoxed(this)
-      case format.SHARED:
-        return this.register(this.sharedValue(this.uint32()))
+      case format.HANDLE:
+        return this.register(this.valueOfHandle(this.uint32()))
       default:
         return this.damaged(`no value has the tag ${tag}`)
     }

@@ -60,8 +60,8 @@ export const MAX_TEXT_LENGTH = 128
 /** The number of a buffer that travels beside the chunks of a large message. */
 export const SEPARATE_BUFFER = 30
 
-/** The number of a shared value. */
-export const SHARED = 31
+/** The number of a resource. */
+export const HANDLE = 31
 
 /** SHORT_SHAPE + number, for the first shapes of the shape table. */
 export const SHORT_SHAPE = 0x40

@@ -71,8 +71,17 @@ function sharedCopy(bytes: Uint8Array): SharedArrayBuffer {
   return memory
 }
 
-/** @param objects the objects that travelled beside the memory */
-export function decodeShared(memory: ArrayBufferLike, objects: readonly unknown[] = []): unknown {
+/** What a worker gets of a shared value. */
+export interface SharedContent {
+  /** In another process: a copy of the bytes. */
+  readonly memory: SharedArrayBuffer | Uint8Array
+  /** Objects of the value that travel beside the memory. None in a message to a process. */
+  readonly objects: readonly object[]
+}
+
+export function decodeShared({ memory: given, objects }: SharedContent): unknown {
+  // The bytes of a message between processes may begin anywhere, and views need an aligned begin.
+  const memory = given instanceof Uint8Array ? new Uint8Array(given).buffer : given
   const { Deserializer, deserialize } = getBuiltinModule('node:v8')
   if (!hasSerializer()) return deserialize(new Uint8Array(memory))
 

@@ -84,16 +84,15 @@ export interface LaneOrder {
   yieldsCore: boolean
   /** The handlers that tasks may name by number. */
   handlers: KnownHandler[]
-  /** The shared values that payloads may name by number. */
-  shared: KnownShared[]
+  /** The resources that payloads may name by number. */
+  resources: KnownResource[]
 }
 
-/** A shared value in the form of `encodeShared()`. In a message to a process: a copy of its bytes. */
-export interface KnownShared {
+/** What the handles with this number stand for. */
+export interface KnownResource {
   id: number
-  memory: SharedArrayBuffer | Uint8Array
-  /** Objects of the value that travel beside the memory. None in a message to a process. */
-  objects: readonly object[]
+  /** `null` in a message: no payload names it any more. */
+  content: unknown
 }
 
 /** The same for a worker in another process, where nothing is shared. */
@@ -142,10 +141,8 @@ export type ToWorker =
     }
   /** From now on tasks name this handler by its number. */
   | ({ kind: 'register-handler' } & KnownHandler)
-  /** From now on payloads may contain this shared value. */
-  | ({ kind: 'share' } & KnownShared)
-  /** No payload contains the shared value any more. */
-  | { kind: 'unshare'; id: number }
+  /** From now on payloads may name this resource, or no payload names it any more. */
+  | ({ kind: 'resource' } & KnownResource)
   /** The task is cancelled. Abort its signal. */
   | { kind: 'cancel'; taskId: number; ticket: number; reason: SerializedError }
   /** To a running task, from its caller. */
@@ -268,8 +265,7 @@ export type MessageOfTasks = Extract<ToHost, { kind: KindsBy<'tasks'> }>
 export const receiversInWorker = {
   run: 'tasks',
   'register-handler': 'tasks',
-  share: 'tasks',
-  unshare: 'tasks',
+  resource: 'tasks',
   cancel: 'tasks',
   'to-task': 'tasks',
   heard: 'tasks',

@@ -3,8 +3,8 @@
 
 import type { TransferItem } from '../../api/call-options.js'
 import { isContainer, LARGEST_CLONED_BYTES, UnsendableMember } from '../errors/uncloneable-path.js'
+import { HANDLE_MARK } from '../platform/handle-mark.js'
 import { types } from '../platform/node-modules.js'
-import { SHARED_MARK } from '../platform/shared-mark.js'
 import { hiddenStateOf } from './hidden-state.js'
 import { isBare, membersOf, partsOf } from './members.js'
 import { isMoved, transferOf, valueSymbol } from './moved.js'
@@ -65,8 +65,8 @@ function movedItems(
     // Most objects of a large value are plain. The checks take longer than the search.
     const isPlain = prototype === Object.prototype || prototype === Array.prototype
     if (!isPlain && ArrayBuffer.isView(member) && isCut(member)) cutViews.push(member)
-    // The handle of a shared value is sent as a number.
-    if (!isPlain && (Object.hasOwn(member, SHARED_MARK) || isLeaf(member, check))) continue
+    // A handle is sent as a number.
+    if (!isPlain && (Object.hasOwn(member, HANDLE_MARK) || isLeaf(member, check))) continue
     for (const part of isPlain ? Object.values(member) : partsOf(member)) {
       if (part !== null && typeof part === 'object') left.push(part)
     }
@@ -109,7 +109,7 @@ export function copyWith(
   function copy(member: unknown): unknown {
     if (member === null || typeof member !== 'object' || types.isProxy(member)) return member
     if (copies.has(member)) return copies.get(member)
-    if (Object.hasOwn(member, SHARED_MARK)) return member
+    if (Object.hasOwn(member, HANDLE_MARK)) return member
     const substitute = substituteFor(member)
     if (substitute !== undefined) return copy(substitute.value)
     if (Array.isArray(member)) return withFields(register(member, new Array(member.length)), fieldsOf(member))

@@ -38,7 +38,7 @@ import type { Timer } from '../../shared/platform/make-clock.js'
 import { workerClock } from '../run/clock.js'
 import type { Executor } from '../run/executor.js'
 import { RingWriter, WorkerAnswers } from './answers.js'
-import { WorkerSharedValues } from './shared-values.js'
+import { WorkerResources } from './resources.js'
 import { Spin } from './spin.js'
 import { WorkerTask } from './worker-task.js'
 
@@ -77,7 +77,7 @@ export class TaskSource {
   readonly #executor: Executor
   readonly #spin: Spin
   readonly #known = new Map<number, HandlerRef>()
-  readonly #shared = new WorkerSharedValues()
+  readonly #resources = new WorkerResources()
   /** Unstarted tasks that came by message, in order. */
   readonly #inbox: RunMessage[] = []
   #isOpen = false
@@ -105,7 +105,7 @@ export class TaskSource {
     executor: Executor,
     onQuiet: () => void = () => {},
   ) {
-    const { workerId, slots, clockOrigin, handlers, shared, yieldsCore } = order
+    const { workerId, slots, clockOrigin, handlers, resources, yieldsCore } = order
     this.#port = port
     this.#workerId = workerId
     this.#slots = slots
@@ -113,7 +113,7 @@ export class TaskSource {
     this.#executor = executor
     this.#onQuiet = onQuiet
     for (const { handlerId, handler } of handlers) this.#known.set(handlerId, handler)
-    for (const known of shared) this.#shared.add(known)
+    for (const known of resources) this.#resources.set(known)
     let writer: RingWriter | null = null
     if ('tickets' in order) {
       this.#tickets = order.tickets
@@ -128,7 +128,7 @@ export class TaskSource {
       this.#queue = order.usesLaneQueue
         ? { reader: new QueueReader(lane, workerId, bell, this.#state), bell, decoder: decoderFor(lane) }
         : null
-      if (this.#queue !== null) this.#queue.decoder.sharedValue = id => this.#sharedValue(id)
+      if (this.#queue !== null) this.#queue.decoder.valueOfHandle = id => this.#valueOfHandle(id)
       this.#shapes = this.#queue?.decoder.shapes ?? shapeReaderFor(lane)
       if (order.usesLaneQueue) writer = new RingWriter(state, new HostBell(lane), this.#state)
     }
@@ -201,10 +201,8 @@ export class TaskSource {
       case 'register-handler':
         this.#known.set(message.handlerId, message.handler)
         return
-      case 'share':
-        return this.#shared.add(message)
-      case 'unshare':
-        return this.#shared.delete(message.id)
+      case 'resource':
+        return this.#resources.set(message)
       case 'cancel':
         return this.#cancel(message)
       case 'to-task':
@@ -219,9 +217,9 @@ export class TaskSource {
     }
   }
 
-  /** The payload of a message, with its shared values. */
-  withShared(payload: unknown): unknown {
-    return this.#shared.isEmpty ? payload : this.#shared.replaceIn(payload)
+  /** The payload of a message, with what its handles stand for. */
+  withResources(payload: unknown): unknown {
+    return this.#resources.replaceIn(payload)
   }
 
   onUnreadable(): void {
@@ -346,7 +344,7 @@ export class TaskSource {
       ticket,
       handlerId,
       handler ?? this.#handlerOf(handlerId),
-      this.withShared(payload),
+      this.withResources(payload),
       now,
       true,
       this.#answers,
@@ -401,18 +399,15 @@ export class TaskSource {
     }
   }
 
-  /** The host sends `share` before it posts the task, too. */
-  #sharedValue(id: number): unknown {
-    while (!this.#shared.has(id)) this.#readNextMessage()
-    return this.#shared.valueOf(id)
+  /** The host sends `resource` before it posts the task, too. */
+  #valueOfHandle(id: number): unknown {
+    while (!this.#resources.has(id)) this.#readNextMessage()
+    return this.#resources.valueOf(id)
   }
 
   #readNextMessage(): void {
     const next = receiveMessageOnPort(this.#port as MessagePort)
-    invariant(
-      next !== undefined,
-      'workers know handlers and shared values before a task names them by number',
-    )
+    invariant(next !== undefined, 'workers know handlers and resources before a task names them by number')
     const message = next.message as ToWorker
     if (kindOf(message) === 'exit') process.exit()
     this.receive(message)
@@ -426,7 +421,7 @@ export class TaskSource {
       message.payload =
         payloadForm === 'packed'
           ? (unpackMessage(payload as Uint8Array) as { payload: unknown }).payload
-          : decodeWholeLarge(payload as LargeMessage, this.#shapes!, id => this.#sharedValue(id))
+          : decodeWholeLarge(payload as LargeMessage, this.#shapes!, id => this.#valueOfHandle(id))
       message.payloadForm = 'value'
       return true
     } catch {

@@ -134,7 +134,7 @@ export class WorkerLife {
     const { handler } = call
     // Loads the file first, because the host must not end the worker while it loads a file.
     this.#load(handler, handler, () => {
-      const startCall = { ...call, payload: this.#source.withShared(call.payload) }
+      const startCall = { ...call, payload: this.#source.withResources(call.payload) }
       void runStartCall(startCall, this.#executor, this.#order.setupTimeoutMs).then(failure => {
         if (failure !== null) {
           const { error, reason } = failure

@@ -1,32 +1,21 @@
-// The shared values that this pool uses. Each worker gets the memory of a value once, before the first task that uses it. After the
-// release, workers keep it until the tasks that were accepted before have settled, and as long as later workers need it.
-import {
-  clonedIdOf,
-  SharedHandle,
-  type SharedState,
-  type SharedUser,
-  sendAs,
-} from '../../shared/codec/shared-handle.js'
+// The resources that this pool uses, such as shared values. Each worker gets a resource once, before the first task that uses it. After
+// its release, workers keep it until the tasks that were accepted before have settled, and as long as later workers need it.
+import { clonedIdOf, Handle, type Resource, type ResourceUser, sendAs } from '../../shared/codec/handle.js'
 import { InvalidOptionError } from '../../shared/errors/pool-errors.js'
 import { messageOf } from '../../shared/errors/serialize-error.js'
-import type { KnownShared, ToWorker } from '../../shared/messages/messages.js'
+import type { KnownResource, ToWorker } from '../../shared/messages/messages.js'
 import type { Task } from '../task/task.js'
 
-/** Starts a worker ahead of its pool. The pool itself looks at the handles in `workerData` later. */
-export function startingAhead(start: () => void): void {
-  sendAs({ onUse() {}, onReleased() {} }, Number.NEGATIVE_INFINITY, start)
-}
-
 interface Used {
-  readonly state: SharedState
-  /** How many of these contain the value: `workerData`, the calls at the start of workers. */
+  readonly resource: Resource
+  /** How many of these need it: `workerData`, the calls at the start of workers. */
   holds: number
   /** Set at the release: when it was, and how many tasks that were accepted before have not settled. */
   releasedAt: number
   tasks: number
 }
 
-export class SharedValues implements SharedUser {
+export class Resources implements ResourceUser {
   readonly #used = new Map<number, Used>()
   readonly #releasing = new Set<Used>()
   readonly #isForProcesses: boolean
@@ -46,9 +35,9 @@ export class SharedValues implements SharedUser {
     this.#pendingTasks = pendingTasks
   }
 
-  /** The values that all workers know. A new worker starts with this list. */
-  get known(): KnownShared[] {
-    return Array.from(this.#used.values(), ({ state }) => this.#forWorkers(state))
+  /** What all workers have. A new worker starts with this list. */
+  get known(): KnownResource[] {
+    return Array.from(this.#used.values(), ({ resource }) => this.#forWorkers(resource))
   }
 
   /** Encodes or sends a payload. */
@@ -56,23 +45,18 @@ export class SharedValues implements SharedUser {
     return sendAs(this, acceptedAt, send)
   }
 
-  onUse(state: SharedState): void {
-    const { id, objects, users } = state
+  onUse(resource: Resource): void {
+    const { id, users } = resource
     if (this.#used.has(id)) return
-    const [first] = objects
-    if (this.#isForProcesses && first !== undefined) {
-      throw new TypeError(
-        `The shared value contains an object of the class ${first.constructor.name}, which cannot leave its process. Use threads, or share plain data.`,
-      )
-    }
-    this.#used.set(id, { state, holds: 0, releasedAt: 0, tasks: 0 })
+    const known = this.#forWorkers(resource)
+    this.#used.set(id, { resource, holds: 0, releasedAt: 0, tasks: 0 })
     users.add(this)
-    this.#tellWorkers({ kind: 'share', ...this.#forWorkers(state) })
+    this.#tellWorkers({ kind: 'resource', ...known })
     // The task was accepted before the release, and is sent only now.
-    if (state.releasedAt !== Number.POSITIVE_INFINITY) this.onReleased(state)
+    if (resource.isReleased) this.onReleased(resource)
   }
 
-  /** Keeps the values of the option `workerData`. Throws `InvalidOptionError` for a released value. */
+  /** Keeps the resources of the option `workerData`. Throws `InvalidOptionError` for a released one. */
   holdWorkerData(workerData: unknown): void {
     try {
       this.send(this.#now(), () => this.hold(workerData))
@@ -85,8 +69,8 @@ export class SharedValues implements SharedUser {
   }
 
   /**
-   * Keeps the values in plain objects, arrays, maps and sets, because later workers need them. The value may be a clone, which
-   * contains clones of the handles. Returns a function that ends it.
+   * Keeps the resources whose handles are in plain objects, arrays, maps and sets, because later workers need them. The value may be a
+   * clone, which contains clones of the handles. Returns a function that ends it.
    */
   hold(value: unknown): () => void {
     const held: Used[] = []
@@ -99,12 +83,12 @@ export class SharedValues implements SharedUser {
     return () => {
       for (const used of held.splice(0)) {
         used.holds--
-        if (used.state.releasedAt !== Number.POSITIVE_INFINITY) this.onReleased(used.state)
+        if (used.resource.isReleased) this.onReleased(used.resource)
       }
     }
   }
 
-  onReleased({ id }: SharedState): void {
+  onReleased({ id }: Resource): void {
     const used = this.#used.get(id)
     if (used === undefined || used.holds > 0) return
     used.releasedAt = this.#now()
@@ -126,22 +110,21 @@ export class SharedValues implements SharedUser {
 
   /** Call it when the pool is closed. A handle that lives on must not keep the pool in memory. */
   end(): void {
-    for (const { state } of this.#used.values()) state.users.delete(this)
+    for (const { resource } of this.#used.values()) resource.users.delete(this)
     this.#used.clear()
     this.#releasing.clear()
   }
 
-  /** A process gets a copy of the bytes. */
-  #forWorkers({ id, memory, objects }: SharedState): KnownShared {
-    return { id, memory: this.#isForProcesses ? new Uint8Array(memory).slice() : memory, objects }
+  #forWorkers({ id, contentFor }: Resource): KnownResource {
+    return { id, content: contentFor(this.#isForProcesses) }
   }
 
   #forget(used: Used): void {
-    const { id, users } = used.state
+    const { id, users } = used.resource
     this.#releasing.delete(used)
     this.#used.delete(id)
     users.delete(this)
-    this.#tellWorkers({ kind: 'unshare', id })
+    this.#tellWorkers({ kind: 'resource', id, content: null })
   }
 }
 
@@ -154,7 +137,7 @@ function idsIn(root: unknown): Set<number> {
     const value = left.pop()
     if (value === null || typeof value !== 'object' || seen.has(value)) continue
     seen.add(value)
-    const id = value instanceof SharedHandle ? value.read() : clonedIdOf(value)
+    const id = value instanceof Handle ? value.read() : clonedIdOf(value)
     if (id !== undefined) ids.add(id)
     else for (const member of membersOf(value)) left.push(member)
   }

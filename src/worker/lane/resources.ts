@@ -1,35 +1,27 @@
-// The shared values of this worker. Each is decoded at its first use, and kept until the host releases it.
-import { decodeShared } from '../../shared/codec/shared-bytes.js'
-import { clonedIdOf } from '../../shared/codec/shared-handle.js'
-import type { KnownShared } from '../../shared/messages/messages.js'
+// The resources of this worker, which payloads name by number. They are shared values. Each is decoded at its first use, and kept until
+// the host says that no payload names it any more.
+import { clonedIdOf } from '../../shared/codec/handle.js'
+import { decodeShared, type SharedContent } from '../../shared/codec/shared-bytes.js'
+import type { KnownResource } from '../../shared/messages/messages.js'
 import { globalSymbol } from '../../shared/platform/global-symbol.js'
 
 interface Entry {
-  memory: ArrayBufferLike | null
-  objects: readonly object[]
+  /** `null`: it is decoded. */
+  content: unknown
   value: unknown
 }
 
-export class WorkerSharedValues {
+export class WorkerResources {
   readonly #entries = new Map<number, Entry>()
 
-  add({ id, memory, objects }: KnownShared): void {
-    // The bytes of a message between processes may begin anywhere, and views need an aligned begin.
-    const own = memory instanceof Uint8Array ? new Uint8Array(memory).buffer : memory
-    this.#entries.set(id, { memory: own, objects, value: undefined })
+  set({ id, content }: KnownResource): void {
+    if (content === null) return void this.#entries.delete(id)
+    this.#entries.set(id, { content, value: undefined })
     // For `workerData` of `lido/worker`.
     Object.defineProperty(globalThis, replaceKey, {
       value: (given: unknown) => this.replaceIn(given),
       configurable: true,
     })
-  }
-
-  delete(id: number): void {
-    this.#entries.delete(id)
-  }
-
-  get isEmpty(): boolean {
-    return this.#entries.size === 0
   }
 
   has(id: number): boolean {
@@ -38,16 +30,19 @@ export class WorkerSharedValues {
 
   valueOf(id: number): unknown {
     const entry = this.#entries.get(id)!
-    if (entry.memory !== null) {
-      entry.value = decodeShared(entry.memory, entry.objects)
-      entry.memory = null
-      entry.objects = []
+    if (entry.content !== null) {
+      entry.value = decodeShared(entry.content as SharedContent)
+      entry.content = null
     }
     return entry.value
   }
 
-  /** For a value that came by message: replaces the clones of handles by the shared values. */
-  replaceIn(value: unknown, seen = new Set<object>()): unknown {
+  /** For a value that came by message: replaces the clones of handles by what they stand for. */
+  replaceIn(value: unknown): unknown {
+    return this.#entries.size === 0 ? value : this.#replace(value, new Set())
+  }
+
+  #replace(value: unknown, seen: Set<object>): unknown {
     if (value === null || typeof value !== 'object' || ArrayBuffer.isView(value)) return value
     const id = clonedIdOf(value)
     if (id !== undefined && this.has(id)) return this.valueOf(id)
@@ -59,7 +54,7 @@ export class WorkerSharedValues {
       const fields = value as Record<string, unknown>
       for (const key of Object.keys(fields)) {
         const member = fields[key]
-        const replaced = this.replaceIn(member, seen)
+        const replaced = this.#replace(member, seen)
         if (replaced !== member) fields[key] = replaced
       }
     }
@@ -67,17 +62,17 @@ export class WorkerSharedValues {
   }
 
   #replaceInMap(map: Map<unknown, unknown>, seen: Set<object>): void {
-    const entries = [...map].map(([key, member]) => [this.replaceIn(key, seen), this.replaceIn(member, seen)])
+    const entries = [...map].map(([key, member]) => [this.#replace(key, seen), this.#replace(member, seen)])
     map.clear()
     for (const [key, member] of entries) map.set(key, member)
   }
 
   #replaceInSet(set: Set<unknown>, seen: Set<object>): void {
-    const members = [...set].map(member => this.replaceIn(member, seen))
+    const members = [...set].map(member => this.#replace(member, seen))
     set.clear()
     for (const member of members) set.add(member)
   }
 }
 
 /** The key of the function that replaces handles in `workerData`. */
-export const replaceKey = globalSymbol('replaceShared')
+const replaceKey = globalSymbol('replaceHandles')
