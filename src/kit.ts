@@ -4,7 +4,9 @@ import type { AdaptStart } from './api/pool-options.js'
 // Only types: the classes of the host must exist once, in `index.js`.
 import type * as mapRun from './host/calls/map-run.js'
 import type * as foreignQueue from './host/kit/foreign-queue.js'
+import type * as problems from './host/kit/problems.js'
 import type * as rejection from './host/task/rejection.js'
+import type * as roomWaiters from './host/task/room-waiters.js'
 import { kitParts, type Pool, type PoolOptions, type RunOptions } from './index.js'
 
 /**
@@ -39,18 +41,18 @@ export type MapRun<Result, Task> = mapRun.MapRun<Result, Task>
 export const Rejection: typeof rejection.Rejection = kitParts.Rejection
 export type Rejection = rejection.Rejection
 
-export const {
-  Problems,
-  RoomWaiters,
-  createApi,
-  runTable,
-  mapTable,
-  checkSource,
-  resolveClose,
-  resolveRoom,
-} = kitParts
+/** Emits `error`, or warns once where the program does not listen. */
+export const Problems: typeof problems.Problems = kitParts.Problems
+export type Problems = problems.Problems
+
+/** The callers of `room()` that wait, in order, each with its signal. */
+export const RoomWaiters: typeof roomWaiters.RoomWaiters = kitParts.RoomWaiters
+export type RoomWaiters = roomWaiters.RoomWaiters
+
+export const { createApi, runTable, mapTable, checkSource, resolveClose, resolveRoom } = kitParts
 
 export type { AdaptStart } from './api/pool-options.js'
+export type { MapSettings } from './host/calls/map-options.js'
 export type { MapRunner } from './host/calls/map-run.js'
 export type { ForeignQueue } from './host/kit/foreign-queue.js'
 

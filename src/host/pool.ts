@@ -75,7 +75,7 @@ export class Pool<Module = any, Default extends HandlerName<Module> = DefaultNam
         options,
         () => callerFile(entry),
         workerOptions => {
-          // An adapter changes the options.
+          // An adapter changes the options of each worker, so its thread cannot start yet.
           if (parts === undefined) backend = startAhead(workerOptions)
         },
       )

@@ -103,3 +103,36 @@ test('many open pools from one place warn once, with the place', async () => {
   assert.equal(errors.match(/LIDO_MANY_POOLS/g).length, 1)
   assert.match(errors, /11 pools are open that were created at \S*program\.mjs:\d+:\d+\. Each has/)
 })
+
+test('a shared value holds no pool that could not start', async () => {
+  const { exitCode, output, errors } = await run(`
+    import { FifoQueue } from '${import.meta.resolve('lido')}'
+    const owner = new Pool({ filename, minWorkers: 0 })
+    const [kept, released] = [owner.share([1]), owner.share([2])]
+    released.release()
+    function refuse(workerData) {
+      const queue = new FifoQueue()
+      try {
+        new Pool({ filename, queue, workerData })
+      } catch ({ code }) {
+        console.log(code)
+      }
+      return new WeakRef(queue)
+    }
+    const queues = [refuse({ kept, f() {} }), refuse({ kept, released })]
+    while (queues.some(queue => queue.deref() !== undefined)) {
+      await pause(10)
+      globalThis.gc()
+    }
+    kept.release()
+    clearInterval(alive)
+    await owner.close()
+    console.log('collected')
+  `)
+  assert.equal(exitCode, 0, errors)
+  assert.deepEqual(output.trim().split('\n'), [
+    'ERR_LIDO_INVALID_OPTION',
+    'ERR_LIDO_INVALID_OPTION',
+    'collected',
+  ])
+})

@@ -15,12 +15,35 @@ const work = `
   export const wait = () => new Promise(resolve => setTimeout(resolve, 20))
 `
 
+class Stack {
+  #views
+
+  constructor(views) {
+    this.#views = views
+  }
+
+  size() {
+    return this.#views.length
+  }
+
+  push(view) {
+    this.#views.push(view)
+  }
+
+  take() {
+    return this.#views.pop()
+  }
+
+  remove(view) {
+    this.#views.splice(this.#views.indexOf(view), 1)
+  }
+}
+
 /** A pool that runs the last call first, and whose workers know their numbers. */
 function createStackPool(filename, stack, options) {
   const views = new TaskViews(task => ({ payload: task.payload }))
-  const members = { size: () => stack.length, push: view => stack.push(view), take: () => stack.pop() }
   const adaptStart = (workerOptions, workerId) => ({ ...workerOptions, workerData: { workerId } })
-  return createPool({ filename, queue: adaptQueue(members, views), ...options }, adaptStart)
+  return createPool({ filename, queue: adaptQueue(new Stack(stack), views), ...options }, adaptStart)
 }
 
 for (const backend of ['thread', 'process']) {
@@ -66,7 +89,7 @@ test('mistakes of an adapter get errors that name them', async t => {
   const pool = createPool({ filename, maxWorkers: 1 })
   t.after(() => pool.destroy())
   const relative = await rejection(runWrapped(pool, 1, {}, './wrapper.mjs'))
-  assert.match(relative.message, /^The option 'wrapper' of runWrapped\(\) must be an absolute path/)
+  assert.match(relative.message, /^The argument 'wrapper' of runWrapped\(\) must be an absolute path/)
   assert.match((await rejection(runWrapped({}, 1, {}, filename))).message, /must be a pool/)
   assert.throws(
     () => createPool({ filename, minWorkers: 1 }, () => undefined),

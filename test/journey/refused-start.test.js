@@ -103,3 +103,19 @@ test('the error names the missing flags and the file when the permission model f
   )
   assert.equal(output, 'ERR_LIDO_WORKER_START thread true true false\n'.repeat(2), errors)
 })
+
+test('a thread that started for refused options cannot end the program', async () => {
+  const { exitCode, output, errors } = await runProgram(`
+    const execArgv = ['--require', './missing.cjs']
+    try {
+      new Pool({ filename: handler('echo.js'), minWorkers: 2, maxWorkers: 1, execArgv })
+    } catch ({ code }) {
+      console.log(code)
+    }
+    // Meanwhile the thread fails, and the host cannot end it.
+    const until = Date.now() + 500
+    while (Date.now() < until);
+    setTimeout(() => console.log('alive'), 50)
+  `)
+  assert.deepEqual([exitCode, output.trim().split('\n')], [0, ['ERR_LIDO_INVALID_OPTION', 'alive']], errors)
+})

@@ -23,6 +23,8 @@ export class ThreadBackend implements Backend {
   startAhead(workerOptions: Record<string, unknown>): void {
     const thread = startThread(workerOptions)
     this.#early = thread
+    // Without a listener, its error would end the program. Nobody needs the error of a thread that no pool uses.
+    thread.on('error', () => {})
     inMicrotask(() => {
       if (this.#early === thread) void this.#takeEarly()!.terminate()
     })

@@ -125,14 +125,14 @@ function handlerOf({ filename, name }: ReadRunOptions, settings: CoreSettings): 
 }
 
 /** The absolute path of a file that a call names. Throws `InvalidTaskError`. */
-export function fileOf(given: unknown, option: string, call: string): string {
+export function fileOf(given: unknown, name: string, place: string): string {
   const file = resolveHandlerFile(given)
   if (!(file instanceof HandlerFileProblem)) return file
-  throw new InvalidTaskError(option, `The option '${option}' of ${call} ${file.text}.`, file.cause)
+  throw new InvalidTaskError(name, `The ${place} ${file.text}.`, file.cause)
 }
 
 function handlerFileOf(given: unknown, settings: CoreSettings): string {
-  if (given !== undefined && given !== null) return fileOf(given, 'filename', 'run()')
+  if (given !== undefined && given !== null) return fileOf(given, 'filename', "option 'filename' of run()")
   if (settings.handler !== null) return settings.handler.filename
   throw new InvalidTaskError(
     'filename',

@@ -22,7 +22,7 @@ import { watchUnread } from './unread-maps.js'
 /** What a map needs of its pool. `Task` is what the pool makes of an item. */
 export interface MapRunner<Task> {
   readonly clock: Clock
-  /** Most items under way while `concurrency` is not given. */
+  /** How many items run at once. Without the option `concurrency`, 2 to 64 times as many are under way. */
   readonly slots: number
   readonly hasQueueLimit: boolean
   /** In place of the limit by slots. Changes while the map runs. */

@@ -49,7 +49,13 @@ export function runWrapped(
     const { payload: sent, terms } = resolveRun(payload, options, engine.settings, null)
     const call = {
       payload: sent,
-      terms: { ...terms, handler: { ...terms.handler, wrapper: fileOf(wrapper, 'wrapper', 'runWrapped()') } },
+      terms: {
+        ...terms,
+        handler: {
+          ...terms.handler,
+          wrapper: fileOf(wrapper, 'wrapper', "argument 'wrapper' of runWrapped()"),
+        },
+      },
     }
     return promiseOf(engine, call, runWrapped)
   } catch (problem) {

@@ -3,7 +3,7 @@ import type { CloseReport } from '../../api/call-options.js'
 import type { AdaptStart, PoolSettings } from '../../api/pool-options.js'
 import type { PoolState } from '../../api/stats.js'
 import type { WorkerView } from '../../api/worker-view.js'
-import { sendAhead } from '../../shared/codec/handle.js'
+import { sendBeforePool } from '../../shared/codec/handle.js'
 import { PoolClosedError, type PoolError, TaskCancelledError } from '../../shared/errors/pool-errors.js'
 import { ownFields } from '../../shared/options/option-table.js'
 import { withoutCaller } from '../../shared/platform/async-context.js'
@@ -33,11 +33,11 @@ import { PoolRef } from './pool-ref.js'
 import { type PoolEmitter, Reports } from './reports.js'
 import { Stats, slotsOf } from './stats.js'
 
-/** Tests of the host pass stand-ins for threads and time. Adapters pass `adaptStart`. */
+/** What is not in the settings. Tests of the host pass stand-ins for threads and time. */
 export interface EngineParts {
   /** Default: the clock of the program. */
   clock?: Clock
-  /** Default: the backend that the option names. */
+  /** Default: the backend that the option names. A pool whose first thread has started passes its backend. */
   backend?: Backend
   /** Default: `DECODE_SLICE_MS`. */
   decodeSliceMs?: number
@@ -173,7 +173,7 @@ export class Engine {
   }
 
   #startMinimum(): void {
-    const { group, pump } = this.#core
+    const { group, payloads, pump } = this.#core
     const { size, handler } = this.settings
     try {
       while (group.workers.length < size.minWorkers) group.starts.spawn()
@@ -181,6 +181,7 @@ export class Engine {
       void group.killAll(new PoolClosedError('destroyed'))
       this.#keepAlive.end()
       pump.releaseQueue()
+      payloads.end()
       throw refusedStart(failure, handler, 1)
     }
   }
@@ -315,7 +316,7 @@ export class Engine {
 export function startAhead(workerOptions: Record<string, unknown>): Backend {
   const backend = new ThreadBackend()
   try {
-    sendAhead(() => withoutCaller(() => backend.startAhead(workerOptions)))
+    sendBeforePool(() => withoutCaller(() => backend.startAhead(workerOptions)))
   } catch {
     // The pool starts the thread again, and reports why it cannot start.
   }

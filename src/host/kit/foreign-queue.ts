@@ -46,15 +46,15 @@ export function adaptQueue<View extends object>(
   queue: ForeignQueue<View>,
   views: TaskViews<View>,
 ): TaskQueue {
-  const { putBack, remove } = queue
+  const canRemove = queue.remove !== undefined
   /** The tasks in a queue that cannot remove them. */
   const queued = new Set<QueuedTask>()
   const adapted: TaskQueue = {
     get size() {
-      return remove === undefined ? queued.size : queue.size()
+      return canRemove ? queue.size() : queued.size
     },
     push(task) {
-      if (remove === undefined) queued.add(task)
+      if (!canRemove) queued.add(task)
       queue.push(views.viewOf(task))
     },
     shift() {
@@ -63,15 +63,15 @@ export function adaptQueue<View extends object>(
         if (view === null || view === undefined) return null
         const task = views.taskOf(view)
         // The pool reports a value that is no view.
-        if (remove !== undefined) return task ?? (view as never)
+        if (canRemove) return task ?? (view as never)
         if (task !== undefined && queued.delete(task)) return task
       }
     },
     remove(task) {
-      if (remove === undefined) queued.delete(task)
-      else remove(views.viewOf(task))
+      if (canRemove) queue.remove!(views.viewOf(task))
+      else queued.delete(task)
     },
   }
-  if (putBack !== undefined) adapted.unshift = task => putBack(views.viewOf(task))
+  if (queue.putBack !== undefined) adapted.unshift = task => queue.putBack!(views.viewOf(task))
   return adapted
 }

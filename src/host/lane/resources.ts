@@ -61,6 +61,7 @@ export class Resources implements ResourceUser {
     try {
       this.send(this.#now(), () => this.hold(workerData))
     } catch (failure) {
+      this.end()
       throw new InvalidOptionError(
         'workerData',
         `The option 'workerData' cannot be sent. ${messageOf(failure)}`,

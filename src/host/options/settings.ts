@@ -49,7 +49,7 @@ const resizeTable = new OptionTable({ minWorkers, maxWorkers })
 
 /**
  * @param callerFile the file that calls the constructor; `null`: not known
- * @param startAhead called when the pool will start a thread with these options, unless another option is refused
+ * @param startAhead called if the pool starts a thread at once; another option may still be refused after it
  */
 export function resolveOptions(
   given: PoolOptions | undefined,
@@ -58,13 +58,13 @@ export function resolveOptions(
 ): CoreSettings {
   if (given !== undefined && !mayHoldOptions(given)) poolErrors.noObject(given, 'filename')
   const read = poolTable.read(given ?? {}, poolErrors)
+  const filename = resolveFilename(read.filename, callerFile)
   const workerOptions = workerOptionsOf(read)
   if (read.backend === 'thread' && read.minWorkers !== 0) startAhead(workerOptions)
   const cores = shareOfCores(usableCores(), read.clusterSize)
   const size = sizeOf(read, cores)
   const queue = read.queue ?? new FifoQueue()
   const maxQueue = read.maxQueue === 'auto' ? size.maxWorkers ** 2 : read.maxQueue
-  const filename = resolveFilename(read.filename, callerFile)
   if (read.module !== undefined) refuseModule(read.backend, filename)
   const options: PoolSettings = Object.freeze({
     ...read,
@@ -176,7 +176,7 @@ export function limitsOf(given: GivenLimits, defaults: Limits | null): Limits | 
   return isLimited ? limits : null
 }
 
-type WorkerOptions = Pick<
+type StartOptions = Pick<
   PoolSettings,
   | 'backend'
   | 'label'
@@ -190,7 +190,7 @@ type WorkerOptions = Pick<
 >
 
 /** Copies what the program may change later, so that all workers of the pool start alike. */
-function workerOptionsOf(options: WorkerOptions): Record<string, unknown> {
+function workerOptionsOf(options: StartOptions): Record<string, unknown> {
   const { backend, label, env, argv, execArgv, workerData, resourceLimits, trackUnmanagedFds, output } =
     options
   const isProcess = backend === 'process'
@@ -274,7 +274,7 @@ function mayBeSingleExecutable(): boolean {
 }
 
 /** Refuses options that threads support and processes do not. */
-function refuseForProcesses({ env, resourceLimits }: WorkerOptions): void {
+function refuseForProcesses({ env, resourceLimits }: StartOptions): void {
   if (mayBeSingleExecutable()) {
     poolErrors.wrong(
       'backend',

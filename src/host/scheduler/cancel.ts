@@ -53,7 +53,7 @@ export class Cancelling {
 
   /** Rejects the caller at once. With `onlyUnstarted`, a task that a worker has started runs on. Ignores a settled task. */
   cancel(task: Task, error: PoolError, onlyUnstarted = false): void {
-    // Another task may have its ticket now.
+    // Another task may use the ticket of a settled task.
     if (task.state === 'settled') return
     const { clock, gracePeriods, group, largeResults, pump, recall, settler, onLeft } = this.#parts
     if (task.state === 'decoding') {

@@ -91,8 +91,8 @@ export function leaveSending(outer: SendingScope): void {
   current = outer
 }
 
-/** For a worker that starts before its pool exists. The pool itself looks at the handles in `workerData` later. */
-export function sendAhead(start: () => void): void {
+/** Starts a worker before its pool exists. The pool checks the handles in `workerData` later. */
+export function sendBeforePool(start: () => void): void {
   sendAs({ onUse() {}, onReleased() {} }, Number.NEGATIVE_INFINITY, start)
 }
 

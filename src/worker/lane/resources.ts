@@ -1,4 +1,4 @@
-// The resources of this worker, which payloads name by number. They are shared values. Each is decoded at its first use, and kept until
+// The resources of this worker, which payloads name by number. All are shared values so far. Each is decoded at its first use, and kept until
 // the host says that no payload names it any more.
 import { clonedIdOf } from '../../shared/codec/handle.js'
 import { decodeShared, type SharedContent } from '../../shared/codec/shared-bytes.js'

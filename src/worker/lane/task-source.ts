@@ -113,7 +113,8 @@ export class TaskSource {
     this.#executor = executor
     this.#onQuiet = onQuiet
     for (const { handlerId, handler } of handlers) this.#known.set(handlerId, handler)
-    for (const known of resources) this.#resources.set(known)
+    // The start order lives as long as the worker, and must not hold what was released.
+    for (const known of resources.splice(0)) this.#resources.set(known)
     let writer: RingWriter | null = null
     if ('tickets' in order) {
       this.#tickets = order.tickets

@@ -7,6 +7,8 @@ import {
   type ForeignQueue,
   MapRun,
   type MapRunner,
+  type MapSettings,
+  Problems,
   Rejection,
   runWrapped,
   TaskViews,
@@ -33,4 +35,7 @@ isTrue<Same<typeof result, Promise<number>>>()
 export const isRejection = (answer: Rejection): boolean => answer instanceof Rejection
 export type Runner = MapRunner<{ cancel(error: PoolError): void }>
 export type Run = MapRun<string, number>
+export type Settings = MapSettings
+export const tell = (problems: Problems): void => problems.tell(new Error())
+export const { name } = Problems
 export const { length } = MapRun
