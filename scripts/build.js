@@ -2,7 +2,8 @@
 //   1. tsc compiles the sources to both formats.
 //   2. esbuild bundles each entry point into one file. One file loads several times faster than a hundred small ones.
 //      The files keep names and line breaks, so that a stack trace leads to readable code.
-//   3. The type declarations of both formats are reduced to one set.
+//   3. Entry points for bundlers are added. They embed the code of the workers, so that a bundle needs no other files.
+//   4. The type declarations of both formats are reduced to one set.
 //
 //   node scripts/build.js             build
 //   node scripts/build.js --if-stale  build only when a source is newer than the last build
@@ -148,6 +149,49 @@ async function bundleEntryPoints() {
   for (const { path, contents } of [...esm, ...cjs]) writeFileSync(path, contents)
 }
 
+/** The code of all kinds of workers as an expression: an object with a function for each kind. */
+async function workerCode() {
+  const kinds = ['thread', 'process', 'inline']
+  const entries = kinds.map(kind => `${kind}: () => require('./worker/entry/${kind}.js')`)
+  const [{ text }] = await bundleFor('iife', [], {
+    stdin: { contents: `module.exports = { ${entries.join(', ')} }`, resolveDir: bare },
+    outfile: join(next, 'worker-code.js'),
+    outdir: undefined,
+    globalName: 'code',
+    minify: true,
+    lineLimit: 500,
+  })
+  // The code runs as a script, as the standard input and as an ES module. Only the first two have a `require`.
+  return `(() => {${keptGlobals};const require = process.getBuiltinModule;${text}return code})()`
+}
+
+/** Bundlers load these entry points in place of `index.js`. The condition `module` of package.json names them. */
+async function addEntryPointsForBundlers() {
+  const code = JSON.stringify(await workerCode())
+  const write = (format, file, source) => writeFileSync(join(next, format, file), source)
+  write(
+    'esm',
+    'for-bundlers.js',
+    `import { kitParts } from './index.js'\nkitParts.embedWorkerCode(${code})\nexport * from './index.js'\n`,
+  )
+  write(
+    'cjs',
+    'for-bundlers.js',
+    `const index = require('./index.js')\nindex.kitParts.embedWorkerCode(${code})\nmodule.exports = index\n`,
+  )
+  for (const name of adapters) {
+    const folder = `adapters/${name}`
+    const hasDefault = / as default\b/.test(readFileSync(join(next, 'esm', folder, 'index.js'), 'utf8'))
+    const exported = `export * from './index.js'\n${hasDefault ? "export { default } from './index.js'\n" : ''}`
+    write('esm', `${folder}/for-bundlers.js`, `import '../../for-bundlers.js'\n${exported}`)
+    write(
+      'cjs',
+      `${folder}/for-bundlers.js`,
+      `require('../../for-bundlers.js')\nmodule.exports = require('./index.js')\n`,
+    )
+  }
+}
+
 /**
  * Keeps only the CommonJS types: ES modules may import CommonJS types, but not the other way round. The types of the ES
  * modules' entry points refer to them. A class is then one type in a program that uses both formats. The declarations
@@ -290,6 +334,7 @@ if (mode === '--check') {
   compileEsm()
   compileCjs()
   await bundleEntryPoints()
+  await addEntryPointsForBundlers()
   shareTypes()
   removeUnreachableTypes()
   addOlderTypes()

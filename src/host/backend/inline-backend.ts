@@ -11,19 +11,20 @@ import { getBuiltinModule, structuredClone } from '../../shared/platform/node-mo
 import type { Backend, LinkListener, WorkerLink, WorkerSpec } from './backend.js'
 import { inlineEntryUrl } from './entry-url.js'
 import { LinkPort } from './link-port.js'
-import { packageFile, startFailureCause } from './missing-package-file.js'
+import { inlineCodeUrl, startFailureCause } from './worker-code.js'
 
 /** The host loads the entry by URL, so this file declares its types. */
 interface InlineWorker {
   end(onQuiet: () => void): void
 }
+type ModuleLoad = () => object | Promise<object>
 interface InlineEntry {
-  serveInline(order: StartOrder, module: object | null, onEnd: () => void): InlineWorker
+  serveInline(order: StartOrder, loadModule: ModuleLoad | null, onEnd: () => void): InlineWorker
 }
 
 export class InlineBackend implements Backend {
-  /** The pool's option `module`. */
-  readonly module: object | null
+  /** Returns the pool's option `module`. `null`: not given. */
+  readonly loadModule: ModuleLoad | null
   readonly #size: { readonly maxWorkers: number }
   readonly #waiting = new Set<InlineLink>()
   #alive = 0
@@ -31,9 +32,9 @@ export class InlineBackend implements Backend {
   #lingering = 0
 
   /** @param size while handlers of ended workers run on, at most `maxWorkers` workers run */
-  constructor(size: { readonly maxWorkers: number }, module: object | null = null) {
+  constructor(size: { readonly maxWorkers: number }, loadModule: ModuleLoad | null = null) {
     this.#size = size
-    this.module = module
+    this.loadModule = loadModule
   }
 
   start(spec: WorkerSpec, listener: LinkListener): WorkerLink {
@@ -107,9 +108,9 @@ class InlineLink implements WorkerLink {
       measures: false,
     }
     try {
-      const entry: InlineEntry = await loadEntry(packageFile(inlineEntryUrl))
+      const entry: InlineEntry = await loadEntry(inlineCodeUrl(inlineEntryUrl))
       if (this.#hasEnded) this.#backend.onQuiet()
-      else this.#worker = entry.serveInline(order, this.#backend.module, () => this.#onEnd(0))
+      else this.#worker = entry.serveInline(order, this.#backend.loadModule, () => this.#onEnd(0))
     } catch (failure) {
       // Wait a microtask: the failure may come before the backend's start() has returned the link.
       await null

@@ -23,8 +23,8 @@ import { existsSync, fileURLToPath, getBuiltinModule } from '../../shared/platfo
 import type { Backend, LinkListener, WorkerLink, WorkerSpec } from './backend.js'
 import { processEntryUrl } from './entry-url.js'
 import { FatalReport, memoryFailure } from './fatal-report.js'
-import { packageFile, startFailureCause } from './missing-package-file.js'
 import { exitCodeOf, processArguments, processEnvironment } from './process-surroundings.js'
+import { embeddedCode, packageFile, startFailureCause } from './worker-code.js'
 
 /** The file descriptors after stdin, stdout and stderr. */
 const POOL_STDIO = ['pipe', 'pipe', 'pipe', 'ipc'] as const
@@ -184,7 +184,8 @@ function spawnNode(workerOptions: Record<string, unknown>, report: FatalReport |
   const { spawn } = getBuiltinModule('node:child_process')
   const { cwd, output } = workerOptions
   const printsTo = output === 'pipe' ? 'pipe' : 'inherit'
-  const stdio = ['ignore', printsTo, printsTo, ...POOL_STDIO] as const
+  const code = embeddedCode('process')
+  const stdio = [code === null ? 'ignore' : 'pipe', printsTo, printsTo, ...POOL_STDIO] as const
   const options: SpawnOptions = Object.assign(Object.create(null), {
     // A folder that was deleted would prevent the start.
     ...(typeof cwd === 'string' && existsSync(cwd) && { cwd }),
@@ -194,8 +195,11 @@ function spawnNode(workerOptions: Record<string, unknown>, report: FatalReport |
     env: processEnvironment(workerOptions.env),
     windowsHide: true,
   })
-  const entry = fileURLToPath(packageFile(processEntryUrl))
+  // `-` reads the program from the standard input.
+  const entry = code === null ? fileURLToPath(packageFile(processEntryUrl)) : '-'
   const child = spawn(process.execPath, processArguments(entry, workerOptions), options)
+  // A process that ends before it has read its program reports its end by the exit event.
+  child.stdin?.on('error', () => {}).end(code)
   if (child.pid !== undefined) return child
   // Node emits the error later as an event, which would end this process without a listener.
   child.on('error', () => {})

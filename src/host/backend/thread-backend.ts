@@ -6,9 +6,9 @@ import type { StartOrder, ToWorker } from '../../shared/messages/messages.js'
 import { inMicrotask } from '../../shared/platform/microtask.js'
 import { getBuiltinModule } from '../../shared/platform/node-modules.js'
 import type { Backend, LinkListener, WorkerLink, WorkerSpec } from './backend.js'
-import { workerEntryUrl } from './entry-url.js'
+import { threadEntryUrl } from './entry-url.js'
 import { LinkPort } from './link-port.js'
-import { packageFile, startFailureCause } from './missing-package-file.js'
+import { embeddedCode, packageFile, startFailureCause } from './worker-code.js'
 
 /** Loaded here and not in `host-node-modules`, because only a backend may start threads. */
 const { Worker: Thread } = getBuiltinModule('node:worker_threads')
@@ -43,14 +43,19 @@ export class ThreadBackend implements Backend {
 
 /** A flag of the whole program that a thread cannot have does not prevent the start, unless the program gave it to the pool. */
 function startThread(workerOptions: Record<string, unknown>): Worker {
-  const file = packageFile(workerEntryUrl)
   try {
-    return new Thread(file, workerOptions)
+    return newThread(workerOptions)
   } catch (failure) {
     const { code, message } = (failure ?? {}) as NodeJS.ErrnoException
     if (workerOptions.inheritsFlags !== true || code !== 'ERR_WORKER_INVALID_EXEC_ARGV') throw failure
-    return new Thread(file, withoutFlags(workerOptions, message))
+    return newThread(withoutFlags(workerOptions, message))
   }
+}
+
+function newThread(workerOptions: Record<string, unknown>): Worker {
+  const code = embeddedCode('thread')
+  if (code === null) return new Thread(packageFile(threadEntryUrl), workerOptions)
+  return new Thread(code, Object.assign(Object.create(null), workerOptions, { eval: true }))
 }
 
 /** @param refusal the message of Node, which lists the flags that it refuses */
@@ -96,7 +101,7 @@ class ThreadLink implements WorkerLink {
     this.thread.on('message', (value: unknown) => listener.onUserMessage(value))
     this.thread.on('error', (error: unknown) => {
       const isMissing = (error as NodeJS.ErrnoException | null)?.code === 'MODULE_NOT_FOUND'
-      this.#error = isMissing ? startFailureCause(workerEntryUrl, error) : error
+      this.#error = isMissing ? startFailureCause(threadEntryUrl, error) : error
     })
     this.thread.on('exit', exitCode => this.#onExit(exitCode))
     allowListeners(1)

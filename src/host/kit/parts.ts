@@ -1,6 +1,7 @@
 // What the kit takes from the host. An adapter must not bundle copies of these, because their classes must exist once.
 import type { RunOptions } from '../../api/call-options.js'
 import type { AdaptStart, PoolOptions } from '../../api/pool-options.js'
+import { embedWorkerCode } from '../backend/worker-code.js'
 import { createApi } from '../calls/api-object.js'
 import { resolveClose, resolveRoom, runTable } from '../calls/call-options.js'
 import { checkSource, mapTable } from '../calls/map-options.js'
@@ -22,6 +23,7 @@ export const kitParts = {
     return runWrapped(engineOf(Object(pool)), payload, options, wrapper)
   },
 
+  embedWorkerCode,
   adaptQueue,
   TaskViews,
   Problems,

@@ -10,7 +10,7 @@ import { deserializeError, type ErrorClasses } from '../../shared/errors/seriali
 import type { HandlerRef } from '../../shared/messages/handler-ref.js'
 import type { ToHost } from '../../shared/messages/messages.js'
 import { HEAP_FLAG, HEAP_FLAG_REMEDY } from '../backend/heap-flags.js'
-import { MissingPackageFileError } from '../backend/missing-package-file.js'
+import { MissingPackageFileError } from '../backend/worker-code.js'
 
 /** A terminal sends these signals to the whole process group. A started worker process ignores them. */
 const GROUP_SIGNALS = new Set<string | null>(['SIGINT', 'SIGTERM', 'SIGHUP'])

@@ -1,7 +1,29 @@
-// The error for a program whose bundle contains lido: the bundler does not copy the files that workers load first.
+// What a worker runs first: a file of this package. In a program whose bundle contains lido, that file is often missing. So the entry
+// points for bundlers (package.json, condition `module`) embed the same code as text.
+import type { BackendKind } from '../../api/worker-view.js'
 import { isMadeByNext, nextAdvice } from '../../shared/errors/load-advice.js'
 import { PACKAGE_FILE_MISSING } from '../../shared/errors/pool-errors.js'
 import { existsSync, fileURLToPath, join } from '../../shared/platform/node-modules.js'
+
+let embedded: string | null = null
+
+/** @param code an expression: an object with a function for each kind of worker */
+export function embedWorkerCode(code: string): void {
+  embedded = code
+}
+
+/** The program that starts a worker of this kind, as text. `null`: the worker starts from a file. */
+export function embeddedCode(kind: Exclude<BackendKind, 'inline'>): string | null {
+  return embedded === null ? null : `${embedded}.${kind}()\n//# sourceURL=lido-${kind}.cjs`
+}
+
+/** The URL of the ES module with the code of inline workers. */
+export function inlineCodeUrl(fileUrl: () => URL): URL {
+  if (embedded === null) return packageFile(fileUrl)
+  return new URL(
+    `data:text/javascript,${encodeURIComponent(`export const { serveInline } = ${embedded}.inline()\n//# sourceURL=lido-inline.mjs`)}`,
+  )
+}
 
 export class MissingPackageFileError extends Error {
   readonly code = PACKAGE_FILE_MISSING
@@ -38,7 +60,7 @@ export function packageFile(locate: () => URL): URL {
 
 /** Why a worker ended before it was ready: `MissingPackageFileError` if its first file is missing, else `failure`. */
 export function startFailureCause(entry: () => URL, failure?: unknown): unknown {
-  if (failure instanceof MissingPackageFileError) return failure
+  if (embedded !== null || failure instanceof MissingPackageFileError) return failure
   const path = fileURLToPath(entry())
   return existsSync(path) ? failure : new MissingPackageFileError(path)
 }
