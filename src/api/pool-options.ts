@@ -4,18 +4,24 @@ import type { WorkerOptions } from 'node:worker_threads'
 import type { LoadBalancer, TaskQueue } from './queue.js'
 import type { BackendKind } from './worker-view.js'
 
-/** The options of `new Pool()`. All are optional; `undefined` means "not given". */
-export interface PoolOptions {
+/** The options of `new Pool()`. All are optional; `undefined` means "not given". `Module` is the type of the handlers' module. */
+export interface PoolOptions<Module = any> {
   /**
    * The module with the handler: an absolute path, a `file:` string, a `URL`, or a package's name. Without it each call
    * of `run()` gives its own `filename`.
    */
   filename?: string | URL | undefined
   /**
-   * The module with the handler, already imported: `module: await import('./work.js')`. Only with `backend: 'inline'`, and in place of
-   * `filename`. For unit tests: the test runner has loaded the module, with its mocks.
+   * The module with the handler, in place of `filename`: `module: () => import('./work.js')`. lido reads the path from the text of the
+   * function and does not call it, so bundlers find the file. Inline workers call it, so the mocks of a test runner apply.
+   * They also accept a loaded module: `module: await import('./work.js')`.
    */
-  module?: object | undefined
+  module?: Module | (() => Promise<Module>) | undefined
+  /**
+   * The file from whose folder the relative paths of `module` and `filename` start: `import.meta.url`, or `__filename` in CommonJS.
+   * Default: the file that calls the constructor, where it is known.
+   */
+  base?: string | URL | undefined
   /** The name of the export that is the handler. Default `'default'`. */
   name?: string | undefined
   /** The name of the pool in thread names, process titles, warnings and statistics. Default `'lido'`. */
@@ -196,6 +202,7 @@ export interface ResizeOptions {
 type WithoutDefault =
   | 'filename'
   | 'module'
+  | 'base'
   | 'resourceLimits'
   | 'env'
   | 'argv'
@@ -210,7 +217,9 @@ type Complete<Options> = { readonly [Name in keyof Options]-?: Exclude<Options[N
 export interface PoolSettings extends Complete<Omit<PoolOptions, WithoutDefault | 'maxQueue' | 'restart'>> {
   /** An absolute path. `undefined`: each call gives its own file. */
   readonly filename: string | undefined
+  /** Only of inline workers. Otherwise `filename` is the file that the option `module` named. */
   readonly module: PoolOptions['module']
+  readonly base: PoolOptions['base']
   readonly resourceLimits: PoolOptions['resourceLimits']
   readonly env: PoolOptions['env']
   readonly argv: PoolOptions['argv']

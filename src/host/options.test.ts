@@ -42,6 +42,10 @@ const judged: Record<keyof PoolOptions, { right: unknown[]; wrong: unknown[] }> 
   },
   // With the default backend every module is refused. See the test of the option below.
   module: { right: [], wrong: [1, null, [], 'work', Promise.resolve({}), {}] },
+  base: {
+    right: ['/main.js', new URL('file:///main.js'), 'file:///main.js', null],
+    wrong: [1, {}, '', './main.js', 'https://example.org/main.js'],
+  },
   name: { right: ['work', '__proto__'], wrong: ['', 1, null, {}] },
   minWorkers: {
     right: [0, 1, 4096],

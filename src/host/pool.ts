@@ -43,7 +43,7 @@ import { PoolProperties } from './pool-properties.js'
  * Runs the functions of a module in workers.
  *
  * ```ts
- * const pool = new Pool<typeof import('./work.js')>({ filename: new URL('./work.js', import.meta.url) })
+ * const pool = new Pool({ module: () => import('./work.js'), base: import.meta.url })
  * const result = await pool.run(payload)
  * await pool.close()
  * ```
@@ -63,9 +63,9 @@ export class Pool<Module = any, Default extends HandlerName<Module> = DefaultNam
    * Starts `minWorkers` workers. Throws `InvalidOptionError` for an option that is unknown, wrong or contradicts another one, and
    * `WorkerStartError` when the system refuses to start a worker.
    */
-  constructor(options?: PoolOptions)
+  constructor(options?: PoolOptions<Module>)
   /** @internal */
-  constructor(options?: PoolOptions, parts?: EngineParts)
+  constructor(options?: PoolOptions<Module>, parts?: EngineParts)
   constructor(options?: PoolOptions, parts?: EngineParts) {
     const entry = new.target
     let engine!: Engine

@@ -1,7 +1,9 @@
-// The option `module`: an inline pool runs the functions of a module that the program has already loaded.
+// The option `module`: a function that imports the handlers' module. An inline pool also runs the functions of a loaded module.
 import assert from 'node:assert/strict'
+import { fileURLToPath } from 'node:url'
 import { InvalidOptionError, isPoolError, WorkerStartError } from 'lido'
 import { context } from 'lido/worker'
+import { backends } from '../helpers/backends.js'
 import { handler } from '../helpers/handler.js'
 import { test } from '../helpers/pool-test.js'
 
@@ -106,18 +108,69 @@ test('a call may name its own file', async open => {
   assert.equal(await pool.run('file', { filename: handler('echo.js') }), 'file')
 })
 
+for (const [title, options] of Object.entries(backends)) {
+  test(`a pool runs the functions of the module that its function imports (${title})`, async open => {
+    for (const base of [{}, { base: import.meta.url }, { base: fileURLToPath(import.meta.url) }]) {
+      const pool = open({
+        module: () => import('../fixtures/handlers/echo.js'),
+        ...base,
+        maxWorkers: 1,
+        ...options,
+      })
+      assert.equal(await pool.run('own'), 'own')
+      assert.equal(await pool.api.twice(21), 42)
+      const { filename, backend } = pool.options
+      assert.equal(filename, backend === 'inline' ? undefined : fileURLToPath(handler('echo.js')))
+      const same = open({ ...pool.options, queue: undefined })
+      assert.equal(await same.run('same'), 'same')
+    }
+  })
+}
+
+test('only an inline pool calls the function that imports its module', async open => {
+  let calls = 0
+  const module = () => {
+    calls++
+    return import('../fixtures/handlers/echo.js')
+  }
+  assert.equal(await open({ module }).run(1), 1)
+  assert.equal(calls, 0)
+  const pool = open({ ...inline(module), minWorkers: 2, maxWorkers: 2 })
+  assert.deepEqual(await Promise.all([pool.run(1), pool.run(2, { name: 'twice' })]), [1, 4])
+  assert.equal(calls, 1)
+})
+
+test('a relative filename starts at base', async open => {
+  assert.equal(await open({ filename: '../fixtures/handlers/echo.js', base: import.meta.url }).run(1), 1)
+})
+
+test('an inline pool imports its module again after the import failed', async open => {
+  let calls = 0
+  const pool = open(
+    inline(async () => {
+      if (++calls === 1) throw new SyntaxError('not yet')
+      return { default: n => n + 1 }
+    }),
+  )
+  await assert.rejects(pool.run(1), WorkerStartError)
+  assert.equal(await pool.run(1), 2)
+})
+
 test('a module is refused with another backend, beside a filename, and as a promise', open => {
   const module = { default() {} }
   for (const [options, message] of [
-    [{ module }, /'module' needs backend 'inline'.* backend 'thread' .*give 'filename'/],
-    [{ module, backend: 'process' }, /needs backend 'inline'.* backend 'process'/],
+    [
+      { module },
+      /'module' must be a function with backend 'thread'.*module: \(\) => import.* backend: 'inline'/,
+    ],
+    [{ module, backend: 'process' }, /must be a function with backend 'process'/],
     [
       { ...inline(module), filename: handler('echo.js') },
       /'module' and 'filename' both name the handlers\. Leave/,
     ],
     [
       inline(Promise.resolve(module)),
-      /as in module: await import\('\.\/work\.js'\); got an instance of Promise/,
+      /as in module: \(\) => import\('\.\/work\.js'\); got an instance of Promise/,
     ],
   ])
     assert.throws(

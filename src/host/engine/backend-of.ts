@@ -4,6 +4,7 @@ import type { Backend } from '../backend/backend.js'
 import { InlineBackend } from '../backend/inline-backend.js'
 import { processBackend } from '../backend/process-backend.js'
 import { ThreadBackend } from '../backend/thread-backend.js'
+import { loadOnce } from '../options/handler-module.js'
 import type { CoreSettings } from '../options/settings.js'
 
 export function backendOf({ backend, size, module }: CoreSettings): Backend {
@@ -13,7 +14,7 @@ export function backendOf({ backend, size, module }: CoreSettings): Backend {
     case 'process':
       return processBackend
     case 'inline':
-      return new InlineBackend(size, module)
+      return new InlineBackend(size, module === undefined ? null : loadOnce(module))
     default:
       return unreachable(backend)
   }

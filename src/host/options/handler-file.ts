@@ -127,7 +127,7 @@ function isNotFound(failure: unknown): boolean {
 function notLoadingNow(file: string): string | HandlerFileProblem {
   if (!loadingFiles().has(file)) return file
   return new HandlerFileProblem(
-    `is ${file}, which this worker is loading now. Each worker would create another pool, without end. Create the pool only if isWorkerThread of 'lido/worker' is false, or move the handler into its own file`,
+    `is ${file}, which this worker is loading now. Each worker would create another pool, without end. Create the pool only if isWorkerThread of 'lido/worker' is false, or move the handler into its own file. If a bundler let the handler's file import the program's, add the plug-in of the package lido-bundle to the build`,
   )
 }
 

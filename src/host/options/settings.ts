@@ -2,7 +2,6 @@
 // each other, and computes the values that the parts of the pool need.
 
 import type { PoolOptions, PoolSettings, RetryOptions } from '../../api/pool-options.js'
-import type { BackendKind } from '../../api/worker-view.js'
 import { InvalidOptionError } from '../../shared/errors/pool-errors.js'
 import { ErrorClasses, messageOf } from '../../shared/errors/serialize-error.js'
 import { type HandlerRef, MODULE_OPTION } from '../../shared/messages/handler-ref.js'
@@ -17,6 +16,7 @@ import type { Limits } from '../task/call.js'
 import type { RetrySettings } from '../task/retry.js'
 import type { PoolSize } from '../workers/scaling.js'
 import { HandlerFileProblem, resolvePoolFile } from './handler-file.js'
+import { baseOf, fileOfThunk, isThunk, relativeTo } from './handler-module.js'
 import { shareOfCores, usableCores } from './sizing.js'
 import { poolReplacements, poolTable } from './table.js'
 
@@ -58,18 +58,18 @@ export function resolveOptions(
 ): CoreSettings {
   if (given !== undefined && !mayHoldOptions(given)) poolErrors.noObject(given, 'filename')
   const read = poolTable.read(given ?? {}, poolErrors)
-  const filename = resolveFilename(read.filename, callerFile)
+  const filename = handlerFile(read, callerFile)
   const workerOptions = workerOptionsOf(read)
   if (read.backend === 'thread' && read.minWorkers !== 0) startAhead(workerOptions)
   const cores = shareOfCores(usableCores(), read.clusterSize)
   const size = sizeOf(read, cores)
   const queue = read.queue ?? new FifoQueue()
   const maxQueue = read.maxQueue === 'auto' ? size.maxWorkers ** 2 : read.maxQueue
-  if (read.module !== undefined) refuseModule(read.backend, filename)
   const options: PoolSettings = Object.freeze({
     ...read,
     ...size,
     filename,
+    module: filename === undefined ? read.module : undefined,
     queue,
     maxQueue: Math.min(maxQueue, queue.capacity ?? Number.POSITIVE_INFINITY),
   })
@@ -121,30 +121,43 @@ function refuseContradiction(minWorkers: number | undefined, maxWorkers: number 
   )
 }
 
-function resolveFilename(given: unknown, callerFile: () => string | null): string | undefined {
-  if (given === undefined || given === null) return undefined
-  const file = resolvePoolFile(given, callerFile)
-  if (!(file instanceof HandlerFileProblem)) return file
-  throw new InvalidOptionError('filename', `The option 'filename' ${file.text}.`, file.cause)
+/** The file of the option `filename`, or of `module` where its function is not called. */
+function handlerFile(
+  read: ReturnType<typeof poolTable.read>,
+  callerFile: () => string | null,
+): string | undefined {
+  const { module, backend } = read
+  const base = pathOf('base', baseOf(read.base))
+  if (read.filename !== undefined && read.filename !== null) {
+    if (module !== undefined)
+      poolErrors.contradiction(
+        'module',
+        "The options 'module' and 'filename' both name the handlers. Leave one of them out.",
+      )
+    const { filename } = read
+    const isRelative = base !== null && typeof filename === 'string' && /^\.{1,2}\//.test(filename)
+    return pathOf('filename', isRelative ? relativeTo(base, filename) : resolvePoolFile(filename, callerFile))
+  }
+  if (module === undefined || backend === 'inline') return undefined
+  if (isThunk(module))
+    return pathOf(
+      'module',
+      fileOfThunk(module, () => base ?? callerFile()),
+    )
+  return poolErrors.contradiction(
+    'module',
+    `The option 'module' must be a function with backend '${backend}', because a worker cannot get the functions of this thread. Write module: () => import('./work.js'), base: import.meta.url. Or, in a test, set backend: 'inline'.`,
+  )
+}
+
+function pathOf<Path extends string | null>(option: string, path: Path | HandlerFileProblem): Path {
+  if (!(path instanceof HandlerFileProblem)) return path
+  throw new InvalidOptionError(option, `The option '${option}' ${path.text}.`, path.cause)
 }
 
 function handlerOf({ filename, module, name }: PoolSettings): HandlerRef | null {
   if (filename !== undefined) return { filename, name }
   return module === undefined ? null : { filename: MODULE_OPTION, name }
-}
-
-/** Refuses the option `module` beside an option that contradicts it. */
-function refuseModule(backend: BackendKind, filename: string | undefined): void {
-  if (backend !== 'inline')
-    poolErrors.contradiction(
-      'module',
-      `The option 'module' needs backend 'inline', because a worker of backend '${backend}' cannot get the functions of this thread. Set backend: 'inline', or give 'filename' in place of 'module'.`,
-    )
-  if (filename !== undefined)
-    poolErrors.contradiction(
-      'module',
-      "The options 'module' and 'filename' both name the handlers. Leave one of them out.",
-    )
 }
 
 export function retryOf(retry: RetryOptions | undefined): RetrySettings | null {

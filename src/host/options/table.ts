@@ -132,11 +132,12 @@ export const poolTable = new OptionTable({
   }),
   module: value<object | undefined>(
     given => typeof given === 'function' || (isRecord(given) && !types.isPromise(given)),
-    "a module, as in module: await import('./work.js')",
+    "a function that imports the module, as in module: () => import('./work.js')",
     {
       default: undefined,
     },
   ),
+  base: unchecked<string | URL | undefined>({ default: undefined }),
   name: text({ default: 'default' }),
   label: text({
     default: 'lido',

@@ -94,7 +94,7 @@ test('the message names the TypeScript source of a missing file', () => {
   const message = withEnvironment({}, () => unknownExtension(source.replace(/ts$/, 'js')))
   assert.ok(
     message.startsWith(
-      `There is no file ${folder}/work.js, and a worker could not load its source ${source} (`,
+      `There is no file ${folder}/work.js, and a worker could not load ${source} in its place (`,
     ),
   )
   assert.match(message, /Compile the file, or set a loader: execArgv: \['--import', 'tsx'\]\./)

@@ -1,6 +1,6 @@
 // The error text for a handler's file that did not load. The advice fits the loader, the test runner or the bundler of the program.
 import { pathToFileURL } from '../platform/node-modules.js'
-import { sourceOf } from '../platform/source-file.js'
+import { fileMeantBy } from '../platform/source-file.js'
 import { processAdvice } from './only-processes.js'
 
 /** @param why the name and the message of the cause */
@@ -9,11 +9,11 @@ export function loadMessage(file: string, cause: unknown, why: string): string {
   if (isMissing(file, code, why)) {
     return `There is no file ${file}. ${adviceForMissing(file)} The next call looks for it again.`
   }
-  const source = sourceOf(file)
+  const source = fileMeantBy(file)
   const what =
     source === null
       ? `A worker could not load ${file} (${why}).`
-      : `There is no file ${file}, and a worker could not load its source ${source} (${why}).`
+      : `There is no file ${file}, and a worker could not load ${source} in its place (${why}).`
   if (isMadeByNext(file)) return `${what} It is a copy that the bundler of Next.js made. ${nextAdvice}`
   if (/MODULE_NOT_FOUND/.test(String(code)) && /[\\/][0-9a-f]{16,}\.[cm]?js$/.test(file))
     return `${what} A bundler copied the file without its imports. Make the handler an entry of the build.`
@@ -66,7 +66,7 @@ function adviceFor(code: unknown, why: string): string {
 function importedSource(why: string): string | null {
   const imported = /Cannot find module '([^']+)' imported/.exec(why)?.[1]
   if (imported === undefined) return null
-  return sourceOf(imported) ?? sourceOf(`${imported}.js`)
+  return fileMeantBy(imported) ?? fileMeantBy(`${imported}.js`)
 }
 
 /** Ends the sentence of the advice. Fits the loader that this program uses. */

@@ -12,10 +12,14 @@ export interface InlineWorker {
 }
 
 /**
- * @param module the pool's option `module`
+ * @param loadModule returns the pool's option `module`; `null`: not given
  * @param onEnd called when the worker stops by itself because its file did not load
  */
-export function serveInline(order: StartOrder, module: object | null, onEnd: () => void): InlineWorker {
+export function serveInline(
+  order: StartOrder,
+  loadModule: (() => object | Promise<object>) | null,
+  onEnd: () => void,
+): InlineWorker {
   const { lane, port } = order
   let source: TaskSource | null = null
   let whenQuiet: (() => void) | null = null
@@ -24,7 +28,8 @@ export function serveInline(order: StartOrder, module: object | null, onEnd: () 
     ...promiseHooks,
     work: null,
     port,
-    makeLoader: (setupTimeoutMs, onTeardown) => new ModuleLoader(false, setupTimeoutMs, onTeardown, module),
+    makeLoader: (setupTimeoutMs, onTeardown) =>
+      new ModuleLoader(false, setupTimeoutMs, onTeardown, loadModule),
     makeSource(executor) {
       source = new TaskSource(port, lane, executor, () => whenQuiet?.())
       return source

@@ -3,7 +3,7 @@
 // which runs before its first handler, and `teardown`, which runs before the worker exits.
 import { type HandlerRef, loadingFiles, MODULE_OPTION } from '../../shared/messages/handler-ref.js'
 import { extname, getBuiltinModule, pathToFileURL } from '../../shared/platform/node-modules.js'
-import { sourceOf } from '../../shared/platform/source-file.js'
+import { fileMeantBy } from '../../shared/platform/source-file.js'
 import { within } from '../../shared/platform/within.js'
 import { workerClock } from './clock.js'
 import { readWithoutPool } from './read-without-pool.js'
@@ -45,7 +45,7 @@ export class ModuleLoader {
   readonly #ownsThread: boolean
   readonly #setupTimeoutMs: number
   readonly #onTeardown: () => void
-  readonly #module: object | null
+  readonly #loadModule: (() => object | Promise<object>) | null
   /** For each module that this worker uses. */
   readonly #teardowns = new Map<object, Hook | null>()
   #hasEnded = false
@@ -54,24 +54,24 @@ export class ModuleLoader {
    * @param ownsThread true when no other worker runs on this thread
    * @param setupTimeoutMs how long a `setup` may take; 0: it is not called
    * @param onTeardown called when a module with a teardown is loaded, before any of its handlers runs
-   * @param module the pool's option `module`
+   * @param loadModule returns the pool's option `module`
    */
   constructor(
     ownsThread: boolean,
     setupTimeoutMs: number,
     onTeardown: () => void,
-    module: object | null = null,
+    loadModule: (() => object | Promise<object>) | null = null,
   ) {
     this.#ownsThread = ownsThread
     this.#setupTimeoutMs = setupTimeoutMs
     this.#onTeardown = onTeardown
-    // A CommonJS module may be a function, which is then its default export.
-    this.#module = typeof module === 'function' ? { default: module } : module
+    this.#loadModule = loadModule
   }
 
   /** Returns the names of its functions when the file has none of that name. Rejects with the error of the file or of its `setup`. */
   async load({ filename, name, call, wrapper }: HandlerRef): Promise<HandlerFunction | ExportNames> {
-    const namespace = filename === MODULE_OPTION ? this.#module! : await loadFile(filename, this.#ownsThread)
+    const namespace =
+      filename === MODULE_OPTION ? await this.#loadModule!() : await loadFile(filename, this.#ownsThread)
     if (this.#setupTimeoutMs > 0) await setUp(namespace, this.#setupTimeoutMs)
     if (!this.#hasEnded && !this.#teardowns.has(namespace)) this.#addTeardown(namespace)
     const handler = await findHandler(namespace, name)
@@ -120,7 +120,7 @@ function loadFile(filename: string, ownsThread: boolean): Promise<object> {
   const known = loadedFiles.get(filename)
   if (known !== undefined && !mayRetry(known)) return known.namespace
   const attempt = known === undefined ? 0 : known.attempt + 1
-  const source = sourceOf(filename) ?? filename
+  const source = fileMeantBy(filename) ?? filename
   if (ownsThread) loadingFiles().add(source)
   const namespace = evaluate(source, attempt, ownsThread).catch(async failure => {
     throw await withSyntaxPlace(failure, source)

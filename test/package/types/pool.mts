@@ -40,6 +40,18 @@ const filename = new URL('./handler.mjs', import.meta.url)
 
 // The handler module defines the types of calls.
 const typed = new Pool<typeof import('./handler.mjs')>({ filename })
+// So does the function that imports it, without a type argument.
+const imported = new Pool({ module: () => import('./handler.mjs'), base: import.meta.url })
+isTrue<Same<typeof imported, typeof typed>>()
+const inlineLoaded = new Pool({ backend: 'inline', module: await import('./handler.mjs') })
+isTrue<Same<typeof inlineLoaded, typeof typed>>()
+const fileOnly = new Pool({ filename })
+isTrue<Same<typeof fileOnly, Pool>>()
+isTrue<Same<Awaited<ReturnType<typeof imported.api.multiplied>>, number>>()
+// @ts-expect-error the module has no such function
+imported.api.missing(1)
+// @ts-expect-error the payload is a row
+imported.run('one')
 const lengthOfRow = typed.run({ id: 1, text: 'one' })
 isTrue<Same<typeof lengthOfRow, Promise<number>>>()
 const upperCased = typed.run('one', { name: 'upper' })

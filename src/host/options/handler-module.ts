@@ -1,0 +1,181 @@
+// The option `module`. `module: () => import('./work.js')` names the handler's file: lido reads the path from the text of the function and
+// does not call it. Bundlers emit the file and change the path in the text, so the text is right in every build. Inline workers run in
+// the program's own thread, so for them lido calls the function.
+
+import { messageOf } from '../../shared/errors/serialize-error.js'
+import { describe } from '../../shared/options/option-table.js'
+import {
+  existsSync,
+  fileURLToPath,
+  getBuiltinModule,
+  isAbsolute,
+  join,
+} from '../../shared/platform/node-modules.js'
+import { fileMeantBy } from '../../shared/platform/source-file.js'
+import { HandlerFileProblem, resolvePoolFile } from './handler-file.js'
+
+/** Imports the module of the handlers. */
+export type ModuleThunk = () => Promise<object>
+
+const RULE = "must be a function with one import of a constant path, as in () => import('./work.js')"
+const PLUG_IN =
+  'A bundler may have changed it. Then add the plug-in of the package lido-bundle to the build, or name the file with the option filename'
+
+/** Strings, which stay, and comments. */
+const STRING_OR_COMMENT = /(["'`])(?:\\.|(?!\1)[^])*\1|\/\*[^]*?\*\/|\/\/.*/g
+/**
+ * The calls that load a module: the path in quotes or in backticks, then a comma or the end of the call, with a `.then` that follows it.
+ * Compilers to CommonJS make `require()` of an import, and Vite has a function of its own.
+ */
+const LOADS =
+  /(?<![\w$.])(?:import|require|__\w*dynamic_import\w*__)\s*\(\s*(?:(["'])((?:\\.|(?!\1).)*)\1|`([^`$]*)`)?\s*(,|\)(?:\s*\.\s*then\b)?)?/g
+
+const EXTENSIONS = ['.js', '.mjs', '.cjs', '.ts', '.mts', '.cts']
+
+/** A module that is itself a function, as CommonJS allows, has a parameter for the payload. */
+export function isThunk(module: unknown): module is ModuleThunk {
+  return typeof module === 'function' && module.length === 0
+}
+
+/**
+ * The file that the function imports.
+ * @param base the file whose directory a relative path starts from; a folder is taken as it is
+ */
+export function fileOfThunk(thunk: ModuleThunk, base: () => string | null): string | HandlerFileProblem {
+  const specifier = specifierOf(Function.prototype.toString.call(thunk))
+  return specifier instanceof HandlerFileProblem ? specifier : fileOf(specifier, base)
+}
+
+/** What inline workers call to get the module. The program's function is called once, and again after a failure. */
+export function loadOnce(module: object): () => object | Promise<object> {
+  if (!isThunk(module)) {
+    const namespace = typeof module === 'function' ? { default: module } : module
+    return () => namespace
+  }
+  let loaded: Promise<object> | null = null
+  return () => {
+    loaded ??= callThunk(module)
+    loaded.catch(() => {
+      loaded = null
+    })
+    return loaded
+  }
+}
+
+async function callThunk(thunk: ModuleThunk): Promise<object> {
+  const module: unknown = await thunk()
+  if (module !== null && typeof module === 'object') return module
+  throw new TypeError(
+    `The function of the option 'module' returned ${describe(module)}. It must return a module, as () => import('./work.js') does. For a single function, write module: { default: yourFunction }.`,
+  )
+}
+
+function specifierOf(text: string): string | HandlerFileProblem {
+  const code = text.replace(STRING_OR_COMMENT, found => (found.startsWith('/') ? ' ' : found))
+  const calls = [...code.matchAll(LOADS)]
+  const shown = text.length > 120 ? `${text.slice(0, 120)}…` : text
+  if (calls.length === 0) {
+    return new HandlerFileProblem(`${RULE}. The text of the function is now: ${shown} . ${PLUG_IN}`)
+  }
+  const paths = calls.map(([, , inQuotes, inBackticks]) => inQuotes ?? inBackticks)
+  if (calls.some(([, , , , end], index) => paths[index] === undefined || end === undefined)) {
+    return new HandlerFileProblem(
+      `${RULE}. Here the path is not a constant: ${shown} . For a path that is computed, use the option filename`,
+    )
+  }
+  if (new Set(paths).size > 1) {
+    return new HandlerFileProblem(
+      `${RULE}. Here the function imports ${paths.map(path => `'${path}'`).join(' and ')}. Create a pool for each file, or let one file export all handlers`,
+    )
+  }
+  if (calls.some(([, , , , end]) => end!.length > 1)) {
+    return new HandlerFileProblem(
+      `${RULE}, and it must return the module itself. Here the function changes the module: ${shown} . ${PLUG_IN}`,
+    )
+  }
+  return paths[0]!
+}
+
+function fileOf(given: string, base: () => string | null): string | HandlerFileProblem {
+  if (given.startsWith('file:')) return resolvePoolFile(given)
+  // The development server of Vite adds a query.
+  const specifier = given.replace(/(?!^)[?#].*$/, '')
+  if (isAbsolute(specifier)) return fromRoot(specifier, base())
+  const from = base()
+  if (/^\.{1,2}(\/|$)/.test(specifier)) {
+    if (from !== null) return relativeTo(from, specifier)
+    return new HandlerFileProblem(
+      `imports '${given}', but the file that creates the pool is not known. Add the option base: import.meta.url (in CommonJS: base: __filename)`,
+    )
+  }
+  const file = specifier.startsWith('#')
+    ? privateImport(specifier, from)
+    : resolvePoolFile(specifier, () => from)
+  if (!(file instanceof HandlerFileProblem)) return file
+  return new HandlerFileProblem(
+    `imports '${given}', which is neither a relative path nor a package that Node.js can find. lido does not know the aliases of TypeScript and of bundlers. Write a relative path, or add the plug-in of the package lido-bundle to the build`,
+    file.cause,
+  )
+}
+
+/** @param base the file, or the folder, from whose folder the path starts */
+export function relativeTo(base: string, path: string): string {
+  return existing(join(folderOf(base), path))
+}
+
+/** The development server of Vite writes paths from the root of the project, or `/@fs/` before an absolute path. */
+function fromRoot(path: string, from: string | null): string {
+  const absolute = path.startsWith('/@fs/') ? path.slice('/@fs'.length) : path
+  const found = existing(absolute)
+  if (from === null || existsSync(found)) return found
+  for (let folder = folderOf(from), parent: string; ; folder = parent) {
+    const inFolder = existing(join(folder, path))
+    if (existsSync(inFolder)) return inFolder
+    parent = join(folder, '..')
+    if (parent === folder) return found
+  }
+}
+
+/** The path itself, or with the extension of the file that exists. A loader may find another file by the path. */
+function existing(path: string): string {
+  if (fileMeantBy(path) !== null) return path
+  const extended = ['', ...EXTENSIONS, ...EXTENSIONS.map(extension => `/index${extension}`)]
+  const found = extended.find(ending => isFile(path + ending))
+  return found === undefined ? path : path + found
+}
+
+function privateImport(specifier: string, from: string | null): string | HandlerFileProblem {
+  try {
+    return getBuiltinModule('node:module')
+      .createRequire(from ?? '/')
+      .resolve(specifier)
+  } catch (failure) {
+    return new HandlerFileProblem(messageOf(failure), failure)
+  }
+}
+
+function folderOf(base: string): string {
+  return /[\\/]$/.test(base) || isFolder(base) ? base : join(base, '..')
+}
+
+function isFile(path: string): boolean {
+  return existsSync(path) && !isFolder(path)
+}
+
+function isFolder(path: string): boolean {
+  return getBuiltinModule('node:fs').statSync(path, { throwIfNoEntry: false })?.isDirectory() === true
+}
+
+/** The value of the option `base` as a path. `null`: not given. */
+export function baseOf(given: unknown): string | null | HandlerFileProblem {
+  if (given === undefined || given === null) return null
+  if (typeof given === 'string' && isAbsolute(given)) return given
+  try {
+    return fileURLToPath(given as string | URL)
+  } catch (failure) {
+    return new HandlerFileProblem(
+      `must be the file that creates the pool: import.meta.url, or __filename in CommonJS. Got ${describe(given)}`,
+      failure,
+    )
+  }
+}
