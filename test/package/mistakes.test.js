@@ -151,7 +151,7 @@ const mistakes = {
   'a folder in place of a file': [
     `await one({ filename: file('old') }).run(1)`,
     workerStart,
-    [/There is no file .*old\. Correct 'filename'/],
+    [/There is no file .*old\. Correct 'filename' or 'module'/],
   ],
   'a file that does not parse': [
     `await one({ filename: file('broken.mjs') }).run(1)`,
@@ -251,31 +251,35 @@ describe('errors for common mistakes', () => {
 
   for (const format of ['esm', 'cjs']) {
     for (const backend of ['thread', 'process', 'inline']) {
-      test(`the error of a bundle that holds lido says to leave lido out (${format}, backend: ${backend})`, async () => {
+      test(`a bundle that contains lido runs tasks, and without the condition 'module' its error says so (${format}, backend: ${backend})`, async () => {
         const file = write(
           `bundled-${format}-${backend}.mjs`,
           `import { join } from 'node:path'
            import { Pool } from 'lido'
            async function main() {
              const pool = new Pool({ filename: join(process.cwd(), 'handler.mjs'), maxWorkers: 1, backend: '${backend}' })
-             await pool.run(1).finally(() => pool.destroy())
+             console.log(JSON.stringify(await pool.run(1).finally(() => pool.destroy())))
            }
            main().catch(({ code, message }) => console.log(JSON.stringify([code, message])))`,
         )
         const outfile = join(project, 'out', `${format}-${backend}.${format === 'esm' ? 'mjs' : 'cjs'}`)
-        await build({
+        const options = {
           entryPoints: [file],
           outfile,
           bundle: true,
           platform: 'node',
           format,
           logLevel: 'error',
-        })
+        }
+        await build(options)
+        assert.equal(answer(await node(outfile)), 1)
+        // esbuild sets the condition only where a program sets none.
+        await build({ ...options, conditions: ['production'] })
         const [code, message] = answer(await node(outfile))
         assert.equal(code, 'ERR_LIDO_WORKER_START')
         assert.match(
           message,
-          /lido's own file.*: the bundler of this program did not copy.*to .*worker\. Or leave lido out of the bundle/,
+          /lido's own file.*: the bundler of this program did not copy.*conditions: \['module'\].*leave lido out/,
         )
       })
     }

@@ -55,14 +55,10 @@ function heapFlags({
   return flags
 }
 
-/**
- * Uses the user's environment, or the one of this process without debugger flags. Workers do not report to `node
- * --watch`.
- */
+/** Uses the user's environment, or the one of this process without debugger flags. */
 export function processEnvironment(given: unknown): NodeJS.ProcessEnv {
   // Node also reads inherited variables.
   const environment = ownFields((given ?? process.env) as NodeJS.ProcessEnv)
-  delete environment.WATCH_REPORT_DEPENDENCIES
   const { NODE_OPTIONS: options } = environment
   if (given === undefined && options?.includes('--inspect')) {
     environment.NODE_OPTIONS = options.replaceAll(INSPECTOR_WORD, '$1').trim()

@@ -3,12 +3,17 @@
 import type { BackendKind } from '../../api/worker-view.js'
 import { isMadeByNext, nextAdvice } from '../../shared/errors/load-advice.js'
 import { PACKAGE_FILE_MISSING } from '../../shared/errors/pool-errors.js'
-import { existsSync, fileURLToPath, join } from '../../shared/platform/node-modules.js'
+import { existsSync, fileURLToPath } from '../../shared/platform/node-modules.js'
+import { threadEntryUrl } from './entry-url.js'
 
 let embedded: string | null = null
 
-/** @param code an expression: an object with a function for each kind of worker */
+/**
+ * Bun also loads the entry points for bundlers where it runs this package as it is. Then workers start from the files.
+ * @param code an expression: an object with a function for each kind of worker
+ */
 export function embedWorkerCode(code: string): void {
+  if ('bun' in process.versions && existsSync(fileURLToPath(threadEntryUrl()))) return
   embedded = code
 }
 
@@ -38,11 +43,7 @@ export class MissingPackageFileError extends Error {
 
 function adviceFor(path: string | null): string {
   if (path !== null && isMadeByNext(path)) return nextAdvice
-  const leave =
-    "leave lido out of the bundle (esbuild: packages: 'external'; webpack: externals; Rollup: external), and install it where the program runs."
-  const folder = path === null ? null : /^(.*[\\/]worker)[\\/]entry[\\/]/.exec(path)?.[1]
-  if (folder === null || folder === undefined) return leave[0]!.toUpperCase() + leave.slice(1)
-  return `Copy the folder ${join('node_modules', 'lido', 'dist', 'esm', 'worker')} to ${folder}. Or ${leave}`
+  return "Set the condition 'module' in the bundler (esbuild: conditions: ['module']; bun build: --conditions=module). lido then brings the code of its workers into the bundle. Or leave lido out of the bundle (esbuild: packages: 'external'; webpack: externals; Rollup: external), and install it where the program runs."
 }
 
 /** Throws `MissingPackageFileError` when `locate` finds no file. After a bundler changed lido, it may throw. */

@@ -4,6 +4,7 @@ import { WorkerExitError } from '../../shared/errors/pool-errors.js'
 import { lastingContext } from '../../shared/platform/async-context.js'
 import { inMicrotask } from '../../shared/platform/microtask.js'
 import { inspect } from '../../shared/platform/node-modules.js'
+import { passOnReport } from '../../shared/platform/watch-mode.js'
 import type { WorkerOutput } from '../workers/output.js'
 import type { Death, Worker, WorkerEvents } from '../workers/worker.js'
 import type { BackPressureListener } from './back-pressure.js'
@@ -53,7 +54,7 @@ export class Reports implements WorkerEvents, BackPressureListener {
   }
 
   onUserMessage({ view }: Worker, value: unknown): void {
-    this.#emit('message', value, view)
+    if (!passOnReport(value)) this.#emit('message', value, view)
   }
 
   onCreated({ view }: Worker): void {

@@ -22,7 +22,7 @@ const PLUG_IN =
   'A bundler may have changed it. Then add the plug-in of the package lido-bundle to the build, or name the file with the option filename'
 
 /** Strings, which stay, and comments. */
-const STRING_OR_COMMENT = /(["'`])(?:\\.|(?!\1)[^])*\1|\/\*[^]*?\*\/|\/\/.*/g
+const STRING_OR_COMMENT = /(["'`])(?:\\[\s\S]|(?!\1)[\s\S])*\1|\/\*[\s\S]*?\*\/|\/\/.*/g
 /**
  * The calls that load a module: the path in quotes or in backticks, then a comma or the end of the call, with a `.then` that follows it.
  * Compilers to CommonJS make `require()` of an import, and Vite has a function of its own.

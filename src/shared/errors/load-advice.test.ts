@@ -37,15 +37,28 @@ function withEnvironment<T>(variables: Record<string, string>, callback: () => T
 test('the advice for a missing file says to correct the option', () => {
   assert.equal(
     missing('/app/src/work.js'),
-    "There is no file /app/src/work.js. Correct 'filename', or create the file. The next call looks for it again.",
+    "There is no file /app/src/work.js. Correct 'filename' or 'module', or create the file. The next call looks for it again.",
   )
 })
 
-test('the advice for a missing file of a build says to make the handler an entry', () => {
+test('the advice for a missing file of a build names the plug-in, and a file outside of the bundle', () => {
   assert.match(
     missing('/app/dist/server/work.js'),
-    /handler an entry of the build \(Vite: build\.rollupOptions\.input/,
+    /plug-in of the package lido-bundle.*filename: join\(process\.cwd\(\), 'workers\/work\.mjs'\)/,
   )
+})
+
+test('the advice for a missing file of an executable of Bun adds it to the build', () => {
+  assert.match(missing('/$bunfs/root/work.js'), /bun build --compile main\.js work\.js/)
+})
+
+test('the advice for an import without an extension names the file', () => {
+  const imported = write('rate.js').replace(/\.js$/, '')
+  const message = messageFor(
+    '/app/work.js',
+    failure('', `Cannot find module '${imported}' imported from /app/work.js`),
+  )
+  assert.ok(message.includes(`Import the file by its full name, ${imported}.js.`), message)
 })
 
 test('the advice for an address of Next.js names serverExternalPackages and a file', () => {
@@ -64,13 +77,13 @@ test('the advice for a copy in .next names serverExternalPackages', () => {
   )
 })
 
-test('the advice for a copied file without its imports says to make the handler an entry', () => {
+test('the advice for a copied file without its imports names the plug-in', () => {
   const file = '/app/out/93025d28a6064edd86bb.js'
   const problem = failure(
     'ERR_MODULE_NOT_FOUND',
     `Cannot find module '/app/out/helper.js' imported from ${file}`,
   )
-  assert.match(messageFor(file, problem), /copied the file without its imports\. Make the handler an entry/)
+  assert.match(messageFor(file, problem), /copied the file without its imports\. Add the plug-in/)
 })
 
 for (const [runtime, message] of [
@@ -104,7 +117,7 @@ test('the advice in a test runner names the option module', () => {
   for (const variable of ['JEST_WORKER_ID', 'VITEST'])
     assert.match(
       withEnvironment({ [variable]: '1' }, () => unknownExtension('/app/work.ts')),
-      /backend: 'inline', module: await import\('\.\/work\.ts'\)\.$/,
+      /backend: 'inline', module: \(\) => import\('\.\/work'\)\./,
     )
 })
 

@@ -1,5 +1,5 @@
 // The error text for a handler's file that did not load. The advice fits the loader, the test runner or the bundler of the program.
-import { pathToFileURL } from '../platform/node-modules.js'
+import { basename, existsSync, pathToFileURL } from '../platform/node-modules.js'
 import { fileMeantBy } from '../platform/source-file.js'
 import { processAdvice } from './only-processes.js'
 
@@ -16,7 +16,7 @@ export function loadMessage(file: string, cause: unknown, why: string): string {
       : `There is no file ${file}, and a worker could not load ${source} in its place (${why}).`
   if (isMadeByNext(file)) return `${what} It is a copy that the bundler of Next.js made. ${nextAdvice}`
   if (/MODULE_NOT_FOUND/.test(String(code)) && /[\\/][0-9a-f]{16,}\.[cm]?js$/.test(file))
-    return `${what} A bundler copied the file without its imports. Make the handler an entry of the build.`
+    return `${what} A bundler copied the file without its imports. Add the plug-in of the package lido-bundle to the build.`
   return `${what} ${adviceFor(code, why)}`
 }
 
@@ -31,9 +31,13 @@ function isMissing(file: string, code: unknown, why: string): boolean {
 
 function adviceForMissing(file: string): string {
   if (isMadeByNext(file)) return `It is an address that the bundler of Next.js made. ${nextAdvice}`
-  if (!/[\\/](dist|build|out|\.output)[\\/]/.test(file)) return "Correct 'filename', or create the file."
-  const name = /([\w-]+)\.\w+$/.exec(file)?.[1] ?? 'work'
-  return `Correct 'filename', or make the handler an entry of the build (Vite: build.rollupOptions.input: { main: 'src/main.js', '${name}': 'src/${name}.js' }; esbuild: entryPoints).`
+  const name = basename(file)
+  if (/[\\/]\$bunfs[\\/]/.test(file))
+    return `Add the handler to the build: bun build --compile main.js ${name}.`
+  const correct = "Correct 'filename' or 'module', or create the file."
+  if (!/[\\/](dist|build|out|lib|bin|output|server|chunks|\.\w[\w-]*)[\\/]/.test(file)) return correct
+  const outside = `filename: join(process.cwd(), 'workers/${name.replace(/\.\w+$/, '')}.mjs')`
+  return `${correct} If a bundler built this program, it did not emit the handler. Add the plug-in of the package lido-bundle to the build, or name a file outside of the bundle: ${outside}.`
 }
 
 /** A copy in `.next`, or an address such as `/_next/static/media/work.1a2b3c.js`. */
@@ -46,6 +50,18 @@ export const nextAdvice =
   "Add serverExternalPackages: ['lido'] to next.config, and name a file that Next.js does not bundle: filename: join(process.cwd(), 'workers/work.mjs')."
 
 function adviceFor(code: unknown, why: string): string {
+  const advice = adviceOf(code, why)
+  return isInTestRunner() ? `${advice} ${inlineAdvice}` : advice
+}
+
+const inlineAdvice =
+  "Or run the handler in the test itself: backend: 'inline', module: () => import('./work')."
+
+function isInTestRunner(): boolean {
+  return process.env.JEST_WORKER_ID !== undefined || process.env.VITEST !== undefined
+}
+
+function adviceOf(code: unknown, why: string): string {
   const onlyProcesses = processAdvice(code, why)
   if (onlyProcesses !== null) return onlyProcesses
   switch (code) {
@@ -59,23 +75,23 @@ function adviceFor(code: unknown, why: string): string {
   const source = importedSource(why)
   return source === null
     ? 'Fix the file. The next call loads it again.'
-    : `Import the file by its full name, ${source}, or ${setLoader()}`
+    : /ts$/.test(source)
+      ? `Import the file by its full name, ${source}, or ${setLoader()}`
+      : `Import the file by its full name, ${source}.`
 }
 
-/** The TypeScript file that a missing import means, as TypeScript and its loaders resolve it. */
+/** The file that a missing import means, as TypeScript, Babel and bundlers resolve it. */
 function importedSource(why: string): string | null {
   const imported = /Cannot find module '([^']+)' imported/.exec(why)?.[1]
   if (imported === undefined) return null
-  return fileMeantBy(imported) ?? fileMeantBy(`${imported}.js`)
+  const full = [`${imported}.js`, `${imported}/index.js`].find(existsSync)
+  return full ?? fileMeantBy(imported) ?? fileMeantBy(`${imported}.js`)
 }
 
 /** Ends the sentence of the advice. Fits the loader that this program uses. */
 function setLoader(): string {
-  const { env } = process
   if (Symbol.for('ts-node.register.instance') in process)
     return "load ts-node in workers too: execArgv: ['--require', 'ts-node/register']."
   const tsx = "set a loader: execArgv: ['--import', 'tsx']."
-  if (env.JEST_WORKER_ID === undefined && env.VITEST === undefined)
-    return `${tsx} With backend 'inline', start the program with the loader.`
-  return `${tsx} Or run the handler in the test itself: backend: 'inline', module: await import('./work.ts').`
+  return isInTestRunner() ? tsx : `${tsx} With backend 'inline', start the program with the loader.`
 }

@@ -4,7 +4,7 @@
 const getBuiltinModule: typeof process.getBuiltinModule = process.getBuiltinModule
 const { closeSync, existsSync, openSync, readFileSync, readSync, unlinkSync, writeSync } =
   getBuiltinModule('node:fs')
-const { extname, isAbsolute, join } = getBuiltinModule('node:path')
+const { basename, extname, isAbsolute, join } = getBuiltinModule('node:path')
 const { fileURLToPath, pathToFileURL } = getBuiltinModule('node:url')
 const { inspect, types } = getBuiltinModule('node:util')
 
@@ -27,6 +27,7 @@ const structuredClone: typeof globalThis.structuredClone =
   globalThis.structuredClone ?? getBuiltinModule('node:vm').runInThisContext('structuredClone')
 
 export {
+  basename,
   closeSync,
   existsSync,
   extname,

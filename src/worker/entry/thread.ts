@@ -3,6 +3,7 @@
 import { type MessagePort, parentPort, receiveMessageOnPort } from 'node:worker_threads'
 import type { StartOrder } from '../../shared/messages/messages.js'
 import { invariant } from '../../shared/platform/invariant.js'
+import { reportLoadedFiles } from '../../shared/platform/watch-mode.js'
 import { TaskSource } from '../lane/task-source.js'
 import { workerClock } from '../run/clock.js'
 import { promiseHooks } from '../run/executor.js'
@@ -17,6 +18,7 @@ const ORDER_TIMEOUT_MS = 5000
 
 markWorker()
 invariant(parentPort !== null, 'the worker entry runs in a worker')
+reportLoadedFiles(parentPort)
 const waitingOrder = receiveWaiting(parentPort)
 if (waitingOrder !== undefined) start(waitingOrder.message as StartOrder)
 else {
