@@ -9,11 +9,12 @@ import { fileURLToPath } from 'node:url'
 
 const here = fileURLToPath(new URL('.', import.meta.url))
 
-async function runProgram(text) {
+async function runProgram(text, others = {}) {
   const folder = await mkdtemp(join(here, 'self-made-'))
   try {
     const filename = join(folder, 'program.mjs')
     await writeFile(filename, text)
+    for (const [name, other] of Object.entries(others)) await writeFile(join(folder, name), other)
     const child = spawn(process.execPath, [filename], { stdio: ['ignore', 'pipe', 'pipe'] })
     let output = ''
     for (const stream of [child.stdout, child.stderr]) {
@@ -38,6 +39,34 @@ test('a file that creates a pool of itself without isWorkerThread fails with an 
   assert.equal(code, 1)
   assert.match(output, /which this worker is loading now/)
   assert.match(output, /isWorkerThread/)
+})
+
+test('a handler may import the file of the program, as in the builds of bundlers', async () => {
+  const { code, output } = await runProgram(
+    `
+    import { Pool } from 'lido'
+    export const double = value => value * 2
+    const pool = new Pool({ module: () => import('./work.mjs'), base: import.meta.url, maxWorkers: 1 })
+    export const run = value => pool.run(value)
+    if (process.argv[1] === import.meta.filename) {
+      console.log(await run(21))
+      console.log(await run(null).catch(error => error.message))
+      await pool.close()
+    }
+  `,
+    {
+      'work.mjs': `import { double, run } from './program.mjs'
+    export default value => value === null ? run(1) : double(value)`,
+    },
+  )
+  assert.equal(code, 0, output)
+  assert.match(output, /LIDO_PROGRAM_IN_WORKER/)
+  const [result, message] = output.split('\n').filter(line => !/node:|trace-warnings/.test(line))
+  assert.equal(result, '42')
+  assert.match(
+    message,
+    /handler's file of this pool is .*work\.mjs, which this worker is loading now.*lido-bundle/,
+  )
 })
 
 test('a file may hold a pool and its handler when it checks isWorkerThread', async () => {

@@ -134,6 +134,8 @@ export function fileOf(given: unknown, name: string, place: string): string {
 function handlerFileOf(given: unknown, settings: CoreSettings): string {
   if (given !== undefined && given !== null) return fileOf(given, 'filename', "option 'filename' of run()")
   if (settings.handler !== null) return settings.handler.filename
+  if (settings.handlerProblem !== null)
+    throw new InvalidTaskError('filename', `The handler's file of this pool ${settings.handlerProblem}.`)
   throw new InvalidTaskError(
     'filename',
     "The call has no handler file. Give 'filename' to the pool or to run().",

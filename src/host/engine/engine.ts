@@ -72,6 +72,7 @@ export class Engine {
     const { clock = realClock, backend: given, decodeSliceMs, adaptStart = null } = ownFields(parts ?? {})
     const { label, recordTiming } = settings
     const backend = given ?? backendOf(settings)
+    if (settings.handlerProblem !== null) warnOfProgram(settings.handlerProblem)
     this.settings = settings
     this.options = settings.options
     this.clock = clock
@@ -321,4 +322,11 @@ export function startAhead(workerOptions: Record<string, unknown>): Backend {
     // The pool starts the thread again, and reports why it cannot start.
   }
   return backend
+}
+
+function warnOfProgram(problem: string): void {
+  process.emitWarning(
+    `A worker runs a file of the program that creates a pool. The handler's file of that pool ${problem}.`,
+    { type: 'LidoWarning', code: 'LIDO_PROGRAM_IN_WORKER' },
+  )
 }

@@ -13,6 +13,7 @@ import {
   join,
   readFileSync,
 } from '../../shared/platform/node-modules.js'
+import { fileMeantBy } from '../../shared/platform/source-file.js'
 
 /** What is wrong with the value. The caller puts `text` into its own error, after the name of the option. */
 export class HandlerFileProblem {
@@ -25,15 +26,20 @@ export class HandlerFileProblem {
   }
 }
 
-/** For a call: accepts an absolute path, a `file:` string or a `URL`. */
+/** For a call: accepts an absolute path, a `file:` string or a `URL`. Refuses the file that this worker loads now. */
 export function resolveHandlerFile(given: unknown): string | HandlerFileProblem {
+  const file = locate(given)
+  return typeof file === 'string' && isLoadingNow(file) ? new HandlerFileProblem(loadingText(file)) : file
+}
+
+function locate(given: unknown): string | HandlerFileProblem {
   if (isUrl(given)) return fromUrl(given)
   if (typeof given !== 'string' || given === '') {
     return new HandlerFileProblem(
       `must be an absolute path, a 'file:' string or a URL, got ${describe(given)}`,
     )
   }
-  if (isAbsolute(given)) return notLoadingNow(given)
+  if (isAbsolute(given)) return given
   if (isBuiltin(given))
     return new HandlerFileProblem(
       `must be a file, got '${given}', a builtin module of Node.js. Export the handler from a file of your own`,
@@ -55,14 +61,14 @@ export function resolvePoolFile(
   given: unknown,
   callerFile: () => string | null = () => null,
 ): string | HandlerFileProblem {
-  if (typeof given !== 'string' || !isPackageName(given) || isBuiltin(given)) return resolveHandlerFile(given)
+  if (typeof given !== 'string' || !isPackageName(given) || isBuiltin(given)) return locate(given)
   const caller = callerFile()
   const fromCaller = caller === null ? null : packageFileFrom(given, caller)
-  if (typeof fromCaller === 'string') return notLoadingNow(fromCaller)
+  if (typeof fromCaller === 'string') return fromCaller
   let folder = 'the working directory, which no longer exists'
   try {
     folder = process.cwd()
-    return notLoadingNow(requireFrom(join(folder, 'noop.js')).resolve(given))
+    return requireFrom(join(folder, 'noop.js')).resolve(given)
   } catch (cause) {
     const failure = isNotFound(cause) && fromCaller !== null ? fromCaller.failure : cause
     if ((failure as NodeJS.ErrnoException).code === 'ERR_PACKAGE_PATH_NOT_EXPORTED') {
@@ -123,12 +129,13 @@ function isNotFound(failure: unknown): boolean {
   return (failure as NodeJS.ErrnoException).code === 'MODULE_NOT_FOUND'
 }
 
-/** Refuses the file that this worker loads now. Each worker would create another pool of the same file, without end. */
-function notLoadingNow(file: string): string | HandlerFileProblem {
-  if (!loadingFiles().has(file)) return file
-  return new HandlerFileProblem(
-    `is ${file}, which this worker is loading now. Each worker would create another pool, without end. Create the pool only if isWorkerThread of 'lido/worker' is false, or move the handler into its own file. If a bundler let the handler's file import the program's, add the plug-in of the package lido-bundle to the build`,
-  )
+/** True in a worker that loads this file now. If the file created a pool of itself, each worker would create another one, without end. */
+export function isLoadingNow(file: string): boolean {
+  return loadingFiles().has(fileMeantBy(file) ?? file)
+}
+
+export function loadingText(file: string): string {
+  return `is ${file}, which this worker is loading now. Each worker would create another pool, without end. Create the pool only if isWorkerThread of 'lido/worker' is false, or move the handler into its own file. If a bundler let the handler's file import the program's, add the plug-in of the package lido-bundle to the build`
 }
 
 /** Also true for a URL of Node in the environment `jsdom` of Jest, which has another class `URL`. */
@@ -138,7 +145,7 @@ function isUrl(given: unknown): given is URL {
 
 function fromUrl(given: string | URL): string | HandlerFileProblem {
   try {
-    return notLoadingNow(fileURLToPath(given))
+    return fileURLToPath(given)
   } catch (failure) {
     if (isMadeByNext(String(given))) {
       return new HandlerFileProblem(

@@ -9,13 +9,14 @@ import { outgoing } from '../../shared/messages/outgoing.js'
 import { mayHoldOptions, OptionErrors, OptionTable, ownFields } from '../../shared/options/option-table.js'
 import { SHARE_ENV } from '../../shared/platform/host-node-modules.js'
 import { getBuiltinModule } from '../../shared/platform/node-modules.js'
+import { fileMeantBy } from '../../shared/platform/source-file.js'
 import { HEAP_FLAG, HEAP_FLAG_REMEDY } from '../backend/heap-flags.js'
 import { inheritedFlags, processEnvironment } from '../backend/process-surroundings.js'
 import { FifoQueue } from '../queue/fifo-queue.js'
 import type { Limits } from '../task/call.js'
 import type { RetrySettings } from '../task/retry.js'
 import type { PoolSize } from '../workers/scaling.js'
-import { HandlerFileProblem, resolvePoolFile } from './handler-file.js'
+import { HandlerFileProblem, isLoadingNow, loadingText, resolvePoolFile } from './handler-file.js'
 import { baseOf, fileOfThunk, isThunk, relativeTo } from './handler-module.js'
 import { shareOfCores, usableCores } from './sizing.js'
 import { poolReplacements, poolTable } from './table.js'
@@ -29,6 +30,11 @@ export interface CoreSettings
   readonly size: PoolSize
   /** The handler that workers load before they are ready. `null` without a file. */
   readonly handler: HandlerRef | null
+  /**
+   * Why this pool runs no tasks of its own file. A worker that loads the handler may also load the program's file, if a bundler put code
+   * of both into one file. The pool that the program's file creates there must not start workers.
+   */
+  readonly handlerProblem: string | null
   /** The time limits of calls without their own limits. `null`: no limit. */
   readonly limits: Limits | null
   /** `null`: a task runs once. */
@@ -59,10 +65,13 @@ export function resolveOptions(
   if (given !== undefined && !mayHoldOptions(given)) poolErrors.noObject(given, 'filename')
   const read = poolTable.read(given ?? {}, poolErrors)
   const filename = handlerFile(read, callerFile)
+  const handlerProblem = filename !== undefined && isLoadingNow(filename) ? loadingText(filename) : null
+  if (handlerProblem !== null && callerFile() === (fileMeantBy(filename!) ?? filename))
+    throw new InvalidOptionError('filename', `The option 'filename' ${handlerProblem}.`)
   const workerOptions = workerOptionsOf(read)
-  if (read.backend === 'thread' && read.minWorkers !== 0) startAhead(workerOptions)
+  if (read.backend === 'thread' && read.minWorkers !== 0 && handlerProblem === null) startAhead(workerOptions)
   const cores = shareOfCores(usableCores(), read.clusterSize)
-  const size = sizeOf(read, cores)
+  const size = sizeOf(handlerProblem === null ? read : { ...read, minWorkers: 0 }, cores)
   const queue = read.queue ?? new FifoQueue()
   const maxQueue = read.maxQueue === 'auto' ? size.maxWorkers ** 2 : read.maxQueue
   const options: PoolSettings = Object.freeze({
@@ -77,7 +86,8 @@ export function resolveOptions(
     ...options,
     options,
     size,
-    handler: handlerOf(options),
+    handler: handlerProblem === null ? handlerOf(options) : null,
+    handlerProblem,
     limits: limitsOf(
       { timeout: options.timeout, queueTimeout: options.queueTimeout, deadline: undefined },
       null,
