@@ -49,6 +49,16 @@ export type Problems = problems.Problems
 export const RoomWaiters: typeof roomWaiters.RoomWaiters = kitParts.RoomWaiters
 export type RoomWaiters = roomWaiters.RoomWaiters
 
+/**
+ * The absolute path of the file that a function such as `() => import('./work.js')` imports. Does not call the function.
+ * @param base the file from whose folder a relative path starts
+ * @returns the path, or the problem as a text that continues "The option 'module' …"
+ */
+export const importedFile: (
+  thunk: () => Promise<object>,
+  base: string | URL | undefined,
+) => string | { problem: string } = kitParts.importedFile
+
 export const { createApi, runTable, mapTable, checkSource, resolveClose, resolveRoom } = kitParts
 
 export type { AdaptStart } from './api/pool-options.js'

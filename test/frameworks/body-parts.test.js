@@ -332,12 +332,29 @@ describe('invalid options of body parsers', () => {
       'module',
       /Set at least one of validate, select, reviver/,
     ],
-    ['a relative path as module', { module: './x.js', select: 'x' }, 'module', /must be an absolute path/],
+    [
+      'a relative path as module',
+      { module: './x.js', select: 'x' },
+      'module',
+      /must be a function that imports a module, an absolute path/,
+    ],
+    [
+      'a function without an import as module',
+      { module: () => 1, select: 'x' },
+      'module',
+      /must be a function with one import/,
+    ],
+    [
+      'an import without base',
+      { module: () => import('./x.js'), select: 'x' },
+      'module',
+      /Add the option base: import\.meta\.url/,
+    ],
     [
       'a data: URL as module',
       { module: new URL('data:text/javascript,'), select: 'x' },
       'module',
-      /must be an absolute path/,
+      /must be a function that imports a module, an absolute path/,
     ],
     [
       'a file: text with a host as module',

@@ -5,6 +5,7 @@ import { fileURLToPath, pathToFileURL } from 'node:url'
 import type { Pool } from '../../index.js'
 import {
   boolean,
+  importedFile,
   integer,
   type OptionErrors,
   type OptionRule,
@@ -32,8 +33,13 @@ export interface ParseOptions {
   onProtoPoisoning?: Poisoning | undefined
   /** The rule for a `constructor` that contains a `prototype`. Default: the rule of the framework's own parser. */
   onConstructorPoisoning?: Poisoning | undefined
-  /** The module of `validate`, `select` and `reviver`: an absolute path, a `file:` string or a `URL`. */
-  module?: string | URL | undefined
+  /**
+   * The module of `validate`, `select` and `reviver`: a function that imports it, as `() => import('./orders.js')`, an absolute path, a
+   * `file:` string or a `URL`. The function is not called.
+   */
+  module?: (() => Promise<object>) | string | URL | undefined
+  /** The file from whose folder a relative path of `module` starts: `import.meta.url`, or `__filename` in CommonJS. */
+  base?: string | URL | undefined
   /** The export that checks a parsed value. */
   validate?: string | undefined
   /** The export that returns the value for the route. Only this value crosses threads. */
@@ -107,9 +113,10 @@ const parseRules = {
   maxDepth: integer({ min: 0, orInfinity: true }, { default: NONE }),
   onProtoPoisoning: poisoning,
   onConstructorPoisoning: poisoning,
-  module: unchecked<string | URL | undefined>({
+  module: unchecked<ParseOptions['module']>({
     default: undefined,
   }),
+  base: unchecked<string | URL | undefined>({ default: undefined }),
   validate: exportName,
   select: exportName,
   reviver: exportName,
@@ -194,7 +201,7 @@ function resolveFunctions(options: ReadParseOptions): FunctionNames | null {
     if (named.length === 0) return null
     return errors.contradiction(
       'module',
-      `The option '${named[0]}' needs the option 'module', which is missing. Set it, for example to new URL('./bodies.js', import.meta.url).`,
+      `The option '${named[0]}' needs the option 'module', which is missing. Set it: module: () => import('./bodies.js'), base: import.meta.url.`,
     )
   }
   if (named.length === 0)
@@ -203,10 +210,15 @@ function resolveFunctions(options: ReadParseOptions): FunctionNames | null {
       `The option 'module' has no effect alone. Set at least one of ${functionOptions.join(', ')}.`,
     )
   const { validate = null, select = null, reviver = null } = options
-  return { module: moduleUrl(options.module, errors), validate, select, reviver }
+  return { module: moduleUrl(options.module, options.base, errors), validate, select, reviver }
 }
 
-function moduleUrl(given: unknown, errors: OptionErrors): string {
+function moduleUrl(given: unknown, base: string | URL | undefined, errors: OptionErrors): string {
+  if (typeof given === 'function') {
+    const file = importedFile(given as () => Promise<object>, base)
+    if (typeof file === 'string') return pathToFileURL(file).href
+    return errors.contradiction('module', `The option 'module' ${file.problem}.`)
+  }
   if (typeof given === 'string' && isAbsolute(given)) return pathToFileURL(given).href
   try {
     // Also throws for a file on another machine.
@@ -217,7 +229,7 @@ function moduleUrl(given: unknown, errors: OptionErrors): string {
     return errors.wrong(
       'module',
       shown,
-      "an absolute path, a 'file:' string or the URL of a file, on this machine",
+      "a function that imports a module, an absolute path, a 'file:' string or the URL of a file, on this machine",
     )
   }
 }

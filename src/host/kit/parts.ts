@@ -7,6 +7,7 @@ import { resolveClose, resolveRoom, runTable } from '../calls/call-options.js'
 import { checkSource, mapTable } from '../calls/map-options.js'
 import { MapRun } from '../calls/map-run.js'
 import { runWrapped } from '../calls/run.js'
+import { importedFile } from '../options/handler-module.js'
 import { Pool } from '../pool.js'
 import { engineOf } from '../pool-properties.js'
 import { Rejection } from '../task/rejection.js'
@@ -24,6 +25,7 @@ export const kitParts = {
   },
 
   embedWorkerCode,
+  importedFile,
   adaptQueue,
   TaskViews,
   Problems,

@@ -101,7 +101,7 @@ test('a function that names no single constant path gets an error that says the 
   const rule =
     /^must be a function with one import of a constant path, as in \(\) => import\('\.\/work\.js'\)/
   for (const [text, expected] of [
-    ['() => 1', /The text of the function is now: \(\) => 1 \./],
+    ['() => 1', /The text of the function is now '\(\) => 1'\./],
     ['() => o.e(683).then(o.bind(o, 683))', /lido-bundle/],
     ['() => Promise.resolve().then(() => (init_work(), work_exports))', /lido-bundle/],
     [

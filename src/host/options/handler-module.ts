@@ -19,7 +19,7 @@ export type ModuleThunk = () => Promise<object>
 
 const RULE = "must be a function with one import of a constant path, as in () => import('./work.js')"
 const PLUG_IN =
-  'A bundler may have changed it. Then add the plug-in of the package lido-bundle to the build, or name the file with the option filename'
+  'If a bundler changed it, add the plug-in of the package lido-bundle to the build. Or make the handler an entry of the build, and name the built file by the option filename'
 
 /** Strings, which stay, and comments. */
 const STRING_OR_COMMENT = /(["'`])(?:\\[\s\S]|(?!\1)[\s\S])*\1|\/\*[\s\S]*?\*\/|\/\/.*/g
@@ -44,6 +44,16 @@ export function isThunk(module: unknown): module is ModuleThunk {
 export function fileOfThunk(thunk: ModuleThunk, base: () => string | null): string | HandlerFileProblem {
   const specifier = specifierOf(Function.prototype.toString.call(thunk))
   return specifier instanceof HandlerFileProblem ? specifier : fileOf(specifier, base)
+}
+
+/** For options of adapters. The problem is a text for an error, after the name of the option. */
+export function importedFile(
+  thunk: ModuleThunk,
+  base: string | URL | undefined,
+): string | { problem: string } {
+  const from = baseOf(base)
+  const file = from instanceof HandlerFileProblem ? from : fileOfThunk(thunk, () => from)
+  return file instanceof HandlerFileProblem ? { problem: file.text } : file
 }
 
 /** What inline workers call to get the module. The program's function is called once, and again after a failure. */
@@ -75,12 +85,12 @@ function specifierOf(text: string): string | HandlerFileProblem {
   const calls = [...code.matchAll(LOADS)]
   const shown = text.length > 120 ? `${text.slice(0, 120)}…` : text
   if (calls.length === 0) {
-    return new HandlerFileProblem(`${RULE}. The text of the function is now: ${shown} . ${PLUG_IN}`)
+    return new HandlerFileProblem(`${RULE}. The text of the function is now '${shown}'. ${PLUG_IN}`)
   }
   const paths = calls.map(([, , inQuotes, inBackticks]) => inQuotes ?? inBackticks)
   if (calls.some(([, , , , end], index) => paths[index] === undefined || end === undefined)) {
     return new HandlerFileProblem(
-      `${RULE}. Here the path is not a constant: ${shown} . For a path that is computed, use the option filename`,
+      `${RULE}. Here the path is not a constant: '${shown}'. For a path that is computed, use the option filename`,
     )
   }
   if (new Set(paths).size > 1) {
@@ -90,7 +100,7 @@ function specifierOf(text: string): string | HandlerFileProblem {
   }
   if (calls.some(([, , , , end]) => end!.length > 1)) {
     return new HandlerFileProblem(
-      `${RULE}, and it must return the module itself. Here the function changes the module: ${shown} . ${PLUG_IN}`,
+      `${RULE}, and it must return the module itself. Here the function changes the module: '${shown}'. ${PLUG_IN}`,
     )
   }
   return paths[0]!

@@ -21,7 +21,8 @@ const parse: BodyMiddleware = json({
   threshold: 65_536,
   maxDepth: 100,
   onProtoPoisoning: poisoning,
-  module: new URL('./orders.js', import.meta.url),
+  module: () => import('./checks.mjs'),
+  base: import.meta.url,
   select: 'total',
   type: request => request.headers['content-type'] === 'application/json',
 })
