@@ -5,6 +5,7 @@ export type {
   CallOptions,
   CloseOptions,
   CloseReport,
+  FunctionOptions,
   MapOptions,
   MapProgress,
   MapSource,
@@ -16,6 +17,7 @@ export type {
 export type { DurationStats, DurationSummary, PoolHistogram } from './api/durations.js'
 export type { PoolEvents } from './api/events.js'
 export type {
+  ApiResult,
   Chosen,
   ChunkOf,
   DefaultName,

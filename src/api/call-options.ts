@@ -54,6 +54,9 @@ export interface RunOptions {
 /** The options of calls by `pool.with()`. */
 export type CallOptions = Omit<RunOptions, 'name' | 'transferList'>
 
+/** The options of `pool.call()`. */
+export type FunctionOptions = Omit<RunOptions, 'name' | 'filename'>
+
 /** The options of `pool.room()`. */
 export interface RoomOptions {
   /** Aborting it ends the wait. The call rejects with `TaskCancelledError`. */

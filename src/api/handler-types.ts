@@ -117,7 +117,7 @@ type CallOf<Handler> = Handler extends (...args: infer Arguments) => infer Resul
   : never
 
 /** A function whose result is a stream gives a promise that can be awaited, or iterated at once. */
-type ApiResult<Result> =
+export type ApiResult<Result> =
   IsAny<Result> extends true
     ? Promise<any>
     : Result extends StreamOf<infer Chunk>

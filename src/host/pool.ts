@@ -4,6 +4,7 @@ import type {
   CallOptions,
   CloseOptions,
   CloseReport,
+  FunctionOptions,
   MapOptions,
   MapSource,
   RoomOptions,
@@ -12,6 +13,7 @@ import type {
   TransformOptions,
 } from '../api/call-options.js'
 import type {
+  ApiResult,
   Chosen,
   ChunkOf,
   DefaultName,
@@ -28,6 +30,7 @@ import { PoolClosedError, type PublicFunction, withCallerFrames } from '../share
 import type { Backend } from './backend/backend.js'
 import { apiOf } from './calls/api.js'
 import { broadcast } from './calls/broadcast.js'
+import { FunctionCalls } from './calls/call-function.js'
 import { resolveClose, resolveRoom } from './calls/call-options.js'
 import { callerFile, callerPlace, forCaller } from './calls/caller-stack.js'
 import { mapOf } from './calls/map.js'
@@ -57,6 +60,7 @@ export class Pool<Module = any, Default extends HandlerName<Module> = DefaultNam
 {
   readonly #engine: Engine
   readonly #runs: Runs
+  #calls: FunctionCalls | null = null
   #api: PoolApi<Module> | null = null
 
   /**
@@ -107,6 +111,27 @@ export class Pool<Module = any, Default extends HandlerName<Module> = DefaultNam
   ): Promise<ResultOf<Module, Chosen<Name, Default>>>
   run(payload?: unknown, options?: RunOptions): Promise<unknown> {
     return this.#runs.run(payload, options, Pool.prototype.run)
+  }
+
+  /**
+   * Runs a function of this program in a worker: `pool.call((a, b) => a + b, 2, 3)`. The function is sent as text, so it must not use
+   * variables around it: pass values as arguments, and import modules in the function. It runs in strict mode. An argument given to
+   * `move()` is transferred. Options may be the first argument, before the function.
+   *
+   * Rejects as `run()` does. `InvalidTaskError` also says that the function cannot be sent, and names the variable that it uses.
+   */
+  call<Args extends unknown[], Result>(
+    fn: (...args: Args) => Result,
+    ...args: Args
+  ): ApiResult<Awaited<Result>>
+  call<Args extends unknown[], Result>(
+    options: FunctionOptions | undefined,
+    fn: (...args: Args) => Result,
+    ...args: Args
+  ): ApiResult<Awaited<Result>>
+  call(...given: unknown[]): Promise<unknown> {
+    this.#calls ??= new FunctionCalls(this.#engine)
+    return this.#calls.call(given, Pool.prototype.call)
   }
 
   /**

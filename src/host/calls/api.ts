@@ -29,7 +29,7 @@ export function apiOf(engine: Engine, given: CallOptions | undefined): object {
 }
 
 /** The promise of a function that returns a stream resolves to it. */
-function streaming(terms: CallTerms): CallTerms {
+export function streaming(terms: CallTerms): CallTerms {
   return { ...terms, exchange: withStream(terms.exchange, openResult) }
 }
 
@@ -41,10 +41,10 @@ function openResult(channel: TaskChannel): StreamEnd {
 }
 
 /**
- * The promise of a call by `pool.api`. When the function is a generator, the promise resolves to a stream, and the promise itself
+ * The promise of a call by `pool.api` or `pool.call()`. When the function is a generator, the promise resolves to a stream, and the promise itself
  * can be iterated as well.
  */
-class ApiPromise<T> extends Promise<T> {
+export class ApiPromise<T> extends Promise<T> {
   /** `then()` gives a plain promise. */
   static override get [Symbol.species](): PromiseConstructor {
     return Promise

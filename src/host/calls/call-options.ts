@@ -2,6 +2,7 @@
 import type {
   CallOptions,
   CloseOptions,
+  FunctionOptions,
   RoomOptions,
   RunOptions,
   TransferItem,
@@ -93,6 +94,15 @@ export type ReadRunOptions = Resolved<(typeof runTable)['rules']>
 const { name: _name, transferList: _transferList, ...withRules } = runTable.rules
 const withTable = new OptionTable(withRules satisfies RulesFor<CallOptions>)
 
+const { name: _otherName, filename: _filename, ...functionRules } = runTable.rules
+const functionTable = new OptionTable(functionRules satisfies RulesFor<FunctionOptions>)
+const functionErrors = new OptionErrors('call()', InvalidTaskError, {
+  abortSignal: "Use 'signal'.",
+  filename: "To call a function of a file, use 'run()'.",
+  name: "To call a function of a file, use 'run()'.",
+  transfer: "Use 'transferList'.",
+})
+
 const roomTable = new OptionTable({
   signal: signalRule,
 } satisfies RulesFor<RoomOptions>)
@@ -113,6 +123,11 @@ const closeErrors = new OptionErrors('close()', InvalidTaskError)
 export function resolveWith(given: CallOptions | undefined): ReadRunOptions {
   if (given !== undefined && !mayHoldOptions(given)) withErrors.noObject(given, 'signal')
   return { ...withTable.read(given ?? {}, withErrors), name: undefined, transferList: NOTHING }
+}
+
+/** The options of `call()`. Throws `InvalidTaskError`. */
+export function resolveFunctionOptions(given: object): ReadRunOptions {
+  return { ...functionTable.read(given, functionErrors), name: undefined, filename: undefined }
 }
 
 /** Throws `InvalidTaskError`. */

@@ -64,10 +64,14 @@ function severalArguments(payload: unknown, given: unknown, { handler, name }: C
 }
 
 /** Throws `InvalidTaskError`. */
-export function termsOf(options: ReadRunOptions, settings: CoreSettings): CallTerms {
+export function termsOf(
+  options: ReadRunOptions,
+  settings: CoreSettings,
+  handler = handlerOf(options, settings),
+): CallTerms {
   const { timeout, queueTimeout, deadline, transferList } = options
   return {
-    handler: handlerOf(options, settings),
+    handler,
     transferList,
     signal: options.signal ?? null,
     limits: limitsOf({ timeout, queueTimeout, deadline: deadline && Number(deadline) }, settings.limits),

@@ -3,7 +3,7 @@ import { globalSymbol } from '../platform/global-symbol.js'
 
 /** A handler: an exported function of a file. */
 export interface HandlerRef {
-  /** An absolute path, or `MODULE_OPTION`. */
+  /** An absolute path, `MODULE_OPTION` or `FUNCTION_TEXT`. */
   filename: string
   name: string
   /** Left out: the function gets the payload. */

@@ -1,11 +1,13 @@
 // Loads the files of handlers and finds functions in them. A thread evaluates a file once. A handler's name is an own
 // member of the module or of its default export, in this order. A module may export `setup`,
 // which runs before its first handler, and `teardown`, which runs before the worker exits.
+import { FUNCTION_TEXT } from '../../shared/messages/function-text.js'
 import { type HandlerRef, loadingFiles, MODULE_OPTION } from '../../shared/messages/handler-ref.js'
 import { extname, getBuiltinModule, pathToFileURL } from '../../shared/platform/node-modules.js'
 import { fileMeantBy } from '../../shared/platform/source-file.js'
 import { within } from '../../shared/platform/within.js'
 import { workerClock } from './clock.js'
+import { runFunctionText } from './function-text.js'
 import { readWithoutPool } from './read-without-pool.js'
 import { withSyntaxPlace } from './syntax-place.js'
 
@@ -70,6 +72,7 @@ export class ModuleLoader {
 
   /** Returns the names of its functions when the file has none of that name. Rejects with the error of the file or of its `setup`. */
   async load({ filename, name, call, wrapper }: HandlerRef): Promise<HandlerFunction | ExportNames> {
+    if (filename === FUNCTION_TEXT) return runFunctionText
     const namespace =
       filename === MODULE_OPTION ? await this.#loadModule!() : await loadFile(filename, this.#ownsThread)
     if (this.#setupTimeoutMs > 0) await setUp(namespace, this.#setupTimeoutMs)
