@@ -120,6 +120,8 @@ type CallOf<Handler> = Handler extends (...args: infer Arguments) => infer Resul
 export type ApiResult<Result> =
   IsAny<Result> extends true
     ? Promise<any>
-    : Result extends StreamOf<infer Chunk>
-      ? Promise<PoolStream<Chunk>> & AsyncIterable<Chunk>
-      : Promise<Result>
+    : [Result] extends [never]
+      ? Promise<never>
+      : [Result] extends [StreamOf<infer Chunk>]
+        ? Promise<PoolStream<Chunk>> & AsyncIterable<Chunk>
+        : Promise<Result extends StreamOf<infer Chunk> ? PoolStream<Chunk> : Result>

@@ -120,15 +120,15 @@ export class Pool<Module = any, Default extends HandlerName<Module> = DefaultNam
    *
    * Rejects as `run()` does. `InvalidTaskError` also says that the function cannot be sent, and names the variable that it uses.
    */
-  call<Args extends unknown[], Result>(
-    fn: (...args: Args) => Result,
-    ...args: Args
-  ): ApiResult<Awaited<Result>>
-  call<Args extends unknown[], Result>(
+  call<Sent extends (...args: any[]) => unknown>(
+    fn: Sent,
+    ...args: Parameters<Sent>
+  ): ApiResult<Awaited<ReturnType<Sent>>>
+  call<Sent extends (...args: any[]) => unknown>(
     options: FunctionOptions | undefined,
-    fn: (...args: Args) => Result,
-    ...args: Args
-  ): ApiResult<Awaited<Result>>
+    fn: Sent,
+    ...args: Parameters<Sent>
+  ): ApiResult<Awaited<ReturnType<Sent>>>
   call(...given: unknown[]): Promise<unknown> {
     this.#calls ??= new FunctionCalls(this.#engine)
     return this.#calls.call(given, Pool.prototype.call)

@@ -2,6 +2,7 @@
 import { contexts } from './context.js'
 import { endings } from './endings.js'
 import { errors } from './errors.js'
+import { functions } from './functions.js'
 import { limits } from './limits.js'
 import { loading } from './loading.js'
 import { renewal } from './renewal.js'
@@ -19,4 +20,5 @@ export const promises = {
   'resize()': resizing,
   'environment of workers': surroundings,
   context: contexts,
+  'functions as text': functions,
 }

@@ -4,6 +4,7 @@ import {
   type CloseReport,
   type DurationSummary,
   FifoQueue,
+  type FunctionOptions,
   InvalidOptionError,
   isPoolError,
   type LoadBalancer,
@@ -446,3 +447,43 @@ export class Health {
     return { state, tasks, workers, transportReason }
   }
 }
+
+// Functions that are sent as text: the parameters and the result are those of the function.
+const power = typed.call((base: number, exponent: number) => base ** exponent, 2, 10)
+isTrue<Same<typeof power, Promise<number>>>()
+// Parameters without types may be anything.
+typed.call((one, other) => one.length + other, 'one', 2)
+const awaited = typed.call(async (text: string, times = 2) => text.repeat(times), 'one')
+isTrue<Same<typeof awaited, Promise<string>>>()
+const eitherResult = typed.call((size: number) => size > 1, 2)
+isTrue<Same<typeof eitherResult, Promise<boolean>>>()
+const withOptions = typed.call(
+  { timeout: 10, signal: AbortSignal.timeout(10) },
+  (...all: number[]) => all,
+  1,
+  2,
+)
+isTrue<Same<typeof withOptions, Promise<number[]>>>()
+const never = typed.call(() => {
+  throw new Error('always')
+})
+isTrue<Same<typeof never, Promise<never>>>()
+const anyResult = new Pool().call(JSON.parse as (text: string) => any, '1')
+isTrue<Same<typeof anyResult, Promise<any>>>()
+const counted = typed.call(function* (to: number) {
+  for (let n = 0; n < to; n++) yield n
+}, 2)
+const countedStream: PoolStream<number> = await counted
+for await (const n of counted) isTrue<Same<typeof n, number>>()
+const callOptions: FunctionOptions = { priority: 1 }
+// @ts-expect-error the first parameter is a number
+typed.call((base: number) => base, 'one')
+// @ts-expect-error an argument is missing
+typed.call((base: number, exponent: number) => base ** exponent, 2)
+// @ts-expect-error there is no second parameter
+typed.call((base: number) => base, 1, 2)
+// @ts-expect-error the function is named by run()
+typed.call({ name: 'upper' }, (text: string) => text, 'one')
+// @ts-expect-error a text is no function
+typed.call('upper', 'one')
+void [countedStream, callOptions]
