@@ -25,6 +25,11 @@ test('the programs of map.md print the failed requests and the progress', async 
   assert.deepEqual(lines.slice(-2), ['4 of 4', "{ url: '/d', status: 404 }"])
 })
 
+test('the program of functions.md prints the results of its functions', async () => {
+  writePrograms(guide('functions'), 'functions')
+  assert.equal(printed(await node('functions/power.mjs')), '1024\ntrue')
+})
+
 test('the program of progress.md prints the progress and the result', async () => {
   writePrograms(guide('progress'), 'progress')
   const lines = printed(await node('progress/main.mjs')).split('\n')
