@@ -142,7 +142,7 @@ test("a body that the validate function refuses gets the answer of Fastify's own
 
 test('the answer holds the message, status and code of the error that a reviver throws', async t => {
   for (const threshold of [0, Number.POSITIVE_INFINITY]) {
-    const imported = { module: () => import('MODULE'), base: import.meta.url }
+    const imported = { module: () => import('./body-functions.js'), base: import.meta.url }
     const port = await start(t, {}, fastifyJson({ pool, threshold, ...imported, reviver: 'lucky' }))
     const { status, body } = await send(port, { headers: json, body: '{"a":13}' })
     assert.deepEqual([status, JSON.parse(body).message], [400, '13 is not lucky'])

@@ -10,6 +10,7 @@ import {
   getBuiltinModule,
   isAbsolute,
   join,
+  statSync,
 } from '../../shared/platform/node-modules.js'
 import { fileMeantBy } from '../../shared/platform/source-file.js'
 import { HandlerFileProblem, resolvePoolFile } from './handler-file.js'
@@ -173,7 +174,7 @@ function isFile(path: string): boolean {
 }
 
 function isFolder(path: string): boolean {
-  return getBuiltinModule('node:fs').statSync(path, { throwIfNoEntry: false })?.isDirectory() === true
+  return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true
 }
 
 /** The value of the option `base` as a path. `null`: not given. */

@@ -2,7 +2,7 @@
 // The getters of `util` and `fs` then load much code on newer versions of Node. `getBuiltinModule` does not read them.
 
 const getBuiltinModule: typeof process.getBuiltinModule = process.getBuiltinModule
-const { closeSync, existsSync, openSync, readFileSync, readSync, unlinkSync, writeSync } =
+const { closeSync, existsSync, openSync, readFileSync, readSync, statSync, unlinkSync, writeSync } =
   getBuiltinModule('node:fs')
 const { basename, extname, isAbsolute, join } = getBuiltinModule('node:path')
 const { fileURLToPath, pathToFileURL } = getBuiltinModule('node:url')
@@ -42,6 +42,7 @@ export {
   pathToFileURL,
   readFileSync,
   readSync,
+  statSync,
   structuredClone,
   types,
   unlinkSync,
