@@ -1,0 +1,51 @@
+// What Rollup, Rolldown and Vite have in common: the handler becomes an entry chunk, so the bundler shares code between the
+// handler and the program, and never puts shared code into the entry of the program.
+import { nameOf } from './locate.js'
+import { rewrite } from './rewrite.js'
+
+/**
+ * The first plug-in reads modules as their author wrote them. The second one reads what other plug-ins make of them, such as the script
+ * of a Vue component. A module that the first plug-in changed has no handler for the second one.
+ * @param {(context: object, options?: { ssr?: boolean }) => boolean} isServer whether a module belongs to a program for Node.js
+ */
+export function rollupLike(isServer, extra = {}) {
+  const emitted = new Set()
+  return ['pre', 'post'].map(order => ({
+    name: order === 'pre' ? 'lido-bundle' : 'lido-bundle:generated',
+    enforce: order,
+    ...extra,
+    resolveFileUrl: {
+      order,
+      // Vite 8 makes an address of the web server otherwise.
+      handler: ({ referenceId, relativePath, format }) =>
+        emitted.has(referenceId) ? urlOf(relativePath, format) : null,
+    },
+    transform: {
+      order,
+      async handler(code, id, options) {
+        if (id.startsWith('\0') || !isServer(this, options)) return null
+        const changed = await rewrite(code, id, {
+          resolve: async specifier => {
+            const resolved = await this.resolve(specifier, id)
+            return resolved && { path: resolved.id, external: Boolean(resolved.external) }
+          },
+          emit: path => {
+            const name = nameOf(path)
+            const file = this.emitFile({ type: 'chunk', id: path, name, preserveSignature: 'strict' })
+            emitted.add(file)
+            return `import.meta.ROLLUP_FILE_URL_${file}`
+          },
+          fail: (message, { line, column }) => this.error({ message, id, loc: { file: id, line, column } }),
+        })
+        return changed && { code: changed.code, map: changed.map }
+      },
+    },
+  }))
+}
+
+/** The path may contain placeholders of the bundler, so only the characters with a meaning in a URL change. */
+function urlOf(relativePath, format) {
+  const path = JSON.stringify(relativePath.replace(/[%?#]/g, encodeURIComponent))
+  const base = format === 'cjs' ? 'require("node:url").pathToFileURL(__filename)' : 'import.meta.url'
+  return `new URL(${path}, ${base}).href`
+}
