@@ -10,6 +10,8 @@ import { rewrite } from './rewrite.js'
  */
 export function rollupLike(isServer, extra = {}) {
   const emitted = new Set()
+  /** Modules whose only `import.meta` are those of this plug-in. */
+  const withoutMeta = new Set()
   return ['pre', 'post'].map(order => ({
     name: order === 'pre' ? 'lido-bundle' : 'lido-bundle:generated',
     enforce: order,
@@ -20,6 +22,8 @@ export function rollupLike(isServer, extra = {}) {
       handler: ({ referenceId, relativePath, format }) =>
         emitted.has(referenceId) ? urlOf(relativePath, format) : null,
     },
+    // For CommonJS, Rolldown warns of `import.meta`, although `resolveFileUrl` replaces it.
+    onLog: (_level, { code, id }) => !(code === 'EMPTY_IMPORT_META' && withoutMeta.has(id)),
     transform: {
       order,
       async handler(code, id, options) {
@@ -27,7 +31,7 @@ export function rollupLike(isServer, extra = {}) {
         const changed = await rewrite(code, id, {
           resolve: async specifier => {
             const resolved = await this.resolve(specifier, id)
-            return resolved && { path: resolved.id, external: Boolean(resolved.external) }
+            return resolved && { path: fileOf(resolved.id), external: Boolean(resolved.external) }
           },
           emit: path => {
             const name = nameOf(path)
@@ -37,10 +41,16 @@ export function rollupLike(isServer, extra = {}) {
           },
           fail: (message, { line, column }) => this.error({ message, id, loc: { file: id, line, column } }),
         })
-        return changed && { code: changed.code, map: changed.map }
+        if (changed && !/import\.meta(?!\.ROLLUP_FILE_URL_)/.test(changed.code)) withoutMeta.add(id)
+        return changed
       },
     },
   }))
+}
+
+/** For a CommonJS module, the plug-in of Rollup returns the name of a module that imports it, such as `\0/work.cjs?commonjs-es-import`. */
+function fileOf(id) {
+  return id.startsWith('\0') && /\?commonjs-[\w-]+$/.test(id) ? id.slice(1).replace(/\?.*$/, '') : id
 }
 
 /** The path may contain placeholders of the bundler, so only the characters with a meaning in a URL change. */

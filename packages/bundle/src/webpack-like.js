@@ -1,5 +1,6 @@
 // What webpack and Rspack have in common: each handler becomes an entry of the compilation, with its exports as a library. The entries
 // are added after the program's modules are known.
+import { readFileSync } from 'node:fs'
 import { relative } from 'node:path'
 import { mayNameHandlers } from './find.js'
 import { nameOf } from './locate.js'
@@ -31,7 +32,7 @@ export function webpackLike() {
           return `new URL(${JSON.stringify(handlers.fileOf(path))}, __webpack_base_uri__).href`
         },
         fail: message => {
-          throw new Error(message)
+          throw Object.assign(new Error(message), { hideStack: true })
         },
       })
       handlers.set(loaderContext, paths)
@@ -97,6 +98,9 @@ class Handlers {
   /** A handler may itself name handlers, so the entries of one round may lead to another round. */
   async #addEntries(compilation) {
     const added = new Set()
+    if (compilation.addEntry === undefined && this.#pathsIn(compilation).length > 0) {
+      throw new Error('lido-bundle cannot add entries in this version of Rspack. Install @rspack/core 1.4 or newer.')
+    }
     for (;;) {
       const paths = this.#pathsIn(compilation).filter(path => !added.has(path))
       if (paths.length === 0) return
@@ -116,7 +120,12 @@ class Handlers {
   #addEntry(compilation, path) {
     const { webpack, context } = this.#compiler
     // A relative path, because `externals` often names everything that starts without a dot.
-    const request = `./${relative(context, path).replaceAll('\\', '/')}`
+    let request = `./${relative(context, path).replaceAll('\\', '/')}`
+    // Rspack makes no default export of `module.exports`. A module that imports it has one.
+    if (this.#isModule && webpack.rspackVersion !== undefined && isCommonJs(path)) {
+      const source = JSON.stringify(path)
+      request = `data:text/javascript,import handler from ${source}; export default handler; export * from ${source}`
+    }
     const options = {
       name: nameOf(path, context),
       filename: this.fileOf(path),
@@ -127,4 +136,10 @@ class Handlers {
       compilation.addEntry(context, dependency, options, error => (error ? reject(error) : resolve()))
     })
   }
+}
+
+function isCommonJs(path) {
+  if (path.endsWith('.cjs')) return true
+  const code = readFileSync(path, 'utf8')
+  return /\bexports\b/.test(code) && !/^\s*(import|export)\b/m.test(code)
 }
