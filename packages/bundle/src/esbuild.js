@@ -108,7 +108,7 @@ class Handlers {
       write: false,
       metafile: true,
       logLevel: 'silent',
-      plugins: options.plugins?.map(plugin => (plugin.name === name ? this.#inner() : plugin)),
+      plugins: options.plugins?.map(plugin => (plugin.name === name ? this.#inner() : withoutEnds(plugin))),
     })
     // `settled()` and `emit()` report a failure.
     started.catch(() => {})
@@ -177,6 +177,15 @@ class Handlers {
       mkdirSync(dirname(path), { recursive: true })
       writeFileSync(path, contents)
     }
+  }
+}
+
+/** A plug-in that cleans a folder or starts the program again does so for the program only. */
+function withoutEnds(plugin) {
+  const ignore = () => {}
+  return {
+    ...plugin,
+    setup: build => plugin.setup({ ...build, onStart: ignore, onEnd: ignore, onDispose: ignore }),
   }
 }
 
