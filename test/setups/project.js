@@ -70,14 +70,18 @@ export async function output(...call) {
 /** For `npm install`. */
 export const npmFlags = ['--no-audit', '--no-fund', '--prefer-offline', '--loglevel=error']
 
-let packed
-/** Packs lido once for all projects of this process. Resolves with the path of the tarball. */
-export function tarball() {
-  // The tree is already built. `prepack` would build it again while other tests use it.
-  packed ??= output(root, 'npm', ['pack', '--ignore-scripts', '--silent', '--pack-destination', place]).then(
-    name => join(place, name.split('\n').at(-1)),
-  )
-  return packed
+const packed = new Map()
+/** Packs lido, or another package of this repository, once for all projects of this process. Resolves with the path of the tarball. */
+export function tarball(folder = root) {
+  if (!packed.has(folder)) {
+    // The tree is already built. `prepack` would build it again while other tests use it.
+    const args = ['pack', '--ignore-scripts', '--silent', '--pack-destination', place]
+    packed.set(
+      folder,
+      output(folder, 'npm', args).then(name => join(place, name.split('\n').at(-1))),
+    )
+  }
+  return packed.get(folder)
 }
 
 export class Project {

@@ -8,7 +8,16 @@ import { nameOf } from './locate.js'
 import { rewrite } from './rewrite.js'
 
 const name = 'lido-bundle'
-const loaders = { '.js': 'js', '.mjs': 'js', '.cjs': 'js', '.jsx': 'jsx', '.ts': 'ts', '.mts': 'ts', '.cts': 'ts', '.tsx': 'tsx' }
+const loaders = {
+  '.js': 'js',
+  '.mjs': 'js',
+  '.cjs': 'js',
+  '.jsx': 'jsx',
+  '.ts': 'ts',
+  '.mts': 'ts',
+  '.cts': 'ts',
+  '.tsx': 'tsx',
+}
 
 const lidoBundle = createEsbuildPlugin(() => ({ name, esbuild: { setup } }))
 
@@ -126,14 +135,17 @@ class Handlers {
     const messages = { errors: [], warnings: [], watchFiles: [] }
     const seen = new Set()
     for (;;) {
-      const next = [...this.#builds.values()].flatMap(builds => [...builds.values()]).filter(each => !seen.has(each))
+      const next = [...this.#builds.values()]
+        .flatMap(builds => [...builds.values()])
+        .filter(each => !seen.has(each))
       if (next.length === 0) return messages
       for (const started of next) {
         seen.add(started)
         const { errors = [], warnings, metafile } = await started.catch(asFailure)
         messages.errors.push(...errors)
         messages.warnings.push(...warnings)
-        for (const input of Object.keys(metafile?.inputs ?? {})) messages.watchFiles.push(resolve(this.root, input))
+        for (const input of Object.keys(metafile?.inputs ?? {}))
+          messages.watchFiles.push(resolve(this.root, input))
       }
     }
   }
@@ -161,7 +173,8 @@ class Handlers {
     for (const [output, { inputs }] of Object.entries(outputs)) {
       const folder = dirname(resolve(this.root, output))
       for (const input of Object.keys(inputs)) {
-        for (const handler of this.#namedBy.get(resolve(this.root, input)) ?? []) named.push({ handler, folder })
+        for (const handler of this.#namedBy.get(resolve(this.root, input)) ?? [])
+          named.push({ handler, folder })
       }
     }
     return named

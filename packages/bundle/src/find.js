@@ -8,7 +8,14 @@ const library = /^(lido|piscina|tinypool|workerpool|lido-as-(piscina|tinypool|wo
 const poolName = /(pool|piscina)$/i
 const ownCode =
   /[\\/]node_modules[\\/](lido|piscina|tinypool|workerpool|lido-as-(piscina|tinypool|workerpool))[\\/]/
-const skippedKeys = new Set(['loc', 'errors', 'extra', 'leadingComments', 'innerComments', 'trailingComments'])
+const skippedKeys = new Set([
+  'loc',
+  'errors',
+  'extra',
+  'leadingComments',
+  'innerComments',
+  'trailingComments',
+])
 
 /** False if the plug-in need not read the module. */
 export function mayNameHandlers(code, id) {
@@ -155,7 +162,9 @@ class Finder {
     if (specifier === null) return null
     let child = node
     let parent = this.#parents.get(child)
-    while (/^(TS(As|Satisfies|NonNull)Expression|TSTypeAssertion|ParenthesizedExpression)$/.test(parent?.type)) {
+    while (
+      /^(TS(As|Satisfies|NonNull)Expression|TSTypeAssertion|ParenthesizedExpression)$/.test(parent?.type)
+    ) {
       child = parent
       parent = this.#parents.get(child)
     }

@@ -99,7 +99,9 @@ class Handlers {
   async #addEntries(compilation) {
     const added = new Set()
     if (compilation.addEntry === undefined && this.#pathsIn(compilation).length > 0) {
-      throw new Error('lido-bundle cannot add entries in this version of Rspack. Install @rspack/core 1.4 or newer.')
+      throw new Error(
+        'lido-bundle cannot add entries in this version of Rspack. Install @rspack/core 1.4 or newer.',
+      )
     }
     for (;;) {
       const paths = this.#pathsIn(compilation).filter(path => !added.has(path))

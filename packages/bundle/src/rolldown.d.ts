@@ -1,0 +1,3 @@
+/** Bundles the handlers of pools. Pass the result to `plugins` of Rolldown. */
+declare function lidoBundle(): { name: string }[]
+export default lidoBundle
