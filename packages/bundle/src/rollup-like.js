@@ -28,6 +28,8 @@ export function rollupLike(isServer, extra = {}) {
       order,
       async handler(code, id, options) {
         if (id.startsWith('\0') || !isServer(this, options)) return null
+        // Before other plug-ins, a component of Vue or Svelte is no script yet.
+        if (order === 'pre' && !/\.[cm]?[jt]sx?(\?|$)/.test(id)) return null
         const changed = await rewrite(code, id, {
           resolve: async specifier => {
             const resolved = await this.resolve(specifier, id)
