@@ -94,7 +94,8 @@ if (bundler === 'vite') {
   const compiler = (module.rspack ?? module.default)({
     mode: 'production', target: 'node14', devtool: 'source-map', entry: { main: './' + input }, plugins,
     externals: [({ request }, done) => (/^lido/.test(request) ? done(null, (isModule ? 'module ' : 'commonjs ') + request) : done())],
-    optimization: { runtimeChunk: 'single', splitChunks: { chunks: 'all', minSize: 0 } },
+    // webpack 5.61 cannot do this for ES modules.
+    optimization: isModule ? {} : { runtimeChunk: 'single', splitChunks: { chunks: 'all', minSize: 0 } },
     experiments: isModule ? { outputModule: true } : {},
     output: {
       path: resolve(folder), filename: 'deep/[name]-[contenthash]' + extension, module: isModule,
