@@ -46,6 +46,24 @@ export function fail() {
 export default async value => label('nested ' + (await import('./later.js')).later(value))
 `,
   'src/nested/later.js': 'export const later = value => value + 40\n',
+  'src/adapters.js': `import { Readable } from 'node:stream'
+import Tinypool from 'lido/tinypool'
+import { json } from 'lido/body'
+import workerpool from 'lido/workerpool'
+
+async function main() {
+  const tinypool = new Tinypool({ filename: new URL('./work.js', import.meta.url).href })
+  const request = Object.assign(Readable.from([Buffer.from('{"a":[1]}')]), {
+    method: 'POST', headers: { 'content-type': 'application/json', 'content-length': '9' },
+  })
+  await new Promise((resolve, reject) => json({ threshold: 1 })(request, {}, error => (error ? reject(error) : resolve())))
+  const pool = workerpool.pool()
+  console.log(JSON.stringify([await tinypool.run(21), request.body, await pool.exec((a, b) => a + b, [1, 2])]))
+  await tinypool.destroy()
+  await pool.terminate()
+}
+main()
+`,
   'src/broken.js': `import { Pool } from 'lido'
 
 export const pool = new Pool({ filename: new URL('./wrok.js', import.meta.url) })
@@ -74,7 +92,8 @@ const output = {
   dir: folder, format, sourcemap: true,
   entryFileNames: 'deep/[name]-[hash]' + extension, chunkFileNames: 'chunks/[name]-[hash]' + extension,
 }
-const external = [/^lido/]
+// Vite and Rollup leave packages out.
+const external = bundler === 'rolldown' ? [] : [/^lido/]
 if (bundler === 'vite') {
   await module.build({
     configFile: false, logLevel: 'error', plugins,
@@ -87,13 +106,12 @@ if (bundler === 'vite') {
 } else if (bundler === 'esbuild') {
   await module.build({
     entryPoints: { 'deep/main': input }, plugins, outdir: folder, bundle: true, minify: true, sourcemap: true, logLevel: 'error',
-    platform: 'node', format: format.replace('es', 'esm'), outExtension: { '.js': extension }, external: ['lido', 'lido/*'],
+    platform: 'node', format: format.replace('es', 'esm'), outExtension: { '.js': extension },
   })
 } else {
   const isModule = format === 'es'
   const compiler = (module.rspack ?? module.default)({
     mode: 'production', target: 'node14', devtool: 'source-map', entry: { main: './' + input }, plugins,
-    externals: [({ request }, done) => (/^lido/.test(request) ? done(null, (isModule ? 'module ' : 'commonjs ') + request) : done())],
     // webpack 5.61 cannot do this for ES modules.
     optimization: isModule ? {} : { runtimeChunk: 'single', splitChunks: { chunks: 'all', minSize: 0 } },
     experiments: isModule ? { outputModule: true } : {},
@@ -146,6 +164,7 @@ before(async () => {
     '@rspack/core',
     '@rspack/cli',
     'esbuild',
+    'body-parser',
   ]
   // No "type" here: a bundle must work in a folder of either format.
   project = await install('bundle', [await tarball(folder), ...packages])
@@ -184,6 +203,19 @@ for (const [setup, bundler, file, run, named = bundler] of [
 }
 
 for (const bundler of ['vite', 'rollup', 'rolldown', 'webpack', 'rspack', 'esbuild']) {
+  if (bundler === 'esbuild' || bundler === 'rolldown') {
+    test(`lido-bundle, ${bundler}: an ES module contains the files of adapters`, {
+      timeout: 120_000,
+    }, async () => {
+      const out = `out/adapters-${bundler}`
+      await project.node('build.mjs', bundler, 'es', 'src/adapters.js', out)
+      const entry = readdirSync(project.path(out, 'deep')).find(name =>
+        /^(main|adapters)[^/]*\.mjs$/.test(name),
+      )
+      assert.equal(await project.node(project.path(out, 'deep', entry)), '[["work!",42,true],{"a":[1]},3]')
+    })
+  }
+
   test(`lido-bundle, ${bundler}: a build fails with the file and the line if a handler does not exist`, async () => {
     const args = ['build.mjs', bundler, 'es', 'src/broken.js', 'out/broken']
     const { exitCode, errors } = await command(project.folder, process.execPath, args)

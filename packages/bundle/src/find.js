@@ -8,6 +8,8 @@ const library = /^(lido|piscina|tinypool|workerpool|lido-as-(piscina|tinypool|wo
 const poolName = /(pool|piscina)$/i
 const ownCode =
   /[\\/]node_modules[\\/](lido|piscina|tinypool|workerpool|lido-as-(piscina|tinypool|workerpool))[\\/]/
+/** The files of lido's adapters that workers load. */
+const adapterUrls = /[\\/]lido[\\/]dist[\\/]\w+[\\/]adapters[\\/]\w+[\\/]module-urls\.js$/
 const skippedKeys = new Set([
   'loc',
   'errors',
@@ -19,7 +21,7 @@ const skippedKeys = new Set([
 
 /** False if the plug-in need not read the module. */
 export function mayNameHandlers(code, id) {
-  return mention.test(code) && expression.test(code) && !ownCode.test(id)
+  return adapterUrls.test(id) || (mention.test(code) && expression.test(code) && !ownCode.test(id))
 }
 
 /**
@@ -40,7 +42,7 @@ export function mayNameHandlers(code, id) {
 export function findHandlers(code, id) {
   if (!mayNameHandlers(code, id)) return []
   const program = parseModule(code, id)
-  return program === null ? [] : new Finder(program).find()
+  return program === null ? [] : new Finder(program, adapterUrls.test(id)).find()
 }
 
 function parseModule(code, id) {
@@ -69,8 +71,10 @@ function parseModule(code, id) {
 class Finder {
   #parents = new Map()
   #nodes = []
+  #areAllHandlers
 
-  constructor(program) {
+  constructor(program, areAllHandlers) {
+    this.#areAllHandlers = areAllHandlers
     this.#index(program)
   }
 
@@ -90,7 +94,8 @@ class Finder {
     const found = []
     for (const node of this.#nodes) {
       const file = fileOf(node)
-      if (file !== null && this.#isHandlerFile(node)) found.push({ ...file, ...placeOf(node) })
+      if (file !== null && (this.#areAllHandlers || this.#isHandlerFile(node)))
+        found.push({ ...file, ...placeOf(node) })
       else if (isFunction(node)) {
         const thunk = this.#thunk(node)
         if (thunk !== null) found.push({ ...thunk, ...placeOf(node) })

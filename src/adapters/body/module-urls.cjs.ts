@@ -1,8 +1,6 @@
-// The URLs of this adapter's files in the CommonJS build. Both formats of the package use the same parser file.
-import { join } from 'node:path'
+// The URLs of this adapter's files in the CommonJS build, in the form that file tracers and lido-bundle recognise. Both formats of the package
+// use the same parser file.
 import { pathToFileURL } from 'node:url'
 
-const folder = join(__dirname, '..', '..', '..', 'esm', 'adapters', 'body')
-
-export const parserUrl: URL = pathToFileURL(join(folder, 'parser.js'))
+export const parserUrl: URL = new URL('../../../esm/adapters/body/parser.js', pathToFileURL(__filename))
 export const packageUrl: string = pathToFileURL(__filename).href
