@@ -1,0 +1,3 @@
+import { answer } from '../lib/pool.ts'
+
+export default defineEventHandler(() => answer())

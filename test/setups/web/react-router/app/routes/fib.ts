@@ -1,0 +1,3 @@
+import { answer } from '../lib/pool.ts'
+
+export const loader = async () => Response.json(await answer())
