@@ -23,9 +23,9 @@ const outside = {
 const sections = [
   { title: 'Start', pattern: /^start\.md$/ },
   { title: 'When a pool helps', pattern: /^when-a-pool-helps\.md$/ },
-  { title: 'Guides', pattern: /^guides\/(?!from-|set-ups\.md)/ },
+  { title: 'Guides', pattern: /^guides\/(?!from-|set-ups\.md|frameworks\.md)/ },
   { title: 'Recipes', pattern: /^recipes\// },
-  { title: 'Set-ups', pattern: /^(guides\/)?set-ups(\.md|\/)/ },
+  { title: 'Set-ups', pattern: /^(guides\/)?(set-ups|frameworks)(\.md|\/)/ },
   { title: 'Move from another pool', pattern: /^(moving\/|guides\/from-)/ },
   { title: 'Reference', pattern: /^reference\// },
   { title: 'API', pattern: /^api\//, isGenerated: true },

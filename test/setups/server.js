@@ -102,7 +102,8 @@ class Server {
   }
 
   #fetch(path) {
-    return fetch(this.#origin + path).catch(() => null)
+    // A development server that restarts may leave a request without an answer.
+    return fetch(this.#origin + path, { signal: AbortSignal.timeout(5_000) }).catch(() => null)
   }
 
   async #pause() {

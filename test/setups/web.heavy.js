@@ -4,13 +4,14 @@ import assert from 'node:assert/strict'
 import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { emptyProject, nodeOf, npmFlags, output, tarball, versionOf } from './project.js'
+import { emptyProject, nodeOf, npmFlags, output, root, tarball, versionOf } from './project.js'
 import { heavyRow } from './row.js'
 import { quiet, withServer } from './server.js'
 
 const sources = fileURLToPath(new URL('web/', import.meta.url))
 const promise = 'answers from a worker in development and as built, and takes a changed handler'
 const nothing = 'nothing: module: () => import()'
+const plugin = 'lido-bundle'
 
 // Some frameworks refuse Node.js 20. From version 22.18 on, a worker runs a handler in TypeScript.
 let newer
@@ -23,6 +24,8 @@ const newerNode = () => {
  * @param row.sources the folder in test/setups/web
  * @param row.pool where the program has the files of `web/pool`, if it has them
  * @param row.packages the packages of the program
+ * @param row.plugin true if the program uses the plug-in of `packages/bundle`
+ * @param row.changes changes of the copied files, by their names
  * @param row.handler the file that changes in development
  * @param row.savedPool the file that is saved again and again in development
  * @param row.dev the arguments of Node for the development server
@@ -35,6 +38,7 @@ function webRow(setup, remedy, row) {
   heavyRow(setup, promise, remedy, async () => {
     const node = await newerNode()
     const project = await open(setup, node, row)
+    if (row.plugin) await output(project.folder, 'npm', ['install', await pluginOf(project), ...npmFlags])
     await checkDevelopment(project, node, row)
     await output(project.folder, node, row.build, { env: { ...pathOf(node), ...quiet }, limitMs: 240_000 })
     const cwd = row.ship === undefined ? project.folder : shipped(project, row.ship)
@@ -44,6 +48,12 @@ function webRow(setup, remedy, row) {
     })
     return `${project.versions(...row.tried)}, ${await versionOf(node)}`
   })
+}
+
+/** Packs the plug-in into the project. */
+async function pluginOf(project) {
+  const flags = ['--ignore-scripts', '--silent', '--pack-destination', project.folder]
+  return project.path(await output(join(root, 'packages', 'bundle'), 'npm', ['pack', ...flags]))
 }
 
 const pathOf = node => ({ PATH: `${dirname(node)}:${process.env.PATH}` })
@@ -197,9 +207,17 @@ webRow('TanStack Start', nothing, {
   tried: ['@tanstack/react-start'],
 })
 
-webRow('Hono on Node.js', nothing, {
+webRow('Hono on Node.js', 'filename: new URL()', {
   sources: 'hono',
   pool: 'src',
+  // tsx changes the text of a thunk.
+  changes: {
+    'src/pool.ts': source =>
+      source.replace(
+        "module: () => import('./fib.ts'), base: import.meta.url",
+        "filename: new URL('./fib.js', import.meta.url)",
+      ),
+  },
   packages: ['hono@4', '@hono/node-server@2', 'tsx@4', 'typescript@6'],
   handler: 'src/fib.ts',
   savedPool: 'src/pool.ts',
@@ -209,9 +227,10 @@ webRow('Hono on Node.js', nothing, {
   tried: ['hono', 'tsx', 'typescript'],
 })
 
-webRow('Nuxt', nothing, {
+webRow('Nuxt', plugin, {
   sources: 'nuxt',
   pool: 'server/lib',
+  plugin: true,
   packages: ['nuxt@4'],
   handler: 'server/lib/fib.ts',
   savedPool: 'server/lib/pool.ts',

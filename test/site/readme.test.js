@@ -53,7 +53,7 @@ describe('from README.md, two clicks lead to the answer', () => {
 
   for (const [question, page, answer] of [
     ['how to use TypeScript and Vitest', 'docs/guides/set-ups.md', /tsx.*Vitest/s],
-    ['why Next.js does not find a worker', 'docs/guides/set-ups.md', /serverExternalPackages/],
+    ['how to use Next.js and Nuxt', 'docs/guides/frameworks.md', /Turbopack/],
     ['how to show the progress', 'docs/guides/progress.md', /onProgress/],
     ['how to shut down', 'docs/guides/closing.md', /SIGTERM/],
     ['the meaning of an error code', 'docs/troubleshooting.md', /ERR_LIDO_QUEUE_FULL/],
