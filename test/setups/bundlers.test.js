@@ -5,8 +5,8 @@ import { before } from 'node:test'
 import { emptyProject, install, output } from './project.js'
 import { heavyRow, row } from './row.js'
 
-const copy = 'make the handler an entry; copy lido/dist/esm/worker beside the bundle'
 const asEntry = 'make the handler an entry of the build'
+const plugIn = 'add lido-bundle'
 let project
 
 /** The handler imports a file and lido, so a bundler must bundle the handler as well. */
@@ -61,18 +61,8 @@ before(async () => {
   project.write(sources)
 })
 
-/** Runs a bundle. Without the worker files, the error must name the folder to copy. With them, the bundle must work. */
+/** Runs a bundle. It contains lido, so it needs no other file of lido. */
 async function check(folder, file) {
-  const without = JSON.parse(await project.node(project.path(folder, file)))
-  for (const message of Object.values(without)) {
-    assert.ok(
-      message.includes(`to ${project.path(folder, 'worker')}. Or leave lido out of the bundle`),
-      `the error is: ${message}`,
-    )
-  }
-  cpSync(project.path('node_modules/lido/dist/esm/worker'), project.path(folder, 'worker'), {
-    recursive: true,
-  })
   assert.deepEqual(JSON.parse(await project.node(project.path(folder, file))), works)
 }
 
@@ -83,7 +73,7 @@ const esbuild = (format, folder, entry, extension, ...flags) =>
     ...flags,
   ])
 
-row('esbuild, ES module', 'works with copied worker files', copy, async () => {
+row('esbuild, ES module', 'works without other files', asEntry, async () => {
   await esbuild('esm', 'out/esbuild-esm', 'esm.js', '.mjs')
   await check('out/esbuild-esm', 'esm.mjs')
   return project.versions('esbuild')
@@ -95,7 +85,7 @@ row('esbuild, lido left out', 'works', asEntry, async () => {
   return project.versions('esbuild')
 })
 
-row('esbuild, CommonJS', 'works with copied worker files', copy, async () => {
+row('esbuild, CommonJS', 'works without other files', asEntry, async () => {
   await esbuild('cjs', 'out/esbuild-cjs', 'cjs.js', '.cjs')
   await check('out/esbuild-cjs', 'cjs.cjs')
   await esbuild('cjs', 'out/esbuild-required', 'required.cjs', '.cjs')
@@ -103,7 +93,7 @@ row('esbuild, CommonJS', 'works with copied worker files', copy, async () => {
   return project.versions('esbuild')
 })
 
-row('bundle in one folder, as for AWS Lambda', 'works without node_modules', copy, async () => {
+row('bundle in one folder, as for AWS Lambda', 'works without node_modules', asEntry, async () => {
   project.write({
     'src/lambda.js': `import { Pool } from 'lido'
 const pool = new Pool({ filename: require('node:path').join(__dirname, 'work.cjs'), maxWorkers: 1 })
@@ -113,14 +103,15 @@ export const handler = async ({ value }) => ({ result: await pool.run(value) })
   await esbuild('cjs', 'out/lambda', 'lambda.js', '.cjs')
   const task = emptyProject('task')
   cpSync(project.path('out/lambda'), task.folder, { recursive: true })
-  cpSync(project.path('node_modules/lido/dist/esm/worker'), task.path('worker'), { recursive: true })
   const elsewhere = emptyProject('elsewhere')
-  const call = `require(${JSON.stringify(task.path('lambda.cjs'))}).handler({ value: 21 }).then(console.log)`
-  assert.equal(await elsewhere.node('-e', call), '{ result: [ 42, true ] }')
+  // AWS Lambda loads the file once, and calls its export for each event.
+  const runtime = `const { handler } = require(${JSON.stringify(task.path('lambda.cjs'))})
+(async () => { for (const value of [21, 4]) console.log(await handler({ value }, { awsRequestId: '1' })); process.exit() })()`
+  assert.equal(await elsewhere.node('-e', runtime), '{ result: [ 42, true ] }\n{ result: [ 8, true ] }')
   return project.versions('esbuild')
 })
 
-row('Rollup', 'works with copied worker files', copy, async () => {
+row('Rollup', 'works without other files', asEntry, async () => {
   for (const [format, extension] of [
     ['es', 'mjs'],
     ['cjs', 'cjs'],
@@ -140,7 +131,7 @@ export default {
   return project.versions('rollup')
 })
 
-row('tsup', 'works with copied worker files', copy, async () => {
+row('tsup', 'works without other files', asEntry, async () => {
   project.write({
     'tsup.config.mjs': `export default [
   { entry: { main: 'src/esm.js', work: 'src/work.js' }, format: 'esm', outDir: 'out/tsup-esm', noExternal: ['lido'], silent: true },
@@ -166,23 +157,20 @@ const vite = (folder, inputs) => {
   return project.bin('vite', ['build'])
 }
 
-row('Vite, build.ssr', 'works with copied worker files', copy, async () => {
+row('Vite, build.ssr', 'works without other files', asEntry, async () => {
   await vite('out/vite/both', { main: 'src/esm.js', work: 'src/work.js' })
   await check('out/vite/both', 'main.mjs')
   return project.versions('vite')
 })
 
-row('Vite, handler not emitted', 'the error gives the line to add', asEntry, async () => {
+row('Vite, handler not emitted', 'the error names lido-bundle', plugIn, async () => {
   await vite('out/vite/alone', { main: 'src/esm.js' })
-  cpSync(project.path('node_modules/lido/dist/esm/worker'), project.path('out/vite/alone/worker'), {
-    recursive: true,
-  })
   const told = JSON.parse(await project.node(project.path('out/vite/alone/main.mjs')))
   for (const message of Object.values(told)) {
     assert.ok(message.startsWith(`There is no file ${project.path('out/vite/alone/work.mjs')}.`), message)
     assert.match(
       message,
-      /make the handler an entry of the build \(Vite: build\.rollupOptions\.input: \{ main: 'src\/main\.js', 'work': 'src\/work\.js' \}/,
+      /did not emit the handler\. Add the plug-in of the package lido-bundle to the build/,
     )
   }
   return project.versions('vite')
@@ -224,21 +212,16 @@ for (const { bundler, named, run } of [
     return project.versions(named)
   })
 
-  row(
-    `${bundler}, new URL() of a handler with imports`,
-    'the error says to make the handler an entry',
-    asEntry,
-    async () => {
-      const output = { filename: '[name].cjs' }
-      await build('url', { mode: 'none', entry: { main: './src/js.js' }, output })
-      for (const message of Object.values(await answerOf('url', 'main.cjs')))
-        assert.match(
-          message,
-          /A bundler copied the file without its imports\. Make the handler an entry of the build\./,
-        )
-      return project.versions(named)
-    },
-  )
+  row(`${bundler}, new URL() of a handler with imports`, 'the error names lido-bundle', plugIn, async () => {
+    const output = { filename: '[name].cjs' }
+    await build('url', { mode: 'none', entry: { main: './src/js.js' }, output })
+    for (const message of Object.values(await answerOf('url', 'main.cjs')))
+      assert.match(
+        message,
+        /A bundler copied the file without its imports\. Add the plug-in of the package lido-bundle to the build\./,
+      )
+    return project.versions(named)
+  })
 }
 
 // webpack before 5.103 replaces `import.meta.dirname` by `undefined`.
