@@ -46,12 +46,15 @@ async function restarts(command, ...args) {
       printed += text
     })
   const hasEnded = () => child.exitCode !== null || child.signalCode !== null
-  /** Writes the files until the program prints the answer. A watcher may miss a change that comes before it watches the file. */
+  /** A watcher may miss a change that comes before it watches the file. So this writes again, each time after a longer pause. */
   const answersAfter = async (work, imported) => {
     const answer = `answer: ${work} ${imported}`
-    for (let turn = 0; !printed.includes(answer); turn++) {
+    for (let turn = 0, nextWrite = 0; !printed.includes(answer); turn++) {
       assert.ok(!hasEnded(), printed)
-      if (turn % 40 === 0) project.write(sources(work, imported))
+      if (turn === nextWrite) {
+        project.write(sources(work, imported))
+        nextWrite = Math.max(100, turn * 2)
+      }
       await delay(50)
     }
   }
