@@ -91,18 +91,21 @@ heavyRow(
   `nothing; for shared modules ${plugIn}`,
   async () => {
     const project = await openBundled()
-    const build = plugins => (name, folder) => {
-      project.write({
-        'rolldown.config.js': `${plugins ? "import lido from 'lido-bundle/rolldown'\n" : ''}export default {
+    const build =
+      (plugins, signatures = 'exports-only') =>
+      (name, folder) => {
+        project.write({
+          'rolldown.config.js': `${plugins ? "import lido from 'lido-bundle/rolldown'\n" : ''}export default {
   input: 'src/${name}.ts',
   platform: 'node',
+  preserveEntrySignatures: '${signatures}',
   output: { dir: '${folder}' },
   plugins: [${plugins ? 'lido()' : ''}],
 }
 `,
-      })
-      return project.bin('rolldown', ['-c'])
-    }
+        })
+        return project.bin('rolldown', ['-c'])
+      }
     assert.equal(await answers(project, 'dist/rolldown/thunk', 'thunk', build(false)), inWorker)
     assert.match(await answers(project, 'dist/rolldown/sharing', 'sharing', build(false)), sharedModule)
     const strict = build(false, 'strict')
@@ -184,7 +187,7 @@ ${plugins ? "import lido from 'lido-bundle/esbuild'\n" : ''}await build({
     })
     return project.node('build.js')
   }
-  const removed = /must be a function with one import.*Then add the plug-in of the package lido-bundle/s
+  const removed = /must be a function with one import.*add the plug-in of the package lido-bundle/s
   assert.match(await answers(project, 'dist/one/thunk', 'thunk', build('esm', false)), removed)
   for (const name of ['thunk', 'sharing', 'url'])
     assert.equal(await answers(project, `dist/one/esm/${name}`, name, build('esm', true)), inWorker, name)
