@@ -105,7 +105,7 @@ export const handler = async ({ value }) => ({ result: await pool.run(value) })
   cpSync(project.path('out/lambda'), task.folder, { recursive: true })
   const elsewhere = emptyProject('elsewhere')
   // AWS Lambda loads the file once, and calls its export for each event.
-  const runtime = `const { handler } = require(${JSON.stringify(task.path('lambda.cjs'))})
+  const runtime = `const { handler } = require(${JSON.stringify(task.path('lambda.cjs'))});
 (async () => { for (const value of [21, 4]) console.log(await handler({ value }, { awsRequestId: '1' })); process.exit() })()`
   assert.equal(await elsewhere.node('-e', runtime), '{ result: [ 42, true ] }\n{ result: [ 8, true ] }')
   return project.versions('esbuild')
