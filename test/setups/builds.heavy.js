@@ -288,6 +288,8 @@ async function withServer(project, args, use) {
     child.once('exit', exitCode => reject(new Error(`The server exited with code ${exitCode}.\n${printed}`))),
   )
   exited.catch(() => {})
+  // A server that never answers must not outlive its test.
+  const limit = setTimeout(() => endGroup(child), 240_000)
   const ask = async () => {
     const listening = new Promise(resolve => {
       onPrinted = () => {
@@ -303,6 +305,7 @@ async function withServer(project, args, use) {
   try {
     return await use(ask)
   } finally {
+    clearTimeout(limit)
     endGroup(child)
   }
 }

@@ -45,6 +45,8 @@ async function restarts(command, ...args) {
     stream.setEncoding('utf8').on('data', text => {
       printed += text
     })
+  // A program that never answers must not outlive its test.
+  const limit = setTimeout(() => endGroup(child), 50_000)
   const hasEnded = () => child.exitCode !== null || child.signalCode !== null
   /** A watcher may miss a change that comes before it watches the file. So this writes again, each time after a longer pause. */
   const answersAfter = async (work, imported) => {
@@ -64,6 +66,7 @@ async function restarts(command, ...args) {
     await answersAfter('second', 'second')
     assert.doesNotMatch(printed, /unexpected:/)
   } finally {
+    clearTimeout(limit)
     endGroup(child)
   }
 }
