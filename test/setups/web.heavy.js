@@ -25,7 +25,6 @@ const newerNode = () => {
  * @param row.pool where the program has the files of `web/pool`, if it has them
  * @param row.packages the packages of the program
  * @param row.plugin true if the program uses the plug-in of `packages/bundle`
- * @param row.changes changes of the copied files, by their names
  * @param row.handler the file that changes in development
  * @param row.savedPool the file that is saved again and again in development
  * @param row.dev the arguments of Node for the development server
@@ -62,8 +61,6 @@ async function open(setup, node, row) {
   const project = emptyProject(`web-${setup.replaceAll(/\W+/g, '-')}`, { type: 'module' })
   cpSync(join(sources, row.sources), project.folder, { recursive: true })
   if (row.pool !== undefined) cpSync(join(sources, 'pool'), project.path(row.pool), { recursive: true })
-  for (const [file, change] of Object.entries(row.changes ?? {}))
-    writeFileSync(project.path(file), change(readFileSync(project.path(file), 'utf8')))
   const packages = [await tarball(), 'ms@2', '@types/ms@2', '@types/node@24', ...row.packages]
   // Some frameworks bundle the development dependencies, and leave the others out.
   const save = row.areDevDependencies ? ['--save-dev'] : []
@@ -207,17 +204,9 @@ webRow('TanStack Start', nothing, {
   tried: ['@tanstack/react-start'],
 })
 
-webRow('Hono on Node.js', 'filename: new URL()', {
+webRow('Hono on Node.js', nothing, {
   sources: 'hono',
   pool: 'src',
-  // tsx changes the text of a thunk.
-  changes: {
-    'src/pool.ts': source =>
-      source.replace(
-        "module: () => import('./fib.ts'), base: import.meta.url",
-        "filename: new URL('./fib.js', import.meta.url)",
-      ),
-  },
   packages: ['hono@4', '@hono/node-server@2', 'tsx@4', 'typescript@6'],
   handler: 'src/fib.ts',
   savedPool: 'src/pool.ts',

@@ -92,11 +92,17 @@ class Handlers {
     this.#namedBy.get(importer).add(handler)
     // Starts now, so the watch mode knows the files of the handler. The folder is right unless outputs are in several folders.
     this.#bundle(handler, this.#likelyFolder())
-    const { format, outExtension } = this.#build.initialOptions
-    const file = `./${nameOf(handler, this.root)}${outExtension?.['.js'] ?? '.js'}`
+    const { format } = this.#build.initialOptions
+    const file = `./${nameOf(handler, this.root)}${this.#extension()}`
     return format === 'esm'
       ? `new URL(${JSON.stringify(file)}, import.meta.url).href`
       : `require('node:url').pathToFileURL(__dirname + ${JSON.stringify(file.slice(1))}).href`
+  }
+
+  /** The extension of the outputs. Node reads a handler in the format of the program only if both have the same one. */
+  #extension() {
+    const { outExtension, outfile } = this.#build.initialOptions
+    return outExtension?.['.js'] ?? /\.[cm]?js$/.exec(outfile ?? '')?.[0] ?? '.js'
   }
 
   #likelyFolder() {
@@ -114,6 +120,7 @@ class Handlers {
       entryPoints: { [nameOf(handler, this.root)]: handler },
       entryNames: '[dir]/[name]',
       outdir: folder,
+      outExtension: { ...options.outExtension, '.js': this.#extension() },
       write: false,
       metafile: true,
       logLevel: 'silent',

@@ -18,6 +18,8 @@ export function webpackLike() {
     enforce: 'pre',
     webpack: apply,
     rspack: apply,
+    // Next.js has modules without a file.
+    transformInclude: id => /\.[cm]?[jt]sx?($|\?)/.test(id),
     async transform(code, id) {
       if (!mayNameHandlers(code, id)) return null
       const { compiler, loaderContext } = this.getNativeBuildContext()

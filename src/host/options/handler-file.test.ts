@@ -75,14 +75,14 @@ for (const [name, resolve] of Object.entries({ resolveHandlerFile, resolvePoolFi
       }
     })
 
-    test('the error for an address of Next.js names serverExternalPackages', () => {
+    test('the error for an address of Next.js names a file outside of the bundle', () => {
       // webpack in Next.js gives an object that is a URL only by its prototype.
       const address = Object.create(URL.prototype, {
         toString: { value: () => '/_next/static/media/work.4b587c23.js' },
       })
       assert.match(
         problemOf(resolve(address)),
-        /^is '\/_next\/static\/media\/work\.4b587c23\.js', an address that the bundler of Next\.js made\. Add serverExternalPackages/,
+        /^is '\/_next\/static\/media\/work\.4b587c23\.js', an address that the bundler of Next\.js made\. Name a file/,
       )
     })
 

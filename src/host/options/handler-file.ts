@@ -153,11 +153,18 @@ function fromUrl(given: string | URL): string | HandlerFileProblem {
         failure,
       )
     }
+    const advice = String(given).startsWith('data:')
+      ? 'Write the code to a file, and name that file'
+      : "Write new URL('./handler.js', import.meta.url)"
     return new HandlerFileProblem(
-      `must be the 'file:' URL of a saved file, got '${String(given)}' (${messageOf(failure)}). Write new URL('./handler.js', import.meta.url)`,
+      `must be the 'file:' URL of a saved file, got '${shorten(String(given))}' (${messageOf(failure)}). ${advice}`,
       failure,
     )
   }
+}
+
+export function shorten(text: string): string {
+  return text.length > 120 ? `${text.slice(0, 120)}…` : text
 }
 
 function isPackageName(given: string): boolean {

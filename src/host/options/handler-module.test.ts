@@ -20,7 +20,7 @@ const inSrc = (file: string) => join(folder, 'src', file)
 /** A function with this text, as a compiler or a bundler would leave it. Nothing calls it. */
 const thunk = (text: string): ModuleThunk => new Function(`return (${text})`)() as ModuleThunk
 
-const fileOf = (text: string, from: string | null = base) => fileOfThunk(thunk(text), () => from)
+const fileOf = (text: string, from: string | null = base) => fileOfThunk(thunk(text), from, () => null)
 
 function problem(text: string, from: string | null = base): string {
   const found = fileOf(text, from)
@@ -47,6 +47,8 @@ test('the text of a function names its file, in the form of each compiler and bu
     '()=>Promise.resolve().then(()=>/*#__PURE__*/ _interop_require_wildcard(require("./work")))',
     // Rollup to CommonJS
     "() => Promise.resolve().then(function () { return require('./work.js'); })",
+    // tsx
+    `()=>import("./work.js").then(s=>{const e="default";return s[e]&&typeof s[e]=="object"&&"__esModule"in s[e]?s[e]:s})`,
     // Istanbul
     "() => { cov_1x().f[0]++; cov_1x().s[1]++; return import('./work.js') }",
     // The development server of Vite
@@ -76,6 +78,13 @@ test('a package is found from the file that creates the pool', () => {
     String(fileOf("() => import('typescript')", join(process.cwd(), 'main.js'))),
     /node_modules.typescript./,
   )
+})
+
+test('a file that is missing beside base is found beside the caller', () => {
+  const elsewhere = join(folder, 'elsewhere', 'index.mjs')
+  const found = fileOfThunk(thunk("() => import('./work.js')"), elsewhere, () => base)
+  assert.equal(found, inSrc('work.js'))
+  assert.equal(fileOf("() => import('./none.js')", elsewhere), join(folder, 'elsewhere', 'none.js'))
 })
 
 test('a path may start from a folder, a URL or a file', () => {
@@ -127,6 +136,10 @@ test('a function that names no single constant path gets an error that says the 
       ),
     )
   }
+  assert.match(
+    problem("() => import('/src/none.js')"),
+    /imports '\/src\/none\.js', which does not exist.*Add the option base/,
+  )
   assert.match(problem("() => import('./work.js')", null), /Add the option base: import\.meta\.url/)
 })
 

@@ -2,6 +2,7 @@
 // does not call it. Bundlers emit the file and change the path in the text, so the text is right in every build. Inline workers run in
 // the program's own thread, so for them lido calls the function.
 
+import { nextAdvice } from '../../shared/errors/load-advice.js'
 import { messageOf } from '../../shared/errors/serialize-error.js'
 import { describe } from '../../shared/options/option-table.js'
 import {
@@ -13,14 +14,17 @@ import {
   statSync,
 } from '../../shared/platform/node-modules.js'
 import { fileMeantBy } from '../../shared/platform/source-file.js'
-import { HandlerFileProblem, resolvePoolFile } from './handler-file.js'
+import { HandlerFileProblem, resolvePoolFile, shorten } from './handler-file.js'
 
 /** Imports the module of the handlers. */
 export type ModuleThunk = () => Promise<object>
 
 const RULE = "must be a function with one import of a constant path, as in () => import('./work.js')"
+/** A server of Next.js sets the variable. Turbopack has no plug-ins. */
 const PLUG_IN =
-  'If a bundler changed it, add the plug-in of the package lido-bundle to the build. Or make the handler an entry of the build, and name the built file by the option filename'
+  process.env.NEXT_RUNTIME !== undefined
+    ? nextAdvice.slice(0, -1)
+    : 'If a bundler changed it, add the plug-in of the package lido-bundle to the build. Or make the handler an entry of the build, and name the built file by the option filename'
 
 /** Strings, which stay, and comments. */
 const STRING_OR_COMMENT = /(["'`])(?:\\[\s\S]|(?!\1)[\s\S])*\1|\/\*[\s\S]*?\*\/|\/\/.*/g
@@ -42,9 +46,19 @@ export function isThunk(module: unknown): module is ModuleThunk {
  * The file that the function imports.
  * @param base the file whose directory a relative path starts from; a folder is taken as it is
  */
-export function fileOfThunk(thunk: ModuleThunk, base: () => string | null): string | HandlerFileProblem {
+export function fileOfThunk(
+  thunk: ModuleThunk,
+  base: string | null,
+  callerFile: () => string | null,
+): string | HandlerFileProblem {
   const specifier = specifierOf(Function.prototype.toString.call(thunk))
-  return specifier instanceof HandlerFileProblem ? specifier : fileOf(specifier, base)
+  if (specifier instanceof HandlerFileProblem) return specifier
+  const file = fileOf(specifier, base ?? callerFile())
+  if (base === null || (typeof file === 'string' && (existsSync(file) || fileMeantBy(file) !== null)))
+    return file
+  // Nitro gives each chunk of a build the same `import.meta.url`.
+  const besideCaller = fileOf(specifier, callerFile())
+  return typeof besideCaller === 'string' && existsSync(besideCaller) ? besideCaller : file
 }
 
 /** For options of adapters. The problem is a text for an error, after the name of the option. */
@@ -53,7 +67,7 @@ export function importedFile(
   base: string | URL | undefined,
 ): string | { problem: string } {
   const from = baseOf(base)
-  const file = from instanceof HandlerFileProblem ? from : fileOfThunk(thunk, () => from)
+  const file = from instanceof HandlerFileProblem ? from : fileOfThunk(thunk, from, () => null)
   return file instanceof HandlerFileProblem ? { problem: file.text } : file
 }
 
@@ -84,7 +98,7 @@ async function callThunk(thunk: ModuleThunk): Promise<object> {
 function specifierOf(text: string): string | HandlerFileProblem {
   const code = text.replace(STRING_OR_COMMENT, found => (found.startsWith('/') ? ' ' : found))
   const calls = [...code.matchAll(LOADS)]
-  const shown = text.length > 120 ? `${text.slice(0, 120)}…` : text
+  const shown = shorten(text)
   if (calls.length === 0) {
     return new HandlerFileProblem(`${RULE}. The text of the function is now '${shown}'. ${PLUG_IN}`)
   }
@@ -99,7 +113,8 @@ function specifierOf(text: string): string | HandlerFileProblem {
       `${RULE}. Here the function imports ${paths.map(path => `'${path}'`).join(' and ')}. Create a pool for each file, or let one file export all handlers`,
     )
   }
-  if (calls.some(([, , , , end]) => end!.length > 1)) {
+  // tsx adds a function that returns the module, or the object that a compiler to CommonJS made of it.
+  if (calls.some(([, , , , end]) => end!.length > 1) && !code.includes('__esModule')) {
     return new HandlerFileProblem(
       `${RULE}, and it must return the module itself. Here the function changes the module: '${shown}'. ${PLUG_IN}`,
     )
@@ -107,12 +122,11 @@ function specifierOf(text: string): string | HandlerFileProblem {
   return paths[0]!
 }
 
-function fileOf(given: string, base: () => string | null): string | HandlerFileProblem {
+function fileOf(given: string, from: string | null): string | HandlerFileProblem {
   if (given.startsWith('file:')) return resolvePoolFile(given)
   // The development server of Vite adds a query.
   const specifier = given.replace(/(?!^)[?#].*$/, '')
-  if (isAbsolute(specifier)) return fromRoot(specifier, base())
-  const from = base()
+  if (isAbsolute(specifier)) return fromRoot(specifier, from)
   if (/^\.{1,2}(\/|$)/.test(specifier)) {
     if (from !== null) return relativeTo(from, specifier)
     return new HandlerFileProblem(
@@ -135,16 +149,18 @@ export function relativeTo(base: string, path: string): string {
 }
 
 /** The development server of Vite writes paths from the root of the project, or `/@fs/` before an absolute path. */
-function fromRoot(path: string, from: string | null): string {
-  const absolute = path.startsWith('/@fs/') ? path.slice('/@fs'.length) : path
-  const found = existing(absolute)
-  if (from === null || existsSync(found)) return found
-  for (let folder = folderOf(from), parent: string; ; folder = parent) {
+function fromRoot(path: string, from: string | null): string | HandlerFileProblem {
+  const absolute = existing(path.startsWith('/@fs/') ? path.slice('/@fs'.length) : path)
+  if (existsSync(absolute)) return absolute
+  for (let folder = from === null ? process.cwd() : folderOf(from), parent: string; ; folder = parent) {
     const inFolder = existing(join(folder, path))
     if (existsSync(inFolder)) return inFolder
     parent = join(folder, '..')
-    if (parent === folder) return found
+    if (parent === folder) break
   }
+  return new HandlerFileProblem(
+    `imports '${path}', which does not exist, and neither does a file of this path in ${from ?? 'the working directory'} or in a folder above. Add the option base: import.meta.url (in CommonJS: base: __filename), or correct the path`,
+  )
 }
 
 /** The path itself, or with the extension of the file that exists. A loader may find another file by the path. */

@@ -149,11 +149,7 @@ function handlerFile(
     return pathOf('filename', isRelative ? relativeTo(base, filename) : resolvePoolFile(filename, callerFile))
   }
   if (module === undefined || backend === 'inline') return undefined
-  if (isThunk(module))
-    return pathOf(
-      'module',
-      fileOfThunk(module, () => base ?? callerFile()),
-    )
+  if (isThunk(module)) return pathOf('module', fileOfThunk(module, base, callerFile))
   return poolErrors.contradiction(
     'module',
     `The option 'module' must be a function with backend '${backend}', because a worker cannot get the functions of this thread. Write module: () => import('./work.js'), base: import.meta.url. Or, in a test, set backend: 'inline'.`,

@@ -61,19 +61,19 @@ test('the advice for an import without an extension names the file', () => {
   assert.ok(message.includes(`Import the file by its full name, ${imported}.js.`), message)
 })
 
-test('the advice for an address of Next.js names serverExternalPackages and a file', () => {
+test('the advice for an address of Next.js names a file outside of the bundle', () => {
   const message = missing('/_next/static/media/work.1a2b3c.js')
   assert.match(
     message,
-    /serverExternalPackages: \['lido'\].*filename: join\(process\.cwd\(\), 'workers\/work\.mjs'\)/,
+    /Name a file that Next\.js does not bundle: filename: join\(process\.cwd\(\), 'workers\/work\.mjs'\)/,
   )
 })
 
-test('the advice for a copy in .next names serverExternalPackages', () => {
+test('the advice for a copy in .next names a file outside of the bundle', () => {
   const problem = failure('', "SyntaxError: Unexpected token 'export'")
   assert.match(
     messageFor('/app/.next/server/assets/work.1sp8h_oocdhnm.js', problem),
-    /It is a copy that the bundler of Next\.js made\. Add serverExternalPackages/,
+    /It is a copy that the bundler of Next\.js made\. Name a file/,
   )
 })
 

@@ -47,7 +47,7 @@ export function isMadeByNext(file: string): boolean {
 
 /** What a program with Next.js must do, for every error that its bundler causes. */
 export const nextAdvice =
-  "Add serverExternalPackages: ['lido'] to next.config, and name a file that Next.js does not bundle: filename: join(process.cwd(), 'workers/work.mjs')."
+  "Name a file that Next.js does not bundle: filename: join(process.cwd(), 'workers/work.mjs')."
 
 function adviceFor(code: unknown, why: string): string {
   const advice = adviceOf(code, why)
