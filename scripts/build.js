@@ -161,7 +161,7 @@ async function workerCode() {
     minify: true,
     lineLimit: 500,
   })
-  // The code runs as a script, as the standard input and as an ES module. Only the first two have a `require`.
+  // The code runs as an ES module, which has no `require`.
   return `(() => {${keptGlobals};const require = process.getBuiltinModule;${text}return code})()`
 }
 

@@ -69,6 +69,36 @@ test('a handler may import the file of the program, as in the builds of bundlers
   )
 })
 
+test('two handlers that import the program start no further workers', async () => {
+  const { code, output } = await runProgram(
+    `
+    import { threadId } from 'node:worker_threads'
+    import { Pool } from 'lido'
+    export const double = value => value * 2
+    const one = new Pool({ module: () => import('./one.mjs'), base: import.meta.url, maxWorkers: 1 })
+    const two = new Pool({ module: () => import('./two.mjs'), base: import.meta.url, maxWorkers: 1 })
+    console.log('program', threadId)
+    // Calls of a worker reject, or run in a worker whose calls reject.
+    if (threadId > 0) Promise.allSettled([one.run(1), two.run(1)])
+    else {
+      console.log('results', await one.run(1), await two.run(2))
+      await Promise.all([one.close(), two.close()])
+    }
+  `,
+    Object.fromEntries(
+      ['one', 'two'].map(name => [
+        `${name}.mjs`,
+        "import { double } from './program.mjs'\nexport default double\n",
+      ]),
+    ),
+  )
+  assert.equal(code, 0, output)
+  assert.match(output, /results 2 4/)
+  // The program, a worker for each pool, and in each of them one worker of the other pool.
+  const programs = output.match(/program \d+/g)
+  assert.ok(programs.length <= 5, output)
+})
+
 test('a file may hold a pool and its handler when it checks isWorkerThread', async () => {
   const { code, output } = await runProgram(`
     import { Pool } from 'lido'

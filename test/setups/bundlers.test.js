@@ -240,3 +240,39 @@ heavyRow('webpack 5.102, ES module', 'works with an option', 'importMeta: false'
   assert.deepEqual(JSON.parse(await older.node('dist/main.mjs')), works)
   return older.versions('webpack')
 })
+
+row('Vercel, traced by nft', 'copies the worker files', 'nothing', async () => {
+  const adapters = ['body', 'bullmq', 'tinypool', 'workerpool']
+  const own = await install('traced', ['@vercel/nft'], { type: 'module' })
+  own.write({
+    'work.js': 'export default value => value',
+    'module.js':
+      "import { Pool } from 'lido'\nnew Pool({ filename: new URL('./work.js', import.meta.url) })\n",
+    'common.cjs': "const { Pool } = require('lido')\nnew Pool({ filename: require.resolve('./work.js') })\n",
+    ...Object.fromEntries(
+      adapters.flatMap(name => [
+        [`${name}.js`, `import 'lido/${name}'\n`],
+        [`${name}.cjs`, `require('lido/${name}')\n`],
+      ]),
+    ),
+    'trace.js': `import { nodeFileTrace } from '@vercel/nft'
+const traced = {}
+for (const file of process.argv.slice(2)) traced[file] = [...(await nodeFileTrace([file])).fileList]
+console.log(JSON.stringify(traced))
+`,
+  })
+  const entries = ['thread.cjs', 'process.cjs', 'inline.mjs'].map(file => `worker/entry/${file}`)
+  const wanted = { module: ['work.js', ...entries], common: ['work.js', ...entries] }
+  for (const name of adapters) {
+    wanted[name] = [...entries, `adapters/${name}/${name === 'body' ? 'parser' : 'in-worker'}.js`]
+  }
+  const programs = ['module.js', 'common.cjs', ...adapters.flatMap(name => [`${name}.js`, `${name}.cjs`])]
+  const traced = JSON.parse(await own.node('trace.js', ...programs))
+  for (const program of programs) {
+    for (const file of wanted[program.split('.')[0]]) {
+      const path = file === 'work.js' ? file : `node_modules/lido/dist/esm/${file}`
+      assert.ok(traced[program].includes(path), `${program} lacks ${path}: ${traced[program].join(' ')}`)
+    }
+  }
+  return own.versions('@vercel/nft')
+})

@@ -231,9 +231,9 @@ webRow('Nuxt', plugin, {
 })
 
 for (const [name, version, flags] of [
-  ['Next.js 15, webpack, handler outside the bundle', 15, []],
-  ['Next.js, turbopack, handler outside the bundle', 16, ['--turbopack']],
-  ['Next.js, webpack, handler outside the bundle', 16, ['--webpack']],
+  ['Next.js 15, webpack', 15, []],
+  ['Next.js, turbopack', 16, ['--turbopack']],
+  ['Next.js, webpack', 16, ['--webpack']],
 ])
   webRow(name, 'filename from process.cwd()', {
     sources: 'next',

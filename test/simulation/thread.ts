@@ -306,6 +306,7 @@ export class SimulatedThread implements WorkerLink, Played {
       setupTimeoutMs: 0,
       preload,
       preloadId,
+      loading: [],
       startCalls,
       limits,
       measures: false,

@@ -11,7 +11,7 @@ import { getBuiltinModule, structuredClone } from '../../shared/platform/node-mo
 import type { Backend, LinkListener, WorkerLink, WorkerSpec } from './backend.js'
 import { inlineEntryUrl } from './entry-url.js'
 import { LinkPort } from './link-port.js'
-import { inlineCodeUrl, startFailureCause } from './worker-code.js'
+import { embeddedInline, packageFile, startFailureCause } from './worker-code.js'
 
 /** The host loads the entry by URL, so this file declares its types. */
 interface InlineWorker {
@@ -99,6 +99,7 @@ class InlineLink implements WorkerLink {
       lane,
       preload,
       preloadId,
+      loading: [],
       startCalls: structuredClone(startCalls),
       // The worker shares the priority and the memory of the host.
       niceIncrement: 0,
@@ -108,7 +109,7 @@ class InlineLink implements WorkerLink {
       measures: false,
     }
     try {
-      const entry: InlineEntry = await loadEntry(inlineCodeUrl(inlineEntryUrl))
+      const entry = (embeddedInline() ?? (await loadEntry(packageFile(inlineEntryUrl)))) as InlineEntry
       if (this.#hasEnded) this.#backend.onQuiet()
       else this.#worker = entry.serveInline(order, this.#backend.loadModule, () => this.#onEnd(0))
     } catch (failure) {

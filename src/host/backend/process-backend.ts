@@ -24,7 +24,7 @@ import type { Backend, LinkListener, WorkerLink, WorkerSpec } from './backend.js
 import { processEntryUrl } from './entry-url.js'
 import { FatalReport, memoryFailure } from './fatal-report.js'
 import { exitCodeOf, processArguments, processEnvironment } from './process-surroundings.js'
-import { embeddedCode, packageFile, startFailureCause } from './worker-code.js'
+import { embeddedCode, moduleFlags, packageFile, startFailureCause } from './worker-code.js'
 
 /** The file descriptors after stdin, stdout and stderr. */
 const POOL_STDIO = ['pipe', 'pipe', 'pipe', 'ipc'] as const
@@ -196,7 +196,7 @@ function spawnNode(workerOptions: Record<string, unknown>, report: FatalReport |
     windowsHide: true,
   })
   // `-` reads the program from the standard input.
-  const entry = code === null ? fileURLToPath(packageFile(processEntryUrl)) : '-'
+  const entry = code === null ? [fileURLToPath(packageFile(processEntryUrl))] : [...moduleFlags, '-']
   const child = spawn(process.execPath, processArguments(entry, workerOptions), options)
   // A process that ends before it has read its program reports its end by the exit event.
   child.stdin?.on('error', () => {}).end(code)

@@ -34,7 +34,7 @@ for (const [title, given, expected] of cases) {
 }
 
 test('processArguments() puts the flags of memory limits before the entry file and arguments after it', () => {
-  const words = processArguments('/entry.js', {
+  const words = processArguments(['/entry.js'], {
     name: 'images',
     execArgv: ['--expose-gc'],
     argv: ['a', 1],
@@ -53,7 +53,7 @@ test('processArguments() puts the flags of memory limits before the entry file a
 
 test('processArguments() rounds memory limits up to whole megabytes, to at least 1', () => {
   const limits = { maxOldGenerationSizeMb: 64.5, maxYoungGenerationSizeMb: 0 }
-  assert.deepEqual(processArguments('/entry.js', { resourceLimits: limits }), [
+  assert.deepEqual(processArguments(['/entry.js'], { resourceLimits: limits }), [
     '--max-old-space-size=65',
     '--max-semi-space-size=1',
     '/entry.js',
@@ -63,7 +63,7 @@ test('processArguments() rounds memory limits up to whole megabytes, to at least
 test('processArguments() creates no flag for a memory limit that is infinite or too large for Node', () => {
   for (const limit of [Infinity, Number.MAX_VALUE, Number.MAX_SAFE_INTEGER]) {
     const none = { maxOldGenerationSizeMb: limit, maxYoungGenerationSizeMb: limit }
-    assert.deepEqual(processArguments('/entry.js', { resourceLimits: none }), ['/entry.js'])
+    assert.deepEqual(processArguments(['/entry.js'], { resourceLimits: none }), ['/entry.js'])
   }
 })
 

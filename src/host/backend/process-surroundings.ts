@@ -19,13 +19,13 @@ interface HeapLimits {
 }
 
 /** The command line after the name of the program. */
-export function processArguments(entry: string, options: Record<string, unknown>): string[] {
+export function processArguments(entry: readonly string[], options: Record<string, unknown>): string[] {
   // The pool's label. A title in the user's own flags comes later and replaces it.
   const title = options.name === undefined ? [] : [`--title=${options.name}`]
   const flags = (options.execArgv ?? []) as string[]
   const limits = heapFlags((options.resourceLimits ?? Object.create(null)) as HeapLimits)
   const words = ((options.argv ?? []) as unknown[]).map(String)
-  return [...title, ...flags, ...limits, entry, ...words]
+  return [...title, ...flags, ...limits, ...entry, ...words]
 }
 
 /** The flags of this process that its workers inherit. */

@@ -8,7 +8,8 @@ import { getBuiltinModule } from '../../shared/platform/node-modules.js'
 import type { Backend, LinkListener, WorkerLink, WorkerSpec } from './backend.js'
 import { threadEntryUrl } from './entry-url.js'
 import { LinkPort } from './link-port.js'
-import { embeddedCode, packageFile, startFailureCause } from './worker-code.js'
+import { inheritedFlags } from './process-surroundings.js'
+import { embeddedCode, moduleFlags, packageFile, startFailureCause } from './worker-code.js'
 
 /** Loaded here and not in `host-node-modules`, because only a backend may start threads. */
 const { Worker: Thread } = getBuiltinModule('node:worker_threads')
@@ -43,19 +44,23 @@ export class ThreadBackend implements Backend {
 
 /** A flag of the whole program that a thread cannot have does not prevent the start, unless the program gave it to the pool. */
 function startThread(workerOptions: Record<string, unknown>): Worker {
+  const code = embeddedCode('thread')
+  const first = code ?? packageFile(threadEntryUrl)
+  const options = code === null ? workerOptions : asModule(workerOptions)
   try {
-    return newThread(workerOptions)
+    return new Thread(first, options)
   } catch (failure) {
     const { code, message } = (failure ?? {}) as NodeJS.ErrnoException
     if (workerOptions.inheritsFlags !== true || code !== 'ERR_WORKER_INVALID_EXEC_ARGV') throw failure
-    return newThread(withoutFlags(workerOptions, message))
+    return new Thread(first, withoutFlags(options, message))
   }
 }
 
-function newThread(workerOptions: Record<string, unknown>): Worker {
-  const code = embeddedCode('thread')
-  if (code === null) return new Thread(packageFile(threadEntryUrl), workerOptions)
-  return new Thread(code, Object.assign(Object.create(null), workerOptions, { eval: true }))
+/** For a thread that starts from the text of a module. */
+function asModule(workerOptions: Record<string, unknown>): Record<string, unknown> {
+  const flags = (workerOptions.execArgv as string[] | undefined) ?? inheritedFlags(process.execArgv)
+  const execArgv = [...flags, ...moduleFlags]
+  return Object.assign(Object.create(null), workerOptions, { eval: true, execArgv })
 }
 
 /** @param refusal the message of Node, which lists the flags that it refuses */

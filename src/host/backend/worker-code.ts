@@ -17,17 +17,22 @@ export function embedWorkerCode(code: string): void {
   embedded = code
 }
 
-/** The program that starts a worker of this kind, as text. `null`: the worker starts from a file. */
+/**
+ * The program that starts a worker of this kind, as the text of an ES module. `null`: the worker starts from a file. As a script, it would
+ * give handlers `require` and `module`, and a thread would ignore `--import`.
+ */
 export function embeddedCode(kind: Exclude<BackendKind, 'inline'>): string | null {
-  return embedded === null ? null : `${embedded}.${kind}()\n//# sourceURL=lido-${kind}.cjs`
+  return embedded === null ? null : `${embedded}.${kind}()\n//# sourceURL=lido-${kind}.mjs`
 }
 
-/** The URL of the ES module with the code of inline workers. */
-export function inlineCodeUrl(fileUrl: () => URL): URL {
-  if (embedded === null) return packageFile(fileUrl)
-  return new URL(
-    `data:text/javascript,${encodeURIComponent(`export const { serveInline } = ${embedded}.inline()\n//# sourceURL=lido-inline.mjs`)}`,
-  )
+/** Bun runs every text as a module, and knows no such flag. */
+export const moduleFlags: readonly string[] = 'bun' in process.versions ? [] : ['--input-type=module']
+
+/** The exports of the file that inline workers load. `null`: load the file. */
+export function embeddedInline(): unknown {
+  return embedded === null
+    ? null
+    : new Function(`return ${embedded}.inline()\n//# sourceURL=lido-inline.mjs`)()
 }
 
 export class MissingPackageFileError extends Error {

@@ -122,7 +122,7 @@ const advices: readonly (readonly [names: RegExp, advice: string])[] = [
     'The coverage tool Istanbul added it. Write /* istanbul ignore next */ before the function, or measure the coverage with V8.',
   ],
   [
-    /^__vi/,
+    /^__vi_/,
     "Vitest made it from an import at the top of the file. Import in the function: await import('node:fs').",
   ],
   [

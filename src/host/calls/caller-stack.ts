@@ -36,7 +36,8 @@ export function callerPlace(entry: PublicFunction): string | null {
 }
 
 function fileOf(site: NodeJS.CallSite | undefined): string | null {
-  const file = site?.getFileName()
+  // Vite's development server evaluates modules as texts.
+  const file = site?.getFileName() ?? site?.getScriptNameOrSourceURL?.()
   if (typeof file !== 'string') return null
   if (file.startsWith('file:')) return fileURLToPath(file)
   return isAbsolute(file) ? file : null

@@ -23,7 +23,7 @@ const REGEXP = /()(\/(?:[^/\\[\n]|\\.|\[(?:[^\]\\\n]|\\.)*\])+\/\w*)/y
 /** A part of a template. */
 const TEMPLATE = /[`}](?:[^`\\$]|\\[\s\S]|\$(?!\{))*()(`|\$\{)/y
 /** A comment in a script, and operators in a module. */
-const HTML_COMMENT = /<!--|^\s*-->/m
+const HTML_COMMENT = /<!--|^[^\S\n]*-->/m
 
 const set = (words: string) => new Set(words.split(' '))
 const values = set('this super null true false')

@@ -56,6 +56,8 @@ test('the text of a function names its file, in the form of each compiler and bu
     '() => __vite_ssr_dynamic_import__("/src/work.js?t=1700000000000")',
     `() => __vite_ssr_dynamic_import__("/@fs${inSrc('work.js')}")`,
     `() => import('${inSrc('work.js')}')`,
+    "() => import('./w\\x6Frk.js')",
+    "() => import('./w\\u{6f}rk.\\u006As')",
     `() => import('${pathToFileURL(inSrc('work.js')).href}')`,
     "() => import('#work')",
   ]) {
@@ -123,6 +125,12 @@ test('a function that names no single constant path gets an error that says the 
     ["() => import('./a' + name)", /the path is not a constant/],
     ['() => import(name)', /the path is not a constant/],
     ["() => import('./work.js').then(m => m.default)", /must return the module itself.*lido-bundle/],
+    ["async () => (await import('./work.js')).default", /must return the module itself/],
+    [
+      "async () => { const { api } = await import('./work.js'); return api }",
+      /must return the module itself/,
+    ],
+    ["() => import('./work.js').catch(() => ({}))", /must return the module itself/],
     ["() => import('./main.js').then(function (n) { return n.w; })", /must return the module itself/],
   ] as const) {
     assert.match(problem(text), rule, text)

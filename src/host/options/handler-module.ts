@@ -29,11 +29,11 @@ const PLUG_IN =
 /** Strings, which stay, and comments. */
 const STRING_OR_COMMENT = /(["'`])(?:\\[\s\S]|(?!\1)[\s\S])*\1|\/\*[\s\S]*?\*\/|\/\/.*/g
 /**
- * The calls that load a module: the path in quotes or in backticks, then a comma or the end of the call, with a `.then` that follows it.
+ * The calls that load a module: the path in quotes or in backticks, then a comma or the end of the call, with a `.` that reads a part of the result.
  * Compilers to CommonJS make `require()` of an import, and Vite has a function of its own.
  */
 const LOADS =
-  /(?<![\w$.])(?:import|require|__\w*dynamic_import\w*__)\s*\(\s*(?:(["'])((?:\\.|(?!\1).)*)\1|`([^`$]*)`)?\s*(,|\)(?:\s*\.\s*then\b)?)?/g
+  /(?<![\w$.])(?:import|require|__\w*dynamic_import\w*__)\s*\(\s*(?:(["'])((?:\\.|(?!\1).)*)\1|`([^`$]*)`)?\s*(,|\)(?:\s*\)?\s*(?:\??\.|\[))?)?/g
 
 const EXTENSIONS = ['.js', '.mjs', '.cjs', '.ts', '.mts', '.cts']
 
@@ -102,7 +102,7 @@ function specifierOf(text: string): string | HandlerFileProblem {
   if (calls.length === 0) {
     return new HandlerFileProblem(`${RULE}. The text of the function is now '${shown}'. ${PLUG_IN}`)
   }
-  const paths = calls.map(([, , inQuotes, inBackticks]) => inQuotes ?? inBackticks)
+  const paths = calls.map(([, , inQuotes, inBackticks]) => withoutEscapes(inQuotes ?? inBackticks))
   if (calls.some(([, , , , end], index) => paths[index] === undefined || end === undefined)) {
     return new HandlerFileProblem(
       `${RULE}. Here the path is not a constant: '${shown}'. For a path that is computed, use the option filename`,
@@ -114,12 +114,23 @@ function specifierOf(text: string): string | HandlerFileProblem {
     )
   }
   // tsx adds a function that returns the module, or the object that a compiler to CommonJS made of it.
-  if (calls.some(([, , , , end]) => end!.length > 1) && !code.includes('__esModule')) {
+  const isChanged = calls.some(
+    ({ 4: end, index }) => end!.length > 1 || /\}\s*=\s*await\s*$/.test(code.slice(0, index)),
+  )
+  if (isChanged && !code.includes('__esModule')) {
     return new HandlerFileProblem(
       `${RULE}, and it must return the module itself. Here the function changes the module: '${shown}'. ${PLUG_IN}`,
     )
   }
   return paths[0]!
+}
+
+/** Compilers write `ö` as `\xF6` or `\u00F6`. */
+function withoutEscapes(text: string | undefined): string | undefined {
+  return text?.replace(/\\(?:x(..)|u(....)|u\{(.+?)\}|(.))/g, (_, short, long, point, character) => {
+    const code = short ?? long ?? point
+    return code === undefined ? character : String.fromCodePoint(Number.parseInt(code, 16))
+  })
 }
 
 function fileOf(given: string, from: string | null): string | HandlerFileProblem {

@@ -4,7 +4,7 @@
 import type { PoolOptions, PoolSettings, RetryOptions } from '../../api/pool-options.js'
 import { InvalidOptionError } from '../../shared/errors/pool-errors.js'
 import { ErrorClasses, messageOf } from '../../shared/errors/serialize-error.js'
-import { type HandlerRef, MODULE_OPTION } from '../../shared/messages/handler-ref.js'
+import { type HandlerRef, loadingFiles, MODULE_OPTION } from '../../shared/messages/handler-ref.js'
 import { outgoing } from '../../shared/messages/outgoing.js'
 import { mayHoldOptions, OptionErrors, OptionTable, ownFields } from '../../shared/options/option-table.js'
 import { SHARE_ENV } from '../../shared/platform/host-node-modules.js'
@@ -68,10 +68,11 @@ export function resolveOptions(
   const handlerProblem = filename !== undefined && isLoadingNow(filename) ? loadingText(filename) : null
   if (handlerProblem !== null && callerFile() === (fileMeantBy(filename!) ?? filename))
     throw new InvalidOptionError('filename', `The option 'filename' ${handlerProblem}.`)
+  const startsLater = handlerProblem !== null || isLoadingWith(callerFile)
   const workerOptions = workerOptionsOf(read)
-  if (read.backend === 'thread' && read.minWorkers !== 0 && handlerProblem === null) startAhead(workerOptions)
+  if (read.backend === 'thread' && read.minWorkers !== 0 && !startsLater) startAhead(workerOptions)
   const cores = shareOfCores(usableCores(), read.clusterSize)
-  const size = sizeOf(handlerProblem === null ? read : { ...read, minWorkers: 0 }, cores)
+  const size = sizeOf(startsLater ? { ...read, minWorkers: 0 } : read, cores)
   const queue = read.queue ?? new FifoQueue()
   const maxQueue = read.maxQueue === 'auto' ? size.maxWorkers ** 2 : read.maxQueue
   const options: PoolSettings = Object.freeze({
@@ -99,6 +100,15 @@ export function resolveOptions(
     cores,
     workerOptions,
   }
+}
+
+/**
+ * True in a worker that loads a handler, for a pool of another file. The file may be the program's, which the handler imports. Its pools start
+ * workers only for calls.
+ */
+function isLoadingWith(callerFile: () => string | null): boolean {
+  const loading = loadingFiles()
+  return loading.size > 0 && !loading.has(callerFile() ?? '')
 }
 
 /** Returns the new size. A missing limit changes only if it would contradict the given limit. */
@@ -150,6 +160,11 @@ function handlerFile(
   }
   if (module === undefined || backend === 'inline') return undefined
   if (isThunk(module)) return pathOf('module', fileOfThunk(module, base, callerFile))
+  if (typeof module === 'function')
+    return poolErrors.contradiction(
+      'module',
+      "The option 'module' must be a function without parameters, as in module: () => import('./work.js').",
+    )
   return poolErrors.contradiction(
     'module',
     `The option 'module' must be a function with backend '${backend}', because a worker cannot get the functions of this thread. Write module: () => import('./work.js'), base: import.meta.url. Or, in a test, set backend: 'inline'.`,

@@ -131,7 +131,8 @@ export const poolTable = new OptionTable({
     default: undefined,
   }),
   module: value<object | undefined>(
-    given => typeof given === 'function' || (isRecord(given) && !types.isPromise(given)),
+    given =>
+      typeof given === 'function' || (isRecord(given) && !types.isPromise(given) && !(given instanceof URL)),
     "a function that imports the module, as in module: () => import('./work.js')",
     {
       default: undefined,

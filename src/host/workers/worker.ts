@@ -5,7 +5,7 @@ import type { AdaptStart } from '../../api/pool-options.js'
 import type { WorkerState, WorkerStopReason, WorkerView } from '../../api/worker-view.js'
 import { type PoolError, TeardownError, WorkerExitError } from '../../shared/errors/pool-errors.js'
 import { deserializeError, type ErrorClasses } from '../../shared/errors/serialize-error.js'
-import type { HandlerRef } from '../../shared/messages/handler-ref.js'
+import { type HandlerRef, loadingFiles } from '../../shared/messages/handler-ref.js'
 import {
   type Bell,
   type MessageOfTasks,
@@ -164,6 +164,7 @@ export class Worker implements LinkListener, PlacementView, BusyView, SlotWorker
       lane: this.tasks.order(),
       preload,
       preloadId: preload === null ? 0 : settings.lane.handlers.numberOf(preload),
+      loading: [...loadingFiles()],
       startCalls: startCalls.calls,
       niceIncrement,
       setupTimeoutMs: setupTimeout,

@@ -33,6 +33,14 @@ export interface TransformOrder {
 
 const loadingKey = globalSymbol('loading')
 
+/**
+ * A worker that loads a handler may run the program's file, whose pools start workers. These must not do the same again, without end. So a
+ * worker also knows the files that its host's thread was loading.
+ */
+export function inheritLoadingFiles(files: readonly string[]): void {
+  for (const file of files) loadingFiles().add(file)
+}
+
 /** The handler files that this thread is loading. Stored on `globalThis`, so that all copies of this package see the same set. */
 export function loadingFiles(): Set<string> {
   const globals = globalThis as unknown as Record<symbol, Set<string> | undefined>

@@ -35,6 +35,8 @@ export interface WorkerOrder {
   preload: HandlerRef | null
   /** The number by which tasks name `preload`. */
   preloadId: number
+  /** The handlers' files that the host's thread is loading, if it is itself a worker. */
+  loading: readonly string[]
   /** The worker runs them, in order, before it sends `ready`. */
   startCalls: StartCall[]
   limits: WorkerLimits | null

@@ -1,6 +1,7 @@
 // The first file of a worker process. The host opens its pipes: 3 from the host, 4 to the host, and 5, which closes
 // when the host exits. Messages of `process.send` use another channel.
 import { Worker } from 'node:worker_threads'
+import { inheritLoadingFiles } from '../../shared/messages/handler-ref.js'
 import type { ProcessOrder } from '../../shared/messages/messages.js'
 import { globalSymbol } from '../../shared/platform/global-symbol.js'
 import { PipedTickets } from '../lane/piped-tickets.js'
@@ -38,6 +39,7 @@ const port: PipePort = new PipePort(3, 4, { onOrder: start, onEnd: () => exit(1)
 watchHost(5)
 
 function start(order: ProcessOrder): void {
+  inheritLoadingFiles(order.loading)
   // Tells the host that flags and preloaded files did not end this process.
   port.postMessage({ kind: 'pong' })
   if (order.reportFd !== null) reportFatalErrors(order.reportFd)

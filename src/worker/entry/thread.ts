@@ -1,6 +1,7 @@
 // The first file of a worker thread. The host posts the start order to the parent port. All later messages use a port
 // of the pool, so the user can use the parent port.
 import { type MessagePort, parentPort, receiveMessageOnPort } from 'node:worker_threads'
+import { inheritLoadingFiles } from '../../shared/messages/handler-ref.js'
 import type { StartOrder } from '../../shared/messages/messages.js'
 import { invariant } from '../../shared/platform/invariant.js'
 import { reportLoadedFiles } from '../../shared/platform/watch-mode.js'
@@ -45,6 +46,7 @@ function failWithoutOrder(): never {
 }
 
 function start(order: StartOrder): void {
+  inheritLoadingFiles(order.loading)
   const { lane, port } = order
   let isExiting = false
   process.on('exit', () => {
