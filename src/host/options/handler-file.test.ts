@@ -67,11 +67,13 @@ for (const [name, resolve] of Object.entries({ resolveHandlerFile, resolvePoolFi
     }
 
     test('the error for a URL that is not a file: URL asks for a file: URL', () => {
-      for (const given of ['https://example.org/x.js', 'data:text/javascript,1']) {
-        assert.match(
-          problemOf(resolve(given)),
-          /must be the 'file:' URL of a saved file, got .* scheme file\)\. Write new URL/,
-        )
+      for (const [given, advice] of [
+        ['https://example.org/x.js', 'Write new URL'],
+        ['data:text/javascript,1', 'Write the code to a file'],
+      ] as const) {
+        const problem = problemOf(resolve(given))
+        assert.match(problem, /must be the 'file:' URL of a saved file, got .* scheme file\)\./)
+        assert.ok(problem.includes(advice), problem)
       }
     })
 

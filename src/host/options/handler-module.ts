@@ -127,7 +127,7 @@ function specifierOf(text: string): string | HandlerFileProblem {
 
 /** Compilers write `ö` as `\xF6` or `\u00F6`. */
 function withoutEscapes(text: string | undefined): string | undefined {
-  return text?.replace(/\\(?:x(..)|u(....)|u\{(.+?)\}|(.))/g, (_, short, long, point, character) => {
+  return text?.replace(/\\(?:x(..)|u\{(.+?)\}|u(....)|(.))/g, (_, short, long, point, character) => {
     const code = short ?? long ?? point
     return code === undefined ? character : String.fromCodePoint(Number.parseInt(code, 16))
   })
