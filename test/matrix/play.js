@@ -30,6 +30,9 @@ export class MomentMissed extends Error {}
 
 globalThis[onAnswered] = new Map()
 
+/** The scenes that play now. A scene that only waits for an event of its pool would be collected, with its pool. */
+const playing = new Set()
+
 /**
  * Resolves with the list of problems. Rejects with `MomentMissed`.
  *
@@ -38,12 +41,14 @@ globalThis[onAnswered] = new Map()
 export async function play(Pool, theCase, verdict, slowness) {
   const stage = new Stage(theCase)
   const scene = new Scene(Pool, theCase, verdict, stage, slowness)
+  playing.add(scene)
   try {
     await scene.play()
     return scene.findings.problems()
   } finally {
     stage.open('mercy')
     await scene.pool.destroy()
+    playing.delete(scene)
     stage.remove()
   }
 }
