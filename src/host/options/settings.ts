@@ -64,13 +64,15 @@ export function resolveOptions(
 ): CoreSettings {
   if (given !== undefined && !mayHoldOptions(given)) poolErrors.noObject(given, 'filename')
   const read = poolTable.read(given ?? {}, poolErrors)
+  const workerOptions = workerOptionsOf(read)
+  // The thread starts while the file is looked for.
+  const startsNow = read.backend === 'thread' && read.minWorkers !== 0 && loadingFiles().size === 0
+  if (startsNow) startAhead(workerOptions)
   const filename = handlerFile(read, callerFile)
   const handlerProblem = filename !== undefined && isLoadingNow(filename) ? loadingText(filename) : null
   if (handlerProblem !== null && callerFile() === (fileMeantBy(filename!) ?? filename))
     throw new InvalidOptionError('filename', `The option 'filename' ${handlerProblem}.`)
   const startsLater = handlerProblem !== null || isLoadingWith(callerFile)
-  const workerOptions = workerOptionsOf(read)
-  if (read.backend === 'thread' && read.minWorkers !== 0 && !startsLater) startAhead(workerOptions)
   const cores = shareOfCores(usableCores(), read.clusterSize)
   const size = sizeOf(startsLater ? { ...read, minWorkers: 0 } : read, cores)
   const queue = read.queue ?? new FifoQueue()
