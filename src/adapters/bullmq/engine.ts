@@ -1,7 +1,7 @@
 // The options that say which server has the queue, for BullMQ's classes. BullMQ itself talks to the server.
-import type { QueueBase } from 'bullmq'
+import type { Queue, QueueBase } from 'bullmq'
 import type { OptionErrors } from '../../kit.js'
-import { boolean, unchecked, value } from '../../kit.js'
+import { boolean, realClock, unchecked, value } from '../../kit.js'
 import { checkBackends, checkBullmq, createPostgresBackend, isPgPool, keepListeners } from './package.js'
 
 /** Redis and Valkey speak the same protocol. */
@@ -28,10 +28,19 @@ export interface EngineOptions {
   prefix?: string | undefined
 }
 
-/** The arguments that BullMQ's classes take after the name of the queue. */
+/** The server of one host or caller: what BullMQ's classes take after the name of the queue, and what lido asks the server itself. */
 export interface Engine {
   readonly base: { readonly connection: any; readonly prefix?: string }
   readonly factory: EngineFactory | undefined
+  readonly isPostgres: boolean
+  /** When the server last answered on any connection, by the clock of this machine. `null`: never. */
+  readonly lastHeardAt: number | null
+  /** The clock of the server, in milliseconds since 1970. The clock of this machine, until the server was asked. */
+  now(): number
+  /** The states of jobs, by one request. A job that the queue does not have is left out. */
+  statesOf(queue: Queue, jobIds: readonly string[]): Promise<Map<string, string>>
+  /** Closes the connections that lido made. Call it after the parts of BullMQ are closed. */
+  close(): Promise<void>
 }
 
 /** Rejects with the first error of the connection. BullMQ itself would try again without an end, or never again. */
@@ -105,5 +114,15 @@ export function engineOf(
   return {
     base: { connection, ...(prefix !== undefined && { prefix }) },
     factory: factory as EngineFactory | undefined,
+    isPostgres: engine === 'postgres',
+    lastHeardAt: null,
+    now: () => realClock.epochNow(),
+    statesOf: async (queue, jobIds) => {
+      const states = await Promise.all(
+        jobIds.map(async id => [id, (await queue.getJobState(id)) as string] as const),
+      )
+      return new Map(states.filter(([, state]) => state !== 'unknown'))
+    },
+    close: async () => {},
   }
 }
