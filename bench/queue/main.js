@@ -1,11 +1,13 @@
 // Rows M1 to M3: jobs of 1, 10 and 100 ms of CPU on one host with 2 workers, through a queue of BullMQ's.
-//   npm run bench:queue -- [--engine postgres,redis] [--rounds 3] [--seconds 2]
+// Row M4: 32 small calls of a RemotePool at once.
+//   npm run bench:queue -- [--engine postgres,redis] [--rows M1,M2,M3,M4] [--rounds 3] [--seconds 2]
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { createPostgresBackend, Queue } from 'bullmq'
+import { RemotePool } from 'lido/bullmq'
 import { engines } from '../../test/helpers/engines.js'
 import { describeMachine } from '../machine.js'
 import { countLoopsPerMs } from '../work.js'
@@ -21,6 +23,7 @@ const rows = [
 const { values: flags } = parseArgs({
   options: {
     engine: { type: 'string', default: 'postgres,redis' },
+    rows: { type: 'string', default: 'M1,M2,M3,M4' },
     rounds: { type: 'string', default: '3' },
     seconds: { type: 'string', default: '2' },
   },
@@ -44,7 +47,9 @@ for (const engine of engines) {
 async function measureEngine(name, { connection }) {
   const factory = name === 'postgres' ? createPostgresBackend : undefined
   if (name === 'postgres') await migrate(connection, factory)
+  const chosen = flags.rows.split(',')
   for (const row of rows) {
+    if (!chosen.includes(row.name)) continue
     const samples = Object.fromEntries(ways.map(way => [way, []]))
     for (let round = 0; round < Number(flags.rounds); round++) {
       // Another way is first in each round.
@@ -55,6 +60,53 @@ async function measureEngine(name, { connection }) {
     }
     report(name, row, samples)
   }
+  if (chosen.includes('M4')) await measureCalls(name, connection)
+}
+
+/** Row M4. The work is nothing, so the time is that of the queue and of the way back. */
+async function measureCalls(engine, connection) {
+  const lanes = 32
+  const host = startHost('lido', 'M4', engine, connection)
+  await once(host, 'message')
+  const pool = new RemotePool('M4', { engine, connection })
+  const summaries = { perSecond: [], p50: [], p99: [] }
+  for (let round = 0; round < Number(flags.rounds); round++) {
+    const latencies = []
+    const startedAt = performance.now()
+    const endsAt = startedAt + Number(flags.seconds) * 1000
+    const callUntilEnd = async () => {
+      while (performance.now() < endsAt) {
+        const calledAt = performance.now()
+        await pool.run(1, { name: 'compute' })
+        latencies.push(performance.now() - calledAt)
+      }
+    }
+    await Promise.all(Array.from({ length: lanes }, callUntilEnd))
+    summaries.perSecond.push((latencies.length / (performance.now() - startedAt)) * 1000)
+    latencies.sort((a, b) => a - b)
+    summaries.p50.push(latencies[Math.floor(latencies.length * 0.5)])
+    summaries.p99.push(latencies[Math.floor(latencies.length * 0.99)])
+  }
+  await pool.close()
+  await kill(host)
+  const { perSecond, p50, p99 } = summaries
+  console.log(
+    `\nM4 ${engine}: ${lanes} calls at once, each of 1 loop. ${summary(perSecond, 0)} calls/s   p50 ${summary(p50, 1)} ms   p99 ${summary(p99, 1)} ms`,
+  )
+}
+
+function startHost(way, queueName, engine, connection) {
+  return fork(
+    fileURLToPath(new URL('host.js', import.meta.url)),
+    [way, queueName, engine, JSON.stringify(connection)],
+    { detached: true },
+  )
+}
+
+/** Also kills the processes of BullMQ's sandbox, which would outlive their host. */
+async function kill(host) {
+  process.kill(-host.pid, 'SIGKILL')
+  await once(host, 'exit')
 }
 
 async function migrate(connection, factory) {
@@ -75,11 +127,7 @@ async function measure(way, row, engine, connection, factory) {
   queue.on('error', () => {})
   const job = { name: 'compute', data: loopsPerMs * row.jobMs }
   await queue.addBulk(Array.from({ length: row.jobs }, () => job))
-  const host = fork(
-    fileURLToPath(new URL('host.js', import.meta.url)),
-    [way, queueName, engine, JSON.stringify(connection)],
-    { detached: true },
-  )
+  const host = startHost(way, queueName, engine, connection)
   const backlog = await finished(queue, row.jobs)
   const firstMs = Math.min(...backlog.map(({ processedOn }) => processedOn))
   const lastMs = Math.max(...backlog.map(({ finishedOn }) => finishedOn))
@@ -92,9 +140,7 @@ async function measure(way, row, engine, connection, factory) {
   }
   await Promise.all(adding)
   const all = await finished(queue, row.jobs + adding.length)
-  // Also kills the processes of BullMQ's sandbox, which would outlive their host.
-  process.kill(-host.pid, 'SIGKILL')
-  await once(host, 'exit')
+  await kill(host)
   await queue.close()
   const latencies = all
     .filter(({ timestamp }) => timestamp > lastMs)
