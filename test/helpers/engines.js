@@ -2,6 +2,9 @@
 // where REDIS_URL or VALKEY_URL names one.
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import * as bullmq from 'bullmq'
 import { acceptsConnections, freePort, startDatabase } from '../../examples/machines/database.js'
 
@@ -12,7 +15,10 @@ export const engines = ['postgres', 'redis', 'valkey'].map(name => ({
   name,
   /** Why the tests of this engine are skipped; `false`: they run. */
   skip: name === 'postgres' ? whyNoPostgres() : whyMissing(name),
-  /** Resolves to `{ options, restart?, stop }`. Spread `options` into those of `serve()` and `RemotePool`. */
+  /**
+   * Resolves to `{ options, stop }`, and for a server of its own also `{ port, optionsAt, restart, refuseWrites }`. Spread `options` into
+   * those of `serve()` and `RemotePool`; `optionsAt(port)` are the same by way of a proxy.
+   */
   start: name === 'postgres' ? startPostgres : () => startRedis(name),
 }))
 
@@ -41,9 +47,32 @@ function urlVariable(name) {
 
 async function startPostgres() {
   const database = await startDatabase()
+  const { port, url } = database
+  const optionsAt = proxyPort => ({
+    engine: 'postgres',
+    connection: url.replace(`:${port}/`, `:${proxyPort}/`),
+    migrate: true,
+  })
   return {
-    options: { engine: 'postgres', connection: database.url, migrate: true },
+    port,
+    optionsAt,
+    options: optionsAt(port),
     restart: whileStopped => database.restart(whileStopped),
+    /** As a server that became a replica: reads work, and writes are refused. */
+    async refuseWrites(meanwhile) {
+      const { default: pg } = await import('pg')
+      const client = new pg.Client(url)
+      await client.connect()
+      const others = 'pid <> pg_backend_pid() AND datname IS NOT NULL'
+      await client.query('ALTER SYSTEM SET default_transaction_read_only = on')
+      await client.query('SELECT pg_reload_conf()')
+      await client.query(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE ${others}`)
+      await meanwhile()
+      await client.query('SET default_transaction_read_only = off')
+      await client.query('ALTER SYSTEM RESET default_transaction_read_only')
+      await client.query('SELECT pg_reload_conf()')
+      await client.end()
+    },
     stop: () => database.stop(),
   }
 }
@@ -62,15 +91,49 @@ async function startRedis(name) {
     return { options: { engine: name, connection }, stop: async () => {} }
   }
   const port = await freePort()
-  const flags = ['--port', String(port), '--save', '', '--appendonly', 'no']
-  const server = spawn(`${name}-server`, flags, { stdio: 'ignore' })
-  process.once('exit', () => server.kill('SIGKILL'))
-  await acceptsConnections(port)
+  const folder = mkdtempSync(join(tmpdir(), `lido-${name}-`))
+  // The data survives a restart.
+  const flags = ['--port', String(port), '--dir', folder, '--save', '', '--appendonly', 'yes']
+  let server
+  const start = async () => {
+    server = spawn(`${name}-server`, [...flags, '--appendfsync', 'always'], { stdio: 'ignore' })
+    await acceptsConnections(port)
+  }
+  const stop = async () => {
+    server.kill()
+    if (server.exitCode === null && server.signalCode === null) await once(server, 'exit')
+  }
+  process.once('exit', () => {
+    server.kill('SIGKILL')
+    rmSync(folder, { recursive: true, force: true })
+  })
+  await start()
+  const optionsAt = somePort => ({
+    engine: name,
+    connection: { host: '127.0.0.1', port: somePort, maxRetriesPerRequest: null },
+  })
   return {
-    options: { engine: name, connection: { host: '127.0.0.1', port, maxRetriesPerRequest: null } },
+    port,
+    optionsAt,
+    options: optionsAt(port),
+    async restart(whileStopped = () => {}) {
+      await stop()
+      await whileStopped()
+      await start()
+    },
+    async refuseWrites(meanwhile) {
+      const { Redis } = await import('ioredis')
+      const client = new Redis(port, '127.0.0.1')
+      client.on('error', () => {})
+      // No server listens there, so nothing is copied from it.
+      await client.replicaof('127.0.0.1', 1)
+      await meanwhile()
+      await client.replicaof('NO', 'ONE')
+      await client.quit()
+    },
     async stop() {
-      server.kill()
-      if (server.exitCode === null && server.signalCode === null) await once(server, 'exit')
+      await stop()
+      rmSync(folder, { recursive: true, force: true })
     },
   }
 }
