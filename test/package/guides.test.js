@@ -6,7 +6,11 @@ import { mkdirSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { createPostgresBackend, Queue, QueueEvents, Worker } from 'bullmq'
+import Redis from 'ioredis'
+import pg from 'pg'
 import { startDatabase } from '../../examples/machines/database.js'
+import { engines } from '../helpers/engines.js'
 import { node, printed, project, write } from './installed.js'
 import { addPackages, readPage, withServer, writePrograms } from './page-programs.js'
 
@@ -14,7 +18,7 @@ const compiler = createRequire(import.meta.url).resolve('typescript/bin/tsc')
 const guide = name => readPage(`docs/guides/${name}.md`)
 
 mkdirSync(join(project, 'node_modules', '@types'))
-addPackages('@types/node', 'body-parser', 'bullmq', 'express', 'pg')
+addPackages('@types/node', 'body-parser', 'bullmq', 'express', 'ioredis', 'pg')
 
 test('the programs of map.md print the failed requests and the progress', async () => {
   const line = (url, status) => `1.2.3.4 - - [25/Nov/2026:10:00:00] "GET ${url} HTTP/1.1" ${status} 12\n`
@@ -98,20 +102,122 @@ test('the programs of share.md print what their workers find in the shared value
   assert.equal(printed(await node('share/translate-all.mjs')), 'oui')
 })
 
-test('the caller of many-machines.md gets the results of its host, which ends on SIGTERM', async t => {
+const machines = join(project, 'machines')
+
+test('the caller of many-machines.md gets the results of its host, which ends on SIGTERM and SIGINT', async t => {
   const database = await startDatabase()
   t.after(() => database.stop())
-  assert.deepEqual(writePrograms(guide('many-machines'), 'machines'), ['jobs.mjs', 'host.mjs', 'caller.mjs'])
+  assert.deepEqual(writePrograms(guide('many-machines'), 'machines'), [
+    ...['worker.mjs', 'jobs.mjs', 'host.mjs', 'caller.mjs', 'jobs.ts', 'host.ts', 'caller.ts'],
+  ])
   const env = { ...process.env, DATABASE_URL: database.url }
-  const host = spawn(process.execPath, ['host.mjs'], {
-    cwd: join(project, 'machines'),
-    env,
+  for (const signal of ['SIGTERM', 'SIGINT']) {
+    const host = spawn(process.execPath, ['host.mjs'], { cwd: machines, env, stdio: 'inherit' })
+    const ended = once(host, 'exit')
+    t.after(() => host.kill('SIGKILL'))
+    const caller = execFileSync(process.execPath, ['caller.mjs'], { cwd: machines, env })
+    assert.equal(caller.toString(), '1229\nattempt 1\n[ 4, 25, 168 ]\n')
+    host.kill(signal)
+    assert.deepEqual(await ended, [0, null])
+  }
+})
+
+test('the TypeScript programs of many-machines.md compile', () => {
+  writePrograms(guide('many-machines'), 'machines-ts')
+  const compilerOptions = {
+    module: 'nodenext',
+    target: 'es2022',
+    strict: true,
+    noEmit: true,
+    types: ['node'],
+  }
+  write('machines-ts/package.json', JSON.stringify({ type: 'module' }))
+  write('machines-ts/tsconfig.json', JSON.stringify({ compilerOptions, include: ['*.ts'] }))
+  execFileSync(process.execPath, [compiler, '-p', join(project, 'machines-ts')], { stdio: 'inherit' })
+})
+
+const redis = engines.find(({ name }) => name === 'redis')
+
+test('the worker of many-machines.md runs the jobs of a BullMQ queue in its pool', {
+  skip: redis.skip,
+}, async t => {
+  const server = await redis.start()
+  const { connection } = server.options
+  writePrograms(guide('many-machines'), 'machines-worker', code =>
+    code.replace("'localhost'", `'${connection.host}'`).replace('port: 6379', `port: ${connection.port}`),
+  )
+  const worker = spawn(process.execPath, ['worker.mjs'], {
+    cwd: join(project, 'machines-worker'),
     stdio: 'inherit',
   })
-  const ended = once(host, 'exit')
-  t.after(() => host.kill('SIGKILL'))
-  const caller = execFileSync(process.execPath, ['caller.mjs'], { cwd: join(project, 'machines'), env })
-  assert.equal(caller.toString(), '1229\nattempt 1\n[ 4, 25, 168 ]\n')
-  host.kill('SIGTERM')
+  const ended = once(worker, 'exit')
+  const queue = new Queue('jobs', { connection })
+  const events = new QueueEvents('jobs', { connection })
+  t.after(async () => {
+    worker.kill('SIGKILL')
+    await Promise.all([queue.close(), events.close()])
+    await server.stop()
+  })
+  await events.waitUntilReady()
+  const job = await queue.add('primes', 1_000)
+  assert.equal(await job.waitUntilFinished(events), 168)
+  worker.kill('SIGTERM')
   assert.deepEqual(await ended, [0, null])
+})
+
+test('the queries of operate-many-machines.md count the waiting and the running jobs in PostgreSQL', async t => {
+  const database = await startDatabase()
+  const connection = { connectionString: database.url, migrate: true }
+  const queue = new Queue('jobs', { connection }, createPostgresBackend)
+  const worker = new Worker('jobs', null, { connection, autorun: false }, createPostgresBackend)
+  const client = new pg.Client(database.url)
+  t.after(async () => {
+    await Promise.all([queue.close(), worker.close(), client.end()])
+    await database.stop()
+  })
+  await client.connect()
+  await queue.waitUntilReady()
+  await queue.addBulk(Array.from({ length: 5 }, () => ({ name: 'x', data: 1 })))
+  await queue.add('x', 1, { priority: 3 })
+  await queue.add('x', 1, { delay: 1_000_000 })
+  await queue.add('x', 1, { delay: 1 })
+  await worker.getNextJob('token')
+  const page = guide('operate-many-machines')
+  const [, figures, cleanup] = page.split(/ *```sql\n/).map(part => part.split('```')[0])
+  const [row] = (await client.query(figures)).rows
+  assert.equal(Number(row.waiting) + Number(row.running), 7)
+  assert.equal(Number(row.running), 1)
+  assert.ok(Number(row.oldest_waiting_ms) >= 0, row.oldest_waiting_ms)
+  const [, scaler] = /query: >-\n(.*?)\n +targetQueryValue/s.exec(page)
+  assert.deepEqual(Object.values((await client.query(scaler)).rows[0]), ['7'])
+  await client.query(cleanup)
+})
+
+test('the keys of operate-many-machines.md count the waiting and the running jobs in Redis', {
+  skip: redis.skip,
+}, async t => {
+  const server = await redis.start()
+  const { connection } = server.options
+  const queue = new Queue('jobs', { connection })
+  const worker = new Worker('jobs', null, { connection, autorun: false })
+  const client = new Redis(connection)
+  t.after(async () => {
+    await Promise.all([queue.close(), worker.close(), client.quit()])
+    await server.stop()
+  })
+  await queue.addBulk(Array.from({ length: 5 }, () => ({ name: 'x', data: 1 })))
+  await queue.add('x', 1, { priority: 3 })
+  await worker.getNextJob('token')
+  const page = guide('operate-many-machines')
+  const counts = {}
+  for (const [, command, key] of page.matchAll(/^redis-cli (LLEN|ZCARD) (\S+)/gm)) {
+    counts[key] = await client[command.toLowerCase()](key)
+  }
+  assert.deepEqual(counts, {
+    'bull:jobs:wait': 4,
+    'bull:jobs:prioritized': 1,
+    'bull:jobs:paused': 0,
+    'bull:jobs:active': 1,
+  })
+  for (const [, key] of page.matchAll(/listName: (\S+)/g)) assert.ok(key in counts, key)
 })

@@ -313,6 +313,25 @@ recipeTest(
   },
 )
 
+recipeTest(
+  'tenants',
+  'the caller of tenants.md gets the results of small tenants before most jobs of the large one',
+  async (page, folder, t) => {
+    const database = await startDatabase()
+    t.after(() => database.stop())
+    writePrograms(page, folder)
+    const settings = { cwd: join(project, folder), env: { ...process.env, DATABASE_URL: database.url } }
+    const host = spawn(process.execPath, ['host.mjs'], { ...settings, stdio: 'inherit' })
+    const ended = once(host, 'exit')
+    t.after(() => host.kill('SIGKILL'))
+    const printed = execFileSync(process.execPath, ['caller.mjs'], { ...settings, encoding: 'utf8' })
+    const [, shown] = /```\n(\[ 'anna.*?)```/s.exec(page)
+    assert.equal(printed, shown)
+    host.kill('SIGINT')
+    assert.deepEqual(await ended, [0, null])
+  },
+)
+
 test('every recipe has a test, a line in the index and at least one program', () => {
   const pages = readdirSync(join(root, 'docs/recipes')).filter(name => name !== 'README.md')
   assert.deepEqual([...tested].sort(), pages.sort())
