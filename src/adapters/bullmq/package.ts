@@ -2,6 +2,7 @@
 import type { EventEmitter } from 'node:events'
 import { createRequire } from 'node:module'
 import * as bullmq from 'bullmq'
+import { PoolError } from '../../index.js'
 import { checkVersion, type NeededVersion, versionError } from '../packages/version.js'
 import { packageUrl } from './module-urls.js'
 
@@ -9,7 +10,17 @@ import { packageUrl } from './module-urls.js'
 const OLDEST = '5.76.11'
 
 /** Older versions lack these exports. An import by name would fail before the version is checked. */
-export const { createPostgresBackend, isPgPool, QueueEventsProducer, WaitingError } = bullmq
+export const {
+  assertSchemaCompatibility,
+  createPostgresBackend,
+  DEFAULT_SCHEMA,
+  isPgPool,
+  PostgresQueueBackend,
+  QueueEventsProducer,
+  quoteSchemaName,
+  runMigrations,
+  WaitingError,
+} = bullmq
 
 const ownRequire = createRequire(packageUrl)
 const needed: NeededVersion = { user: "'lido/bullmq'", name: 'bullmq', oldest: OLDEST }
@@ -28,6 +39,22 @@ export function checkBullmq(): void {
 export function checkBackends(): void {
   checkVersion(neededByBackends, ownRequire)
   if (createPostgresBackend === undefined) throw versionError(neededByBackends, 'an older version')
+}
+
+/** The package `pg` that BullMQ uses. With pnpm, only BullMQ's own folder may have it. Throws a `PoolError`. */
+export function loadPg(): { Client: new (options: object) => any } {
+  const places = [() => createRequire(ownRequire.resolve('bullmq')), () => ownRequire]
+  for (const place of places) {
+    try {
+      return place()('pg')
+    } catch {
+      // It is in the next place, or missing.
+    }
+  }
+  throw new PoolError(
+    'ERR_LIDO_PACKAGE_VERSION',
+    "'lido/bullmq' with PostgreSQL needs the package pg, which is not installed. Install it with: npm install pg",
+  )
 }
 
 /**

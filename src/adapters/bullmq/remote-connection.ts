@@ -112,7 +112,7 @@ export class RemoteConnection {
 
   async #ready(part: Queue | QueueEvents): Promise<void> {
     this.#parts.push(part)
-    await whenReady(part)
+    await whenReady(part, this.#engine)
     if (this.#isClosed) throw new PoolClosedError('destroyed')
   }
 

@@ -5,6 +5,9 @@ import * as lido from '../../index.js'
 import { PoolError } from '../../index.js'
 import { ErrorClasses, markPoolError } from '../../kit.js'
 import { JobFormatError, ValueTooLargeError } from './job-values.js'
+import { troubleOf } from './server-errors.js'
+
+export { isInterruption } from './server-errors.js'
 
 /** The job failed without details of the error: it stalled too often, or a host without this package ran it. Code `ERR_LIDO_JOB_FAILED`. */
 export class JobFailedError extends PoolError {
@@ -37,10 +40,20 @@ export class EngineError extends PoolError {
   constructor(queueName: string, connection: unknown, cause: unknown) {
     super(
       'ERR_LIDO_ENGINE',
-      `The server of queue '${queueName}' at ${addressOf(connection)} refused the request (${reasonOf(cause)}). Check that the server runs, the address, the password, and for PostgreSQL that the tables exist ('migrate').`,
+      `The server of queue '${queueName}' at ${addressOf(connection)} refused the request${stateOf(cause)} (${reasonOf(cause)}). ${adviceOn(cause)}`,
       cause,
     )
   }
+}
+
+function stateOf(cause: unknown): string {
+  const trouble = troubleOf(cause)
+  return trouble === null ? '' : `: ${trouble.state}`
+}
+
+function adviceOn(cause: unknown): string {
+  if (troubleOf(cause)?.kind === 'refusal') return 'Help the server, then repeat the call.'
+  return "Check that the server runs, the address, the password, and for PostgreSQL that the tables exist ('migrate')."
 }
 
 function reasonOf(cause: unknown): string {
@@ -66,17 +79,6 @@ function addressOf(connection: unknown): string {
 
 function hostOf(url: string): string {
   return URL.canParse(url) ? new URL(url).host : 'the address in its connection string'
-}
-
-const connectionCodes =
-  /^(ECONN\w+|EPIPE|ETIMEDOUT|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|08\w{3}|57P0[123]|53300)$/
-const connectionMessages =
-  /ECONN|ETIMEDOUT|connection (is closed|terminated|timeout|ended)|timeout exceeded when trying to connect|not queryable|LOADING|max retries per request|offlineQueue|isn't writeable/i
-
-/** True for an error after which the same request may succeed. */
-export function isInterruption(error: unknown): boolean {
-  const { code, message } = Object(error) as { code?: unknown; message?: unknown }
-  return connectionCodes.test(String(code)) || connectionMessages.test(String(message))
 }
 
 const own: Record<string, unknown> = { ...lido, JobFormatError, ValueTooLargeError }

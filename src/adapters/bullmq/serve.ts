@@ -135,7 +135,13 @@ export function serve(queueName: string, pool: Pool<any, any>, options: ServeOpt
   checkPool(pool, errors)
   if (!mayHoldOptions(options)) errors.noObject(options, "engine: 'redis', connection: { host: 'localhost' }")
   const settings = serveTable.read(options, errors)
-  return new ComputingHost(queueName, pool, settings, engineOf(settings, errors))
+  const { drainDelay } = settings.worker
+  return new ComputingHost(
+    queueName,
+    pool,
+    settings,
+    engineOf(settings, errors, { connections: 2, drainDelay }),
+  )
 }
 
 type Settings = ReturnType<typeof serveTable.read>
@@ -284,7 +290,7 @@ export class ComputingHost extends EventEmitter<HostEvents> {
       factory as never,
     )
     try {
-      await Promise.all([whenReady(worker), cancellations.ready()])
+      await Promise.all([whenReady(worker, this.#engine), cancellations.ready()])
       if (this.#closing !== null) throw new Error('The host was closed before it was connected.')
     } catch (error) {
       for (const part of [worker, cancellations]) part.close().catch(() => {})
