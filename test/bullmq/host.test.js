@@ -260,15 +260,16 @@ for (const engine of engines) {
       while (host.stats().overload === null) await sleep(10)
       await queue.add('double', 1)
       while ((await host.health()).waiting !== 1) await sleep(10)
-      assert.deepEqual(await host.health(), { status: 'overloaded', waiting: 1 })
+      assert.equal((await host.health()).status, 'overloaded')
       assert.equal(host.stats().completed, 0)
     })
 
     test('a probe learns that a host is well, then that it is closing', async () => {
       const { host } = await openHost()
-      assert.deepEqual(await host.health(), { status: 'ok', waiting: 0 })
+      const { status, waiting, lastHeard } = await host.health()
+      assert.deepEqual([status, waiting, typeof lastHeard.at], ['ok', 0, 'number'])
       const closed = host.close()
-      assert.deepEqual(await host.health(), { status: 'closing', waiting: null })
+      assert.equal((await host.health()).status, 'closing')
       await closed
       assert.equal(host.stats().state, 'closed')
     })

@@ -35,7 +35,7 @@ for (const engine of engines) {
         host = serve(name, pool, server.options)
         host.on('error', () => {})
         await assert.rejects(host.ready())
-        assert.deepEqual(await host.health(), { status: 'disconnected', waiting: null })
+        assert.deepEqual(await host.health(), { status: 'disconnected', waiting: null, lastHeard: null })
       })
       const remote = new RemotePool(name, server.options)
       remote.on('error', () => {})

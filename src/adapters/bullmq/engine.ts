@@ -153,7 +153,7 @@ function check({ engine, connection, migrate, connections }: Given, errors: Opti
     ? "'redis://user:password@host:6379/0' or { host: 'localhost', port: 6379 }"
     : "'postgres://user:password@host:5432/database'"
   if (connection === undefined || connection === null) {
-    errors.wrong('connection', connection, `how to reach the server, such as ${example}`)
+    errors.wrong('connection', connection, `what BullMQ takes as its connection, such as ${example}`)
   }
   if (typeof engine !== 'function') checkConnection(engine, connection, example, errors)
   const isPool = isPgPool?.(connection) ?? false

@@ -31,6 +31,7 @@ import {
   storableError,
   termsOfJob,
 } from './job-values.js'
+import { repeatWrites } from './job-writes.js'
 import { wrapperUrl } from './module-urls.js'
 import { outcomeOf } from './outcome.js'
 import { checkBullmq, WaitingError } from './package.js'
@@ -87,6 +88,8 @@ export function checkPool(given: unknown, errors: OptionErrors): void {
 }
 
 interface RunnerSettings {
+  /** Of `serve()`. */
+  readonly closeTimeout?: number
   readonly sandbox: boolean
   readonly maxValueBytes: number
 }
@@ -102,6 +105,7 @@ export class JobRunner {
 
   /** Resolves to what BullMQ stores as the result. Rejects with an error that tells BullMQ what to do with the job. */
   async process(job: Job, token = '', signal?: AbortSignal): Promise<unknown> {
+    repeatWrites(job, this.#settings.closeTimeout)
     try {
       return await this.#run(job, termsOfJob(job), token, signal)
     } catch (error) {

@@ -17,10 +17,12 @@ import {
 } from '../../kit.js'
 import { CANCELLED_BY_CALLER, CancelReceiver } from './control.js'
 import { type Engine, type EngineOptions, engineOf, engineRules, whenReady } from './engine.js'
+import { repeatWrites, slowFailingFetches } from './job-writes.js'
 import { GIVEN_BACK } from './outcome.js'
 import { defaultMaxMemoryMb, type Overload, OverloadWatch } from './overload.js'
 import { WaitingError } from './package.js'
 import { checkPool, JobRunner, type ProcessorOptions, processorRules, slotsOf } from './processor.js'
+import { redisClientsOf } from './redis.js'
 
 export interface ServeOptions extends EngineOptions, ProcessorOptions {
   /**
@@ -66,10 +68,12 @@ export interface HostStats {
 
 /** The answer to a probe. */
 export interface HostHealth {
-  /** `'overloaded'` takes no new jobs for now. `'disconnected'`: the server of the queue did not answer within 2 s. */
+  /** `'overloaded'` takes no new jobs for now. `'disconnected'`: the server did not answer within 2 s on a connection of this host. */
   status: 'ok' | 'overloaded' | 'disconnected' | 'closing'
   /** Jobs that wait in the queue. `null` without an answer of the server. */
   waiting: number | null
+  /** What the server sent last (`'an answer'` or `'a notification'`), and when, in milliseconds since 1970. `null`: nothing yet. */
+  lastHeard: { what: string; at: number } | null
 }
 
 /** The result of `close()` of a host. */
@@ -88,6 +92,8 @@ export interface HostEvents {
 const STALLED_INTERVAL_MS = 5000
 const HEALTH_LIMIT_MS = 2000
 const RECONNECT_AFTER_MS = 1000
+/** BullMQ's own pause after an error of the connection is 15 s. */
+const RUN_RETRY_DELAY_MS = 1000
 /** The server may be unreachable when a host closes. */
 const DISCONNECT_AFTER_MS = 5000
 /** A job may be cancelled between its fetch and its start. */
@@ -214,12 +220,13 @@ export class ComputingHost extends EventEmitter<HostEvents> {
     }
   }
 
-  /** Asks the server of the queue. Never rejects. */
+  /** Asks the server of the queue by the connection with which the host fetches jobs. Never rejects. */
   async health(): Promise<HostHealth> {
-    if (this.#closing !== null) return { status: 'closing', waiting: null }
-    const waiting = await this.#countWaiting()
-    if (waiting === null) return { status: 'disconnected', waiting }
-    return { status: this.#overload === null ? 'ok' : 'overloaded', waiting }
+    const isClosing = this.#closing !== null
+    const waiting = isClosing ? null : await this.#countWaiting()
+    const { lastHeard } = this.#engine
+    const open = waiting === null ? 'disconnected' : this.#overload === null ? 'ok' : 'overloaded'
+    return { status: isClosing ? 'closing' : open, waiting, lastHeard }
   }
 
   /**
@@ -242,6 +249,7 @@ export class ComputingHost extends EventEmitter<HostEvents> {
 
   async #process(job: Job, token: string | undefined, signal: AbortSignal | undefined): Promise<unknown> {
     this.#active++
+    repeatWrites(job, this.#settings.closeTimeout)
     try {
       // BullMQ may fetch one more job after it was paused.
       if (this.#overload !== null) {
@@ -269,6 +277,7 @@ export class ComputingHost extends EventEmitter<HostEvents> {
     const { lockDuration, maxStalledCount } = this.#settings
     const options: WorkerOptions = {
       stalledInterval: Math.min(STALLED_INTERVAL_MS, lockDuration),
+      runRetryDelay: RUN_RETRY_DELAY_MS,
       ...this.#settings.worker,
       ...base,
       lockDuration,
@@ -289,6 +298,7 @@ export class ComputingHost extends EventEmitter<HostEvents> {
       options,
       factory as never,
     )
+    slowFailingFetches(worker)
     try {
       await Promise.all([whenReady(worker, this.#engine), cancellations.ready()])
       if (this.#closing !== null) throw new Error('The host was closed before it was connected.')
@@ -354,23 +364,30 @@ export class ComputingHost extends EventEmitter<HostEvents> {
 
   /** Resolves to `null` when the server does not answer. */
   async #askQueue(): Promise<number | null> {
+    const worker = this.#worker
+    if (worker === null) return null
     try {
-      if (this.#queue === null) {
-        const { base, factory } = this.#engine
-        const queue = new Queue(this.#queueName, base, factory as never)
-        try {
-          await whenReady(queue)
-        } catch (error) {
-          queue.close().catch(() => {})
-          throw error
-        }
-        queue.on('error', error => this.#tellError(error))
-        this.#queue = queue
-      }
+      this.#queue ??= await this.#openQueue(worker)
       return await this.#queue.getJobCountByTypes('waiting', 'prioritized')
     } catch {
       return null
     }
+  }
+
+  /** It uses the connections of the worker, because another one may live while they are dead. */
+  async #openQueue(worker: Worker): Promise<Queue> {
+    const { base, factory } = this.#engine
+    const [client] = factory === undefined ? await redisClientsOf(worker) : []
+    const connection = client ?? base.connection
+    const queue = new Queue(this.#queueName, { ...base, connection }, factory as never)
+    try {
+      await whenReady(queue)
+    } catch (error) {
+      queue.close().catch(() => {})
+      throw error
+    }
+    queue.on('error', error => this.#tellError(error))
+    return queue
   }
 
   async #close(): Promise<HostCloseReport> {
