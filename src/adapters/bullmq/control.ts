@@ -34,7 +34,7 @@ export class CancelSender {
     if (this.#producer === null) {
       const producer = new QueueEventsProducer(channelOf(this.#queueName), base, factory as never)
       try {
-        await whenReady(producer)
+        await whenReady(producer, this.#engine)
       } catch (error) {
         producer.close().catch(() => {})
         throw error
@@ -53,13 +53,16 @@ export class CancelSender {
 /** Receives cancellations. Calls `onCancel` with the id and the timestamp of each cancelled job, whichever host has it. */
 export class CancelReceiver {
   readonly #events: QueueEvents
+  readonly #engine: Engine
 
   constructor(
     queueName: string,
-    { base, factory }: Engine,
+    engine: Engine,
     onCancel: (jobId: string, addedAt: number) => void,
     onError: (error: Error) => void,
   ) {
+    const { base, factory } = engine
+    this.#engine = engine
     this.#events = new QueueEvents(channelOf(queueName), base, factory as never)
     this.#events.on('error', onError)
     this.#events.on(
@@ -69,7 +72,7 @@ export class CancelReceiver {
   }
 
   async ready(): Promise<void> {
-    await whenReady(this.#events)
+    await whenReady(this.#events, this.#engine)
   }
 
   async close(): Promise<void> {

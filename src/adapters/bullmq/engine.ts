@@ -10,7 +10,7 @@ import {
   postgresStates,
   postgresTime,
 } from './postgres.js'
-import { isRedisClient, redisClientsOf, redisOptions, redisStates, redisTime, watchRedis } from './redis.js'
+import { isRedisClient, RedisWatch, redisClientsOf, redisOptions, redisStates, redisTime } from './redis.js'
 import { troubleOf } from './server-errors.js'
 
 /** Redis and Valkey speak the same protocol. */
@@ -211,7 +211,8 @@ class ConnectedEngine implements Engine {
   readonly factory: EngineFactory | undefined
   readonly isPostgres: boolean
   lastHeard: LastHeard | null = null
-  #own: PostgresConnections | null
+  readonly #own: PostgresConnections | null
+  readonly #watch = new RedisWatch(() => this.#onHeard('an answer'))
   /** The time of the server minus that of this machine. */
   #offsetMs = 0
   #measuredAt = Number.NEGATIVE_INFINITY
@@ -256,7 +257,7 @@ class ConnectedEngine implements Engine {
       const [client] = clients
       // The back end is of another kind.
       if (client === undefined) return
-      for (const client of clients) watchRedis(client, () => this.#onHeard('an answer'))
+      for (const client of clients) this.#watch.add(client)
       this.#askTime = () => redisTime(client)
     }
     this.#onHeard('an answer')

@@ -1,9 +1,10 @@
 // The options of `ioredis` that keep a host or a caller from waiting forever for a connection that died without a sign.
+import { realClock, type Timer } from '../../kit.js'
 
 /** The longest command of BullMQ waits 10 s for a job or an event. */
 const LONGEST_COMMAND_MS = 10_000
 /** How long an answer may take beyond that. */
-const ANSWER_LIMIT_MS = 5000
+const ANSWER_LIMIT_MS = 3000
 const KEEP_ALIVE_MS = 10_000
 const LONGEST_RECONNECT_MS = 2000
 
@@ -42,17 +43,45 @@ export async function redisClientsOf(part: object): Promise<RedisClient[]> {
 
 /** What lido needs of a client. BullMQ 6 wraps clients, and runs scripts by `runCommand()`. */
 export interface RedisClient {
+  readonly status?: string
+  readonly commandQueue?: { readonly length: number }
   readonly stream?: { on(event: 'data', listener: () => void): void }
+  ping?(): Promise<unknown>
   on(event: string, listener: () => void): void
   defineCommand(name: string, script: { numberOfKeys: number; lua: string }): void
   runCommand?(name: string, args: readonly unknown[]): Promise<any>
 }
 
-/** Calls `onHeard` when bytes of the server arrive. Only clients of `ioredis` tell. */
-export function watchRedis(client: RedisClient, onHeard: () => void): void {
-  const watchStream = () => client.stream?.on('data', onHeard)
-  watchStream()
-  client.on('ready', watchStream)
+/** A router forgets a silent connection, and tells nobody. An idle client asks the server so often. */
+const PING_EVERY_MS = 5000
+
+/** Learns what the clients of `ioredis` hear, and keeps idle ones talking. `socketTimeout` then closes dead ones. */
+export class RedisWatch {
+  readonly #onHeard: () => void
+  readonly #clients = new Set<RedisClient>()
+  #timer: Timer | null = null
+
+  constructor(onHeard: () => void) {
+    this.#onHeard = onHeard
+  }
+
+  add(client: RedisClient): void {
+    // Other clients have no such member.
+    if (client.commandQueue === undefined || this.#clients.has(client)) return
+    this.#clients.add(client)
+    const watchStream = () => client.stream?.on('data', this.#onHeard)
+    watchStream()
+    client.on('ready', watchStream)
+    this.#timer ??= realClock.after(PING_EVERY_MS, () => this.#tick(), false)
+  }
+
+  #tick(): void {
+    for (const client of this.#clients) {
+      if (client.status === 'end') this.#clients.delete(client)
+      else if (client.status === 'ready' && client.commandQueue!.length === 0) client.ping!().catch(() => {})
+    }
+    this.#timer = this.#clients.size === 0 ? null : realClock.after(PING_EVERY_MS, () => this.#tick(), false)
+  }
 }
 
 const scripts = {
