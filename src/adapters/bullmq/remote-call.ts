@@ -148,8 +148,7 @@ export class RemoteCall implements Waiter {
       () => !this.#isSettled,
     )
     this.isAdded = true
-    // A job that existed may have finished before.
-    if (this.#settings.jobId !== undefined) results.checkNow(this.jobId)
+    results.onAdded(this)
     // The first attempt to cancel may have been earlier than the job.
     if (this.#isCancelled) this.#connection.cancel(this.jobId)
   }

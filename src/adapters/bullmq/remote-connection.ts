@@ -94,7 +94,7 @@ export class RemoteConnection {
       await this.#ready(queue)
       const events = new QueueEvents(this.#queueName, base, factory as never)
       await this.#ready(events)
-      const results = new Results(queue, events, this.#values, this.#onError)
+      const results = new Results(this.#engine, queue, events, this.#values, this.#onError)
       const onError = (error: Error) => {
         results.onInterrupted()
         if (!this.#isClosed) this.#onError(error)

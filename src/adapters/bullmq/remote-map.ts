@@ -24,10 +24,13 @@ export interface ItemsRunner {
   readonly classes: ErrorClasses
   /** Resolves when the pool has room for another job. */
   room(): Promise<void>
-  /** Adds a job. With `isPacked` its data is an array of payloads. Throws when the pool takes no job. */
+  /**
+   * Adds a job. With `isPacked` its data is an array of payloads. With `needsTimes` the job is read when it has finished. Throws when
+   * the pool takes no job.
+   */
   submit(
     data: unknown,
-    isPacked: boolean,
+    how: { isPacked: boolean; needsTimes: boolean },
     onProgress: ((value: unknown) => void) | undefined,
     done: (answer: CallAnswer, times: JobTimes | null) => void,
   ): { cancel(error: unknown): void }
@@ -52,6 +55,8 @@ interface Batch {
 /** Most unfinished jobs of one map. */
 const WINDOW_JOBS = 32
 const GOAL_MS = 100
+/** One job of so many is read for its times, because a read costs as much as the job's own way through the queue. */
+const JOBS_PER_MEASUREMENT = 8
 const MOST_ITEMS_PER_JOB = 1000
 /** The brackets of the array. */
 const BRACKET_BYTES = 2
@@ -77,6 +82,7 @@ class Packer {
   #mostItems = MOST_ITEMS_PER_JOB
   #open: Batch | null = null
   #jobs = 0
+  #sent = 0
   #waiting: (() => void) | null = null
 
   constructor({ itemsPerJob }: RemoteMapSettings, pool: ItemsRunner) {
@@ -147,9 +153,10 @@ class Packer {
     for (const item of batch.items) item.batch = batch
     const isPacked = onProgress === undefined
     const data = isPacked ? batch.items.map(({ encoded }) => encoded) : batch.items[0]!.encoded
+    const needsTimes = isPacked && this.#isAuto && this.#sent++ % JOBS_PER_MEASUREMENT === 0
     this.#jobs++
     try {
-      batch.call = this.#pool.submit(data, isPacked, onProgress, (answer, times) => {
+      batch.call = this.#pool.submit(data, { isPacked, needsTimes }, onProgress, (answer, times) => {
         this.#onDone(batch, isPacked, answer, times)
       })
     } catch (error) {

@@ -231,13 +231,13 @@ export class RemotePool<Module = any, Default extends HandlerName<Module> = Defa
       attempts: settings.attempts ?? this.#options.attempts,
       classes: this.#classes,
       room: () => this.room(),
-      submit: (data, isPacked, onProgress, done) => {
+      submit: (data, { isPacked, needsTimes }, onProgress, done) => {
         const call = { ...settings, signal: undefined, onProgress, jobId: undefined }
         this.#checkCall(call)
         // Its items are encoded already.
         const order = this.#orderOf({ value: data, kind: 'items' }, call)
         if (!isPacked) delete order.opts.lido.items
-        return this.#start(order, call, done, true)
+        return this.#start(order, call, done, needsTimes)
       },
     })
   }

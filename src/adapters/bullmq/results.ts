@@ -1,8 +1,11 @@
 // Waits for the results of jobs. One reader of events serves all jobs. Events are only hints, because a reader may miss some:
-// each job is also read from the queue, at growing intervals.
+// PostgreSQL's reader skips events of transactions that commit late. So one question for the states of many jobs is asked soon after
+// they were added, and again at growing distances. Only a job that has finished is read.
 import { Job, type Queue, type QueueEvents } from 'bullmq'
 import type { ErrorClasses } from '../../kit.js'
 import { realClock, type Timer } from '../../kit.js'
+import { CheckSchedule, newEntry, type ScheduleEntry } from './check-schedule.js'
+import type { Engine } from './engine.js'
 import { decodeValue, isOfRemotePool, storedError } from './job-values.js'
 import { isInterruption, JobFailedError, JobLostError, restored } from './remote-errors.js'
 
@@ -30,67 +33,103 @@ export interface ValueSettings {
   readonly maxValueBytes: number
 }
 
-interface Watched {
+interface Watched extends ScheduleEntry {
+  readonly jobId: string
+  readonly waiters: Set<Waiter>
   /** Whether the values of the job are encoded. `null`: not known, until the job is read. */
   isEncoded: boolean | null
   /** The last progress before that. */
   earlyProgress: { data: unknown } | null
-  readonly waiters: Set<Waiter>
-  checkAt: number
-  intervalMs: number
-  isChecking: boolean
+  /** The last question found the job running. */
+  isActive: boolean
 }
 
-const TICK_MS = 250
-const FIRST_INTERVAL_MS = 1000
-const LONGEST_INTERVAL_MS = 10_000
-const MOST_CHECKS_AT_ONCE = 20
+/** A job that is to be read. */
+interface Reading {
+  readonly watched: Watched
+  readonly state: string | undefined
+  /** The waiters whose job the server had confirmed before the question for its state. */
+  readonly confirmed: readonly Waiter[]
+}
+
+/** On PostgreSQL events get lost while all is well. */
+const POSTGRES_DISTANCES_MS = [25, 25, 50, 100, 200, 400, 800, 1600, 3200, 5000]
+const REDIS_DISTANCES_MS = [1000, 2000, 4000, 8000, 10_000]
+/** Between two questions for jobs of which no event came. */
+const QUESTION_GAP_MS = 20
+const JOBS_PER_QUESTION = 1000
+const READS_AT_ONCE = 16
+/** After a question without an answer. */
+const FIRST_PAUSE_MS = 250
+const LONGEST_PAUSE_MS = 2000
 
 export class Results {
+  readonly #engine: Engine
   readonly #queue: Queue
   readonly #classes: ErrorClasses
   readonly #onError: (error: Error) => void
   readonly #maxValueBytes: number
   /** In the order of their submission. */
   readonly #watched = new Map<string, Watched>()
-  #timer: Timer | null = null
-  #checks = 0
+  readonly #schedule: CheckSchedule<Watched>
+  readonly #toRead: Reading[] = []
+  #reads = 0
+  #isAsking = false
+  #timer: { at: number; timer: Timer } | null = null
+  #gapEndsAt = 0
+  #pauseEndsAt = 0
+  #pauseMs = FIRST_PAUSE_MS
   #isInterrupted = false
 
   constructor(
+    engine: Engine,
     queue: Queue,
     events: QueueEvents,
     { classes, maxValueBytes }: ValueSettings,
     onError: (error: Error) => void,
   ) {
+    this.#engine = engine
     this.#queue = queue
     this.#maxValueBytes = maxValueBytes
     this.#classes = classes
     this.#onError = onError
-    events.on('active', ({ jobId }) => this.#eachWaiter(jobId, waiter => waiter.onActive()))
-    events.on('progress', ({ jobId, data }) => this.#onProgress(jobId, data))
+    this.#schedule = new CheckSchedule(engine.isPostgres ? POSTGRES_DISTANCES_MS : REDIS_DISTANCES_MS)
+    events.on('active', ({ jobId }) => this.#onActive(this.#watched.get(jobId)))
+    events.on('progress', ({ jobId, data }) => this.#onProgress(this.#watched.get(jobId), data))
     events.on('completed', ({ jobId, returnvalue }) => this.#onCompleted(jobId, returnvalue))
-    events.on('failed', ({ jobId }) => this.#checkSoon(jobId))
-    events.on('removed', ({ jobId }) => this.#checkSoon(jobId))
+    events.on('failed', ({ jobId }) => this.checkNow(jobId))
+    events.on('removed', ({ jobId }) => this.checkNow(jobId))
   }
 
   add(waiter: Waiter, isDueNow = false): void {
-    let watched = this.#watched.get(waiter.jobId)
+    const { jobId } = waiter
+    let watched = this.#watched.get(jobId)
     if (watched === undefined) {
       watched = {
+        ...newEntry(),
+        jobId,
+        waiters: new Set(),
         isEncoded: null,
         earlyProgress: null,
-        waiters: new Set(),
-        checkAt: realClock.now() + FIRST_INTERVAL_MS,
-        intervalMs: FIRST_INTERVAL_MS,
-        isChecking: false,
+        isActive: false,
       }
-      this.#watched.set(waiter.jobId, watched)
+      this.#watched.set(jobId, watched)
+      this.#schedule.restart(watched, realClock.now())
+      this.#plan()
     }
     watched.waiters.add(waiter)
     if (waiter.isOwner) watched.isEncoded = true
-    this.#timer ??= realClock.after(TICK_MS, () => this.#onTick(), true)
-    if (isDueNow) this.#checkSoon(waiter.jobId)
+    if (isDueNow) this.checkNow(jobId)
+  }
+
+  /** The server has confirmed the job of the waiter. */
+  onAdded(waiter: Waiter): void {
+    const watched = this.#watched.get(waiter.jobId)
+    if (watched === undefined) return
+    // Another program may have added the job before, and it may have finished.
+    if (waiter.isOwner) this.#schedule.restart(watched, realClock.now())
+    else this.#schedule.makeDue(watched)
+    this.#plan()
   }
 
   /** Returns whether no other caller waits for the job. */
@@ -99,7 +138,7 @@ export class Results {
     if (watched === undefined) return true
     watched.waiters.delete(waiter)
     if (watched.waiters.size > 0) return false
-    this.#watched.delete(waiter.jobId)
+    this.#forget(watched)
     return true
   }
 
@@ -109,34 +148,57 @@ export class Results {
   }
 
   checkNow(jobId: string): void {
-    this.#checkSoon(jobId)
+    const watched = this.#watched.get(jobId)
+    if (watched === undefined) return
+    this.#schedule.makeDue(watched)
+    this.#plan()
   }
 
   get isInterrupted(): boolean {
     return this.#isInterrupted
   }
 
-  /** The connection failed. When it works again, all jobs are read: their events may be lost. */
+  /** The connection failed. When it works again, all jobs are looked at: their events may be lost. */
   onInterrupted(): void {
+    if (this.#isInterrupted) return
     this.#isInterrupted = true
+    this.#pause()
+    // The answer for one job tells that the connection works again.
+    for (const watched of this.#watched.values()) {
+      this.#schedule.makeDue(watched)
+      break
+    }
+    this.#plan()
   }
 
   end(): void {
-    this.#timer?.cancel()
+    this.#timer?.timer.cancel()
     this.#timer = null
-    this.#watched.clear()
+    for (const watched of [...this.#watched.values()]) this.#forget(watched)
   }
 
-  #eachWaiter(jobId: string, use: (waiter: Waiter) => void): void {
-    for (const waiter of [...(this.#watched.get(jobId)?.waiters ?? [])]) use(waiter)
+  #forget(watched: Watched): void {
+    this.#watched.delete(watched.jobId)
+    this.#schedule.delete(watched)
   }
 
-  #onProgress(jobId: string, data: unknown): void {
-    const watched = this.#watched.get(jobId)
+  #isWatched(watched: Watched): boolean {
+    return this.#watched.get(watched.jobId) === watched
+  }
+
+  #onActive(watched: Watched | undefined): void {
+    if (watched === undefined) return
+    for (const waiter of [...watched.waiters]) waiter.onActive()
+    // It may end soon.
+    this.#schedule.restart(watched, realClock.now())
+    this.#plan()
+  }
+
+  #onProgress(watched: Watched | undefined, data: unknown): void {
     if (watched === undefined) return
     if (watched.isEncoded === null) {
       watched.earlyProgress = { data }
-      return this.#checkSoon(jobId)
+      return this.checkNow(watched.jobId)
     }
     for (const { onProgress } of [...watched.waiters]) {
       if (onProgress === null) continue
@@ -154,9 +216,11 @@ export class Results {
   #onCompleted(jobId: string, result: unknown): void {
     const watched = this.#watched.get(jobId)
     if (watched === undefined) return
-    const { isEncoded, waiters } = watched
-    if (isEncoded === null || [...waiters].some(({ needsJob }) => needsJob)) return this.#checkSoon(jobId)
-    this.#settle(jobId, () => this.#answerOf(isEncoded, result, null))
+    const waiters = [...watched.waiters]
+    // Only the id of an owner is new. Otherwise the event may be that of an older job.
+    const isResult = waiters.some(({ isOwner }) => isOwner) && !waiters.some(({ needsJob }) => needsJob)
+    if (isResult) this.#settle(watched, waiters, () => this.#answerOf(true, result, null))
+    else this.checkNow(jobId)
   }
 
   #decode(isEncoded: boolean, given: unknown): unknown {
@@ -172,79 +236,130 @@ export class Results {
     }
   }
 
-  #settle(jobId: string, makeAnswer: () => Answer): void {
-    const watched = this.#watched.get(jobId)
-    if (watched === undefined) return
-    this.#watched.delete(jobId)
-    for (const waiter of watched.waiters) waiter.settle(makeAnswer())
+  #settle(watched: Watched, waiters: Iterable<Waiter>, makeAnswer: () => Answer): void {
+    const settled = [...waiters].filter(waiter => watched.waiters.delete(waiter))
+    if (watched.waiters.size === 0) this.#forget(watched)
+    for (const waiter of settled) waiter.settle(makeAnswer())
   }
 
-  #onTick(): void {
+  /** When the next question is asked. `Infinity`: no job is watched. */
+  get #askAt(): number {
+    const { hasDue, nextAt } = this.#schedule
+    return Math.max(hasDue ? 0 : Math.max(nextAt, this.#gapEndsAt), this.#pauseEndsAt)
+  }
+
+  /** Sets the timer for the next question. A timer that fires earlier does it again. */
+  #plan(): void {
+    if (this.#isAsking || this.#watched.size === 0) return
+    const at = this.#askAt
+    if (at === Number.POSITIVE_INFINITY || (this.#timer !== null && this.#timer.at <= at)) return
+    this.#timer?.timer.cancel()
+    const delayMs = Math.max(at - realClock.now(), 0)
+    this.#timer = { at, timer: realClock.after(delayMs, () => this.#onTimer(), true) }
+  }
+
+  #onTimer(): void {
     this.#timer = null
-    this.#checkDue()
-    if (this.#watched.size > 0) this.#timer ??= realClock.after(TICK_MS, () => this.#onTick(), true)
+    if (this.#askAt <= realClock.now()) void this.#ask()
+    else this.#plan()
   }
 
-  #checkSoon(jobId: string): void {
-    const watched = this.#watched.get(jobId)
-    if (watched === undefined) return
-    watched.checkAt = 0
-    if (watched.isChecking || this.#checks >= MOST_CHECKS_AT_ONCE) return
-    void this.#check(jobId, watched)
+  /** Never rejects. */
+  async #ask(): Promise<void> {
+    this.#isAsking = true
+    const due = this.#schedule.take(realClock.now(), JOBS_PER_QUESTION)
+    const confirmed = due.map(({ waiters }) => [...waiters].filter(({ isAdded }) => isAdded))
+    const jobIds = due.map(({ jobId }) => jobId)
+    try {
+      const states = await this.#engine.statesOf(this.#queue, jobIds)
+      this.#onAnswered()
+      for (const [index, watched] of due.entries()) {
+        this.#onState(watched, states.get(watched.jobId), confirmed[index]!)
+      }
+    } catch (error) {
+      this.#pause()
+      if (isInterruption(error)) this.#isInterrupted = true
+      else this.#onError(error as Error)
+      for (const watched of due) if (this.#isWatched(watched)) this.#schedule.makeDue(watched)
+    }
+    this.#isAsking = false
+    this.#gapEndsAt = realClock.now() + QUESTION_GAP_MS
+    this.#plan()
+    this.#readNext()
   }
 
-  #checkDue(): void {
-    const now = realClock.now()
-    for (const [jobId, watched] of this.#watched) {
-      if (this.#checks >= MOST_CHECKS_AT_ONCE) return
-      if (!watched.isChecking && watched.checkAt <= now) void this.#check(jobId, watched)
+  #onState(watched: Watched, state: string | undefined, confirmed: readonly Waiter[]): void {
+    if (!this.#isWatched(watched)) return
+    const wasActive = watched.isActive
+    watched.isActive = state === 'active'
+    if (watched.isActive && !wasActive) this.#onActive(watched)
+    const mayBeOver = isFinal(state) || (state === undefined && confirmed.length > 0)
+    if (mayBeOver || watched.earlyProgress !== null) this.#toRead.push({ watched, state, confirmed })
+    else this.#schedule.postpone(watched, realClock.now())
+  }
+
+  #readNext(): void {
+    while (this.#reads < READS_AT_ONCE && this.#toRead.length > 0) {
+      this.#reads++
+      void this.#read(this.#toRead.shift()!)
     }
   }
 
   /** Never rejects. */
-  async #check(jobId: string, watched: Watched): Promise<void> {
-    this.#checks++
-    watched.isChecking = true
-    watched.checkAt = realClock.now() + watched.intervalMs
-    watched.intervalMs = Math.min(watched.intervalMs * 2, LONGEST_INTERVAL_MS)
-    const wasAdded = [...watched.waiters].some(({ isAdded }) => isAdded)
+  async #read({ watched, state, confirmed }: Reading): Promise<void> {
     try {
-      const makeAnswer = await this.#read(jobId, watched, wasAdded)
-      if (this.#isInterrupted) this.#onRestored()
-      if (makeAnswer !== null && this.#watched.get(jobId) === watched) this.#settle(jobId, makeAnswer)
+      if (this.#isWatched(watched)) {
+        const job = await Job.fromId(this.#queue, watched.jobId)
+        if (this.#isWatched(watched)) this.#onJob(watched, job, state, confirmed)
+      }
     } catch (error) {
-      if (isInterruption(error)) this.#isInterrupted = true
+      if (isInterruption(error)) this.onInterrupted()
       else this.#onError(error as Error)
-    } finally {
-      this.#checks--
-      watched.isChecking = false
     }
-    if (!this.#isInterrupted) this.#checkDue()
+    this.#reads--
+    if (this.#isWatched(watched)) this.#schedule.postpone(watched, realClock.now())
+    this.#plan()
+    this.#readNext()
   }
 
-  #onRestored(): void {
-    this.#isInterrupted = false
-    for (const watched of this.#watched.values()) {
-      watched.checkAt = 0
-      watched.intervalMs = FIRST_INTERVAL_MS
+  #onJob(
+    watched: Watched,
+    job: Job | undefined,
+    state: string | undefined,
+    confirmed: readonly Waiter[],
+  ): void {
+    if (job === undefined) {
+      return this.#settle(watched, confirmed, () => ({ error: new JobLostError(watched.jobId) }))
     }
-  }
-
-  /** `null`: the job is not finished. */
-  async #read(jobId: string, watched: Watched, wasAdded: boolean): Promise<(() => Answer) | null> {
-    const job = await Job.fromId(this.#queue, jobId)
-    if (job === undefined) return wasAdded ? () => ({ error: new JobLostError(jobId) }) : null
     const isEncoded = isOfRemotePool(job)
     watched.isEncoded = isEncoded
-    if (watched.earlyProgress !== null) this.#onProgress(jobId, watched.earlyProgress.data)
+    if (watched.earlyProgress !== null) this.#onProgress(watched, watched.earlyProgress.data)
     watched.earlyProgress = null
-    if (job.processedOn !== undefined) this.#eachWaiter(jobId, waiter => waiter.onActive())
-    if (job.finishedOn === undefined) return null
-    const state = await job.getState()
-    if (state === 'completed') return () => this.#answerOf(isEncoded, job.returnvalue, job)
-    if (state !== 'failed') return null
-    const error = this.#errorOf(job, isEncoded)
-    return () => ({ error })
+    if (job.processedOn !== undefined) for (const waiter of [...watched.waiters]) waiter.onActive()
+    if (job.finishedOn === undefined) return
+    if (state === 'completed') {
+      this.#settle(watched, watched.waiters, () => this.#answerOf(isEncoded, job.returnvalue, job))
+    } else if (state === 'failed') {
+      const error = this.#errorOf(job, isEncoded)
+      this.#settle(watched, watched.waiters, () => ({ error }))
+    }
+  }
+
+  /** The server answers. */
+  #onAnswered(): void {
+    this.#pauseMs = FIRST_PAUSE_MS
+    this.#pauseEndsAt = 0
+    if (!this.#isInterrupted) return
+    this.#isInterrupted = false
+    for (const watched of this.#watched.values()) {
+      this.#schedule.makeDue(watched)
+      this.#schedule.restart(watched, 0)
+    }
+  }
+
+  #pause(): void {
+    this.#pauseEndsAt = realClock.now() + this.#pauseMs
+    this.#pauseMs = Math.min(this.#pauseMs * 2, LONGEST_PAUSE_MS)
   }
 
   #errorOf(job: Job, isEncoded: boolean): unknown {
@@ -255,4 +370,8 @@ export class Results {
       return error
     }
   }
+}
+
+function isFinal(state: string | undefined): boolean {
+  return state === 'completed' || state === 'failed'
 }
