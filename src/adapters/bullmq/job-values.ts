@@ -53,13 +53,19 @@ const MAX_JSON_DEPTH = 100
 
 /** This version of the package cannot read the job, its result or its error. Code `ERR_LIDO_JOB_FORMAT`. */
 export class JobFormatError extends PoolError {
+  /**
+   * `true`: a program with another version of lido wrote it, and a host with that version can read it. `false`: no version of lido
+   * wrote it.
+   */
+  readonly isOtherVersion: boolean
+
   /** @param found the rest of a sentence about the job, such as `has format 9` */
-  constructor(found: string, cause?: unknown) {
-    super(
-      'ERR_LIDO_JOB_FORMAT',
-      `The job ${found}, and this version of lido reads format ${FORMAT_VERSION}. Install the same version of lido in all programs that use the queue, and let only hosts of lido run the jobs of a RemotePool.`,
-      cause,
-    )
+  constructor(found: string, cause?: unknown, isOtherVersion = false) {
+    const advice = isOtherVersion
+      ? `This version of lido reads format ${FORMAT_VERSION}. Install the same version of lido in all programs that use the queue.`
+      : "Add jobs with a RemotePool, or without the option 'lido', and let only hosts of lido run the jobs of a RemotePool."
+    super('ERR_LIDO_JOB_FORMAT', `The job ${found}. ${advice}`, cause)
+    this.isOtherVersion = isOtherVersion
   }
 }
 
@@ -101,7 +107,7 @@ export function encodeValue(value: unknown, what: 'payload' | 'result', maxBytes
 export function decodeValue(encoded: unknown, what: 'payload' | 'result', maxBytes: number): unknown {
   if (!isEnvelope(encoded)) return encoded
   const { $lido: format, bytes } = encoded
-  if (format !== FORMAT_VERSION) throw new JobFormatError(`has a ${what} of format ${shown(format)}`)
+  checkFormat(format, `has a ${what} of format`)
   // `Buffer.from()` would make as many bytes as the `length` of an object says.
   if (typeof bytes !== 'string') throw unreadable(what)
   if (bytes.length > maxBytes) throw new ValueTooLargeError(`The ${what}`, bytes.length, maxBytes)
@@ -169,7 +175,7 @@ export function termsOfJob({ opts }: { opts: object }): JobTerms | undefined {
   if (!hasField(opts, 'lido')) return undefined
   // A copy, because a missing field must not come from the prototype.
   const terms: JobTerms = Object.assign(Object.create(null), opts.lido)
-  if (terms.format !== FORMAT_VERSION) throw new JobFormatError(`has format ${shown(terms.format)}`)
+  checkFormat(terms.format, 'has format')
   return terms
 }
 
@@ -199,8 +205,15 @@ function unreadable(what: string, cause?: unknown): JobFormatError {
   return new JobFormatError(`has a ${what} that lido did not write`, cause)
 }
 
-function shown(format: unknown): string {
-  return typeof format === 'number' ? String(format) : `of type ${typeof format}`
+/** Formats are counted from 1. Any other number comes from a program that is not lido. */
+function checkFormat(format: unknown, found: string): void {
+  if (format === FORMAT_VERSION) return
+  const shown = typeof format === 'number' ? String(format) : `of type ${typeof format}`
+  throw new JobFormatError(
+    `${found} ${shown}`,
+    undefined,
+    Number.isSafeInteger(format) && (format as number) > 0,
+  )
 }
 
 /** Checks all indexes and names: with others, `deserializeError()` would write to objects outside the copies. */
