@@ -10,11 +10,12 @@ import {
   errorForProcess,
   HEAD_BYTES,
   packMessage,
-  type SerializedError,
   serializeError,
   UnsendableError,
   unpackMessage,
 } from '../../kit.js'
+import { isErrorRecord } from './error-record.js'
+import { checkValueBytes, ValueBytesError } from './value-bytes.js'
 
 /** Counts up when a program of an older version could not read what this one writes. */
 export const FORMAT_VERSION = 1
@@ -46,7 +47,14 @@ interface Envelope {
   bytes: string
 }
 
+const EMPTY_ENVELOPE_BYTES = JSON.stringify({ $lido: FORMAT_VERSION, bytes: '' } satisfies Envelope).length
+
 export const DEFAULT_MAX_VALUE_BYTES = 1_000_000
+
+/** Most items of one job. */
+export const MOST_ITEMS = 10_000
+/** Programs fail to call a function with about ten times as many. */
+const MOST_ARGUMENTS = 10_000
 
 /** Deeper values are no JSON for this file, because other programs may fail on them. */
 const MAX_JSON_DEPTH = 100
@@ -55,19 +63,26 @@ const MAX_JSON_DEPTH = 100
 export class JobFormatError extends PoolError {
   /**
    * `true`: a program with another version of lido wrote it, and a host with that version can read it. `false`: no version of lido
-   * wrote it.
+   * reads it.
    */
   readonly isOtherVersion: boolean
 
-  /** @param found the rest of a sentence about the job, such as `has format 9` */
-  constructor(found: string, cause?: unknown, isOtherVersion = false) {
-    const advice = isOtherVersion
-      ? `This version of lido reads format ${FORMAT_VERSION}. Install the same version of lido in all programs that use the queue.`
-      : "Add jobs with a RemotePool, or without the option 'lido', and let only hosts of lido run the jobs of a RemotePool."
+  /**
+   * @param found the rest of a sentence about the job, such as `has format 9`
+   * @param more `advice`: what to do, one or more sentences
+   */
+  constructor(found: string, more: { cause?: unknown; isOtherVersion?: boolean; advice?: string } = {}) {
+    const { cause, isOtherVersion = false, advice = isOtherVersion ? OTHER_VERSION : NOT_WRITTEN } = more
     super('ERR_LIDO_JOB_FORMAT', `The job ${found}. ${advice}`, cause)
     this.isOtherVersion = isOtherVersion
   }
 }
+
+const OTHER_VERSION = `This version of lido reads format ${FORMAT_VERSION}. Install the same version of lido in all programs that use the queue.`
+const NOT_WRITTEN =
+  "Add jobs with a RemotePool, or without the option 'lido', and let only hosts of lido run the jobs of a RemotePool."
+const TOO_MUCH =
+  'Split the value, or send numbers as typed arrays, or send what JSON can express. Or raise maxValueBytes.'
 
 /** A payload or a result is larger than `maxValueBytes`. Code `ERR_LIDO_VALUE_TOO_LARGE`. */
 export class ValueTooLargeError extends PoolError {
@@ -91,12 +106,10 @@ export class ValueTooLargeError extends PoolError {
  * @param what the name for errors: `'payload'` or `'result'`
  */
 export function encodeValue(value: unknown, what: 'payload' | 'result', maxBytes: number): unknown {
-  const isExact = isExactJson(value)
-  const encoded = isExact ? value : envelopeOf(value, what)
-  const text = JSON.stringify(encoded)
-  const bytes = Buffer.byteLength(text)
-  if (bytes > maxBytes) throw new ValueTooLargeError(`The ${what}`, bytes, maxBytes)
-  return isExact && typeof value === 'object' ? JSON.parse(text) : encoded
+  if (!isExactJson(value)) return envelopeOf(value, what, maxBytes)
+  const text = JSON.stringify(value)
+  checkSize(Buffer.byteLength(text), what, maxBytes)
+  return typeof value === 'object' ? JSON.parse(text) : value
 }
 
 /**
@@ -106,14 +119,16 @@ export function encodeValue(value: unknown, what: 'payload' | 'result', maxBytes
  */
 export function decodeValue(encoded: unknown, what: 'payload' | 'result', maxBytes: number): unknown {
   if (!isEnvelope(encoded)) return encoded
-  const { $lido: format, bytes } = encoded
+  const { $lido: format, bytes: text } = encoded
   checkFormat(format, `has a ${what} of format`)
   // `Buffer.from()` would make as many bytes as the `length` of an object says.
-  if (typeof bytes !== 'string') throw unreadable(what)
-  if (bytes.length > maxBytes) throw new ValueTooLargeError(`The ${what}`, bytes.length, maxBytes)
+  if (typeof text !== 'string') throw unreadable(what)
+  checkSize(text.length, what, maxBytes)
   let message: unknown
   try {
-    message = unpackMessage(Buffer.from(bytes, 'base64'))
+    const bytes = Buffer.from(text, 'base64')
+    checkValueBytes(bytes, maxBytes)
+    message = unpackMessage(bytes)
   } catch (failure) {
     throw unreadable(what, failure)
   }
@@ -123,13 +138,24 @@ export function decodeValue(encoded: unknown, what: 'payload' | 'result', maxByt
 
 /** Never throws. Parts that cannot leave the process become text. */
 export function encodeError(error: unknown): unknown {
-  return encodeValue(errorForProcess(serializeError(error)), 'result', Number.POSITIVE_INFINITY)
+  const unlimited = Number.POSITIVE_INFINITY
+  try {
+    return encodeValue(errorForProcess(serializeError(error)), 'result', unlimited)
+  } catch {
+    // A field holds what no program would read, such as a resizable buffer of many GiB.
+    const { name, message, stack } = error as Error
+    return encodeValue(
+      serializeError(Object.assign(new Error(message), { name, stack })),
+      'result',
+      unlimited,
+    )
+  }
 }
 
 /** Throws `JobFormatError` or `ValueTooLargeError`. */
 export function decodeError(encoded: unknown, classes: ErrorClasses, maxBytes: number): unknown {
   const error = decodeValue(encoded, 'result', maxBytes)
-  if (!isSerializedError(error)) throw new JobFormatError('has an error that lido did not write')
+  if (!isErrorRecord(error)) throw new JobFormatError('has an error that lido did not write')
   return deserializeError(error, classes)
 }
 
@@ -156,9 +182,9 @@ export function storedError(
   stacktrace: readonly string[] | null,
   classes: ErrorClasses,
 ): { error: unknown } | null {
-  const last = stacktrace?.at(-1)
-  const start = last === undefined ? -1 : last.lastIndexOf(ERROR_LINE)
-  const text = start < 0 ? '' : last!.slice(start + ERROR_LINE.length)
+  const last: unknown = Array.isArray(stacktrace) ? stacktrace.at(-1) : undefined
+  const start = typeof last === 'string' ? last.lastIndexOf(ERROR_LINE) : -1
+  const text = start < 0 ? '' : (last as string).slice(start + ERROR_LINE.length)
   // The message of an error may contain such a line, too. Then lines of the stack follow.
   if (text === '' || text.includes('\n') || text.length > MAX_ERROR_LENGTH) return null
   let encoded: unknown
@@ -170,13 +196,46 @@ export function storedError(
   return { error: decodeError(encoded, classes, MAX_ERROR_LENGTH) }
 }
 
-/** `undefined`: another client added the job. Throws `JobFormatError` for the job of a version that this one cannot read. */
+/** The latest date in JavaScript, in milliseconds since 1970. */
+const LAST_DATE_MS = 8.64e15
+/** What each field of the terms may be. */
+const termChecks: { [Name in Exclude<keyof JobTerms, 'format'>]-?: (given: unknown) => boolean } = {
+  args: given => given === true,
+  items: given => given === true,
+  timeout: given => typeof given === 'number' && given > 0 && Number.isFinite(given),
+  deadline: given => typeof given === 'number' && Math.abs(given) <= LAST_DATE_MS,
+}
+
+/** `undefined`: another client added the job. Throws `JobFormatError` for a job that this version cannot read. */
 export function termsOfJob({ opts }: { opts: object }): JobTerms | undefined {
   if (!hasField(opts, 'lido')) return undefined
-  // A copy, because a missing field must not come from the prototype.
-  const terms: JobTerms = Object.assign(Object.create(null), opts.lido)
-  checkFormat(terms.format, 'has format')
+  const given: unknown = opts.lido
+  // A copy of the known fields. A missing field must not come from the prototype.
+  const terms = Object.assign(Object.create(null), { format: FORMAT_VERSION }) as JobTerms
+  checkFormat(hasField(given, 'format') ? given.format : undefined, 'has format')
+  for (const [name, isValid] of Object.entries(termChecks)) {
+    if (!hasField(given, name)) continue
+    if (!isValid(given[name])) throw new JobFormatError(`has a wrong value of the option lido.${name}`)
+    Object.assign(terms, { [name]: given[name] })
+  }
+  if (terms.args && terms.items) throw new JobFormatError('has both lido.args and lido.items')
   return terms
+}
+
+/** The payloads of a job with the term `items`. Throws `JobFormatError`. */
+export function itemsOf(data: unknown): unknown[] {
+  return checkedArray(data, 'items', MOST_ITEMS)
+}
+
+/** The arguments in the decoded payload of a job with the term `args`. Throws `JobFormatError`. */
+export function argumentsOf(payload: unknown): unknown[] {
+  return checkedArray(payload, 'arguments', MOST_ARGUMENTS)
+}
+
+function checkedArray(given: unknown, what: string, most: number): unknown[] {
+  if (!Array.isArray(given)) throw new JobFormatError(`has no array of ${what}`)
+  if (given.length > most) throw new JobFormatError(`has ${given.length} ${what}, and may have ${most}`)
+  return given
 }
 
 /** Whether a `RemotePool` added the job. Only then a host encodes its result, its progress and its error. */
@@ -185,7 +244,8 @@ export function isOfRemotePool({ opts }: { opts: object }): boolean {
 }
 
 export function isItemAnswer(given: unknown): given is ItemAnswer {
-  return hasField(given, 'value') || hasField(given, 'error')
+  if (hasField(given, 'value')) return !Object.hasOwn(given, 'error')
+  return hasField(given, 'error') && hasField(given, 'isFinal') && typeof given.isFinal === 'boolean'
 }
 
 export function isItemFailure(answer: ItemAnswer): answer is ItemFailure {
@@ -202,53 +262,40 @@ function hasField<Name extends string>(given: unknown, name: Name): given is Rec
 }
 
 function unreadable(what: string, cause?: unknown): JobFormatError {
-  return new JobFormatError(`has a ${what} that lido did not write`, cause)
+  const isTooMuch = cause instanceof ValueBytesError && cause.isTooMuch
+  return isTooMuch
+    ? new JobFormatError(`has a ${what} that would take too long to read`, { cause, advice: TOO_MUCH })
+    : new JobFormatError(`has a ${what} that lido did not write`, { cause })
 }
 
 /** Formats are counted from 1. Any other number comes from a program that is not lido. */
 function checkFormat(format: unknown, found: string): void {
   if (format === FORMAT_VERSION) return
   const shown = typeof format === 'number' ? String(format) : `of type ${typeof format}`
-  throw new JobFormatError(
-    `${found} ${shown}`,
-    undefined,
-    Number.isSafeInteger(format) && (format as number) > 0,
-  )
+  const isOtherVersion = Number.isSafeInteger(format) && (format as number) > 0
+  throw new JobFormatError(`${found} ${shown}`, { isOtherVersion })
 }
 
-/** Checks all indexes and names: with others, `deserializeError()` would write to objects outside the copies. */
-function isSerializedError(given: unknown): given is SerializedError {
-  const { copies, links, errors } = Object(given) as { [Name in keyof SerializedError]: unknown }
-  if (!Array.isArray(copies) || !Array.isArray(links) || !Array.isArray(errors)) return false
-  const isIndex = (index: unknown) => Number.isInteger(index) && Object.hasOwn(copies, index as number)
-  const isCopy = (index: unknown) =>
-    isIndex(index) && Object(copies[index as number]) === copies[index as number]
-  const isText = (text: unknown) => typeof text === 'string'
-  const areTexts = (texts: unknown) => Array.isArray(texts) && texts.every(isText)
-  return (
-    hasField(copies[0], 'thrown') &&
-    links.every(link => {
-      const [owner, field, target] = Object(link) as unknown[]
-      if (!isIndex(owner) || !isText(field) || !(isText(target) || isIndex(target))) return false
-      const copy: unknown = copies[owner as number]
-      // A text may have replaced the copy.
-      return isText(copy) || hasField(copy, field as string)
-    }) &&
-    errors.every(record => {
-      const { index, classes, name, message, stack, hidden } = Object(record) as Record<string, unknown>
-      return isCopy(index) && [name, message, stack].every(isText) && areTexts(classes) && areTexts(hidden)
-    })
-  )
+function checkSize(bytes: number, what: string, maxBytes: number): void {
+  if (bytes > maxBytes) throw new ValueTooLargeError(`The ${what}`, bytes, maxBytes)
 }
 
-function envelopeOf(value: unknown, what: 'payload' | 'result'): Envelope {
+function envelopeOf(value: unknown, what: 'payload' | 'result', maxBytes: number): Envelope {
+  let bytes: Buffer
   try {
-    const bytes = packMessage({ value }).subarray(HEAD_BYTES)
-    return { $lido: FORMAT_VERSION, bytes: bytes.toString('base64') }
+    bytes = packMessage({ value }).subarray(HEAD_BYTES)
   } catch (failure) {
     if (!(failure instanceof UnsendableError)) throw failure
     throw new NotCloneableError(failure.path.replace(/^value/, what), failure.cause)
   }
+  checkSize(EMPTY_ENVELOPE_BYTES + Math.ceil(bytes.length / 3) * 4, what, maxBytes)
+  // The other side refuses what this check refuses.
+  try {
+    checkValueBytes(bytes, maxBytes)
+  } catch (failure) {
+    throw unreadable(what, failure)
+  }
+  return { $lido: FORMAT_VERSION, bytes: bytes.toString('base64') }
 }
 
 /** False for a value that comes out of JSON in another form, or that PostgreSQL refuses. `null` is lost as a whole payload. */
@@ -276,12 +323,16 @@ function isExactObject(value: object, seen: Set<object>, depth: number): boolean
   // A copy by JSON would make two objects of one.
   if (seen.has(value) || depth > MAX_JSON_DEPTH) return false
   seen.add(value)
-  const keys = Object.keys(value)
+  if ('toJSON' in value) return false
   if (Array.isArray(value)) {
-    if (keys.length !== value.length || 'toJSON' in value) return false
-    return value.every(member => isExact(member, seen, depth + 1))
+    return (
+      Object.keys(value).length === value.length && value.every(member => isExact(member, seen, depth + 1))
+    )
   }
+  // Checked before the keys: those of a typed array are all its indexes.
   const prototype = Object.getPrototypeOf(value)
-  if ((prototype !== Object.prototype && prototype !== null) || 'toJSON' in value) return false
-  return keys.every(key => isExact(key, seen, depth) && isExact((value as never)[key], seen, depth + 1))
+  if (prototype !== Object.prototype && prototype !== null) return false
+  return Object.keys(value).every(
+    key => isExact(key, seen, depth) && isExact((value as never)[key], seen, depth + 1),
+  )
 }

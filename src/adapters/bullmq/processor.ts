@@ -20,13 +20,14 @@ import {
 } from '../../kit.js'
 import { type HandlerOrder, JOB_METHODS, methodName, type SandboxOrder } from './in-worker.js'
 import {
+  argumentsOf,
   DEFAULT_MAX_VALUE_BYTES,
   decodeValue,
   encodeError,
   encodeValue,
   type ItemAnswer,
   isOfRemotePool,
-  JobFormatError,
+  itemsOf,
   type JobTerms,
   storableError,
   termsOfJob,
@@ -143,14 +144,10 @@ export class JobRunner {
     const runOne = (data: unknown, signal: AbortSignal | undefined) => {
       const input = terms === undefined ? data : decodeValue(data, 'payload', maxValueBytes)
       const isArgs = terms?.args === true
-      if (isArgs && !Array.isArray(input)) throw new JobFormatError('has no array of arguments')
-      const order: HandlerOrder = { job: facts, input, isArgs }
+      const order: HandlerOrder = { job: facts, input: isArgs ? argumentsOf(input) : input, isArgs }
       return runWrapped(this.#pool, order, { ...options, name, signal }, wrapper)
     }
-    if (terms?.items) {
-      if (!Array.isArray(job.data)) throw new JobFormatError('has no array of items')
-      return await this.#runItems(job.data, signal, runOne)
-    }
+    if (terms?.items) return await this.#runItems(itemsOf(job.data), signal, runOne)
     const result = await runOne(job.data, signal)
     await progress.sent()
     return this.#encode(result, terms)

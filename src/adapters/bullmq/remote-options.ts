@@ -24,7 +24,7 @@ import {
   value,
 } from '../../kit.js'
 import { type EngineOptions, engineRules } from './engine.js'
-import { DEFAULT_MAX_VALUE_BYTES } from './job-values.js'
+import { DEFAULT_MAX_VALUE_BYTES, MOST_ITEMS } from './job-values.js'
 
 /** The options of `new RemotePool(queueName, options)`. */
 export interface RemotePoolOptions extends EngineOptions {
@@ -76,7 +76,6 @@ export interface RemoteMapOptions<Item = unknown, Replacement = unknown>
 
 const MOST_PRIORITY = 1_000_000
 const MOST_ATTEMPTS = 100
-const MOST_ITEMS = 10_000
 
 const keepTable = new OptionTable({
   age: integer({ min: 1 }, { default: 3600 }),

@@ -147,12 +147,13 @@ export function messageOf(thrown: unknown): string {
 }
 
 function createError(record: ErrorRecord, fields: Fields, classes: ErrorClasses): Error {
-  const { name, message, stack, hidden } = record
+  const { name, message, stack } = record
+  const hidden = new Set(record.hidden)
   const error = classes.create(record.classes, name, message)
   // A getter of its class may need a private field, which was not sent.
   if (readText(() => error.name, '') !== name) define(error, 'name', name, false)
   define(error, 'stack', stack, false)
-  for (const key of Object.keys(fields)) define(error, key, fields[key], !hidden.includes(key))
+  for (const key of Object.keys(fields)) define(error, key, fields[key], !hidden.has(key))
   return error
 }
 
