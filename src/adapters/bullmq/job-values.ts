@@ -100,16 +100,17 @@ export class ValueTooLargeError extends PoolError {
 }
 
 /**
- * Returns a copy that JSON keeps exactly. The job is added later, and the caller may change its value before that. Throws
- * `NotCloneableError` or `ValueTooLargeError`.
+ * Returns what JSON keeps exactly. Of a payload it is a copy: the job is added later, and the caller may change the payload before that.
+ * Throws `NotCloneableError`, `ValueTooLargeError`, or `JobFormatError` for a value that no program would read.
  *
  * @param what the name for errors: `'payload'` or `'result'`
  */
 export function encodeValue(value: unknown, what: 'payload' | 'result', maxBytes: number): unknown {
-  if (!isExactJson(value)) return envelopeOf(value, what, maxBytes)
-  const text = JSON.stringify(value)
+  const text = exactJson(value)
+  if (text === null) return envelopeOf(value, what, maxBytes)
   checkSize(Buffer.byteLength(text), what, maxBytes)
-  return typeof value === 'object' ? JSON.parse(text) : value
+  // The result of a task is a copy already.
+  return typeof value === 'object' && what === 'payload' ? JSON.parse(text) : value
 }
 
 /**
@@ -298,20 +299,26 @@ function envelopeOf(value: unknown, what: 'payload' | 'result', maxBytes: number
   return { $lido: FORMAT_VERSION, bytes: bytes.toString('base64') }
 }
 
-/** False for a value that comes out of JSON in another form, or that PostgreSQL refuses. `null` is lost as a whole payload. */
-function isExactJson(value: unknown): boolean {
-  return value !== null && !isEnvelope(value) && isExact(value, new Set(), 0)
+/** A NUL, or half of a character of two UTF-16 units, in JSON. An even number of backslashes before it stands for backslashes. */
+const UNSAFE_TEXT = /(?<!\\)(?:\\\\)*\\u(?:0000|d[89a-f])/
+
+/** The JSON of a value that keeps it exactly. `null`: JSON changes the value, or PostgreSQL refuses its JSON. */
+function exactJson(value: unknown): string | null {
+  // `null` is lost as a whole payload.
+  if (value === null || isEnvelope(value) || !isExact(value, new Set(), 0)) return null
+  const text = JSON.stringify(value)
+  // PostgreSQL refuses both. A search in the JSON is faster than one in each string of the value.
+  return text.includes('\\u') && UNSAFE_TEXT.test(text) ? null : text
 }
 
+/** Whether JSON keeps all but the texts. */
 function isExact(value: unknown, seen: Set<object>, depth: number): boolean {
   switch (typeof value) {
     case 'string':
-      // PostgreSQL's JSON refuses both.
-      return (value as unknown as { isWellFormed(): boolean }).isWellFormed() && !value.includes('\0')
-    case 'number':
-      return Number.isFinite(value) && !Object.is(value, -0)
     case 'boolean':
       return true
+    case 'number':
+      return Number.isFinite(value) && !Object.is(value, -0)
     case 'object':
       return value === null || isExactObject(value, seen, depth)
     default:
@@ -324,15 +331,14 @@ function isExactObject(value: object, seen: Set<object>, depth: number): boolean
   if (seen.has(value) || depth > MAX_JSON_DEPTH) return false
   seen.add(value)
   if ('toJSON' in value) return false
-  if (Array.isArray(value)) {
-    return (
-      Object.keys(value).length === value.length && value.every(member => isExact(member, seen, depth + 1))
-    )
-  }
   // Checked before the keys: those of a typed array are all its indexes.
   const prototype = Object.getPrototypeOf(value)
-  if (prototype !== Object.prototype && prototype !== null) return false
-  return Object.keys(value).every(
-    key => isExact(key, seen, depth) && isExact((value as never)[key], seen, depth + 1),
-  )
+  const isArray = Array.isArray(value)
+  if (!isArray && prototype !== Object.prototype && prototype !== null) return false
+  const keys = Object.keys(value)
+  if (isArray && keys.length !== value.length) return false
+  for (const member of isArray ? value : Object.values(value)) {
+    if (!isExact(member, seen, depth + 1)) return false
+  }
+  return true
 }
