@@ -84,4 +84,5 @@ export * from './shared/options/option-rules.js'
 export * from './shared/options/option-table.js'
 // Time.
 export { realClock, type Timer } from './shared/platform/clock.js'
+export { shorten } from './shared/platform/shorten.js'
 export { within } from './shared/platform/within.js'

@@ -3,7 +3,7 @@
 import type { ErrorClass } from '../../api/pool-options.js'
 import * as lido from '../../index.js'
 import { PoolError } from '../../index.js'
-import { ErrorClasses, markPoolError } from '../../kit.js'
+import { ErrorClasses, markPoolError, shorten } from '../../kit.js'
 import { JobFormatError, ValueTooLargeError } from './job-values.js'
 import { troubleOf } from './server-errors.js'
 
@@ -16,7 +16,7 @@ export class JobFailedError extends PoolError {
   constructor(jobId: string, reason: string) {
     super(
       'ERR_LIDO_JOB_FAILED',
-      `Job ${jobId} failed: ${reason.replace(/\.$/, '')}. Look at the log of the host that ran it. A job that stalls lost its host, or blocked it for longer than its lock.`,
+      `Job ${shorten(jobId)} failed: ${reason.replace(/\.$/, '')}. Look at the log of the host that ran it. A job that stalls lost its host, or blocked it for longer than its lock.`,
     )
     this.jobId = jobId
   }
@@ -29,7 +29,7 @@ export class JobLostError extends PoolError {
   constructor(jobId: string) {
     super(
       'ERR_LIDO_JOB_LOST',
-      `The queue has no job ${jobId}. It was removed from the queue, or its result expired. Check the id, or raise keepResults.`,
+      `The queue has no job ${shorten(jobId)}. It was removed from the queue, or its result expired. Check the id, or raise keepResults.`,
     )
     this.jobId = jobId
   }
@@ -40,7 +40,7 @@ export class EngineError extends PoolError {
   constructor(queueName: string, connection: unknown, cause: unknown) {
     super(
       'ERR_LIDO_ENGINE',
-      `The server of queue '${queueName}' at ${addressOf(connection)} refused the request${stateOf(cause)} (${reasonOf(cause)}). ${adviceOn(cause)}`,
+      `The server of queue '${shorten(queueName)}' at ${addressOf(connection)} refused the request${stateOf(cause)} (${reasonOf(cause)}). ${adviceOn(cause)}`,
       cause,
     )
   }

@@ -11,6 +11,7 @@ import {
   Problems,
   type RulesFor,
   realClock,
+  shorten,
   type Timer,
   value,
   within,
@@ -178,7 +179,7 @@ export class ComputingHost extends EventEmitter<HostEvents> {
   #closing: Promise<HostCloseReport> | null = null
   #hasClosed = false
   readonly #problems = new Problems(this, error => {
-    const text = `The host of the queue '${this.#queueName}' has a problem: ${(error as Error).message}. Listen to its event 'error' to see all problems.`
+    const text = `The host of the queue '${shorten(this.#queueName)}' has a problem: ${(error as Error).message}. Listen to its event 'error' to see all problems.`
     process.emitWarning(text, { type: 'LidoWarning', code: 'LIDO_QUEUE_HOST' })
   })
 

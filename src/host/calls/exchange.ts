@@ -5,6 +5,7 @@ import { refusedPath } from '../../shared/errors/uncloneable-path.js'
 import { outgoing } from '../../shared/messages/outgoing.js'
 import type { CallBody, StreamBody } from '../../shared/messages/task-body.js'
 import { AsyncContext } from '../../shared/platform/async-context.js'
+import { shorten } from '../../shared/platform/shorten.js'
 import type { Exchange, TaskChannel, Within } from '../task/exchange.js'
 
 /** A function of the caller, which runs in the caller's async context. */
@@ -58,7 +59,7 @@ async function callFunction({ name, args }: CallBody, functions: Functions, with
 function noFunction(name: string, functions: Functions): TypeError {
   const given = functions.size === 0 ? 'none' : [...functions.keys()].map(key => `'${key}'`).join(', ')
   return new TypeError(
-    `The handler called '${name}', and the caller gave no function of that name. Given: ${given}. Add it to the option 'functions' of the call.`,
+    `The handler called '${shorten(name)}', and the caller gave no function of that name. Given: ${given}. Add it to the option 'functions' of the call.`,
   )
 }
 

@@ -1,6 +1,7 @@
 // Warns when the metrics show that a handler gains nothing from a worker. Warns once for each handler of the program.
 
 import type { HandlerStats } from '../../api/stats.js'
+import { shorten } from '../../shared/platform/shorten.js'
 import type { HandlerCheck } from './handler-metrics.js'
 
 export interface PerformanceWarning {
@@ -63,7 +64,7 @@ function waitingWarning({ filename, name, measured, runMs, activeMs }: HandlerSt
   return {
     code: 'LIDO_WAITING_HANDLER',
     text:
-      `The handler '${name}' of ${filename} mostly waits, for I/O or for native threads, such as those of sharp. ${figures} ` +
+      `The handler '${shorten(name)}' of ${filename} mostly waits, for I/O or for native threads, such as those of sharp. ${figures} ` +
       'A worker only helps a handler that computes in JavaScript. Call the handler on the event loop, or run several of its ' +
       `tasks on one worker ('concurrentTasksPerWorker'). ${TURN_OFF}`,
   }
@@ -77,7 +78,7 @@ function tinyWarning(
   return {
     code: 'LIDO_TINY_HANDLER',
     text:
-      `The handler '${name}' of ${filename} is too short for a worker. ${figures} ` +
+      `The handler '${shorten(name)}' of ${filename} is too short for a worker. ${figures} ` +
       `Call the handler directly, or pass more work in one task. ${TURN_OFF}`,
   }
 }

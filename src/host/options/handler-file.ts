@@ -13,6 +13,7 @@ import {
   join,
   readFileSync,
 } from '../../shared/platform/node-modules.js'
+import { shorten } from '../../shared/platform/shorten.js'
 import { fileMeantBy } from '../../shared/platform/source-file.js'
 
 /** What is wrong with the value. The caller puts `text` into its own error, after the name of the option. */
@@ -161,10 +162,6 @@ function fromUrl(given: string | URL): string | HandlerFileProblem {
       failure,
     )
   }
-}
-
-export function shorten(text: string): string {
-  return text.length > 120 ? `${text.slice(0, 120)}…` : text
 }
 
 function isPackageName(given: string): boolean {

@@ -13,8 +13,9 @@ import {
   join,
   statSync,
 } from '../../shared/platform/node-modules.js'
+import { shorten } from '../../shared/platform/shorten.js'
 import { fileMeantBy } from '../../shared/platform/source-file.js'
-import { HandlerFileProblem, resolvePoolFile, shorten } from './handler-file.js'
+import { HandlerFileProblem, resolvePoolFile } from './handler-file.js'
 
 /** Imports the module of the handlers. */
 export type ModuleThunk = () => Promise<object>

@@ -1,6 +1,7 @@
 // The errors that a pool gives to its callers. `code` is stable. The message says what happened, then what to do.
 import { globalSymbol, hasGlobalMark } from '../platform/global-symbol.js'
 import { nearestName } from '../platform/nearest-name.js'
+import { shorten } from '../platform/shorten.js'
 import { loadMessage } from './load-advice.js'
 import { messageOf } from './serialize-error.js'
 import { isTooLarge } from './uncloneable-path.js'
@@ -244,7 +245,7 @@ function startMessage(
 ): string {
   const file = handler.filename === '' ? 'its entry file' : handler.filename
   if (stage === 'handler') {
-    return `No function named '${handler.name}' is exported from ${file}. ${exportAdvice(handler.name, exports)}`
+    return `No function named '${shorten(handler.name)}' is exported from ${file}. ${exportAdvice(handler.name, exports)}`
   }
   if (hasCode(cause, PACKAGE_FILE_MISSING)) return cause.message
   const why = nameAndMessageOf(cause)

@@ -2,6 +2,7 @@
 // properties are read. After `read()` every option of the table is present and valid.
 
 import { nearestName } from '../platform/nearest-name.js'
+import { shorten } from '../platform/shorten.js'
 
 /** The rule for one option. */
 export interface OptionRule<Value> {
@@ -57,7 +58,10 @@ export class OptionErrors {
       path === '' && Object.hasOwn(this.#replacements, name)
         ? this.#replacements[name]
         : hintAt(name, names, path)
-    throw new this.#Problem(path + name, `Unknown option '${path}${name}' for ${this.#owner}. ${hint}`)
+    throw new this.#Problem(
+      path + name,
+      `Unknown option '${path}${shorten(name)}' for ${this.#owner}. ${hint}`,
+    )
   }
 
   /** @param advice a sentence that follows, with a space before it */
@@ -123,7 +127,7 @@ export function mayHoldOptions(given: unknown): given is object {
 
 /** The text of a value for an error message. */
 export function describe(value: unknown): string {
-  if (typeof value === 'string') return `'${value}'`
+  if (typeof value === 'string') return `'${shorten(value)}'`
   if (typeof value === 'function') return 'a function'
   if (typeof value === 'bigint') return `${value}n`
   if (value === null || typeof value !== 'object') return String(value)

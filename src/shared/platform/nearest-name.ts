@@ -7,6 +7,8 @@ export function nearestName(given: string, known: readonly string[]): string | u
   let best: string | undefined
   let fewest = Math.min(MOST_EDITS, Math.ceil(given.length / 3)) + 1
   for (const name of known) {
+    // Each further character is an edit. The name of a job may have thousands.
+    if (Math.abs(name.length - given.length) >= fewest) continue
     const edits = editDistance(given.toLowerCase(), name.toLowerCase())
     if (edits >= fewest) continue
     fewest = edits

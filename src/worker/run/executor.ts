@@ -6,6 +6,7 @@ import { TaskCancelledError } from '../../shared/errors/pool-errors.js'
 import { serializeError } from '../../shared/errors/serialize-error.js'
 import { UnsendableError } from '../../shared/errors/uncloneable-path.js'
 import type { HandlerRef, TransformOrder } from '../../shared/messages/handler-ref.js'
+import { shorten } from '../../shared/platform/shorten.js'
 import type { WorkerTask } from '../lane/worker-task.js'
 import type { LimitWatcher } from './limits.js'
 import type { Measurement, Meter } from './meter.js'
@@ -226,7 +227,8 @@ class RunningContext implements RunningTaskContext {
   /** Not an async function: the promise of the link is never an unhandled rejection. */
   call(name: string, args: unknown[]): Promise<unknown> {
     try {
-      if (this.#task.state !== 'running') throw new Error(`The task has ended, so it cannot call '${name}'.`)
+      if (this.#task.state !== 'running')
+        throw new Error(`The task has ended, so it cannot call '${shorten(name)}'.`)
       this.throwIfCancelled()
       return this.#task.link.call(name, args)
     } catch (error) {
