@@ -40,6 +40,14 @@ export interface TaskJob {
   readonly name: string
   /** 1 for the first attempt. */
   readonly attempt: number
+  /** The payload of the handler. For a job with arguments: the array of them. */
+  readonly data: any
+  /** The options of the job, as BullMQ names them. */
+  readonly options: Readonly<Record<string, any>>
+  /** The job that waits for this one. `queue` is the name of its queue. */
+  readonly parent: { readonly id: string; readonly queue: string } | undefined
+  /** The results of the children of this job, by their keys in BullMQ. Asks the queue. */
+  children<Value = any>(): Promise<Record<string, Value>>
   /** Adds a line to the log of the job. Resolves when the queue has it. */
   log(line: string): Promise<void>
 }

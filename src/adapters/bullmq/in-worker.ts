@@ -1,13 +1,16 @@
 // Workers load this file. It calls a handler with what its job carries, and gives it the job as `context.job` or, in the place of
 // BullMQ's sandbox, as its first argument.
-import { context } from '../../worker.js'
+import { context, type TaskJob } from '../../worker.js'
 import { setTaskJob } from '../../worker-kit.js'
 
 /** The payload of the task of a job. */
 export type JobOrder = HandlerOrder | SandboxOrder
 
 export interface HandlerOrder {
-  job: { id: string; name: string; attempt: number }
+  job: Pick<TaskJob, 'id' | 'name' | 'attempt' | 'parent'> & {
+    /** As JSON, which only a handler that reads them parses. */
+    options: string
+  }
   /** One payload, or the arguments. */
   input: unknown
   isArgs: boolean
@@ -52,7 +55,15 @@ export function wrap(handler: Handler): Handler {
       return handler(withMethods(sandboxJob), token, context.signal)
     }
     const { job, input, isArgs } = order as HandlerOrder
-    setTaskJob({ ...job, log: line => context.call(methodName('log'), String(line)) })
+    setTaskJob({
+      ...job,
+      data: input,
+      get options() {
+        return JSON.parse(job.options)
+      },
+      log: line => context.call(methodName('log'), String(line)),
+      children: () => context.call(methodName('getChildrenValues')),
+    })
     return isArgs ? handler(...(input as unknown[])) : handler(input)
   }
 }

@@ -1,5 +1,7 @@
 // Entry point `lido/bullmq`: runs a pool on many machines. BullMQ has the queue; this adapter joins it to pools.
 export type { EngineFactory, EngineName, EngineOptions } from './engine.js'
+export type { GiveBackReason } from './give-back.js'
+export type { CompletedJob, FailedJob, GivenBackJob, HostEvents, StalledJob } from './host-events.js'
 export { JobFormatError, ValueTooLargeError } from './job-values.js'
 export type { Overload } from './overload.js'
 export { type ProcessorOptions, processor } from './processor.js'
@@ -15,7 +17,6 @@ export { RemotePool, type RemotePoolEvents } from './remote-pool.js'
 export {
   ComputingHost,
   type HostCloseReport,
-  type HostEvents,
   type HostHealth,
   type HostStats,
   type ServeOptions,

@@ -168,12 +168,11 @@ const MAX_ERROR_LENGTH = 50_000
 /** Returns the error that BullMQ is to store: its stack carries the whole error for the caller. */
 export function storableError(error: unknown): Error {
   const text = JSON.stringify(encodeError(error))
-  const stored = error instanceof Error ? error : new Error(String(error))
-  if (text.length <= MAX_ERROR_LENGTH) {
-    const stack = `${stored.stack}${ERROR_LINE}${text}`
-    Object.defineProperty(stored, 'stack', { value: stack, configurable: true, writable: true })
-  }
-  return stored
+  const found = error instanceof Error ? error : new Error(String(error))
+  if (text.length > MAX_ERROR_LENGTH) return found
+  const stack = { value: `${found.stack}${ERROR_LINE}${text}`, configurable: true, writable: true }
+  // Not the error itself: the events of the host show it.
+  return Object.create(found, { stack })
 }
 
 /**

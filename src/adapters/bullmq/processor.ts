@@ -1,6 +1,6 @@
 // `processor(pool)`: the function that a BullMQ worker calls with each job. The job runs as a task of the pool.
 import { fileURLToPath } from 'node:url'
-import { DelayedError, type Job, type Processor, UnrecoverableError } from 'bullmq'
+import { type Job, type Processor, UnrecoverableError } from 'bullmq'
 import {
   InvalidOptionError,
   InvalidTaskError,
@@ -12,12 +12,18 @@ import {
   boolean,
   integer,
   mayHoldOptions,
+  milliseconds,
   OptionErrors,
   OptionTable,
   type RulesFor,
   realClock,
   runWrapped,
+  shorten,
+  value,
 } from '../../kit.js'
+import type { TaskJob } from '../../worker.js'
+import { type GiveBackReason, giveBack, giveBackOf, Refusals, withNote } from './give-back.js'
+import { HostReports } from './host-events.js'
 import { type HandlerOrder, JOB_METHODS, methodName, type SandboxOrder } from './in-worker.js'
 import {
   argumentsOf,
@@ -35,7 +41,7 @@ import {
 import { repeatWrites } from './job-writes.js'
 import { wrapperUrl } from './module-urls.js'
 import { outcomeOf } from './outcome.js'
-import { checkBullmq, WaitingError } from './package.js'
+import { checkBullmq } from './package.js'
 import { ProgressSender } from './progress-sender.js'
 
 export interface ProcessorOptions {
@@ -45,6 +51,22 @@ export interface ProcessorOptions {
    */
   sandbox?: boolean | undefined
   /**
+   * The names of the jobs that this host takes. It gives other jobs back to the queue, for other hosts. Default: with `sandbox`, all
+   * names; otherwise the names of the functions that the pool's module exports.
+   */
+  handlers?: readonly string[] | undefined
+  /**
+   * Milliseconds for which this host gives a job back that it cannot run, from the first time on. Then it fails the job. A host cannot
+   * run a job when its module has no such function, when `handlers` has no such name, when no worker of the pool starts, or when another
+   * version of lido wrote the job. Default 600,000.
+   */
+  giveBackTimeout?: number | undefined
+  /**
+   * Milliseconds that a job may run, or one item of `map()`. It also holds for jobs of other clients. The shorter limit wins where the
+   * job has one of its own. Default: the pool's `timeout`.
+   */
+  timeout?: number | undefined
+  /**
    * Largest result, and largest encoded payload, of a `RemotePool`'s job, in bytes of JSON. A larger one fails the job with
    * `ValueTooLargeError`. Default 1,000,000.
    */
@@ -53,6 +75,13 @@ export interface ProcessorOptions {
 
 export const processorRules = {
   sandbox: boolean({ default: false }),
+  handlers: value<readonly string[] | undefined>(isListOfNames, 'an array of names, with at least one name', {
+    default: undefined,
+  }),
+  giveBackTimeout: milliseconds(true, { default: 600_000 }),
+  timeout: milliseconds(false, {
+    default: Number.POSITIVE_INFINITY,
+  }),
   maxValueBytes: integer(
     { min: 1 },
     {
@@ -78,8 +107,23 @@ export function processor(pool: Pool<any, any>, options: ProcessorOptions = {}):
   checkPool(pool, errors)
   if (!mayHoldOptions(options)) errors.noObject(options, 'sandbox: true')
   const runner = new JobRunner(pool, processorTable.read(options, errors))
+  let reports: HostReports | null = null
   // BullMQ gives a signal only to a function with three parameters.
-  return (job, token, signal) => runner.process(job, token, signal)
+  return async (job, token, signal) => {
+    try {
+      return await runner.process(job, token, signal)
+    } catch (thrown) {
+      const facts = giveBackOf(thrown)
+      reports ??= new HostReports(job.queueName, null)
+      if (facts !== undefined) reports.givenBack(job, 0, facts)
+      throw thrown
+    }
+  }
+}
+
+function isListOfNames(given: unknown): boolean {
+  const isName = (name: unknown) => typeof name === 'string' && name !== ''
+  return Array.isArray(given) && given.length > 0 && given.every(isName)
 }
 
 export function checkPool(given: unknown, errors: OptionErrors): void {
@@ -92,25 +136,42 @@ interface RunnerSettings {
   /** Of `serve()`. */
   readonly closeTimeout?: number
   readonly sandbox: boolean
+  readonly handlers: readonly string[] | undefined
+  readonly giveBackTimeout: number
+  readonly timeout: number
   readonly maxValueBytes: number
 }
 
 export class JobRunner {
   readonly #pool: Pool<any, any>
   readonly #settings: RunnerSettings
+  /** `null`: the host takes every name. */
+  readonly #names: ReadonlySet<string> | null
+  readonly #refusals: Refusals
 
   constructor(pool: Pool<any, any>, settings: RunnerSettings) {
     this.#pool = pool
     this.#settings = settings
+    this.#names = settings.handlers === undefined ? null : new Set(settings.handlers)
+    this.#refusals = new Refusals(settings.giveBackTimeout)
   }
 
   /** Resolves to what BullMQ stores as the result. Rejects with an error that tells BullMQ what to do with the job. */
   async process(job: Job, token = '', signal?: AbortSignal): Promise<unknown> {
     repeatWrites(job, this.#settings.closeTimeout)
+    if (this.#names?.has(job.name) === false) {
+      const error = new InvalidTaskError(
+        'name',
+        `This host takes no jobs of this name, because its option 'handlers' has only ${shorten([...this.#names].join(', '))}. Add the name to the 'handlers' of a host.`,
+      )
+      throw await this.#refuse(job, error, 'no handler', token)
+    }
     try {
-      return await this.#run(job, termsOfJob(job), token, signal)
+      const result = await this.#run(job, termsOfJob(job), token, signal)
+      this.#refusals.accepted()
+      return result
     } catch (error) {
-      throw await this.#settle(job, error, isOfRemotePool(job), token, signal)
+      throw await this.#settle(job, error, token, signal)
     }
   }
 
@@ -121,10 +182,12 @@ export class JobRunner {
     signal: AbortSignal | undefined,
   ): Promise<unknown> {
     const { sandbox, maxValueBytes } = this.#settings
+    const timeout = Math.min(terms?.timeout ?? Number.POSITIVE_INFINITY, this.#settings.timeout)
     const progress = new ProgressSender(job, terms === undefined ? null : maxValueBytes)
     const options: RunOptions = {
       signal,
-      timeout: terms?.timeout,
+      // Without a limit here, the pool's own limit holds.
+      timeout: timeout === Number.POSITIVE_INFINITY ? undefined : timeout,
       deadline: terms?.deadline,
       onProgress: value => progress.send(value),
       functions: functionsOf(job, sandbox),
@@ -140,7 +203,13 @@ export class JobRunner {
         `A job cannot call '${name}', because the pool calls this export itself. Give the handler another name.`,
       )
     }
-    const facts = { id: job.id ?? '', name, attempt: job.attemptsMade + 1 }
+    const facts = {
+      id: job.id ?? '',
+      name,
+      attempt: job.attemptsMade + 1,
+      parent: parentOf(job),
+      options: JSON.stringify({ ...job.opts, lido: undefined }),
+    }
     const runOne = (data: unknown, signal: AbortSignal | undefined) => {
       const input = terms === undefined ? data : decodeValue(data, 'payload', maxValueBytes)
       const isArgs = terms?.args === true
@@ -181,7 +250,7 @@ export class JobRunner {
               continue
             }
             const outcome = outcomeOf(error, signal).do
-            if (both.aborted || outcome === 'give back') throw error
+            if (both.aborted || outcome === 'give back' || outcome === 'refuse') throw error
             answers[index] = { error: encodeError(error), isFinal: outcome === 'fail' }
           }
           break
@@ -197,29 +266,55 @@ export class JobRunner {
   }
 
   /** Returns the error for BullMQ. A job that is given back waits again when the promise resolves. */
-  async #settle(
-    job: Job,
-    error: unknown,
-    isOurs: boolean,
-    token: string,
-    signal: AbortSignal | undefined,
-  ): Promise<unknown> {
+  async #settle(job: Job, error: unknown, token: string, signal: AbortSignal | undefined): Promise<Error> {
     const outcome = outcomeOf(error, signal)
+    if (outcome.do === 'refuse') return await this.#refuse(job, error as Error, outcome.reason, token)
     if (outcome.do === 'give back') {
-      if (outcome.delayMs === 0) {
-        await job.moveToWait(token)
-        return new WaitingError()
-      }
-      await job.moveToDelayed(realClock.epochNow() + outcome.delayMs, token)
-      return new DelayedError()
+      const { reason, delayMs } = outcome
+      return await giveBack(job, token, { reason, delayMs, ...(reason === 'full' && { error }) })
     }
-    const stored = isOurs ? storableError(error) : error
-    if (outcome.do === 'retry') return stored
-    const { message, stack } = stored as Error
-    const final = new UnrecoverableError(message)
-    Object.defineProperty(final, 'stack', { value: stack, configurable: true, writable: true })
-    return Object.assign(final, { cause: error })
+    this.#refusals.accepted()
+    return outcome.do === 'retry' ? storableFor(job, error) : finalError(job, error)
   }
+
+  /** Returns the error for BullMQ. The job waits for another host when the promise resolves, unless no host took it for too long. */
+  async #refuse(job: Job, error: Error, reason: GiveBackReason, token: string): Promise<Error> {
+    const refusal = this.#refusals.refuse(job)
+    if (refusal.isOver) {
+      const seconds = Math.round(refusal.refusedForMs / 1000)
+      const note = `This host gave the job back for ${seconds} s (giveBackTimeout), and no other host ran it.`
+      return finalError(job, seconds === 0 ? error : withNote(error, note))
+    }
+    const { isFirst, delayMs, pauseMs } = refusal
+    // Meanwhile the hosts that can run the jobs of the queue take them. The slot has the job, so that it fetches no other.
+    await new Promise<void>(resolve => realClock.after(pauseMs, resolve, true))
+    return await giveBack(job, token, { reason, delayMs, error, isRepeated: !isFirst })
+  }
+}
+
+/** The errors of attempts, by what the processor threw for them. */
+const attemptErrors = new WeakMap<object, unknown>()
+
+/** The error of an attempt, without what the processor added for BullMQ. */
+export function errorOf(thrown: unknown): unknown {
+  return attemptErrors.get(Object(thrown)) ?? thrown
+}
+
+/** The error for an attempt that BullMQ may repeat. */
+function storableFor(job: Job, error: unknown): Error {
+  if (!isOfRemotePool(job)) return error as Error
+  const stored = storableError(error)
+  attemptErrors.set(stored, error)
+  return stored
+}
+
+/** The error for a job that BullMQ does not try again. */
+function finalError(job: Job, error: unknown): Error {
+  const { message, stack } = storableFor(job, error)
+  const final = new UnrecoverableError(message)
+  Object.defineProperty(final, 'stack', { value: stack, configurable: true, writable: true })
+  attemptErrors.set(final, error)
+  return Object.assign(final, { cause: error })
 }
 
 /** The tasks that the pool runs at once. */
@@ -229,11 +324,21 @@ export function slotsOf({ maxWorkers, options }: Pool<any, any>): number {
 
 /** The methods of the job that a worker may call. */
 function functionsOf(job: Job, isSandbox: boolean): RunOptions['functions'] {
-  if (!isSandbox) return { [methodName('log')]: async (line: string) => void (await job.log(line)) }
+  if (!isSandbox) {
+    return {
+      [methodName('log')]: async (line: string) => void (await job.log(line)),
+      [methodName('getChildrenValues')]: async () => (await job.getChildrenValues()) ?? {},
+    }
+  }
   const methods = job as unknown as Record<string, (...args: unknown[]) => unknown>
   return Object.fromEntries(
     JOB_METHODS.map(method => [methodName(method), (...args) => methods[method]!(...args)]),
   )
+}
+
+function parentOf({ parent }: Job): TaskJob['parent'] {
+  // BullMQ's key of a queue ends with its name, which has no colon.
+  return parent && { id: parent.id!, queue: parent.queueKey.slice(parent.queueKey.lastIndexOf(':') + 1) }
 }
 
 /** The fields that BullMQ's own sandbox gives to its processors. */

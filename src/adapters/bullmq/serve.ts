@@ -1,6 +1,6 @@
 // `serve()`: makes this process a host that runs the jobs of a queue in a pool.
 import { EventEmitter } from 'node:events'
-import { type Job, Queue, Worker, type WorkerOptions } from 'bullmq'
+import { Job, Queue, Worker, type WorkerOptions } from 'bullmq'
 import { InvalidOptionError, type Pool, type PoolStats } from '../../index.js'
 import {
   integer,
@@ -8,21 +8,20 @@ import {
   milliseconds,
   OptionErrors,
   OptionTable,
-  Problems,
   type RulesFor,
   realClock,
-  shorten,
   type Timer,
   value,
   within,
 } from '../../kit.js'
 import { CANCELLED_BY_CALLER, CancelReceiver } from './control.js'
 import { type Engine, type EngineOptions, engineOf, engineRules, whenReady } from './engine.js'
-import { repeatWrites, slowFailingFetches } from './job-writes.js'
+import { giveBack, giveBackOf } from './give-back.js'
+import { type HostEvents, HostReports } from './host-events.js'
+import { slowFailingFetches } from './job-writes.js'
 import { GIVEN_BACK } from './outcome.js'
 import { defaultMaxMemoryMb, type Overload, OverloadWatch } from './overload.js'
-import { WaitingError } from './package.js'
-import { checkPool, JobRunner, type ProcessorOptions, processorRules, slotsOf } from './processor.js'
+import { checkPool, errorOf, JobRunner, type ProcessorOptions, processorRules, slotsOf } from './processor.js'
 import { redisClientsOf } from './redis.js'
 
 export interface ServeOptions extends EngineOptions, ProcessorOptions {
@@ -81,13 +80,6 @@ export interface HostHealth {
 export interface HostCloseReport {
   /** Jobs that were not finished, and wait in the queue again. */
   givenBack: number
-}
-
-export interface HostEvents {
-  /** A failure of the connection, a lost lock or a stalled job, from BullMQ. A listener is not required. */
-  error: [error: unknown]
-  /** The host has ended. */
-  close: []
 }
 
 const STALLED_INTERVAL_MS = 5000
@@ -178,10 +170,11 @@ export class ComputingHost extends EventEmitter<HostEvents> {
   #overload: Overload | null = null
   #closing: Promise<HostCloseReport> | null = null
   #hasClosed = false
-  readonly #problems = new Problems(this, error => {
-    const text = `The host of the queue '${shorten(this.#queueName)}' has a problem: ${(error as Error).message}. Listen to its event 'error' to see all problems.`
-    process.emitWarning(text, { type: 'LidoWarning', code: 'LIDO_QUEUE_HOST' })
-  })
+  /** The jobs that this host has, by their ids. */
+  readonly #jobs = new Map<string, Job>()
+  /** How each job went that this host has ended. */
+  readonly #runs = new WeakMap<Job, { durationMs: number; error?: unknown }>()
+  readonly #reports: HostReports
 
   /** @internal Call `serve()`. */
   constructor(queueName: string, pool: Pool<any, any>, settings: Settings, engine: Engine) {
@@ -191,6 +184,7 @@ export class ComputingHost extends EventEmitter<HostEvents> {
     this.#settings = settings
     this.#engine = engine
     this.#runner = new JobRunner(pool, settings)
+    this.#reports = new HostReports(queueName, this)
     this.#firstTry = this.#connect()
     this.#firstTry.catch(error => void this.#connectAgain(error))
     const maxMemoryMb = settings.maxMemoryMb ?? defaultMaxMemoryMb()
@@ -249,27 +243,62 @@ export class ComputingHost extends EventEmitter<HostEvents> {
   }
 
   async #process(job: Job, token: string | undefined, signal: AbortSignal | undefined): Promise<unknown> {
+    const startedAt = realClock.now()
+    const durationMs = () => realClock.now() - startedAt
     this.#active++
-    repeatWrites(job, this.#settings.closeTimeout)
+    this.#jobs.set(job.id!, job)
     try {
       // BullMQ may fetch one more job after it was paused.
-      if (this.#overload !== null) {
-        await job.moveToWait(token)
-        throw new WaitingError()
-      }
+      if (this.#overload !== null) throw await giveBack(job, token, { reason: 'overload', delayMs: 0 })
       if (this.#cancelled.get(job.id!) === job.timestamp)
         this.#worker!.cancelJob(job.id!, CANCELLED_BY_CALLER)
       const result = await this.#runner.process(job, token, signal)
       this.#completed++
+      this.#runs.set(job, { durationMs: durationMs() })
       return result
     } catch (error) {
-      const { name } = error as Error
-      if (name === 'WaitingError' || name === 'DelayedError') this.#givenBack++
-      else this.#failed++
+      const facts = giveBackOf(error)
+      if (facts === undefined) {
+        this.#failed++
+        this.#runs.set(job, { durationMs: durationMs(), error: errorOf(error) })
+      } else {
+        this.#givenBack++
+        this.#reports.givenBack(job, durationMs(), facts)
+      }
       throw error
     } finally {
       this.#active--
+      if (this.#jobs.get(job.id!) === job) this.#jobs.delete(job.id!)
     }
+  }
+
+  /** BullMQ's events come when the queue has counted the attempt. A job that lost too many hosts fails without a run. */
+  #tellEndsOf(worker: Worker): void {
+    worker.on('completed', job => this.#reports.completed(job, this.#runs.get(job)?.durationMs ?? 0))
+    worker.on('failed', (job, error) => {
+      if (job === undefined) return
+      const { durationMs, ...run } = this.#runs.get(job) ?? { durationMs: 0, error }
+      this.#reports.failed(job, durationMs, run.error)
+    })
+    worker.on('stalled', jobId => void this.#tellStalled(worker, jobId))
+    worker.on('lockRenewalFailed', jobIds => {
+      const message = `This host lost its lock of the job, because it did not renew it within ${this.#settings.lockDuration} ms. Another host may run the job again. Look for code that blocks the event loop of this process, and for an interrupted connection.`
+      for (const jobId of jobIds) {
+        const job = this.#jobs.get(jobId)
+        if (job !== undefined) this.#reports.stalled(job, new Error(message))
+        // BullMQ tries again until the job has ended.
+        this.#jobs.delete(jobId)
+      }
+    })
+  }
+
+  /** BullMQ tells only the id of a job that it took from a dead host. */
+  async #tellStalled(worker: Worker, jobId: string): Promise<void> {
+    const job = await Job.fromId(worker, jobId).catch(() => undefined)
+    const error = new Error(
+      'The host of the job did not renew its lock: it died, its event loop was blocked, or its connection was interrupted. The job waits for another host.',
+    )
+    this.#reports.stalled(job ?? { id: jobId, name: '', attemptsMade: -1 }, error)
   }
 
   /** Rejects when the server refuses the connection. */
@@ -308,6 +337,7 @@ export class ComputingHost extends EventEmitter<HostEvents> {
       throw error
     }
     worker.on('error', error => this.#tellError(error))
+    this.#tellEndsOf(worker)
     worker.on('lockRenewalFailed', jobIds => {
       for (const jobId of jobIds) worker.cancelJob(jobId, 'The lock of the job was lost.')
     })
@@ -415,6 +445,6 @@ export class ComputingHost extends EventEmitter<HostEvents> {
   }
 
   #tellError(error: unknown): void {
-    this.#problems.tell(error)
+    this.#reports.error(error)
   }
 }

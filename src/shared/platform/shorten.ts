@@ -2,6 +2,6 @@
 
 const MOST_CHARACTERS = 120
 
-export function shorten(text: string): string {
-  return text.length > MOST_CHARACTERS ? `${text.slice(0, MOST_CHARACTERS)}…` : text
+export function shorten(text: string, most = MOST_CHARACTERS): string {
+  return text.length > most ? `${text.slice(0, most)}…` : text
 }
