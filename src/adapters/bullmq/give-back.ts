@@ -1,7 +1,7 @@
 // Gives jobs back to the queue, because another host may run what this one cannot. No attempt is used up.
 import { DelayedError, type Job } from 'bullmq'
 import { realClock } from '../../kit.js'
-import { WaitingError } from './package.js'
+import { commandsOf, keysOf, redisOf, WaitingError } from './package.js'
 
 /**
  * Why a host gave a job back:
@@ -35,15 +35,64 @@ export interface GiveBack {
   isRepeated?: boolean
 }
 
+/**
+ * PostgreSQL. As BullMQ's function `move_active_to_wait()`, except that the job keeps its place. That function puts a job without a priority
+ * behind all others.
+ */
+const MOVE_TO_WAIT = `
+  WITH moved AS (
+    UPDATE job SET state = 'waiting', lock_token = NULL, locked_until_ms = NULL
+    WHERE queue = $1 AND id = $2 AND state = 'active' AND lock_token = $3
+    RETURNING queue, id
+  )
+  SELECT pg_notify('bullmq_jobs', queue), publish_event(queue, 'waiting', jsonb_build_object('jobId', id, 'prev', 'active'))
+  FROM moved`
+
+/** Redis. Wakes a host that waits for a job. BullMQ's own scripts do so only for jobs without a priority. */
+const wakeScript = { numberOfKeys: 1, lua: "return redis.call('ZADD', KEYS[1], 0, '0')" }
+
 const giveBacks = new WeakMap<object, GiveBack>()
 
-/** Returns the error that the processor throws for BullMQ. The job waits again when the promise resolves. */
+/**
+ * Returns the error that the processor throws for BullMQ. The job waits again when the promise resolves. Without a delay it comes before
+ * the jobs of its priority that were added later.
+ */
 export async function giveBack(job: Job, token: string | undefined, facts: GiveBack): Promise<Error> {
-  if (facts.delayMs === 0) await job.moveToWait(token)
-  else await job.moveToDelayed(realClock.epochNow() + facts.delayMs, token)
-  const thrown = facts.delayMs === 0 ? new WaitingError() : new DelayedError()
+  const thrown = await moveBack(job, token ?? '', facts.delayMs)
   giveBacks.set(thrown, facts)
   return thrown
+}
+
+async function moveBack(job: Job, token: string, delayMs: number): Promise<Error> {
+  if (delayMs > 0) {
+    // By the clock of this host, because this host must not fetch the job again before.
+    await job.moveToDelayed(realClock.epochNow() + delayMs, token)
+    return new DelayedError()
+  }
+  const commands = commandsOf(job)
+  if (typeof commands.query === 'function') {
+    await commands.query(MOVE_TO_WAIT, [commands.queueName, job.id, token])
+  } else {
+    await job.moveToWait(token)
+    await wake(job)
+  }
+  return new WaitingError()
+}
+
+/**
+ * Sent for each job, because a host that is closing may take the first mark with it. Without a mark the other hosts find the job within
+ * `drainDelay` (5 s).
+ */
+async function wake(job: Job): Promise<void> {
+  const { marker } = keysOf(job)
+  if (marker === undefined) return
+  try {
+    const client = await redisOf(job)
+    if (client.lidoWake === undefined) client.defineCommand('lidoWake', wakeScript)
+    await client.lidoWake(marker)
+  } catch {
+    // The connection was closed. The job waits already.
+  }
 }
 
 /** What `giveBack()` did, by the error that it returned. `undefined` for any other error. */
@@ -51,83 +100,19 @@ export function giveBackOf(thrown: unknown): GiveBack | undefined {
   return giveBacks.get(Object(thrown))
 }
 
-const SHORTEST_DELAY_MS = 50
-const LONGEST_DELAY_MS = 10_000
+/** Clocks that differ by less than this are equal. */
+const CLOCK_TOLERANCE_MS = 500
+
 /**
- * The delay grows by a fourth. The host that lacks the handler is often idle, and takes most jobs before the host that has it. So a job
- * is refused several times before the right host takes it, and a delay that doubles would make the job wait for seconds.
+ * How much of its delay a job still has to wait by the clock of the server, when this host's clock is ahead and the host therefore took
+ * the job too early. A job that a client promoted, or that waited for another attempt, has no such rest.
  */
-const GROWTH = 1.25
-/** The part of the delay that is random, so that refused jobs do not come back in one moment. */
-const JITTER = 0.2
-/** The longest time that a slot waits after a refusal. */
-const LONGEST_PAUSE_MS = 25
-/** More jobs than a host refuses within their delays. */
-const MOST_JOBS = 10_000
-
-/** A refused job: how to give it back, or for how long this host has refused it. */
-export type Refusal =
-  | { isOver: false; isFirst: boolean; delayMs: number; pauseMs: number }
-  | { isOver: true; refusedForMs: number }
-
-/** Counts the jobs that this host cannot run. */
-export class Refusals {
-  readonly #timeoutMs: number
-  readonly #now: () => number
-  /** When this host first refused each job, oldest first. */
-  readonly #firstAt = new Map<string, number>()
-  #inARow = 0
-
-  /** @param timeoutMs for how long a job is given back: the option `giveBackTimeout` */
-  constructor(timeoutMs: number, now = () => realClock.now()) {
-    this.#timeoutMs = timeoutMs
-    this.#now = now
-  }
-
-  refuse(job: Job): Refusal {
-    const key = keyOf(job)
-    const now = this.#now()
-    const firstAt = this.#firstAt.get(key)
-    const refusedForMs = now - (firstAt ?? now)
-    if (refusedForMs >= this.#timeoutMs) {
-      this.#firstAt.delete(key)
-      return { isOver: true, refusedForMs }
-    }
-    if (firstAt === undefined) this.#remember(key, now)
-    this.#inARow++
-    // Each fetch of a job is a start in BullMQ's count. So the hosts need not tell each other how often they refused it.
-    const refusals = Math.max(1, job.attemptsStarted - job.attemptsMade)
-    const delayMs = Math.min(LONGEST_DELAY_MS, SHORTEST_DELAY_MS * GROWTH ** (refusals - 1))
-    return {
-      isOver: false,
-      isFirst: firstAt === undefined,
-      delayMs: Math.round(delayMs * (1 - JITTER * Math.random())),
-      pauseMs: Math.min(LONGEST_PAUSE_MS, this.#inARow),
-    }
-  }
-
-  /** This host ran a job. So it takes the next one without a pause. */
-  accepted(): void {
-    this.#inARow = 0
-  }
-
-  #remember(key: string, now: number): void {
-    if (this.#firstAt.size >= MOST_JOBS) this.#firstAt.delete(this.#firstAt.keys().next().value!)
-    this.#firstAt.set(key, now)
-  }
-}
-
-/** Another attempt, another job with the same id, and a job that lost its host since then count from their own first refusal. */
-function keyOf({ id, timestamp, attemptsMade, stalledCounter }: Job): string {
-  return `${id} ${timestamp} ${attemptsMade} ${stalledCounter}`
-}
-
-/** A copy of the error whose message ends with the note. Other tasks may have the same error. */
-export function withNote(error: Error, note: string): Error {
-  const message = `${error.message} ${note}`
-  const copy = Object.setPrototypeOf(new Error(message), Object.getPrototypeOf(error)) as Error
-  const { message: _, ...fields } = Object.getOwnPropertyDescriptors(error)
-  Object.defineProperties(copy, fields)
-  const stack = String(error.stack).replace(error.message, () => message)
-  return Object.defineProperty(copy, 'stack', { value: stack, configurable: true, writable: true })
+export function restOfDelay(job: Job, serverNow: number): number {
+  const { delay } = job.opts
+  if (typeof delay !== 'number' || !(delay > 0) || job.attemptsMade > 0) return 0
+  const dueAt = job.timestamp + delay
+  const now = realClock.epochNow()
+  const isAhead = now - serverNow > CLOCK_TOLERANCE_MS
+  const restMs = dueAt - serverNow
+  return isAhead && dueAt <= now + CLOCK_TOLERANCE_MS && restMs > CLOCK_TOLERANCE_MS ? restMs : 0
 }

@@ -7,6 +7,18 @@ import type { JobFormatError } from './job-values.js'
 /** The reason of the signals of jobs that a closing host gives back. */
 export const GIVEN_BACK = 'lido:given-back'
 
+/** The host gives a job back that it has not started. */
+export class NotStartedError extends Error {
+  readonly reason: 'overload' | 'closing' | 'prefetched' | 'too early'
+  readonly delayMs: number
+
+  constructor(reason: NotStartedError['reason'], delayMs = 0) {
+    super(`The host did not start the job: ${reason}.`)
+    this.reason = reason
+    this.delayMs = delayMs
+  }
+}
+
 /**
  * - `retry`: the attempt failed, and BullMQ retries as the options of the job say.
  * - `fail`: another attempt would fail as well.
@@ -32,6 +44,8 @@ const permanentCodes = new Set([
 ])
 
 export function outcomeOf(error: unknown, signal: AbortSignal | undefined): JobOutcome {
+  if (error instanceof NotStartedError)
+    return { do: 'give back', reason: error.reason, delayMs: error.delayMs }
   if (signal?.aborted && error instanceof TaskCancelledError) {
     if (signal.reason === GIVEN_BACK) return { do: 'give back', reason: 'closing', delayMs: 0 }
     return { do: signal.reason === CANCELLED_BY_CALLER ? 'fail' : 'retry' }

@@ -68,3 +68,33 @@ export function keepListeners(part: object): void {
     if (emitter !== undefined) emitter.removeAllListeners = () => emitter
   }
 }
+
+/** The parts of a BullMQ class or job that speak to the server. Version 5 names them otherwise. */
+interface Internals {
+  /** Version 6. */
+  readonly backend?: any
+  /** Version 5. */
+  readonly scripts?: any
+  /** A job has these of its worker. */
+  readonly queue?: Internals
+  readonly keys?: Record<string, string>
+  readonly client?: Promise<any>
+}
+
+/** The operations on jobs that BullMQ's public methods use. */
+export function commandsOf(part: object): any {
+  const { backend, scripts } = part as Internals
+  return backend ?? scripts
+}
+
+/** The keys in Redis. An empty object with another server. */
+export function keysOf(part: object): Record<string, string | undefined> {
+  const { queue, keys } = part as Internals
+  return queue?.keys ?? keys ?? {}
+}
+
+/** The client of Redis. Only methods that all clients of BullMQ have may be called. */
+export async function redisOf(part: object): Promise<any> {
+  const { backend, queue, client } = part as Internals
+  return await (backend === undefined ? (queue?.client ?? client) : backend.client)
+}

@@ -22,7 +22,7 @@ import {
   value,
 } from '../../kit.js'
 import type { TaskJob } from '../../worker.js'
-import { type GiveBackReason, giveBack, giveBackOf, Refusals, withNote } from './give-back.js'
+import { type GiveBackReason, giveBack, giveBackOf } from './give-back.js'
 import { HostReports } from './host-events.js'
 import { type HandlerOrder, JOB_METHODS, methodName, type SandboxOrder } from './in-worker.js'
 import {
@@ -42,7 +42,9 @@ import { repeatWrites } from './job-writes.js'
 import { wrapperUrl } from './module-urls.js'
 import { outcomeOf } from './outcome.js'
 import { checkBullmq } from './package.js'
+import { type StartTask, slotsOf, startAtOnce } from './prefetch.js'
 import { ProgressSender } from './progress-sender.js'
+import { Refusals, withNote } from './refusals.js'
 
 export interface ProcessorOptions {
   /**
@@ -148,16 +150,23 @@ export class JobRunner {
   /** `null`: the host takes every name. */
   readonly #names: ReadonlySet<string> | null
   readonly #refusals: Refusals
+  readonly #serverNow: () => number
 
-  constructor(pool: Pool<any, any>, settings: RunnerSettings) {
+  /** @param serverNow the clock of the queue's server, in milliseconds since 1970 */
+  constructor(
+    pool: Pool<any, any>,
+    settings: RunnerSettings,
+    serverNow: () => number = () => realClock.epochNow(),
+  ) {
     this.#pool = pool
     this.#settings = settings
     this.#names = settings.handlers === undefined ? null : new Set(settings.handlers)
     this.#refusals = new Refusals(settings.giveBackTimeout)
+    this.#serverNow = serverNow
   }
 
   /** Resolves to what BullMQ stores as the result. Rejects with an error that tells BullMQ what to do with the job. */
-  async process(job: Job, token = '', signal?: AbortSignal): Promise<unknown> {
+  async process(job: Job, token = '', signal?: AbortSignal, start = startAtOnce): Promise<unknown> {
     repeatWrites(job, this.#settings.closeTimeout)
     if (this.#names?.has(job.name) === false) {
       const error = new InvalidTaskError(
@@ -167,7 +176,7 @@ export class JobRunner {
       throw await this.#refuse(job, error, 'no handler', token)
     }
     try {
-      const result = await this.#run(job, termsOfJob(job), token, signal)
+      const result = await this.#run(job, termsOfJob(job), token, signal, start)
       this.#refusals.accepted()
       return result
     } catch (error) {
@@ -180,6 +189,7 @@ export class JobRunner {
     terms: JobTerms | undefined,
     token: string,
     signal: AbortSignal | undefined,
+    start: StartTask,
   ): Promise<unknown> {
     const { sandbox, maxValueBytes } = this.#settings
     const timeout = Math.min(terms?.timeout ?? Number.POSITIVE_INFINITY, this.#settings.timeout)
@@ -188,13 +198,16 @@ export class JobRunner {
       signal,
       // Without a limit here, the pool's own limit holds.
       timeout: timeout === Number.POSITIVE_INFINITY ? undefined : timeout,
-      deadline: terms?.deadline,
+      deadline: this.#ownDeadline(terms),
       onProgress: value => progress.send(value),
       functions: functionsOf(job, sandbox),
     }
     if (sandbox) {
       const order: SandboxOrder = { sandboxJob: sandboxFields(job), token }
-      return this.#encode(await runWrapped(this.#pool, order, options, wrapper), terms)
+      const result = await start(signal, queueTimeout =>
+        runWrapped(this.#pool, order, { ...options, queueTimeout }, wrapper),
+      )
+      return this.#encode(result, terms)
     }
     const { name } = job
     if (hookNames.includes(name)) {
@@ -214,12 +227,20 @@ export class JobRunner {
       const input = terms === undefined ? data : decodeValue(data, 'payload', maxValueBytes)
       const isArgs = terms?.args === true
       const order: HandlerOrder = { job: facts, input: isArgs ? argumentsOf(input) : input, isArgs }
-      return runWrapped(this.#pool, order, { ...options, name, signal }, wrapper)
+      return start(signal, queueTimeout =>
+        runWrapped(this.#pool, order, { ...options, name, signal, queueTimeout }, wrapper),
+      )
     }
     if (terms?.items) return await this.#runItems(itemsOf(job.data), signal, runOne)
     const result = await runOne(job.data, signal)
     await progress.sent()
     return this.#encode(result, terms)
+  }
+
+  /** A job has its deadline by the clock of the server. The pool uses the clock of this machine. */
+  #ownDeadline(terms: JobTerms | undefined): number | undefined {
+    const deadline = terms?.deadline
+    return deadline === undefined ? undefined : deadline - this.#serverNow() + realClock.epochNow()
   }
 
   /** Other clients get what BullMQ makes of a result. */
@@ -315,11 +336,6 @@ function finalError(job: Job, error: unknown): Error {
   Object.defineProperty(final, 'stack', { value: stack, configurable: true, writable: true })
   attemptErrors.set(final, error)
   return Object.assign(final, { cause: error })
-}
-
-/** The tasks that the pool runs at once. */
-export function slotsOf({ maxWorkers, options }: Pool<any, any>): number {
-  return maxWorkers * options.concurrentTasksPerWorker
 }
 
 /** The methods of the job that a worker may call. */

@@ -16,20 +16,23 @@ import {
 } from '../../kit.js'
 import { CANCELLED_BY_CALLER, CancelReceiver } from './control.js'
 import { type Engine, type EngineOptions, engineOf, engineRules, whenReady } from './engine.js'
-import { giveBack, giveBackOf } from './give-back.js'
+import { ExpiredResults } from './expired-results.js'
+import { giveBackOf, restOfDelay } from './give-back.js'
 import { type HostEvents, HostReports } from './host-events.js'
 import { slowFailingFetches } from './job-writes.js'
-import { GIVEN_BACK } from './outcome.js'
+import { GIVEN_BACK, NotStartedError } from './outcome.js'
 import { defaultMaxMemoryMb, type Overload, OverloadWatch } from './overload.js'
-import { checkPool, errorOf, JobRunner, type ProcessorOptions, processorRules, slotsOf } from './processor.js'
+import { StartGate } from './prefetch.js'
+import { checkPool, errorOf, JobRunner, type ProcessorOptions, processorRules } from './processor.js'
 import { redisClientsOf } from './redis.js'
 
 export interface ServeOptions extends EngineOptions, ProcessorOptions {
   /**
-   * Jobs that wait on this host beside the running ones, so that a worker need not wait for the queue between two jobs. Default: one for
-   * each slot of the pool. 0 for jobs that run for minutes: another host may have a free worker.
+   * Jobs that wait on this host beside the running ones, so that a worker need not wait for the queue between two jobs. Default `'auto'`:
+   * one for each slot of the pool while jobs take less than about 50 ms, else 0. With `'auto'` the host gives waiting jobs back when all
+   * slots run long jobs.
    */
-  prefetch?: number | undefined
+  prefetch?: number | 'auto' | undefined
   /** Milliseconds that `close()` gives to the jobs of this host. Then it gives the rest back to the queue. Default 30,000. */
   closeTimeout?: number | undefined
   /**
@@ -89,13 +92,15 @@ const RECONNECT_AFTER_MS = 1000
 const RUN_RETRY_DELAY_MS = 1000
 /** The server may be unreachable when a host closes. */
 const DISCONNECT_AFTER_MS = 5000
-/** A job may be cancelled between its fetch and its start. */
-const CANCELLED_KEPT_MS = 10_000
 
 export const serveTable = new OptionTable({
   ...engineRules,
   ...processorRules,
-  prefetch: integer({ min: 0 }, { default: undefined }),
+  prefetch: value<number | 'auto'>(
+    given => given === 'auto' || (Number.isSafeInteger(given) && (given as number) >= 0),
+    "'auto' or an integer from 0",
+    { default: 'auto' },
+  ),
   closeTimeout: milliseconds(true, { default: 30_000 }),
   lockDuration: integer(
     { min: 100 },
@@ -122,10 +127,11 @@ const errors = new OptionErrors('serve()', InvalidOptionError, {
  *
  * ```ts
  * const host = serve('images', pool, { engine: 'redis', connection: { host: 'queue.internal' } })
- * process.once('SIGTERM', async () => {
+ * const close = async () => {
  *   await host.close()
  *   await pool.close()
- * })
+ * }
+ * for (const signal of ['SIGTERM', 'SIGINT']) process.once(signal, close)
  * ```
  */
 export function serve(queueName: string, pool: Pool<any, any>, options: ServeOptions): ComputingHost {
@@ -152,16 +158,16 @@ export class ComputingHost extends EventEmitter<HostEvents> {
   readonly #settings: Settings
   readonly #engine: Engine
   readonly #runner: JobRunner
+  readonly #gate: StartGate
   /** Settles when the first attempt to connect has ended. */
   readonly #firstTry: Promise<void>
   /** `null` until the server has accepted the connection. */
   #worker: Worker | null = null
   #cancellations: CancelReceiver | null = null
+  #expired: ExpiredResults | null = null
   readonly #watch: OverloadWatch
   /** Answers the questions of `health()`. */
   #queue: Queue | null = null
-  /** The timestamps of jobs that callers cancelled a moment ago, by the ids of the jobs. */
-  readonly #cancelled = new Map<string, number>()
   readonly #timers = new Set<Timer>()
   #active = 0
   #completed = 0
@@ -183,7 +189,8 @@ export class ComputingHost extends EventEmitter<HostEvents> {
     this.#pool = pool
     this.#settings = settings
     this.#engine = engine
-    this.#runner = new JobRunner(pool, settings)
+    this.#runner = new JobRunner(pool, settings, () => engine.now())
+    this.#gate = new StartGate(pool, settings.prefetch, () => this.#setConcurrency())
     this.#reports = new HostReports(queueName, this)
     this.#firstTry = this.#connect()
     this.#firstTry.catch(error => void this.#connectAgain(error))
@@ -206,7 +213,7 @@ export class ComputingHost extends EventEmitter<HostEvents> {
       queue: this.#queueName,
       state: this.#hasClosed ? 'closed' : this.#closing === null ? 'open' : 'closing',
       overload: this.#overload,
-      concurrency: this.#concurrency,
+      concurrency: this.#gate.concurrency,
       active: this.#active,
       completed: this.#completed,
       failed: this.#failed,
@@ -237,9 +244,17 @@ export class ComputingHost extends EventEmitter<HostEvents> {
     await this.close()
   }
 
-  get #concurrency(): number {
-    const slots = slotsOf(this.#pool)
-    return slots + (this.#settings.prefetch ?? slots)
+  #setConcurrency(): void {
+    if (this.#worker !== null) this.#worker.concurrency = this.#gate.concurrency
+  }
+
+  /** Why this host gives a job back at once. */
+  #refusalOf(job: Job): NotStartedError | null {
+    // BullMQ may fetch one more job after it was paused or closed.
+    if (this.#closing !== null) return new NotStartedError('closing')
+    if (this.#overload !== null) return new NotStartedError('overload')
+    const restMs = restOfDelay(job, this.#engine.now())
+    return restMs > 0 ? new NotStartedError('too early', restMs) : null
   }
 
   async #process(job: Job, token: string | undefined, signal: AbortSignal | undefined): Promise<unknown> {
@@ -247,17 +262,18 @@ export class ComputingHost extends EventEmitter<HostEvents> {
     const durationMs = () => realClock.now() - startedAt
     this.#active++
     this.#jobs.set(job.id!, job)
+    const gated = this.#gate.add(this.#refusalOf(job))
+    let hasRun = true
     try {
-      // BullMQ may fetch one more job after it was paused.
-      if (this.#overload !== null) throw await giveBack(job, token, { reason: 'overload', delayMs: 0 })
-      if (this.#cancelled.get(job.id!) === job.timestamp)
+      if (this.#cancellations?.has(job.id!, job.timestamp))
         this.#worker!.cancelJob(job.id!, CANCELLED_BY_CALLER)
-      const result = await this.#runner.process(job, token, signal)
+      const result = await this.#runner.process(job, token, signal, gated.start)
       this.#completed++
       this.#runs.set(job, { durationMs: durationMs() })
       return result
     } catch (error) {
       const facts = giveBackOf(error)
+      hasRun = facts === undefined
       if (facts === undefined) {
         this.#failed++
         this.#runs.set(job, { durationMs: durationMs(), error: errorOf(error) })
@@ -269,6 +285,8 @@ export class ComputingHost extends EventEmitter<HostEvents> {
     } finally {
       this.#active--
       if (this.#jobs.get(job.id!) === job) this.#jobs.delete(job.id!)
+      this.#gate.remove(gated, hasRun)
+      this.#setConcurrency()
     }
   }
 
@@ -312,13 +330,13 @@ export class ComputingHost extends EventEmitter<HostEvents> {
       ...base,
       lockDuration,
       maxStalledCount,
-      concurrency: this.#concurrency,
+      concurrency: this.#gate.concurrency,
       autorun: false,
     }
     const cancellations = new CancelReceiver(
       this.#queueName,
       this.#engine,
-      (jobId, addedAt) => this.#cancel(jobId, addedAt),
+      jobId => this.#worker?.cancelJob(jobId, CANCELLED_BY_CALLER),
       error => this.#tellError(error),
     )
     // BullMQ gives a signal only to a function with three parameters.
@@ -343,6 +361,11 @@ export class ComputingHost extends EventEmitter<HostEvents> {
     })
     this.#worker = worker
     this.#cancellations = cancellations
+    this.#expired = new ExpiredResults(
+      worker,
+      () => this.#engine.now(),
+      error => this.#tellError(error),
+    )
     worker.run().catch(error => this.#tellError(error))
   }
 
@@ -371,12 +394,6 @@ export class ComputingHost extends EventEmitter<HostEvents> {
     this.#timers.add(timer)
   }
 
-  #cancel(jobId: string, addedAt: number): void {
-    this.#worker?.cancelJob(jobId, CANCELLED_BY_CALLER)
-    this.#cancelled.set(jobId, addedAt)
-    this.#after(CANCELLED_KEPT_MS, () => this.#cancelled.delete(jobId))
-  }
-
   /** Follows the size of the pool, and pauses or resumes. */
   #onTick(overload: Overload | null): void {
     if (this.#closing !== null) return
@@ -384,8 +401,12 @@ export class ComputingHost extends EventEmitter<HostEvents> {
     this.#overload = overload
     const worker = this.#worker
     if (worker === null) return
-    worker.concurrency = this.#concurrency
-    if (overload !== null && !worker.isPaused()) void worker.pause(true)
+    this.#gate.admit()
+    this.#setConcurrency()
+    if (overload !== null && !worker.isPaused()) {
+      void worker.pause(true)
+      this.#gate.giveBackHeld('overload')
+    }
     if (overload === null && wasOverloaded) void worker.resume()
   }
 
@@ -423,6 +444,8 @@ export class ComputingHost extends EventEmitter<HostEvents> {
 
   async #close(): Promise<HostCloseReport> {
     this.#watch.end()
+    this.#gate.end()
+    this.#expired?.end()
     const before = this.#givenBack
     const { closeTimeout } = this.#settings
     const worker = this.#worker
@@ -433,6 +456,7 @@ export class ComputingHost extends EventEmitter<HostEvents> {
           : realClock.after(closeTimeout, () => worker.cancelAllJobs(GIVEN_BACK), true)
       // BullMQ takes no more jobs from now on, and waits for the active jobs.
       const closed = worker.close().catch(error => this.#tellError(error))
+      this.#gate.giveBackHeld('closing')
       await within(realClock, closeTimeout + DISCONNECT_AFTER_MS, closed, () => undefined)
       limit?.cancel()
     }
