@@ -41,7 +41,7 @@ export type MapRun<Result, Task> = mapRun.MapRun<Result, Task>
 export const Rejection: typeof rejection.Rejection = kitParts.Rejection
 export type Rejection = rejection.Rejection
 
-/** Emits `error`, or warns once where the program does not listen. */
+/** Emits an event, or warns where the program does not listen: once, or at most once in a time. */
 export const Problems: typeof problems.Problems = kitParts.Problems
 export type Problems = problems.Problems
 

@@ -114,7 +114,7 @@ for (const engine of engines) {
     })
 
     test('an error that every attempt would meet fails the job at once', async () => {
-      const { queue, finished } = await openHost()
+      const { queue, finished } = await openHost({ giveBackTimeout: 0 })
       const jobs = [
         ['unsendable', 1, {}, /cannot be sent/],
         ['missing', 1, {}, /No function named 'missing'/],
@@ -148,7 +148,7 @@ for (const engine of engines) {
     })
 
     test('a host refuses data of a RemotePool that it cannot decode', async () => {
-      const { queue, finished } = await openHost({ maxValueBytes: 1000 })
+      const { queue, finished } = await openHost({ maxValueBytes: 1000, giveBackTimeout: 0 })
       const envelope = bytes => ({ $lido: 1, bytes })
       const large = serialize({ value: 'x'.repeat(1000) }).toString('base64')
       for (const [data, more, message] of [

@@ -5,7 +5,7 @@ import { realClock } from '../../kit.js'
 const SHORTEST_DELAY_MS = 50
 const LONGEST_DELAY_MS = 10_000
 /**
- * The delay grows by a fourth. The host that lacks the handler is often idle, and takes most jobs before the host that has it. So a job
+ * The delay grows by a twentieth. The host that lacks the handler is often idle, and takes most jobs before the host that has it. So a job
  * is refused several times before the right host takes it, and a delay that doubles would make the job wait for seconds.
  */
 const GROWTH = 1.05
