@@ -40,7 +40,7 @@ export function repeatWrites(job: Job, closeLimitMs = CLOSE_LIMIT_MS): void {
   for (const name of writes) {
     const write = methods[name].bind(job)
     methods[name] = async (...args) => {
-      // The write of the result was given up. The job must not fail for it.
+      // The host stopped repeating the write of the result. The job must not fail for it.
       if (name === 'moveToFailed' && args[0] instanceof UnwrittenJobError) throw args[0]
       return await repeat(job, name, () => write(...args), closeLimitMs)
     }

@@ -45,7 +45,7 @@ export async function redisClientsOf(part: object): Promise<RedisClient[]> {
 export interface RedisClient {
   readonly status?: string
   readonly commandQueue?: { readonly length: number }
-  readonly stream?: { on(event: 'data', listener: () => void): void }
+  readonly stream?: NodeJS.EventEmitter
   ping?(): Promise<unknown>
   on(event: string, listener: () => void): void
   defineCommand(name: string, script: { numberOfKeys: number; lua: string }): void
@@ -69,7 +69,11 @@ export class RedisWatch {
     // Other clients have no such member.
     if (client.commandQueue === undefined || this.#clients.has(client)) return
     this.#clients.add(client)
-    const watchStream = () => client.stream?.on('data', this.#onHeard)
+    const watchStream = () => {
+      client.stream?.on('data', this.#onHeard)
+      // ioredis adds a listener for each command that a read-only server refused.
+      client.stream?.setMaxListeners(0)
+    }
     watchStream()
     client.on('ready', watchStream)
     this.#timer ??= realClock.after(PING_EVERY_MS, () => this.#tick(), false)
