@@ -38,6 +38,7 @@ import {
 } from '../../kit.js'
 import { engineOf } from './engine.js'
 import { encodeValue, FORMAT_VERSION } from './job-values.js'
+import { keepOptionFor } from './kept-results.js'
 import { type CallAnswer, type JobOrder, type JobTimes, RemoteCall } from './remote-call.js'
 import { RemoteConnection } from './remote-connection.js'
 import { remoteClasses } from './remote-errors.js'
@@ -93,6 +94,7 @@ export class RemotePool<Module = any, Default extends HandlerName<Module> = Defa
   readonly #queueName: string
   readonly #options: ReturnType<typeof resolvePool>
   readonly #classes: ErrorClasses
+  readonly #isPostgres: boolean
   readonly #connection: RemoteConnection
   readonly #createdAt = realClock.now()
   readonly #counts: TaskCounts = { accepted: 0, completed: 0, fulfilled: 0, rejected: 0, cancelled: 0 }
@@ -122,9 +124,11 @@ export class RemotePool<Module = any, Default extends HandlerName<Module> = Defa
     this.#queueName = queueName
     this.#options = resolvePool(options)
     this.#classes = remoteClasses(this.#options.errorClasses)
+    const engine = engineOf(this.#options, constructorErrors)
+    this.#isPostgres = engine.isPostgres
     this.#connection = new RemoteConnection(
       queueName,
-      engineOf(this.#options, constructorErrors),
+      engine,
       { classes: this.#classes, maxValueBytes: this.#options.maxValueBytes },
       error => this.#tellError(error),
     )
@@ -370,7 +374,8 @@ export class RemotePool<Module = any, Default extends HandlerName<Module> = Defa
     const { deadline, delay, priority } = settings
     const { keepResults, maxValueBytes } = this.#options
     const timeout = settings.timeout ?? this.#options.timeout
-    const kept = { age: keepResults?.age ?? 3600, count: keepResults?.count ?? 10_000 }
+    const keep = { age: keepResults?.age ?? 3600, count: keepResults?.count ?? 10_000 }
+    const kept = keepOptionFor(keep, this.#isPostgres)
     return {
       name: settings.name ?? this.#options.name,
       data: kind === 'items' ? value : encodePayload(value, kind, maxValueBytes),
