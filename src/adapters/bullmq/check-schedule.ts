@@ -29,7 +29,7 @@ export class CheckSchedule<Entry extends ScheduleEntry> {
     return this.#due.size > 0
   }
 
-  /** When the next entry that is not due becomes due. `Infinity`: there is none. */
+  /** When the next entry that is not due becomes due. `Infinity`: no entry waits. */
   get nextAt(): number {
     let next = Number.POSITIVE_INFINITY
     for (const list of this.#lists) {

@@ -44,7 +44,7 @@ interface Watched extends ScheduleEntry {
   isActive: boolean
 }
 
-/** A job that is to be read. */
+/** A job that must be read. */
 interface Reading {
   readonly watched: Watched
   readonly state: string | undefined
@@ -55,8 +55,12 @@ interface Reading {
 /** On PostgreSQL events get lost while all is well. */
 const POSTGRES_DISTANCES_MS = [25, 25, 50, 100, 200, 400, 800, 1600, 3200, 5000]
 const REDIS_DISTANCES_MS = [1000, 2000, 4000, 8000, 10_000]
-/** Between two questions for jobs of which no event came. */
-const QUESTION_GAP_MS = 20
+/**
+ * Between two questions for jobs of which no event came. A slow server gets fewer questions: the gap is longer than the question took,
+ * by this factor.
+ */
+const SHORTEST_GAP_MS = 20
+const GAP_FACTOR = 2
 const JOBS_PER_QUESTION = 1000
 const READS_AT_ONCE = 16
 /** After a question without an answer. */
@@ -270,6 +274,7 @@ export class Results {
     const due = this.#schedule.take(realClock.now(), JOBS_PER_QUESTION)
     const confirmed = due.map(({ waiters }) => [...waiters].filter(({ isAdded }) => isAdded))
     const jobIds = due.map(({ jobId }) => jobId)
+    const askedAt = realClock.now()
     try {
       const states = await this.#engine.statesOf(this.#queue, jobIds)
       this.#onAnswered()
@@ -283,7 +288,8 @@ export class Results {
       for (const watched of due) if (this.#isWatched(watched)) this.#schedule.makeDue(watched)
     }
     this.#isAsking = false
-    this.#gapEndsAt = realClock.now() + QUESTION_GAP_MS
+    const now = realClock.now()
+    this.#gapEndsAt = now + Math.max((now - askedAt) * GAP_FACTOR, SHORTEST_GAP_MS)
     this.#plan()
     this.#readNext()
   }
