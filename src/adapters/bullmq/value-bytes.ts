@@ -25,6 +25,7 @@ const BYTES_PER_WORK = 5
 const OBJECT_WORK = 4
 const COLLECTION_WORK = 6
 const BUFFER_WORK = 6
+const SPARSE_WORK = 20
 /** The operating system reserves memory for each. */
 const RESIZABLE_WORK = 1000
 /** V8 parses the source, and `\p{…}` takes long. */
@@ -142,7 +143,7 @@ class BytesReader {
         return this.#open(DENSE_END, OBJECT_WORK, this.#integer())
       case SPARSE:
         this.#integer()
-        return this.#open(SPARSE_END, OBJECT_WORK)
+        return this.#open(SPARSE_END, SPARSE_WORK)
       case MAP:
         return this.#open(MAP_END, COLLECTION_WORK)
       case SET:
