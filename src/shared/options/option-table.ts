@@ -125,9 +125,14 @@ export function mayHoldOptions(given: unknown): given is object {
   return Object.prototype.toString.call(given) === '[object Object]' || Object.keys(given).length > 0
 }
 
+/** A program may give the address of a server where a name belongs. Logs keep messages. */
+function withoutPassword(text: string): string {
+  return text.replace(/:\/\/(?!\/).*@/s, '://…@')
+}
+
 /** The text of a value for an error message. */
 export function describe(value: unknown): string {
-  if (typeof value === 'string') return `'${shorten(value)}'`
+  if (typeof value === 'string') return `'${shorten(withoutPassword(value))}'`
   if (typeof value === 'function') return 'a function'
   if (typeof value === 'bigint') return `${value}n`
   if (value === null || typeof value !== 'object') return String(value)
