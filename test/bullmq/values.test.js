@@ -111,7 +111,11 @@ for (const engine of engines) {
           assert.equal(returnvalue, 42)
           continue
         }
-        assert.match(stacktrace.at(-1) ?? '', /^JobFormatError: /, JSON.stringify([failedReason, returnvalue, job.opts.lido]))
+        assert.match(
+          stacktrace.at(-1) ?? '',
+          /^JobFormatError: /,
+          JSON.stringify([failedReason, returnvalue, job.opts.lido]),
+        )
         assert.match(failedReason, /^The job has /)
         assert.equal(attemptsMade, 1)
       }

@@ -113,13 +113,15 @@ export interface EngineDefaults {
   readonly connections: number
   /** BullMQ's option of a worker. */
   readonly drainDelay?: number | undefined
+  /** The client repeats commands that a read-only server refuses. Otherwise the commands reject. Default `true`. */
+  readonly repeatsCommands?: boolean
 }
 
 /** Throws `InvalidOptionError`. */
 export function engineOf(
   options: Given,
   errors: OptionErrors,
-  { connections, drainDelay = 0 }: EngineDefaults = { connections: 1 },
+  { connections, drainDelay = 0, repeatsCommands = true }: EngineDefaults = { connections: 1 },
 ): Engine {
   checkBullmq()
   check(options, errors)
@@ -128,7 +130,9 @@ export function engineOf(
   const connection = options.connection as string | object
   const baseOf = (connection: unknown) => ({ connection, ...(prefix !== undefined && { prefix }) })
   if (engine !== 'postgres' && typeof engine !== 'function') {
-    const forRedis = isRedisClient(connection) ? connection : redisOptions(connection, drainDelay)
+    const forRedis = isRedisClient(connection)
+      ? connection
+      : redisOptions(connection, drainDelay, repeatsCommands)
     return new ConnectedEngine(baseOf(forRedis), undefined, false, null)
   }
   if (isPgPool(connection)) {

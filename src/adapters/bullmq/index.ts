@@ -5,8 +5,10 @@ export type { CompletedJob, FailedJob, GivenBackJob, HostEvents, StalledJob } fr
 export { JobFormatError, ValueTooLargeError } from './job-values.js'
 export type { Overload } from './overload.js'
 export { type ProcessorOptions, processor } from './processor.js'
+export type { QueueCounts } from './queue-counts.js'
 export { EngineError, JobFailedError, JobLostError } from './remote-errors.js'
 export type {
+  Backoff,
   EnqueueOptions,
   RemoteCallOptions,
   RemoteMapOptions,

@@ -16,17 +16,22 @@ export function isRedisClient(connection: unknown): boolean {
 
 /**
  * The options for BullMQ. The user's own count.
+ * @param repeatsCommands the client repeats the commands that a read-only server refuses
  * @param drainDelay how many seconds an idle worker waits in one command. BullMQ's option of this name
  */
-export function redisOptions(connection: string | object, drainDelay: number): object {
+export function redisOptions(
+  connection: string | object,
+  drainDelay: number,
+  repeatsCommands: boolean,
+): object {
   return {
     keepAlive: KEEP_ALIVE_MS,
     // Without an answer to a command, ioredis connects again and repeats the command.
     socketTimeout: Math.max(drainDelay * 1000, LONGEST_COMMAND_MS) + ANSWER_LIMIT_MS,
     // BullMQ's own pause grows to 20 s.
     retryStrategy: (attempt: number) => Math.min(attempt * 200, LONGEST_RECONNECT_MS),
-    // After a failover the old server is read-only, and its address leads to the new one. 2: connect again, and repeat the command.
-    reconnectOnError: ({ message }: Error) => (/\bREADONLY\b/.test(message) ? 2 : false),
+    // After a failover the old server is read-only, and its address leads to the new one. 1: connect again. 2: also repeat the command.
+    reconnectOnError: ({ message }: Error) => /\bREADONLY\b/.test(message) && (repeatsCommands ? 2 : 1),
     ...(typeof connection === 'string' ? { url: connection.replace(/^valkey/, 'redis') } : connection),
   }
 }

@@ -2,21 +2,24 @@
 import { randomUUID } from 'node:crypto'
 import { PoolClosedError, TaskCancelledError, TaskTimeoutError } from '../../index.js'
 import { realClock, type Timer } from '../../kit.js'
+import { CANCELLED_BY_CALLER } from './control.js'
+import type { JobOrder } from './job-order.js'
 import type { JobTerms } from './job-values.js'
-import type { RemoteConnection } from './remote-connection.js'
+import type { Asker, RemoteConnection } from './remote-connection.js'
 import { JobLostError } from './remote-errors.js'
 import type { RunSettings } from './remote-options.js'
 import type { Answer, Results, Waiter } from './results.js'
 
-/** `null`: the call waits for a job that another call added. */
-export interface JobOrder {
-  readonly name: string
-  readonly data: unknown
-  readonly opts: object & { lido: JobTerms }
-}
-
 /** When BullMQ says that the job started and ended. */
 export type JobTimes = { processedOn?: number | undefined; finishedOn?: number | undefined }
+
+export type CallSettings = Pick<
+  RunSettings,
+  'signal' | 'deadline' | 'queueTimeout' | 'jobId' | 'onProgress'
+> & {
+  /** The call waits for its first connection as if it had a limit, because its map has one. */
+  readonly hasLimits?: boolean
+}
 
 export type CallAnswer = { value: unknown } | { error: unknown }
 
@@ -24,6 +27,8 @@ export type CallAnswer = { value: unknown } | { error: unknown }
 const LONGEST_DELAY_MS = 2 ** 31 - 1
 /** When the server does not answer, the queueTimeout is over without its answer. */
 const SERVER_GRACE_MS = 500
+/** A job that many programs cancel in turn must not go round for ever. */
+const MOST_ADDITIONS = 10
 
 export class RemoteCall implements Waiter {
   readonly jobId: string
@@ -33,13 +38,18 @@ export class RemoteCall implements Waiter {
   onProgress: ((value: unknown) => void) | null
   isActive = false
   readonly #connection: RemoteConnection
+  /** `null`: the call waits for a job that another call added. */
   readonly #order: JobOrder | null
-  readonly #settings: Pick<RunSettings, 'signal' | 'deadline' | 'queueTimeout' | 'jobId'>
+  readonly #settings: CallSettings
   readonly #done: (answer: CallAnswer, times: JobTimes | null) => void
   readonly #timers: Timer[] = []
   #results: Results | null = null
   #isSettled = false
   #isSent = false
+  #additions = 0
+  #addedAt: number | null = null
+  /** What the job says if this call added it. */
+  #terms: JobTerms | undefined
   #isCancelled = false
   /** The error of the call if this call removes the waiting job. */
   #withdrawal: unknown = null
@@ -47,7 +57,7 @@ export class RemoteCall implements Waiter {
   constructor(
     connection: RemoteConnection,
     order: JobOrder | null,
-    settings: Pick<RunSettings, 'signal' | 'deadline' | 'queueTimeout' | 'jobId' | 'onProgress'>,
+    settings: CallSettings,
     done: (answer: CallAnswer, times: JobTimes | null) => void,
     needsJob = false,
   ) {
@@ -75,6 +85,12 @@ export class RemoteCall implements Waiter {
     return this.#isSettled
   }
 
+  /** Milliseconds for which the job might have run. 0: it runs, or may not run yet. */
+  get waitedMs(): number {
+    if (this.isActive || this.#isSettled || this.#addedAt === null) return 0
+    return Math.max(realClock.now() - this.#addedAt - (this.#order?.opts.delay ?? 0), 0)
+  }
+
   start(): void {
     const { signal, deadline, queueTimeout } = this.#settings
     if (signal) signal.addEventListener('abort', this.#onAbort)
@@ -89,12 +105,15 @@ export class RemoteCall implements Waiter {
   }
 
   settle(answer: Answer): void {
-    if ('error' in answer) {
-      const isWithdrawn = this.#withdrawal !== null && answer.error instanceof JobLostError
-      this.#finish(isWithdrawn ? { error: this.#withdrawal } : answer)
+    if (!('error' in answer)) {
+      this.#finish({ value: answer.value }, answer.job)
       return
     }
-    this.#finish({ value: answer.value }, answer.job)
+    const { error } = answer
+    if (this.#withdrawal !== null && error instanceof JobLostError) this.#finish({ error: this.#withdrawal })
+    else if (this.#mayShareJob && mayBeOfAnotherCall(error)) {
+      this.#addAgain(error).catch(failure => this.#finish({ error: failure }))
+    } else this.#finish({ error })
   }
 
   onActive(): void {
@@ -109,6 +128,14 @@ export class RemoteCall implements Waiter {
     if (!isLast || !this.#isSent || this.#order === null) return
     this.#isCancelled = true
     this.#connection.cancel(this.jobId)
+  }
+
+  /** Somebody cancelled the job for all its callers. */
+  onCancelled(): void {
+    const error = new TaskCancelledError(CANCELLED_BY_CALLER, 'cancel() was called with the id of its job')
+    // This call may have added the job after its removal.
+    if (this.#additions > 1) this.cancel(error)
+    else this.#finish({ error })
   }
 
   /** Rejects the call. The job stays in the queue. */
@@ -129,28 +156,66 @@ export class RemoteCall implements Waiter {
     if (delayMs <= LONGEST_DELAY_MS) this.#timers.push(realClock.after(Math.max(delayMs, 0), callback, true))
   }
 
+  get #asker(): Asker {
+    const { signal, deadline, queueTimeout, hasLimits } = this.#settings
+    return {
+      isWanted: () => !this.#isSettled,
+      hasLimits: hasLimits || Boolean(signal) || deadline !== undefined || queueTimeout !== undefined,
+    }
+  }
+
+  /** Other programs may have calls with the same job. */
+  get #mayShareJob(): boolean {
+    return this.#order !== null && this.#settings.jobId !== undefined
+  }
+
   async #submit(): Promise<void> {
-    const { results } = await this.#connection.open()
-    if (this.#isSettled) return
+    const opened = await this.#connection.open(this.#asker)
+    if (opened === undefined || this.#isSettled) return
+    const { results } = opened
     this.#results = results
     const order = this.#order
     if (order === null) {
-      this.isAdded = true
+      this.#onAdded()
       results.add(this, true)
       return
     }
     results.add(this)
+    if (this.#mayShareJob) await this.#connection.removeFailed(this.jobId)
+    if (this.#isSettled) return
     this.#isSent = true
-    const opts = { ...order.opts, jobId: this.jobId }
-    // The id makes it safe to send the job again.
-    await this.#connection.request(
-      ({ queue }) => queue.add(order.name, order.data, opts as never),
-      () => !this.#isSettled,
-    )
-    this.isAdded = true
+    this.#additions++
+    this.#terms = await this.#connection.add(order, this.jobId, this.#asker)
+    this.#onAdded()
     results.onAdded(this)
     // The first attempt to cancel may have been earlier than the job.
     if (this.#isCancelled) this.#connection.cancel(this.jobId)
+  }
+
+  #onAdded(): void {
+    this.isAdded = true
+    this.#addedAt ??= realClock.now()
+  }
+
+  /** Another program cancelled the job, or added it with a shorter limit. This call still wants it. */
+  async #addAgain(error: unknown): Promise<void> {
+    if (this.#isSettled) return
+    const isRefused = this.#additions >= MOST_ADDITIONS
+    if (isRefused || (error instanceof TaskTimeoutError && (await this.#hasOwnLimit(error)))) {
+      this.#finish({ error })
+      return
+    }
+    this.isAdded = false
+    this.isActive = false
+    await this.#submit()
+  }
+
+  /** Whether the failed job has the limit that this call asked for. */
+  async #hasOwnLimit({ limit }: TaskTimeoutError): Promise<boolean> {
+    if (limit === 'queueTimeout') return true
+    const job = await this.#connection.request(({ queue }) => queue.getJob(this.jobId), this.#asker)
+    const terms = (job?.opts as { lido?: JobTerms } | undefined)?.lido
+    return job !== undefined && terms?.[limit] === this.#terms?.[limit]
   }
 
   async #onQueueTimeout(limitMs: number): Promise<void> {
@@ -164,11 +229,14 @@ export class RemoteCall implements Waiter {
   }
 
   /** `false`: the job was removed before it started. */
+  /** `false`: the job was removed before it started. */
   async #isStarted(withdrawal: unknown): Promise<boolean> {
     try {
-      const { queue } = await this.#connection.open()
+      const opened = await this.#connection.open(this.#asker)
+      if (opened === undefined) return false
+      const { queue } = opened
       const job = await queue.getJob(this.jobId)
-      if (job?.processedOn !== undefined) return true
+      if (job?.processedOn) return true
       // The job stays for the other calls that wait for it.
       if (this.#results?.isAlone(this) === false) return false
       this.#withdrawal = withdrawal
@@ -188,4 +256,10 @@ export class RemoteCall implements Waiter {
     this.#done(answer, times)
     return isLast
   }
+}
+
+/** Errors by which another program may have ended a shared job. */
+function mayBeOfAnotherCall(error: unknown): boolean {
+  if (error instanceof TaskCancelledError) return error.reason === CANCELLED_BY_CALLER
+  return error instanceof JobLostError || error instanceof TaskTimeoutError
 }

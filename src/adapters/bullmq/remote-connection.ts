@@ -1,15 +1,33 @@
 // The connections of a `RemotePool`: the queue, its events, and the channel of cancellations. Opens them at the first use.
 import { Queue, QueueEvents } from 'bullmq'
 import { PoolClosedError } from '../../index.js'
-import { realClock } from '../../kit.js'
-import { CancelSender } from './control.js'
+import { realClock, within } from '../../kit.js'
+import { CancelSender, onCancelledJob } from './control.js'
 import { type Engine, whenReady } from './engine.js'
+import { type JobOrder, optionsAt } from './job-order.js'
+import type { JobTerms } from './job-values.js'
 import { EngineError, isInterruption } from './remote-errors.js'
 import { Results, type ValueSettings } from './results.js'
 
 export interface Opened {
   readonly queue: Queue
   readonly results: Results
+  readonly sender: CancelSender
+}
+
+export interface ConnectionListener {
+  onError(error: Error): void
+  /** Somebody cancelled the job for all its callers. */
+  onCancelled(jobId: string): void
+}
+
+type RequestKind = 'read' | 'write'
+
+/** Who waits for a request. */
+export interface Asker {
+  isWanted(): boolean
+  /** It has limits of its own, so that `connectTimeout` does not count. */
+  readonly hasLimits?: boolean
 }
 
 const FIRST_PAUSE_MS = 250
@@ -22,58 +40,122 @@ export class RemoteConnection {
   readonly #queueName: string
   readonly #engine: Engine
   readonly #values: ValueSettings
-  readonly #onError: (error: Error) => void
+  readonly #connectTimeout: number
+  readonly #listener: ConnectionListener
   #opening: Promise<Opened> | null = null
   #opened: Opened | null = null
   #parts: (Queue | QueueEvents)[] = []
-  #sender: CancelSender | null = null
   #isClosed = false
   readonly #cancelling = new Set<Promise<void>>()
+  readonly #removing = new Map<string, Promise<void>>()
+  /** What the server has accepted from this object. A server may accept reads only. */
+  readonly #accepted = new Set<RequestKind>()
 
-  constructor(queueName: string, engine: Engine, values: ValueSettings, onError: (error: Error) => void) {
+  /** @param connectTimeout how long a call without limits of its own waits for the first connection */
+  constructor(
+    queueName: string,
+    engine: Engine,
+    values: ValueSettings,
+    connectTimeout: number,
+    listener: ConnectionListener,
+  ) {
     this.#queueName = queueName
     this.#engine = engine
     this.#values = values
-    this.#onError = onError
+    this.#connectTimeout = connectTimeout
+    this.#listener = listener
   }
 
-  /** Rejects with `EngineError` when the server refuses. The next call then tries again. */
-  open(): Promise<Opened> {
-    if (this.#isClosed) return Promise.reject(new PoolClosedError('destroyed'))
-    if (this.#opening === null) {
-      const opening = this.#open()
-      this.#opening = opening
-      opening.catch(() => {
-        if (this.#opening === opening) this.#opening = null
-      })
-    }
-    return this.#opening
+  get engine(): Engine {
+    return this.#engine
   }
 
   engineError(cause: unknown): EngineError {
     return new EngineError(this.#queueName, this.#engine.base.connection, cause)
   }
 
-  /** Repeats a request while the connection is interrupted. Rejects with `EngineError` when the server refuses the request. */
-  async request<T>(make: (opened: Opened) => Promise<T>, isWanted: () => boolean): Promise<T | undefined> {
-    const opened = await this.open()
-    for (let pauseMs = FIRST_PAUSE_MS; isWanted(); pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS)) {
-      try {
-        return await make(opened)
-      } catch (error) {
-        if (!isInterruption(error)) throw this.engineError(error)
-        opened.results.onInterrupted()
-      }
-      await pause(pauseMs)
+  /** Connects. Resolves and rejects as `request()`. */
+  async open(asker: Asker): Promise<Opened | undefined> {
+    if (this.#opened !== null && !this.#isClosed) return this.#opened
+    return await this.#repeat(async opened => opened, asker, 'read')
+  }
+
+  /**
+   * Connects, makes the request, and repeats both while the server may come back. Resolves to `undefined` when the request is no longer
+   * wanted. Rejects with `EngineError` when the server refuses. If the server never accepted a request of this kind before, it also rejects
+   * after `connectTimeout`.
+   */
+  async request<T>(
+    make: (opened: Opened) => Promise<T>,
+    asker: Asker,
+    kind: RequestKind = 'read',
+  ): Promise<T | undefined> {
+    return await this.#repeat(
+      async opened => {
+        const answer = await make(opened)
+        this.#accepted.add(kind)
+        return answer
+      },
+      asker,
+      kind,
+    )
+  }
+
+  /**
+   * Adds the job, and resolves to its terms. If the queue has a job with its id, nothing happens. The id makes it safe to repeat the
+   * request.
+   */
+  async add(order: JobOrder, jobId: string, asker: Asker): Promise<JobTerms | undefined> {
+    return await this.request(
+      async ({ queue }) => {
+        const opts = optionsAt(order, jobId, this.#engine)
+        await queue.add(order.name, order.data, opts as never)
+        return opts.lido
+      },
+      asker,
+      'write',
+    )
+  }
+
+  /** Removes the job with this id if it has failed, so that it can be added again. Calls with the same id share one removal. */
+  removeFailed(jobId: string): Promise<void> {
+    let removing = this.#removing.get(jobId)
+    if (removing === undefined) {
+      const request = this.request(
+        async ({ queue }) => {
+          if ((await queue.getJobState(jobId)) === 'failed') await queue.remove(jobId)
+        },
+        { isWanted: () => !this.#isClosed },
+      )
+      removing = request.finally(() => this.#removing.delete(jobId))
+      this.#removing.set(jobId, removing)
     }
-    return undefined
+    return removing
   }
 
   /** Removes the job if it waits. Otherwise asks its host to cancel it. Never rejects. */
   cancel(jobId: string): void {
-    const done = this.#cancel(jobId).catch(error => this.#onError(error))
+    const done = this.#cancel(jobId).catch(error => this.#listener.onError(error))
     this.#cancelling.add(done)
     void done.then(() => this.#cancelling.delete(done))
+  }
+
+  /** As `cancel()`, and tells the callers of all programs. Resolves to `false` when the queue has no unfinished job with this id. */
+  async cancelForAll(jobId: string, asker: Asker): Promise<boolean | undefined> {
+    const found = await this.request(async ({ queue, sender }) => {
+      const job = await queue.getJob(jobId)
+      if (job === undefined || job.finishedOn) return 'nothing'
+      // Before the removal: a caller that saw only the removal would add the job again.
+      await sender.tellCallers(queue, jobId)
+      const isRemoved = await removeUnlessActive(queue, jobId)
+      if (!isRemoved) await sender.tellHosts(queue, jobId, job.timestamp)
+      // A reader of events may miss one.
+      await sender.tellCallers(queue, jobId)
+      return isRemoved ? 'removed' : 'asked'
+    }, asker)
+    if (found === undefined) return undefined
+    if (found === 'asked') this.cancel(jobId)
+    return found !== 'nothing'
   }
 
   /** Resolves when the connections are closed, or after two seconds. */
@@ -82,8 +164,65 @@ export class RemoteConnection {
     await Promise.race([Promise.allSettled(this.#cancelling), limit])
     this.#isClosed = true
     this.#opened?.results.end()
-    const closing = [...this.#parts.map(part => part.close()), this.#sender?.close()]
-    await Promise.race([Promise.allSettled(closing), limit])
+    const closing = [...this.#parts.map(part => part.close()), this.#opened?.sender.close()]
+    const closed = Promise.allSettled(closing).then(() => this.#engine.close())
+    await Promise.race([closed.catch(() => {}), limit])
+  }
+
+  async #repeat<T>(
+    make: (opened: Opened) => Promise<T>,
+    { isWanted, hasLimits = false }: Asker,
+    kind: RequestKind,
+  ): Promise<T | undefined> {
+    const endAt = hasLimits ? Number.POSITIVE_INFINITY : realClock.now() + this.#connectTimeout
+    for (let pauseMs = FIRST_PAUSE_MS; isWanted(); pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS)) {
+      try {
+        const limitMs = this.#accepted.has(kind) ? Number.POSITIVE_INFINITY : endAt - realClock.now()
+        return await within(
+          realClock,
+          Math.max(limitMs, FIRST_PAUSE_MS),
+          this.#connected().then(make),
+          () => {
+            throw this.engineError(new Error(`it did not answer within ${this.#connectTimeout} ms`))
+          },
+        )
+      } catch (error) {
+        const isEnd = !this.#accepted.has(kind) && realClock.now() >= endAt
+        if (error instanceof PoolClosedError) throw error
+        const cause = error instanceof EngineError ? error.cause : error
+        if (isEnd || !isInterruption(cause)) throw this.engineError(cause)
+        this.#onInterrupted(cause as Error)
+      }
+      const leftMs = this.#accepted.has(kind) ? pauseMs : Math.max(endAt - realClock.now(), 0)
+      await pause(Math.min(pauseMs, leftMs), true)
+    }
+    return undefined
+  }
+
+  async #connected(): Promise<Opened> {
+    return this.#opened !== null && !this.#isClosed ? this.#opened : await this.#attempt()
+  }
+
+  #onInterrupted(error: Error): void {
+    const results = this.#opened?.results
+    if (results === undefined || results.isInterrupted) return
+    results.onInterrupted()
+    this.#listener.onError(error)
+  }
+
+  /** Calls that wait for the connection share one attempt. */
+  #attempt(): Promise<Opened> {
+    if (this.#isClosed) return Promise.reject(new PoolClosedError('destroyed'))
+    if (this.#opening === null) {
+      const opening = this.#open()
+      this.#opening = opening
+      opening.catch(error => {
+        if (this.#opening === opening) this.#opening = null
+        if (error instanceof EngineError && isInterruption(error.cause))
+          this.#listener.onError(error.cause as Error)
+      })
+    }
+    return this.#opening
   }
 
   async #open(): Promise<Opened> {
@@ -94,15 +233,17 @@ export class RemoteConnection {
       await this.#ready(queue)
       const events = new QueueEvents(this.#queueName, base, factory as never)
       await this.#ready(events)
-      const results = new Results(this.#engine, queue, events, this.#values, this.#onError)
+      const results = new Results(this.#engine, queue, events, this.#values, error =>
+        this.#listener.onError(error),
+      )
       const onError = (error: Error) => {
         results.onInterrupted()
-        if (!this.#isClosed) this.#onError(error)
+        if (!this.#isClosed) this.#listener.onError(error)
       }
       queue.on('error', onError)
       events.on('error', onError)
-      this.#sender = new CancelSender(this.#queueName, this.#engine, onError)
-      this.#opened = { queue, results }
+      onCancelledJob(events, jobId => this.#listener.onCancelled(jobId))
+      this.#opened = { queue, results, sender: new CancelSender(this.#engine, onError) }
       return this.#opened
     } catch (error) {
       for (const part of this.#parts.splice(0)) part.close().catch(() => {})
@@ -117,15 +258,18 @@ export class RemoteConnection {
   }
 
   async #cancel(jobId: string): Promise<void> {
-    const startedAt = realClock.epochNow()
-    const { queue } = await this.open()
+    if (this.#opened === null) return
+    const { queue, sender } = this.#opened
+    let addedAt: number | null = null
     for (let attempt = 1; attempt <= CANCEL_ATTEMPTS && !this.#isClosed; attempt++) {
       try {
         const job = await queue.getJob(jobId)
-        // A newer job may have the same id.
-        if (job === undefined || job.finishedOn !== undefined || job.timestamp > startedAt) return
-        if ((await queue.remove(jobId)) === 1) return
-        await this.#sender!.send(jobId, job.timestamp)
+        if (job === undefined || job.finishedOn) return
+        addedAt ??= job.timestamp
+        // A newer job has the same id.
+        if (job.timestamp !== addedAt) return
+        if (await removeUnlessActive(queue, jobId)) return
+        await sender.tellHosts(queue, jobId, addedAt)
       } catch (error) {
         if (!isInterruption(error)) throw error
       }
@@ -134,6 +278,11 @@ export class RemoteConnection {
   }
 }
 
-function pause(delayMs: number): Promise<void> {
-  return new Promise(resolve => realClock.after(delayMs, resolve))
+/** A running job may end before a request to remove it arrives, and its callers want to know how it ended. */
+async function removeUnlessActive(queue: Queue, jobId: string): Promise<boolean> {
+  return (await queue.getJobState(jobId)) !== 'active' && (await queue.remove(jobId)) === 1
+}
+
+function pause(delayMs: number, keepsAlive = false): Promise<void> {
+  return new Promise(resolve => realClock.after(delayMs, resolve, keepsAlive))
 }

@@ -11,10 +11,12 @@ import {
 import {
   group,
   integer,
+  isRecord,
   mapTable,
   mayHoldOptions,
   milliseconds,
   OptionErrors,
+  type OptionRule,
   OptionTable,
   problemWithClass,
   type Resolved,
@@ -34,28 +36,55 @@ export interface RemotePoolOptions extends EngineOptions {
   maxQueue?: number | undefined
   /** Largest payload, and largest encoded result, in bytes of JSON. Hosts have the same option. Default 1,000,000. */
   maxValueBytes?: number | undefined
-  /** How long the queue keeps results: `age` in seconds (default 3,600), and at most `count` jobs (default 10,000). */
+  /**
+   * How long the queue keeps the results of jobs. When a job of this pool ends, BullMQ removes the finished jobs of the queue that ended
+   * more than `age` seconds ago (default 3,600), and the oldest ones beyond `count` (default 10,000). It does so for successful and for
+   * failed jobs apart, and whichever program added them. A larger number of another program does not protect its results.
+   */
   keepResults?: { age?: number | undefined; count?: number | undefined } | undefined
   /** Your error classes. Errors of these classes keep their class. Default `[]`. */
   errorClasses?: readonly ErrorClass[] | undefined
   /** Runs of a job in all, when its handler throws or its worker dies. Default 1. */
   attempts?: number | undefined
+  /** The pause before a job runs again after a failed attempt. Default: none. */
+  backoff?: Backoff | undefined
   /** Milliseconds that a job may run, from its start in a worker. Default `Infinity`. */
   timeout?: number | undefined
+  /**
+   * Milliseconds for which a call waits for the first connection while the server starts, restarts or cannot be reached. A call with a
+   * `signal`, a `deadline` or a `queueTimeout` waits for as long as these allow. A refusal that does not pass, such as a wrong password,
+   * rejects at once. Default 30,000.
+   */
+  connectTimeout?: number | undefined
 }
+
+/**
+ * Milliseconds between two attempts of a job. `'fixed'`: always `delay`. `'exponential'`: `delay`, then twice as long each time. `jitter`
+ * from 0 to 1 is the part of the pause that is random.
+ */
+export type Backoff = number | { type: 'fixed' | 'exponential'; delay: number; jitter?: number | undefined }
 
 interface JobOptions {
   /** Runs of the job in all, when its handler throws or its worker dies. Default: the pool's. */
   attempts?: number | undefined
-  /** Milliseconds until the job may start. Default 0. */
+  /** The pause before the job runs again after a failed attempt. Default: the pool's. */
+  backoff?: Backoff | undefined
+  /** Milliseconds until the job may start, from the moment when the server has it, by the clock of the server. Default 0. */
   delay?: number | undefined
-  /** The id of the job. If the queue has a job with this id, no job is added, and the call gets the result of that job. */
+  /**
+   * The id of the job. If the queue has a job with this id that waits, runs or has succeeded, no job is added, and the call gets the result
+   * of that job. A job that failed before the call is replaced. Any number of calls and programs may use the same id: the job goes on when
+   * some of them are cancelled or reach a limit.
+   */
   jobId?: string | undefined
 }
 
 /**
- * The options of `RemotePool.run()`. `priority` is an integer from -1,000,000 to 1,000,000; jobs with a higher one start first.
- * `queueTimeout` counts on this machine. A host also checks `deadline`, so the clocks of callers and hosts must agree.
+ * The options of `RemotePool.run()`. `priority` is an integer from -1,000,000 to 1,000,000. A job with a positive one goes to the front of
+ * the queue, before all jobs that wait. Positive numbers have no order among each other: the newest job is first. Jobs with a negative one
+ * start after all jobs without, a lower one later. A job with a `delay` and a positive priority gets no place at the front.
+ * `queueTimeout` counts on this machine. The clock of this machine may be wrong: `deadline` and `delay` reach the hosts by the clock of
+ * the server.
  */
 export interface RemoteRunOptions extends CommonRunOptions, JobOptions {}
 
@@ -77,19 +106,51 @@ export interface RemoteMapOptions<Item = unknown, Replacement = unknown>
 const MOST_PRIORITY = 1_000_000
 const MOST_ATTEMPTS = 100
 
+export const constructorErrors = new OptionErrors('a RemotePool', InvalidOptionError)
+
 const keepTable = new OptionTable({
   age: integer({ min: 1 }, { default: 3600 }),
   count: integer({ min: 1 }, { default: 10_000 }),
 } satisfies RulesFor<NonNullable<RemotePoolOptions['keepResults']>>)
+
+const backoffTable = new OptionTable({
+  type: value<'fixed' | 'exponential' | undefined>(
+    given => given === 'fixed' || given === 'exponential',
+    "'fixed' or 'exponential'",
+    { default: undefined },
+  ),
+  delay: integer({ min: 0 }, { default: undefined }),
+  jitter: value<number | undefined>(
+    given => typeof given === 'number' && given >= 0 && given <= 1,
+    'a number from 0 to 1',
+    { default: undefined },
+  ),
+} satisfies RulesFor<Exclude<Backoff, number>>)
+
+const backoff: OptionRule<Backoff | undefined> = {
+  default: undefined,
+  read(given, option, errors) {
+    if (Number.isSafeInteger(given) && (given as number) >= 0) return given as number
+    if (!isRecord(given)) {
+      return errors.wrong(
+        option,
+        given,
+        "milliseconds, or an object as in { type: 'exponential', delay: 1000 }",
+      )
+    }
+    const { type, delay, jitter } = backoffTable.read(given, errors, `${option}.`)
+    if (type === undefined) return errors.wrong(`${option}.type`, type, "'fixed' or 'exponential'")
+    if (delay === undefined) return errors.wrong(`${option}.delay`, delay, 'an integer of at least 0')
+    return { type, delay, ...(jitter !== undefined && { jitter }) }
+  },
+}
 
 export const remotePoolTable = new OptionTable({
   ...engineRules,
   name: text({ default: 'default' }),
   maxQueue: integer({ min: 1, orInfinity: true }, { default: Number.POSITIVE_INFINITY }),
   maxValueBytes: integer({ min: 1 }, { default: DEFAULT_MAX_VALUE_BYTES }),
-  keepResults: group(keepTable, 'age: 3600', {
-    default: undefined,
-  }),
+  keepResults: group(keepTable, 'age: 3600', { default: keepTable.read({}, constructorErrors) }),
   errorClasses: value<readonly ErrorClass[]>(
     given => Array.isArray(given) && given.every(member => problemWithClass(member) === null),
     'an array of classes that extend Error',
@@ -98,9 +159,11 @@ export const remotePoolTable = new OptionTable({
     },
   ),
   attempts: integer({ min: 1, max: MOST_ATTEMPTS }, { default: 1 }),
+  backoff,
   timeout: milliseconds(false, {
     default: Number.POSITIVE_INFINITY,
   }),
+  connectTimeout: milliseconds(false, { default: 30_000 }),
 } satisfies RulesFor<RemotePoolOptions>)
 
 const { name, signal, timeout, queueTimeout, deadline, onProgress } = runTable.rules
@@ -109,6 +172,7 @@ const jobRules = {
   deadline,
   priority: integer({ min: -MOST_PRIORITY, max: MOST_PRIORITY }, { default: 0 }),
   attempts: integer({ min: 1, max: MOST_ATTEMPTS }, { default: undefined }),
+  backoff,
   delay: integer({ min: 0 }, { default: 0 }),
 }
 const jobIdRule = value<string | undefined>(
@@ -170,7 +234,6 @@ const elsewhere = {
   retry: "Use 'attempts'.",
 }
 
-export const constructorErrors = new OptionErrors('a RemotePool', InvalidOptionError)
 const runErrors = new OptionErrors('run()', InvalidTaskError, elsewhere)
 const withErrors = new OptionErrors('with()', InvalidTaskError, {
   ...elsewhere,
@@ -186,6 +249,7 @@ const mapErrors = new OptionErrors('map()', InvalidTaskError, {
   stopOnError: "Use 'onError', which is 'stop', 'skip' or a function.",
 })
 export const resultErrors = new OptionErrors('result()', InvalidTaskError)
+export const cancelErrors = new OptionErrors('cancel()', InvalidTaskError)
 
 export type RunSettings = Resolved<(typeof remoteRunTable)['rules']>
 export type RemoteMapSettings = Resolved<(typeof remoteMapTable)['rules']>

@@ -21,29 +21,21 @@ import {
   type RoomOptions,
   type RunArguments,
   TaskCancelledError,
-  type TaskCounts,
   TaskTimeoutError,
-  valueSymbol,
 } from '../../index.js'
 import type { ErrorClasses } from '../../kit.js'
-import {
-  checkSource,
-  createApi,
-  Problems,
-  RoomWaiters,
-  realClock,
-  resolveClose,
-  resolveRoom,
-  within,
-} from '../../kit.js'
+import { checkSource, createApi, Problems, realClock, resolveClose, resolveRoom, within } from '../../kit.js'
 import { engineOf } from './engine.js'
-import { encodeValue, FORMAT_VERSION } from './job-values.js'
-import { keepOptionFor } from './kept-results.js'
-import { type CallAnswer, type JobOrder, type JobTimes, RemoteCall } from './remote-call.js'
+import { HostWatch } from './host-watch.js'
+import { type JobOrder, orderOf, type Payload } from './job-order.js'
+import { OpenCalls } from './open-calls.js'
+import { countsOf, type QueueCounts } from './queue-counts.js'
+import { type CallAnswer, type CallSettings, type JobTimes, RemoteCall } from './remote-call.js'
 import { RemoteConnection } from './remote-connection.js'
 import { remoteClasses } from './remote-errors.js'
 import { createRemoteMap } from './remote-map.js'
 import {
+  cancelErrors,
   constructorErrors,
   type EnqueueOptions,
   type RemoteCallOptions,
@@ -62,7 +54,10 @@ import {
 
 /** The events of a `RemotePool` with their arguments. */
 export interface RemotePoolEvents {
-  /** The connection failed. It is opened again, and calls go on. Without a listener, the process gets one warning. */
+  /**
+   * The connection failed, or the first one cannot be opened yet. It is opened again, and calls go on. Without a listener, the process
+   * gets one warning.
+   */
   error: [error: unknown]
   /** All calls have settled. */
   drain: []
@@ -70,10 +65,6 @@ export interface RemotePoolEvents {
   close: []
 }
 
-/** BullMQ starts jobs with a lower number first. All jobs have one, so that a priority may be above and below the default. */
-const MIDDLE_PRIORITY = 1_000_001
-
-type Payload = { value: unknown; kind?: 'args' | 'items' }
 type Done = (answer: CallAnswer, times: JobTimes | null) => void
 
 /**
@@ -94,18 +85,12 @@ export class RemotePool<Module = any, Default extends HandlerName<Module> = Defa
   readonly #queueName: string
   readonly #options: ReturnType<typeof resolvePool>
   readonly #classes: ErrorClasses
-  readonly #isPostgres: boolean
   readonly #connection: RemoteConnection
   readonly #createdAt = realClock.now()
-  readonly #counts: TaskCounts = { accepted: 0, completed: 0, fulfilled: 0, rejected: 0, cancelled: 0 }
-  readonly #calls = new Set<RemoteCall>()
-  /** Callers of `room()`, in their order. */
-  readonly #roomWaiters = new RoomWaiters()
-  /** Callers of `room()` that were woken in this turn. */
-  #promised = 0
+  readonly #calls: OpenCalls
+  readonly #hostWatch: HostWatch
   #state: PoolState = 'open'
   #api: PoolApi<Module> | null = null
-  #onIdle: (() => void) | null = null
   #closing: Promise<CloseReport> | null = null
   #cutOff = 0
   readonly #problems = new Problems(this, error => {
@@ -124,14 +109,18 @@ export class RemotePool<Module = any, Default extends HandlerName<Module> = Defa
     this.#queueName = queueName
     this.#options = resolvePool(options)
     this.#classes = remoteClasses(this.#options.errorClasses)
-    const engine = engineOf(this.#options, constructorErrors)
-    this.#isPostgres = engine.isPostgres
     this.#connection = new RemoteConnection(
       queueName,
-      engine,
+      engineOf(this.#options, constructorErrors, { connections: 1, repeatsCommands: false }),
       { classes: this.#classes, maxValueBytes: this.#options.maxValueBytes },
-      error => this.#tellError(error),
+      this.#options.connectTimeout,
+      {
+        onError: error => this.#tellError(error),
+        onCancelled: jobId => this.#onCancelled(jobId),
+      },
     )
+    this.#calls = new OpenCalls(this.#options.maxQueue, () => this.emit('drain'))
+    this.#hostWatch = new HostWatch(queueName, this.#connection, this.#calls)
   }
 
   /**
@@ -143,9 +132,9 @@ export class RemotePool<Module = any, Default extends HandlerName<Module> = Defa
    * - `NotCloneableError`, `ValueTooLargeError`: the payload or the result cannot be sent
    * - `QueueFullError`: this pool has `maxQueue` unfinished jobs
    * - `PoolClosedError`: the pool is closing or closed, or was destroyed before the job finished
-   * - `TaskCancelledError`: `signal` was aborted
+   * - `TaskCancelledError`: `signal` was aborted, or a program called `cancel()` with the id of the job
    * - `TaskTimeoutError`: `timeout`, `queueTimeout` or `deadline` is over
-   * - `EngineError`: the server refuses the connection at the first use, or a request
+   * - `EngineError`: the server refuses the connection or a request, or cannot be reached for `connectTimeout` at the first use
    * - `JobFailedError`: the job failed without details, for example because it stalled too often
    * - `JobLostError`: the job or its result is no longer in the queue
    */
@@ -176,31 +165,31 @@ export class RemotePool<Module = any, Default extends HandlerName<Module> = Defa
   ): Promise<string>
   async enqueue(payload?: unknown, options?: EnqueueOptions): Promise<string> {
     const settings = resolveEnqueue(options)
-    const order = this.#orderOf({ value: payload }, settings)
+    const order = orderOf({ value: payload }, settings, this.#options)
     this.#checkCall(settings)
-    const jobId = settings.jobId ?? randomUUID()
-    const limitMs =
-      settings.deadline === undefined
-        ? Number.POSITIVE_INFINITY
-        : Number(settings.deadline) - realClock.epochNow()
-    let isWanted = true
-    const adding = this.#connection.request(
-      ({ queue }) => queue.add(order.name, order.data, { ...order.opts, jobId } as never),
-      () => isWanted && this.#state !== 'closed',
-    )
+    const { deadline = Number.POSITIVE_INFINITY } = order
+    const limitMs = deadline - realClock.epochNow()
+    let isLate = false
+    const adding = this.#add(order, settings.jobId, () => !isLate && this.#isOpen())
     adding.catch(() => {})
-    const added = await within(
-      realClock,
-      limitMs,
-      adding,
-      () => {
-        isWanted = false
-        throw new TaskTimeoutError('deadline', Math.round(limitMs))
-      },
-      false,
-    )
-    if (added === undefined) throw new PoolClosedError('destroyed')
-    return jobId
+    return await within(realClock, limitMs, adding, () => {
+      isLate = true
+      throw new TaskTimeoutError('deadline', Math.round(limitMs))
+    })
+  }
+
+  /**
+   * Cancels a job, which any program may have added. A job that waits is removed from the queue. A job that runs is cancelled on its host,
+   * and does not run again. All calls that wait for it reject with `TaskCancelledError`, in all programs. Resolves to `false` when the queue
+   * has no such job, or the job has finished. Rejects with `EngineError`, `InvalidTaskError` and `PoolClosedError`.
+   */
+  async cancel(jobId: string): Promise<boolean> {
+    if (typeof jobId !== 'string' || jobId === '') cancelErrors.wrong('jobId', jobId, 'the id of a job')
+    this.#checkCall({ signal: undefined, deadline: undefined })
+    const isCancelled = await this.#connection.cancelForAll(jobId, { isWanted: this.#isOpen })
+    if (isCancelled === undefined) throw new PoolClosedError('destroyed')
+    if (isCancelled) this.#onCancelled(jobId)
+    return isCancelled
   }
 
   /**
@@ -236,11 +225,10 @@ export class RemotePool<Module = any, Default extends HandlerName<Module> = Defa
       classes: this.#classes,
       room: () => this.room(),
       submit: (data, { isPacked, needsTimes }, onProgress, done) => {
-        const call = { ...settings, signal: undefined, onProgress, jobId: undefined }
+        const hasLimits = settings.signal !== undefined
+        const call = { ...settings, signal: undefined, onProgress, jobId: undefined, hasLimits }
         this.#checkCall(call)
-        // Its items are encoded already.
-        const order = this.#orderOf({ value: data, kind: 'items' }, call)
-        if (!isPacked) delete order.opts.lido.items
+        const order = orderOf({ value: data, kind: isPacked ? 'items' : 'item' }, call, this.#options)
         return this.#start(order, call, done, needsTimes)
       },
     })
@@ -253,8 +241,7 @@ export class RemotePool<Module = any, Default extends HandlerName<Module> = Defa
   async room(options?: RoomOptions): Promise<void> {
     const signal = resolveRoom(options)
     this.#checkCall({ signal, deadline: undefined })
-    if (!this.#isFull) return
-    await this.#roomWaiters.add(signal)
+    await this.#calls.room(signal)
   }
 
   /** A plain snapshot of what this object knows. `counts()` asks the server. */
@@ -265,18 +252,20 @@ export class RemotePool<Module = any, Default extends HandlerName<Module> = Defa
       label: this.#queueName,
       state: this.#state,
       durationMs: realClock.now() - this.#createdAt,
-      tasks: { ...this.#counts, waiting: size - inFlight, inFlight },
-      queue: { size, limit: this.#options.maxQueue, needsDrain: this.#isFull },
+      tasks: { ...this.#calls.counts, waiting: size - inFlight, inFlight },
+      queue: { size, limit: this.#options.maxQueue, needsDrain: this.#calls.isFull },
     }
   }
 
-  /** The jobs in the queue, of all programs, by their state: `{ waiting, active, completed, failed, … }`. Rejects with `EngineError`. */
-  async counts(): Promise<Record<string, number>> {
+  /**
+   * Asks the server for the jobs in the queue, of all programs. `waiting` and `running` are the numbers for an autoscaler. On Redis,
+   * `oldestWaitingMs` looks at the first 200 jobs of each list. Rejects with `EngineError`.
+   */
+  async counts(): Promise<QueueCounts> {
     this.#checkCall({ signal: undefined, deadline: undefined })
-    const counts = await this.#connection.request(
-      ({ queue }) => queue.getJobCounts(),
-      () => this.#state !== 'closed',
-    )
+    const counts = await this.#connection.request(opened => countsOf(opened, this.#connection.engine), {
+      isWanted: this.#isOpen,
+    })
     if (counts === undefined) throw new PoolClosedError('destroyed')
     return counts
   }
@@ -296,7 +285,7 @@ export class RemotePool<Module = any, Default extends HandlerName<Module> = Defa
   /** Rejects all calls with `PoolClosedError` and closes the connections. The jobs stay in the queue. Never rejects. */
   async destroy(): Promise<void> {
     this.#end()
-    for (const call of [...this.#calls]) {
+    for (const call of this.#calls) {
       this.#cutOff++
       call.abandon('destroyed')
     }
@@ -339,10 +328,6 @@ export class RemotePool<Module = any, Default extends HandlerName<Module> = Defa
     ])
   }
 
-  get #isFull(): boolean {
-    return this.#calls.size >= this.#options.maxQueue
-  }
-
   #createApi(settings: RunSettings): PoolApi<Module> {
     return createApi(name => async (...args) => {
       return await this.#run({ value: args, kind: 'args' }, { ...settings, name })
@@ -351,8 +336,8 @@ export class RemotePool<Module = any, Default extends HandlerName<Module> = Defa
 
   async #run(payload: Payload, settings: RunSettings): Promise<unknown> {
     this.#checkCall(settings)
-    const order = this.#orderOf(payload, settings)
-    if (this.#isFull) throw new QueueFullError(this.#options.maxQueue)
+    const order = orderOf(payload, settings, this.#options)
+    if (this.#calls.isFull) throw new QueueFullError(this.#options.maxQueue)
     return await new Promise((resolve, reject) => {
       this.#start(order, settings, answer =>
         'error' in answer ? reject(answer.error) : resolve(answer.value),
@@ -369,88 +354,43 @@ export class RemotePool<Module = any, Default extends HandlerName<Module> = Defa
     }
   }
 
-  /** Throws `InvalidTaskError`, `NotCloneableError` and `ValueTooLargeError`. */
-  #orderOf({ value, kind }: Payload, settings: Omit<RunSettings, 'signal'>): JobOrder {
-    const { deadline, delay, priority } = settings
-    const { keepResults, maxValueBytes } = this.#options
-    const timeout = settings.timeout ?? this.#options.timeout
-    const keep = { age: keepResults?.age ?? 3600, count: keepResults?.count ?? 10_000 }
-    const kept = keepOptionFor(keep, this.#isPostgres)
-    return {
-      name: settings.name ?? this.#options.name,
-      data: kind === 'items' ? value : encodePayload(value, kind, maxValueBytes),
-      opts: {
-        attempts: settings.attempts ?? this.#options.attempts,
-        delay,
-        priority: MIDDLE_PRIORITY - priority,
-        removeOnComplete: kept,
-        removeOnFail: kept,
-        lido: {
-          format: FORMAT_VERSION,
-          ...(kind !== undefined && { [kind]: true as const }),
-          ...(timeout < Number.POSITIVE_INFINITY && { timeout }),
-          ...(deadline !== undefined && { deadline: Number(deadline) }),
-        },
-      },
-    } as JobOrder
+  readonly #isOpen = () => this.#state !== 'closed'
+
+  async #add(order: JobOrder, given: string | undefined, isWanted: () => boolean): Promise<string> {
+    const asker = { isWanted, hasLimits: order.deadline !== undefined }
+    const jobId = given ?? randomUUID()
+    if ((await this.#connection.open(asker)) !== undefined) {
+      if (given !== undefined) await this.#connection.removeFailed(jobId)
+      if ((await this.#connection.add(order, jobId, asker)) !== undefined) return jobId
+    }
+    throw new PoolClosedError('destroyed')
   }
 
-  #start(
-    order: JobOrder | null,
-    settings: Pick<RunSettings, 'signal' | 'deadline' | 'queueTimeout' | 'jobId' | 'onProgress'>,
-    done: Done,
-    needsJob = false,
-  ): RemoteCall {
+  #start(order: JobOrder | null, settings: CallSettings, done: Done, needsJob = false): RemoteCall {
     const call: RemoteCall = new RemoteCall(
       this.#connection,
       order,
       settings,
       (answer, times) => {
-        this.#calls.delete(call)
-        this.#count(answer)
+        this.#calls.delete(call, answer)
         done(answer, times)
-        this.#onLeft()
+        this.#calls.onLeft()
       },
       needsJob,
     )
     this.#calls.add(call)
-    this.#counts.accepted++
     call.start()
+    this.#hostWatch.start()
     return call
   }
 
-  #count(answer: CallAnswer): void {
-    const error = 'error' in answer ? answer.error : null
-    const isCancelled = error instanceof TaskCancelledError || error instanceof TaskTimeoutError
-    if (isCancelled) this.#counts.cancelled++
-    else this.#counts['error' in answer ? 'rejected' : 'fulfilled']++
-    if (!isCancelled && !(error instanceof PoolClosedError)) this.#counts.completed++
-  }
-
-  #onLeft(): void {
-    this.#giveRoom()
-    if (this.#calls.size > 0) return
-    this.#onIdle?.()
-    queueMicrotask(() => this.emit('drain'))
-  }
-
-  /** A woken caller of `room()` keeps its place until the next turn, in which it has called `run()` or will not. */
-  #giveRoom(): void {
-    for (const waiter of this.#roomWaiters) {
-      if (this.#calls.size + this.#promised >= this.#options.maxQueue) return
-      if (this.#promised++ === 0) {
-        realClock.nextTurn(() => {
-          this.#promised = 0
-          this.#giveRoom()
-        })
-      }
-      this.#roomWaiters.release(waiter)
-    }
+  #onCancelled(jobId: string): void {
+    for (const call of this.#calls) if (call.jobId === jobId) call.onCancelled()
   }
 
   #end(): void {
     if (this.#state === 'open') this.#state = 'closing'
-    this.#roomWaiters.rejectAll(new PoolClosedError('closed'))
+    this.#calls.refuse()
   }
 
   async #withdrawWaiting(): Promise<void> {
@@ -462,11 +402,8 @@ export class RemotePool<Module = any, Default extends HandlerName<Module> = Defa
   }
 
   async #finish(): Promise<CloseReport> {
-    if (this.#calls.size > 0) {
-      await new Promise<void>(resolve => {
-        this.#onIdle = resolve
-      })
-    }
+    await this.#calls.idle()
+    this.#hostWatch.end()
     await this.#connection.close()
     this.#state = 'closed'
     queueMicrotask(() => this.emit('close'))
@@ -476,17 +413,6 @@ export class RemotePool<Module = any, Default extends HandlerName<Module> = Defa
   #tellError(error: Error): void {
     queueMicrotask(() => this.#problems.tell(error))
   }
-}
-
-function encodePayload(value: unknown, kind: Payload['kind'], maxValueBytes: number): unknown {
-  const parts = kind === 'args' ? (value as unknown[]) : [value]
-  if (parts.some(part => part !== null && typeof part === 'object' && valueSymbol in part)) {
-    throw new InvalidTaskError(
-      'payload',
-      'A moved payload cannot go to another machine, because the queue carries bytes. Pass the value without move(); it is copied.',
-    )
-  }
-  return encodeValue(value, 'payload', maxValueBytes)
 }
 
 function unsupported(method: string, why: string, [advice]: [string]): never {
