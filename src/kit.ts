@@ -8,6 +8,7 @@ import type * as problems from './host/kit/problems.js'
 import type * as rejection from './host/task/rejection.js'
 import type * as roomWaiters from './host/task/room-waiters.js'
 import { kitParts, type Pool, type PoolOptions, type RunOptions } from './index.js'
+import { shorten as shortenText } from './shared/platform/shorten.js'
 
 /**
  * As `new Pool(options)`. Throws `InvalidOptionError` and `WorkerStartError`.
@@ -59,6 +60,9 @@ export const importedFile: (
   base: string | URL | undefined,
 ) => string | { problem: string } = kitParts.importedFile
 
+/** Cuts a text from outside, such as the name of a job, for a message. */
+export const shorten: (text: string) => string = shortenText
+
 export const { createApi, runTable, mapTable, checkSource, resolveClose, resolveRoom } = kitParts
 
 export type { AdaptStart } from './api/pool-options.js'
@@ -84,5 +88,4 @@ export * from './shared/options/option-rules.js'
 export * from './shared/options/option-table.js'
 // Time.
 export { realClock, type Timer } from './shared/platform/clock.js'
-export { shorten } from './shared/platform/shorten.js'
 export { within } from './shared/platform/within.js'

@@ -6,7 +6,6 @@ import { TaskCancelledError } from '../../shared/errors/pool-errors.js'
 import { serializeError } from '../../shared/errors/serialize-error.js'
 import { UnsendableError } from '../../shared/errors/uncloneable-path.js'
 import type { HandlerRef, TransformOrder } from '../../shared/messages/handler-ref.js'
-import { shorten } from '../../shared/platform/shorten.js'
 import type { WorkerTask } from '../lane/worker-task.js'
 import type { LimitWatcher } from './limits.js'
 import type { Measurement, Meter } from './meter.js'
@@ -227,8 +226,7 @@ class RunningContext implements RunningTaskContext {
   /** Not an async function: the promise of the link is never an unhandled rejection. */
   call(name: string, args: unknown[]): Promise<unknown> {
     try {
-      if (this.#task.state !== 'running')
-        throw new Error(`The task has ended, so it cannot call '${shorten(name)}'.`)
+      if (this.#task.state !== 'running') throw new Error(`The task has ended, so it cannot call '${name}'.`)
       this.throwIfCancelled()
       return this.#task.link.call(name, args)
     } catch (error) {

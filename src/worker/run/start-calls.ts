@@ -1,7 +1,6 @@
 // Runs the calls that a new worker makes before its first task: the broadcasts with `alsoNew`.
 import { type SerializedError, serializeError } from '../../shared/errors/serialize-error.js'
 import type { FailureReason, StartCall } from '../../shared/messages/messages.js'
-import { shorten } from '../../shared/platform/shorten.js'
 import type { TaskAnswers } from '../lane/worker-task.js'
 import { WorkerTask } from '../lane/worker-task.js'
 import { AbortSignals } from './abort-signals.js'
@@ -66,9 +65,7 @@ export async function runStartCall(
       executor.run(new WorkerTask(0, 0, handlerId, handler, payload, workerClock.now(), true, answers))
     })
   try {
-    return await (limitMs === 0
-      ? run()
-      : withinLimit(run, limitMs, `The broadcast of '${shorten(handler.name)}'`))
+    return await (limitMs === 0 ? run() : withinLimit(run, limitMs, `The broadcast of '${handler.name}'`))
   } catch (failure) {
     return { reason: 'thrown', error: serializeError(failure) }
   }

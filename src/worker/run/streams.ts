@@ -2,7 +2,6 @@
 // the handler and sends it, as long as the reader takes more.
 import { refusedChunkPath, UnsendableError } from '../../shared/errors/uncloneable-path.js'
 import type { TransformOrder } from '../../shared/messages/handler-ref.js'
-import { shorten } from '../../shared/platform/shorten.js'
 import type { ChunkWriter } from '../../shared/streams/chunk-writer.js'
 import type { WorkerTask } from '../lane/worker-task.js'
 import { workerClock } from './clock.js'
@@ -33,7 +32,7 @@ export async function runStream(task: WorkerTask, handler: HandlerFunction, payl
   const isList = result !== null && typeof result === 'object' && Symbol.iterator in result
   if (!isStream(result) && !isList) {
     throw new TypeError(
-      `The handler '${shorten(task.handler.name)}' returned ${describe(result)}, which is no stream. Call it with run(), or make it a generator function.`,
+      `The handler '${task.handler.name}' returned ${describe(result)}, which is no stream. Call it with run(), or make it a generator function.`,
     )
   }
   return await sendStream(task, result, false)
@@ -60,7 +59,7 @@ export async function runTransform(
   const result = await handler(source)
   if (!isStream(result)) {
     throw new TypeError(
-      `The handler '${shorten(task.handler.name)}' returned ${describe(result)}, which is no stream. Make it an async generator function that reads its argument: async function* (source).`,
+      `The handler '${task.handler.name}' returned ${describe(result)}, which is no stream. Make it an async generator function that reads its argument: async function* (source).`,
     )
   }
   // A handler that fails before its first chunk must not wait for a reader.
