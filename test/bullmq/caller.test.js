@@ -12,6 +12,13 @@ import { engines } from '../helpers/engines.js'
 
 const filename = new URL('../fixtures/remote-handlers.js', import.meta.url)
 const coded = code => error => error.code === `ERR_LIDO_${code}` || assert.fail(error)
+/** The query of the guide for an autoscaler with PostgreSQL. */
+const autoscalerQuery = `
+  SELECT count(*) FILTER (WHERE state = 'waiting') AS waiting,
+    count(*) FILTER (WHERE state = 'active') AS running,
+    coalesce(max(extract(epoch FROM now()) - greatest(added_at_ms, process_at_ms) / 1000.0)
+      FILTER (WHERE state = 'waiting'), 0) AS oldest_seconds
+  FROM bullmq.job WHERE queue = $1 AND state IN ('waiting', 'active')`
 const until = async isTrue => {
   while (!(await isTrue())) await sleep(10)
 }
@@ -43,6 +50,15 @@ for (const engine of engines) {
       cleanups.push(() => part.close())
       return part
     }
+    const autoscalerRow = async queue => {
+      const { default: pg } = await import('pg')
+      const client = new pg.Client(server.options.connection)
+      await client.connect()
+      const { rows } = await client.query(autoscalerQuery, [queue])
+      await client.end()
+      const [{ waiting, running, oldest_seconds: oldest }] = rows
+      return [Number(waiting), Number(running), oldest > 0 && oldest < 60]
+    }
     const waits = async (pool, count) => await until(async () => (await pool.counts()).waiting === count)
 
     before(async () => {
@@ -64,6 +80,7 @@ for (const engine of engines) {
       await sleep(50)
       assert.ok((await pool.counts()).oldestWaitingMs >= oldestWaitingMs + 40)
       assert.equal(await newBullmq(name).getWaitingCount(), 4)
+      if (engine.name === 'postgres') assert.deepEqual(await autoscalerRow(name), [6, 0, true])
       const started = []
       newBullmq(name, bullmq.Worker, async job => void started.push(job.data))
       await until(() => started.length === 6)
@@ -224,6 +241,11 @@ for (const engine of engines) {
       assert.deepEqual(await backoffOf({}), { type: 'fixed', delay: 250 })
       const exponential = { type: 'exponential', delay: 100, jitter: 0.5 }
       assert.deepEqual(await backoffOf({ backoff: exponential }), exponential)
+      newHost(name)
+      const startedAt = Date.now()
+      const map = pool.map([13], { name: 'double', attempts: 2, onError: 'skip' })
+      assert.deepEqual(await map.toArray(), [])
+      assert.ok(Date.now() - startedAt >= 250)
       for (const [backoff, option] of [
         ['1s', 'backoff'],
         [-1, 'backoff'],

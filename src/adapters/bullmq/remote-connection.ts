@@ -1,4 +1,5 @@
 // The connections of a `RemotePool`: the queue, its events, and the channel of cancellations. Opens them at the first use.
+import { randomUUID } from 'node:crypto'
 import { Queue, QueueEvents } from 'bullmq'
 import { PoolClosedError } from '../../index.js'
 import { realClock, within } from '../../kit.js'
@@ -115,6 +116,17 @@ export class RemoteConnection {
       asker,
       'write',
     )
+  }
+
+  /** Adds a job that no call waits for, and resolves to its id. Rejects with `PoolClosedError` when it is no longer wanted. */
+  async addNew(order: JobOrder, given: string | undefined, isWanted: () => boolean): Promise<string> {
+    const asker = { isWanted, hasLimits: order.deadline !== undefined }
+    const jobId = given ?? randomUUID()
+    if ((await this.open(asker)) !== undefined) {
+      if (given !== undefined) await this.removeFailed(jobId)
+      if ((await this.add(order, jobId, asker)) !== undefined) return jobId
+    }
+    throw new PoolClosedError('destroyed')
   }
 
   /** Removes the job with this id if it has failed, so that it can be added again. Calls with the same id share one removal. */

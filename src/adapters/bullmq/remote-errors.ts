@@ -97,3 +97,19 @@ export function restored(error: unknown): unknown {
   }
   return error
 }
+
+const unsupportedMethods = {
+  stream:
+    'A queue keeps one result for each job, so it carries no stream of chunks. Use map() for many items, or onProgress for intermediate values.',
+  transform:
+    'A queue keeps one result for each job, so it carries no streams. Use map() with the chunks as its input.',
+  broadcast:
+    "A job runs on one worker, and this program does not know the workers of the hosts. Export 'setup' from the handlers' module, or call broadcast() on each host.",
+  share:
+    'Machines share no memory. Put the value where all hosts can read it, such as a file store, and pass its address.',
+}
+
+/** Throws the error of a method that a local pool has and a `RemotePool` cannot have. */
+export function unsupported(method: keyof typeof unsupportedMethods): never {
+  throw new lido.InvalidTaskError(method, `RemotePool has no ${method}(): ${unsupportedMethods[method]}`)
+}

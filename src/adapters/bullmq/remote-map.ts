@@ -25,12 +25,12 @@ export interface ItemsRunner {
   /** Resolves when the pool has room for another job. */
   room(): Promise<void>
   /**
-   * Adds a job. With `isPacked` its data is an array of payloads. With `needsTimes` the job is read when it has finished. Throws when
-   * the pool takes no job.
+   * Adds a job. With `isPacked` its data is an array of payloads. With `needsTimes` the job is read when it has finished. `failures`:
+   * failed attempts of its only item. Throws when the pool takes no job.
    */
   submit(
     data: unknown,
-    how: { isPacked: boolean; needsTimes: boolean },
+    how: { isPacked: boolean; needsTimes: boolean; failures: number },
     onProgress: ((value: unknown) => void) | undefined,
     done: (answer: CallAnswer, times: JobTimes | null) => void,
   ): { cancel(error: unknown): void }
@@ -149,16 +149,21 @@ class Packer {
     if (batch !== null) this.#send(batch)
   }
 
-  #send(batch: Batch, onProgress?: (value: unknown) => void): void {
+  #send(batch: Batch, onProgress?: (value: unknown) => void, failures = 0): void {
     for (const item of batch.items) item.batch = batch
     const isPacked = onProgress === undefined
     const data = isPacked ? batch.items.map(({ encoded }) => encoded) : batch.items[0]!.encoded
     const needsTimes = isPacked && this.#isAuto && this.#sent++ % JOBS_PER_MEASUREMENT === 0
     this.#jobs++
     try {
-      batch.call = this.#pool.submit(data, { isPacked, needsTimes }, onProgress, (answer, times) => {
-        this.#onDone(batch, isPacked, answer, times)
-      })
+      batch.call = this.#pool.submit(
+        data,
+        { isPacked, needsTimes, failures },
+        onProgress,
+        (answer, times) => {
+          this.#onDone(batch, isPacked, answer, times)
+        },
+      )
     } catch (error) {
       this.#onDone(batch, isPacked, { error }, null)
     }
@@ -221,8 +226,9 @@ class Packer {
 
   /** BullMQ retries a job, not one of its items. So the item gets a job of its own. */
   #retry(item: Item): void {
+    const failures = this.#pool.attempts - item.attemptsLeft
     item.attemptsLeft--
-    this.#send({ items: [item], bytes: 0, wanted: 1, call: null })
+    this.#send({ items: [item], bytes: 0, wanted: 1, call: null }, undefined, failures)
   }
 
   #measure(items: number, { processedOn, finishedOn }: JobTimes): void {

@@ -145,6 +145,14 @@ const backoff: OptionRule<Backoff | undefined> = {
   },
 }
 
+/** The pause before the next attempt, as BullMQ counts it. @param failures failed attempts, at least 1 */
+export function backoffMs(backoff: Backoff | undefined, failures: number): number {
+  if (backoff === undefined || typeof backoff === 'number') return backoff ?? 0
+  const { type, delay, jitter = 0 } = backoff
+  const most = type === 'fixed' ? delay : delay * 2 ** (failures - 1)
+  return Math.round(most * (1 - jitter * Math.random()))
+}
+
 export const remotePoolTable = new OptionTable({
   ...engineRules,
   name: text({ default: 'default' }),

@@ -1,5 +1,4 @@
 // `RemotePool`: the front of a pool on many machines. Its calls become jobs of a BullMQ queue, which computing hosts run.
-import { randomUUID } from 'node:crypto'
 import { EventEmitter } from 'node:events'
 import {
   type Chosen,
@@ -8,7 +7,6 @@ import {
   type CommonStats,
   type DefaultName,
   type HandlerName,
-  InvalidTaskError,
   type MapSource,
   type PayloadOf,
   type PoolApi,
@@ -32,9 +30,10 @@ import { OpenCalls } from './open-calls.js'
 import { countsOf, type QueueCounts } from './queue-counts.js'
 import { type CallAnswer, type CallSettings, type JobTimes, RemoteCall } from './remote-call.js'
 import { RemoteConnection } from './remote-connection.js'
-import { remoteClasses } from './remote-errors.js'
+import { remoteClasses, unsupported } from './remote-errors.js'
 import { createRemoteMap } from './remote-map.js'
 import {
+  backoffMs,
   cancelErrors,
   constructorErrors,
   type EnqueueOptions,
@@ -170,7 +169,7 @@ export class RemotePool<Module = any, Default extends HandlerName<Module> = Defa
     const { deadline = Number.POSITIVE_INFINITY } = order
     const limitMs = deadline - realClock.epochNow()
     let isLate = false
-    const adding = this.#add(order, settings.jobId, () => !isLate && this.#isOpen())
+    const adding = this.#connection.addNew(order, settings.jobId, () => !isLate && this.#isOpen())
     adding.catch(() => {})
     return await within(realClock, limitMs, adding, () => {
       isLate = true
@@ -224,9 +223,11 @@ export class RemotePool<Module = any, Default extends HandlerName<Module> = Defa
       attempts: settings.attempts ?? this.#options.attempts,
       classes: this.#classes,
       room: () => this.room(),
-      submit: (data, { isPacked, needsTimes }, onProgress, done) => {
+      submit: (data, { isPacked, needsTimes, failures }, onProgress, done) => {
         const hasLimits = settings.signal !== undefined
-        const call = { ...settings, signal: undefined, onProgress, jobId: undefined, hasLimits }
+        const delay =
+          failures === 0 ? settings.delay : backoffMs(settings.backoff ?? this.#options.backoff, failures)
+        const call = { ...settings, delay, signal: undefined, onProgress, jobId: undefined, hasLimits }
         this.#checkCall(call)
         const order = orderOf({ value: data, kind: isPacked ? 'items' : 'item' }, call, this.#options)
         return this.#start(order, call, done, needsTimes)
@@ -300,32 +301,22 @@ export class RemotePool<Module = any, Default extends HandlerName<Module> = Defa
 
   /** Throws `InvalidTaskError`: a queue carries no streams. */
   stream(): never {
-    return unsupported('stream', 'A queue keeps one result for each job, so it carries no stream of chunks', [
-      'Use map() for many items, or onProgress for intermediate values.',
-    ])
+    return unsupported('stream')
   }
 
   /** Throws `InvalidTaskError`: a queue carries no streams. */
   transform(): never {
-    return unsupported('transform', 'A queue keeps one result for each job, so it carries no streams', [
-      'Use map() with the chunks as its input.',
-    ])
+    return unsupported('transform')
   }
 
   /** Throws `InvalidTaskError`: this program does not know the workers of the hosts. */
   broadcast(): never {
-    return unsupported(
-      'broadcast',
-      'A job runs on one worker, and this program does not know the workers of the hosts',
-      ["Export 'setup' from the handlers' module, or call broadcast() on each host."],
-    )
+    return unsupported('broadcast')
   }
 
   /** Throws `InvalidTaskError`: machines share no memory. */
   share(): never {
-    return unsupported('share', 'Machines share no memory', [
-      'Put the value where all hosts can read it, such as a file store, and pass its address.',
-    ])
+    return unsupported('share')
   }
 
   #createApi(settings: RunSettings): PoolApi<Module> {
@@ -355,16 +346,6 @@ export class RemotePool<Module = any, Default extends HandlerName<Module> = Defa
   }
 
   readonly #isOpen = () => this.#state !== 'closed'
-
-  async #add(order: JobOrder, given: string | undefined, isWanted: () => boolean): Promise<string> {
-    const asker = { isWanted, hasLimits: order.deadline !== undefined }
-    const jobId = given ?? randomUUID()
-    if ((await this.#connection.open(asker)) !== undefined) {
-      if (given !== undefined) await this.#connection.removeFailed(jobId)
-      if ((await this.#connection.add(order, jobId, asker)) !== undefined) return jobId
-    }
-    throw new PoolClosedError('destroyed')
-  }
 
   #start(order: JobOrder | null, settings: CallSettings, done: Done, needsJob = false): RemoteCall {
     const call: RemoteCall = new RemoteCall(
@@ -413,8 +394,4 @@ export class RemotePool<Module = any, Default extends HandlerName<Module> = Defa
   #tellError(error: Error): void {
     queueMicrotask(() => this.#problems.tell(error))
   }
-}
-
-function unsupported(method: string, why: string, [advice]: [string]): never {
-  throw new InvalidTaskError(method, `RemotePool has no ${method}(): ${why}. ${advice}`)
 }
