@@ -61,7 +61,7 @@ export const importedFile: (
 ) => string | { problem: string } = kitParts.importedFile
 
 /** Cuts a text from outside, such as the name of a job, for a message. */
-export const shorten: (text: string) => string = shortenText
+export const shorten: (text: string, most?: number) => string = shortenText
 
 export const { createApi, runTable, mapTable, checkSource, resolveClose, resolveRoom } = kitParts
 

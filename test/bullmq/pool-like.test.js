@@ -16,7 +16,7 @@ for (const engine of engines) {
     conforms(async () => {
       const server = await engine.start()
       const pool = new Pool({ filename, maxWorkers: 2, cancelGrace: 0 })
-      const host = serve('conformance', pool, server.options)
+      const host = serve('conformance', pool, { ...server.options, giveBackTimeout: 0 })
       host.on('error', () => {})
       const make = () => {
         const remote = new RemotePool('conformance', server.options)

@@ -40,7 +40,7 @@ for (const { name, skip, start } of engines) {
     before(async () => {
       server = await start()
       local = new Pool({ filename, minWorkers: 0, maxWorkers: 2, errorClasses: [OrderError] })
-      host = serve('jobs', local, server.options)
+      host = serve('jobs', local, { ...server.options, giveBackTimeout: 0 })
       pool = new RemotePool('jobs', { ...server.options, errorClasses: [OrderError] })
       await pool.run('first')
     })
@@ -293,8 +293,7 @@ for (const { name, skip, start } of engines) {
       const interrupted = new Promise(resolve => pool.on('error', resolve))
       host.on('error', () => {})
       const calls = Array.from({ length: 20 }, (_, index) => pool.run(index))
-      await server.restart()
-      await interrupted
+      await server.restart(() => interrupted)
       calls.push(pool.run(20))
       assert.deepEqual(await Promise.all(calls), [...calls.keys()])
     })

@@ -82,7 +82,8 @@ export function onCancelledJob(events: QueueEvents, onCancelled: (jobId: string)
 
 /** Receives cancellations. Calls `onCancel` with the id of each cancelled job, whichever host has it. */
 export class CancelReceiver {
-  readonly #events: QueueEvents
+  /** BullMQ's reader. */
+  readonly events: QueueEvents
   readonly #engine: Engine
   /** The timestamps of jobs that callers cancelled a moment ago, by the ids of the jobs. */
   readonly #cancelled = new Map<string, number>()
@@ -95,9 +96,9 @@ export class CancelReceiver {
   ) {
     const { base, factory } = engine
     this.#engine = engine
-    this.#events = new QueueEvents(channelOf(queueName), base, factory as never)
-    this.#events.on('error', onError)
-    this.#events.on(
+    this.events = new QueueEvents(channelOf(queueName), base, factory as never)
+    this.events.on('error', onError)
+    this.events.on(
       CANCEL as never,
       (({ jobId, addedAt }: { jobId: string; addedAt: string }) => {
         this.#cancelled.set(jobId, Number(addedAt))
@@ -113,10 +114,10 @@ export class CancelReceiver {
   }
 
   async ready(): Promise<void> {
-    await whenReady(this.#events, this.#engine)
+    await whenReady(this.events, this.#engine)
   }
 
   async close(): Promise<void> {
-    await this.#events.close()
+    await this.events.close()
   }
 }

@@ -191,20 +191,35 @@ function checkConnection(
   example: string,
   errors: OptionErrors,
 ): void {
-  if (typeof connection === 'string') {
-    const protocol = /^([^:/]*):\/\//.exec(connection)?.[1]
-    const allowed = protocols[engine === 'postgres' ? 'postgres' : 'redis']
-    if (connection !== '' && (protocol === undefined || allowed.test(protocol.toLowerCase()))) return
+  const isPostgres = engine === 'postgres'
+  const text = isPostgres ? connection : ((connection as { url?: unknown }).url ?? connection)
+  if (typeof text === 'string') {
+    if (isPostgres ? mayBePostgres(text) : mayBeRedis(text)) return
     // The string may have a password, so no message shows it.
     errors.contradiction(
       'connection',
-      `The option 'connection' is no connection string for the engine '${engine}'. Use one such as ${example}.`,
+      `The option 'connection' has no connection string for the engine '${engine}'. Use one such as ${example}. Encode special characters of a password with encodeURIComponent().`,
     )
   }
   const isObject = typeof connection === 'object' || typeof connection === 'function'
   if (!isObject || Array.isArray(connection)) {
     errors.wrong('connection', connection, `a connection string or an object, such as ${example}`)
   }
+}
+
+/** node-postgres also takes a socket, and other forms without a protocol. */
+function mayBePostgres(text: string): boolean {
+  const protocol = protocolOf(text)
+  return text !== '' && (protocol === undefined || protocols.postgres.test(protocol))
+}
+
+/** `ioredis` takes a text that is no URL for the path of a socket, and would show it in its errors. */
+function mayBeRedis(text: string): boolean {
+  return text.startsWith('/') || (protocols.redis.test(protocolOf(text) ?? '') && URL.canParse(text))
+}
+
+function protocolOf(text: string): string | undefined {
+  return /^([^:/]*):\/\//.exec(text)?.[1]?.toLowerCase()
 }
 
 /** The clock of the server is measured again after this time. */

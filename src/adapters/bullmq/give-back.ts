@@ -1,6 +1,7 @@
 // Gives jobs back to the queue, because another host may run what this one cannot. No attempt is used up.
 import { DelayedError, type Job } from 'bullmq'
 import { realClock } from '../../kit.js'
+import { repeatWrite } from './job-writes.js'
 import { commandsOf, keysOf, redisOf, WaitingError } from './package.js'
 
 /**
@@ -71,7 +72,9 @@ async function moveBack(job: Job, token: string, delayMs: number): Promise<Error
   }
   const commands = commandsOf(job)
   if (typeof commands.query === 'function') {
-    await commands.query(MOVE_TO_WAIT, [commands.queueName, job.id, token])
+    await repeatWrite(job, 'moveToWait', () =>
+      commands.query(MOVE_TO_WAIT, [commands.queueName, job.id, token]),
+    )
   } else {
     await job.moveToWait(token)
     await wake(job)

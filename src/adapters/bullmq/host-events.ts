@@ -1,5 +1,6 @@
 // The events of a host, and the warnings for events without a listener.
 import { EventEmitter } from 'node:events'
+import { Job, type Worker } from 'bullmq'
 import { Problems, shorten } from '../../kit.js'
 import type { GiveBack, GiveBackReason } from './give-back.js'
 
@@ -51,8 +52,14 @@ export interface HostEvents {
   close: []
 }
 
+/** How an attempt went on this host. */
+interface Run {
+  durationMs: number
+  error?: unknown
+}
+
 /** The fields of BullMQ's jobs that events need. */
-export interface QueueJob {
+interface QueueJob {
   id?: string | undefined
   name: string
   attemptsMade: number
@@ -65,6 +72,9 @@ export class HostReports {
   readonly #queueName: string
   readonly #host: EventEmitter<HostEvents>
   readonly #problems: Problems
+  /** The jobs that this host has, by their ids. */
+  readonly #jobs = new Map<string, Job>()
+  readonly #runs = new WeakMap<Job, Run>()
 
   /** @param host `null` for a processor in a worker of BullMQ */
   constructor(queueName: string, host: EventEmitter<HostEvents> | null) {
@@ -83,20 +93,35 @@ export class HostReports {
     this.#problems.tell(error, 'error', kindOf('error', error))
   }
 
-  /** Call it when the queue has counted the attempt. */
-  completed(job: QueueJob, durationMs: number): void {
-    this.#host.emit('completed', { ...factsOf(job, job.attemptsMade), durationMs })
+  /** Tells how the jobs of the worker end. BullMQ's events come when the queue has counted the attempt. */
+  follow(worker: Worker, lockDuration: number): void {
+    worker.on('completed', job => {
+      const { durationMs } = this.#runs.get(job) ?? { durationMs: 0 }
+      this.#host.emit('completed', { ...factsOf(job, job.attemptsMade), durationMs })
+    })
+    worker.on('failed', (job, error) => {
+      if (job !== undefined) this.#tellFailed(job, error)
+    })
+    worker.on('stalled', jobId => void this.#tellStalled(worker, jobId))
+    worker.on('lockRenewalFailed', jobIds => {
+      const message = `This host lost its lock of the job, because it did not renew it within ${lockDuration} ms. Another host may run the job again. Look for code that blocks the event loop of this process, and for an interrupted connection.`
+      for (const jobId of jobIds) {
+        const job = this.#jobs.get(jobId)
+        if (job !== undefined) this.#stalled(job, new Error(message))
+        // BullMQ tells it again until the job has ended.
+        this.#jobs.delete(jobId)
+      }
+    })
   }
 
-  /** Call it when the queue has counted the attempt. */
-  failed(job: QueueJob, durationMs: number, error: unknown): void {
-    const failed: FailedJob = { ...factsOf(job, job.attemptsMade), durationMs, error }
-    this.#problems.tell(failed, 'failed', kindOf('failed', error))
+  started(job: Job): void {
+    this.#jobs.set(job.id!, job)
   }
 
-  stalled(job: QueueJob, error: Error): void {
-    const stalled: StalledJob = { ...factsOf(job, job.attemptsMade + 1), error }
-    this.#problems.tell(stalled, 'stalled')
+  /** @param run `null`: the host gave the job back */
+  ended(job: Job, run: Run | null): void {
+    if (run !== null) this.#runs.set(job, run)
+    if (this.#jobs.get(job.id!) === job) this.#jobs.delete(job.id!)
   }
 
   givenBack(job: QueueJob, durationMs: number, { reason, delayMs, error, isRepeated }: GiveBack): void {
@@ -109,6 +134,27 @@ export class HostReports {
       // The error of a listener must not reach BullMQ, which would count an attempt.
       this.error(failure)
     }
+  }
+
+  /** A job that lost too many hosts fails without a run. */
+  #tellFailed(job: Job, reason: Error): void {
+    const { durationMs, error } = this.#runs.get(job) ?? { durationMs: 0, error: reason }
+    const failed: FailedJob = { ...factsOf(job, job.attemptsMade), durationMs, error }
+    this.#problems.tell(failed, 'failed', kindOf('failed', error))
+  }
+
+  /** BullMQ tells only the id of a job that it took from a dead host. */
+  async #tellStalled(worker: Worker, jobId: string): Promise<void> {
+    const job = await Job.fromId(worker, jobId).catch(() => undefined)
+    const error = new Error(
+      'The host of the job did not renew its lock: it died, its event loop was blocked, or its connection was interrupted. The job waits for another host.',
+    )
+    this.#stalled(job ?? { id: jobId, name: '', attemptsMade: -1 }, error)
+  }
+
+  #stalled(job: QueueJob, error: Error): void {
+    const stalled: StalledJob = { ...factsOf(job, job.attemptsMade + 1), error }
+    this.#problems.tell(stalled, 'stalled')
   }
 
   #textOf(problem: unknown, event: string): string {

@@ -27,7 +27,8 @@ class UnwrittenJobError extends Error {
   }
 }
 
-const prepared = new WeakSet<Job>()
+/** For how long the writes of each job may be repeated while its worker closes. */
+const prepared = new WeakMap<Job, number>()
 
 /**
  * Changes the methods of this job that BullMQ and lido call at its end.
@@ -35,26 +36,26 @@ const prepared = new WeakSet<Job>()
  */
 export function repeatWrites(job: Job, closeLimitMs = CLOSE_LIMIT_MS): void {
   if (prepared.has(job)) return
-  prepared.add(job)
+  prepared.set(job, closeLimitMs)
   const methods = job as unknown as Record<WriteName, Method>
   for (const name of writes) {
     const write = methods[name].bind(job)
     methods[name] = async (...args) => {
       // The host stopped repeating the write of the result. The job must not fail for it.
       if (name === 'moveToFailed' && args[0] instanceof UnwrittenJobError) throw args[0]
-      return await repeat(job, name, () => write(...args), closeLimitMs)
+      return await repeatWrite(job, name, () => write(...args))
     }
   }
 }
 
-async function repeat(
+/** @param name the method of BullMQ that does the same as `write` */
+export async function repeatWrite(
   job: Job,
   name: WriteName,
   write: () => Promise<unknown>,
-  closeLimitMs: number,
 ): Promise<unknown> {
   const { stacktrace } = job
-  const isOver = timeLimit(job, closeLimitMs)
+  const isOver = timeLimit(job, prepared.get(job) ?? CLOSE_LIMIT_MS)
   for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS)) {
     try {
       // BullMQ adds the stack of the error before each write.

@@ -98,3 +98,10 @@ export async function redisOf(part: object): Promise<any> {
   const { backend, queue, client } = part as Internals
   return await (backend === undefined ? (queue?.client ?? client) : backend.client)
 }
+
+/** Closes a part that is not connected yet. BullMQ's own `close()` of some parts would wait for the connection, and leave it open. */
+export async function closeUnready(part: object): Promise<void> {
+  const { backend, connection, blockingConnection } = part as Record<string, any>
+  const closing = [backend, connection, blockingConnection].map(async owner => await owner?.close(true))
+  await Promise.allSettled(closing)
+}

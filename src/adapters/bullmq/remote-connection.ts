@@ -7,6 +7,7 @@ import { CancelSender, onCancelledJob } from './control.js'
 import { type Engine, whenReady } from './engine.js'
 import { type JobOrder, optionsAt } from './job-order.js'
 import type { JobTerms } from './job-values.js'
+import { closeUnready } from './package.js'
 import { EngineError, isInterruption } from './remote-errors.js'
 import { Results, type ValueSettings } from './results.js'
 
@@ -176,7 +177,9 @@ export class RemoteConnection {
     await Promise.race([Promise.allSettled(this.#cancelling), limit])
     this.#isClosed = true
     this.#opened?.results.end()
-    const closing = [...this.#parts.map(part => part.close()), this.#opened?.sender.close()]
+    const isReady = this.#opened !== null
+    const parts = this.#parts.map(part => (isReady ? part.close() : closeUnready(part)))
+    const closing = [...parts, this.#opened?.sender.close()]
     const closed = Promise.allSettled(closing).then(() => this.#engine.close())
     await Promise.race([closed.catch(() => {}), limit])
   }
@@ -258,7 +261,7 @@ export class RemoteConnection {
       this.#opened = { queue, results, sender: new CancelSender(this.#engine, onError) }
       return this.#opened
     } catch (error) {
-      for (const part of this.#parts.splice(0)) part.close().catch(() => {})
+      for (const part of this.#parts.splice(0)) void closeUnready(part)
       throw error instanceof PoolClosedError ? error : this.engineError(error)
     }
   }

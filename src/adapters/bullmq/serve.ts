@@ -1,6 +1,6 @@
 // `serve()`: makes this process a host that runs the jobs of a queue in a pool.
 import { EventEmitter } from 'node:events'
-import { Job, Queue, Worker, type WorkerOptions } from 'bullmq'
+import { type Job, Queue, Worker, type WorkerOptions } from 'bullmq'
 import { InvalidOptionError, type Pool, type PoolStats } from '../../index.js'
 import {
   integer,
@@ -14,14 +14,16 @@ import {
   value,
   within,
 } from '../../kit.js'
+import { closeWorker } from './closing.js'
 import { CANCELLED_BY_CALLER, CancelReceiver } from './control.js'
 import { type Engine, type EngineOptions, engineOf, engineRules, whenReady } from './engine.js'
 import { ExpiredResults } from './expired-results.js'
 import { giveBackOf, restOfDelay } from './give-back.js'
 import { type HostEvents, HostReports } from './host-events.js'
 import { slowFailingFetches } from './job-writes.js'
-import { GIVEN_BACK, NotStartedError } from './outcome.js'
+import { NotStartedError } from './outcome.js'
 import { defaultMaxMemoryMb, type Overload, OverloadWatch } from './overload.js'
+import { closeUnready } from './package.js'
 import { StartGate } from './prefetch.js'
 import { checkPool, errorOf, JobRunner, type ProcessorOptions, processorRules } from './processor.js'
 import { redisClientsOf } from './redis.js'
@@ -90,8 +92,6 @@ const HEALTH_LIMIT_MS = 2000
 const RECONNECT_AFTER_MS = 1000
 /** BullMQ's own pause after an error of the connection is 15 s. */
 const RUN_RETRY_DELAY_MS = 1000
-/** The server may be unreachable when a host closes. */
-const DISCONNECT_AFTER_MS = 5000
 
 export const serveTable = new OptionTable({
   ...engineRules,
@@ -127,7 +127,7 @@ const errors = new OptionErrors('serve()', InvalidOptionError, {
  *
  * ```ts
  * const host = serve('images', pool, { engine: 'redis', connection: { host: 'queue.internal' } })
- * const close = async () => {
+ * async function close() {
  *   await host.close()
  *   await pool.close()
  * }
@@ -163,6 +163,8 @@ export class ComputingHost extends EventEmitter<HostEvents> {
   readonly #firstTry: Promise<void>
   /** `null` until the server has accepted the connection. */
   #worker: Worker | null = null
+  /** The parts of BullMQ that wait for the server. */
+  #unready: object[] = []
   #cancellations: CancelReceiver | null = null
   #expired: ExpiredResults | null = null
   readonly #watch: OverloadWatch
@@ -176,10 +178,6 @@ export class ComputingHost extends EventEmitter<HostEvents> {
   #overload: Overload | null = null
   #closing: Promise<HostCloseReport> | null = null
   #hasClosed = false
-  /** The jobs that this host has, by their ids. */
-  readonly #jobs = new Map<string, Job>()
-  /** How each job went that this host has ended. */
-  readonly #runs = new WeakMap<Job, { durationMs: number; error?: unknown }>()
   readonly #reports: HostReports
 
   /** @internal Call `serve()`. */
@@ -261,22 +259,21 @@ export class ComputingHost extends EventEmitter<HostEvents> {
     const startedAt = realClock.now()
     const durationMs = () => realClock.now() - startedAt
     this.#active++
-    this.#jobs.set(job.id!, job)
+    this.#reports.started(job)
     const gated = this.#gate.add(this.#refusalOf(job))
-    let hasRun = true
+    let run: { durationMs: number; error?: unknown } | null = null
     try {
       if (this.#cancellations?.has(job.id!, job.timestamp))
         this.#worker!.cancelJob(job.id!, CANCELLED_BY_CALLER)
       const result = await this.#runner.process(job, token, signal, gated.start)
       this.#completed++
-      this.#runs.set(job, { durationMs: durationMs() })
+      run = { durationMs: durationMs() }
       return result
     } catch (error) {
       const facts = giveBackOf(error)
-      hasRun = facts === undefined
       if (facts === undefined) {
         this.#failed++
-        this.#runs.set(job, { durationMs: durationMs(), error: errorOf(error) })
+        run = { durationMs: durationMs(), error: errorOf(error) }
       } else {
         this.#givenBack++
         this.#reports.givenBack(job, durationMs(), facts)
@@ -284,39 +281,10 @@ export class ComputingHost extends EventEmitter<HostEvents> {
       throw error
     } finally {
       this.#active--
-      if (this.#jobs.get(job.id!) === job) this.#jobs.delete(job.id!)
-      this.#gate.remove(gated, hasRun)
+      this.#reports.ended(job, run)
+      this.#gate.remove(gated, run !== null)
       this.#setConcurrency()
     }
-  }
-
-  /** BullMQ's events come when the queue has counted the attempt. A job that lost too many hosts fails without a run. */
-  #tellEndsOf(worker: Worker): void {
-    worker.on('completed', job => this.#reports.completed(job, this.#runs.get(job)?.durationMs ?? 0))
-    worker.on('failed', (job, error) => {
-      if (job === undefined) return
-      const { durationMs, ...run } = this.#runs.get(job) ?? { durationMs: 0, error }
-      this.#reports.failed(job, durationMs, run.error)
-    })
-    worker.on('stalled', jobId => void this.#tellStalled(worker, jobId))
-    worker.on('lockRenewalFailed', jobIds => {
-      const message = `This host lost its lock of the job, because it did not renew it within ${this.#settings.lockDuration} ms. Another host may run the job again. Look for code that blocks the event loop of this process, and for an interrupted connection.`
-      for (const jobId of jobIds) {
-        const job = this.#jobs.get(jobId)
-        if (job !== undefined) this.#reports.stalled(job, new Error(message))
-        // BullMQ tries again until the job has ended.
-        this.#jobs.delete(jobId)
-      }
-    })
-  }
-
-  /** BullMQ tells only the id of a job that it took from a dead host. */
-  async #tellStalled(worker: Worker, jobId: string): Promise<void> {
-    const job = await Job.fromId(worker, jobId).catch(() => undefined)
-    const error = new Error(
-      'The host of the job did not renew its lock: it died, its event loop was blocked, or its connection was interrupted. The job waits for another host.',
-    )
-    this.#reports.stalled(job ?? { id: jobId, name: '', attemptsMade: -1 }, error)
   }
 
   /** Rejects when the server refuses the connection. */
@@ -347,15 +315,17 @@ export class ComputingHost extends EventEmitter<HostEvents> {
       factory as never,
     )
     slowFailingFetches(worker)
+    this.#unready = [worker, cancellations.events]
     try {
       await Promise.all([whenReady(worker, this.#engine), cancellations.ready()])
       if (this.#closing !== null) throw new Error('The host was closed before it was connected.')
     } catch (error) {
-      for (const part of [worker, cancellations]) part.close().catch(() => {})
+      this.#closeUnready()
       throw error
     }
+    this.#unready = []
     worker.on('error', error => this.#tellError(error))
-    this.#tellEndsOf(worker)
+    this.#reports.follow(worker, this.#settings.lockDuration)
     worker.on('lockRenewalFailed', jobIds => {
       for (const jobId of jobIds) worker.cancelJob(jobId, 'The lock of the job was lost.')
     })
@@ -367,6 +337,10 @@ export class ComputingHost extends EventEmitter<HostEvents> {
       error => this.#tellError(error),
     )
     worker.run().catch(error => this.#tellError(error))
+  }
+
+  #closeUnready(): void {
+    for (const part of this.#unready.splice(0)) void closeUnready(part)
   }
 
   /** BullMQ's own classes do not recover when the server is unreachable at their start. */
@@ -446,22 +420,17 @@ export class ComputingHost extends EventEmitter<HostEvents> {
     this.#watch.end()
     this.#gate.end()
     this.#expired?.end()
+    this.#closeUnready()
     const before = this.#givenBack
-    const { closeTimeout } = this.#settings
-    const worker = this.#worker
-    if (worker !== null) {
-      const limit =
-        closeTimeout === Number.POSITIVE_INFINITY
-          ? null
-          : realClock.after(closeTimeout, () => worker.cancelAllJobs(GIVEN_BACK), true)
+    let restMs = 0
+    if (this.#worker !== null) {
       // BullMQ takes no more jobs from now on, and waits for the active jobs.
-      const closed = worker.close().catch(error => this.#tellError(error))
+      const closing = closeWorker(this.#worker, this.#settings.closeTimeout, this.#active > 0)
       this.#gate.giveBackHeld('closing')
-      await within(realClock, closeTimeout + DISCONNECT_AFTER_MS, closed, () => undefined)
-      limit?.cancel()
+      restMs = await closing
     }
     const others = [this.#cancellations?.close(), this.#queue?.close()]
-    await within(realClock, DISCONNECT_AFTER_MS, Promise.allSettled(others), () => [])
+    await within(realClock, restMs, Promise.allSettled(others), () => [])
     for (const timer of this.#timers) timer.cancel()
     this.#hasClosed = true
     this.emit('close')
