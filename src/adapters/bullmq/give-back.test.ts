@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Job } from 'bullmq'
 import { realClock } from '../../kit.js'
 import { restOfDelay } from './give-back.js'
 
@@ -10,7 +9,7 @@ const AHEAD_MS = 60_000
 function rest(delay: number | undefined, fields: object, aheadMs = AHEAD_MS): number {
   const serverNow = realClock.epochNow() - aheadMs
   const job = { opts: { delay }, timestamp: serverNow, attemptsMade: 0, ...fields }
-  return restOfDelay(job as unknown as Job, serverNow)
+  return restOfDelay(job as unknown as Parameters<typeof restOfDelay>[0], serverNow)
 }
 
 test('a job that a host took too early has the rest of its delay', () => {

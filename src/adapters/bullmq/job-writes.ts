@@ -112,6 +112,7 @@ export function slowFailingFetches(worker: Worker): void {
   }
 }
 
+/** An open worker keeps the process alive, and a closed one must not. */
 function pause(delayMs: number): Promise<void> {
-  return new Promise(resolve => realClock.after(delayMs, resolve, true))
+  return new Promise(resolve => realClock.after(delayMs, resolve))
 }

@@ -1,6 +1,6 @@
 // `serve()`: makes this process a host that runs the jobs of a queue in a pool.
 import { EventEmitter } from 'node:events'
-import { type Job, Queue, Worker, type WorkerOptions } from 'bullmq'
+import { type Job, Queue, type QueueEvents, Worker, type WorkerOptions } from 'bullmq'
 import { InvalidOptionError, type Pool, type PoolStats } from '../../index.js'
 import {
   integer,
@@ -164,7 +164,7 @@ export class ComputingHost extends EventEmitter<HostEvents> {
   /** `null` until the server has accepted the connection. */
   #worker: Worker | null = null
   /** The parts of BullMQ that wait for the server. */
-  #unready: object[] = []
+  #unready: (Worker | QueueEvents)[] = []
   #cancellations: CancelReceiver | null = null
   #expired: ExpiredResults | null = null
   readonly #watch: OverloadWatch
