@@ -198,7 +198,7 @@ function checkConnection(
     // The string may have a password, so no message shows it.
     errors.contradiction(
       'connection',
-      `The option 'connection' has no connection string for the engine '${engine}'. Use one such as ${example}. Encode special characters of a password with encodeURIComponent().`,
+      `The option 'connection' is no connection string for the engine '${engine}'. Use one such as ${example}. Encode special characters of a password with encodeURIComponent().`,
     )
   }
   const isObject = typeof connection === 'object' || typeof connection === 'function'
