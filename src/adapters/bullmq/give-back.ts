@@ -13,7 +13,7 @@ import { commandsOf, keysOf, redisOf, WaitingError } from './package.js'
  * - `'closing'`: the host is closing, or its pool is closed.
  * - `'full'`: the queue of the pool is full.
  * - `'overload'`: the event loop or the memory of the host is overloaded.
- * - `'prefetched'`: the job waited on this host, and the host closes.
+ * - `'prefetched'`: the host fetched the job ahead, and all its slots run long jobs.
  * - `'too early'`: the job is not due yet.
  */
 export type GiveBackReason =

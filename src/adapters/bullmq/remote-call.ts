@@ -229,7 +229,6 @@ export class RemoteCall implements Waiter {
   }
 
   /** `false`: the job was removed before it started. */
-  /** `false`: the job was removed before it started. */
   async #isStarted(withdrawal: unknown): Promise<boolean> {
     try {
       const opened = await this.#connection.open(this.#asker)
