@@ -165,7 +165,7 @@ test('the worker of many-machines.md runs the jobs of a BullMQ queue in its pool
   assert.deepEqual(await ended, [0, null])
 })
 
-test('the queries of operate-many-machines.md count the waiting and the running jobs in PostgreSQL', async t => {
+test('the queries and the program of operate-many-machines.md count the jobs in PostgreSQL', async t => {
   const database = await startDatabase()
   const connection = { connectionString: database.url, migrate: true }
   const queue = new Queue('jobs', { connection }, createPostgresBackend)
@@ -191,6 +191,16 @@ test('the queries of operate-many-machines.md count the waiting and the running 
   const [, scaler] = /query: >-\n(.*?)\n +targetQueryValue/s.exec(page)
   assert.deepEqual(Object.values((await client.query(scaler)).rows[0]), ['7'])
   await client.query(cleanup)
+  await withServer(
+    page,
+    'operate-machines',
+    'metrics.mjs',
+    async address => {
+      const figures = await (await fetch(address)).text()
+      assert.match(figures, /^jobs_waiting 6\njobs_running 1\njobs_oldest_waiting_ms \d+\n$/)
+    },
+    { DATABASE_URL: database.url },
+  )
 })
 
 test('the keys of operate-many-machines.md count the waiting and the running jobs in Redis', {
