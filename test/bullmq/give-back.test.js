@@ -72,6 +72,20 @@ for (const engine of engines) {
     const old = { filename: handler('jobs-old.js') }
     const broken = { filename: handler('gone.js'), minWorkers: 0 }
 
+    test('queueTimeout and a forced close end a call whose job no host can run', async () => {
+      const name = nextName()
+      const { host } = await openHost(name, {}, old)
+      const remote = openRemote(name)
+      const forced = new RemotePool(name, server.options)
+      const late = remote.run(1, { name: 'slowly', queueTimeout: 300 })
+      const withdrawn = forced.run(2, { name: 'slowly' })
+      withdrawn.catch(() => {})
+      await assert.rejects(late, { code: 'ERR_LIDO_TASK_TIMEOUT', limit: 'queueTimeout' })
+      while (host.stats().givenBack < 2) await sleep(5)
+      await forced.close({ force: true })
+      await assert.rejects(withdrawn, { code: 'ERR_LIDO_POOL_CLOSED' })
+    })
+
     test('hosts that cannot run a job leave it to the host that can', async () => {
       const name = nextName()
       const faults = [

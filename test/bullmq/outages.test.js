@@ -1,11 +1,13 @@
 // Outages of the queue's server: connections that die silently, and writes of results that the server refuses for a while.
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
 import { after, before, describe, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Pool } from 'lido'
 import { RemotePool, serve } from 'lido/bullmq'
 import { engines } from '../helpers/engines.js'
 import { handler } from '../helpers/handler.js'
+import { startProgram } from '../helpers/program.js'
 import { startProxy } from '../helpers/proxy.js'
 
 const redisFaults = [
@@ -104,6 +106,31 @@ for (const engine of engines) {
       assert.ok(lastHeard.at <= forgottenAt + 1000)
       assert.deepEqual(await Promise.all([2, 3].map(value => remote.run(value, { name: 'echo' }))), [2, 3])
       while ((await host.health()).status !== 'ok') await sleep(50)
+    })
+
+    test('a program ends after close() while the server does not answer', async () => {
+      const proxy = await startProxy(server.port)
+      cleanups.push(() => proxy.close())
+      const options = { ...server.optionsAt(proxy.port), closeTimeout: 100 }
+      const { child, ended } = startProgram(`
+        import { once } from 'node:events'
+        import { RemotePool, serve } from '${import.meta.resolve('lido/bullmq')}'
+        const { closeTimeout, ...server } = ${JSON.stringify(options)}
+        const pool = new Pool({ filename: ${JSON.stringify(String(handler('jobs.js')))}, maxWorkers: 1 })
+        const host = serve('ends', pool, { ...server, closeTimeout })
+        const remote = new RemotePool('ends', server)
+        for (const part of [host, remote]) part.on('error', () => {})
+        console.log(await remote.run(1, { name: 'echo' }))
+        await once(process.stdin, 'data')
+        await Promise.all([host.close(), remote.close()])
+        await pool.close()
+        process.stdin.destroy()
+      `)
+      await once(child.stdout, 'data')
+      proxy.hold()
+      child.stdin.write('close')
+      const { exitCode, errors } = await ended
+      assert.equal(exitCode, 0, errors)
     })
 
     for (const { title, start, stop } of faults[engine.name]) {

@@ -15,7 +15,7 @@ import { reachedTypes } from './reached-types.js'
 
 /** A link to a file, but not a picture. */
 const pageLink = /(?<!!\[[^\]]*)\]\((?!https?:|#)([^)#]+)[^)]*\)/g
-const mostBytes = 830_000
+const mostBytes = 920_000
 const require = createRequire(import.meta.url)
 
 function filesIn(folder) {

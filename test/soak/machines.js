@@ -2,7 +2,7 @@
 // Three hosts run the jobs of a queue, and one caller waits for all results. All reach the server through a proxy.
 // Every two seconds, one of the hosts is killed by SIGKILL and started again. Every five seconds comes one of these faults in turn:
 // - a deploy: two hosts are replaced one after the other; they take all jobs, or do not know the newer handler yet
-// - all connections are forgotten: they carry no byte again, and nobody is told
+// - a router forgets all connections: they carry no byte again, and neither side learns it
 // - a failover: the server refuses writes for 1.5 s
 // - a restart of the server
 // Every call must give its own result. Prints how many jobs ran more than once.
@@ -14,7 +14,7 @@ import { parseArgs } from 'node:util'
 import { createPostgresBackend, Queue } from 'bullmq'
 import { RemotePool } from 'lido/bullmq'
 import { engines } from '../helpers/engines.js'
-import { startProxy } from '../helpers/tcp-proxy.js'
+import { startProxy } from '../helpers/proxy.js'
 
 const { values: flags } = parseArgs({
   options: {
@@ -90,7 +90,7 @@ await Promise.all(
     await once(host, 'exit')
   }),
 )
-await proxy.close()
+proxy.close()
 await server.stop()
 const faultList = [...seen].map(([name, times]) => `${name} ${times}`).join(', ')
 console.log(

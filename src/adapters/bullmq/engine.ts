@@ -64,7 +64,7 @@ export interface Engine {
   statesOf(queue: Queue, jobIds: readonly string[]): Promise<Map<string, string>>
   /** Asks the server for its time by this part, and listens to what the part hears. */
   join(part: QueueBase): Promise<void>
-  /** Closes the connections that lido made. They also close with the last part of BullMQ. */
+  /** Closes the connections that lido and BullMQ made, also where the server does not answer. Close the parts of BullMQ before. */
   close(): Promise<void>
 }
 
@@ -231,6 +231,7 @@ class ConnectedEngine implements Engine {
   readonly isPostgres: boolean
   lastHeard: LastHeard | null = null
   readonly #own: PostgresConnections | null
+  readonly #hasForeignClient: boolean
   readonly #watch = new RedisWatch(() => this.#onHeard('an answer'))
   /** The time of the server minus that of this machine. */
   #offsetMs = 0
@@ -242,6 +243,7 @@ class ConnectedEngine implements Engine {
     this.factory = factory as EngineFactory | undefined
     this.isPostgres = isPostgres
     this.#own = own
+    this.#hasForeignClient = isRedisClient(base.connection)
   }
 
   /** With connections that lido makes. */
@@ -284,6 +286,7 @@ class ConnectedEngine implements Engine {
   }
 
   async close(): Promise<void> {
+    if (!this.#hasForeignClient) this.#watch.disconnect()
     await this.#own?.close()
   }
 

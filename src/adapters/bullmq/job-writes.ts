@@ -71,7 +71,8 @@ export async function repeatWrite(
         if (troubleOf(failure) === null) throw failure
       }
     }
-    await pause(pauseMs)
+    // A closed worker must not keep the process alive.
+    await pause(pauseMs, !isClosing(job))
   }
 }
 
@@ -87,8 +88,7 @@ function timeLimit(job: Job, closeLimitMs: number): () => boolean {
   let closedAt: number | null = null
   return () => {
     const now = realClock.now()
-    const { closing } = (job as unknown as { queue: { closing?: unknown } }).queue
-    if (closing) closedAt ??= now
+    if (isClosing(job)) closedAt ??= now
     return now > endsAt || (closedAt !== null && now - closedAt >= closeLimitMs)
   }
 }
@@ -112,7 +112,10 @@ export function slowFailingFetches(worker: Worker): void {
   }
 }
 
-/** An open worker keeps the process alive, and a closed one must not. */
-function pause(delayMs: number): Promise<void> {
-  return new Promise(resolve => realClock.after(delayMs, resolve))
+function isClosing(job: Job): boolean {
+  return Boolean((job as unknown as { queue: { closing?: unknown } }).queue.closing)
+}
+
+function pause(delayMs: number, keepsAlive = true): Promise<void> {
+  return new Promise(resolve => realClock.after(delayMs, resolve, keepsAlive))
 }

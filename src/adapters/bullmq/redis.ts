@@ -52,6 +52,7 @@ export interface RedisClient {
   readonly commandQueue?: { readonly length: number }
   readonly stream?: NodeJS.EventEmitter
   ping?(): Promise<unknown>
+  disconnect?(): void
   on(event: string, listener: () => void): void
   defineCommand(name: string, script: { numberOfKeys: number; lua: string }): void
   runCommand?(name: string, args: readonly unknown[]): Promise<any>
@@ -82,6 +83,14 @@ export class RedisWatch {
     watchStream()
     client.on('ready', watchStream)
     this.#timer ??= realClock.after(PING_EVERY_MS, () => this.#tick(), false)
+  }
+
+  /** BullMQ closes its clients politely, and waits for a server that does not answer. */
+  disconnect(): void {
+    this.#timer?.cancel()
+    this.#timer = null
+    for (const client of this.#clients) client.disconnect!()
+    this.#clients.clear()
   }
 
   #tick(): void {

@@ -30,6 +30,12 @@ const SERVER_GRACE_MS = 500
 /** A job that many programs cancel in turn must not go round for ever. */
 const MOST_ADDITIONS = 10
 
+interface Removal {
+  readonly error: unknown
+  /** A job that waits for another attempt has started, and stays. */
+  readonly countsRetries: boolean
+}
+
 export class RemoteCall implements Waiter {
   readonly jobId: string
   readonly needsJob: boolean
@@ -51,6 +57,8 @@ export class RemoteCall implements Waiter {
   /** What the job says if this call added it. */
   #terms: JobTerms | undefined
   #isCancelled = false
+  /** The job is removed when no host has it, and the call rejects with this error. */
+  #removal: Removal | null = null
   /** The error of the call if this call removes the waiting job. */
   #withdrawal: unknown = null
 
@@ -120,6 +128,12 @@ export class RemoteCall implements Waiter {
     this.isActive = true
   }
 
+  onWaiting(): void {
+    this.isActive = false
+    // A host had the job at that moment, and gave it back.
+    if (this.#removal !== null) void this.#removeUnstarted(this.#removal)
+  }
+
   /** Rejects the call at once, and removes or cancels its job unless another call of this process waits for it. */
   cancel(error: unknown): void {
     if (this.#isSettled) return
@@ -147,7 +161,7 @@ export class RemoteCall implements Waiter {
   async withdraw(error: unknown): Promise<void> {
     if (this.#isSettled) return
     if (this.#order === null || this.#results === null) return this.cancel(error)
-    if (!(await this.#isStarted(error))) this.cancel(error)
+    await this.#removeUnstarted({ error, countsRetries: false })
   }
 
   readonly #onAbort = () => this.cancel(new TaskCancelledError(this.#settings.signal!.reason))
@@ -219,26 +233,34 @@ export class RemoteCall implements Waiter {
   }
 
   async #onQueueTimeout(limitMs: number): Promise<void> {
-    if (this.#isSettled || this.isActive) return
+    if (this.#isSettled) return
     const error = new TaskTimeoutError('queueTimeout', limitMs)
-    if (this.#results?.isInterrupted) return this.cancel(error)
-    const grace = realClock.after(SERVER_GRACE_MS, () => this.cancel(error), true)
-    const isStarted = this.#results !== null && (await this.#isStarted(error))
-    grace.cancel()
-    if (!isStarted) this.cancel(error)
+    if (this.#results === null || (this.#results.isInterrupted && !this.isActive)) return this.cancel(error)
+    const grace = this.isActive ? null : realClock.after(SERVER_GRACE_MS, () => this.cancel(error), true)
+    await this.#removeUnstarted({ error, countsRetries: true })
+    grace?.cancel()
+  }
+
+  /** Removes the job and rejects the call, unless a host has the job. Tries it again when a host has given it back. Never rejects. */
+  async #removeUnstarted(removal: Removal): Promise<void> {
+    this.#removal = removal
+    if (!this.#isSettled && !(await this.#isStarted(removal))) this.cancel(removal.error)
   }
 
   /** `false`: the job was removed before it started. */
-  async #isStarted(withdrawal: unknown): Promise<boolean> {
+  async #isStarted({ error, countsRetries }: Removal): Promise<boolean> {
     try {
       const opened = await this.#connection.open(this.#asker)
       if (opened === undefined) return false
       const { queue } = opened
       const job = await queue.getJob(this.jobId)
-      if (job?.processedOn) return true
+      if (job !== undefined) {
+        if (job.finishedOn || (countsRetries && job.attemptsMade > 0)) return true
+        if ((await job.getState()) === 'active') return true
+      }
       // The job stays for the other calls that wait for it.
       if (this.#results?.isAlone(this) === false) return false
-      this.#withdrawal = withdrawal
+      this.#withdrawal = error
       return (await queue.remove(this.jobId)) !== 1
     } catch {
       return false

@@ -180,8 +180,8 @@ export class RemoteConnection {
     const isReady = this.#opened !== null
     const parts = this.#parts.map(part => (isReady ? part.close() : closeUnready(part)))
     const closing = [...parts, this.#opened?.sender.close()]
-    const closed = Promise.allSettled(closing).then(() => this.#engine.close())
-    await Promise.race([closed.catch(() => {}), limit])
+    await Promise.race([Promise.allSettled(closing), limit])
+    await this.#engine.close()
   }
 
   async #repeat<T>(

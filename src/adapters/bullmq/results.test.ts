@@ -65,7 +65,7 @@ class MemoryQueue extends EventEmitter {
         this.results.remove(waiter)
         resolve(given)
       }
-      waiter = { jobId, settle, onProgress: null, onActive() {}, isAdded, needsJob, isOwner }
+      waiter = { jobId, settle, onProgress: null, onActive() {}, onWaiting() {}, isAdded, needsJob, isOwner }
       this.results.add(waiter)
     })
     return { answer, waiter: waiter! }

@@ -19,6 +19,8 @@ export interface Waiter {
   settle(answer: Answer): void
   onProgress: ((value: unknown) => void) | null
   onActive(): void
+  /** A host gave the job back, or an attempt failed. */
+  onWaiting(): void
   /** False until the server has confirmed the job. A job that is not confirmed cannot be lost. */
   isAdded: boolean
   /** The times of the job are wanted, and the events do not have them. */
@@ -98,6 +100,7 @@ export class Results {
     this.#classes = classes
     this.#onError = onError
     this.#schedule = new CheckSchedule(engine.isPostgres ? POSTGRES_DISTANCES_MS : REDIS_DISTANCES_MS)
+    events.on('delayed', ({ jobId }) => this.#onWaiting(this.#watched.get(jobId)))
     events.on('active', ({ jobId }) => this.#onActive(this.#watched.get(jobId)))
     events.on('progress', ({ jobId, data }) => this.#onProgress(this.#watched.get(jobId), data))
     events.on('completed', ({ jobId, returnvalue }) => this.#onCompleted(jobId, returnvalue))
@@ -188,6 +191,10 @@ export class Results {
 
   #isWatched(watched: Watched): boolean {
     return this.#watched.get(watched.jobId) === watched
+  }
+
+  #onWaiting(watched: Watched | undefined): void {
+    for (const waiter of [...(watched?.waiters ?? [])]) waiter.onWaiting()
   }
 
   #onActive(watched: Watched | undefined): void {
@@ -299,6 +306,7 @@ export class Results {
     const wasActive = watched.isActive
     watched.isActive = state === 'active'
     if (watched.isActive && !wasActive) this.#onActive(watched)
+    if (state !== undefined && !watched.isActive && !isFinal(state)) this.#onWaiting(watched)
     const mayBeOver = isFinal(state) || (state === undefined && confirmed.length > 0)
     if (mayBeOver || watched.earlyProgress !== null) this.#toRead.push({ watched, state, confirmed })
     else this.#schedule.postpone(watched, realClock.now())

@@ -431,6 +431,7 @@ export class ComputingHost extends EventEmitter<HostEvents> {
     }
     const others = [this.#cancellations?.close(), this.#queue?.close()]
     await within(realClock, restMs, Promise.allSettled(others), () => [])
+    await this.#engine.close()
     for (const timer of this.#timers) timer.cancel()
     this.#hasClosed = true
     this.emit('close')
