@@ -156,7 +156,7 @@ heavyRow('lido/bullmq, BullMQ 5 and 6 with Redis', 'passes its tests', 'nothing'
     t.skip('redis-server is not installed')
     return 'not tried: redis-server is not installed'
   }
-  const tests = ['host', 'machines', 'remote-pool']
+  const tests = ['host', 'machines', 'remote-pool', 'caller', 'give-back', 'outages', 'results', 'shutdown']
   const first = await passes('bullmq-oldest', ['bullmq@5.76.11'], 'bullmq', tests)
   const last = await passes('bullmq-newest', ['bullmq@6', 'ioredis', 'pg'], 'bullmq', tests)
   return `${first.versions('bullmq')}, ${last.version('bullmq')}`
