@@ -119,7 +119,7 @@ async function passes(name, packages, suite, files) {
   ])
     cpSync(join(root, folder), own.path(folder), { recursive: true })
   const paths = files.map(file => join('test', suite, `${file}.test.js`))
-  const ended = await command(own.folder, process.execPath, ['--test', ...paths], { limitMs: 240_000 })
+  const ended = await command(own.folder, process.execPath, ['--test', ...paths], { limitMs: 480_000 })
   assert.equal(ended.exitCode, 0, `${packages.join(' ')}\n${ended.output}`)
   return own
 }
