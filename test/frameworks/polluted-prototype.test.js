@@ -204,7 +204,7 @@ async function useNest(t) {
 /** No server runs at this address. The options are read before the first connection. */
 async function useQueue() {
   const options = { engine: 'redis', connection: { host: '127.0.0.1', port: 1, maxRetriesPerRequest: null } }
-  const remote = new RemotePool('jobs', options)
+  const remote = new RemotePool('jobs', { ...options, connectTimeout: 100 })
   await remote.run(1, {}).catch(() => {})
   await remote
     .with({})

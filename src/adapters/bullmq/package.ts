@@ -101,8 +101,9 @@ export async function redisOf(part: object): Promise<any> {
 
 /** Closes a part that is not connected yet. BullMQ's own `close()` of some parts would wait for the connection, and leave it open. */
 export async function closeUnready(part: { close(): Promise<void> }): Promise<void> {
-  const { backend, connection, blockingConnection } = part as unknown as Record<string, any>
-  const closing = [backend, connection, blockingConnection].map(async owner => await owner?.close(true))
+  const closing = ['backend', 'connection', 'blockingConnection'].map(async name => {
+    if (Object.hasOwn(part, name)) await (part as any)[name]?.close(true)
+  })
   // The loops of the part end too.
   await Promise.allSettled([...closing, part.close()])
 }

@@ -108,7 +108,8 @@ export function processor(pool: Pool<any, any>, options: ProcessorOptions = {}):
   checkBullmq()
   checkPool(pool, errors)
   if (!mayHoldOptions(options)) errors.noObject(options, 'sandbox: true')
-  const runner = new JobRunner(pool, processorTable.read(options, errors))
+  const settings = processorTable.read(options, errors)
+  const runner = new JobRunner(pool, { ...settings, closeTimeout: undefined })
   let reports: HostReports | null = null
   // BullMQ gives a signal only to a function with three parameters.
   return async (job, token, signal) => {
@@ -135,8 +136,8 @@ export function checkPool(given: unknown, errors: OptionErrors): void {
 }
 
 interface RunnerSettings {
-  /** Of `serve()`. */
-  readonly closeTimeout?: number
+  /** `undefined` without `serve()`. */
+  readonly closeTimeout: number | undefined
   readonly sandbox: boolean
   readonly handlers: readonly string[] | undefined
   readonly giveBackTimeout: number
