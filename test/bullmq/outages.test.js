@@ -85,7 +85,7 @@ for (const engine of engines) {
       return { host, remote, problems }
     }
 
-    test('calls go on after a router forgot all connections, and a probe sees it meanwhile', async () => {
+    test('calls go on after a router forgot all connections, and health() says disconnected until then', async () => {
       const { connection } = server.options
       const isText = typeof connection === 'string'
       const proxy = await startProxy(isText ? new URL(connection).port : connection.port)
@@ -141,7 +141,7 @@ for (const engine of engines) {
         const calls = Array.from({ length: 4 }, (_, index) => remote.run(300 + index, { name: 'computes' }))
         while (host.stats().active === 0) await sleep(5)
         await start(server)
-        // Longer than two jobs, so that the host writes results meanwhile.
+        // Longer than two jobs, so that the host writes results during the outage.
         await sleep(1000)
         await stop(server)
         assert.deepEqual(await Promise.all(calls), [300, 301, 302, 303])

@@ -59,7 +59,7 @@ async function startPostgres() {
     options: optionsAt(port),
     restart: whileStopped => database.restart(whileStopped),
     /** As a server that became a replica: reads work, and writes are refused. */
-    async refuseWrites(meanwhile) {
+    async refuseWrites(whileRefused) {
       const { default: pg } = await import('pg')
       const client = new pg.Client(url)
       await client.connect()
@@ -67,7 +67,7 @@ async function startPostgres() {
       await client.query('ALTER SYSTEM SET default_transaction_read_only = on')
       await client.query('SELECT pg_reload_conf()')
       await client.query(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE ${others}`)
-      await meanwhile()
+      await whileRefused()
       await client.query('SET default_transaction_read_only = off')
       await client.query('ALTER SYSTEM RESET default_transaction_read_only')
       await client.query('SELECT pg_reload_conf()')
@@ -121,13 +121,13 @@ async function startRedis(name) {
       await whileStopped()
       await start()
     },
-    async refuseWrites(meanwhile) {
+    async refuseWrites(whileRefused) {
       const { Redis } = await import('ioredis')
       const client = new Redis(port, '127.0.0.1')
       client.on('error', () => {})
       // No server listens there, so nothing is copied from it.
       await client.replicaof('127.0.0.1', 1)
-      await meanwhile()
+      await whileRefused()
       await client.replicaof('NO', 'ONE')
       await client.quit()
     },

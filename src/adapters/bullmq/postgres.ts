@@ -241,7 +241,7 @@ export class PostgresConnections {
 class PartConnection extends EventEmitter {
   readonly schema: string
   readonly pool: { query: PostgresConnections['query'] }
-  /** BullMQ then waits at most 10 s in one go, also when it knows the time of the next delayed job. Another host may delay a job meanwhile. */
+  /** With `false`, BullMQ looks for jobs at least every 10 s. So it finds the jobs that another host has just delayed. */
   readonly hasListenClientKeepAlive = false
   isClosing = false
   readonly #connections: PostgresConnections

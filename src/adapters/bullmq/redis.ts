@@ -141,7 +141,7 @@ export async function redisTime(client: RedisClient): Promise<number> {
   return Number(seconds) * 1000 + Number(microseconds) / 1000
 }
 
-/** The server does nothing else meanwhile: a thousand jobs take it about 2 ms. */
+/** The server answers no other request during this script. It takes about 2 ms for 1,000 jobs. */
 const MOST_JOBS_PER_SCRIPT = 1000
 
 /** @param toKey gives the key of a part of the queue */
