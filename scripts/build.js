@@ -56,7 +56,10 @@ const namesOfEntries = [
   ...workerEntries.map(file => [file, file.replace(/js$/, 'cjs')]),
   [inlineEntry, inlineEntry.replace(/js$/, 'mjs')],
 ]
-const adapters = ['piscina', 'body', 'express', 'fastify', 'nestjs', 'bullmq', 'tinypool', 'workerpool']
+const adapters = [
+  ...['piscina', 'body', 'express', 'fastify', 'nestjs', 'bullmq', 'opentelemetry', 'prometheus', 'pino'],
+  ...['tinypool', 'workerpool'],
+]
 const typeEntries = ['index.d.ts', 'worker.d.ts', 'kit.d.ts', ...adapterEntries('d.ts')]
 const cjsFooters = {
   // `require('lido/piscina')` returns the class.
@@ -111,7 +114,9 @@ function compileCjs() {
         verbatimModuleSyntax: false,
         erasableSyntaxOnly: false,
       },
-      files: ['index.ts', 'worker.ts', 'kit.ts', ...adapterEntries('ts')].map(file => `src/${file}`),
+      files: ['index.ts', 'worker.ts', 'kit.ts', 'inspection.ts', ...adapterEntries('ts')].map(
+        file => `src/${file}`,
+      ),
       include: [],
     }),
   )
@@ -121,7 +126,7 @@ function compileCjs() {
 
 /** Bundles each entry point into one file and removes the bundled modules. Adapters import `index.js` as a file. */
 async function bundleEntryPoints() {
-  const entryPoints = ['index.js', 'worker.js', 'kit.js']
+  const entryPoints = ['index.js', 'worker.js', 'kit.js', 'inspection.js']
   // Workers load these. Both formats of the package use the same files.
   const loadedByWorkers = [
     'adapters/body/parser.js',
@@ -296,6 +301,7 @@ async function bundleFor(format, entries, others = {}) {
       onLoad({ filter: /\bhost\/backend\/inline-backend\.js$/ }, ({ path }) => ({
         contents: readFileSync(path.replace(bare, join(next, 'esm')), 'utf8'),
       }))
+      onResolve({ filter: /^\.\.\/inspection\.js$/ }, () => ({ path: './inspection.js', external: true }))
       onResolve({ filter: /^\.\/module-urls\.js$/ }, ({ path }) => ({ path, external: true }))
       onResolve({ filter: /^(\.\.\/){2}(index|worker|kit)\.js$/ }, ({ path }) => ({ path, external: true }))
       onResolve({ filter: /^\.\/index\.js$/ }, ({ path, importer }) =>

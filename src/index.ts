@@ -14,6 +14,7 @@ export type {
   StreamOptions,
   TransformOptions,
 } from './api/call-options.js'
+export type { HandlerMessage, PoolIdentity, PoolMessage, TaskMessage, WorkerMessage } from './api/channels.js'
 export type { DurationStats, DurationSummary, PoolHistogram } from './api/durations.js'
 export type { PoolEvents } from './api/events.js'
 export type {

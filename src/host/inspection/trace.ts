@@ -1,0 +1,2 @@
+// Records traces and profiles of pools.
+export {}

@@ -1,0 +1,2 @@
+// What a pool loads only when somebody looks into it: traces, profiles, and the socket of `npx lido trace` and `npx lido top`.
+export {}
