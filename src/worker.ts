@@ -4,7 +4,10 @@ import type { TaskContext } from './api/task-context.js'
 import { globalSymbol } from './shared/platform/global-symbol.js'
 import { enableTaskContext } from './worker/run/task-context.js'
 
+export type { Carried, CarryOptions } from './api/carry.js'
+export type { HandlerMessage, PoolIdentity, TaskMessage } from './api/channels.js'
 export type { Handler, TaskContext, TaskJob } from './api/task-context.js'
+export { carry } from './shared/context/carry.js'
 export { move } from './shared/messages/move.js'
 export { transferableSymbol, valueSymbol } from './shared/messages/moved.js'
 

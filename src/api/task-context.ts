@@ -13,6 +13,11 @@ export interface TaskContext {
    * process it changes only after an await.
    */
   readonly cancelled: boolean
+  /**
+   * When the first time limit of the task ends: of `timeout`, which counts from the start of the task, and `deadline`. `undefined`
+   * without limits. Pass it on, for example as the timeout of a query.
+   */
+  readonly deadline: Date | undefined
   /** Throws a `TaskCancelledError` once the task is cancelled. The `reason` of the error is the reason of `signal`. */
   throwIfCancelled(): void
   /**

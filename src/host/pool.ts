@@ -88,6 +88,7 @@ export class Pool<Module = any, Default extends HandlerName<Module> = DefaultNam
     }, Pool)
     this.#engine = engine
     this.#runs = new Runs(engine)
+    engine.announce()
   }
 
   /**

@@ -55,6 +55,7 @@ class HostThread {
       settings: settingsFor(plan),
       backend: this.#backend,
       clock: this.#clock,
+      identity: { id: 1, label: 'model' },
       durationMetrics: null,
       handlerMetrics: null,
       tickets: plan.workers * (plan.slots ?? 1) + (plan.ahead ?? 0),
@@ -69,6 +70,7 @@ class HostThread {
         onUserMessage() {},
         onCreated() {},
         onDestroyed() {},
+        onExited() {},
         onUnreportedDeath() {},
       },
     })

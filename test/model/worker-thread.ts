@@ -60,6 +60,8 @@ export function workerThread(plan: Plan, orders: Map<number, LaneOrder>): Script
     }
     const answer = ({ task, promise }: Waiting) => promise.resolve(finish(task))
     const real = new Executor({
+      origin: { pool: { id: 1, label: 'model' }, workerId: self.number },
+      threadId: self.number,
       loader: { load: () => Promise.reject(new Error('the handler is loaded')), hasFailedAgain: () => false },
       onStale() {},
       onEnd() {},

@@ -300,7 +300,7 @@ export class SimulatedThread implements WorkerLink, Played {
 
   #startUp(): void {
     if (this.start === 'exits') return this.exit(3)
-    const { lane, preload, preloadId, startCalls, limits } = this.#spec
+    const { lane, preload, preloadId, startCalls, limits, origin } = this.#spec
     const order = {
       niceIncrement: 0,
       setupTimeoutMs: 0,
@@ -310,6 +310,7 @@ export class SimulatedThread implements WorkerLink, Played {
       startCalls,
       limits,
       measures: false,
+      origin,
     }
     const life = new WorkerLife(order, this.#environment(lane))
     this.life = 'loading'
@@ -318,6 +319,7 @@ export class SimulatedThread implements WorkerLink, Played {
 
   #environment(lane: WorkerSpec['lane']): WorkerEnvironment {
     return {
+      threadId: 1,
       work: null,
       port: {
         postMessage: (message, transferList) =>

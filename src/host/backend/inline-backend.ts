@@ -93,7 +93,7 @@ class InlineLink implements WorkerLink {
   }
 
   async start(): Promise<void> {
-    const { lane, preload, preloadId, startCalls, limits, setupTimeoutMs } = this.#spec
+    const { lane, preload, preloadId, startCalls, limits, setupTimeoutMs, origin } = this.#spec
     const order: StartOrder = {
       port: this.#port.workerPort,
       lane,
@@ -107,6 +107,7 @@ class InlineLink implements WorkerLink {
       limits: limits === null ? null : { ...limits, bytes: Number.POSITIVE_INFINITY },
       // The CPU time of the worker is part of the host's CPU time.
       measures: false,
+      origin,
     }
     try {
       const entry = (embeddedInline() ?? (await loadEntry(packageFile(inlineEntryUrl)))) as InlineEntry

@@ -1,5 +1,7 @@
 // The way of a task into the pool and out of it: the pool accepts the call or refuses it, counts the task, and forgets it when it
 // has settled.
+import type { TaskMessage } from '../../api/channels.js'
+import { carriedStores } from '../../shared/context/carried.js'
 import {
   PoolClosedError,
   QueueFullError,
@@ -20,6 +22,7 @@ import type { Call, CallTerms } from '../task/call.js'
 import type { CancelTriggers } from '../task/cancel-triggers.js'
 import type { Settler } from '../task/settle.js'
 import { nextTaskId, Task } from '../task/task.js'
+import type { TracedTasks } from '../task/traced-tasks.js'
 import type { BackPressure } from './back-pressure.js'
 import type { KeepAlive } from './keep-alive.js'
 import type { PoolLife } from './pool-life.js'
@@ -38,6 +41,7 @@ export interface AdmissionParts {
   pump: Pump
   cancelTriggers: CancelTriggers
   settler: Settler
+  traced: TracedTasks
   /** An error that no caller receives. */
   onError: (error: unknown) => void
 }
@@ -73,7 +77,7 @@ export class Admission {
       !pump.lending.mayBorrow(slots.lent.current) &&
       (slots.unplaced > 0 || slots.inFlight - slots.lent.count >= slotsOf(settings))
     ) {
-      throw new QueueFullError(limit)
+      throw this.#refused(call, new QueueFullError(limit))
     }
     const task = this.enter(call, settle)
     const isStillWaiting = task.state === 'queued' || task.state === 'assigned'
@@ -85,14 +89,48 @@ export class Admission {
     return task
   }
 
-  /** Counts the task, and gives it to the scheduler. */
-  enter(call: Call, settle: (answer: unknown) => void): Task {
-    const { clock, taskMetrics, keepAlive, handlers, cancelTriggers, pump, slots } = this.#parts
+  /** Publishes the events of a call that finds the queue full. */
+  #refused(call: Call, error: QueueFullError): QueueFullError {
+    const { traced, clock, backPressure } = this.#parts
+    if (!traced.hasSubscribers) return error
     this.#lastTaskId = nextTaskId(this.#lastTaskId)
+    try {
+      traced.trace(this.#lastTaskId, call.terms.handler, clock.now(), backPressure.waiting, () => {
+        throw error
+      })
+    } catch {
+      // The caller gets the error.
+    }
+    return error
+  }
+
+  /** Counts the task, and gives it to the scheduler. Throws `NotCloneableError` for a carried store. */
+  enter(call: Call, settle: (answer: unknown) => void): Task {
+    this.#lastTaskId = nextTaskId(this.#lastTaskId)
+    const { traced } = this.#parts
+    if (!traced.hasSubscribers && carriedStores.size === 0) return this.#enter(this.#lastTaskId, call, settle)
+    const { context } = call.terms
+    const enter = () => this.#enterObserved(this.#lastTaskId, call, settle)
+    return context === undefined ? enter() : context.run(enter)
+  }
+
+  /** Runs in the async context of the caller. */
+  #enterObserved(taskId: number, call: Call, settle: (answer: unknown) => void): Task {
+    const { traced, clock, backPressure, payloads } = this.#parts
+    if (!traced.hasSubscribers) return this.#enter(taskId, payloads.carry(call, undefined), settle)
+    const { handler } = call.terms
+    return traced.trace(taskId, handler, clock.now(), backPressure.waiting, message =>
+      this.#enter(taskId, payloads.carry(call, message), settle, message),
+    )
+  }
+
+  #enter(taskId: number, call: Call, settle: (answer: unknown) => void, message?: TaskMessage): Task {
+    const { clock, taskMetrics, keepAlive, handlers, cancelTriggers, pump, slots, traced } = this.#parts
     const handlerId = handlers.numberOf(call.terms.handler)
-    const terms = this.inContext(call.terms)
+    const terms = this.#forFunctions(call.terms)
     const own = terms === call.terms ? call : { ...call, terms }
-    const task = new Task(this.#lastTaskId, own, handlerId, clock.now(), settle)
+    const task = new Task(taskId, own, handlerId, message?.createdAt ?? clock.now(), settle)
+    if (message !== undefined) traced.add(task, message)
     taskMetrics.onAccepted()
     if (taskMetrics.pending === 1) keepAlive.onBusy()
     slots.lent.adopt(task)
@@ -108,12 +146,15 @@ export class Admission {
     return task
   }
 
-  /** Remembers the caller's async context where a function of the program is asked about the task later. */
+  /** The terms of a call whose tasks come later, with the async context of its caller, where somebody asks for it. */
   inContext(terms: CallTerms): CallTerms {
-    const isAsked = this.#isAsked || (terms.retry?.when ?? null) !== null
-    return isAsked && terms.context === undefined
-      ? { ...terms, context: new AsyncContext('lido.call') }
-      : terms
+    const isObserved = this.#parts.traced.hasSubscribers || carriedStores.size > 0
+    return isObserved ? withContext(terms) : this.#forFunctions(terms)
+  }
+
+  /** Remembers the caller's async context where a function of the program is asked about the task later. */
+  #forFunctions(terms: CallTerms): CallTerms {
+    return this.#isAsked || (terms.retry?.when ?? null) !== null ? withContext(terms) : terms
   }
 
   /** Rejects a task that the pool has already counted. */
@@ -160,4 +201,8 @@ export class Admission {
     if (end === null) keepAlive.onIdle()
     else inMicrotask(() => end.finishIfIdle())
   }
+}
+
+function withContext(terms: CallTerms): CallTerms {
+  return terms.context === undefined ? { ...terms, context: new AsyncContext('lido.call') } : terms
 }

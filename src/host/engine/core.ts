@@ -1,5 +1,6 @@
 // Creates the scheduler, the lane and the workers of a pool, and connects them. `Engine` adds the other parts: statistics,
 // back-pressure, keep-alive and shutdown.
+import type { PoolIdentity } from '../../api/channels.js'
 import type { AdaptStart } from '../../api/pool-options.js'
 import { HostBell } from '../../shared/lane/doorbell.js'
 import { watchLargeBuffers } from '../../shared/platform/allocator.js'
@@ -31,6 +32,7 @@ import { TaskEvents } from '../scheduler/task-events.js'
 import { CancelTriggers } from '../task/cancel-triggers.js'
 import { Settler } from '../task/settle.js'
 import type { Task } from '../task/task.js'
+import { TracedTasks } from '../task/traced-tasks.js'
 import { StartCalls } from '../workers/start-calls.js'
 import type { WorkerEvents } from '../workers/worker.js'
 import { WorkerGroup } from '../workers/worker-group.js'
@@ -51,6 +53,7 @@ export interface Core {
   posted: PostedTasks
   payloads: Payloads
   settler: Settler
+  traced: TracedTasks
   cancelTriggers: CancelTriggers
   group: WorkerGroup
   requeue: Requeue
@@ -65,6 +68,7 @@ export interface CoreParts {
   settings: CoreSettings
   backend: Backend
   clock: Clock
+  identity: PoolIdentity
   durationMetrics: DurationMetrics | null
   handlerMetrics: HandlerMetrics | null
   adaptStart?: AdaptStart | null
@@ -81,6 +85,7 @@ export function createCore(parts: CoreParts): Core {
     settings,
     backend,
     clock,
+    identity,
     durationMetrics,
     handlerMetrics,
     decodeSliceMs,
@@ -98,7 +103,8 @@ export function createCore(parts: CoreParts): Core {
     handlers.add({ handlerId: handlers.numberOf(settings.handler), handler: settings.handler })
   }
   const posted = new PostedTasks(tickets ?? ticketsFor(size.maxWorkers, slotsPerWorker), slotsPerWorker)
-  const settler = new Settler(events)
+  const traced = new TracedTasks(identity)
+  const settler = new Settler(events, traced)
   const pending = new PendingTasks(settings.queue, failure => workerEvents.onError(failure))
   const yieldsCore = settings.busyWait !== true
   const payloads: Payloads = new Payloads({
@@ -119,6 +125,7 @@ export function createCore(parts: CoreParts): Core {
     ...settings,
     adaptStart: parts.adaptStart ?? null,
     preload: settings.handler,
+    pool: identity,
     startCalls,
     lane,
   }
@@ -127,7 +134,7 @@ export function createCore(parts: CoreParts): Core {
   payloads.holdWorkerData(settings.workerOptions.workerData)
 
   const recall = new Recall(posted, payloads, canTakeBack)
-  const requeue = new Requeue(recall, pending, settler)
+  const requeue = new Requeue(recall, pending, settler, traced)
   const largeResults = new LargeResults({ clock, settler, sliceMs: decodeSliceMs, onDecoded: events.onLeft })
   const answers = new Answers({
     settler,
@@ -138,6 +145,7 @@ export function createCore(parts: CoreParts): Core {
     failed: requeue.failed,
     runAgain: task => requeue.runAgain(task),
     errorClasses,
+    traced,
   })
   const poster = new Poster({ posted, handlers, payloads, settler, clock, handlerMetrics })
   const waker = usesLaneQueue ? new WorkerWaker(clock, group, posted, settings.cores) : null
@@ -226,6 +234,7 @@ export function createCore(parts: CoreParts): Core {
     posted,
     payloads,
     settler,
+    traced,
     cancelTriggers,
     group,
     requeue,

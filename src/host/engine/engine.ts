@@ -1,5 +1,6 @@
 // The door of the core: what a pool can do, in few verbs. The public class, the calls and the adapters are its clients.
 import type { CloseReport } from '../../api/call-options.js'
+import type { PoolIdentity } from '../../api/channels.js'
 import type { AdaptStart, PoolSettings } from '../../api/pool-options.js'
 import type { PoolState } from '../../api/stats.js'
 import type { WorkerView } from '../../api/worker-view.js'
@@ -30,7 +31,7 @@ import { KeepAlive } from './keep-alive.js'
 import { forgetPlace, shutDown, unwatchPool, watchPool } from './open-pools.js'
 import type { PoolEnd, PoolLife } from './pool-life.js'
 import { PoolRef } from './pool-ref.js'
-import { type PoolEmitter, Reports } from './reports.js'
+import { nextPoolId, type PoolEmitter, Reports } from './reports.js'
 import { Stats, slotsOf } from './stats.js'
 
 /** What is not in the settings. Tests of the host pass stand-ins for threads and time. */
@@ -50,6 +51,8 @@ export class Engine {
   readonly clock: Clock
   /** The value of `pool.options`, frozen. */
   options: PoolSettings
+  /** The pool in the messages of channels. */
+  readonly identity: PoolIdentity
   readonly stats: Stats
   /** `null` without the option `output: 'pipe'`. */
   readonly output: WorkerOutput | null
@@ -57,6 +60,7 @@ export class Engine {
   readonly pool: PoolEmitter
   readonly #core: Core
   readonly #life: PoolLife = { state: 'open', end: null }
+  readonly #reports: Reports
   readonly #admission: Admission
   readonly #backPressure: BackPressure
   readonly #keepAlive: KeepAlive
@@ -79,9 +83,12 @@ export class Engine {
     this.pool = pool
     this.output = settings.output === 'pipe' ? new WorkerOutput() : null
     const life = this.#life
+    const identity = { id: nextPoolId(), label }
+    this.identity = identity
     const taskMetrics = new TaskMetrics()
     const ref = new PoolRef<PoolEmitter>(pool)
-    const reports = new Reports(ref, label, this.output)
+    const reports = new Reports(ref, identity, this.output)
+    this.#reports = reports
     this.#keepAlive = new KeepAlive(clock, ref, taskMetrics, life)
     const durationMetrics = recordTiming ? new DurationMetrics() : null
     const warnings = settings.performanceWarnings
@@ -92,6 +99,7 @@ export class Engine {
       settings,
       backend,
       clock,
+      identity,
       durationMetrics,
       handlerMetrics,
       decodeSliceMs,
@@ -105,7 +113,8 @@ export class Engine {
       },
     })
     const core = this.#core
-    const { handlers, payloads, settler, cancelTriggers, group, pump, startCalls, largeResults } = core
+    const { handlers, payloads, settler, traced, cancelTriggers, group, pump, startCalls, largeResults } =
+      core
     const { slots } = core.posted
     const backPressure = new BackPressure({
       limit: settings.maxQueue,
@@ -129,6 +138,7 @@ export class Engine {
       pump,
       cancelTriggers,
       settler,
+      traced,
       onError: error => reports.onError(error),
     })
     this.#admission = admission
@@ -171,6 +181,11 @@ export class Engine {
     }
     this.#startMinimum()
     watchPool(this, place, this.#shutdownParts)
+  }
+
+  /** Call it when the pool is complete. Publishes that it is open. */
+  announce(): void {
+    this.#reports.onOpened()
   }
 
   #startMinimum(): void {

@@ -1,7 +1,10 @@
-// The events that a pool emits. Holds the pool only while it is busy, because running threads hold this object.
+// The events that a pool emits, and those of its workers that it publishes in channels. Holds the pool only while it is busy, because running threads hold this object.
+import type { PoolIdentity, PoolMessage, WorkerMessage } from '../../api/channels.js'
 import type { PoolEvents } from '../../api/events.js'
 import { WorkerExitError } from '../../shared/errors/pool-errors.js'
 import { lastingContext } from '../../shared/platform/async-context.js'
+import { NoticeChannel } from '../../shared/platform/channels.js'
+import { globalSymbol } from '../../shared/platform/global-symbol.js'
 import { inMicrotask } from '../../shared/platform/microtask.js'
 import { inspect } from '../../shared/platform/node-modules.js'
 import { passOnReport } from '../../shared/platform/watch-mode.js'
@@ -17,18 +20,33 @@ export interface PoolEmitter {
   listenerCount(name: string): number
 }
 
+const openChannel = new NoticeChannel<PoolMessage>('lido.pool.open')
+const closeChannel = new NoticeChannel<PoolMessage>('lido.pool.close')
+const startChannel = new NoticeChannel<WorkerMessage>('lido.worker.start')
+const exitChannel = new NoticeChannel<WorkerMessage>('lido.worker.exit')
+
+const countKey = globalSymbol('poolCount')
+
+/** Counts the pools of all copies of this package in this thread. */
+export function nextPoolId(): number {
+  const globals = globalThis as unknown as Record<symbol, number | undefined>
+  const id = (globals[countKey] ?? 0) + 1
+  globals[countKey] = id
+  return id
+}
+
 export class Reports implements WorkerEvents, BackPressureListener {
   readonly #pool: PoolRef<PoolEmitter>
-  readonly #label: string
+  readonly #identity: PoolIdentity
   readonly #output: WorkerOutput | null
   /** Listeners run in this async context. */
   readonly #context = lastingContext('lido.Pool')
   /** Set once, before the first worker is started. */
   stats!: Stats
 
-  constructor(pool: PoolRef<PoolEmitter>, label: string, output: WorkerOutput | null) {
+  constructor(pool: PoolRef<PoolEmitter>, identity: PoolIdentity, output: WorkerOutput | null) {
     this.#pool = pool
-    this.#label = label
+    this.#identity = identity
     this.#output = output
   }
 
@@ -40,7 +58,12 @@ export class Reports implements WorkerEvents, BackPressureListener {
     this.#emit('drain')
   }
 
+  onOpened(): void {
+    this.#pool.tell(pool => openChannel.publish(() => ({ ...this.#identity, pool })))
+  }
+
   onClosed(): void {
+    this.#pool.tell(pool => inMicrotask(() => closeChannel.publish(() => ({ ...this.#identity, pool }))))
     this.#emit('close')
   }
 
@@ -50,21 +73,34 @@ export class Reports implements WorkerEvents, BackPressureListener {
   }
 
   onUnreportedDeath(worker: Worker, death: Death): void {
-    this.#emitError(death.error, () => writeDeath(this.#label, worker, death))
+    this.#emitError(death.error, () => writeDeath(this.#identity.label, worker, death))
   }
 
   onUserMessage({ view }: Worker, value: unknown): void {
     if (!passOnReport(value)) this.#emit('message', value, view)
   }
 
-  onCreated({ view }: Worker): void {
+  onCreated(worker: Worker): void {
+    const { view } = worker
     this.#output?.add(view)
     this.#emit('workerCreate', view)
+    // The pool announces itself first.
+    inMicrotask(() => startChannel.publish(() => this.#messageOf(worker)))
   }
 
   onDestroyed({ view }: Worker): void {
     this.stats.onWorkerEnded(view)
     this.#emit('workerDestroy', view)
+  }
+
+  onExited(worker: Worker): void {
+    const { stopReason } = worker
+    inMicrotask(() => exitChannel.publish(() => ({ ...this.#messageOf(worker), reason: stopReason! })))
+  }
+
+  #messageOf({ id, threadId, link }: Worker): WorkerMessage {
+    const pid = link.process?.pid ?? process.pid
+    return { pool: this.#identity, workerId: id, threadId, pid, backend: link.kind }
   }
 
   /** Emits the event after the pool's own work, so that a listener may call the pool. */

@@ -15,6 +15,7 @@ import { AGAIN } from '../task/retry.js'
 import type { Settler } from '../task/settle.js'
 import type { Task } from '../task/task.js'
 import { moveTask } from '../task/task-life.js'
+import type { TracedTasks } from '../task/traced-tasks.js'
 import type { RestartPolicy } from '../workers/restart-policy.js'
 import type { Worker } from '../workers/worker.js'
 import type { HandlerRegistry } from './handler-registry.js'
@@ -37,6 +38,7 @@ export interface AnswersParts {
   /** Puts the task back into the queue at its old place. */
   runAgain: (task: Task) => void
   errorClasses: ErrorClasses
+  traced: TracedTasks
 }
 
 export class Answers {
@@ -98,10 +100,11 @@ export class Answers {
   }
 
   #onAnswered(worker: Worker, task: Task, runMs: number): void {
-    const { policy, durationMetrics } = this.#parts
+    const { policy, durationMetrics, traced } = this.#parts
     worker.answers++
     policy.onWorkDone()
     durationMetrics?.record(task.assignedAt! - task.createdAt, runMs)
     worker.histogram?.record(runMs)
+    if (traced.isAny) traced.onAnswered(task, worker, runMs)
   }
 }

@@ -4,11 +4,13 @@
 // processes. A value that cannot be bytes is cloned, for example one with a `SharedArrayBuffer` or a port. See docs/design/0031.
 
 import type { TransferItem } from '../../api/call-options.js'
+import type { TaskMessage } from '../../api/channels.js'
 import { Decoder } from '../../shared/codec/decoder.js'
 import { type Encoder, NO_ROOM } from '../../shared/codec/encoder.js'
-import { enterSending, leaveSending, ResourceUses } from '../../shared/codec/handle.js'
+import { enterSending, leaveSending, ResourceUses, sendAs } from '../../shared/codec/handle.js'
 import type { ShapeReader } from '../../shared/codec/shapes.js'
 import { LARGE_SIZES, LargeDraft } from '../../shared/codec/writer.js'
+import { type Carrier, captureCarried } from '../../shared/context/carried.js'
 import { NotCloneableError } from '../../shared/errors/pool-errors.js'
 import {
   LARGEST_CLONED_BYTES,
@@ -20,7 +22,8 @@ import {
   unsendablePath,
 } from '../../shared/errors/uncloneable-path.js'
 import { encoderFor, shapeReaderFor } from '../../shared/lane/lane-codec.js'
-import { LARGEST_VALUE_BYTES } from '../../shared/lane/layout.js'
+import { carrierFrom, LARGEST_VALUE_BYTES } from '../../shared/lane/layout.js'
+import type { HandlerRef } from '../../shared/messages/handler-ref.js'
 import type { KnownResource, ToWorker } from '../../shared/messages/messages.js'
 import { type Outgoing, outgoing } from '../../shared/messages/outgoing.js'
 import { HEAD_BYTES } from '../../shared/messages/pipe-frames.js'
@@ -33,6 +36,7 @@ import {
   EncodedPayload,
   PackedPayload,
   PostedPayload,
+  payloadBytes,
   TakenPayload,
 } from '../task/taken-payload.js'
 import type { Task } from '../task/task.js'
@@ -40,6 +44,8 @@ import type { HandlerRegistry } from './handler-registry.js'
 import type { PostedTasks } from './posted-tasks.js'
 import { Resources } from './resources.js'
 
+/** A task that carries more warns once. */
+const LARGEST_CARRIER_BYTES = 4096
 /** Small payloads share a buffer of this size. It stays in memory as long as one of them. */
 const CHUNK_BYTES = 16 * 2 ** 10
 /** The bytes of buffers are aligned, and stay so in a copy. */
@@ -83,10 +89,52 @@ export class Payloads {
   }
 
   /** False when a task with these options must be sent by message. */
-  maySharePayload({ transferList, workerId, isExclusive }: CallTerms): boolean {
+  maySharePayload({ transferList, workerId, isExclusive, carrier }: CallTerms): boolean {
     const { usesLaneQueue, posted } = this.#parts
     if (!usesLaneQueue || transferList.length > 0 || workerId > 0) return false
+    if (carrier !== undefined && !(carrier instanceof EncodedPayload)) return false
     return !isExclusive || posted.slots.perWorker === 1
+  }
+
+  /**
+   * The call with the values of the carried stores. Call it in the async context of the caller. Throws `NotCloneableError`, which names
+   * the store.
+   */
+  carry(call: Call, task: TaskMessage | undefined): Call {
+    const values = captureCarried(task)
+    if (values === null) return call
+    const carrier = sendAs(null, 0, () => this.#takenCarrier(values))
+    const bytes = payloadBytes(carrier) ?? 0
+    if (bytes > LARGEST_CARRIER_BYTES) warnOfLargeCarrier(values, bytes)
+    return { payload: call.payload, terms: { ...call.terms, carrier } }
+  }
+
+  #takenCarrier(values: Carrier): TakenPayload {
+    try {
+      return this.#takenValue(values, null, [], undefined, this.#parts.usesLaneQueue)
+    } catch (failure) {
+      for (const [name, value] of Object.entries(values)) this.#checkStore(name, value)
+      throw failure
+    }
+  }
+
+  /** Throws a `NotCloneableError` that names the store of the value. */
+  #checkStore(name: string, value: unknown): void {
+    try {
+      this.#copied(value, [], undefined, true)
+    } catch (failure) {
+      if (!(failure instanceof NotCloneableError)) throw failure
+      const path = failure.path.replace(/^payload/, `the carried store '${name}'`)
+      throw new NotCloneableError(path, failure.cause)
+    }
+  }
+
+  /**
+   * Writes the carried values of a posted task after its payload. Returns their end. The caller checks that the lane can hold them:
+   * `maySharePayload()`.
+   */
+  writeCarrier(carrier: TakenPayload, payloadTo: number): number {
+    return this.#writeEncoded(carrier as EncodedPayload, carrierFrom(payloadTo))
   }
 
   /** Takes the payload of a task that cannot be posted at once. Throws `NotCloneableError`. */
@@ -126,12 +174,22 @@ export class Payloads {
 
   #taken(value: unknown, terms: CallTerms, handlerId: number, isForLane: boolean): TakenPayload {
     const given = this.#parts.keepsGiven ? value : undefined
-    if (!isForLane) return this.#copied(value, terms.transferList, given, true)
-    const isNamed = !this.#parts.handlers.isKnown(handlerId)
+    const named = isForLane && !this.#parts.handlers.isKnown(handlerId) ? terms.handler : null
+    return this.#takenValue(value, named, terms.transferList, given, isForLane)
+  }
+
+  #takenValue(
+    value: unknown,
+    named: HandlerRef | null,
+    transferList: readonly TransferItem[],
+    given: unknown,
+    isForLane: boolean,
+  ): TakenPayload {
+    if (!isForLane) return this.#copied(value, transferList, given, true)
     const { scratch } = this.#parts.posted.layout
-    const end = this.#encoder.encode(isNamed ? [terms.handler, value] : value, scratch.from, scratch.to)
+    const end = this.#encoder.encode(named === null ? value : [named, value], scratch.from, scratch.to)
     if (end < 0) return this.#copied(value, [], given, end === NO_ROOM)
-    return this.#encoded(scratch.from, end, isNamed, given)
+    return this.#encoded(scratch.from, end, named !== null, given)
   }
 
   /**
@@ -317,4 +375,17 @@ export function refusal(
 function copyBytes(source: Uint8Array, from: number, to: number, target: Uint8Array, at: number): void {
   if (to - from > MAX_LOOP_BYTES) target.set(source.subarray(from, to), at)
   else for (let index = from; index < to; index++) target[at + index - from] = source[index]!
+}
+
+let hasWarnedOfCarrier = false
+
+/** Once for each thread of the program. */
+function warnOfLargeCarrier(values: Carrier, bytes: number): void {
+  if (hasWarnedOfCarrier) return
+  hasWarnedOfCarrier = true
+  const names = Object.keys(values).map(name => `'${name}'`)
+  process.emitWarning(
+    `A task carries ${Math.round(bytes / 1024)} KiB of its caller's context: the stores ${names.join(', ')}. Every task copies them. Choose the part that handlers need with the option 'pick' of carry().`,
+    { type: 'LidoWarning', code: 'LIDO_LARGE_CONTEXT' },
+  )
 }

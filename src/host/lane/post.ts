@@ -3,15 +3,23 @@
 import type { TransferItem } from '../../api/call-options.js'
 import { refuseDetached } from '../../shared/errors/uncloneable-path.js'
 import { isInt } from '../../shared/lane/lane-codec.js'
-import { IS_INT, IS_NAMED, IS_TIMED } from '../../shared/lane/lane-queue.js'
+import { HAS_CARRIER, IS_INT, IS_NAMED, IS_TIMED, type PostedLimits } from '../../shared/lane/lane-queue.js'
+import { carrierFrom, LARGEST_VALUE_BYTES } from '../../shared/lane/layout.js'
 import { PayloadArena } from '../../shared/lane/payload-arena.js'
 import type { PayloadForm } from '../../shared/messages/messages.js'
 import { outgoing } from '../../shared/messages/outgoing.js'
 import type { Clock } from '../../shared/platform/clock.js'
+import { toTimestamp32 } from '../../shared/platform/timestamp32.js'
 import type { HandlerMetrics } from '../metrics/handler-metrics.js'
 import type { Settler } from '../task/settle.js'
-import { ClonedPayload, EncodedPayload, PackedPayload, TakenPayload } from '../task/taken-payload.js'
-import type { Task } from '../task/task.js'
+import {
+  ClonedPayload,
+  EncodedPayload,
+  PackedPayload,
+  payloadBytes,
+  TakenPayload,
+} from '../task/taken-payload.js'
+import type { Task, TimeLimitEntry } from '../task/task.js'
 import { moveTask } from '../task/task-life.js'
 import type { Worker } from '../workers/worker.js'
 import type { HandlerRegistry } from './handler-registry.js'
@@ -19,6 +27,8 @@ import type { Lender } from './lent-slots.js'
 import { type Payloads, refusal } from './payloads.js'
 import type { PostedTasks } from './posted-tasks.js'
 
+/** A longer time does not fit into a word. It is as good as none. */
+const LONGEST_TIMEOUT_MS = 2 ** 31 - 1
 const NOTHING: readonly TransferItem[] = []
 
 /** The outcome of an attempt to post a task in the lane queue. */
@@ -71,13 +81,16 @@ export class Poster {
     const { queue } = this.#posted
     if (!queue.hasRoom) return 'full'
     const { content, handlerId } = task
+    const { carrier } = task.terms
     const flags = task.timeLimit === null ? 0 : IS_TIMED
-    if (isInt(content) && this.#handlers.isKnown(handlerId)) {
-      this.#offer(task, flags | IS_INT, 0, 0, content)
+    const int = isInt(content) && this.#handlers.isKnown(handlerId) ? content : null
+    if (int !== null && carrier === undefined) {
+      this.#offer(task, flags | IS_INT, 0, 0, int, 0)
       return 'done'
     }
     const from = this.#arena.reserve()
     if (from < 0) return 'full'
+    if (int !== null) return this.#offerCarrying(task, flags | IS_INT, from, from, int, carrier!)
     const isNamed = content instanceof EncodedPayload ? content.isNamed : !this.#handlers.isKnown(handlerId)
     let to: number
     try {
@@ -88,15 +101,38 @@ export class Poster {
     }
     if (task.state !== 'queued') return 'done'
     if (to < 0) return 'declined'
-    this.#offer(task, isNamed ? flags | IS_NAMED : flags, from, to, 0)
-    this.#arena.take(task.ticket, queue.positionOf(task.ticket), to)
+    const allFlags = isNamed ? flags | IS_NAMED : flags
+    if (carrier !== undefined) {
+      if (this.#offerCarrying(task, allFlags, from, to, 0, carrier) === 'declined') return 'declined'
+    } else {
+      this.#offer(task, allFlags, from, to, 0, 0)
+      this.#arena.take(task.ticket, queue.positionOf(task.ticket), to)
+    }
     this.#payloads.onPosted(task, from, to, isNamed)
     return 'done'
   }
 
-  #offer(task: Task, flags: number, from: number, to: number, int: number): void {
+  /** Writes the carried values after the payload. They may have no room beside a large payload. */
+  #offerCarrying(
+    task: Task,
+    flags: number,
+    from: number,
+    to: number,
+    int: number,
+    carrier: TakenPayload,
+  ): 'done' | 'declined' {
+    if (carrierFrom(to) + payloadBytes(carrier)! > from + LARGEST_VALUE_BYTES) return 'declined'
+    const carrierTo = this.#payloads.writeCarrier(carrier, to)
+    this.#offer(task, flags | HAS_CARRIER, from, to, int, carrierTo)
+    this.#arena.take(task.ticket, this.#posted.queue.positionOf(task.ticket), carrierTo)
+    return 'done'
+  }
+
+  #offer(task: Task, flags: number, from: number, to: number, int: number, carrierTo: number): void {
     moveTask(task, 'assigned')
-    this.#posted.post(task, { taskId: task.id, handlerId: task.handlerId, flags, from, to, int })
+    const { id: taskId, handlerId, timeLimit } = task
+    const limits = timeLimit === null ? null : postedLimits(timeLimit)
+    this.#posted.post(task, { taskId, handlerId, flags, from, to, int, carrierTo }, limits)
   }
 
   /**
@@ -114,15 +150,24 @@ export class Poster {
     const { ticket, isExclusive } = task
     const mustRun = !task.canBePostedAgain || lender !== null
     const lenderId = lender === null ? 0 : lender.taskId
+    const { timeLimit } = task
+    const { carrier } = task.terms
     worker.tasks.noteSent()
     const head = { ticket, messageNumber, taskId, handlerId, handler, isExclusive, mustRun, lenderId }
+    const tail = {
+      ...(timeLimit === null ? undefined : { limits: postedLimits(timeLimit) }),
+      ...(carrier === undefined ? undefined : { carrier: this.#carrierMessage(carrier) }),
+    }
     try {
       const from = this.#metrics?.isDue() === true ? this.#clock.now() : 0
       this.#payloads.send(task.createdAt, () => {
         const isTaken = task.content instanceof TakenPayload
         const sent = isTaken ? { value: payload, transferList } : outgoing(payload, transferList)
         refuseDetached(sent.transferList)
-        worker.link.post({ kind: 'run', ...head, payload: sent.value, payloadForm }, sent.transferList)
+        worker.link.post(
+          { kind: 'run', ...head, payload: sent.value, payloadForm, ...tail },
+          sent.transferList,
+        )
       })
       if (from > 0) this.#metrics!.onPosted(this.#clock.now() - from)
       // The worker has the moved items now.
@@ -152,6 +197,12 @@ export class Poster {
     return { payload: content, payloadForm: 'value', transferList }
   }
 
+  #carrierMessage(carrier: TakenPayload): { payload: unknown; payloadForm: PayloadForm } {
+    if (carrier instanceof PackedPayload) return { payload: carrier.packed, payloadForm: carrier.form }
+    if (carrier instanceof ClonedPayload) return { payload: carrier.value, payloadForm: 'value' }
+    return { payload: this.#payloads.decode(carrier as EncodedPayload), payloadForm: 'value' }
+  }
+
   #refuse(task: Task, refused: unknown): void {
     // A getter of the payload may have cancelled the task or killed the worker.
     if (task.state === 'settled' && this.#posted.at(task.ticket, task.id) === task) {
@@ -161,5 +212,13 @@ export class Poster {
     this.#posted.tickets.takeBackAddressed(task.ticket)
     this.#posted.remove(task)
     this.#settler.reject(task, refused)
+  }
+}
+
+/** What the worker needs to know of the limits: `context.deadline`. */
+function postedLimits({ limits, deadlineAt }: TimeLimitEntry): PostedLimits {
+  return {
+    timeoutMs: limits.timeoutMs > LONGEST_TIMEOUT_MS ? 0 : Math.ceil(limits.timeoutMs),
+    deadline: deadlineAt === Number.POSITIVE_INFINITY ? 0 : toTimestamp32(deadlineAt),
   }
 }

@@ -1,6 +1,6 @@
 // The posted tasks by ticket: tasks that have left the host's queue and have no answer yet.
 
-import { LaneQueue, type Posting } from '../../shared/lane/lane-queue.js'
+import { LaneQueue, type PostedLimits, type Posting } from '../../shared/lane/lane-queue.js'
 import { createLane, type LaneLayout } from '../../shared/lane/layout.js'
 import type { Tickets } from '../../shared/lane/ticket.js'
 import type { Task } from '../task/task.js'
@@ -44,9 +44,9 @@ export class PostedTasks {
   }
 
   /** Offers the task to all workers. The caller checks that the queue has room. */
-  post(task: Task, posting: Posting): void {
+  post(task: Task, posting: Posting, limits: PostedLimits | null): void {
     task.addressee = 0
-    task.ticket = this.queue.post(posting)
+    task.ticket = this.queue.post(posting, limits)
     this.#tasks[task.ticket] = task
     this.slots.offer(task)
   }

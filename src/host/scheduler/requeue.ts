@@ -13,6 +13,7 @@ import type { Settler } from '../task/settle.js'
 import { isLarge, payloadBytes } from '../task/taken-payload.js'
 import type { Task } from '../task/task.js'
 import { moveTask } from '../task/task-life.js'
+import type { TracedTasks } from '../task/traced-tasks.js'
 import type { Worker } from '../workers/worker.js'
 import type { PendingTasks } from './pending.js'
 
@@ -32,13 +33,15 @@ export class Requeue {
   readonly #recall: Recall
   readonly #pending: PendingTasks
   readonly #settler: Settler
+  readonly #traced: TracedTasks
   /** How many workers died before they started the task. */
   readonly #deaths = new WeakMap<Task, number>()
 
-  constructor(recall: Recall, pending: PendingTasks, settler: Settler) {
+  constructor(recall: Recall, pending: PendingTasks, settler: Settler, traced: TracedTasks) {
     this.#recall = recall
     this.#pending = pending
     this.#settler = settler
+    this.#traced = traced
   }
 
   /**
@@ -78,6 +81,7 @@ export class Requeue {
       }
       moveTask(task, 'failed')
       this.failed.add(task)
+      if (wasStarted && this.#traced.isAny) this.#traced.onLost(task, worker)
       lost.push({ task, reason: reasonFor(orphan, worker, error), retry: wasStarted ? task.retry : null })
     }
     if (returned.length > 0) this.#putBack(returned)
@@ -95,7 +99,7 @@ export class Requeue {
       else if (task.state === 'failed') this.#reject(task, verdict)
     }
     const returned = again.filter(task => task.state === 'failed')
-    for (const task of returned) requeueStarted(task)
+    for (const task of returned) this.#requeueStarted(task)
     for (const { task } of lost) this.failed.delete(task)
     if (returned.length > 0) this.#putBack(returned)
     return returned.length < lost.length
@@ -127,8 +131,15 @@ export class Requeue {
 
   /** Call it when the handler failed and `retry` allows another run. */
   runAgain(task: Task): void {
-    requeueStarted(task)
+    this.#requeueStarted(task)
     this.#putBack([task])
+  }
+
+  /** A worker has started the task before, so `queueTimeout` no longer applies. */
+  #requeueStarted(task: Task): void {
+    if (task.timeLimit !== null) task.timeLimit.wasStarted = true
+    if (this.#traced.isAny) this.#traced.onAgain(task)
+    moveTask(task, 'queued')
   }
 
   #mayReturn(task: Task): boolean {
@@ -146,12 +157,6 @@ export class Requeue {
     // From the last to the first: the `unshift()` of a user's queue may only insert at the beginning.
     for (const task of returned.reverse()) this.#pending.putBack(task)
   }
-}
-
-/** A worker has started the task before, so `queueTimeout` no longer applies. */
-function requeueStarted(task: Task): void {
-  if (task.timeLimit !== null) task.timeLimit.wasStarted = true
-  moveTask(task, 'queued')
 }
 
 /**

@@ -5,6 +5,7 @@ import type { HandlerRef } from '../../shared/messages/handler-ref.js'
 import type { AsyncContext } from '../../shared/platform/async-context.js'
 import type { Exchange } from './exchange.js'
 import type { RetrySettings } from './retry.js'
+import type { TakenPayload } from './taken-payload.js'
 
 /** `Infinity`: no limit. Calls without limits of their own share the object of the pool. */
 export interface Limits {
@@ -32,6 +33,8 @@ export interface CallTerms {
   readonly workerId: number
   /** The caller's async context, for `loadBalancer` and `retry.when`. Missing where the pool and the call have neither. */
   readonly context?: AsyncContext
+  /** The values of the carried stores. Missing when the task carries none. */
+  readonly carrier?: TakenPayload
 }
 
 export interface Call {

@@ -2,7 +2,9 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { makeTask } from '../../testing/stand-ins.js'
 import { Settler } from './settle.js'
+import type { Task } from './task.js'
 import { moveTask } from './task-life.js'
+import { TracedTasks } from './traced-tasks.js'
 
 function setUp() {
   const told: string[] = []
@@ -10,9 +12,11 @@ function setUp() {
     resolve: value => told.push(`resolved ${String(value)}`),
     reject: reason => told.push(`rejected ${String(reason)}`),
   })
-  const settler = new Settler({
-    onSettled: (_task, outcome, wasAssigned) => told.push(`told ${outcome} ${wasAssigned}`),
-  })
+  const listener = {
+    onSettled: (_task: Task, outcome: string, wasAssigned: boolean) =>
+      told.push(`told ${outcome} ${wasAssigned}`),
+  }
+  const settler = new Settler(listener, new TracedTasks({ id: 1, label: 'pool' }))
   return { told, task, settler }
 }
 

@@ -4,6 +4,7 @@ import type { Outcome } from '../metrics/task-metrics.js'
 import { Rejection } from './rejection.js'
 import type { Task } from './task.js'
 import { moveTask } from './task-life.js'
+import type { TracedTasks } from './traced-tasks.js'
 
 export interface SettleListener {
   onSettled(task: Task, outcome: Outcome, wasAssigned: boolean): void
@@ -13,9 +14,11 @@ export class Settler {
   /** Tasks that could not finish because the pool closed. */
   cutOffCount = 0
   readonly #listener: SettleListener
+  readonly #traced: TracedTasks
 
-  constructor(listener: SettleListener) {
+  constructor(listener: SettleListener, traced: TracedTasks) {
     this.#listener = listener
+    this.#traced = traced
   }
 
   /** The promise resolves to this value at once. The answer of the task goes to `onAnswer`. */
@@ -49,7 +52,9 @@ export class Settler {
     try {
       this.#listener.onSettled(task, outcome, wasAssigned)
     } finally {
-      task.resolve(outcome === 'fulfilled' ? answer : new Rejection(answer))
+      const settled = outcome === 'fulfilled' ? answer : new Rejection(answer)
+      if (this.#traced.isAny) this.#traced.onSettled(task, outcome, answer, () => task.resolve(settled))
+      else task.resolve(settled)
     }
   }
 }

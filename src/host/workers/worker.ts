@@ -1,6 +1,7 @@
 // One worker as the host sees it, from its start to its end. Handles the worker's messages, asks the worker to leave or
 // to stop, and kills it if that takes too long.
 import type { ResourceLimits } from 'node:worker_threads'
+import type { PoolIdentity } from '../../api/channels.js'
 import type { AdaptStart } from '../../api/pool-options.js'
 import type { WorkerState, WorkerStopReason, WorkerView } from '../../api/worker-view.js'
 import { type PoolError, TeardownError, WorkerExitError } from '../../shared/errors/pool-errors.js'
@@ -47,6 +48,7 @@ export interface WorkerSettings {
   preload: HandlerRef | null
   /** A new worker runs them before it is ready. */
   startCalls: StartCalls
+  pool: PoolIdentity
   workerOptions: Record<string, unknown>
   adaptStart: AdaptStart | null
   errorClasses: ErrorClasses
@@ -86,6 +88,8 @@ export interface WorkerEvents {
   onUserMessage(worker: Worker, value: unknown): void
   onCreated(worker: Worker): void
   onDestroyed(worker: Worker): void
+  /** The thread or the process has ended. */
+  onExited(worker: Worker): void
 }
 
 /** The group of a worker, as far as the worker uses it. */
@@ -118,6 +122,8 @@ export class Worker implements LinkListener, PlacementView, BusyView, SlotWorker
   readonly view: WorkerView
   readonly exitReason: ExitReason
   readonly link: WorkerLink
+  /** Node's id of the thread, also after its end; -1 for a process. */
+  readonly threadId: number
   /** The pool's limit of the old generation. `null`: none. */
   readonly heapLimitMb: number | null
   readonly startedAt: number
@@ -171,11 +177,13 @@ export class Worker implements LinkListener, PlacementView, BusyView, SlotWorker
       limits: limitsOf(settings),
       checksHeap: limitsHeap(workerOptions.resourceLimits as ResourceLimits | undefined),
       measures: settings.recordTiming,
+      origin: { pool: settings.pool, workerId: id },
       workerOptions: adaptStart === null ? workerOptions : adapted(workerOptions, adaptStart, id),
     }
     // The handles in `workerData` are older than the pool.
     const { payloads } = settings.lane
     this.link = withoutCaller(() => payloads.send(Number.NEGATIVE_INFINITY, () => backend.start(spec, this)))
+    this.threadId = this.link.threadId
   }
 
   get state(): WorkerState {
@@ -340,10 +348,9 @@ export class Worker implements LinkListener, PlacementView, BusyView, SlotWorker
     moveWorker(this, 'exited')
     this.#exit.end()
     this.#resolveEnded()
-    if (state !== 'draining') {
-      this.stopReason = 'death'
-      return this.#owner.onDied(this, state === 'ready')
-    }
+    if (state !== 'draining') this.stopReason = 'death'
+    this.#owner.events.onExited(this)
+    if (state !== 'draining') return this.#owner.onDied(this, state === 'ready')
     const { stopError } = exitReason
     // Before the file is loaded, the worker has no teardown that could fail.
     if (isStopping && !this.mayBeLoading && stopError !== undefined) this.#onTeardownFailed(stopError)

@@ -6,6 +6,8 @@ import { load, replace, store } from '#atomics'
 import type { LaneWords } from '../platform/atomics.js'
 import type { WorkerBell } from './doorbell.js'
 import {
+  CARRIER_TO,
+  DEADLINE,
   FLAGS,
   FROM,
   HANDLER_ID,
@@ -15,6 +17,7 @@ import {
   STARTED_AT,
   TAIL,
   TASK_ID,
+  TIMEOUT_MS,
   TO,
   ticketAt,
   wordsOf,
@@ -28,6 +31,8 @@ export const IS_INT = 1
 export const IS_NAMED = 2
 /** The task has a time limit, so the worker notes its start. */
 export const IS_TIMED = 4
+/** The task carries values of stores. */
+export const HAS_CARRIER = 8
 
 export interface Posting {
   taskId: number
@@ -36,6 +41,15 @@ export interface Posting {
   from: number
   to: number
   int: number
+  /** Only with `HAS_CARRIER`. */
+  carrierTo: number
+}
+
+/** The limits of a task with `IS_TIMED`; 0: none. */
+export interface PostedLimits {
+  timeoutMs: number
+  /** A timestamp32 of the host's clock. */
+  deadline: number
 }
 
 /** The host's end. */
@@ -90,7 +104,10 @@ export class LaneQueue {
   }
 
   /** Offers a task to all workers. Call it only with `hasRoom`. Returns the task's ticket. */
-  post({ taskId, handlerId, flags, from, to, int }: Posting): number {
+  post(
+    { taskId, handlerId, flags, from, to, int, carrierTo }: Posting,
+    limits: PostedLimits | null = null,
+  ): number {
     const words = this.#words
     const ticket = this.#free.pop()!
     const at = ticketAt(this.layout, ticket)
@@ -100,7 +117,12 @@ export class LaneQueue {
     words[at + FROM] = from
     words[at + TO] = to
     words[at + INT] = int
-    if ((flags & IS_TIMED) !== 0) words[at + STARTED_AT] = 0
+    if ((flags & HAS_CARRIER) !== 0) words[at + CARRIER_TO] = carrierTo
+    if (limits !== null) {
+      words[at + STARTED_AT] = 0
+      words[at + TIMEOUT_MS] = limits.timeoutMs
+      words[at + DEADLINE] = limits.deadline
+    }
     const position = this.#tail
     words[this.layout.positionsFrom + (position & (this.layout.positions - 1))] = ticket
     this.#positionOf[ticket] = position
@@ -284,7 +306,14 @@ export class QueueReader {
       from: words[at + FROM]!,
       to: words[at + TO]!,
       int: words[at + INT]!,
+      carrierTo: words[at + CARRIER_TO]!,
     }
+  }
+
+  /** The limits of a ticket with `IS_TIMED`. */
+  readLimits(ticket: number): PostedLimits {
+    const at = ticketAt(this.#layout, ticket)
+    return { timeoutMs: this.#words[at + TIMEOUT_MS]!, deadline: this.#words[at + DEADLINE]! }
   }
 
   /** False when the host has taken the task back. The data that was read may then belong to another task. */

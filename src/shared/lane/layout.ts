@@ -31,6 +31,11 @@ export const TO = 5
 export const INT = 6
 /** The start time (timestamp32) of a task with a time limit. The host writes 0, later the worker writes the time. */
 export const STARTED_AT = 7
+/** The end of the carried values, with `HAS_CARRIER`. They start after the payload, at `carrierFrom()`. */
+export const CARRIER_TO = 8
+/** With `IS_TIMED`: the milliseconds that the handler may run, and the deadline (timestamp32). 0: no limit. */
+export const TIMEOUT_MS = 9
+export const DEADLINE = 10
 
 // The shared state of one worker.
 //
@@ -140,6 +145,14 @@ export function workerStateIn(memory: SharedArrayBuffer): WorkerStateLayout {
     ring: { from: RING_FROM_BYTES, to: ringTo },
     dictionary: { from: ringTo, to: memory.byteLength },
   }
+}
+
+/** Values are aligned, because buffers in them are. */
+const ALIGNMENT = 8
+
+/** Where the carried values of a ticket start. */
+export function carrierFrom(payloadTo: number): number {
+  return Math.ceil(payloadTo / ALIGNMENT) * ALIGNMENT
 }
 
 /** The index of a ticket's first word. */

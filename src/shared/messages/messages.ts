@@ -1,6 +1,7 @@
 // The messages between host and worker. The name of each union says who receives its messages.
 import type { MessagePort } from 'node:worker_threads'
 import type { TransferItem } from '../../api/call-options.js'
+import type { PoolIdentity } from '../../api/channels.js'
 import type { SerializedError } from '../errors/serialize-error.js'
 import type { HandlerRef } from './handler-ref.js'
 import type { BodyToCaller, BodyToTask } from './task-body.js'
@@ -44,6 +45,13 @@ export interface WorkerOrder {
   checksHeap?: boolean
   /** The worker measures tasks and sends `measured` regularly. */
   measures: boolean
+  origin: HandlerOrigin
+}
+
+/** Where a handler runs, for messages of channels. */
+export interface HandlerOrigin {
+  pool: PoolIdentity
+  workerId: number
 }
 
 /** In MiB: what the option asks for, and what the runtime allows. `ignored`: the runtime has no such limit. */
@@ -140,6 +148,10 @@ export type ToWorker =
       lenderId: number
       payload: unknown
       payloadForm: PayloadForm
+      /** Only for a task with time limits. */
+      limits?: { timeoutMs: number; deadline: number }
+      /** The values of the carried stores. */
+      carrier?: { payload: unknown; payloadForm: PayloadForm }
     }
   /** From now on tasks name this handler by its number. */
   | ({ kind: 'register-handler' } & KnownHandler)

@@ -44,6 +44,8 @@ export interface ThreadClock extends Clock {
   origin(): number
   /** Milliseconds in which this thread's event loop was not idle. Blocked time is not idle. */
   active(): number
+  /** The date of a time on this clock. */
+  dateOf(time: number): Date
   /** Milliseconds in which this thread used a core; `null` where Node cannot measure it. */
   onCore(): number | null
 }
@@ -78,6 +80,7 @@ export function makeClock(now: () => number): ThreadClock {
       const { user, system } = threadCpuUsage()
       return (user + system) / 1000
     },
+    dateOf: time => new Date(Date.now() + time - now()),
     now,
     epochNow: () => Date.now(),
     after(delayMs, callback, keepsAlive = false) {

@@ -1,5 +1,6 @@
 // The entry of an inline worker, which runs on the host's thread. The host cannot kill it. When the host stops it, it
 // closes its port. It has stopped when its last handler has finished.
+import { threadId } from 'node:worker_threads'
 import type { StartOrder } from '../../shared/messages/messages.js'
 import { TaskSource } from '../lane/task-source.js'
 import { promiseHooks } from '../run/executor.js'
@@ -27,6 +28,7 @@ export function serveInline(
   const life = new WorkerLife(order, {
     ...promiseHooks,
     work: null,
+    threadId,
     port,
     makeLoader: (setupTimeoutMs, onTeardown) =>
       new ModuleLoader(false, setupTimeoutMs, onTeardown, loadModule),

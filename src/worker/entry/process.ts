@@ -48,6 +48,7 @@ function start(order: ProcessOrder): void {
   const life = new WorkerLife(order, {
     ...promiseHooks,
     work: new UnfinishedWork(),
+    threadId: -1,
     port,
     makeLoader: (setupTimeoutMs, onTeardown) => new ModuleLoader(true, setupTimeoutMs, onTeardown),
     makeSource: executor => new TaskSource(port, { ...order.lane, tickets }, executor),

@@ -1,6 +1,6 @@
 // The first file of a worker thread. The host posts the start order to the parent port. All later messages use a port
 // of the pool, so the user can use the parent port.
-import { type MessagePort, parentPort, receiveMessageOnPort } from 'node:worker_threads'
+import { type MessagePort, parentPort, receiveMessageOnPort, threadId } from 'node:worker_threads'
 import { inheritLoadingFiles } from '../../shared/messages/handler-ref.js'
 import type { StartOrder } from '../../shared/messages/messages.js'
 import { invariant } from '../../shared/platform/invariant.js'
@@ -55,6 +55,7 @@ function start(order: StartOrder): void {
   const life = new WorkerLife(order, {
     ...promiseHooks,
     work: new UnfinishedWork(),
+    threadId,
     port,
     makeLoader: (setupTimeoutMs, onTeardown) => new ModuleLoader(true, setupTimeoutMs, onTeardown),
     makeSource: executor => new TaskSource(port, lane, executor),

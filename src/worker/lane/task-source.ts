@@ -7,19 +7,21 @@ import { type MessagePort, receiveMessageOnPort } from 'node:worker_threads'
 import { type Decoder, decodeWholeLarge } from '../../shared/codec/decoder.js'
 import type { LargeMessage } from '../../shared/codec/format.js'
 import type { ShapeReader } from '../../shared/codec/shapes.js'
+import type { Carrier } from '../../shared/context/carried.js'
 import { deserializeError } from '../../shared/errors/serialize-error.js'
 import { HostBell, WorkerBell } from '../../shared/lane/doorbell.js'
 import { decoderFor, shapeReaderFor } from '../../shared/lane/lane-codec.js'
 import {
   DISMISSED,
   EMPTY,
+  HAS_CARRIER,
   IS_INT,
   IS_NAMED,
   IS_TIMED,
   type Posting,
   QueueReader,
 } from '../../shared/lane/lane-queue.js'
-import { laneIn, workerStateIn } from '../../shared/lane/layout.js'
+import { carrierFrom, laneIn, workerStateIn } from '../../shared/lane/layout.js'
 import { Tickets, type WorkerTickets } from '../../shared/lane/ticket.js'
 import { WorkerLaneState } from '../../shared/lane/worker-state.js'
 import type { HandlerRef } from '../../shared/messages/handler-ref.js'
@@ -35,6 +37,7 @@ import {
 import { unpackMessage } from '../../shared/messages/unpack-message.js'
 import { invariant } from '../../shared/platform/invariant.js'
 import type { Timer } from '../../shared/platform/make-clock.js'
+import { fromTimestamp32 } from '../../shared/platform/timestamp32.js'
 import { workerClock } from '../run/clock.js'
 import type { Executor } from '../run/executor.js'
 import { RingWriter, WorkerAnswers } from './answers.js'
@@ -352,6 +355,8 @@ export class TaskSource {
     )
     task.isExclusive = isExclusive
     task.usesLentSlot = message.lenderId > 0
+    if (message.carrier !== undefined) task.carried = message.carrier.payload as Carrier
+    if (message.limits !== undefined) task.deadline = this.#deadlineOf(message.limits, now)
     this.#answers.onSentStarted(task)
     this.#executor.run(task)
   }
@@ -363,26 +368,32 @@ export class TaskSource {
     // If the host took the task back, the ticket may belong to another task. The data is then wrong, and the start
     // fails.
     const decoded = this.#decode(ticket, posting)
+    const limits = (posting.flags & IS_TIMED) === 0 ? null : reader.readLimits(ticket)
     if (decoded === null || !reader.tickets.start(ticket, this.#workerId)) return this.#answers.onTakenBack()
-    if ((posting.flags & IS_TIMED) !== 0) reader.tickets.noteStart(ticket, now + this.#toHostClock)
+    if (limits !== null) reader.tickets.noteStart(ticket, now + this.#toHostClock)
     const { taskId, handlerId } = posting
     const handler = decoded.handler ?? this.#handlerOf(handlerId)
-    this.#executor.run(
-      new WorkerTask(taskId, ticket, handlerId, handler, decoded.payload, now, false, this.#answers),
-    )
+    const { payload, carried } = decoded
+    const task = new WorkerTask(taskId, ticket, handlerId, handler, payload, now, false, this.#answers)
+    task.carried = carried
+    if (limits !== null) task.deadline = this.#deadlineOf(limits, now)
+    this.#executor.run(task)
   }
 
   /** Returns `null` when the host took the task back, because the bytes may then belong to another task. */
   #decode(
     ticket: number,
-    { flags, from, to, int }: Posting,
-  ): { handler: HandlerRef | null; payload: unknown } | null {
-    if ((flags & IS_INT) !== 0) return { handler: null, payload: int }
+    { flags, from, to, int, carrierTo }: Posting,
+  ): { handler: HandlerRef | null; payload: unknown; carried: Carrier | null } | null {
+    let carried: Carrier | null = null
     try {
+      if ((flags & HAS_CARRIER) !== 0)
+        carried = this.#queue!.decoder.decode(carrierFrom(to), carrierTo) as Carrier
+      if ((flags & IS_INT) !== 0) return { handler: null, payload: int, carried }
       const payload = this.#queue!.decoder.decode(from, to)
-      if ((flags & IS_NAMED) === 0) return { handler: null, payload }
+      if ((flags & IS_NAMED) === 0) return { handler: null, payload, carried }
       const [handler, inner] = payload as [HandlerRef, unknown]
-      return { handler, payload: inner }
+      return { handler, payload: inner, carried }
     } catch (failure) {
       if (this.#queue!.reader.isStillClaimed(ticket)) throw failure
       return null
@@ -416,18 +427,30 @@ export class TaskSource {
 
   /** False when the payload cannot be read. */
   #readPayload(message: RunMessage): boolean {
-    const { payload, payloadForm } = message
-    if (payloadForm === 'value') return true
     try {
-      message.payload =
-        payloadForm === 'packed'
-          ? (unpackMessage(payload as Uint8Array) as { payload: unknown }).payload
-          : decodeWholeLarge(payload as LargeMessage, this.#shapes!, id => this.#valueOfHandle(id))
-      message.payloadForm = 'value'
+      this.#unpack(message)
+      if (message.carrier !== undefined) this.#unpack(message.carrier)
       return true
     } catch {
       return false
     }
+  }
+
+  #unpack(packed: Pick<RunMessage, 'payload' | 'payloadForm'>): void {
+    const { payload, payloadForm } = packed
+    if (payloadForm === 'value') return
+    packed.payload =
+      payloadForm === 'packed'
+        ? (unpackMessage(payload as Uint8Array) as { payload: unknown }).payload
+        : decodeWholeLarge(payload as LargeMessage, this.#shapes!, id => this.#valueOfHandle(id))
+    packed.payloadForm = 'value'
+  }
+
+  /** The earliest limit, on this thread's clock. */
+  #deadlineOf({ timeoutMs, deadline }: { timeoutMs: number; deadline: number }, now: number): number {
+    const timeoutAt = timeoutMs === 0 ? Number.POSITIVE_INFINITY : now + timeoutMs
+    const onHost = fromTimestamp32(deadline, now + this.#toHostClock)
+    return onHost === null ? timeoutAt : Math.min(timeoutAt, onHost - this.#toHostClock)
   }
 
   #cancel({ ticket, taskId, reason }: Extract<ToWorker, { kind: 'cancel' }>): void {

@@ -1,7 +1,9 @@
 // A task that this worker has started.
+import type { Carrier } from '../../shared/context/carried.js'
 import type { SerializedError } from '../../shared/errors/serialize-error.js'
 import type { HandlerRef } from '../../shared/messages/handler-ref.js'
 import type { FailureReason } from '../../shared/messages/messages.js'
+import type { AsyncContext } from '../../shared/platform/async-context.js'
 import type { AbortSignals } from '../run/abort-signals.js'
 import type { TaskLink } from './task-link.js'
 
@@ -36,6 +38,12 @@ export class WorkerTask {
   isExclusive = false
   /** The task runs in the slot of a waiting task. It cannot lend this slot to any task. */
   usesLentSlot = false
+  /** The values of the carried stores of the caller. */
+  carried: Carrier | null = null
+  /** The async context of the handler, for the chunks of its stream. */
+  scope: AsyncContext | null = null
+  /** When the first time limit of the task ends, on this thread's clock. */
+  deadline: number | null = null
   readonly #answers: TaskAnswers
 
   constructor(

@@ -1,13 +1,13 @@
 // The context of a task lives as long as the code that the task started, so the context must not hold the payload.
 import assert from 'node:assert/strict'
-import { AsyncLocalStorage } from 'node:async_hooks'
 import { test } from 'node:test'
-import type { TaskContext } from '../../api/task-context.js'
 import type { WorkerTask } from '../lane/worker-task.js'
-import { callInContext } from './executor.js'
+import { callInScope } from './executor.js'
+import { enableTaskContext } from './task-context.js'
 
-test('callInContext() passes the payload to the handler and removes it from the task', () => {
-  const task = { payload: 'payload' } as WorkerTask
-  const result = callInContext(new AsyncLocalStorage<TaskContext>(), task, payload => payload)
+test('callInScope() passes the payload to the handler and removes it from the task', () => {
+  enableTaskContext()
+  const task = { payload: 'payload', carried: null, handler: {} } as WorkerTask
+  const result = callInScope(task, payload => payload, null)
   assert.deepEqual([result, task.payload], ['payload', undefined])
 })

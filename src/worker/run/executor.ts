@@ -1,19 +1,26 @@
 // Runs tasks: loads the handler, calls it, flushes the output, and sends the answer. Every started task gets an answer.
-import type { AsyncLocalStorage } from 'node:async_hooks'
 import type { TaskJob } from '../../api/task-context.js'
+import { runCarried } from '../../shared/context/carried.js'
 import { withProcessAdvice } from '../../shared/errors/only-processes.js'
 import { TaskCancelledError } from '../../shared/errors/pool-errors.js'
 import { serializeError } from '../../shared/errors/serialize-error.js'
 import { UnsendableError } from '../../shared/errors/uncloneable-path.js'
 import type { HandlerRef, TransformOrder } from '../../shared/messages/handler-ref.js'
+import type { HandlerOrigin } from '../../shared/messages/messages.js'
+import { AsyncContext } from '../../shared/platform/async-context.js'
 import type { WorkerTask } from '../lane/worker-task.js'
+import { workerClock } from './clock.js'
 import type { LimitWatcher } from './limits.js'
 import type { Measurement, Meter } from './meter.js'
 import type { ExportNames, HandlerFunction } from './module-loader.js'
 import { isStream, runStream, runTransform, sendStream } from './streams.js'
 import { contextStorage, type RunningTaskContext } from './task-context.js'
+import { type CallWatch, handlerChannel, TracedCall } from './traced-call.js'
 
 export interface ExecutorHooks {
+  readonly origin: HandlerOrigin
+  /** -1 for a process. */
+  readonly threadId: number
   readonly loader: {
     /** Resolves to the names of its functions when the file has none of that name. Rejects with the error of the file. */
     load(handler: HandlerRef): PromiseLike<HandlerFunction | ExportNames>
@@ -100,42 +107,49 @@ export class Executor {
   }
 
   #call(task: WorkerTask, handler: HandlerFunction, measurement: Measurement | null): void {
+    const traced = handlerChannel.hasSubscribers ? this.#trace(task, measurement) : null
+    const watch: CallWatch | null = traced ?? measurement
     let result: unknown
     let isPending: boolean
     try {
-      const storage = contextStorage.current
-      result = storage === null ? handler(task.payload) : callInContext(storage, task, handler)
+      const isPlain = contextStorage.current === null && traced === null && task.carried === null
+      result = isPlain ? handler(task.payload) : callInScope(task, handler, traced)
       if (task.handler.call === 'arguments' && isStream(result))
-        result = inContext(task, () => sendStream(task, result, false))
+        result = inScope(task, () => sendStream(task, result, false))
       isPending = isThenable(result)
     } catch (thrown) {
-      measurement?.end()
+      watch?.end(true, thrown)
       return this.#afterFlush(task, () => task.fail('thrown', serializeError(withProcessAdvice(thrown)), ''))
     }
     if (isPending) {
-      measurement?.onPending()
-      this.#await(task, result, measurement)
+      watch?.onPending()
+      this.#await(task, result, watch)
     } else {
-      measurement?.end()
+      watch?.end(false, result)
       const flushed = this.#hooks.flush()
       if (flushed === undefined) task.succeed(result)
       else this.#after(flushed, task, () => task.succeed(result))
     }
   }
 
-  #await(task: WorkerTask, promise: unknown, measurement: Measurement | null): void {
+  #trace(task: WorkerTask, measurement: Measurement | null): TracedCall {
+    const { origin, threadId } = this.#hooks
+    return new TracedCall(task, origin, threadId, measurement)
+  }
+
+  #await(task: WorkerTask, promise: unknown, watch: CallWatch | null): void {
     this.#hooks.settled(
       promise,
       result => {
         if (task.handler.call === 'arguments' && isStream(result)) {
-          const sent = inContext(task, () => sendStream(task, result, false))
-          return this.#await(task, sent, measurement)
+          const sent = inScope(task, () => sendStream(task, result, false))
+          return this.#await(task, sent, watch)
         }
-        measurement?.end()
+        watch?.end(false, result)
         this.#afterFlush(task, () => task.succeed(result))
       },
       thrown => {
-        measurement?.end()
+        watch?.end(true, thrown)
         this.#afterFlush(task, () => {
           // Only a chunk of a stream throws this.
           if (thrown instanceof UnsendableError)
@@ -170,22 +184,27 @@ function isThenable(value: unknown): value is PromiseLike<unknown> {
   return typeof (value as PromiseLike<unknown>).then === 'function'
 }
 
-/** Calls the handler in the task's context, which all code that the handler starts can read. */
-export function callInContext(
-  storage: AsyncLocalStorage<RunningTaskContext>,
-  task: WorkerTask,
-  handler: HandlerFunction,
-): unknown {
-  const { payload } = task
+/**
+ * Calls the handler in the scope of its task: with the task's context, the carried stores of the caller, and the stores that subscribers
+ * bound to the channel. All code that the handler starts is in this scope.
+ */
+export function callInScope(task: WorkerTask, handler: HandlerFunction, traced: TracedCall | null): unknown {
+  const { payload, carried } = task
   // A timer or a socket that outlives the task keeps its context alive, but must not keep its payload.
   task.payload = undefined
-  return storage.run(new RunningContext(task), () => handler(payload))
+  const storage = contextStorage.current
+  const call = () => {
+    if (task.handler.call === 'arguments') task.scope = new AsyncContext('lido.task')
+    return handler(payload)
+  }
+  const followed = traced === null ? call : () => traced.start(call)
+  const carrying = carried === null ? followed : () => runCarried(carried, followed)
+  return storage === null ? carrying() : storage.run(new RunningContext(task), carrying)
 }
 
-/** For the parts of a stream: its handler has returned, and the generator runs in the context of the task. */
-function inContext<T>(task: WorkerTask, part: () => T): T {
-  const storage = contextStorage.current
-  return storage === null ? part() : storage.run(new RunningContext(task), part)
+/** For the chunks of a stream: its handler has returned, and the generator runs in the scope of the call. */
+function inScope<T>({ scope }: WorkerTask, part: () => T): T {
+  return scope === null ? part() : scope.run(part)
 }
 
 /** Calls the handler of a stream. The promise settles after the last chunk. */
@@ -204,6 +223,7 @@ class RunningContext implements RunningTaskContext {
   job: TaskJob | undefined = undefined
   readonly #task: WorkerTask
   #signal: AbortSignal | null = null
+  #deadline: Date | undefined
 
   constructor(task: WorkerTask) {
     this.#task = task
@@ -217,6 +237,13 @@ class RunningContext implements RunningTaskContext {
 
   get cancelled(): boolean {
     return this.#task.isCancelled
+  }
+
+  get deadline(): Date | undefined {
+    const { deadline } = this.#task
+    if (deadline === null || deadline === Number.POSITIVE_INFINITY) return undefined
+    this.#deadline ??= workerClock.dateOf(deadline)
+    return this.#deadline
   }
 
   progress(value: unknown): void {

@@ -33,6 +33,8 @@ export interface Loader {
 /** The thread or process of a worker. Each entry file creates one. */
 export interface WorkerEnvironment extends Pick<ExecutorHooks, 'settled' | 'defer'> {
   readonly port: HostPort
+  /** -1 for a process. */
+  readonly threadId: number
   /** `null` for an inline worker, which shares its thread with the program. */
   readonly work: UnfinishedWork | null
   /** @param onTeardown called when a module with a teardown was loaded */
@@ -70,6 +72,8 @@ export class WorkerLife {
       loader: this.#loader,
       settled: environment.settled,
       defer: environment.defer,
+      origin: order.origin,
+      threadId: environment.threadId,
     })
     if (order.measures) {
       this.#executor.meter = new Meter(handlers =>

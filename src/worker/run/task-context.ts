@@ -40,6 +40,9 @@ export function enableTaskContext(): TaskContext {
     get cancelled() {
       return currentContext(storage).cancelled
     },
+    get deadline() {
+      return currentContext(storage).deadline
+    },
     progress(value) {
       currentContext(storage).progress(value)
     },
