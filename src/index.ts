@@ -1,5 +1,8 @@
 // Entry point `lido`.
 
+import { enableNestedCalls } from './shared/context/parent-task.js'
+import { globalSymbol } from './shared/platform/global-symbol.js'
+
 export type {
   BroadcastOptions,
   CallOptions,
@@ -69,3 +72,6 @@ export {
 } from './shared/errors/pool-errors.js'
 export { move } from './shared/messages/move.js'
 export { type Movable, transferableSymbol, valueSymbol } from './shared/messages/moved.js'
+
+// A handler of this worker may make nested calls.
+if (globalSymbol('worker') in globalThis) enableNestedCalls()

@@ -26,6 +26,11 @@ export interface RunOptions {
    * none.
    */
   deadline?: Date | number | undefined
+  /**
+   * For a call in a handler, or in a function that a handler called: the task gets the signal of that handler's task, and its deadline
+   * if it is earlier. Has no effect elsewhere. Default `false`.
+   */
+  inherit?: boolean | undefined
   /** Gives the task its worker to itself, also with `concurrentTasksPerWorker` above 1. Default `false`. */
   exclusive?: boolean | undefined
   /** Parts of the payload that are transferred, not copied. Processes accept only array buffers. Default `[]`. */

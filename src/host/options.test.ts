@@ -483,6 +483,7 @@ const judgedCalls: Record<keyof RunOptions, { right: unknown[]; wrong: unknown[]
     wrong: [new Date(Number.NaN), Number.NaN, '2030-01-01', null, {}],
   },
   exclusive: { right: [true, false], wrong: [1, null, 'yes'] },
+  inherit: { right: [true, false], wrong: [1, null, 'yes'] },
   transferList: { right: [[], [new ArrayBuffer(1)]], wrong: [1, {}, new ArrayBuffer(1), null, 'x'] },
   priority: { right: [0, -1, 1.5, Number.POSITIVE_INFINITY], wrong: ['1', Number.NaN, null, 1n, {}] },
   queueOptions: { right: [null, 1, {}, 'x'], wrong: [] },

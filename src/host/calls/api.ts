@@ -18,7 +18,9 @@ export function apiOf(engine: Engine, given: CallOptions | undefined): object {
     let terms: CallTerms | null = null
     const call = (...args: unknown[]): Promise<unknown> => {
       try {
-        terms ??= streaming(termsOfFunction(name, options, engine.settings))
+        // The parent of a nested call is another task each time.
+        if (terms === null || options.inherit)
+          terms = streaming(termsOfFunction(name, options, engine.settings))
       } catch (problem) {
         return rejectCall(problem, call)
       }

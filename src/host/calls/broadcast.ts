@@ -45,6 +45,7 @@ export const broadcastTable = new OptionTable({
 
 const errors = new OptionErrors('broadcast()', InvalidTaskError, {
   abortSignal: "Use 'signal'.",
+  inherit: "Pass 'signal' and 'deadline' of the context.",
   exclusive: 'A broadcast runs in any free slot of each worker. Leave out this option.',
   onProgress: 'A broadcast does not report progress. Leave out this option.',
   priority: 'A broadcast is not queued with the tasks: each worker runs it next. Leave out this option.',
@@ -66,6 +67,7 @@ export function resolveBroadcast(
     {
       ...options,
       queueTimeout: Number.POSITIVE_INFINITY,
+      inherit: false,
       exclusive: false,
       transferList: [],
       priority: 0,

@@ -66,6 +66,7 @@ export const runTable = new OptionTable({
     'a valid Date, or milliseconds of the epoch',
     { default: undefined },
   ),
+  inherit: boolean({ default: false }),
   exclusive: boolean({ default: false }),
   transferList: value<readonly TransferItem[]>(Array.isArray, 'an array', {
     default: NOTHING,

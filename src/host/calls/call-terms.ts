@@ -1,6 +1,7 @@
 // Makes the terms of a call from its options and the settings of the pool.
 import type { RunOptions, TransferItem } from '../../api/call-options.js'
 import type { RetryOptions } from '../../api/pool-options.js'
+import { type ParentTask, parentTask } from '../../shared/context/parent-task.js'
 import { InvalidTaskError } from '../../shared/errors/pool-errors.js'
 import type { HandlerRef } from '../../shared/messages/handler-ref.js'
 import { isMoved, transferOf, valueSymbol } from '../../shared/messages/moved.js'
@@ -69,12 +70,14 @@ export function termsOf(
   settings: CoreSettings,
   handler = handlerOf(options, settings),
 ): CallTerms {
-  const { timeout, queueTimeout, deadline, transferList } = options
+  const { timeout, queueTimeout, transferList } = options
+  const parent = options.inherit ? parentTask() : null
+  const deadline = earlier(options.deadline, parent?.deadline)
   return {
     handler,
     transferList,
-    signal: options.signal ?? null,
-    limits: limitsOf({ timeout, queueTimeout, deadline: deadline && Number(deadline) }, settings.limits),
+    signal: signalOf(options.signal ?? null, parent),
+    limits: limitsOf({ timeout, queueTimeout, deadline }, settings.limits),
     // A worker with one slot runs one task anyway.
     isExclusive: options.exclusive && settings.concurrentTasksPerWorker > 1,
     priority: options.priority,
@@ -83,6 +86,16 @@ export function termsOf(
     exchange: exchangeOf(options),
     workerId: 0,
   }
+}
+
+function earlier(own: Date | number | undefined, ofParent: Date | undefined): number | undefined {
+  if (own === undefined) return ofParent?.getTime()
+  return Math.min(Number(own), ofParent?.getTime() ?? Number.POSITIVE_INFINITY)
+}
+
+function signalOf(own: AbortSignal | null, parent: ParentTask | null): AbortSignal | null {
+  if (parent === null) return own
+  return own === null ? parent.signal : AbortSignal.any([own, parent.signal])
 }
 
 function exchangeOf({ onProgress, functions }: ReadRunOptions): Exchange {

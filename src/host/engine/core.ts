@@ -161,6 +161,7 @@ export function createCore(parts: CoreParts): Core {
     onCollected: () => pump.refill(),
   })
   const taskMessages = new TaskMessages({
+    clock,
     posted,
     settler,
     cancel: (task, error) => cancelling.cancel(task, error),

@@ -15,6 +15,7 @@ export class Settler {
   cutOffCount = 0
   readonly #listener: SettleListener
   readonly #traced: TracedTasks
+  readonly #failures = new Map<Task, AbortController>()
 
   constructor(listener: SettleListener, traced: TracedTasks) {
     this.#listener = listener
@@ -25,6 +26,16 @@ export class Settler {
   resolveEarly(task: Task, value: unknown, onAnswer: (answer: unknown) => void): void {
     task.resolve(value)
     task.resolve = onAnswer
+  }
+
+  /** Aborts when the task fails or is cancelled, with the reason. */
+  failureOf(task: Task): AbortSignal {
+    let controller = this.#failures.get(task)
+    if (controller === undefined) {
+      controller = new AbortController()
+      this.#failures.set(task, controller)
+    }
+    return controller.signal
   }
 
   fulfil(task: Task, result: unknown): void {
@@ -55,6 +66,13 @@ export class Settler {
       const settled = outcome === 'fulfilled' ? answer : new Rejection(answer)
       if (this.#traced.isAny) this.#traced.onSettled(task, outcome, answer, () => task.resolve(settled))
       else task.resolve(settled)
+      if (this.#failures.size > 0) this.#abort(task, outcome, answer)
     }
+  }
+
+  #abort(task: Task, outcome: Outcome, answer: unknown): void {
+    const controller = this.#failures.get(task)
+    this.#failures.delete(task)
+    if (outcome !== 'fulfilled') controller?.abort(answer)
   }
 }

@@ -3,7 +3,7 @@ import { withoutCaller } from './async-context.js'
 import { makeClock, type ThreadClock } from './make-clock.js'
 import { getBuiltinModule } from './node-modules.js'
 
-export type { Anchor, Clock, ThreadClock, Timer } from './make-clock.js'
+export { type Anchor, type Clock, dateOn, type ThreadClock, type Timer } from './make-clock.js'
 
 /**
  * Loaded when a pool first reads the time. The first thread is then already starting, so the import of lido is fast.

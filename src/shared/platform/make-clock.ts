@@ -44,8 +44,6 @@ export interface ThreadClock extends Clock {
   origin(): number
   /** Milliseconds in which this thread's event loop was not idle. Blocked time is not idle. */
   active(): number
-  /** The date of a time on this clock. */
-  dateOf(time: number): Date
   /** Milliseconds in which this thread used a core; `null` where Node cannot measure it. */
   onCore(): number | null
 }
@@ -67,6 +65,11 @@ function coreWait(): number {
   }
 }
 
+/** The date of a time on this clock. */
+export function dateOn(clock: Pick<Clock, 'now' | 'epochNow'>, time: number): Date {
+  return new Date(clock.epochNow() + time - clock.now())
+}
+
 export function makeClock(now: () => number): ThreadClock {
   return {
     origin() {
@@ -80,7 +83,6 @@ export function makeClock(now: () => number): ThreadClock {
       const { user, system } = threadCpuUsage()
       return (user + system) / 1000
     },
-    dateOf: time => new Date(Date.now() + time - now()),
     now,
     epochNow: () => Date.now(),
     after(delayMs, callback, keepsAlive = false) {

@@ -8,6 +8,7 @@ import { UnsendableError } from '../../shared/errors/uncloneable-path.js'
 import type { HandlerRef, TransformOrder } from '../../shared/messages/handler-ref.js'
 import type { HandlerOrigin } from '../../shared/messages/messages.js'
 import { AsyncContext } from '../../shared/platform/async-context.js'
+import { dateOn } from '../../shared/platform/make-clock.js'
 import type { WorkerTask } from '../lane/worker-task.js'
 import { workerClock } from './clock.js'
 import type { LimitWatcher } from './limits.js'
@@ -242,7 +243,7 @@ class RunningContext implements RunningTaskContext {
   get deadline(): Date | undefined {
     const { deadline } = this.#task
     if (deadline === null || deadline === Number.POSITIVE_INFINITY) return undefined
-    this.#deadline ??= workerClock.dateOf(deadline)
+    this.#deadline ??= dateOn(workerClock, deadline)
     return this.#deadline
   }
 

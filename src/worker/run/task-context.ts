@@ -1,9 +1,9 @@
 // The public side of task contexts: how a handler learns that its task was cancelled. Tasks pay for it only after a module of
 // this thread has imported `lido/worker`. That entry point must load quickly, so this file needs none of the worker's other code.
 
-import { AsyncLocalStorage } from 'node:async_hooks'
 import type { TaskContext, TaskJob } from '../../api/task-context.js'
-import { globalSymbol } from '../../shared/platform/global-symbol.js'
+import { contextStorageOf } from '../../shared/context/parent-task.js'
+import { AsyncLocalStorage } from '../../shared/platform/async-context.js'
 
 /** The context of one task. The public context forwards to it. */
 export interface RunningTaskContext extends Omit<TaskContext, 'call' | 'job'> {
@@ -12,22 +12,7 @@ export interface RunningTaskContext extends Omit<TaskContext, 'call' | 'job'> {
   job: TaskJob | undefined
 }
 
-interface ContextStorage {
-  /** `null` until a module of this thread imports `lido/worker`. */
-  current: AsyncLocalStorage<RunningTaskContext> | null
-}
-
-const storageKey = globalSymbol('contextStorage')
-const ownStorage: ContextStorage = { current: null }
-// Changes nothing if another copy of this package defined it before.
-Reflect.defineProperty(AsyncLocalStorage, storageKey, { value: ownStorage })
-
-/**
- * Stored on a class of Node, so that all copies of this package in this thread share it. Each `vm` context, as in Jest, has its own
- * `globalThis`.
- */
-export const contextStorage: ContextStorage =
-  (AsyncLocalStorage as unknown as Record<symbol, ContextStorage | undefined>)[storageKey] ?? ownStorage
+export const contextStorage = contextStorageOf<RunningTaskContext>()
 
 /** Switches contexts on for this thread. The returned object forwards to the context of the task that uses it. */
 export function enableTaskContext(): TaskContext {
@@ -74,7 +59,9 @@ export function setTaskJob(job: TaskJob): void {
   if (current !== undefined) current.job = job
 }
 
-function currentContext(storage: AsyncLocalStorage<RunningTaskContext>): RunningTaskContext {
+function currentContext(
+  storage: InstanceType<typeof AsyncLocalStorage<RunningTaskContext>>,
+): RunningTaskContext {
   const current = storage.getStore()
   if (current !== undefined) return current
   const message =
