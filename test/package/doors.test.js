@@ -29,7 +29,9 @@ const doors = {
     ...['Promise', 'TerminateError', 'Transfer', 'cpus', 'default', 'isMainThread', 'platform', 'pool'],
     ...['worker', 'workerEmit'],
   ],
-  'lido/worker': ['context', 'isWorkerThread', 'move', 'transferableSymbol', 'valueSymbol', 'workerData'],
+  'lido/worker': [
+    ...['carry', 'context', 'isWorkerThread', 'move', 'transferableSymbol', 'valueSymbol', 'workerData'],
+  ],
 }
 /** With this flag, `require()` gets the CommonJS build. Every supported version of Node knows this name of the flag. */
 const withoutRequireOfModules = '--no-experimental-require-module'
