@@ -3,6 +3,7 @@ import { workerData as threadData } from 'node:worker_threads'
 import type { TaskContext } from './api/task-context.js'
 import { globalSymbol } from './shared/platform/global-symbol.js'
 import { enableTaskContext } from './worker/run/task-context.js'
+import { onTeardown as addTeardown } from './worker/run/teardown-callbacks.js'
 
 export type { Carried, CarryOptions } from './api/carry.js'
 export type { HandlerMessage, PoolIdentity, TaskMessage } from './api/channels.js'
@@ -17,6 +18,14 @@ export { transferableSymbol, valueSymbol } from './shared/messages/moved.js'
  * example on the host or at the top level of a module, each member throws an error with the code `ERR_LIDO_OUTSIDE_TASK`.
  */
 export const context: TaskContext = enableTaskContext()
+
+/**
+ * Calls back before the worker stops, and waits for the promise. For libraries: the module of a handler can export `teardown` instead.
+ * Callbacks run after all `teardown` exports, in the cases and within the time of these. Inline workers share their thread: the callbacks
+ * run when the last of them stops. Outside a worker nothing calls back.
+ * @returns a function that removes the callback
+ */
+export const onTeardown: (callback: () => unknown) => () => void = addTeardown
 
 const globals = globalThis as Record<symbol, unknown>
 /** The entry of a worker process sets it. */

@@ -1,5 +1,8 @@
 // Workers that the pool replaces while it works, on real threads: planned replacements, teardowns and retries.
 import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
 import { TaskQuarantinedError } from 'lido'
 import { openFolder } from '../helpers/folder.js'
 import { handler } from '../helpers/handler.js'
@@ -120,6 +123,36 @@ test('a teardown runs once for each worker that recycle() or close() stops', asy
   await pool.close()
   assert.equal(teardowns[0], 4)
 })
+
+for (const backend of ['thread', 'process']) {
+  test(`callbacks of onTeardown() run after the teardown export, within its time limit (backend: ${backend})`, async (open, t) => {
+    const folder = openFolder(t)
+    const library = folder.write(
+      'library.mjs',
+      `import { onTeardown } from ${JSON.stringify(import.meta.resolve('lido/worker'))}
+      import { appendFileSync } from 'node:fs'
+      const write = text => appendFileSync(new URL('lines.txt', import.meta.url), text + '\\n')
+      onTeardown(() => write('removed'))()
+      onTeardown(async () => { await null; write('library') })
+      onTeardown(() => new Promise(resolve => setTimeout(resolve, 1500)).then(() => write('late library')))
+      onTeardown(() => { throw new Error('library failed') })`,
+    )
+    const file = folder.write(
+      'handler.mjs',
+      `import { appendFileSync } from 'node:fs'
+      export default () => 1
+      export const teardown = () => appendFileSync(new URL('lines.txt', import.meta.url), 'module\\n')`,
+    )
+    const execArgv = ['--import', pathToFileURL(library).href]
+    const pool = open({ filename: file, minWorkers: 1, maxWorkers: 1, backend, execArgv })
+    const errors = []
+    pool.on('error', error => errors.push(error.cause.message))
+    await pool.run()
+    await pool.close()
+    assert.equal(readFileSync(join(folder.path, 'lines.txt'), 'utf8'), 'module\nlibrary\nlate library\n')
+    assert.deepEqual(errors, ['library failed'])
+  })
+}
 
 test('a teardown does not run when destroy() kills its worker', async open => {
   const teardowns = sharedWords(1)

@@ -20,6 +20,7 @@ import { Meter } from './meter.js'
 import type { ExportNames, HandlerFunction } from './module-loader.js'
 import { runStartCall } from './start-calls.js'
 import { FLUSH_AT_END_MS, FLUSH_AT_STOP_MS } from './stdio.js'
+import { TeardownCallbacks } from './teardown-callbacks.js'
 import type { UnfinishedWork } from './unfinished-work.js'
 
 /** Loads the files of handlers. */
@@ -55,6 +56,7 @@ export class WorkerLife {
   readonly #loader: Loader
   readonly #executor: Executor
   readonly #source: TaskSource
+  readonly #callbacks = new TeardownCallbacks(() => this.#say({ kind: 'has-teardown' }))
   readonly #plannedEnd: PlannedEnd
   #isLeaving = false
   #isLoading = false
@@ -80,12 +82,13 @@ export class WorkerLife {
         this.#say({ kind: 'measured', handlers, memoryBytes: heldBytes() }),
       )
     }
-    this.#plannedEnd = new PlannedEnd(environment, this.#loader)
+    this.#plannedEnd = new PlannedEnd(environment, this.#loader, this.#callbacks)
     this.#source = environment.makeSource(this.#executor)
     this.#source.receive = message => this.#receive(message)
     environment.onEnd(() => {
       this.#executor.end()
       this.#loader.takeTeardowns()
+      this.#callbacks.take()
     })
     // Node's own report loses the error's class and the parts that cannot be cloned.
     environment.onCrash((failure, isCaught) =>
@@ -158,6 +161,7 @@ export class WorkerLife {
         () => this.#leave(),
         memoryBytes => this.#say({ kind: 'memory-exceeded', memoryBytes }),
       )
+    this.#callbacks.open()
     this.#say({ kind: 'ready', heapExcess: checksHeap ? heapExcess() : null })
     this.#source.open()
   }
@@ -209,20 +213,25 @@ export class WorkerLife {
 class PlannedEnd {
   readonly #environment: WorkerEnvironment
   readonly #loader: Loader
+  readonly #callbacks: TeardownCallbacks
   #isWaiting = false
 
-  constructor(environment: WorkerEnvironment, loader: Loader) {
+  constructor(environment: WorkerEnvironment, loader: Loader, callbacks: TeardownCallbacks) {
     this.#environment = environment
     this.#loader = loader
+    this.#callbacks = callbacks
   }
 
-  /** Finishes the work of handlers, runs the teardowns, finishes their work, flushes the output and exits. */
+  /** Finishes the work of handlers, runs the teardowns, finishes their work, runs the callbacks, flushes the output and exits. */
   async run(): Promise<void> {
+    // A worker that stops before its file is loaded has not opened them.
+    this.#callbacks.open()
     const deadline = workerClock.now() + UNFINISHED_MS
     await this.#finishWork(deadline)
     await Promise.all(this.#loader.takeTeardowns().map(teardown => this.#tearDown(teardown)))
     const unfinished = await this.#finishWork(deadline)
     if (unfinished.length > 0) this.#say({ kind: 'unfinished', requests: unfinished, isCutOff: true })
+    await Promise.all(this.#callbacks.take().map(callback => this.#tearDown(callback)))
     await this.#environment.flush(FLUSH_AT_END_MS)
     this.#environment.end(0)
   }
