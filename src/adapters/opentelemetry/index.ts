@@ -1,2 +1,2 @@
 // Entry point `lido/opentelemetry`: the instrumentation of OpenTelemetry for pools and handlers.
-export {}
+export { LidoInstrumentation, type LidoInstrumentationConfig } from './instrumentation.js'

@@ -1,0 +1,55 @@
+// The names of attributes, and the values that need a decision. Names without `lido.` are those of OpenTelemetry's semantic conventions.
+import type { Span } from '@opentelemetry/api'
+import { SpanStatusCode } from '@opentelemetry/api'
+
+export const FUNCTION_NAME = 'code.function.name'
+export const FILE_PATH = 'code.file.path'
+export const THREAD_ID = 'thread.id'
+export const THREAD_NAME = 'thread.name'
+export const ERROR_TYPE = 'error.type'
+export const POOL_NAME = 'lido.pool.name'
+export const POOL_ID = 'lido.pool.id'
+export const TASK_ID = 'lido.task.id'
+export const TASK_ATTEMPT = 'lido.task.attempt'
+export const TASK_WAIT_TIME = 'lido.task.wait_time'
+export const TASK_OUTCOME = 'lido.task.outcome'
+export const WORKER_ID = 'lido.worker.id'
+export const WORKER_STATE = 'lido.worker.state'
+export const EXIT_REASON = 'lido.worker.exit.reason'
+
+/** The value that the conventions give to errors without a class. */
+const OTHER_ERROR = '_OTHER'
+const MOST_CHARACTERS = 100
+/** The caller wanted these ends. They are no failures of the operation. */
+const cancellations = new Set(['AbortError', 'TaskCancelledError'])
+
+/** The class of an error, by its name. */
+export function errorTypeOf(error: unknown): string {
+  const name: unknown = (error as { name?: unknown } | null | undefined)?.name
+  return typeof name === 'string' && name !== '' ? name.slice(0, MOST_CHARACTERS) : OTHER_ERROR
+}
+
+/** Sets the status and the type of the error. A cancelled operation has the type, and no status of an error. */
+export function markFailed(span: Span, error: unknown): void {
+  const type = errorTypeOf(error)
+  span.setAttribute(ERROR_TYPE, type)
+  if (cancellations.has(type)) return
+  const message: unknown = (error as { message?: unknown } | null | undefined)?.message
+  span.setStatus({ code: SpanStatusCode.ERROR, ...(typeof message === 'string' && { message }) })
+}
+
+/** Never throws: a handler may throw any value. */
+export function recordError(span: Span, error: unknown): void {
+  span.recordException(error instanceof Error ? error : String(errorText(error)))
+}
+
+function errorText(thrown: unknown): unknown {
+  if (thrown !== null && typeof thrown === 'object') return (thrown as { message?: unknown }).message ?? 'object'
+  return typeof thrown === 'symbol' ? thrown.description : thrown
+}
+
+/** True for an error of a pool itself, which no handler threw. */
+export function isOfPool(error: unknown): boolean {
+  const code: unknown = (error as { code?: unknown } | null | undefined)?.code
+  return typeof code === 'string' && /^ERR_(?:LIDO_|WORKER_OUT_OF_MEMORY)/.test(code)
+}
