@@ -1,6 +1,7 @@
 // The spans of a worker: `lido.handler NAME` around the function of the user, below the span of the call that the task carried along.
-import { type Context, context, type Span, SpanKind, type Tracer, trace } from '@opentelemetry/api'
+
 import * as workerThreads from 'node:worker_threads'
+import { type Context, context, type Span, SpanKind, type Tracer, trace } from '@opentelemetry/api'
 import type { HandlerMessage } from '../../index.js'
 import { realClock } from '../../kit.js'
 import * as attributes from './attributes.js'
@@ -9,7 +10,7 @@ import type { SpanSettings } from './task-spans.js'
 import { contextFrom } from './trace-headers.js'
 
 /** Since Node 22.20 and 24.6. */
-const { threadName } = workerThreads as { threadName?: string | null }
+const { isMainThread, threadName } = workerThreads as { isMainThread: boolean; threadName?: string | null }
 
 export class HandlerSpans {
   tracer: Tracer
@@ -122,24 +123,17 @@ class HandlerCall implements SpanSource {
   }
 
   #open(): void {
-    const { name, filename, pool, taskId, threadId, workerId } = this.#message!
-    this.#span = this.#tracer.startSpan(
-      `lido.handler ${name}`,
-      {
-        kind: SpanKind.INTERNAL,
-        attributes: {
-          [attributes.FUNCTION_NAME]: name,
-          [attributes.FILE_PATH]: filename,
-          ...(threadId >= 0 && { [attributes.THREAD_ID]: threadId }),
-          [attributes.THREAD_NAME]: threadName || pool.label,
-          [attributes.POOL_NAME]: pool.label,
-          [attributes.POOL_ID]: pool.id,
-          [attributes.TASK_ID]: taskId,
-          [attributes.WORKER_ID]: workerId,
-        },
-        ...(this.#isLate && { startTime: this.#startedAt }),
-      },
-      this.#parent,
-    )
+    const message = this.#message!
+    const { name, pool, threadId, workerId } = message
+    const about = {
+      ...attributes.ofTask(message),
+      [attributes.WORKER_ID]: workerId,
+      ...(threadId >= 0 && { [attributes.THREAD_ID]: threadId }),
+      // The main thread of a process has no name.
+      ...(!isMainThread && { [attributes.THREAD_NAME]: threadName || pool.label }),
+    }
+    const start = this.#isLate ? { startTime: this.#startedAt } : {}
+    const options = { kind: SpanKind.INTERNAL, attributes: about, ...start }
+    this.#span = this.#tracer.startSpan(`lido.handler ${name}`, options, this.#parent)
   }
 }

@@ -1,5 +1,8 @@
 // `LidoInstrumentation`: the class for `registerInstrumentations()`. It has the interface of OpenTelemetry's instrumentations and needs
 // only the API. Hosts and workers use the same class: each thread sees its own channels.
+
+import { AsyncLocalStorage } from 'node:async_hooks'
+import { type ChannelListener, channel, tracingChannel } from 'node:diagnostics_channel'
 import {
   diag,
   type Meter,
@@ -9,8 +12,6 @@ import {
   type TracerProvider,
   trace,
 } from '@opentelemetry/api'
-import { AsyncLocalStorage } from 'node:async_hooks'
-import { channel, type ChannelListener, tracingChannel } from 'node:diagnostics_channel'
 import { type HandlerMessage, InvalidOptionError, type TaskMessage } from '../../index.js'
 import {
   boolean,
@@ -71,7 +72,9 @@ interface Enabled {
 
 const enabledKey = Symbol.for('lido.opentelemetry')
 // On a class of Node, as all that the copies of lido share.
-Reflect.defineProperty(AsyncLocalStorage, enabledKey, { value: { list: [], isCarried: false } satisfies Enabled })
+Reflect.defineProperty(AsyncLocalStorage, enabledKey, {
+  value: { list: [], isCarried: false } satisfies Enabled,
+})
 const enabled = (AsyncLocalStorage as unknown as Record<symbol, Enabled>)[enabledKey]!
 
 /**
@@ -111,7 +114,10 @@ export class LidoInstrumentation {
     if (list.includes(this.#activity)) return
     list.push(this.#activity)
     if (list.length === 1) this.#activity.start()
-    else diag.warn('lido: another LidoInstrumentation is enabled in this thread. This one waits until that one is disabled.')
+    else
+      diag.warn(
+        'lido: another LidoInstrumentation is enabled in this thread. This one waits until that one is disabled.',
+      )
   }
 
   /** Stops. Open spans are not ended. */
@@ -200,7 +206,8 @@ export class LidoInstrumentation {
     const meters = this.#meterProvider ?? metrics.getMeterProvider()
     const flushed = await Promise.allSettled([flush(tracers), flush(meters)])
     for (const answer of flushed) {
-      if (answer.status === 'rejected') diag.error('lido: a worker could not flush its spans or metrics.', answer.reason)
+      if (answer.status === 'rejected')
+        diag.error('lido: a worker could not flush its spans or metrics.', answer.reason)
     }
   }
 }

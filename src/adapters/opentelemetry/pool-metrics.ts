@@ -25,7 +25,7 @@ export class PoolMetrics {
   }
 
   set meter(meter: Meter) {
-    const { isActive } = { isActive: this.#isActive }
+    const isActive = this.#isActive
     if (isActive) this.stop()
     this.#meter = meter
     this.#instruments = createInstruments(meter)

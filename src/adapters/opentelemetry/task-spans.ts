@@ -1,6 +1,7 @@
 // The spans of the host: `lido.run NAME` from the call until its promise settles, and `lido.wait NAME` for the time in the queue.
-import { type Context, context, type Span, SpanKind, type Tracer, trace } from '@opentelemetry/api'
+
 import { threadId } from 'node:worker_threads'
+import { type Context, context, type Span, SpanKind, type Tracer, trace } from '@opentelemetry/api'
 import type { TaskMessage } from '../../index.js'
 import { realClock } from '../../kit.js'
 import * as attributes from './attributes.js'
@@ -32,22 +33,12 @@ export class TaskSpans {
 
   /** Runs in the context of the caller. */
   onStart(message: TaskMessage): void {
-    const { name, pool, taskId } = message
     const active = context.active()
     const startedAt = this.settings.waitSpan ? realClock.epochNow() : 0
+    const about = { ...attributes.ofTask(message), [attributes.THREAD_ID]: threadId }
     const span = this.tracer.startSpan(
-      `lido.run ${name}`,
-      {
-        kind: SpanKind.INTERNAL,
-        attributes: {
-          [attributes.FUNCTION_NAME]: name,
-          [attributes.FILE_PATH]: message.filename,
-          [attributes.THREAD_ID]: threadId,
-          [attributes.POOL_NAME]: pool.label,
-          [attributes.POOL_ID]: pool.id,
-          [attributes.TASK_ID]: taskId,
-        },
-      },
+      `lido.run ${message.name}`,
+      { kind: SpanKind.INTERNAL, attributes: about },
       active,
     )
     this.#open.set(message, { span, context: trace.setSpan(active, span), startedAt })

@@ -45,6 +45,11 @@ export function contextFrom(value: unknown): Context | null {
 function withTraceparent(extracted: Context, { traceparent = '' }: TraceHeaders): Context {
   const [, traceId, spanId, flags] = TRACEPARENT.exec(traceparent) ?? []
   if (flags === undefined) return extracted
-  const parent = { traceId: traceId!, spanId: spanId!, traceFlags: Number.parseInt(flags, 16), isRemote: true }
+  const parent = {
+    traceId: traceId!,
+    spanId: spanId!,
+    traceFlags: Number.parseInt(flags, 16),
+    isRemote: true,
+  }
   return isSpanContextValid(parent) ? trace.setSpanContext(extracted, parent) : extracted
 }
