@@ -39,37 +39,31 @@ export function ofTask(task: {
 /** The value that the conventions give to errors without a class. */
 const OTHER_ERROR = '_OTHER'
 const MOST_CHARACTERS = 100
-/** The caller wanted these ends. They are no failures of the operation. */
-const cancellations = new Set(['AbortError', 'TaskCancelledError'])
-
 /** The class of an error, by its name. */
 export function errorTypeOf(error: unknown): string {
   const name: unknown = (error as { name?: unknown } | null | undefined)?.name
   return typeof name === 'string' && name !== '' ? name.slice(0, MOST_CHARACTERS) : OTHER_ERROR
 }
 
-/** Sets the status and the type of the error. A cancelled operation has the type, and no status of an error. */
-export function markFailed(span: Span, error: unknown): void {
-  const type = errorTypeOf(error)
-  span.setAttribute(ERROR_TYPE, type)
-  if (cancellations.has(type)) return
-  const message: unknown = (error as { message?: unknown } | null | undefined)?.message
-  span.setStatus({ code: SpanStatusCode.ERROR, ...(typeof message === 'string' && { message }) })
+/** True for the error of a cancelled operation. The caller wanted this end, so it is no failure. */
+export function isCancellation(error: unknown): boolean {
+  return errorTypeOf(error) === 'AbortError'
 }
 
-/** Never throws: a handler may throw any value. */
-export function recordError(span: Span, error: unknown): void {
-  span.recordException(error instanceof Error ? error : String(errorText(error)))
+/**
+ * Sets the type of the error, and for a failure the status.
+ * @param isRecorded adds an event with the message and the stack
+ */
+export function markFailed(span: Span, error: unknown, isFailure: boolean, isRecorded: boolean): void {
+  span.setAttribute(ERROR_TYPE, errorTypeOf(error))
+  if (!isFailure) return
+  const message: unknown = (error as { message?: unknown } | null | undefined)?.message
+  span.setStatus({ code: SpanStatusCode.ERROR, ...(typeof message === 'string' && { message }) })
+  if (isRecorded) span.recordException(error instanceof Error ? error : String(errorText(error)))
 }
 
 function errorText(thrown: unknown): unknown {
   if (thrown !== null && typeof thrown === 'object')
     return (thrown as { message?: unknown }).message ?? 'object'
   return typeof thrown === 'symbol' ? thrown.description : thrown
-}
-
-/** True for an error of a pool itself, which no handler threw. */
-export function isOfPool(error: unknown): boolean {
-  const code: unknown = (error as { code?: unknown } | null | undefined)?.code
-  return typeof code === 'string' && /^ERR_(?:LIDO_|WORKER_OUT_OF_MEMORY)/.test(code)
 }

@@ -108,9 +108,7 @@ class HandlerCall implements SpanSource {
     this.hasFailed = true
     if (this.#span === null) this.#open()
     const span = this.#span!
-    if (!span.isRecording()) return
-    attributes.markFailed(span, error)
-    attributes.recordError(span, error)
+    if (span.isRecording()) attributes.markFailed(span, error, !attributes.isCancellation(error), true)
   }
 
   end(): void {

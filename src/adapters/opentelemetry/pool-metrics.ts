@@ -9,12 +9,17 @@ const BOUNDARIES = [0.0001, 0.0005, 0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 10
 const MOST_NAMES = 256
 const OTHER_NAME = 'other'
 
-type WorkerStates = { starting: number; idle: number; busy: number }
+interface PoolCounts {
+  waiting: number
+  readonly workers: { starting: number; idle: number; busy: number }
+}
 
 export class PoolMetrics {
   readonly #names = new Set<string>()
   /** Weak, so that a pool without `close()` can still be collected. */
   readonly #pools = new Map<number, WeakRef<Pool>>()
+  /** Also of closed pools: the SDK repeats the last count of a series that it once got. */
+  readonly #labels = new Set<string>()
   #instruments: ReturnType<typeof createInstruments>
   #meter: Meter
   #isActive = false
@@ -80,31 +85,36 @@ export class PoolMetrics {
     return [pending, workers]
   }
 
-  /** Pools with one label are one series, so their counts are added. */
   readonly #observe = (result: BatchObservableResult): void => {
     const { pending, workers } = this.#instruments
-    for (const [label, { waiting, states }] of this.#countsByLabel()) {
-      result.observe(pending, waiting, { [attributes.POOL_NAME]: label })
-      for (const [state, count] of Object.entries(states)) {
-        const about = { [attributes.POOL_NAME]: label, [attributes.WORKER_STATE]: state }
-        result.observe(workers, count, about)
+    for (const [label, counts] of this.#countsByLabel()) {
+      const about = { [attributes.POOL_NAME]: label }
+      result.observe(pending, counts.waiting, about)
+      for (const [state, count] of Object.entries(counts.workers)) {
+        result.observe(workers, count, { ...about, [attributes.WORKER_STATE]: state })
       }
     }
   }
 
-  #countsByLabel(): Map<string, { waiting: number; states: WorkerStates }> {
-    const counts = new Map<string, { waiting: number; states: WorkerStates }>()
-    for (const [id, ref] of this.#pools) {
+  /** Pools with one label are one series, so their counts are added. */
+  #countsByLabel(): Map<string, PoolCounts> {
+    const all = [...this.#pools].flatMap(([id, ref]) => {
       const stats = ref.deref()?.stats()
-      if (stats === undefined) {
-        this.#pools.delete(id)
-        continue
-      }
-      const sum = counts.get(stats.label) ?? { waiting: 0, states: { starting: 0, idle: 0, busy: 0 } }
-      counts.set(stats.label, sum)
-      sum.waiting += stats.tasks.waiting
-      for (const { state, usage } of stats.workers) {
-        sum.states[state === 'ready' ? (usage > 0 ? 'busy' : 'idle') : 'starting']++
+      // Nobody told of a pool that closed while the instrumentation was disabled.
+      if (stats !== undefined && stats.state !== 'closed') return [stats]
+      this.#pools.delete(id)
+      return []
+    })
+    for (const { label } of all) this.#labels.add(label)
+    const counts = new Map<string, PoolCounts>()
+    for (const label of this.#labels) {
+      counts.set(label, { waiting: 0, workers: { starting: 0, idle: 0, busy: 0 } })
+    }
+    for (const { label, tasks, workers } of all) {
+      const sum = counts.get(label)!
+      sum.waiting += tasks.waiting
+      for (const { state, usage } of workers) {
+        sum.workers[state === 'ready' ? (usage > 0 ? 'busy' : 'idle') : 'starting']++
       }
     }
     return counts

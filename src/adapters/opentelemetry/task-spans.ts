@@ -2,7 +2,7 @@
 
 import { threadId } from 'node:worker_threads'
 import { type Context, context, type Span, SpanKind, type Tracer, trace } from '@opentelemetry/api'
-import type { TaskMessage } from '../../index.js'
+import { isPoolError, type TaskMessage } from '../../index.js'
 import { realClock } from '../../kit.js'
 import * as attributes from './attributes.js'
 import { headersOf, type TraceHeaders } from './trace-headers.js'
@@ -74,8 +74,9 @@ export class TaskSpans {
       }
     }
     if (outcome === 'fulfilled') return
-    attributes.markFailed(span, error)
-    // The span of the handler has the other ones.
-    if (!this.settings.handlerSpans || attributes.isOfPool(error)) attributes.recordError(span, error)
+    // The span of the handler records what the handler threw.
+    const isRecorded = !this.settings.handlerSpans || isPoolError(error)
+    const isFailure = outcome === 'rejected' || !attributes.isCancellation(error)
+    attributes.markFailed(span, error, isFailure, isRecorded)
   }
 }

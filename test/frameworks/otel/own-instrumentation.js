@@ -1,0 +1,4 @@
+// A module of handlers that registers the instrumentation itself.
+import './instrumentation.js'
+
+export * from '../handlers/traced.js'
