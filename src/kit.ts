@@ -71,7 +71,7 @@ export type { MapRunner } from './host/calls/map-run.js'
 export type { ForeignQueue } from './host/kit/foreign-queue.js'
 
 // The carried stores of a caller, for calls that reach their pool later or on another machine.
-export { type Carrier, captureCarried, runCarried } from './shared/context/carried.js'
+export { type Carrier, captureCarried, foreignValues, runCarried } from './shared/context/carried.js'
 export { markPoolError } from './shared/errors/pool-errors.js'
 // Values and errors that cross to another process or machine.
 export {

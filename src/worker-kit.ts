@@ -2,6 +2,7 @@
 import { workerData as threadData } from 'node:worker_threads'
 import { globalSymbol } from './shared/platform/global-symbol.js'
 
+export { type Carrier, runCarried } from './shared/context/carried.js'
 export { serializeError } from './shared/errors/serialize-error.js'
 export { move } from './shared/messages/move.js'
 export { transferableSymbol, valueSymbol } from './shared/messages/moved.js'

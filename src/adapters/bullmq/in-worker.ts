@@ -1,7 +1,7 @@
 // Workers load this file. It calls a handler with what its job carries, and gives it the job as `context.job` or, in the place of
 // BullMQ's sandbox, as its first argument.
 import { context, type TaskJob } from '../../worker.js'
-import { setTaskJob } from '../../worker-kit.js'
+import { type Carrier, runCarried, setTaskJob } from '../../worker-kit.js'
 
 /** The payload of the task of a job. */
 export type JobOrder = HandlerOrder | SandboxOrder
@@ -14,12 +14,15 @@ export interface HandlerOrder {
   /** One payload, or the arguments. */
   input: unknown
   isArgs: boolean
+  /** Values of the caller's context whose stores the program of the host did not register. */
+  carried: Carrier | undefined
 }
 
 export interface SandboxOrder {
   /** The fields of a BullMQ job. */
   sandboxJob: Record<string, unknown>
   token: string
+  carried: Carrier | undefined
 }
 
 type Handler = (...args: unknown[]) => unknown
@@ -51,10 +54,10 @@ export function methodName(method: string): string {
 export function wrap(handler: Handler): Handler {
   return order => {
     if ('sandboxJob' in (order as JobOrder)) {
-      const { sandboxJob, token } = order as SandboxOrder
-      return handler(withMethods(sandboxJob), token, context.signal)
+      const { sandboxJob, token, carried } = order as SandboxOrder
+      return inContext(carried, () => handler(withMethods(sandboxJob), token, context.signal))
     }
-    const { job, input, isArgs } = order as HandlerOrder
+    const { job, input, isArgs, carried } = order as HandlerOrder
     setTaskJob({
       ...job,
       data: input,
@@ -64,8 +67,12 @@ export function wrap(handler: Handler): Handler {
       log: line => context.call(methodName('log'), String(line)),
       children: () => context.call(methodName('getChildrenValues')),
     })
-    return isArgs ? handler(...(input as unknown[])) : handler(input)
+    return inContext(carried, () => (isArgs ? handler(...(input as unknown[])) : handler(input)))
   }
+}
+
+function inContext(carried: Carrier | undefined, call: () => unknown): unknown {
+  return carried === undefined ? call() : runCarried(carried, call)
 }
 
 function withMethods(fields: Record<string, unknown>): Record<string, unknown> {

@@ -1,6 +1,7 @@
 // The job of one call of a `RemotePool`: its name, its data, and the options that BullMQ gets.
 import { InvalidTaskError, valueSymbol } from '../../index.js'
 import { realClock } from '../../kit.js'
+import type { EncodedCarrier } from './carrier.js'
 import type { Engine } from './engine.js'
 import { encodeValue, FORMAT_VERSION, type JobTerms } from './job-values.js'
 import { type KeepResults, keepOptionFor } from './kept-results.js'
@@ -19,11 +20,15 @@ export interface JobOrder {
 /** `args`: the value is an array of arguments. `items`: the value is an array of encoded payloads. */
 export type Payload = { value: unknown; kind?: 'args' | 'items' | 'item' }
 
-/** Throws `InvalidTaskError`, `NotCloneableError` and `ValueTooLargeError`. */
+/**
+ * Throws `InvalidTaskError`, `NotCloneableError` and `ValueTooLargeError`.
+ * @param carrier what the context of the caller carries
+ */
 export function orderOf(
   { value, kind }: Payload,
   settings: Omit<RunSettings, 'signal' | 'queueTimeout' | 'onProgress' | 'jobId'>,
   pool: ReturnType<typeof resolvePool>,
+  carrier: EncodedCarrier | undefined,
 ): JobOrder {
   const { deadline, delay, priority } = settings
   const timeout = settings.timeout ?? pool.timeout
@@ -41,6 +46,7 @@ export function orderOf(
         ...(kind === 'args' && { args: true }),
         ...(kind === 'items' && { items: true }),
         ...(timeout < Number.POSITIVE_INFINITY && { timeout }),
+        ...(carrier !== undefined && { carrier }),
       },
     },
     deadline: deadline === undefined ? undefined : Number(deadline),

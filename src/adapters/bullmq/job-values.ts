@@ -30,6 +30,8 @@ export interface JobTerms {
   /** As the options of `run()`. */
   timeout?: number
   deadline?: number
+  /** What the caller's context carries. See carrier.ts. */
+  carrier?: Record<string, unknown>
 }
 
 /** The answer for one item of a job of `map()`. An error is what `encodeError` made. */
@@ -99,26 +101,29 @@ export class ValueTooLargeError extends PoolError {
   }
 }
 
+/** For errors: the name of a value. */
+export type ValueName = 'payload' | 'result' | `carried store${string}`
+
 /**
  * Returns what JSON keeps exactly. Of a payload it is a copy: the job is added later, and the caller may change the payload before that.
  * Throws `NotCloneableError`, `ValueTooLargeError`, or `JobFormatError` for a value that no program would read.
  *
- * @param what the name for errors: `'payload'` or `'result'`
+ * @param what the name for errors
  */
-export function encodeValue(value: unknown, what: 'payload' | 'result', maxBytes: number): unknown {
+export function encodeValue(value: unknown, what: ValueName, maxBytes: number): unknown {
   const text = exactJson(value)
   if (text === null) return envelopeOf(value, what, maxBytes)
   checkSize(Buffer.byteLength(text), what, maxBytes)
   // The result of a task is a copy already.
-  return typeof value === 'object' && what === 'payload' ? JSON.parse(text) : value
+  return typeof value === 'object' && what !== 'result' ? JSON.parse(text) : value
 }
 
 /**
  * Only for a value of a job with `opts.lido`. Throws `JobFormatError` or `ValueTooLargeError`.
  *
- * @param what the name for errors: `'payload'` or `'result'`
+ * @param what the name for errors
  */
-export function decodeValue(encoded: unknown, what: 'payload' | 'result', maxBytes: number): unknown {
+export function decodeValue(encoded: unknown, what: ValueName, maxBytes: number): unknown {
   if (!isEnvelope(encoded)) return encoded
   const { $lido: format, bytes: text } = encoded
   checkFormat(format, `has a ${what} of format`)
@@ -199,12 +204,13 @@ export function storedError(
 /** The latest date in JavaScript, in milliseconds since 1970. */
 const LAST_DATE_MS = 8.64e15
 /** What each field of the terms may be. */
-const termChecks: { [Name in Exclude<keyof JobTerms, 'format'>]-?: (given: unknown) => boolean } = {
-  args: given => given === true,
-  items: given => given === true,
-  timeout: given => typeof given === 'number' && given > 0 && Number.isFinite(given),
-  deadline: given => typeof given === 'number' && Math.abs(given) <= LAST_DATE_MS,
-}
+const termChecks: { [Name in Exclude<keyof JobTerms, 'format' | 'carrier'>]-?: (given: unknown) => boolean } =
+  {
+    args: given => given === true,
+    items: given => given === true,
+    timeout: given => typeof given === 'number' && given > 0 && Number.isFinite(given),
+    deadline: given => typeof given === 'number' && Math.abs(given) <= LAST_DATE_MS,
+  }
 
 /** `undefined`: another client added the job. Throws `JobFormatError` for a job that this version cannot read. */
 export function termsOfJob({ opts }: { opts: object }): JobTerms | undefined {
@@ -280,7 +286,7 @@ function checkSize(bytes: number, what: string, maxBytes: number): void {
   if (bytes > maxBytes) throw new ValueTooLargeError(`The ${what}`, bytes, maxBytes)
 }
 
-function envelopeOf(value: unknown, what: 'payload' | 'result', maxBytes: number): Envelope {
+function envelopeOf(value: unknown, what: ValueName, maxBytes: number): Envelope {
   let bytes: Buffer
   try {
     bytes = packMessage({ value }).subarray(HEAD_BYTES)

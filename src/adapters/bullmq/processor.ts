@@ -10,6 +10,7 @@ import {
 } from '../../index.js'
 import {
   boolean,
+  foreignValues,
   integer,
   mayHoldOptions,
   milliseconds,
@@ -22,6 +23,7 @@ import {
   value,
 } from '../../kit.js'
 import type { TaskJob } from '../../worker.js'
+import { carrierOf, inContextOf } from './carrier.js'
 import { type GiveBackReason, giveBack, giveBackOf } from './give-back.js'
 import { HostReports } from './host-events.js'
 import { type HandlerOrder, JOB_METHODS, methodName, type SandboxOrder } from './in-worker.js'
@@ -203,11 +205,14 @@ export class JobRunner {
       onProgress: value => progress.send(value),
       functions: functionsOf(job, sandbox),
     }
+    const carrier = carrierOf(job, maxValueBytes)
+    // The worker may know stores that this program does not.
+    const carried = carrier === null ? undefined : foreignValues(carrier)
+    const call = (order: HandlerOrder | SandboxOrder, options: RunOptions) =>
+      inContextOf(carrier, () => runWrapped(this.#pool, order, options, wrapper))
     if (sandbox) {
-      const order: SandboxOrder = { sandboxJob: sandboxFields(job), token }
-      const result = await start(signal, queueTimeout =>
-        runWrapped(this.#pool, order, { ...options, queueTimeout }, wrapper),
-      )
+      const order: SandboxOrder = { sandboxJob: sandboxFields(job), token, carried }
+      const result = await start(signal, queueTimeout => call(order, { ...options, queueTimeout }))
       return this.#encode(result, terms)
     }
     const { name } = job
@@ -227,10 +232,8 @@ export class JobRunner {
     const runOne = (data: unknown, signal: AbortSignal | undefined) => {
       const input = terms === undefined ? data : decodeValue(data, 'payload', maxValueBytes)
       const isArgs = terms?.args === true
-      const order: HandlerOrder = { job: facts, input: isArgs ? argumentsOf(input) : input, isArgs }
-      return start(signal, queueTimeout =>
-        runWrapped(this.#pool, order, { ...options, name, signal, queueTimeout }, wrapper),
-      )
+      const order: HandlerOrder = { job: facts, input: isArgs ? argumentsOf(input) : input, isArgs, carried }
+      return start(signal, queueTimeout => call(order, { ...options, name, signal, queueTimeout }))
     }
     if (terms?.items) return await this.#runItems(itemsOf(job.data), signal, runOne)
     const result = await runOne(job.data, signal)

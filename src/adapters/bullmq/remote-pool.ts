@@ -23,6 +23,7 @@ import {
 } from '../../index.js'
 import type { ErrorClasses } from '../../kit.js'
 import { checkSource, createApi, Problems, realClock, resolveClose, resolveRoom, within } from '../../kit.js'
+import { encodedCarrier } from './carrier.js'
 import { engineOf } from './engine.js'
 import { HostWatch } from './host-watch.js'
 import { type JobOrder, orderOf, type Payload } from './job-order.js'
@@ -164,7 +165,7 @@ export class RemotePool<Module = any, Default extends HandlerName<Module> = Defa
   ): Promise<string>
   async enqueue(payload?: unknown, options?: EnqueueOptions): Promise<string> {
     const settings = resolveEnqueue(options)
-    const order = orderOf({ value: payload }, settings, this.#options)
+    const order = this.#orderOf({ value: payload }, settings)
     this.#checkCall(settings)
     const { deadline = Number.POSITIVE_INFINITY } = order
     const limitMs = deadline - realClock.epochNow()
@@ -218,6 +219,8 @@ export class RemotePool<Module = any, Default extends HandlerName<Module> = Defa
   ): PoolMap<ResultOf<Module, Chosen<Name, Default>> | Awaited<Replacement>> {
     checkSource(source)
     const settings = resolveMap(options)
+    // The jobs come later, and in other contexts.
+    const carrier = encodedCarrier(this.#options.maxValueBytes)
     return createRemoteMap(source, settings, {
       maxValueBytes: this.#options.maxValueBytes,
       attempts: settings.attempts ?? this.#options.attempts,
@@ -229,7 +232,12 @@ export class RemotePool<Module = any, Default extends HandlerName<Module> = Defa
           failures === 0 ? settings.delay : backoffMs(settings.backoff ?? this.#options.backoff, failures)
         const call = { ...settings, delay, signal: undefined, onProgress, jobId: undefined, hasLimits }
         this.#checkCall(call)
-        const order = orderOf({ value: data, kind: isPacked ? 'items' : 'item' }, call, this.#options)
+        const order = orderOf(
+          { value: data, kind: isPacked ? 'items' : 'item' },
+          call,
+          this.#options,
+          carrier,
+        )
         return this.#start(order, call, done, needsTimes)
       },
     })
@@ -327,13 +335,18 @@ export class RemotePool<Module = any, Default extends HandlerName<Module> = Defa
 
   async #run(payload: Payload, settings: RunSettings): Promise<unknown> {
     this.#checkCall(settings)
-    const order = orderOf(payload, settings, this.#options)
+    const order = this.#orderOf(payload, settings)
     if (this.#calls.isFull) throw new QueueFullError(this.#options.maxQueue)
     return await new Promise((resolve, reject) => {
       this.#start(order, settings, answer =>
         'error' in answer ? reject(answer.error) : resolve(answer.value),
       )
     })
+  }
+
+  /** Call it in the async context of the caller. */
+  #orderOf(payload: Payload, settings: Parameters<typeof orderOf>[1]): JobOrder {
+    return orderOf(payload, settings, this.#options, encodedCarrier(this.#options.maxValueBytes))
   }
 
   /** Throws the error with which the pool refuses the call. */

@@ -4,6 +4,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { type ChannelListener, channel, tracingChannel } from 'node:diagnostics_channel'
 import {
+  context,
   diag,
   type Meter,
   type MeterProvider,
@@ -26,6 +27,7 @@ import { carry, onTeardown } from '../../worker.js'
 import { HandlerSpans } from './handler-spans.js'
 import { PoolMetrics } from './pool-metrics.js'
 import { TaskSpans } from './task-spans.js'
+import { headersOf } from './trace-headers.js'
 import { VERSION } from './version.js'
 
 export interface LidoInstrumentationConfig {
@@ -170,7 +172,7 @@ export class LidoInstrumentation {
         for (const [name, listener] of listeners) channel(name).unsubscribe(listener)
         this.#metrics.stop()
       },
-      capture: task => (task === undefined ? undefined : this.#taskSpans.headersOf(task)),
+      capture: task => (task === undefined ? headersOf(context.active()) : this.#taskSpans.headersOf(task)),
       run: (value, callback) => this.#handlerSpans.run(value, callback),
     }
   }

@@ -29,6 +29,12 @@ export function captureCarried(task?: TaskMessage): Carrier | null {
   return values
 }
 
+/** The values whose store this thread did not register. `undefined`: there are none. */
+export function foreignValues(values: Carrier): Carrier | undefined {
+  const foreign = Object.entries(values).filter(([name]) => !carriedStores.has(name))
+  return foreign.length === 0 ? undefined : Object.assign(Object.create(null), Object.fromEntries(foreign))
+}
+
 /** Calls the function with the values in their stores. Ignores values whose store this thread did not register. */
 export function runCarried<T>(values: Carrier, callback: () => T): T {
   let call = callback
