@@ -362,7 +362,7 @@ test('the instrumentation works in a program without an SDK', async () => {
 })
 
 for (const backend of ['thread', 'process']) {
-  test(`one file traces the program and its workers by --import (backend: ${backend})`, async (_open, t) => {
+  test(`--import of an instrumentation traces the program and its workers (backend: ${backend})`, async (_open, t) => {
     const spans = recordSpans(t)
     const { exitCode, errors } = await runProgram(
       `const pool = new Pool({ filename: '${filename}', backend: '${backend}' })

@@ -18,7 +18,7 @@ const compiler = createRequire(import.meta.url).resolve('typescript/bin/tsc')
 const guide = name => readPage(`docs/guides/${name}.md`)
 
 mkdirSync(join(project, 'node_modules', '@types'))
-addPackages('@types/node', 'body-parser', 'bullmq', 'express', 'ioredis', 'pg')
+addPackages('@opentelemetry', '@types/node', 'body-parser', 'bullmq', 'express', 'ioredis', 'pg')
 
 test('the programs of map.md print the failed requests and the progress', async () => {
   const line = (url, status) => `1.2.3.4 - - [25/Nov/2026:10:00:00] "GET ${url} HTTP/1.1" ${status} 12\n`
@@ -38,6 +38,23 @@ test('the program of progress.md prints the progress and the result', async () =
   writePrograms(guide('progress'), 'progress')
   const lines = printed(await node('progress/main.mjs')).split('\n')
   assert.deepEqual(lines.slice(-2), ['100 %', '124999750000'])
+})
+
+test('the programs of trace-requests.md print four nested spans, and the user of each request', async () => {
+  const folder = 'trace-requests'
+  writePrograms(guide(folder), folder)
+  const traced = printed(await node('--import', `./${folder}/instrumentation.mjs`, `${folder}/main.mjs`))
+  const found = [
+    ...traced.matchAll(
+      /parentSpanContext: (?:undefined|\{.*?spanId: '(\w+)'.*?\}),.*?name: '(.*?)',\s+id: '(\w+)'/gs,
+    ),
+  ]
+  const spans = new Map(found.map(([, parent, name, id]) => [name, { parent, id }]))
+  const names = ['GET /picture', 'lido.run resize', 'lido.handler resize', 'decode']
+  for (const [index, name] of names.entries()) {
+    assert.equal(spans.get(name)?.parent, spans.get(names[index - 1])?.id, name)
+  }
+  assert.equal(printed(await node(`${folder}/greetings.mjs`)), "[ 'a1: Hello, Ada', 'b2: Hello, Bob' ]")
 })
 
 test('the server of progress.md sends the progress to a browser, then the result', async () => {

@@ -1,6 +1,6 @@
 // The spans of a worker: `lido.handler NAME` around the function of the user, below the span of the call that the task carried along.
 
-import * as workerThreads from 'node:worker_threads'
+import { isMainThread } from 'node:worker_threads'
 import { type Context, context, type Span, SpanKind, type Tracer, trace } from '@opentelemetry/api'
 import type { HandlerMessage } from '../../index.js'
 import { realClock } from '../../kit.js'
@@ -8,9 +8,6 @@ import * as attributes from './attributes.js'
 import { HandlerContext, type SpanSource } from './handler-context.js'
 import type { SpanSettings } from './task-spans.js'
 import { contextFrom } from './trace-headers.js'
-
-/** Since Node 22.20 and 24.6. */
-const { isMainThread, threadName } = workerThreads as { isMainThread: boolean; threadName?: string | null }
 
 export class HandlerSpans {
   tracer: Tracer
@@ -127,8 +124,8 @@ class HandlerCall implements SpanSource {
       ...attributes.ofTask(message),
       [attributes.WORKER_ID]: workerId,
       ...(threadId >= 0 && { [attributes.THREAD_ID]: threadId }),
-      // The main thread of a process has no name.
-      ...(!isMainThread && { [attributes.THREAD_NAME]: threadName || pool.label }),
+      // The pool names its threads so. The main thread of a process has no name.
+      ...(!isMainThread && { [attributes.THREAD_NAME]: pool.label }),
     }
     const start = this.#isLate ? { startTime: this.#startedAt } : {}
     const options = { kind: SpanKind.INTERNAL, attributes: about, ...start }

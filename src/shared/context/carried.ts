@@ -29,7 +29,7 @@ export function captureCarried(task?: TaskMessage): Carrier | null {
   return values
 }
 
-/** The values whose store this thread did not register. `undefined`: there are none. */
+/** The values whose store this thread did not register. `undefined`: this thread registered all. */
 export function foreignValues(values: Carrier): Carrier | undefined {
   const foreign = Object.entries(values).filter(([name]) => !carriedStores.has(name))
   return foreign.length === 0 ? undefined : Object.assign(Object.create(null), Object.fromEntries(foreign))
