@@ -127,9 +127,10 @@ test('a killed worker leaves the span of the call with the error', async (open, 
   const spans = recordSpans(t)
   const pool = open({ filename, minWorkers: 1, maxWorkers: 1, execArgv })
   pool.on('error', () => {})
-  await pool.ready()
-  const call = rejection(pool.run(undefined, { name: 'waits' }))
-  while (pool.workers[0]?.usage !== 1) await new Promise(setImmediate)
+  const started = sharedWords(1)
+  const call = rejection(pool.run(started, { name: 'waits' }))
+  // A task that has not started would go to another worker.
+  while (started[0] === 0) await new Promise(setImmediate)
   await pool.workers[0].terminate()
   const error = await call
   const run = spans.read().one('lido.run waits')

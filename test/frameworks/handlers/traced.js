@@ -27,7 +27,13 @@ export const failsLater = async () => {
   await null
   throw new TypeError('bad picture')
 }
-export const waits = () => new Promise(() => {})
+
+/** Never ends. Sets the word when it starts. */
+export function waits(words = new Int32Array(1)) {
+  words[0] = 1
+  return new Promise(() => {})
+}
+
 export const thread = () => threadId
 export const activeSpan = () => trace.getSpan(context.active()).spanContext().spanId
 
