@@ -1,6 +1,7 @@
 // `carry()` of `lido/worker`.
 import type { AsyncLocalStorage } from 'node:async_hooks'
 import type { Carried, CarryOptions } from '../../api/carry.js'
+import { AsyncLocalStorage as Storage } from '../platform/async-context.js'
 import { carriedStores } from './carried.js'
 
 /**
@@ -40,13 +41,22 @@ function isStore(given: unknown): given is AsyncLocalStorage<unknown> {
 function ofStorage(storage: AsyncLocalStorage<unknown>, options: unknown): Partial<Carried> {
   const { name, pick } = Object(options) as Partial<CarryOptions<unknown>>
   if (pick !== undefined && typeof pick !== 'function') throw wrong('pick', pick, 'a function')
+  if (pick === undefined) {
+    return {
+      name: name as string,
+      capture: () => storage.getStore(),
+      run: (value, callback) => storage.run(value, callback),
+    }
+  }
+  // A handler that calls a pool itself carries the picked value on, which must not be picked from again.
+  const picked = new Storage<unknown>()
   return {
     name: name as string,
     capture() {
       const store = storage.getStore()
-      return store === undefined || pick === undefined ? store : pick(store)
+      return store === undefined || store === picked.getStore() ? store : pick(store)
     },
-    run: (value, callback) => storage.run(value, callback),
+    run: (value, callback) => picked.run(value, () => storage.run(value, callback)),
   }
 }
 
