@@ -3,10 +3,12 @@ import type { Readable } from 'node:stream'
 import type { Worker } from 'node:worker_threads'
 import type { PoolHistogram } from '../api/durations.js'
 import type { Emitter, PoolEvents } from '../api/events.js'
+import type { LogReceiver } from '../api/log-receiver.js'
 import type { PoolSettings } from '../api/pool-options.js'
 import type { PoolStats } from '../api/stats.js'
 import type { WorkerView } from '../api/worker-view.js'
 import type { PublicFunction } from '../shared/errors/pool-errors.js'
+import { globalSymbol } from '../shared/platform/global-symbol.js'
 import { EventEmitter } from '../shared/platform/host-node-modules.js'
 import { forCaller } from './calls/caller-stack.js'
 import type { Engine } from './engine/engine.js'
@@ -14,6 +16,9 @@ import type { PoolEmitter } from './engine/reports.js'
 
 /** Its type names no type of Node, so that programs without `@types/node` get types for events. */
 const TypedEmitter = EventEmitter as unknown as new () => Emitter<PoolEvents>
+
+/** The door for the logger of the host. Its users need not load this package, which handlers do not need. */
+const receiveLogs: unique symbol = globalSymbol('receiveLogs') as never
 
 const engines = new WeakMap<object, Engine>()
 
@@ -107,6 +112,11 @@ export abstract class PoolProperties extends TypedEmitter {
   /** The workers that are starting or ready. */
   get workers(): WorkerView[] {
     return this.#engine.workers
+  }
+
+  /** @internal */
+  [receiveLogs](receiver: LogReceiver): () => void {
+    return this.#engine.logs.receive(receiver)
   }
 
   /** A plain snapshot of all figures. You can log it or send it. */

@@ -68,6 +68,7 @@ class HostThread {
       workerEvents: {
         onError() {},
         onUserMessage() {},
+        onLog() {},
         onCreated() {},
         onDestroyed() {},
         onExited() {},

@@ -33,6 +33,7 @@ import type { PoolEnd, PoolLife } from './pool-life.js'
 import { PoolRef } from './pool-ref.js'
 import { nextPoolId, type PoolEmitter, Reports } from './reports.js'
 import { Stats, slotsOf } from './stats.js'
+import type { WorkerLogs } from './worker-logs.js'
 
 /** What is not in the settings. Tests of the host pass stand-ins for threads and time. */
 export interface EngineParts {
@@ -54,6 +55,7 @@ export class Engine {
   /** The pool in the messages of channels. */
   readonly identity: PoolIdentity
   readonly stats: Stats
+  readonly logs: WorkerLogs
   /** `null` without the option `output: 'pipe'`. */
   readonly output: WorkerOutput | null
   /** Held, because its listeners must live as long as a call. */
@@ -89,6 +91,7 @@ export class Engine {
     const ref = new PoolRef<PoolEmitter>(pool)
     const reports = new Reports(ref, identity, this.output)
     this.#reports = reports
+    this.logs = reports.logs
     this.#keepAlive = new KeepAlive(clock, ref, taskMetrics, life)
     const durationMetrics = recordTiming ? new DurationMetrics() : null
     const warnings = settings.performanceWarnings

@@ -13,6 +13,7 @@ import type { Death, Worker, WorkerEvents } from '../workers/worker.js'
 import type { BackPressureListener } from './back-pressure.js'
 import type { PoolRef } from './pool-ref.js'
 import type { Stats } from './stats.js'
+import { WorkerLogs } from './worker-logs.js'
 
 /** The part of an event emitter that the reports use. */
 export interface PoolEmitter {
@@ -36,6 +37,7 @@ export function nextPoolId(): number {
 }
 
 export class Reports implements WorkerEvents, BackPressureListener {
+  readonly logs = new WorkerLogs(error => this.onError(error))
   readonly #pool: PoolRef<PoolEmitter>
   readonly #identity: PoolIdentity
   readonly #output: WorkerOutput | null
@@ -80,6 +82,12 @@ export class Reports implements WorkerEvents, BackPressureListener {
     if (!passOnReport(value)) this.#emit('message', value, view)
   }
 
+  onLog(worker: Worker, lines: string): void {
+    this.logs.add(worker)
+    // After the pool's own work, because a logger may call the pool. A promise that is resolved later continues later.
+    if (lines !== '') inMicrotask(() => this.#context.run(() => this.logs.write(lines)))
+  }
+
   onCreated(worker: Worker): void {
     const { view } = worker
     this.#output?.add(view)
@@ -88,7 +96,9 @@ export class Reports implements WorkerEvents, BackPressureListener {
     inMicrotask(() => startChannel.publish(() => this.#messageOf(worker)))
   }
 
-  onDestroyed({ view }: Worker): void {
+  onDestroyed(worker: Worker): void {
+    const { view } = worker
+    this.logs.remove(worker)
     this.stats.onWorkerEnded(view)
     this.#emit('workerDestroy', view)
   }

@@ -86,6 +86,8 @@ export interface WorkerEvents {
   /** A worker died, and no caller received the error. */
   onUnreportedDeath(worker: Worker, death: Death): void
   onUserMessage(worker: Worker, value: unknown): void
+  /** Lines of loggers in the worker. */
+  onLog(worker: Worker, lines: string): void
   onCreated(worker: Worker): void
   onDestroyed(worker: Worker): void
   /** The thread or the process has ended. */
@@ -329,6 +331,8 @@ export class Worker implements LinkListener, PlacementView, BusyView, SlotWorker
         return this.#onTeardownFailed(deserializeError(message.error, this.#owner.settings.errorClasses))
       case 'unfinished':
         return this.#onUnfinished(message)
+      case 'log':
+        return this.#owner.events.onLog(this, message.lines)
       case 'crashed':
         return this.exitReason.onCrashed(message)
     }

@@ -163,6 +163,8 @@ export type ToWorker =
   | { kind: 'to-task'; taskId: number; body: BodyToTask }
   /** To a process, which shares no memory: the host has handled one more message that counts. */
   | { kind: 'heard' }
+  /** The host drops lines of loggers below this level. */
+  | { kind: 'log-level'; level: number }
   /** Answer with `pong` when the event loop turns. */
   | { kind: 'ping' }
   /** Answer with `task-list`. Sent when a message could not be read. */
@@ -226,6 +228,8 @@ export type ToHost =
    * `isCutOff`, it exits before they are finished. `requests` names them.
    */
   | { kind: 'unfinished'; requests: string[]; isCutOff: boolean }
+  /** Lines of a logger, in order. Each starts with its level and a space, and ends with a newline. Empty: a logger exists. */
+  | { kind: 'log'; lines: string }
   /** The handler of a cancelled task has finished. */
   | { kind: 'task-ended'; taskId: number; ticket: number }
   /** The event loop turns. The first message of a process. */
@@ -259,6 +263,7 @@ export const receiversOnHost = {
   'has-teardown': { by: 'worker', isLate: true },
   'teardown-failed': { by: 'worker', isLate: true },
   unfinished: { by: 'worker', isLate: true },
+  log: { by: 'worker', isLate: true },
   done: { by: 'tasks', isLate: true },
   failed: { by: 'tasks', isLate: true },
   'from-task': { by: 'tasks', isLate: true },
@@ -285,6 +290,7 @@ export const receiversInWorker = {
   heard: 'tasks',
   ping: 'tasks',
   'list-tasks': 'tasks',
+  'log-level': 'life',
   leave: 'life',
   stop: 'life',
   exit: 'life',

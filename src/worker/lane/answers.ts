@@ -19,6 +19,7 @@ import type { FailureReason, HostPort, ToHost } from '../../shared/messages/mess
 import { isMoved } from '../../shared/messages/moved.js'
 import { AbortSignals } from '../run/abort-signals.js'
 import { workerClock } from '../run/clock.js'
+import type { LogSender } from '../run/log-sender.js'
 import { sendFailure, sendResult } from './answer-messages.js'
 import { ProgressSender } from './progress.js'
 import { TaskLink } from './task-link.js'
@@ -53,6 +54,7 @@ export class RingWriter {
 
 export class WorkerAnswers implements TaskAnswers {
   readonly abortSignals = new AbortSignals()
+  readonly logs: LogSender
   readonly #port: HostPort
   readonly #workerId: number
   readonly #slots: number
@@ -76,6 +78,7 @@ export class WorkerAnswers implements TaskAnswers {
 
   /**
    * @param writer `null`: all answers are messages
+   * @param logs sends the lines of loggers by the same port
    * @param heard how many `progress` messages the host has handled
    * @param onAnswered called when a task was answered or has ended, so that the worker has room for another task
    * @param onSlotLent called when another task may use the slot of a running task
@@ -86,6 +89,7 @@ export class WorkerAnswers implements TaskAnswers {
     slots: number,
     tickets: WorkerTickets,
     writer: RingWriter | null,
+    logs: LogSender,
     toHostClock: number,
     heard: () => number,
     onAnswered: () => void,
@@ -96,6 +100,7 @@ export class WorkerAnswers implements TaskAnswers {
     this.#slots = slots
     this.#tickets = tickets
     this.#writer = writer
+    this.logs = logs
     this.#toHostClock = toHostClock
     this.#onAnswered = onAnswered
     this.#onSlotLent = onSlotLent

@@ -40,6 +40,7 @@ import type { Timer } from '../../shared/platform/make-clock.js'
 import { fromTimestamp32 } from '../../shared/platform/timestamp32.js'
 import { workerClock } from '../run/clock.js'
 import type { Executor } from '../run/executor.js'
+import { LogSender } from '../run/log-sender.js'
 import { RingWriter, WorkerAnswers } from './answers.js'
 import { WorkerResources } from './resources.js'
 import { Spin } from './spin.js'
@@ -62,6 +63,7 @@ interface Queue {
 }
 
 export class TaskSource {
+  readonly logs: LogSender
   readonly #port: HostPort
   readonly #workerId: number
   readonly #slots: number
@@ -110,6 +112,7 @@ export class TaskSource {
   ) {
     const { workerId, slots, clockOrigin, handlers, resources, yieldsCore } = order
     this.#port = port
+    this.logs = new LogSender(port, workerId)
     this.#workerId = workerId
     this.#slots = slots
     this.#toHostClock = workerClock.origin() - clockOrigin
@@ -142,6 +145,7 @@ export class TaskSource {
       slots,
       this.#tickets,
       writer,
+      this.logs,
       this.#toHostClock,
       () => this.#state?.heard ?? this.#heard,
       () => this.#onAnswered(),

@@ -5,11 +5,13 @@ import type { HandlerRef } from '../../shared/messages/handler-ref.js'
 import type { FailureReason } from '../../shared/messages/messages.js'
 import type { AsyncContext } from '../../shared/platform/async-context.js'
 import type { AbortSignals } from '../run/abort-signals.js'
+import type { LogSender, LogSink } from '../run/log-sender.js'
 import type { TaskLink } from './task-link.js'
 
 /** The part of `WorkerAnswers` that a task uses. */
 export interface TaskAnswers {
   readonly abortSignals: AbortSignals
+  readonly logs: LogSender
   isCancelled(task: WorkerTask): boolean
   markLoading(task: WorkerTask, isLoading: boolean): void
   /** The task's time stops counting until the returned function is called. */
@@ -32,7 +34,7 @@ export class WorkerTask {
   readonly wasSent: boolean
   /** `ended`: the task was cancelled, and the worker dropped its answer. */
   state: 'running' | 'answered' | 'ended' = 'running'
-  /** The handler has sent progress or chunks. Then the answer is a message, which arrives after them. */
+  /** The handler has sent progress, chunks or lines of a logger. Then the answer is a message, which arrives after them. */
   answersByMessage = false
   /** The task runs alone on its worker, so it lends its slot only to the tasks that its caller's functions submit. */
   isExclusive = false
@@ -97,11 +99,47 @@ export class WorkerTask {
     return this.#answers.linkOf(this)
   }
 
+  makeLogSink(): LogSink {
+    return new TaskLogs(this, this.#answers.logs)
+  }
+
   succeed(result: unknown): void {
     this.#answers.succeed(this, result)
   }
 
   fail(reason: FailureReason, error: SerializedError, path: string): void {
     this.#answers.fail(this, reason, error, path)
+  }
+}
+
+/** Takes the lines that the handler of a task logs. They reach the host before the task's answer. */
+class TaskLogs implements LogSink {
+  readonly task: WorkerTask
+  readonly #sender: LogSender
+
+  constructor(task: WorkerTask, sender: LogSender) {
+    this.task = task
+    this.#sender = sender
+  }
+
+  get level(): number {
+    return this.#sender.level
+  }
+
+  get workerId(): number {
+    return this.#sender.workerId
+  }
+
+  announce(): void {
+    this.#sender.announce()
+  }
+
+  write(level: number, line: string): void {
+    if (this.task.state === 'running') this.task.answersByMessage = true
+    this.#sender.write(level, line)
+  }
+
+  flush(): void {
+    this.#sender.flush()
   }
 }

@@ -12,6 +12,7 @@ import { dateOn } from '../../shared/platform/make-clock.js'
 import type { WorkerTask } from '../lane/worker-task.js'
 import { workerClock } from './clock.js'
 import type { LimitWatcher } from './limits.js'
+import type { LogSink } from './log-sender.js'
 import type { Measurement, Meter } from './meter.js'
 import type { ExportNames, HandlerFunction } from './module-loader.js'
 import { isStream, runStream, runTransform, sendStream } from './streams.js'
@@ -225,6 +226,7 @@ class RunningContext implements RunningTaskContext {
   readonly #task: WorkerTask
   #signal: AbortSignal | null = null
   #deadline: Date | undefined
+  #logs: LogSink | null = null
 
   constructor(task: WorkerTask) {
     this.#task = task
@@ -245,6 +247,12 @@ class RunningContext implements RunningTaskContext {
     if (deadline === null || deadline === Number.POSITIVE_INFINITY) return undefined
     this.#deadline ??= dateOn(workerClock, deadline)
     return this.#deadline
+  }
+
+  /** Created when the handler first logs. */
+  get logs(): LogSink {
+    this.#logs ??= this.#task.makeLogSink()
+    return this.#logs
   }
 
   progress(value: unknown): void {

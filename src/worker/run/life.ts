@@ -20,6 +20,7 @@ import { Meter } from './meter.js'
 import type { ExportNames, HandlerFunction } from './module-loader.js'
 import { runStartCall } from './start-calls.js'
 import { FLUSH_AT_END_MS, FLUSH_AT_STOP_MS } from './stdio.js'
+import { contextStorage } from './task-context.js'
 import { TeardownCallbacks } from './teardown-callbacks.js'
 import type { UnfinishedWork } from './unfinished-work.js'
 
@@ -70,7 +71,7 @@ export class WorkerLife {
     this.#executor = new Executor({
       onStale: () => this.#leave(),
       onEnd: () => this.#source.stop(),
-      flush: () => environment.flush(),
+      flush: () => this.#flush(),
       loader: this.#loader,
       settled: environment.settled,
       defer: environment.defer,
@@ -82,10 +83,15 @@ export class WorkerLife {
         this.#say({ kind: 'measured', handlers, memoryBytes: heldBytes() }),
       )
     }
-    this.#plannedEnd = new PlannedEnd(environment, this.#loader, this.#callbacks)
+    this.#plannedEnd = new PlannedEnd(environment, this.#loader, this.#callbacks, longestMs =>
+      this.#flush(longestMs),
+    )
     this.#source = environment.makeSource(this.#executor)
+    // An inline worker shares its thread with the program, whose code outside tasks is not part of the worker.
+    if (environment.work !== null) contextStorage.logs = this.#source.logs
     this.#source.receive = message => this.#receive(message)
     environment.onEnd(() => {
+      this.#source.logs.end()
       this.#executor.end()
       this.#loader.takeTeardowns()
       this.#callbacks.take()
@@ -142,13 +148,15 @@ export class WorkerLife {
     // Loads the file first, because the host must not end the worker while it loads a file.
     this.#load(handler, handler, () => {
       const startCall = { ...call, payload: this.#source.withResources(call.payload) }
-      void runStartCall(startCall, this.#executor, this.#order.setupTimeoutMs).then(failure => {
-        if (failure !== null) {
-          const { error, reason } = failure
-          return this.#fail({ error, handler, isMissing: reason === 'missing' })
-        }
-        if (this.#requestedEnd === null) this.#runStartCalls(from + 1)
-      })
+      void runStartCall(startCall, this.#executor, this.#source.logs, this.#order.setupTimeoutMs).then(
+        failure => {
+          if (failure !== null) {
+            const { error, reason } = failure
+            return this.#fail({ error, handler, isMissing: reason === 'missing' })
+          }
+          if (this.#requestedEnd === null) this.#runStartCalls(from + 1)
+        },
+      )
     })
   }
 
@@ -179,6 +187,9 @@ export class WorkerLife {
 
   #obey(message: MessageOfLife): void {
     switch (message.kind) {
+      case 'log-level':
+        this.#source.logs.level = message.level
+        return
       case 'leave':
         this.#leave()
         return this.#source.resume()
@@ -189,6 +200,12 @@ export class WorkerLife {
         this.#source.stop()
         return this.#endWhenLoaded(() => this.#plannedEnd.cutOff())
     }
+  }
+
+  /** Call it before an answer, and at the end. Lines of loggers are sent at once. */
+  #flush(longestMs?: number): Promise<unknown> | undefined {
+    this.#source.logs.flush()
+    return this.#environment.flush(longestMs)
   }
 
   #leave(): void {
@@ -214,12 +231,19 @@ class PlannedEnd {
   readonly #environment: WorkerEnvironment
   readonly #loader: Loader
   readonly #callbacks: TeardownCallbacks
+  readonly #flush: WorkerEnvironment['flush']
   #isWaiting = false
 
-  constructor(environment: WorkerEnvironment, loader: Loader, callbacks: TeardownCallbacks) {
+  constructor(
+    environment: WorkerEnvironment,
+    loader: Loader,
+    callbacks: TeardownCallbacks,
+    flush: WorkerEnvironment['flush'],
+  ) {
     this.#environment = environment
     this.#loader = loader
     this.#callbacks = callbacks
+    this.#flush = flush
   }
 
   /** Finishes the work of handlers, runs the teardowns, finishes their work, runs the callbacks, flushes the output and exits. */
@@ -232,7 +256,7 @@ class PlannedEnd {
     const unfinished = await this.#finishWork(deadline)
     if (unfinished.length > 0) this.#say({ kind: 'unfinished', requests: unfinished, isCutOff: true })
     await Promise.all(this.#callbacks.take().map(callback => this.#tearDown(callback)))
-    await this.#environment.flush(FLUSH_AT_END_MS)
+    await this.#flush(FLUSH_AT_END_MS)
     this.#environment.end(0)
   }
 
@@ -248,7 +272,7 @@ class PlannedEnd {
   async cutOff(): Promise<void> {
     const requests = this.#isWaiting ? this.#environment.work!.list() : []
     if (requests.length > 0) this.#say({ kind: 'unfinished', requests, isCutOff: true })
-    await this.#environment.flush(FLUSH_AT_STOP_MS)
+    await this.#flush(FLUSH_AT_STOP_MS)
     this.#environment.end()
   }
 

@@ -6,6 +6,7 @@ import { WorkerTask } from '../lane/worker-task.js'
 import { AbortSignals } from './abort-signals.js'
 import { workerClock } from './clock.js'
 import type { Executor } from './executor.js'
+import type { LogSender } from './log-sender.js'
 import { withinLimit } from './module-loader.js'
 
 /** Why a call failed. */
@@ -17,9 +18,11 @@ export interface StartCallFailure {
 /** The task of such a call has no ticket and no caller: nobody can cancel it, and nobody gets its result. */
 class StartAnswers implements TaskAnswers {
   readonly abortSignals = new AbortSignals()
+  readonly logs: LogSender
   readonly #settle: (failure: StartCallFailure | null) => void
 
-  constructor(settle: (failure: StartCallFailure | null) => void) {
+  constructor(logs: LogSender, settle: (failure: StartCallFailure | null) => void) {
+    this.logs = logs
     this.#settle = settle
   }
 
@@ -57,11 +60,12 @@ class StartAnswers implements TaskAnswers {
 export async function runStartCall(
   { handlerId, handler, payload }: StartCall,
   executor: Executor,
+  logs: LogSender,
   limitMs: number,
 ): Promise<StartCallFailure | null> {
   const run = () =>
     new Promise<StartCallFailure | null>(resolve => {
-      const answers = new StartAnswers(resolve)
+      const answers = new StartAnswers(logs, resolve)
       executor.run(new WorkerTask(0, 0, handlerId, handler, payload, workerClock.now(), true, answers))
     })
   try {

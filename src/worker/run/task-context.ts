@@ -4,15 +4,21 @@
 import type { TaskContext, TaskJob } from '../../api/task-context.js'
 import { contextStorageOf } from '../../shared/context/parent-task.js'
 import { AsyncLocalStorage } from '../../shared/platform/async-context.js'
+import type { LogSink } from './log-sender.js'
 
 /** The context of one task. The public context forwards to it. */
 export interface RunningTaskContext extends Omit<TaskContext, 'call' | 'job'> {
   call(name: string, args: unknown[]): Promise<unknown>
   /** Set by the adapter that runs the job. */
   job: TaskJob | undefined
+  /** Takes the lines that the handler logs. */
+  readonly logs: LogSink
 }
 
-export const contextStorage = contextStorageOf<RunningTaskContext>()
+/** `logs` takes the lines that code outside tasks logs. It is missing on the host. */
+export const contextStorage = contextStorageOf<RunningTaskContext>() as ReturnType<
+  typeof contextStorageOf<RunningTaskContext>
+> & { logs?: LogSink }
 
 /** Switches contexts on for this thread. The returned object forwards to the context of the task that uses it. */
 export function enableTaskContext(): TaskContext {
@@ -57,6 +63,14 @@ export function enableTaskContext(): TaskContext {
 export function setTaskJob(job: TaskJob): void {
   const current = contextStorage.current?.getStore()
   if (current !== undefined) current.job = job
+}
+
+/**
+ * @internal
+ * Takes the lines of a logger: for the running task, or for this worker. `null` on the host, outside tasks of inline workers.
+ */
+export function currentLogs(): LogSink | null {
+  return contextStorage.current?.getStore()?.logs ?? contextStorage.logs ?? null
 }
 
 function currentContext(
