@@ -1,2 +1,4 @@
-// Entry point `lido/pino`: a logger for handlers, whose lines the logger of the host writes.
-export {}
+// Entry point `lido/pino`: a logger for handlers, whose lines the logger of the host writes. Handlers import it too, so it loads no code of
+// the host.
+export { type HostLogger, logWorkers } from './host-logger.js'
+export { type WorkerLoggerOptions, workerLogger } from './worker-logger.js'
