@@ -17,7 +17,7 @@ const recipe = name => readPage(`docs/recipes/${name}.md`)
 const tested = new Set()
 
 mkdirSync(join(project, 'node_modules', '@types'), { recursive: true })
-addPackages('@types/node', 'bullmq', 'pg')
+addPackages('@types/node', 'bullmq', 'pg', 'pino')
 
 /** Defines a test of one recipe. `use` gets the page, the folder for its programs, and the context of the test. */
 function recipeTest(name, title, use) {
@@ -166,6 +166,8 @@ recipeTest('request-id', 'the log lines of request-id.md have the id of their re
     ...['[a1] computing 2025', '[a1] done', '[a1] result 4050'],
     ...['[b2] computing 2026', '[b2] done', '[b2] result 4052'],
   ])
+  const line = JSON.parse(output(folder, 'pino-main.mjs'))
+  assert.deepEqual([line.request, line.handler, line.year], [{ id: 'c3' }, 'default', 2027])
 })
 
 recipeTest('testing', 'the tests of testing.md pass', (page, folder) => {
