@@ -43,7 +43,15 @@ export type {
 export type { LoadBalancer, TaskQueue } from './api/queue.js'
 export type { QueuedTask } from './api/queued-task.js'
 export type { PoolMap, PoolStream, PoolTransform, SharedValue } from './api/results.js'
-export type { HandlerStats, PoolState, PoolStats, TaskCounts, TransportReason } from './api/stats.js'
+export type {
+  HandlerStats,
+  PoolState,
+  PoolStats,
+  TaskCounts,
+  TransportReason,
+  WaitReason,
+  WorkerStats,
+} from './api/stats.js'
 export type { BackendKind, WorkerState, WorkerStopReason, WorkerView } from './api/worker-view.js'
 export { share } from './host/calls/share.js'
 /** @internal */

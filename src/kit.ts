@@ -1,5 +1,6 @@
 // The entry point `lido/kit`: what an adapter may use beside `lido`. An adapter gives the workers of lido another interface, or gives
 // the interface of lido to something else.
+import type { PoolFigures, QuestionListener } from './api/figures.js'
 import type { AdaptStart } from './api/pool-options.js'
 // Only types: the classes of the host must exist once, in `index.js`.
 import type * as mapRun from './host/calls/map-run.js'
@@ -46,6 +47,24 @@ export type Rejection = rejection.Rejection
 export const Problems: typeof problems.Problems = kitParts.Problems
 export type Problems = problems.Problems
 
+/** The pools of this thread that are not closed, in the order of creation. */
+export const listPools: () => Pool[] = kitParts.listPools
+
+/** The figures of a pool that `stats()` sums up. */
+export const figuresOf: (pool: Pool) => PoolFigures = kitParts.figuresOf
+
+/**
+ * Calls the default export of a file in each worker, without a task. The worker answers when its event loop turns, and once more before it
+ * ends as planned.
+ * @param file the URL of a module
+ * @param listenerOf called for each worker; `null`: the worker is not asked
+ */
+export const askWorkers: (
+  pool: Pool,
+  file: URL,
+  listenerOf: (workerId: number) => QuestionListener | null,
+) => void = kitParts.askWorkers
+
 /** The callers of `room()` that wait, in order, each with its signal. */
 export const RoomWaiters: typeof roomWaiters.RoomWaiters = kitParts.RoomWaiters
 export type RoomWaiters = roomWaiters.RoomWaiters
@@ -65,6 +84,7 @@ export const shorten: (text: string, most?: number) => string = shortenText
 
 export const { createApi, runTable, mapTable, checkSource, resolveClose, resolveRoom } = kitParts
 
+export type { PoolFigures, QuestionListener, RecordedDurations } from './api/figures.js'
 export type { AdaptStart } from './api/pool-options.js'
 export type { MapSettings } from './host/calls/map-options.js'
 export type { MapRunner } from './host/calls/map-run.js'

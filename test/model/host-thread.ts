@@ -3,6 +3,7 @@
 import { load } from '#atomics'
 import type { Backend, LinkListener } from '../../src/host/backend/backend.js'
 import { type Core, createCore } from '../../src/host/engine/core.js'
+import { HandlerTasks } from '../../src/host/metrics/handler-tasks.js'
 import { type CoreSettings, resolveOptions } from '../../src/host/options/settings.js'
 import { FifoQueue } from '../../src/host/queue/fifo-queue.js'
 import type { Task } from '../../src/host/task/task.js'
@@ -57,6 +58,7 @@ class HostThread {
       clock: this.#clock,
       identity: { id: 1, label: 'model' },
       durationMetrics: null,
+      handlerTasks: new HandlerTasks(),
       handlerMetrics: null,
       tickets: plan.workers * (plan.slots ?? 1) + (plan.ahead ?? 0),
       events: {

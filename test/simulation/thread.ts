@@ -332,6 +332,7 @@ export class SimulatedThread implements WorkerLink, Played {
       makeLoader: () => this.#loader,
       makeSource: executor => new TaskSource(this.#end, lane, this.#watched(executor)),
       flush: () => undefined,
+      cpuMs: () => null,
       onEnd() {},
       onCrash() {},
       settled: (promise, onFulfilled, onRejected) => void (promise as Settling).then(onFulfilled, onRejected),

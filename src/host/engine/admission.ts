@@ -15,6 +15,7 @@ import type { HandlerRegistry } from '../lane/handler-registry.js'
 import type { Lender } from '../lane/lent-slots.js'
 import type { Payloads } from '../lane/payloads.js'
 import type { Slots } from '../lane/slots.js'
+import type { HandlerTasks } from '../metrics/handler-tasks.js'
 import type { Outcome, TaskMetrics } from '../metrics/task-metrics.js'
 import type { CoreSettings } from '../options/settings.js'
 import type { Pump } from '../scheduler/pump.js'
@@ -33,6 +34,7 @@ export interface AdmissionParts {
   clock: Clock
   life: PoolLife
   taskMetrics: TaskMetrics
+  handlerTasks: HandlerTasks
   keepAlive: KeepAlive
   backPressure: BackPressure
   handlers: HandlerRegistry
@@ -67,7 +69,7 @@ export class Admission {
 
   /** Throws `QueueFullError`. */
   accept(call: Call, settle: (answer: unknown) => void): Task {
-    const { settings, backPressure, taskMetrics, pump, settler, slots } = this.#parts
+    const { settings, backPressure, taskMetrics, handlerTasks, pump, settler, slots } = this.#parts
     const { limit } = backPressure
     // Without a limit, this check needs no count. Counting takes longer than a short task.
     const waiting = limit === Number.POSITIVE_INFINITY ? 0 : backPressure.waiting
@@ -84,6 +86,7 @@ export class Admission {
     if (mustStartNow && isStillWaiting && backPressure.waiting > waiting && pump.withdraw(task)) {
       settler.reject(task, new QueueFullError(limit))
       taskMetrics.onRefused()
+      handlerTasks.of(task.handlerId, task.terms.handler).onRefused()
     }
     backPressure.onAccepted()
     return task
@@ -186,7 +189,8 @@ export class Admission {
   }
 
   onSettled(task: Task, outcome: Outcome, wasAssigned: boolean): void {
-    const { cancelTriggers, taskMetrics, keepAlive, life, payloads, slots, onError } = this.#parts
+    const { cancelTriggers, taskMetrics, handlerTasks, keepAlive, life, payloads, slots, onError } =
+      this.#parts
     try {
       cancelTriggers.release(task)
     } catch (failure) {
@@ -195,6 +199,7 @@ export class Admission {
     }
     payloads.onSettled(task)
     taskMetrics.onSettled(outcome, wasAssigned)
+    handlerTasks.of(task.handlerId, task.terms.handler).onSettled(outcome)
     slots.lent.onSettled(task)
     if (taskMetrics.pending > 0) return
     const { end } = life

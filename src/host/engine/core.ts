@@ -20,6 +20,7 @@ import { TaskMessages } from '../lane/task-messages.js'
 import { WorkerWaker } from '../lane/wake-workers.js'
 import type { DurationMetrics } from '../metrics/duration-metrics.js'
 import type { HandlerMetrics } from '../metrics/handler-metrics.js'
+import type { HandlerTasks } from '../metrics/handler-tasks.js'
 import type { Outcome } from '../metrics/task-metrics.js'
 import type { CoreSettings } from '../options/settings.js'
 import { usesSharedMemory } from '../options/transport.js'
@@ -29,6 +30,7 @@ import { PendingTasks } from '../scheduler/pending.js'
 import { Pump } from '../scheduler/pump.js'
 import { Requeue } from '../scheduler/requeue.js'
 import { TaskEvents } from '../scheduler/task-events.js'
+import { WaitingTasks } from '../scheduler/waiting.js'
 import { CancelTriggers } from '../task/cancel-triggers.js'
 import { Settler } from '../task/settle.js'
 import type { Task } from '../task/task.js'
@@ -62,6 +64,7 @@ export interface Core {
   gracePeriods: GracePeriods
   largeResults: LargeResults
   startCalls: StartCalls
+  waiting: WaitingTasks
 }
 
 export interface CoreParts {
@@ -69,6 +72,7 @@ export interface CoreParts {
   backend: Backend
   clock: Clock
   identity: PoolIdentity
+  handlerTasks: HandlerTasks
   durationMetrics: DurationMetrics | null
   handlerMetrics: HandlerMetrics | null
   adaptStart?: AdaptStart | null
@@ -86,6 +90,7 @@ export function createCore(parts: CoreParts): Core {
     backend,
     clock,
     identity,
+    handlerTasks,
     durationMetrics,
     handlerMetrics,
     decodeSliceMs,
@@ -141,6 +146,7 @@ export function createCore(parts: CoreParts): Core {
     largeResults,
     policy: group.starts.policy,
     handlers,
+    handlerTasks,
     durationMetrics,
     failed: requeue.failed,
     runAgain: task => requeue.runAgain(task),
@@ -244,5 +250,6 @@ export function createCore(parts: CoreParts): Core {
     gracePeriods,
     largeResults,
     startCalls,
+    waiting: new WaitingTasks({ clock, group, posted, pending, pump, loadBalancer }),
   }
 }

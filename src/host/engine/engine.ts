@@ -1,6 +1,7 @@
 // The door of the core: what a pool can do, in few verbs. The public class, the calls and the adapters are its clients.
 import type { CloseReport } from '../../api/call-options.js'
 import type { PoolIdentity } from '../../api/channels.js'
+import type { QuestionListener } from '../../api/figures.js'
 import type { AdaptStart, PoolSettings } from '../../api/pool-options.js'
 import type { PoolState } from '../../api/stats.js'
 import type { WorkerView } from '../../api/worker-view.js'
@@ -14,6 +15,7 @@ import type { Backend } from '../backend/backend.js'
 import { ThreadBackend } from '../backend/thread-backend.js'
 import { DurationMetrics } from '../metrics/duration-metrics.js'
 import { HandlerMetrics } from '../metrics/handler-metrics.js'
+import { HandlerTasks } from '../metrics/handler-tasks.js'
 import { PerformanceWarnings } from '../metrics/performance-warnings.js'
 import { TaskMetrics } from '../metrics/task-metrics.js'
 import type { CoreSettings } from '../options/settings.js'
@@ -28,7 +30,7 @@ import { backendOf } from './backend-of.js'
 import type { ShutdownParts } from './close.js'
 import { type Core, createCore } from './core.js'
 import { KeepAlive } from './keep-alive.js'
-import { forgetPlace, shutDown, unwatchPool, watchPool } from './open-pools.js'
+import { forgetPlace, listPool, shutDown, unwatchPool, watchPool } from './open-pools.js'
 import type { PoolEnd, PoolLife } from './pool-life.js'
 import { PoolRef } from './pool-ref.js'
 import { nextPoolId, type PoolEmitter, Reports } from './reports.js'
@@ -93,7 +95,8 @@ export class Engine {
     this.#reports = reports
     this.logs = reports.logs
     this.#keepAlive = new KeepAlive(clock, ref, taskMetrics, life)
-    const durationMetrics = recordTiming ? new DurationMetrics() : null
+    const handlerTasks = new HandlerTasks()
+    const durationMetrics = recordTiming ? new DurationMetrics(handlerTasks) : null
     const warnings = settings.performanceWarnings
       ? new PerformanceWarnings(label, settings.concurrentTasksPerWorker)
       : null
@@ -103,6 +106,7 @@ export class Engine {
       backend,
       clock,
       identity,
+      handlerTasks,
       durationMetrics,
       handlerMetrics,
       decodeSliceMs,
@@ -133,6 +137,7 @@ export class Engine {
       clock,
       life,
       taskMetrics,
+      handlerTasks,
       keepAlive: this.#keepAlive,
       backPressure,
       handlers,
@@ -146,13 +151,16 @@ export class Engine {
     })
     this.#admission = admission
     this.stats = new Stats({
+      id: identity.id,
       settings,
       clock,
       life,
       taskMetrics,
+      handlerTasks,
       durationMetrics,
       handlerMetrics,
       pump,
+      waiting: core.waiting,
       requeue: core.requeue,
       largeResults,
       group,
@@ -160,6 +168,7 @@ export class Engine {
     })
     reports.stats = this.stats
     const { output } = this
+    const unlist = listPool(pool)
     this.#shutdownParts = {
       clock,
       closeTimeout: settings.closeTimeout,
@@ -178,6 +187,7 @@ export class Engine {
         startCalls.end()
         payloads.end()
         forgetPlace(place)
+        unlist()
         output?.end()
         reports.onClosed()
       },
@@ -304,6 +314,17 @@ export class Engine {
     group.onResized()
     pump.pump()
     this.#backPressure.resize(slotsOf(this.settings))
+  }
+
+  /**
+   * Calls the default export of a file in each worker that starts or is ready. These calls are no tasks: nothing counts them, and a worker
+   * answers them also between two turns of a task.
+   */
+  ask(filename: string, listenerOf: (workerId: number) => QuestionListener | null): void {
+    for (const { id, link, questions } of this.#core.group.workers) {
+      const listener = listenerOf(id)
+      if (listener !== null) questions.ask(link, filename, listener)
+    }
   }
 
   // Life.

@@ -9,7 +9,7 @@ const MOST_OF_ONE_PLACE = 10
 const TYPE = 'LidoWarning'
 
 /** By the place that creates them. */
-const openPools = new Map<string, number>()
+const openAt = new Map<string, number>()
 let hasWarnedOfMany = false
 let hasWarnedOfForgotten = false
 
@@ -18,6 +18,9 @@ interface OpenPool {
   readonly place: string | null
   readonly parts: ShutdownParts
 }
+
+/** The pools of this thread that are not closed, in the order of creation. */
+const listed = new Set<WeakRef<object>>()
 
 const collected = new FinalizationRegistry<OpenPool>(({ place, parts }) => {
   warnOfForgotten(place)
@@ -28,8 +31,8 @@ const collected = new FinalizationRegistry<OpenPool>(({ place, parts }) => {
 export function watchPool(pool: object, place: string | null, parts: ShutdownParts): void {
   collected.register(pool, { place, parts }, pool)
   if (place === null) return
-  const count = (openPools.get(place) ?? 0) + 1
-  openPools.set(place, count)
+  const count = (openAt.get(place) ?? 0) + 1
+  openAt.set(place, count)
   if (count > MOST_OF_ONE_PLACE) warnOfMany(count, place)
 }
 
@@ -41,9 +44,30 @@ export function unwatchPool(pool: object): void {
 /** Call it when the pool is closed. */
 export function forgetPlace(place: string | null): void {
   if (place === null) return
-  const left = openPools.get(place)! - 1
-  if (left > 0) openPools.set(place, left)
-  else openPools.delete(place)
+  const left = openAt.get(place)! - 1
+  if (left > 0) openAt.set(place, left)
+  else openAt.delete(place)
+}
+
+/**
+ * Lists the pool until the returned function is called. Neither holds the pool.
+ * @param pool the public object
+ */
+export function listPool(pool: object): () => void {
+  const ref = new WeakRef(pool)
+  listed.add(ref)
+  return () => void listed.delete(ref)
+}
+
+/** The pools of this thread, made by this copy of the package, that are not closed. */
+export function openPools(): object[] {
+  const pools: object[] = []
+  for (const ref of listed) {
+    const pool = ref.deref()
+    if (pool === undefined) listed.delete(ref)
+    else pools.push(pool)
+  }
+  return pools
 }
 
 export function shutDown(parts: ShutdownParts): PoolEnd {

@@ -97,10 +97,9 @@ export class Reports implements WorkerEvents, BackPressureListener {
   }
 
   onDestroyed(worker: Worker): void {
-    const { view } = worker
     this.logs.remove(worker)
-    this.stats.onWorkerEnded(view)
-    this.#emit('workerDestroy', view)
+    this.stats.onWorkerEnded(worker)
+    this.#emit('workerDestroy', worker.view)
   }
 
   onExited(worker: Worker): void {

@@ -12,6 +12,7 @@ import { Pool } from '../pool.js'
 import { engineOf } from '../pool-properties.js'
 import { Rejection } from '../task/rejection.js'
 import { RoomWaiters } from '../task/room-waiters.js'
+import { askWorkers, figuresOf, listPools } from './figures.js'
 import { adaptQueue, TaskViews } from './foreign-queue.js'
 import { Problems } from './problems.js'
 
@@ -24,6 +25,9 @@ export const kitParts = {
     return runWrapped(engineOf(Object(pool)), payload, options, wrapper)
   },
 
+  listPools,
+  figuresOf,
+  askWorkers,
   embedWorkerCode,
   importedFile,
   adaptQueue,

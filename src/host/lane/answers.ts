@@ -11,6 +11,7 @@ import {
 import type { FailureReason } from '../../shared/messages/messages.js'
 import { unreachable } from '../../shared/platform/invariant.js'
 import type { DurationMetrics } from '../metrics/duration-metrics.js'
+import type { HandlerTasks } from '../metrics/handler-tasks.js'
 import { AGAIN } from '../task/retry.js'
 import type { Settler } from '../task/settle.js'
 import type { Task } from '../task/task.js'
@@ -32,6 +33,7 @@ export interface AnswersParts {
   largeResults: LargeResults
   policy: RestartPolicy
   handlers: HandlerRegistry
+  handlerTasks: HandlerTasks
   durationMetrics: DurationMetrics | null
   /** Tasks for which the host calls `retry.when` now. */
   failed: Set<Task>
@@ -100,10 +102,14 @@ export class Answers {
   }
 
   #onAnswered(worker: Worker, task: Task, runMs: number): void {
-    const { policy, durationMetrics, traced } = this.#parts
+    const { policy, handlerTasks, durationMetrics, traced } = this.#parts
     worker.answers++
+    worker.runMs += runMs
     policy.onWorkDone()
-    durationMetrics?.record(task.assignedAt! - task.createdAt, runMs)
+    if (durationMetrics !== null) {
+      const handler = handlerTasks.of(task.handlerId, task.terms.handler)
+      durationMetrics.record(handler, task.assignedAt! - task.createdAt, runMs)
+    }
     worker.histogram?.record(runMs)
     if (traced.isAny) traced.onAnswered(task, worker, runMs)
   }

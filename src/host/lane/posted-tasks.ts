@@ -118,6 +118,22 @@ export class PostedTasks {
     )
   }
 
+  /** The tasks that no worker has claimed. */
+  unstarted(): Task[] {
+    return this.#select(task => {
+      const phase = this.tickets.phaseOf(task.ticket)
+      return phase === 'offered' || phase === 'addressed'
+    })
+  }
+
+  /** How many tasks the worker has claimed or started and not ended. */
+  startedBy(workerId: number): number {
+    return this.#select(
+      task =>
+        this.tickets.holderOf(task.ticket) === workerId && this.tickets.phaseOf(task.ticket) !== 'answered',
+    ).length
+  }
+
   #select(isChosen: (task: Task) => boolean): Task[] {
     const chosen: Task[] = []
     for (const task of this.#tasks) if (task !== null && isChosen(task)) chosen.push(task)

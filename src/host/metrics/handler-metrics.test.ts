@@ -1,24 +1,31 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { HandlerStats } from '../../api/stats.js'
-import { HandlerMetrics } from './handler-metrics.js'
+import { type HandlerCost, HandlerMetrics } from './handler-metrics.js'
+import { keyOf } from './handler-tasks.js'
 import { performanceWarning } from './performance-warnings.js'
 
 const handler = { filename: '/app/work.js', name: 'render' }
-const stats: HandlerStats = { ...handler, measured: 1000, runMs: 1, activeMs: 1, cpuMs: 1 }
+const stats: HandlerCost = { ...handler, measured: 1000, runMs: 1, activeMs: 1, cpuMs: 1 }
 const measure = { ...handler, tasks: 1, runMs: 1, activeMs: 1, cpuMs: null }
+
+function costOf(metrics: HandlerMetrics, name: string) {
+  return metrics.costs.get(keyOf({ ...handler, name }))
+}
 
 test('HandlerMetrics reports means over the measured tasks of all reports', () => {
   const metrics = new HandlerMetrics(null)
   metrics.onMeasured([{ ...handler, tasks: 3, runMs: 30, activeMs: 12, cpuMs: 6 }])
   metrics.onMeasured([{ ...handler, tasks: 1, runMs: 10, activeMs: 8, cpuMs: 6 }])
-  assert.deepEqual(metrics.handlers, [{ ...handler, measured: 4, runMs: 10, activeMs: 5, cpuMs: 3 }])
+  assert.deepEqual(
+    [...metrics.costs.values()],
+    [{ ...handler, measured: 4, runMs: 10, activeMs: 5, cpuMs: 3 }],
+  )
 })
 
 test('the CPU time is null where workers cannot measure it', () => {
   const metrics = new HandlerMetrics(null)
   metrics.onMeasured([measure])
-  assert.equal(metrics.handlers[0]!.cpuMs, null)
+  assert.equal(costOf(metrics, 'render')!.cpuMs, null)
 })
 
 test('the hand-over time is one mean for all handlers, and null until measured', () => {
@@ -52,8 +59,8 @@ test('HandlerMetrics keeps at most 256 handlers', () => {
   const metrics = new HandlerMetrics(null)
   for (let index = 0; index < 300; index++) metrics.onMeasured([{ ...measure, name: `export${index}` }])
   metrics.onMeasured([{ ...measure, name: 'export0' }])
-  assert.equal(metrics.handlers.length, 256)
-  assert.equal(metrics.handlers[0]!.measured, 2)
+  assert.equal(metrics.costs.size, 256)
+  assert.equal(costOf(metrics, 'export0')!.measured, 2)
 })
 
 test('a handler whose event loop is mostly idle gets a warning with its name and figures', () => {

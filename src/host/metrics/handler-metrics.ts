@@ -1,11 +1,21 @@
 // Collects two costs: the cost of each handler, which workers measure, and the cost of a task on the host, which the
 // host measures.
-import type { HandlerStats } from '../../api/stats.js'
 import type { HandlerMeasure } from '../../shared/messages/messages.js'
+import { keyOf } from './handler-tasks.js'
+
+/** The cost of one handler: means over the measured tasks, in milliseconds. */
+export interface HandlerCost {
+  filename: string
+  name: string
+  measured: number
+  runMs: number
+  activeMs: number
+  cpuMs: number | null
+}
 
 /** Checks the new cost of a handler after each report of a worker. */
 export interface HandlerCheck {
-  check(handler: HandlerStats, handOverMs: number | null): void
+  check(handler: HandlerCost, handOverMs: number | null): void
 }
 
 /** A read of the clock costs as much as a short task. So the host measures few of the short tasks. */
@@ -15,7 +25,7 @@ const MAX_SKIPPED = 62
 const MAX_HANDLERS = 256
 
 export class HandlerMetrics {
-  readonly #handlers = new Map<string, HandlerStats>()
+  readonly #handlers = new Map<string, HandlerCost>()
   readonly #check: HandlerCheck | null
   readonly #post = new Mean()
   readonly #answer = new Mean()
@@ -47,8 +57,9 @@ export class HandlerMetrics {
     }
   }
 
-  get handlers(): HandlerStats[] {
-    return [...this.#handlers.values()]
+  /** By `keyOf()` the handler. */
+  get costs(): ReadonlyMap<string, HandlerCost> {
+    return this.#handlers
   }
 
   /** The mean cost of one task on the host: to post the task and to settle its answer. `null` until measured. */
@@ -61,13 +72,13 @@ export class HandlerMetrics {
     this.#toSkip = Math.min(Math.floor(SKIPPED_PER_MS / ms), MAX_SKIPPED)
   }
 
-  #merge({ filename, name, tasks, ...sums }: HandlerMeasure): HandlerStats | null {
-    const key = `${filename}#${name}`
+  #merge({ filename, name, tasks, ...sums }: HandlerMeasure): HandlerCost | null {
+    const key = keyOf({ filename, name })
     const before = this.#handlers.get(key)
     if (before === undefined && this.#handlers.size >= MAX_HANDLERS) return null
     const measured = (before?.measured ?? 0) + tasks
     const mean = (meanMs: number, sumMs: number) => (meanMs * (measured - tasks) + sumMs) / measured
-    const stats: HandlerStats = {
+    const stats: HandlerCost = {
       filename,
       name,
       measured,

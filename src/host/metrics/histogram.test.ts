@@ -73,3 +73,22 @@ test('reset() empties the histogram', () => {
   histogram.record(2)
   assert.deepEqual([histogram.min, histogram.stddev], [2, 0])
 })
+
+test('countsUpTo() counts the durations up to each bound, also beyond the first size of the array', () => {
+  const histogram = new DurationHistogram()
+  for (const ms of [0.01, 1, 5, 90, 70_000]) histogram.record(ms)
+  assert.deepEqual(histogram.countsUpTo([0.005, 0.1, 2, 10, 100, 60_000, 1e9]), [0, 1, 2, 3, 4, 4, 5])
+  assert.ok(Math.abs(histogram.sumMs - 70_096.01) < 0.01)
+})
+
+test('add() gives the same figures as one histogram of all durations', () => {
+  const [all, one, other] = [new DurationHistogram(), new DurationHistogram(), new DurationHistogram()]
+  for (let ms = 0.05; ms < 5000; ms *= 1.7) {
+    for (const histogram of [all, ms < 20 ? one : other]) histogram.record(ms)
+  }
+  one.add(other)
+  one.add(new DurationHistogram())
+  assert.deepEqual([one.count, one.min, one.max], [all.count, all.min, all.max])
+  assert.ok(Math.abs(one.mean - all.mean) < 1e-6 && Math.abs(one.stddev - all.stddev) < 1e-6)
+  for (const percent of [1, 50, 90, 99]) assert.equal(one.percentile(percent), all.percentile(percent))
+})

@@ -10,11 +10,15 @@ const HALF = FIRST_BUCKETS / 2
 /** About 100 days. A longer duration counts as 100 days. */
 const MOST_BITS = 43
 const MOST_MICROSECONDS = 2 ** MOST_BITS - 1
-const BUCKETS = FIRST_BUCKETS + (MOST_BITS - FIRST_BITS) * HALF
+
+/** Durations up to 32 ms. The array grows when a longer one comes. */
+const FIRST_SIZE = FIRST_BUCKETS + 7 * HALF
 
 import type { DurationSummary } from '../../api/durations.js'
-export class DurationHistogram implements DurationSummary {
-  readonly #counts = new Float64Array(BUCKETS)
+import type { RecordedDurations } from '../../api/figures.js'
+
+export class DurationHistogram implements DurationSummary, RecordedDurations {
+  #counts = new Float64Array(FIRST_SIZE)
   #count = 0
   #min = Number.POSITIVE_INFINITY
   #max = 0
@@ -25,13 +29,22 @@ export class DurationHistogram implements DurationSummary {
   record(durationMs: number): void {
     const rounded = Math.round(durationMs * MICROSECONDS)
     const value = rounded < 1 ? 1 : rounded > MOST_MICROSECONDS ? MOST_MICROSECONDS : rounded
-    this.#counts[bucketOf(value)]!++
+    const bucket = bucketOf(value)
+    if (bucket >= this.#counts.length) this.#grow(bucket)
+    this.#counts[bucket]!++
     this.#count++
     if (value < this.#min) this.#min = value
     if (value > this.#max) this.#max = value
     const distance = value - this.#mean
     this.#mean += distance / this.#count
     this.#spread += distance * (value - this.#mean)
+  }
+
+  #grow(bucket: number): void {
+    const doublings = Math.ceil((bucket + 1 - FIRST_BUCKETS) / HALF)
+    const counts = new Float64Array(FIRST_BUCKETS + doublings * HALF)
+    counts.set(this.#counts)
+    this.#counts = counts
   }
 
   reset(): void {
@@ -63,15 +76,44 @@ export class DurationHistogram implements DurationSummary {
     return this.#count === 0 ? Number.NaN : Math.sqrt(this.#spread / this.#count) / MICROSECONDS
   }
 
+  get sumMs(): number {
+    return (this.#mean * this.#count) / MICROSECONDS
+  }
+
   percentile(percent: number): number {
     const rank = Math.max(Math.ceil((percent / 100) * this.#count), 1)
     if (rank >= this.#count) return this.max
     let passed = 0
-    for (let bucket = 0; bucket < BUCKETS; bucket++) {
+    for (let bucket = 0; bucket < this.#counts.length; bucket++) {
       passed += this.#counts[bucket]!
       if (passed >= rank) return Math.min(Math.max(middleOf(bucket), this.#min), this.#max) / MICROSECONDS
     }
     return this.max
+  }
+
+  countsUpTo(boundsMs: readonly number[]): number[] {
+    let bucket = 0
+    let passed = 0
+    return boundsMs.map(boundMs => {
+      const bound = boundMs * MICROSECONDS
+      while (bucket < this.#counts.length && middleOf(bucket) <= bound) passed += this.#counts[bucket++]!
+      return passed
+    })
+  }
+
+  /** Adds the durations of another histogram. */
+  add(other: DurationHistogram): void {
+    if (other.#count === 0) return
+    if (other.#counts.length > this.#counts.length) this.#grow(other.#counts.length - 1)
+    for (let bucket = 0; bucket < other.#counts.length; bucket++)
+      this.#counts[bucket]! += other.#counts[bucket]!
+    const count = this.#count + other.#count
+    const distance = other.#mean - this.#mean
+    this.#spread += other.#spread + (distance ** 2 * this.#count * other.#count) / count
+    this.#mean += (distance * other.#count) / count
+    this.#count = count
+    this.#min = Math.min(this.#min, other.#min)
+    this.#max = Math.max(this.#max, other.#max)
   }
 }
 

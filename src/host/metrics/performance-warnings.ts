@@ -1,8 +1,7 @@
 // Warns when the metrics show that a handler gains nothing from a worker. Warns once for each handler of the program.
 
-import type { HandlerStats } from '../../api/stats.js'
 import { shorten } from '../../shared/platform/shorten.js'
-import type { HandlerCheck } from './handler-metrics.js'
+import type { HandlerCheck, HandlerCost } from './handler-metrics.js'
 
 export interface PerformanceWarning {
   code: 'LIDO_WAITING_HANDLER' | 'LIDO_TINY_HANDLER'
@@ -32,7 +31,7 @@ export class PerformanceWarnings implements HandlerCheck {
     this.#slotsPerWorker = slotsPerWorker
   }
 
-  check(handler: HandlerStats, handOverMs: number | null): void {
+  check(handler: HandlerCost, handOverMs: number | null): void {
     const key = `${handler.filename}#${handler.name}`
     if (warned.has(key) || warned.size >= MAX_WARNED) return
     const warning = performanceWarning(handler, handOverMs, this.#slotsPerWorker)
@@ -44,7 +43,7 @@ export class PerformanceWarnings implements HandlerCheck {
 
 /** @param slotsPerWorker handlers may wait without a warning if it is above 1 */
 export function performanceWarning(
-  handler: HandlerStats,
+  handler: HandlerCost,
   handOverMs: number | null,
   slotsPerWorker: number,
 ): PerformanceWarning | null {
@@ -54,12 +53,12 @@ export function performanceWarning(
   return null
 }
 
-function isWaiting({ measured, runMs, activeMs }: HandlerStats): boolean {
+function isWaiting({ measured, runMs, activeMs }: HandlerCost): boolean {
   const isKnown = measured >= WAITING_MIN_TASKS && measured * runMs >= WAITING_MIN_TOTAL_MS
   return isKnown && runMs >= WAITING_MIN_RUN_MS && activeMs <= WAITING_SHARE * runMs
 }
 
-function waitingWarning({ filename, name, measured, runMs, activeMs }: HandlerStats): PerformanceWarning {
+function waitingWarning({ filename, name, measured, runMs, activeMs }: HandlerCost): PerformanceWarning {
   const figures = `On average it ran for ${inMs(runMs)} and worked for ${inMs(activeMs)} (${measured} tasks measured).`
   return {
     code: 'LIDO_WAITING_HANDLER',
@@ -71,7 +70,7 @@ function waitingWarning({ filename, name, measured, runMs, activeMs }: HandlerSt
 }
 
 function tinyWarning(
-  { filename, name, measured, runMs }: HandlerStats,
+  { filename, name, measured, runMs }: HandlerCost,
   handOverMs: number,
 ): PerformanceWarning {
   const figures = `On average it ran for ${inMs(runMs)}, and the pool needed ${inMs(handOverMs)} to hand the task over (${measured} tasks measured).`

@@ -20,6 +20,11 @@ export class FifoQueue implements TaskQueue {
     return this.#size
   }
 
+  /** @internal The task that was accepted first. */
+  get oldest(): QueuedTask | null {
+    return this.#first
+  }
+
   push(queued: QueuedTask): void {
     const task = queued as Task
     task.queueIndex = this.#mark

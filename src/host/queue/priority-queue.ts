@@ -3,7 +3,7 @@
 
 import type { TaskQueue } from '../../api/queue.js'
 import type { QueuedTask } from '../../api/queued-task.js'
-import type { Task } from '../task/task.js'
+import { oldestOf, type Task } from '../task/task.js'
 
 const ABSENT = -1
 
@@ -15,6 +15,11 @@ export class PriorityQueue implements TaskQueue {
 
   get size(): number {
     return this.#heap.length
+  }
+
+  /** @internal The task that was accepted first. */
+  get oldest(): QueuedTask | null {
+    return oldestOf(this.#heap)
   }
 
   push(queued: QueuedTask): void {

@@ -4,7 +4,7 @@
 import type { TaskQueue } from '../../api/queue.js'
 import { InvalidOptionError } from '../../shared/errors/pool-errors.js'
 import { inspect } from '../../shared/platform/node-modules.js'
-import { Task } from '../task/task.js'
+import { oldestOf, Task } from '../task/task.js'
 
 export class UserQueue implements TaskQueue {
   readonly capacity: number | undefined
@@ -25,6 +25,11 @@ export class UserQueue implements TaskQueue {
 
   get size(): number {
     return this.#waiting.size
+  }
+
+  /** The task that was accepted first. */
+  get oldest(): Task | null {
+    return oldestOf(this.#waiting)
   }
 
   /** Throws the error of the user's queue. Then the task is not queued. */

@@ -8,7 +8,7 @@ import { InvalidOptionError } from '../../shared/errors/pool-errors.js'
 import { FifoQueue } from '../queue/fifo-queue.js'
 import { PriorityQueue } from '../queue/priority-queue.js'
 import { UserQueue } from '../queue/user-queue.js'
-import type { Task } from '../task/task.js'
+import { oldestOf, type Task } from '../task/task.js'
 
 /** The queues of open pools. Two pools with one queue would take each other's tasks. */
 const inUse = new WeakSet<TaskQueue>()
@@ -63,6 +63,12 @@ export class PendingTasks {
 
   get size(): number {
     return this.#queue.size + this.#returned.length + (this.#head === null ? 0 : 1)
+  }
+
+  /** The task that was accepted first. Calls no code of the program. */
+  get oldest(): Task | null {
+    const { oldest } = this.#queue as FifoQueue | PriorityQueue | UserQueue
+    return oldestOf([oldest as Task | null, this.#head, ...this.#returned].filter(task => task !== null))
   }
 
   /** Throws the error of the queue. Then the task is not queued. */

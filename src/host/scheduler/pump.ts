@@ -57,7 +57,7 @@ export class Pump {
   readonly #recall: Recall
   readonly #requeue: Requeue
   /** The pinned tasks that the host has not sent yet. */
-  readonly #pinned = new Set<Task>()
+  readonly pinned = new Set<Task>()
   #isPumping = false
   #mustPumpAgain = false
   /** The task that the host posts now without queueing it. A getter of its payload may close the pool meanwhile. */
@@ -86,7 +86,7 @@ export class Pump {
     const behind = this.#slots.pinnedBehind
     const posting = this.#posting?.state === 'queued' ? 1 : 0
     return {
-      waiting: this.#pending.size + this.#pinned.size + ahead + behind,
+      waiting: this.#pending.size + this.pinned.size + ahead + behind,
       inFlight: this.#slots.posted - ahead - behind + posting,
     }
   }
@@ -94,7 +94,7 @@ export class Pump {
   /** Posts or queues an accepted task. If the queue throws, the task is rejected with that error. */
   submit(task: Task): void {
     if (task.isPinned) {
-      this.#pinned.add(task)
+      this.pinned.add(task)
       this.pump()
       return
     }
@@ -172,7 +172,7 @@ export class Pump {
     try {
       do {
         this.#mustPumpAgain = false
-        if (this.#pinned.size > 0) this.#sendPinned()
+        if (this.pinned.size > 0) this.#sendPinned()
         this.#recallEarlyTasks()
         while (this.#placeNext());
         if (this.#slots.lent.isAny) this.lending.lend()
@@ -191,17 +191,17 @@ export class Pump {
    */
   #sendPinned(): void {
     const { poster, poller, waker, canTakeBack } = this.#parts
-    for (const task of this.#pinned) {
+    for (const task of this.pinned) {
       const worker = this.#group.withId(task.terms.workerId)
       if (worker === null) {
-        this.#pinned.delete(task)
+        this.pinned.delete(task)
         this.#settler.cancel(task, NEVER_STARTED)
         continue
       }
       const mayStart = worker.isReady || canTakeBack
       const hasSlot = waker !== null || (!worker.isExclusive && worker.usage < worker.slots)
       if (!mayStart || !hasSlot || !this.#posted.queue.hasTicket) continue
-      this.#pinned.delete(task)
+      this.pinned.delete(task)
       poster.send(worker, task)
       poller?.onPosted(task.createdAt)
     }
@@ -350,7 +350,7 @@ export class Pump {
 
   /** Removes a queued task. */
   remove(task: Task): void {
-    if (!this.#pinned.delete(task)) this.#pending.remove(task)
+    if (!this.pinned.delete(task)) this.#pending.remove(task)
   }
 
   /** A slot is free: places queued tasks, and tells that tasks have left. */
@@ -394,8 +394,8 @@ export class Pump {
 
   /** Removes the pinned tasks that the host has not sent yet. */
   *takePinned(): Generator<Task> {
-    for (const task of this.#pinned) {
-      this.#pinned.delete(task)
+    for (const task of this.pinned) {
+      this.pinned.delete(task)
       yield task
     }
   }

@@ -63,7 +63,9 @@ export class TaskEvents implements TaskListener {
       case 'pong':
         return gracePeriods.onPong(worker)
       case 'measured':
-        worker.memoryBytes = message.memoryBytes ?? worker.memoryBytes
+        worker.memoryBytes = message.memoryBytes
+        worker.heapBytes = message.heapBytes
+        worker.cpuMs = message.cpuMs
         return handlerMetrics?.onMeasured(message.handlers)
     }
     if (worker.isIdle) worker.idleSince = this.#parts.clock.now()

@@ -108,6 +108,13 @@ export class Task implements QueuedTask {
   }
 }
 
+/** The task that was accepted first. */
+export function oldestOf(tasks: Iterable<Task>): Task | null {
+  let oldest: Task | null = null
+  for (const task of tasks) if (oldest === null || task.createdAt < oldest.createdAt) oldest = task
+  return oldest
+}
+
 /** The time limits of one task, as an item of the heap in `TimeLimits`. */
 export class TimeLimitEntry implements Due {
   readonly task: Task

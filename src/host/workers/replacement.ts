@@ -4,16 +4,18 @@
 import type { WorkerStopReason } from '../../api/worker-view.js'
 import type { PoolError } from '../../shared/errors/pool-errors.js'
 import type { PoolSize } from './scaling.js'
+import type { Vacancies } from './vacancies.js'
 import type { Worker } from './worker.js'
 
 export interface ReplaceableGroup {
   /** The workers that start or are ready. */
   readonly workers: readonly Worker[]
+  readonly vacancies: Vacancies
   readonly starts: {
     /** A replacement may exceed `maxWorkers` by one worker. */
     readonly mayAddReplacement: boolean
     /** Throws when no worker can be started. */
-    spawnReplacement(): Worker
+    spawnReplacement(replaced?: WorkerStopReason): Worker
   }
 }
 
@@ -118,7 +120,8 @@ export class Replacements {
     if (old !== null) this.#queue.delete(old)
     this.#old = old
     try {
-      this.#replacement = this.#group.starts.spawnReplacement()
+      if (old !== null) this.#group.vacancies.onReplaced(old)
+      this.#replacement = this.#group.starts.spawnReplacement(old?.stopReason ?? undefined)
     } catch (failure) {
       this.#fail(failure)
     }

@@ -1,8 +1,10 @@
 // Starts the workers of a pool: for queued tasks, up to the minimum, and as replacements. Counts failed starts, and pauses after them.
+import type { WorkerStopReason } from '../../api/worker-view.js'
 import type { Clock, Timer } from '../../shared/platform/clock.js'
 import { refusedStart } from './exit-reason.js'
 import { RestartPolicy, type RestartSettings } from './restart-policy.js'
 import type { PoolSize } from './scaling.js'
+import type { Vacancies } from './vacancies.js'
 import { Worker, type WorkerOwner, type WorkerSettings } from './worker.js'
 
 export interface GroupSettings extends WorkerSettings {
@@ -23,6 +25,7 @@ export interface StartingGroup extends WorkerOwner {
   readonly acceptingWorkers: number
   /** Counts also the workers that stop, for example in their teardown. */
   readonly alive: number
+  readonly vacancies: Vacancies
   add(worker: Worker): void
   /** The pause after failed starts is over. */
   onPauseOver(): void
@@ -77,10 +80,13 @@ export class Starts {
     return this.#group.workers.length === 0 && !this.policy.maySpawn(this.#group.clock.now())
   }
 
-  /** Starts a worker. Throws the error of the runtime. */
-  spawn(): Worker {
+  /**
+   * Starts a worker. Throws the error of the runtime.
+   * @param replaced why the worker stops that the new one replaces
+   */
+  spawn(replaced: WorkerStopReason | null = this.#group.vacancies.take()): Worker {
     this.policy.onSpawn()
-    const worker = new Worker(++this.#lastId, this.#group)
+    const worker = new Worker(++this.#lastId, this.#group, replaced)
     this.#group.add(worker)
     return worker
   }
@@ -96,9 +102,9 @@ export class Starts {
   }
 
   /** Starts a worker, also during a pause. A refusal of the runtime is a failed start and throws a `PoolError`. */
-  spawnReplacement(): Worker {
+  spawnReplacement(replaced?: WorkerStopReason): Worker {
     try {
-      return this.spawn()
+      return this.spawn(replaced)
     } catch (failure) {
       const error = refusedStart(failure, this.#group.settings.preload, this.#lastId)
       this.policy.onFailure(false, error, this.#group.clock.now())

@@ -10,6 +10,7 @@ import { ReadyCalls } from './ready-calls.js'
 import { type ReplaceableGroup, Replacements } from './replacement.js'
 import { chooseSurplus } from './scaling.js'
 import { type GroupSettings, type StartingGroup, Starts } from './starts.js'
+import { Vacancies } from './vacancies.js'
 import type { TaskListener, Worker, WorkerEvents } from './worker.js'
 import { warnOfUnfinished } from './worker-warnings.js'
 
@@ -19,6 +20,7 @@ export class WorkerGroup implements StartingGroup, ReplaceableGroup {
   /** How many of them accept tasks, now or when they are ready. */
   acceptingWorkers = 0
   readonly starts: Starts
+  readonly vacancies = new Vacancies()
   readonly cores: CoreSharing
   readonly settings: GroupSettings
   readonly backend: Backend
@@ -206,6 +208,7 @@ export class WorkerGroup implements StartingGroup, ReplaceableGroup {
 
   onLeaving(worker: Worker): void {
     this.acceptingWorkers = this.keptWorkers.length
+    this.vacancies.add(worker)
     this.taskListener.onLeaving(worker)
     this.starts.ensureMinimum()
   }
@@ -274,6 +277,7 @@ export class WorkerGroup implements StartingGroup, ReplaceableGroup {
   #remove(worker: Worker): void {
     const index = this.workers.indexOf(worker)
     if (index >= 0) this.workers.splice(index, 1)
+    this.vacancies.add(worker)
     this.#onChanged()
   }
 

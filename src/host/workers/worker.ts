@@ -25,6 +25,7 @@ import type { Slots, SlotWorker } from '../lane/slots.js'
 import { DurationHistogram } from '../metrics/histogram.js'
 import { ExitReason } from './exit-reason.js'
 import type { PlacementView } from './placement.js'
+import { WorkerQuestions } from './questions.js'
 import type { BusyView } from './scaling.js'
 import type { StartCalls } from './start-calls.js'
 import { WorkerExit } from './worker-exit.js'
@@ -142,16 +143,26 @@ export class Worker implements LinkListener, PlacementView, BusyView, SlotWorker
   stopReason: WorkerStopReason | null = null
   /** As the worker last reported it. */
   memoryBytes: number | null = null
+  /** The same for its heap alone. */
+  heapBytes: number | null = null
+  /** The time for which its thread or process used cores, as it last reported. */
+  cpuMs: number | null = null
   /** How many tasks the worker has answered. */
   answers = 0
+  /** The sum of the run times of these tasks. */
+  runMs = 0
+  /** Why the worker stopped in whose place this one was started. `null`: the pool grew. */
+  readonly replaced: WorkerStopReason | null
+  readonly questions = new WorkerQuestions()
   #resolveEnded!: () => void
   readonly #exit: WorkerExit
 
   /** Starts the worker. Throws the error of the runtime. */
-  constructor(id: number, owner: WorkerOwner) {
+  constructor(id: number, owner: WorkerOwner, replaced: WorkerStopReason | null = null) {
     const { settings, backend, clock } = owner
     const { preload, startCalls, niceIncrement, setupTimeout, workerOptions, adaptStart } = settings
     this.id = id
+    this.replaced = replaced
     this.#owner = owner
     this.tasks = new WorkerTasks(id, settings.lane)
     this.histogram = settings.workerHistogram ? new DurationHistogram() : null
@@ -333,6 +344,8 @@ export class Worker implements LinkListener, PlacementView, BusyView, SlotWorker
         return this.#onUnfinished(message)
       case 'log':
         return this.#owner.events.onLog(this, message.lines)
+      case 'asked':
+        return this.questions.onAnswer(message.filename, message.result)
       case 'crashed':
         return this.exitReason.onCrashed(message)
     }
@@ -351,6 +364,7 @@ export class Worker implements LinkListener, PlacementView, BusyView, SlotWorker
     exitReason.onExit(exitCode, error, signal)
     moveWorker(this, 'exited')
     this.#exit.end()
+    this.questions.end()
     this.#resolveEnded()
     if (state !== 'draining') this.stopReason = 'death'
     this.#owner.events.onExited(this)

@@ -75,6 +75,15 @@ export interface HandlerMeasure extends HandlerRef {
   cpuMs: number | null
 }
 
+/** What a worker measures of itself. */
+export interface WorkerMeasure {
+  /** The heap and the external memory that it holds. */
+  memoryBytes: number
+  heapBytes: number
+  /** The time for which its thread or process used cores. `null` where Node cannot measure it. */
+  cpuMs: number | null
+}
+
 /** The lane of a worker: how tasks reach it. */
 export interface LaneOrder {
   /** The pool's tickets, lane queue and payloads. */
@@ -169,6 +178,8 @@ export type ToWorker =
   | { kind: 'ping' }
   /** Answer with `task-list`. Sent when a message could not be read. */
   | { kind: 'list-tasks' }
+  /** Call the default export of this file without an argument, and answer with `asked`. This is no task. */
+  | { kind: 'ask'; filename: string }
   /** Accept no more tasks, confirm with `leaving`, and finish the started tasks. */
   | { kind: 'leave' }
   /**
@@ -216,8 +227,9 @@ export type ToHost =
    * twice.
    */
   | { kind: 'leaving' }
-  /** `memoryBytes`: the heap and the external memory that the worker holds. */
-  | { kind: 'measured'; handlers: HandlerMeasure[]; memoryBytes?: number }
+  | ({ kind: 'measured'; handlers: HandlerMeasure[] } & WorkerMeasure)
+  /** The result of a function that `ask` named. `undefined`: it does not load, or it failed. */
+  | { kind: 'asked'; filename: string; result: unknown }
   /** The worker uses more memory than its limit. It continues until the host asks it to leave. */
   | { kind: 'memory-exceeded'; memoryBytes?: number }
   /** The worker has loaded a module that exports a teardown. */
@@ -264,6 +276,7 @@ export const receiversOnHost = {
   'teardown-failed': { by: 'worker', isLate: true },
   unfinished: { by: 'worker', isLate: true },
   log: { by: 'worker', isLate: true },
+  asked: { by: 'worker', isLate: true },
   done: { by: 'tasks', isLate: true },
   failed: { by: 'tasks', isLate: true },
   'from-task': { by: 'tasks', isLate: true },
@@ -291,6 +304,7 @@ export const receiversInWorker = {
   ping: 'tasks',
   'list-tasks': 'tasks',
   'log-level': 'life',
+  ask: 'life',
   leave: 'life',
   stop: 'life',
   exit: 'life',

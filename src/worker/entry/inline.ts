@@ -38,6 +38,7 @@ export function serveInline(
     },
     // The output goes directly to the host's streams.
     flush: () => undefined,
+    cpuMs: () => null,
     onEnd(callback) {
       endExecutor = callback
     },

@@ -6,6 +6,7 @@ import type { ProcessOrder } from '../../shared/messages/messages.js'
 import { globalSymbol } from '../../shared/platform/global-symbol.js'
 import { PipedTickets } from '../lane/piped-tickets.js'
 import { TaskSource } from '../lane/task-source.js'
+import { workerClock } from '../run/clock.js'
 import { promiseHooks } from '../run/executor.js'
 import { WorkerLife } from '../run/life.js'
 import { ModuleLoader } from '../run/module-loader.js'
@@ -53,6 +54,7 @@ function start(order: ProcessOrder): void {
     makeLoader: (setupTimeoutMs, onTeardown) => new ModuleLoader(true, setupTimeoutMs, onTeardown),
     makeSource: executor => new TaskSource(port, { ...order.lane, tickets }, executor),
     flush: flushStdio,
+    cpuMs: () => workerClock.processCpu(),
     onEnd: callback => process.on('exit', callback),
     onCrash: watchCrash,
     end: exitCode => (exitCode === 0 ? exitWhenSent() : exit(exitCode)),

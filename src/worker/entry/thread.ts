@@ -60,6 +60,7 @@ function start(order: StartOrder): void {
     makeLoader: (setupTimeoutMs, onTeardown) => new ModuleLoader(true, setupTimeoutMs, onTeardown),
     makeSource: executor => new TaskSource(port, lane, executor),
     flush: flushStdio,
+    cpuMs: () => workerClock.onCore(),
     onEnd: callback => process.on('exit', callback),
     onCrash: callback =>
       watchCrash(callback, () => {

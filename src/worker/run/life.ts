@@ -15,9 +15,10 @@ import {
 import type { TaskSource } from '../lane/task-source.js'
 import { workerClock } from './clock.js'
 import { Executor, type ExecutorHooks } from './executor.js'
-import { heapExcess, heldBytes, LimitWatcher } from './limits.js'
+import { heapExcess, heldMemory, LimitWatcher } from './limits.js'
 import { Meter } from './meter.js'
 import type { ExportNames, HandlerFunction } from './module-loader.js'
+import { Questions } from './questions.js'
 import { runStartCall } from './start-calls.js'
 import { FLUSH_AT_END_MS, FLUSH_AT_STOP_MS } from './stdio.js'
 import { contextStorage } from './task-context.js'
@@ -44,6 +45,8 @@ export interface WorkerEnvironment extends Pick<ExecutorHooks, 'settled' | 'defe
   makeSource(executor: Executor): TaskSource
   /** Returns a promise while output is unwritten, otherwise `undefined`. The promise settles within `longestMs`. */
   flush(longestMs?: number): Promise<unknown> | undefined
+  /** The time for which the worker used cores; `null` where Node cannot measure it. */
+  cpuMs(): number | null
   /** Calls back when the worker exits by itself. */
   onEnd(callback: () => void): void
   /** Calls back with an uncaught exception. It ends the worker, unless a listener of the user gets it and does not throw. */
@@ -58,6 +61,7 @@ export class WorkerLife {
   readonly #executor: Executor
   readonly #source: TaskSource
   readonly #callbacks = new TeardownCallbacks(() => this.#say({ kind: 'has-teardown' }))
+  readonly #questions: Questions
   readonly #plannedEnd: PlannedEnd
   #isLeaving = false
   #isLoading = false
@@ -80,12 +84,18 @@ export class WorkerLife {
     })
     if (order.measures) {
       this.#executor.meter = new Meter(handlers =>
-        this.#say({ kind: 'measured', handlers, memoryBytes: heldBytes() }),
+        this.#say({ kind: 'measured', handlers, ...heldMemory(), cpuMs: environment.cpuMs() }),
       )
     }
-    this.#plannedEnd = new PlannedEnd(environment, this.#loader, this.#callbacks, longestMs =>
-      this.#flush(longestMs),
+    this.#questions = new Questions(this.#loader, (filename, result) =>
+      this.#say({ kind: 'asked', filename, result }),
     )
+    this.#plannedEnd = new PlannedEnd(environment, {
+      loader: this.#loader,
+      callbacks: this.#callbacks,
+      questions: this.#questions,
+      flush: longestMs => this.#flush(longestMs),
+    })
     this.#source = environment.makeSource(this.#executor)
     // An inline worker shares its thread with the program, whose code outside tasks is not part of the worker.
     if (environment.work !== null) contextStorage.logs = this.#source.logs
@@ -190,6 +200,8 @@ export class WorkerLife {
       case 'log-level':
         this.#source.logs.level = message.level
         return
+      case 'ask':
+        return this.#questions.add(message.filename)
       case 'leave':
         this.#leave()
         return this.#source.resume()
@@ -226,37 +238,37 @@ export class WorkerLife {
   }
 }
 
+interface PlannedEndParts {
+  loader: Loader
+  callbacks: TeardownCallbacks
+  questions: Questions
+  flush: WorkerEnvironment['flush']
+}
+
 /** The end of a worker that the host does not kill. Open timers, servers and sockets do not keep the worker alive. */
 class PlannedEnd {
   readonly #environment: WorkerEnvironment
-  readonly #loader: Loader
-  readonly #callbacks: TeardownCallbacks
-  readonly #flush: WorkerEnvironment['flush']
+  readonly #parts: PlannedEndParts
   #isWaiting = false
 
-  constructor(
-    environment: WorkerEnvironment,
-    loader: Loader,
-    callbacks: TeardownCallbacks,
-    flush: WorkerEnvironment['flush'],
-  ) {
+  constructor(environment: WorkerEnvironment, parts: PlannedEndParts) {
     this.#environment = environment
-    this.#loader = loader
-    this.#callbacks = callbacks
-    this.#flush = flush
+    this.#parts = parts
   }
 
   /** Finishes the work of handlers, runs the teardowns, finishes their work, runs the callbacks, flushes the output and exits. */
   async run(): Promise<void> {
+    const { loader, callbacks, questions, flush } = this.#parts
     // A worker that stops before its file is loaded has not opened them.
-    this.#callbacks.open()
+    callbacks.open()
     const deadline = workerClock.now() + UNFINISHED_MS
     await this.#finishWork(deadline)
-    await Promise.all(this.#loader.takeTeardowns().map(teardown => this.#tearDown(teardown)))
+    await Promise.all(loader.takeTeardowns().map(teardown => this.#tearDown(teardown)))
     const unfinished = await this.#finishWork(deadline)
     if (unfinished.length > 0) this.#say({ kind: 'unfinished', requests: unfinished, isCutOff: true })
-    await Promise.all(this.#callbacks.take().map(callback => this.#tearDown(callback)))
-    await this.#flush(FLUSH_AT_END_MS)
+    await Promise.all(callbacks.take().map(callback => this.#tearDown(callback)))
+    await questions.answerAgain()
+    await flush(FLUSH_AT_END_MS)
     this.#environment.end(0)
   }
 
@@ -272,7 +284,7 @@ class PlannedEnd {
   async cutOff(): Promise<void> {
     const requests = this.#isWaiting ? this.#environment.work!.list() : []
     if (requests.length > 0) this.#say({ kind: 'unfinished', requests, isCutOff: true })
-    await this.#flush(FLUSH_AT_STOP_MS)
+    await this.#parts.flush(FLUSH_AT_STOP_MS)
     this.#environment.end()
   }
 

@@ -32,7 +32,7 @@ export class LimitWatcher {
     if (this.#check === null && this.#settings.bytes !== Number.POSITIVE_INFINITY) {
       this.#check = workerClock.after(CHECK_AFTER_MS, () => {
         this.#check = null
-        const bytes = heldBytes()
+        const { memoryBytes: bytes } = heldMemory()
         if (bytes > this.#settings.bytes) this.#onMemoryExceeded(bytes)
       })
     }
@@ -55,9 +55,9 @@ export function heapExcess(): HeapExcess | null {
 }
 
 /** The memory of this thread alone. The resident memory would include the whole process. */
-export function heldBytes(): number {
+export function heldMemory(): { memoryBytes: number; heapBytes: number } {
   // Loaded here: a worker without a memory limit that measures nothing does not need it.
   const { getHeapStatistics } = getBuiltinModule('node:v8')
-  const { used_heap_size: heap, external_memory: external } = getHeapStatistics()
-  return heap + external
+  const { used_heap_size: heapBytes, external_memory: external } = getHeapStatistics()
+  return { memoryBytes: heapBytes + external, heapBytes }
 }
