@@ -34,7 +34,7 @@ const stamp = join(dist, '.built')
 const bare = join(root, 'build', 'bare')
 /** Has the URLs of the worker entries. The CommonJS build keeps the file. `index.js` of the ES modules includes it. */
 const entryUrl = './host/backend/entry-url.js'
-const moduleUrls = ['body', 'bullmq', 'nestjs', 'tinypool', 'workerpool'].map(
+const moduleUrls = ['body', 'bullmq', 'nestjs', 'prometheus', 'tinypool', 'workerpool'].map(
   name => `./adapters/${name}/module-urls.js`,
 )
 /** Files that hold paths relative to themselves. They are not bundled, and differ between the formats. */
@@ -131,6 +131,7 @@ async function bundleEntryPoints() {
   const loadedByWorkers = [
     'adapters/body/parser.js',
     'adapters/bullmq/in-worker.js',
+    'adapters/prometheus/in-worker.js',
     'adapters/tinypool/in-worker.js',
     'adapters/workerpool/in-worker.js',
   ]

@@ -20,6 +20,7 @@ const doors = {
     ...['ClientSignal', 'InjectPool', 'PoolExceptionFilter', 'PoolHealthIndicator', 'PoolModule'],
     'getPoolToken',
   ],
+  'lido/prometheus': ['collectPools'],
   'lido/tinypool': [
     ...['Tinypool', 'default', 'isMovable', 'isTaskQueue', 'isTransferable', 'kFieldCount', 'kQueueOptions'],
     ...['kRequestCountField', 'kResponseCountField', 'kTransferable', 'kValue', 'markMovable'],
@@ -43,18 +44,18 @@ write(
 write('handler.cjs', `module.exports = value => value * 3\n`)
 
 /** The packages that a program with these frameworks has installed itself. */
-for (const name of ['@nestjs', 'fastify', 'reflect-metadata', 'rxjs']) {
+for (const name of ['@nestjs', 'fastify', 'prom-client', 'reflect-metadata', 'rxjs']) {
   symlinkSync(join(root, 'node_modules', name), join(project, 'node_modules', name), 'junction')
 }
 
 describe('entry points for frameworks', () => {
-  const framed = ['lido/fastify', 'lido/nestjs']
+  const framed = ['lido/fastify', 'lido/nestjs', 'lido/prometheus']
 
   for (const [way, file, load] of [
     ['import()', 'framework-doors.mjs', 'await import'],
     ['require()', 'framework-doors.cjs', 'require'],
   ]) {
-    test(`${way} finds the exports of lido/fastify and lido/nestjs`, async () => {
+    test(`${way} finds the exports of lido/fastify, lido/nestjs and lido/prometheus`, async () => {
       const names = framed.map(door => `Object.keys(${load}('${door}')).filter(isName).sort()`)
       const program = `const isName = name => !name.startsWith('__')\nconsole.log(JSON.stringify([${names}]))`
       assert.deepEqual(

@@ -48,6 +48,7 @@ const packedModules = [
   'adapters/bullmq/module-urls.js',
   'adapters/opentelemetry/index.js',
   'adapters/prometheus/index.js',
+  'adapters/prometheus/module-urls.js',
   'adapters/pino/index.js',
   'adapters/tinypool/index.js',
   'adapters/tinypool/module-urls.js',
@@ -60,6 +61,7 @@ const onlyCommonJs = 'host/backend/entry-url.js'
 const workerModules = [
   'adapters/body/parser.js',
   'adapters/bullmq/in-worker.js',
+  'adapters/prometheus/in-worker.js',
   'adapters/tinypool/in-worker.js',
   'adapters/workerpool/in-worker.js',
 ]
