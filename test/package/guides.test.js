@@ -18,7 +18,9 @@ const compiler = createRequire(import.meta.url).resolve('typescript/bin/tsc')
 const guide = name => readPage(`docs/guides/${name}.md`)
 
 mkdirSync(join(project, 'node_modules', '@types'))
-addPackages('@opentelemetry', '@types/node', 'body-parser', 'bullmq', 'express', 'ioredis', 'pg')
+addPackages(
+  ...['@opentelemetry', '@types/node', 'body-parser', 'bullmq', 'express', 'ioredis', 'pg', 'prom-client'],
+)
 
 test('the programs of map.md print the failed requests and the progress', async () => {
   const line = (url, status) => `1.2.3.4 - - [25/Nov/2026:10:00:00] "GET ${url} HTTP/1.1" ${status} 12\n`
@@ -71,6 +73,20 @@ test('the server of warm-up.md answers with a model that its workers have loaded
   await withServer(guide('warm-up'), 'warm-up', 'server.mjs', async address => {
     const response = await fetch(`${address}/a%20good%20good%20day`)
     assert.equal(await response.text(), '3')
+  })
+})
+
+test('the server of watch-a-pool.md shows the counters of its workers', async () => {
+  await withServer(guide('watch-a-pool'), 'watched', 'server.mjs', async address => {
+    for (let count = 0; count < 3; count++)
+      assert.equal(await (await fetch(address)).text(), '<h1>Hello</h1>')
+    const metrics = await (await fetch(`${address}/metrics`)).text()
+    assert.match(metrics, /^pages_total 3$/m)
+    assert.match(
+      metrics,
+      /^lido_tasks_total\{pool="pages",file="handler\.mjs",handler="default",outcome="fulfilled"\} 3$/m,
+    )
+    assert.match(metrics, /^lido_task_wait_seconds_count\{pool="pages"\} 3$/m)
   })
 })
 
