@@ -24,6 +24,7 @@ import type { Task } from '../task/task.js'
 import { refusedStart } from '../workers/exit-reason.js'
 import { WorkerOutput } from '../workers/output.js'
 import type { PoolSize } from '../workers/scaling.js'
+import type { WorkerProbe } from '../workers/worker-probe.js'
 import { Admission } from './admission.js'
 import { BackPressure } from './back-pressure.js'
 import { backendOf } from './backend-of.js'
@@ -294,6 +295,14 @@ export class Engine {
   /** The workers that start or accept tasks. A leaving worker starts no more tasks. */
   get keptWorkerIds(): number[] {
     return this.#core.group.keptWorkers.map(({ id }) => id)
+  }
+
+  /** Calls the probe back for each worker that is alive, and for later ones. Returns the function that ends it. */
+  watchWorkers(probe: WorkerProbe): () => void {
+    const { probes, workers } = this.#core.group
+    probes.add(probe)
+    for (const worker of workers) probe.onStarted(worker)
+    return () => probes.delete(probe)
   }
 
   /** Resolves when `minWorkers` workers are ready. */

@@ -12,6 +12,7 @@ import { chooseSurplus } from './scaling.js'
 import { type GroupSettings, type StartingGroup, Starts } from './starts.js'
 import { Vacancies } from './vacancies.js'
 import type { TaskListener, Worker, WorkerEvents } from './worker.js'
+import type { WorkerProbe } from './worker-probe.js'
 import { warnOfUnfinished } from './worker-warnings.js'
 
 export class WorkerGroup implements StartingGroup, ReplaceableGroup {
@@ -30,6 +31,8 @@ export class WorkerGroup implements StartingGroup, ReplaceableGroup {
   taskListener!: TaskListener
   /** Workers that the host stops or kills, until they have ended. */
   readonly drainingWorkers = new Set<Worker>()
+  /** The recorders that watch the pool. */
+  readonly probes = new Set<WorkerProbe>()
   readonly #replacements: Replacements
   /** Calls of `pool.ready()` that wait. */
   readonly #readyCalls = new ReadyCalls()
@@ -85,6 +88,7 @@ export class WorkerGroup implements StartingGroup, ReplaceableGroup {
     this.#onChanged()
     this.#maxAge.plan()
     this.events.onCreated(worker)
+    for (const probe of this.probes) probe.onStarted(worker)
   }
 
   onPauseOver(): void {

@@ -20,6 +20,7 @@ import { describe, mayHoldOptions, ownFields } from '../../shared/options/option
 import { withoutCaller } from '../../shared/platform/async-context.js'
 import type { Clock } from '../../shared/platform/clock.js'
 import { invariant } from '../../shared/platform/invariant.js'
+import { within } from '../../shared/platform/within.js'
 import type { Backend, LinkListener, WorkerLink } from '../backend/backend.js'
 import type { Slots, SlotWorker } from '../lane/slots.js'
 import { DurationHistogram } from '../metrics/histogram.js'
@@ -30,9 +31,13 @@ import type { BusyView } from './scaling.js'
 import type { StartCalls } from './start-calls.js'
 import { WorkerExit } from './worker-exit.js'
 import { leavingLives, lifeOnReady, moveWorker, shownStates, type WorkerLife } from './worker-life.js'
+import type { ProbedWorker, ProfileOrder, WorkerProbe } from './worker-probe.js'
 import { type Lane, WorkerTasks } from './worker-tasks.js'
 import { View, type ViewedWorker } from './worker-view.js'
 import { heapLimitOf, limitsHeap, warnOfHeap } from './worker-warnings.js'
+
+/** How long a planned stop waits for the recorders. */
+const LONGEST_PROBE_MS = 500
 
 export interface WorkerSettings {
   concurrentTasksPerWorker: number
@@ -102,6 +107,8 @@ export interface WorkerOwner {
   readonly clock: Clock
   readonly taskListener: TaskListener
   readonly events: WorkerEvents
+  /** The recorders that watch the pool. */
+  readonly probes: ReadonlySet<WorkerProbe>
   onReady(worker: Worker): void
   /** The worker accepts no more tasks. */
   onLeaving(worker: Worker): void
@@ -118,7 +125,7 @@ export interface WorkerOwner {
   onDied(worker: Worker, wasReady: boolean): void
 }
 
-export class Worker implements LinkListener, PlacementView, BusyView, SlotWorker, ViewedWorker {
+export class Worker implements LinkListener, PlacementView, BusyView, SlotWorker, ViewedWorker, ProbedWorker {
   readonly id: number
   readonly tasks: WorkerTasks
   readonly histogram: DurationHistogram | null
@@ -283,9 +290,20 @@ export class Worker implements LinkListener, PlacementView, BusyView, SlotWorker
   stop(reason: WorkerStopReason, error: PoolError = new WorkerExitError(this.id, 0)): void {
     this.stopReason ??= reason
     this.#drain('stopping', error)
-    this.link.post({ kind: 'stop' })
-    this.#exit.limitStop()
+    this.#afterProbes(() => {
+      if (this.life !== 'stopping') return
+      this.link.post({ kind: 'stop' })
+      this.#exit.limitStop()
+    })
     this.#owner.onStopping(this)
+  }
+
+  /** The recorders fetch the profile of a worker before it stops. */
+  #afterProbes(stop: () => void): void {
+    const { probes, clock } = this.#owner
+    const waits = [...probes].map(probe => probe.beforeStop(this)).filter(wait => wait !== undefined)
+    if (waits.length === 0) return stop()
+    void within(clock, LONGEST_PROBE_MS, Promise.allSettled(waits), () => {}).then(stop)
   }
 
   /**
@@ -310,6 +328,10 @@ export class Worker implements LinkListener, PlacementView, BusyView, SlotWorker
     this.tasks.dismiss()
     this.#owner.onDraining(this)
     this.#owner.taskListener.onGivenUp(this, error)
+  }
+
+  askForProfile(order: ProfileOrder): void {
+    this.link.post({ kind: 'profile', order })
   }
 
   // Messages and events of the worker.
@@ -348,6 +370,8 @@ export class Worker implements LinkListener, PlacementView, BusyView, SlotWorker
         return this.questions.onAnswer(message.filename, message.result)
       case 'crashed':
         return this.exitReason.onCrashed(message)
+      case 'profile':
+        for (const probe of this.#owner.probes) probe.onProfile(this, message.profile)
     }
   }
 
@@ -367,6 +391,7 @@ export class Worker implements LinkListener, PlacementView, BusyView, SlotWorker
     this.questions.end()
     this.#resolveEnded()
     if (state !== 'draining') this.stopReason = 'death'
+    for (const probe of this.#owner.probes) probe.onEnded(this)
     this.#owner.events.onExited(this)
     if (state !== 'draining') return this.#owner.onDied(this, state === 'ready')
     const { stopError } = exitReason

@@ -189,6 +189,8 @@ export type ToWorker =
   | { kind: 'stop' }
   /** Exit now, or as soon as the file is loaded. The host sends it before it kills a worker. */
   | { kind: 'exit' }
+  /** To a process: start a CPU profile, send the one before and start the next, or send the last one. */
+  | { kind: 'profile'; order: 'start' | 'next' | 'stop' }
 
 /** The start of a task's handler on the host's clock, and its run time. */
 export interface RunTime {
@@ -248,6 +250,8 @@ export type ToHost =
   | { kind: 'pong' }
   /** A message with a task could not be read. */
   | { kind: 'unreadable' }
+  /** From a process: a CPU profile as JSON; `null` when Node cannot make it. */
+  | { kind: 'profile'; profile: string | null }
 
 /**
  * `thrown`: the handler threw. `load`: its file did not load. `missing`: the file does not export the function.
@@ -277,6 +281,7 @@ export const receiversOnHost = {
   unfinished: { by: 'worker', isLate: true },
   log: { by: 'worker', isLate: true },
   asked: { by: 'worker', isLate: true },
+  profile: { by: 'worker', isLate: true },
   done: { by: 'tasks', isLate: true },
   failed: { by: 'tasks', isLate: true },
   'from-task': { by: 'tasks', isLate: true },
@@ -308,6 +313,7 @@ export const receiversInWorker = {
   leave: 'life',
   stop: 'life',
   exit: 'life',
+  profile: 'life',
 } as const satisfies Record<Exclude<ToWorker, Bell>['kind'], 'tasks' | 'life'>
 
 type KindsInWorker<By> = {

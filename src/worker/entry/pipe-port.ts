@@ -26,6 +26,8 @@ const ONE_READ_BYTES = 2 ** 15
 
 const reportKinds: Record<TicketReport, FrameKind> = { started: STARTED, loading: LOADING, loaded: LOADED }
 
+type ProfileOrder = Extract<ToWorker, { kind: 'profile' }>['order']
+
 export interface PipePortListener {
   onOrder(order: ProcessOrder): void
   /** Called when the host has exited, or when its bytes are not frames. */
@@ -40,6 +42,8 @@ export class PipePort implements HostPort {
   #hasOrder = false
   #onMessage: ((message: ToWorker) => void) | null = null
   #onUnreadable: (() => void) | null = null
+  /** Called when the host wants a CPU profile of this process. */
+  onProfile: ((order: ProfileOrder) => void) | null = null
 
   constructor(readFd: number, writeFd: number, listener: PipePortListener) {
     this.#writeFd = writeFd
@@ -97,7 +101,8 @@ export class PipePort implements HostPort {
     } catch {
       return this.#onUnreadable!()
     }
-    this.#onMessage!(message)
+    if (message !== 'bell' && message.kind === 'profile') this.onProfile?.(message.order)
+    else this.#onMessage!(message)
   }
 
   #tell(kind: FrameKind, ticket: number, taskId = 0): void {

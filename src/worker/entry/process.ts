@@ -4,6 +4,7 @@ import { Worker } from 'node:worker_threads'
 import { inheritLoadingFiles } from '../../shared/messages/handler-ref.js'
 import type { ProcessOrder } from '../../shared/messages/messages.js'
 import { globalSymbol } from '../../shared/platform/global-symbol.js'
+import { OwnProfiler } from '../../shared/platform/own-profile.js'
 import { PipedTickets } from '../lane/piped-tickets.js'
 import { TaskSource } from '../lane/task-source.js'
 import { workerClock } from '../run/clock.js'
@@ -59,7 +60,21 @@ function start(order: ProcessOrder): void {
     onCrash: watchCrash,
     end: exitCode => (exitCode === 0 ? exitWhenSent() : exit(exitCode)),
   })
+  port.onProfile = order => {
+    const profile = profileFor(order)
+    if (order !== 'start') port.postMessage({ kind: 'profile', profile })
+  }
   void life.start()
+}
+
+const profiler = new OwnProfiler()
+
+function profileFor(order: 'start' | 'next' | 'stop'): string | null {
+  try {
+    return profiler[order]() ?? null
+  } catch {
+    return null
+  }
 }
 
 /** Exits after the host has read the messages of `process.send`. The host limits the time for this. */
