@@ -52,6 +52,16 @@ export type {
   WaitReason,
   WorkerStats,
 } from './api/stats.js'
+export type {
+  CpuProfile,
+  CpuProfileNode,
+  ProfileOptions,
+  Trace,
+  TraceDocument,
+  TraceEvent,
+  TraceMetadata,
+  TraceOptions,
+} from './api/trace.js'
 export type { BackendKind, WorkerState, WorkerStopReason, WorkerView } from './api/worker-view.js'
 export { share } from './host/calls/share.js'
 /** @internal */

@@ -26,6 +26,7 @@ import type {
 import type { PoolLike } from '../api/pool-like.js'
 import type { PoolOptions, ResizeOptions } from '../api/pool-options.js'
 import type { PoolMap, PoolStream, PoolTransform, SharedValue } from '../api/results.js'
+import type { CpuProfile, ProfileOptions, Trace, TraceOptions } from '../api/trace.js'
 import { PoolClosedError, type PublicFunction, withCallerFrames } from '../shared/errors/pool-errors.js'
 import type { Backend } from './backend/backend.js'
 import { apiOf } from './calls/api.js'
@@ -33,6 +34,7 @@ import { broadcast } from './calls/broadcast.js'
 import { FunctionCalls } from './calls/call-function.js'
 import { resolveClose, resolveRoom } from './calls/call-options.js'
 import { callerFile, callerPlace, forCaller } from './calls/caller-stack.js'
+import { profile, trace } from './calls/inspect.js'
 import { mapOf } from './calls/map.js'
 import { Runs, rejectCall } from './calls/run.js'
 import { share } from './calls/share.js'
@@ -40,7 +42,7 @@ import { streamOf } from './calls/stream.js'
 import { transformOf } from './calls/transform.js'
 import { Engine, type EngineParts, startAhead } from './engine/engine.js'
 import { resolveOptions, resolveResize } from './options/settings.js'
-import { PoolProperties } from './pool-properties.js'
+import { engineOf, PoolProperties } from './pool-properties.js'
 
 /**
  * Runs the functions of a module in workers.
@@ -306,6 +308,31 @@ export class Pool<Module = any, Default extends HandlerName<Module> = DefaultNam
       if (this.#engine.state !== 'open') throw new PoolClosedError('closed')
       this.#engine.resize(resolveResize(options, this.#engine.settings.size))
     })
+  }
+
+  /**
+   * Records the tasks of the pool and the CPU profiles of all threads, for 5 seconds or `seconds`. Resolves to a trace with a track for
+   * the queue, the host and each worker. `save()` writes a file for Chrome DevTools, Perfetto and Firefox Profiler. The recording
+   * ends early when `signal` is aborted or when the pool has closed. Several recordings may run at once.
+   *
+   * Rejects with `InvalidTaskError` for a wrong option, and with `PoolClosedError` when the pool is closed.
+   */
+  trace(options?: TraceOptions): Promise<Trace> {
+    return trace([this.#engine], options, Pool.prototype.trace)
+  }
+
+  /** Records several pools in one trace. Rejects as `pool.trace()` does. */
+  static trace(pools: readonly object[], options?: TraceOptions): Promise<Trace> {
+    const engines = Array.isArray(pools) ? pools.map(pool => engineOf(pool)) : []
+    return trace(engines, options, Pool.trace)
+  }
+
+  /**
+   * Records the CPU profiles of the host and of all workers, as `trace()` does. Resolves to one profile in the format of `.cpuprofile`
+   * files, with a subtree for the host, for each handler and for idle workers. Rejects as `trace()` does.
+   */
+  profile(options?: ProfileOptions): Promise<CpuProfile> {
+    return profile(this.#engine, options, Pool.prototype.profile)
   }
 
   /**

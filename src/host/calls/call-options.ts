@@ -39,7 +39,7 @@ function isRecordOfFunctions(given: unknown): boolean {
   return Object.values(given).every(member => typeof member === 'function')
 }
 
-const signalRule: OptionRule<AbortSignal | null | undefined> = value(isSignal, 'an AbortSignal', {
+export const signalRule: OptionRule<AbortSignal | null | undefined> = value(isSignal, 'an AbortSignal', {
   default: undefined,
 })
 

@@ -1,2 +1,118 @@
-// Records traces and profiles of pools.
-export {}
+// Records pools: their tasks, from the channels, and the CPU profiles of all threads.
+import type { TaskMessage } from '../../api/channels.js'
+import { type Anchor, realClock, type Timer } from '../../shared/platform/clock.js'
+import { within } from '../../shared/platform/within.js'
+import { HostSource, type ProfileSource } from './profile-source.js'
+import { joinPieces, ProfileTrack } from './profile-track.js'
+import { RecordedTrace } from './recorded-trace.js'
+import type { Recording } from './recording.js'
+import { holders, type Profiling, SeenWorkers, type TracedPool } from './seen-workers.js'
+import { TaskLog } from './task-log.js'
+import { ThreadInspector } from './thread-inspector.js'
+
+/** A thread that is killed loses at most one piece of its profile. */
+const PIECE_MS = 1000
+/** How long the start waits for threads that do not answer, such as starting ones. */
+const LONGEST_START_MS = 500
+
+export interface RecorderSettings {
+  /** Also records the CPU profiles of all threads. */
+  readonly cpu: boolean
+  /** The recording is a ring: it keeps this many of the last milliseconds. */
+  readonly keepMs: number
+}
+
+export class TraceRecorder {
+  readonly #settings: RecorderSettings
+  readonly #given: readonly TracedPool[]
+  readonly #pools = new Map<number, SeenWorkers>()
+  readonly #tasks = new TaskLog(this.#pools)
+  readonly #anchor: Anchor = realClock.anchor()
+  readonly #originUs = realClock.origin() * 1000
+  readonly #profiling: Profiling
+  #host: ProfileTrack | null = null
+  #inspector: ThreadInspector | null = null
+  #timer: Timer | null = null
+  #startedAt = 0
+
+  constructor(pools: readonly TracedPool[], settings: RecorderSettings) {
+    this.#given = pools
+    this.#settings = settings
+    const { cpu, keepMs } = settings
+    const nowUs = () => this.#originUs + realClock.now() * 1000
+    this.#profiling = {
+      clock: realClock,
+      keepMs,
+      trackOf: cpu ? (source: ProfileSource) => new ProfileTrack(source, keepMs, nowUs) : null,
+      inspector: () => {
+        this.#inspector ??= new ThreadInspector()
+        return this.#inspector
+      },
+    }
+  }
+
+  /**
+   * Resolves when the profiles of all threads have started. Keeps the process alive until `stop()`.
+   * @param startedAt the start of the recording, on the host's clock
+   * @param early the tasks that started since
+   */
+  async start(startedAt = realClock.now(), early: readonly TaskMessage[] = []): Promise<void> {
+    this.#anchor.hold()
+    this.#startedAt = startedAt
+    for (const pool of this.#given) this.add(pool)
+    this.#tasks.start(early)
+    this.#host = this.#profiling.trackOf?.(new HostSource()) ?? null
+    const started = [this.#host?.started, ...[...this.#pools.values()].map(pool => pool.started())]
+    await within(realClock, LONGEST_START_MS, Promise.all(started), () => {})
+    if (this.#host !== null) this.#planPiece()
+  }
+
+  /** Also records this pool. Call it for a pool that was created since the start. */
+  add(pool: TracedPool): void {
+    const { id } = pool.identity
+    if (!this.#pools.has(id)) this.#pools.set(id, new SeenWorkers(pool, this.#profiling))
+  }
+
+  #planPiece(): void {
+    this.#timer = realClock.after(PIECE_MS, () => {
+      this.#host?.onTime()
+      for (const pool of this.#pools.values()) pool.onTime()
+      this.#planPiece()
+    })
+  }
+
+  /** Ends the recording. Resolves within 200 ms, also while workers compute. */
+  async stop(): Promise<RecordedTrace> {
+    return new RecordedTrace(await this.end())
+  }
+
+  /** As `stop()`, for other forms of the recording. */
+  async end(): Promise<Recording> {
+    const pools = [...this.#pools.values()]
+    const endedAt = realClock.now()
+    const { keepMs } = this.#settings
+    const startedAt = Math.max(this.#startedAt, endedAt - keepMs)
+    this.#timer?.cancel()
+    this.#tasks.stop()
+    const slices = this.#tasks.slices(startedAt, endedAt, holders(pools))
+    await Promise.all([this.#host?.end(), ...pools.map(pool => pool.end())])
+    this.#inspector?.end()
+    this.#anchor.drop()
+    const host = this.#host
+    return {
+      host: { profile: host === null ? null : joinPieces(host.pieces) },
+      workers: pools.flatMap(pool => pool.recorded()),
+      pools: pools.map(({ pool }) => pool),
+      slices,
+      startedAt,
+      endedAt,
+      endedAtEpoch: realClock.epochNow(),
+      originUs: this.#originUs,
+      droppedTasks: this.#tasks.dropped,
+      notes: [
+        ...(host === null || host.problem === null ? [] : [`The host ${host.problem}.`]),
+        ...pools.flatMap(pool => pool.notes()),
+      ],
+    }
+  }
+}
