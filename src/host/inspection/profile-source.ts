@@ -23,7 +23,24 @@ export interface ProfileSource {
 }
 
 function parse(text: string | null): RawProfile | null {
-  return text === null ? null : (JSON.parse(text) as RawProfile | null)
+  if (text === null) return null
+  try {
+    return JSON.parse(text) as RawProfile | null
+  } catch {
+    return JSON.parse(withEscapes(text)) as RawProfile | null
+  }
+}
+
+const CALL_FRAME =
+  /"functionName":"(.*?)",("lineNumber":-?\d+,"columnNumber":-?\d+,"scriptId":\d+),"url":"(.*?)"\}/gs
+
+/** `startCpuProfile()` of Node 22 to 26 writes names and URLs without escapes. The name of a regular expression is its text. */
+function withEscapes(text: string): string {
+  return text.replaceAll(
+    CALL_FRAME,
+    (_, name: string, place: string, url: string) =>
+      `"functionName":${JSON.stringify(name)},${place},"url":${JSON.stringify(url)}}`,
+  )
 }
 
 export class HostSource implements ProfileSource {
@@ -35,6 +52,10 @@ export class HostSource implements ProfileSource {
   }
 
   async next(): Promise<RawProfile | null> {
+    return this.nextNow()
+  }
+
+  nextNow(): RawProfile | null {
     return parse(this.#profiler.next())
   }
 

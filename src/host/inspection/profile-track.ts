@@ -37,6 +37,15 @@ export class ProfileTrack {
     if (this.#turn === null && !this.#hasEnded) this.#turn = this.#do(() => this.#source.next())
   }
 
+  /** Takes the next piece of a thread that answers at once. */
+  takeNow(next: () => RawProfile | null): void {
+    try {
+      this.#keepPiece(next())
+    } catch (failure) {
+      this.#onFailure(failure)
+    }
+  }
+
   /** Call it when the thread is about to end, or when the recording ends. */
   async end(): Promise<void> {
     if (this.#hasEnded) return
@@ -58,12 +67,19 @@ export class ProfileTrack {
 
   async #do(action: () => Promise<RawProfile | null>): Promise<void> {
     try {
-      const piece = await action()
-      if (piece !== null) this.#keep(onClock(piece, this.#nowUs()))
+      this.#keepPiece(await action())
     } catch (failure) {
-      if (!this.#hasEnded) this.problem = `cannot be profiled: ${(failure as Error | null)?.message}`
+      this.#onFailure(failure)
     }
     this.#turn = null
+  }
+
+  #onFailure(failure: unknown): void {
+    if (!this.#hasEnded) this.problem = `cannot be profiled: ${(failure as Error | null)?.message}`
+  }
+
+  #keepPiece(piece: RawProfile | null): void {
+    if (piece !== null) this.#keep(onClock(piece, this.#nowUs()))
   }
 
   #keep(piece: RawProfile): void {

@@ -10,7 +10,6 @@ import { holders, type Profiling, SeenWorkers, type TracedPool } from './seen-wo
 import { TaskLog } from './task-log.js'
 import { ThreadInspector } from './thread-inspector.js'
 
-/** A thread that is killed loses at most one piece of its profile. */
 const PIECE_MS = 1000
 /** How long the start waits for threads that do not answer, such as starting ones. */
 const LONGEST_START_MS = 500
@@ -20,6 +19,10 @@ export interface RecorderSettings {
   readonly cpu: boolean
   /** The recording is a ring: it keeps this many of the last milliseconds. */
   readonly keepMs: number
+  /** False: the process may end while the recorder runs. Default: true. */
+  readonly keepsAlive?: boolean
+  /** A thread that is killed loses at most so much of its profile. Default: `PIECE_MS`. */
+  readonly pieceMs?: number
 }
 
 export class TraceRecorder {
@@ -30,6 +33,7 @@ export class TraceRecorder {
   readonly #anchor: Anchor = realClock.anchor()
   readonly #originUs = realClock.origin() * 1000
   readonly #profiling: Profiling
+  readonly #hostSource = new HostSource()
   #host: ProfileTrack | null = null
   #inspector: ThreadInspector | null = null
   #timer: Timer | null = null
@@ -57,11 +61,11 @@ export class TraceRecorder {
    * @param early the tasks that started since
    */
   async start(startedAt = realClock.now(), early: readonly TaskMessage[] = []): Promise<void> {
-    this.#anchor.hold()
+    if (this.#settings.keepsAlive !== false) this.#anchor.hold()
     this.#startedAt = startedAt
     for (const pool of this.#given) this.add(pool)
     this.#tasks.start(early)
-    this.#host = this.#profiling.trackOf?.(new HostSource()) ?? null
+    this.#host = this.#profiling.trackOf?.(this.#hostSource) ?? null
     const started = [this.#host?.started, ...[...this.#pools.values()].map(pool => pool.started())]
     await within(realClock, LONGEST_START_MS, Promise.all(started), () => {})
     if (this.#host !== null) this.#planPiece()
@@ -74,7 +78,7 @@ export class TraceRecorder {
   }
 
   #planPiece(): void {
-    this.#timer = realClock.after(PIECE_MS, () => {
+    this.#timer = realClock.after(this.#settings.pieceMs ?? PIECE_MS, () => {
       this.#host?.onTime()
       for (const pool of this.#pools.values()) pool.onTime()
       this.#planPiece()
@@ -89,23 +93,39 @@ export class TraceRecorder {
   /** As `stop()`, for other forms of the recording. */
   async end(): Promise<Recording> {
     const pools = [...this.#pools.values()]
-    const endedAt = realClock.now()
-    const { keepMs } = this.#settings
-    const startedAt = Math.max(this.#startedAt, endedAt - keepMs)
     this.#timer?.cancel()
     this.#tasks.stop()
-    const slices = this.#tasks.slices(startedAt, endedAt, holders(pools))
+    const tasks = this.#recordedTasks()
     await Promise.all([this.#host?.end(), ...pools.map(pool => pool.end())])
     this.#inspector?.end()
     this.#anchor.drop()
+    return this.#recording(tasks)
+  }
+
+  /**
+   * The trace so far, for a process that is about to end. Waits for no thread, so the last piece of each worker's profile is missing. The
+   * recording goes on.
+   */
+  snapshot(): RecordedTrace {
+    this.#host?.takeNow(() => this.#hostSource.nextNow())
+    return new RecordedTrace(this.#recording(this.#recordedTasks()))
+  }
+
+  #recordedTasks(): Pick<Recording, 'slices' | 'startedAt' | 'endedAt'> {
+    const endedAt = realClock.now()
+    const startedAt = Math.max(this.#startedAt, endedAt - this.#settings.keepMs)
+    const slices = this.#tasks.slices(startedAt, endedAt, holders([...this.#pools.values()]))
+    return { slices, startedAt, endedAt }
+  }
+
+  #recording(tasks: Pick<Recording, 'slices' | 'startedAt' | 'endedAt'>): Recording {
     const host = this.#host
+    const pools = [...this.#pools.values()]
     return {
+      ...tasks,
       host: { profile: host === null ? null : joinPieces(host.pieces) },
       workers: pools.flatMap(pool => pool.recorded()),
       pools: pools.map(({ pool }) => pool),
-      slices,
-      startedAt,
-      endedAt,
       endedAtEpoch: realClock.epochNow(),
       originUs: this.#originUs,
       droppedTasks: this.#tasks.dropped,
