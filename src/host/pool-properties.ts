@@ -13,6 +13,7 @@ import { EventEmitter } from '../shared/platform/host-node-modules.js'
 import { forCaller } from './calls/caller-stack.js'
 import type { Engine } from './engine/engine.js'
 import type { PoolEmitter } from './engine/reports.js'
+import { inspectIfAsked } from './load-inspection.js'
 
 /** Its type names no type of Node, so that programs without `@types/node` get types for events. */
 const TypedEmitter = EventEmitter as unknown as new () => Emitter<PoolEvents>
@@ -39,6 +40,7 @@ export abstract class PoolProperties extends TypedEmitter {
     super()
     this.#engine = forCaller(entry, () => makeEngine(this as unknown as PoolEmitter))
     engines.set(this, this.#engine)
+    inspectIfAsked(this, this.#engine)
   }
 
   /** Queued tasks: no slot is free for them. */
