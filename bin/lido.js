@@ -10,17 +10,51 @@ const { version } = JSON.parse(readFileSync(new URL('../package.json', import.me
 const major = version.split('.')[0]
 const help = `lido ${version}
 
+  npx lido trace app.js [arguments] [--out lido-trace.json] [--seconds N] [--no-cpu]
+      runs the program, and records its pools and threads until it ends; options of lido come before app.js
+      --seconds N: keeps the last N seconds; --no-cpu: records no CPU profiles
+  npx lido trace PID --seconds N [--out lido-trace.json] [--no-cpu]
+      records a running program that was started with LIDO_INSPECT=1
+  npx lido top [PID] [--once]
+      shows queue, workers and handlers of a running program that was started with LIDO_INSPECT=1
+      without PID: lists these programs; --once: shows one report and ends
   npx lido migrate [files and folders] [--write]
       changes programs written for piscina, tinypool and workerpool to lido
+
+A trace opens in Chrome DevTools (Performance, Load profile), in https://ui.perfetto.dev and in https://profiler.firefox.com.
 `
 
 const [command, ...args] = process.argv.slice(2)
+const wantsHelp = command === undefined || command === '--help' || command === '-h'
 if (command === 'migrate') runMigrate(args)
-else if (command === undefined || command === '--help' || command === '-h') process.stdout.write(help)
+else if (wantsHelp) process.stdout.write(help)
 else if (command === '--version') console.log(version)
-else {
-  process.stderr.write(`Unknown command '${command}'.\n\n${help}`)
+else if (command === 'trace' || command === 'top') await runCommand(command, args)
+else refuse(`Unknown command '${command}'.`)
+
+/** The commands are loaded only when they run. */
+async function runCommand(name, args) {
+  const isHelp = args[0] === '--help' || args[0] === '-h'
+  if (isHelp) return process.stdout.write(help)
+  const { CommandError } = await import('./connection.js')
+  try {
+    if (name === 'top') await (await import('./top.js')).top(args)
+    else await (await import('./trace.js')).trace(args)
+  } catch (problem) {
+    if (problem.code?.startsWith('ERR_PARSE_ARGS')) refuse(problem.message)
+    else if (problem instanceof CommandError) fail(problem.message)
+    else throw problem
+  }
+}
+
+function refuse(message) {
+  process.stderr.write(`${message}\n\n${help}`)
   process.exitCode = 2
+}
+
+function fail(message) {
+  process.stderr.write(`${message}\n`)
+  process.exitCode = 1
 }
 
 function runMigrate(args) {

@@ -107,7 +107,9 @@ test('the tarball holds both builds, the types and the documentation, and nothin
       'SECURITY.md',
       'package.json',
     ],
-    'bin/lido.js',
+    ...['connection.js', 'lido.js', 'report.js', 'top.js', 'trace-preload.cjs', 'trace.js'].map(
+      name => `bin/${name}`,
+    ),
     // A generated page, a picture or a file of the site is not packed.
     ...filesIn(join(root, 'docs'))
       .filter(name => name.endsWith('.md') && !/^(api|maintainers|\.vitepress)\//.test(name))
