@@ -89,7 +89,7 @@ for (const [kind, options] of Object.entries(kinds)) {
         attempt,
         queueSize,
       } of messages) {
-        assert.deepEqual([id, label], [pool.stats().id ?? id, pool.stats().label])
+        assert.deepEqual([id, label], [pool.stats().id, pool.stats().label])
         assert.ok(workerId >= 1 && waitMs >= 0 && runMs >= 0 && attempt === 1 && queueSize >= 0)
       }
       assert.equal(new Set(messages.map(({ taskId }) => taskId)).size, messages.length)

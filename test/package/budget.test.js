@@ -12,13 +12,13 @@ const walls = [
   {
     entry: 'lido',
     file: 'index.d.ts',
-    most: 20,
+    most: 23,
     internal: /^(host\/(engine|lane|scheduler|workers|task)|worker)\//,
   },
   {
     entry: 'lido/kit',
     file: 'kit.d.ts',
-    most: 40,
+    most: 46,
     internal: /^(host\/(engine|lane|scheduler|workers)|shared\/(codec|lane)|worker)\//,
   },
 ]
@@ -35,8 +35,8 @@ for (const { entry, file, most, internal } of walls) {
 }
 
 const bundles = [
-  { file: 'thread.cjs', mostBytes: 178_000 },
-  { file: 'process.cjs', mostBytes: 190_000 },
+  { file: 'thread.cjs', mostBytes: 182_000 },
+  { file: 'process.cjs', mostBytes: 195_000 },
 ]
 
 for (const { file, mostBytes } of bundles) {

@@ -31,7 +31,8 @@ const doors = {
     ...['worker', 'workerEmit'],
   ],
   'lido/worker': [
-    ...['carry', 'context', 'isWorkerThread', 'move', 'transferableSymbol', 'valueSymbol', 'workerData'],
+    ...['carry', 'context', 'isWorkerThread', 'move', 'onTeardown', 'transferableSymbol', 'valueSymbol'],
+    'workerData',
   ],
 }
 /** With this flag, `require()` gets the CommonJS build. Every supported version of Node knows this name of the flag. */

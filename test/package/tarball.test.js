@@ -2,20 +2,19 @@
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { readdirSync, readFileSync, statSync } from 'node:fs'
+import { closeSync, openSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join, relative } from 'node:path'
-import { text } from 'node:stream/consumers'
 import { test } from 'node:test'
 import { pathToFileURL } from 'node:url'
 import { publint } from 'publint'
 import { formatMessage } from 'publint/utils'
-import { installedPackage, root, tarball } from './installed.js'
+import { installedPackage, project, root, tarball } from './installed.js'
 import { reachedTypes } from './reached-types.js'
 
 /** A link to a file, but not a picture. */
 const pageLink = /(?<!!\[[^\]]*)\]\((?!https?:|#)([^)#]+)[^)]*\)/g
-const mostBytes = 920_000
+const mostBytes = 1_050_000
 const require = createRequire(import.meta.url)
 
 function filesIn(folder) {
@@ -187,11 +186,15 @@ test('arethetypeswrong finds correct types for every entry point in every resolu
   // `moduleResolution: node10` ignores `exports`. It finds the types by `typesVersions`.
   const manifest = require.resolve('@arethetypeswrong/cli/package.json')
   const program = join(dirname(manifest), require(manifest).bin.attw)
+  // The program exits before a pipe has taken its long output.
+  const output = join(project, 'types.json')
+  const file = openSync(output, 'w')
   const child = spawn(process.execPath, [program, tarball, '--format', 'json'], {
-    stdio: ['ignore', 'pipe', 'inherit'],
+    stdio: ['ignore', file, 'inherit'],
   })
-  const [output] = await Promise.all([text(child.stdout), once(child, 'close')])
-  const { analysis } = JSON.parse(output)
+  await once(child, 'close')
+  closeSync(file)
+  const { analysis } = JSON.parse(readFileSync(output, 'utf8'))
   assert.deepEqual(Object.keys(analysis.entrypoints), [
     '.',
     './worker',

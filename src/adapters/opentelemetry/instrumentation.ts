@@ -196,8 +196,6 @@ export class LidoInstrumentation {
       [handler.error.name, quietly<HandlerMessage>(message => handlers.onError(message))],
       [handler.end.name, quietly<HandlerMessage>(message => handlers.onEnd(message))],
       [handler.asyncEnd.name, quietly<HandlerMessage>(message => handlers.onSettled(message))],
-      ['lido.pool.open', quietly(message => pools.onPoolOpen(message as never))],
-      ['lido.pool.close', quietly(message => pools.onPoolClose(message as never))],
       ['lido.worker.exit', quietly(message => pools.onWorkerExit(message as never))],
     ]
   }

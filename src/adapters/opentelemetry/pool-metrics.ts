@@ -1,6 +1,7 @@
 // The metrics of pools: times of tasks by their events, and counts that are read from the pools when metrics are collected.
 import type { Attributes, BatchObservableResult, Meter, Observable } from '@opentelemetry/api'
-import type { Pool, PoolMessage, TaskMessage, WorkerMessage } from '../../index.js'
+import type { TaskMessage, WorkerMessage } from '../../index.js'
+import { listPools } from '../../kit.js'
 import * as attributes from './attributes.js'
 
 /** In seconds. A task of a pool takes from some microseconds to minutes. */
@@ -16,8 +17,6 @@ interface PoolCounts {
 
 export class PoolMetrics {
   readonly #names = new Set<string>()
-  /** Weak, so that a pool without `close()` can still be collected. */
-  readonly #pools = new Map<number, WeakRef<Pool>>()
   /** Also of closed pools: the SDK repeats the last count of a series that it once got. */
   readonly #labels = new Set<string>()
   #instruments: ReturnType<typeof createInstruments>
@@ -45,14 +44,6 @@ export class PoolMetrics {
   stop(): void {
     this.#isActive = false
     this.#meter.removeBatchObservableCallback(this.#observe, this.#observables)
-  }
-
-  onPoolOpen({ id, pool }: PoolMessage): void {
-    this.#pools.set(id, new WeakRef(pool as Pool))
-  }
-
-  onPoolClose({ id }: PoolMessage): void {
-    this.#pools.delete(id)
   }
 
   onWorkerExit({ pool, reason }: WorkerMessage): void {
@@ -98,13 +89,7 @@ export class PoolMetrics {
 
   /** Pools with one label are one series, so their counts are added. */
   #countsByLabel(): Map<string, PoolCounts> {
-    const all = [...this.#pools].flatMap(([id, ref]) => {
-      const stats = ref.deref()?.stats()
-      // Nobody told of a pool that closed while the instrumentation was disabled.
-      if (stats !== undefined && stats.state !== 'closed') return [stats]
-      this.#pools.delete(id)
-      return []
-    })
+    const all = listPools().map(pool => pool.stats())
     for (const { label } of all) this.#labels.add(label)
     const counts = new Map<string, PoolCounts>()
     for (const label of this.#labels) {

@@ -132,7 +132,7 @@ export class Poster {
     moveTask(task, 'assigned')
     const { id: taskId, handlerId, timeLimit } = task
     const limits = timeLimit === null ? null : postedLimits(timeLimit)
-    this.#posted.post(task, { taskId, handlerId, flags, from, to, int, carrierTo }, limits)
+    this.#posted.post(task, { taskId, handlerId, flags, from, to, int }, limits, carrierTo)
   }
 
   /**

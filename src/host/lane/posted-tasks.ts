@@ -44,9 +44,9 @@ export class PostedTasks {
   }
 
   /** Offers the task to all workers. The caller checks that the queue has room. */
-  post(task: Task, posting: Posting, limits: PostedLimits | null): void {
+  post(task: Task, posting: Posting, limits: PostedLimits | null, carrierTo: number): void {
     task.addressee = 0
-    task.ticket = this.queue.post(posting, limits)
+    task.ticket = this.queue.post(posting, limits, carrierTo)
     this.#tasks[task.ticket] = task
     this.slots.offer(task)
   }

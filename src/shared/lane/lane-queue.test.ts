@@ -6,7 +6,7 @@ import { createLane, createWorkerState, HEAD, TAIL, wordsOf } from './layout.js'
 import { POSITION_MASK } from './ticket.js'
 import { WorkerLaneState } from './worker-state.js'
 
-const posting = { taskId: 1, handlerId: 1, flags: 0, from: 0, to: 0, int: 0, carrierTo: 0 }
+const posting = { taskId: 1, handlerId: 1, flags: 0, from: 0, to: 0, int: 0 }
 
 test('the queue keeps the order of tickets when positions wrap around', () => {
   const layout = createLane(2, 0)

@@ -41,8 +41,6 @@ export interface Posting {
   from: number
   to: number
   int: number
-  /** Only with `HAS_CARRIER`. */
-  carrierTo: number
 }
 
 /** The limits of a task with `IS_TIMED`; 0: none. */
@@ -103,10 +101,15 @@ export class LaneQueue {
     return ((this.#tail - this.#head) & POSITION_MASK) < this.layout.positions
   }
 
-  /** Offers a task to all workers. Call it only with `hasRoom`. Returns the task's ticket. */
+  /**
+   * Offers a task to all workers. Call it only with `hasRoom`. Returns the task's ticket.
+   * @param limits only with `IS_TIMED`
+   * @param carrierTo only with `HAS_CARRIER`: the end of the carried values
+   */
   post(
-    { taskId, handlerId, flags, from, to, int, carrierTo }: Posting,
+    { taskId, handlerId, flags, from, to, int }: Posting,
     limits: PostedLimits | null = null,
+    carrierTo = 0,
   ): number {
     const words = this.#words
     const ticket = this.#free.pop()!
@@ -117,7 +120,7 @@ export class LaneQueue {
     words[at + FROM] = from
     words[at + TO] = to
     words[at + INT] = int
-    if ((flags & HAS_CARRIER) !== 0) words[at + CARRIER_TO] = carrierTo
+    if (carrierTo > 0) words[at + CARRIER_TO] = carrierTo
     if (limits !== null) {
       words[at + STARTED_AT] = 0
       words[at + TIMEOUT_MS] = limits.timeoutMs
@@ -306,8 +309,12 @@ export class QueueReader {
       from: words[at + FROM]!,
       to: words[at + TO]!,
       int: words[at + INT]!,
-      carrierTo: words[at + CARRIER_TO]!,
     }
+  }
+
+  /** The end of the carried values of a ticket with `HAS_CARRIER`. */
+  readCarrierTo(ticket: number): number {
+    return this.#words[ticketAt(this.#layout, ticket) + CARRIER_TO]!
   }
 
   /** The limits of a ticket with `IS_TIMED`. */

@@ -18,6 +18,7 @@ import {
   IS_INT,
   IS_NAMED,
   IS_TIMED,
+  type PostedLimits,
   type Posting,
   QueueReader,
 } from '../../shared/lane/lane-queue.js'
@@ -360,7 +361,7 @@ export class TaskSource {
     task.isExclusive = isExclusive
     task.usesLentSlot = message.lenderId > 0
     if (message.carrier !== undefined) task.carried = message.carrier.payload as Carrier
-    if (message.limits !== undefined) task.deadline = this.#deadlineOf(message.limits, now)
+    if (message.limits !== undefined) task.deadline = deadlineOf(message.limits, now, this.#toHostClock)
     this.#answers.onSentStarted(task)
     this.#executor.run(task)
   }
@@ -380,19 +381,22 @@ export class TaskSource {
     const { payload, carried } = decoded
     const task = new WorkerTask(taskId, ticket, handlerId, handler, payload, now, false, this.#answers)
     task.carried = carried
-    if (limits !== null) task.deadline = this.#deadlineOf(limits, now)
+    if (limits !== null) task.deadline = deadlineOf(limits, now, this.#toHostClock)
     this.#executor.run(task)
   }
 
   /** Returns `null` when the host took the task back, because the bytes may then belong to another task. */
   #decode(
     ticket: number,
-    { flags, from, to, int, carrierTo }: Posting,
+    { flags, from, to, int }: Posting,
   ): { handler: HandlerRef | null; payload: unknown; carried: Carrier | null } | null {
     let carried: Carrier | null = null
     try {
       if ((flags & HAS_CARRIER) !== 0)
-        carried = this.#queue!.decoder.decode(carrierFrom(to), carrierTo) as Carrier
+        carried = this.#queue!.decoder.decode(
+          carrierFrom(to),
+          this.#queue!.reader.readCarrierTo(ticket),
+        ) as Carrier
       if ((flags & IS_INT) !== 0) return { handler: null, payload: int, carried }
       const payload = this.#queue!.decoder.decode(from, to)
       if ((flags & IS_NAMED) === 0) return { handler: null, payload, carried }
@@ -450,13 +454,6 @@ export class TaskSource {
     packed.payloadForm = 'value'
   }
 
-  /** The earliest limit, on this thread's clock. */
-  #deadlineOf({ timeoutMs, deadline }: { timeoutMs: number; deadline: number }, now: number): number {
-    const timeoutAt = timeoutMs === 0 ? Number.POSITIVE_INFINITY : now + timeoutMs
-    const onHost = fromTimestamp32(deadline, now + this.#toHostClock)
-    return onHost === null ? timeoutAt : Math.min(timeoutAt, onHost - this.#toHostClock)
-  }
-
   #cancel({ ticket, taskId, reason }: Extract<ToWorker, { kind: 'cancel' }>): void {
     const { abortSignals, sent } = this.#answers
     if (sent.has(taskId)) this.#tickets.noteCancelled(ticket)
@@ -475,4 +472,11 @@ export class TaskSource {
   #say(message: ToHost): void {
     this.#port.postMessage(message)
   }
+}
+
+/** The earliest limit, on this thread's clock. */
+function deadlineOf({ timeoutMs, deadline }: PostedLimits, now: number, toHostClock: number): number {
+  const timeoutAt = timeoutMs === 0 ? Number.POSITIVE_INFINITY : now + timeoutMs
+  const onHost = fromTimestamp32(deadline, now + toHostClock)
+  return onHost === null ? timeoutAt : Math.min(timeoutAt, onHost - toHostClock)
 }
