@@ -23,7 +23,7 @@ export interface TaskMessage {
   readonly name: string
   /** When the pool accepted the task, in milliseconds as `performance.now()` gives it. */
   readonly createdAt: number
-  /** How many tasks waited in the queue when the pool accepted this one. */
+  /** How many accepted tasks had no slot when the pool accepted this one. */
   readonly queueSize: number
   /** 1 for the first attempt. */
   attempt: number

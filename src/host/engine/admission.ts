@@ -94,46 +94,55 @@ export class Admission {
 
   /** Publishes the events of a call that finds the queue full. */
   #refused(call: Call, error: QueueFullError): QueueFullError {
-    const { traced, clock, backPressure } = this.#parts
+    const { traced, clock } = this.#parts
     if (!traced.hasSubscribers) return error
     this.#lastTaskId = nextTaskId(this.#lastTaskId)
-    try {
-      traced.trace(this.#lastTaskId, call.terms.handler, clock.now(), backPressure.waiting, () => {
-        throw error
-      })
-    } catch {
-      // The caller gets the error.
-    }
+    const refuse = (message: TaskMessage) => traced.onRefused(message, error)
+    traced.start(this.#lastTaskId, call.terms.handler, clock.now(), this.#queueSize, refuse)
     return error
   }
 
   /** Counts the task, and gives it to the scheduler. Throws `NotCloneableError` for a carried store. */
   enter(call: Call, settle: (answer: unknown) => void): Task {
-    this.#lastTaskId = nextTaskId(this.#lastTaskId)
-    const { traced } = this.#parts
-    if (!traced.hasSubscribers && carriedStores.size === 0) return this.#enter(this.#lastTaskId, call, settle)
+    const taskId = nextTaskId(this.#lastTaskId)
+    this.#lastTaskId = taskId
+    if (!this.#parts.traced.hasSubscribers && carriedStores.size === 0)
+      return this.#enter(taskId, call, settle, null)
     const { context } = call.terms
-    const enter = () => this.#enterObserved(this.#lastTaskId, call, settle)
-    return context === undefined ? enter() : context.run(enter)
+    if (context === undefined) return this.#enterObserved(taskId, call, settle)
+    return context.run(() => this.#enterObserved(taskId, call, settle))
   }
 
   /** Runs in the async context of the caller. */
   #enterObserved(taskId: number, call: Call, settle: (answer: unknown) => void): Task {
-    const { traced, clock, backPressure, payloads } = this.#parts
-    if (!traced.hasSubscribers) return this.#enter(taskId, payloads.carry(call, undefined), settle)
-    const { handler } = call.terms
-    return traced.trace(taskId, handler, clock.now(), backPressure.waiting, message =>
-      this.#enter(taskId, payloads.carry(call, message), settle, message),
-    )
+    const { traced, clock, payloads } = this.#parts
+    if (!traced.hasSubscribers) return this.#enter(taskId, payloads.carry(call, undefined), settle, null)
+    return traced.start(taskId, call.terms.handler, clock.now(), this.#queueSize, message => {
+      let task: Task
+      try {
+        task = this.#enter(taskId, payloads.carry(call, message), settle, message)
+      } catch (error) {
+        traced.onRefused(message, error)
+        throw error
+      }
+      traced.onAccepted(message)
+      return task
+    })
   }
 
-  #enter(taskId: number, call: Call, settle: (answer: unknown) => void, message?: TaskMessage): Task {
-    const { clock, taskMetrics, keepAlive, handlers, cancelTriggers, pump, slots, traced } = this.#parts
+  /** How many accepted tasks have no slot. Asking the lane for an exact number takes longer than a short task. */
+  get #queueSize(): number {
+    const { settings, taskMetrics } = this.#parts
+    return Math.max(taskMetrics.pending - slotsOf(settings), 0)
+  }
+
+  #enter(taskId: number, call: Call, settle: (answer: unknown) => void, message: TaskMessage | null): Task {
+    const { clock, taskMetrics, keepAlive, handlers, cancelTriggers, pump, slots } = this.#parts
     const handlerId = handlers.numberOf(call.terms.handler)
     const terms = this.#forFunctions(call.terms)
     const own = terms === call.terms ? call : { ...call, terms }
     const task = new Task(taskId, own, handlerId, message?.createdAt ?? clock.now(), settle)
-    if (message !== undefined) traced.add(task, message)
+    task.traced = message
     taskMetrics.onAccepted()
     if (taskMetrics.pending === 1) keepAlive.onBusy()
     slots.lent.adopt(task)

@@ -111,6 +111,6 @@ export class Answers {
       durationMetrics.record(handler, task.assignedAt! - task.createdAt, runMs)
     }
     worker.histogram?.record(runMs)
-    if (traced.isAny) traced.onAnswered(task, worker, runMs)
+    if (task.traced !== null) traced.onAnswered(task, worker, runMs)
   }
 }

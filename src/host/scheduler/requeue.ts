@@ -81,7 +81,7 @@ export class Requeue {
       }
       moveTask(task, 'failed')
       this.failed.add(task)
-      if (wasStarted && this.#traced.isAny) this.#traced.onLost(task, worker)
+      if (wasStarted) this.#traced.onLost(task, worker)
       lost.push({ task, reason: reasonFor(orphan, worker, error), retry: wasStarted ? task.retry : null })
     }
     if (returned.length > 0) this.#putBack(returned)
@@ -138,7 +138,7 @@ export class Requeue {
   /** A worker has started the task before, so `queueTimeout` no longer applies. */
   #requeueStarted(task: Task): void {
     if (task.timeLimit !== null) task.timeLimit.wasStarted = true
-    if (this.#traced.isAny) this.#traced.onAgain(task)
+    this.#traced.onAgain(task)
     moveTask(task, 'queued')
   }
 

@@ -64,8 +64,8 @@ export class Settler {
       this.#listener.onSettled(task, outcome, wasAssigned)
     } finally {
       const settled = outcome === 'fulfilled' ? answer : new Rejection(answer)
-      if (this.#traced.isAny) this.#traced.onSettled(task, outcome, answer, () => task.resolve(settled))
-      else task.resolve(settled)
+      if (task.traced === null) task.resolve(settled)
+      else this.#traced.settle(task, task.traced, outcome, answer, settled)
       if (this.#failures.size > 0) this.#abort(task, outcome, answer)
     }
   }

@@ -1,6 +1,7 @@
 // One accepted call: its payload and options, its state, and the function that settles the caller's promise.
 
 import type { TransferItem } from '../../api/call-options.js'
+import type { TaskMessage } from '../../api/channels.js'
 import type { QueuedTask } from '../../api/queued-task.js'
 import { keepShape } from '../../shared/platform/shapes.js'
 import type { Call, CallTerms, Limits } from './call.js'
@@ -39,6 +40,8 @@ export class Task implements QueuedTask {
   ticket = 0
   /** The worker that gets the task by message; 0: any worker may claim it; -1: by message, no worker chosen yet. */
   addressee = 0
+  /** The message of the channel `lido.task`. `null`: nobody follows the task. */
+  traced: TaskMessage | null = null
   /** `null`: no time limit. */
   timeLimit: TimeLimitEntry | null = null
 

@@ -1,5 +1,4 @@
-// The tasks of a pool that subscribers of the channel `lido.task` follow. A task whose start nobody saw has no message, and
-// publishes nothing later.
+// Publishes the tasks of a pool in the channel `lido.task`. A task whose start nobody saw has no message, and publishes nothing later.
 import type { PoolIdentity, TaskMessage } from '../../api/channels.js'
 import { TaskCancelledError } from '../../shared/errors/pool-errors.js'
 import { TraceChannel } from '../../shared/platform/channels.js'
@@ -17,7 +16,6 @@ export interface RanOn {
 
 export class TracedTasks {
   readonly #pool: PoolIdentity
-  readonly #messages = new Map<Task, TaskMessage>()
 
   constructor(pool: PoolIdentity) {
     this.#pool = pool
@@ -28,23 +26,14 @@ export class TracedTasks {
     return channel.hasSubscribers
   }
 
-  /** True when an accepted task publishes its events. */
-  get isAny(): boolean {
-    return this.#messages.size > 0
-  }
-
-  /**
-   * Publishes `start`, lets the pool accept the task, and publishes `end`. A refused call settles at once.
-   * @param accept creates the task; throws when the pool refuses the call
-   */
-  trace(
+  /** Publishes `start`, and calls the function with the stores that are bound to the event. */
+  start<T>(
     taskId: number,
-    handler: { filename: string; name: string },
+    { filename, name }: { filename: string; name: string },
     createdAt: number,
     queueSize: number,
-    accept: (message: TaskMessage) => Task,
-  ): Task {
-    const { filename, name } = handler
+    accept: (message: TaskMessage) => T,
+  ): T {
     const message: TaskMessage = {
       pool: this.#pool,
       taskId,
@@ -61,64 +50,58 @@ export class TracedTasks {
       result: undefined,
       error: undefined,
     }
-    return channel.start(message, () => {
-      try {
-        const task = accept(message)
-        channel.end(message)
-        return task
-      } catch (error) {
-        channel.end(message)
-        this.#settle(message, 'rejected', error, () => {})
-        throw error
-      }
-    })
+    return channel.start(message, accept)
   }
 
-  /** The task exists now. It may settle before `trace()` returns. */
-  add(task: Task, message: TaskMessage): void {
-    this.#messages.set(task, message)
+  /** The pool has accepted the task. */
+  onAccepted(message: TaskMessage): void {
+    channel.end(message)
+  }
+
+  /** The pool has refused the call. */
+  onRefused(message: TaskMessage, error: unknown): void {
+    channel.end(message)
+    message.outcome = 'rejected'
+    message.error = error
+    channel.settle(message, true)
+    channel.asyncEnd(message)
   }
 
   /** A worker has answered the task. */
-  onAnswered(task: Task, { id, threadId }: RanOn, runMs: number): void {
-    const message = this.#messages.get(task)
-    if (message === undefined) return
-    message.workerId = id
-    message.threadId = threadId
-    message.waitMs = task.assignedAt! - task.createdAt
-    message.runMs = runMs
+  onAnswered({ traced, assignedAt, createdAt }: Task, { id, threadId }: RanOn, runMs: number): void {
+    if (traced === null) return
+    traced.workerId = id
+    traced.threadId = threadId
+    traced.waitMs = assignedAt! - createdAt
+    traced.runMs = runMs
   }
 
   /** The worker of a started task has ended. */
-  onLost(task: Task, { id, threadId }: RanOn): void {
-    const message = this.#messages.get(task)
-    if (message === undefined) return
-    message.workerId = id
-    message.threadId = threadId
+  onLost({ traced }: Task, { id, threadId }: RanOn): void {
+    if (traced === null) return
+    traced.workerId = id
+    traced.threadId = threadId
   }
 
   /** The task runs once more. */
-  onAgain(task: Task): void {
-    const message = this.#messages.get(task)
-    if (message !== undefined) message.attempt++
+  onAgain({ traced }: Task): void {
+    if (traced !== null) traced.attempt++
   }
 
-  /** @param settle settles the caller's promise */
-  onSettled(task: Task, outcome: Outcome, answer: unknown, settle: () => void): void {
-    const message = this.#messages.get(task)
-    if (message === undefined) return settle()
-    this.#messages.delete(task)
-    this.#settle(message, outcome, answer, settle)
-  }
-
-  #settle(message: TaskMessage, outcome: Outcome, answer: unknown, settle: () => void): void {
+  /** Settles the promise of the caller between `asyncStart` and `asyncEnd`. */
+  settle(task: Task, message: TaskMessage, outcome: Outcome, answer: unknown, settled: unknown): void {
     message.outcome = outcome
     if (outcome === 'fulfilled') message.result = answer
-    else
-      message.error =
-        answer === NEVER_STARTED
-          ? new TaskCancelledError(undefined, 'its worker ended before it started the task')
-          : answer
-    channel.settle(message, outcome !== 'fulfilled', settle)
+    else message.error = answer === NEVER_STARTED ? neverStarted() : answer
+    channel.settle(message, outcome !== 'fulfilled')
+    try {
+      task.resolve(settled)
+    } finally {
+      channel.asyncEnd(message)
+    }
   }
+}
+
+function neverStarted(): TaskCancelledError {
+  return new TaskCancelledError(undefined, 'its worker ended before it started the task')
 }

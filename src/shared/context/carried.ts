@@ -23,7 +23,7 @@ export function captureCarried(task?: TaskMessage): Carrier | null {
   for (const [name, { capture }] of carriedStores) {
     const value = capture(task)
     if (value === undefined) continue
-    values ??= Object.create(null) as Carrier
+    values ??= {}
     values[name] = value
   }
   return values

@@ -26,7 +26,8 @@ export function carry(given: unknown, options?: unknown): unknown {
   const isStorage = isStore(given)
   const carried = isStorage ? ofStorage(given, options) : given
   const { name, capture, run } = Object(carried) as Partial<Carried>
-  if (typeof name !== 'string' || name === '') throw wrong('name', name, 'a string that is not empty')
+  if (typeof name !== 'string' || name === '' || name === '__proto__')
+    throw wrong('name', name, 'a string that is not empty')
   if (typeof capture !== 'function') throw wrong('capture', capture, 'a function')
   if (typeof run !== 'function') throw wrong('run', run, 'a function')
   carriedStores.set(name, carried as Carried)

@@ -48,7 +48,10 @@ export class TracedCall implements CallWatch {
     const message = this.#message
     if (hasFailed) message.error = value
     else message.result = value
-    if (this.#isPending) return handlerChannel.settle(message, hasFailed, () => {})
+    if (this.#isPending) {
+      handlerChannel.settle(message, hasFailed)
+      return handlerChannel.asyncEnd(message)
+    }
     if (hasFailed) handlerChannel.fail(message)
     handlerChannel.end(message)
   }
