@@ -30,7 +30,7 @@ import { HEAD_BYTES } from '../../shared/messages/pipe-frames.js'
 import { packMessage } from '../../shared/messages/process-values.js'
 import { HANDLE_MARK } from '../../shared/platform/handle-mark.js'
 import { structuredClone } from '../../shared/platform/node-modules.js'
-import type { Call, CallTerms } from '../task/call.js'
+import { type Call, type CallTerms, carryingTerms } from '../task/call.js'
 import {
   ClonedPayload,
   EncodedPayload,
@@ -106,7 +106,7 @@ export class Payloads {
     const carrier = sendAs(null, 0, () => this.#takenCarrier(values))
     const bytes = payloadBytes(carrier) ?? 0
     if (bytes > LARGEST_CARRIER_BYTES) warnOfLargeCarrier(values, bytes)
-    return { payload: call.payload, terms: { ...call.terms, carrier } }
+    return { payload: call.payload, terms: carryingTerms(call.terms, carrier) }
   }
 
   #takenCarrier(values: Carrier): TakenPayload {

@@ -32,7 +32,7 @@ export interface CallTerms {
   /** The only worker that may run the task; 0: any worker. */
   readonly workerId: number
   /** The caller's async context, for `loadBalancer` and `retry.when`. Missing where the pool and the call have neither. */
-  readonly context?: AsyncContext
+  readonly context?: AsyncContext | undefined
   /** The values of the carried stores. Missing when the task carries none. */
   readonly carrier?: TakenPayload
 }
@@ -40,4 +40,22 @@ export interface CallTerms {
 export interface Call {
   readonly payload: unknown
   readonly terms: CallTerms
+}
+
+/** The terms with carried values. Names each field, because a spread of frozen terms takes longer than a short task. */
+export function carryingTerms(terms: CallTerms, carrier: TakenPayload): CallTerms {
+  return {
+    handler: terms.handler,
+    transferList: terms.transferList,
+    signal: terms.signal,
+    limits: terms.limits,
+    isExclusive: terms.isExclusive,
+    priority: terms.priority,
+    queueOptions: terms.queueOptions,
+    retry: terms.retry,
+    exchange: terms.exchange,
+    workerId: terms.workerId,
+    context: terms.context,
+    carrier,
+  }
 }
