@@ -16,6 +16,8 @@ export interface RanOn {
 
 export class TracedTasks {
   readonly #pool: PoolIdentity
+  /** The message of the call that the pool accepts now, until its `end`. */
+  #entering: TaskMessage | null = null
 
   constructor(pool: PoolIdentity) {
     this.#pool = pool
@@ -50,17 +52,23 @@ export class TracedTasks {
       result: undefined,
       error: undefined,
     }
-    return channel.start(message, accept)
+    const outer = this.#entering
+    this.#entering = message
+    try {
+      return channel.start(message, accept)
+    } finally {
+      this.#entering = outer
+    }
   }
 
   /** The pool has accepted the task. */
   onAccepted(message: TaskMessage): void {
-    channel.end(message)
+    this.#end(message)
   }
 
   /** The pool has refused the call. */
   onRefused(message: TaskMessage, error: unknown): void {
-    channel.end(message)
+    this.#end(message)
     message.outcome = 'rejected'
     message.error = error
     channel.settle(message, true)
@@ -90,6 +98,7 @@ export class TracedTasks {
 
   /** Settles the promise of the caller between `asyncStart` and `asyncEnd`. */
   settle(task: Task, message: TaskMessage, outcome: Outcome, answer: unknown, settled: unknown): void {
+    this.#end(message)
     message.outcome = outcome
     if (outcome === 'fulfilled') message.result = answer
     else message.error = answer === NEVER_STARTED ? neverStarted() : answer
@@ -99,6 +108,13 @@ export class TracedTasks {
     } finally {
       channel.asyncEnd(message)
     }
+  }
+
+  /** A task may settle while the pool accepts it: its `end` comes first. */
+  #end(message: TaskMessage): void {
+    if (this.#entering !== message) return
+    this.#entering = null
+    channel.end(message)
   }
 }
 
