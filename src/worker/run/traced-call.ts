@@ -19,6 +19,8 @@ export class TracedCall implements CallWatch {
   readonly #message: HandlerMessage
   /** `null`: the call is not measured. */
   readonly #measurement: Measurement | null
+  /** A function `run` of a carried store called the handler. */
+  #hasStarted = false
   #isPending = false
 
   constructor(
@@ -33,18 +35,23 @@ export class TracedCall implements CallWatch {
     this.#measurement = measurement
   }
 
+  /** A second call of the handler publishes nothing. */
   start<T>(call: () => T): T {
+    if (this.#hasStarted) return call()
+    this.#hasStarted = true
     return handlerChannel.start(this.#message, call)
   }
 
   onPending(): void {
     this.#measurement?.onPending()
+    if (!this.#hasStarted) return
     this.#isPending = true
     handlerChannel.end(this.#message)
   }
 
   end(hasFailed: boolean, value: unknown): void {
     this.#measurement?.end()
+    if (!this.#hasStarted) return
     const message = this.#message
     if (hasFailed) message.error = value
     else message.result = value
