@@ -15,7 +15,7 @@ export interface TaskContext {
   readonly cancelled: boolean
   /**
    * When the first time limit of the task ends: of `timeout`, which counts from the start of the task, and `deadline`. `undefined`
-   * without limits. Pass it on, for example as the timeout of a query.
+   * without limits, and if they are more than 24 days away. Pass it on, for example as the timeout of a query.
    */
   readonly deadline: Date | undefined
   /** Throws a `TaskCancelledError` once the task is cancelled. The `reason` of the error is the reason of `signal`. */

@@ -28,7 +28,7 @@ import { type Payloads, refusal } from './payloads.js'
 import type { PostedTasks } from './posted-tasks.js'
 
 /** A longer time does not fit into a word. It is as good as none. */
-const LONGEST_TIMEOUT_MS = 2 ** 31 - 1
+const LONGEST_LIMIT_MS = 2 ** 31 - 1
 const NOTHING: readonly TransferItem[] = []
 
 /** The outcome of an attempt to post a task in the lane queue. */
@@ -131,7 +131,7 @@ export class Poster {
   #offer(task: Task, flags: number, from: number, to: number, int: number, carrierTo: number): void {
     moveTask(task, 'assigned')
     const { id: taskId, handlerId, timeLimit } = task
-    const limits = timeLimit === null ? null : postedLimits(timeLimit)
+    const limits = timeLimit === null ? null : postedLimits(timeLimit, this.#clock.now())
     this.#posted.post(task, { taskId, handlerId, flags, from, to, int }, limits, carrierTo)
   }
 
@@ -155,7 +155,7 @@ export class Poster {
     worker.tasks.noteSent()
     const head = { ticket, messageNumber, taskId, handlerId, handler, isExclusive, mustRun, lenderId }
     const tail = {
-      ...(timeLimit === null ? undefined : { limits: postedLimits(timeLimit) }),
+      ...(timeLimit === null ? undefined : { limits: postedLimits(timeLimit, task.assignedAt) }),
       ...(carrier === undefined ? undefined : { carrier: this.#carrierMessage(carrier) }),
     }
     try {
@@ -216,9 +216,9 @@ export class Poster {
 }
 
 /** What the worker needs to know of the limits: `context.deadline`. */
-function postedLimits({ limits, deadlineAt }: TimeLimitEntry): PostedLimits {
+function postedLimits({ limits, deadlineAt }: TimeLimitEntry, now: number): PostedLimits {
   return {
-    timeoutMs: limits.timeoutMs > LONGEST_TIMEOUT_MS ? 0 : Math.ceil(limits.timeoutMs),
-    deadline: deadlineAt === Number.POSITIVE_INFINITY ? 0 : toTimestamp32(deadlineAt),
+    timeoutMs: limits.timeoutMs > LONGEST_LIMIT_MS ? 0 : Math.ceil(limits.timeoutMs),
+    deadline: deadlineAt - now > LONGEST_LIMIT_MS ? 0 : toTimestamp32(deadlineAt),
   }
 }
