@@ -107,6 +107,27 @@ test("waitingFor is 'worker blocked' when the thread of a free slot is busy", as
   expectNoneWaiting(pool)
 })
 
+test("waitingFor is not 'worker blocked' when a slot becomes free for an old task", async open => {
+  const pool = open({
+    filename: handler('nested-calls.js'),
+    name: 'callBack',
+    maxWorkers: 1,
+    backend: 'process',
+  })
+  let release
+  const held = new Promise(resolve => {
+    release = resolve
+  })
+  const functions = { runNested: () => held }
+  const first = pool.run(null, { functions })
+  const second = pool.run(null, { functions })
+  while (pool.stats().queue.oldestMs < 200 || pool.stats().waitingFor !== 'all busy') await nextTurn()
+  release()
+  await first
+  assert.equal(pool.stats().waitingFor, null)
+  await second
+})
+
 test("waitingFor is 'circuit open' when the pool may start no second worker", async open => {
   const track = new Track(2)
   const pool = open({

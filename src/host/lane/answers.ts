@@ -105,6 +105,7 @@ export class Answers {
     const { policy, handlerTasks, durationMetrics, traced } = this.#parts
     worker.answers++
     worker.runMs += runMs
+    worker.freedAt = task.assignedAt! + runMs
     policy.onWorkDone()
     if (durationMetrics !== null) {
       const handler = handlerTasks.of(task.handlerId, task.terms.handler)

@@ -5,6 +5,7 @@ import type { Clock } from '../../shared/platform/clock.js'
 import type { PostedTasks } from '../lane/posted-tasks.js'
 import { oldestOf, type Task } from '../task/task.js'
 import { hasRoomFor } from '../workers/placement.js'
+import type { Worker } from '../workers/worker.js'
 import type { WorkerGroup } from '../workers/worker-group.js'
 import type { PendingTasks } from './pending.js'
 import type { Pump } from './pump.js'
@@ -20,7 +21,7 @@ export interface WaitingTasksParts {
 
 /** What decides the reason, as plain facts. */
 export interface WaitFacts {
-  /** How long the task has waited. */
+  /** How long the task has waited, or the time since the host sent it to a worker. */
   ageMs: number
   isExclusive: boolean
   isBroadcast: boolean
@@ -42,6 +43,8 @@ export interface WorkerFacts {
   readonly slots: number
   readonly isExclusive: boolean
   readonly isLeaving: boolean
+  /** How long the worker has had a free slot, if it has one. */
+  readonly freeMs: number
 }
 
 /** A worker with a free slot claims a task within this time, unless its thread is busy. */
@@ -53,9 +56,10 @@ export function waitReason(facts: WaitFacts): WaitReason | null {
   if (worker !== null) return ofOneWorker(facts, worker)
   const accepting = workers.filter(({ isLeaving }) => !isLeaving)
   const ready = accepting.filter(({ isReady }) => isReady)
-  if (ready.some(other => hasRoomFor(other, isExclusive))) {
+  const free = ready.filter(other => hasRoomFor(other, isExclusive))
+  if (free.length > 0) {
     if (facts.hasLoadBalancer) return 'load balancer'
-    return blockedOrNull(facts)
+    return blockedOrNull(facts, free)
   }
   if (accepting.length > ready.length) return 'worker starting'
   if (facts.isPaused) return 'circuit open'
@@ -70,11 +74,12 @@ function ofOneWorker(facts: WaitFacts, worker: NonNullable<WaitFacts['worker']>)
   if (!worker.isReady) return 'worker starting'
   if (worker.isExclusive) return 'exclusive task'
   if (worker.others >= worker.slots) return facts.isBroadcast ? 'broadcast' : 'all busy'
-  return blockedOrNull(facts)
+  return blockedOrNull(facts, [worker])
 }
 
-function blockedOrNull({ ageMs }: WaitFacts): WaitReason | null {
-  return ageMs < ON_ITS_WAY_MS ? null : 'worker blocked'
+function blockedOrNull({ ageMs }: WaitFacts, free: readonly WorkerFacts[]): WaitReason | null {
+  const freeMs = Math.max(...free.map(worker => worker.freeMs))
+  return Math.min(ageMs, freeMs) < ON_ITS_WAY_MS ? null : 'worker blocked'
 }
 
 export class WaitingTasks {
@@ -89,20 +94,21 @@ export class WaitingTasks {
     const { clock, group, posted, loadBalancer } = this.#parts
     const task = this.#oldest()
     if (task === null) return { oldestMs: null, waitingFor: null }
-    const ageMs = Math.max(clock.now() - task.createdAt, 0)
+    const now = clock.now()
+    const oldestMs = Math.max(now - task.createdAt, 0)
     const worker = group.withId(Math.max(task.terms.workerId, task.addressee))
     const waitingFor = waitReason({
-      ageMs,
+      ageMs: now - (task.assignedAt ?? task.createdAt),
       isExclusive: task.isExclusive,
       isBroadcast: task.isPinned,
-      worker: worker === null ? null : { ...factsOf(worker), others: posted.startedBy(worker.id) },
-      workers: group.workers,
+      worker: worker === null ? null : { ...factsOf(worker, now), others: posted.startedBy(worker.id) },
+      workers: group.workers.map(other => factsOf(other, now)),
       hasLoadBalancer: loadBalancer !== null,
-      isPaused: !group.starts.policy.maySpawn(clock.now()),
+      isPaused: !group.starts.policy.maySpawn(now),
       maxWorkers: group.settings.size.maxWorkers,
       alive: group.alive,
     })
-    return { oldestMs: ageMs, waitingFor }
+    return { oldestMs, waitingFor }
   }
 
   /** Looks at each task that no worker has claimed. */
@@ -113,6 +119,10 @@ export class WaitingTasks {
   }
 }
 
-function factsOf({ isReady, usage, slots, isExclusive, isLeaving }: WorkerFacts): WorkerFacts {
-  return { isReady, usage, slots, isExclusive, isLeaving }
+function factsOf(worker: Worker, now: number): WorkerFacts {
+  const { isReady, usage, slots, isExclusive, isLeaving, freedAt } = worker
+  // Beside running tasks, the last answer freed one slot. A second one was free before.
+  const wasFree = usage > 0 && slots - usage > 1
+  const freeMs = wasFree ? Number.POSITIVE_INFINITY : now - freedAt
+  return { isReady, usage, slots, isExclusive, isLeaving, freeMs }
 }

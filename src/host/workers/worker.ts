@@ -158,6 +158,8 @@ export class Worker implements LinkListener, PlacementView, BusyView, SlotWorker
   answers = 0
   /** The sum of the run times of these tasks. */
   runMs = 0
+  /** When it became ready, or answered its last task. */
+  freedAt = 0
   /** Why the worker stopped in whose place this one was started. `null`: the pool grew. */
   readonly replaced: WorkerStopReason | null
   readonly questions = new WorkerQuestions()
@@ -406,6 +408,7 @@ export class Worker implements LinkListener, PlacementView, BusyView, SlotWorker
     moveWorker(this, next)
     this.mayBeLoading = false
     this.idleSince = this.#owner.clock.now()
+    this.freedAt = this.idleSince
     this.#owner.onReady(this)
   }
 
