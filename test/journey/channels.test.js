@@ -8,6 +8,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { Pool } from 'lido'
 import { carry } from 'lido/worker'
+import { refusing } from '../fixtures/handlers/observed.js'
 import { handler } from '../helpers/handler.js'
 
 const names = ['start', 'end', 'asyncStart', 'asyncEnd', 'error']
@@ -115,12 +116,39 @@ for (const [kind, options] of Object.entries(kinds)) {
       assert.ok(events[0].keys.includes('workerId') && events[0].keys.includes('threadId'))
     })
 
+    test('a handler that a carried store does not call publishes nothing', async () => {
+      await pool.run(0, { name: 'watch' })
+      await pool.run(0, { name: 'events' })
+      await assert.rejects(
+        refusing.run('value', () => pool.run(0, { name: 'boundName' })),
+        /refused/,
+      )
+      const events = await pool.run(0, { name: 'events' })
+      assert.deepEqual(
+        events.filter(({ name }) => name === 'boundName'),
+        [],
+      )
+    })
+
+    test('a task whose payload cannot be sent publishes its end before it settles', async () => {
+      const { events, stop } = record()
+      await assert.rejects(pool.run(() => {}))
+      stop()
+      assert.deepEqual(
+        events.map(({ name }) => name),
+        FAILED,
+      )
+    })
+
     test('a handler reads when its first time limit ends', async () => {
       assert.equal(await pool.run(0, { name: 'timeLeft' }), null)
       const ofTimeout = await pool.run(0, { name: 'timeLeft', timeout: 60_000, deadline: Date.now() + 3e6 })
       assert.ok(ofTimeout > 30_000 && ofTimeout <= 60_001, `${ofTimeout}`)
       const ofDeadline = await pool.run(0, { name: 'timeLeft', timeout: 3e6, deadline: Date.now() + 60_000 })
       assert.ok(ofDeadline > 30_000 && ofDeadline <= 60_001, `${ofDeadline}`)
+      for (const days of [25, 60, 1e6]) {
+        assert.equal(await pool.run(0, { name: 'timeLeft', deadline: Date.now() + days * 86_400_000 }), null)
+      }
     })
   })
 }
