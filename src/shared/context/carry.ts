@@ -26,8 +26,8 @@ export function carry(given: unknown, options?: unknown): unknown {
   const isStorage = isStore(given)
   const carried = isStorage ? ofStorage(given, options) : given
   const { name, capture, run } = Object(carried) as Partial<Carried>
-  if (typeof name !== 'string' || name === '' || name === '__proto__')
-    throw wrong('name', name, 'a string that is not empty')
+  if (typeof name !== 'string' || name === '') throw wrong('name', name, 'a string that is not empty')
+  if (name === '__proto__') throw wrong('name', name, "another name than '__proto__'")
   if (typeof capture !== 'function') throw wrong('capture', capture, 'a function')
   if (typeof run !== 'function') throw wrong('run', run, 'a function')
   carriedStores.set(name, carried as Carried)
@@ -62,7 +62,14 @@ function ofStorage(storage: AsyncLocalStorage<unknown>, options: unknown): Parti
 }
 
 function wrong(option: string, given: unknown, expected: string): TypeError {
-  const shown = given === null ? 'null' : given === '' ? 'an empty string' : typeof given
+  const shown =
+    given === null
+      ? 'null'
+      : given === ''
+        ? 'an empty string'
+        : typeof given === 'string'
+          ? `'${given}'`
+          : typeof given
   const example = "carry(new AsyncLocalStorage(), { name: 'request' })"
   return new TypeError(
     `The option '${option}' of carry() must be ${expected}, got ${shown}. Example: ${example}`,
