@@ -48,12 +48,15 @@ export async function findPrograms() {
   const programs = []
   for (const pid of inspectablePids()) {
     if (!isAlive(pid)) continue
+    let program = null
     try {
-      const program = await openProgram(pid)
+      program = await openProgram(pid)
       programs.push(await program.stats(howLongMs))
-      program.close()
     } catch (failure) {
       if (!(failure instanceof CommandError)) throw failure
+    } finally {
+      // An open connection keeps the command alive.
+      program?.close()
     }
   }
   return programs

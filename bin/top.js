@@ -48,20 +48,24 @@ async function watch(pid, isOnce) {
   // The reader of a pipe has left.
   process.stdout.on('error', () => process.exit(0))
   let earlier = null
-  for (;;) {
-    try {
-      const stats = await program.stats(periodMs)
-      screen.show(report(stats, earlier))
-      earlier = stats
-    } catch (failure) {
-      if (!(failure instanceof LateError) || isOnce) throw failure
-      screen.note(failure.message)
-      continue
+  try {
+    for (;;) {
+      try {
+        const stats = await program.stats(periodMs)
+        screen.show(report(stats, earlier))
+        earlier = stats
+      } catch (failure) {
+        if (!(failure instanceof LateError) || isOnce) throw failure
+        screen.note(failure.message)
+        continue
+      }
+      if (isOnce) break
+      await new Promise(resolve => setTimeout(resolve, periodMs))
     }
-    if (isOnce) break
-    await new Promise(resolve => setTimeout(resolve, periodMs))
+  } finally {
+    // An open connection keeps the command alive.
+    program.close()
   }
-  program.close()
 }
 
 /** Draws over the last report on a terminal. Prints one report after another elsewhere. */

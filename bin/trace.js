@@ -50,12 +50,16 @@ export async function trace(args) {
 async function traceProcess(pid, { file, seconds, cpu }) {
   const program = await openProgram(pid)
   let descriptor = null
-  await program.trace({ seconds: seconds ?? defaultSeconds, cpu }, part => {
-    descriptor ??= openSync(file, 'w')
-    writeFileSync(descriptor, part)
-  })
-  closeSync(descriptor)
-  program.close()
+  try {
+    await program.trace({ seconds: seconds ?? defaultSeconds, cpu }, part => {
+      descriptor ??= openSync(file, 'w')
+      writeFileSync(descriptor, part)
+    })
+  } finally {
+    if (descriptor !== null) closeSync(descriptor)
+    // An open connection keeps the command alive.
+    program.close()
+  }
   tell(file)
 }
 
