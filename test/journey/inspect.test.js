@@ -342,6 +342,11 @@ describe('npx lido trace app.js', () => {
       `${work}process.kill(process.pid, 'SIGINT')\nawait untilStdinEnds()`,
       { signal: 'SIGINT', isPosix: true },
     ],
+    [
+      'gets two signals at once',
+      `${work}for (const signal of ['SIGINT', 'SIGTERM']) process.kill(process.pid, signal)\nawait untilStdinEnds()`,
+      { signal: 'SIGINT', isPosix: true },
+    ],
   ]) {
     const { code = null, signal = null, stderr = /^/, isPosix = false } = expected
     test(`a program that ${title} leaves its trace and keeps its exit code`, {

@@ -45,7 +45,7 @@ class ProgramEnd {
   readonly #recorder: TraceRecorder
   readonly #file: string
   #isWritten = false
-  #isStopping = false
+  #finishing: Promise<void> | null = null
 
   constructor(recorder: TraceRecorder, file: string) {
     this.#recorder = recorder
@@ -75,10 +75,14 @@ class ProgramEnd {
     }
   }
 
+  /** A signal may come twice, from the terminal and from the command. The second one waits for the file, too. */
+  #finish(): Promise<void> {
+    this.#finishing ??= this.#stopAndWrite()
+    return this.#finishing
+  }
+
   /** The profiles of workers arrive by messages. Nothing else may keep the process alive until then. */
-  async #finish(): Promise<void> {
-    if (this.#isStopping) return
-    this.#isStopping = true
+  async #stopAndWrite(): Promise<void> {
     const anchor = realClock.anchor()
     anchor.hold()
     try {
