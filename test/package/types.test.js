@@ -31,8 +31,8 @@ symlinkSync(
   'junction',
 )
 
-/** The frameworks that a program in this project has installed beside lido. */
-for (const name of ['@fastify', '@nestjs', 'fastify', 'reflect-metadata', 'rxjs']) {
+/** The packages that a program in this project has installed beside lido. */
+for (const name of ['@fastify', '@nestjs', '@opentelemetry', 'fastify', 'reflect-metadata', 'rxjs']) {
   symlinkSync(join(root, 'node_modules', name), join(project, 'node_modules', name), 'junction')
 }
 

@@ -146,7 +146,7 @@ export class LidoInstrumentation {
     this.#metrics.meter = meterOf(provider)
   }
 
-  getConfig(): LidoInstrumentationConfig {
+  getConfig(): LidoInstrumentationConfig & { enabled: boolean } {
     return { ...this.#config }
   }
 
