@@ -118,6 +118,23 @@ test('the trace of a pool whose worker was killed has all tasks, and the new wor
   for (const { name, calls } of threads.slice(1)) assert.ok(calls.length > 0, name)
 })
 
+test('the slice of a task that is cancelled while it runs is on the track of its worker', async open => {
+  const pool = open({ filename, minWorkers: 1, maxWorkers: 1, label: 'images' })
+  await pool.ready()
+  const recording = record(pool)
+  const cancelled = new AbortController()
+  const run = pool.run(60_000, { name: 'spin', signal: cancelled.signal })
+  const waiting = pool.run(60_000, { name: 'spin', signal: cancelled.signal })
+  const [worker] = pool.workers
+  while (worker.isIdle) await turn()
+  cancelled.abort()
+  await Promise.allSettled([run, waiting])
+  const { events, groups } = await readTrace(await recording.end())
+  const slices = taskSlices(events).map(({ args }) => [args.taskId, args.outcome])
+  assert.deepEqual(slices, [[1, 'cancelled']])
+  assert.equal(groups[0].tracks['worker 1'].length, 1)
+})
+
 test('a worker that stops as planned leaves its whole profile', async open => {
   const pool = open({ filename, maxWorkers: 1, maxTasksPerWorker: 1 })
   const recording = record(pool)

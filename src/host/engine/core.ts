@@ -210,6 +210,7 @@ export function createCore(parts: CoreParts): Core {
     clock,
     group,
     settler,
+    traced,
     posted,
     recall,
     largeResults,

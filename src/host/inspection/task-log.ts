@@ -92,8 +92,8 @@ export class TaskLog {
     const row = this.#nextRow()
     const rows = this.#rows
     const hasRun = workerId !== undefined
-    const isMeasured = hasRun && waitMs !== undefined && runMs !== undefined
-    const endedAt = isMeasured ? createdAt + waitMs + runMs : realClock.now()
+    const startedAt = hasRun && waitMs !== undefined ? createdAt + waitMs : Number.NaN
+    const endedAt = runMs === undefined || Number.isNaN(startedAt) ? realClock.now() : startedAt + runMs
     rows[row] = pool.id
     rows[row + 1] = taskId
     rows[row + 2] = this.#handlerId(filename, name)
@@ -101,7 +101,7 @@ export class TaskLog {
     rows[row + 4] = OUTCOMES.indexOf(outcome ?? 'rejected')
     rows[row + 5] = createdAt
     // The start of a task whose worker died is not known.
-    rows[row + 6] = isMeasured ? createdAt + waitMs : hasRun ? Number.NaN : endedAt
+    rows[row + 6] = hasRun ? startedAt : endedAt
     rows[row + 7] = workerId ?? NO_WORKER
     rows[row + 8] = endedAt
   }

@@ -7,6 +7,7 @@ import type { Recall } from '../lane/recall.js'
 import type { Settler } from '../task/settle.js'
 import type { Task } from '../task/task.js'
 import type { Progress } from '../task/time-limits.js'
+import type { TracedTasks } from '../task/traced-tasks.js'
 import type { WorkerGroup } from '../workers/worker-group.js'
 import type { GracePeriods } from './grace-period.js'
 import type { Pump } from './pump.js'
@@ -15,6 +16,7 @@ export interface CancellingParts {
   clock: Clock
   group: WorkerGroup
   settler: Settler
+  traced: TracedTasks
   posted: PostedTasks
   recall: Recall
   largeResults: LargeResults
@@ -55,7 +57,7 @@ export class Cancelling {
   cancel(task: Task, error: PoolError, onlyUnstarted = false): void {
     // Another task may use the ticket of a settled task.
     if (task.state === 'settled') return
-    const { clock, gracePeriods, group, largeResults, pump, recall, settler, onLeft } = this.#parts
+    const { clock, gracePeriods, group, largeResults, pump, recall, settler, traced, onLeft } = this.#parts
     if (task.state === 'decoding') {
       if (onlyUnstarted) return
       largeResults.drop(task)
@@ -73,9 +75,12 @@ export class Cancelling {
     } else if (onlyUnstarted && typeof this.progressOf(task, clock.now()) !== 'object') {
       return
     } else {
+      // A cancelled ticket no longer says when its task started.
+      const progress = task.traced !== null ? this.progressOf(task, clock.now()) : 'unstarted'
       const workerId = recall.abandon(task)
-      settler.cancel(task, error)
       const worker = workerId === 0 ? null : group.withId(workerId)
+      if (worker !== null && task.traced !== null) traced.onAbandoned(task, worker, progress)
+      settler.cancel(task, error)
       if (worker !== null) gracePeriods.add(worker, task, error)
     }
     // This task may have been the last one of a leaving worker.

@@ -5,6 +5,7 @@ import { TraceChannel } from '../../shared/platform/channels.js'
 import type { Outcome } from '../metrics/task-metrics.js'
 import { NEVER_STARTED } from './rejection.js'
 import type { Task } from './task.js'
+import type { Progress } from './time-limits.js'
 
 const channel = new TraceChannel<TaskMessage>('lido.task')
 
@@ -85,10 +86,24 @@ export class TracedTasks {
   }
 
   /** The worker of a started task has ended. */
-  onLost({ traced }: Task, { id, threadId }: RanOn): void {
+  onLost(task: Task, worker: RanOn): void {
+    this.#onUnanswered(task, worker, null)
+  }
+
+  /** The caller cancels a task that the worker has. Ignores a task that the worker has not started. */
+  onAbandoned(task: Task, worker: RanOn, progress: Progress): void {
+    if (typeof progress === 'number' || progress === 'paused') {
+      this.#onUnanswered(task, worker, progress === 'paused' ? null : progress)
+    }
+  }
+
+  /** Times of an earlier attempt do not belong to this worker. */
+  #onUnanswered({ traced, createdAt }: Task, { id, threadId }: RanOn, startedAt: number | null): void {
     if (traced === null) return
     traced.workerId = id
     traced.threadId = threadId
+    traced.waitMs = startedAt === null ? undefined : Math.max(0, startedAt - createdAt)
+    traced.runMs = undefined
   }
 
   /** The task runs once more. */
