@@ -333,3 +333,16 @@ test('a subscriber that throws changes no result', async () => {
   const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', program])
   assert.deepEqual(JSON.parse(stdout), [[1, 'x'], 9])
 })
+
+test('carry() refuses wrong arguments, and says what to write', () => {
+  const store = new AsyncLocalStorage()
+  const wrong = [
+    [[], /'name' of carry\(\) must be a string that is not empty, got undefined/],
+    [[store, { name: '' }], /got an empty string/],
+    [[store, { name: '__proto__' }], /another name/],
+    [[store, { name: 'request', pik: () => 1 }], /Unknown option 'pik' of carry\(\)/],
+    [[store, { name: 'request', pick: 'id' }], /'pick' of carry\(\) must be a function, got 'id'/],
+    [[{ name: 'request', capture: () => 1 }], /'run' of carry\(\) must be a function/],
+  ]
+  for (const [args, message] of wrong) assert.throws(() => carry(...args), { name: 'TypeError', message })
+})

@@ -40,7 +40,9 @@ function isStore(given: unknown): given is AsyncLocalStorage<unknown> {
 }
 
 function ofStorage(storage: AsyncLocalStorage<unknown>, options: unknown): Partial<Carried> {
-  const { name, pick } = Object(options) as Partial<CarryOptions<unknown>>
+  const { name, pick, ...unknown } = Object(options) as Partial<CarryOptions<unknown>>
+  for (const option of Object.keys(unknown))
+    throw new TypeError(`Unknown option '${option}' of carry(). Its options are 'name' and 'pick'.`)
   if (pick !== undefined && typeof pick !== 'function') throw wrong('pick', pick, 'a function')
   if (pick === undefined) {
     return {
