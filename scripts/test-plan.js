@@ -15,13 +15,13 @@ export const suites = {
   architecture: { folder: 'test/architecture', limitMs: 120_000, fast: {} },
   model: {
     folder: 'build/unit/test/model',
-    limitMs: 300_000,
+    limitMs: 480_000,
     nodeArgs: ['--conditions=model', ...oneCollector, ...largeYoungSpace],
     fast: { files: ['orders.test.js'] },
   },
   simulation: {
     folder: 'build/unit/test/simulation',
-    limitMs: 300_000,
+    limitMs: 480_000,
     nodeArgs: ['--conditions=simulation', ...oneCollector, ...largeYoungSpace],
     fast: { files: ['first-seeds.test.js'], env: { LIDO_SEEDS: '1000' } },
   },

@@ -37,7 +37,7 @@ export class HandlerRecord {
 }
 
 export class HandlerTasks {
-  readonly #byNumber = new Array<HandlerRecord | undefined>(MAX_NUMBERS).fill(undefined)
+  readonly #byNumber: (HandlerRecord | undefined)[] = []
   readonly #byName = new Map<string, HandlerRecord>()
   readonly #others = new HandlerRecord({ filename: '', name: '' })
 

@@ -11,14 +11,16 @@ const HALF = FIRST_BUCKETS / 2
 const MOST_BITS = 43
 const MOST_MICROSECONDS = 2 ** MOST_BITS - 1
 
-/** Durations up to 32 ms. The array grows when a longer one comes. */
-const FIRST_SIZE = FIRST_BUCKETS + 7 * HALF
+/** The array of a histogram has durations up to 32 ms. It grows when a longer one comes. */
+const FIRST_DOUBLINGS = 7
+const NO_COUNTS = new Float64Array(0)
 
 import type { DurationSummary } from '../../api/durations.js'
 import type { RecordedDurations } from '../../api/figures.js'
 
 export class DurationHistogram implements DurationSummary, RecordedDurations {
-  #counts = new Float64Array(FIRST_SIZE)
+  /** Created by the first duration. */
+  #counts = NO_COUNTS
   #count = 0
   #min = Number.POSITIVE_INFINITY
   #max = 0
@@ -41,7 +43,7 @@ export class DurationHistogram implements DurationSummary, RecordedDurations {
   }
 
   #grow(bucket: number): void {
-    const doublings = Math.ceil((bucket + 1 - FIRST_BUCKETS) / HALF)
+    const doublings = Math.max(Math.ceil((bucket + 1 - FIRST_BUCKETS) / HALF), FIRST_DOUBLINGS)
     const counts = new Float64Array(FIRST_BUCKETS + doublings * HALF)
     counts.set(this.#counts)
     this.#counts = counts
