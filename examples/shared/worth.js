@@ -2,5 +2,7 @@
 
 export function atWorkPercent(pool) {
   const [handler] = pool?.stats().handlers ?? []
-  return handler === undefined ? null : (100 * handler.activeMs) / handler.runMs
+  // A handler has no cost until a worker has measured it.
+  const isMeasured = handler !== undefined && handler.runMs !== null
+  return isMeasured ? (100 * handler.activeMs) / handler.runMs : null
 }
