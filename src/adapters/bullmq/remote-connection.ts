@@ -160,7 +160,7 @@ export class RemoteConnection {
       if (job === undefined || job.finishedOn) return 'nothing'
       // Before the removal: a caller that saw only the removal would add the job again.
       await sender.tellCallers(queue, jobId)
-      const isRemoved = await removeUnlessActive(queue, jobId)
+      const isRemoved = await removeUnlessStarted(queue, jobId)
       if (!isRemoved) await sender.tellHosts(queue, jobId, job.timestamp)
       // A reader of events may miss one.
       await sender.tellCallers(queue, jobId)
@@ -283,7 +283,7 @@ export class RemoteConnection {
         addedAt ??= job.timestamp
         // A newer job has the same id.
         if (job.timestamp !== addedAt) return
-        if (await removeUnlessActive(queue, jobId)) return
+        if (await removeUnlessStarted(queue, jobId)) return
         await sender.tellHosts(queue, jobId, addedAt)
       } catch (error) {
         if (!isInterruption(error)) throw error
@@ -293,9 +293,11 @@ export class RemoteConnection {
   }
 }
 
-/** A running job may end before a request to remove it arrives, and its callers want to know how it ended. */
-async function removeUnlessActive(queue: Queue, jobId: string): Promise<boolean> {
-  return (await queue.getJobState(jobId)) !== 'active' && (await queue.remove(jobId)) === 1
+/** The states of a job that a host has, and of one that has ended meanwhile: its callers want to know how it ended. */
+const keptStates: ReadonlySet<string> = new Set(['active', 'completed', 'failed'])
+
+async function removeUnlessStarted(queue: Queue, jobId: string): Promise<boolean> {
+  return !keptStates.has(await queue.getJobState(jobId)) && (await queue.remove(jobId)) === 1
 }
 
 function pause(delayMs: number, keepsAlive = false): Promise<void> {
