@@ -293,7 +293,7 @@ export class RemoteConnection {
   }
 }
 
-/** The states of a job that a host has, and of one that has ended meanwhile: its callers want to know how it ended. */
+/** `remove()` must not remove a job in one of these states. Callers of an ended job still ask for its result. */
 const keptStates: ReadonlySet<string> = new Set(['active', 'completed', 'failed'])
 
 async function removeUnlessStarted(queue: Queue, jobId: string): Promise<boolean> {
