@@ -85,7 +85,7 @@ export class TraceRecorder {
     })
   }
 
-  /** Ends the recording. Resolves within 200 ms, also while workers compute. */
+  /** Ends the recording. Threads answer while they compute. A process that computes delays the end by at most a second. */
   async stop(): Promise<RecordedTrace> {
     return new RecordedTrace(await this.end())
   }

@@ -47,7 +47,7 @@ export class TeardownCallbacks {
     registry.workers.add(this.#announce)
   }
 
-  /** Call it when the file is loaded: the host gives a worker with a teardown more time, and less care while it loads. */
+  /** Call it when the file is loaded. The host takes a worker that has a teardown for one that has loaded its file. */
   open(): void {
     this.#isOpen = true
     this.#announce()
