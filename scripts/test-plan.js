@@ -8,7 +8,7 @@ const largeYoungSpace = ['--max-semi-space-size=64']
 /**
  * `limitMs` is the time limit of one file. The fast tier runs the `files` of `fast` (default: all) with its `env`.
  * The second tier runs the other files. If `fast` has an `env`, which makes the tests smaller, the second tier runs
- * all files.
+ * all files. A suite with `onRequest` runs only when it is named.
  */
 export const suites = {
   unit: { folder: 'build/unit/src', isDeep: true, limitMs: 60_000, fast: {} },
@@ -48,6 +48,8 @@ export const suites = {
   site: { folder: 'test/site', limitMs: 180_000 },
   setups: { folder: 'test/setups', limitMs: 300_000 },
   compat: { folder: 'test/compat', limitMs: 420_000, program: 'test/compat/run-suite.js' },
+  /** Values of 2 to 4 GiB. Nearly all the time goes into copies of memory. */
+  memory: { folder: 'test/memory', limitMs: 420_000, onRequest: true },
 }
 
 /** These suites need the compiled tests in build/unit. */
