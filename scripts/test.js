@@ -1,7 +1,7 @@
 // Runs the tests and adds up their counts. The last line is `N passed, N failed, N skipped`.
 //   node scripts/test.js                   build, lint, type check, then the fast tier
 //   node scripts/test.js --tier rest       build, then all tests that are not in the fast tier
-//   node scripts/test.js --tier all        both. No tier has the suites that need much time and memory.
+//   node scripts/test.js --tier all        both. No tier has the suite `memory`.
 //   node scripts/test.js unit journey      build, then all of these suites
 //   --built                                use dist/ and build/unit without building them
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'

@@ -13,7 +13,7 @@ test('a result over 2 GiB arrives whole (transport: messages)', needs(12), async
 
 test('a result over 4 GiB arrives whole (transport: shared-memory)', needs(12), async (open, t) => {
   const { pool, isUnharmed } = await openBesideAnother(open, t, { transport: 'shared-memory' })
-  // The lane transfers a large buffer of a result instead of cloning it, so any size arrives.
+  // The worker transfers a copy of a large buffer, so any size arrives.
   assert.equal((await pool.run(OVER_4_GIB, { name: 'make' })).byteLength, OVER_4_GIB)
   await isUnharmed()
 })

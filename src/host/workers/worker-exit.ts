@@ -12,7 +12,7 @@ import { moveWorker, type WorkerLife } from './worker-life.js'
 const EXIT_GRACE_MS = 100
 /**
  * The same for a worker that may be loading a file. Some versions of Node 20 to 24 abort the program when a thread is killed in `require(esm)`.
- * On busy cores a worker needs half of this time to start. A second request does not extend the time.
+ * On busy cores a worker may need half of this time to start. A second request does not extend the time.
  */
 const LOADING_GRACE_MS = 1000
 /** How long a worker without a teardown may take to write out its output and to stop. */
