@@ -34,6 +34,7 @@ export type {
 export type { CommonMapOptions, CommonRunOptions, CommonStats, PoolLike } from './api/pool-like.js'
 export type {
   ErrorClass,
+  GroupOptions,
   PoolOptions,
   PoolSettings,
   ResizeOptions,
@@ -44,6 +45,7 @@ export type { LoadBalancer, TaskQueue } from './api/queue.js'
 export type { QueuedTask } from './api/queued-task.js'
 export type { PoolMap, PoolStream, PoolTransform, SharedValue } from './api/results.js'
 export type {
+  GroupStats,
   HandlerStats,
   PoolState,
   PoolStats,

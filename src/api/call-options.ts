@@ -47,6 +47,21 @@ export interface RunOptions {
    * Each may return a promise. What they throw rejects the handler's call.
    */
   functions?: Record<string, (...args: any[]) => unknown> | undefined
+  /**
+   * Tasks with the same key run one after another, in the order of the calls: also after a retry or the death of a worker. The pool prefers
+   * the worker that ran the key last. A string that is not empty. Default: none.
+   */
+  key?: string | undefined
+  /**
+   * `'serial'`: as described at `key`. `'none'`: tasks with this key may run at the same time and in any order. The key only selects the
+   * preferred worker. Must not be given without `key`. Default `'serial'`.
+   */
+  keyOrder?: 'serial' | 'none' | undefined
+  /**
+   * The group of the task, for example a tenant. Groups share the workers by the pool's option `groups`, without which a group is refused.
+   * A string that is not empty. Default: tasks without a group form a group of their own.
+   */
+  group?: string | undefined
   /** A value for your own queue or load balancer, which finds it in `task.queueOptions`. */
   queueOptions?: unknown
   /**

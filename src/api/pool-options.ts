@@ -131,6 +131,17 @@ export interface PoolOptions<Module = any> {
   loadBalancer?: LoadBalancer | undefined
   /** The object that holds the queued tasks. It belongs to one open pool at a time. Default: a `FifoQueue`. */
   queue?: TaskQueue | undefined
+  /**
+   * Shares the workers among the groups of tasks, by the run time of their tasks. `groups: {}`: equal shares without a limit. Must not be
+   * combined with `queue`. Default: calls have no groups.
+   */
+  groups?: GroupOptions | undefined
+  /**
+   * Milliseconds of waiting that count as one step of `priority`, so that no task waits without end. `Infinity`: waiting
+   * does not count. The pool then uses a `PriorityQueue`; with `groups`, the order by priority holds within each group. Must not be combined
+   * with `queue`. Default: none.
+   */
+  aging?: number | undefined
   /** Keeps histograms of wait and run times, and measures each handler. Default `true`. */
   recordTiming?: boolean | undefined
   /** Emits a `LidoWarning` once for each handler that gains nothing from a worker. Default `true`. */
@@ -176,6 +187,18 @@ export interface RestartOptions {
   pause?: number | undefined
 }
 
+/** The option `groups`: how groups of tasks share the workers. */
+export interface GroupOptions {
+  /** The most tasks of one group that run at the same time. An integer of at least 1, or `Infinity`. Default `Infinity`. */
+  limit?: number | undefined
+  /**
+   * The weight of a group: a number above 0. While several groups have waiting tasks, each gets run time in proportion to its weight. The
+   * pool calls the function when a group gets its first task, and again after the pool has forgotten the group. If it throws or returns
+   * another value, the call of `run()` rejects. Default: each group has the weight 1. The group of tasks without a group is `''`.
+   */
+  weight?: ((group: string) => number) | undefined
+}
+
 /** The option `retry`: runs a task again. */
 export interface RetryOptions {
   /** Runs of the task in all, 1 to 100. 1 means no retry. */
@@ -210,6 +233,8 @@ type WithoutDefault =
   | 'workerData'
   | 'retry'
   | 'loadBalancer'
+  | 'groups'
+  | 'aging'
 
 type Complete<Options> = { readonly [Name in keyof Options]-?: Exclude<Options[Name], undefined> }
 
@@ -227,6 +252,8 @@ export interface PoolSettings extends Complete<Omit<PoolOptions, WithoutDefault 
   readonly workerData: unknown
   readonly retry: PoolOptions['retry']
   readonly loadBalancer: PoolOptions['loadBalancer']
+  readonly groups: PoolOptions['groups']
+  readonly aging: PoolOptions['aging']
   /** A number, also for the option `'auto'`. A queue with a `capacity` lowers it. */
   readonly maxQueue: number
   readonly restart: Complete<RestartOptions>

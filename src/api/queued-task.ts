@@ -15,6 +15,10 @@ export interface QueuedTask {
   readonly payload: unknown
   /** The option `priority` of the call. */
   readonly priority: number
+  /** The option `key` of the call; `null` without one. */
+  readonly key: string | null
+  /** The option `group` of the call; `null` without one. */
+  readonly group: string | null
   /** The option `queueOptions` of the call. */
   readonly queueOptions: unknown
   /** The time of the call in milliseconds, as `performance.now()` gives it. */

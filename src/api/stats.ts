@@ -52,6 +52,8 @@ export interface HandlerStats {
  * - `circuit open`: all slots are used, and the pool pauses before the next start, because starts failed
  * - `worker stopping`: all slots are used, and no worker may start before another one has ended
  * - `exclusive task`: a task with `exclusive: true` needs a whole worker, or has one
+ * - `key`: a task with the same `key` runs
+ * - `group limit`: its group has as many running tasks as the option `groups.limit` allows
  * - `load balancer`: a worker has a free slot, and the load balancer did not choose it
  * - `broadcast`: a call of `broadcast()` waits for a busy worker
  * - `worker blocked`: a worker has a free slot, and its thread is too busy to take the task
@@ -62,9 +64,25 @@ export type WaitReason =
   | 'circuit open'
   | 'worker stopping'
   | 'exclusive task'
+  | 'key'
+  | 'group limit'
   | 'load balancer'
   | 'broadcast'
   | 'worker blocked'
+
+/** One group of tasks, with the option `groups`. */
+export interface GroupStats {
+  /** The option `group` of its calls. `''`: the tasks without a group. */
+  group: string
+  /** Tasks that wait for a slot. */
+  size: number
+  /** Tasks that have a slot, also cancelled ones whose handler still runs. */
+  running: number
+  /** The time from the call to the start that 99 % of the answered tasks did not exceed, in milliseconds. `null` before the first answer. */
+  waitP99Ms: number | null
+  /** 0 to 1: the run time of the group, divided by that of all groups. Covers about the last 10 seconds. `null` before the first answer. */
+  share: number | null
+}
 
 /** One worker in a snapshot. */
 export interface WorkerStats {
@@ -129,6 +147,8 @@ export interface PoolStats {
    * inline workers.
    */
   handlers: HandlerStats[]
+  /** The groups with tasks, and groups that had tasks lately: at most 256, those with the most run time first. Empty without `groups`. */
+  groups: GroupStats[]
   /** The mean cost of a task on the host, in milliseconds. `null` until measured. */
   handOverMs: number | null
   /** Where the handlers run. */

@@ -101,6 +101,11 @@ const judged: Record<keyof PoolOptions, { right: unknown[]; wrong: unknown[] }> 
   },
   callerStack: { right: [true, false], wrong: [1, 'true', null] },
   loadBalancer: { right: [() => null], wrong: [1, {}, 'least-busy', null] },
+  groups: {
+    right: [{}, { limit: 1 }, { limit: Number.POSITIVE_INFINITY }, { weight: () => 1 }],
+    wrong: [null, 1, 'x'],
+  },
+  aging: { right: [1, 10_000, Number.POSITIVE_INFINITY], wrong: [0, -1, '1', Number.NaN, null] },
   queue: {
     right: [new FifoQueue(), { size: 0, push() {}, shift() {}, remove() {} }],
     wrong: [
@@ -486,6 +491,9 @@ const judgedCalls: Record<keyof RunOptions, { right: unknown[]; wrong: unknown[]
   inherit: { right: [true, false], wrong: [1, null, 'yes'] },
   transferList: { right: [[], [new ArrayBuffer(1)]], wrong: [1, {}, new ArrayBuffer(1), null, 'x'] },
   priority: { right: [0, -1, 1.5, Number.POSITIVE_INFINITY], wrong: ['1', Number.NaN, null, 1n, {}] },
+  key: { right: ['doc-1', ' '], wrong: ['', 1, null, {}] },
+  keyOrder: { right: [], wrong: ['fifo', null, true, 'none'] },
+  group: { right: [], wrong: ['', 1, null, {}, 'tenant-7'] },
   queueOptions: { right: [null, 1, {}, 'x'], wrong: [] },
   retry: { right: [{ attempts: 1 }, { attempts: 2, when: () => true }], wrong: [2, null, [], true] },
   functions: { right: [{}, { lookup: () => 1 }], wrong: [1, null, () => 1, { lookup: 1 }] },
@@ -515,6 +523,9 @@ describe('resolveRun()', () => {
         limits: null,
         isExclusive: false,
         priority: 0,
+        key: null,
+        isSerial: false,
+        group: null,
         queueOptions: undefined,
         retry: null,
         exchange: noFunctions,

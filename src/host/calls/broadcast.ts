@@ -75,6 +75,9 @@ export function resolveBroadcast(
       retry: undefined,
       onProgress: undefined,
       functions: undefined,
+      key: undefined,
+      keyOrder: undefined,
+      group: undefined,
     },
     settings,
   )

@@ -8,7 +8,7 @@ import type {
   TransferItem,
 } from '../../api/call-options.js'
 import { InvalidTaskError } from '../../shared/errors/pool-errors.js'
-import { boolean, milliseconds, unchecked, value } from '../../shared/options/option-rules.js'
+import { boolean, milliseconds, text, unchecked, value } from '../../shared/options/option-rules.js'
 import {
   mayHoldOptions,
   OptionErrors,
@@ -74,6 +74,13 @@ export const runTable = new OptionTable({
   priority: value<number>(given => typeof given === 'number' && !Number.isNaN(given), 'a number', {
     default: 0,
   }),
+  key: text({ default: undefined }),
+  keyOrder: value<'serial' | 'none' | undefined>(
+    given => given === 'serial' || given === 'none',
+    "'serial' or 'none'",
+    { default: undefined },
+  ),
+  group: text({ default: undefined }),
   queueOptions: unchecked<unknown>({
     default: undefined,
   }),

@@ -30,6 +30,9 @@ export function plainTerms({ handler, limits, retry }: CoreSettings): CallTerms 
     limits,
     isExclusive: false,
     priority: 0,
+    key: null,
+    isSerial: false,
+    group: null,
     queueOptions: undefined,
     retry,
     exchange: noFunctions,
@@ -81,11 +84,30 @@ export function termsOf(
     // A worker with one slot runs one task anyway.
     isExclusive: options.exclusive && settings.concurrentTasksPerWorker > 1,
     priority: options.priority,
+    ...placesOf(options, settings),
     queueOptions: options.queueOptions,
     retry: retryOfCall(options.retry, transferList, settings),
     exchange: exchangeOf(options),
     workerId: 0,
   }
+}
+
+/** The options that say which tasks a task follows. Throws `InvalidTaskError`. */
+function placesOf(
+  { key, keyOrder, group }: Pick<ReadRunOptions, 'key' | 'keyOrder' | 'group'>,
+  { groups }: CoreSettings,
+): Pick<CallTerms, 'key' | 'isSerial' | 'group'> {
+  if (keyOrder !== undefined && key === undefined)
+    throw new InvalidTaskError(
+      'keyOrder',
+      `The option 'keyOrder' ('${keyOrder}') has no effect without 'key'. Add 'key', or leave out 'keyOrder'.`,
+    )
+  if (group !== undefined && groups === undefined)
+    throw new InvalidTaskError(
+      'group',
+      `The option 'group' ('${group}') needs the option 'groups' of the pool. Create the pool with 'groups: {}'.`,
+    )
+  return { key: key ?? null, isSerial: key !== undefined && keyOrder !== 'none', group: group ?? null }
 }
 
 function earlier(own: Date | number | undefined, ofParent: Date | undefined): number | undefined {

@@ -34,6 +34,7 @@ import { WaitingTasks } from '../scheduler/waiting.js'
 import { CancelTriggers } from '../task/cancel-triggers.js'
 import { Settler } from '../task/settle.js'
 import type { Task } from '../task/task.js'
+import { TaskEnds } from '../task/task-ends.js'
 import { TracedTasks } from '../task/traced-tasks.js'
 import { StartCalls } from '../workers/start-calls.js'
 import type { WorkerEvents } from '../workers/worker.js'
@@ -107,10 +108,12 @@ export function createCore(parts: CoreParts): Core {
   if (settings.handler !== null) {
     handlers.add({ handlerId: handlers.numberOf(settings.handler), handler: settings.handler })
   }
-  const posted = new PostedTasks(tickets ?? ticketsFor(size.maxWorkers, slotsPerWorker), slotsPerWorker)
+  const ends = new TaskEnds()
+  const posted = new PostedTasks(tickets ?? ticketsFor(size.maxWorkers, slotsPerWorker), slotsPerWorker, ends)
+  ends.isPosted = task => posted.has(task)
   const traced = new TracedTasks(identity)
-  const settler = new Settler(events, traced)
-  const pending = new PendingTasks(settings.queue, failure => workerEvents.onError(failure))
+  const settler = new Settler(events, traced, ends)
+  const pending = new PendingTasks(settings.queue, ends, failure => workerEvents.onError(failure))
   const yieldsCore = settings.busyWait !== true
   const payloads: Payloads = new Payloads({
     posted,

@@ -127,6 +127,7 @@ export class Stats {
       waitTime: durationStats(durationMetrics?.waitTime),
       runTime: durationStats(durationMetrics?.runTime),
       handlers: this.#handlerStats(),
+      groups: [],
       handOverMs: handlerMetrics?.handOverMs ?? null,
       backend: settings.backend,
       transport: transportOf(settings),

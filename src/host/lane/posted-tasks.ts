@@ -4,6 +4,7 @@ import { LaneQueue, type PostedLimits, type Posting } from '../../shared/lane/la
 import { createLane, type LaneLayout } from '../../shared/lane/layout.js'
 import type { Tickets } from '../../shared/lane/ticket.js'
 import type { Task } from '../task/task.js'
+import type { TaskEnds } from '../task/task-ends.js'
 import type { Lender } from './lent-slots.js'
 import { Slots } from './slots.js'
 
@@ -29,10 +30,12 @@ export class PostedTasks {
    */
   readonly suspects = new Map<Task, number>()
   readonly slots: Slots
+  readonly #ends: TaskEnds
   readonly #tasks: (Task | null)[]
 
   /** @param tickets how many tasks can be posted at the same time */
-  constructor(tickets: number, slotsPerWorker: number) {
+  constructor(tickets: number, slotsPerWorker: number, ends: TaskEnds) {
+    this.#ends = ends
     this.queue = new LaneQueue(createLane(tickets))
     this.tickets = this.queue.tickets
     this.slots = new Slots(slotsPerWorker, workerId => this.heldBy(workerId))
@@ -96,12 +99,18 @@ export class PostedTasks {
     this.slots.release(task)
     this.#tasks[task.ticket] = null
     this.queue.release(task.ticket)
+    if (this.#ends.listener !== null) this.#ends.onReleased(task)
   }
 
   /** The task with the ticket; `null` when the ticket belongs to another task now. */
   at(ticket: number, taskId: number): Task | null {
     const task = this.#tasks[ticket] ?? null
     return task !== null && task.id === taskId ? task : null
+  }
+
+  /** True while the task has a ticket: a worker has it or may get it. */
+  has(task: Task): boolean {
+    return this.#tasks[task.ticket] === task
   }
 
   /** The tasks that the worker has claimed or received, in the order of acceptance. */

@@ -33,6 +33,8 @@ export interface SlotWorkers {
 /** The host's queue. */
 export interface QueuedTasks {
   readonly size: number
+  /** The queued tasks that may not start now, even on a free slot. */
+  readonly held: number
   /** The next task to start. It stays in the queue. */
   look(): Task | null
 }
@@ -270,6 +272,11 @@ export class Slots {
     const { size } = this.#queue
     const queued = size === 0 ? 0 : Math.max(size - this.ofStarting, 0)
     return queued + this.postedAhead
+  }
+
+  /** Tasks that another worker could start now. */
+  get startable(): number {
+    return this.unplaced - this.#queue.held
   }
 
   /** Posted tasks that a worker has, or that have a free slot. */

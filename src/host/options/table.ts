@@ -1,7 +1,13 @@
 // The table of a pool's options: the run-time check, the default and the row of the reference page for each option.
 // Also the hints for wrong option names.
 import type { WorkerOptions } from 'node:worker_threads'
-import type { ErrorClass, PoolOptions, RestartOptions, RetryOptions } from '../../api/pool-options.js'
+import type {
+  ErrorClass,
+  GroupOptions,
+  PoolOptions,
+  RestartOptions,
+  RetryOptions,
+} from '../../api/pool-options.js'
 import type { LoadBalancer, TaskQueue } from '../../api/queue.js'
 import type { BackendKind } from '../../api/worker-view.js'
 import { problemWithClass } from '../../shared/errors/serialize-error.js'
@@ -104,6 +110,17 @@ function isQueue(given: unknown): boolean {
     (queue.capacity === undefined || (typeof queue.capacity === 'number' && queue.capacity >= 0))
   )
 }
+
+const groupsTable = new OptionTable({
+  limit: integer({ min: 1, orInfinity: true }, { default: NONE }),
+  weight: value<GroupOptions['weight']>(
+    given => typeof given === 'function',
+    'a function (group) => number',
+    {
+      default: undefined,
+    },
+  ),
+} satisfies RulesFor<GroupOptions>)
 
 /** An array of classes that extend Error, each with its own name. */
 const errorClassesRule: OptionRule<readonly ErrorClass[]> = {
@@ -249,6 +266,8 @@ export const poolTable = new OptionTable({
       default: undefined,
     },
   ),
+  groups: group(groupsTable, 'limit: 2', { default: undefined }),
+  aging: milliseconds(false, { default: undefined }),
   recordTiming: boolean({
     default: true,
   }),

@@ -9,16 +9,18 @@ import { FifoQueue } from '../queue/fifo-queue.js'
 import { PriorityQueue } from '../queue/priority-queue.js'
 import { UserQueue } from '../queue/user-queue.js'
 import { oldestOf, type Task } from '../task/task.js'
+import type { TaskEndListener, TaskEnds } from '../task/task-ends.js'
 
 /** The queues of open pools. Two pools with one queue would take each other's tasks. */
 const inUse = new WeakSet<TaskQueue>()
 
 const OWN_QUEUES: readonly unknown[] = [FifoQueue, PriorityQueue]
 
-export class PendingTasks {
+export class PendingTasks implements TaskEndListener {
   /** The object that the user passed. */
   readonly #given: TaskQueue
   readonly #queue: TaskQueue
+  readonly #ends: TaskEnds
   readonly #onFailure: (failure: unknown) => void
   /** In the order of acceptance. The list is short. */
   readonly #returned: Task[] = []
@@ -27,9 +29,10 @@ export class PendingTasks {
 
   /**
    * Throws `InvalidOptionError` when another pool uses the queue.
+   * @param ends tells this list which tasks are over
    * @param onFailure called with an error of a user's queue that no caller can receive
    */
-  constructor(queue: TaskQueue, onFailure: (failure: unknown) => void) {
+  constructor(queue: TaskQueue, ends: TaskEnds, onFailure: (failure: unknown) => void) {
     if (inUse.has(queue))
       throw new InvalidOptionError(
         'queue',
@@ -38,6 +41,7 @@ export class PendingTasks {
     inUse.add(queue)
     this.#given = queue
     this.#queue = OWN_QUEUES.includes(queue.constructor) ? queue : new UserQueue(queue, onFailure)
+    this.#ends = ends
     this.#onFailure = onFailure
   }
 
@@ -65,6 +69,11 @@ export class PendingTasks {
     return this.#queue.size + this.#returned.length + (this.#head === null ? 0 : 1)
   }
 
+  /** How many of the tasks may not start now, even on a free slot. */
+  get held(): number {
+    return 0
+  }
+
   /** The task that was accepted first. Calls no code of the program. */
   get oldest(): Task | null {
     const { oldest } = this.#queue as FifoQueue | PriorityQueue | UserQueue
@@ -73,6 +82,7 @@ export class PendingTasks {
 
   /** Throws the error of the queue. Then the task is not queued. */
   push(task: Task): void {
+    if (task.terms.isSerial) this.#ends.listener = this
     this.#queue.push(task)
   }
 
@@ -129,6 +139,9 @@ export class PendingTasks {
     if (task === this.#head) this.#head = null
     else if (!this.#takeReturned(task)) this.#queue.remove(task)
   }
+
+  /** Call it when the task is over: tasks that waited for it may start now. */
+  onOver(_task: Task): void {}
 
   /** From now on another pool may use the queue. */
   release(): void {

@@ -330,7 +330,7 @@ export class Pump {
   /** Starts workers for tasks without a slot, and wakes sleeping workers for the tasks in the lane queue. */
   #startAndWakeWorkers(): void {
     const group = this.#group
-    while (group.starts.maySpawn && this.#slots.unplaced > 0 && group.starts.trySpawn() !== null) {
+    while (group.starts.maySpawn && this.#slots.startable > 0 && group.starts.trySpawn() !== null) {
       while (this.#placeNext());
     }
     this.#parts.waker?.wake()

@@ -26,6 +26,12 @@ export interface CallTerms {
   /** The worker runs no other task beside this one. */
   readonly isExclusive: boolean
   readonly priority: number
+  /** `null`: no key. */
+  readonly key: string | null
+  /** Tasks with the same key run one after another. */
+  readonly isSerial: boolean
+  /** `null`: the group of the tasks without a group. */
+  readonly group: string | null
   readonly queueOptions: unknown
   readonly retry: RetrySettings | null
   readonly exchange: Exchange
@@ -51,6 +57,9 @@ export function carryingTerms(terms: CallTerms, carrier: TakenPayload): CallTerm
     limits: terms.limits,
     isExclusive: terms.isExclusive,
     priority: terms.priority,
+    key: terms.key,
+    isSerial: terms.isSerial,
+    group: terms.group,
     queueOptions: terms.queueOptions,
     retry: terms.retry,
     exchange: terms.exchange,

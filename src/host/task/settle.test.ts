@@ -3,6 +3,7 @@ import { test } from 'node:test'
 import { makeTask } from '../../testing/stand-ins.js'
 import { Settler } from './settle.js'
 import type { Task } from './task.js'
+import { TaskEnds } from './task-ends.js'
 import { moveTask } from './task-life.js'
 import { TracedTasks } from './traced-tasks.js'
 
@@ -16,7 +17,7 @@ function setUp() {
     onSettled: (_task: Task, outcome: string, wasAssigned: boolean) =>
       told.push(`told ${outcome} ${wasAssigned}`),
   }
-  const settler = new Settler(listener, new TracedTasks({ id: 1, label: 'pool' }))
+  const settler = new Settler(listener, new TracedTasks({ id: 1, label: 'pool' }), new TaskEnds())
   return { told, task, settler }
 }
 

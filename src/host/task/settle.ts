@@ -3,6 +3,7 @@ import type { PoolError } from '../../shared/errors/pool-errors.js'
 import type { Outcome } from '../metrics/task-metrics.js'
 import { Rejection } from './rejection.js'
 import type { Task } from './task.js'
+import type { TaskEnds } from './task-ends.js'
 import { moveTask } from './task-life.js'
 import type { TracedTasks } from './traced-tasks.js'
 
@@ -15,11 +16,13 @@ export class Settler {
   cutOffCount = 0
   readonly #listener: SettleListener
   readonly #traced: TracedTasks
+  readonly #ends: TaskEnds
   readonly #failures = new Map<Task, AbortController>()
 
-  constructor(listener: SettleListener, traced: TracedTasks) {
+  constructor(listener: SettleListener, traced: TracedTasks, ends: TaskEnds) {
     this.#listener = listener
     this.#traced = traced
+    this.#ends = ends
   }
 
   /** The promise resolves to this value at once. The answer of the task goes to `onAnswer`. */
@@ -67,6 +70,7 @@ export class Settler {
       if (task.traced === null) task.resolve(settled)
       else this.#traced.settle(task, task.traced, outcome, answer, settled)
       if (this.#failures.size > 0) this.#abort(task, outcome, answer)
+      if (this.#ends.listener !== null) this.#ends.onSettled(task)
     }
   }
 

@@ -96,6 +96,14 @@ export class Task implements QueuedTask {
     return this.terms.priority
   }
 
+  get key(): string | null {
+    return this.terms.key
+  }
+
+  get group(): string | null {
+    return this.terms.group
+  }
+
   get queueOptions(): unknown {
     return this.terms.queueOptions
   }
