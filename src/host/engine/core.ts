@@ -36,6 +36,7 @@ import { Settler } from '../task/settle.js'
 import type { Task } from '../task/task.js'
 import { TaskEnds } from '../task/task-ends.js'
 import { TracedTasks } from '../task/traced-tasks.js'
+import { KeyWorkers } from '../workers/key-workers.js'
 import { StartCalls } from '../workers/start-calls.js'
 import type { WorkerEvents } from '../workers/worker.js'
 import { WorkerGroup } from '../workers/worker-group.js'
@@ -141,6 +142,7 @@ export function createCore(parts: CoreParts): Core {
   posted.slots.connect(group, pending, canTakeBack)
   payloads.holdWorkerData(settings.workerOptions.workerData)
 
+  const keyWorkers = new KeyWorkers(group)
   const recall = new Recall(posted, payloads, canTakeBack)
   const requeue = new Requeue(recall, pending, settler, traced)
   const largeResults = new LargeResults({ clock, settler, sliceMs: decodeSliceMs, onDecoded: events.onLeft })
@@ -155,6 +157,7 @@ export function createCore(parts: CoreParts): Core {
     runAgain: task => requeue.runAgain(task),
     errorClasses,
     traced,
+    keyWorkers,
   })
   const poster = new Poster({ posted, handlers, payloads, settler, clock, handlerMetrics })
   const waker = usesLaneQueue ? new WorkerWaker(clock, group, posted, settings.cores) : null
@@ -206,6 +209,7 @@ export function createCore(parts: CoreParts): Core {
     waker,
     poller,
     loadBalancer,
+    keyWorkers,
     canTakeBack,
     onLeft,
   })

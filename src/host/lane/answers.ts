@@ -17,6 +17,7 @@ import type { Settler } from '../task/settle.js'
 import type { Task } from '../task/task.js'
 import { moveTask } from '../task/task-life.js'
 import type { TracedTasks } from '../task/traced-tasks.js'
+import type { KeyWorkers } from '../workers/key-workers.js'
 import type { RestartPolicy } from '../workers/restart-policy.js'
 import type { Worker } from '../workers/worker.js'
 import type { HandlerRegistry } from './handler-registry.js'
@@ -41,6 +42,7 @@ export interface AnswersParts {
   runAgain: (task: Task) => void
   errorClasses: ErrorClasses
   traced: TracedTasks
+  keyWorkers: KeyWorkers
 }
 
 export class Answers {
@@ -102,7 +104,7 @@ export class Answers {
   }
 
   #onAnswered(worker: Worker, task: Task, runMs: number): void {
-    const { policy, handlerTasks, durationMetrics, traced } = this.#parts
+    const { policy, handlerTasks, durationMetrics, keyWorkers, traced } = this.#parts
     worker.answers++
     worker.runMs += runMs
     worker.freedAt = task.assignedAt! + runMs
@@ -112,6 +114,7 @@ export class Answers {
       durationMetrics.record(handler, task.assignedAt! - task.createdAt, runMs)
     }
     worker.histogram?.record(runMs)
+    if (task.terms.key !== null) keyWorkers.bind(task.terms.key, worker.id)
     if (task.traced !== null) traced.onAnswered(task, worker, runMs)
   }
 }

@@ -57,6 +57,8 @@ export class Poster {
   readonly #clock: Clock
   readonly #metrics: HandlerMetrics | null
   readonly #arena: PayloadArena
+  /** The worker whose inbox gets the present task. `null`: any worker may claim it. */
+  #worker: Worker | null = null
 
   constructor({ posted, handlers, payloads, settler, clock, handlerMetrics }: PosterParts) {
     this.#posted = posted
@@ -68,8 +70,12 @@ export class Poster {
     this.#arena = new PayloadArena(posted.layout.payloads, posted.queue)
   }
 
-  /** Posts the task in the lane queue, for any worker. */
-  post(task: Task): PostOutcome {
+  /**
+   * Posts the task in the lane queue, for any worker.
+   * @param worker not `null`: puts the task into the inbox of this worker, which must have room
+   */
+  post(task: Task, worker: Worker | null = null): PostOutcome {
+    this.#worker = worker
     if (this.#metrics?.isDue() !== true) return this.#post(task)
     const from = this.#clock.now()
     const outcome = this.#post(task)
@@ -132,7 +138,13 @@ export class Poster {
     moveTask(task, 'assigned')
     const { id: taskId, handlerId, timeLimit } = task
     const limits = timeLimit === null ? null : postedLimits(timeLimit, this.#clock.now())
-    this.#posted.post(task, { taskId, handlerId, flags, from, to, int }, limits, carrierTo)
+    const posting = { taskId, handlerId, flags, from, to, int }
+    const worker = this.#worker
+    this.#posted.post(task, posting, limits, carrierTo, worker?.tasks.inbox)
+    if (worker === null) return
+    worker.tasks.noteSent()
+    // A worker that is awake looks into its inbox by itself.
+    if (worker.tasks.bell.ring()) worker.link.post('bell')
   }
 
   /**

@@ -1,5 +1,6 @@
 // The posted tasks by ticket: tasks that have left the host's queue and have no answer yet.
 
+import type { InboxWriter } from '../../shared/lane/inbox.js'
 import { LaneQueue, type PostedLimits, type Posting } from '../../shared/lane/lane-queue.js'
 import { createLane, type LaneLayout } from '../../shared/lane/layout.js'
 import type { Tickets } from '../../shared/lane/ticket.js'
@@ -46,10 +47,19 @@ export class PostedTasks {
     return this.queue.layout
   }
 
-  /** Offers the task to all workers. The caller checks that the queue has room. */
-  post(task: Task, posting: Posting, limits: PostedLimits | null, carrierTo: number): void {
+  /**
+   * Offers the task to all workers. The caller checks that the queue has room.
+   * @param inbox not `null`: offers the task to the worker of this inbox, which must have room
+   */
+  post(
+    task: Task,
+    posting: Posting,
+    limits: PostedLimits | null,
+    carrierTo: number,
+    inbox: InboxWriter | null = null,
+  ): void {
     task.addressee = 0
-    task.ticket = this.queue.post(posting, limits, carrierTo)
+    task.ticket = this.queue.post(posting, limits, carrierTo, inbox)
     this.#tasks[task.ticket] = task
     this.slots.offer(task)
   }
@@ -120,11 +130,19 @@ export class PostedTasks {
     return this.#select(isHeld).sort((one, other) => one.createdAt - other.createdAt || one.id - other.id)
   }
 
-  /** The tasks in the lane queue that no worker has claimed, in the order of the queue. */
+  /** The tasks in the lane queue and in inboxes that no worker has claimed, in the order of the queue. */
   unclaimed(): Task[] {
-    return this.#select(task => this.tickets.phaseOf(task.ticket) === 'offered').sort((one, other) =>
-      this.queue.compare(one.ticket, other.ticket),
+    return this.#select(task => this.tickets.phaseOf(task.ticket) === 'offered').sort(
+      (one, other) => this.queue.compare(one.ticket, other.ticket) || one.createdAt - other.createdAt,
     )
+  }
+
+  /** The unclaimed tasks in the inbox of a worker, in order. */
+  inInboxOf(workerId: number): Task[] {
+    if (this.queue.inInboxes === 0) return []
+    const isInInbox = ({ ticket }: Task) =>
+      this.queue.inboxOf(ticket) === workerId && this.tickets.phaseOf(ticket) === 'offered'
+    return this.#select(isInInbox).sort((one, other) => one.createdAt - other.createdAt || one.id - other.id)
   }
 
   /** The tasks that no worker has claimed. */

@@ -136,7 +136,16 @@ export class Recall {
     }
   }
 
-  /** Takes back the last `count` unclaimed tasks of the lane queue, and returns them in order. */
+  /** Takes back the unclaimed tasks in the inbox of the worker. */
+  *takeFromInbox(worker: Worker): Generator<Task> {
+    for (const task of this.#posted.inInboxOf(worker.id)) {
+      if (!this.#posted.queue.takeBackOffered(task.ticket)) continue
+      this.#remove(task)
+      yield task
+    }
+  }
+
+  /** Takes back the last `count` unclaimed tasks of the lane queue and of inboxes, and returns them in order. */
   takeUnclaimed(count = Number.POSITIVE_INFINITY): Task[] {
     if (count === 0) return []
     const recalled: Task[] = []

@@ -12,10 +12,12 @@ import { NEVER_STARTED } from '../task/rejection.js'
 import type { Settler } from '../task/settle.js'
 import type { Task } from '../task/task.js'
 import { moveTask } from '../task/task-life.js'
+import type { KeyWorkers } from '../workers/key-workers.js'
 import { chooseWorker } from '../workers/load-balancer.js'
 import { choosePlacement, hasRoomFor } from '../workers/placement.js'
 import type { Worker } from '../workers/worker.js'
 import type { WorkerGroup } from '../workers/worker-group.js'
+import { KeyPlaces } from './key-places.js'
 import { Lending } from './lending.js'
 import type { PendingTasks } from './pending.js'
 import type { Requeue } from './requeue.js'
@@ -34,6 +36,7 @@ export interface PumpParts {
   waker: WorkerWaker | null
   poller: ResultPoller | null
   loadBalancer: LoadBalancer | null
+  keyWorkers: KeyWorkers
   /** False for processes: a process may have started a sent task without the host knowing it yet. */
   canTakeBack: boolean
   /** Called when tasks have left the queue or the workers. */
@@ -56,6 +59,7 @@ export class Pump {
   readonly #slots: Slots
   readonly #recall: Recall
   readonly #requeue: Requeue
+  readonly #keyPlaces: KeyPlaces
   /** The pinned tasks that the host has not sent yet. */
   readonly pinned = new Set<Task>()
   #isPumping = false
@@ -72,6 +76,11 @@ export class Pump {
     this.#slots = parts.posted.slots
     this.#recall = parts.recall
     this.#requeue = parts.requeue
+    this.#keyPlaces = new KeyPlaces({
+      ...parts,
+      putBack: task => this.#putBack(task),
+      refill: () => this.refill(),
+    })
     this.lending = new Lending({
       ...parts,
       take: task => this.#take(task),
@@ -237,7 +246,7 @@ export class Pump {
    * task is pushed again, so that the queue decides. False when `push()` threw this time.
    */
   #recallLessUrgent(task: Task): boolean {
-    if (this.#isPumping || !this.#pending.keepsPlaces || this.#posted.queue.unclaimed === 0) return true
+    if (this.#isPumping || !this.#pending.keepsPlaces || !this.#isAnyUnclaimed) return true
     const isFirst = this.#pending.peek() === task
     this.#pending.unpeek()
     if (!isFirst || task.state !== 'queued') return true
@@ -279,12 +288,15 @@ export class Pump {
   /** Posts the task in the lane queue. False when the queue has no room, or when the task must go by message. */
   #share(task: Task): boolean {
     const { poster, poller, waker } = this.#parts
-    const outcome = poster.post(task)
+    const worker = task.key === null ? null : this.#keyPlaces.of(task.key)
+    if (worker === 'full') return false
+    const outcome = poster.post(task, worker)
     if (outcome === 'declined') task.addressee = BY_MESSAGE
     if (outcome !== 'done') return false
     if (task.state === 'assigned') {
       waker!.onPosted(task)
       poller!.onPosted(task.createdAt)
+      if (worker !== null) this.#keyPlaces.onPlaced()
     }
     return true
   }
@@ -293,8 +305,8 @@ export class Pump {
   #send(task: Task): boolean {
     const { poster, poller, waker } = this.#parts
     const { queue } = this.#posted
-    // Tasks in the lane queue are older, so they go first.
-    if (!queue.hasTicket || (waker !== null && queue.unclaimed > 0)) return false
+    // Tasks in the lane queue and in inboxes are older, so they go first.
+    if (!queue.hasTicket || (waker !== null && this.#isAnyUnclaimed)) return false
     // The host may have to send the task again. A moved payload is sent once.
     if (task.canBePostedAgain && !this.#take(task)) return true
     let worker: Worker | null
@@ -315,8 +327,16 @@ export class Pump {
     return true
   }
 
+  get #isAnyUnclaimed(): boolean {
+    const { queue } = this.#posted
+    if (queue.unclaimed > 0) return true
+    return queue.inInboxes > 0 && this.#group.workers.some(({ id }) => this.#posted.inInboxOf(id).length > 0)
+  }
+
   #chooseWorker(task: Task): Worker | null {
-    const { canTakeBack, loadBalancer } = this.#parts
+    const { canTakeBack, keyWorkers, loadBalancer } = this.#parts
+    const preferred = task.key === null || loadBalancer !== null ? null : keyWorkers.of(task.key)
+    if (preferred !== null && hasRoomFor(preferred, task.isExclusive)) return preferred
     const { workers, starts, isAnyStarting } = this.#group
     // A starting worker may fail to start. So the host sends it only tasks that it can take back and send again.
     const chosen = chooseWorker(loadBalancer, task, workers, canTakeBack && task.canBePostedAgain)
@@ -334,6 +354,11 @@ export class Pump {
       while (this.#placeNext());
     }
     this.#parts.waker?.wake()
+  }
+
+  #putBack(task: Task): void {
+    moveTask(task, 'queued')
+    this.#pending.putBack(task)
   }
 
   /** Removes an unstarted task from the queue or from its worker. False when a worker has started the task. */
@@ -402,6 +427,7 @@ export class Pump {
 
   releaseQueue(): void {
     this.#parts.waker?.end()
+    this.#keyPlaces.end()
     this.#pending.release()
   }
 }

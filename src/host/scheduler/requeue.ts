@@ -54,6 +54,10 @@ export class Requeue {
     const returned: Task[] = []
     const unstarted: Task[] = []
     const lost: LostTask[] = []
+    for (const task of this.#recall.takeFromInbox(worker)) {
+      moveTask(task, 'queued')
+      returned.push(task)
+    }
     const orphans = [...this.#recall.takeOrphans(worker, isGone)]
     const unread = unreadAtDeath(orphans, error)
     for (const orphan of orphans) {
@@ -112,7 +116,7 @@ export class Requeue {
 
   /** Call it when the worker leaves. Its unstarted tasks return to the queue. */
   unstartedOf(worker: Worker): void {
-    const returned = [...this.#recall.takeUnstarted(worker)]
+    const returned = [...this.#recall.takeUnstarted(worker), ...this.#recall.takeFromInbox(worker)]
     for (const task of returned) moveTask(task, 'queued')
     if (returned.length > 0) this.#putBack(returned)
   }

@@ -4,6 +4,7 @@ import type { QueuedTask } from '../../api/queued-task.js'
 import type { Decoder } from '../../shared/codec/decoder.js'
 import { WorkerExitError } from '../../shared/errors/pool-errors.js'
 import { WorkerBell } from '../../shared/lane/doorbell.js'
+import { InboxWriter } from '../../shared/lane/inbox.js'
 import { decoderFor } from '../../shared/lane/lane-codec.js'
 import { createWorkerState, type WorkerStateLayout } from '../../shared/lane/layout.js'
 import { ResultReader } from '../../shared/lane/result-ring.js'
@@ -31,11 +32,13 @@ export class WorkerTasks {
   /** `null`: the worker answers by message. */
   readonly ring: ResultReader | null
   readonly decoder: Decoder | null
+  /** `null`: the worker claims no tasks. */
+  readonly inbox: InboxWriter | null
   readonly #layout: WorkerStateLayout
   readonly #state: WorkerLaneState
   readonly #workerId: number
   readonly #lane: Lane
-  /** How many tasks the host has sent by message so far. */
+  /** How many tasks the host has sent so far, by message or inbox. */
   #sent = 0
   /** How many `progress` messages the host has handled so far. */
   #heard = 0
@@ -48,6 +51,7 @@ export class WorkerTasks {
     this.bell = new WorkerBell(this.#layout.memory)
     this.ring = lane.usesLaneQueue ? new ResultReader(this.#layout) : null
     this.decoder = lane.usesLaneQueue ? decoderFor(this.#layout) : null
+    this.inbox = lane.usesLaneQueue ? new InboxWriter(this.#layout, workerId) : null
   }
 
   /** How many tasks the worker has claimed from the lane queue and has not answered. */
@@ -88,7 +92,7 @@ export class WorkerTasks {
       : null
   }
 
-  /** Call it before the message with a task is sent. The worker then claims no later task before that message. */
+  /** Call it before the message with a task is sent, and after a task was put into the inbox. The worker then claims no later task. */
   noteSent(): void {
     this.#state.setSent(++this.#sent)
   }

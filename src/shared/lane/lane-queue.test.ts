@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { WorkerBell } from './doorbell.js'
+import { InboxReader } from './inbox.js'
 import { LaneQueue, QueueReader } from './lane-queue.js'
 import { createLane, createWorkerState, HEAD, TAIL, wordsOf } from './layout.js'
 import { POSITION_MASK } from './ticket.js'
@@ -39,7 +40,7 @@ for (const word of [HEAD, TAIL]) {
       const queue = new LaneQueue(layout)
       const state = createWorkerState()
       const bell = new WorkerBell(state.memory)
-      const worker = new QueueReader(layout, 1, bell, new WorkerLaneState(state))
+      const worker = new QueueReader(layout, 1, bell, new WorkerLaneState(state), new InboxReader(state))
       const tickets = [queue.post(posting), queue.post(posting), queue.post(posting)]
       const claimed = [worker.claim(0)]
       assert.equal(queue.unclaimed, 2)

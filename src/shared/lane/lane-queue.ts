@@ -5,6 +5,7 @@
 import { load, replace, store } from '#atomics'
 import type { LaneWords } from '../platform/atomics.js'
 import type { WorkerBell } from './doorbell.js'
+import type { InboxReader, InboxWriter } from './inbox.js'
 import {
   CARRIER_TO,
   DEADLINE,
@@ -61,6 +62,10 @@ export class LaneQueue {
   /** 1 for each position whose ticket the host recalled before a worker passed it. */
   readonly #empty: Uint8Array
   #emptyCount = 0
+  /** By ticket: the worker whose inbox got it; 0: none. The position of such a ticket is that of the next ticket of the queue. */
+  readonly #inboxOf: Int32Array
+  /** Unreleased tickets that went to inboxes. */
+  inInboxes = 0
   #tail: number
   /** The head as the host last read it. */
   #head: number
@@ -73,6 +78,7 @@ export class LaneQueue {
     for (let ticket = layout.tickets - 1; ticket >= 0; ticket--) this.#free.push(ticket)
     this.#positionOf = new Int32Array(layout.tickets).fill(-1)
     this.#empty = new Uint8Array(layout.positions)
+    this.#inboxOf = new Int32Array(layout.tickets)
     // A new queue is empty, whatever its first position is.
     this.#tail = load(this.#words, TAIL)
     this.#head = this.#tail
@@ -105,11 +111,13 @@ export class LaneQueue {
    * Offers a task to all workers. Call it only with `hasRoom`. Returns the task's ticket.
    * @param limits only with `IS_TIMED`
    * @param carrierTo only with `HAS_CARRIER`: the end of the carried values
+   * @param inbox not `null`: offers the task to one worker. The inbox must have room.
    */
   post(
     { taskId, handlerId, flags, from, to, int }: Posting,
     limits: PostedLimits | null = null,
     carrierTo = 0,
+    inbox: InboxWriter | null = null,
   ): number {
     const words = this.#words
     const ticket = this.#free.pop()!
@@ -127,6 +135,14 @@ export class LaneQueue {
       words[at + DEADLINE] = limits.deadline
     }
     const position = this.#tail
+    if (inbox !== null) {
+      this.#positionOf[ticket] = position
+      this.#inboxOf[ticket] = inbox.workerId
+      this.inInboxes++
+      this.tickets.offer(ticket, position)
+      inbox.drop(ticket, position)
+      return ticket
+    }
     words[this.layout.positionsFrom + (position & (this.layout.positions - 1))] = ticket
     this.#positionOf[ticket] = position
     this.tickets.offer(ticket, position)
@@ -158,6 +174,7 @@ export class LaneQueue {
   takeBackOffered(ticket: number): boolean {
     const position = this.#positionOf[ticket]!
     if (!this.tickets.takeBackOffered(ticket, position)) return false
+    if (this.#inboxOf[ticket] !== 0) return true
     this.#readHead()
     const isPassed = ((position - this.#head) & POSITION_MASK) >= this.layout.positions
     if (!isPassed) {
@@ -170,6 +187,10 @@ export class LaneQueue {
   /** The ticket is free again: the host read its answer, or recalled the task, or its worker has ended. */
   release(ticket: number): void {
     this.#positionOf[ticket] = -1
+    if (this.#inboxOf[ticket] !== 0) {
+      this.#inboxOf[ticket] = 0
+      this.inInboxes--
+    }
     this.#free.push(ticket)
   }
 
@@ -183,6 +204,11 @@ export class LaneQueue {
   /** True when the ticket that was posted at this position was released. */
   isReleased(ticket: number, position: number): boolean {
     return this.#positionOf[ticket] !== position
+  }
+
+  /** The worker whose inbox got the ticket; 0: none. */
+  inboxOf(ticket: number): number {
+    return this.#inboxOf[ticket]!
   }
 
   /** The position of the ticket in the queue; -1 for a task that was sent by message. */
@@ -246,21 +272,30 @@ export class QueueReader {
   readonly #workerId: number
   readonly #bell: WorkerBell
   readonly #state: WorkerLaneState
+  readonly #inbox: InboxReader
   /** The worker counted a task but did not get it. Meanwhile the host may have seen this worker as busy. */
   hasLostClaim = false
 
-  constructor(layout: LaneLayout, workerId: number, bell: WorkerBell, state: WorkerLaneState) {
+  constructor(
+    layout: LaneLayout,
+    workerId: number,
+    bell: WorkerBell,
+    state: WorkerLaneState,
+    inbox: InboxReader,
+  ) {
     this.#layout = layout
     this.#words = wordsOf(layout.memory)
     this.tickets = new Tickets(layout)
     this.#workerId = workerId
     this.#bell = bell
     this.#state = state
+    this.#inbox = inbox
   }
 
   /**
-   * Claims the next ticket for this worker. Returns the ticket, `EMPTY` or `DISMISSED`. Claims nothing while a message
-   * with a task is on its way to this worker, because that task came first and has the slot.
+   * Claims the next ticket of the queue for this worker. Returns the ticket, `EMPTY` or `DISMISSED`. Claims nothing while a message
+   * with a task is on its way to this worker, because that task came first and has the slot. The same holds for a ticket in the inbox that
+   * was offered before the next one of the queue.
    * @param held tasks that the worker has claimed and not answered
    */
   claim(held: number): number {
@@ -271,19 +306,41 @@ export class QueueReader {
       if (load(words, TAIL) === head) return EMPTY
       // The host counts a message before it posts later tasks. So look here after the tail (pairs with setSent() and
       // post()).
-      if (this.#state.isTaskOnItsWay) return EMPTY
+      if (this.#state.isTaskOnItsWay && !this.#precedesInbox(head)) return EMPTY
       const ticket = words[positionsFrom + (head & (positions - 1))]!
       const isMine = this.tickets.isOffered(ticket, head) && this.#tryClaim(ticket, head, held)
       // A worker that finds the position already claimed moves the head as well. So a worker that dies here stops
       // nobody.
       replace(words, HEAD, head, (head + 1) & POSITION_MASK)
-      if (!isMine) continue
-      // The host first dismisses a worker and then looks for its claims. So look here after the claim (pairs with dismiss()).
-      if (!this.#bell.isDismissed) return ticket
-      // The host takes the task back. A leaving worker ends only when it holds no task.
-      this.#state.setHeld(held)
-      return DISMISSED
+      if (isMine) return this.#confirm(ticket, held)
     }
+  }
+
+  /** Claims the next ticket of the inbox. Call it while a task is on its way and `claim()` found nothing. Returns the same as `claim()`. */
+  claimFromInbox(held: number): number {
+    const inbox = this.#inbox
+    while (!inbox.isEmpty) {
+      const { ticket, position } = inbox
+      inbox.pass()
+      this.#state.noteReceived()
+      if (this.tickets.isOffered(ticket, position) && this.#tryClaim(ticket, position, held))
+        return this.#confirm(ticket, held)
+    }
+    return EMPTY
+  }
+
+  /** True when the position was posted before the next ticket of the inbox. */
+  #precedesInbox(position: number): boolean {
+    const inbox = this.#inbox
+    return !inbox.isEmpty && ((inbox.position - position - 1) & POSITION_MASK) < POSITION_MASK / 2
+  }
+
+  /** The host first dismisses a worker and then looks for its claims. So look here after the claim (pairs with dismiss()). */
+  #confirm(ticket: number, held: number): number {
+    if (!this.#bell.isDismissed) return ticket
+    // The host takes the task back. A leaving worker ends only when it holds no task.
+    this.#state.setHeld(held)
+    return DISMISSED
   }
 
   /** Counts the task before the claim, so that a host that sees an empty queue never counts this worker as idle. */

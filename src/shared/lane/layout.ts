@@ -43,19 +43,28 @@ export const DEADLINE = 10
 //   REST        worker; host from PARKED, by compare-and-swap, or      see `doorbell.ts`
 //               RETIRED
 //   HELD        worker                                                 tasks that it claimed and has not answered
+//   TAKEN       worker                                                 entries of its inbox that it has read
 //   MAY_SPIN    host                                                   1: the worker may busy-wait
-//   SENT        host                                                   tasks that the host has sent to it by message
+//   SENT        host                                                   tasks that the host has sent to it, by message or inbox
 //   HEARD       host                                                   `progress` messages that the host has handled
+//   DROPPED     host                                                   entries that the host has put into its inbox
 //   WRITTEN     worker                                                 bytes published in its ring since its start
 //   READ        host                                                   the part of these bytes that is free again
 export const REST = 0
 export const HELD = 1
+export const TAKEN = 2
 export const MAY_SPIN = LINE
 export const SENT = LINE + 1
 export const HEARD = LINE + 2
+export const DROPPED = LINE + 3
 export const WRITTEN = 2 * LINE
 export const READ = 3 * LINE
-const RING_FROM_BYTES = 4 * LINE_BYTES
+
+// The inbox of one worker: a ring of entries, each a ticket and its position. The host writes them.
+export const INBOX_FROM = 4 * LINE
+/** A power of two. Enough short tasks to keep a worker busy until the host has read an answer and posts the next ones. */
+export const INBOX_ENTRIES = 128
+const RING_FROM_BYTES = 4 * LINE_BYTES + INBOX_ENTRIES * 2 * Int32Array.BYTES_PER_ELEMENT
 
 // A record in a result ring: words, then the bytes of its value.
 export const RECORD_BYTES = 32

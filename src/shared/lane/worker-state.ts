@@ -5,7 +5,7 @@ import { HEARD, HELD, MAY_SPIN, SENT, type WorkerStateLayout, wordsOf } from './
 
 export class WorkerLaneState {
   readonly #words: LaneWords
-  /** Worker: messages with tasks received so far, readable or not. */
+  /** Worker: tasks received so far, by message or inbox, readable or not. */
   #received = 0
 
   constructor(layout: WorkerStateLayout) {
@@ -33,7 +33,7 @@ export class WorkerLaneState {
     return load(this.#words, MAY_SPIN) === 1
   }
 
-  /** Host: call it before sending a task by message. The worker claims nothing while such a message is on its way. */
+  /** Host: call it before sending a task by message, and after putting one into the inbox. The worker claims no later task. */
   setSent(count: number): void {
     store(this.#words, SENT, count)
   }
@@ -47,12 +47,12 @@ export class WorkerLaneState {
     return load(this.#words, HEARD)
   }
 
-  /** Worker: a message with a task has arrived. */
+  /** Worker: a task has arrived. */
   noteReceived(): void {
     this.#received++
   }
 
-  /** Worker: true while a message with a task is on its way. */
+  /** Worker: true while a task is on its way, by message or inbox. */
   get isTaskOnItsWay(): boolean {
     return load(this.#words, SENT) !== this.#received
   }

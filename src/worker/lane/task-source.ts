@@ -10,6 +10,7 @@ import type { ShapeReader } from '../../shared/codec/shapes.js'
 import type { Carrier } from '../../shared/context/carried.js'
 import { deserializeError } from '../../shared/errors/serialize-error.js'
 import { HostBell, WorkerBell } from '../../shared/lane/doorbell.js'
+import { InboxReader } from '../../shared/lane/inbox.js'
 import { decoderFor, shapeReaderFor } from '../../shared/lane/lane-codec.js'
 import {
   DISMISSED,
@@ -134,7 +135,11 @@ export class TaskSource {
       this.#tickets = new Tickets(lane)
       this.#state = new WorkerLaneState(state)
       this.#queue = order.usesLaneQueue
-        ? { reader: new QueueReader(lane, workerId, bell, this.#state), bell, decoder: decoderFor(lane) }
+        ? {
+            reader: new QueueReader(lane, workerId, bell, this.#state, new InboxReader(state)),
+            bell,
+            decoder: decoderFor(lane),
+          }
         : null
       if (this.#queue !== null) this.#queue.decoder.valueOfHandle = id => this.#valueOfHandle(id)
       this.#shapes = this.#queue?.decoder.shapes ?? shapeReaderFor(lane)
@@ -270,13 +275,16 @@ export class TaskSource {
         this.#startSent(message, now)
       } else {
         if (!mayClaim || this.#isLeaving) return this.#rest(held)
-        const ticket = this.#queue!.reader.claim(this.#answers.claimed)
+        const { reader } = this.#queue!
+        const next = reader.claim(this.#answers.claimed)
+        const isOnItsWay = next === EMPTY && this.#isTaskOnItsWay
+        const ticket = isOnItsWay ? reader.claimFromInbox(this.#answers.claimed) : next
         if (ticket === DISMISSED) mayClaim = false
         else if (ticket !== EMPTY) {
           this.#spin.onWork()
           this.#hasRunTask = true
           this.#startClaimed(ticket, now)
-        } else if (this.#isTaskOnItsWay) {
+        } else if (isOnItsWay && this.#isTaskOnItsWay) {
           return
         } else if (held > 0 || !this.#spin.waitFor(this.#hasWork)) {
           if (!this.#park(held)) return
@@ -303,7 +311,7 @@ export class TaskSource {
     this.#answers.onIdle()
     if (!bell.park(held > 0)) return false
     // Look again after the announcement (pairs with post() and then ring()).
-    if (reader.isEmpty) return false
+    if (reader.isEmpty && !this.#isTaskOnItsWay) return false
     return bell.wake()
   }
 
