@@ -117,6 +117,12 @@ export class PendingTasks implements TaskEndListener {
     }
   }
 
+  /** The first of the next `most` tasks that the function chooses. Only for a queue without an order of its own. */
+  find(isChosen: (task: Task) => boolean, most: number): Task | null {
+    this.reserve(most)
+    return this.#returned.find(isChosen) ?? null
+  }
+
   #peekQueue(): Task | null {
     if (this.#head === null && this.#queue.size > 0) this.#head = this.#queue.shift() as Task | null
     return this.#head

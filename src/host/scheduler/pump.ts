@@ -238,7 +238,7 @@ export class Pump {
       }
       if (task.addressee !== BY_MESSAGE) return false
     }
-    return this.#send(task)
+    return this.#send(task.key === null ? task : this.#keyPlaces.firstToSend(task))
   }
 
   /**
