@@ -31,6 +31,7 @@ export interface TaskTraits {
   priority?: number
   signal?: AbortSignal | null
   isExclusive?: boolean
+  key?: string | null
   transferList?: readonly TransferItem[]
   payload?: unknown
   resolve?: (value: unknown) => void
@@ -46,7 +47,7 @@ export function makeTask(id: number, traits: TaskTraits = {}): Task {
     limits: null,
     isExclusive: traits.isExclusive ?? false,
     priority: traits.priority ?? 0,
-    key: null,
+    key: traits.key ?? null,
     isSerial: false,
     group: null,
     queueOptions: undefined,

@@ -78,6 +78,35 @@ export const oneWorkerCases: Plan[] = [
     switches: 2,
   },
   {
+    title: 'a task reaches a worker by its inbox while the worker is about to sleep',
+    workers: 1,
+    tasks: [{ key: 'a' }],
+    requests: [[{ submit: 1 }]],
+    startsAwake: true,
+    isFine: true,
+  },
+  {
+    title: 'a worker runs tasks of its inbox and of the queue in the order of the calls',
+    workers: 1,
+    ahead: 3,
+    tasks: [{ key: 'a' }, {}, { key: 'a' }, {}],
+    requests: [
+      [{ submit: 1 }, { submit: 2 }],
+      [{ submit: 3 }, { submit: 4 }],
+    ],
+    startsAwake: true,
+    switches: 2,
+  },
+  {
+    title: 'a worker runs a sent task between two tasks of its inbox',
+    workers: 1,
+    ahead: 3,
+    tasks: [{ key: 'a' }, { isDeclined: true }, { key: 'a' }],
+    requests: [[{ submit: 1 }, { submit: 2 }, { submit: 3 }]],
+    startsAwake: true,
+    switches: 2,
+  },
+  {
     title: 'a task of a waiting task runs before the tasks of the queue',
     workers: 1,
     ahead: 2,
@@ -195,6 +224,23 @@ export const twoWorkerCases: Plan[] = [
     switches: 0,
   },
   {
+    title: 'two workers run tasks of their inboxes and of the queue',
+    workers: 2,
+    ahead: 2,
+    tasks: [{ key: 'a' }, { key: 'b' }, {}],
+    requests: [[{ submit: 1 }, { submit: 2 }], [{ submit: 3 }]],
+    startsAwake: true,
+    switches: 1,
+  },
+  {
+    title: 'a task moves from the inbox of a busy worker to an idle worker',
+    workers: 2,
+    ahead: 2,
+    tasks: [{ key: 'a', isSlow: true }, { key: 'a' }],
+    requests: [[{ submit: 1 }], [{ submit: 2 }]],
+    switches: 0,
+  },
+  {
     title: 'an exclusive task and a task behind it run while another worker is busy',
     workers: 2,
     slots: 2,
@@ -221,6 +267,31 @@ export const twoWorkerCases: Plan[] = [
 
 /** Tasks are cancelled. Workers die, are killed, leave, or are idle for too long. */
 export const endCases: Plan[] = [
+  {
+    title: 'a task in an inbox is cancelled at any step',
+    workers: 1,
+    ahead: 2,
+    tasks: [{ key: 'a' }, { key: 'a' }],
+    requests: [[{ submit: 1 }, { submit: 2 }], [{ cancel: 2 }]],
+    switches: 2,
+  },
+  {
+    title: 'tasks in an inbox run once when their worker dies at any step',
+    workers: 2,
+    ahead: 2,
+    tasks: [{ key: 'a' }, { key: 'a' }],
+    requests: [[{ submit: 1 }, { submit: 2 }]],
+    deaths: 1,
+    switches: 1,
+  },
+  {
+    title: 'tasks in the inbox of a leaving worker run once',
+    workers: 2,
+    ahead: 2,
+    tasks: [{ key: 'a' }, { key: 'a' }],
+    requests: [[{ submit: 1 }, { submit: 2 }], [{ leave: 1 }]],
+    switches: 1,
+  },
   {
     title: 'a task of a waiting task settles once when their worker dies at any step',
     workers: 1,

@@ -159,7 +159,7 @@ class HostThread {
   }
 
   #makeTask(id: number): Task {
-    const { isExclusive = false, isMoved = false, isDeclined = false } = this.#plan.tasks[id - 1]!
+    const { isExclusive = false, isMoved = false, isDeclined = false, key = null } = this.#plan.tasks[id - 1]!
     const settle = (outcome: string, value: number) => {
       this.#self.note({ kind: 'settled', task: id, outcome, value })
       const answer = this.#answers.get(id)
@@ -168,6 +168,7 @@ class HostThread {
     return makeTask(id, {
       payload: isDeclined ? Declined.of(id) : id,
       isExclusive,
+      key,
       transferList: isMoved ? [new ArrayBuffer(0)] : [],
       resolve: value => settle('fulfilled', value as number),
       reject: reason => settle((reason as Error).constructor.name, 0),

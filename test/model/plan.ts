@@ -8,6 +8,8 @@ export interface TaskTraits {
   isDeclined?: boolean
   /** The payload cannot be sent at all. */
   isUnsendable?: boolean
+  /** The task prefers the worker that ran this key last. */
+  key?: string
   /** The handler answers in a later turn of the worker's event loop. */
   isSlow?: boolean
   /** The handler calls a function of its caller. The function submits the task of this number and waits for it. */

@@ -205,9 +205,10 @@ export class LaneRules implements Rules {
     }
   }
 
-  /** The task that was posted first must be claimed first. */
+  /** The task that was posted first must be claimed first. A task with a key waits for its worker. */
   #findEarlier(state: State, position: number): string | null {
     for (const ticket of this.#tickets.keys()) {
+      if (this.#plan.tasks[state[this.#row.cell(this.#taskIds[ticket]!)]! - 1]?.key !== undefined) continue
       const { phase, owner } = this.#stateOf(state, ticket)
       const distance = (owner - position) & POSITION_MASK
       if (phase === 'offered' && distance > POSITION_MASK / 2) {

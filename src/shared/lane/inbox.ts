@@ -16,7 +16,7 @@ export class InboxWriter {
     this.#words = wordsOf(layout.memory)
   }
 
-  /** Entries that the worker has not read, also those whose task the host took back. */
+  /** Entries that the worker has not read. The host may have taken some of their tasks back. */
   get size(): number {
     return (this.#dropped - load(this.#words, TAKEN)) | 0
   }

@@ -320,6 +320,13 @@ export class QueueReader {
   claimFromInbox(held: number): number {
     const inbox = this.#inbox
     while (!inbox.isEmpty) {
+      // The host may have posted an earlier task in the queue since the worker found the queue empty.
+      const head = load(this.#words, HEAD)
+      if (load(this.#words, TAIL) !== head && this.#precedesInbox(head)) {
+        const earlier = this.claim(held)
+        if (earlier !== EMPTY) return earlier
+        continue
+      }
       const { ticket, position } = inbox
       inbox.pass()
       this.#state.noteReceived()
