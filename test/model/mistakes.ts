@@ -51,8 +51,48 @@ export const mistakes: Mistake[] = [
   {
     title: 'a worker does not check the queue again after it announced that it sleeps',
     file: 'worker/lane/task-source.js',
-    edits: [['if (reader.isEmpty)', 'if (true)']],
+    edits: [['if (reader.isEmpty && ', 'if (']],
     plan: { ...oneTask, startsAwake: true },
+  },
+  {
+    title: 'a worker does not check its inbox again after it announced that it sleeps',
+    file: 'worker/lane/task-source.js',
+    edits: [[' && !this.#isTaskOnItsWay)', ')']],
+    plan: { ...oneTask, tasks: [{ key: 'a' }], startsAwake: true },
+  },
+  {
+    title: 'the host does not ring for a worker that sleeps beside a task in its inbox',
+    file: 'host/lane/post.js',
+    edits: [['if (worker.tasks.bell.ring())', 'if (false)']],
+    plan: { ...oneTask, tasks: [{ key: 'a' }] },
+  },
+  {
+    title: 'the host forgets the tasks in the inbox of a worker that dies',
+    file: 'host/lane/recall.js',
+    edits: [['of this.#posted.inInboxOf(worker.id)', 'of []']],
+    plan: {
+      workers: 1,
+      ahead: 2,
+      tasks: [{ key: 'a' }, { key: 'a' }],
+      requests: [[{ submit: 1 }, { submit: 2 }]],
+      deaths: 1,
+      switches: 1,
+    },
+  },
+  {
+    title: 'a worker starts a task of its inbox before an earlier task of the queue',
+    file: 'shared/lane/lane-queue.js',
+    edits: [
+      ['if (this.#state.isTaskOnItsWay && !this.#precedesInbox(head))', 'if (this.#state.isTaskOnItsWay)'],
+      ['this.#precedesInbox(head)) {\n', 'false) {\n'],
+    ],
+    plan: {
+      workers: 1,
+      ahead: 3,
+      tasks: [{ isSlow: true }, {}, { key: 'a' }],
+      requests: [[{ submit: 1 }], [{ submit: 2 }, { submit: 3 }]],
+      switches: 1,
+    },
   },
   {
     title: 'the host does not check the rings again after it announced that it sleeps',
@@ -107,7 +147,7 @@ export const mistakes: Mistake[] = [
   {
     title: 'a dismissed worker counts a task that the host takes back',
     file: 'shared/lane/lane-queue.js',
-    edits: [['this.#state.setHeld(held);\n            return DISMISSED;', 'return DISMISSED;']],
+    edits: [['this.#state.setHeld(held);\n        return DISMISSED;', 'return DISMISSED;']],
     plan: { workers: 1, tasks: [{}], requests: [[{ submit: 1 }], [{ leave: 1 }]], switches: 1 },
   },
   {
@@ -270,7 +310,7 @@ export const mistakes: Mistake[] = [
   {
     title: 'a worker claims tasks while a task that was sent to it is on its way',
     file: 'shared/lane/lane-queue.js',
-    edits: [['if (this.#state.isTaskOnItsWay)', 'if (false)']],
+    edits: [['if (this.#state.isTaskOnItsWay && ', 'if (false && ']],
     plan: {
       workers: 1,
       ahead: 2,
@@ -295,7 +335,7 @@ export const mistakes: Mistake[] = [
   {
     title: 'the host sends a task while others are offered',
     file: 'host/scheduler/pump.js',
-    edits: [['|| (waker !== null && queue.unclaimed > 0)', '']],
+    edits: [['|| (waker !== null && this.#isAnyUnclaimed)', '']],
     plan: {
       workers: 1,
       ahead: 1,
@@ -344,7 +384,7 @@ export const mistakes: Mistake[] = [
   {
     title: 'the host does not ring for a worker that waited for an unsendable payload',
     file: 'host/lane/post.js',
-    edits: [["worker.link.post('bell');", ';']],
+    edits: [["if (worker.tasks.ring !== null)\n                worker.link.post('bell');", '']],
     plan: {
       workers: 1,
       ahead: 1,

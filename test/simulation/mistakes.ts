@@ -80,7 +80,7 @@ export const mistakes: Mistake[] = [
     title: 'a worker claims a later task while a task that was sent to it is on its way',
     transport: 'shared-memory',
     file: 'shared/lane/lane-queue.js',
-    edits: [['if (this.#state.isTaskOnItsWay)', 'if (false)']],
+    edits: [['if (this.#state.isTaskOnItsWay && ', 'if (false && ']],
   },
   {
     title: 'a claimed task fails as unreadable because it is not in the list of sent tasks',

@@ -135,17 +135,15 @@ export class LaneQueue {
       words[at + DEADLINE] = limits.deadline
     }
     const position = this.#tail
+    this.#positionOf[ticket] = position
+    if (inbox === null) words[this.layout.positionsFrom + (position & (this.layout.positions - 1))] = ticket
+    this.tickets.offer(ticket, position)
     if (inbox !== null) {
-      this.#positionOf[ticket] = position
       this.#inboxOf[ticket] = inbox.workerId
       this.inInboxes++
-      this.tickets.offer(ticket, position)
       inbox.drop(ticket, position)
       return ticket
     }
-    words[this.layout.positionsFrom + (position & (this.layout.positions - 1))] = ticket
-    this.#positionOf[ticket] = position
-    this.tickets.offer(ticket, position)
     this.#tail = (position + 1) & POSITION_MASK
     // The tail is written last: a worker looks at a position only when the tail is beyond it (pairs with claim()).
     store(words, TAIL, this.#tail)
