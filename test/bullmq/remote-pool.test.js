@@ -325,4 +325,25 @@ describe('RemotePool without a server', () => {
     assert.throws(create('jobs', { engine: 'redis', conection: {} }), /Did you mean 'connection'/)
     assert.throws(create('a:b', { engine: 'redis', connection: {} }), /'queueName' must be/)
   })
+
+  test('options that need the scheduler of a local pool are refused with advice', async () => {
+    const options = { engine: 'redis', connection: {} }
+    const create = option => () => new RemotePool('jobs', { ...options, ...option })
+    assert.throws(create({ groups: {} }), /'groups'.*BullMQ.*tenants\.md/)
+    assert.throws(create({ aging: 1_000 }), /'aging'.*priority.*tenants\.md/)
+    const pool = new RemotePool('jobs', options)
+    const cases = [
+      [{ key: 'document' }, /'key'.*keeps no order.*Wait for each job/],
+      [{ keyOrder: 'none' }, /'keyOrder'.*no worker/],
+      [{ group: 'tenant' }, /'group'.*BullMQ.*tenants\.md/],
+    ]
+    for (const [option, message] of cases) {
+      await assert.rejects(pool.run(1, option), message)
+      await assert.rejects(pool.enqueue(1, option), message)
+      assert.throws(() => pool.with(option), message)
+      assert.throws(() => pool.map([1], option), message)
+    }
+    assert.throws(() => pool.map([1], { itemsPerTask: 2 }), /Use 'itemsPerJob'/)
+    await pool.close()
+  })
 })

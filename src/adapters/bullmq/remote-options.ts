@@ -106,7 +106,16 @@ export interface RemoteMapOptions<Item = unknown, Replacement = unknown>
 const MOST_PRIORITY = 1_000_000
 const MOST_ATTEMPTS = 100
 
-export const constructorErrors = new OptionErrors('a RemotePool', InvalidOptionError)
+const NO_KEYS =
+  'Any host takes the next job, so the queue keeps no order for a key, and no worker for it. Wait for each job of the key before you submit the next one, or use a Pool on one machine.'
+const NO_GROUPS =
+  'BullMQ shares the hosts among groups only in its edition Pro. Use a queue for each class of tenants, as in docs/recipes/tenants.md.'
+
+export const constructorErrors = new OptionErrors('a RemotePool', InvalidOptionError, {
+  groups: NO_GROUPS,
+  aging:
+    'Waiting does not change the priority of a job in BullMQ. Use a queue for each priority: hosts take jobs of all their queues in turns, as in docs/recipes/tenants.md.',
+})
 
 const keepTable = new OptionTable({
   age: integer({ min: 1 }, { default: 3600 }),
@@ -231,6 +240,9 @@ const remoteMapTable = new OptionTable({
 
 const elsewhere = {
   abortSignal: "Use 'signal'.",
+  key: NO_KEYS,
+  keyOrder: NO_KEYS,
+  group: NO_GROUPS,
   transferList:
     'A payload goes to another machine as bytes, so nothing can be transferred. Leave it out; the payload is copied.',
   functions:
@@ -255,6 +267,7 @@ const enqueueErrors = new OptionErrors('enqueue()', InvalidTaskError, {
 const mapErrors = new OptionErrors('map()', InvalidTaskError, {
   ...elsewhere,
   stopOnError: "Use 'onError', which is 'stop', 'skip' or a function.",
+  itemsPerTask: "Use 'itemsPerJob'.",
 })
 export const resultErrors = new OptionErrors('result()', InvalidTaskError)
 export const cancelErrors = new OptionErrors('cancel()', InvalidTaskError)

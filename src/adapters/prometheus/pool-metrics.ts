@@ -51,6 +51,8 @@ const reasons: readonly WaitReason[] = [
   'circuit open',
   'worker stopping',
   'exclusive task',
+  'key',
+  'group limit',
   'load balancer',
   'broadcast',
   'worker blocked',

@@ -50,6 +50,7 @@ const mapErrors = new OptionErrors('map()', InvalidTaskError, {
   abortSignal: "Use 'signal'.",
   stopOnError: "Use 'onError', which is 'stop', 'skip' or a function.",
   transferList: "Mark an item with 'move()' to transfer it.",
+  itemsPerJob: "Use 'itemsPerTask'.",
 })
 
 /** The options of a map, and the options of the calls of its items. Throws `InvalidTaskError`. */
