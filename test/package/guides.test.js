@@ -124,6 +124,18 @@ test('the programs of streams.md search a file, and transform it', async () => {
   assert.equal(redacted, 'ok\nan error *\na fatal error **\nan error after')
 })
 
+test('the programs of order-keys-tenants.md keep an order, find their caches, and share a pool', async () => {
+  const folder = 'order-keys-tenants'
+  writePrograms(guide(folder), folder)
+  assert.equal(printed(await node(`${folder}/keys.mjs`)), 'one\ntwo\nthree')
+  assert.equal(printed(await node(`${folder}/caches.mjs`)), 'more than 95 % from the cache')
+  assert.deepEqual(printed(await node(`${folder}/tenants.mjs`)).split('\n'), [
+    'report for bob',
+    'before most reports for acme',
+    "[ 'acme', 'bob' ]",
+  ])
+})
+
 test('the program of calling-back.md prints the invoice', async () => {
   writePrograms(guide('calling-back'), 'calling-back')
   assert.equal(printed(await node('calling-back/main.mjs')), "{ customer: 'Ada', total: 13 }")

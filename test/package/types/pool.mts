@@ -5,6 +5,7 @@ import {
   type DurationSummary,
   FifoQueue,
   type FunctionOptions,
+  type GroupOptions,
   InvalidOptionError,
   isPoolError,
   type LoadBalancer,
@@ -29,6 +30,7 @@ import {
   share,
   TaskCancelledError,
   type TaskQueue,
+  type WaitReason,
   WorkerError,
   WorkerExitError,
   WorkerStartError,
@@ -404,6 +406,46 @@ for (const queue of [new Scheduled(), new PriorityQueue(), new FifoQueue()]) new
 new Pool({ filename, queue: { size: 0, push() {}, shift: () => null } })
 // @ts-expect-error a balancer answers with a worker
 new Pool({ filename, loadBalancer: () => 1 })
+
+// Order, keys and groups.
+const ordered: PoolOptions = { filename, aging: 10_000, groups: { limit: 2, weight: group => group.length } }
+isTrue<Same<PoolSettings['groups'], GroupOptions | undefined>>()
+typed.run({ id: 1, text: 'one' }, { key: 'document', keyOrder: 'none', group: 'tenant' })
+typed.with({ key: 'document', group: 'tenant' }).api.upper('one')
+typed.stream({ id: 1, text: 'one' }, { key: 'document' })
+typed.map([{ id: 1, text: 'one' }], {
+  key: (row, index) => `${row.text} ${index}`,
+  group: row => row.text,
+  keyOrder: 'serial',
+})
+typed.map([{ id: 1, text: 'one' }], { key: 'document', group: 'tenant', itemsPerTask: 'auto' })
+typed.map(['one'], { name: 'upper', itemsPerTask: 100 })
+new PriorityQueue({ aging: 1_000 })
+for (const { group, size, running, waitP99Ms, share } of new Pool(ordered).stats().groups) {
+  isTrue<Same<typeof group, string>>()
+  console.log(size + running, waitP99Ms?.toFixed(), share?.toFixed())
+}
+const busyKey: WaitReason = 'key'
+const fullGroup: WaitReason = 'group limit'
+// @ts-expect-error a key is a string
+typed.run({ id: 1, text: 'one' }, { key: 1 })
+// @ts-expect-error there is no such order
+typed.run({ id: 1, text: 'one' }, { key: 'document', keyOrder: 'parallel' })
+// @ts-expect-error only the items of a map have functions
+typed.run({ id: 1, text: 'one' }, { key: () => 'document' })
+// @ts-expect-error a key is a string
+typed.map([{ id: 1, text: 'one' }], { key: row => row.id })
+// @ts-expect-error a number, or 'auto'
+typed.map(['one'], { name: 'upper', itemsPerTask: 'all' })
+// @ts-expect-error only maps pack items
+typed.run({ id: 1, text: 'one' }, { itemsPerTask: 2 })
+// @ts-expect-error a weight is a number
+new Pool({ filename, groups: { weight: () => 'heavy' } })
+// @ts-expect-error there is no such option
+new Pool({ filename, groups: { limits: 2 } })
+// @ts-expect-error milliseconds
+new PriorityQueue({ aging: '1s' })
+console.log(busyKey, fullGroup)
 
 // A moved value keeps its type.
 const ownBytes = new Uint8Array(8)
