@@ -193,8 +193,8 @@ export interface GroupOptions {
   limit?: number | undefined
   /**
    * The weight of a group: a number above 0. While several groups have waiting tasks, each gets run time in proportion to its weight. The
-   * pool calls the function when a group gets its first task, and again after the pool has forgotten the group. If it throws or returns
-   * another value, the call of `run()` rejects. Default: each group has the weight 1. The group of tasks without a group is `''`.
+   * pool calls the function each time a group without tasks gets a task. If it throws or returns another value, the call of `run()`
+   * rejects. Default: each group has the weight 1. The group of tasks without a group is `''`.
    */
   weight?: ((group: string) => number) | undefined
 }
