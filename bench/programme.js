@@ -67,6 +67,8 @@ const fullTimes = {
   largeResults: 3,
   mapMs: 3000,
   mapItems: 10_000_000,
+  shortItems: 1_000_000,
+  longItems: 400,
   endlessMs: 10_000,
   streamChunks: 16_384,
   streamPauseMs: 500,
@@ -101,6 +103,8 @@ const quickTimes = {
   largeResults: 1,
   mapMs: 300,
   mapItems: 300_000,
+  shortItems: 50_000,
+  longItems: 60,
   endlessMs: 500,
   streamChunks: 500,
   streamPauseMs: 100,
@@ -171,6 +175,7 @@ export function createProgramme({ machine, loops, times, isScaling }) {
     createFrameworkMatch(times, cores),
     createLargeMatch(times),
     ...createMapMatches(times),
+    createSmallItemsMatch(times, loops),
     ...createStreamMatches(times),
     createShareMatch(times),
     ...createSmallTaskMatches(times, machine, loops),
@@ -428,6 +433,17 @@ function createMapMatches({ mapMs, mapItems, endlessMs }) {
       limitMs: 90_000 + endlessMs,
     }),
   ]
+}
+
+function createSmallItemsMatch({ shortItems, longItems }, loops) {
+  return createMatch('small-items', {
+    cells: [
+      { id: 'small-items/short', settings: { itemCount: shortItems, loops: null } },
+      { id: 'small-items/long', settings: { itemCount: longItems, loops } },
+    ],
+    poolNames: onlyPiscina,
+    limitMs: 120_000,
+  })
 }
 
 function createStreamMatches({ streamChunks: chunks, streamPauseMs: pauseMs }) {

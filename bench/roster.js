@@ -14,9 +14,14 @@ const examples = ['body', 'framework']
 const lido = {
   adapter: 'lido',
   packageName: 'lido',
-  plays: [...everything, 'map', 'stream', 'share', 'real-work'],
+  plays: [...everything, 'map', 'small-items', 'stream', 'share', 'real-work'],
 }
-const piscina = { adapter: 'piscina', packageName: 'piscina', plays: [...everything, 'map'], role: 'peer' }
+const piscina = {
+  adapter: 'piscina',
+  packageName: 'piscina',
+  plays: [...everything, 'map', 'small-items'],
+  role: 'peer',
+}
 const tinypool = {
   adapter: 'tinypool',
   packageName: 'tinypool',
