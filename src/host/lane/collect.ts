@@ -5,6 +5,7 @@ import { FAILURE, INT_VALUE, type ResultReader } from '../../shared/lane/result-
 import type { FailureReason, ToHost } from '../../shared/messages/messages.js'
 import type { Clock } from '../../shared/platform/clock.js'
 import type { HandlerMetrics } from '../metrics/handler-metrics.js'
+import type { ItemsListener } from '../task/call.js'
 import type { Task } from '../task/task.js'
 import type { Worker } from '../workers/worker.js'
 import type { WorkerGroup } from '../workers/worker-group.js'
@@ -56,6 +57,10 @@ export class Collector {
   /** Takes an answer that came by message. */
   receive(worker: Worker, message: AnswerMessage): void {
     this.#now = this.#parts.clock.now()
+    const posted = this.#posted.at(message.ticket, message.taskId)
+    // The answers of earlier items may be in the ring.
+    if (posted?.terms.handler.call === 'pack') this.collectFrom(worker, Number.POSITIVE_INFINITY)
+    if (message.isItem === true) return this.#receiveItem(worker, message)
     const task = this.#takeAnswered(worker, message.ticket, message.taskId)
     if (task === null) return
     const { runMs, startedAt } = message
@@ -67,6 +72,36 @@ export class Collector {
       const { shapes } = worker.tasks.decoder!
       this.#parts.answers.fulfilLarge(worker, task, message.result as LargeMessage, shapes, runMs)
     }
+  }
+
+  #receiveItem(worker: Worker, message: AnswerMessage): void {
+    const items = this.#itemsOf(worker, message.ticket, message.taskId)
+    if (message.kind === 'failed') items?.onItemFailed(message)
+    else items?.onItem(message.result)
+  }
+
+  /** `null` when no caller waits for the items of the pack. */
+  #itemsOf(worker: Worker, ticket: number, taskId: number): ItemsListener | null {
+    const task = this.#posted.at(ticket, taskId)
+    if (task === null || task.state === 'settled') return null
+    return task.addressee > 0 && task.addressee !== worker.id ? null : (task.terms.items ?? null)
+  }
+
+  #collectItem(worker: Worker, ring: ResultReader): void {
+    const items = this.#itemsOf(worker, ring.ticket, ring.taskId)
+    if (items === null) return
+    if (ring.kind === INT_VALUE) return items.onItem(ring.value)
+    let value: unknown
+    let failure: Failure | null = null
+    try {
+      value = worker.tasks.decoder!.decode(ring.valueFrom, ring.valueFrom + ring.value)
+      if (ring.kind === FAILURE) failure = failureIn(value)
+    } catch (problem) {
+      if (problem instanceof CorruptMessageError) return void ring.refuse('a value that is not a message')
+      return items.onItemUnreadable()
+    }
+    if (failure === null) items.onItem(value)
+    else items.onItemFailed(failure)
   }
 
   /** The handler of a cancelled task has ended. False when the task is no longer posted. */
@@ -134,6 +169,10 @@ export class Collector {
     this.#now = this.#parts.clock.now()
     let count = 0
     for (; count < limit && ring.next(); count++) {
+      if (ring.isItem) {
+        this.#collectItem(worker, ring)
+        continue
+      }
       const task = this.#findAnswered(worker, ring.ticket, ring.taskId)
       if (task !== null) this.#collectOne(worker, task, ring)
     }
@@ -196,6 +235,7 @@ export class Collector {
   #noteRun(task: Task, startedAt: number, runMs: number): void {
     this.#parts.waker?.runTimes.note(task.handlerId, runMs)
     task.assignedAt = Math.max(startedAt, task.createdAt)
+    task.terms.items?.onRun(runMs)
   }
 
   /** The first result proves that the handler exists. From now on tasks name the handler by its number. */

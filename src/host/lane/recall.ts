@@ -109,6 +109,8 @@ export class Recall {
       } else if (this.takeBack(task, isGone)) {
         yield { task, wasStarted: false, wasLoading: false }
       } else {
+        // The answers of a pack's items may be on their way. Items without an answer run again, so the host waits for all answers.
+        if (!isGone && task.terms.handler.call === 'pack') continue
         const wasLoading = this.#tickets.phaseOf(task.ticket) === 'loading'
         // If the worker has answered, its answer arrives before its exit event. If not, it cannot answer from here on:
         // its handler may run on, and the task may run again with the same ticket.

@@ -1,7 +1,9 @@
 // The payload and the resolved options of one call of `run()`.
 
 import type { TransferItem } from '../../api/call-options.js'
+import type { SerializedError } from '../../shared/errors/serialize-error.js'
 import type { HandlerRef } from '../../shared/messages/handler-ref.js'
+import type { FailureReason } from '../../shared/messages/messages.js'
 import type { AsyncContext } from '../../shared/platform/async-context.js'
 import type { Exchange } from './exchange.js'
 import type { RetrySettings } from './retry.js'
@@ -15,6 +17,18 @@ export interface Limits {
   readonly queueTimeoutMs: number
   /** Milliseconds since the epoch. */
   readonly deadline: number
+}
+
+/** Learns how tasks with items of a map run. */
+export interface ItemsListener {
+  /** A task of the call was answered. */
+  onRun(runMs: number): void
+  /** The next item of a pack has its result. */
+  onItem(result: unknown): void
+  /** The next item of a pack has failed. */
+  onItemFailed(failure: { reason: FailureReason; error: SerializedError; path: string }): void
+  /** The host could not read the result of the next item. */
+  onItemUnreadable(): void
 }
 
 /** The resolved options of a call. All calls without options share one object. */
@@ -39,6 +53,8 @@ export interface CallTerms {
   readonly workerId: number
   /** The caller's async context, for `loadBalancer` and `retry.when`. Missing where the pool and the call have neither. */
   readonly context?: AsyncContext | undefined
+  /** Only for the tasks of maps. */
+  readonly items?: ItemsListener | undefined
   /** The values of the carried stores. Missing when the task carries none. */
   readonly carrier?: TakenPayload
 }
@@ -65,6 +81,7 @@ export function carryingTerms(terms: CallTerms, carrier: TakenPayload): CallTerm
     exchange: terms.exchange,
     workerId: terms.workerId,
     context: terms.context,
+    items: terms.items,
     carrier,
   }
 }

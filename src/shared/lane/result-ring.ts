@@ -31,6 +31,8 @@ export const INT_VALUE = 2
 /** The record has `[reason, error, path]` as bytes. */
 export const FAILURE = 3
 export type RecordKind = typeof BYTES_VALUE | typeof INT_VALUE | typeof FAILURE
+/** Added to the kind: the record answers the next item of a pack. */
+const ITEM = 8
 
 const WORD = Int32Array.BYTES_PER_ELEMENT
 /** An odd number, so that a product keeps all differences. */
@@ -105,14 +107,16 @@ export class ResultWriter {
     value: number,
     startedAt: number,
     runMs: number,
+    isItem = false,
   ): void {
     const from = this.#ring.from + (this.#written & this.#mask)
     const at = from / WORD
     const bytes = kind === INT_VALUE ? 0 : value
     const size = sizeOf(bytes)
     const words = this.#words
-    words[at + CHECK] = checkOf(this.#written, kind, ticket, taskId, value)
-    words[at + KIND] = kind
+    const word = isItem ? kind | ITEM : kind
+    words[at + CHECK] = checkOf(this.#written, word, ticket, taskId, value)
+    words[at + KIND] = word
     words[at + TICKET] = ticket
     words[at + TASK] = taskId
     words[at + RECORD_VALUE] = value
@@ -135,6 +139,7 @@ export class ResultReader {
   #freed = 0
   #from = 0
   #kind: RecordKind = INT_VALUE
+  #isItem = false
   #ticket = 0
   #taskId = 0
   #value = 0
@@ -170,12 +175,13 @@ export class ResultReader {
       at = this.#at()
     }
     // The worker can still write these words. So each of them is read once.
-    const kind = words[at + KIND]!
+    const word = words[at + KIND]!
     const ticket = words[at + TICKET]!
     const taskId = words[at + TASK]!
     const value = words[at + RECORD_VALUE]!
-    if (words[at + CHECK] !== checkOf(this.#read, kind, ticket, taskId, value))
+    if (words[at + CHECK] !== checkOf(this.#read, word, ticket, taskId, value))
       return this.refuse('a wrong checksum')
+    const kind = word & ~ITEM
     const bytes = kind === INT_VALUE ? 0 : value
     const size = sizeOf(bytes)
     if (kind < BYTES_VALUE || kind > FAILURE || bytes < 0 || bytes > LARGEST_VALUE_BYTES)
@@ -185,6 +191,7 @@ export class ResultReader {
     if (!(this.#floats[at + RUN_MS]! >= 0 && this.#doubles[at / 2 + RECORD_STARTED_AT]! < FAR_FUTURE))
       return this.refuse('a wrong time')
     this.#kind = kind as RecordKind
+    this.#isItem = word !== kind
     this.#ticket = ticket
     this.#taskId = taskId
     this.#value = value
@@ -225,6 +232,10 @@ export class ResultReader {
 
   get kind(): RecordKind {
     return this.#kind
+  }
+
+  get isItem(): boolean {
+    return this.#isItem
   }
 
   get ticket(): number {

@@ -19,8 +19,16 @@ export const MODULE_OPTION = "the option 'module'"
  * `arguments`: the payload is an array, and the function gets each of its items as an argument. Its result may be a stream.
  * `stream`: the function gets the payload, and its result is a stream.
  * `transform`: the function gets a stream, and its result is a stream. The payload is a `TransformOrder`.
+ * `pack`: the payload is a `PackOrder`. The function gets one item after another, and each item has its own answer.
  */
-export type CallKind = 'arguments' | 'stream' | 'transform'
+export type CallKind = 'arguments' | 'stream' | 'transform' | 'pack'
+
+/** The payload of a pack: several items of a map that one task runs. Its result is the number of items that the worker started. */
+export interface PackOrder {
+  items: unknown[]
+  /** After this time the worker starts no further item. Then the host sends the rest again. */
+  mostMs: number
+}
 
 /** The payload of a transform. */
 export interface TransformOrder {

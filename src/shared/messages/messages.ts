@@ -210,8 +210,15 @@ export type ToHost =
   | { kind: 'start-failed'; error: SerializedError; handler: HandlerRef | null; isMissing: boolean }
   /** An uncaught exception ends the worker; with `isCaught`, only if a listener of the user throws. */
   | { kind: 'crashed'; error: SerializedError; isCaught: boolean }
-  /** With `isLong`, the result is a `LargeMessage`. */
-  | ({ kind: 'done'; taskId: number; ticket: number; result: unknown; isLong?: true } & RunTime)
+  /** With `isLong`, the result is a `LargeMessage`. With `isItem`, it answers the next item of a pack. */
+  | ({
+      kind: 'done'
+      taskId: number
+      ticket: number
+      result: unknown
+      isLong?: true
+      isItem?: boolean
+    } & RunTime)
   | ({
       kind: 'failed'
       taskId: number
@@ -219,6 +226,7 @@ export type ToHost =
       reason: FailureReason
       error: SerializedError
       path: string
+      isItem?: boolean
     } & RunTime)
   /** From a running task, to its caller. `isCounted`: the worker sends the next such message when the host has handled this one. */
   | { kind: 'from-task'; taskId: number; ticket: number; body: BodyToCaller; isCounted?: true }

@@ -67,7 +67,7 @@ export class PipePort implements HostPort {
     const frame = packMessage(sendable(message), transferList)
     // A busy host may read only the start of a large answer. The control frame before it shows that the task was in
     // time.
-    const isAnswer = message.kind === 'done' || message.kind === 'failed'
+    const isAnswer = (message.kind === 'done' || message.kind === 'failed') && message.isItem !== true
     if (frame.length > ONE_READ_BYTES && isAnswer) this.#tell(ANSWERED, message.ticket)
     this.#write(frame)
   }

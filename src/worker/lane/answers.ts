@@ -20,10 +20,10 @@ import { isMoved } from '../../shared/messages/moved.js'
 import { AbortSignals } from '../run/abort-signals.js'
 import { workerClock } from '../run/clock.js'
 import type { LogSender } from '../run/log-sender.js'
-import { sendFailure, sendResult } from './answer-messages.js'
+import { type AnswerHead, sendFailure, sendResult } from './answer-messages.js'
 import { ProgressSender } from './progress.js'
 import { TaskLink } from './task-link.js'
-import type { TaskAnswers, WorkerTask } from './worker-task.js'
+import type { PackAnswers, WorkerTask } from './worker-task.js'
 
 /** The most characters of a medium text. The host reads a message with such a text in about 1 ms. */
 const MEDIUM_TEXT_LENGTH = 2 ** 21
@@ -52,7 +52,7 @@ export class RingWriter {
   }
 }
 
-export class WorkerAnswers implements TaskAnswers {
+export class WorkerAnswers implements PackAnswers {
   readonly abortSignals = new AbortSignals()
   readonly logs: LogSender
   readonly #port: HostPort
@@ -202,6 +202,42 @@ export class WorkerAnswers implements TaskAnswers {
   fail(task: WorkerTask, reason: FailureReason, error: SerializedError, path: string): void {
     const runMs = this.#runMsOf(task)
     if (this.#mayAnswer(task)) this.#sendFailure(task, reason, error, path, runMs)
+  }
+
+  /**
+   * Does not ring, because the pack follows soon. After a message all answers of the pack are messages, so that they keep their order.
+   * The host drops the answer of a cancelled pack.
+   */
+  succeedItem(pack: WorkerTask, result: unknown): void {
+    if (this.#writer !== null && !pack.answersByMessage) {
+      const { ring } = this.#writer
+      const from = ring.reserve()
+      const isShort = isInt(result)
+      if (isShort && from >= 0) return this.#publishItem(INT_VALUE, pack, result)
+      const end = isShort || isMoved(result) ? DECLINED : this.#writer.write(result, from)
+      if (end >= 0) return this.#publishItem(BYTES_VALUE, pack, end - from)
+    }
+    pack.answersByMessage = true
+    const problem = sendResult(
+      this.#port,
+      { ...this.#writeHead(pack, 0), isItem: true } as AnswerHead,
+      result,
+    )
+    if (problem !== null) this.failItem(pack, 'result', problem.error, problem.path)
+  }
+
+  failItem(pack: WorkerTask, reason: FailureReason, error: SerializedError, path: string): void {
+    if (this.#writer !== null && !pack.answersByMessage) {
+      const from = this.#writer.ring.reserve()
+      const end = this.#writer.write([reason, error, path], from)
+      if (end >= 0) return this.#publishItem(FAILURE, pack, end - from)
+    }
+    pack.answersByMessage = true
+    sendFailure(this.#port, { ...this.#writeHead(pack, 0), isItem: true } as AnswerHead, reason, error, path)
+  }
+
+  #publishItem(kind: RecordKind, { ticket, taskId, startedAt }: WorkerTask, value: number): void {
+    this.#writer!.ring.publish(kind, ticket, taskId, value, startedAt + this.#toHostClock, 0, true)
   }
 
   #send(task: WorkerTask, result: unknown, runMs: number): void {

@@ -23,6 +23,12 @@ export interface TaskAnswers {
   fail(task: WorkerTask, reason: FailureReason, error: SerializedError, path: string): void
 }
 
+/** How a pack answers its items. */
+export interface PackAnswers extends TaskAnswers {
+  succeedItem(pack: WorkerTask, result: unknown): void
+  failItem(pack: WorkerTask, reason: FailureReason, error: SerializedError, path: string): void
+}
+
 export class WorkerTask {
   readonly taskId: number
   readonly ticket: number
@@ -46,7 +52,7 @@ export class WorkerTask {
   scope: AsyncContext | null = null
   /** When the first time limit of the task ends, on this thread's clock. */
   deadline: number | null = null
-  readonly #answers: TaskAnswers
+  readonly answers: TaskAnswers
 
   constructor(
     taskId: number,
@@ -65,50 +71,50 @@ export class WorkerTask {
     this.payload = payload
     this.startedAt = startedAt
     this.wasSent = wasSent
-    this.#answers = answers
+    this.answers = answers
   }
 
   get isCancelled(): boolean {
-    return this.state === 'running' ? this.#answers.isCancelled(this) : this.state === 'ended'
+    return this.state === 'running' ? this.answers.isCancelled(this) : this.state === 'ended'
   }
 
   get cancelReason(): unknown {
-    return this.#answers.abortSignals.reasonOf(this.taskId)
+    return this.answers.abortSignals.reasonOf(this.taskId)
   }
 
   makeSignal(): AbortSignal {
-    if (this.state === 'running') return this.#answers.abortSignals.signalOf(this.taskId)
+    if (this.state === 'running') return this.answers.abortSignals.signalOf(this.taskId)
     return this.state === 'ended' ? AbortSignal.abort() : new AbortController().signal
   }
 
   markLoading(isLoading: boolean): void {
-    this.#answers.markLoading(this, isLoading)
+    this.answers.markLoading(this, isLoading)
   }
 
   pauseTime(): () => void {
-    return this.#answers.pauseTime(this)
+    return this.answers.pauseTime(this)
   }
 
   /** Has no effect once the task is answered or cancelled. Throws `DataCloneError`. */
   report(value: unknown): void {
-    if (this.state === 'running' && !this.isCancelled) this.#answers.report(this, value)
+    if (this.state === 'running' && !this.isCancelled) this.answers.report(this, value)
   }
 
   /** For messages to and from the caller. Created when it is first used. */
   get link(): TaskLink {
-    return this.#answers.linkOf(this)
+    return this.answers.linkOf(this)
   }
 
   makeLogSink(): LogSink {
-    return new TaskLogs(this, this.#answers.logs)
+    return new TaskLogs(this, this.answers.logs)
   }
 
   succeed(result: unknown): void {
-    this.#answers.succeed(this, result)
+    this.answers.succeed(this, result)
   }
 
   fail(reason: FailureReason, error: SerializedError, path: string): void {
-    this.#answers.fail(this, reason, error, path)
+    this.answers.fail(this, reason, error, path)
   }
 }
 

@@ -15,6 +15,7 @@ import type { LimitWatcher } from './limits.js'
 import type { LogSink } from './log-sender.js'
 import type { Measurement, Meter } from './meter.js'
 import type { ExportNames, HandlerFunction } from './module-loader.js'
+import { PackRun } from './pack-run.js'
 import { isStream, runStream, runTransform, sendStream } from './streams.js'
 import { contextStorage, type RunningTaskContext } from './task-context.js'
 import { type CallWatch, handlerChannel, TracedCall } from './traced-call.js'
@@ -75,7 +76,22 @@ export class Executor {
     const handler = this.#handlers.get(task.handlerId)
     // The first task of a handler is not measured, because it includes work that happens only once.
     if (handler === undefined) this.#loadAndCall(task, task.handler)
-    else this.#call(task, handler, this.meter === null ? null : this.meter.start(task.handlerId))
+    else {
+      const measurement = this.meter === null ? null : this.meter.start(task.handlerId)
+      if (task.handler.call === 'pack') this.#runPack(task, handler, measurement)
+      else this.#call(task, handler, measurement)
+    }
+  }
+
+  /** The pack is measured as one task. */
+  #runPack(task: WorkerTask, handler: HandlerFunction, measurement: Measurement | null): void {
+    let isCounted = true
+    const callHandler = (item: WorkerTask) => {
+      if (!isCounted && this.limits !== null) this.limits.onStart()
+      isCounted = false
+      this.#call(item, handler, null)
+    }
+    new PackRun(task, callHandler, measurement).goOn()
   }
 
   /** The task counts as started while its file loads, because the file may block or end this thread. */
@@ -105,7 +121,8 @@ export class Executor {
     this.add(task.handlerId, wanted, handler)
     // The task was cancelled while its file loaded, so the handler is not called.
     if (task.isCancelled) return task.succeed(undefined)
-    this.#call(task, handler, null)
+    if (call === 'pack') this.#runPack(task, handler, null)
+    else this.#call(task, handler, null)
   }
 
   #call(task: WorkerTask, handler: HandlerFunction, measurement: Measurement | null): void {
