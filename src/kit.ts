@@ -87,7 +87,7 @@ export const { createApi, runTable, mapTable, checkSource, resolveClose, resolve
 export type { PoolFigures, QuestionListener, RecordedDurations } from './api/figures.js'
 export type { AdaptStart } from './api/pool-options.js'
 export type { MapSettings } from './host/calls/map-options.js'
-export type { MapRunner } from './host/calls/map-run.js'
+export type { MapRunner, SubmittedItem } from './host/calls/map-run.js'
 export type { ForeignQueue } from './host/kit/foreign-queue.js'
 
 // The carried stores of a caller, for calls that reach their pool later or on another machine.

@@ -131,11 +131,30 @@ export interface MapProgress {
 export type MapSource<Item> = Iterable<Item | PromiseLike<Item>> | AsyncIterable<Item>
 
 export interface MapOptions<Item = unknown, Replacement = unknown>
-  extends Omit<RunOptions, 'transferList' | 'onProgress'> {
+  extends Omit<RunOptions, 'transferList' | 'onProgress' | 'key' | 'group'> {
+  /** As in `run()`, for all items, or a function that returns the key of an item: a string that is not empty. */
+  key?: string | ((item: Item, index: number) => string) | undefined
+  /** As in `run()`, for all items, or a function that returns the group of an item: a string that is not empty. */
+  group?: string | ((item: Item, index: number) => string) | undefined
+  /**
+   * How many items one task has. A worker runs the items of a task one after another, also if the handler is async. `'auto'`: as many as run
+   * for about 0.3 ms by the measured run times, at most 512. It begins with 1, and items of more than 0.2 ms always get their own task.
+   * An integer of at least 1: exactly so many, except in the last task. Default `'auto'`.
+   *
+   * Each item keeps its own result, error and `onError`. When a worker dies, only the item that it ran fails. The map runs the items that had
+   * not started again. A cancelled map starts no further item. The figures of the pool count tasks, so a task with many items counts once.
+   *
+   * Each item gets its own task with `key`, a `group` function, `exclusive`, `retry`, `functions`, `onItemProgress` or a time limit, also
+   * when the pool sets it, and when the pool has a `loadBalancer` or a queue of your own. Then a number above 1 throws
+   * `InvalidTaskError`; so does a `concurrency` below it. Moved items, items that are no plain data, and all items while
+   * somebody subscribes to `lido.task` get their own task in any case.
+   */
+  itemsPerTask?: 'auto' | number | undefined
   /**
    * Most items between the input and the consumer: queued, running, or with a result that was not taken yet. An integer of at
    * least 1, or `Infinity`, with which the map reads its whole input at once. Default: 2 for each slot
-   * of the pool, and up to 64 while the workers are faster than the host.
+   * of the pool, and up to 64 while the workers are faster than the host. With several items in a task: the items of 4 tasks for each slot, at
+   * least 64.
    */
   concurrency?: number | undefined
   /** Gives the results in the order of the input. `false`: in the order in which tasks end. Default `true`. */

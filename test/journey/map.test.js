@@ -140,8 +140,19 @@ test('without `concurrency` a slow consumer bounds the input at 64 items for eac
   const pool = open({ filename, maxWorkers: 1 })
   const input = new Endless()
   let taken = 0
-  for await (const _ of pool.map(input)) {
+  for await (const _ of pool.map(input, { itemsPerTask: 1 })) {
     assert.ok(input.pulled <= taken + 65)
+    if (++taken === 2000) break
+  }
+  assert.ok(input.isClosed)
+})
+
+test('packs bound the input of a slow consumer at the items of 4 tasks for each slot', async open => {
+  const pool = open({ filename, maxWorkers: 1 })
+  const input = new Endless()
+  let taken = 0
+  for await (const _ of pool.map(input, { itemsPerTask: 100 })) {
+    assert.ok(input.pulled <= taken + 401)
     if (++taken === 2000) break
   }
   assert.ok(input.isClosed)

@@ -1,7 +1,7 @@
 // `RemotePool.map()`: packs the items of a map into jobs. Small items share a job, so that the queue's own work is small beside theirs.
 
 import { InvalidTaskError, type PoolError, type PoolMap } from '../../index.js'
-import type { ErrorClasses } from '../../kit.js'
+import type { ErrorClasses, SubmittedItem } from '../../kit.js'
 import { MapRun, Rejection, realClock } from '../../kit.js'
 import {
   decodeError,
@@ -105,11 +105,9 @@ class Packer {
     await this.#pool.room()
   }
 
-  submit(
-    payload: unknown,
-    settle: (answer: unknown) => void,
-    onProgress: ((value: unknown) => void) | null,
-  ): Item {
+  submit(submitted: SubmittedItem, onProgress: ((value: unknown) => void) | null): Item {
+    const { item: payload } = submitted
+    const settle = (answer: unknown) => submitted.settle(answer)
     const { maxValueBytes } = this.#pool
     const encoded = encodeValue(payload, 'payload', Math.max(maxValueBytes - BRACKET_BYTES, 1))
     const item: Item = { encoded, settle, attemptsLeft: this.#pool.attempts - 1, batch: null }

@@ -1,19 +1,36 @@
 // The items of a map between its input and its consumer: running, or with a result that was not taken yet.
 
-export interface MapItem<Task> {
+type OnAnswer<Task> = (item: MapItem<Task>, answer: unknown) => void
+
+/** One object for each item, because a map over small items spends its time on them. */
+export class MapItem<Task> {
   readonly item: unknown
   readonly index: number
-  state: 'running' | 'answered' | 'ready'
+  state: 'running' | 'answered' | 'ready' = 'running'
   /** The answer to the task, then the result. */
-  value: unknown
-  /** `null` until the task is submitted. */
-  task: Task | null
+  value: unknown = undefined
+  /** `null` until the task is submitted, and when it is answered. */
+  task: Task | null = null
   previous: MapItem<Task> | null
-  next: MapItem<Task> | null
+  next: MapItem<Task> | null = null
+  readonly #onAnswer: OnAnswer<Task>
+
+  constructor(item: unknown, index: number, previous: MapItem<Task> | null, onAnswer: OnAnswer<Task>) {
+    this.item = item
+    this.index = index
+    this.previous = previous
+    this.#onAnswer = onAnswer
+  }
+
+  /** Takes the result, or a `Rejection`. */
+  settle(answer: unknown): void {
+    this.#onAnswer(this, answer)
+  }
 }
 
 export class MapItems<Task> {
   readonly #isOrdered: boolean
+  readonly #onAnswer: OnAnswer<Task>
   /** Items that were pulled and not yet given to the consumer: in input order, or without order only the running ones. */
   #first: MapItem<Task> | null = null
   #last: MapItem<Task> | null = null
@@ -22,8 +39,9 @@ export class MapItems<Task> {
   #lastReady: MapItem<Task> | null = null
   #size = 0
 
-  constructor(isOrdered: boolean) {
+  constructor(isOrdered: boolean, onAnswer: OnAnswer<Task>) {
     this.#isOrdered = isOrdered
+    this.#onAnswer = onAnswer
   }
 
   get size(): number {
@@ -31,15 +49,7 @@ export class MapItems<Task> {
   }
 
   add(item: unknown, index: number): MapItem<Task> {
-    const added: MapItem<Task> = {
-      item,
-      index,
-      state: 'running',
-      value: undefined,
-      task: null,
-      previous: this.#last,
-      next: null,
-    }
+    const added = new MapItem(item, index, this.#last, this.#onAnswer)
     if (this.#last === null) this.#first = added
     else this.#last.next = added
     this.#last = added

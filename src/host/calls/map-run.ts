@@ -26,16 +26,23 @@ export interface MapRunner<Task> {
   readonly slots: number
   readonly hasQueueLimit: boolean
   /** In place of the limit by slots. Changes while the map runs. */
-  readonly itemLimit?: number
+  readonly itemLimit?: number | undefined
+  /** The map pulls so many items at once where it can. Missing: 1. */
+  readonly itemsPerTask?: number
   /** Resolves when the queue accepts one more task. */
   room(): Promise<void>
-  /** Calls `settle` once with the result, or with a `Rejection`. Throws when the pool takes no task. */
-  submit(
-    payload: unknown,
-    settle: (answer: unknown) => void,
-    onProgress: ((value: unknown) => void) | null,
-  ): Task
+  /** Settles the item once. Throws when the pool takes no task. */
+  submit(item: SubmittedItem, onProgress: ((value: unknown) => void) | null): Task
+  /** Called for each item that is not settled, when the map ends. The map submits nothing more then. */
   cancel(task: Task, error: PoolError): void
+}
+
+/** An item for a runner. */
+export interface SubmittedItem {
+  readonly item: unknown
+  readonly index: number
+  /** Takes the result, or a `Rejection`. */
+  settle(answer: unknown): void
 }
 
 interface Consumer {
@@ -53,7 +60,7 @@ const MOST_PER_SLOT = 64
 /** The map of one call. */
 export class MapRun<Result, Task> extends ResultIterator<Result> implements PoolMap<Result> {
   /** All maps of the program share one listener for each signal. Node warns about more than ten listeners. */
-  static readonly #signals = new SignalWatch<MapRun<unknown, unknown>>(maps => {
+  static readonly #signals = new SignalWatch<MapRun<any, any>>(maps => {
     for (const map of [...maps]) map.#onAbort()
   })
 
@@ -96,7 +103,7 @@ export class MapRun<Result, Task> extends ResultIterator<Result> implements Pool
     super()
     this.#source = source
     this.#settings = settings
-    this.#items = new MapItems<Task>(settings.ordered)
+    this.#items = new MapItems<Task>(settings.ordered, (entry, answer) => this.#onAnswer(entry, answer))
     this.#runner = runner
     this.#limit = settings.concurrency ?? runner.slots * LEAST_PER_SLOT
     this.#onRead = watchUnread(this)
@@ -106,8 +113,7 @@ export class MapRun<Result, Task> extends ResultIterator<Result> implements Pool
     if (this.#state === 'new') this.#start()
     const entry = this.#consumers.length === 0 ? this.#items.take() : null
     if (entry !== null) {
-      this.#fill()
-      this.#endIfDone()
+      this.#onTaken()
       return Promise.resolve({ value: entry.value as Result, done: false })
     }
     if (this.#state === 'ended') return this.#takeEnd()
@@ -133,6 +139,25 @@ export class MapRun<Result, Task> extends ResultIterator<Result> implements Pool
     return this.#array.then(onFulfilled, onRejected)
   }
 
+  /** Takes all results that are ready, without a promise for each. */
+  override async toArray(): Promise<Result[]> {
+    const results: Result[] = []
+    for await (const result of this) {
+      results.push(result)
+      for (let entry = this.#items.take(); entry !== null; entry = this.#items.take()) {
+        results.push(entry.value as Result)
+        this.#onTaken()
+      }
+    }
+    return results
+  }
+
+  /** The consumer has taken a result. */
+  #onTaken(): void {
+    if (this.#room >= (this.#runner.itemsPerTask ?? 1)) this.#fill()
+    this.#endIfDone()
+  }
+
   // The input.
 
   #start(): void {
@@ -156,20 +181,21 @@ export class MapRun<Result, Task> extends ResultIterator<Result> implements Pool
   }
 
   #fill(): void {
-    if (this.#isFilling || this.#isInputPending || this.#isFull) return
+    if (this.#isFilling || this.#isInputPending || this.#room <= 0) return
     if (this.#state !== 'open' || this.#isInputDone) return
     this.#isFilling = true
     this.#context.run(() => {
       while (this.#state === 'open' && !this.#isInputPending && !this.#isInputDone) {
-        if (this.#isFull) break
+        if (this.#room <= 0) break
         this.#pull()
       }
     })
     this.#isFilling = false
   }
 
-  get #isFull(): boolean {
-    return this.#items.size >= (this.#settings.concurrency ?? this.#runner.itemLimit ?? this.#limit)
+  /** How many more items the map may pull. */
+  get #room(): number {
+    return (this.#settings.concurrency ?? this.#runner.itemLimit ?? this.#limit) - this.#items.size
   }
 
   #pull(): void {
@@ -243,7 +269,8 @@ export class MapRun<Result, Task> extends ResultIterator<Result> implements Pool
         this.#settings.onItemProgress === undefined
           ? null
           : (value: unknown) => this.#onItemProgress(entry, value)
-      entry.task = this.#runner.submit(entry.item, answer => this.#onAnswer(entry, answer), onProgress)
+      const task = this.#runner.submit(entry, onProgress)
+      if (entry.state === 'running') entry.task = task
     } catch (error) {
       this.#onAnswer(entry, new Rejection(error))
     }
@@ -263,6 +290,7 @@ export class MapRun<Result, Task> extends ResultIterator<Result> implements Pool
   /** The pool is in the middle of its work, so the answers of one turn are handled together in a microtask. */
   #onAnswer(entry: MapItem<Task>, answer: unknown): void {
     entry.state = 'answered'
+    entry.task = null
     entry.value = answer
     if (this.#answered.push(entry) === 1) inMicrotask(() => this.#advance())
   }
@@ -431,7 +459,7 @@ function iteratorOf(source: Iterable<unknown> | AsyncIterable<unknown>): Input {
     : sync[Symbol.iterator]()
 }
 
-function lengthOf(source: object): number | undefined {
+export function lengthOf(source: object): number | undefined {
   if (Array.isArray(source) || ArrayBuffer.isView(source)) return (source as Uint8Array).length
   return source instanceof Set || source instanceof Map ? source.size : undefined
 }
