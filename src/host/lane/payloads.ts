@@ -6,7 +6,7 @@
 import type { TransferItem } from '../../api/call-options.js'
 import type { TaskMessage } from '../../api/channels.js'
 import { Decoder } from '../../shared/codec/decoder.js'
-import { type Encoder, NO_ROOM } from '../../shared/codec/encoder.js'
+import { type Encoder, LARGE, NO_ROOM } from '../../shared/codec/encoder.js'
 import { enterSending, leaveSending, ResourceUses, sendAs } from '../../shared/codec/handle.js'
 import type { ShapeReader } from '../../shared/codec/shapes.js'
 import { LARGE_SIZES, LargeDraft } from '../../shared/codec/writer.js'
@@ -187,9 +187,16 @@ export class Payloads {
   ): TakenPayload {
     if (!isForLane) return this.#copied(value, transferList, given, true)
     const { scratch } = this.#parts.posted.layout
-    const end = this.#encoder.encode(named === null ? value : [named, value], scratch.from, scratch.to)
+    const end = this.#encode(value, named, scratch.from, scratch.to)
+    if (end === LARGE) return new PackedPayload(given, this.#encoder.takeLarge(), 'large')
     if (end < 0) return this.#copied(value, [], given, end === NO_ROOM)
     return this.#encoded(scratch.from, end, named !== null, given)
+  }
+
+  /** A text that is too large goes into its message as it is. A large message has no place for the handler. */
+  #encode(value: unknown, named: HandlerRef | null, from: number, to: number): number {
+    if (named !== null) return this.#encoder.encode([named, value], from, to)
+    return this.#encoder.encode(value, from, to, typeof value === 'object' ? MESSAGE_SIZES : null)
   }
 
   /**
@@ -203,16 +210,19 @@ export class Payloads {
     if (content instanceof TakenPayload) return -1
     const { handlerId, terms } = task
     const { handlers } = this.#parts
-    const value = handlers.isKnown(handlerId) ? content : [terms.handler, content]
+    const named = handlers.isKnown(handlerId) ? null : terms.handler
     const outer = enterSending(this.#resources, task.createdAt)
-    const end = this.#encoder.encode(value, from, from + LARGEST_VALUE_BYTES)
+    const end = this.#encode(content, named, from, from + LARGEST_VALUE_BYTES)
+    const large = end === LARGE ? this.#encoder.takeLarge() : null
     leaveSending(outer)
     // A getter of the payload may have cancelled the task or closed the pool.
     if (end < 0 && task.state === 'queued' && isMutable(content)) {
-      const copied = this.#resources.send(task.createdAt, () =>
-        this.#copied(content, [], this.#givenOf(content), end === NO_ROOM),
-      )
-      setTaken(task, copied)
+      const given = this.#givenOf(content)
+      const taken =
+        large === null
+          ? this.#resources.send(task.createdAt, () => this.#copied(content, [], given, end === NO_ROOM))
+          : new PackedPayload(given, large, 'large')
+      setTaken(task, taken)
     }
     return end < 0 ? -1 : end
   }

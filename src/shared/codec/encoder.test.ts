@@ -5,9 +5,9 @@ import { describe, test } from 'node:test'
 import { runInNewContext } from 'node:vm'
 import { BYTES, openCodec } from '../../testing/codec-pair.js'
 import { decodeLarge } from './decoder.js'
-import { DECLINED, Encoder, NO_ROOM } from './encoder.js'
+import { DECLINED, Encoder, LARGE, NO_ROOM } from './encoder.js'
 import { ShapeTable } from './shapes.js'
-import { LargeDraft } from './writer.js'
+import { LARGE_SIZES, LargeDraft } from './writer.js'
 
 /** Enough times for the encoder to learn a shape and to generate code for it. */
 const MANY_TIMES = 20
@@ -129,7 +129,51 @@ describe('values that do not fit into the memory', () => {
         assert.deepStrictEqual(decoder.decode(4096, encoder.encode(value, 4096, BYTES)), value)
       }
     })
+
+    test(`${title} without room becomes a large message`, () => {
+      const { encoder, decoder, memory } = openCodec()
+      const bytes = new Uint8Array(memory)
+      let size = 0
+      for (let times = 0; times < MANY_TIMES; times++) size = encoder.encode(value, 0, BYTES)
+      const sizes = { chunkBytes: 32, largeBytes: 16, separateBytes: 64 }
+      // A message with less room than its head is refused.
+      for (let to = 8; to < size; to++) {
+        bytes.fill(0xaa)
+        assert.equal(encoder.encode(value, 0, to, sizes), LARGE)
+        assert.ok(bytes.subarray(to).every(byte => byte === 0xaa))
+        assert.deepStrictEqual(readAll(decodeLarge(encoder.takeLarge(), decoder.shapes, 8)), value)
+      }
+    })
   }
+
+  test('the encoder calls each getter once for a value that becomes a large message', () => {
+    let calls = 0
+    const value = {
+      text: 'x'.repeat(1000),
+      get counted() {
+        calls++
+        return 'y'.repeat(1000)
+      },
+      bytes: new Uint8Array(1000).fill(7),
+    }
+    const { encoder, decoder } = openCodec()
+    assert.equal(encoder.encode(value, 0, 1500, { ...LARGE_SIZES, separateBytes: 500 }), LARGE)
+    assert.equal(calls, 1)
+    const copy = readAll(decodeLarge(encoder.takeLarge(), decoder.shapes))
+    assert.deepStrictEqual(copy, { ...value })
+  })
+
+  test('an object in the lane part of a large message and again after it arrives as one object', () => {
+    const { encoder, decoder } = openCodec()
+    const shared = { a: 1 }
+    for (const count of [10, 1000]) {
+      const value = Array.from({ length: count }, (_, index) => ({ index, shared }))
+      assert.equal(encoder.encode(value, 0, 5 * count, LARGE_SIZES), LARGE)
+      const copy = readAll(decodeLarge(encoder.takeLarge(), decoder.shapes)) as typeof value
+      assert.deepStrictEqual(copy, value)
+      assert.ok(copy.every(row => row.shared === copy[0]!.shared))
+    }
+  })
 })
 
 describe('values that the encoder declines', () => {

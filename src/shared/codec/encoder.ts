@@ -7,12 +7,14 @@ import { hasInternalSlots, hasRareInternalSlots, writeBuiltin, writeView } from 
 import * as format from './format.js'
 import { References } from './references.js'
 import { type ShapeTable, ShapeWriter, WriterShape } from './shapes.js'
-import { LargeDraft, NO_ROOM_LEFT, UNKNOWN_VALUE, Writer } from './writer.js'
+import { LargeDraft, type LargeSizes, NO_ROOM_LEFT, UNKNOWN_VALUE, Writer } from './writer.js'
 
 /** The codec cannot encode the value. The caller sends it by message port. */
 export const DECLINED = -1
 /** The value is too large for the given bytes. */
 export const NO_ROOM = -2
+/** The value is too large for the given bytes, so it is a large message: `takeLarge()`. */
+export const LARGE = -3
 
 /** From this length on, the encoder writes numbers as rows. */
 const MIN_ROW_LENGTH = 8
@@ -41,6 +43,7 @@ export class Encoder extends Writer {
   #depth = 0
   #isGraph = false
   #isWriting = false
+  #large: format.LargeMessage | null = null
   /** `Object.prototype` has an enumerable key, so `for in` also visits inherited keys. */
   #isPolluted = false
 
@@ -49,20 +52,36 @@ export class Encoder extends Writer {
     this.#shapes = new ShapeWriter(table)
   }
 
-  /** Writes `value` between the bytes `from` and `to`. Returns its end, or `DECLINED`, or `NO_ROOM`. Never throws. */
-  encode(value: unknown, from: number, to: number): number {
+  /**
+   * Writes `value` between the bytes `from` and `to`. Returns its end, or `DECLINED`, or `NO_ROOM`. Never throws.
+   * @param sizes given: a value without room becomes a large message, and the result is `LARGE` in place of `NO_ROOM`
+   */
+  encode(value: unknown, from: number, to: number, sizes: LargeSizes | null = null): number {
     // A getter of the current value has called the encoder.
     if (this.#isWriting) return DECLINED
     this.#prepare()
     try {
       this.beginMessage(from, to)
+      this.spillSizes = sizes
       this.write(value)
+      if (this.draft === null) this.expectTextRoom()
+      if (this.draft !== null) {
+        this.#large = this.finishLarge(this.draft, this.#isGraph)
+        return LARGE
+      }
       return this.finish(from, this.#isGraph ? format.GRAPH : format.TREE)
     } catch (refusal) {
       return refusal === NO_ROOM_LEFT ? NO_ROOM : DECLINED
     } finally {
       this.#end()
     }
+  }
+
+  /** The message of the value for which `encode()` has just returned `LARGE`. */
+  takeLarge(): format.LargeMessage {
+    const large = this.#large!
+    this.#large = null
+    return large
   }
 
   /** Writes a value of any size. Returns `null` when it declines the value. Never throws. */
@@ -119,13 +138,12 @@ export class Encoder extends Writer {
     const number = this.#references.numberOf(object)
     if (number !== -1) return this.#reference(number)
     if (++this.#depth > format.MAX_DEPTH) throw UNKNOWN_VALUE
-    const { draft } = this
-    const position = draft === null ? 0 : this.position
+    const { position } = this
     if (isArray(object)) this.#array(object)
     // This check comes before any check of keys, because each element of a view is a key.
     else if (ArrayBuffer.isView(object)) writeView(this, object)
     else if (!this.#expectedObject(object)) this.#otherObject(object)
-    if (draft !== null) this.noteLarge(draft, position)
+    if (this.draft !== null) this.noteLarge(this.draft, position)
     this.#depth--
   }
 

@@ -1,4 +1,5 @@
-// Writes primitives with their tags into a region of shared memory, or into the chunks of a large message.
+// Writes primitives with their tags into a region of shared memory, or into the chunks of a large message. A message that has no room in
+// the region continues in chunks, so that the encoder reads each value once.
 import * as format from './format.js'
 
 /** Thrown at any depth of a value. `encode()` catches it. */
@@ -55,6 +56,12 @@ export abstract class Writer {
   protected following: unknown
   /** `null` for a message in the lane. */
   protected draft: LargeDraft | null = null
+  /** A message that outgrows the lane becomes a large one with these sizes. `null`: it ends with `NO_ROOM_LEFT`. */
+  protected spillSizes: LargeSizes | null = null
+  /** The start of the message, or of the chunk. */
+  #from = 0
+  /** The place of `position` 0. */
+  #origin = 0
   #view: DataView
   readonly #laneBytes: format.StringBuffer
   readonly #laneView: DataView
@@ -75,6 +82,8 @@ export abstract class Writer {
     this.text = ''
     this.need(format.HEADER_BYTES)
     this.at += format.HEADER_BYTES
+    this.#from = from
+    this.#origin = this.at
   }
 
   /** Writes the short strings after the values, and the header. Returns the end of the message. */
@@ -94,7 +103,7 @@ export abstract class Writer {
 
   protected beginLarge(draft: LargeDraft): void {
     this.draft = draft
-    this.#openChunk(draft.sizes.chunkBytes)
+    this.#openChunk(draft, draft.sizes.chunkBytes)
   }
 
   protected finishLarge(draft: LargeDraft, isGraph: boolean): format.LargeMessage {
@@ -108,25 +117,28 @@ export abstract class Writer {
   protected reset(): void {
     this.text = ''
     this.following = undefined
+    this.spillSizes = null
     if (this.draft === null) return
     this.draft = null
     this.bytes = this.#laneBytes
     this.#view = this.#laneView
   }
 
-  #openChunk(bytes: number): void {
+  #openChunk(draft: LargeDraft, bytes: number): void {
     this.#use(new ArrayBuffer(format.HEADER_BYTES + bytes))
     this.beginMessage(0, this.bytes.length)
+    this.#origin -= draft.closedBytes
   }
 
   /** Copies the chunk to a buffer of the exact size of its values and text, unless the chunk is already full. */
   #closeChunk(draft: LargeDraft): void {
     const { text } = this
-    if (text !== '' || this.at < this.bytes.length) {
-      const values = this.bytes.subarray(0, this.at)
+    if (text !== '' || this.at < this.bytes.length || this.bytes === this.#laneBytes) {
+      const values = this.bytes.subarray(this.#from, this.at)
       const textBytes = format.isWideText(text) ? text.length * 2 : text.length
       this.#use(new ArrayBuffer(values.length + textBytes))
       this.bytes.set(values)
+      this.at = values.length
       this.to = this.bytes.length
     }
     draft.closedBytes += this.at - format.HEADER_BYTES
@@ -139,12 +151,18 @@ export abstract class Writer {
     this.#view = new DataView(memory)
   }
 
-  /** Opens a new chunk of a large message. Throws `NO_ROOM_LEFT` for a message in the lane. */
+  /** Opens a new chunk. The part of a message that is in the lane becomes the first chunk. */
   #makeRoom(bytes: number): void {
-    const { draft } = this
-    if (draft === null) throw NO_ROOM_LEFT
+    const draft = this.#startedDraft()
     this.#closeChunk(draft)
-    this.#openChunk(Math.max(bytes, draft.sizes.chunkBytes))
+    this.#openChunk(draft, Math.max(bytes, draft.sizes.chunkBytes))
+  }
+
+  #startedDraft(): LargeDraft {
+    if (this.draft !== null) return this.draft
+    if (this.spillSizes === null) throw NO_ROOM_LEFT
+    this.draft = new LargeDraft(this.spillSizes)
+    return this.draft
   }
 
   /** Call it before each write. The bytes will be in one chunk. */
@@ -152,14 +170,21 @@ export abstract class Writer {
     if (bytes > this.to - this.at) this.#makeRoom(bytes)
   }
 
-  /** Throws early for a value that needs at least this many bytes. The bytes may be in several chunks. */
-  expectRoom(bytes: number): void {
-    if (bytes > this.to - this.at && this.draft === null) throw NO_ROOM_LEFT
+  /** Call it before `finish()`: the short strings may have no room after the values. */
+  protected expectTextRoom(): void {
+    const { length } = this.text
+    const room = this.to - this.at
+    if (length * 2 > room && (length > room || format.isWideText(this.text))) this.#makeRoom(0)
   }
 
-  /** The number of value bytes of a large message so far. */
+  /** Call it before a value that needs at least this many bytes: it leaves the lane early. The bytes may be in several chunks. */
+  expectRoom(bytes: number): void {
+    if (bytes > this.to - this.at && this.draft === null) this.#makeRoom(0)
+  }
+
+  /** The number of value bytes so far. */
   protected get position(): number {
-    return this.draft!.closedBytes + this.at - format.HEADER_BYTES
+    return this.at - this.#origin
   }
 
   /** Call it at the end of a value that started at `position`. */
@@ -258,7 +283,7 @@ export abstract class Writer {
     const isWide = format.isWideText(value)
     const size = isWide ? value.length * 2 : value.length
     this.need(HEAD_BYTES + size)
-    const position = this.draft === null ? 0 : this.position
+    const { position } = this
     this.head(isWide ? format.UTF16 : format.LATIN1, size)
     this.#copy(value, isWide)
     if (this.draft !== null) this.noteLarge(this.draft, position)
@@ -305,6 +330,7 @@ export abstract class Writer {
    * Adds a copy of a large buffer beside the chunks. Returns false when the content belongs into the message itself.
    */
   separate(content: Uint8Array): boolean {
+    this.expectRoom(content.length)
     const { draft } = this
     if (draft === null || content.length < draft.sizes.separateBytes) return false
     const { largestBufferBytes = Number.POSITIVE_INFINITY } = draft.sizes

@@ -1,7 +1,8 @@
 // Sends the answers of tasks through the result ring. Sends them by message if the worker has no ring, the ring has no
 // room, or the codec declines the value. Counts the tasks that this worker has.
-import { DECLINED, type Encoder, NO_ROOM } from '../../shared/codec/encoder.js'
+import { DECLINED, type Encoder, LARGE } from '../../shared/codec/encoder.js'
 import { type LargeMessage, transferList } from '../../shared/codec/format.js'
+import { LARGE_SIZES, type LargeSizes } from '../../shared/codec/writer.js'
 import type { SerializedError } from '../../shared/errors/serialize-error.js'
 import type { HostBell } from '../../shared/lane/doorbell.js'
 import { encoderFor, isInt } from '../../shared/lane/lane-codec.js'
@@ -45,10 +46,11 @@ export class RingWriter {
   /**
    * Writes a value without publishing it.
    * @param from the result of `reserve()`
-   * @returns the end of the value, or `NO_ROOM`, or `DECLINED`, also when the ring is full
+   * @param sizes as for `Encoder.encode()`
+   * @returns the end of the value, or what `Encoder.encode()` says; `DECLINED` also when the ring is full
    */
-  write(value: unknown, from: number): number {
-    return from < 0 ? DECLINED : this.encoder.encode(value, from, from + LARGEST_VALUE_BYTES)
+  write(value: unknown, from: number, sizes: LargeSizes | null = null): number {
+    return from < 0 ? DECLINED : this.encoder.encode(value, from, from + LARGEST_VALUE_BYTES, sizes)
   }
 }
 
@@ -190,8 +192,8 @@ export class WorkerAnswers implements PackAnswers {
       else this.#send(task, result, runMs)
     } else {
       const from = writer.ring.reserve()
-      const end = writer.write(result, from)
-      const long = end === NO_ROOM && !isMediumText(result) ? writer.encoder.encodeLarge(result) : null
+      const end = writer.write(result, from, isMediumText(result) ? null : LARGE_SIZES)
+      const long = end === LARGE ? writer.encoder.takeLarge() : null
       if (!this.#mayAnswer(task)) return
       if (end >= 0) this.#publish(writer, BYTES_VALUE, task, end - from, runMs)
       else if (long !== null) this.#sendLong(task, long, runMs)
