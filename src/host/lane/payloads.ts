@@ -22,7 +22,7 @@ import {
   unsendablePath,
 } from '../../shared/errors/uncloneable-path.js'
 import { encoderFor, shapeReaderFor } from '../../shared/lane/lane-codec.js'
-import { carrierFrom, LARGEST_VALUE_BYTES } from '../../shared/lane/layout.js'
+import { carrierFrom } from '../../shared/lane/layout.js'
 import type { HandlerRef } from '../../shared/messages/handler-ref.js'
 import type { KnownResource, ToWorker } from '../../shared/messages/messages.js'
 import { type Outgoing, outgoing } from '../../shared/messages/outgoing.js'
@@ -134,7 +134,7 @@ export class Payloads {
    * `maySharePayload()`.
    */
   writeCarrier(carrier: TakenPayload, payloadTo: number): number {
-    return this.#writeEncoded(carrier as EncodedPayload, carrierFrom(payloadTo))
+    return this.#writeEncoded(carrier as EncodedPayload, carrierFrom(payloadTo), this.#lane.length)
   }
 
   /** Takes the payload of a task that cannot be posted at once. Throws `NotCloneableError`. */
@@ -200,19 +200,19 @@ export class Payloads {
   }
 
   /**
-   * Writes the payload of a task at `from`, for the lane. Returns the end, or -1 when the value cannot be in the lane. Then its payload is
-   * taken for a message. Throws `NotCloneableError`.
+   * Writes the payload of a task between `from` and `to`, for the lane. Returns the end, or -1 when the value cannot be in the lane. Then
+   * its payload is taken for a message. Throws `NotCloneableError`.
    */
-  write(task: Task, from: number): number {
+  write(task: Task, from: number, to: number): number {
     const { content } = task
-    if (content instanceof EncodedPayload) return this.#writeEncoded(content, from)
+    if (content instanceof EncodedPayload) return this.#writeEncoded(content, from, to)
     // A value that was too large for the lane, or that the lane does not know.
     if (content instanceof TakenPayload) return -1
     const { handlerId, terms } = task
     const { handlers } = this.#parts
     const named = handlers.isKnown(handlerId) ? null : terms.handler
     const outer = enterSending(this.#resources, task.createdAt)
-    const end = this.#encode(content, named, from, from + LARGEST_VALUE_BYTES)
+    const end = this.#encode(content, named, from, to)
     const large = end === LARGE ? this.#encoder.takeLarge() : null
     leaveSending(outer)
     // A getter of the payload may have cancelled the task or closed the pool.
@@ -328,7 +328,8 @@ export class Payloads {
     return new EncodedPayload(given, this.#chunk, at, at + size, isNamed)
   }
 
-  #writeEncoded({ bytes, from, to }: EncodedPayload, at: number): number {
+  #writeEncoded({ bytes, from, to }: EncodedPayload, at: number, end: number): number {
+    if (to - from > end - at) return -1
     copyBytes(bytes, from, to, this.#lane, at)
     return at + to - from
   }

@@ -4,7 +4,7 @@ import type { TransferItem } from '../../api/call-options.js'
 import { refuseDetached } from '../../shared/errors/uncloneable-path.js'
 import { isInt } from '../../shared/lane/lane-codec.js'
 import { HAS_CARRIER, IS_INT, IS_NAMED, IS_TIMED, type PostedLimits } from '../../shared/lane/lane-queue.js'
-import { carrierFrom, LARGEST_VALUE_BYTES } from '../../shared/lane/layout.js'
+import { carrierFrom } from '../../shared/lane/layout.js'
 import { PayloadArena } from '../../shared/lane/payload-arena.js'
 import type { PayloadForm } from '../../shared/messages/messages.js'
 import { outgoing } from '../../shared/messages/outgoing.js'
@@ -100,7 +100,7 @@ export class Poster {
     const isNamed = content instanceof EncodedPayload ? content.isNamed : !this.#handlers.isKnown(handlerId)
     let to: number
     try {
-      to = this.#payloads.write(task, from)
+      to = this.#payloads.write(task, from, this.#arena.reservedTo)
     } catch (refused) {
       if (task.state === 'queued') this.#settler.reject(task, refused)
       return 'done'
@@ -127,7 +127,7 @@ export class Poster {
     int: number,
     carrier: TakenPayload,
   ): 'done' | 'declined' {
-    if (carrierFrom(to) + payloadBytes(carrier)! > from + LARGEST_VALUE_BYTES) return 'declined'
+    if (carrierFrom(to) + payloadBytes(carrier)! > this.#arena.reservedTo) return 'declined'
     const carrierTo = this.#payloads.writeCarrier(carrier, to)
     this.#offer(task, flags | HAS_CARRIER, from, to, int, carrierTo)
     this.#arena.take(task.ticket, this.#posted.queue.positionOf(task.ticket), carrierTo)

@@ -81,13 +81,16 @@ export const RUN_MS = 5
 export const RECORD_STARTED_AT = 3
 
 /** The memory for payloads in the lane. The system allocates a page only at its first use. */
-const PAYLOAD_BYTES = 4 * 2 ** 20
+const PAYLOAD_BYTES = 16 * 2 ** 20
 const SHAPE_TABLE_BYTES = 64 * 2 ** 10
 /** A power of two, because offsets wrap around. */
 const RING_BYTES = 4 * 2 ** 20
 
-/** The largest payload or result that crosses through shared memory. */
+/** A payload or a result of this size always crosses through shared memory. */
 export const LARGEST_VALUE_BYTES = 512 * 2 ** 10
+
+/** A payload up to this size crosses through shared memory that is free. */
+export const LARGEST_PAYLOAD_BYTES = 4 * 2 ** 20
 
 export interface Span {
   readonly from: number

@@ -22,10 +22,12 @@ function someRoom(span: Span) {
   const put = (bytes: number) => {
     const from = room.reserve()
     if (from < 0) return -1
-    assert.ok(from >= span.from && from + LARGEST <= span.to, `${from}`)
-    for (const [other, end] of unread.values()) assert.ok(from >= end || from + LARGEST <= other)
-    room.take(ticket, 2 * ticket, from + bytes)
-    unread.set(ticket, [from, from + bytes])
+    const { reservedTo } = room
+    assert.ok(from >= span.from && from + LARGEST <= reservedTo && reservedTo <= span.to, `${from}`)
+    for (const [other, end] of unread.values()) assert.ok(from >= end || reservedTo <= other)
+    const end = Math.min(from + bytes, reservedTo)
+    room.take(ticket, 2 * ticket, end)
+    unread.set(ticket, [from, end])
     held.add(ticket)
     return ticket++
   }
@@ -45,7 +47,7 @@ test('no payload overlaps an unread payload, with random sizes and a random orde
   const draw = draws()
   let most = 0
   for (let step = 0; step < 20_000; step++) {
-    const number = put(draw(32) === 0 ? LARGEST - draw(64) : draw(8000))
+    const number = put(draw(32) === 0 ? draw(4) * LARGEST - draw(64) : draw(8000))
     if (number >= 0) waiting.push(number)
     most = Math.max(most, waiting.length)
     // Not always the oldest payload.
@@ -83,6 +85,19 @@ test('released memory at the start is used before unused memory behind it', () =
   release(second)
   release(third)
   assert.equal(placeOf(put(1)), span.from)
+})
+
+test('the reserved memory ends at the oldest unread payload, at the end of the memory or at the largest payload', () => {
+  const { room, put, release } = someRoom({ from: 0, to: 12 * LARGEST })
+  const reserved = () => [room.reserve(), room.reservedTo].map(place => place / LARGEST)
+  assert.deepEqual(reserved(), [0, 8])
+  put(8 * LARGEST)
+  assert.deepEqual(reserved(), [8, 12])
+  put(LARGEST)
+  release(0)
+  assert.deepEqual(reserved(), [0, 8])
+  put(2 * LARGEST)
+  assert.deepEqual(reserved(), [2, 8])
 })
 
 test('the host asks how far workers have read only when no released memory is left', () => {

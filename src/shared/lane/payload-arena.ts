@@ -1,6 +1,6 @@
 // Allocates the memory of payloads until a worker has read them. The host allocates in order and frees in order, so one
 // unread payload keeps all later memory. Without free memory the host keeps the task in its own queue.
-import { LARGEST_VALUE_BYTES, type Span } from './layout.js'
+import { LARGEST_PAYLOAD_BYTES, LARGEST_VALUE_BYTES, type Span } from './layout.js'
 
 const LINE_BYTES = 64
 const FEW = 64
@@ -18,6 +18,8 @@ export class PayloadArena {
   readonly #readers: Readers
   /** The start of the next payload. */
   #next: number
+  /** The end of the memory that `reserve()` found. */
+  reservedTo = 0
   // The payloads that may be unread, oldest first, in a ring that grows. Each has three words: ticket, position, start.
   #taken = new Int32Array(3 * FEW)
   #first = 0
@@ -29,7 +31,10 @@ export class PayloadArena {
     this.#next = span.from
   }
 
-  /** The start of `LARGEST_VALUE_BYTES` free bytes; -1 when no such memory is free now. */
+  /**
+   * The start of at least `LARGEST_VALUE_BYTES` free bytes; -1 when no such memory is free now. More bytes may be free, up to `reservedTo`:
+   * larger payloads cross through shared memory as long as it has room.
+   */
   reserve(): number {
     // Reading a word that a worker has just written is slow. The host's own knowledge is usually enough.
     this.#forget((ticket, position) => this.#readers.isReleased(ticket, position))
@@ -41,17 +46,18 @@ export class PayloadArena {
 
   #find(): number {
     const { from, to } = this.#span
+    let end = to
     if (this.#count === 0) {
       this.#next = from
-      return from
-    }
-    const oldest = this.#taken[3 * this.#first + 2]!
-    if (this.#next > oldest) {
+    } else {
+      const oldest = this.#taken[3 * this.#first + 2]!
       // Reuses the first memory as soon as it is free, so that small payloads touch few pages.
-      if (oldest - from < LARGEST_VALUE_BYTES) return to - this.#next < LARGEST_VALUE_BYTES ? -1 : this.#next
-      this.#next = from
+      if (this.#next > oldest && oldest - from >= LARGEST_VALUE_BYTES) this.#next = from
+      if (this.#next <= oldest) end = oldest
     }
-    return oldest - this.#next >= LARGEST_VALUE_BYTES ? this.#next : -1
+    if (end - this.#next < LARGEST_VALUE_BYTES) return -1
+    this.reservedTo = Math.min(end, this.#next + LARGEST_PAYLOAD_BYTES)
+    return this.#next
   }
 
   /** Keeps the reserved memory up to `end` for a ticket that was just posted. */
