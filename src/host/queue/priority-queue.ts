@@ -23,9 +23,14 @@ export class PriorityQueue implements TaskQueue {
   }
 
   push(queued: QueuedTask): void {
+    this.pass(queued)
+    this.unshift(queued)
+  }
+
+  /** @internal The task passes the empty queue: the host posts it at once, and may put it back later. */
+  pass(queued: QueuedTask): void {
     const task = queued as Task
     task.queueOrder = this.#arrived++
-    this.unshift(task)
   }
 
   unshift(queued: QueuedTask): void {

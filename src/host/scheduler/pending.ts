@@ -50,6 +50,11 @@ export class PendingTasks implements TaskEndListener {
     return this.#queue instanceof FifoQueue
   }
 
+  /** True when a task never starts before another one of the same or a higher `priority` that was accepted earlier. */
+  get isByPriority(): boolean {
+    return this.#queue instanceof PriorityQueue
+  }
+
   /** True when the queue puts a task back to its old place. */
   get keepsPlaces(): boolean {
     return this.#queue.unshift !== undefined
@@ -78,6 +83,11 @@ export class PendingTasks implements TaskEndListener {
   get oldest(): Task | null {
     const { oldest } = this.#queue as FifoQueue | PriorityQueue | UserQueue
     return oldestOf([oldest as Task | null, this.#head, ...this.#returned].filter(task => task !== null))
+  }
+
+  /** Call it before a task that the host posts without `push()`. It may come back by `putBack()`. */
+  pass(task: Task): void {
+    if (this.#queue instanceof PriorityQueue) this.#queue.pass(task)
   }
 
   /** Throws the error of the queue. Then the task is not queued. */

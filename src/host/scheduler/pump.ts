@@ -45,6 +45,9 @@ export interface PumpParts {
 
 /** A wake-up costs as much as several short tasks. Taking a task back costs less than a short task. */
 const MIN_AHEAD = 8
+/** Further tasks are posted ahead up to this work: a worker should not run out of short tasks before the host's next turn (row P22). */
+const AHEAD_MS = 1
+const MAX_AHEAD = 256
 
 /** The `addressee` of a task that must go by message, before a worker is chosen. */
 const BY_MESSAGE = -1
@@ -62,6 +65,10 @@ export class Pump {
   readonly #keyPlaces: KeyPlaces
   /** The pinned tasks that the host has not sent yet. */
   readonly pinned = new Set<Task>()
+  /** How many tasks of an ordered queue the host may post ahead. Each post raises it, and so pays for a later recall. */
+  #ahead = MIN_AHEAD
+  /** The `priority` of the last task that an ordered queue gave to the lane. All unclaimed tasks are at least as urgent. */
+  #lastPriority = 0
   #isPumping = false
   #mustPumpAgain = false
   /** The task that the host posts now without queueing it. A getter of its payload may close the pool meanwhile. */
@@ -152,7 +159,9 @@ export class Pump {
 
   /** Posts the task without queueing it. False when it must be queued. */
   #postAtOnce(task: Task): boolean {
-    if (!this.#mayShare(task) || !this.#pending.isFirstInFirstOut) return false
+    const isOrdered = !this.#pending.isFirstInFirstOut
+    if (!this.#mayShare(task) || (isOrdered && !this.#mayPassQueue(task))) return false
+    if (isOrdered) this.#pending.pass(task)
     // A getter of the payload may submit other tasks. They must not overtake this one.
     this.#isPumping = true
     this.#posting = task
@@ -162,10 +171,33 @@ export class Pump {
       this.#isPumping = false
       this.#posting = null
     }
+    if (isOrdered) this.#onAhead(task)
     const mustPump = this.#mustPumpAgain || this.#group.workers.length === 0
     if (mustPump || this.#slots.lent.isChild(task)) this.pump()
     else this.#startAndWakeWorkers()
     return true
+  }
+
+  /** True when the empty queue would give this task back at once, and the lane has a place for it. */
+  #mayPassQueue(task: Task): boolean {
+    return this.#pending.isByPriority && this.#isWorthPeeking && this.#isBehindPosted(task)
+  }
+
+  /** True when no posted task must come back for this one. */
+  #isBehindPosted(task: Task): boolean {
+    return !this.#isAnyUnclaimed || (this.#pending.isByPriority && task.priority <= this.#lastPriority)
+  }
+
+  #onAhead(task: Task): void {
+    this.#lastPriority = task.priority
+    const runMs = this.#parts.waker!.runTimes.of(task.handlerId)
+    if (this.#ahead * runMs > AHEAD_MS) this.#ahead = Math.max(Math.floor(AHEAD_MS / runMs), MIN_AHEAD)
+    else if (this.#ahead < MAX_AHEAD && this.#mayStayAhead) this.#ahead++
+  }
+
+  /** An empty queue gives each new task back first. Then the host must ask it about all posted tasks, unless it knows the rule. */
+  get #mayStayAhead(): boolean {
+    return this.#pending.isByPriority || this.#pending.size > 2 * this.#ahead
   }
 
   /**
@@ -234,6 +266,7 @@ export class Pump {
     if (this.#mayShare(task)) {
       if (this.#share(task)) {
         this.#pending.take(task)
+        if (!this.#pending.isFirstInFirstOut) this.#onAhead(task)
         return true
       }
       if (task.addressee !== BY_MESSAGE) return false
@@ -246,12 +279,13 @@ export class Pump {
    * task is pushed again, so that the queue decides. False when `push()` threw this time.
    */
   #recallLessUrgent(task: Task): boolean {
-    if (this.#isPumping || !this.#pending.keepsPlaces || !this.#isAnyUnclaimed) return true
+    if (this.#isPumping || !this.#pending.keepsPlaces || this.#isBehindPosted(task)) return true
     const isFirst = this.#pending.peek() === task
     this.#pending.unpeek()
     if (!isFirst || task.state !== 'queued') return true
     this.#pending.remove(task)
     this.#requeue.unclaimed()
+    this.#ahead = MIN_AHEAD
     try {
       this.#pending.push(task)
       return true
@@ -272,7 +306,7 @@ export class Pump {
     if (loadBalancer !== null) return this.#group.workers.some(worker => hasRoomFor(worker, false))
     if (waker !== null) {
       const ahead = this.#pending.keepsPlaces
-        ? Math.max(this.#group.acceptingWorkers * this.#slots.perWorker, MIN_AHEAD)
+        ? Math.max(this.#group.acceptingWorkers * this.#slots.perWorker, this.#ahead)
         : 0
       return this.#slots.used < this.#slots.total + ahead
     }
