@@ -23,7 +23,15 @@ const oneSetting = ['lido', 'piscina', 'tinypool', 'workerpool', 'poolifier']
 const tunedToo = ['lido', 'piscina', 'piscina-tuned', 'tinypool', 'workerpool', 'poolifier']
 const onlyPiscina = ['lido', 'piscina']
 const smallTaskPools = ['lido', 'lido-without-spin', ...adapterNames, 'piscina']
-const queuePools = ['lido', 'lido-without-spin', 'lido-priority', 'lido-own-queue', 'piscina']
+/** P22: the pools that order tasks by more than their arrival. */
+export const orderedPools = [
+  'lido-priority',
+  'lido-own-queue',
+  'lido-groups',
+  'lido-keys',
+  'lido-sticky-keys',
+]
+const queuePools = ['lido', 'lido-without-spin', ...orderedPools, 'piscina']
 const waysOfExamples = ['lido', 'piscina', 'worker-per-request', 'unpooled']
 const scalingCores = 16
 const scalingWorkers = [1, 2, 4, 8, 15]

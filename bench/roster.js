@@ -59,6 +59,9 @@ export const roster = {
   'lido-before': { ...before, role: 'variant', settings: {} },
   'lido-priority': { ...lido, role: 'variant', settings: { queue: 'priority' } },
   'lido-own-queue': { ...lido, role: 'variant', settings: { queue: 'own' } },
+  'lido-groups': { ...lido, role: 'variant', settings: { groups: {}, calls: 'groups' } },
+  'lido-keys': { ...lido, role: 'variant', settings: { calls: 'keys' } },
+  'lido-sticky-keys': { ...lido, role: 'variant', settings: { calls: 'sticky-keys' } },
 
   piscina: { ...piscina, plays: [...piscina.plays, 'real-work', ...examples], settings: {} },
   // Shows how far two runs of the same pool differ.

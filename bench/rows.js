@@ -5,6 +5,7 @@ import { payloads } from './payloads.js'
 import {
   largeFloods,
   loopTaskMs,
+  orderedPools,
   queueWorkers,
   realSizes,
   realSizesOnOneCore,
@@ -153,8 +154,7 @@ function sparseRow(id, where) {
 }
 
 function queueRows(workers) {
-  const judged = (limit, against) =>
-    ['lido-priority', 'lido-own-queue'].map(subject => ({ subject, ...atLeast(limit, against) }))
+  const judged = (limit, against) => orderedPools.map(subject => ({ subject, ...atLeast(limit, against) }))
   const createRow = (place, where, bars) => ({
     bar: 'P22',
     id: `P22-${workers}-${place}`,
@@ -164,8 +164,11 @@ function queueRows(workers) {
     bars,
   })
   return [
-    createRow('quiet', 'quiet', [...judged(1, 'piscina'), ...judged(0.5, 'lido')]),
-    createRow('neighbour', 'beside a process that computes on both', judged(1, 'piscina')),
+    createRow('quiet', 'quiet', [...judged(1, 'piscina'), ...judged(0.7, 'lido')]),
+    createRow('neighbour', 'beside a process that computes on both', [
+      ...judged(1, 'piscina'),
+      ...judged(0.7, 'lido'),
+    ]),
   ]
 }
 

@@ -5,10 +5,16 @@ import { OwnQueue } from './own-queue.js'
 
 const handlerUrl = path => new URL(`../handlers/${path}.js`, import.meta.url)
 
+/** The setting `calls` is a name in this list: the options of the call with this number. */
+const callOptions = {
+  groups: i => ({ group: `g${i % 10}` }),
+  keys: i => ({ key: `k${i % 1000}` }),
+  'sticky-keys': i => ({ key: `k${i % 1000}`, keyOrder: 'none' }),
+}
 const queues = { priority: ({ PriorityQueue }) => new PriorityQueue(), own: () => new OwnQueue() }
 
 /** The setting `queue` is a name in `queues`. */
-export function startLido(lido, { handlerName, workers, settings: { queue, ...settings } }) {
+export function startLido(lido, { handlerName, workers, settings: { queue, calls, ...settings } }) {
   const pool = openLido(lido, {
     filename: handlerUrl(handlerName),
     minWorkers: workers,
@@ -17,7 +23,7 @@ export function startLido(lido, { handlerName, workers, settings: { queue, ...se
     ...settings,
   })
   return {
-    run: createRun(pool),
+    run: calls === undefined ? createRun(pool) : createRunWith(pool, callOptions[calls]),
     map: source => pool.map(source),
     stream: payload => pool.stream(payload),
     share: value => pool.share(value),
@@ -44,6 +50,14 @@ function createRun(pool) {
     signal === undefined && name === undefined && transferList === undefined
       ? pool.run(payload)
       : pool.run(payload, { signal, name, transferList })
+}
+
+function createRunWith(pool, optionsOf) {
+  let count = 0
+  return payload => {
+    count += 1
+    return pool.run(payload, optionsOf(count))
+  }
 }
 
 export function startPiscina(Piscina, { handlerName, workers, settings }) {

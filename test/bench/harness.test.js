@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { resolve } from 'node:path'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
+import { orderedPools } from '../../bench/programme.js'
 import { rows } from '../../bench/rows.js'
 import { assertSpread, runBench, runJson } from './run-bench.js'
 
@@ -114,17 +115,15 @@ test('the rows of one loop, of sparse tasks and of large queued payloads have fi
   assert.equal(typeof utilization.bars[0].isMet, 'boolean')
 })
 
-test('the rows of ordered queues judge two queues, quiet and beside a process that computes', async () => {
+test('the rows of ordered queues judge queues, groups and keys, quiet and beside a process that computes', async () => {
   const { rows: judged, failures } = await runJson('--only', 'P22-1')
+  const expected = ['piscina', 'lido'].flatMap(against => orderedPools.map(name => `${name} ${against}`))
   assert.deepEqual(failures, [])
   assert.deepEqual(
     judged.map(({ id, bars }) => [id, bars.map(({ subject, against }) => `${subject} ${against}`)]),
     [
-      [
-        'P22-1-quiet',
-        ['lido-priority piscina', 'lido-own-queue piscina', 'lido-priority lido', 'lido-own-queue lido'],
-      ],
-      ['P22-1-neighbour', ['lido-priority piscina', 'lido-own-queue piscina']],
+      ['P22-1-quiet', expected],
+      ['P22-1-neighbour', expected],
     ],
   )
 })
