@@ -17,7 +17,7 @@ const recipe = name => readPage(`docs/recipes/${name}.md`)
 const tested = new Set()
 
 mkdirSync(join(project, 'node_modules', '@types'), { recursive: true })
-addPackages('@types/node', 'bullmq', 'pg', 'pino')
+addPackages('@types/node', 'bottleneck', 'bullmq', 'cockatiel', 'p-memoize', 'p-throttle', 'pg', 'pino')
 
 /** Defines a test of one recipe. `use` gets the page, the folder for its programs, and the context of the test. */
 function recipeTest(name, title, use) {
@@ -333,6 +333,17 @@ recipeTest(
     assert.deepEqual(await ended, [0, null])
   },
 )
+
+recipeTest('limits', 'the programs of limits.md print what the page shows', (page, folder) => {
+  writePrograms(page, folder)
+  const blocks = [...page.matchAll(/^```(\w*)\n(.*?)\n```$/gms)]
+  const shown = blocks.filter(([, language]) => language === '').map(([, , lines]) => lines)
+  assert.deepEqual(
+    ['tenants.mjs', 'breaker.mjs', 'memo.mjs'].map(file => output(folder, file)),
+    shown,
+  )
+  assert.equal(output(folder, 'rate.mjs'), 'report of anna')
+})
 
 test('every recipe has a test, a line in the index and at least one program', () => {
   const pages = readdirSync(join(root, 'docs/recipes')).filter(name => name !== 'README.md')
