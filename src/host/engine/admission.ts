@@ -3,6 +3,7 @@
 import type { TaskMessage } from '../../api/channels.js'
 import { carriedStores } from '../../shared/context/carried.js'
 import {
+  InvalidTaskError,
   PoolClosedError,
   QueueFullError,
   TaskCancelledError,
@@ -60,11 +61,16 @@ export class Admission {
   }
 
   /** Throws the error with which the pool refuses a call with these terms. */
-  check({ signal, limits }: CallTerms): void {
-    const { clock, life } = this.#parts
+  check({ signal, limits, key, isSerial }: CallTerms): void {
+    const { clock, life, slots } = this.#parts
     if (life.state !== 'open') throw new PoolClosedError('closed')
     if (signal?.aborted) throw new TaskCancelledError(signal.reason)
     if (limits !== null && limits.deadline <= clock.epochNow()) throw new TaskTimeoutError('deadline', 0)
+    if (isSerial && slots.lent.current?.waitsWithKey(key!) === true)
+      throw new InvalidTaskError(
+        'key',
+        `The option 'key' ('${key}'): a function of a task with this key submits a task with the same key. Both would wait for each other. Use another key, or submit the task after the first one has ended.`,
+      )
   }
 
   /** Throws `QueueFullError`. */
@@ -77,7 +83,7 @@ export class Admission {
     if (
       mustStartNow &&
       !pump.lending.mayBorrow(slots.lent.current) &&
-      (slots.unplaced > 0 || slots.inFlight - slots.lent.count >= slotsOf(settings))
+      (slots.startable > 0 || slots.inFlight - slots.lent.count >= slotsOf(settings))
     ) {
       throw this.#refused(call, new QueueFullError(limit))
     }

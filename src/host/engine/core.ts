@@ -213,6 +213,7 @@ export function createCore(parts: CoreParts): Core {
     canTakeBack,
     onLeft,
   })
+  pending.onResumed = task => pump.resume(task)
   const cancelling: Cancelling = new Cancelling({
     clock,
     group,

@@ -15,6 +15,8 @@ import type { Task } from '../task/task.js'
 export class Lender {
   readonly taskId: number
   readonly workerId: number
+  /** The key that the task has until it ends. `null`: none. */
+  readonly #key: string | null
   /** Any task may use the slot. */
   readonly isOpen: boolean
   readonly children = new Set<Task>()
@@ -31,6 +33,7 @@ export class Lender {
   constructor(task: Task, workerId: number, isOpen: boolean, outer: Lender | null) {
     this.taskId = task.id
     this.workerId = workerId
+    this.#key = task.terms.isSerial ? task.key : null
     this.isOpen = isOpen
     this.#outer = outer
     // A chain of tasks, each submitted by a function of the one before, must not keep all of them in memory.
@@ -39,6 +42,12 @@ export class Lender {
 
   get isWaiting(): boolean {
     return this.calls > 0
+  }
+
+  /** True when this task, or an outer one, waits and has the key meanwhile. */
+  waitsWithKey(key: string): boolean {
+    if (this.isWaiting && this.#key === key) return true
+    return this.#outer?.waitsWithKey(key) ?? false
   }
 
   /** This lender, or the nearest outer one that is not over. */

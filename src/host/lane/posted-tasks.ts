@@ -31,12 +31,12 @@ export class PostedTasks {
    */
   readonly suspects = new Map<Task, number>()
   readonly slots: Slots
-  readonly #ends: TaskEnds
+  readonly ends: TaskEnds
   readonly #tasks: (Task | null)[]
 
   /** @param tickets how many tasks can be posted at the same time */
   constructor(tickets: number, slotsPerWorker: number, ends: TaskEnds) {
-    this.#ends = ends
+    this.ends = ends
     this.queue = new LaneQueue(createLane(tickets))
     this.tickets = this.queue.tickets
     this.slots = new Slots(slotsPerWorker, workerId => this.heldBy(workerId))
@@ -109,7 +109,7 @@ export class PostedTasks {
     this.slots.release(task)
     this.#tasks[task.ticket] = null
     this.queue.release(task.ticket)
-    if (this.#ends.listener !== null) this.#ends.onReleased(task)
+    if (this.ends.listener !== null) this.ends.onReleased(task)
   }
 
   /** The task with the ticket; `null` when the ticket belongs to another task now. */

@@ -105,6 +105,7 @@ export class Recall {
   *takeOrphans(worker: Worker, isGone: boolean): Generator<OrphanedTask> {
     for (const task of this.#posted.heldBy(worker.id)) {
       if (task.state === 'settled') {
+        if (!isGone) this.#posted.ends.onKilled(task, worker.id)
         this.#posted.removeKept(task)
       } else if (this.takeBack(task, isGone)) {
         yield { task, wasStarted: false, wasLoading: false }
@@ -115,10 +116,12 @@ export class Recall {
         // If the worker has answered, its answer arrives before its exit event. If not, it cannot answer from here on:
         // its handler may run on, and the task may run again with the same ticket.
         if (!isGone && !this.#tickets.cancel(task.ticket, worker.id)) continue
+        if (!isGone) this.#posted.ends.onKilled(task, worker.id)
         this.#posted.remove(task)
         yield { task, wasStarted: true, wasLoading }
       }
     }
+    if (isGone) this.#posted.ends.onGone(worker.id)
   }
 
   /** For a leaving worker: takes back its unstarted tasks, except tasks that no other worker can run. */

@@ -269,14 +269,14 @@ export class Slots {
 
   /** Tasks without a slot, not even of a starting worker: the tasks that `maxQueue` counts. */
   get unplaced(): number {
-    const { size } = this.#queue
-    const queued = size === 0 ? 0 : Math.max(size - this.ofStarting, 0)
-    return queued + this.postedAhead
+    return this.startable + this.#queue.held
   }
 
-  /** Tasks that another worker could start now. */
+  /** Tasks without a slot that another worker could start now. */
   get startable(): number {
-    return this.unplaced - this.#queue.held
+    const { size, held } = this.#queue
+    const queued = size === held ? 0 : Math.max(size - held - this.ofStarting, 0)
+    return queued + this.postedAhead
   }
 
   /** Posted tasks that a worker has, or that have a free slot. */

@@ -38,13 +38,16 @@ export class Lending {
 
   /**
    * A task that waits for a task of its own functions must not wait forever. So such a task without a slot gets the slot that the
-   * waiting task lends. It overtakes the queue, which may wait for the same slot.
+   * waiting task lends. It overtakes the queue, which may wait for the same slot. If the task is held, the task that has its key gets the slot.
    */
   lend(): void {
-    const { poller, poster, take, withdraw } = this.#parts
+    const { pending, poller, poster, take, withdraw } = this.#parts
     const { lent } = this.#posted.slots
     for (const lender of lent.waiting()) {
-      for (const task of lent.candidates(lender)) {
+      for (const child of lent.candidates(lender)) {
+        const task = pending.blockerOf(child) ?? child
+        // A task that runs again may be held until its last run has ended.
+        if (pending.blockerOf(task) !== null) continue
         const worker = this.#lendingWorker(lender)
         if (worker === null) break
         if (lender.isOpen ? !this.#mayJoin(worker, task) : this.#hasSlotElsewhere(task)) continue
@@ -78,8 +81,13 @@ export class Lending {
   /** True when a worker has started the task, or starts it soon without a lent slot. */
   #hasSlotElsewhere(task: Task): boolean {
     if (task.state !== 'assigned') return task.state !== 'queued'
-    const phase = this.#posted.tickets.phaseOf(task.ticket)
-    if (phase === 'offered') return this.#posted.queue.unclaimed <= this.#posted.slots.freeOnReady
+    const { queue, slots, tickets } = this.#posted
+    const phase = tickets.phaseOf(task.ticket)
+    if (phase === 'offered') {
+      const inbox = this.#group.withId(queue.inboxOf(task.ticket))
+      if (inbox === null) return queue.unclaimed <= slots.freeOnReady
+      return inbox.isReady && this.#posted.inInboxOf(inbox.id).length <= inbox.slots - inbox.usage
+    }
     if (phase !== 'addressed') return true
     return !task.isPinned && this.#group.withId(task.addressee)?.isReady === true
   }

@@ -2,6 +2,8 @@
 //   1. tasks that came back from a worker and that the queue cannot take back (it has no `unshift()`)
 //   2. the task that the host took from the queue and has not placed yet
 //   3. the tasks in the queue
+//
+// Tasks whose key is busy are held beside them, in `key-lines`.
 
 import type { TaskQueue } from '../../api/queue.js'
 import { InvalidOptionError } from '../../shared/errors/pool-errors.js'
@@ -10,6 +12,7 @@ import { PriorityQueue } from '../queue/priority-queue.js'
 import { UserQueue } from '../queue/user-queue.js'
 import { oldestOf, type Task } from '../task/task.js'
 import type { TaskEndListener, TaskEnds } from '../task/task-ends.js'
+import { KeyLines } from './key-lines.js'
 
 /** The queues of open pools. Two pools with one queue would take each other's tasks. */
 const inUse = new WeakSet<TaskQueue>()
@@ -22,6 +25,11 @@ export class PendingTasks implements TaskEndListener {
   readonly #queue: TaskQueue
   readonly #ends: TaskEnds
   readonly #onFailure: (failure: unknown) => void
+  readonly #keys = new KeyLines()
+  /** Tasks that got their keys. Passing a task on may reject it, and so free the key for the next one. */
+  readonly #resumed: Task[] = []
+  /** Called with a task that is no longer held. The pump puts it into the queue. `createCore()` sets it. */
+  onResumed: (task: Task) => void = () => {}
   /** In the order of acceptance. The list is short. */
   readonly #returned: Task[] = []
   /** The interface of a queue cannot show its next task without removing it. */
@@ -71,18 +79,31 @@ export class PendingTasks implements TaskEndListener {
   }
 
   get size(): number {
-    return this.#queue.size + this.#returned.length + (this.#head === null ? 0 : 1)
+    return this.#queue.size + this.#returned.length + (this.#head === null ? 0 : 1) + this.#keys.held
   }
 
   /** How many of the tasks may not start now, even on a free slot. */
   get held(): number {
-    return 0
+    return this.#keys.held
   }
 
   /** The task that was accepted first. Calls no code of the program. */
   get oldest(): Task | null {
     const { oldest } = this.#queue as FifoQueue | PriorityQueue | UserQueue
-    return oldestOf([oldest as Task | null, this.#head, ...this.#returned].filter(task => task !== null))
+    const { oldest: held } = this.#keys
+    const others = [oldest as Task | null, held, this.#head, ...this.#returned]
+    return oldestOf(others.filter(task => task !== null))
+  }
+
+  /** Call it once for each new task with a serial key. False: another task has the key, so the task is held. */
+  acquireKey(task: Task): boolean {
+    this.#ends.listener = this
+    return this.#keys.acquire(task)
+  }
+
+  /** The task that has the key for which this task is held; `null` for a task that is not held. */
+  blockerOf(task: Task): Task | null {
+    return this.#keys.isHeld(task) ? this.#keys.holderOf(task) : null
   }
 
   /** Call it before a task that the host posts without `push()`. It may come back by `putBack()`. */
@@ -92,12 +113,12 @@ export class PendingTasks implements TaskEndListener {
 
   /** Throws the error of the queue. Then the task is not queued. */
   push(task: Task): void {
-    if (task.terms.isSerial) this.#ends.listener = this
     this.#queue.push(task)
   }
 
   /** Puts back a task from a worker. A queue with `unshift()` decides its place. Otherwise it goes before the queue. */
   putBack(task: Task): void {
+    if (task.terms.isSerial && this.#keys.holdAgain(task, this.#ends.mayRun(task))) return
     if (this.#giveBack(task)) return
     let place = this.#returned.length
     while (place > 0 && isBefore(task, this.#returned[place - 1]!)) place--
@@ -152,12 +173,23 @@ export class PendingTasks implements TaskEndListener {
   }
 
   remove(task: Task): void {
-    if (task === this.#head) this.#head = null
+    if (this.#keys.isHeld(task)) this.#keys.remove(task)
+    else if (task === this.#head) this.#head = null
     else if (!this.#takeReturned(task)) this.#queue.remove(task)
   }
 
-  /** Call it when the task is over: tasks that waited for it may start now. */
-  onOver(_task: Task): void {}
+  /** The next task with the same key may start now. */
+  onOver(task: Task): void {
+    const next = task.terms.isSerial ? this.#keys.pass(task) : null
+    if (next === null || this.#resumed.push(next) > 1) return
+    for (const resumed of this.#resumed) this.onResumed(resumed)
+    this.#resumed.length = 0
+  }
+
+  /** A task that runs again is held until the worker of its last run has ended. */
+  onRunEnded(task: Task): void {
+    if (this.#keys.isHeld(task)) this.onOver(task)
+  }
 
   /** From now on another pool may use the queue. */
   release(): void {
@@ -174,6 +206,7 @@ export class PendingTasks implements TaskEndListener {
       yield task
     }
     if (this.#queue instanceof UserQueue) yield* this.#queue.drain()
+    yield* this.#keys.drain()
   }
 
   #giveBack(task: Task): boolean {

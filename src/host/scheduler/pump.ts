@@ -1,6 +1,7 @@
 // Moves tasks from the queue to the workers. Only `pump()` places queued tasks.
 import type { LoadBalancer } from '../../api/queue.js'
 import type { Clock } from '../../shared/platform/clock.js'
+import { inMicrotask } from '../../shared/platform/microtask.js'
 import type { Payloads } from '../lane/payloads.js'
 import type { ResultPoller } from '../lane/poll-results.js'
 import type { Poster } from '../lane/post.js'
@@ -69,6 +70,8 @@ export class Pump {
   #ahead = MIN_AHEAD
   /** The `priority` of the last task that an ordered queue gave to the lane. All unclaimed tasks are at least as urgent. */
   #lastPriority = 0
+  /** Tasks that were held and have entered the queue in this turn. */
+  readonly #resumed: Task[] = []
   #isPumping = false
   #mustPumpAgain = false
   /** The task that the host posts now without queueing it. A getter of its payload may close the pool meanwhile. */
@@ -114,19 +117,42 @@ export class Pump {
       this.pump()
       return
     }
-    const othersWait = this.#pending.size > 0
+    if (task.terms.isSerial && !this.#pending.acquireKey(task)) return this.#keepHeld(task)
+    const othersWait = this.#pending.size > this.#pending.held
     if (!othersWait && !this.#isPumping && this.#postAtOnce(task)) return
+    if (!this.#enqueue(task)) return
+    if (!this.#pending.isFirstInFirstOut && !this.#recallLessUrgent(task)) return
+    if (this.#mayPlaceNow(task, othersWait)) this.pump()
+    if (task.state === 'queued') this.#take(task)
+  }
+
+  /** False when the queue threw. Then the task is rejected. */
+  #enqueue(task: Task): boolean {
     // Tasks that are sure to get a slot do not count against the queue's limit.
     if (this.#pending.isBounded) this.#pending.reserve(this.#slots.ofStarting)
     try {
       this.#pending.push(task)
+      return true
     } catch (refusal) {
       this.#settler.reject(task, refusal)
-      return
+      return false
     }
-    if (!this.#pending.isFirstInFirstOut && !this.#recallLessUrgent(task)) return
-    if (this.#mayPlaceNow(task, othersWait)) this.pump()
-    if (task.state === 'queued') this.#take(task)
+  }
+
+  /** Another task has the key of this task. A waiting task may have to lend its slot to that other task. */
+  #keepHeld(task: Task): void {
+    if (this.#take(task) && this.#slots.lent.isChild(task)) this.pump()
+  }
+
+  /** The task was held, and may start now. Not every end of a task is followed by a pump, hence the microtask. */
+  resume(task: Task): void {
+    if (!this.#enqueue(task) || this.#resumed.push(task) > 1) return
+    inMicrotask(() => {
+      const resumed = this.#resumed.splice(0)
+      const isOrdered = !this.#pending.isFirstInFirstOut
+      for (const task of isOrdered ? resumed : []) if (task.state === 'queued') this.#recallLessUrgent(task)
+      this.refill()
+    })
   }
 
   /** A task behind others waits like them, unless the pool may start another worker, or a waiting task lends its slot to this task. */

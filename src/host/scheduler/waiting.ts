@@ -23,6 +23,8 @@ export interface WaitingTasksParts {
 export interface WaitFacts {
   /** How long the task has waited, or the time since the host sent it to a worker. */
   ageMs: number
+  /** The queue holds the task back, for this reason. `null`: the task may start. */
+  heldBy: 'key' | null
   isExclusive: boolean
   isBroadcast: boolean
   /** Only this worker may run the task. `others`: the tasks that it has started. `null`: any worker may run the task. */
@@ -52,7 +54,8 @@ const ON_ITS_WAY_MS = 100
 
 /** `null`: the task is on its way to a worker. */
 export function waitReason(facts: WaitFacts): WaitReason | null {
-  const { workers, worker, isExclusive } = facts
+  const { workers, worker, heldBy, isExclusive } = facts
+  if (heldBy !== null) return heldBy
   if (worker !== null) return ofOneWorker(facts, worker)
   const accepting = workers.filter(({ isLeaving }) => !isLeaving)
   const ready = accepting.filter(({ isReady }) => isReady)
@@ -91,7 +94,7 @@ export class WaitingTasks {
 
   /** `oldestMs` is `null` when a worker has every task. */
   snapshot(): { oldestMs: number | null; waitingFor: WaitReason | null } {
-    const { clock, group, posted, loadBalancer } = this.#parts
+    const { clock, group, pending, posted, loadBalancer } = this.#parts
     const task = this.#oldest()
     if (task === null) return { oldestMs: null, waitingFor: null }
     const now = clock.now()
@@ -99,6 +102,7 @@ export class WaitingTasks {
     const worker = group.withId(Math.max(task.terms.workerId, task.addressee))
     const waitingFor = waitReason({
       ageMs: now - (task.assignedAt ?? task.createdAt),
+      heldBy: pending.blockerOf(task) === null ? null : 'key',
       isExclusive: task.isExclusive,
       isBroadcast: task.isPinned,
       worker: worker === null ? null : { ...factsOf(worker, now), others: posted.startedBy(worker.id) },
