@@ -39,6 +39,9 @@ export type PayloadKind =
 /** `missing` fails because there is no such function. `broken` fails because its file does not load. */
 export type HandlerName = 'default' | 'other' | 'missing' | 'broken'
 
+/** The option `key` of a call. `loose`: with the option `keyOrder: 'none'`. */
+export type KeyPlan = 'none' | 'a' | 'b' | 'c' | 'loose'
+
 /** The option `retry` of a call. */
 export interface RetryPlan {
   attempts: number
@@ -67,6 +70,7 @@ export interface Call {
   readonly handler: HandlerName
   readonly controller: AbortController | null
   readonly isExclusive: boolean
+  readonly key: KeyPlan
   readonly limit: 'none' | TimeLimit
   readonly wasAbortedBefore: boolean
   /** The queue was full at the time of the call. */
@@ -94,6 +98,27 @@ export interface Call {
 /** A function of the other call has made this call, or one of the calls between the two. */
 export function isWithin({ parent }: Call, other: Call): boolean {
   return parent !== null && (parent === other || isWithin(parent, other))
+}
+
+/** Calls with the same key run one after another. */
+export function isSerial({ key }: Call): boolean {
+  return key !== 'none' && key !== 'loose'
+}
+
+/** The caller waits for a call with the same key. */
+export function waitsForItself({ key, parent }: Call): boolean {
+  for (let outer = parent; outer !== null; outer = outer.parent) if (outer.key === key) return true
+  return false
+}
+
+/**
+ * A call may wait for a call of its functions, which may wait for the key of another call. So functions use keys in the order of the
+ * alphabet, like locks. Their own keys are refused.
+ */
+export function mayUseKey(key: KeyPlan, parent: Call | null): boolean {
+  if (parent === null || key === 'none' || key === 'loose') return true
+  if (isSerial(parent) && key < parent.key) return false
+  return mayUseKey(key, parent.parent)
 }
 
 export function isAborted({ controller }: Call): boolean {

@@ -62,6 +62,26 @@ export const mistakes: Mistake[] = [
     edits: [['largeResults.drop(task);', '']],
   },
   {
+    title: 'a cancelled task frees its key while its handler runs',
+    transport: 'any',
+    file: 'host/task/task-ends.js',
+    edits: [['if (!this.isPosted(task) && !this.mayRun(task))', 'if (true)']],
+  },
+  {
+    title: 'a task of a killed worker frees its key before the worker has ended',
+    transport: 'any',
+    file: 'host/task/task-ends.js',
+    edits: [['this.#killed.set(task, workerId);', ';']],
+  },
+  {
+    title: 'a task loses its key when it runs again',
+    transport: 'any',
+    file: 'host/scheduler/requeue.js',
+    edits: [
+      ['this.#traced.onAgain(task);', 'this.#traced.onAgain(task);\n        this.#pending.onOver(task);'],
+    ],
+  },
+  {
     title: 'a collection of the new space does not continue in slices of 0 ms',
     transport: 'shared-memory',
     file: 'host/lane/new-space.js',

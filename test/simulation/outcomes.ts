@@ -1,6 +1,7 @@
 // The outcomes that a call may have, after the events that happened to the call and to the pool.
 import { isDeepStrictEqual } from 'node:util'
 import {
+  InvalidTaskError,
   NotCloneableError,
   PoolClosedError,
   QueueFullError,
@@ -12,7 +13,16 @@ import {
   WorkerMemoryError,
   WorkerStartError,
 } from '../../src/shared/errors/pool-errors.js'
-import { type Call, isAborted, isAnswerTo, isEnding, mayFollowDeath, mayFollowThrow } from './call.js'
+import {
+  type Call,
+  isAborted,
+  isAnswerTo,
+  isEnding,
+  isSerial,
+  mayFollowDeath,
+  mayFollowThrow,
+  waitsForItself,
+} from './call.js'
 import { CHUNKS, chunkOf, StoppedError } from './exchange.js'
 import { BalancerError, WhenError } from './options.js'
 import { describe, type World } from './world.js'
@@ -63,6 +73,10 @@ const rejections = [
   rejection(
     TaskCancelledError,
     (error, call) => isAborted(call) && error.reason === call.controller?.signal.reason,
+  ),
+  rejection(
+    InvalidTaskError,
+    ({ option }, call) => option === 'key' && isSerial(call) && waitsForItself(call),
   ),
   rejection(StoppedError, ({ first }, call) => {
     return call.fate === 'streams' && call.exchange.stopsEarly && isDeepStrictEqual(first, chunkOf(call, 1))

@@ -1,6 +1,6 @@
 // The rules for an open pool: at each start of a task, at each settlement, and at the end of each turn of the host. `outcomes` has
 // the allowed outcomes of a call. `ends` has the rules for the end of a run.
-import { type Call, isAborted, isWithin, keepsItsPlace, mayRunAgain } from './call.js'
+import { type Call, isAborted, isSerial, isWithin, keepsItsPlace, mayRunAgain } from './call.js'
 import { isOwnError, whatIsWrongWith } from './outcomes.js'
 import type { Running, SimulatedThread } from './thread.js'
 import type { World } from './world.js'
@@ -22,7 +22,9 @@ export class Rules {
     if (call.wasCancelled) return world.fail(`${at} after the call was cancelled`)
     // No other worker is sure to run these tasks.
     const isGivenAway = call.payload === 'transferred' || call.payload === 'unreadable'
-    const mayBorrow = world.calls.some(other => isWithin(call, other) && other.startedBy.includes(thread))
+    const mayBorrow = world.calls.some(
+      other => other.startedBy.includes(thread) && this.#waitsFor(other, call),
+    )
     if (thread.startedTasks >= maxTasksPerWorker && !isGivenAway && !mayBorrow)
       return world.fail(
         `${at}, which has already started ${thread.startedTasks} tasks (limit ${maxTasksPerWorker})`,
@@ -30,7 +32,9 @@ export class Rules {
     const beside = thread.running.filter(running => !isAborted(running.call))
     const using = beside.filter(running => !this.#lendsTo(running, call))
     // The task of an exclusive task may start beside tasks that waited for their callers before it and now go on.
-    const isOfExclusive = beside.some(running => running.call.isExclusive && isWithin(call, running.call))
+    const isOfExclusive = beside.some(
+      running => running.call.isExclusive && this.#waitsFor(running.call, call),
+    )
     if (using.length >= concurrentTasksPerWorker && !(isOfExclusive && concurrentTasksPerWorker > 1))
       return world.fail(`${at} beside ${using.length} running tasks, with ${concurrentTasksPerWorker} slots`)
     // With one slot, the option `exclusive` has no effect.
@@ -38,10 +42,30 @@ export class Rules {
     const mustBeAlone = call.isExclusive && (using.length > 0 || (beside.length > 0 && call.parent === null))
     if ((isBesideExclusive || (mustBeAlone && !isOfExclusive)) && concurrentTasksPerWorker > 1)
       return world.fail(`${at} beside another task, although one of the two is exclusive`)
-    const isInOrder = this.#startsInOrder && call.parent === null
+    if (isSerial(call)) this.#checkKey(call, at)
+    const isInOrder = this.#startsInOrder && call.parent === null && call.key === 'none'
     const earlier = isInOrder ? this.#earlierThan(call) : undefined
     if (earlier !== undefined)
       world.fail(`${at} before the earlier call ${earlier.id}, which is still queued`)
+  }
+
+  /** Of the calls with the same key, one runs at a time, in the order of the calls. */
+  #checkKey(call: Call, at: string): void {
+    const world = this.#world
+    const same = world.calls.filter(({ key }) => key === call.key)
+    const isRunning = (other: Call) =>
+      world.threads.some(
+        ({ life, running }) => life !== 'dead' && running.some(({ call: now }) => now === other),
+      )
+    const beside = same.find(isRunning)
+    if (beside !== undefined)
+      return world.fail(`${at}, but call ${beside.id} has the key '${call.key}' and runs`)
+    // A stream takes its payload before it submits its task. The getter may make other calls meanwhile.
+    if (call.payload === 'getter' && call.fate === 'streams') return
+    // The host may have rejected an earlier call that has not started. A call that starts now was not rejected.
+    const later = same.find(other => other.id > call.id && other.startedBy.length > 0)
+    if (later !== undefined)
+      world.fail(`${at} after the later call ${later.id}, which has the same key '${call.key}'`)
   }
 
   onSettled(call: Call): void {
@@ -111,7 +135,25 @@ export class Rules {
   /** The running task waits for its caller, so the other task may use its slot. */
   #lendsTo({ call, steps }: Running, other: Call): boolean {
     const lendsToAll = this.#world.programme.options.concurrentTasksPerWorker > 1 && !call.isExclusive
-    return steps?.isWaiting === true && (lendsToAll || isWithin(other, call))
+    return steps?.isWaiting === true && (lendsToAll || this.#waitsFor(call, other))
+  }
+
+  /** A function of the first call has made the other call, or a call that waits for its key until the other call has ended. */
+  #waitsFor(call: Call, other: Call): boolean {
+    if (isWithin(other, call)) return true
+    const { calls } = this.#world
+    const isBehind = (held: Call) =>
+      isSerial(held) &&
+      !calls.some(outer => outer.key === held.key && outer.state === 'pending' && isWithin(held, outer)) &&
+      isWithin(held, call) &&
+      calls.some(
+        first =>
+          first.key === held.key &&
+          first.id < held.id &&
+          first.state === 'pending' &&
+          (first === other || this.#waitsFor(first, other)),
+      )
+    return calls.some(isBehind)
   }
 
   /** One worker more than `maxWorkers` may live, but only while a worker leaves or is replaced. */
@@ -151,6 +193,8 @@ export class Rules {
         other.id < call.id &&
         other.state === 'pending' &&
         other.startedBy.length === 0 &&
+        // Calls with keys wait for others, or for one worker.
+        other.key === 'none' &&
         // The time limit may be over, and the promise may settle later.
         other.limit === 'none' &&
         !other.metFullQueue &&

@@ -1,7 +1,7 @@
 // The events of a programme. Each entry has a probability, a draw of its data, and an action. Events of the kind `reaction` may also
 // happen inside the pool's own work: in a getter of a payload, in a listener, or when a call settles.
 import type { TimeLimit } from '../../src/shared/errors/pool-errors.js'
-import type { Death, Fate, HandlerName, PayloadKind, RetryPlan } from './call.js'
+import type { Death, Fate, HandlerName, KeyPlan, PayloadKind, RetryPlan } from './call.js'
 import { oneOf, pick, type Random } from './draw.js'
 import type { ExchangePlan } from './exchange.js'
 import type { World } from './world.js'
@@ -33,6 +33,7 @@ export interface Submission {
   /** `shared`: all such calls of the programme have the same signal. */
   signal: 'none' | 'own' | 'shared'
   isExclusive: boolean
+  key: KeyPlan
   /** The time limit of the call, if any. */
   limit: 'none' | TimeLimit
   /** The actions of the user's code in a getter of the payload, and when the call settles. */
@@ -82,6 +83,7 @@ const words = {
       limit: pick(random, { none: 12, timeout: 1, queueTimeout: 1, deadline: 1 }),
       inGetter: drawReaction(random, depth, 1),
       whenSettled: drawReaction(random, depth, 8),
+      key: pick(random, { none: 5, a: 2, b: 1, c: 1, loose: 1 }),
     }),
     act: (world, given) => void world.submit(given),
   } satisfies Word<Submission>,

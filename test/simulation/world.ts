@@ -9,7 +9,7 @@ import { interruption } from '../../src/testing/interrupted-atomics.js'
 import { ManualClock } from '../../src/testing/manual-clock.js'
 import { seededRandom } from '../../src/testing/stand-ins.js'
 import { workerClock } from '../../src/worker/run/clock.js'
-import type { Call } from './call.js'
+import { type Call, mayUseKey } from './call.js'
 import type { Random } from './draw.js'
 import { callers, exchangeOptions, readChunks } from './exchange.js'
 import { newSpace, stage } from './machine.js'
@@ -102,11 +102,13 @@ export class World {
   submit(submission: Submission): Promise<void> {
     const { pool } = this
     const { payload, signal, handler, priority, retry, inGetter, whenSettled } = submission
+    const parent = callers.getStore() ?? null
     const controller =
       signal === 'none' ? null : signal === 'own' ? this.#newController() : this.#sharedController()
     const call: Call = {
       id: this.calls.length + 1,
-      parent: callers.getStore() ?? null,
+      parent,
+      key: mayUseKey(submission.key, parent) ? submission.key : 'none',
       payload,
       fate: submission.fate,
       death: submission.death,
@@ -135,12 +137,14 @@ export class World {
     this.calls.push(call)
     if (this.trace !== null)
       this.note(
-        `run ${call.id}: ${payload}, ${call.fate}${call.retry === null ? '' : `, retry ${describe(call.retry)}`}${controller === null ? '' : `, signal ${signal}`}, ${handler}`,
+        `run ${call.id}: ${payload}, ${call.fate}${call.retry === null ? '' : `, retry ${describe(call.retry)}`}${controller === null ? '' : `, signal ${signal}`}, ${handler}, key ${call.key}`,
       )
     const made = makePayload(call, () => this.react(inGetter))
     const options: RunOptions = { priority, exclusive: call.isExclusive, ...exchangeOptions(this, call) }
     if (call.limit === 'deadline') options.deadline = this.clock.epochNow() + 20
     else if (call.limit !== 'none') options[call.limit] = 20
+    if (call.key !== 'none') options.key = call.key
+    if (call.key === 'loose') options.keyOrder = 'none'
     if (call.retry !== null) options.retry = toRetryOptions(call.retry)
     if (controller !== null) options.signal = controller.signal
     if (handler !== 'default') options.name = handler
@@ -449,6 +453,7 @@ export const plainSubmission: Submission = {
   limit: 'none',
   inGetter: null,
   whenSettled: null,
+  key: 'none',
 }
 
 function isSuch(thread: SimulatedThread, who: Killing['who']): boolean {
