@@ -41,7 +41,7 @@ export type {
   RestartOptions,
   RetryOptions,
 } from './api/pool-options.js'
-export type { LoadBalancer, TaskQueue } from './api/queue.js'
+export type { LoadBalancer, PriorityQueueOptions, TaskQueue } from './api/queue.js'
 export type { QueuedTask } from './api/queued-task.js'
 export type { PoolMap, PoolStream, PoolTransform, SharedValue } from './api/results.js'
 export type {

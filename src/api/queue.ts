@@ -24,6 +24,15 @@ export interface TaskQueue {
   remove(task: QueuedTask): void
 }
 
+/** The options of `new PriorityQueue()`. */
+export interface PriorityQueueOptions {
+  /**
+   * Milliseconds of waiting that count as one step of `priority`, so that no task waits without end. For example, a task of priority -1
+   * starts before tasks of priority 5 that come more than `6 * aging` later. `Infinity`: waiting does not count. Default `Infinity`.
+   */
+  aging?: number | undefined
+}
+
 /**
  * Called synchronously with the workers that accept tasks; some may still be starting. Returns one of them, or `null`
  * to keep the task queued. If it throws, the call of `run()` rejects with that error. If it returns anything else, with

@@ -83,7 +83,6 @@ export const oneWorkerCases: Plan[] = [
     tasks: [{ key: 'a' }],
     requests: [[{ submit: 1 }]],
     startsAwake: true,
-    isFine: true,
     switches: 2,
   },
   {

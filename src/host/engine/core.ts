@@ -24,6 +24,7 @@ import type { HandlerTasks } from '../metrics/handler-tasks.js'
 import type { Outcome } from '../metrics/task-metrics.js'
 import type { CoreSettings } from '../options/settings.js'
 import { usesSharedMemory } from '../options/transport.js'
+import type { GroupQueue } from '../queue/group-queue.js'
 import { Cancelling } from '../scheduler/cancel.js'
 import { GracePeriods } from '../scheduler/grace-period.js'
 import { PendingTasks } from '../scheduler/pending.js'
@@ -67,6 +68,8 @@ export interface Core {
   largeResults: LargeResults
   startCalls: StartCalls
   waiting: WaitingTasks
+  /** `null` without the option `groups`. */
+  groups: GroupQueue | null
 }
 
 export interface CoreParts {
@@ -115,6 +118,8 @@ export function createCore(parts: CoreParts): Core {
   const traced = new TracedTasks(identity)
   const settler = new Settler(events, traced, ends)
   const pending = new PendingTasks(settings.queue, ends, failure => workerEvents.onError(failure))
+  const { groups } = pending
+  if (groups !== null) groups.clock = clock
   const yieldsCore = settings.busyWait !== true
   const payloads: Payloads = new Payloads({
     posted,
@@ -143,7 +148,7 @@ export function createCore(parts: CoreParts): Core {
   payloads.holdWorkerData(settings.workerOptions.workerData)
 
   const keyWorkers = new KeyWorkers(group)
-  const recall = new Recall(posted, payloads, canTakeBack)
+  const recall = new Recall(posted, payloads, canTakeBack, clock)
   const requeue = new Requeue(recall, pending, settler, traced)
   const largeResults = new LargeResults({ clock, settler, sliceMs: decodeSliceMs, onDecoded: events.onLeft })
   const answers = new Answers({
@@ -158,6 +163,7 @@ export function createCore(parts: CoreParts): Core {
     errorClasses,
     traced,
     keyWorkers,
+    groups,
   })
   const poster = new Poster({ posted, handlers, payloads, settler, clock, handlerMetrics })
   const waker = usesLaneQueue ? new WorkerWaker(clock, group, posted, settings.cores) : null
@@ -260,5 +266,6 @@ export function createCore(parts: CoreParts): Core {
     largeResults,
     startCalls,
     waiting: new WaitingTasks({ clock, group, posted, pending, pump, loadBalancer }),
+    groups,
   }
 }

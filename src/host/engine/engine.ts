@@ -162,6 +162,7 @@ export class Engine {
       handlerMetrics,
       pump,
       waiting: core.waiting,
+      groups: core.groups,
       requeue: core.requeue,
       largeResults,
       group,

@@ -11,6 +11,7 @@ import { type HandlerTasks, keyOf } from '../metrics/handler-tasks.js'
 import type { TaskMetrics } from '../metrics/task-metrics.js'
 import type { CoreSettings } from '../options/settings.js'
 import { transportOf, transportReason } from '../options/transport.js'
+import type { GroupQueue } from '../queue/group-queue.js'
 import type { Pump } from '../scheduler/pump.js'
 import type { Requeue } from '../scheduler/requeue.js'
 import type { WaitingTasks } from '../scheduler/waiting.js'
@@ -32,6 +33,8 @@ export interface StatsParts {
   handlerMetrics: HandlerMetrics | null
   pump: Pump
   waiting: WaitingTasks
+  /** `null` without the option `groups`. */
+  groups: GroupQueue | null
   requeue: Requeue
   largeResults: LargeResults
   group: WorkerGroup
@@ -111,7 +114,8 @@ export class Stats {
   }
 
   snapshot(): PoolStats {
-    const { id, settings, life, taskMetrics, durationMetrics, handlerMetrics, group, waiting } = this.#parts
+    const { id, settings, life, taskMetrics, durationMetrics, handlerMetrics, group, waiting, groups } =
+      this.#parts
     const { oldestMs, waitingFor } = waiting.snapshot()
     return {
       id,
@@ -127,7 +131,7 @@ export class Stats {
       waitTime: durationStats(durationMetrics?.waitTime),
       runTime: durationStats(durationMetrics?.runTime),
       handlers: this.#handlerStats(),
-      groups: [],
+      groups: groups?.stats() ?? [],
       handOverMs: handlerMetrics?.handOverMs ?? null,
       backend: settings.backend,
       transport: transportOf(settings),

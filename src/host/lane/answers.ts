@@ -43,6 +43,8 @@ export interface AnswersParts {
   errorClasses: ErrorClasses
   traced: TracedTasks
   keyWorkers: KeyWorkers
+  /** Gets the run time of each answered task. `null` without the option `groups`. */
+  groups: { onAnswered(task: Task, runMs: number): void } | null
 }
 
 export class Answers {
@@ -104,7 +106,7 @@ export class Answers {
   }
 
   #onAnswered(worker: Worker, task: Task, runMs: number): void {
-    const { policy, handlerTasks, durationMetrics, keyWorkers, traced } = this.#parts
+    const { policy, handlerTasks, durationMetrics, keyWorkers, traced, groups } = this.#parts
     worker.answers++
     worker.runMs += runMs
     worker.freedAt = task.assignedAt! + runMs
@@ -115,6 +117,7 @@ export class Answers {
     }
     worker.histogram?.record(runMs)
     if (task.terms.key !== null) keyWorkers.bind(task.terms.key, worker.id)
+    if (groups !== null) groups.onAnswered(task, runMs)
     if (task.traced !== null) traced.onAnswered(task, worker, runMs)
   }
 }

@@ -1,5 +1,6 @@
 // Takes posted tasks back without an answer: cancelled tasks, recalled tasks, and orphaned tasks of workers that ended.
 import type { Tickets } from '../../shared/lane/ticket.js'
+import type { Clock } from '../../shared/platform/clock.js'
 import type { Task } from '../task/task.js'
 import { moveTask } from '../task/task-life.js'
 import type { Worker } from '../workers/worker.js'
@@ -18,13 +19,15 @@ export class Recall {
   readonly #payloads: Payloads
   readonly #tickets: Tickets
   readonly #canTakeBack: boolean
+  readonly #clock: Clock
 
   /** @param canTakeBack false for processes: a process may have started a sent task without the host knowing it yet */
-  constructor(posted: PostedTasks, payloads: Payloads, canTakeBack: boolean) {
+  constructor(posted: PostedTasks, payloads: Payloads, canTakeBack: boolean, clock: Clock) {
     this.#posted = posted
     this.#payloads = payloads
     this.#tickets = posted.tickets
     this.#canTakeBack = canTakeBack
+    this.#clock = clock
   }
 
   /** Returns true when the host took the task back: no worker has started it, and no worker can start it now. */
@@ -44,6 +47,12 @@ export class Recall {
   #remove(task: Task): void {
     this.#payloads.onTakenBack(task)
     this.#posted.remove(task)
+    task.assignedAt = null
+  }
+
+  /** Call it for a started task without an answer, before its ticket forgets the time of the start. */
+  #noteStart(task: Task): void {
+    task.assignedAt = this.#tickets.startedAt(task.ticket, this.#clock.now()) ?? task.assignedAt
   }
 
   #takeBackFrom(phase: 'offered' | 'addressed' | 'claimed', ticket: number): boolean {
@@ -62,6 +71,7 @@ export class Recall {
       return 0
     }
     const workerId = this.#tickets.holderOf(task.ticket) || task.addressee
+    this.#noteStart(task)
     if (this.#tickets.cancel(task.ticket, workerId) || this.#cancelSent(task, workerId)) {
       this.#posted.keepCancelled(task)
       return workerId
@@ -113,6 +123,7 @@ export class Recall {
         // The answers of a pack's items may be on their way. Items without an answer run again, so the host waits for all answers.
         if (!isGone && task.terms.handler.call === 'pack') continue
         const wasLoading = this.#tickets.phaseOf(task.ticket) === 'loading'
+        this.#noteStart(task)
         // If the worker has answered, its answer arrives before its exit event. If not, it cannot answer from here on:
         // its handler may run on, and the task may run again with the same ticket.
         if (!isGone && !this.#tickets.cancel(task.ticket, worker.id)) continue

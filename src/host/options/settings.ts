@@ -2,6 +2,7 @@
 // each other, and computes the values that the parts of the pool need.
 
 import type { PoolOptions, PoolSettings, RetryOptions } from '../../api/pool-options.js'
+import type { TaskQueue } from '../../api/queue.js'
 import { InvalidOptionError } from '../../shared/errors/pool-errors.js'
 import { ErrorClasses, messageOf } from '../../shared/errors/serialize-error.js'
 import { type HandlerRef, loadingFiles, MODULE_OPTION } from '../../shared/messages/handler-ref.js'
@@ -13,6 +14,8 @@ import { fileMeantBy } from '../../shared/platform/source-file.js'
 import { HEAP_FLAG, HEAP_FLAG_REMEDY } from '../backend/heap-flags.js'
 import { inheritedFlags, processEnvironment } from '../backend/process-surroundings.js'
 import { FifoQueue } from '../queue/fifo-queue.js'
+import { GroupQueue } from '../queue/group-queue.js'
+import { PriorityQueue } from '../queue/priority-queue.js'
 import type { Limits } from '../task/call.js'
 import type { RetrySettings } from '../task/retry.js'
 import type { PoolSize } from '../workers/scaling.js'
@@ -75,7 +78,7 @@ export function resolveOptions(
   const startsLater = handlerProblem !== null || isLoadingWith(callerFile)
   const cores = shareOfCores(usableCores(), read.clusterSize)
   const size = sizeOf(startsLater ? { ...read, minWorkers: 0 } : read, cores)
-  const queue = read.queue ?? new FifoQueue()
+  const queue = queueOf(read)
   const maxQueue = read.maxQueue === 'auto' ? size.maxWorkers ** 2 : read.maxQueue
   const options: PoolSettings = Object.freeze({
     ...read,
@@ -141,6 +144,20 @@ function refuseContradiction(minWorkers: number | undefined, maxWorkers: number 
     'minWorkers',
     `The option 'minWorkers' (${minWorkers}) must not be above 'maxWorkers' (${maxWorkers}).`,
   )
+}
+
+function queueOf({ queue, groups, aging, recordTiming }: ReturnType<typeof poolTable.read>): TaskQueue {
+  if (queue !== undefined) {
+    const other = groups !== undefined ? 'groups' : 'aging'
+    if (groups !== undefined || aging !== undefined)
+      poolErrors.contradiction(
+        other,
+        `The options 'queue' and '${other}' both decide the order of the tasks. Leave one of them out.`,
+      )
+    return queue
+  }
+  if (groups !== undefined) return new GroupQueue(groups, aging ?? NONE, recordTiming)
+  return aging === undefined ? new FifoQueue() : new PriorityQueue({ aging })
 }
 
 /** The file of the option `filename`, or of `module` where its function is not called. */

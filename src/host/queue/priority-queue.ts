@@ -1,25 +1,43 @@
-// A queue with the highest `priority` first, and first in, first out among equals. The queue is a binary heap. Each
-// task knows its index in the heap.
+// A queue with the highest `priority` first, and first in, first out among equals. With aging, the time that a task has
+// waited counts as well.
 
-import type { TaskQueue } from '../../api/queue.js'
+import type { PriorityQueueOptions, TaskQueue } from '../../api/queue.js'
 import type { QueuedTask } from '../../api/queued-task.js'
+import { InvalidOptionError } from '../../shared/errors/pool-errors.js'
+import { milliseconds } from '../../shared/options/option-rules.js'
+import {
+  mayHoldOptions,
+  OptionErrors,
+  OptionTable,
+  type RulesFor,
+} from '../../shared/options/option-table.js'
 import { oldestOf, type Task } from '../task/task.js'
+import { Heap } from './heap.js'
 
-const ABSENT = -1
+const queueTable = new OptionTable({
+  aging: milliseconds(false, { default: Number.POSITIVE_INFINITY }),
+} satisfies RulesFor<PriorityQueueOptions>)
+const queueErrors = new OptionErrors('a PriorityQueue', InvalidOptionError, {})
 
-/** The highest `priority` first. First in, first out among equals. */
+/** The highest `priority` first. First in, first out among equals. With `aging`, waiting raises the priority. */
 export class PriorityQueue implements TaskQueue {
   readonly capacity = Number.POSITIVE_INFINITY
-  readonly #heap: Task[] = []
+  readonly #heap: Heap<Task>
   #arrived = 0
 
+  /** Throws `InvalidOptionError`. */
+  constructor(options: PriorityQueueOptions = {}) {
+    if (!mayHoldOptions(options)) queueErrors.noObject(options, 'aging: 10_000')
+    this.#heap = new Heap(taskOrder(queueTable.read(options, queueErrors).aging))
+  }
+
   get size(): number {
-    return this.#heap.length
+    return this.#heap.size
   }
 
   /** @internal The task that was accepted first. */
   get oldest(): QueuedTask | null {
-    return oldestOf(this.#heap)
+    return oldestOf(this.#heap.items)
   }
 
   push(queued: QueuedTask): void {
@@ -34,62 +52,32 @@ export class PriorityQueue implements TaskQueue {
   }
 
   unshift(queued: QueuedTask): void {
-    const task = queued as Task
-    this.#put(task, this.#heap.length)
-    this.#rise(task)
+    this.#heap.add(queued as Task)
   }
 
   shift(): QueuedTask | null {
-    const task = this.#heap[0] ?? null
-    if (task !== null) this.remove(task)
+    const task = this.#heap.first
+    if (task !== null) this.#heap.remove(task)
     return task
   }
 
   remove(queued: QueuedTask): void {
-    const task = queued as Task
-    const place = task.queueIndex
-    // The task may be in another queue.
-    if (this.#heap[place] !== task) return
-    task.queueIndex = ABSENT
-    const last = this.#heap.pop()!
-    if (last === task) return
-    this.#put(last, place)
-    this.#rise(last)
-    this.#sink(last)
+    this.#heap.remove(queued as Task)
   }
+}
 
-  #put(task: Task, place: number): void {
-    this.#heap[place] = task
-    task.queueIndex = place
+/** @internal The order by `priority`, waiting and arrival. It never changes while tasks wait. */
+export function taskOrder(agingMs: number): (one: Task, other: Task) => boolean {
+  if (agingMs === Number.POSITIVE_INFINITY) return isMoreUrgent
+  return (one, other) => {
+    const rank = one.priority * agingMs - one.createdAt
+    const otherRank = other.priority * agingMs - other.createdAt
+    // Infinite and very large priorities may have equal ranks.
+    return rank === otherRank ? isMoreUrgent(one, other) : rank > otherRank
   }
+}
 
-  #rise(task: Task): void {
-    while (task.queueIndex > 0) {
-      const parent = this.#heap[(task.queueIndex - 1) >> 1]!
-      if (!this.#isBefore(task, parent)) return
-      this.#exchange(task, parent)
-    }
-  }
-
-  #sink(task: Task): void {
-    for (;;) {
-      const left = this.#heap[2 * task.queueIndex + 1]
-      const right = this.#heap[2 * task.queueIndex + 2]
-      if (left === undefined) return
-      const child = right !== undefined && this.#isBefore(right, left) ? right : left
-      if (!this.#isBefore(child, task)) return
-      this.#exchange(child, task)
-    }
-  }
-
-  #exchange(one: Task, other: Task): void {
-    const place = one.queueIndex
-    this.#put(one, other.queueIndex)
-    this.#put(other, place)
-  }
-
-  #isBefore(one: Task, other: Task): boolean {
-    if (one.priority !== other.priority) return one.priority > other.priority
-    return one.queueOrder < other.queueOrder
-  }
+function isMoreUrgent(one: Task, other: Task): boolean {
+  if (one.priority !== other.priority) return one.priority > other.priority
+  return one.queueOrder < other.queueOrder
 }

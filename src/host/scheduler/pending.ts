@@ -8,6 +8,7 @@
 import type { TaskQueue } from '../../api/queue.js'
 import { InvalidOptionError } from '../../shared/errors/pool-errors.js'
 import { FifoQueue } from '../queue/fifo-queue.js'
+import { GroupQueue } from '../queue/group-queue.js'
 import { PriorityQueue } from '../queue/priority-queue.js'
 import { UserQueue } from '../queue/user-queue.js'
 import { oldestOf, type Task } from '../task/task.js'
@@ -17,11 +18,13 @@ import { KeyLines } from './key-lines.js'
 /** The queues of open pools. Two pools with one queue would take each other's tasks. */
 const inUse = new WeakSet<TaskQueue>()
 
-const OWN_QUEUES: readonly unknown[] = [FifoQueue, PriorityQueue]
+const OWN_QUEUES: readonly unknown[] = [FifoQueue, PriorityQueue, GroupQueue]
 
 export class PendingTasks implements TaskEndListener {
   /** The object that the user passed. */
   readonly #given: TaskQueue
+  /** `null` without the option `groups`. */
+  readonly groups: GroupQueue | null
   readonly #queue: TaskQueue
   readonly #ends: TaskEnds
   readonly #onFailure: (failure: unknown) => void
@@ -49,7 +52,9 @@ export class PendingTasks implements TaskEndListener {
     inUse.add(queue)
     this.#given = queue
     this.#queue = OWN_QUEUES.includes(queue.constructor) ? queue : new UserQueue(queue, onFailure)
+    this.groups = queue instanceof GroupQueue ? queue : null
     this.#ends = ends
+    if (this.groups !== null) ends.listener = this
     this.#onFailure = onFailure
   }
 
@@ -84,12 +89,12 @@ export class PendingTasks implements TaskEndListener {
 
   /** How many of the tasks may not start now, even on a free slot. */
   get held(): number {
-    return this.#keys.held
+    return this.#keys.held + (this.groups === null ? 0 : this.groups.held)
   }
 
   /** The task that was accepted first. Calls no code of the program. */
   get oldest(): Task | null {
-    const { oldest } = this.#queue as FifoQueue | PriorityQueue | UserQueue
+    const { oldest } = this.#queue as FifoQueue | PriorityQueue | GroupQueue | UserQueue
     const { oldest: held } = this.#keys
     const others = [oldest as Task | null, held, this.#head, ...this.#returned]
     return oldestOf(others.filter(task => task !== null))
@@ -178,17 +183,28 @@ export class PendingTasks implements TaskEndListener {
     else if (!this.#takeReturned(task)) this.#queue.remove(task)
   }
 
-  /** The next task with the same key may start now. */
+  /** The task is over: tasks that waited for its key or for its group may start now. */
   onOver(task: Task): void {
-    const next = task.terms.isSerial ? this.#keys.pass(task) : null
+    this.groups?.onOver(task)
+    if (task.terms.isSerial) this.#passKey(task)
+  }
+
+  /** A task that runs again is held until the worker of its last run has ended. */
+  onRunEnded(task: Task): void {
+    if (this.#keys.isHeld(task)) this.#passKey(task)
+  }
+
+  #passKey(task: Task): void {
+    const next = this.#keys.pass(task)
     if (next === null || this.#resumed.push(next) > 1) return
     for (const resumed of this.#resumed) this.onResumed(resumed)
     this.#resumed.length = 0
   }
 
-  /** A task that runs again is held until the worker of its last run has ended. */
-  onRunEnded(task: Task): void {
-    if (this.#keys.isHeld(task)) this.onOver(task)
+  /** Why the queued task may not start now; `null` when it may. */
+  holdOf(task: Task): 'key' | 'group limit' | null {
+    if (this.#keys.isHeld(task)) return 'key'
+    return this.groups?.isHeld(task) ? 'group limit' : null
   }
 
   /** From now on another pool may use the queue. */
@@ -205,7 +221,7 @@ export class PendingTasks implements TaskEndListener {
       this.#head = null
       yield task
     }
-    if (this.#queue instanceof UserQueue) yield* this.#queue.drain()
+    if (this.#queue instanceof UserQueue || this.#queue instanceof GroupQueue) yield* this.#queue.drain()
     yield* this.#keys.drain()
   }
 

@@ -21,10 +21,10 @@ export interface WaitingTasksParts {
 
 /** What decides the reason, as plain facts. */
 export interface WaitFacts {
+  /** The queue holds the task back, for this reason. `null`: the task may start. */
+  hold: 'key' | 'group limit' | null
   /** How long the task has waited, or the time since the host sent it to a worker. */
   ageMs: number
-  /** The queue holds the task back, for this reason. `null`: the task may start. */
-  heldBy: 'key' | null
   isExclusive: boolean
   isBroadcast: boolean
   /** Only this worker may run the task. `others`: the tasks that it has started. `null`: any worker may run the task. */
@@ -54,8 +54,8 @@ const ON_ITS_WAY_MS = 100
 
 /** `null`: the task is on its way to a worker. */
 export function waitReason(facts: WaitFacts): WaitReason | null {
-  const { workers, worker, heldBy, isExclusive } = facts
-  if (heldBy !== null) return heldBy
+  const { workers, worker, hold, isExclusive } = facts
+  if (hold !== null) return hold
   if (worker !== null) return ofOneWorker(facts, worker)
   const accepting = workers.filter(({ isLeaving }) => !isLeaving)
   const ready = accepting.filter(({ isReady }) => isReady)
@@ -101,8 +101,8 @@ export class WaitingTasks {
     const oldestMs = Math.max(now - task.createdAt, 0)
     const worker = group.withId(Math.max(task.terms.workerId, task.addressee))
     const waitingFor = waitReason({
+      hold: pending.holdOf(task),
       ageMs: now - (task.assignedAt ?? task.createdAt),
-      heldBy: pending.blockerOf(task) === null ? null : 'key',
       isExclusive: task.isExclusive,
       isBroadcast: task.isPinned,
       worker: worker === null ? null : { ...factsOf(worker, now), others: posted.startedBy(worker.id) },
