@@ -29,6 +29,8 @@ export function watch<T>(promise: Promise<T>): Watched<T> {
 export interface TaskTraits {
   handlerId?: number
   priority?: number
+  group?: string
+  createdAt?: number
   signal?: AbortSignal | null
   isExclusive?: boolean
   key?: string | null
@@ -49,7 +51,7 @@ export function makeTask(id: number, traits: TaskTraits = {}): Task {
     priority: traits.priority ?? 0,
     key: traits.key ?? null,
     isSerial: false,
-    group: null,
+    group: traits.group ?? null,
     queueOptions: undefined,
     retry: null,
     exchange: () => () => {},
@@ -58,7 +60,13 @@ export function makeTask(id: number, traits: TaskTraits = {}): Task {
   const { resolve = () => {}, reject = () => {} } = traits
   const settle = (answer: unknown) =>
     answer instanceof Rejection ? answer.then(resolve, reject) : resolve(answer)
-  return new Task(id, { payload: traits.payload ?? id, terms }, traits.handlerId ?? 1, 0, settle)
+  return new Task(
+    id,
+    { payload: traits.payload ?? id, terms },
+    traits.handlerId ?? 1,
+    traits.createdAt ?? 0,
+    settle,
+  )
 }
 
 /** Numbers that look random and are the same for the same seed. */

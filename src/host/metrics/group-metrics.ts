@@ -100,7 +100,8 @@ export class GroupMetrics {
     this.#hand = (place + 1) % MOST_GROUPS
     const present = this.#list[place]!
     const recentMs = present.recent.at(now)
-    if (recentMs > ranMs || (recentMs === ranMs && present.hasTasks)) return null
+    const isUsed = recentMs > 0 || present.hasTasks
+    if (isUsed && recentMs >= ranMs) return null
     present.isListed = false
     this.#byName.delete(present.name)
     return place

@@ -5,6 +5,7 @@ import type { TaskQueue } from '../../api/queue.js'
 import { makeTask, seededRandom } from '../../testing/stand-ins.js'
 import type { Task } from '../task/task.js'
 import { FifoQueue } from './fifo-queue.js'
+import { GroupQueue } from './group-queue.js'
 import { PriorityQueue } from './priority-queue.js'
 
 interface Kind {
@@ -20,6 +21,11 @@ const highest = (waiting: readonly Task[]) =>
 const kinds: Record<string, Kind> = {
   FifoQueue: { create: () => new FifoQueue(), next: oldest },
   PriorityQueue: { create: () => new PriorityQueue(), next: highest },
+  'PriorityQueue with aging': { create: () => new PriorityQueue({ aging: 1000 }), next: highest },
+  'GroupQueue with one group': {
+    create: () => new GroupQueue({}, Number.POSITIVE_INFINITY, true),
+    next: highest,
+  },
 }
 
 function filled(queue: TaskQueue, count: number): Task[] {
@@ -164,4 +170,35 @@ describe('PriorityQueue', () => {
     for (const [index, priority] of priorities.entries()) queue.push(makeTask(index + 1, { priority }))
     assert.deepEqual(emptied(queue), [5, 2, 4, 1, 6, 3, 7])
   })
+
+  test('with aging, waiting raises the priority, and the order never changes while tasks wait', () => {
+    const queue = new PriorityQueue({ aging: 1000 })
+    const given = [
+      { priority: 5, createdAt: 6001 },
+      { priority: -1, createdAt: 0 },
+      { priority: 5, createdAt: 5999 },
+      { priority: -1, createdAt: 1 },
+    ]
+    for (const [index, traits] of given.entries()) queue.push(makeTask(index + 1, traits))
+    assert.deepEqual(emptied(queue), [3, 2, 1, 4])
+  })
+
+  test('with aging, infinite and very large priorities keep their order', () => {
+    const queue = new PriorityQueue({ aging: 1e10 })
+    const priorities = [1e307, Number.NEGATIVE_INFINITY, 1e308, Number.POSITIVE_INFINITY, 0, 1e308]
+    for (const [index, priority] of priorities.entries()) queue.push(makeTask(index + 1, { priority }))
+    assert.deepEqual(emptied(queue), [4, 3, 6, 1, 5, 2])
+  })
+
+  test('infinite aging means that waiting does not count', () => {
+    const queue = new PriorityQueue({ aging: Number.POSITIVE_INFINITY })
+    for (const [index, priority] of [0, 1, 0].entries())
+      queue.push(makeTask(index + 1, { priority, createdAt: 1e9 * index }))
+    assert.deepEqual(emptied(queue), [2, 1, 3])
+  })
+
+  for (const options of [{ aging: 0 }, { aging: Number.NaN }, { aging: '1' }, { ageing: 1 }, null, 5])
+    test(`the options ${JSON.stringify(options)} are refused`, () => {
+      assert.throws(() => new PriorityQueue(options as never), { name: 'InvalidOptionError' })
+    })
 })
