@@ -103,6 +103,9 @@ export class GroupQueue implements TaskQueue {
   readonly #ready = new Heap<Group>(isNext)
   readonly #idle = new IdleGroups()
   #virtualTime = 0
+  /** The virtual time before the latest task left the queue, and the id of that task. */
+  #earlierTime = 0
+  #latestId = 0
   #latestFinish = 0
   #estimateMs = FIRST_ESTIMATE_MS
   #size = 0
@@ -182,18 +185,22 @@ export class GroupQueue implements TaskQueue {
     task.assignedAt = null
     group.tasks.add(task)
     this.#size++
-    // A group that comes later starts where it would have started if this task had not left. The task may also have left long ago.
     this.#place(group, true)
-    if (group.queueIndex < 0) return
-    this.#virtualTime = Math.max(this.#virtualTime - group.cost, Math.min(this.#virtualTime, group.tag))
+    // Later groups start where they would have started if this task had not left.
+    const first = this.#ready.first
+    if (task.id === this.#latestId) this.#virtualTime = this.#earlierTime
+    else if (first !== null) this.#virtualTime = Math.min(this.#virtualTime, first.tag - first.cost)
+    this.#latestId = 0
   }
 
   /** Returns `null` when no task may start. */
   shift(): QueuedTask | null {
     const group = this.#ready.first
     if (group === null) return null
-    this.#virtualTime = Math.max(this.#virtualTime, group.tag)
     const task = group.tasks.first!
+    this.#earlierTime = this.#virtualTime
+    this.#latestId = task.id
+    this.#virtualTime = Math.max(this.#virtualTime, group.tag)
     this.#take(group, task)
     return task
   }
