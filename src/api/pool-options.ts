@@ -189,12 +189,16 @@ export interface RestartOptions {
 
 /** The option `groups`: how groups of tasks share the workers. */
 export interface GroupOptions {
-  /** The most tasks of one group that run at the same time. An integer of at least 1, or `Infinity`. Default `Infinity`. */
+  /**
+   * The most tasks of one group that run at the same time. A cancelled task counts until its handler has ended. A task that a function of a
+   * waiting task submits takes the place of that task. An integer of at least 1, or `Infinity`. Default `Infinity`.
+   */
   limit?: number | undefined
   /**
    * The weight of a group: a number above 0. While several groups have waiting tasks, each gets run time in proportion to its weight. The
    * pool calls the function each time a group without tasks gets a task. If it throws or returns another value, the call of `run()`
-   * rejects. Default: each group has the weight 1. The group of tasks without a group is `''`.
+   * rejects. Weights below 0.000001 and above 1,000,000 count as these limits. Default: each group has the weight 1. The group of tasks
+   * without a group is `''`.
    */
   weight?: ((group: string) => number) | undefined
 }

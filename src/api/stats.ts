@@ -74,11 +74,11 @@ export type WaitReason =
 export interface GroupStats {
   /** The option `group` of its calls. `''`: the tasks without a group. */
   group: string
-  /** Tasks that wait for a slot. */
+  /** Tasks in the queue, also tasks that wait for the limit of the group. */
   size: number
-  /** Tasks that have a slot, also cancelled ones whose handler still runs. */
+  /** Tasks that the host gave to the workers: running ones, the next ones, and cancelled ones whose handler still runs. */
   running: number
-  /** The time from the call to the start that 99 % of the answered tasks did not exceed, in milliseconds. `null` before the first answer. */
+  /** The time from the call to the start that 99 % of the answered tasks did not exceed, in milliseconds. `null` before the first answer, and with `recordTiming: false`. */
   waitP99Ms: number | null
   /** 0 to 1: the run time of the group, divided by that of all groups. Covers about the last 10 seconds. `null` before the first answer. */
   share: number | null

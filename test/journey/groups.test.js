@@ -38,25 +38,28 @@ for (const [weight, expected] of [
 
 for (const workers of [1, 2])
   test(`a small group waits at most two tasks of a group with 1,500 tasks (${workers} workers)`, async open => {
-    const options = { name: 'counted', minWorkers: workers, maxWorkers: workers, groups: {} }
-    const pool = open({ filename, ...options })
-    await pool.ready()
     const words = sharedWords(2)
+    const size = { minWorkers: workers, maxWorkers: workers }
+    const pool = open({ filename, name: 'counted', workerData: words, ...size, groups: {} })
+    await pool.ready()
     for (let count = 0; count < 1500; count++)
-      pool.run({ words, place: 0, ms: 10 }, { group: 'big' }).catch(() => {})
+      pool.run({ place: 0, ms: 10 }, { group: 'big' }).catch(() => {})
     const between = []
     for (let count = 0; count < 25; count++) {
-      const answer = pool.run({ words, place: 1, ms: 0 }, { group: 'small' })
+      const answer = pool.run({ place: 1, ms: 0 }, { group: 'small' })
       const started = Atomics.load(words, 0)
       between.push((await answer) - started)
     }
     assert.ok(Math.max(...between) <= 2 * workers, between.join(' '))
   })
 
-const surroundings = { ...backends, 'a load balancer': { loadBalancer: (_, workers) => workers.find(({ usage }) => usage < 4) } }
+const surroundings = {
+  ...backends,
+  'a load balancer': { loadBalancer: (_, workers) => workers.find(({ usage }) => usage < 4) },
+}
 
 for (const [way, options] of Object.entries(surroundings))
-  test(`of 8 slots, each group uses at most 2, and other groups use the rest, with ${way}`, async open => {
+  test(`each group uses at most 2 of 8 slots, and other groups use the rest, with ${way}`, async open => {
     const size = { minWorkers: 2, maxWorkers: 2, concurrentTasksPerWorker: 4 }
     const pool = open({ filename: handler('until-aborted.js'), ...size, groups: { limit: 2 }, ...options })
     const running = new Map()
@@ -142,22 +145,23 @@ for (const options of [
   { groups: {} },
 ])
   test(`a task of priority -1 under endless load of priority 5, with ${Object.keys(options)}`, async open => {
-    const pool = open({ filename, name: 'counted', minWorkers: 1, maxWorkers: 1, ...options })
-    await pool.ready()
     const words = sharedWords(2)
+    const size = { minWorkers: 1, maxWorkers: 1 }
+    const pool = open({ filename, name: 'counted', workerData: words, ...size, ...options })
+    await pool.ready()
     const calledAt = []
     let isEnding = false
     const load = Promise.all(
       Array.from({ length: 40 }, async () => {
         while (!isEnding) {
           const called = performance.now()
-          const place = await pool.run({ words, place: 0, ms: 1 }, { priority: 5 })
+          const place = await pool.run({ place: 0, ms: 1 }, { priority: 5 })
           calledAt[place] = called
         }
       }),
     )
     const called = performance.now()
-    const patient = pool.run({ words, place: 1, ms: 1 }, { priority: -1 })
+    const patient = pool.run({ place: 1, ms: 1 }, { priority: -1 })
     if (options.aging === undefined) {
       while (Atomics.load(words, 0) < 400) await nextTurn()
       assert.equal(Atomics.load(words, 1), 0)

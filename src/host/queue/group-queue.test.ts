@@ -101,7 +101,7 @@ describe('shares', () => {
     assert.deepEqual(bench.groups(2).sort(), ['alone', 'other'])
   })
 
-  test('one group alone gets all slots', () => {
+  test('a group alone gets all slots', () => {
     const bench = new Bench()
     bench.push('only', 8)
     assert.deepEqual(bench.groups(8), new Array(8).fill('only'))
