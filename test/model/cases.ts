@@ -89,13 +89,9 @@ export const oneWorkerCases: Plan[] = [
     title: 'a worker runs tasks of its inbox and of the queue in the order of the calls',
     workers: 1,
     ahead: 3,
-    tasks: [{ key: 'a' }, {}, { key: 'a' }, {}],
-    requests: [
-      [{ submit: 1 }, { submit: 2 }],
-      [{ submit: 3 }, { submit: 4 }],
-    ],
-    startsAwake: true,
-    switches: 2,
+    tasks: [{}, { key: 'a' }, {}],
+    requests: [[{ submit: 1 }, { submit: 2 }, { submit: 3 }]],
+    switches: 0,
   },
   {
     title: 'a worker runs a sent task between two tasks of its inbox',
@@ -224,12 +220,11 @@ export const twoWorkerCases: Plan[] = [
     switches: 0,
   },
   {
-    title: 'two workers run tasks of their inboxes and of the queue',
+    title: 'two workers run tasks of their inboxes',
     workers: 2,
     ahead: 2,
-    tasks: [{ key: 'a' }, { key: 'b' }, {}],
-    requests: [[{ submit: 1 }, { submit: 2 }], [{ submit: 3 }]],
-    startsAwake: true,
+    tasks: [{ key: 'a' }, { key: 'b' }],
+    requests: [[{ submit: 1 }, { submit: 2 }]],
     switches: 0,
   },
   {
@@ -277,7 +272,7 @@ export const endCases: Plan[] = [
   },
   {
     title: 'tasks in an inbox run once when their worker dies at any step',
-    workers: 2,
+    workers: 1,
     ahead: 2,
     tasks: [{ key: 'a' }, { key: 'a' }],
     requests: [[{ submit: 1 }, { submit: 2 }]],
@@ -286,7 +281,7 @@ export const endCases: Plan[] = [
   },
   {
     title: 'tasks in the inbox of a leaving worker run once',
-    workers: 2,
+    workers: 1,
     ahead: 2,
     tasks: [{ key: 'a' }, { key: 'a' }],
     requests: [[{ submit: 1 }, { submit: 2 }], [{ leave: 1 }]],
