@@ -30,6 +30,11 @@ test('values that a structured clone would treat in another way are unfit', () =
     new (class A {})(),
     circular,
   ]
+  const proxy = new Proxy(
+    {},
+    { get: () => assert.fail('a trap ran'), getPrototypeOf: () => assert.fail('a trap ran') },
+  )
+  const refused = [proxy, { proxy }]
   const others = [[shared, shared], 'ab'.match(/a/), new Array(1), new Array(100).fill(0), getter, own]
-  for (const value of [...unfit, ...others]) assert.equal(snapshotOf(value), UNFIT)
+  for (const value of [...unfit, ...others, ...refused]) assert.equal(snapshotOf(value), UNFIT)
 })

@@ -1,4 +1,5 @@
 // Copies plain data, because the program may change an object as soon as the pool has it. This is faster than a structured clone.
+import { types } from '../../shared/platform/node-modules.js'
 
 /** The value is no plain data. */
 export const UNFIT: unique symbol = Symbol('no plain data')
@@ -26,6 +27,8 @@ function isUnsendable(value: unknown): boolean {
 }
 
 function copyOf(value: object, seen: Set<object> | null, depth: number): object | typeof UNFIT {
+  // This check comes first, so that no trap of a proxy runs. A structured clone refuses proxies.
+  if (types.isProxy(value)) return UNFIT
   const prototype = Object.getPrototypeOf(value)
   if (prototype === Date.prototype) return new Date((value as Date).getTime())
   const isArray = Array.isArray(value)
