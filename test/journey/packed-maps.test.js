@@ -193,6 +193,17 @@ test('moved items and items that are no plain data get their own task', async op
   assert.ok(!(0 in results[5]))
 })
 
+test('items that the map has pulled run before the pool closes, also in a pack that is not full', async open => {
+  for (const maxQueue of [8, Infinity]) {
+    const pool = open({ filename, name: 'double', maxWorkers: 1, maxQueue })
+    const results = pool.map([1, 2], { itemsPerTask: PER_TASK }).toArray()
+    // With a limit, the map waits for room in the queue.
+    for (let turn = 0; turn < 20; turn++) await null
+    await Promise.all([pool.close(), results])
+    assert.deepEqual(await results, [2, 4])
+  }
+})
+
 test('each item of a pack has a signal of its own', async open => {
   const pool = open({ filename, name: 'listen', maxWorkers: 1 })
   const warnings = []

@@ -90,6 +90,11 @@ export class MapPacks implements MapRunner<Task | Pack> {
     return Math.max(Math.min(this.#size.items, this.#most, share), 1)
   }
 
+  /** Exactly the given number of items share a task, so the map does not pause between them. */
+  get mayPause(): boolean {
+    return this.#size !== null
+  }
+
   get itemLimit(): number | undefined {
     const items = this.#size === null ? this.#given : this.#size.items
     if (items === 1) return undefined
@@ -114,6 +119,10 @@ export class MapPacks implements MapRunner<Task | Pack> {
     const pack = this.#open!
     if (pack.add(item, payload) >= size) this.#flush()
     return pack
+  }
+
+  onInputEnd(): void {
+    this.#flush()
   }
 
   /** The map has ended. */

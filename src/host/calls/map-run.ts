@@ -27,12 +27,16 @@ export interface MapRunner<Task> {
   readonly hasQueueLimit: boolean
   /** In place of the limit by slots. Changes while the map runs. */
   readonly itemLimit?: number | undefined
+  /** The map reads a slow input in several turns of the event loop, unless the caller gave `concurrency`. */
+  readonly mayPause?: boolean
   /** The map pulls so many items at once where it can. Missing: 1. */
   readonly itemsPerTask?: number
   /** Resolves when the queue accepts one more task. */
   room(): Promise<void>
   /** Settles the item once. Throws when the pool takes no task. */
   submit(item: SubmittedItem, onProgress: ((value: unknown) => void) | null): Task
+  /** The input has ended, so no item waits for others. */
+  onInputEnd?(): void
   /** Called for each item that is not settled, when the map ends. The map submits nothing more then. */
   cancel(task: Task, error: PoolError): void
 }
@@ -56,6 +60,9 @@ const PROGRESS_INTERVAL_MS = 100
 /** Without the option `concurrency`: items under way for each slot, at the start and at most. */
 const LEAST_PER_SLOT = 2
 const MOST_PER_SLOT = 64
+/** A slow input is read for so long, with a look at the clock after so many items. Then the event loop turns. */
+const READ_MS = 5
+const UNTIMED_ITEMS = 16
 
 /** The map of one call. */
 export class MapRun<Result, Task> extends ResultIterator<Result> implements PoolMap<Result> {
@@ -82,6 +89,8 @@ export class MapRun<Result, Task> extends ResultIterator<Result> implements Pool
   #isInputPending = false
   #isInputDone = false
   #isFilling = false
+  /** The event loop turns before the map reads on. */
+  #isPaused = false
 
   readonly #items: MapItems<Task>
   #limit: number
@@ -181,16 +190,32 @@ export class MapRun<Result, Task> extends ResultIterator<Result> implements Pool
   }
 
   #fill(): void {
-    if (this.#isFilling || this.#isInputPending || this.#room <= 0) return
+    if (this.#isFilling || this.#isPaused || this.#isInputPending || this.#room <= 0) return
     if (this.#state !== 'open' || this.#isInputDone) return
     this.#isFilling = true
-    this.#context.run(() => {
-      while (this.#state === 'open' && !this.#isInputPending && !this.#isInputDone) {
-        if (this.#room <= 0) break
-        this.#pull()
-      }
-    })
+    this.#context.run(() => this.#read())
     this.#isFilling = false
+  }
+
+  #read(): void {
+    const { clock, mayPause = false } = this.#runner
+    const isTimed = mayPause && this.#settings.concurrency === undefined && this.#room > UNTIMED_ITEMS
+    const startedAt = isTimed ? clock.now() : 0
+    let untimed = 0
+    while (this.#state === 'open' && !this.#isInputPending && !this.#isInputDone && this.#room > 0) {
+      this.#pull()
+      if (!isTimed || ++untimed < UNTIMED_ITEMS) continue
+      if (clock.now() - startedAt >= READ_MS) return this.#pause()
+      untimed = 0
+    }
+  }
+
+  #pause(): void {
+    this.#isPaused = true
+    this.#runner.clock.nextTurn(() => {
+      this.#isPaused = false
+      this.#fill()
+    })
   }
 
   /** How many more items the map may pull. */
@@ -221,6 +246,7 @@ export class MapRun<Result, Task> extends ResultIterator<Result> implements Pool
     }
     if (step.done === true) {
       this.#isInputDone = true
+      this.#runner.onInputEnd?.()
       return this.#endIfDone()
     }
     if (isThenable(step.value)) {
