@@ -81,6 +81,8 @@ const mapErrors = new OptionErrors('map()', InvalidTaskError, {
   stopOnError: "Use 'onError', which is 'stop', 'skip' or a function.",
   transferList: "Mark an item with 'move()' to transfer it.",
   itemsPerJob: "Use 'itemsPerTask'.",
+  batchSize: "Use 'itemsPerTask'.",
+  chunkSize: "Use 'itemsPerTask'.",
 })
 
 /** The options of a map, and the options of the calls of its items. Throws `InvalidTaskError`. */
@@ -92,6 +94,11 @@ export function readMap(given: MapOptions<never> | undefined): {
   if (given !== undefined && !mayHoldOptions(given)) mapErrors.noObject(given, 'concurrency: 16')
   const { concurrency, ordered, onError, onProgress, onItemProgress, signal, itemsPerTask, ...read } =
     mapTable.read(given ?? {}, mapErrors)
+  if (itemsPerTask !== 'auto' && concurrency !== undefined && concurrency < itemsPerTask)
+    throw new InvalidTaskError(
+      'itemsPerTask',
+      `The option 'itemsPerTask' (${itemsPerTask}) is above 'concurrency' (${concurrency}), so the map never holds enough items for a task. Lower itemsPerTask, or raise concurrency.`,
+    )
   const { key, group, keyOrder, ...others } = read
   const isKeyed = typeof key === 'function'
   const isGrouped = typeof group === 'function'
@@ -112,7 +119,7 @@ export function readMap(given: MapOptions<never> | undefined): {
   }
 }
 
-const BY_FUNCTION = 'by function'
+const BY_FUNCTION = 'a function'
 
 /** The key or the group of an item. Throws `InvalidTaskError`, and what the function throws. */
 export function textOfItem(

@@ -40,7 +40,7 @@ export function mapOf(
 /** True when an option needs a task for each item. Throws `InvalidTaskError` when the caller asks for more items. */
 function needsOwnTasks(
   { settings: pool }: Engine,
-  { concurrency, onItemProgress }: MapSettings,
+  { onItemProgress }: MapSettings,
   { itemsPerTask, keyOf, groupOf }: ItemSettings,
   { functions, exclusive, retry, timeout, queueTimeout, deadline }: ReadRunOptions,
   { key, limits, retry: anyRetry }: CallTerms,
@@ -58,10 +58,6 @@ function needsOwnTasks(
     [limits !== null, limit === undefined ? 'a time limit of the pool' : `'${limit[0]}'`],
     [loadBalancer !== undefined, "'loadBalancer' of the pool"],
     [!isOwnQueue, "'queue' of the pool, which is a queue of your own"],
-    [
-      itemsPerTask !== 'auto' && concurrency !== undefined && concurrency < itemsPerTask,
-      `a lower 'concurrency' (${concurrency})`,
-    ],
   ]
   const reason = reasons.find(([applies]) => applies)
   if (reason === undefined) return false

@@ -312,5 +312,7 @@ export const poolReplacements: Record<string, string> = {
   closeOnSignals: "Close the pool in your own listener: process.once('SIGTERM', () => pool.close()).",
   handlers: 'Make a second pool for the handlers that need another backend.',
   context: "Leave it out: a handler gets only its payload. Import 'context' from 'lido/worker'.",
+  key: "Pass 'key' to run(), map() or with().",
+  itemsPerTask: "Pass 'itemsPerTask' to map().",
   decodeSliceMs: 'Leave it out: the host always reads large results in slices.',
 }
