@@ -139,15 +139,16 @@ export interface MapOptions<Item = unknown, Replacement = unknown>
   /**
    * How many items one task has. A worker runs the items of a task one after another, also if the handler is async. `'auto'`: as many as run
    * for about 0.3 ms by the measured run times, at most 512. It begins with 1, and items of more than 0.2 ms always get their own task.
-   * An integer of at least 1: exactly so many, except in the last task. Default `'auto'`.
+   * An integer of at least 1: so many. A task has fewer at the end of the input, before an item with its own task, and where the input waits for
+   * its next item. Default `'auto'`.
    *
    * Each item keeps its own result, error and `onError`. When a worker dies, only the item that it ran fails. The map runs the items that had
    * not started again. A cancelled map starts no further item. The figures of the pool count tasks, so a task with many items counts once.
    *
    * Each item gets its own task with `key`, a `group` function, `exclusive`, `retry`, `functions`, `onItemProgress` or a time limit, also
    * when the pool sets it, and when the pool has a `loadBalancer` or a queue of your own. Then a number above 1 throws
-   * `InvalidTaskError`; so does a `concurrency` below it. Moved items, items that are no plain data, and all items while
-   * somebody subscribes to `lido.task` get their own task in any case.
+   * `InvalidTaskError`; so does a `concurrency` below it. Moved items, items that are no plain data or contain an array of more
+   * than 64 elements, and all items while somebody subscribes to `lido.task` get their own task in any case.
    */
   itemsPerTask?: 'auto' | number | undefined
   /**
