@@ -174,6 +174,20 @@ const cases = {
     },
   },
 
+  'a task of a killed worker that runs again leaves its place in its group': {
+    skips: isInline,
+    options: { minWorkers: 2, groups: { limit: 1 } },
+    play: async ({ pool, payload, run }) => {
+      await pool.ready()
+      const group = 'one'
+      const { call } = await started(told => run('a', 0, { name: 'blocks', group, ...again, ...told }))
+      void pool.workers.find(({ usage }) => usage > 0).terminate()
+      assert.equal(await call, 0)
+      assert.equal(await pool.run(payload('none', 1), { group }), 1)
+      assert.deepEqual([pool.stats().groups[0].running, pool.stats().waitingFor], [0, null])
+    },
+  },
+
   'held tasks fill the queue, and a task that can start is still accepted': {
     options: { maxQueue: 1 },
     play: async ({ pool, run }) => {

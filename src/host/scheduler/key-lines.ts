@@ -33,19 +33,20 @@ export class KeyLines {
     return false
   }
 
-  /**
-   * A task came back. It is held before all others of its line, when it does not have the key, or when its last run may not have ended.
-   * Otherwise returns false.
-   */
-  holdAgain(task: Task, mayRun: boolean): boolean {
+  /** For a task that came back. True when it does not have the key, or when its last run may not have ended. */
+  mustHoldAgain(task: Task, mayRun: boolean): boolean {
     let line = this.#lines.get(task.key!)
     if (line === undefined) {
       line = new Line(task)
       this.#lines.set(task.key!, line)
     }
-    if (line.holder === task && !mayRun) return false
+    return line.holder !== task || mayRun
+  }
+
+  /** Holds the task before all others of its line. */
+  holdAgain(task: Task): void {
+    const line = this.#lines.get(task.key!)!
     this.#insert(line, task, null, line.first)
-    return true
   }
 
   /** The task needs its key no more. Returns the task that has the key now and is no longer held; `null`: no task waited for it. */

@@ -123,7 +123,12 @@ export class PendingTasks implements TaskEndListener {
 
   /** Puts back a task from a worker. A queue with `unshift()` decides its place. Otherwise it goes before the queue. */
   putBack(task: Task): void {
-    if (task.terms.isSerial && this.#keys.holdAgain(task, this.#ends.mayRun(task))) return
+    if (task.terms.isSerial && this.#keys.mustHoldAgain(task, this.#ends.mayRun(task))) {
+      // A held task is in no queue, and does not run for its group.
+      this.groups?.onOver(task)
+      this.#keys.holdAgain(task)
+      return
+    }
     if (this.#giveBack(task)) return
     let place = this.#returned.length
     while (place > 0 && isBefore(task, this.#returned[place - 1]!)) place--
