@@ -188,6 +188,20 @@ const cases = {
     },
   },
 
+  'a task moves to a free slot of a worker that runs other tasks': {
+    options: { minWorkers: 2, concurrentTasksPerWorker: 2 },
+    play: async ({ pool, payload, run }) => {
+      await pool.ready()
+      const ending = new AbortController()
+      const slow = { name: 'stopsSlowly', signal: ending.signal }
+      const sticky = { keyOrder: 'none' }
+      for (const n of [0, 1]) await started(told => run('a', n, { ...slow, ...sticky, ...told }))
+      await started(told => pool.run(payload('none', 2), { ...slow, ...told }))
+      assert.equal(await run('a', 3, sticky), 3)
+      ending.abort()
+    },
+  },
+
   'held tasks fill the queue, and a task that can start is still accepted': {
     options: { maxQueue: 1 },
     play: async ({ pool, run }) => {

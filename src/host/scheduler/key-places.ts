@@ -52,7 +52,7 @@ export class KeyPlaces {
     const { keyWorkers } = this.#parts
     const bound = keyWorkers.of(key)
     if (bound !== null && hasRoom(bound)) return bound
-    if (bound !== null && !this.#parts.group.workers.some(worker => this.#isIdle(worker))) return 'full'
+    if (bound !== null && !this.#parts.group.workers.some(worker => this.#isFree(worker))) return 'full'
     const chosen = keyWorkers.choose(key)
     return chosen === null || hasRoom(chosen) ? chosen : 'full'
   }
@@ -90,11 +90,11 @@ export class KeyPlaces {
     this.#nextLook = null
     let hasMoved = false
     let isAnyWaiting = false
-    const isAnyIdle = posted.queue.unclaimed === 0 && group.workers.some(worker => this.#isIdle(worker))
+    const isAnyFree = posted.queue.unclaimed === 0 && group.workers.some(worker => this.#isFree(worker))
     const latest = clock.now() - LONGEST_WAIT_MS
     for (const { id } of group.workers) {
       const waiting = posted.inInboxOf(id)
-      const late = isAnyIdle ? waiting.filter(({ createdAt }) => createdAt <= latest) : []
+      const late = isAnyFree ? waiting.filter(({ createdAt }) => createdAt <= latest) : []
       const moved = late.slice(0, Math.ceil(late.length / 2)).filter(task => recall.takeBack(task))
       for (const task of moved) keyWorkers.forget(task.key!)
       for (const task of moved.reverse()) putBack(task)
@@ -105,9 +105,9 @@ export class KeyPlaces {
     if (hasMoved) this.#parts.refill()
   }
 
-  /** The worker has a free slot and nothing to do. */
-  #isIdle(worker: Worker): boolean {
-    if (!worker.isReady || worker.isLeaving || !worker.isIdle) return false
+  /** The worker has a free slot and no task waits for it. */
+  #isFree(worker: Worker): boolean {
+    if (!worker.isReady || !hasRoomFor(worker, false)) return false
     return worker.tasks.inbox!.size === 0 || this.#parts.posted.inInboxOf(worker.id).length === 0
   }
 
