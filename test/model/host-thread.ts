@@ -228,10 +228,10 @@ class HostThread {
       if (worker.isLeaving) wrong.push(`worker ${worker.id} leaves and never ends`)
       if (!worker.isIdle) wrong.push(`worker ${worker.id} has a usage of ${worker.usage}, expected 0`)
     }
-    const { inFlight, waiting, occupied } = posted.slots
-    if (inFlight + waiting + occupied > 0) {
+    const { inFlight, unplaced, occupied } = posted.slots
+    if (inFlight + unplaced + occupied > 0) {
       wrong.push(
-        `the host counts ${inFlight} tasks in flight, ${waiting} queued tasks and ${occupied} taken slots, expected 0`,
+        `the host counts ${inFlight} tasks in flight, ${unplaced} queued tasks and ${occupied} taken slots, expected 0`,
       )
     }
     if (this.#plan.transport === undefined) wrong.push(...this.#sleepless())

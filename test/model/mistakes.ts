@@ -335,7 +335,7 @@ export const mistakes: Mistake[] = [
   {
     title: 'the host sends a task while others are offered',
     file: 'host/scheduler/pump.js',
-    edits: [['|| (waker !== null && this.#isAnyUnclaimed)', '']],
+    edits: [['|| (waker !== null && this.#lookAhead.isAnyUnclaimed)', '']],
     plan: {
       workers: 1,
       ahead: 1,

@@ -14,7 +14,7 @@ import { reachedTypes } from './reached-types.js'
 
 /** A link to a file, but not a picture. */
 const pageLink = /(?<!!\[[^\]]*)\]\((?!https?:|#)([^)#]+)[^)]*\)/g
-const mostBytes = 1_050_000
+const mostBytes = 1_100_000
 const require = createRequire(import.meta.url)
 
 function filesIn(folder) {

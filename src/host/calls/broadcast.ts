@@ -143,7 +143,7 @@ export function broadcast(
     engine.check(call.terms)
     if (call.alsoNew) engine.callOnNewWorkers(call)
     answer = gatherResults(engine.keptWorkerIds, (workerId, settle) => {
-      engine.submitToWorker({ payload: call.payload, terms: { ...call.terms, workerId } }, settle)
+      engine.submitPart({ payload: call.payload, terms: { ...call.terms, workerId } }, settle)
     })
   } catch (problem) {
     return rejectCall(problem, entry)

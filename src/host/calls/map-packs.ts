@@ -16,7 +16,7 @@ import { AsyncContext } from '../../shared/platform/async-context.js'
 import type { Clock } from '../../shared/platform/clock.js'
 import { inMicrotask } from '../../shared/platform/microtask.js'
 import type { Engine } from '../engine/engine.js'
-import type { CallTerms, ItemsListener } from '../task/call.js'
+import type { Call, CallTerms, ItemsListener } from '../task/call.js'
 import { Rejection } from '../task/rejection.js'
 import type { Task } from '../task/task.js'
 import { TracedTasks } from '../task/traced-tasks.js'
@@ -145,7 +145,7 @@ export class MapPacks implements MapRunner<Task | Pack> {
       if (!this.hasQueueLimit) return this.#flush()
       // The place in the queue was kept only for the turn of the item.
       this.#open = null
-      this.sendAgain(pack, false)
+      this.sendAgain(pack)
     })
   }
 
@@ -156,13 +156,17 @@ export class MapPacks implements MapRunner<Task | Pack> {
   }
 
   #send(pack: Pack): void {
-    const mostMs = this.#size === null ? Number.POSITIVE_INFINITY : MOST_MS
-    const call = { payload: { items: pack.payloads, mostMs }, terms: { ...this.#packTerms, items: pack } }
+    const call = this.#callOf(pack)
     try {
       pack.task = forCaller(this.#entry, () => this.#engine.submit(call, answer => pack.onAnswer(answer)))
     } catch (error) {
       pack.onAnswer(new Rejection(error))
     }
+  }
+
+  #callOf(pack: Pack): Call {
+    const mostMs = this.#size === null ? Number.POSITIVE_INFINITY : MOST_MS
+    return { payload: { items: pack.payloads, mostMs }, terms: { ...this.#packTerms, items: pack } }
   }
 
   #sendAlone(item: SubmittedItem, payload: unknown): Task {
@@ -181,36 +185,44 @@ export class MapPacks implements MapRunner<Task | Pack> {
     return new Rejection(reason === 'result' ? new NotCloneableError(path, failure) : failure)
   }
 
-  /** Sends the items of the pack that have no answer, when the queue has room. The pool may be in the middle of its work. */
-  sendAgain(pack: Pack, areAlone: boolean): void {
-    const send = () => this.#context.run(() => this.#sendRest(pack, areAlone))
+  /**
+   * Sends the items that have no answer after their pack has settled. The pool accepted them before, so it takes them at once, also while it
+   * closes.
+   */
+  sendRest({ items, payloads, answered }: Pack, areAlone: boolean): void {
+    const size = areAlone || this.#traced.hasSubscribers ? 1 : (this.#size?.items ?? this.#given)
+    this.#context.run(() => {
+      for (let from = answered; from < items.length && !this.#hasEnded; from += size) {
+        const rest = new Pack(this)
+        for (let at = from; at < Math.min(from + size, items.length); at++) rest.add(items[at]!, payloads[at])
+        this.#sentAgain.add(rest)
+        this.#sendPart(rest, size === 1)
+      }
+    })
+  }
+
+  #sendPart(pack: Pack, isAlone: boolean): void {
+    const { payloads } = pack
+    const call = isAlone ? callOf(payloads[0], this.#ownTerms) : this.#callOf(pack)
+    const settle = (answer: unknown) => (isAlone ? pack.onItem(answer) : pack.onAnswer(answer))
+    try {
+      pack.task = this.#engine.submitPart(call, settle)
+    } catch (error) {
+      pack.failRest(new Rejection(error))
+    }
+  }
+
+  /** Sends a pack that the pool has not accepted, when the queue has room. The pool may be in the middle of its work. */
+  sendAgain(pack: Pack): void {
+    const send = () => this.#context.run(() => this.#sendWaiting(pack))
     if (!this.hasQueueLimit) return inMicrotask(send)
     this.#context.run(() => this.room()).then(send, error => pack.failRest(new Rejection(error)))
   }
 
-  #sendRest({ items, payloads, answered }: Pack, areAlone: boolean): void {
-    const size = areAlone || this.#traced.hasSubscribers ? 1 : (this.#size?.items ?? this.#given)
-    for (let from = answered; from < items.length && !this.#hasEnded; from += size) {
-      const pack = new Pack(this)
-      // With a limit, the queue has room for one task.
-      const isLater = this.hasQueueLimit && from > answered
-      const to = isLater ? items.length : Math.min(from + size, items.length)
-      for (let at = from; at < to; at++) pack.add(items[at]!, payloads[at])
-      this.#sentAgain.add(pack)
-      if (isLater) return this.sendAgain(pack, areAlone)
-      if (size > 1) this.#send(pack)
-      else this.#sendFirst(pack)
-    }
-  }
-
-  /** Sends the only item of the pack as a task of its own. */
-  #sendFirst(pack: Pack): void {
-    try {
-      pack.task = this.#sendAlone(pack.items[0]!, pack.payloads[0])
-    } catch (error) {
-      if (error instanceof QueueFullError) this.sendAgain(pack, true)
-      else pack.failRest(new Rejection(error))
-    }
+  #sendWaiting(pack: Pack): void {
+    if (this.#hasEnded) return
+    this.#sentAgain.add(pack)
+    this.#send(pack)
   }
 
   onOver(pack: Pack): void {
@@ -259,18 +271,18 @@ class Pack implements ItemsListener {
     this.#map.onOver(this)
     if (answer instanceof Rejection) return this.#onFailed(answer)
     while (this.answered < (answer as number)) this.onItemUnreadable()
-    if (this.answered < this.items.length) this.#map.sendAgain(this, false)
+    if (this.answered < this.items.length) this.#map.sendRest(this, false)
   }
 
   #onFailed(rejection: Rejection): void {
     const { reason } = rejection
-    if (reason instanceof QueueFullError) return this.#map.sendAgain(this, false)
+    if (reason instanceof QueueFullError) return this.#map.sendAgain(this)
     if (reason instanceof NotCloneableError && reason.path.startsWith('payload'))
-      return this.#map.sendAgain(this, true)
+      return this.#map.sendRest(this, true)
     if (!isDeath(reason)) return this.failRest(rejection)
     // The worker ran the first item without an answer.
     this.onItem(rejection)
-    if (this.answered < this.items.length) this.#map.sendAgain(this, false)
+    if (this.answered < this.items.length) this.#map.sendRest(this, false)
   }
 
   failRest(rejection: Rejection): void {

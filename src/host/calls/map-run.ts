@@ -68,7 +68,10 @@ const UNTIMED_ITEMS = 16
 export class MapRun<Result, Task> extends ResultIterator<Result> implements PoolMap<Result> {
   /** All maps of the program share one listener for each signal. Node warns about more than ten listeners. */
   static readonly #signals = new SignalWatch<MapRun<any, any>>(maps => {
-    for (const map of [...maps]) map.#onAbort()
+    for (const map of [...maps]) {
+      map.#fail(new TaskCancelledError(map.#settings.signal!.reason))
+      map.#items.clear()
+    }
   })
 
   readonly #source: Iterable<unknown> | AsyncIterable<unknown>
@@ -184,11 +187,6 @@ export class MapRun<Result, Task> extends ResultIterator<Result> implements Pool
     this.#fill()
   }
 
-  #onAbort(): void {
-    this.#fail(new TaskCancelledError(this.#settings.signal!.reason))
-    this.#items.clear()
-  }
-
   #fill(): void {
     if (this.#isFilling || this.#isPaused || this.#isInputPending || this.#room <= 0) return
     if (this.#state !== 'open' || this.#isInputDone) return
@@ -205,17 +203,15 @@ export class MapRun<Result, Task> extends ResultIterator<Result> implements Pool
     while (this.#state === 'open' && !this.#isInputPending && !this.#isInputDone && this.#room > 0) {
       this.#pull()
       if (!isTimed || ++untimed < UNTIMED_ITEMS) continue
-      if (clock.now() - startedAt >= READ_MS) return this.#pause()
       untimed = 0
+      if (clock.now() - startedAt < READ_MS) continue
+      this.#isPaused = true
+      clock.nextTurn(() => {
+        this.#isPaused = false
+        this.#fill()
+      })
+      return
     }
-  }
-
-  #pause(): void {
-    this.#isPaused = true
-    this.#runner.clock.nextTurn(() => {
-      this.#isPaused = false
-      this.#fill()
-    })
   }
 
   /** How many more items the map may pull. */

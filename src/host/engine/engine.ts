@@ -280,10 +280,11 @@ export class Engine {
     startCalls.keep({ handlerId: handlers.numberOf(handler), handler }, payload, signal)
   }
 
-  /** Accepts a task for the worker that its terms name, beside the queue and its limit. */
-  submitToWorker(call: Call, settle: (answer: unknown) => void): void {
-    this.#admission.enter(call, settle)
+  /** Accepts a part of a call that the pool accepted before: beside the limit of the queue, and also while the pool closes. */
+  submitPart(call: Call, settle: (answer: unknown) => void): Task {
+    const task = this.#admission.enter(call, settle)
     this.#backPressure.onLeft()
+    return task
   }
 
   // Workers.

@@ -262,11 +262,6 @@ export class Slots {
     return size === 0 ? 0 : size - this.#pinnedUsed
   }
 
-  /** Queued and posted tasks without a slot. */
-  get waiting(): number {
-    return this.#queue.size + this.postedAhead
-  }
-
   /** Tasks without a slot, not even of a starting worker: the tasks that `maxQueue` counts. */
   get unplaced(): number {
     return this.startable + this.#queue.held
@@ -286,6 +281,6 @@ export class Slots {
 
   /** Used slots, and the slots of starting workers that queued tasks are sure to get. */
   get occupied(): number {
-    return Math.min(this.used, this.total) + this.waiting - this.unplaced
+    return Math.min(this.used, this.total) + this.#queue.size + this.postedAhead - this.unplaced
   }
 }

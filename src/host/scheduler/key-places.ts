@@ -15,7 +15,7 @@ import type { PendingTasks } from './pending.js'
  * How long a task waits for its worker while another worker is idle. To fill a cache again often takes several milliseconds. A longer
  * wait would be visible to a person.
  */
-const LONGEST_WAIT_MS = 10
+const LONGEST_WAIT_MS = 20
 
 /** How many later tasks may pass a task that waits for the worker of its key. */
 const MOST_PASSES = 64

@@ -20,6 +20,7 @@ import type { Worker } from '../workers/worker.js'
 import type { WorkerGroup } from '../workers/worker-group.js'
 import { KeyPlaces } from './key-places.js'
 import { Lending } from './lending.js'
+import { LookAhead } from './look-ahead.js'
 import type { PendingTasks } from './pending.js'
 import type { Requeue } from './requeue.js'
 
@@ -44,12 +45,6 @@ export interface PumpParts {
   onLeft: () => void
 }
 
-/** A wake-up costs as much as several short tasks. Taking a task back costs less than a short task. */
-const MIN_AHEAD = 8
-/** Further tasks are posted ahead up to this work: a worker should not run out of short tasks before the host's next turn (row P22). */
-const AHEAD_MS = 1
-const MAX_AHEAD = 256
-
 /** The `addressee` of a task that must go by message, before a worker is chosen. */
 const BY_MESSAGE = -1
 
@@ -64,12 +59,9 @@ export class Pump {
   readonly #recall: Recall
   readonly #requeue: Requeue
   readonly #keyPlaces: KeyPlaces
+  readonly #lookAhead: LookAhead
   /** The pinned tasks that the host has not sent yet. */
   readonly pinned = new Set<Task>()
-  /** How many tasks of an ordered queue the host may post ahead. Each post raises it, and so pays for a later recall. */
-  #ahead = MIN_AHEAD
-  /** The `priority` of the last task that an ordered queue gave to the lane. All unclaimed tasks are at least as urgent. */
-  #lastPriority = 0
   /** Tasks that were held and have entered the queue in this turn. */
   readonly #resumed: Task[] = []
   #isPumping = false
@@ -86,6 +78,7 @@ export class Pump {
     this.#slots = parts.posted.slots
     this.#recall = parts.recall
     this.#requeue = parts.requeue
+    this.#lookAhead = new LookAhead(parts)
     this.#keyPlaces = new KeyPlaces({
       ...parts,
       putBack: task => this.#putBack(task),
@@ -158,7 +151,7 @@ export class Pump {
   /** A task behind others waits like them, unless the pool may start another worker, or a waiting task lends its slot to this task. */
   #mayPlaceNow(task: Task, othersWait: boolean): boolean {
     if (!othersWait || this.#group.starts.maySpawn || this.#slots.lent.isChild(task)) return true
-    return !this.#pending.isFirstInFirstOut && this.#isWorthPeeking
+    return !this.#pending.isFirstInFirstOut && this.#lookAhead.isWorthPeeking
   }
 
   /**
@@ -186,7 +179,7 @@ export class Pump {
   /** Posts the task without queueing it. False when it must be queued. */
   #postAtOnce(task: Task): boolean {
     const isOrdered = !this.#pending.isFirstInFirstOut
-    if (!this.#mayShare(task) || (isOrdered && !this.#mayPassQueue(task))) return false
+    if (!this.#mayShare(task) || (isOrdered && !this.#lookAhead.mayPassQueue(task))) return false
     if (isOrdered) this.#pending.pass(task)
     // A getter of the payload may submit other tasks. They must not overtake this one.
     this.#isPumping = true
@@ -197,33 +190,11 @@ export class Pump {
       this.#isPumping = false
       this.#posting = null
     }
-    if (isOrdered) this.#onAhead(task)
+    if (isOrdered) this.#lookAhead.onPosted(task)
     const mustPump = this.#mustPumpAgain || this.#group.workers.length === 0
     if (mustPump || this.#slots.lent.isChild(task)) this.pump()
     else this.#startAndWakeWorkers()
     return true
-  }
-
-  /** True when the empty queue would give this task back at once, and the lane has a place for it. */
-  #mayPassQueue(task: Task): boolean {
-    return this.#pending.isByPriority && this.#isWorthPeeking && this.#isBehindPosted(task)
-  }
-
-  /** True when no posted task must come back for this one. */
-  #isBehindPosted(task: Task): boolean {
-    return !this.#isAnyUnclaimed || (this.#pending.isByPriority && task.priority <= this.#lastPriority)
-  }
-
-  #onAhead(task: Task): void {
-    this.#lastPriority = task.priority
-    const runMs = this.#parts.waker!.runTimes.of(task.handlerId)
-    if (this.#ahead * runMs > AHEAD_MS) this.#ahead = Math.max(Math.floor(AHEAD_MS / runMs), MIN_AHEAD)
-    else if (this.#ahead < MAX_AHEAD && this.#mayStayAhead) this.#ahead++
-  }
-
-  /** An empty queue gives each new task back first. Then the host must ask it about all posted tasks, unless it knows the rule. */
-  get #mayStayAhead(): boolean {
-    return this.#pending.isByPriority || this.#pending.size > 2 * this.#ahead
   }
 
   /**
@@ -249,7 +220,7 @@ export class Pump {
       this.#isPumping = false
     }
     if (this.#pending.size > 0) this.#pending.unpeek()
-    return this.#slots.waiting > 0 && this.#rejectHopeless()
+    return this.#pending.size + this.#slots.postedAhead > 0 && this.#rejectHopeless()
   }
 
   /**
@@ -286,13 +257,13 @@ export class Pump {
 
   /** Returns true when the next task has left the queue. */
   #placeNext(): boolean {
-    if (this.#pending.size === 0 || !this.#isWorthPeeking) return false
+    if (this.#pending.size === 0 || !this.#lookAhead.isWorthPeeking) return false
     const task = this.#pending.peek()
     if (task === null) return false
     if (this.#mayShare(task)) {
       if (this.#share(task)) {
         this.#pending.take(task)
-        if (!this.#pending.isFirstInFirstOut) this.#onAhead(task)
+        if (!this.#pending.isFirstInFirstOut) this.#lookAhead.onPosted(task)
         return true
       }
       if (task.addressee !== BY_MESSAGE) return false
@@ -305,13 +276,13 @@ export class Pump {
    * task is pushed again, so that the queue decides. False when `push()` threw this time.
    */
   #recallLessUrgent(task: Task): boolean {
-    if (this.#isPumping || !this.#pending.keepsPlaces || this.#isBehindPosted(task)) return true
+    if (this.#isPumping || !this.#pending.keepsPlaces || this.#lookAhead.isBehindPosted(task)) return true
     const isFirst = this.#pending.peek() === task
     this.#pending.unpeek()
     if (!isFirst || task.state !== 'queued') return true
     this.#pending.remove(task)
     this.#requeue.unclaimed()
-    this.#ahead = MIN_AHEAD
+    this.#lookAhead.onRecalled()
     try {
       this.#pending.push(task)
       return true
@@ -320,24 +291,6 @@ export class Pump {
       this.refill()
       return false
     }
-  }
-
-  /**
-   * A queue with its own order keeps a task until a slot is free: a more urgent task may come. If the queue can take tasks back, the host
-   * posts some ahead, so that workers need not wait for the host.
-   */
-  get #isWorthPeeking(): boolean {
-    const { canTakeBack, waker, loadBalancer } = this.#parts
-    if (this.#pending.isFirstInFirstOut) return true
-    if (loadBalancer !== null) return this.#group.workers.some(worker => hasRoomFor(worker, false))
-    if (waker !== null) {
-      const ahead = this.#pending.keepsPlaces
-        ? Math.max(this.#group.acceptingWorkers * this.#slots.perWorker, this.#ahead)
-        : 0
-      return this.#slots.used < this.#slots.total + ahead
-    }
-    const mayTake = (worker: Worker) => worker.isReady || canTakeBack
-    return this.#group.workers.some(worker => mayTake(worker) && hasRoomFor(worker, false))
   }
 
   /** False when the task must be sent by message. */
@@ -366,7 +319,7 @@ export class Pump {
     const { poster, poller, waker } = this.#parts
     const { queue } = this.#posted
     // Tasks in the lane queue and in inboxes are older, so they go first.
-    if (!queue.hasTicket || (waker !== null && this.#isAnyUnclaimed)) return false
+    if (!queue.hasTicket || (waker !== null && this.#lookAhead.isAnyUnclaimed)) return false
     // The host may have to send the task again. A moved payload is sent once.
     if (task.canBePostedAgain && !this.#take(task)) return true
     let worker: Worker | null
@@ -385,12 +338,6 @@ export class Pump {
     poster.send(worker, task)
     poller?.onPosted(task.createdAt)
     return true
-  }
-
-  get #isAnyUnclaimed(): boolean {
-    const { queue } = this.#posted
-    if (queue.unclaimed > 0) return true
-    return queue.inInboxes > 0 && this.#group.workers.some(({ id }) => this.#posted.inInboxOf(id).length > 0)
   }
 
   #chooseWorker(task: Task): Worker | null {
