@@ -104,7 +104,7 @@ export const mistakes: Mistake[] = [
     title: 'a worker rings before it publishes an answer',
     file: 'worker/lane/answers.js',
     edits: [
-      ['writer.ring.publish(kind', "if (writer.hostBell.ring()) this.#say('bell'); writer.ring.publish(kind"],
+      ['writer.ring.publish(kind, task', "if (writer.hostBell.ring()) this.#say('bell'); writer.ring.publish(kind, task"],
       ['if (writer.hostBell.ring())\n', 'if (false)\n'],
     ],
     plan: oneTask,
@@ -238,8 +238,8 @@ export const mistakes: Mistake[] = [
     file: 'shared/lane/result-ring.js',
     edits: [
       [
-        'const kind = words[at + KIND];',
-        'store(words, READ, (this.#read + 32 + words[at + RECORD_VALUE]) | 0); const kind = words[at + KIND];',
+        'const word = words[at + KIND];',
+        'store(words, READ, (this.#read + 32 + words[at + RECORD_VALUE]) | 0); const word = words[at + KIND];',
       ],
     ],
     plan: 'ring',
@@ -249,8 +249,8 @@ export const mistakes: Mistake[] = [
     file: 'shared/lane/result-ring.js',
     edits: [
       [
-        'words[at + CHECK] = checkOf(this.#written, kind',
-        'store(words, WRITTEN, (this.#written + size) | 0); words[at + CHECK] = checkOf(this.#written, kind',
+        'words[at + CHECK] = checkOf(this.#written, word',
+        'store(words, WRITTEN, (this.#written + size) | 0); words[at + CHECK] = checkOf(this.#written, word',
       ],
     ],
     plan: 'ring',
