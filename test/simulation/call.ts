@@ -100,6 +100,11 @@ export function isWithin({ parent }: Call, other: Call): boolean {
   return parent !== null && (parent === other || isWithin(parent, other))
 }
 
+/** The option `group`, in a pool with groups. */
+export function groupOf({ id }: Call): string {
+  return id % 3 === 0 ? 'small' : 'large'
+}
+
 /** Calls with the same key run one after another. */
 export function isSerial({ key }: Call): boolean {
   return key !== 'none' && key !== 'loose'

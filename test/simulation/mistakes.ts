@@ -74,6 +74,14 @@ export const mistakes: Mistake[] = [
     edits: [['this.#killed.set(task, workerId);', ';']],
   },
   {
+    title: 'a group at its limit starts another task',
+    transport: 'any',
+    file: 'host/queue/group-queue.js',
+    edits: [
+      ['const isAtLimit = group.running >= this.#limit;', 'const isAtLimit = group.running > this.#limit;'],
+    ],
+  },
+  {
     title: 'a task loses its key when it runs again',
     transport: 'any',
     file: 'host/scheduler/requeue.js',

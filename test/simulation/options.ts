@@ -9,7 +9,8 @@ import { QueueFullError } from '../../src/shared/errors/pool-errors.js'
 import type { RetryPlan } from './call.js'
 import { oneOf, pick, type Random } from './draw.js'
 
-export type QueueKind = 'fifo' | 'limited' | 'priority' | 'lastFirst'
+/** `groups`: the pool has the option `groups`, and each call a group. */
+export type QueueKind = 'fifo' | 'groups' | 'limited' | 'priority' | 'lastFirst'
 export type BalancerKind = 'none' | 'leastBusy' | 'patient' | 'throwing'
 
 export interface DrawnOptions {
@@ -34,6 +35,9 @@ export interface DrawnOptions {
 
 export type TransportChoice = 'any' | 'messages' | 'shared-memory'
 
+/** The most running tasks of a group. */
+export const GROUP_LIMIT = 2
+
 const NEVER = Number.POSITIVE_INFINITY
 
 export function drawOptions(random: Random, choice: TransportChoice): DrawnOptions {
@@ -43,7 +47,7 @@ export function drawOptions(random: Random, choice: TransportChoice): DrawnOptio
     maxWorkers,
     minWorkers: random(maxWorkers + 1),
     concurrentTasksPerWorker: oneOf(random, [1, 1, 2, 3]),
-    queue: pick(random, { fifo: 6, limited: 1, priority: 2, lastFirst: 1 }),
+    queue: pick(random, { fifo: 5, groups: 1, limited: 1, priority: 2, lastFirst: 1 }),
     maxQueue: oneOf(random, [NEVER, NEVER, NEVER, 0, 1, 3]),
     idleTimeout: oneOf(random, [0, 5, 100, NEVER]),
     cancelGrace: oneOf(random, [0, 5, 100]),
@@ -69,7 +73,8 @@ export function toPoolOptions(drawn: DrawnOptions): PoolOptions {
   const { queue, loadBalancer, restart, decodeSliceMs: _, ...plain } = drawn
   const options: PoolOptions = { filename: '/handler.js', ...plain }
   if (restart !== null) options.restart = restart
-  if (queue !== 'fifo') options.queue = queues[queue]()
+  if (queue === 'groups') options.groups = { limit: GROUP_LIMIT }
+  else if (queue !== 'fifo') options.queue = queues[queue]()
   if (plain.transport === 'messages' && loadBalancer !== 'none')
     options.loadBalancer = balancers[loadBalancer]()
   return options
@@ -89,7 +94,7 @@ export function toRetryOptions({ attempts, when }: RetryPlan): RetryOptions {
   }
 }
 
-const queues: Record<Exclude<QueueKind, 'fifo'>, () => TaskQueue> = {
+const queues: Record<Exclude<QueueKind, 'fifo' | 'groups'>, () => TaskQueue> = {
   limited: () => new QueueOfFour(),
   priority: () => new PriorityQueue(),
   lastFirst: () => new LastFirst(),

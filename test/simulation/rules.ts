@@ -1,6 +1,7 @@
 // The rules for an open pool: at each start of a task, at each settlement, and at the end of each turn of the host. `outcomes` has
 // the allowed outcomes of a call. `ends` has the rules for the end of a run.
-import { type Call, isAborted, isSerial, isWithin, keepsItsPlace, mayRunAgain } from './call.js'
+import { type Call, groupOf, isAborted, isSerial, isWithin, keepsItsPlace, mayRunAgain } from './call.js'
+import { GROUP_LIMIT } from './options.js'
 import { isOwnError, whatIsWrongWith } from './outcomes.js'
 import type { Running, SimulatedThread } from './thread.js'
 import type { World } from './world.js'
@@ -43,10 +44,25 @@ export class Rules {
     if ((isBesideExclusive || (mustBeAlone && !isOfExclusive)) && concurrentTasksPerWorker > 1)
       return world.fail(`${at} beside another task, although one of the two is exclusive`)
     if (isSerial(call)) this.#checkKey(call, at)
+    if (world.programme.options.queue === 'groups') this.#checkGroup(call, at)
     const isInOrder = this.#startsInOrder && call.parent === null && call.key === 'none'
     const earlier = isInOrder ? this.#earlierThan(call) : undefined
     if (earlier !== undefined)
       world.fail(`${at} before the earlier call ${earlier.id}, which is still queued`)
+  }
+
+  /** A task of a function may use the slot of the task that waits for it, also beside the limit of its group. */
+  #checkGroup(call: Call, at: string): void {
+    const world = this.#world
+    if (call.parent !== null) return
+    const group = groupOf(call)
+    const beside = world.threads.flatMap(({ life, running }) =>
+      life === 'dead'
+        ? []
+        : running.filter(({ call: other }) => other.parent === null && groupOf(other) === group),
+    )
+    if (beside.length >= GROUP_LIMIT)
+      world.fail(`${at} beside ${beside.length} calls of the group '${group}'`)
   }
 
   /** Of the calls with the same key, one runs at a time, in the order of the calls. */

@@ -9,7 +9,7 @@ import { interruption } from '../../src/testing/interrupted-atomics.js'
 import { ManualClock } from '../../src/testing/manual-clock.js'
 import { seededRandom } from '../../src/testing/stand-ins.js'
 import { workerClock } from '../../src/worker/run/clock.js'
-import { type Call, mayUseKey } from './call.js'
+import { type Call, groupOf, mayUseKey } from './call.js'
 import type { Random } from './draw.js'
 import { callers, exchangeOptions, readChunks } from './exchange.js'
 import { newSpace, stage } from './machine.js'
@@ -143,6 +143,7 @@ export class World {
     const options: RunOptions = { priority, exclusive: call.isExclusive, ...exchangeOptions(this, call) }
     if (call.limit === 'deadline') options.deadline = this.clock.epochNow() + 20
     else if (call.limit !== 'none') options[call.limit] = 20
+    if (this.programme.options.queue === 'groups') options.group = groupOf(call)
     if (call.key !== 'none') options.key = call.key
     if (call.key === 'loose') options.keyOrder = 'none'
     if (call.retry !== null) options.retry = toRetryOptions(call.retry)
