@@ -414,7 +414,9 @@ export class Worker implements LinkListener, PlacementView, BusyView, SlotWorker
 
   #onLeft(): void {
     moveWorker(this, this.isReady ? 'left' : 'leftEarly')
-    this.stopReason ??= this.hasReachedTaskLimit ? 'maxTasksPerWorker' : 'load'
+    // The message may arrive before the host has read the last answers from the ring.
+    const started = this.answers + this.tasks.list().length
+    this.stopReason ??= started >= this.#owner.settings.maxTasksPerWorker ? 'maxTasksPerWorker' : 'load'
     this.#owner.onLeaving(this)
     this.stopIfDone()
   }
