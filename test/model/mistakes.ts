@@ -104,7 +104,10 @@ export const mistakes: Mistake[] = [
     title: 'a worker rings before it publishes an answer',
     file: 'worker/lane/answers.js',
     edits: [
-      ['writer.ring.publish(kind, task', "if (writer.hostBell.ring()) this.#say('bell'); writer.ring.publish(kind, task"],
+      [
+        'writer.ring.publish(kind, task',
+        "if (writer.hostBell.ring()) this.#say('bell'); writer.ring.publish(kind, task",
+      ],
       ['if (writer.hostBell.ring())\n', 'if (false)\n'],
     ],
     plan: oneTask,
