@@ -76,7 +76,7 @@ export class Rules {
     const beside = same.find(isRunning)
     if (beside !== undefined)
       return world.fail(`${at}, but call ${beside.id} has the key '${call.key}' and runs`)
-    // A stream takes its payload before it submits its task. The getter may make other calls meanwhile.
+    // A stream first takes its payload, and then submits its task. A getter of the payload may submit calls in between.
     if (call.payload === 'getter' && call.fate === 'streams') return
     // The host may have rejected an earlier call that has not started. A call that starts now was not rejected.
     const later = same.find(other => other.id > call.id && other.startedBy.length > 0)

@@ -44,7 +44,7 @@ export class Lender {
     return this.calls > 0
   }
 
-  /** True when this task, or an outer one, waits and has the key meanwhile. */
+  /** True when this task waits and has the key, or when a task that waits for this one has it. */
   waitsWithKey(key: string): boolean {
     if (this.isWaiting && this.#key === key) return true
     return this.#outer?.waitsWithKey(key) ?? false

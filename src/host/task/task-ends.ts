@@ -9,7 +9,7 @@ export interface TaskEndListener {
 }
 
 export class TaskEnds {
-  /** `null` until somebody waits for the ends of tasks. Until then they cost one comparison. */
+  /** `null` in a pool that has used neither keys nor groups. The end of a task then costs one comparison. */
   listener: TaskEndListener | null = null
   /** True while the task has a ticket. `createCore()` sets it. */
   isPosted: (task: Task) => boolean = () => false
