@@ -61,6 +61,8 @@ test("waitingFor is 'broadcast' while a broadcast waits for its busy worker", as
 test("waitingFor is 'exclusive task' for a task that needs a whole worker, and behind a task that has one", async open => {
   const track = new Track(3)
   const pool = open({ filename, name: 'patient', minWorkers: 1, maxWorkers: 1, concurrentTasksPerWorker: 2 })
+  // A starting worker may begin a task before the host knows that the worker is ready.
+  await pool.ready()
   const first = pool.run(track.task(0))
   await track.startAt(0)
   const alone = pool.run(track.task(1), { exclusive: true })
