@@ -53,6 +53,29 @@ for (const workers of [1, 2])
     assert.ok(Math.max(...between) <= 2 * workers, between.join(' '))
   })
 
+test('a small group waits at most two tasks of a group that the pool does not know yet', async open => {
+  const words = sharedWords(2)
+  const pool = open({
+    filename,
+    name: 'counted',
+    workerData: words,
+    minWorkers: 1,
+    maxWorkers: 1,
+    groups: {},
+  })
+  await pool.ready()
+  // Short tasks: now the pool posts many tasks ahead.
+  for (let round = 0; round < 50; round++)
+    await Promise.all(Array.from({ length: 100 }, () => pool.run({ place: 1, ms: 0 }, { group: 'small' })))
+  for (let count = 0; count < 40; count++) pool.run({ place: 0, ms: 20 }, { group: 'new' }).catch(() => {})
+  const between = []
+  for (let count = 0; count < 3; count++) {
+    const started = Atomics.load(words, 0)
+    between.push((await pool.run({ place: 1, ms: 0 }, { group: 'small' })) - started)
+  }
+  assert.ok(Math.max(...between) <= 2, between.join(' '))
+})
+
 const surroundings = {
   ...backends,
   'a load balancer': { loadBalancer: (_, workers) => workers.find(({ usage }) => usage < 4) },
