@@ -56,7 +56,7 @@ for (const [kind, options] of [
 }
 
 test('cancelling a task cancels the nested call of its handler', async () => {
-  const pool = new Pool(quiet)
+  const pool = new Pool({ ...quiet, cancelGrace: 60_000 })
   const controller = new AbortController()
   const started = withResolvers()
   const call = pool.run(0, {
