@@ -31,12 +31,13 @@ test('every relative link of README.md leads to a file and a heading', () => {
   }
 })
 
-test('the first screen has a sentence, a picture, 12 lines of code in two files, and three lines for whom', () => {
+test('the first screen has a sentence, three reasons, 12 lines of code in two files, and a picture', () => {
   const [first, forWhom] = readme.split(/^## .+$/m)
-  const [, sentence, picture] = first.split('\n\n')
+  const [, , sentence, reasons] = first.split('\n\n')
   assert.match(sentence, /^lido is a worker pool for Node\.js[^.]+[^.]*\.$/)
-  const source = /<img src="([^"]+)"/.exec(picture)[1]
-  assert.match(read(source), /npm run demo.*event loop delay/s)
+  assert.equal(reasons.match(/^- /gm).length, 3)
+  assert.match(reasons, /piscina/)
+  const [source] = [...first.matchAll(/<img src="([^"]+)"/g)].map(([, path]) => path)
   assert.ok(statSync(join(root, source)).size < 20_000)
   const files = [...first.matchAll(/^```js\n(.*?)^```$/gms)].map(([, code]) =>
     code.split('\n').filter(Boolean),
@@ -44,6 +45,24 @@ test('the first screen has a sentence, a picture, 12 lines of code in two files,
   assert.equal(files.length, 2)
   assert.ok(files.flat().length <= 12, `${files.flat().length} lines`)
   assert.equal(forWhom.match(/^- /gm).length, 3)
+})
+
+test('the badges of README.md are true', () => {
+  const manifest = JSON.parse(read('package.json'))
+  const [, badges] = readme.split('\n\n')
+  assert.equal(badges.match(/^\[!\[/gm).length, 5)
+  assert.equal(manifest.dependencies, undefined)
+  assert.equal(manifest.license, 'MIT')
+  assert.match(read('LICENSE'), /MIT/)
+  const workflow = /actions\/workflows\/([\w.]+)\/badge\.svg/.exec(badges)[1]
+  assert.ok(existsSync(join(root, '.github/workflows', workflow)), workflow)
+})
+
+test('.ci/run runs the commands that README.md names for a fresh clone', () => {
+  const commands = /^## Try it in a clone$.*?^```sh\n(.*?)^```$/ms.exec(readme)[1].trim().split('\n')
+  const script = read('.ci/run').split('\n').filter(line => /^npm /.test(line))
+  assert.deepEqual(script.slice(0, -1), commands)
+  assert.equal(script.at(-1), 'npm run test:all')
 })
 
 describe('from README.md, two clicks lead to the answer', () => {
