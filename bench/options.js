@@ -7,8 +7,9 @@ import { beforeName, roster, subjectName } from './roster.js'
 export const usage = `npm run bench -- [options]
 
   --only <P1,P6>  only these rows: a bar (P5), one of its rows (P5-bytes), the rows whose names begin so (P19-2),
-                  or rows that are measured only when named: cells (one task at a time, every payload), real (real
-                  work), P12-large (large queued payloads), P19-counted (P19 with counted work)
+                  docs (the rows that the documentation shows), or rows that are measured only when named: cells
+                  (one task at a time, every payload), real (real work), P12-large (large queued payloads),
+                  P19-counted (P19 with counted work)
   --pools <a,b>   only these pools: ${Object.keys(roster).join(', ')}
   --against <dir> also another build of lido, from <dir>/dist, as the pool ${beforeName}
   --rounds <n>    number of rounds; each starts new processes for every pool (default 5; with --quick 1)

@@ -401,7 +401,7 @@ export const rows = [
   {
     bar: 'P17',
     id: 'P17',
-    title: 'tasks with a shared table of 50 MB: times as long as with a table of the worker',
+    title: 'tasks on a shared table of 50 MB: time, relative to an own table',
     cellId: 'share',
     figure: 'timesAsLong',
     unit: 'times',
@@ -550,20 +550,29 @@ export function createScalingRows(workerCounts) {
 
 const onlyWhenNamed = ['cells', 'real', 'P12-large', 'P19-counted']
 
+/** `--only docs`: the rows whose figures the documentation shows. */
+export const rowsOfDocs = [
+  ...['P1', 'P2', 'P3', 'P4', 'P5', 'P6', 'P7', 'P8', 'P9', 'P10', 'P11', 'P12', 'P13', 'P14', 'P15', 'P15b'],
+  ...['P16', 'P17', 'P19-2', 'P19-4-0.1', 'P20-0.1', 'body', 'fastify', 'nest', 'cluster'],
+  ...realWork.flatMap(work => [4, 32].map(inFlight => `real-${work}-2-${inFlight}`)),
+]
+
 /**
  * The rows with these names. `P5` names both rows of that bar, `P5-bytes` one of them, and `P19-2` all rows of P19 with two processes.
- * Without names: all rows except those of `onlyWhenNamed`.
+ * `docs` names the rows of `rowsOfDocs`. Without names: all rows except those of `onlyWhenNamed`.
  */
 export function chooseRows(all, names) {
-  const isNamed = ({ id, bar }, name) =>
-    bar.toLowerCase() === name || id.toLowerCase() === name || isPart(id, bar, name)
-  const isPart = (id, bar, name) =>
-    name.startsWith(`${bar.toLowerCase()}-`) && id.toLowerCase().startsWith(`${name}-`)
-  const wanted = names.map(name => name.toLowerCase())
-  const unknown = wanted.findIndex(name => !all.some(row => isNamed(row, name)))
-  if (unknown >= 0) {
-    throw new RangeError(`Unknown row '${names[unknown]}'. Choose from: ${all.map(row => row.id).join(', ')}`)
+  const wanted = names.flatMap(name => (name.toLowerCase() === 'docs' ? rowsOfDocs : name))
+  const unknown = wanted.find(name => !all.some(row => isNamed(row, name)))
+  if (unknown !== undefined) {
+    throw new RangeError(`Unknown row '${unknown}'. Choose from: ${all.map(row => row.id).join(', ')}`)
   }
   if (wanted.length === 0) return all.filter(row => !onlyWhenNamed.includes(row.bar))
   return all.filter(row => wanted.some(name => isNamed(row, name)))
+}
+
+export function isNamed({ id, bar }, name) {
+  const [ownId, ownBar, wanted] = [id, bar, name].map(text => text.toLowerCase())
+  if (ownBar === wanted || ownId === wanted) return true
+  return wanted.startsWith(`${ownBar}-`) && ownId.startsWith(`${wanted}-`)
 }
