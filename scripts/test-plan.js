@@ -36,7 +36,9 @@ export const suites = {
   package: {
     folder: 'test/package',
     limitMs: 180_000,
-    fast: { files: ['docs.test.js', 'doors.test.js', 'mistakes.test.js', 'readme.test.js'] },
+    fast: {
+      files: ['docs.test.js', 'doors.test.js', 'figures.test.js', 'mistakes.test.js', 'readme.test.js'],
+    },
   },
   conformance: { folder: 'test/conformance', limitMs: 240_000 },
   matrix: { folder: 'test/matrix', limitMs: 300_000 },

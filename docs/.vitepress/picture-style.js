@@ -12,3 +12,13 @@ ${content.trim()}
 </svg>
 `
 }
+
+/** A line of text. `color` is one of the names above. */
+export function words(x, y, size, color, text, { bold = false, end = false } = {}) {
+  const extra = `${bold ? ' font-weight="600"' : ''}${end ? ' text-anchor="end"' : ''}`
+  return `<text x="${x}" y="${y}" font-size="${size}" fill="var(--${color})"${extra}>${text}</text>`
+}
+
+export function round(number) {
+  return Math.round(number * 10) / 10
+}

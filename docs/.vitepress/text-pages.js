@@ -2,6 +2,7 @@
 // them, and copies of the source files that pages link to.
 import { copyFileSync, createReadStream, mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { withoutMarks } from './figures.js'
 import { linkedFiles, resolveLinksOfText } from './links.js'
 import { allPages, fileOf, listSections, readPage, root, titleOf } from './pages.js'
 
@@ -23,7 +24,7 @@ function lineOf(page) {
 }
 
 function textOf(page) {
-  return resolveLinksOfText(fileOf(page), readPage(page))
+  return withoutMarks(resolveLinksOfText(fileOf(page), readPage(page)))
 }
 
 export function copyLinkedFiles(outDir) {

@@ -13,15 +13,41 @@ function readAll(folder) {
   return Object.fromEntries(readdirSync(folder).map(name => [name, readFileSync(join(folder, name), 'utf8')]))
 }
 
-test('the charts show the newest results of the benchmark', t => {
+test('the charts and the picture of the speed show the newest run of the benchmark', t => {
   const folder = mkdtempSync(join(tmpdir(), 'lido-charts-'))
   t.after(() => rmSync(folder, { recursive: true }))
   drawCharts(folder)
-  const [drawn, kept] = [readAll(folder), readAll(join(docs, 'charts'))]
+  const [drawn, kept] = [readAll(join(folder, 'charts')), readAll(join(docs, 'charts'))]
+  const speed = 'pictures/speed.svg'
+  drawn[speed] = readFileSync(join(folder, speed), 'utf8')
+  kept[speed] = readFileSync(join(docs, speed), 'utf8')
   assert.ok(Object.keys(drawn).length > 10)
-  assert.deepEqual(Object.keys(kept), Object.keys(drawn), 'run `npm run docs`, and commit docs/charts')
+  assert.deepEqual(
+    Object.keys(kept),
+    Object.keys(drawn),
+    'run `npm run docs:figures`, and commit docs/charts',
+  )
   for (const name of Object.keys(drawn)) {
-    assert.equal(kept[name], drawn[name], `${name} is old: run \`npm run docs\`, and commit docs/charts`)
+    assert.equal(kept[name], drawn[name], `${name} is old: run \`npm run docs:figures\`, and commit it`)
+  }
+})
+
+test('a chart prints how lido compares with each pool, and says where lido is level or behind', () => {
+  const charts = readAll(join(docs, 'charts'))
+  for (const [name, chart] of Object.entries(charts)) {
+    const lines = [...chart.matchAll(/<rect /g)].length
+    const compared = [...chart.matchAll(/>(lido × [\d.,]+|(?:level|ahead|behind)(?: × [\d.]+)?)</g)].map(
+      ([, words]) => words,
+    )
+    assert.ok([lines, lines - 1].includes(compared.length), `${name}: ${compared.length} of ${lines} lines`)
+    const summary = /<text [^>]*font-weight[^>]*>([^<]*\.)<\/text>/.exec(chart)?.[1] ?? ''
+    assert.match(summary, /lido is (ahead|level|behind)/, name)
+    if (summary.includes('level')) assert.ok(compared.includes('level'), name)
+    if (summary.includes('behind'))
+      assert.ok(
+        compared.some(words => words.startsWith('behind')),
+        name,
+      )
   }
 })
 
