@@ -1,36 +1,18 @@
-// The programs of a page: code blocks whose first line is a comment with a file name, as in `// main.mjs`.
-import assert from 'node:assert/strict'
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
+// The programs of a page, in the project of a user that has the packed lido.
 import { readFileSync, symlinkSync } from 'node:fs'
-import { createServer } from 'node:net'
 import { join } from 'node:path'
-import { createInterface } from 'node:readline'
-import { project, root, write } from './installed.js'
+import { project, root } from './installed.js'
+import { withServerIn, writeProgramsTo } from './program-files.js'
 
-const portInPages = '3000'
+export { codeBlocks } from './program-files.js'
 
 export function readPage(name) {
   return readFileSync(join(root, name), 'utf8')
 }
 
-/** The code blocks of a page, in order, without the indentation of their list item. */
-export function codeBlocks(page) {
-  return [...page.matchAll(/^( *)```[jt]s\n(.*?)^ *```$/gms)].map(([, indent, code]) =>
-    code.replaceAll(new RegExp(`^${indent}`, 'gm'), ''),
-  )
-}
-
 /** Writes the programs of a page into a folder of the user's project. Returns their names. */
-export function writePrograms(page, folder, change = code => code) {
-  const names = codeBlocks(page).flatMap(code => {
-    const name = /^\/\/ ([\w.-]+\.[cm]?[jt]s)\b/.exec(code)?.[1]
-    if (name === undefined) return []
-    write(join(folder, name), change(code))
-    return [name]
-  })
-  assert.equal(new Set(names).size, names.length, `two programs have one name: ${names}`)
-  return names
+export function writePrograms(page, folder, change) {
+  return writeProgramsTo(join(project, folder), page, change)
 }
 
 /** Makes packages of this repository available to the user's project, as `npm install` does. */
@@ -40,41 +22,7 @@ export function addPackages(...names) {
   }
 }
 
-/**
- * Writes the programs of a page and runs its server on a free port. `use` gets the address that the server prints, without the last
- * slash, and the process. The server is stopped after it.
- */
-export async function withServer(page, folder, file, use, env = {}) {
-  const port = String(await freePort())
-  writePrograms(page, folder, code =>
-    code
-      .replaceAll(`listen(${portInPages}`, `listen(${port}`)
-      .replaceAll(`localhost:${portInPages}`, `localhost:${port}`),
-  )
-  const server = spawn(process.execPath, [file], {
-    cwd: join(project, folder),
-    env: { ...process.env, ...env },
-    stdio: ['ignore', 'pipe', 'inherit'],
-  })
-  const ended = once(server, 'close')
-  try {
-    const [line] = await Promise.race([
-      once(createInterface({ input: server.stdout }), 'line'),
-      ended.then(([code]) => assert.fail(`the server exited with code ${code}`)),
-    ])
-    assert.ok(line.endsWith(`http://localhost:${port}`), line)
-    return await use(`http://localhost:${port}`, server)
-  } finally {
-    server.kill('SIGKILL')
-    await ended
-  }
-}
-
-async function freePort() {
-  const server = createServer().listen(0)
-  await once(server, 'listening')
-  const { port } = server.address()
-  server.close()
-  await once(server, 'close')
-  return port
+/** Runs the server of a page in a folder of the user's project, as `withServerIn` does. */
+export function withServer(page, folder, file, use, env) {
+  return withServerIn(join(project, folder), page, file, use, env)
 }
