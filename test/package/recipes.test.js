@@ -277,6 +277,19 @@ recipeTest('webassembly', 'the program of webassembly.md adds numbers', (page, f
   assert.equal(output(folder, 'main.mjs'), '[ 3, 42 ]')
 })
 
+recipeTest('sqlite', 'the program of sqlite.md prints what the page shows', async (page, folder, t) => {
+  if (!(await hasSqlite())) return t.skip('this Node has no node:sqlite')
+  writePrograms(page, folder)
+  const [, shown] = /^```\n(\d.*?)^```/ms.exec(page)
+  assert.equal(`${output(folder, 'main.mjs')}\n`, shown)
+})
+
+const hasSqlite = () =>
+  import('node:sqlite').then(
+    () => true,
+    () => false,
+  )
+
 recipeTest('large-data', 'the program of large-data.md blurs an image in shared memory', (page, folder) => {
   writePrograms(page, folder)
   assert.equal(output(folder, 'main.mjs'), 'Uint8Array(3) [ 66, 133, 66 ]')
