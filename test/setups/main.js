@@ -1,6 +1,7 @@
 // Runs every row of the table of set-ups, also the heavy ones, and prints the table. Needs the npm registry.
 //   node test/setups/main.js            all rows
 //   node test/setups/main.js next       the rows of test/setups/next.heavy.js
+//   node test/setups/main.js recipes    the recipes of test/setups/recipes.heavy.js, which have no rows
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
@@ -44,5 +45,5 @@ const failed = rows.filter(({ result }) => result === 'FAILED').length
 console.log(
   `\n${rows.length} set-ups, ${failed} failed. Node.js ${process.versions.node}, ${process.platform}.`,
 )
-if (rows.length === 0) process.exitCode = 1
+if (rows.length === 0 && files.join() !== 'recipes.heavy.js') process.exitCode = 1
 rmSync(place, { recursive: true })
