@@ -1,4 +1,4 @@
-// Programs under `node --watch` and `tsx watch`. A changed handler, and a changed file that the handler imports, restarts the program.
+// Programs under `node --watch`, `tsx watch` and nodemon. A changed handler, and a changed file that the handler imports, restarts the program.
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { before } from 'node:test'
@@ -15,7 +15,7 @@ setInterval(() => {}, 1000)
 
 let project
 before(async () => {
-  project = await install('watch', ['tsx'], { type: 'module' })
+  project = await install('watch', ['tsx', 'nodemon'], { type: 'module' })
   project.write({
     'thread.js': program('./work.js'),
     'process.js': program('./work.js', ", backend: 'process'"),
@@ -84,6 +84,11 @@ row('node --watch', 'restarts when the handler or its import changes', 'nothing'
 row('tsx watch', 'restarts when the handler or its import changes', 'nothing', async () => {
   await restarts(process.execPath, project.binary('tsx'), 'watch', 'thread.ts')
   return project.versions('tsx')
+})
+
+row('nodemon', 'restarts when the handler or its import changes', 'nothing', async () => {
+  await restarts(process.execPath, project.binary('nodemon'), 'thread.js')
+  return project.versions('nodemon')
 })
 
 for (const version of [22, 24, 26])
