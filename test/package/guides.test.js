@@ -141,6 +141,23 @@ test('the program of calling-back.md prints the invoice', async () => {
   assert.equal(printed(await node('calling-back/main.mjs')), "{ customer: 'Ada', total: 13 }")
 })
 
+test('the programs of database-connections.md query PostgreSQL from workers and from the main thread', async t => {
+  const database = await startDatabase()
+  t.after(() => database.stop())
+  const page = guide('database-connections')
+  const client = new pg.Client(database.url)
+  await client.connect()
+  await client.query(/```sql\n(.*?)```/s.exec(page)[1])
+  await client.end()
+  writePrograms(page, 'database')
+  const settings = { cwd: join(project, 'database'), env: { ...process.env, DATABASE_URL: database.url } }
+  for (const [file, expected] of [
+    ['main.mjs', '[ 30, 5 ]\n'],
+    ['totals.mjs', '[ 60, 5 ]\n'],
+  ])
+    assert.equal(execFileSync(process.execPath, [file], settings).toString(), expected)
+})
+
 test('the programs of share.md print what their workers find in the shared values', async () => {
   writePrograms(guide('share'), 'share')
   assert.equal(printed(await node('share/main.mjs')), "[ 'city 17', 'city 99999' ]")
