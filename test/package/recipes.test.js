@@ -5,6 +5,7 @@ import { once } from 'node:events'
 import { mkdirSync, readdirSync, readFileSync } from 'node:fs'
 import { request } from 'node:http'
 import { createRequire } from 'node:module'
+import { connect } from 'node:net'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { test } from 'node:test'
@@ -187,6 +188,7 @@ recipeTest(
   'containers',
   'the server of containers.md answers, and exits on SIGTERM',
   async (page, folder) => {
+    writePrograms(recipe('shutdown'), folder)
     await withServer(page, folder, 'server.mjs', async (address, server) => {
       assert.equal((await fetch(`${address}/ready`)).status, 200)
       const sum = Array.from({ length: 1_000_000 }, (_, index) => Math.sqrt(index)).reduce(
@@ -204,14 +206,18 @@ recipeTest(
   },
 )
 
+/** Resolves with a request that the server has accepted and not answered. */
+async function acceptedRequest(address) {
+  const accepted = request(`${address}/accepted`, { agent: false, headers: { expect: '100-continue' } }).end()
+  await once(accepted, 'continue')
+  return accepted
+}
+
 /** The answer to a request that the server has accepted before it gets SIGTERM. */
 async function answerDuringStop(address, server) {
-  const headers = { expect: '100-continue' }
-  const accepted = request(`${address}/accepted`, { agent: false, headers }).end()
-  const answered = once(accepted, 'response')
-  await once(accepted, 'continue')
+  const accepted = await acceptedRequest(address)
   server.kill('SIGTERM')
-  const [response] = await answered
+  const [response] = await once(accepted, 'response')
   return response
 }
 
@@ -232,12 +238,38 @@ recipeTest(
   'shutdown',
   'the server of shutdown.md answers 503 and exits with code 1 when a request takes too long',
   async page => {
-    const slow = page.replace('sleep(500)', 'sleep(600_000)').replace('(stopNow, 10_000)', '(stopNow, 100)')
+    const slow = page.replace('sleep(500)', 'sleep(600_000)').replace('limitMs: 10_000', 'limitMs: 100')
     await withServer(slow, 'shutdown-limit', 'server.mjs', async (address, server) => {
       const ended = once(server, 'exit')
       const response = await answerDuringStop(address, server)
       assert.equal(response.statusCode, 503)
       assert.deepEqual(await ended, [1, null])
+    })
+  },
+)
+
+/** Whether the server still accepts connections. */
+async function accepts(address) {
+  const socket = connect(new URL(address).port, 'localhost')
+  return await once(socket, 'connect').then(
+    () => socket.destroy() !== undefined,
+    () => false,
+  )
+}
+
+recipeTest(
+  'shutdown',
+  'a second signal ends the server of shutdown.md while a request still runs',
+  async page => {
+    const slow = page.replace('sleep(500)', 'sleep(600_000)')
+    await withServer(slow, 'shutdown-twice', 'server.mjs', async (address, server) => {
+      const ended = once(server, 'exit')
+      const failed = once(await acceptedRequest(address), 'error')
+      server.kill('SIGTERM')
+      while (await accepts(address));
+      server.kill('SIGTERM')
+      assert.deepEqual(await ended, [null, 'SIGTERM'])
+      assert.equal((await failed)[0].code, 'ECONNRESET')
     })
   },
 )
