@@ -59,15 +59,6 @@ test('the programs of trace-requests.md print four nested spans, and the user of
   assert.equal(printed(await node(`${folder}/greetings.mjs`)), "[ 'a1: Hello, Ada', 'b2: Hello, Bob' ]")
 })
 
-test('the server of progress.md sends the progress to a browser, then the result', async () => {
-  await withServer(guide('progress'), 'browser', 'server.mjs', async address => {
-    const response = await fetch(address)
-    assert.equal(response.headers.get('content-type'), 'text/event-stream')
-    const events = (await response.text()).trimEnd().split('\n\n')
-    assert.deepEqual(events.slice(-2), ['event: progress\ndata: 1', 'event: result\ndata: 124999750000'])
-  })
-})
-
 test('the server of warm-up.md answers with a model that its workers have loaded', async () => {
   write('warm-up/words.txt', 'good\nday')
   await withServer(guide('warm-up'), 'warm-up', 'server.mjs', async address => {
