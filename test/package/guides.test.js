@@ -22,13 +22,17 @@ addPackages(
   ...['@opentelemetry', '@types/node', 'body-parser', 'bullmq', 'express', 'ioredis', 'pg', 'prom-client'],
 )
 
-test('the programs of map.md print the failed requests and the progress', async () => {
-  const line = (url, status) => `1.2.3.4 - - [25/Nov/2026:10:00:00] "GET ${url} HTTP/1.1" ${status} 12\n`
-  write('access.log', line('/a', 200) + line('/b', 500) + line('/c', 503) + line('/d', 404))
-  assert.deepEqual(writePrograms(guide('map'), 'map'), ['errors.mjs', 'parse-line.mjs', 'progress.mjs'])
-  assert.equal(printed(await node('map/errors.mjs')), '/b\n/c')
-  const lines = printed(await node('map/progress.mjs')).split('\n')
-  assert.deepEqual(lines.slice(-2), ['4 of 4', "{ url: '/d', status: 404 }"])
+test('the programs of map.md print the sizes and the progress, and cause no warning', async () => {
+  assert.deepEqual(writePrograms(guide('map'), 'map'), ['compress.mjs', 'sizes.mjs', 'progress.mjs'])
+  const ownFiles = await node('map/sizes.mjs', 'node_modules/lido/dist/esm/worker')
+  assert.match(printed(ownFiles), /^node_modules.lido.*: \d+ %$/m)
+  assert.equal(ownFiles.errors, '')
+  const line = 'one line of a file that compresses well\n'
+  for (const name of ['a', 'b', 'c']) write(`texts/${name}.js`, line.repeat(name === 'a' ? 10_000 : 10))
+  assert.equal(printed(await node('map/sizes.mjs', 'texts')), `${join('texts', 'a.js')}: 0 %`)
+  const lines = printed(await node('map/progress.mjs', 'texts')).split('\n')
+  assert.equal(lines.at(-2), '3 of 3')
+  assert.match(lines.at(-1), /^\d{2,3} bytes$/)
 })
 
 test('the program of functions.md prints the results of its functions', async () => {
