@@ -35,6 +35,13 @@ test('the programs of map.md print the sizes and the progress, and cause no warn
   assert.match(lines.at(-1), /^\d{2,3} bytes$/)
 })
 
+test('the program of output.md prints the line of its handler before the result', async () => {
+  const page = guide('output')
+  writePrograms(page, 'output')
+  const [, shown] = /```\n(resizes.*?)\n```/s.exec(page)
+  assert.equal(printed(await node('output/main.mjs')), shown)
+})
+
 test('the program of functions.md prints the results of its functions', async () => {
   writePrograms(guide('functions'), 'functions')
   assert.equal(printed(await node('functions/power.mjs')), '1024\ntrue')
