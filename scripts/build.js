@@ -299,7 +299,7 @@ async function bundleFor(format, entries, others = {}) {
       if (format === 'esm') onLoad({ filter: /\bentry-url\.js$/ }, entryUrlInIndex)
       else onResolve({ filter: /\bentry-url\.js$/ }, () => ({ path: entryUrl, external: true }))
       // The comments in its import() are orders for bundlers.
-      onLoad({ filter: /\bhost\/backend\/inline-backend\.js$/ }, ({ path }) => ({
+      onLoad({ filter: /\bhost[\\/]backend[\\/]inline-backend\.js$/ }, ({ path }) => ({
         contents: readFileSync(path.replace(bare, join(next, 'esm')), 'utf8'),
       }))
       onResolve({ filter: /^\.\.\/inspection\.js$/ }, () => ({ path: './inspection.js', external: true }))
@@ -348,6 +348,6 @@ if (mode === '--check') {
   allowMissingTypes()
   writeFileSync(join(next, '.built'), '')
   // A program that loads the package during the build sees the old files or the new ones, never a mixture.
-  rmSync(dist, { recursive: true, force: true })
+  rmSync(dist, { recursive: true, force: true, maxRetries: 5 })
   renameSync(next, dist)
 }

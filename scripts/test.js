@@ -113,7 +113,7 @@ function testFiles({ folder, isDeep = false }, takes) {
   if (!existsSync(directory)) return []
   return readdirSync(directory, { recursive: isDeep, withFileTypes: true })
     .filter(entry => entry.isFile() && entry.name.endsWith('.test.js') && takes(entry.name))
-    .map(entry => relative(root, join(entry.parentPath ?? entry.path, entry.name)))
+    .map(entry => relative(root, join(entry.parentPath ?? entry.path, entry.name)).replaceAll('\\', '/'))
     .sort()
 }
 

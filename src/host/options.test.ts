@@ -4,6 +4,7 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import sea from 'node:sea'
 import { afterEach, describe, test } from 'node:test'
+import { pathToFileURL } from 'node:url'
 import { inspect } from 'node:util'
 import { SHARE_ENV } from 'node:worker_threads'
 import type { RunOptions } from '../api/call-options.js'
@@ -22,6 +23,10 @@ import { FifoQueue } from './queue/fifo-queue.js'
 
 const resolve = (options?: object): CoreSettings => resolveOptions(options)
 
+/** On Windows, the URL of a file needs a drive. */
+const handlerUrl = pathToFileURL('/handler.js')
+const mainUrl = pathToFileURL('/main.js')
+
 function refusal(options: unknown): InvalidOptionError {
   try {
     resolveOptions(options as PoolOptions)
@@ -37,13 +42,13 @@ class Mine extends Error {}
 /** Values that each option accepts, and values that it refuses. */
 const judged: Record<keyof PoolOptions, { right: unknown[]; wrong: unknown[] }> = {
   filename: {
-    right: ['/handler.js', new URL('file:///handler.js'), 'typescript', null],
+    right: ['/handler.js', handlerUrl, 'typescript', null],
     wrong: [1, {}, '', './x.js', 'fs'],
   },
   // With the default backend every module is refused. See the test of the option below.
   module: { right: [], wrong: [1, null, [], 'work', Promise.resolve({}), {}] },
   base: {
-    right: ['/main.js', new URL('file:///main.js'), 'file:///main.js', null],
+    right: ['/main.js', mainUrl, mainUrl.href, null],
     wrong: [1, {}, '', './main.js', 'https://example.org/main.js'],
   },
   name: { right: ['work', '__proto__'], wrong: ['', 1, null, {}] },
@@ -470,7 +475,7 @@ function callRefusal(options: unknown, settings = pool): InvalidTaskError {
 const { signal } = new AbortController()
 const judgedCalls: Record<keyof RunOptions, { right: unknown[]; wrong: unknown[] }> = {
   filename: {
-    right: ['/handler.js', 'file:///handler.js', new URL('file:///handler.js'), null],
+    right: ['/handler.js', handlerUrl.href, handlerUrl, null],
     wrong: [1, '', './x.js', 'typescript', 'fs', 'node:fs', 'data:text/javascript,1', {}],
   },
   name: { right: ['other', '__proto__', null], wrong: ['', 1, {}] },

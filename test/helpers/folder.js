@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path'
 
 export function openFolder(t) {
   const path = realpathSync(mkdtempSync(join(tmpdir(), 'lido-test-')))
-  t.after(() => rmSync(path, { recursive: true, force: true }))
+  t.after(() => rmSync(path, { recursive: true, force: true, maxRetries: 5 }))
   return {
     path,
     /** Writes a file and returns its path. */

@@ -28,7 +28,7 @@ export function startProgram(source, { nodeArguments = [], env = {} } = {}) {
   const ended = Promise.all([text(child.stdout), text(child.stderr), once(child, 'close')]).then(
     ([output, errors, [exitCode, signal]]) => {
       clearTimeout(limit)
-      rmSync(folder, { recursive: true, force: true })
+      rmSync(folder, { recursive: true, force: true, maxRetries: 5 })
       return { exitCode, signal, output, errors }
     },
   )

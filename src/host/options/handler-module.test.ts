@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
@@ -7,7 +7,7 @@ import { pathToFileURL } from 'node:url'
 import { HandlerFileProblem } from './handler-file.js'
 import { baseOf, fileOfThunk, loadOnce, type ModuleThunk } from './handler-module.js'
 
-const folder = mkdtempSync(join(tmpdir(), 'lido-thunk-'))
+const folder = realpathSync(mkdtempSync(join(tmpdir(), 'lido-thunk-')))
 after(() => rmSync(folder, { recursive: true }))
 mkdirSync(join(folder, 'src', 'folder'), { recursive: true })
 for (const file of ['work.js', 'typed.ts', 'modern.mjs', 'folder/index.js', 'old.cjs']) {
@@ -16,6 +16,10 @@ for (const file of ['work.js', 'typed.ts', 'modern.mjs', 'folder/index.js', 'old
 writeFileSync(join(folder, 'package.json'), '{ "imports": { "#work": "./src/work.js" } }')
 const base = join(folder, 'src', 'main.js')
 const inSrc = (file: string) => join(folder, 'src', file)
+/** As bundlers write it, on Windows too. */
+const withSlashes = (path: string) => path.replaceAll('\\', '/')
+/** `/@fs` stands before a path, with a slash between them on Windows. */
+const fromVite = (path: string) => `/@fs${withSlashes(path).replace(/^(?!\/)/, '/')}`
 
 /** A function with this text, as a compiler or a bundler would leave it. Nothing calls it. */
 const thunk = (text: string): ModuleThunk => new Function(`return (${text})`)() as ModuleThunk
@@ -54,8 +58,8 @@ test('the text of a function names its file, in the form of each compiler and bu
     // The development server of Vite
     '() => __vite_ssr_dynamic_import__("./work.js")',
     '() => __vite_ssr_dynamic_import__("/src/work.js?t=1700000000000")',
-    `() => __vite_ssr_dynamic_import__("/@fs${inSrc('work.js')}")`,
-    `() => import('${inSrc('work.js')}')`,
+    `() => __vite_ssr_dynamic_import__("${fromVite(inSrc('work.js'))}")`,
+    `() => import('${withSlashes(inSrc('work.js'))}')`,
     "() => import('./w\\x6Frk.js')",
     "() => import('./w\\u{6f}rk.\\u006As')",
     `() => import('${pathToFileURL(inSrc('work.js')).href}')`,

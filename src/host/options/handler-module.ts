@@ -160,9 +160,12 @@ export function relativeTo(base: string, path: string): string {
   return existing(join(folderOf(base), path))
 }
 
-/** The development server of Vite writes paths from the root of the project, or `/@fs/` before an absolute path. */
+/**
+ * The development server of Vite writes paths from the root of the project, or `/@fs/` before an absolute path. On Windows it writes
+ * `/@fs/C:/app/work.js`.
+ */
 function fromRoot(path: string, from: string | null): string | HandlerFileProblem {
-  const absolute = existing(path.startsWith('/@fs/') ? path.slice('/@fs'.length) : path)
+  const absolute = existing(path.replace(/^\/@fs(?=\/)(?:\/(?=[a-z]:\/))?/i, ''))
   if (existsSync(absolute)) return absolute
   for (let folder = from === null ? process.cwd() : folderOf(from), parent: string; ; folder = parent) {
     const inFolder = existing(join(folder, path))
@@ -175,10 +178,14 @@ function fromRoot(path: string, from: string | null): string | HandlerFileProble
   )
 }
 
-/** The path itself, or with the extension of the file that exists. A loader may find another file by the path. */
-function existing(path: string): string {
+/**
+ * The path itself, or with the extension of the file that exists. A loader may find another file by the path. The separators are those of
+ * the system, because paths of files are compared.
+ */
+function existing(given: string): string {
+  const path = join(given)
   if (fileMeantBy(path) !== null) return path
-  const extended = ['', ...EXTENSIONS, ...EXTENSIONS.map(extension => `/index${extension}`)]
+  const extended = ['', ...EXTENSIONS, ...EXTENSIONS.map(extension => join(`/index${extension}`))]
   const found = extended.find(ending => isFile(path + ending))
   return found === undefined ? path : path + found
 }

@@ -3,6 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
+import { pathToFileURL } from 'node:url'
 import { loadMessage } from './load-advice.js'
 
 const folder = mkdtempSync(join(tmpdir(), 'lido-advice-'))
@@ -86,13 +87,11 @@ test('the advice for a copied file without its imports names the plug-in', () =>
   assert.match(messageFor(file, problem), /copied the file without its imports\. Add the plug-in/)
 })
 
+const missingUrl = pathToFileURL('/app/work.mjs').href
 for (const [runtime, message] of [
   ['Bun', "Cannot find module '/app/work.mjs' imported from /lido/thread.cjs"],
-  ['Deno', 'Module not found "file:///app/work.mjs".'],
-  [
-    'Deno with npm packages',
-    "Cannot find module 'file:///app/work.mjs' imported from 'file:///lido/thread.cjs'",
-  ],
+  ['Deno', `Module not found "${missingUrl}".`],
+  ['Deno with npm packages', `Cannot find module '${missingUrl}' imported from 'file:///lido/thread.cjs'`],
 ] as const) {
   test(`the message of ${runtime} for a missing file is recognised`, () => {
     assert.match(
@@ -107,7 +106,7 @@ test('the message names the TypeScript source of a missing file', () => {
   const message = withEnvironment({}, () => unknownExtension(source.replace(/ts$/, 'js')))
   assert.ok(
     message.startsWith(
-      `There is no file ${folder}/work.js, and a worker could not load ${source} in its place (`,
+      `There is no file ${join(folder, 'work.js')}, and a worker could not load ${source} in its place (`,
     ),
   )
   assert.match(message, /Compile the file, or set a loader: execArgv: \['--import', 'tsx'\]\./)

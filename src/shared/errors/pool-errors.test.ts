@@ -119,6 +119,17 @@ test('the message of a RestartLimitError names the next attempt only when there 
   )
 })
 
+test('the message of a WorkerExitError gives the same hint for a signal and for the exit code of Windows', () => {
+  const { WorkerExitError } = errors
+  const messageOf = (exitCode: number, signal: string | null = null) =>
+    new WorkerExitError(3, exitCode, cause, signal).message
+  for (const message of [messageOf(134, 'SIGABRT'), messageOf(134)])
+    assert.match(message, /Read stderr for a fatal error/)
+  for (const message of [messageOf(139, 'SIGSEGV'), messageOf(3221225477)])
+    assert.match(message, /Look for native code in the handler/)
+  assert.match(messageOf(3), /Look for process\.exit\(\)/)
+})
+
 describe('isPoolError()', () => {
   test("isPoolError() is false for other values, and for a handler's error with a code", () => {
     for (const value of [

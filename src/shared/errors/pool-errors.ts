@@ -310,12 +310,16 @@ function damageMessage(damage: string): string {
   return `The pool killed the worker while it held this task, because the worker's shared memory was damaged (${damage}). Look for native code in the handler that writes outside its own memory.`
 }
 
+const abortHint =
+  'Read stderr for a fatal error: process.abort() was called, native code failed, or the heap limit was reached.'
+const nativeHint = 'Look for native code in the handler.'
 const signalHints: Record<string, string> = {
-  SIGABRT:
-    'Read stderr for a fatal error: process.abort() was called, native code failed, or the heap limit was reached.',
+  SIGABRT: abortHint,
   SIGKILL: 'Another process or the system killed it, often to free memory. Read the system log.',
-  SIGSEGV: 'Look for native code in the handler.',
+  SIGSEGV: nativeHint,
 }
+/** Windows has no signals. An aborted process of Node exits with 134, and an access violation is 0xC0000005. */
+const crashHints: Record<number, string> = { 134: abortHint, 3221225477: nativeHint }
 
 function exitMessage(exitCode: number, signal: string | null, wasReady: boolean): string {
   const when = wasReady ? 'while it held this task' : 'while it started'
@@ -324,7 +328,9 @@ function exitMessage(exitCode: number, signal: string | null, wasReady: boolean)
     return `The worker was killed by ${signal} ${when}. ${hint}`
   }
   const place = wasReady ? 'the handler' : "the handler's file and in files that --require and --import load"
-  return `The worker exited with code ${exitCode} ${when}. Look for process.exit() in ${place}, or for code that terminates the worker.`
+  const hint =
+    crashHints[exitCode] ?? `Look for process.exit() in ${place}, or for code that terminates the worker.`
+  return `The worker exited with code ${exitCode} ${when}. ${hint}`
 }
 
 /** A payload that a worker could not read. */
