@@ -109,12 +109,12 @@ const MOST_ATTEMPTS = 100
 const NO_KEYS =
   'Any host takes the next job, so the queue keeps no order for a key, and no worker for it. Wait for each job of the key before you submit the next one, or use a Pool on one machine.'
 const NO_GROUPS =
-  'BullMQ shares the hosts among groups only in its edition Pro. Use a queue for each class of tenants, as in docs/recipes/tenants.md.'
+  'BullMQ shares the hosts among groups only in its edition Pro. Use a queue for each class of tenants, as in https://OWNER.github.io/lido/recipes/tenants.html.'
 
 export const constructorErrors = new OptionErrors('a RemotePool', InvalidOptionError, {
   groups: NO_GROUPS,
   aging:
-    'Waiting does not change the priority of a job in BullMQ. Use a queue for each priority: hosts take jobs of all their queues in turns, as in docs/recipes/tenants.md.',
+    'Waiting does not change the priority of a job in BullMQ. Use a queue for each priority: hosts take jobs of all their queues in turns, as in https://OWNER.github.io/lido/recipes/tenants.html.',
 })
 
 const keepTable = new OptionTable({
