@@ -1,4 +1,8 @@
-// Entry point `lido`.
+/**
+ * A worker pool for Node.js: `new Pool({ module })` runs the functions of a module in workers.
+ * @module
+ * @see [lido](https://OWNER.github.io/lido/reference/pool.html)
+ */
 
 import { enableNestedCalls } from './shared/context/parent-task.js'
 import { globalSymbol } from './shared/platform/global-symbol.js'
@@ -21,7 +25,9 @@ export type { HandlerMessage, PoolIdentity, PoolMessage, TaskMessage, WorkerMess
 export type { DurationStats, DurationSummary, PoolHistogram } from './api/durations.js'
 export type { PoolEvents } from './api/events.js'
 export type {
+  AcceptedPayload,
   ApiResult,
+  CheckedName,
   Chosen,
   ChunkOf,
   DefaultName,

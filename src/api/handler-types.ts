@@ -56,12 +56,43 @@ export type DefaultName<Module> = HandlerName<Module> & 'default'
  * not overloads, so the compiler says which argument is wrong.
  */
 export type RunArguments<Module, Name, Default = never, Options = RunOptions> =
-  undefined extends PayloadOf<Module, Chosen<Name, Default>>
-    ? [payload?: PayloadOf<Module, Chosen<Name, Default>>, options?: Options & { name?: Name }]
-    : [payload: PayloadOf<Module, Chosen<Name, Default>>, options?: Options & { name?: Name }]
+  undefined extends AcceptedPayload<Module, Name, Default>
+    ? [
+        payload?: AcceptedPayload<Module, Name, Default>,
+        options?: Options & { name?: CheckedName<Module, Name> },
+      ]
+    : [
+        payload: AcceptedPayload<Module, Name, Default>,
+        options?: Options & { name?: CheckedName<Module, Name> },
+      ]
 
 /** The name of the handler, where `undefined` means the pool's own. */
 export type Chosen<Name, Default> = Name extends undefined ? Default : Name
+
+/**
+ * The type of the option `name` of a call. For a name of no handler it is another type, so that the compiler reports the error there:
+ * a sentence for a function with several parameters, else the names of the handlers.
+ */
+export type CheckedName<Module, Name> = Name extends HandlerName<Module> | undefined
+  ? Name
+  : Name extends keyof FunctionsOf<Module> & string
+    ? `${Name}() requires several arguments. Call pool.api.${Name}().`
+    : HandlerName<Module>
+
+/**
+ * The payload of the handler that a call names. Without a handler it is a sentence for the error message. With a wrong name it is any
+ * value, because the error is at the name.
+ */
+export type AcceptedPayload<Module, Name, Default> =
+  IsAny<Module> extends true ? any : PayloadOrSentence<Module, Chosen<Name, Default>>
+
+type PayloadOrSentence<Module, Name> = [Name] extends [never]
+  ? 'default' extends keyof FunctionsOf<Module>
+    ? 'default() requires several arguments. Call pool.api.default().'
+    : "The module has no default function. Give the option 'name'."
+  : [Name] extends [HandlerName<Module>]
+    ? PayloadOf<Module, Name>
+    : any
 
 /** The chunks of the stream that the function with this name returns. */
 export type ChunkOf<Module, Name> = IsAny<Module> extends true ? any : ItemOf<ResultOf<Module, Name>>
@@ -96,15 +127,11 @@ type ReservedName =
   | 'toString'
   | 'valueOf'
 
-/** The functions of a module, each with its own parameters. A call runs in a worker and returns a promise. */
-export type PoolApi<Module> =
-  IsAny<Module> extends true
-    ? any
-    : {
-        readonly [Name in keyof ExportsOf<Module> as CallableName<Module, Name>]: CallOf<
-          HandlerOf<Module, Name>
-        >
-      }
+/** The functions that a module exports. `Pick` keeps the comments and the places of the functions for editors. */
+type FunctionsOf<Module> = Pick<
+  ExportsOf<Module>,
+  { [Name in keyof ExportsOf<Module>]: CallableName<Module, Name> }[keyof ExportsOf<Module>]
+>
 
 type CallableName<Module, Name> = Name extends ReservedName
   ? never
@@ -112,9 +139,32 @@ type CallableName<Module, Name> = Name extends ReservedName
     ? Name & string
     : never
 
+/**
+ * The functions of a module, each with its own parameters. A call runs in a worker and returns a promise. An async function keeps its type
+ * parameters and overloads. Another generic function loses them: TypeScript cannot change only the result of such a function.
+ */
+export type PoolApi<Module> = IsAny<Module> extends true ? any : CallsOf<FunctionsOf<Module>>
+
+type CallsOf<Functions> = { readonly [Name in keyof Functions]: CallOf<Awaited<Functions[Name]>> }
+
 type CallOf<Handler> = Handler extends (...args: infer Arguments) => infer Result
-  ? (...args: Arguments) => ApiResult<Awaited<Result>>
+  ? IsCall<Handler, Result> extends true
+    ? Handler
+    : (...args: Arguments) => ApiResult<Awaited<Result>>
   : never
+
+/** The function already has the type of its call: it returns a promise of a value, and has no members. */
+type IsCall<Handler, Result> =
+  IsAny<Result> extends true
+    ? false
+    : [keyof Handler, Result, Promise<Awaited<Result>>, Extract<Awaited<Result>, StreamOf<any>>] extends [
+          never,
+          Promise<unknown>,
+          Result,
+          never,
+        ]
+      ? true
+      : false
 
 /** A function whose result is a stream gives a promise that can be awaited, or iterated at once. */
 export type ApiResult<Result> =

@@ -9,10 +9,11 @@ import type {
   RunOptions,
 } from './call-options.js'
 import type {
+  AcceptedPayload,
+  CheckedName,
   Chosen,
   DefaultName,
   HandlerName,
-  PayloadOf,
   PoolApi,
   ResultOf,
   RunArguments,
@@ -43,28 +44,42 @@ export type CommonMapOptions<Item = unknown, Replacement = unknown> = Pick<
 
 /** The part of a snapshot that every pool has. */
 export interface CommonStats {
+  /** The label of the pool, or the name of its queue. */
   label: string
+  /** Whether the pool accepts tasks. */
   state: PoolState
   /** Milliseconds since the pool was created. */
   durationMs: number
+  /** Counts of tasks. `waiting`: not started. `inFlight`: started. */
   tasks: TaskCounts & { waiting: number; inFlight: number }
+  /** The queue of the pool. `limit`: `maxQueue`. */
   queue: { size: number; limit: number; needsDrain: boolean }
 }
 
 /** The methods that `Pool` and `RemotePool` share. A program that uses only these can exchange one for the other. */
 export interface PoolLike<Module = any, Default extends HandlerName<Module> = DefaultName<Module>> {
-  run<Name extends HandlerName<Module> | undefined = Default>(
+  /** Runs the handler with the payload. See `Pool.run()`. */
+  run<Name extends string | undefined = Default>(
     ...args: RunArguments<Module, Name, Default, CommonRunOptions>
   ): Promise<ResultOf<Module, Chosen<Name, Default>>>
+  /** The functions of the module. See `Pool.api`. */
   readonly api: PoolApi<Module>
+  /** The same functions with options. See `Pool.with()`. */
   with(options: Omit<CommonRunOptions, 'name'>): { readonly api: PoolApi<Module> }
-  map<Name extends HandlerName<Module> | undefined = Default, Replacement = never>(
-    source: MapSource<PayloadOf<Module, Chosen<Name, Default>>>,
-    options?: CommonMapOptions<PayloadOf<Module, Chosen<Name, Default>>, Replacement> & { name?: Name },
+  /** Runs the handler for each item. See `Pool.map()`. */
+  map<Name extends string | undefined = Default, Replacement = never>(
+    source: MapSource<AcceptedPayload<Module, Name, Default>>,
+    options?: CommonMapOptions<AcceptedPayload<Module, Name, Default>, Replacement> & {
+      name?: CheckedName<Module, Name>
+    },
   ): PoolMap<ResultOf<Module, Chosen<Name, Default>> | Awaited<Replacement>>
+  /** Resolves when the next call will find a free place. See `Pool.room()`. */
   room(options?: RoomOptions): Promise<void>
+  /** A snapshot of the figures. See `Pool.stats()`. */
   stats(): CommonStats
+  /** Waits for the accepted tasks and ends. See `Pool.close()`. */
   close(options?: CloseOptions): Promise<CloseReport>
+  /** Rejects all tasks and ends. See `Pool.destroy()`. */
   destroy(): Promise<void>
   [Symbol.asyncDispose](): Promise<void>
 }

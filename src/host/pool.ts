@@ -13,12 +13,13 @@ import type {
   TransformOptions,
 } from '../api/call-options.js'
 import type {
+  AcceptedPayload,
   ApiResult,
+  CheckedName,
   Chosen,
   ChunkOf,
   DefaultName,
   HandlerName,
-  PayloadOf,
   PoolApi,
   ResultOf,
   RunArguments,
@@ -55,6 +56,7 @@ import { engineOf, PoolProperties } from './pool-properties.js'
  *
  * `Module` is the type of the handlers' module: it gives the types of payloads and results. `Default` is the name of the export
  * that calls without a `name` run. Give it when the pool's option `name` is not `'default'`.
+ * @see [Pool](https://OWNER.github.io/lido/reference/pool.html)
  */
 export class Pool<Module = any, Default extends HandlerName<Module> = DefaultName<Module>>
   extends PoolProperties
@@ -68,6 +70,9 @@ export class Pool<Module = any, Default extends HandlerName<Module> = DefaultNam
   /**
    * Starts `minWorkers` workers. Throws `InvalidOptionError` for an option that is unknown, wrong or contradicts another one, and
    * `WorkerStartError` when the system refuses to start a worker.
+   * @example
+   * const pool = new Pool({ module: () => import('./image.js'), base: import.meta.url, maxQueue: 1_000 })
+   * @see [Options](https://OWNER.github.io/lido/reference/pool.html#options)
    */
   constructor(options?: PoolOptions<Module>)
   /** @internal */
@@ -108,8 +113,11 @@ export class Pool<Module = any, Default extends HandlerName<Module> = DefaultNam
    * - `TaskQuarantinedError`: with `retry`, two or more workers ended while they ran the task
    * - `NotCloneableError`: the payload or the result cannot be copied or transferred
    * - `InvalidOptionError`: an option of the pool proves wrong only now, as a `loadBalancer` that returns no worker
+   * @example
+   * const small = await pool.run(bytes, { name: 'resize', timeout: 5_000 })
+   * @see [pool.run()](https://OWNER.github.io/lido/reference/pool.html#poolrunpayload-options)
    */
-  run<Name extends HandlerName<Module> | undefined = Default>(
+  run<Name extends string | undefined = Default>(
     ...args: RunArguments<Module, Name, Default>
   ): Promise<ResultOf<Module, Chosen<Name, Default>>>
   run(payload?: unknown, options?: RunOptions): Promise<unknown> {
@@ -122,11 +130,20 @@ export class Pool<Module = any, Default extends HandlerName<Module> = DefaultNam
    * `move()` is transferred. Options may be the first argument, before the function.
    *
    * Rejects as `run()` does. `InvalidTaskError` also says that the function cannot be sent, and names the variable that it uses.
+   * @example
+   * const sum = await pool.call((a, b) => a + b, 2, 3)
+   * @see [Run a function without a file](https://OWNER.github.io/lido/guides/functions.html)
    */
   call<Sent extends (...args: any[]) => unknown>(
     fn: Sent,
     ...args: Parameters<Sent>
   ): ApiResult<Awaited<ReturnType<Sent>>>
+  /**
+   * The same with options for the call.
+   * @example
+   * const sum = await pool.call({ timeout: 1_000 }, (a, b) => a + b, 2, 3)
+   * @see [Run a function without a file](https://OWNER.github.io/lido/guides/functions.html)
+   */
   call<Sent extends (...args: any[]) => unknown>(
     options: FunctionOptions | undefined,
     fn: Sent,
@@ -140,6 +157,9 @@ export class Pool<Module = any, Default extends HandlerName<Module> = DefaultNam
   /**
    * The functions of the module, each with its own parameters: `pool.api.resize(bytes, { width: 200 })`. A call rejects as
    * `run()` does. An argument given to `move()` is transferred.
+   * @example
+   * const small = await pool.api.resize(bytes, { width: 200 })
+   * @see [Call the functions of a module with types](https://OWNER.github.io/lido/guides/typed-calls.html)
    */
   get api(): PoolApi<Module> {
     this.#api ??= apiOf(this.#engine, undefined) as PoolApi<Module>
@@ -149,6 +169,9 @@ export class Pool<Module = any, Default extends HandlerName<Module> = DefaultNam
   /**
    * The same functions, called with these options: `pool.with({ timeout: 5_000 }).api.resize(bytes)`. The object may be kept
    * and used for any number of calls. Throws `InvalidTaskError`.
+   * @example
+   * const small = await pool.with({ signal, timeout: 5_000 }).api.resize(bytes, { width: 200 })
+   * @see [pool.with()](https://OWNER.github.io/lido/reference/pool.html#poolwithoptions)
    */
   with(options: CallOptions): { readonly api: PoolApi<Module> } {
     return { api: forCaller(Pool.prototype.with, () => apiOf(this.#engine, options)) as PoolApi<Module> }
@@ -160,10 +183,15 @@ export class Pool<Module = any, Default extends HandlerName<Module> = DefaultNam
    *
    * Throws `InvalidTaskError`. The iteration rejects with the error of the first task that fails, unless `onError` says to go on;
    * with the error of the input; with `TaskCancelledError` when `signal` is aborted; with `PoolClosedError`.
+   * @example
+   * for await (const small of pool.map(images, { name: 'resize', concurrency: 8 })) await save(small)
+   * @see [Run a task for each item of a list or stream](https://OWNER.github.io/lido/guides/map.html)
    */
-  map<Name extends HandlerName<Module> | undefined = Default, Replacement = never>(
-    source: MapSource<PayloadOf<Module, Chosen<Name, Default>>>,
-    options?: MapOptions<PayloadOf<Module, Chosen<Name, Default>>, Replacement> & { name?: Name },
+  map<Name extends string | undefined = Default, Replacement = never>(
+    source: MapSource<AcceptedPayload<Module, Name, Default>>,
+    options?: MapOptions<AcceptedPayload<Module, Name, Default>, Replacement> & {
+      name?: CheckedName<Module, Name>
+    },
   ): PoolMap<ResultOf<Module, Chosen<Name, Default>> | Awaited<Replacement>> {
     const { map } = Pool.prototype
     return forCaller(map, () => mapOf(this.#engine, source, options, map))
@@ -176,8 +204,11 @@ export class Pool<Module = any, Default extends HandlerName<Module> = DefaultNam
    *
    * Throws `InvalidTaskError`. The iteration rejects with the errors of `run()`. After a `TaskCancelledError`, a `TaskTimeoutError` or
    * a `PoolClosedError`, the chunks that wait are dropped. Other errors come after them.
+   * @example
+   * for await (const row of pool.stream(file, { name: 'parseCsv' })) await insert(row)
+   * @see [Receive results piece by piece](https://OWNER.github.io/lido/guides/streams.html)
    */
-  stream<Name extends HandlerName<Module> | undefined = Default>(
+  stream<Name extends string | undefined = Default>(
     ...args: RunArguments<Module, Name, Default, StreamOptions>
   ): PoolStream<ChunkOf<Module, Chosen<Name, Default>>>
   stream(payload?: unknown, options?: StreamOptions): PoolStream {
@@ -190,6 +221,9 @@ export class Pool<Module = any, Default extends HandlerName<Module> = DefaultNam
    * task is submitted with the first write or read. Both directions pause while `highWaterMark` chunks wait for their reader.
    *
    * Throws `InvalidTaskError`. Errors of the task, as of `run()`, end both streams.
+   * @example
+   * const smaller = source.pipeThrough(pool.transform({ name: 'compress' }))
+   * @see [Transform a stream](https://OWNER.github.io/lido/guides/streams.html)
    */
   transform<Input = any, Output = any>(
     options?: TransformOptions & { name?: HandlerName<Module> | undefined },
@@ -204,6 +238,11 @@ export class Pool<Module = any, Default extends HandlerName<Module> = DefaultNam
    * processes they are copies. On this side the handle has no members of the value. Blocks this thread while it encodes.
    *
    * Throws `NotCloneableError` for a value that structured clone refuses.
+   * @example
+   * const table = pool.share(largeTable)
+   * await pool.run({ table, word: 'lido' })
+   * table.release()
+   * @see [Share large data between tasks](https://OWNER.github.io/lido/guides/share.html)
    */
   share<T>(value: T): T & SharedValue {
     return forCaller(Pool.prototype.share, () => share(value))
@@ -220,8 +259,11 @@ export class Pool<Module = any, Default extends HandlerName<Module> = DefaultNam
    * Never throws. Rejects when all workers have settled, with the first error of any of them, as `run()` does. Rejects at once with
    * `InvalidTaskError` for a wrong option, with `NotCloneableError` for a payload that cannot be copied, with `TaskCancelledError`
    * when `signal` is already aborted, and with `PoolClosedError` when the pool is closing or closed.
+   * @example
+   * await pool.broadcast(newPrices, { name: 'setPrices', alsoNew: true })
+   * @see [Call a function on every worker](https://OWNER.github.io/lido/guides/broadcast.html)
    */
-  broadcast<Name extends HandlerName<Module> | undefined = Default>(
+  broadcast<Name extends string | undefined = Default>(
     ...args: RunArguments<Module, Name, Default, BroadcastOptions>
   ): Promise<ResultOf<Module, Chosen<Name, Default>>[]>
   broadcast(payload?: unknown, options?: BroadcastOptions): Promise<unknown[]> {
@@ -235,6 +277,10 @@ export class Pool<Module = any, Default extends HandlerName<Module> = DefaultNam
    *
    * Rejects with `PoolClosedError` when the pool closes, with `TaskCancelledError` when `signal` is aborted, and with
    * `InvalidTaskError` for a wrong option.
+   * @example
+   * await pool.room()
+   * void pool.run(job).then(save)
+   * @see [Limit the queue](https://OWNER.github.io/lido/guides/queue.html)
    */
   room(options?: RoomOptions): Promise<void> {
     try {
@@ -250,6 +296,9 @@ export class Pool<Module = any, Default extends HandlerName<Module> = DefaultNam
    * tasks reject with `PoolClosedError`, and the host kills the workers. Calling it again is no error.
    *
    * Rejects with `InvalidTaskError` for a wrong option.
+   * @example
+   * process.once('SIGTERM', () => pool.close())
+   * @see [Close a pool](https://OWNER.github.io/lido/guides/closing.html)
    */
   async close(options: CloseOptions = {}): Promise<CloseReport> {
     const { force } = forCaller(Pool.prototype.close, () => resolveClose(options))
@@ -259,6 +308,9 @@ export class Pool<Module = any, Default extends HandlerName<Module> = DefaultNam
   /**
    * Rejects all tasks with `PoolClosedError` and kills all workers at once, without teardowns. Resolves when they have ended; never
    * rejects. Calling it again, or during `close()`, is no error.
+   * @example
+   * await pool.destroy()
+   * @see [Close a pool](https://OWNER.github.io/lido/guides/closing.html)
    */
   async destroy(): Promise<void> {
     await this.#engine.destroy()
@@ -273,6 +325,9 @@ export class Pool<Module = any, Default extends HandlerName<Module> = DefaultNam
    *
    * With `minWorkers: 0` and no worker alive, the call resolves at once. With a higher `minWorkers` it starts a worker, also when all
    * others have failed.
+   * @example
+   * await pool.recycle()
+   * @see [pool.recycle()](https://OWNER.github.io/lido/reference/pool.html#poolrecycle)
    */
   recycle(): Promise<void> {
     return this.#whileOpen(Pool.prototype.recycle, () => this.#engine.replaceAll('recycle'))
@@ -282,6 +337,9 @@ export class Pool<Module = any, Default extends HandlerName<Module> = DefaultNam
    * Does the same as `recycle()` for handler files that have changed, and rejects with the same errors. After it has resolved, no
    * task runs on a worker that was started before the call. Ends a pause after failed starts. Inline workers keep the modules
    * that the program has loaded.
+   * @example
+   * watch(new URL('./image.js', import.meta.url), () => pool.reload())
+   * @see [pool.reload()](https://OWNER.github.io/lido/reference/pool.html#poolreload)
    */
   reload(): Promise<void> {
     return this.#whileOpen(Pool.prototype.reload, () => this.#engine.replaceAll('reload'))
@@ -292,6 +350,10 @@ export class Pool<Module = any, Default extends HandlerName<Module> = DefaultNam
    *
    * Rejects with `WorkerStartError` when a worker does not start, with `RestartLimitError` while the pool starts none, and with
    * `PoolClosedError` when the pool closes.
+   * @example
+   * await pool.ready()
+   * server.listen(8080)
+   * @see [Prepare workers before the first task](https://OWNER.github.io/lido/guides/warm-up.html)
    */
   ready(): Promise<void> {
     return this.#whileOpen(Pool.prototype.ready, () => this.#engine.ready())
@@ -302,6 +364,9 @@ export class Pool<Module = any, Default extends HandlerName<Module> = DefaultNam
    * their started tasks and stop, idle ones first. `maxQueue` stays as it is.
    *
    * Throws `InvalidOptionError`, and `PoolClosedError` when the pool is closing or closed.
+   * @example
+   * pool.resize({ minWorkers: 2, maxWorkers: 8 })
+   * @see [pool.resize()](https://OWNER.github.io/lido/reference/pool.html#poolresizeoptions)
    */
   resize(options: ResizeOptions): void {
     forCaller(Pool.prototype.resize, () => {
@@ -316,12 +381,21 @@ export class Pool<Module = any, Default extends HandlerName<Module> = DefaultNam
    * ends early when `signal` is aborted or when the pool has closed. Several recordings may run at once.
    *
    * Rejects with `InvalidTaskError` for a wrong option, and with `PoolClosedError` when the pool is closed.
+   * @example
+   * const trace = await pool.trace({ seconds: 10 })
+   * await trace.save('pool.trace.json')
+   * @see [Traces and profiles](https://OWNER.github.io/lido/reference/trace.html)
    */
   trace(options?: TraceOptions): Promise<Trace> {
     return trace([this.#engine], options, Pool.prototype.trace)
   }
 
-  /** Records several pools in one trace. Rejects as `pool.trace()` does. */
+  /**
+   * Records several pools in one trace. Rejects as `pool.trace()` does.
+   * @example
+   * const trace = await Pool.trace([images, mails])
+   * @see [Traces and profiles](https://OWNER.github.io/lido/reference/trace.html)
+   */
   static trace(pools: readonly object[], options?: TraceOptions): Promise<Trace> {
     const engines = Array.isArray(pools) ? pools.map(pool => engineOf(pool)) : []
     return trace(engines, options, Pool.trace)
@@ -330,6 +404,10 @@ export class Pool<Module = any, Default extends HandlerName<Module> = DefaultNam
   /**
    * Records the CPU profiles of the host and of all workers, as `trace()` does. Resolves to one profile in the format of `.cpuprofile`
    * files, with a subtree for the host, for each handler and for idle workers. Rejects as `trace()` does.
+   * @example
+   * const profile = await pool.profile({ seconds: 10 })
+   * await profile.save('pool.cpuprofile')
+   * @see [Traces and profiles](https://OWNER.github.io/lido/reference/trace.html)
    */
   profile(options?: ProfileOptions): Promise<CpuProfile> {
     return profile(this.#engine, options, Pool.prototype.profile)
@@ -338,12 +416,20 @@ export class Pool<Module = any, Default extends HandlerName<Module> = DefaultNam
   /**
    * Rejects all queued tasks with `TaskCancelledError`, whose `reason` is the given value. Tasks that have a slot continue, and the
    * pool stays open.
+   * @example
+   * pool.cancelQueued(new Error('The server stops.'))
+   * @see [pool.cancelQueued()](https://OWNER.github.io/lido/reference/pool.html#poolcancelqueuedreason)
    */
   cancelQueued(reason?: unknown): void {
     this.#engine.cancelQueued(reason)
   }
 
-  /** Calls `close()`, for `await using`. */
+  /**
+   * Calls `close()`, for `await using`.
+   * @example
+   * await using pool = new Pool({ filename })
+   * @see [await using](https://OWNER.github.io/lido/reference/pool.html#await-using)
+   */
   async [Symbol.asyncDispose](): Promise<void> {
     await this.close()
   }

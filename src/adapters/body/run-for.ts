@@ -24,7 +24,7 @@ import { problemOf } from './problems.js'
 export function runFor<
   Module = any,
   Default extends HandlerName<Module> = DefaultName<Module>,
-  Name extends HandlerName<Module> | undefined = Default,
+  Name extends string | undefined = Default,
 >(
   request: RawRequest,
   pool: Pool<Module, Default>,

@@ -1,6 +1,8 @@
 // `RemotePool`: the front of a pool on many machines. Its calls become jobs of a BullMQ queue, which computing hosts run.
 import { EventEmitter } from 'node:events'
 import {
+  type AcceptedPayload,
+  type CheckedName,
   type Chosen,
   type CloseOptions,
   type CloseReport,
@@ -8,7 +10,6 @@ import {
   type DefaultName,
   type HandlerName,
   type MapSource,
-  type PayloadOf,
   type PoolApi,
   PoolClosedError,
   type PoolLike,
@@ -57,11 +58,18 @@ export interface RemotePoolEvents {
   /**
    * The connection failed, or the first one cannot be opened yet. It is opened again, and calls go on. Without a listener, the process
    * gets one warning.
+   * @see [RemotePool](https://OWNER.github.io/lido/reference/bullmq.html#remotepool)
    */
   error: [error: unknown]
-  /** All calls have settled. */
+  /**
+   * All calls have settled.
+   * @see [RemotePool](https://OWNER.github.io/lido/reference/bullmq.html#remotepool)
+   */
   drain: []
-  /** The pool is closed. */
+  /**
+   * The pool is closed.
+   * @see [RemotePool](https://OWNER.github.io/lido/reference/bullmq.html#remotepool)
+   */
   close: []
 }
 
@@ -137,21 +145,34 @@ export class RemotePool<Module = any, Default extends HandlerName<Module> = Defa
    * - `EngineError`: the server refuses the connection or a request, or cannot be reached for `connectTimeout` at the first use
    * - `JobFailedError`: the job failed without details, for example because it stalled too often
    * - `JobLostError`: the job or its result is no longer in the queue
+   * @example
+   * const small = await pool.run(bytes, { name: 'resize', timeout: 60_000 })
+   * @see [RemotePool](https://OWNER.github.io/lido/reference/bullmq.html#remotepool)
    */
-  run<Name extends HandlerName<Module> | undefined = Default>(
+  run<Name extends string | undefined = Default>(
     ...args: RunArguments<Module, Name, Default, RemoteRunOptions>
   ): Promise<ResultOf<Module, Chosen<Name, Default>>>
   async run(payload?: unknown, options?: RemoteRunOptions): Promise<unknown> {
     return await this.#run({ value: payload }, resolveRun(options))
   }
 
-  /** The functions of the module, each with its own parameters. A call rejects as `run()` does. */
+  /**
+   * The functions of the module, each with its own parameters. A call rejects as `run()` does.
+   * @example
+   * const small = await pool.api.resize(bytes, { width: 200 })
+   * @see [RemotePool](https://OWNER.github.io/lido/reference/bullmq.html#remotepool)
+   */
   get api(): PoolApi<Module> {
     this.#api ??= this.#createApi(resolveWith(undefined))
     return this.#api
   }
 
-  /** The same functions, called with these options. Throws `InvalidTaskError`. */
+  /**
+   * The same functions, called with these options. Throws `InvalidTaskError`.
+   * @example
+   * const small = await pool.with({ priority: 1 }).api.resize(bytes, { width: 200 })
+   * @see [RemotePool](https://OWNER.github.io/lido/reference/bullmq.html#remotepool)
+   */
   with(options: RemoteCallOptions): { readonly api: PoolApi<Module> } {
     return { api: this.#createApi(resolveWith(options)) }
   }
@@ -159,8 +180,11 @@ export class RemotePool<Module = any, Default extends HandlerName<Module> = Defa
   /**
    * Adds a job and does not wait for its result. Resolves to the id of the job when the server has it. `result()` waits for the
    * result. Rejects as `run()` does.
+   * @example
+   * const jobId = await pool.enqueue(order, { name: 'invoice', jobId: `invoice-${order.id}` })
+   * @see [RemotePool](https://OWNER.github.io/lido/reference/bullmq.html#remotepool)
    */
-  enqueue<Name extends HandlerName<Module> | undefined = Default>(
+  enqueue<Name extends string | undefined = Default>(
     ...args: RunArguments<Module, Name, Default, EnqueueOptions>
   ): Promise<string>
   async enqueue(payload?: unknown, options?: EnqueueOptions): Promise<string> {
@@ -182,6 +206,9 @@ export class RemotePool<Module = any, Default extends HandlerName<Module> = Defa
    * Cancels a job, which any program may have added. A job that waits is removed from the queue. A job that runs is cancelled on its host,
    * and does not run again. All calls that wait for it reject with `TaskCancelledError`, in all programs. Resolves to `false` when the queue
    * has no such job, or the job has finished. Rejects with `EngineError`, `InvalidTaskError` and `PoolClosedError`.
+   * @example
+   * await pool.cancel('invoice-42')
+   * @see [RemotePool](https://OWNER.github.io/lido/reference/bullmq.html#remotepool)
    */
   async cancel(jobId: string): Promise<boolean> {
     if (typeof jobId !== 'string' || jobId === '') cancelErrors.wrong('jobId', jobId, 'the id of a job')
@@ -195,6 +222,9 @@ export class RemotePool<Module = any, Default extends HandlerName<Module> = Defa
   /**
    * Waits for the result of a job, which any program may have added. Rejects as `run()` does. Aborting `signal` ends the wait, and
    * does not cancel the job.
+   * @example
+   * const invoice = await pool.result('invoice-42')
+   * @see [RemotePool](https://OWNER.github.io/lido/reference/bullmq.html#remotepool)
    */
   async result(jobId: string, options?: RoomOptions): Promise<any> {
     if (typeof jobId !== 'string' || jobId === '') resultErrors.wrong('jobId', jobId, 'the id of a job')
@@ -212,10 +242,15 @@ export class RemotePool<Module = any, Default extends HandlerName<Module> = Defa
    * At most 32 jobs of the map are in the queue, however long the input. Ending the map cancels its jobs.
    *
    * Throws `InvalidTaskError`. The iteration rejects as that of `Pool.map()`, and with the errors of `run()`.
+   * @example
+   * for await (const small of pool.map(images, { name: 'resize' })) await save(small)
+   * @see [RemotePool](https://OWNER.github.io/lido/reference/bullmq.html#remotepool)
    */
-  map<Name extends HandlerName<Module> | undefined = Default, Replacement = never>(
-    source: MapSource<PayloadOf<Module, Chosen<Name, Default>>>,
-    options?: RemoteMapOptions<PayloadOf<Module, Chosen<Name, Default>>, Replacement> & { name?: Name },
+  map<Name extends string | undefined = Default, Replacement = never>(
+    source: MapSource<AcceptedPayload<Module, Name, Default>>,
+    options?: RemoteMapOptions<AcceptedPayload<Module, Name, Default>, Replacement> & {
+      name?: CheckedName<Module, Name>
+    },
   ): PoolMap<ResultOf<Module, Chosen<Name, Default>> | Awaited<Replacement>> {
     checkSource(source)
     const settings = resolveMap(options)
@@ -246,6 +281,10 @@ export class RemotePool<Module = any, Default extends HandlerName<Module> = Defa
   /**
    * Resolves when this pool has fewer than `maxQueue` unfinished jobs. Callers are served in order. Call `run()` in the same turn of
    * the event loop. Rejects with `PoolClosedError`, `TaskCancelledError` and `InvalidTaskError`.
+   * @example
+   * await pool.room()
+   * void pool.run(job).then(save)
+   * @see [RemotePool](https://OWNER.github.io/lido/reference/bullmq.html#remotepool)
    */
   async room(options?: RoomOptions): Promise<void> {
     const signal = resolveRoom(options)
@@ -253,7 +292,10 @@ export class RemotePool<Module = any, Default extends HandlerName<Module> = Defa
     await this.#calls.room(signal)
   }
 
-  /** A plain snapshot of what this object knows. `counts()` asks the server. */
+  /**
+   * A plain snapshot of what this object knows. `counts()` asks the server.
+   * @see [RemotePool](https://OWNER.github.io/lido/reference/bullmq.html#remotepool)
+   */
   stats(): CommonStats {
     const size = this.#calls.size
     const inFlight = [...this.#calls].filter(({ isActive }) => isActive).length
@@ -269,6 +311,9 @@ export class RemotePool<Module = any, Default extends HandlerName<Module> = Defa
   /**
    * Asks the server for the jobs in the queue, of all programs. `waiting` and `running` are the numbers for an autoscaler. On Redis,
    * `oldestWaitingMs` looks at the first 200 jobs of each list. Rejects with `EngineError`.
+   * @example
+   * const { waiting, running } = await pool.counts()
+   * @see [RemotePool](https://OWNER.github.io/lido/reference/bullmq.html#remotepool)
    */
   async counts(): Promise<QueueCounts> {
     this.#checkCall({ signal: undefined, deadline: undefined })
@@ -282,6 +327,9 @@ export class RemotePool<Module = any, Default extends HandlerName<Module> = Defa
   /**
    * Refuses new calls, waits for the unfinished ones, and closes the connections. With `force`, jobs that wait are removed and their
    * calls reject with `PoolClosedError`. Jobs of `enqueue()` stay. Calling it again is no error.
+   * @example
+   * process.once('SIGTERM', () => pool.close())
+   * @see [RemotePool](https://OWNER.github.io/lido/reference/bullmq.html#remotepool)
    */
   async close(options: CloseOptions = {}): Promise<CloseReport> {
     const { force } = resolveClose(options)
@@ -291,7 +339,10 @@ export class RemotePool<Module = any, Default extends HandlerName<Module> = Defa
     return await this.#closing
   }
 
-  /** Rejects all calls with `PoolClosedError` and closes the connections. The jobs stay in the queue. Never rejects. */
+  /**
+   * Rejects all calls with `PoolClosedError` and closes the connections. The jobs stay in the queue. Never rejects.
+   * @see [RemotePool](https://OWNER.github.io/lido/reference/bullmq.html#remotepool)
+   */
   async destroy(): Promise<void> {
     this.#end()
     for (const call of this.#calls) {
@@ -307,22 +358,34 @@ export class RemotePool<Module = any, Default extends HandlerName<Module> = Defa
     await this.close()
   }
 
-  /** Throws `InvalidTaskError`: a queue carries no streams. */
+  /**
+   * Throws `InvalidTaskError`: a queue carries no streams.
+   * @see [RemotePool](https://OWNER.github.io/lido/reference/bullmq.html#remotepool)
+   */
   stream(): never {
     return unsupported('stream')
   }
 
-  /** Throws `InvalidTaskError`: a queue carries no streams. */
+  /**
+   * Throws `InvalidTaskError`: a queue carries no streams.
+   * @see [RemotePool](https://OWNER.github.io/lido/reference/bullmq.html#remotepool)
+   */
   transform(): never {
     return unsupported('transform')
   }
 
-  /** Throws `InvalidTaskError`: this program does not know the workers of the hosts. */
+  /**
+   * Throws `InvalidTaskError`: this program does not know the workers of the hosts.
+   * @see [RemotePool](https://OWNER.github.io/lido/reference/bullmq.html#remotepool)
+   */
   broadcast(): never {
     return unsupported('broadcast')
   }
 
-  /** Throws `InvalidTaskError`: machines share no memory. */
+  /**
+   * Throws `InvalidTaskError`: machines share no memory.
+   * @see [RemotePool](https://OWNER.github.io/lido/reference/bullmq.html#remotepool)
+   */
   share(): never {
     return unsupported('share')
   }

@@ -54,3 +54,20 @@ export const list = (length: number): number[] => Array.from({ length }, (_, n) 
 export async function* rows(text: string, from: number): AsyncGenerator<Row> {
   yield { id: from, text }
 }
+
+/** An async function keeps its type parameter in `pool.api`. */
+export async function echo<Value>(value: Value): Promise<Value> {
+  return value
+}
+
+/** Another function loses it. */
+export const boxed = <Value,>(value: Value): { value: Value } => ({ value })
+
+export function sizeOf(text: string): Promise<number>
+export function sizeOf(bytes: Uint8Array, unit: 'kB'): Promise<string>
+export async function sizeOf(given: string | Uint8Array, unit?: string): Promise<number | string> {
+  return unit === undefined ? given.length : `${given.length / 1000} ${unit}`
+}
+
+/** It is no function of `pool.api` with this member. */
+export const withMember = Object.assign(async (size: number): Promise<number> => size, { unit: 'kB' })

@@ -154,6 +154,25 @@ typed.api.uper('one')
 // @ts-expect-error the function has the name
 typed.with({ name: 'upper' })
 
+// An async function keeps its type parameters and its overloads.
+const echoed = typed.api.echo({ id: 1 })
+isTrue<Same<typeof echoed, Promise<{ id: number }>>>()
+const sizeOfText = typed.with({ timeout: 10 }).api.sizeOf('one')
+isTrue<Same<typeof sizeOfText, Promise<number>>>()
+const sizeOfBytes = typed.api.sizeOf(new Uint8Array(8), 'kB')
+isTrue<Same<typeof sizeOfBytes, Promise<string>>>()
+// @ts-expect-error no overload takes a number
+typed.api.sizeOf(1)
+// Another generic function, and each one by its name, has the type that its parameter may have.
+const box = typed.api.boxed(1)
+isTrue<Same<typeof box, Promise<{ value: unknown }>>>()
+const echoedByRun = typed.run(1, { name: 'echo' })
+isTrue<Same<typeof echoedByRun, Promise<unknown>>>()
+const member = typed.api.withMember(1)
+isTrue<Same<typeof member, Promise<number>>>()
+// @ts-expect-error the members of a function stay in the worker
+typed.api.withMember.unit
+
 // A map takes what can be iterated over, and gives the results of its function.
 const broadcastResults: Promise<string[]> = typed.broadcast('one', { name: 'upper', alsoNew: true })
 // @ts-expect-error The payload of `upper` is a string.
