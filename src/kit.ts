@@ -1,5 +1,10 @@
-// The entry point `lido/kit`: what an adapter may use beside `lido`. An adapter gives the workers of lido another interface, or gives
-// the interface of lido to something else.
+/**
+ * For adapters: what they may use beside `lido`. An adapter gives the workers of lido another interface, or gives the interface of lido
+ * to something else.
+ * @module
+ * @see [lido/kit](https://OWNER.github.io/lido/reference/kit.html)
+ */
+
 import type { PoolFigures, QuestionListener } from './api/figures.js'
 import type { AdaptStart } from './api/pool-options.js'
 // Only types: the classes of the host must exist once, in `index.js`.
@@ -82,7 +87,23 @@ export const importedFile: (
 /** Cuts a text from outside, such as the name of a job, for a message. */
 export const shorten: (text: string, most?: number) => string = shortenText
 
-export const { createApi, runTable, mapTable, checkSource, resolveClose, resolveRoom } = kitParts
+/** Makes the object of `pool.api`: a method for each name that the program uses. */
+export const createApi = kitParts.createApi
+
+/** The rules for the options of `run()`. */
+export const runTable = kitParts.runTable
+
+/** The rules for the options of `map()`. */
+export const mapTable = kitParts.mapTable
+
+/** Throws `InvalidTaskError` for an input that `map()` cannot iterate over. */
+export const checkSource = kitParts.checkSource
+
+/** Checks the options of `close()`. Throws `InvalidTaskError`. */
+export const resolveClose = kitParts.resolveClose
+
+/** Checks the options of `room()`. Throws `InvalidTaskError`. */
+export const resolveRoom = kitParts.resolveRoom
 
 export type { PoolFigures, QuestionListener, RecordedDurations } from './api/figures.js'
 export type { AdaptStart } from './api/pool-options.js'

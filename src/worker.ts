@@ -1,4 +1,9 @@
-// The entry point `lido/worker`, for the modules of handlers: `import { move } from 'lido/worker'`.
+/**
+ * For the modules of handlers: the running task, `move()`, `carry()` and `workerData`.
+ * @module
+ * @see [lido/worker](https://OWNER.github.io/lido/reference/worker.html)
+ */
+
 import { workerData as threadData } from 'node:worker_threads'
 import type { TaskContext } from './api/task-context.js'
 import { globalSymbol } from './shared/platform/global-symbol.js'

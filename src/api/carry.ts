@@ -16,8 +16,14 @@ export interface Carried<Value = unknown> {
 
 /** The options of `carry()` for an `AsyncLocalStorage`. */
 export interface CarryOptions<Store = any> {
-  /** The same name in the program and in the worker. */
+  /**
+   * The same name in the program and in the worker.
+   * @see [carry()](https://OWNER.github.io/lido/reference/worker.html#carrystorage-options)
+   */
   name: string
-  /** Returns the part of the store that the worker needs. Default: the whole store. `undefined`: the task carries nothing. */
+  /**
+   * Returns the part of the store that the worker needs. Default: the whole store. `undefined`: the task carries nothing.
+   * @see [carry()](https://OWNER.github.io/lido/reference/worker.html#carrystorage-options)
+   */
   pick?: (store: Store) => unknown
 }

@@ -14,6 +14,7 @@ export interface PoolIdentity {
  * It never holds the payload.
  */
 export interface TaskMessage {
+  /** The pool of the task. */
   readonly pool: PoolIdentity
   /** The number of the task in its pool. */
   readonly taskId: number
@@ -45,23 +46,35 @@ export interface TaskMessage {
 
 /** A call of a handler, in the events of `tracingChannel('lido.handler')` in the worker. */
 export interface HandlerMessage {
+  /** The pool of the task. */
   readonly pool: PoolIdentity
+  /** The number of the task in its pool. */
   readonly taskId: number
+  /** The absolute path of the handler's file. */
   readonly filename: string
+  /** The name of the export. */
   readonly name: string
+  /** The worker that runs the task. */
   readonly workerId: number
+  /** Node's id of the thread; -1 for a process. */
   readonly threadId: number
+  /** The result of the handler. */
   result?: unknown
+  /** The error of the handler. */
   error?: unknown
 }
 
 /** A worker, in `channel('lido.worker.start')` and `channel('lido.worker.exit')` on the host. */
 export interface WorkerMessage {
+  /** The pool of the worker. */
   readonly pool: PoolIdentity
+  /** Counts from 1 in the pool. */
   readonly workerId: number
   /** Node's id of the thread; -1 for a process. */
   readonly threadId: number
+  /** The id of the process in which the worker runs. */
   readonly pid: number
+  /** The pool's option `backend`. */
   readonly backend: BackendKind
   /** Why the worker ended. Only in `lido.worker.exit`. */
   readonly reason?: WorkerStopReason

@@ -33,9 +33,14 @@ export interface PoolHistogram {
 export interface DurationStats {
   /** Recorded tasks. */
   count: number
+  /** The shortest duration. */
   minMs: number
+  /** The mean. */
   meanMs: number
+  /** The duration that half of the tasks did not exceed. */
   p50Ms: number
+  /** The duration that 99 % of the tasks did not exceed. */
   p99Ms: number
+  /** The longest duration. */
   maxMs: number
 }

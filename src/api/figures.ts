@@ -2,7 +2,9 @@
 
 /** Durations since the pool was created. */
 export interface RecordedDurations {
+  /** Recorded tasks. */
   readonly count: number
+  /** The sum of all durations. */
   readonly sumMs: number
   /**
    * For each bound, how many durations were at most as long, to 0.4 % or 1 µs.

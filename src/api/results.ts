@@ -40,7 +40,9 @@ export interface PoolStream<Chunk = any> extends AsyncIterableIterator<Chunk> {
 
 /** Two web streams. Pass the object to `pipeThrough()`, or make a Node stream of it with `Duplex.fromWeb()`. */
 export interface PoolTransform<Input = any, Output = any> {
+  /** Gives the chunks of the handler. */
   readonly readable: ReadableStream<Output>
+  /** Takes the chunks for the handler. */
   readonly writable: WritableStream<Input>
 }
 

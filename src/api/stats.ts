@@ -86,11 +86,17 @@ export interface GroupStats {
 
 /** One worker in a snapshot. */
 export interface WorkerStats {
+  /** Counts from 1 in the pool. */
   id: number
+  /** The pool's option `backend`. */
   backend: BackendKind
+  /** The id of the process in which the worker runs. */
   pid: number
+  /** Node's id of the thread; -1 for a process. */
   threadId: number
+  /** `starting` workers are `spawning`, usable ones `ready`. */
   state: WorkerState
+  /** How many slots are taken. */
   usage: number
   /** MiB of heap and buffers, as last measured; `null` before that. */
   memoryMb: number | null
@@ -117,6 +123,7 @@ export interface PoolStats {
   id: number
   /** The option `label`. */
   label: string
+  /** Whether the pool accepts tasks. */
   state: PoolState
   /** Milliseconds since the pool was created. */
   durationMs: number

@@ -40,6 +40,7 @@ export interface TaskContext {
 
 /** The job of a queue that runs as this task. */
 export interface TaskJob {
+  /** The id of the job in the queue. */
   readonly id: string
   /** The name of the job, which is also the name of the handler. */
   readonly name: string

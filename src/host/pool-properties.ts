@@ -43,57 +43,90 @@ export abstract class PoolProperties extends TypedEmitter {
     inspectIfAsked(this, this.#engine)
   }
 
-  /** Queued tasks: no slot is free for them. */
+  /**
+   * Queued tasks: no slot is free for them.
+   * @see [Properties](https://OWNER.github.io/lido/reference/pool.html#properties)
+   */
   get queueSize(): number {
     return this.#engine.stats.queueSize
   }
 
-  /** Most tasks that may be queued. */
+  /**
+   * Most tasks that may be queued.
+   * @see [Properties](https://OWNER.github.io/lido/reference/pool.html#properties)
+   */
   get maxQueue(): number {
     return this.#engine.settings.maxQueue
   }
 
-  /** True while the queue is full. With `maxQueue: Infinity`: while as many tasks are queued as the pool has slots. */
+  /**
+   * True while the queue is full. With `maxQueue: Infinity`: while as many tasks are queued as the pool has slots.
+   * @see [Limit the queue](https://OWNER.github.io/lido/guides/queue.html)
+   */
   get needsDrain(): boolean {
     return this.#engine.stats.needsDrain
   }
 
-  /** Settled tasks that a worker had, whatever their outcome. */
+  /**
+   * Settled tasks that a worker had, whatever their outcome.
+   * @see [Properties](https://OWNER.github.io/lido/reference/pool.html#properties)
+   */
   get completed(): number {
     return this.#engine.stats.completed
   }
 
-  /** Milliseconds since the pool was created. */
+  /**
+   * Milliseconds since the pool was created.
+   * @see [Properties](https://OWNER.github.io/lido/reference/pool.html#properties)
+   */
   get duration(): number {
     return this.#engine.stats.durationMs
   }
 
-  /** 0 to 1: the time in which tasks ran, divided by the time of all slots. 0 with `recordTiming: false`. */
+  /**
+   * 0 to 1: the time in which tasks ran, divided by the time of all slots. 0 with `recordTiming: false`.
+   * @see [pool.utilization](https://OWNER.github.io/lido/reference/statistics.html#poolutilization)
+   */
   get utilization(): number {
     return this.#engine.stats.utilization
   }
 
-  /** Wait and run times since the pool was created, or since the last reset. */
+  /**
+   * Wait and run times since the pool was created, or since the last reset.
+   * @see [pool.histogram](https://OWNER.github.io/lido/reference/statistics.html#poolhistogram)
+   */
   get histogram(): PoolHistogram {
     return this.#engine.stats.histogram
   }
 
-  /** Workers that the pool keeps alive. */
+  /**
+   * Workers that the pool keeps alive.
+   * @see [Properties](https://OWNER.github.io/lido/reference/pool.html#properties)
+   */
   get minWorkers(): number {
     return this.#engine.settings.size.minWorkers
   }
 
-  /** Most workers that the pool keeps at once. */
+  /**
+   * Most workers that the pool keeps at once.
+   * @see [Properties](https://OWNER.github.io/lido/reference/pool.html#properties)
+   */
   get maxWorkers(): number {
     return this.#engine.settings.size.maxWorkers
   }
 
-  /** All options with their defaults, frozen. `resize()` replaces the object. */
+  /**
+   * All options with their defaults, frozen. `resize()` replaces the object.
+   * @see [Properties](https://OWNER.github.io/lido/reference/pool.html#properties)
+   */
   get options(): PoolSettings {
     return this.#engine.options
   }
 
-  /** The `worker_threads` objects of the workers that are starting or ready. Empty for processes and inline workers. */
+  /**
+   * The `worker_threads` objects of the workers that are starting or ready. Empty for processes and inline workers.
+   * @see [Properties](https://OWNER.github.io/lido/reference/pool.html#properties)
+   */
   get threads(): Worker[] {
     return this.workers.map(worker => worker.thread).filter(thread => thread !== null)
   }
@@ -101,17 +134,24 @@ export abstract class PoolProperties extends TypedEmitter {
   /**
    * What all workers print to stdout, in whole lines, with the option `output: 'pipe'`. `null` without it. Ends after the pool is closed.
    * Read it from the start, because output is dropped until the first use of this property.
+   * @see [Output and logs of workers](https://OWNER.github.io/lido/guides/output.html)
    */
   get stdout(): Readable | null {
     return this.#engine.output?.stdout.stream ?? null
   }
 
-  /** What all workers print to stderr. The same holds as for `stdout`. */
+  /**
+   * What all workers print to stderr. The same holds as for `stdout`.
+   * @see [Output and logs of workers](https://OWNER.github.io/lido/guides/output.html)
+   */
   get stderr(): Readable | null {
     return this.#engine.output?.stderr.stream ?? null
   }
 
-  /** The workers that are starting or ready. */
+  /**
+   * The workers that are starting or ready.
+   * @see [WorkerView](https://OWNER.github.io/lido/reference/pool.html#workerview)
+   */
   get workers(): WorkerView[] {
     return this.#engine.workers
   }
@@ -121,7 +161,12 @@ export abstract class PoolProperties extends TypedEmitter {
     return this.#engine.logs.receive(receiver)
   }
 
-  /** A plain snapshot of all figures. You can log it or send it. */
+  /**
+   * A plain snapshot of all figures. You can log it or send it.
+   * @example
+   * console.log(pool.stats().tasks)
+   * @see [Statistics](https://OWNER.github.io/lido/reference/statistics.html#poolstats)
+   */
   stats(): PoolStats {
     return this.#engine.stats.snapshot()
   }

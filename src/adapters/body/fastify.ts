@@ -17,15 +17,26 @@ import type { ParseOutcome, ParsePlan } from './parse-plan.js'
 import { ParsingPool, parseInPlace, parseInPool } from './parsing-pool.js'
 import { httpProblem, tooDeep, tooManyLines } from './problems.js'
 
+/** The options of `fastifyJson`. */
 export interface FastifyJsonOptions extends ParseOptions {
-  /** Bytes. Default: the instance's `bodyLimit`. The `bodyLimit` of a route has precedence. */
+  /**
+   * Bytes. Default: the instance's `bodyLimit`. The `bodyLimit` of a route has precedence.
+   * @see [lido/express and lido/body](https://OWNER.github.io/lido/reference/body.html)
+   */
   bodyLimit?: number | undefined
-  /** Default `'application/json'`; for `fastifyNdjson` the NDJSON types. */
+  /**
+   * Default `'application/json'`; for `fastifyNdjson` the NDJSON types.
+   * @see [lido/express and lido/body](https://OWNER.github.io/lido/reference/body.html)
+   */
   contentType?: string | RegExp | (string | RegExp)[] | undefined
 }
 
+/** The options of `fastifyNdjson`. */
 export interface FastifyNdjsonOptions extends FastifyJsonOptions {
-  /** Values above which a body is refused with 413. Default 100,000. */
+  /**
+   * Values above which a body is refused with 413. Default 100,000.
+   * @see [lido/express and lido/body](https://OWNER.github.io/lido/reference/body.html)
+   */
   maxLines?: number | undefined
 }
 
@@ -35,18 +46,24 @@ type Parser = (request: any, body: any, done: Done) => void
 
 /** The part of a Fastify instance that the plugin uses. */
 export interface FastifyInstanceLike {
+  /** The options of the server. */
   readonly initialConfig: object
+  /** Registers a parser for a content type. */
   addContentTypeParser(contentType: any, options: any, parser: any): unknown
+  /** Fastify's own parser. */
   getDefaultJsonParser(onProtoPoisoning: any, onConstructorPoisoning: any): unknown
+  /** Registers a hook. */
   addHook(name: any, hook: any): unknown
 }
 
+/** A plugin with its options. */
 export type FastifyBodyPlugin = (
   instance: FastifyInstanceLike,
   options: unknown,
   done: (error?: Error) => void,
 ) => void
 
+/** A plugin for Fastify, or a function that returns one with options. */
 export interface FastifyBodyDoor<Options> {
   (options?: Options): FastifyBodyPlugin
   (instance: FastifyInstanceLike, options: Options, done: (error?: Error) => void): void

@@ -1,4 +1,9 @@
-// Entry point `lido/body`: parses large JSON and NDJSON bodies in a pool.
+/**
+ * Parses large JSON and NDJSON bodies in a pool.
+ * @module
+ * @see [lido/body](https://OWNER.github.io/lido/reference/body.html)
+ */
+
 export {
   type FastifyBodyDoor,
   type FastifyBodyPlugin,

@@ -19,6 +19,7 @@ import { textOf } from './parse-text.js'
 import { ParsingPool, parseInPlace, parseInPool } from './parsing-pool.js'
 import { invalid, malformed, tooDeep, tooManyLines, withoutAbortStack } from './problems.js'
 
+/** A middleware that parses bodies. */
 export interface BodyMiddleware {
   (request: RawRequest, response: RawResponse, next: Next): void
   /** Closes the shared pool when no reader uses it. Later large bodies are answered with 503. */

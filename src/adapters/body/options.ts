@@ -21,30 +21,56 @@ import type { FunctionNames, ParsePlan, Poisoning } from './parse-plan.js'
 
 /** Options of every reader. */
 export interface ParseOptions {
-  /** The pool that parses large bodies. Default: a pool of at most two workers for all readers of the process. */
+  /**
+   * The pool that parses large bodies. Default: a pool of at most two workers for all readers of the process.
+   * @see [lido/express and lido/body](https://OWNER.github.io/lido/reference/body.html)
+   */
   pool?: Pool<any> | undefined
   /**
    * The pool parses bodies of at least this many bytes, after decompression. `Infinity`: never. Default 131,072.
+   * @see [lido/express and lido/body](https://OWNER.github.io/lido/reference/body.html)
    */
   threshold?: number | undefined
-  /** The server refuses a body that nests deeper, with status 400. Default `Infinity`. */
+  /**
+   * The server refuses a body that nests deeper, with status 400. Default `Infinity`.
+   * @see [lido/express and lido/body](https://OWNER.github.io/lido/reference/body.html)
+   */
   maxDepth?: number | undefined
-  /** The rule for keys named `__proto__`. Default: the rule of the framework's own parser. */
+  /**
+   * The rule for keys named `__proto__`. Default: the rule of the framework's own parser.
+   * @see [lido/express and lido/body](https://OWNER.github.io/lido/reference/body.html)
+   */
   onProtoPoisoning?: Poisoning | undefined
-  /** The rule for a `constructor` that contains a `prototype`. Default: the rule of the framework's own parser. */
+  /**
+   * The rule for a `constructor` that contains a `prototype`. Default: the rule of the framework's own parser.
+   * @see [lido/express and lido/body](https://OWNER.github.io/lido/reference/body.html)
+   */
   onConstructorPoisoning?: Poisoning | undefined
   /**
    * The module of `validate`, `select` and `reviver`: a function that imports it, as `() => import('./orders.js')`, an absolute path, a
    * `file:` string or a `URL`. The function is not called.
+   * @see [lido/express and lido/body](https://OWNER.github.io/lido/reference/body.html)
    */
   module?: (() => Promise<object>) | string | URL | undefined
-  /** The file from whose folder a relative path of `module` starts: `import.meta.url`, or `__filename` in CommonJS. */
+  /**
+   * The file from whose folder a relative path of `module` starts: `import.meta.url`, or `__filename` in CommonJS.
+   * @see [lido/express and lido/body](https://OWNER.github.io/lido/reference/body.html)
+   */
   base?: string | URL | undefined
-  /** The export that checks a parsed value. */
+  /**
+   * The export that checks a parsed value.
+   * @see [lido/express and lido/body](https://OWNER.github.io/lido/reference/body.html)
+   */
   validate?: string | undefined
-  /** The export that returns the value for the route. Only this value crosses threads. */
+  /**
+   * The export that returns the value for the route. Only this value crosses threads.
+   * @see [lido/express and lido/body](https://OWNER.github.io/lido/reference/body.html)
+   */
   select?: string | undefined
-  /** The export that `JSON.parse()` gets as its reviver. */
+  /**
+   * The export that `JSON.parse()` gets as its reviver.
+   * @see [lido/express and lido/body](https://OWNER.github.io/lido/reference/body.html)
+   */
   reviver?: string | undefined
 }
 
@@ -58,22 +84,43 @@ export type Verifier = (
 
 /** Options of body-parser. Its documentation describes them. */
 export interface ReadOptions {
-  /** The largest body after decompression: bytes, or a string such as `'10mb'`. Default `'100kb'`. */
+  /**
+   * The largest body after decompression: bytes, or a string such as `'10mb'`. Default `'100kb'`.
+   * @see [lido/express and lido/body](https://OWNER.github.io/lido/reference/body.html)
+   */
   limit?: number | string | undefined
-  /** Accepts compressed bodies. Default `true`. */
+  /**
+   * Accepts compressed bodies. Default `true`.
+   * @see [lido/express and lido/body](https://OWNER.github.io/lido/reference/body.html)
+   */
   inflate?: boolean | undefined
-  /** The content types that are parsed. */
+  /**
+   * The content types that are parsed.
+   * @see [lido/express and lido/body](https://OWNER.github.io/lido/reference/body.html)
+   */
   type?: string | string[] | ((request: IncomingMessage) => unknown) | undefined
+  /**
+   * Called with the bytes of a body before they are parsed. If it throws, the server answers with status 403.
+   * @see [lido/express and lido/body](https://OWNER.github.io/lido/reference/body.html)
+   */
   verify?: Verifier | false | undefined
 }
 
+/** The options of `json()` and `jsonReader()`. */
 export interface JsonOptions extends ParseOptions, ReadOptions {
-  /** Accepts objects and arrays only. Default `true`. */
+  /**
+   * Accepts objects and arrays only. Default `true`.
+   * @see [lido/express and lido/body](https://OWNER.github.io/lido/reference/body.html)
+   */
   strict?: boolean | undefined
 }
 
+/** The options of `ndjson()` and `ndjsonReader()`. */
 export interface NdjsonOptions extends ParseOptions, ReadOptions {
-  /** The server refuses a body with more values, with status 413. Default 100,000. */
+  /**
+   * The server refuses a body with more values, with status 413. Default 100,000.
+   * @see [lido/express and lido/body](https://OWNER.github.io/lido/reference/body.html)
+   */
   maxLines?: number | undefined
 }
 

@@ -9,6 +9,7 @@ import { RETRY_AFTER_S } from '../http/options.js'
 export interface HttpProblem extends Error {
   /** The status of the answer. `statusCode` is the same. */
   readonly status: number
+  /** The status of the answer. */
   readonly statusCode: number
   /** Whether the client may read the message. */
   readonly expose: boolean

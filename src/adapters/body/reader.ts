@@ -4,6 +4,7 @@ import { type BodyMiddleware, json, ndjson } from './middleware.js'
 import type { JsonOptions, NdjsonOptions } from './options.js'
 import { requestAborted } from './problems.js'
 
+/** Reads and parses the body of a request. */
 export interface BodyReader<Body = any> {
   /**
    * Resolves to the body, or to `undefined` when the request has no body or a body of another type.

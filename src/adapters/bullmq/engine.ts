@@ -21,24 +21,33 @@ export type EngineFactory = (...args: any[]) => any
 
 /** Where the queue is. The options of `RemotePool` and `serve()` have these. */
 export interface EngineOptions {
-  /** The kind of server, or a back-end factory of BullMQ's. */
+  /**
+   * The kind of server, or a back-end factory of BullMQ's.
+   * @see [lido/bullmq](https://OWNER.github.io/lido/reference/bullmq.html)
+   */
   engine: EngineName | EngineFactory
   /**
    * How to reach the server. For PostgreSQL: a connection string, options of `pg.Client`, or a `pg.Pool`. For Redis and Valkey: a
    * connection string, options of `ioredis`, or a client.
+   * @see [lido/bullmq](https://OWNER.github.io/lido/reference/bullmq.html)
    */
   connection: unknown
   /**
    * PostgreSQL only. Creates BullMQ's tables, or brings them up to date, when the connection opens. Several programs may do
    * so at once. Default `false`.
+   * @see [lido/bullmq](https://OWNER.github.io/lido/reference/bullmq.html)
    */
   migrate?: boolean | undefined
   /**
    * PostgreSQL only. How many connections may be open at once. Default 2 for a host, and 1 for a `RemotePool`. Migrations use one more for a
    * moment. With a `pg.Pool`, its own `max` counts.
+   * @see [lido/bullmq](https://OWNER.github.io/lido/reference/bullmq.html)
    */
   connections?: number | undefined
-  /** Redis and Valkey only. The prefix of all keys. Default `'bull'`. */
+  /**
+   * Redis and Valkey only. The prefix of all keys. Default `'bull'`.
+   * @see [lido/bullmq](https://OWNER.github.io/lido/reference/bullmq.html)
+   */
   prefix?: string | undefined
 }
 

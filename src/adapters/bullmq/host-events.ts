@@ -5,27 +5,35 @@ import { Problems, shorten } from '../../kit.js'
 import type { GiveBack, GiveBackReason } from './give-back.js'
 
 interface HostJob {
+  /** The id of the job in the queue. */
   id: string
+  /** The name of the job, which is also the name of the handler. */
   name: string
   /** 1 for the first attempt. */
   attempt: number
 }
 
+/** A job that ended on this host. */
 export interface CompletedJob extends HostJob {
   /** How long this host had the job. */
   durationMs: number
 }
 
+/** A job whose attempt failed on this host. */
 export interface FailedJob extends CompletedJob {
+  /** Why the attempt failed. */
   error: unknown
 }
 
 /** The `name` is empty and the `attempt` 0 when the queue has no such job any more. */
 export interface StalledJob extends HostJob {
+  /** Why the host lost the job. */
   error: Error
 }
 
+/** A job that this host gave back to the queue. */
 export interface GivenBackJob extends CompletedJob {
+  /** Why the host gave the job back. */
   reason: GiveBackReason
   /** For how long no host takes the job. */
   delayMs: number
@@ -38,17 +46,35 @@ export interface GivenBackJob extends CompletedJob {
  * the same kind of fault.
  */
 export interface HostEvents {
-  /** The queue has the result of a job. */
+  /**
+   * The queue has the result of a job.
+   * @see [Events of a host](https://OWNER.github.io/lido/reference/bullmq.html#events-of-a-host)
+   */
   completed: [job: CompletedJob]
-  /** An attempt failed. */
+  /**
+   * An attempt failed.
+   * @see [Events of a host](https://OWNER.github.io/lido/reference/bullmq.html#events-of-a-host)
+   */
   failed: [job: FailedJob]
-  /** A job lost its host: the host died, or did not renew its lock of the job. Another host runs the job again. */
+  /**
+   * A job lost its host: the host died, or did not renew its lock of the job. Another host runs the job again.
+   * @see [Events of a host](https://OWNER.github.io/lido/reference/bullmq.html#events-of-a-host)
+   */
   stalled: [job: StalledJob]
-  /** The host gave a job back to the queue. If it cannot run the job, it tells this once for each attempt. */
+  /**
+   * The host gave a job back to the queue. If it cannot run the job, it tells this once for each attempt.
+   * @see [Events of a host](https://OWNER.github.io/lido/reference/bullmq.html#events-of-a-host)
+   */
   'given-back': [job: GivenBackJob]
-  /** A failure of the connection or a lost lock, from BullMQ. */
+  /**
+   * A failure of the connection or a lost lock, from BullMQ.
+   * @see [Events of a host](https://OWNER.github.io/lido/reference/bullmq.html#events-of-a-host)
+   */
   error: [error: unknown]
-  /** The host has ended. */
+  /**
+   * The host has ended.
+   * @see [Events of a host](https://OWNER.github.io/lido/reference/bullmq.html#events-of-a-host)
+   */
   close: []
 }
 

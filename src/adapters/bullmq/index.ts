@@ -1,4 +1,9 @@
-// Entry point `lido/bullmq`: runs a pool on many machines. BullMQ has the queue; this adapter joins it to pools.
+/**
+ * Runs a pool on many machines. BullMQ has the queue; this adapter joins it to pools.
+ * @module
+ * @see [lido/bullmq](https://OWNER.github.io/lido/guides/many-machines.html)
+ */
+
 export type { EngineFactory, EngineName, EngineOptions } from './engine.js'
 export type { GiveBackReason } from './give-back.js'
 export type { CompletedJob, FailedJob, GivenBackJob, HostEvents, StalledJob } from './host-events.js'

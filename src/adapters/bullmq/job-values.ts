@@ -88,7 +88,9 @@ const TOO_MUCH =
 
 /** A payload or a result is larger than `maxValueBytes`. Code `ERR_LIDO_VALUE_TOO_LARGE`. */
 export class ValueTooLargeError extends PoolError {
+  /** The size of the value in the queue. */
   readonly bytes: number
+  /** The option `maxValueBytes`. */
   readonly limit: number
 
   constructor(what: string, bytes: number, limit: number) {

@@ -5,6 +5,7 @@ import { type IntervalHistogram, monitorEventLoopDelay } from 'node:perf_hooks'
 import { memoryUsage } from 'node:process'
 import { realClock, type Timer } from '../../kit.js'
 
+/** What a host has too little of. */
 export type Overload = 'event loop' | 'memory'
 
 export interface OverloadLimits {

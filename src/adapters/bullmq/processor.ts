@@ -48,31 +48,37 @@ import { type StartTask, slotsOf, startAtOnce } from './prefetch.js'
 import { ProgressSender } from './progress-sender.js'
 import { Refusals, withNote } from './refusals.js'
 
+/** The options of `processor()`, and the same options of `serve()`. */
 export interface ProcessorOptions {
   /**
    * Calls the pool's handler as BullMQ calls a sandboxed processor: `(job, token, signal)`. The methods of the job run on the host.
    * Default `false`: the job's name chooses the export, and its data is the payload.
+   * @see [processor()](https://OWNER.github.io/lido/reference/bullmq.html#processorpool-options)
    */
   sandbox?: boolean | undefined
   /**
    * The names of the jobs that this host takes. It gives other jobs back to the queue, for other hosts. Default: with `sandbox`, all
    * names; otherwise the names of the functions that the pool's module exports.
+   * @see [processor()](https://OWNER.github.io/lido/reference/bullmq.html#processorpool-options)
    */
   handlers?: readonly string[] | undefined
   /**
    * Milliseconds for which this host gives a job back that it cannot run, from the first time on. Then it fails the job. A host cannot
    * run a job when its module has no such function, when `handlers` has no such name, when no worker of the pool starts, or when another
    * version of lido wrote the job. Default 600,000.
+   * @see [processor()](https://OWNER.github.io/lido/reference/bullmq.html#processorpool-options)
    */
   giveBackTimeout?: number | undefined
   /**
    * Milliseconds that a job may run, or one item of `map()`. It also holds for jobs of other clients. The shorter limit wins where the
    * job has one of its own. Default: the pool's `timeout`.
+   * @see [processor()](https://OWNER.github.io/lido/reference/bullmq.html#processorpool-options)
    */
   timeout?: number | undefined
   /**
    * Largest result, and largest encoded payload, of a `RemotePool`'s job, in bytes of JSON. A larger one fails the job with
    * `ValueTooLargeError`. Default 1,000,000.
+   * @see [processor()](https://OWNER.github.io/lido/reference/bullmq.html#processorpool-options)
    */
   maxValueBytes?: number | undefined
 }

@@ -11,6 +11,7 @@ export { isInterruption } from './server-errors.js'
 
 /** The job failed without details of the error: it stalled too often, or a host without this package ran it. Code `ERR_LIDO_JOB_FAILED`. */
 export class JobFailedError extends PoolError {
+  /** The id of the job. */
   readonly jobId: string
 
   constructor(jobId: string, reason: string) {
@@ -24,6 +25,7 @@ export class JobFailedError extends PoolError {
 
 /** The queue has no such job: it was removed, or its result expired. Code `ERR_LIDO_JOB_LOST`. */
 export class JobLostError extends PoolError {
+  /** The id of the job. */
   readonly jobId: string
 
   constructor(jobId: string) {

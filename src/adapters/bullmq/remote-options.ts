@@ -30,30 +30,53 @@ import { DEFAULT_MAX_VALUE_BYTES, MOST_ITEMS } from './job-values.js'
 
 /** The options of `new RemotePool(queueName, options)`. */
 export interface RemotePoolOptions extends EngineOptions {
-  /** The name of the export that is the handler. Default `'default'`. */
+  /**
+   * The name of the export that is the handler. Default `'default'`.
+   * @see [RemotePool](https://OWNER.github.io/lido/reference/bullmq.html#remotepool)
+   */
   name?: string | undefined
-  /** Most unfinished jobs of this object. Beyond it `run()` rejects with `QueueFullError`. Default `Infinity`. */
+  /**
+   * Most unfinished jobs of this object. Beyond it `run()` rejects with `QueueFullError`. Default `Infinity`.
+   * @see [RemotePool](https://OWNER.github.io/lido/reference/bullmq.html#remotepool)
+   */
   maxQueue?: number | undefined
-  /** Largest payload, and largest encoded result, in bytes of JSON. Hosts have the same option. Default 1,000,000. */
+  /**
+   * Largest payload, and largest encoded result, in bytes of JSON. Hosts have the same option. Default 1,000,000.
+   * @see [RemotePool](https://OWNER.github.io/lido/reference/bullmq.html#remotepool)
+   */
   maxValueBytes?: number | undefined
   /**
    * How long the queue keeps the results of jobs. When a job of this pool ends, BullMQ removes the finished jobs of the queue that ended
    * more than `age` seconds ago (default 3,600), and the oldest ones beyond `count` (default 10,000). It does so for successful and for
    * failed jobs apart, and whichever program added them. A larger number of another program does not protect its results.
+   * @see [RemotePool](https://OWNER.github.io/lido/reference/bullmq.html#remotepool)
    */
   keepResults?: { age?: number | undefined; count?: number | undefined } | undefined
-  /** Your error classes. Errors of these classes keep their class. Default `[]`. */
+  /**
+   * Your error classes. Errors of these classes keep their class. Default `[]`.
+   * @see [RemotePool](https://OWNER.github.io/lido/reference/bullmq.html#remotepool)
+   */
   errorClasses?: readonly ErrorClass[] | undefined
-  /** Runs of a job in all, when its handler throws or its worker dies. Default 1. */
+  /**
+   * Runs of a job in all, when its handler throws or its worker dies. Default 1.
+   * @see [RemotePool](https://OWNER.github.io/lido/reference/bullmq.html#remotepool)
+   */
   attempts?: number | undefined
-  /** The pause before a job runs again after a failed attempt. Default: none. */
+  /**
+   * The pause before a job runs again after a failed attempt. Default: none.
+   * @see [RemotePool](https://OWNER.github.io/lido/reference/bullmq.html#remotepool)
+   */
   backoff?: Backoff | undefined
-  /** Milliseconds that a job may run, from its start in a worker. Default `Infinity`. */
+  /**
+   * Milliseconds that a job may run, from its start in a worker. Default `Infinity`.
+   * @see [RemotePool](https://OWNER.github.io/lido/reference/bullmq.html#remotepool)
+   */
   timeout?: number | undefined
   /**
    * Milliseconds for which a call waits for the first connection while the server starts, restarts or cannot be reached. A call with a
    * `signal`, a `deadline` or a `queueTimeout` waits for as long as these allow. A refusal that does not pass, such as a wrong password,
    * rejects at once. Default 30,000.
+   * @see [RemotePool](https://OWNER.github.io/lido/reference/bullmq.html#remotepool)
    */
   connectTimeout?: number | undefined
 }
@@ -65,16 +88,26 @@ export interface RemotePoolOptions extends EngineOptions {
 export type Backoff = number | { type: 'fixed' | 'exponential'; delay: number; jitter?: number | undefined }
 
 interface JobOptions {
-  /** Runs of the job in all, when its handler throws or its worker dies. Default: the pool's. */
+  /**
+   * Runs of the job in all, when its handler throws or its worker dies. Default: the pool's.
+   * @see [RemotePool](https://OWNER.github.io/lido/reference/bullmq.html#remotepool)
+   */
   attempts?: number | undefined
-  /** The pause before the job runs again after a failed attempt. Default: the pool's. */
+  /**
+   * The pause before the job runs again after a failed attempt. Default: the pool's.
+   * @see [RemotePool](https://OWNER.github.io/lido/reference/bullmq.html#remotepool)
+   */
   backoff?: Backoff | undefined
-  /** Milliseconds until the job may start, from the moment when the server has it, by the clock of the server. Default 0. */
+  /**
+   * Milliseconds until the job may start, from the moment when the server has it, by the clock of the server. Default 0.
+   * @see [RemotePool](https://OWNER.github.io/lido/reference/bullmq.html#remotepool)
+   */
   delay?: number | undefined
   /**
    * The id of the job. If the queue has a job with this id that waits, runs or has succeeded, no job is added, and the call gets the result
    * of that job. A job that failed before the call is replaced. Any number of calls and programs may use the same id: the job goes on when
    * some of them are cancelled or reach a limit.
+   * @see [RemotePool](https://OWNER.github.io/lido/reference/bullmq.html#remotepool)
    */
   jobId?: string | undefined
 }
@@ -99,7 +132,10 @@ export interface RemoteMapOptions<Item = unknown, Replacement = unknown>
   extends CommonMapOptions<Item, Replacement>,
     Pick<MapOptions<Item, Replacement>, 'onItemProgress'>,
     Omit<JobOptions, 'jobId'> {
-  /** How many items one job has. `'auto'`: as many as take about 100 ms, measured; it begins with 1. Default `'auto'`. */
+  /**
+   * How many items one job has. `'auto'`: as many as take about 100 ms, measured; it begins with 1. Default `'auto'`.
+   * @see [RemotePool](https://OWNER.github.io/lido/reference/bullmq.html#remotepool)
+   */
   itemsPerJob?: number | 'auto' | undefined
 }
 

@@ -28,33 +28,53 @@ import { StartGate } from './prefetch.js'
 import { checkPool, errorOf, JobRunner, type ProcessorOptions, processorRules } from './processor.js'
 import { redisClientsOf } from './redis.js'
 
+/** The options of `serve()`. */
 export interface ServeOptions extends EngineOptions, ProcessorOptions {
   /**
    * Jobs that wait on this host beside the running ones, so that a worker need not wait for the queue between two jobs. Default `'auto'`:
    * one for each slot of the pool while jobs take less than about 50 ms, else 0. With `'auto'` the host gives waiting jobs back when all
    * slots run long jobs.
+   * @see [serve()](https://OWNER.github.io/lido/reference/bullmq.html#servequeuename-pool-options)
    */
   prefetch?: number | 'auto' | undefined
-  /** Milliseconds that `close()` gives to the jobs of this host. Then it gives the rest back to the queue. Default 30,000. */
+  /**
+   * Milliseconds that `close()` gives to the jobs of this host. Then it gives the rest back to the queue. Default 30,000.
+   * @see [serve()](https://OWNER.github.io/lido/reference/bullmq.html#servequeuename-pool-options)
+   */
   closeTimeout?: number | undefined
   /**
    * Milliseconds after which other hosts may take the jobs of a host that died. The host renews its locks at half of this time. Default
    * 15,000.
+   * @see [serve()](https://OWNER.github.io/lido/reference/bullmq.html#servequeuename-pool-options)
    */
   lockDuration?: number | undefined
-  /** How often a job may lose its host before it fails. Default 3. */
+  /**
+   * How often a job may lose its host before it fails. Default 3.
+   * @see [serve()](https://OWNER.github.io/lido/reference/bullmq.html#servequeuename-pool-options)
+   */
   maxStalledCount?: number | undefined
-  /** Milliseconds. While the event loop is later than this on average, the host takes no new jobs. Default 200. */
+  /**
+   * Milliseconds. While the event loop is later than this on average, the host takes no new jobs. Default 200.
+   * @see [serve()](https://OWNER.github.io/lido/reference/bullmq.html#servequeuename-pool-options)
+   */
   maxEventLoopDelay?: number | undefined
-  /** MiB. While the process uses more memory, the host takes no new jobs. Default: 90 % of what the process may use. */
+  /**
+   * MiB. While the process uses more memory, the host takes no new jobs. Default: 90 % of what the process may use.
+   * @see [serve()](https://OWNER.github.io/lido/reference/bullmq.html#servequeuename-pool-options)
+   */
   maxMemoryMb?: number | undefined
-  /** Further options of BullMQ's class `Worker`, such as `limiter`, `metrics` or `name`. */
+  /**
+   * Further options of BullMQ's class `Worker`, such as `limiter`, `metrics` or `name`.
+   * @see [serve()](https://OWNER.github.io/lido/reference/bullmq.html#servequeuename-pool-options)
+   */
   worker?: Partial<WorkerOptions> | undefined
 }
 
 /** The figures of a host. */
 export interface HostStats {
+  /** The name of the queue. */
   queue: string
+  /** Whether the host takes jobs. */
   state: 'open' | 'closing' | 'closed'
   /** Why the host takes no new jobs. */
   overload: Overload | null
@@ -68,6 +88,7 @@ export interface HostStats {
   failed: number
   /** Jobs that the host gave back to the queue. */
   givenBack: number
+  /** The figures of its pool. */
   pool: PoolStats
 }
 
@@ -201,11 +222,16 @@ export class ComputingHost extends EventEmitter<HostEvents> {
 
   /**
    * Resolves when the host takes jobs. Rejects when its first attempt to connect fails. The host then tries again until it is closed.
+   * @see [ComputingHost](https://OWNER.github.io/lido/reference/bullmq.html#computinghost)
    */
   async ready(): Promise<void> {
     await this.#firstTry
   }
 
+  /**
+   * The figures of this host.
+   * @see [ComputingHost](https://OWNER.github.io/lido/reference/bullmq.html#computinghost)
+   */
   stats(): HostStats {
     return {
       queue: this.#queueName,
@@ -220,7 +246,10 @@ export class ComputingHost extends EventEmitter<HostEvents> {
     }
   }
 
-  /** Asks the server of the queue by the connection with which the host fetches jobs. Never rejects. */
+  /**
+   * Asks the server of the queue by the connection with which the host fetches jobs. Never rejects.
+   * @see [ComputingHost](https://OWNER.github.io/lido/reference/bullmq.html#computinghost)
+   */
   async health(): Promise<HostHealth> {
     const isClosing = this.#closing !== null
     const waiting = isClosing ? null : await this.#countWaiting()
@@ -232,6 +261,9 @@ export class ComputingHost extends EventEmitter<HostEvents> {
   /**
    * Takes no more jobs, and waits for the jobs that it has. After `closeTimeout` it cancels them and gives them back to the queue, without
    * using up an attempt. Never rejects. A second call returns the same promise.
+   * @example
+   * process.once('SIGTERM', () => host.close())
+   * @see [ComputingHost](https://OWNER.github.io/lido/reference/bullmq.html#computinghost)
    */
   close(): Promise<HostCloseReport> {
     this.#closing ??= this.#close()

@@ -1,4 +1,9 @@
-// Entry point `lido/express`: the exports of `lido/body` that Express can use.
+/**
+ * The exports of `lido/body` that Express can use: `json()`, `ndjson()` and `runFor()`.
+ * @module
+ * @see [lido/express](https://OWNER.github.io/lido/guides/express.html)
+ */
+
 export {
   type BodyMiddleware,
   type HttpProblem,

@@ -11,8 +11,12 @@ import {
   pressureOf,
 } from '../http/pressure.js'
 
+/** The options of `healthCheck()`. */
 export interface HealthCheckOptions extends PressureLimit {
-  /** The names of the pools to check. Default: all. */
+  /**
+   * The names of the pools to check. Default: all.
+   * @see [lido/fastify](https://OWNER.github.io/lido/reference/fastify.html)
+   */
   pools?: readonly string[] | undefined
 }
 

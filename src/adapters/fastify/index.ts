@@ -1,4 +1,9 @@
-// Entry point `lido/fastify`. The default export is the plugin; `fastifyPiscina` replaces the package fastify-piscina.
+/**
+ * The plugin for Fastify is the default export. `fastifyPiscina` replaces the package fastify-piscina.
+ * @module
+ * @see [lido/fastify](https://OWNER.github.io/lido/guides/fastify.html)
+ */
+
 export type { PoolPressure, PressureLimit } from '../http/pressure.js'
 export { type HealthCheckOptions, healthCheck } from './health-check.js'
 export type { FastifyPoolOptions, PiscinaPluginOptions } from './options.js'

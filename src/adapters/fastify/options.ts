@@ -5,23 +5,33 @@ import { optionErrors, retryAfterRule } from '../http/options.js'
 import { fastifysOwn } from '../http/record.js'
 import type { Options as PiscinaOptions } from '../piscina/index.js'
 
+/** The options of the plugin, beside those of the pool. */
 export interface FastifyPoolOptions extends PoolOptions {
-  /** The pool's name, as in `app.pools.images`. Without a name the pool is `app.pool`. */
+  /**
+   * The pool's name, as in `app.pools.images`. Without a name the pool is `app.pool`.
+   * @see [lido/fastify](https://OWNER.github.io/lido/reference/fastify.html)
+   */
   as?: string | undefined
   /**
    * The tasks of a request must finish within this many milliseconds after the request arrived. `Infinity`: no limit.
    * A route can override it with `config: { pool: { deadlineMs } }`, and a call with `deadline`. Default `Infinity`.
+   * @see [lido/fastify](https://OWNER.github.io/lido/reference/fastify.html)
    */
   deadlineMs?: number | undefined
-  /** The `Retry-After` header of refused requests, in seconds: an integer of at least 0. Default 1. */
+  /**
+   * The `Retry-After` header of refused requests, in seconds: an integer of at least 0. Default 1.
+   * @see [lido/fastify](https://OWNER.github.io/lido/reference/fastify.html)
+   */
   retryAfter?: number | undefined
   /**
    * `true`: adds the decorators `piscina` and `runTask` instead of a pool, like fastify-piscina. Takes Piscina's
    * options.
+   * @see [lido/fastify](https://OWNER.github.io/lido/reference/fastify.html)
    */
   piscina?: false | undefined
 }
 
+/** The options of the plugin with `piscina: true`. */
 export type PiscinaPluginOptions = PiscinaOptions & { piscina: true }
 
 /** The plugin's options of one registration. */

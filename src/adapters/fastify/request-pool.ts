@@ -54,6 +54,7 @@ function configOf(request: FastifyRequest): FastifyContextConfig {
   return older.routeConfig ?? older.context.config
 }
 
+/** A pool for the tasks of one request: `request.pool`. */
 export class RequestPool<Module = any> {
   readonly #pool: Pool<Module>
   readonly #registration: Registration
@@ -74,6 +75,9 @@ export class RequestPool<Module = any> {
    * Like `run()` of the pool, but the pool cancels the task when the client leaves. After `deadlineMs` the task rejects
    * with `TaskTimeoutError`. A `signal` of the call applies in addition. A `deadline` of the call replaces the
    * request's. Errors that the state of the pool causes have a `statusCode`.
+   * @example
+   * const small = await request.pool.run(request.body, { name: 'resize' })
+   * @see [RequestPool](https://OWNER.github.io/lido/reference/fastify.html#requestpool)
    */
   run: Pool<Module>['run'] = ((payload: unknown, options?: RunOptions) =>
     this.#run(payload, options)) as Pool<Module>['run']

@@ -11,10 +11,12 @@ export interface PoolModules {}
 /** `any` if the program did not declare the module. */
 export type ModuleOf<Name> = Name extends keyof PoolModules ? PoolModules[Name] : any
 
+/** The pools of a server, by name: `app.pools`. */
 export type FastifyPools = keyof PoolModules extends never
   ? Readonly<Record<string, Pool>>
   : { readonly [Name in keyof PoolModules]: Pool<PoolModules[Name]> }
 
+/** The pools of a request, by name: `request.pools`. */
 export type RequestPools = keyof PoolModules extends never
   ? Readonly<Record<string, RequestPool>>
   : { readonly [Name in keyof PoolModules]: RequestPool<PoolModules[Name]> }

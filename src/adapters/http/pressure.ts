@@ -15,10 +15,12 @@ export interface PoolPressure {
   utilization: number
 }
 
+/** When a pool is under pressure. */
 export interface PressureLimit {
   /**
    * More queued tasks than this are pressure. A full queue is always pressure. Default without `maxQueue`: one less
    * than the number of slots of the pool.
+   * @see [Report pressure](https://OWNER.github.io/lido/guides/fastify.html)
    */
   maxWaiting?: number | undefined
 }

@@ -22,6 +22,10 @@ export class PoolExceptionFilter extends BaseExceptionFilter {
     this.#retryAfter = retryAfterRule.read(retryAfter, 'retryAfter', errors)
   }
 
+  /**
+   * Nest calls this with the error of a request.
+   * @see [PoolExceptionFilter](https://OWNER.github.io/lido/reference/nestjs.html#poolexceptionfilter)
+   */
   override catch(error: PoolError & HttpFields, context: ArgumentsHost): void {
     switch (context.getType()) {
       case 'http':

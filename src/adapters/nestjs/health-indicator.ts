@@ -22,8 +22,10 @@ const table = new OptionTable({
 })
 const errors = optionErrors('check()')
 
+/** The result of `PoolHealthIndicator.check()`, by its key. */
 export type PoolHealthResult = Record<string, PoolPressure & { status: 'up' | 'down' }>
 
+/** Reports the load of a pool to `@nestjs/terminus`. */
 export class PoolHealthIndicator {
   readonly #modules: ModuleRef
 
@@ -36,6 +38,9 @@ export class PoolHealthIndicator {
    * under pressure or closed. Throws `InvalidOptionError`, and Nest's error when the pool does not exist. With
    * @nestjs/terminus 10, which needs an error, it throws an error with the result as `causes` instead of `'down'`.
    * @param options `pool` is the name of the pool. Default: the pool of `forRoot()`.
+   * @example
+   * this.health.check([() => this.pools.check('pool')])
+   * @see [PoolHealthIndicator.check()](https://OWNER.github.io/lido/reference/nestjs.html#poolhealthindicatorcheckkey-options)
    */
   check(key: string, options: PressureLimit & { pool?: string | undefined } = {}): PoolHealthResult {
     const { pool: name, ...limit } = table.read(checkHolder(options, errors, 'maxWaiting: 50'), errors)

@@ -1,4 +1,9 @@
-// Entry point `lido/nestjs`. Decorators are applied as functions, so no compiler option for decorators is needed.
+/**
+ * Pools for Nest. Decorators are applied as functions, so no compiler option for decorators is needed.
+ * @module
+ * @see [lido/nestjs](https://OWNER.github.io/lido/guides/nestjs.html)
+ */
+
 export type { PoolPressure, PressureLimit } from '../http/pressure.js'
 export { ClientSignal, getPoolToken, InjectPool } from './decorators.js'
 export { PoolExceptionFilter } from './exception-filter.js'

@@ -5,30 +5,52 @@ import { boolean, OptionTable, unchecked, value } from '../../kit.js'
 import { checkHolder, optionErrors, retryAfterRule } from '../http/options.js'
 import { DEFAULT_POOL } from './decorators.js'
 
+/** The options of `PoolModule.forRoot()`. */
 export interface PoolModuleOptions extends PoolOptions {
-  /** `true`: every module of the program can inject the pool without importing this module. Default `true`. */
+  /**
+   * `true`: every module of the program can inject the pool without importing this module. Default `true`.
+   * @see [lido/nestjs](https://OWNER.github.io/lido/reference/nestjs.html)
+   */
   isGlobal?: boolean | undefined
   /**
    * `true`: a filter for the whole program answers with 503 and `Retry-After` when the state of the pool is the cause.
    * `false`: Nest answers as for any error. Use `PoolExceptionFilter` for single routes. Default `true`.
+   * @see [lido/nestjs](https://OWNER.github.io/lido/reference/nestjs.html)
    */
   exceptionFilter?: boolean | undefined
-  /** The `Retry-After` header of refused requests, in seconds. Default 1. */
+  /**
+   * The `Retry-After` header of refused requests, in seconds. Default 1.
+   * @see [lido/nestjs](https://OWNER.github.io/lido/reference/nestjs.html)
+   */
   retryAfter?: number | undefined
 }
 
+/** The options of `PoolModule.forRootAsync()`. */
 export interface PoolModuleAsyncOptions
   extends Pick<PoolModuleOptions, 'isGlobal' | 'exceptionFilter' | 'retryAfter'> {
-  /** Modules that provide the tokens of `inject`. */
+  /**
+   * Modules that provide the tokens of `inject`.
+   * @see [lido/nestjs](https://OWNER.github.io/lido/reference/nestjs.html)
+   */
   imports?: DynamicModule['imports']
-  /** The providers that `useFactory` gets as arguments. */
+  /**
+   * The providers that `useFactory` gets as arguments.
+   * @see [lido/nestjs](https://OWNER.github.io/lido/reference/nestjs.html)
+   */
   inject?: (InjectionToken | OptionalFactoryDependency)[]
-  /** Returns the options of the pool, or a promise of them. */
+  /**
+   * Returns the options of the pool, or a promise of them.
+   * @see [lido/nestjs](https://OWNER.github.io/lido/reference/nestjs.html)
+   */
   useFactory: (...dependencies: any[]) => PoolOptions | Promise<PoolOptions>
 }
 
+/** The options of one pool of `PoolModule.forFeature()`. */
 export interface PoolFeatureOptions extends PoolOptions {
-  /** The pool's name, as in `@InjectPool('images')`. */
+  /**
+   * The pool's name, as in `@InjectPool('images')`.
+   * @see [lido/nestjs](https://OWNER.github.io/lido/reference/nestjs.html)
+   */
   as: string
 }
 

@@ -35,6 +35,7 @@ const ASYNC_OPTIONS = 'LIDO_POOL_OPTIONS'
 const REGISTRATION = 'LIDO_POOL_REGISTRATION'
 let lastRegistration = 0
 
+/** Creates pools, provides them to constructors, and closes them when the program shuts down. */
 export class PoolModule implements OnModuleInit, OnApplicationShutdown {
   readonly #pools: readonly Pool[]
   readonly #host: HttpAdapterHost
@@ -48,13 +49,19 @@ export class PoolModule implements OnModuleInit, OnApplicationShutdown {
   /**
    * Creates the pool without a name, for the whole program. Throws `InvalidOptionError` for options of the module.
    * Invalid options of the pool reject the start of the program.
+   * @example
+   * PoolModule.forRoot({ filename: join(__dirname, 'image.js') })
+   * @see [PoolModule.forRoot()](https://OWNER.github.io/lido/reference/nestjs.html#poolmoduleforrootoptions)
    */
   static forRoot(options: PoolModuleOptions): DynamicModule {
     const { own, others } = splitModuleOptions(options)
     return rootModule(own, [poolProvider(DEFAULT_POOL, [], () => others)])
   }
 
-  /** Like `forRoot()`, with options that depend on other providers. */
+  /**
+   * Like `forRoot()`, with options that depend on other providers.
+   * @see [PoolModule.forRootAsync()](https://OWNER.github.io/lido/reference/nestjs.html#poolmoduleforrootasyncoptions)
+   */
   static forRootAsync(given: PoolModuleAsyncOptions): DynamicModule {
     const { imports, inject, useFactory, ...settings } = readAsyncOptions(given)
     const options: Provider = { provide: ASYNC_OPTIONS, useFactory, inject: inject ?? [] }
@@ -62,7 +69,12 @@ export class PoolModule implements OnModuleInit, OnApplicationShutdown {
     return { ...rootModule(settings, [options, pool]), imports: imports ?? [] }
   }
 
-  /** Creates named pools for the module that imports this one. To share them, export `PoolModule` from that module. */
+  /**
+   * Creates named pools for the module that imports this one. To share them, export `PoolModule` from that module.
+   * @example
+   * PoolModule.forFeature({ as: 'images', filename: join(__dirname, 'image.js') })
+   * @see [PoolModule.forFeature()](https://OWNER.github.io/lido/reference/nestjs.html#poolmoduleforfeatureoptions)
+   */
   static forFeature(...pools: PoolFeatureOptions[]): DynamicModule {
     const named = pools.map(splitFeature)
     named.forEach(({ as }, index) => {
@@ -74,6 +86,10 @@ export class PoolModule implements OnModuleInit, OnApplicationShutdown {
     )
   }
 
+  /**
+   * Nest calls this at the start.
+   * @see [lido/nestjs](https://OWNER.github.io/lido/reference/nestjs.html)
+   */
   onModuleInit(): void {
     // A program without a server has no adapter, or an adapter without methods.
     const { httpAdapter } = this.#host
@@ -81,7 +97,10 @@ export class PoolModule implements OnModuleInit, OnApplicationShutdown {
       this.#furtherServersClosed = watchFurtherServers(httpAdapter.getInstance())
   }
 
-  /** Nest calls this after the server has answered all requests. Waits for tasks that requests left in the pools. */
+  /**
+   * Nest calls this after the server has answered all requests. Waits for tasks that requests left in the pools.
+   * @see [Closing](https://OWNER.github.io/lido/reference/nestjs.html#closing)
+   */
   async onApplicationShutdown(): Promise<void> {
     await this.#furtherServersClosed?.()
     // A replacement from `overrideProvider()` may be null or have no `close()`.

@@ -30,16 +30,27 @@ import { TaskSpans } from './task-spans.js'
 import { headersOf } from './trace-headers.js'
 import { VERSION } from './version.js'
 
+/** The options of `new LidoInstrumentation()`. */
 export interface LidoInstrumentationConfig {
-  /** Starts at once. Default `true`. With `false`, `enable()` or `registerInstrumentations()` starts it. */
+  /**
+   * Starts at once. Default `true`. With `false`, `enable()` or `registerInstrumentations()` starts it.
+   * @see [lido/opentelemetry](https://OWNER.github.io/lido/reference/opentelemetry.html#options)
+   */
   enabled?: boolean | undefined
-  /** A span `lido.handler NAME` in the worker. Default `true`. Without it, spans of libraries in a handler are below `lido.run NAME`. */
+  /**
+   * A span `lido.handler NAME` in the worker. Default `true`. Without it, spans of libraries in a handler are below `lido.run NAME`.
+   * @see [lido/opentelemetry](https://OWNER.github.io/lido/reference/opentelemetry.html#options)
+   */
   handlerSpans?: boolean | undefined
-  /** A span `lido.wait NAME` for the time in the queue. Default `false`. `lido.task.wait_time` has the time in any case. */
+  /**
+   * A span `lido.wait NAME` for the time in the queue. Default `false`. `lido.task.wait_time` has the time in any case.
+   * @see [lido/opentelemetry](https://OWNER.github.io/lido/reference/opentelemetry.html#options)
+   */
   waitSpan?: boolean | undefined
   /**
    * Milliseconds. A handler that ends sooner has no span, unless it throws, or something in it uses the span: a library that starts a
    * span below it, or a request that carries it on. Default 0.
+   * @see [lido/opentelemetry](https://OWNER.github.io/lido/reference/opentelemetry.html#options)
    */
   minRunMs?: number | undefined
 }
@@ -88,7 +99,9 @@ const enabled = (AsyncLocalStorage as unknown as Record<symbol, Enabled>)[enable
  * ```
  */
 export class LidoInstrumentation {
+  /** The name of the instrumentation and of its tracer and meter. */
   readonly instrumentationName = NAME
+  /** The version of lido. */
   readonly instrumentationVersion = VERSION
   #config: Config
   #tracerProvider: TracerProvider | null = null
@@ -109,7 +122,10 @@ export class LidoInstrumentation {
     if (this.#config.enabled) this.enable()
   }
 
-  /** Starts. A second instrumentation of the same thread waits until the first one is disabled, so that no span exists twice. */
+  /**
+   * Starts. A second instrumentation of the same thread waits until the first one is disabled, so that no span exists twice.
+   * @see [lido/opentelemetry](https://OWNER.github.io/lido/reference/opentelemetry.html)
+   */
   enable(): void {
     this.#config = { ...this.#config, enabled: true }
     const { list } = enabled
@@ -122,7 +138,10 @@ export class LidoInstrumentation {
       )
   }
 
-  /** Stops. Open spans are not ended. */
+  /**
+   * Stops. Open spans are not ended.
+   * @see [lido/opentelemetry](https://OWNER.github.io/lido/reference/opentelemetry.html)
+   */
   disable(): void {
     this.#config = { ...this.#config, enabled: false }
     const { list } = enabled
@@ -134,6 +153,10 @@ export class LidoInstrumentation {
     list[0]?.start()
   }
 
+  /**
+   * `registerInstrumentations()` calls it.
+   * @see [lido/opentelemetry](https://OWNER.github.io/lido/reference/opentelemetry.html)
+   */
   setTracerProvider(provider: TracerProvider): void {
     this.#tracerProvider = provider
     const tracer = tracerOf(provider)
@@ -141,16 +164,27 @@ export class LidoInstrumentation {
     this.#handlerSpans.tracer = tracer
   }
 
+  /**
+   * `registerInstrumentations()` calls it.
+   * @see [lido/opentelemetry](https://OWNER.github.io/lido/reference/opentelemetry.html)
+   */
   setMeterProvider(provider: MeterProvider): void {
     this.#meterProvider = provider
     this.#metrics.meter = meterOf(provider)
   }
 
+  /**
+   * The options with their defaults.
+   * @see [lido/opentelemetry](https://OWNER.github.io/lido/reference/opentelemetry.html)
+   */
   getConfig(): LidoInstrumentationConfig & { enabled: boolean } {
     return { ...this.#config }
   }
 
-  /** Replaces the options, for the tasks that come. Does not enable or disable. Throws `InvalidOptionError`. */
+  /**
+   * Replaces the options, for the tasks that come. Does not enable or disable. Throws `InvalidOptionError`.
+   * @see [lido/opentelemetry](https://OWNER.github.io/lido/reference/opentelemetry.html)
+   */
   setConfig(config: LidoInstrumentationConfig = {}): void {
     this.#config = { ...readConfig(config), enabled: this.#config.enabled }
     this.#taskSpans.settings = this.#config

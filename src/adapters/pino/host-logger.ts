@@ -7,12 +7,19 @@ type Write = (fields: object, message?: string) => void
 
 /** A logger of pino, or another one with these methods, such as `app.log` of Fastify. */
 export interface HostLogger {
+  /** The lowest level that the logger writes. */
   level: string
+  /** Writes a line of this level. */
   fatal: Write
+  /** Writes a line of this level. */
   error: Write
+  /** Writes a line of this level. */
   warn: Write
+  /** Writes a line of this level. */
   info: Write
+  /** Writes a line of this level. */
   debug: Write
+  /** Writes a line of this level. */
   trace: Write
 }
 

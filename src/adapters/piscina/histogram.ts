@@ -22,11 +22,13 @@ const percentiles = {
 /** The smallest value of an empty histogram: 2^63 - 1 microseconds. */
 const EMPTY_MIN_MS = 9223372036854776
 
+/** Durations in milliseconds, with one field for each percentile. */
 export type PiscinaHistogramSummary = Record<
   'average' | 'mean' | 'stddev' | 'min' | 'max' | keyof typeof percentiles,
   number
 >
 
+/** Wait and run times. */
 export interface PiscinaHistogram {
   /** `undefined` with `recordTiming: false`. */
   readonly runTime: PiscinaHistogramSummary

@@ -1,4 +1,9 @@
-// Entry point `lido/piscina`: the class as default export and for `require()`, and its static members as named exports.
+/**
+ * Piscina's class over the workers of lido: as default export and for `require()`, and its static members as named exports.
+ * @module
+ * @see [lido/piscina](https://OWNER.github.io/lido/reference/piscina.html)
+ */
+
 import { Piscina, version } from './piscina.js'
 
 export { transferableSymbol, valueSymbol } from '../../index.js'
@@ -11,4 +16,5 @@ export type { RunOptions } from './run-task.js'
 export { type PiscinaTask, queueOptionsSymbol, type TaskQueue } from './task-queue.js'
 export { Piscina, Piscina as default, Piscina as 'module.exports', version }
 
+/** Marks a value that is transferred, not copied. */
 export const move: typeof Piscina.move = Piscina.move

@@ -3,6 +3,7 @@ import type { LoadBalancer, WorkerView } from '../../index.js'
 import { type PiscinaHistogramSummary, summarize } from './histogram.js'
 import { type PiscinaTask, viewOf } from './task-queue.js'
 
+/** A worker, as a load balancer sees it. */
 export interface PiscinaWorker {
   /** The thread id. */
   readonly id: number
@@ -15,6 +16,7 @@ export interface PiscinaWorker {
   readonly destroyed: boolean
 }
 
+/** Chooses the worker of a task. `null` leaves the task in the queue. */
 export type PiscinaLoadBalancer = (task: PiscinaTask, workers: PiscinaWorker[]) => PiscinaWorker | null
 
 /** Piscina's view of each worker. One worker always has the same view. */

@@ -10,6 +10,7 @@ export interface Task {
   readonly [queueOptionsSymbol]: object | null
 }
 
+/** A task, as a queue and a load balancer see it. */
 export interface PiscinaTask extends Task {
   readonly taskId: number
   readonly filename: string
@@ -18,6 +19,7 @@ export interface PiscinaTask extends Task {
   readonly isAbortable: boolean
 }
 
+/** The object that holds the queued tasks. */
 export interface TaskQueue {
   readonly size: number
   shift(): Task | null

@@ -4,22 +4,47 @@ import { boolean, milliseconds, OptionErrors, OptionTable, type RulesFor, value 
 import type { MetricHost, MetricQueue } from './queue-metrics.js'
 import type { MetricsRegister } from './register.js'
 
+/** The options of `collectPools()`. */
 export interface CollectOptions {
-  /** A `Registry` of `prom-client`. Default: its `register`. */
+  /**
+   * A `Registry` of `prom-client`. Default: its `register`.
+   * @see [lido/prometheus](https://OWNER.github.io/lido/reference/prometheus.html)
+   */
   register?: MetricsRegister | undefined
-  /** Begins the names of the metrics. Default `'lido_'`. */
+  /**
+   * Begins the names of the metrics. Default `'lido_'`.
+   * @see [lido/prometheus](https://OWNER.github.io/lido/reference/prometheus.html)
+   */
   prefix?: string | undefined
-  /** The pools. Default: all open pools of this thread, also later ones. */
+  /**
+   * The pools. Default: all open pools of this thread, also later ones.
+   * @see [lido/prometheus](https://OWNER.github.io/lido/reference/prometheus.html)
+   */
   pools?: readonly Pool<any, any>[] | undefined
-  /** Adds the metrics that handlers have in the default register of `prom-client` in their workers. Default `true`. */
+  /**
+   * Adds the metrics that handlers have in the default register of `prom-client` in their workers. Default `true`.
+   * @see [lido/prometheus](https://OWNER.github.io/lido/reference/prometheus.html)
+   */
   workers?: boolean | undefined
-  /** Milliseconds that a scrape waits for workers and for servers of queues. Then the last figures count. Default 1,000. */
+  /**
+   * Milliseconds that a scrape waits for workers and for servers of queues. Then the last figures count. Default 1,000.
+   * @see [lido/prometheus](https://OWNER.github.io/lido/reference/prometheus.html)
+   */
   timeout?: number | undefined
-  /** The upper bounds of the buckets of wait and run times, in seconds, in ascending order. */
+  /**
+   * The upper bounds of the buckets of wait and run times, in seconds, in ascending order.
+   * @see [lido/prometheus](https://OWNER.github.io/lido/reference/prometheus.html)
+   */
   buckets?: readonly number[] | undefined
-  /** Hosts of `lido/bullmq` in this program, made by `serve()`. */
+  /**
+   * Hosts of `lido/bullmq` in this program, made by `serve()`.
+   * @see [lido/prometheus](https://OWNER.github.io/lido/reference/prometheus.html)
+   */
   hosts?: readonly MetricHost[] | undefined
-  /** Pools of `lido/bullmq` whose queues are counted, made by `new RemotePool()`. */
+  /**
+   * Pools of `lido/bullmq` whose queues are counted, made by `new RemotePool()`.
+   * @see [lido/prometheus](https://OWNER.github.io/lido/reference/prometheus.html)
+   */
   queues?: readonly MetricQueue[] | undefined
 }
 

@@ -5,6 +5,7 @@ import type { Samples } from './samples.js'
 
 /** What `serve()` returns. */
 export interface MetricHost {
+  /** The figures of the host. */
   stats(): {
     queue: string
     overload: string | null
@@ -18,7 +19,9 @@ export interface MetricHost {
 
 /** A `RemotePool`. */
 export interface MetricQueue {
+  /** The name of the queue. */
   stats(): { label: string }
+  /** Asks the server for the jobs in the queue. */
   counts(): Promise<{ waiting: number; running: number; oldestWaitingMs: number }>
 }
 

@@ -35,6 +35,8 @@ export interface Register {
 
 /** The value of the option `register`. Any `Registry` of `prom-client` fits. */
 export interface MetricsRegister {
+  /** The text for a scrape. */
   metrics(): Promise<string>
+  /** The type of that text. */
   readonly contentType: string
 }

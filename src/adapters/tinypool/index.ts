@@ -1,4 +1,9 @@
-// Entry point `lido/tinypool`: the class, and the names that the module `tinypool` exports.
+/**
+ * Tinypool's class over the workers of lido, and the names that the module `tinypool` exports.
+ * @module
+ * @see [lido/tinypool](https://OWNER.github.io/lido/reference/tinypool.html)
+ */
+
 import { tinypoolState } from './orders.js'
 import { Tinypool } from './tinypool.js'
 
@@ -27,10 +32,14 @@ export interface TinypoolWorkerMessage<T extends 'port' | 'pool' = 'port' | 'poo
 export const workerId: number = tinypoolState()?.workerId as number
 
 // Names of Tinypool's protocol. They have no use here, but programs may import them.
+/** Has no use here. */
 export const kRequestCountField = 0
+/** Has no use here. */
 export const kResponseCountField = 1
+/** Has no use here. */
 export const kFieldCount = 2
 
+/** Copies an object to one without a prototype. */
 export function withNullPrototype<T extends object>(source: T): T {
   return Object.assign(Object.create(null), source)
 }

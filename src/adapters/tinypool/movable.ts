@@ -1,7 +1,9 @@
 // `move()` of Tinypool and its symbols.
 import type { Transferable as TransferItem } from 'node:worker_threads'
 
+/** The property with the item to transfer. */
 export const kTransferable: unique symbol = Symbol.for('Tinypool.transferable') as never
+/** The property with the value that the other side receives. */
 export const kValue: unique symbol = Symbol.for('Tinypool.valueOf') as never
 /** The module of a worker and its in-worker file are two copies of this code, so the mark is a registered symbol. */
 const kMovable = Symbol.for('lido.tinypool.movable')
@@ -12,14 +14,17 @@ export interface Transferable {
   readonly [kValue]: object
 }
 
+/** True for an object with both properties. */
 export function isTransferable(value: any): boolean {
   return value !== null && typeof value === 'object' && kTransferable in value && kValue in value
 }
 
+/** True for a value that `move()` has marked. */
 export function isMovable(value: any): boolean {
   return isTransferable(value) && value[kMovable] === true
 }
 
+/** Marks a value that is transferred, not copied. */
 export function markMovable(value: object): void {
   Object.defineProperty(value, kMovable, {
     enumerable: false,

@@ -6,12 +6,14 @@ import type { TaskOrder } from './orders.js'
 /** The property of a task object that a user's queue reads. */
 export const kQueueOptions: unique symbol = Symbol.for('Tinypool.queueOptions') as never
 
+/** A task, as a queue sees it. */
 export interface Task {
   readonly [kQueueOptions]: object | null
   /** Rejects the call. */
   cancel(): void
 }
 
+/** The object that holds the queued tasks. */
 export interface TaskQueue {
   readonly size: number
   shift(): Task | null
@@ -20,6 +22,7 @@ export interface TaskQueue {
   cancel(): void
 }
 
+/** True for an object with the methods of a queue. */
 export function isTaskQueue(value: any): boolean {
   return (
     typeof value === 'object' &&

@@ -1,4 +1,9 @@
-// Entry point `lido/workerpool`: the names that the module `workerpool` exports.
+/**
+ * The names that the module `workerpool` exports, over the workers of lido.
+ * @module
+ * @see [lido/workerpool](https://OWNER.github.io/lido/reference/workerpool.html)
+ */
+
 import { isMainThread as isMainOfThreads } from 'node:worker_threads'
 import { cpus, type WorkerPoolOptions } from './options.js'
 import { type Method, Transfer, type WorkerRegisterOptions, type WorkerSide, workerSide } from './orders.js'
@@ -11,6 +16,7 @@ export type { Pool, PoolStatistics, Proxy } from './pool.js'
 export type { ExecOptions, Task, TaskQueue } from './queues.js'
 export { cpus, TerminateError, Transfer, WorkerpoolPromise as Promise }
 
+/** Always `'node'`. */
 export const platform: 'node' | 'browser' = 'node'
 /** False in worker threads, and in processes with a channel to their parent. */
 export const isMainThread: boolean = isMainOfThreads && !process.connected
@@ -38,6 +44,7 @@ function sideOfWorker(): WorkerSide {
   return side
 }
 
+/** The exports of this module. */
 export default {
   pool,
   worker,

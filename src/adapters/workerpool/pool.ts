@@ -44,6 +44,7 @@ export type Proxy<T extends { [name: string]: (...params: any[]) => any } = any>
   [Name in keyof T]: (...params: Parameters<T[Name]>) => WorkerpoolPromise<Awaited<ReturnType<T[Name]>>>
 }
 
+/** The figures of a pool. */
 export interface PoolStatistics {
   totalWorkers: number
   busyWorkers: number
@@ -60,6 +61,7 @@ interface Call extends Task {
   readonly order: TaskOrder
 }
 
+/** A pool of workers. Made by `pool()`. */
 export class Pool {
   readonly script: string | null
   readonly workerType: 'auto' | 'web' | 'process' | 'thread'

@@ -29,6 +29,7 @@ export interface Resolver<T = any> {
 type Executor<T> = (resolve: (value: T | PromiseLike<T>) => void, reject: (reason?: any) => void) => void
 type Handler<T, R> = ((value: T) => R | PromiseLike<R>) | null | undefined
 
+/** A promise that can be cancelled. */
 export class WorkerpoolPromise<T = any> extends Promise<T> {
   static readonly CancellationError: typeof CancellationError = CancellationError
   static readonly TimeoutError: typeof TimeoutError = TimeoutError

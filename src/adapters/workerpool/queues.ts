@@ -22,6 +22,7 @@ export interface Task<T = any> {
   options?: ExecOptions<T>
 }
 
+/** The object that holds the queued tasks. */
 export interface TaskQueue<T = any> {
   push(task: Task<T>): void
   pop(): Task<T> | undefined

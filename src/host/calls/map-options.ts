@@ -13,11 +13,17 @@ import { type ReadRunOptions, runTable } from './call-options.js'
 
 /** What a map needs of its options. */
 export interface MapSettings {
+  /** Ends the map. */
   readonly signal: AbortSignal | null
+  /** The option `concurrency`. */
   readonly concurrency: number | undefined
+  /** The option `ordered`. */
   readonly ordered: boolean
+  /** The option `onError`. */
   readonly onError: 'stop' | 'skip' | ((error: unknown, item: unknown, index: number) => unknown)
+  /** The option `onProgress`. */
   readonly onProgress: ((progress: MapProgress) => void) | undefined
+  /** The option `onItemProgress`. */
   readonly onItemProgress: ((value: unknown, item: unknown, index: number) => void) | undefined
 }
 

@@ -21,9 +21,11 @@ import { watchUnread } from './unread-maps.js'
 
 /** What a map needs of its pool. `Task` is what the pool makes of an item. */
 export interface MapRunner<Task> {
+  /** The time, and the timers of the map. */
   readonly clock: Clock
   /** How many items run at once. Without the option `concurrency`, 2 to 64 times as many are under way. */
   readonly slots: number
+  /** The map waits for `room()` before it submits an item. */
   readonly hasQueueLimit: boolean
   /** In place of the limit by slots. Changes while the map runs. */
   readonly itemLimit?: number | undefined
@@ -43,7 +45,9 @@ export interface MapRunner<Task> {
 
 /** An item for a runner. */
 export interface SubmittedItem {
+  /** The item of the input. */
   readonly item: unknown
+  /** The number of the item, from 0. */
   readonly index: number
   /** Takes the result, or a `Rejection`. */
   settle(answer: unknown): void

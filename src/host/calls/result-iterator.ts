@@ -3,7 +3,9 @@
 export const END = { value: undefined, done: true } as const
 
 export abstract class ResultIterator<Result> implements AsyncIterableIterator<Result> {
+  /** The next result. */
   abstract next(): Promise<IteratorResult<Result, undefined>>
+  /** Ends the iteration. */
   abstract return(): Promise<IteratorResult<Result, undefined>>
 
   [Symbol.asyncIterator](): this {
@@ -14,12 +16,14 @@ export abstract class ResultIterator<Result> implements AsyncIterableIterator<Re
     await this.return()
   }
 
+  /** Resolves to all results. */
   async toArray(): Promise<Result[]> {
     const results: Result[] = []
     for await (const result of this) results.push(result)
     return results
   }
 
+  /** Calls `use` with each result. */
   async forEach(use: (result: Result) => unknown): Promise<void> {
     for await (const result of this) {
       const used = use(result)

@@ -14,6 +14,7 @@ export class TaskViews<View extends object> {
     this.#makeView = makeView
   }
 
+  /** The view of a task: always the same object. */
   viewOf(task: QueuedTask): View {
     let view = this.#views.get(task)
     if (view === undefined) {
@@ -32,7 +33,9 @@ export class TaskViews<View extends object> {
 
 /** The members of a queue of another interface. */
 export interface ForeignQueue<View> {
+  /** How many views the queue holds. */
   size(): number
+  /** Adds a view. */
   push(view: View): void
   /** Removes and returns the next view. */
   take(): View | null | undefined

@@ -5,12 +5,14 @@
 export const NEVER_STARTED: unique symbol = Symbol('the worker ended before it started the task')
 
 export class Rejection {
+  /** The error of the item. */
   readonly reason: unknown
 
   constructor(reason: unknown) {
     this.reason = reason
   }
 
+  /** Rejects the promise that is resolved with this object. */
   then(_resolve: unknown, reject: (reason: unknown) => void): void {
     reject(this.reason)
   }

@@ -37,6 +37,7 @@ export class RoomWaiters {
     this.#onError = onError
   }
 
+  /** How many callers wait. */
   get size(): number {
     return this.#waiters.size
   }
@@ -68,6 +69,7 @@ export class RoomWaiters {
     waiter.resolve()
   }
 
+  /** Rejects all callers that wait. */
   rejectAll(error: unknown): void {
     for (const waiter of this.#waiters) {
       this.#remove(waiter)

@@ -15,7 +15,9 @@ export interface SerializedError {
    * has one field: the thrown value.
    */
   copies: unknown[]
+  /** The fields whose value is another copy. */
   links: Link[]
+  /** Which copies are errors. */
   errors: ErrorRecord[]
 }
 
@@ -41,6 +43,7 @@ const MAX_ERRORS = 1000
 /** Limits the depth of clones, so that a thread with a smaller stack can read them. */
 const MAX_CLONE_DEPTH = 100
 
+/** Turns a thrown value into plain data, for another thread or process. */
 export function serializeError(thrown: unknown): SerializedError {
   const copies: unknown[] = []
   const links: Link[] = []

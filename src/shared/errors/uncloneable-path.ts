@@ -8,6 +8,7 @@ export const LARGEST_CLONED_BYTES = 2 ** 32 - 1
 
 /** A channel refused to send a message. `path` names the refused part, starting at a member of the message. */
 export class UnsendableError extends Error {
+  /** Where the refused part is in the message. */
   readonly path: string
 
   constructor(path: string, cause: unknown) {

@@ -18,7 +18,9 @@ interface Limits {
   orInfinity?: boolean
 }
 
+/** A rule for an integer. */
 export function integer(limits: Limits, about: About<number>): OptionRule<number>
+/** A rule for an integer without a default. */
 export function integer(limits: Limits, about: About<undefined>): OptionRule<number | undefined>
 export function integer(
   { min, max = NONE, orInfinity = false }: Limits,
@@ -47,13 +49,16 @@ export function milliseconds(
   })
 }
 
+/** A rule for `true` or `false`. */
 export function boolean(about: About<boolean>): OptionRule<boolean> {
   return rule(about, (given, option, errors) =>
     typeof given === 'boolean' ? given : errors.wrong(option, given, 'true or false'),
   )
 }
 
+/** A rule for a string that is not empty. */
 export function text(about: About<string>): OptionRule<string>
+/** A rule for a string that is not empty, without a default. */
 export function text(about: About<undefined>): OptionRule<string | undefined>
 export function text(about: About<string | undefined>): OptionRule<string | undefined> {
   return rule(about, (given, option, errors) =>
@@ -63,6 +68,7 @@ export function text(about: About<string | undefined>): OptionRule<string | unde
   )
 }
 
+/** A rule for one of these strings. */
 export function oneOf<Value extends string>(
   values: readonly Value[],
   about: About<NoInfer<Value>>,
@@ -105,6 +111,7 @@ export function group<Rules extends Record<string, OptionRule<unknown>>, Otherwi
   })
 }
 
+/** True for an object that is not an array. */
 export function isRecord(given: unknown): given is object {
   return given !== null && typeof given === 'object' && !Array.isArray(given)
 }

@@ -6,6 +6,7 @@ import { shorten } from '../platform/shorten.js'
 
 /** The rule for one option. */
 export interface OptionRule<Value> {
+  /** The value of an option that is missing. */
   readonly default: Value
   /** Returns the accepted value, or throws with a method of `errors`. */
   readonly read: (given: unknown, option: string, errors: OptionErrors) => Value
@@ -73,8 +74,11 @@ export class OptionErrors {
   }
 }
 
+/** The options that an object may have, each with its rule. */
 export class OptionTable<Rules extends Record<string, OptionRule<unknown>>> {
+  /** The rules by the names of the options. */
   readonly rules: Rules
+  /** The names of the options. */
   readonly names: readonly string[]
   readonly #rules: ReadonlyMap<string, OptionRule<unknown>>
   readonly #defaults: Resolved<Rules>

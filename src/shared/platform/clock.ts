@@ -15,6 +15,7 @@ const nodes = makeClock(() => {
   return performance.now()
 })
 
+/** The clock of this thread. */
 export const realClock: ThreadClock = {
   ...nodes,
   /** A timer or an anchor serves many callers, so it must not keep the async context of one of them. */

@@ -1,7 +1,9 @@
 // Clocks and timers. The functions come from Node's modules, because test frameworks replace the global functions.
 import { getBuiltinModule, readFileSync } from './node-modules.js'
 
+/** A call that a clock will make. */
 export interface Timer {
+  /** Prevents the call. */
   cancel(): void
 }
 
