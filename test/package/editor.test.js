@@ -128,6 +128,15 @@ function hoverAt(text, word) {
 }
 
 describe('texts in the editor', () => {
+  // TypeScript shows no text at the name of a module. The text is for a reader of the declarations, and for the site.
+  test('the declarations of each door begin with a text and a link', () => {
+    const source = service.getProgram().getSourceFile(join(root, 'doors.mts'))
+    for (const [index, { moduleSpecifier }] of source.statements.entries()) {
+      const [{ text }] = checker.getSymbolAtLocation(moduleSpecifier).declarations
+      assert.match(text, /^\/\*\*\n \* [^@]+@module\n \* @see \[[^\]]+\]\(https:/, doors[index])
+    }
+  })
+
   test('each exported name has a text', () => {
     const silent = exported.filter(({ symbol, target }) => shownFor(symbol) === '' && shownFor(target) === '')
     assert.equal(
@@ -196,9 +205,7 @@ describe('texts in the editor', () => {
 
   for (const method of ['run', 'map', 'stream', 'broadcast', 'transform']) {
     test(`the option name of ${method}() offers the names of the handlers`, () => {
-      const call = /** @type {string} */ (
-        files['program.mts'].split('\n').findLast(line => line.includes(`.${method}(`))
-      )
+      const call = files['program.mts'].split('\n').findLast(line => line.includes(`.${method}(`))
       const position = positionOf(call) + call.indexOf("''") + 1
       const { entries = [] } =
         service.getCompletionsAtPosition(join(root, 'program.mts'), position, undefined) ?? {}
