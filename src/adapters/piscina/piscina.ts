@@ -142,42 +142,52 @@ export class Piscina<T = any, R = any> extends PiscinaProperties {
     return this.close()
   }
 
+  /** True in a worker of a pool. */
   static get isWorkerThread(): boolean {
     return isWorkerThread
   }
 
+  /** The option `workerData` of the pool, in a worker. */
   static get workerData(): any {
     return workerData
   }
 
+  /** The version of Piscina whose interface this is. */
   static get version(): string {
     return version
   }
 
+  /** This class, for programs that read it from the module. */
   static get Piscina(): typeof Piscina {
     return classOf()
   }
 
+  /** A queue: first in, first out. */
   static get FixedQueue(): typeof FixedQueue {
     return FixedQueue
   }
 
+  /** A queue on an array: first in, first out. */
   static get ArrayTaskQueue(): typeof ArrayTaskQueue {
     return ArrayTaskQueue
   }
 
+  /** Marks a value that is transferred, not copied. */
   static move<V>(value: V): V {
     return move(value)
   }
 
+  /** The property with the item that `move()` transfers. */
   static get transferableSymbol(): typeof transferableSymbol {
     return transferableSymbol
   }
 
+  /** The property with the value that the other side receives. */
   static get valueSymbol(): typeof valueSymbol {
     return valueSymbol
   }
 
+  /** The property of a task that a queue reads. */
   static get queueOptionsSymbol(): typeof queueOptionsSymbol {
     return queueOptionsSymbol
   }

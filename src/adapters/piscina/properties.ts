@@ -22,18 +22,22 @@ export abstract class PiscinaProperties extends EventEmitterAsyncResource {
     this.#parts = parts
   }
 
+  /** The option `maxThreads`. */
   get maxThreads(): number {
     return this.#parts.options.maxThreads
   }
 
+  /** The option `minThreads`. */
   get minThreads(): number {
     return this.#parts.options.minThreads
   }
 
+  /** All options with their defaults. */
   get options(): FilledOptions {
     return this.#parts.options
   }
 
+  /** The threads of the workers. */
   get threads(): Worker[] {
     return this.#parts.reusable.pool.threads
   }

@@ -132,10 +132,12 @@ export class Tinypool extends EventEmitterAsyncResource {
     }
   }
 
+  /** All options with their defaults. */
   get options(): FilledOptions {
     return this.#options
   }
 
+  /** The workers. */
   get threads(): TinypoolWorker[] {
     return (this.#pool?.workers ?? []).map(view => this.#workers.workerOf(view))
   }
@@ -155,30 +157,37 @@ export class Tinypool extends EventEmitterAsyncResource {
     return realClock.now() - this.#startedAt
   }
 
+  /** True in a worker of a pool. */
   static get isWorkerThread(): boolean {
     return tinypoolState()?.isWorkerThread || false
   }
 
+  /** The option `workerData` of the pool, in a worker. */
   static get workerData(): any {
     return tinypoolState()?.workerData || undefined
   }
 
+  /** The version of Tinypool whose interface this is. */
   static get version(): string {
     return version
   }
 
+  /** Marks a value that is transferred, not copied. */
   static move<V>(value: V): V {
     return move(value)
   }
 
+  /** The property with the item that `move()` transfers. */
   static get transferableSymbol(): typeof kTransferable {
     return kTransferable
   }
 
+  /** The property with the value that the other side receives. */
   static get valueSymbol(): typeof kValue {
     return kValue
   }
 
+  /** The property of a task that a queue reads. */
   static get queueOptionsSymbol(): typeof kQueueOptions {
     return kQueueOptions
   }

@@ -10,9 +10,12 @@ import type { TaskQueue } from './queues.js'
 
 /** What `onCreateWorker` and `onTerminateWorker` get. */
 export interface WorkerArg {
+  /** Arguments of worker processes. */
   forkArgs?: string[]
+  /** The options of `fork()` for worker processes. */
   forkOpts?: ForkOptions
   workerOpts?: object
+  /** The options of `new Worker()` for worker threads. */
   workerThreadOpts?: ThreadOptions
   script?: string
 }
@@ -29,20 +32,27 @@ export interface WorkerPoolOptions {
   workerType?: 'auto' | 'web' | 'process' | 'thread'
   /** The old name of `workerType`. */
   nodeWorker?: 'auto' | 'process' | 'thread'
+  /** The order of queued tasks, or a queue of the program. Default `'fifo'`. */
   queueStrategy?: 'fifo' | 'lifo' | TaskQueue
+  /** Has no effect. Give the script to `pool()`. */
   script?: string
   /** Milliseconds that a worker may take to end. Default 1,000. */
   workerTerminateTimeout?: number
+  /** Arguments of worker processes. */
   forkArgs?: string[]
+  /** The options of `fork()` for worker processes. */
   forkOpts?: ForkOptions
   /** For web workers. Has no effect in Node. */
   workerOpts?: object
+  /** The options of `new Worker()` for worker threads. */
   workerThreadOpts?: ThreadOptions
   /** Has no effect: processes do not inherit the debugger. */
   debugPortStart?: number
   /** Gives the output of workers to the option `on` of the running tasks. */
   emitStdStreams?: boolean
+  /** Called before a worker starts. May return other options for it. */
   onCreateWorker?: (arg: WorkerArg) => WorkerArg | undefined | null
+  /** Called after a worker has ended. */
   onTerminateWorker?: (arg: WorkerArg) => void
 }
 

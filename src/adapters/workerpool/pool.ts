@@ -63,18 +63,31 @@ interface Call extends Task {
 
 /** A pool of workers. Made by `pool()`. */
 export class Pool {
+  /** The script of the workers. `null`: they run functions of the program. */
   readonly script: string | null
+  /** The option `workerType`. */
   readonly workerType: 'auto' | 'web' | 'process' | 'thread'
+  /** The option `maxQueueSize`. */
   readonly maxQueueSize: number
+  /** The option `workerTerminateTimeout`. */
   readonly workerTerminateTimeout: number
+  /** The option `forkArgs`. */
   readonly forkArgs: readonly string[]
+  /** The option `forkOpts`. */
   readonly forkOpts: Settings['forkOpts']
+  /** The option `workerOpts`. */
   readonly workerOpts: object
+  /** The option `workerThreadOpts`. */
   readonly workerThreadOpts: Settings['workerThreadOpts']
+  /** The option `emitStdStreams`. */
   readonly emitStdStreams: boolean
+  /** The option `minWorkers`. */
   readonly minWorkers: number
+  /** The option `maxWorkers`. */
   readonly maxWorkers: number
+  /** The option `onCreateWorker`. */
   readonly onCreateWorker: NonNullable<WorkerPoolOptions['onCreateWorker']>
+  /** The option `onTerminateWorker`. */
   readonly onTerminateWorker: NonNullable<WorkerPoolOptions['onTerminateWorker']>
   readonly #settings: Settings
   /** `null`: the pool of lido queues the tasks, and sends them to the workers before these are idle. */
@@ -170,6 +183,7 @@ export class Pool {
     return resolver.promise
   }
 
+  /** The figures of the pool. */
   stats(): PoolStatistics {
     const totalWorkers = this.#pool?.workers.length ?? 0
     const pendingTasks = this.#pool?.queueSize ?? 0
@@ -183,6 +197,7 @@ export class Pool {
     }
   }
 
+  /** The workers that are starting or ready. */
   get workers(): WorkerView[] {
     return this.#pool?.workers ?? []
   }
