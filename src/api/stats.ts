@@ -94,7 +94,7 @@ export interface WorkerStats {
   pid: number
   /** Node's id of the thread; -1 for a process. */
   threadId: number
-  /** `starting` workers are `spawning`, usable ones `ready`. */
+  /** What the worker does now. */
   state: WorkerState
   /** How many slots are taken. */
   usage: number
