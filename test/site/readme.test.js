@@ -60,7 +60,9 @@ test('the badges of README.md are true', () => {
 
 test('.ci/run runs the commands that README.md names for a fresh clone', () => {
   const commands = /^## Try it in a clone$.*?^```sh\n(.*?)^```$/ms.exec(readme)[1].trim().split('\n')
-  const script = read('.ci/run').split('\n').filter(line => /^npm /.test(line))
+  const script = read('.ci/run')
+    .split('\n')
+    .filter(line => /^npm /.test(line))
   assert.deepEqual(script.slice(0, -1), commands)
   assert.equal(script.at(-1), 'npm run test:all')
 })
