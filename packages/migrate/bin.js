@@ -7,13 +7,18 @@ import { parseArgs } from 'node:util'
 import { createTwoFilesPatch } from 'diff'
 import { confirm } from './src/confirm.js'
 import { migrateAll } from './src/migrate.js'
+import { createProgress } from './src/progress.js'
 
 const help = `Changes programs written for piscina, tinypool and workerpool to lido.
 
   npx lido migrate [files and folders] [--write]
 
-Without --write it shows the changes, and asks before it writes them. Without a terminal it only shows them.
-Files that are not safe to change stay as they are. The list says why.
+Without --write it shows the changes, and asks before it writes them.
+Without a terminal it only shows them.
+
+A file that needs decisions gets only another import, such as lido/piscina, and
+a comment TODO(lido) at each place to decide. It works as before. Decide the
+places, and run the command again.
 `
 const extensions = /\.[cm]?[jt]sx?$/
 const skipped = new Set(['node_modules', 'dist', 'build', 'coverage', 'out'])
@@ -33,13 +38,25 @@ try {
 
 async function main(paths, isWriting) {
   const files = paths.flatMap(filesIn)
+  const progress = createProgress(files.length, 'Reading files', process.stderr)
   const results = migrateAll(
     files.map(path => ({ path: relative('', path).replaceAll('\\', '/'), ...contentOf(path) })),
+    done => progress.show(done),
   )
+  progress.end()
   const changed = results.filter(({ code, text }) => code !== null && code !== text)
   for (const { path, text, code } of changed) console.log(patch(path, text, code))
   report('Check these places', results, 'notes')
-  report('Not changed. Decide these places', results, 'refusals')
+  report(
+    'Only the import changes. A comment TODO(lido) marks each place to decide',
+    results.filter(({ isPartial }) => isPartial),
+    'refusals',
+  )
+  report(
+    'Not changed',
+    results.filter(({ code }) => code === null),
+    'refusals',
+  )
   report('Other places that name a library', results, 'mentions')
   const used = results.filter(({ library }) => library !== '')
   if (used.length === 0) {
@@ -51,6 +68,11 @@ async function main(paths, isWriting) {
   else if (isWriting || (await confirm(`Change ${countOf(changed)}?`, process.stdin, process.stdout))) {
     for (const { path, code } of changed) writeFileSync(path, code)
     console.log(`Changed ${countOf(changed)}.`)
+    const partial = changed.filter(({ isPartial }) => isPartial)
+    if (partial.length > 0)
+      console.log(
+        `${countOf(partial)} ${partial.length === 1 ? 'has' : 'have'} comments TODO(lido). Decide these places, then run the command again.`,
+      )
   } else console.log(`Nothing is written. Add --write to change ${countOf(changed)}.`)
 }
 

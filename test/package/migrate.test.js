@@ -1,14 +1,15 @@
-// `npx lido migrate`: programs of the peers run before and after it, and print the same. Unsafe programs stay as they are.
+// `npx lido migrate`: programs of the peers run before and after it, and print the same. A file that needs decisions changes its import.
 import assert from 'node:assert/strict'
 import { execFileSync, spawnSync } from 'node:child_process'
-import { readFileSync } from 'node:fs'
+import { cpSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { PassThrough } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { describe, test } from 'node:test'
 import { confirm } from '../../packages/migrate/src/confirm.js'
 import { migrate, migrateAll } from '../../packages/migrate/src/migrate.js'
+import { createProgress } from '../../packages/migrate/src/progress.js'
 import { installedPackage, project, root, write } from './installed.js'
 import { addPackages } from './page-programs.js'
 
@@ -230,6 +231,43 @@ describe('lido migrate', () => {
     })
   }
 
+  test('a program that changes partially prints the same, and the command says so', () => {
+    const folder = 'migrate/partial'
+    const files = {
+      'main.mjs': `import { join } from 'node:path'
+import Piscina from 'piscina'
+import workers from './workers.mjs'
+
+export const pool = new Piscina({
+  filename: join(import.meta.dirname, 'upper.mjs'),
+  loadBalancer: (task, [worker]) => worker,
+})
+console.log(await pool.run('lido'), await workers.exec('add', [1, 2]))
+await pool.destroy()
+await workers.terminate()
+`,
+      'workers.mjs': `import workerpool from 'workerpool'
+export default workerpool.pool('./add.mjs', { maxWorkers: 1 })
+`,
+      'add.mjs': `import workerpool from 'workerpool'
+const add = (a, b) => a + b
+workerpool.worker({ add })
+`,
+      'upper.mjs': 'export default text => text.toUpperCase()\n',
+    }
+    for (const [name, text] of Object.entries(files)) write(join(folder, name), text)
+    assert.equal(output(folder, 'main.mjs'), 'LIDO 3')
+    const { stdout } = lido(folder, ['migrate', '--write'])
+    assert.match(stdout, /^Only the import changes\..*\n(.*\n)* {2}main\.mjs:7: 'loadBalancer'/m)
+    assert.match(stdout, /^3 files have comments TODO\(lido\)\./m)
+    for (const name of ['main.mjs', 'workers.mjs', 'add.mjs']) {
+      assert.equal(undone(read(folder, name)), files[name])
+      assert.match(read(folder, name), /from 'lido\/(piscina|workerpool)'/)
+    }
+    assert.equal(output(folder, 'main.mjs'), 'LIDO 3')
+    assert.match(lido(folder, ['migrate', '--write']).stdout, /^No file to change\.$/m)
+  })
+
   test('a TypeScript program of piscina compiles after the change', () => {
     const folder = 'migrate/typescript'
     addPackagesOfTypes()
@@ -277,7 +315,8 @@ export class Service {
       '../alone/node_modules/lido/package.json',
       JSON.stringify({ name: 'lido', version, type: 'module' }),
     )
-    const alone = write('../alone/node_modules/lido/bin/lido.js', readFileSync(command, 'utf8'))
+    const alone = join(project, '../alone/node_modules/lido/bin/lido.js')
+    cpSync(dirname(command), dirname(alone), { recursive: true })
     const { status, stderr } = spawnSync(process.execPath, [alone, 'migrate', 'src', '--write'], {
       cwd: join(project, '../alone'),
       env: { ...process.env, npm_execpath: '/no/such/npm-cli.js', PATH: '' },
@@ -313,6 +352,28 @@ export class Service {
     }
   })
 
+  test('progress is shown on a terminal after a moment, and nowhere else', async () => {
+    const first = `|Files ${'█'.repeat(6)}${'·'.repeat(18)} 1 of 4`
+    const second = `|Files ${'█'.repeat(12)}${'·'.repeat(12)} 2 of 4|`
+    for (const [isTTY, times, expected] of [
+      [true, [0, 100, 300, 350, 400], first + second],
+      [true, [0, 100], ''],
+      [false, [0, 100, 300, 400], ''],
+    ]) {
+      const output = Object.assign(new PassThrough(), { isTTY })
+      let now = times[0]
+      const progress = createProgress(4, 'Files', output, () => now)
+      let done = 0
+      for (now of times.slice(1)) {
+        if (now >= 300 && now % 100 === 0) done++
+        progress.show(done)
+      }
+      progress.end()
+      output.end()
+      assert.equal((await text(output)).replaceAll('\r\x1b[K', '|'), expected)
+    }
+  })
+
   test('a wrong option or path ends the command with its name', () => {
     for (const [argument, message] of [
       ['--fly', /'--fly'/],
@@ -345,7 +406,7 @@ export class Service {
   })
 })
 
-describe('programs that migrate() leaves as they are', () => {
+describe('programs that migrate() changes partially', () => {
   const piscina = "import Piscina from 'piscina'\n"
   const tinypool = "import { Tinypool } from 'tinypool'\n"
   const workerpool = "import workerpool from 'workerpool'\n"
@@ -380,15 +441,8 @@ describe('programs that migrate() leaves as they are', () => {
     ['another Pool', `${piscina}import { Pool } from 'pg'\nnew Piscina()\n`, 2, /another 'Pool'/],
     ['a dynamic import', "const { default: P } = await import('piscina')\n", 1, /no plain import/],
     ['a re-export', "export { Piscina } from 'piscina'\n", 1, /no plain import/],
-    ['a syntax error', `${piscina}const = 1\n`, 2, /Unexpected token/],
     ['a share of the cores', `${tinypool}new Tinypool({ maxThreads: 0.5 })\n`, 2, /share of the cores/],
     ['a runtime in a variable', `${tinypool}new Tinypool({ runtime })\n`, 2, /'runtime'/],
-    [
-      'cancelPendingTasks()',
-      `${tinypool}const pool = new Tinypool()\npool.cancelPendingTasks()\n`,
-      3,
-      /cancelPendingTasks/,
-    ],
     ['a channel', `${tinypool}const pool = new Tinypool()\npool.run(1, { channel })\n`, 3, /channel/],
     ['the state of a worker', `${tinypool}log(process.__tinypool_state__)\n`, 2, /__tinypool_state__/],
     [
@@ -431,19 +485,71 @@ describe('programs that migrate() leaves as they are', () => {
       /'this' is another object/,
     ],
     ['events of a worker', `${workerpool}workerpool.workerEmit(1)\n`, 2, /workerEmit/],
-    ['two of the libraries', `${piscina}${workerpool}`, 1, /several/],
+    ['two of the libraries', `${piscina}${tinypool}`, 1, /several/],
+    [
+      'the message of a cancelled task',
+      `${tinypool}const pool = new Tinypool()\nif (error.name === 'CancelError') pool.cancelPendingTasks()\n`,
+      3,
+      /error\.code/,
+    ],
+    [
+      'close() with other options',
+      `${piscina}const pool = new Piscina()\nawait pool.close({ force: true, wait: 1 })\n`,
+      3,
+      /work differently/,
+    ],
   ]) {
-    test(`a program with ${title} stays, with the line of the reason`, () => {
-      const { code, refusals } = migrate(text, 'main.mjs')
-      assert.equal(code, null)
-      const found = refusals.find(refusal => refusal.line === line)
-      assert.match(found?.text ?? JSON.stringify(refusals), reason)
-    })
+    test(`a program with ${title} keeps its code, and says why`, () =>
+      checkPartial(text, 'main.mjs', line, reason))
   }
 
   test('a text that names none of these libraries gives null', () => {
-    for (const text of ["import { Pool } from 'lido'\n", "import Piscina from 'lido/piscina'\n"])
-      assert.equal(migrate(text.replace('Piscina', 'P'), 'main.mjs'), null)
+    for (const text of ["import { Pool } from 'lido'\n", "import { parse } from 'lido/body'\n"])
+      assert.equal(migrate(text, 'main.mjs'), null)
+  })
+
+  test('a program that is not understood stays as it is', () => {
+    const { code, refusals } = migrate(`${piscina}const = 1\n`, 'main.mjs')
+    assert.equal(code, null)
+    assert.match(refusals.find(({ line }) => line === 2).text, /Unexpected token/)
+  })
+
+  test('comments of a partial change stand above the statement, the option or the method', () => {
+    const text = `#!/usr/bin/env node
+// The pools.
+${piscina}export class Images {
+  // Small.
+  pool = new Piscina({
+    filename,
+    loadBalancer: choose,
+  })
+
+  get() { return this
+    .pool }
+}
+`
+    const { code } = migrate(text, 'main.mjs')
+    const comments = [...code.matchAll(/^( *)\/\/ TODO\(lido\): (.{12}).*\n(.*)$/gm)]
+    assert.deepEqual(
+      comments.map(([, indent, start, next]) => [indent.length, start, next.trim()]),
+      [
+        [4, "'loadBalance", 'loadBalancer: choose,'],
+        [2, 'The pool is ', 'get() { return this'],
+      ],
+    )
+  })
+
+  test('a second run removes the comments of decided places, and writes no comment twice', () => {
+    const before = `${piscina}const pool = new Piscina({\n  loadBalancer,\n})\nuse(pool)\n`
+    const { code: first } = migrate(before, 'main.mjs')
+    assert.equal(first.match(/TODO\(lido\)/g).length, 2)
+    assert.equal(migrate(first, 'main.mjs').code, first)
+    const { code: second } = migrate(first.replace('use(pool)\n', ''), 'main.mjs')
+    assert.equal(second.match(/TODO\(lido\)/g).length, 1)
+    const decided = first.replace('use(pool)\n', '').replace('  loadBalancer,\n', '')
+    const { code, isPartial } = migrate(decided, 'main.mjs')
+    assert.equal(code, "import { Pool } from 'lido'\nconst pool = new Pool({\n})\n")
+    assert.equal(isPartial, false)
   })
 
   test('strings, templates, keys and comments that name a library are listed', () => {
@@ -662,12 +768,7 @@ describe('programs that migrate() leaves as they are', () => {
       /__tinypool_state__/,
     ],
   ]) {
-    test(`a program with ${title} stays, with the line of the reason`, () => {
-      const { code, refusals } = migrate(text, path)
-      assert.equal(code, null)
-      const found = refusals.filter(refusal => refusal.line === line).map(({ text }) => text)
-      assert.match(found.join('\n') || JSON.stringify(refusals), reason)
-    })
+    test(`a program with ${title} keeps its code, and says why`, () => checkPartial(text, path, line, reason))
   }
 
   test('a returned promise of exec() gets a note', () => {
@@ -675,11 +776,13 @@ describe('programs that migrate() leaves as they are', () => {
     assert.match(notes.find(({ line }) => line === 3).text, /has no cancel\(\), timeout\(\) or always\(\)/)
   })
 
-  test('a file stays if its changed text would have an error', () => {
-    const text = `${workerpool}workerpool.worker({ delete(id) {} })\n`
-    const { code, refusals } = migrate(text, 'worker.mjs')
-    assert.equal(code, null)
-    assert.match(refusals[0].text, /The changed text would have an error/)
+  test('a file changes partially if its changed text would have an error', () => {
+    checkPartial(
+      `${workerpool}workerpool.worker({ delete(id) {} })\n`,
+      'worker.mjs',
+      1,
+      /The changed text would have an error/,
+    )
   })
 
   test('a pool of workerpool stays if the file of its worker is not given', () => {
@@ -691,31 +794,32 @@ describe('programs that migrate() leaves as they are', () => {
     for (const { code } of migrateAll([{ path: 'main.mjs', text: main }, worker])) assert.notEqual(code, null)
   })
 
-  test('a pool stays if its worker exports a function that lido calls by itself', () => {
+  test('a pool changes partially if its worker exports a function that lido calls by itself', () => {
     const main = { path: 'main.mjs', text: `${piscina}new Piscina({ filename: join(folder, 'w.mjs') })\n` }
-    const [{ code, refusals }] = migrateAll([main, { path: 'src/w.mjs', text: 'export const setup = 1\n' }])
-    assert.equal(code, null)
-    assert.match(refusals[0].text, /'setup' and 'teardown' by itself\. Rename them in src\/w\.mjs/)
-    assert.notEqual(migrateAll([main, { path: 'src/x.mjs', text: 'export const setup = 1\n' }])[0].code, null)
+    const [result] = migrateAll([main, { path: 'src/w.mjs', text: 'export const setup = 1\n' }])
+    assert.equal(undone(result.code), main.text)
+    assert.match(result.code, /TODO.*'setup' and 'teardown' by itself\. Rename them in src\/w\.mjs/)
+    const [other] = migrateAll([main, { path: 'src/x.mjs', text: 'export const setup = 1\n' }])
+    assert.equal(other.isPartial, false)
   })
 
-  test('a pool in a public field stays if another file uses a field of this name', () => {
+  test('a pool in a public field changes partially if another file uses a field of this name', () => {
     const source = `${piscina}export class A { pool = new Piscina() }\n`
     const other = { path: 'b.mjs', text: 'a.pool.runTask(1)\n' }
-    assert.notEqual(migrateAll([{ path: 'a.mjs', text: source }])[0].code, null)
-    const [{ code, refusals }] = migrateAll([{ path: 'a.mjs', text: source }, other])
-    assert.equal(code, null)
-    assert.match(refusals[0].text, /b\.mjs also has a '\.pool'/)
+    assert.equal(migrateAll([{ path: 'a.mjs', text: source }])[0].isPartial, false)
+    const [result] = migrateAll([{ path: 'a.mjs', text: source }, other])
+    assert.equal(undone(result.code), source)
+    assert.match(result.code, /TODO.*b\.mjs also has a '\.pool'/)
     for (const [text, changes] of [
       ['class B { a() { this.pool.run(1) } }\n', true],
       ['class B extends A { a() { this.pool.runTask(1) } }\n', false],
       ['const { pool } = new A()\n', false],
     ]) {
-      const [{ code }] = migrateAll([
+      const [{ isPartial }] = migrateAll([
         { path: 'a.mjs', text: source },
         { path: 'b.mjs', text },
       ])
-      assert.equal(code !== null, changes, text)
+      assert.equal(!isPartial, changes, text)
     }
   })
 
@@ -737,9 +841,22 @@ describe('programs that migrate() leaves as they are', () => {
     )
   })
 
-  test('a worker of workerpool stays while the file of its pool stays', () => {
-    const results = migrateAll([
+  test('a worker of workerpool imports lido/workerpool while the file of its pool does', () => {
+    const files = [
       { path: 'main.mjs', text: `${workerpool}const pool = workerpool.pool('./w.js')\n` },
+      { path: 'w.mjs', text: `${workerpool}function a() {}\nworkerpool.worker({ a })\n` },
+    ]
+    const results = migrateAll(files)
+    assert.deepEqual(
+      results.map(({ code }) => undone(code)),
+      files.map(({ text }) => text),
+    )
+    assert.match(results[1].code, /TODO.*waits for main\.mjs/)
+  })
+
+  test('a file of workerpool whose pools are not readable stays, and holds the other files', () => {
+    const results = migrateAll([
+      { path: 'main.mjs', text: "const { default: w } = await import('workerpool')\nw.pool(file)\n" },
       { path: 'w.mjs', text: `${workerpool}function a() {}\nworkerpool.worker({ a })\n` },
     ])
     assert.deepEqual(
@@ -754,7 +871,7 @@ describe('programs that migrate() leaves as they are', () => {
       { path: 'one.mjs', text: `${piscina}new Piscina(options)\n` },
       { path: 'two.mjs', text: `${piscina}new Piscina({ maxThreads: 1 })\n` },
     ])
-    assert.equal(results[0].code, null)
+    assert.equal(results[0].isPartial, true)
     assert.equal(results[1].code, "import { Pool } from 'lido'\nnew Pool({ maxWorkers: 1 })\n")
   })
 })
@@ -812,6 +929,26 @@ describe('text that migrate() writes', () => {
       "import { Pool } from 'lido'\nconst pool = new Pool()\nawait pool.run(1)\n",
     ],
     [
+      'cancelPendingTasks() becomes cancelQueued(), and destroy() stays',
+      "import Tinypool from 'tinypool'\nconst pool = new Tinypool()\npool.cancelPendingTasks()\nawait pool.destroy()\n",
+      "import { Pool } from 'lido'\nconst pool = new Pool()\npool.cancelQueued()\nawait pool.destroy()\n",
+    ],
+    [
+      'destroy() of a tinypool that has a teardown becomes close({ force: true })',
+      "import Tinypool from 'tinypool'\nconst pool = new Tinypool({ filename, teardown: 'teardown' })\nawait pool.destroy()\n",
+      "import { Pool } from 'lido'\nconst pool = new Pool({ filename })\nawait pool.close({ force: true })\n",
+    ],
+    [
+      'close({ force: true }) of piscina stays',
+      "import Piscina from 'piscina'\nconst pool = new Piscina()\nawait pool.close({ force: true })\n",
+      "import { Pool } from 'lido'\nconst pool = new Pool()\nawait pool.close({ force: true })\n",
+    ],
+    [
+      'lido/piscina becomes lido, too',
+      "import Piscina from 'lido/piscina'\nnew Piscina({ maxThreads: 1 })\n",
+      "import { Pool } from 'lido'\nnew Pool({ maxWorkers: 1 })\n",
+    ],
+    [
       'arguments in parentheses stay in them',
       "import workerpool from 'workerpool'\nconst pool = workerpool.pool(file, {\n  // few\n  workerType: 'auto',\n})\nawait pool.exec('add', [(log(1), 5), 2])\n",
       "import { Pool } from 'lido'\nconst pool = new Pool({ filename: file })\nawait pool.api.add((log(1), 5), 2)\n",
@@ -839,11 +976,29 @@ describe('text that migrate() writes', () => {
   ]) {
     test(title, () => {
       const path = before.includes('require(') ? 'main.cjs' : 'main.mjs'
-      const { code, refusals } = migrate(before, path)
+      const { code, isPartial, refusals } = migrate(before, path)
       assert.equal(code, after, JSON.stringify(refusals))
+      assert.equal(isPartial, false)
     })
   }
 })
+
+/** A partial change writes the import and comments, and nothing else. The comment stands at the line, or above its statement. */
+function checkPartial(text, path, line, reason) {
+  const { code, isPartial, refusals } = migrate(text, path)
+  assert.equal(isPartial, true, JSON.stringify(refusals))
+  assert.equal(undone(code), text)
+  const found = refusals.filter(refusal => refusal.line === line).map(({ text }) => text)
+  assert.match(found.join('\n') || JSON.stringify(refusals), reason)
+  for (const { text } of refusals) assert.ok(code.includes(`// TODO(lido): ${text.slice(0, 150)}`), code)
+}
+
+/** The text before a partial change. */
+function undone(code) {
+  return code
+    .replaceAll(/^[ \t]*\/\/ TODO\(lido\): .*\r?\n/gm, '')
+    .replaceAll(/(['"`])lido\/(piscina|tinypool|workerpool)\1/g, '$1$2$1')
+}
 
 function addPackagesOfTypes() {
   write('node_modules/@types/README.md', '')

@@ -105,6 +105,7 @@ export const tinypool = {
       return `maxWorkerMemoryMb: ${megabytes}`
     },
     teardown(property, source) {
+      source.hasTeardown = true
       if (isString(property.value) && property.value.value === 'teardown') return 'remove'
       source.refuse(
         property,
@@ -116,6 +117,23 @@ export const tinypool = {
   },
   members: {
     ...members,
+    cancelPendingTasks(member, source) {
+      calledOnly(member, source)
+      source.note(member, 'The queued tasks reject with TaskCancelledError, and not with CancelError.')
+      return 'cancelQueued'
+    },
+    destroy(member, source) {
+      calledOnly(member, source)
+      const call = source.parentOf(member)
+      if (!source.hasTeardown || call.callee !== member) return undefined
+      // destroy() of lido runs no teardown.
+      source.note(
+        member,
+        'Running tasks finish first. Then the teardown runs. Queued tasks reject, as before.',
+      )
+      source.edits.appendLeft(call.end - 1, '{ force: true }')
+      return 'close'
+    },
     recycleWorkers(member, source) {
       const call = source.parentOf(member)
       if (call.type === 'CallExpression' && call.callee === member && call.arguments.length === 0)
@@ -124,7 +142,7 @@ export const tinypool = {
     },
   },
   notes: ["Default differs: lido stops idle workers after 30 s ('idleTimeout')."],
-  messages: /(Failed to terminate worker|The task has been cancelled|Task queue is at limit)/,
+  messages: /(Failed to terminate worker|The task has been cancelled|Task queue is at limit|\bCancelError\b)/,
 }
 
 /** A fraction is a share of the cores for tinypool, and an error for lido. */
@@ -267,11 +285,24 @@ function checkCall(source, call, member) {
 
 /** `close()` of lido resolves to a report. The pool cannot be used afterwards. */
 function checkEnd(source, call) {
-  if (call.arguments?.length > 0) source.refuse(call, `Options of ${source.textOf(call)} work differently.`)
+  if (call.arguments?.length > 0 && !isForce(call))
+    source.refuse(call, `Options of ${source.textOf(call)} work differently.`)
   const isStatement = ['ExpressionStatement', 'AwaitExpression'].includes(source.parentOf(call).type)
   if (source.isTypeScript && !isStatement)
     source.refuse(call, 'The type of this promise differs in lido. Await it as a statement.')
   source.note(call, 'Afterwards a pool of lido accepts no tasks.')
+}
+
+/** `close({ force: true })` of piscina and of lido do the same: running tasks finish, and queued ones reject. */
+function isForce({ callee, arguments: [options, ...more] }) {
+  const [property, ...others] = options.properties ?? []
+  return (
+    callee.property?.name === 'close' &&
+    more.length + others.length === 0 &&
+    property?.type === 'ObjectProperty' &&
+    keyOf(property) === 'force' &&
+    property.value.type === 'BooleanLiteral'
+  )
 }
 
 const events = /^(error|drain|needsDrain|workerCreate|workerDestroy)$/

@@ -1,23 +1,27 @@
 // Finds how a file imports a library, and writes the imports of lido in its place.
 import { isAbsolute } from 'node:path'
+import { doorOf } from './partial.js'
 import { isString, keyOf } from './source.js'
 
 /**
- * The local names of a library in a file: `{ isUsed, whole, named, statement }`. `whole` are the names of the default
- * export or of `require()`, `named` maps a local name to the imported one. Other ways to load the library are refused.
+ * The local names of a library, or of lido's door for it, in a file: `{ isUsed, whole, named, statement, specifiers }`. `whole` are the
+ * names of the default export or of `require()`, `named` maps a local name to the imported one. `specifiers` are the texts that name the
+ * library. Other ways to load the library are refused.
  */
 export function findImports(source, library) {
-  const found = { isUsed: false, whole: [], named: new Map(), statement: undefined }
+  const found = { isUsed: false, whole: [], named: new Map(), statement: undefined, specifiers: [] }
+  const isName = text => text === library || text === doorOf(library)
   for (const literal of source.ofType('StringLiteral', 'TemplateElement')) {
     const text = isString(literal) ? literal.value : literal.value.cooked
-    if (text !== library && !text?.startsWith(`${library}/`)) continue
+    if (!isName(text) && !text?.startsWith(`${library}/`)) continue
     const parent = source.parentOf(isString(literal) ? literal : source.parentOf(literal))
     if (!loadsModule(source, parent)) continue
     found.isUsed = true
-    const isPlain = isString(literal) && text === library
+    if (isName(text)) found.specifiers.push({ node: literal, library })
+    const isPlain = isString(literal) && isName(text)
     if (isPlain && parent.type === 'ImportDeclaration') readImport(source, parent, found)
     else if (isPlain && isRequire(parent)) readRequire(source, parent, found)
-    else source.refuse(literal, `This use of '${library}' is no plain import.`)
+    else source.refuse(literal, `This use of '${library}' is no plain import. Write one import at the top.`)
   }
   if (found.statement !== undefined) {
     const names = [...found.whole, ...found.named.keys()]

@@ -2,6 +2,7 @@
 import { basename, extname } from 'node:path'
 import { changeClassPools, piscina, tinypool } from './class-pools.js'
 import { checkNames, findImports, writeImports } from './imports.js'
+import { isTodo, withoutTodos, writePartial } from './partial.js'
 import { Source } from './source.js'
 import { changeWorkerpool } from './workerpool.js'
 
@@ -11,44 +12,71 @@ const libraries = {
   workerpool: changeWorkerpool,
 }
 const names = /(?<!lido\/|[\w-])(piscina|tinypool|workerpool|Piscina|Tinypool)(?![\w-])/
+const doors = /['"`]lido\/(piscina|tinypool|workerpool)['"`]/
 /** Names that only a worker of tinypool uses. */
 const stateOfTinypool = /__tinypool_(state|worker_message)__|TINYPOOL_WORKER_ID/
 
 /**
- * Changes the texts of a program, `[{ path, text, problem }]`. A file with a `problem` stays. Returns `{ path, text, library, code, notes, refusals, mentions }` for each file
- * that names one of the libraries. `code` is `null` if the file stays as it is. Pools and their workers must use the same library. So
- * where workers import the library, all of its files change, or none.
+ * Changes the texts of a program, `[{ path, text, problem }]`. A file with a `problem` stays. Returns
+ * `{ path, text, library, code, isPartial, notes, refusals, mentions }` for each file that names one of the libraries.
+ *
+ * Pools and their workers must use the same library. So where workers import the library, all of its files change completely, or all of
+ * them import the door of lido, or none changes.
+ * @param onFile is called before each file
  */
-export function migrateAll(files) {
-  const results = files.flatMap(({ path, text, problem }) => {
-    const result = migrate(text, path)
-    if (result?.library && problem) refuse(result, problem)
+export function migrateAll(files, onFile = () => {}) {
+  const results = files.flatMap(({ path, text, problem }, index) => {
+    onFile(index)
+    const result = read(text, path)
+    if (result?.library && problem) stay(result, problem)
     return result === null ? [] : [{ path, text, ...result }]
   })
   for (const result of results) checkOthers(result, files, results)
-  const staying = new Map()
-  for (const { path, library, code } of results) {
-    if (code === null) for (const name of library.split(', ')) staying.set(name, path)
+  alignWithWorkers(results, ({ code }) => code === null, stay)
+  alignWithWorkers(results, ({ isPartial }) => isPartial, postpone)
+  return results
+}
+
+/**
+ * Changes one text. Returns `null` if it names none of the libraries. Otherwise `{ library, isWorker, code, isPartial, notes, refusals,
+ * mentions }`. Without refusals, `code` uses the API of lido. With refusals, the change is partial: `code` imports the door of lido for the
+ * library, and has a comment for each refusal. `code` is `null` if the text is not understood. `library` is empty if the file only
+ * mentions a name.
+ */
+export function migrate(text, path) {
+  return read(text, path)
+}
+
+/** Leaves the file as it is. */
+function stay(result, text) {
+  const refusals = [...result.refusals, { line: 1, start: 0, text }]
+  Object.assign(result, { code: null, isPartial: false, notes: [], refusals })
+}
+
+/** Changes only the import, and adds a comment. */
+function postpone(result, text) {
+  if (result.code === null) return
+  const refusals = [...result.refusals, { line: 1, start: 0, text }]
+  Object.assign(result, { code: result.writePartial(refusals), isPartial: true, notes: [], refusals })
+}
+
+/** Applies `hold` to the files that must wait for another file of their library, because its workers import the library. */
+function alignWithWorkers(results, isHeldBack, hold) {
+  const holders = new Map()
+  for (const result of results.filter(isHeldBack))
+    for (const name of result.library.split(', ')) holders.set(name, result.path)
+  for (const result of results) {
+    if (isHeldBack(result) || result.code === null || result.library === '') continue
+    const library = result.library.split(', ').find(name => holders.has(name) && haveWorkers(results, name))
+    if (library === undefined) continue
+    const other = holders.get(library)
+    hold(result, `The file waits for ${other}, because a pool and its workers must use the same library.`)
   }
-  return results.map(result => {
-    const other = staying.get(result.library)
-    const waits = result.code !== null && other !== undefined && haveWorkers(results, result.library)
-    if (!waits) return result
-    return refuse(
-      result,
-      `The file waits for ${other}, because a pool and its workers must use the same library.`,
-    )
-  })
 }
 
-function refuse(result, text) {
-  const refusals = [...result.refusals, { line: 1, text }]
-  return Object.assign(result, { code: null, notes: [], refusals })
-}
-
-/** Refuses a file whose pool is a field that other files use, or whose worker is missing or does not fit. */
+/** Finds a pool that is a field of other files, or whose worker is missing or does not fit. */
 function checkOthers(result, files, results) {
-  for (const field of result.fields) {
+  for (const field of result.isPartial ? [] : result.fields) {
     const other = files.find(({ path, text }) => {
       // A class in another file may have a field of its own. A subclass has the same field.
       const own = /\bextends\b/.test(text) ? 'workerpool' : 'this|workerpool'
@@ -56,20 +84,22 @@ function checkOthers(result, files, results) {
       return path !== result.path && use.test(text)
     })
     if (other !== undefined)
-      refuse(result, `${other.path} also has a '.${field}'. Give the field a private name first.`)
+      postpone(result, `${other.path} also has a '.${field}'. Give the field a private name first.`)
   }
+  if (result.isPartial && result.library.includes('workerpool') && !result.hasPool && !result.callsWorker)
+    stay(result, 'The pools of this file are not readable. Its workers must use the same library.')
   for (const script of result.scripts) {
     const isScript = ({ path }) => basename(path, extname(path)) === script
     const hook = result.library === 'tinypool' ? /\bsetup\b/ : /\b(setup|teardown)\b/
     const hooked = files.find(file => isScript(file) && hook.test(file.text))
     if (result.library !== 'workerpool') {
       if (hooked !== undefined)
-        refuse(
+        postpone(
           result,
           `lido calls exports named 'setup' and 'teardown' by itself. Rename them in ${hooked.path}.`,
         )
     } else if (!results.some(other => isScript(other) && other.isWorker))
-      refuse(result, `The worker '${script}' is not among the files. Give its folder, too.`)
+      stay(result, `The worker '${script}' is not among the files. Give its folder, too.`)
   }
 }
 
@@ -81,61 +111,71 @@ function haveWorkers(results, library) {
   )
 }
 
-/**
- * Returns `null` if the file names none of the libraries. Otherwise `{ library, isWorker, code, notes, refusals, mentions }`. With
- * refusals the file stays as it is, and `code` is `null`. `library` is empty if the file only mentions a name.
- */
-export function migrate(text, path) {
-  if (!names.test(text) && !stateOfTinypool.test(text)) return null
+function read(text, path) {
+  if (!names.test(text) && !doors.test(text) && !stateOfTinypool.test(text)) return null
   const isNamed = name => new RegExp(`\\b${name}\\b`).test(text)
-  const result = { library: '', isWorker: true, code: null, notes: [], refusals: [], mentions: [] }
-  Object.assign(result, { fields: [], scripts: [] })
+  const result = { library: '', isWorker: true, code: null, isPartial: false }
+  Object.assign(result, { notes: [], refusals: [], mentions: [], fields: [], scripts: [] })
   try {
-    return { ...result, ...read(new Source(text, path)) }
+    return { ...result, ...readSource(new Source(text, path), path) }
   } catch (error) {
     // An error in the text, or a text that this program does not understand at all.
-    const refusals = [{ line: error.loc?.line ?? 1, text: `The file is not understood: ${error.message}` }]
+    const refusals = [
+      { line: error.loc?.line ?? 1, start: 0, text: `The file is not understood: ${error.message}` },
+    ]
     return { ...result, library: Object.keys(libraries).filter(isNamed).join(', '), refusals }
-  }
-
-  function read(source) {
-    const used = Object.keys(libraries)
-      .map(library => ({ library, found: findImports(source, library) }))
-      .filter(({ found }) => found.isUsed)
-    for (const node of source.ofType('Identifier', 'StringLiteral')) {
-      const name = node.name ?? node.value
-      if (stateOfTinypool.test(name)) source.refuse(node, `lido does not set ${name}.`)
-    }
-    if (used.length === 0 && source.refusals.length > 0) used.push({ library: 'tinypool', found: {} })
-    const mentions = mentionsIn(source, used)
-    if (used.length === 0) return { isWorker: false, code: text, mentions }
-    if (used.length > 1) source.refuse(source.program, 'The file uses several of these libraries.')
-    else if (used[0].found.statement !== undefined) change(source, used[0])
-    const byLine = list => list.sort((one, other) => one.line - other.line)
-    const head = {
-      library: used.map(({ library }) => library).join(', '),
-      isWorker: !source.hasPool,
-      mentions,
-    }
-    if (source.refusals.length > 0) {
-      const isOther = ({ line }) => !source.refusals.some(refusal => refusal.line === line)
-      return { ...head, refusals: byLine(source.refusals), mentions: mentions.filter(isOther) }
-    }
-    const code = source.edits.toString()
-    checkResult(code, path, used[0].found, source.needs)
-    return { ...head, code, notes: byLine(source.notes), fields: source.fields, scripts: source.scripts }
   }
 }
 
-/** The places outside the changed import that name a library. */
+function readSource(source, path) {
+  const used = Object.keys(libraries)
+    .map(library => ({ library, found: findImports(source, library) }))
+    .filter(({ found }) => found.isUsed)
+  for (const node of source.ofType('Identifier', 'StringLiteral')) {
+    const name = node.name ?? node.value
+    if (stateOfTinypool.test(name)) source.refuse(node, `lido does not set ${name}.`)
+  }
+  if (used.length === 0 && source.refusals.length > 0)
+    used.push({ library: 'tinypool', found: { specifiers: [] } })
+  const mentions = mentionsIn(source, used)
+  if (used.length === 0) return { isWorker: false, code: source.text, mentions }
+  if (used.length > 1)
+    source.refuse(source.program, 'The file uses several of these libraries. Split it first.')
+  else if (used[0].found.statement !== undefined) change(source, used[0])
+  const { scripts, hasPool, callsWorker } = source
+  const code = source.refusals.length === 0 ? changedText(source, path, used[0].found) : null
+  const specifiers = used.flatMap(({ found }) => found.specifiers)
+  const head = {
+    library: used.map(({ library }) => library).join(', '),
+    isWorker: !hasPool,
+    ...{ mentions, scripts, hasPool, callsWorker },
+    writePartial: decisions => writePartial(source, specifiers, decisions),
+  }
+  const byLine = list => list.sort((one, other) => one.line - other.line)
+  if (code !== null) return { ...head, code, notes: byLine(source.notes), fields: source.fields }
+  const partial = head.writePartial(source.refusals)
+  parseResult(partial, path)
+  const isOther = ({ line }) => !source.refusals.some(refusal => refusal.line === line)
+  return {
+    ...head,
+    ...{ code: partial, isPartial: true, refusals: byLine(source.refusals) },
+    mentions: mentions.filter(isOther),
+  }
+}
+
+/** The places outside the changed texts that name a library. */
 function mentionsIn(source, used) {
-  const isImport = ({ start }) =>
-    used.some(({ found: { statement } }) => statement && statement.start <= start && start < statement.end)
+  const isImport = ({ start, end }) =>
+    used.some(
+      ({ found: { statement, specifiers } }) =>
+        (statement && statement.start <= start && start < statement.end) ||
+        specifiers.some(({ node }) => node.start === start && node.end === end),
+    )
   const keys = source
     .ofType('ObjectProperty')
     .flatMap(({ key, shorthand }) => (shorthand || !key.name ? [] : [{ node: key, text: key.name }]))
   return [...source.texts, ...keys]
-    .filter(({ node, text }) => names.test(text) && !isImport(node))
+    .filter(({ node, text }) => names.test(text) && !isImport(node) && !isTodo(node))
     .map(({ node, text }) => ({ line: node.loc.start.line, text: text.trim().split('\n')[0].slice(0, 80) }))
     .sort((one, other) => one.line - other.line)
 }
@@ -148,20 +188,27 @@ function change(source, { library, found }) {
   if (source.refusals.length === 0) writeImports(source, found.statement)
 }
 
+/** The text with the API of lido; `null` after a refusal, if the text would have an error or would still use a name of the old import. */
+function changedText(source, path, { whole, named }) {
+  const code = withoutTodos(source.edits.toString())
+  try {
+    const changed = parseResult(code, path)
+    const imported = new Set([...source.needs.values()].flatMap(locals => [...locals.values()]))
+    for (const name of [...whole, ...named.keys()]) {
+      const [reference] = imported.has(name) ? [] : changed.references(name)
+      if (reference !== undefined) throw new Error(`The changed file would still use '${name}'.`)
+    }
+    return code
+  } catch (error) {
+    source.refuse(source.program, error.message)
+    return null
+  }
+}
+
 function parseResult(code, path) {
   try {
     return new Source(code, path)
   } catch (error) {
     throw new Error(`The changed text would have an error: ${error.message}`)
-  }
-}
-
-/** Throws if the changed text has an error, or still uses a name of the old import. */
-function checkResult(code, path, { whole, named }, needs) {
-  const changed = parseResult(code, path)
-  const imported = new Set([...needs.values()].flatMap(locals => [...locals.values()]))
-  for (const name of [...whole, ...named.keys()]) {
-    const [reference] = imported.has(name) ? [] : changed.references(name)
-    if (reference !== undefined) throw new Error(`The changed file would still use '${name}'.`)
   }
 }

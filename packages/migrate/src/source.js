@@ -14,10 +14,14 @@ const skippedKeys = new Set([
 export class Source {
   /** `{ line, text }` for each place that a person should look at. The file changes nevertheless. */
   notes = []
-  /** `{ line, text }` for each reason why the file stays as it is. */
+  /** `{ line, start, text }` for each place that a person must decide. */
   refusals = []
   /** True if the file creates a pool. */
   hasPool = false
+  /** True if a pool of tinypool has the option `teardown`. */
+  hasTeardown = false
+  /** True if the file calls `worker()` of workerpool. */
+  callsWorker = false
   /** True if the file registers functions of workerpool. */
   hasWorker = false
   /** The names of public fields that hold a pool. Other files may use them, too. */
@@ -73,6 +77,10 @@ export class Source {
     return node.extra?.parenthesized ? `(${text})` : text
   }
 
+  get nodes() {
+    return this.#nodes
+  }
+
   ofType(...types) {
     return this.#nodes.filter(node => types.includes(node.type))
   }
@@ -92,10 +100,12 @@ export class Source {
     this.notes.push({ line: node.loc.start.line, text })
   }
 
-  refuse(node, text) {
+  /** @param message may quote code of several lines */
+  refuse(node, message) {
     const { line } = node.loc.start
+    const text = message.replaceAll(/\s+/g, ' ')
     if (!this.refusals.some(other => other.line === line && other.text === text))
-      this.refusals.push({ line, text })
+      this.refusals.push({ line, start: node.start, text })
   }
 
   replace(node, text) {

@@ -93,6 +93,7 @@ function changePool(source, call, pools) {
 
 /** `worker({ add, twice: double })` becomes `export { add, double as twice }` or `module.exports = { … }`. */
 function changeWorker(source, call) {
+  source.callsWorker = true
   const statement = source.parentOf(call)
   const [object, ...more] = call.arguments
   if (
