@@ -2,12 +2,10 @@
 import { statSync } from 'node:fs'
 import { connect } from 'node:net'
 import { checkFolder, inspectablePids, isAlive, socketFolder, socketPath } from '../dist/esm/inspection.js'
+import { CommandError } from './command-error.js'
 
 const howToStart = 'Start it with the environment variable LIDO_INSPECT=1: LIDO_INSPECT=1 node app.js'
 const howLongMs = 3000
-
-/** A problem that the user can solve. The command prints its message alone. */
-export class CommandError extends Error {}
 
 /** The number of a process, from the text of an argument. */
 export function parsePid(text) {

@@ -5,61 +5,70 @@ import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
+import { CommandError } from './command-error.js'
+import { commandNames, helpOf, nearest } from './help.js'
 
 const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'))
 const major = version.split('.')[0]
-const help = `lido ${version}
-
-  npx lido trace app.js [arguments] [--out lido-trace.json] [--seconds N] [--no-cpu]
-      runs the program, and records its pools and threads until it ends; options of lido come before app.js
-      --seconds N: keeps the last N seconds; --no-cpu: records no CPU profiles
-  npx lido trace PID --seconds N [--out lido-trace.json] [--no-cpu]
-      records a running program that was started with LIDO_INSPECT=1
-  npx lido top [PID] [--once]
-      shows queue, workers and handlers of a running program that was started with LIDO_INSPECT=1
-      without PID: lists these programs; --once: shows one report and ends
-  npx lido migrate [files and folders] [--write]
-      changes programs written for piscina, tinypool and workerpool to lido
-
-A trace opens in Chrome DevTools (Performance, Load profile), in https://ui.perfetto.dev and in https://profiler.firefox.com.
-`
 
 const [command, ...args] = process.argv.slice(2)
-const wantsHelp = command === undefined || command === '--help' || command === '-h'
-if (command === 'migrate') runMigrate(args)
-else if (wantsHelp) process.stdout.write(help)
-else if (command === '--version') console.log(version)
-else if (command === 'trace' || command === 'top') await runCommand(command, args)
-else refuse(`Unknown command '${command}'.`)
-
 /** The commands are loaded only when they run. */
-async function runCommand(name, args) {
-  const isHelp = args[0] === '--help' || args[0] === '-h'
-  if (isHelp) return process.stdout.write(help)
-  const { CommandError } = await import('./connection.js')
+const run = {
+  init: async () => (await import('./init.js')).init(args),
+  bench: async () => (await import('./bench.js')).bench(args),
+  trace: async () => (await import('./trace.js')).trace(args),
+  top: async () => (await import('./top.js')).top(args),
+  migrate: () => runMigrate(args),
+  help: () => showHelp(args[0]),
+}
+
+if (command === undefined || command === '--help' || command === '-h') showHelp()
+else if (command === '--version' || command === '-v') console.log(version)
+else if (!Object.hasOwn(run, command)) refuse(`Unknown command '${command}'.${suggestion(command)}`)
+else if (isHelp(args[0])) showHelp(command)
+else await runCommand()
+
+async function runCommand() {
   try {
-    if (name === 'top') await (await import('./top.js')).top(args)
-    else await (await import('./trace.js')).trace(args)
+    await run[command]()
   } catch (problem) {
-    if (problem.code?.startsWith('ERR_PARSE_ARGS')) refuse(problem.message)
-    else if (problem instanceof CommandError) fail(problem.message)
+    if (problem.code?.startsWith('ERR_PARSE_ARGS'))
+      refuse(`${problem.message}\nSee: npx lido help ${command}`)
+    else if (problem instanceof CommandError) fail(problem)
     else throw problem
   }
 }
 
+function isHelp(argument) {
+  return argument === '--help' || argument === '-h'
+}
+
+function showHelp(name) {
+  if (name === undefined || isHelp(name)) process.stdout.write(helpOf(undefined, version))
+  else if (commandNames.includes(name)) process.stdout.write(helpOf(name, version))
+  else refuse(`Unknown command '${name}'.${suggestion(name)}`)
+}
+
+function suggestion(word) {
+  const name = nearest(word, commandNames)
+  return name === undefined
+    ? ` The commands are ${commandNames.join(', ')}.`
+    : ` Did you mean '${name}'? See: npx lido help`
+}
+
 function refuse(message) {
-  process.stderr.write(`${message}\n\n${help}`)
+  process.stderr.write(`${message}\n`)
   process.exitCode = 2
 }
 
-function fail(message) {
+function fail({ message, exitCode }) {
   process.stderr.write(`${message}\n`)
-  process.exitCode = 1
+  process.exitCode = exitCode
 }
 
 function runMigrate(args) {
   const installed = installedMigrate()
-  if (installed !== null) return run(installed, args)
+  if (installed !== null) return start(installed, args)
   // Installing is the decision of the user: anybody may publish a package of this name in another registry.
   process.stderr.write(
     `The command needs the package lido-migrate, version ${major}, of the authors of lido. Look at it first: npm view lido-migrate repository\nThen install it: npm install --save-dev lido-migrate@${major}\n`,
@@ -81,7 +90,7 @@ function installedMigrate() {
   return null
 }
 
-function run(file, args) {
+function start(file, args) {
   const child = spawn(process.execPath, [file, ...args], { stdio: 'inherit' })
   child.on('error', error => {
     process.stderr.write(`lido-migrate could not be started (${error.message}).\n`)

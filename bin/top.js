@@ -1,7 +1,8 @@
 // `npx lido top PID`: shows the pools of a running program, once a second. Without a process id, lists the programs.
 import { basename } from 'node:path'
 import { parseArgs } from 'node:util'
-import { CommandError, findPrograms, LateError, openProgram, parsePid } from './connection.js'
+import { CommandError } from './command-error.js'
+import { findPrograms, LateError, openProgram, parsePid } from './connection.js'
 import { formatMs, report, table } from './report.js'
 
 const periodMs = 1000

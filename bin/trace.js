@@ -13,7 +13,8 @@ import {
 import { dirname, relative, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
-import { CommandError, openProgram, parsePid } from './connection.js'
+import { CommandError } from './command-error.js'
+import { openProgram, parsePid } from './connection.js'
 
 const defaultSeconds = 5
 const mostSeconds = 600

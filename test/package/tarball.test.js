@@ -95,9 +95,7 @@ test('the tarball holds both builds, the types and four pages, and nothing else'
   const expected = [
     // The other pages are on the site.
     ...['CHANGELOG.md', 'LICENSE', 'README.md', 'SECURITY.md', 'package.json'],
-    ...['connection.js', 'lido.js', 'report.js', 'top.js', 'trace-preload.cjs', 'trace.js'].map(
-      name => `bin/${name}`,
-    ),
+    ...filesIn(join(root, 'bin')).map(name => `bin/${name}`),
     ...modules
       .filter(name => (name.endsWith('.d.ts') ? isOfModules(name) : isPacked(name)))
       .map(name => `dist/esm/${name}`),
