@@ -47,8 +47,7 @@ function nextSteps(project, [handler, , test]) {
   if (!project.hasManifest) steps.push(['npm init -y', 'makes a package.json'])
   if (!project.packages.has('lido')) steps.push([project.add('lido'), 'installs lido'])
   const missing = project.missingTools
-  if (missing.length > 0)
-    steps.push([project.add(...missing, '-D'), 'installs what runs and checks TypeScript'])
+  if (missing.length > 0) steps.push([project.add('-D', ...missing), 'installs what TypeScript needs'])
   steps.push([project.testCommand(test), 'runs the test'])
   const payload = process.platform === 'win32' ? '"{\\"to\\":50000}"' : `'{"to":50000}'`
   steps.push([`npx lido bench ${handler} --name countPrimes --payload ${payload}`, ''])

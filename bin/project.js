@@ -5,6 +5,7 @@ import { CommandError } from './command-error.js'
 
 /** Node versions from this one run TypeScript without a loader. */
 const stripsTypes = process.features.typescript !== undefined && process.features.typescript !== false
+const titles = { vitest: 'Vitest', jest: 'Jest' }
 const lockFiles = {
   'pnpm-lock.yaml': 'pnpm',
   'yarn.lock': 'yarn',
@@ -45,7 +46,11 @@ export function readProject(folder) {
     ...language,
     ...{ isTypeScript, runner, packages, hasManifest: manifestFile !== null },
     missingTools: tools.filter(name => !packages.has(name)),
-    words: `${isTypeScript ? 'TypeScript, ' : ''}${language.isModule ? 'ES modules' : 'CommonJS'}${runner === 'node' ? '' : `, ${runner}`}`,
+    words: [
+      ...(isTypeScript ? ['TypeScript'] : []),
+      language.isModule ? 'ES modules' : 'CommonJS',
+      ...(runner === 'node' ? [] : [titles[runner]]),
+    ].join(', '),
     add: (...names) => `${manager} ${manager === 'npm' ? 'install' : 'add'} ${names.join(' ')}`,
     testCommand(file) {
       if (runner === 'vitest') return `npx vitest run ${file}`
