@@ -18,9 +18,12 @@ export function resultTable(results) {
   const rows = results.map(({ label, problem, rate, medianMs, delayMs }) =>
     problem === undefined
       ? [label, formatRate(rate), medianMs === null ? '-' : formatCall(medianMs), formatMs(delayMs)]
-      : [label, 'fails', problem.split('\n')[0].slice(0, 50), ''],
+      : [label, 'fails', '', ''],
   )
-  return table(['', 'calls a second', 'one call', 'main thread late by'], rows)
+  const problems = results.flatMap(({ label, problem }) =>
+    problem === undefined ? [] : ['', ...wrapped(`${label} fails: ${problem.split('\n')[0]}`)],
+  )
+  return [...table(['', 'calls a second', 'one call', 'main thread late by'], rows), ...problems]
 }
 
 /**

@@ -426,7 +426,11 @@ symlinkSync(${JSON.stringify(join(root, 'node_modules', 'piscina'))}, 'node_modu
 
   test('a pool in which the function fails is shown, and not compared', () => {
     const failed = { kind: 'piscina', label: 'piscina 5.3.2', problem: 'TypeError: no setup' }
-    assert.match(resultTable([main, lido, failed]).at(-1), /^piscina 5\.3\.2 +fails +TypeError: no setup$/)
+    assert.deepEqual(resultTable([main, lido, failed]).slice(3), [
+      'piscina 5.3.2  fails',
+      '',
+      'piscina 5.3.2 fails: TypeError: no setup',
+    ])
     assert.doesNotMatch(advise([main, lido, failed], 4, 4).join('\n'), /piscina/)
   })
 })
