@@ -15,6 +15,7 @@ import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { CommandError } from './command-error.js'
 import { openProgram, parsePid } from './connection.js'
+import { Progress } from './progress.js'
 
 const defaultSeconds = 5
 const mostSeconds = 600
@@ -48,15 +49,19 @@ export async function trace(args) {
   else await traceProgram(target.value, args.slice(target.index + 1), settings)
 }
 
-async function traceProcess(pid, { file, seconds, cpu }) {
+async function traceProcess(pid, { file, seconds: given, cpu }) {
+  const seconds = given ?? defaultSeconds
   const program = await openProgram(pid)
+  const progress = new Progress(1, seconds * 1000)
   let descriptor = null
   try {
-    await program.trace({ seconds: seconds ?? defaultSeconds, cpu }, part => {
+    if (process.stderr.isTTY) progress.next(`recording for ${seconds} s`)
+    await program.trace({ seconds, cpu }, part => {
       descriptor ??= openSync(file, 'w')
       writeFileSync(descriptor, part)
     })
   } finally {
+    progress.end()
     if (descriptor !== null) closeSync(descriptor)
     // An open connection keeps the command alive.
     program.close()
