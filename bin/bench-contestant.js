@@ -76,9 +76,8 @@ async function loadHandler({ file, name }) {
 async function measureMain(order, payload) {
   const handler = await loadHandler(order)
   const payloadBytes = checkCopy(payload, 'The payload')
-  const call = () => handler(payload)
   const startedAt = performance.now()
-  const result = await firstCall(call)
+  const { call, result, isInline } = await firstCall(order, () => handler(payload), payload)
   const resultBytes = checkCopy(result, 'The result of the function')
   const warmUp = warmUpAfter(startedAt, order.seconds)
   if (warmUp > 0) await callInTurn(call, warmUp)
@@ -89,14 +88,21 @@ async function measureMain(order, payload) {
   const usableCores = await countUsableCores()
   return {
     ...{ rate, medianMs: median(durations), delayMs: watch.end() },
-    ...{ activeShare: utilization, payloadBytes, resultBytes, usableCores },
+    ...{ activeShare: utilization, payloadBytes, resultBytes, usableCores, isInline },
   }
 }
 
-async function firstCall(call) {
+/** A function that uses `context` of lido/worker needs a pool. On the main thread, a pool with the backend 'inline' runs it. */
+async function firstCall({ file, name }, call, payload) {
   try {
-    return await call()
+    return { call, result: await call(), isInline: false }
   } catch (error) {
+    if (error?.code === 'ERR_LIDO_OUTSIDE_TASK') {
+      const { Pool } = await import('../dist/esm/index.js')
+      const pool = new Pool({ backend: 'inline', filename: file, name, performanceWarnings: false })
+      const callInline = () => pool.run(payload)
+      return { call: callInline, result: (await firstCall({}, callInline)).result, isInline: true }
+    }
     throw new Problem(
       `The function fails: ${error?.stack ?? error}\nGive its argument with --payload or --payload-module.`,
     )

@@ -66,7 +66,7 @@ async function measure(order, others) {
     const lido = await run('lido', { kind: 'lido' })
     if (lido.problem !== undefined) throw new CommandError(`In a worker, the function fails: ${lido.problem}`)
     const results = [
-      { label: 'main thread', kind: 'main', ...main },
+      { label: main.isInline ? 'main thread (inline)' : 'main thread', kind: 'main', ...main },
       { label: 'lido', kind: 'lido', ...lido },
     ]
     if (isShort)

@@ -60,6 +60,16 @@ describe('npx lido help', () => {
     }
   })
 
+  test('the reference page has each command and each option of the help', () => {
+    const page = readFileSync(join(root, 'docs/reference/command.md'), 'utf8')
+    for (const name of commandNames) {
+      assert.ok(page.includes(`\`npx lido ${name}`), name)
+      const options = helpOf(name).match(/--[a-z-]+/g) ?? []
+      // The guide of the command lists the option.
+      for (const option of name === 'migrate' ? [] : options) assert.ok(page.includes(option), option)
+    }
+  })
+
   test('the list, the help of a command and --help print to stdout', () => {
     for (const args of [[], ['help'], ['--help'], ['-h']])
       assert.equal(printed('.', [command, ...args]), helpOf(undefined, version))
@@ -255,6 +265,27 @@ export const count = 7
       ['main', 'lido', 'map'],
     )
     assert.ok(results.every(({ rate }) => rate > 0))
+  })
+
+  test('a function that uses context runs inline on the main thread, and fails in other pools', t => {
+    const place = openProject(t, 'piscina')
+    const source = `import { context } from 'lido/worker'
+export default function spin(ms) {
+  const end = performance.now() + ms
+  while (performance.now() < end) context.throwIfCancelled()
+}
+`
+    place.write('work.mjs', source)
+    const { results } = figuresOf(place, 'work.mjs', '--payload', '2')
+    assert.deepEqual(
+      results.map(({ label, problem }) => [label, /^Error: 'context' of lido\/worker/.test(problem)]),
+      [
+        ['main thread (inline)', false],
+        ['lido', false],
+        [results[2].label, true],
+      ],
+    )
+    assert.ok(results[0].medianMs >= 2)
   })
 
   test('--with installs the pools with npm into a temporary folder, and removes it', {
