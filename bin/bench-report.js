@@ -36,7 +36,8 @@ export function advise(results, workers, usableCores) {
   const others = ['piscina', 'tinypool'].map(of).filter(other => other !== undefined)
   if (main.activeShare < waitingShare) return adviceForWaiting(main)
   const handOverMs = Math.max(0, lido.medianMs - main.medianMs)
-  const isShort = main.medianMs < handOverMs
+  // A higher rate counts more than the delay of a single call.
+  const isShort = main.medianMs < handOverMs && lido.rate < main.rate * levelRatio
   const advice = isShort
     ? adviceForShort(main, handOverMs, map)
     : [...adviceForLong(main, lido), adviceForWorkers(lido.rate / main.rate, workers, usableCores)]
@@ -92,8 +93,11 @@ function adviceForWorkers(ratio, workers, usableCores) {
 function adviceForLarge({ medianMs, payloadBytes, resultBytes }, handOverMs) {
   const bytes = Math.max(payloadBytes, resultBytes)
   if (bytes < largeBytes || handOverMs < medianMs * 0.1) return undefined
-  const what = payloadBytes >= resultBytes ? 'The payload' : 'The result'
-  return `${what} has ${formatBytes(bytes)}, and each call copies it. Move byte arrays with move(), share values that stay the same with share(), or let the worker read the file.${seeAlso('recipes/large-data.html')}`
+  const [what, others] =
+    payloadBytes >= resultBytes
+      ? ['The payload', 'share values that stay the same with share(), or let the worker read the file']
+      : ['The result', 'or return less']
+  return `${what} has ${formatBytes(bytes)}, and each call copies it. Move byte arrays with move(), ${others}.${seeAlso('recipes/large-data.html')}`
 }
 
 function compare(lido, others) {

@@ -420,12 +420,20 @@ symlinkSync(${JSON.stringify(join(root, 'node_modules', 'piscina'))}, 'node_modu
       'whose payload takes longer than its run',
       [
         { ...main, payloadBytes: 90 * 1024 },
-        { ...lido, medianMs: 30 },
+        { ...lido, rate: 60, medianMs: 30 },
       ],
       [
         /^A call through the pool adds 20 ms, and the function runs for only 10 ms/,
         /^The payload has 90 KiB/,
       ],
+    ],
+    [
+      'whose single call is slow, but whose rate is higher, has a pool that helps',
+      [
+        { ...main, resultBytes: 90 * 1024 },
+        { ...lido, medianMs: 30 },
+      ],
+      [/^A pool helps/, /maxWorkers/, /^The result has 90 KiB.*or return less\./],
     ],
     [
       'is compared with other pools, also where lido is behind',
