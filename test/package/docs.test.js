@@ -239,8 +239,8 @@ describe('comparison', () => {
   test('each yes of lido links to an existing test', () => {
     assert.ok(rows.length > 40, `${rows.length} rows`)
     for (const { feature, cells } of rows) {
-      if (cells[0] === 'no') continue
-      const [, file] = /^\[yes\]\(\.\.\/(test\/[\w/-]+\.test\.js)\)$/.exec(cells[0]) ?? []
+      if (cells[0] === '✗ no') continue
+      const [, file] = /^\[✓ yes\]\(\.\.\/(test\/[\w/-]+\.test\.js)\)$/.exec(cells[0]) ?? []
       assert.ok(file !== undefined && existsSync(join(root, file)), `${feature}: ${cells[0]}`)
     }
   })
@@ -248,7 +248,7 @@ describe('comparison', () => {
   test('each statement about another pool has a fact', () => {
     for (const { feature, cells } of rows) {
       assert.equal(cells.length, 6, feature)
-      for (const cell of cells.slice(1)) assert.match(cell, /^(yes|partly|no)$/, feature)
+      for (const cell of cells.slice(1)) assert.match(cell, /^(✓ yes|◐ partly|✗ no)$/, feature)
       const named = Array.from(
         section(`##${facts}`, feature, '###').matchAll(/^- \*\*(.*?)\*\*: \S/gm),
         ([, names]) => names.split(', '),
