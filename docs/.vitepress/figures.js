@@ -96,7 +96,7 @@ export function withoutFigures(text) {
 export function listPages() {
   const inDocs = readdirSync(join(root, 'docs'), { recursive: true })
     .map(path => `docs/${path.replaceAll('\\', '/')}`)
-    .filter(path => path.endsWith('.md') && !path.startsWith('docs/api/'))
+    .filter(path => path.endsWith('.md') && !path.startsWith('docs/types/'))
   return ['README.md', 'CONTRIBUTING.md', 'bench/README.md', 'bench/results/README.md', ...inDocs]
 }
 

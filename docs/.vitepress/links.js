@@ -2,6 +2,7 @@
 // of the site. A link to another file leads to a copy of the file.
 import { existsSync, statSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
+import { fillAddress } from './package-facts.js'
 import { fileOf, pageOf, root } from './pages.js'
 
 /** Files that pages link to. The build copies them to the site. */
@@ -13,7 +14,7 @@ const withScheme = /^([a-z][a-z+.-]*:|\/|#|$)/i
 
 /** The address of a link of this file on the site. */
 export function resolveLink(file, link) {
-  if (withScheme.test(link)) return link
+  if (withScheme.test(link)) return fillAddress(link)
   const [, path, rest] = /^([^?#]*)(.*)$/.exec(link)
   let target = join(dirname(file), decodeURI(path)).replaceAll('\\', '/').replace(/\/$/, '')
   if (existsSync(join(root, target, 'README.md'))) target += '/README.md'

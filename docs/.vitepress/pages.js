@@ -18,22 +18,44 @@ const outside = {
 
 /**
  * The sections of the sidebar, in their order. A page belongs to the first section whose pattern matches its path. A new
- * page of no section is listed under "More".
+ * page of no section is listed under "More". `groups` orders the pages of a section under headings; other pages follow.
  */
 const sections = [
   { title: 'Start', pattern: /^start\.md$/ },
   { title: 'When a pool helps', pattern: /^when-a-pool-helps\.md$/ },
-  { title: 'Guides', pattern: /^guides\/(?!from-|set-ups\.md|frameworks\.md)/ },
-  { title: 'Recipes', pattern: /^recipes\// },
-  { title: 'Set-ups', pattern: /^(guides\/)?(set-ups|frameworks)(\.md|\/)/ },
-  { title: 'Move from another pool', pattern: /^(moving\/|guides\/from-)/ },
+  {
+    title: 'Guides',
+    pattern: /^guides\/(?!from-|migrate\.md|set-ups\.md|frameworks\.md|dev-servers\.md)/,
+    groups: {
+      'Run work': ['map', 'streams', 'typed-calls', 'functions', 'broadcast', 'calling-back', 'progress'],
+      'Data and workers': ['share', 'warm-up', 'database-connections', 'living-with-workers', 'backends'],
+      'Errors and limits': ['errors', 'queue', 'cancelling', 'order-keys-tenants', 'closing'],
+      'Look inside': ['watch-a-pool', 'find-out-what-is-slow', 'output', 'trace-requests'],
+      Servers: ['express', 'fastify', 'nestjs', 'hono', 'koa', 'websockets', 'json-bodies'],
+      'Many machines': ['many-machines', 'operate-many-machines'],
+    },
+  },
+  {
+    title: 'Recipes',
+    pattern: /^recipes\//,
+    groups: {
+      Servers: ['passwords', 'server-sent-events', 'streaming', 'request-id', 'limits', 'tenants'],
+      Data: ['images', 'csv', 'large-data', 'pdf', 'spreadsheets', 'zip', 'sqlite'],
+      'Models and native code': ['inference', 'warm-model', 'native-addons', 'webassembly'],
+      Operation: ['containers', 'shutdown', 'debugging', 'testing', 'many-machines'],
+    },
+  },
+  { title: 'Set-ups', pattern: /^guides\/(set-ups|frameworks|dev-servers)\.md$/ },
+  { title: 'Move from another pool', pattern: /^guides\/(from-|migrate)/ },
   { title: 'Reference', pattern: /^reference\// },
-  { title: 'API', pattern: /^api\//, isGenerated: true },
+  { title: 'Types', pattern: /^types\//, isGenerated: true },
   { title: 'Comparison', pattern: /^comparison\.md$/ },
   { title: 'Troubleshooting', pattern: /^troubleshooting(\.md|\/)/ },
   { title: 'Production checklist', pattern: /^production\.md$/ },
+  { title: 'Where it runs', pattern: /^where-it-runs\.md$/ },
   { title: 'How it works', pattern: /^how-it-works\.md$/ },
   { title: 'Benchmarks', pattern: /^benchmarks\.md$/ },
+  { title: 'All pages', pattern: /^documentation\.md$/ },
   { title: 'More', pattern: /^(?!index\.md$|design\/|maintainers\/|faults\.md$|performance\.md$)/ },
   {
     title: 'For maintainers',
@@ -41,6 +63,47 @@ const sections = [
     isForMaintainers: true,
   },
 ]
+
+/** Titles of the sidebar for pages whose own title has more than four words. */
+const shortTitles = {
+  'faults.md': 'Faults',
+  'guides/broadcast.md': 'Call every worker',
+  'guides/calling-back.md': 'Calls to the program',
+  'guides/cancelling.md': 'Cancel, and limit time',
+  'guides/database-connections.md': 'Database connections',
+  'guides/dev-servers.md': 'Development servers',
+  'guides/express.md': 'Express',
+  'guides/fastify.md': 'Fastify',
+  'guides/find-out-what-is-slow.md': 'Find what is slow',
+  'guides/functions.md': 'Functions without a file',
+  'guides/hono.md': 'Hono',
+  'guides/koa.md': 'Koa',
+  'guides/living-with-workers.md': 'Restart, retry and replace',
+  'guides/map.md': 'Run many items',
+  'guides/migrate.md': 'npx lido migrate',
+  'guides/nestjs.md': 'NestJS',
+  'guides/output.md': 'Output and logs',
+  'guides/progress.md': 'Show the progress',
+  'guides/share.md': 'Share large data',
+  'guides/streams.md': 'Results piece by piece',
+  'guides/typed-calls.md': 'Calls with types',
+  'guides/warm-up.md': 'Prepare workers',
+  'guides/websockets.md': 'WebSockets',
+  'recipes/csv.md': 'CSV and NDJSON files',
+  'recipes/images.md': 'Image work',
+  'recipes/inference.md': 'Machine-learning models',
+  'recipes/limits.md': 'Limits around the pool',
+  'recipes/many-machines.md': 'Jobs on many machines',
+  'recipes/native-addons.md': 'Native add-ons',
+  'recipes/pdf.md': 'PDF documents',
+  'recipes/request-id.md': 'Request ids in logs',
+  'recipes/server-sent-events.md': 'Progress in a browser',
+  'recipes/shutdown.md': 'Shut down',
+  'recipes/spreadsheets.md': 'Spreadsheets',
+  'recipes/sqlite.md': 'SQLite',
+  'recipes/streaming.md': 'Stream to a client',
+  'recipes/zip.md': 'Zip archives',
+}
 
 /** The page of a file, for example `guides/map.md` for `docs/guides/map.md`; `undefined` if the file is no page. */
 export function pageOf(file) {
@@ -54,11 +117,15 @@ export function pageOf(file) {
 export function fileOf(page) {
   const found = Object.keys(outside).find(file => pageOf(file) === page)
   if (found !== undefined) return found
+  if (page === 'index.md') return 'docs/index.md'
+  if (page === 'documentation.md') return 'docs/README.md'
   const readme = join('docs', page.replace(/(^|\/)index\.md$/, '$1README.md')).replaceAll('\\', '/')
   return existsSync(join(root, readme)) ? readme : `docs/${page}`
 }
 
+/** The page of a file in `docs`. README.md of `docs` is a page of its own, because index.md is the home page. */
 export function withIndex(path) {
+  if (path === 'README.md') return 'documentation.md'
   return path.replace(/(^|\/)README\.md$/, '$1index.md')
 }
 
@@ -115,30 +182,53 @@ function linkedPages(file) {
 
 /** The sidebar in the form of VitePress. */
 export function sidebar() {
-  return listSections().map(({ title, pages, isForMaintainers }) => {
+  return listSections().map(({ title, pages, groups, isForMaintainers }) => {
     if (pages.length === 1) return { text: title, link: linkTo(pages[0]) }
-    if (isForMaintainers) return { text: title, collapsed: true, items: withoutFolders(pages) }
-    const first = pages.find(page => /^[^/]+\/index\.md$/.test(page))
-    const items = pages.filter(page => page !== first).map(item)
+    const first = isForMaintainers ? undefined : pages.find(page => /^[^/]+\/index\.md$/.test(page))
+    const others = pages.filter(page => page !== first && !isListedElsewhere(page))
     return {
       text: title,
       ...(first === undefined ? {} : { link: linkTo(first) }),
       collapsed: true,
-      items,
+      items: groups === undefined ? others.map(item) : itemsOfGroups(others, groups),
     }
   })
 }
 
-/** Design records have their own group, because there are many. */
-function withoutFolders(pages) {
-  const records = pages.filter(page => page.startsWith('design/') && page !== 'design/index.md')
-  const others = pages.filter(page => !page.startsWith('design/'))
-  const group = { text: 'Design records', link: linkTo('design/index.md'), collapsed: true }
-  return [...others.map(item), { ...group, items: records.map(item) }]
+/** The first page of the design records lists the records, and the page of a module lists its types. */
+export function isListedElsewhere(page) {
+  return /^(design\/(?!index\.md)|types\/(?!(lido\/(\w+\/)?)?index\.md))/.test(page)
+}
+
+/** Pages of the reference whose title names no module, and that describe the module `lido`. */
+const referenceOfLido = ['pool', 'errors', 'queues', 'statistics', 'channels', 'trace']
+
+/** The modules of the package that a page of the reference describes, for example `lido/body`. */
+export function doorsOf(page) {
+  const [, name] = /^reference\/([\w-]+)\.md$/.exec(page) ?? []
+  if (name === undefined) return []
+  return referenceOfLido.includes(name) ? ['lido'] : (titleOf(page).match(/\blido\/\w+/g) ?? [])
+}
+
+/** The pages of the reference that describe the module of this page of types. */
+export function referenceOf(page) {
+  const [, door] = /^types\/(lido(?:\/\w+)?)\/index\.md$/.exec(page) ?? []
+  if (door === undefined) return []
+  return allPages().filter(candidate => doorsOf(candidate).includes(door))
+}
+
+function itemsOfGroups(pages, groups) {
+  const left = new Set(pages)
+  const grouped = Object.entries(groups).map(([text, names]) => {
+    const found = names.map(name => pages.find(page => page.endsWith(`/${name}.md`))).filter(Boolean)
+    for (const page of found) left.delete(page)
+    return { text, items: found.map(item) }
+  })
+  return [...grouped, ...[...left].map(item)]
 }
 
 function item(page) {
-  return { text: titleOf(page), link: linkTo(page) }
+  return { text: shortTitles[page] ?? titleOf(page), link: linkTo(page) }
 }
 
 export function linkTo(page) {

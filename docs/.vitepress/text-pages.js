@@ -4,27 +4,40 @@ import { copyFileSync, createReadStream, mkdirSync, writeFileSync } from 'node:f
 import { dirname, join } from 'node:path'
 import { withoutMarks } from './figures.js'
 import { linkedFiles, resolveLinksOfText } from './links.js'
-import { allPages, fileOf, listSections, readPage, root, titleOf } from './pages.js'
+import { allPages, fileOf, isListedElsewhere, listSections, readPage, root, titleOf } from './pages.js'
 
-export function writeTextPages(outDir) {
-  for (const page of allPages()) write(join(outDir, page), textOf(page))
+export function writeTextPages(outDir, base) {
+  const write = (file, text) => writeText(join(outDir, file), text.replaceAll('](/', `](${base}`))
+  for (const page of allPages()) write(page, textOf(page))
   const sections = listSections()
-  const lists = sections.map(({ title, pages }) => `## ${title}\n\n${pages.map(lineOf).join('\n')}`)
+  const lists = sections.map(({ title, pages }) => {
+    const listed = pages.filter(page => !isTypePage(page))
+    return `## ${title}\n\n${listed.map(lineOf).join('\n')}`
+  })
   const start = '# lido\n\n> A worker pool for Node.js. Each link leads to a page in Markdown.'
-  write(join(outDir, 'llms.txt'), `${[start, lineOf('index.md'), ...lists].join('\n\n')}\n`)
+  write('llms.txt', `${[start, lineOf('index.md'), ...lists].join('\n\n')}\n`)
   const forUsers = sections.filter(({ isGenerated, isForMaintainers }) => !isGenerated && !isForMaintainers)
   const texts = ['index.md', ...forUsers.flatMap(({ pages }) => pages)].map(
     page => `<!-- /${page} -->\n\n${textOf(page).trim()}\n`,
   )
-  write(join(outDir, 'llms-full.txt'), texts.join('\n'))
+  write('llms-full.txt', texts.join('\n'))
 }
 
 function lineOf(page) {
   return `- [${titleOf(page)}](/${page})`
 }
 
+/** The page of a module links the pages of its types. */
+function isTypePage(page) {
+  return page.startsWith('types/') && isListedElsewhere(page)
+}
+
+/** The Markdown of a page. The home page has front matter and elements for its layout. */
 function textOf(page) {
-  return withoutMarks(resolveLinksOfText(fileOf(page), readPage(page)))
+  const text = withoutMarks(readPage(page))
+  if (page !== 'index.md') return resolveLinksOfText(fileOf(page), text)
+  const content = text.replace(/^---\n.*?\n---\n/s, '').replace(/^<\/?div[^>]*>\n+/gm, '')
+  return resolveLinksOfText(fileOf(page), content)
 }
 
 export function copyLinkedFiles(outDir) {
@@ -35,7 +48,7 @@ export function copyLinkedFiles(outDir) {
   }
 }
 
-function write(file, text) {
+function writeText(file, text) {
   mkdirSync(dirname(file), { recursive: true })
   writeFileSync(file, text)
 }

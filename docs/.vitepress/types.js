@@ -1,14 +1,14 @@
-// Writes the API pages into `docs/api`: one page for each entry point of package.json.
+// Writes the pages of types into `docs/types`: a page for each module of the package, and a page for each class and interface.
 import { existsSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { Application, Converter } from 'typedoc'
 import { root } from './pages.js'
 
-export async function writeApiPages() {
+export async function writeTypePages() {
   const { exports } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
   const doors = Object.keys(exports).filter(door => door !== './package.json')
   const entries = doors.map(door => ({ name: door.replace(/^\./, 'lido'), file: sourceOf(door) }))
-  const out = join(root, 'docs', 'api')
+  const out = join(root, 'docs', 'types')
   rmSync(out, { recursive: true, force: true })
   const app = await Application.bootstrapWithPlugins({
     plugin: ['typedoc-plugin-markdown'],
@@ -16,8 +16,9 @@ export async function writeApiPages() {
     basePath: join(root, 'src'),
     entryPoints: entries.map(({ file }) => join(root, 'src', file)),
     out,
-    name: 'API',
-    router: 'module',
+    name: 'Types',
+    router: 'member',
+    membersWithOwnFile: ['Class', 'Interface'],
     entryFileName: 'index.md',
     readme: 'none',
     logLevel: 'Warn',
@@ -34,7 +35,7 @@ export async function writeApiPages() {
     useHTMLEncodedBrackets: true,
     // The anchors of TypeDoc are not always the ids that VitePress gives to headings.
     useHTMLAnchors: true,
-    anchorPrefix: 'api-',
+    anchorPrefix: 'type-',
     sanitizeComments: true,
     parametersFormat: 'table',
     interfacePropertiesFormat: 'table',
