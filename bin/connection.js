@@ -1,7 +1,7 @@
 // The connection to a program that was started with `LIDO_INSPECT=1`.
 import { statSync } from 'node:fs'
 import { connect } from 'node:net'
-import { checkFolder, inspectablePids, isAlive, socketFolder, socketPath } from '../dist/esm/inspection.js'
+import { checkFolder, inspectablePids, isAlive, socketFolder, socketPath } from '../dist/cjs/inspection.js'
 import { CommandError } from './command-error.js'
 
 const howToStart = 'Start it with the environment variable LIDO_INSPECT=1: LIDO_INSPECT=1 node app.js'

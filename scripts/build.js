@@ -1,7 +1,7 @@
-// Builds the package: dist/esm, and dist/cjs for programs that cannot load ES modules.
-//   1. tsc compiles the sources to both formats.
+// Builds the package: the code is CommonJS, in dist/cjs. The ES modules in dist/esm export it again, so a program has one class `Pool`.
+//   1. tsc compiles the sources to ES modules, and writes the type declarations of both formats.
 //   2. esbuild bundles each entry point into one file. One file loads several times faster than a hundred small ones.
-//      The files keep names and line breaks, so that a stack trace leads to readable code.
+//      The bundles become CommonJS, and smaller.
 //   3. Entry points for bundlers are added. They embed the code of the workers, so that a bundle needs no other files.
 //   4. The type declarations of both formats are reduced to one set.
 //
@@ -9,11 +9,12 @@
 //   node scripts/build.js --if-stale  build only when a source is newer than the last build
 //   node scripts/build.js --check     type-check the sources and the tests, write nothing
 //
-// In the CommonJS build a file named `x.cjs.ts` replaces its neighbour `x.ts`.
+// For the CommonJS types, a file named `x.cjs.ts` replaces its neighbour `x.ts`.
 import { spawnSync } from 'node:child_process'
 import {
   cpSync,
   existsSync,
+  mkdirSync,
   readdirSync,
   readFileSync,
   renameSync,
@@ -21,9 +22,9 @@ import {
   statSync,
   writeFileSync,
 } from 'node:fs'
-import { dirname, join, relative } from 'node:path'
+import { basename, dirname, join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { build as bundle } from 'esbuild'
+import { build as bundle, transformSync } from 'esbuild'
 import { compiler } from './compiler.js'
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
@@ -32,41 +33,36 @@ const next = join(root, 'build', 'dist')
 const stamp = join(dist, '.built')
 /** The modules without comments, for the bundles: Node reads each comment when a program or a worker starts. */
 const bare = join(root, 'build', 'bare')
-/** Has the URLs of the worker entries. The CommonJS build keeps the file. `index.js` of the ES modules includes it. */
-const entryUrl = './host/backend/entry-url.js'
-const moduleUrls = ['body', 'bullmq', 'nestjs', 'prometheus', 'tinypool', 'workerpool'].map(
-  name => `./adapters/${name}/module-urls.js`,
-)
-/** Files that hold paths relative to themselves. They are not bundled, and differ between the formats. */
-const unbundled = {
-  esm: moduleUrls,
-  cjs: [...moduleUrls, entryUrl],
+/** The code of all kinds of workers. */
+const workerCode = 'worker/entry/all.js'
+/** The first file of each kind of worker. As CommonJS it starts sooner and takes less memory. */
+const firstFiles = {
+  thread: "require('./all.cjs').startThread()",
+  process: "require('./all.cjs').startProcess()",
+  inline: "exports.serveInline = require('./all.cjs').serveInline",
 }
-/** The first files of a thread and of a process. As CommonJS they start sooner and take less memory. */
-const workerEntries = ['worker/entry/thread.js', 'worker/entry/process.js']
-const inlineEntry = 'worker/entry/inline.js'
 /**
  * Handlers may replace these globals, as environments for tests do. Workers keep the first ones. Some runtimes lack one, which is then
  * `undefined`.
  */
 const keptGlobals =
   'const { process, Buffer, AbortController, AbortSignal, Promise, Map, Set, WeakMap, WeakRef } = globalThis'
-/** A program may copy these files into a folder without `"type": "module"`, so their names say the format. */
-const namesOfEntries = [
-  ...workerEntries.map(file => [file, file.replace(/js$/, 'cjs')]),
-  [inlineEntry, inlineEntry.replace(/js$/, 'mjs')],
-]
+/** Workers load these ES modules. Those of adapters, by the name of the adapter. */
+const filesOfWorkers = {
+  body: 'adapters/body/parser.js',
+  bullmq: 'adapters/bullmq/in-worker.js',
+  prometheus: 'adapters/prometheus/in-worker.js',
+  tinypool: 'adapters/tinypool/in-worker.js',
+  workerpool: 'adapters/workerpool/in-worker.js',
+}
 const adapters = [
   ...['piscina', 'body', 'express', 'fastify', 'nestjs', 'bullmq', 'opentelemetry', 'prometheus', 'pino'],
   ...['tinypool', 'workerpool'],
 ]
 const typeEntries = ['index.d.ts', 'worker.d.ts', 'kit.d.ts', ...adapterEntries('d.ts')]
-const cjsFooters = {
-  // `require('lido/piscina')` returns the class.
-  'adapters/piscina/index.js': 'module.exports = module.exports.Piscina',
-  // Names the default export for tools that read a module without running it.
-  'adapters/fastify/index.js': '0 && (exports.default = module.exports.default)',
-}
+
+/** `require('lido/piscina')` returns the class, whose static members are the other exports. */
+const piscina = 'adapters/piscina/index.js'
 
 function compile(project, ...flags) {
   const { status } = spawnSync(process.execPath, [compiler, '-p', project, ...flags], {
@@ -93,7 +89,8 @@ function compileEsm() {
   compile('tsconfig.json', '--outDir', bare, '--removeComments', '--declaration', 'false')
 }
 
-function compileCjs() {
+/** Writes only types: the code is made of the ES modules. */
+function compileCjsTypes() {
   const stage = join(root, 'build', 'cjs')
   rmSync(stage, { recursive: true, force: true })
   cpSync(join(root, 'src'), join(stage, 'src'), { recursive: true })
@@ -113,10 +110,9 @@ function compileCjs() {
         paths: { '#atomics': ['./src/shared/platform/atomics.ts'] },
         verbatimModuleSyntax: false,
         erasableSyntaxOnly: false,
+        emitDeclarationOnly: true,
       },
-      files: ['index.ts', 'worker.ts', 'kit.ts', 'inspection.ts', ...adapterEntries('ts')].map(
-        file => `src/${file}`,
-      ),
+      files: ['index.ts', 'worker.ts', 'kit.ts', ...adapterEntries('ts')].map(file => `src/${file}`),
       include: [],
     }),
   )
@@ -124,45 +120,123 @@ function compileCjs() {
   writeFileSync(join(next, 'cjs', 'package.json'), '{ "type": "commonjs" }\n')
 }
 
-/** Bundles each entry point into one file and removes the bundled modules. Adapters import `index.js` as a file. */
+/** Bundles each entry point into one file, in place of the compiled modules. Adapters load `index.js` as a file. */
 async function bundleEntryPoints() {
-  const entryPoints = ['index.js', 'worker.js', 'kit.js', 'inspection.js']
-  // Workers load these. Both formats of the package use the same files.
-  const loadedByWorkers = [
-    'adapters/body/parser.js',
-    'adapters/bullmq/in-worker.js',
-    'adapters/prometheus/in-worker.js',
-    'adapters/tinypool/in-worker.js',
-    'adapters/workerpool/in-worker.js',
-  ]
-  const esm = await bundleFor('esm', [...entryPoints, ...adapterEntries('js'), ...loadedByWorkers])
-  const withoutFooter = adapterEntries('js').filter(file => !Object.hasOwn(cjsFooters, file))
-  const cjs = await bundleFor('cjs', [...entryPoints, ...withoutFooter])
-  for (const [file, footer] of Object.entries(cjsFooters))
-    cjs.push(...(await bundleFor('cjs', [file], { footer: { js: footer } })))
-  const outdir = join(next, 'esm')
-  const banner = { js: keptGlobals }
-  esm.push(...(await bundleFor('cjs', workerEntries, { outdir, banner, outExtension: { '.js': '.cjs' } })))
-  esm.push(...(await bundleFor('esm', [inlineEntry], { banner, outExtension: { '.js': '.mjs' } })))
-  for (const format of ['esm', 'cjs']) {
-    const folder = join(next, format)
-    for (const entry of readdirSync(folder, { recursive: true, withFileTypes: true })) {
-      const path = join(entry.parentPath, entry.name)
-      const isUnbundled = unbundled[format].some(file => path === join(folder, file))
-      if (entry.isFile() && path.endsWith('.js') && !isUnbundled) rmSync(path)
-    }
+  const entryPoints = ['index.js', 'worker.js', 'kit.js', 'inspection.js', ...adapterEntries('js')]
+  const bundles = await bundleModules(entryPoints)
+  const forWorkers = await bundleModules(Object.values(filesOfWorkers))
+  const [{ text: codeOfWorkers }] = await bundleModules([workerCode], { banner: { js: keptGlobals } })
+  for (const entry of readdirSync(join(next, 'esm'), { recursive: true, withFileTypes: true })) {
+    const isKept = !entry.name.endsWith('.js') || entry.name === 'module-urls.js'
+    if (entry.isFile() && !isKept) rmSync(join(entry.parentPath, entry.name))
   }
-  for (const { path, contents } of [...esm, ...cjs]) writeFileSync(path, contents)
+  for (const { path, text } of bundles) {
+    const file = relative(next, path).replaceAll('\\', '/')
+    const { code, exported } = toCommonJs(text, file)
+    write(`cjs/${file}`, code)
+    if (file !== 'inspection.js') writeReexport(file, exported)
+  }
+  for (const { path, text } of forWorkers) write(`esm/${relative(next, path)}`, text)
+  write('cjs/worker/entry/all.cjs', toCommonJs(codeOfWorkers, workerCode).code)
+  for (const [kind, code] of Object.entries(firstFiles)) {
+    write(`cjs/worker/entry/${kind}.cjs`, `'use strict'\n${code}\n`)
+  }
+}
+
+function write(file, text) {
+  mkdirSync(dirname(join(next, file)), { recursive: true })
+  writeFileSync(join(next, file), text)
+}
+
+/**
+ * Makes CommonJS of a bundle. esbuild writes each import on lines of its own, and one `export` at the end. Its own format for CommonJS has a
+ * getter for each export, and a call through it is slower. A bundle has no `require()` in a bundled ES module, so modules of Node come from
+ * `getBuiltinModule()`.
+ * @returns the code, and the name of the local variable of each export
+ */
+function toCommonJs(text, file) {
+  const exported = new Map()
+  const names = list => list.split(',').map(each => each.trim().split(' as '))
+  const load = from => (/^"node:/.test(from) ? `process.getBuiltinModule(${from})` : `require(${from})`)
+  const code = text
+    .replace(/^import \{([^}]*)\} from ("[^"]+");$/gm, (_, list, from) => {
+      const taken = names(list).map(([name, local = name]) => (name === local ? name : `${name}: ${local}`))
+      return `const { ${taken.join(', ')} } = ${load(from)};`
+    })
+    .replace(/^import \* as (\w+) from ("[^"]+");$/gm, (_, name, from) => `const ${name} = ${load(from)};`)
+    .replace(/^import ("[^"]+");$/gm, (_, from) => `${load(from)};`)
+    .replace(/^export \{([^}]*)\};$/m, (_, list) => {
+      for (const [local, name = local] of names(list)) exported.set(name, local)
+      if (file === piscina) return `module.exports = ${exported.get('Piscina')};`
+      if (exported.has('default')) exported.set('__esModule', 'true')
+      const lines = [...exported].map(([name, local]) => (name === local ? name : `${name}: ${local}`))
+      return `module.exports = {\n  ${lines.join(',\n  ')}\n};`
+    })
+  const left = /^(import|export) .*$/m.exec(code)
+  if (left !== null || exported.size === 0) throw new Error(`${file} does not become CommonJS: ${left?.[0]}`)
+  exported.delete('__esModule')
+  return { code: shorten(`"use strict";\n${code}`), exported }
+}
+
+/**
+ * Makes the code smaller. Functions, classes and methods keep their names, so that a stack trace can be read. Local variables and private
+ * members get short names.
+ */
+function shorten(code) {
+  // A class that uses its own name has two names. Its `name` is the inner one.
+  const withOneName = [...code.matchAll(/^var (\w+) = class (_\1)\b/gm)].reduce(
+    (text, [, name, inner]) =>
+      text.replace(`= class ${inner}`, '= class').replace(new RegExp(`(?<![\\w$#.])${inner}\\b`, 'g'), name),
+    code,
+  )
+  // esbuild removes comments, also those in an import() that tell bundlers to leave it as it is.
+  const ignored = /\bimport\(\s*((?:\/\*.*?\*\/\s*)+)/g
+  const comments = [...withOneName.matchAll(ignored)].map(([, each]) => each.replace(/\n\s*/g, ' '))
+  const marked = withOneName.replace(ignored, 'importWithComments(')
+  const { code: short } = transformSync(marked, { minify: true, lineLimit: 120, target: 'node20' })
+  return (
+    short
+      .replace(/\bimportWithComments\(/g, () => `import(${comments.shift()}`)
+      // Some tools look for the format of a file at the beginnings of lines.
+      .replace(/\s*\bmodule\.exports=/, '\nmodule.exports=')
+  )
+}
+
+/**
+ * Writes the ES module that exports what the CommonJS file of the same name exports. A small CommonJS file is between them: Node reads the
+ * whole text of a CommonJS file that an ES module imports, to find the names of its exports. For `index.js` this took longer than its code.
+ */
+function writeReexport(file, exported) {
+  const named = [...exported.keys()].filter(name => name !== 'default').sort()
+  const bridge = file.replace(/js$/, 'cjs')
+  const source = JSON.stringify(`./${basename(bridge)}`)
+  const target = `${'../'.repeat(file.split('/').length)}cjs/${file}`
+  const names = named.join(', ')
+  write(
+    `esm/${bridge}`,
+    `'use strict'\nconst all = require('${target}')\nmodule.exports = all\n0 && (module.exports = { ${names} })\n`,
+  )
+  const twin = named.find(name => exported.get(name) === exported.get('default'))
+  if (file === piscina) {
+    const statics = named.filter(name => name !== 'Piscina')
+    write(
+      `esm/${file}`,
+      `import Piscina from ${source}\nexport { Piscina, Piscina as default }\nexport const { ${statics.join(', ')} } = Piscina\n`,
+    )
+  } else if (!exported.has('default')) write(`esm/${file}`, `export { ${names} } from ${source}\n`)
+  else if (twin !== undefined)
+    write(`esm/${file}`, `export { ${names}, ${twin} as default } from ${source}\n`)
+  else {
+    // Node gives `module.exports` as default, and some bundlers its property `default`.
+    const byDefault = `import * as all from ${source}\nexport default all.default.default ?? all.default\n`
+    write(`esm/${file}`, `export { ${names} } from ${source}\n${byDefault}`)
+  }
 }
 
 /** The code of all kinds of workers as an expression: an object with a function for each kind. */
-async function workerCode() {
-  const kinds = ['thread', 'process', 'inline']
-  const entries = kinds.map(kind => `${kind}: () => require('./worker/entry/${kind}.js')`)
-  const [{ text }] = await bundleFor('iife', [], {
-    stdin: { contents: `module.exports = { ${entries.join(', ')} }`, resolveDir: bare },
-    outfile: join(next, 'worker-code.js'),
-    outdir: undefined,
+async function workerText() {
+  const [{ text }] = await bundleModules([workerCode], {
+    format: 'iife',
     globalName: 'code',
     minify: true,
     lineLimit: 500,
@@ -173,29 +247,25 @@ async function workerCode() {
 
 /** Bundlers load these entry points in place of `index.js`. The condition `module` of package.json names them. */
 async function addEntryPointsForBundlers() {
-  const code = JSON.stringify(await workerCode())
-  const write = (format, file, source) => writeFileSync(join(next, format, file), source)
+  const code = JSON.stringify(await workerText())
   write(
-    'esm',
-    'for-bundlers.js',
-    `import { kitParts } from './index.js'\nkitParts.embedWorkerCode(${code})\nexport * from './index.js'\n`,
-  )
-  write(
-    'cjs',
-    'for-bundlers.js',
-    `const index = require('./index.js')\nindex.kitParts.embedWorkerCode(${code})\nmodule.exports = index\n`,
+    'esm/for-bundlers.js',
+    `import { kitParts } from './index.js'\nkitParts.embedWorkerCode(${code}, import.meta.url)\nexport * from './index.js'\n`,
   )
   for (const name of adapters) {
-    const folder = `adapters/${name}`
-    const hasDefault = / as default\b/.test(readFileSync(join(next, 'esm', folder, 'index.js'), 'utf8'))
+    const folder = `esm/adapters/${name}`
+    const hasDefault = / default\b/.test(readFileSync(join(next, folder, 'index.js'), 'utf8'))
+    const embedding = Object.hasOwn(filesOfWorkers, name)
+      ? `import { kitParts } from '../../index.js'\nimport { fileUrl } from './module-urls.js'\nkitParts.embedUrl('${name}', fileUrl)\n`
+      : ''
     const exported = `export * from './index.js'\n${hasDefault ? "export { default } from './index.js'\n" : ''}`
-    write('esm', `${folder}/for-bundlers.js`, `import '../../for-bundlers.js'\n${exported}`)
-    write(
-      'cjs',
-      `${folder}/for-bundlers.js`,
-      `require('../../for-bundlers.js')\nmodule.exports = require('./index.js')\n`,
-    )
+    write(`${folder}/for-bundlers.js`, `import '../../for-bundlers.js'\n${embedding}${exported}`)
   }
+  // `require('lido/piscina')` returns the class, also in a bundle.
+  write(
+    piscina.replace(/^/, 'cjs/').replace('index.js', 'for-bundlers.js'),
+    `require('../../../esm/for-bundlers.js')\nmodule.exports = require('./index.js')\n`,
+  )
 }
 
 /**
@@ -242,13 +312,6 @@ function allowMissingTypes() {
   }
 }
 
-/** TypeScript before 5.6 cannot read the export 'module.exports', so it gets declarations without that export. */
-function addOlderTypes() {
-  const path = join(next, 'esm', 'adapters', 'piscina', 'index.d.ts')
-  const older = readFileSync(path, 'utf8').replace(", Piscina as 'module.exports'", '')
-  writeFileSync(path.replace('index.d.ts', 'index-5.4.d.ts'), older)
-}
-
 /** Removes the type declarations that no entry point imports, directly or through others. */
 function removeUnreachableTypes() {
   const reachable = new Set()
@@ -279,48 +342,33 @@ function nameAtomicsByPath() {
   }
 }
 
-/** Changes the URLs of the worker entries for a file that becomes part of `dist/esm/index.js`. */
-function entryUrlInIndex({ path }) {
-  let contents = readFileSync(path, 'utf8').replaceAll('../../worker/', './worker/')
-  for (const [file, name] of namesOfEntries) {
-    if (!contents.includes(`./${file}`)) throw new Error(`${entryUrl} does not name ${file}`)
-    contents = contents.replace(file, name)
-  }
-  return { contents }
-}
-
-/** Bundles compiled ES modules, for both formats. */
-async function bundleFor(format, entries, others = {}) {
-  const folder = bare
+/** Bundles compiled ES modules. */
+async function bundleModules(entries, others = {}) {
   const keepSeparate = {
     name: 'keep separate',
     setup({ onResolve, onLoad }) {
-      onResolve({ filter: /^#atomics$/ }, () => ({ path: join(folder, 'shared', 'platform', 'atomics.js') }))
-      if (format === 'esm') onLoad({ filter: /\bentry-url\.js$/ }, entryUrlInIndex)
-      else onResolve({ filter: /\bentry-url\.js$/ }, () => ({ path: entryUrl, external: true }))
+      onResolve({ filter: /^#atomics$/ }, () => ({ path: join(bare, 'shared', 'platform', 'atomics.js') }))
       // The comments in its import() are orders for bundlers.
       onLoad({ filter: /\bhost[\\/]backend[\\/]inline-backend\.js$/ }, ({ path }) => ({
         contents: readFileSync(path.replace(bare, join(next, 'esm')), 'utf8'),
       }))
       onResolve({ filter: /^\.\.\/inspection\.js$/ }, () => ({ path: './inspection.js', external: true }))
-      onResolve({ filter: /^\.\/module-urls\.js$/ }, ({ path }) => ({ path, external: true }))
       onResolve({ filter: /^(\.\.\/){2}(index|worker|kit)\.js$/ }, ({ path }) => ({ path, external: true }))
       onResolve({ filter: /^\.\/index\.js$/ }, ({ path, importer }) =>
-        importer === join(folder, 'kit.js') ? { path, external: true } : undefined,
+        importer === join(bare, 'kit.js') ? { path, external: true } : undefined,
       )
       onResolve({ filter: /^\.\.\/(body|piscina)\/index\.js$/ }, ({ path }) => ({ path, external: true }))
     },
   }
   const { outputFiles } = await bundle({
-    absWorkingDir: folder,
-    entryPoints: entries.map(entry => join(folder, entry)),
-    outbase: folder,
-    outdir: join(next, format),
-    allowOverwrite: true,
+    absWorkingDir: bare,
+    entryPoints: entries.map(entry => join(bare, entry)),
+    outbase: bare,
+    outdir: next,
     bundle: true,
     platform: 'node',
     target: 'node20',
-    format,
+    format: 'esm',
     packages: 'external',
     // `sideEffects` of package.json describes the packed files, not the modules that are bundled here.
     ignoreAnnotations: true,
@@ -339,12 +387,11 @@ if (mode === '--check') {
 } else if (mode !== '--if-stale' || !existsSync(stamp) || statSync(stamp).mtimeMs < newestSource()) {
   for (const folder of [next, bare]) rmSync(folder, { recursive: true, force: true })
   compileEsm()
-  compileCjs()
+  compileCjsTypes()
   await bundleEntryPoints()
   await addEntryPointsForBundlers()
   shareTypes()
   removeUnreachableTypes()
-  addOlderTypes()
   allowMissingTypes()
   writeFileSync(join(next, '.built'), '')
   // A program that loads the package during the build sees the old files or the new ones, never a mixture.

@@ -105,6 +105,12 @@ export const resolveClose = kitParts.resolveClose
 /** Checks the options of `room()`. Throws `InvalidTaskError`. */
 export const resolveRoom = kitParts.resolveRoom
 
+/** The URL of a file beside an adapter, which workers load. */
+export const adapterFile = kitParts.adapterFile
+
+/** Loads packages as the program of the user finds them. */
+export const packagesFrom = kitParts.packagesFrom
+
 export type { PoolFigures, QuestionListener, RecordedDurations } from './api/figures.js'
 export type { AdaptStart } from './api/pool-options.js'
 export type { MapSettings } from './host/calls/map-options.js'

@@ -22,7 +22,6 @@ import { openFolder } from '../helpers/folder.js'
 import { untilItWorks } from '../helpers/retry.js'
 
 const command = fileURLToPath(new URL('../../bin/lido.js', import.meta.url))
-/** Another copy of lido for a program that also uses the ES module. */
 const commonJs = fileURLToPath(new URL('../../dist/cjs/index.js', import.meta.url))
 const limitMs = 60_000
 const isWindows = process.platform === 'win32'
@@ -248,7 +247,11 @@ describe('npx lido top', { skip: isWindows && 'it finds programs by their socket
     place.write(
       'app.mjs',
       `import { createRequire } from 'node:module'
-const { Pool } = createRequire(import.meta.url)(${JSON.stringify(commonJs)})
+const require = createRequire(import.meta.url)
+const file = ${JSON.stringify(commonJs)}
+// A second copy of lido.
+delete require.cache[file]
+const { Pool } = require(file)
 const second = new Pool({ label: 'second', maxWorkers: 1 })
 await pool.ready()
 await pool.run(5)

@@ -34,18 +34,11 @@ for (const { entry, file, most, internal } of walls) {
   })
 }
 
-const bundles = [
-  { file: 'thread.cjs', mostBytes: 189_000 },
-  { file: 'process.cjs', mostBytes: 202_000 },
-]
-
-for (const { file, mostBytes } of bundles) {
-  test(`the code that a worker loads, ${file}, has at most ${mostBytes / 1000} kB`, t => {
-    const { size } = statSync(new URL(`dist/esm/worker/entry/${file}`, root))
-    t.diagnostic(`${(size / 1000).toFixed(1)} kB`)
-    assert.ok(size <= mostBytes, `${size} bytes`)
-  })
-}
+test('the code that a worker loads has at most 210 kB', t => {
+  const { size } = statSync(new URL('dist/cjs/worker/entry/all.cjs', root))
+  t.diagnostic(`${(size / 1000).toFixed(1)} kB`)
+  assert.ok(size <= 210_000, `${size} bytes`)
+})
 
 test('no class of src/ has more than 30 methods and getters', () => {
   const folder = new URL('src/', root)

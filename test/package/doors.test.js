@@ -1,6 +1,6 @@
-// The entry points of the installed package, from ES modules and from CommonJS, and with both builds in one process.
+// The entry points of the installed package, from ES modules and from CommonJS, and with two copies of it in one process.
 import assert from 'node:assert/strict'
-import { symlinkSync } from 'node:fs'
+import { cpSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
 import { answer, installedPackage, node, printed, project, root, run, write } from './installed.js'
@@ -35,7 +35,7 @@ const doors = {
     'workerData',
   ],
 }
-/** With this flag, `require()` gets the CommonJS build. Every supported version of Node knows this name of the flag. */
+/** With this flag, `require()` cannot load ES modules. Every supported version of Node knows this name of the flag. */
 const withoutRequireOfModules = '--no-experimental-require-module'
 
 write(
@@ -100,7 +100,7 @@ describe('entry points for programs of other pools', () => {
     })
   }
 
-  test('their workers run tasks, from both builds', async () => {
+  test('their workers run tasks, with and without require() of ES modules', async () => {
     write('methods.cjs', `require('lido/workerpool').worker({ add: (a, b) => a + b })`)
     const program = `
       const { Tinypool } = require('lido/tinypool')
@@ -144,8 +144,7 @@ describe('main entry points', () => {
           ...flags,
         ),
       )
-      const kind = flags.length > 0 ? 'cjs' : 'esm'
-      const expected = [doors.lido, doors['lido/worker'], 'function', 'Piscina', 'lido', kind]
+      const expected = [doors.lido, doors['lido/worker'], 'function', 'Piscina', 'lido', 'cjs']
       assert.deepEqual(found.slice(0, 6), expected)
       assert.match(found[6], /^\d+\.\d+\.\d+/)
     })
@@ -159,22 +158,26 @@ describe('main entry points', () => {
          import { Pool, isPoolError } from 'lido'
          import { isWorkerThread, move } from 'lido/worker'
          import Piscina, { Piscina as Named } from 'lido/piscina'
+         import Tinypool, { Tinypool as NamedTinypool } from 'lido/tinypool'
+         import workerpool, { pool } from 'lido/workerpool'
          const require = createRequire(import.meta.url)
          console.log(JSON.stringify([
            require('lido').Pool === Pool,
            require('lido').isPoolError === isPoolError,
            require('lido/worker').move === move && isWorkerThread === false,
            require('lido/piscina') === Piscina && Piscina === Named,
+           require('lido/tinypool').Tinypool === Tinypool && Tinypool === NamedTinypool,
+           require('lido/workerpool').default === workerpool && workerpool.pool === pool,
          ]))`,
       ),
     )
-    assert.deepEqual(same, [true, true, true, true])
+    assert.deepEqual(same, Array(6).fill(true))
   })
 
   test('a file that is no entry point cannot be imported', async () => {
     const { exitCode, errors } = await run(
       'inside.mjs',
-      `await import('lido/dist/esm/worker/entry/thread.cjs')`,
+      `await import('lido/dist/cjs/worker/entry/thread.cjs')`,
     )
     assert.equal(exitCode, 1)
     assert.match(errors, /ERR_PACKAGE_PATH_NOT_EXPORTED/)
@@ -274,10 +277,10 @@ describe('tasks of the installed package', () => {
   }
 })
 
-describe('CommonJS build', () => {
+describe('files of dist/cjs', () => {
   const cjs = `${installedPackage}/dist/cjs/index.js`
 
-  test('the CommonJS build runs a pool under a loader without export conditions, as in Jest', async () => {
+  test('a program that loads them by path gets the same class', async () => {
     const program = `
       const { Pool } = require(${JSON.stringify(cjs)})
       const pool = new Pool({ filename: require.resolve('./handler.mjs'), maxWorkers: 1 })
@@ -285,10 +288,10 @@ describe('CommonJS build', () => {
         console.log(JSON.stringify([result, pool.constructor === require('lido').Pool]))
         await pool.close()
       })`
-    assert.deepEqual(answer(await run('direct.cjs', program)), [4, false])
+    assert.deepEqual(answer(await run('direct.cjs', program)), [4, true])
   })
 
-  /** A program that loads the CommonJS build into a context of its own, as Jest does. The context has these globals as well. */
+  /** A program that loads them into a context of its own, as Jest does. The context has these globals as well. */
   const inContext = (globals, program) => `
     const { readFileSync } = require('node:fs')
     const { createRequire } = require('node:module')
@@ -309,14 +312,14 @@ describe('CommonJS build', () => {
     const { Pool } = load(${JSON.stringify(cjs)})
     ${program}`
 
-  test('the CommonJS build runs an inline pool where code has no import(), as in the contexts of Jest', async () => {
+  test('they run an inline pool where code has no import(), as in the contexts of Jest', async () => {
     const program = `
       const pool = new Pool({ filename: require.resolve('./handler.mjs'), maxWorkers: 1, backend: 'inline' })
       pool.run(2).then(result => console.log(result))`
     assert.equal(printed(await run('in-context.cjs', inContext('{}', program))), '4')
   })
 
-  test('the CommonJS build works with another URL class and no structuredClone, as in the jsdom of Jest', async () => {
+  test('they work with another URL class and no structuredClone, as in the jsdom of Jest', async () => {
     const program = `
       async function main() {
         for (const backend of ['thread', 'process', 'inline']) {
@@ -337,10 +340,11 @@ describe('CommonJS build', () => {
     )
   })
 
-  test('the CommonJS build and the ES module build accept objects of each other in one process', async () => {
+  test('two copies of the package accept objects of each other in one process', async () => {
+    cpSync(installedPackage, join(project, 'copy'), { recursive: true })
     write(
       'buffers.cjs',
-      `const { move, isWorkerThread } = require(${JSON.stringify(`${installedPackage}/dist/cjs/worker.js`)})
+      `const { move, isWorkerThread } = require('./copy/dist/cjs/worker.js')
        module.exports = buffer => {
          const answer = new ArrayBuffer(buffer.byteLength * 2)
          globalThis.last = answer
@@ -349,11 +353,10 @@ describe('CommonJS build', () => {
        module.exports.gone = () => [globalThis.last.byteLength, isWorkerThread]`,
     )
     const program = `
-      import { createRequire } from 'node:module'
-      import * as esm from 'lido'
-      const cjs = createRequire(import.meta.url)(${JSON.stringify(cjs)})
+      import * as first from 'lido'
+      import * as second from './copy/dist/esm/index.js'
       const seen = []
-      for (const [one, other] of [[esm, cjs], [cjs, esm]]) {
+      for (const [one, other] of [[first, second], [second, first]]) {
         const pool = new one.Pool({ filename: new URL('./buffers.cjs', import.meta.url), maxWorkers: 1 })
         const sent = new ArrayBuffer(8)
         const answer = await pool.run(other.move(sent))

@@ -10,8 +10,8 @@ import { formatMessage } from 'publint/utils'
 import { installedPackage, root, tarball } from './installed.js'
 import { reachedTypes } from './reached-types.js'
 
-const mostBytes = 870_000
-const mostInstalledBytes = 3_350_000
+const mostBytes = 420_000
+const mostInstalledBytes = 2_000_000
 
 function filesIn(folder) {
   return readdirSync(folder, { recursive: true, withFileTypes: true })
@@ -20,39 +20,13 @@ function filesIn(folder) {
     .sort()
 }
 
-/** The code and the types of every module in `src`, without tests, test helpers and CommonJS stand-ins. */
-function expectedModules() {
-  return filesIn(join(root, 'src'))
-    .filter(name => !/\.(test|cjs)\.ts$/.test(name) && !name.startsWith('testing/'))
-    .flatMap(name => [name.replace(/ts$/, 'js'), name.replace(/ts$/, 'd.ts')])
-}
-
-const packedModules = [
-  'index.js',
-  'worker.js',
-  'kit.js',
-  'inspection.js',
-  'adapters/piscina/index.js',
-  'adapters/body/index.js',
-  'adapters/body/module-urls.js',
-  'adapters/express/index.js',
-  'adapters/fastify/index.js',
-  'adapters/nestjs/index.js',
-  'adapters/nestjs/module-urls.js',
-  'adapters/bullmq/index.js',
-  'adapters/bullmq/module-urls.js',
-  'adapters/opentelemetry/index.js',
-  'adapters/prometheus/index.js',
-  'adapters/prometheus/module-urls.js',
-  'adapters/pino/index.js',
-  'adapters/tinypool/index.js',
-  'adapters/tinypool/module-urls.js',
-  'adapters/workerpool/index.js',
-  'adapters/workerpool/module-urls.js',
+const adapters = [
+  ...['piscina', 'body', 'express', 'fastify', 'nestjs', 'bullmq', 'opentelemetry', 'prometheus', 'pino'],
+  ...['tinypool', 'workerpool'],
 ]
-/** Holds the URLs of the worker entry files. In the ES module build, the main entry point holds them. */
-const onlyCommonJs = 'host/backend/entry-url.js'
-/** Workers of both builds run these modules, so only one build of them exists. */
+/** The entry points, without their extension. */
+const doors = ['index', 'worker', 'kit', ...adapters.map(name => `adapters/${name}/index`)]
+/** Workers load these modules. */
 const workerModules = [
   'adapters/body/parser.js',
   'adapters/bullmq/in-worker.js',
@@ -60,52 +34,36 @@ const workerModules = [
   'adapters/tinypool/in-worker.js',
   'adapters/workerpool/in-worker.js',
 ]
-/** The first files of workers. Their names say their format, because programs may copy them. */
-const firstFiles = ['worker/entry/inline.mjs', 'worker/entry/process.cjs', 'worker/entry/thread.cjs']
-
-/** Bundlers load these in place of the entry points. */
-const forBundlers = ['esm', 'cjs'].flatMap(format =>
-  packedModules
-    .filter(name => /(^|\/)index\.js$/.test(name))
-    .map(name => `dist/${format}/${name.replace(/index\.js$/, 'for-bundlers.js')}`),
-)
+/** The first files of workers, and their common code. The names say their format, because programs may copy them. */
+const firstFiles = ['all', 'inline', 'process', 'thread'].map(kind => `worker/entry/${kind}.cjs`)
+/** Bundlers load these in place of the entry points. `require('lido/piscina')` gives the class, so it has a file of its own. */
+const forBundlers = [
+  ...['', ...adapters.map(name => `adapters/${name}/`)].map(folder => `esm/${folder}for-bundlers.js`),
+  ...workerModules.map(file => `esm/${dirname(file)}/module-urls.js`),
+  'cjs/adapters/piscina/for-bundlers.js',
+]
 
 /** The type files that the entry points of the installed package import, directly or indirectly. */
 function namedTypes() {
   const packageUrl = pathToFileURL(`${installedPackage}/`)
   const found = new Set()
-  for (const door of packedModules.filter(name => /(^|\/)(index|worker|kit)\.js$/.test(name)))
-    for (const build of ['esm', 'cjs'])
-      reachedTypes(new URL(`dist/${build}/${door.replace(/js$/, 'd.ts')}`, packageUrl), found)
+  for (const door of doors)
+    for (const format of ['esm', 'cjs'])
+      reachedTypes(new URL(`dist/${format}/${door}.d.ts`, packageUrl), found)
   return new Set([...found].map(href => href.slice(packageUrl.href.length)))
 }
 
-test('the tarball holds both builds, the types and four pages, and nothing else', () => {
-  const modules = expectedModules()
-  // Only the entry points are packed, each with the modules that it needs, and the type files that they import.
-  const packed = [...packedModules, ...workerModules]
-  const named = namedTypes()
-  const isPacked = name => named.has(`dist/cjs/${name}`) || packed.includes(name)
-  // Only one set of type files exists. The types of the ES module entry points refer to it.
-  const isOfModules = name =>
-    packed.includes(name.replace(/d\.ts$/, 'js')) && /(^|\/)(index|worker|kit)\./.test(name)
-  const isWorkerSide = name =>
-    (name.startsWith('worker/') && !name.startsWith('worker/run/task-context.')) ||
-    workerModules.some(module => name.startsWith(module.replace(/js$/, '')))
+test('the tarball holds the code once, the types once and four pages, and nothing else', () => {
   const expected = [
-    // The other pages are on the site.
     ...['CHANGELOG.md', 'LICENSE', 'README.md', 'SECURITY.md', 'package.json'],
     ...filesIn(join(root, 'bin')).map(name => `bin/${name}`),
-    ...modules
-      .filter(name => (name.endsWith('.d.ts') ? isOfModules(name) : isPacked(name)))
-      .map(name => `dist/esm/${name}`),
-    ...firstFiles.map(name => `dist/esm/${name}`),
-    'dist/esm/adapters/piscina/index-5.4.d.ts',
-    ...forBundlers,
+    ...[...doors, 'inspection'].map(name => `dist/cjs/${name}.js`),
+    ...firstFiles.map(name => `dist/cjs/${name}`),
     'dist/cjs/package.json',
-    ...modules
-      .filter(name => (isPacked(name) && !isWorkerSide(name)) || name === onlyCommonJs)
-      .map(name => `dist/cjs/${name}`),
+    ...doors.flatMap(name => [`dist/esm/${name}.js`, `dist/esm/${name}.cjs`]),
+    ...workerModules.map(name => `dist/esm/${name}`),
+    ...forBundlers.map(name => `dist/${name}`),
+    ...namedTypes(),
   ]
   assert.deepEqual(filesIn(installedPackage), expected.sort())
 })
@@ -185,9 +143,10 @@ test('arethetypeswrong finds correct types for every entry point in every resolu
   assert.deepEqual(analysis.problems, [])
 })
 
-// A static import of a Node module makes Node read all exports of that module at start.
-test('the main entry point imports no Node module statically', () => {
-  const code = readFileSync(join(installedPackage, 'dist/esm/index.js'), 'utf8')
-  assert.match(code, /getBuiltinModule\("node:worker_threads"\)/)
-  assert.deepEqual(code.match(/\bfrom\s*"node:\w+"/g), null)
+// Bundlers cannot keep `require()` of a module of Node in a bundle of ES modules.
+test('no entry point requires a module of Node', () => {
+  for (const name of doors) {
+    const code = readFileSync(join(installedPackage, `dist/cjs/${name}.js`), 'utf8')
+    assert.deepEqual(code.match(/\brequire\(["']node:\w+["']\)/g), null, name)
+  }
 })

@@ -47,6 +47,7 @@ before(async () => {
   const packages = [
     'esbuild',
     'rollup',
+    '@rollup/plugin-commonjs',
     '@rollup/plugin-node-resolve',
     'tsup',
     'typescript@6.0',
@@ -117,11 +118,12 @@ row('Rollup', 'works without other files', asEntry, async () => {
     ['cjs', 'cjs'],
   ]) {
     project.write({
-      'rollup.config.mjs': `import { nodeResolve } from '@rollup/plugin-node-resolve'
+      'rollup.config.mjs': `import commonjs from '@rollup/plugin-commonjs'
+import { nodeResolve } from '@rollup/plugin-node-resolve'
 export default {
   input: { main: 'src/${format === 'es' ? 'esm' : 'cjs'}.js', work: 'src/work.js' },
   output: { dir: 'out/rollup-${format}', format: '${format}', entryFileNames: '[name].${extension}' },
-  plugins: [nodeResolve()],
+  plugins: [nodeResolve(), commonjs()],
 }
 `,
     })
@@ -261,16 +263,16 @@ for (const file of process.argv.slice(2)) traced[file] = [...(await nodeFileTrac
 console.log(JSON.stringify(traced))
 `,
   })
-  const entries = ['thread.cjs', 'process.cjs', 'inline.mjs'].map(file => `worker/entry/${file}`)
+  const entries = ['thread', 'process', 'inline', 'all'].map(kind => `cjs/worker/entry/${kind}.cjs`)
   const wanted = { module: ['work.js', ...entries], common: ['work.js', ...entries] }
   for (const name of adapters) {
-    wanted[name] = [...entries, `adapters/${name}/${name === 'body' ? 'parser' : 'in-worker'}.js`]
+    wanted[name] = [...entries, `esm/adapters/${name}/${name === 'body' ? 'parser' : 'in-worker'}.js`]
   }
   const programs = ['module.js', 'common.cjs', ...adapters.flatMap(name => [`${name}.js`, `${name}.cjs`])]
   const traced = JSON.parse(await own.node('trace.js', ...programs))
   for (const program of programs) {
     for (const file of wanted[program.split('.')[0]]) {
-      const path = file === 'work.js' ? file : `node_modules/lido/dist/esm/${file}`
+      const path = file === 'work.js' ? file : `node_modules/lido/dist/${file}`
       assert.ok(traced[program].includes(path), `${program} lacks ${path}: ${traced[program].join(' ')}`)
     }
   }

@@ -73,8 +73,6 @@ const open = async () => {
   project = await install('runtimes', ['bun', 'deno'], { type: 'module' })
   for (const name of ['conformance', 'helpers', 'fixtures', 'setups'])
     cpSync(join(root, 'test', name), project.path('test', name), { recursive: true })
-  // A handler of the suite imports a file of the build.
-  cpSync(project.path('node_modules/lido/dist'), project.path('dist'), { recursive: true })
   // Deno finds a package only from a file inside the project.
   mkdirSync(project.path('tmp'))
   return project

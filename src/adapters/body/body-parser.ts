@@ -2,9 +2,9 @@
 // first, because it behaves like Express's own parser.
 import type { Http2ServerRequest } from 'node:http2'
 import { createRequire } from 'node:module'
+import { packagesFrom } from '../../kit.js'
 import type { RawRequest, RawResponse } from '../http/client.js'
 import { checkVersion } from '../packages/version.js'
-import { packageUrl } from './module-urls.js'
 
 export type Next = (error?: unknown) => void
 export type Middleware = (request: RawRequest, response: RawResponse, next: Next) => void
@@ -37,7 +37,7 @@ function load(): FoundBodyParser {
 }
 
 function requireOfBodyParser(): NodeJS.Require {
-  const own = createRequire(packageUrl)
+  const own = createRequire(packagesFrom())
   try {
     const throughExpress = createRequire(own.resolve('express'))
     throughExpress.resolve('body-parser')

@@ -1,5 +1,4 @@
-// The URLs of this adapter's files, in the form that bundlers recognise.
-export const parserUrl: URL = new URL('./parser.js', import.meta.url)
-
-/** Packages of the user are resolved from here. */
-export const packageUrl: string = import.meta.url
+// Only entry points for bundlers load this file. It has the form in which lido-bundle and bundlers find a worker's file.
+export function fileUrl(): URL {
+  return new URL('./parser.js', import.meta.url)
+}

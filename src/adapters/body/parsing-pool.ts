@@ -1,8 +1,8 @@
 // The pool that parses large bodies, and the two ways to parse a body: in the pool or in place.
 import { availableParallelism } from 'node:os'
 import { Pool, PoolClosedError } from '../../index.js'
+import { adapterFile } from '../../kit.js'
 import { type RawRequest, whileConnected } from '../http/client.js'
-import { parserUrl } from './module-urls.js'
 import { parseBody } from './parse-body.js'
 import type { ParseOutcome, ParsePlan, WorkerOutcome } from './parse-plan.js'
 import { problemOf, thrownError } from './problems.js'
@@ -70,7 +70,7 @@ export async function parseInPool(
   areKept = false,
 ): Promise<ParseOutcome> {
   const own = areKept ? new Uint8Array(bytes) : ownBuffer(bytes)
-  const options = { filename: parserUrl, name: 'parse', transferList: [own.buffer as ArrayBuffer] }
+  const options = { filename: parserUrl(), name: 'parse', transferList: [own.buffer as ArrayBuffer] }
   try {
     const outcome: WorkerOutcome = await whileConnected(request, signal =>
       parsingPool.pool.run({ bytes: own, plan }, { ...options, signal }),
@@ -95,4 +95,11 @@ export async function parseInPlace(bytes: Uint8Array, plan: ParsePlan): Promise<
 /** Copies bytes that share their buffer with other data, because a transfer would take the whole buffer. */
 function ownBuffer(bytes: Uint8Array): Uint8Array {
   return bytes.byteLength === bytes.buffer.byteLength ? bytes : new Uint8Array(bytes)
+}
+
+/** @vercel/nft finds the file by a path that starts with `__dirname`. */
+function parserUrl(): URL {
+  return adapterFile('body', () => {
+    return `${__dirname}/../../../esm/adapters/body/parser.js`
+  })
 }

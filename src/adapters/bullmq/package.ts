@@ -3,8 +3,8 @@ import type { EventEmitter } from 'node:events'
 import { createRequire } from 'node:module'
 import * as bullmq from 'bullmq'
 import { PoolError } from '../../index.js'
+import { packagesFrom } from '../../kit.js'
 import { checkVersion, type NeededVersion, versionError } from '../packages/version.js'
-import { packageUrl } from './module-urls.js'
 
 /** Before 5.76.11, a paused or closing worker of BullMQ takes the next job after it gave one back. */
 const OLDEST = '5.76.11'
@@ -22,7 +22,7 @@ export const {
   WaitingError,
 } = bullmq
 
-const ownRequire = createRequire(packageUrl)
+const ownRequire = createRequire(packagesFrom())
 const needed: NeededVersion = { user: "'lido/bullmq'", name: 'bullmq', oldest: OLDEST }
 const neededByBackends: NeededVersion = {
   user: "'lido/bullmq' with PostgreSQL or another back end",

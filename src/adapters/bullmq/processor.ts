@@ -9,6 +9,7 @@ import {
   type RunOptions,
 } from '../../index.js'
 import {
+  adapterFile,
   boolean,
   foreignValues,
   integer,
@@ -41,7 +42,6 @@ import {
   termsOfJob,
 } from './job-values.js'
 import { repeatWrites } from './job-writes.js'
-import { wrapperUrl } from './module-urls.js'
 import { outcomeOf } from './outcome.js'
 import { checkBullmq } from './package.js'
 import { type StartTask, slotsOf, startAtOnce } from './prefetch.js'
@@ -103,7 +103,12 @@ export const processorRules = {
 export const processorTable = new OptionTable(processorRules)
 const errors = new OptionErrors('processor()', InvalidOptionError)
 
-const wrapper = fileURLToPath(wrapperUrl)
+/** @vercel/nft finds the file by a path that starts with `__dirname`. */
+function wrapperUrl(): URL {
+  return adapterFile('bullmq', () => {
+    return `${__dirname}/../../../esm/adapters/bullmq/in-worker.js`
+  })
+}
 
 /** Exports that only the pool calls. The name of a job may come from outside. */
 const hookNames = ['setup', 'teardown']
@@ -159,6 +164,7 @@ export class JobRunner {
   /** `null`: the host takes every name. */
   readonly #names: ReadonlySet<string> | null
   readonly #refusals: Refusals
+  readonly #wrapper: string
   readonly #serverNow: () => number
 
   /** @param serverNow the clock of the queue's server, in milliseconds since 1970 */
@@ -172,6 +178,7 @@ export class JobRunner {
     this.#names = settings.handlers === undefined ? null : new Set(settings.handlers)
     this.#refusals = new Refusals(settings.giveBackTimeout)
     this.#serverNow = serverNow
+    this.#wrapper = fileURLToPath(wrapperUrl())
   }
 
   /** Resolves to what BullMQ stores as the result. Rejects with an error that tells BullMQ what to do with the job. */
@@ -215,7 +222,7 @@ export class JobRunner {
     // The worker may know stores that this program does not.
     const carried = carrier === null ? undefined : foreignValues(carrier)
     const call = (order: HandlerOrder | SandboxOrder, options: RunOptions) =>
-      inContextOf(carrier, () => runWrapped(this.#pool, order, options, wrapper))
+      inContextOf(carrier, () => runWrapped(this.#pool, order, options, this.#wrapper))
     if (sandbox) {
       const order: SandboxOrder = { sandboxJob: sandboxFields(job), token, carried }
       const result = await start(signal, queueTimeout => call(order, { ...options, queueTimeout }))

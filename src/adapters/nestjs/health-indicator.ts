@@ -3,7 +3,7 @@ import { createRequire } from 'node:module'
 import { Inject, Injectable } from '@nestjs/common'
 import { ModuleRef } from '@nestjs/core'
 import type { Pool } from '../../index.js'
-import { OptionTable, text } from '../../kit.js'
+import { OptionTable, packagesFrom, text } from '../../kit.js'
 import { checkHolder, optionErrors } from '../http/options.js'
 import {
   isUnderPressure,
@@ -14,7 +14,6 @@ import {
 } from '../http/pressure.js'
 import { installedVersion, isOlder } from '../packages/version.js'
 import { DEFAULT_POOL, getPoolToken } from './decorators.js'
-import { packageUrl } from './module-urls.js'
 
 const table = new OptionTable({
   pool: text({ default: DEFAULT_POOL }),
@@ -54,7 +53,7 @@ export class PoolHealthIndicator {
 
 /** Before version 11, @nestjs/terminus takes every returned result for healthy. */
 function needsHealthCheckError(): boolean {
-  const version = installedVersion('@nestjs/terminus', createRequire(packageUrl))
+  const version = installedVersion('@nestjs/terminus', createRequire(packagesFrom()))
   return version !== null && isOlder(version, '11.0.0')
 }
 

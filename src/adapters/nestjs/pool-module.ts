@@ -10,12 +10,12 @@ import {
 } from '@nestjs/common'
 import { APP_FILTER, HttpAdapterHost, ModulesContainer } from '@nestjs/core'
 import { InvalidOptionError, Pool, type PoolOptions } from '../../index.js'
+import { packagesFrom } from '../../kit.js'
 import { watchFurtherServers } from '../http/further-servers.js'
 import { checkVersion } from '../packages/version.js'
 import { DEFAULT_POOL, getPoolToken, POOLS_OF_MODULE } from './decorators.js'
 import { PoolExceptionFilter } from './exception-filter.js'
 import { PoolHealthIndicator } from './health-indicator.js'
-import { packageUrl } from './module-urls.js'
 import {
   type PoolFeatureOptions,
   type PoolModuleAsyncOptions,
@@ -133,7 +133,10 @@ function rootModule(
 }
 
 function poolModule(providers: Provider[], names: string[]): DynamicModule {
-  checkVersion({ user: "'lido/nestjs'", name: '@nestjs/core', oldest: '10.0.0' }, createRequire(packageUrl))
+  checkVersion(
+    { user: "'lido/nestjs'", name: '@nestjs/core', oldest: '10.0.0' },
+    createRequire(packagesFrom()),
+  )
   const tokens = names.map(getPoolToken)
   const poolsOfModule: Provider = {
     provide: POOLS_OF_MODULE,

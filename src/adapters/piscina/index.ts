@@ -14,7 +14,7 @@ export type { FilledOptions, PiscinaOptions as Options } from './options.js'
 export { ArrayTaskQueue, FixedQueue } from './queues.js'
 export type { RunOptions } from './run-task.js'
 export { type PiscinaTask, queueOptionsSymbol, type TaskQueue } from './task-queue.js'
-export { Piscina, Piscina as default, Piscina as 'module.exports', version }
+export { Piscina, Piscina as default, version }
 
 /** Marks a value that is transferred, not copied. */
 export const move: typeof Piscina.move = Piscina.move

@@ -1,2 +1,4 @@
-// The URLs of this adapter's files, in the form that bundlers recognise.
-export const questionUrl: URL = new URL('./in-worker.js', import.meta.url)
+// Only entry points for bundlers load this file. It has the form in which lido-bundle and bundlers find a worker's file.
+export function fileUrl(): URL {
+  return new URL('./in-worker.js', import.meta.url)
+}

@@ -2,8 +2,7 @@
 // worker that is busy, and the totals of a worker that has ended.
 import { AggregatorRegistry } from 'prom-client'
 import type { Pool } from '../../index.js'
-import { askWorkers, type QuestionListener, realClock, within } from '../../kit.js'
-import { questionUrl } from './module-urls.js'
+import { adapterFile, askWorkers, type QuestionListener, realClock, within } from '../../kit.js'
 import type { LiveMetric, Metric, Register } from './register.js'
 
 /** How long a scrape waits for a worker that did not answer the scrape before. */
@@ -59,7 +58,7 @@ export class WorkerMetrics {
     for (const pool of pools) {
       if (pool.options.backend === 'inline') continue
       // A worker that has not answered the last question gets no further one.
-      askWorkers(pool, questionUrl, workerId => {
+      askWorkers(pool, questionUrl(), workerId => {
         const answer = this.#answerOf(pool, workerId)
         const next = new Promise<void>(resolve => {
           answer.onNext = resolve
@@ -178,4 +177,11 @@ function totalsOf(metrics: readonly Metric[]): Metric[] {
       if (metric.type !== 'summary') return metric
       return { ...metric, values: metric.values.filter(({ metricName }) => metricName !== undefined) }
     })
+}
+
+/** @vercel/nft finds the file by a path that starts with `__dirname`. */
+function questionUrl(): URL {
+  return adapterFile('prometheus', () => {
+    return `${__dirname}/../../../esm/adapters/prometheus/in-worker.js`
+  })
 }

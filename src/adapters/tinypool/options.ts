@@ -4,8 +4,7 @@ import { availableParallelism } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import type { WorkerOptions } from 'node:worker_threads'
 import type { PoolOptions } from '../../index.js'
-import { ownFields } from '../../kit.js'
-import { workerUrl } from './module-urls.js'
+import { adapterFile, ownFields } from '../../kit.js'
 import type { WorkerOrder } from './orders.js'
 import { emptyQueue, type TaskQueue } from './task-queue.js'
 
@@ -107,12 +106,19 @@ export function fillOptions(given: Options): FilledOptions {
   })
 }
 
+/** @vercel/nft finds the file by a path that starts with `__dirname`. */
+function workerUrl(): URL {
+  return adapterFile('tinypool', () => {
+    return `${__dirname}/../../../esm/adapters/tinypool/in-worker.js`
+  })
+}
+
 export function toPoolOptions(options: FilledOptions): PoolOptions {
   const isProcess = options.runtime === 'child_process'
   const most = Math.min(Math.max(Math.ceil(options.maxThreads), 1), MOST_THREADS)
   const memory = options.maxMemoryLimitBeforeRecycle
   return {
-    filename: workerUrl,
+    filename: workerUrl(),
     label: 'Tinypool',
     backend: isProcess ? 'process' : 'thread',
     minWorkers: Math.min(Math.max(Math.ceil(options.minThreads), 0), most),

@@ -3,8 +3,7 @@ import type { ForkOptions } from 'node:child_process'
 import { cpus as cpuList } from 'node:os'
 import type { WorkerOptions as ThreadOptions } from 'node:worker_threads'
 import type { PoolOptions } from '../../index.js'
-import { ownFields } from '../../kit.js'
-import { workerUrl } from './module-urls.js'
+import { adapterFile, ownFields } from '../../kit.js'
 import type { WorkerOrder } from './orders.js'
 import type { TaskQueue } from './queues.js'
 
@@ -120,9 +119,16 @@ export function checkStartOptions({ isProcess, forkOpts, workerThreadOpts }: Set
   else checkNames(workerThreadOpts, 'workerThreadOpts')
 }
 
+/** @vercel/nft finds the file by a path that starts with `__dirname`. */
+function workerUrl(): URL {
+  return adapterFile('workerpool', () => {
+    return `${__dirname}/../../../esm/adapters/workerpool/in-worker.js`
+  })
+}
+
 export function toPoolOptions(settings: Settings): PoolOptions {
   return {
-    filename: workerUrl,
+    filename: workerUrl(),
     label: 'workerpool',
     backend: settings.isProcess ? 'process' : 'thread',
     minWorkers: settings.minWorkers,

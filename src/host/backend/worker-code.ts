@@ -4,16 +4,20 @@ import type { BackendKind } from '../../api/worker-view.js'
 import { isMadeByNext, nextAdvice } from '../../shared/errors/load-advice.js'
 import { PACKAGE_FILE_MISSING } from '../../shared/errors/pool-errors.js'
 import { existsSync, fileURLToPath } from '../../shared/platform/node-modules.js'
-import { threadEntryUrl } from './entry-url.js'
+
+/** Exported functions of `worker/entry/all.ts`. */
+const starts = { thread: 'startThread', process: 'startProcess' } as const
 
 let embedded: string | null = null
 
 /**
  * Bun also loads the entry points for bundlers where it runs this package as it is. Then workers start from the files.
- * @param code an expression: an object with a function for each kind of worker
+ * @param code an expression: the exports of `worker/entry/all.ts`
+ * @param ownUrl the URL of `for-bundlers.js`, or of the bundle that contains it
  */
-export function embedWorkerCode(code: string): void {
-  if ('bun' in process.versions && existsSync(fileURLToPath(threadEntryUrl()))) return
+export function embedWorkerCode(code: string, ownUrl: string | undefined): void {
+  const file = '../cjs/worker/entry/thread.cjs'
+  if ('bun' in process.versions && existsSync(fileURLToPath(new URL(file, ownUrl)))) return
   embedded = code
 }
 
@@ -22,7 +26,7 @@ export function embedWorkerCode(code: string): void {
  * give handlers `require` and `module`, and a thread would ignore `--import`.
  */
 export function embeddedCode(kind: Exclude<BackendKind, 'inline'>): string | null {
-  return embedded === null ? null : `${embedded}.${kind}()\n//# sourceURL=lido-${kind}.mjs`
+  return embedded === null ? null : `${embedded}.${starts[kind]}()\n//# sourceURL=lido-${kind}.mjs`
 }
 
 /** Bun runs every text as a module, and knows no such flag. */
@@ -30,9 +34,7 @@ export const moduleFlags: readonly string[] = 'bun' in process.versions ? [] : [
 
 /** The exports of the file that inline workers load. `null`: load the file. */
 export function embeddedInline(): unknown {
-  return embedded === null
-    ? null
-    : new Function(`return ${embedded}.inline()\n//# sourceURL=lido-inline.mjs`)()
+  return embedded === null ? null : new Function(`return ${embedded}\n//# sourceURL=lido-inline.mjs`)()
 }
 
 export class MissingPackageFileError extends Error {

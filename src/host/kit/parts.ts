@@ -12,6 +12,7 @@ import { Pool } from '../pool.js'
 import { engineOf } from '../pool-properties.js'
 import { Rejection } from '../task/rejection.js'
 import { RoomWaiters } from '../task/room-waiters.js'
+import { adapterFile, embedUrl, packagesFrom } from './adapter-files.js'
 import { askWorkers, figuresOf, listPools } from './figures.js'
 import { adaptQueue, TaskViews } from './foreign-queue.js'
 import { Problems } from './problems.js'
@@ -29,6 +30,9 @@ export const kitParts = {
   figuresOf,
   askWorkers,
   embedWorkerCode,
+  embedUrl,
+  adapterFile,
+  packagesFrom,
   importedFile,
   adaptQueue,
   TaskViews,

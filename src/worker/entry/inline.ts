@@ -1,4 +1,4 @@
-// The entry of an inline worker, which runs on the host's thread. The host cannot kill it. When the host stops it, it
+// An inline worker, which runs on the host's thread. The host cannot kill it. When the host stops it, it
 // closes its port. It has stopped when its last handler has finished.
 import { threadId } from 'node:worker_threads'
 import type { StartOrder } from '../../shared/messages/messages.js'

@@ -1,4 +1,4 @@
-// Steps that the entries of threads and processes share. An inline worker runs on the host's thread and does not need
+// Steps that threads and processes share. An inline worker runs on the host's thread and does not need
 // them.
 import { globalSymbol } from '../../shared/platform/global-symbol.js'
 

@@ -1,6 +1,5 @@
 // The worker's end of the pipes of a process. `postMessage()` writes the whole message before it returns, so an answer
 // is not lost when the process exits right after it. The event loop reads messages from the host.
-import { Socket } from 'node:net'
 import type { TransferItem } from '../../api/call-options.js'
 import type { HostPort, ProcessOrder, ToHost, ToWorker } from '../../shared/messages/messages.js'
 import {
@@ -16,7 +15,7 @@ import {
 import { errorForProcess, packMessage } from '../../shared/messages/process-values.js'
 import { unpackMessage } from '../../shared/messages/unpack-message.js'
 import { invariant } from '../../shared/platform/invariant.js'
-import { writeSync } from '../../shared/platform/node-modules.js'
+import { getBuiltinModule, writeSync } from '../../shared/platform/node-modules.js'
 import type { TicketReport } from '../lane/piped-tickets.js'
 
 /** The most bytes for one write. Every system accepts this many. */
@@ -54,6 +53,8 @@ export class PipePort implements HostPort {
       onGarbage: () => listener.onEnd(),
     }
     const reader = new FrameReader(onFrame, 0)
+    // Only processes load this module of Node, although threads have the same code.
+    const { Socket } = getBuiltinModule('node:net')
     const input = new Socket({ fd: readFd, readable: true, writable: false })
     // Bun opens a file descriptor only by this call.
     if (input.pending) input.connect({ fd: readFd } as never)

@@ -1,4 +1,4 @@
-// The first file of a worker process. The host opens its pipes: 3 from the host, 4 to the host, and 5, which closes
+// A worker process. The host opens its pipes: 3 from the host, 4 to the host, and 5, which closes
 // when the host exits. Messages of `process.send` use another channel.
 import { Worker } from 'node:worker_threads'
 import { inheritLoadingFiles } from '../../shared/messages/handler-ref.js'
@@ -33,14 +33,16 @@ const lifelineProgram = `
   line.on('error', () => {}).on('close', () => setTimeout(end, graceMs)).resume()
 `
 
-markWorker()
-// These signals reach the whole process group, for example with Ctrl-C. The host decides when its workers exit.
-for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => {})
+/** Makes this process a worker. */
+export function startProcess(): void {
+  markWorker()
+  // These signals reach the whole process group, for example with Ctrl-C. The host decides when its workers exit.
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => {})
+  const port: PipePort = new PipePort(3, 4, { onOrder: order => start(order, port), onEnd: () => exit(1) })
+  watchHost(5)
+}
 
-const port: PipePort = new PipePort(3, 4, { onOrder: start, onEnd: () => exit(1) })
-watchHost(5)
-
-function start(order: ProcessOrder): void {
+function start(order: ProcessOrder, port: PipePort): void {
   inheritLoadingFiles(order.loading)
   // Tells the host that flags and preloaded files did not end this process.
   port.postMessage({ kind: 'pong' })
@@ -60,16 +62,15 @@ function start(order: ProcessOrder): void {
     onCrash: watchCrash,
     end: exitCode => (exitCode === 0 ? exitWhenSent() : exit(exitCode)),
   })
+  const profiler = new OwnProfiler()
   port.onProfile = order => {
-    const profile = profileFor(order)
+    const profile = profileFor(order, profiler)
     if (order !== 'start') port.postMessage({ kind: 'profile', profile })
   }
   void life.start()
 }
 
-const profiler = new OwnProfiler()
-
-function profileFor(order: 'start' | 'next' | 'stop'): string | null {
+function profileFor(order: 'start' | 'next' | 'stop', profiler: OwnProfiler): string | null {
   try {
     return profiler[order]() ?? null
   } catch {

@@ -1,4 +1,4 @@
-// The first file of a worker thread. The host posts the start order to the parent port. All later messages use a port
+// A worker thread. The host posts the start order to the parent port. All later messages use a port
 // of the pool, so the user can use the parent port.
 import { type MessagePort, parentPort, receiveMessageOnPort, threadId } from 'node:worker_threads'
 import { inheritLoadingFiles } from '../../shared/messages/handler-ref.js'
@@ -17,17 +17,20 @@ import { exit, markWorker, watchCrash } from './own-thread.js'
 /** Usually the order is already at the port, because the host posts it in the turn in which it starts the thread. */
 const ORDER_TIMEOUT_MS = 5000
 
-markWorker()
-invariant(parentPort !== null, 'the worker entry runs in a worker')
-reportLoadedFiles(parentPort)
-const waitingOrder = receiveWaiting(parentPort)
-if (waitingOrder !== undefined) start(waitingOrder.message as StartOrder)
-else {
-  const timeout = workerClock.after(ORDER_TIMEOUT_MS, failWithoutOrder)
-  parentPort.once('message', (order: StartOrder) => {
-    timeout.cancel()
-    start(order)
-  })
+/** Makes this thread a worker. */
+export function startThread(): void {
+  markWorker()
+  invariant(parentPort !== null, 'the worker entry runs in a worker')
+  reportLoadedFiles(parentPort)
+  const waitingOrder = receiveWaiting(parentPort)
+  if (waitingOrder !== undefined) start(waitingOrder.message as StartOrder)
+  else {
+    const timeout = workerClock.after(ORDER_TIMEOUT_MS, failWithoutOrder)
+    parentPort.once('message', (order: StartOrder) => {
+      timeout.cancel()
+      start(order)
+    })
+  }
 }
 
 /** In Deno the parent port is no `MessagePort`. Then the order comes as an event. */

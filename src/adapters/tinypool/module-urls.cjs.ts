@@ -1,8 +1,0 @@
-// The URLs of this adapter's files in the CommonJS build, in the form that file tracers and lido-bundle recognise. Both formats of the package
-// use the same file.
-import { pathToFileURL } from 'node:url'
-
-export const workerUrl: URL = new URL(
-  '../../../esm/adapters/tinypool/in-worker.js',
-  pathToFileURL(__filename),
-)
