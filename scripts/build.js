@@ -25,6 +25,7 @@ import {
 import { basename, dirname, join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { build as bundle, transformSync } from 'esbuild'
+import ts from 'typescript'
 import { compiler } from './compiler.js'
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
@@ -167,15 +168,15 @@ function toCommonJs(text, file) {
     .replace(/^import ("[^"]+");$/gm, (_, from) => `${load(from)};`)
     .replace(/^export \{([^}]*)\};$/m, (_, list) => {
       for (const [local, name = local] of names(list)) exported.set(name, local)
-      if (file === piscina) return `module.exports = ${exported.get('Piscina')};`
-      if (exported.has('default')) exported.set('__esModule', 'true')
-      const lines = [...exported].map(([name, local]) => (name === local ? name : `${name}: ${local}`))
-      return `module.exports = {\n  ${lines.join(',\n  ')}\n};`
+      return ''
     })
   const left = /^(import|export) .*$/m.exec(code)
   if (left !== null || exported.size === 0) throw new Error(`${file} does not become CommonJS: ${left?.[0]}`)
-  exported.delete('__esModule')
-  return { code: shorten(`"use strict";\n${code}`), exported }
+  const members = [...exported].map(([name, local]) => (name === local ? name : `${name}: ${local}`))
+  // Compiled `import`s look for this mark before they read the default export.
+  if (exported.has('default')) members.push('__esModule: true')
+  const value = file === piscina ? exported.get('Piscina') : `{ ${members.join(', ')} }`
+  return { code: `${shorten(`"use strict";\n${code}`)}\nmodule.exports = ${value}\n`, exported }
 }
 
 /**
@@ -193,13 +194,32 @@ function shorten(code) {
   const ignored = /\bimport\(\s*((?:\/\*.*?\*\/\s*)+)/g
   const comments = [...withOneName.matchAll(ignored)].map(([, each]) => each.replace(/\n\s*/g, ' '))
   const marked = withOneName.replace(ignored, 'importWithComments(')
-  const { code: short } = transformSync(marked, { minify: true, lineLimit: 120, target: 'node20' })
-  return (
-    short
-      .replace(/\bimportWithComments\(/g, () => `import(${comments.shift()}`)
-      // Some tools look for the format of a file at the beginnings of lines.
-      .replace(/\s*\bmodule\.exports=/, '\nmodule.exports=')
-  )
+  const { code: short } = transformSync(marked, { minify: true, target: 'node20' })
+  return inLines(short.replace(/\bimportWithComments\(/g, () => `import(${comments.shift()}`))
+}
+
+/** Begins a line at each statement, variable and member of a class. Rollup would change strings that esbuild breaks into lines. */
+function inLines(code) {
+  const file = ts.createSourceFile('bundle.js', code, ts.ScriptTarget.Latest, true)
+  const isInList = ({ parent }) => parent === file || ts.isBlock(parent) || ts.isCaseOrDefaultClause(parent)
+  const isFurtherVariable = node =>
+    ts.isVariableDeclaration(node) &&
+    node.parent.parent.parent === file &&
+    node !== node.parent.declarations[0]
+  const starts = []
+  const visit = node => {
+    const isStatement = ts.isStatement(node) && isInList(node)
+    if (isStatement || ts.isClassElement(node) || isFurtherVariable(node)) starts.push(node.getStart(file))
+    ts.forEachChild(node, visit)
+  }
+  visit(file)
+  let text = ''
+  let from = 0
+  for (const start of starts) {
+    text += `${code.slice(from, start)}\n`
+    from = start
+  }
+  return (text + code.slice(from)).trim()
 }
 
 /**

@@ -13,3 +13,8 @@ export function processEntryUrl(): URL {
 export function inlineEntryUrl(): URL {
   return pathToFileURL(`${__dirname}/worker/entry/inline.cjs`)
 }
+
+/** The code of all kinds of workers, which these files load. */
+export function workerCodeUrl(): URL {
+  return pathToFileURL(`${__dirname}/worker/entry/all.cjs`)
+}

@@ -4,6 +4,7 @@ import type { BackendKind } from '../../api/worker-view.js'
 import { isMadeByNext, nextAdvice } from '../../shared/errors/load-advice.js'
 import { PACKAGE_FILE_MISSING } from '../../shared/errors/pool-errors.js'
 import { existsSync, fileURLToPath } from '../../shared/platform/node-modules.js'
+import { workerCodeUrl } from './entry-url.js'
 
 /** Exported functions of `worker/entry/all.ts`. */
 const starts = { thread: 'startThread', process: 'startProcess' } as const
@@ -66,9 +67,9 @@ export function packageFile(locate: () => URL): URL {
   return url
 }
 
-/** Why a worker ended before it was ready: `MissingPackageFileError` if its first file is missing, else `failure`. */
+/** Why a worker ended before it was ready: `MissingPackageFileError` if a file of this package is missing, else `failure`. */
 export function startFailureCause(entry: () => URL, failure?: unknown): unknown {
   if (embedded !== null || failure instanceof MissingPackageFileError) return failure
-  const path = fileURLToPath(entry())
-  return existsSync(path) ? failure : new MissingPackageFileError(path)
+  const missing = [entry(), workerCodeUrl()].map(url => fileURLToPath(url)).find(path => !existsSync(path))
+  return missing === undefined ? failure : new MissingPackageFileError(missing)
 }
