@@ -97,9 +97,11 @@ function ownBuffer(bytes: Uint8Array): Uint8Array {
   return bytes.byteLength === bytes.buffer.byteLength ? bytes : new Uint8Array(bytes)
 }
 
-/** @vercel/nft finds the file by a path that starts with `__dirname`. */
 function parserUrl(): URL {
-  return adapterFile('body', () => {
-    return `${__dirname}/../../../esm/adapters/body/parser.js`
-  })
+  return adapterFile('body', parserPath)
+}
+
+/** @vercel/nft finds the file by a path that starts with `__dirname`, but not in an arrow function. */
+function parserPath(): string {
+  return `${__dirname}/../../../esm/adapters/body/parser.js`
 }

@@ -103,11 +103,13 @@ export const processorRules = {
 export const processorTable = new OptionTable(processorRules)
 const errors = new OptionErrors('processor()', InvalidOptionError)
 
-/** @vercel/nft finds the file by a path that starts with `__dirname`. */
 function wrapperUrl(): URL {
-  return adapterFile('bullmq', () => {
-    return `${__dirname}/../../../esm/adapters/bullmq/in-worker.js`
-  })
+  return adapterFile('bullmq', wrapperPath)
+}
+
+/** @vercel/nft finds the file by a path that starts with `__dirname`, but not in an arrow function. */
+function wrapperPath(): string {
+  return `${__dirname}/../../../esm/adapters/bullmq/in-worker.js`
 }
 
 /** Exports that only the pool calls. The name of a job may come from outside. */

@@ -179,9 +179,11 @@ function totalsOf(metrics: readonly Metric[]): Metric[] {
     })
 }
 
-/** @vercel/nft finds the file by a path that starts with `__dirname`. */
 function questionUrl(): URL {
-  return adapterFile('prometheus', () => {
-    return `${__dirname}/../../../esm/adapters/prometheus/in-worker.js`
-  })
+  return adapterFile('prometheus', questionPath)
+}
+
+/** @vercel/nft finds the file by a path that starts with `__dirname`, but not in an arrow function. */
+function questionPath(): string {
+  return `${__dirname}/../../../esm/adapters/prometheus/in-worker.js`
 }

@@ -106,11 +106,13 @@ export function fillOptions(given: Options): FilledOptions {
   })
 }
 
-/** @vercel/nft finds the file by a path that starts with `__dirname`. */
 function workerUrl(): URL {
-  return adapterFile('tinypool', () => {
-    return `${__dirname}/../../../esm/adapters/tinypool/in-worker.js`
-  })
+  return adapterFile('tinypool', workerPath)
+}
+
+/** @vercel/nft finds the file by a path that starts with `__dirname`, but not in an arrow function. */
+function workerPath(): string {
+  return `${__dirname}/../../../esm/adapters/tinypool/in-worker.js`
 }
 
 export function toPoolOptions(options: FilledOptions): PoolOptions {

@@ -119,11 +119,13 @@ export function checkStartOptions({ isProcess, forkOpts, workerThreadOpts }: Set
   else checkNames(workerThreadOpts, 'workerThreadOpts')
 }
 
-/** @vercel/nft finds the file by a path that starts with `__dirname`. */
 function workerUrl(): URL {
-  return adapterFile('workerpool', () => {
-    return `${__dirname}/../../../esm/adapters/workerpool/in-worker.js`
-  })
+  return adapterFile('workerpool', workerPath)
+}
+
+/** @vercel/nft finds the file by a path that starts with `__dirname`, but not in an arrow function. */
+function workerPath(): string {
+  return `${__dirname}/../../../esm/adapters/workerpool/in-worker.js`
 }
 
 export function toPoolOptions(settings: Settings): PoolOptions {
