@@ -34,10 +34,10 @@ for (const { entry, file, most, internal } of walls) {
   })
 }
 
-test('the code that a worker loads has at most 210 kB', t => {
+test('the code that a worker loads has at most 125 kB', t => {
   const { size } = statSync(new URL('dist/cjs/worker/entry/all.cjs', root))
   t.diagnostic(`${(size / 1000).toFixed(1)} kB`)
-  assert.ok(size <= 210_000, `${size} bytes`)
+  assert.ok(size <= 125_000, `${size} bytes`)
 })
 
 test('no class of src/ has more than 30 methods and getters', () => {
