@@ -89,6 +89,7 @@ async function measureMain(order, payload) {
   return {
     ...{ rate, medianMs: median(durations), delayMs: watch.end() },
     ...{ activeShare: utilization, payloadBytes, resultBytes, usableCores, isInline },
+    parameters: handler.length,
   }
 }
 

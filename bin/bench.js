@@ -9,6 +9,7 @@ import { installPools, otherPools, poolsOfProject } from './bench-packages.js'
 import { advise, resultTable, warningsFor, wrapped } from './bench-report.js'
 import { CommandError } from './command-error.js'
 import { Progress } from './progress.js'
+import { quoted } from './project.js'
 
 const contestant = fileURLToPath(new URL('bench-contestant.js', import.meta.url))
 const options = {
@@ -27,6 +28,8 @@ const partsOfStep = 2
 const startMs = 500
 /** Below this run time, the command also measures `pool.map()`, which puts several items into a task. */
 const shortMs = 0.5
+const noArgument =
+  'The function has a parameter, and got no argument. Give one with --payload or --payload-module.'
 
 export async function bench(args) {
   const { values, positionals } = parseArgs({ args, allowPositionals: true, options })
@@ -45,6 +48,7 @@ export async function bench(args) {
   try {
     const warnings = warningsFor(loadavg()[0], cpus().length)
     const results = await measure(order, [...installed.pools, ...poolsOfProject(installed.pools)])
+    if (results[0].parameters > 0 && Object.keys(order.payload).length === 0) warnings.unshift(noArgument)
     show(order, results, warnings, values.json)
   } finally {
     installed.remove()
@@ -106,7 +110,7 @@ function show(order, results, warnings, isJson) {
   const advice = advise(results, order.workers, usableCores)
   const missing = otherPools.filter(name => !results.some(({ kind }) => kind === name))
   if (isJson) {
-    const figures = results.map(({ usableCores: _, ...result }) => result)
+    const figures = results.map(({ usableCores: _, parameters: __, ...result }) => result)
     const report = { workers: order.workers, results: figures, advice, warnings }
     process.stdout.write(`${JSON.stringify(report, null, 2)}\n`)
     return
@@ -122,9 +126,9 @@ function show(order, results, warnings, isJson) {
       ),
       '',
     )
-  const last =
-    warnings[0] ?? 'These figures are of one run on this machine. Other programs that run now change them.'
-  lines.push(...wrapped(last))
+  const last = 'These figures are of one run on this machine. Other programs that run now change them.'
+  const notes = warnings.length > 0 ? warnings : [last]
+  lines.push(...notes.flatMap(text => [...wrapped(text), '']).slice(0, -1))
   process.stdout.write(`${lines.join('\n')}\n`)
 }
 
@@ -149,7 +153,7 @@ function payloadOf({ payload, 'payload-module': module }) {
     return { json }
   } catch (error) {
     throw new CommandError(
-      `'--payload ${payload}' is no JSON, and no file that ends in .json: ${error.message}\nQuotes belong to the text: --payload '"a text"'`,
+      `'--payload ${payload}' is no JSON, and no file that ends in .json: ${error.message}\nNames and texts need double quotes: --payload ${quoted('{"to":50000}')}, --payload ${quoted('"a text"')}`,
       2,
     )
   }

@@ -4,7 +4,7 @@ import { join, relative, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { CommandError } from './command-error.js'
 import { filesOf } from './init-files.js'
-import { readProject } from './project.js'
+import { quoted, readProject } from './project.js'
 
 export function init(args) {
   const { positionals } = parseArgs({ args, allowPositionals: true, options: {} })
@@ -49,8 +49,11 @@ function nextSteps(project, [handler, , test]) {
   const missing = project.missingTools
   if (missing.length > 0) steps.push([project.add('-D', ...missing), 'installs what TypeScript needs'])
   steps.push([project.testCommand(test), 'runs the test'])
-  const payload = process.platform === 'win32' ? '"{\\"to\\":50000}"' : `'{"to":50000}'`
-  steps.push([`npx lido bench ${handler} --name countPrimes --payload ${payload}`, ''])
+  if (project.benchPrefix !== null)
+    steps.push([
+      `${project.benchPrefix}npx lido bench ${handler} --name countPrimes --payload ${quoted('{"to":50000}')}`,
+      '',
+    ])
   const width = Math.max(...steps.map(([command, purpose]) => (purpose === '' ? 0 : command.length)))
   const lines = steps.map(([command, purpose]) =>
     purpose === '' ? `  ${command}` : `  ${command.padEnd(width)}   # ${purpose}`,

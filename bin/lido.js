@@ -33,10 +33,19 @@ async function runCommand() {
     await run[command]()
   } catch (problem) {
     if (problem.code?.startsWith('ERR_PARSE_ARGS'))
-      refuse(`${problem.message}\nSee: npx lido help ${command}`)
+      refuse(`${argumentProblem(problem)}\nSee: npx lido help ${command}`)
     else if (problem instanceof CommandError) fail(problem)
     else throw problem
   }
+}
+
+/** Node's message about an unknown option ends with advice about positional arguments, which no command needs. */
+function argumentProblem({ code, message }) {
+  if (code !== 'ERR_PARSE_ARGS_UNKNOWN_OPTION') return message
+  const [sentence, option] = /^Unknown option '([^']*)'/.exec(message) ?? [message, '']
+  const known = new Set(helpOf(command).match(/--[a-z]+(?:-[a-z]+)*/g))
+  const meant = nearest(option, [...known, '--help'])
+  return meant === undefined ? `${sentence}.` : `${sentence}. Did you mean '${meant}'?`
 }
 
 function isHelp(argument) {

@@ -51,6 +51,7 @@ export function readProject(folder) {
       language.isModule ? 'ES modules' : 'CommonJS',
       ...(runner === 'node' ? [] : [titles[runner]]),
     ].join(', '),
+    benchPrefix: benchPrefix(isTypeScript, tools.includes('tsx') || packages.has('tsx')),
     add: (...names) => `${manager} ${manager === 'npm' ? 'install' : 'add'} ${names.join(' ')}`,
     testCommand(file) {
       if (runner === 'vitest') return `npx vitest run ${file}`
@@ -59,6 +60,17 @@ export function readProject(folder) {
       return isTypeScript && !isStripped ? `npx tsx --test ${file}` : `node --test ${file}`
     },
   }
+}
+
+/** What `npx lido bench` needs in front of it. `null` if it cannot load the handler, or if the shell has no word for it. */
+function benchPrefix(isTypeScript, hasLoader) {
+  if (!isTypeScript || stripsTypes) return ''
+  return hasLoader && process.platform !== 'win32' ? "NODE_OPTIONS='--import tsx' " : null
+}
+
+/** A text as an argument for the shell of this system. */
+export function quoted(text) {
+  return process.platform === 'win32' ? `"${text.replaceAll('"', '\\"')}"` : `'${text}'`
 }
 
 /** A package without `"type": "module"` has CommonJS in its `.js` files. */

@@ -86,7 +86,8 @@ describe('npx lido help', () => {
       [['bnech'], /Unknown command 'bnech'\. Did you mean 'bench'\?/],
       [['help', 'initt'], /Unknown command 'initt'\. Did you mean 'init'\?/],
       [['fly'], /Unknown command 'fly'\. The commands are init, bench, trace, top, migrate, help\./],
-      [['top', '--fly'], /Unknown option '--fly'[\s\S]*See: npx lido help top/],
+      [['top', '--fly'], /^Unknown option '--fly'\.\nSee: npx lido help top/],
+      [['bench', 'a.js', '--paylod=1'], /^Unknown option '--paylod'\. Did you mean '--payload'\?\nSee: /],
     ]) {
       const { status, stdout, stderr } = run('.', [command, ...args])
       assert.equal(status, 2)
@@ -152,6 +153,9 @@ describe('npx lido init', () => {
       assert.ok(readFileSync(join(place.path, 'src/pool.ts'), 'utf8').includes(base))
       printed(place.path, [compiler, '-p', '.'])
       assert.match(stdout, /npx tsx --test src\/pool\.test\.ts/)
+      const stripsTypes = Boolean(process.features.typescript)
+      if (process.platform !== 'win32' && !stripsTypes)
+        assert.match(stdout, /^ {2}NODE_OPTIONS='--import tsx' npx lido bench src\/work\.ts/m)
       assert.doesNotMatch(stdout, /npm install --save-dev|npm install tsx/)
       const args = ['--import', 'tsx', '--test', 'src/pool.test.ts']
       assert.match(printed(place.path, args), /pass 1\b/)
@@ -255,6 +259,16 @@ export const count = 7
     assert.match(advice[0], /^No pool: the function waits/)
   })
 
+  test('a function with a parameter and without a payload is measured with a warning', t => {
+    const place = openProject(t)
+    place.write('work.mjs', handlers)
+    const isWarned = (...args) =>
+      figuresOf(place, 'work.mjs', '--name', ...args).warnings.some(text => /got no argument/.test(text))
+    assert.ok(isWarned('add'))
+    assert.ok(!isWarned('add', '--payload', '1'))
+    assert.ok(!isWarned('wait'))
+  })
+
   test('a short function of CommonJS is also measured with map()', t => {
     const place = openProject(t)
     place.write('work.cjs', 'module.exports = list => list.length')
@@ -334,7 +348,11 @@ symlinkSync(${JSON.stringify(join(root, 'node_modules', 'piscina'))}, 'node_modu
       [['work.mjs', '--name', 'count'], 2, /exports no function 'count'/],
       [['work.mjs', '--name', 'fail'], 1, /The function fails: RangeError: no such page[\s\S]*--payload/],
       [['work.mjs', '--name', 'functionOf'], 1, /The result of the function cannot be copied/],
-      [['work.mjs', '--name', 'spin', '--payload', '{ms:1}'], 2, /is no JSON/],
+      [
+        ['work.mjs', '--name', 'spin', '--payload', '{ms:1}'],
+        2,
+        /is no JSON[\s\S]*need double quotes: --payload ./,
+      ],
       [['work.mjs', '--payload', '1', '--payload-module', 'work.mjs'], 2, /and not both/],
       [
         ['work.mjs', '--name', 'add', '--payload-module', 'missing.mjs'],
