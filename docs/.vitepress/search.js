@@ -6,7 +6,9 @@ export const searchOptions = {
     processTerm(term) {
       const word = term.toLowerCase()
       if (
-        /^(a|an|and|are|can|do|does|for|from|how|i|in|is|it|my|of|on|or|the|to|what|why|with)$/.test(word)
+        /^(a|an|and|are|be|can|do|does|for|from|how|i|in|is|it|my|no|not|of|on|or|should|the|to|was|what|why|with)$/.test(
+          word,
+        )
       ) {
         return null
       }
@@ -23,11 +25,17 @@ export const searchOptions = {
     prefix: term => term.length > 2,
     maxFuzzy: 2,
     boost: { title: 4, titles: 2, text: 1 },
-    /** Pages that answer a question come before pages that list facts, and before the types. */
-    boostDocument(id) {
-      if (/\/types\//.test(id)) return 0.1
-      if (/\/(comparison|design|faults|performance)/.test(id)) return 0.2
-      return /\/(guides|recipes|start)/.test(id) && !/\/guides\/(from-|migrate)/.test(id) ? 1.3 : 1
+    /**
+     * Pages that answer a question come before pages that list facts, and before faults and types.
+     * The beginning of a page comes before its parts. Notes and details come last.
+     */
+    boostDocument(id, _term, { titles } = {}) {
+      if (/\/(types|faults)/.test(id)) return 0.1
+      if (/\/(comparison|design|performance)/.test(id)) return 0.2
+      const isAnswer =
+        /\/(guides|recipes|start|troubleshooting)/.test(id) && !/\/guides\/(from-|migrate)/.test(id)
+      const place = /#(notes|details)$/.test(id) ? 0.7 : titles?.length === 0 ? 1.3 : 1
+      return place * (isAnswer ? 1.3 : 1)
     },
   },
 }

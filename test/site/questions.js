@@ -26,5 +26,13 @@ export const questions = [
   ['retry', 'guides/living-with-workers.html#retry-tasks'],
   ['migrate from piscina', 'guides/from-piscina.html'],
   ['docker', 'recipes/containers.html'],
+  ['There is no file', 'troubleshooting.html#there-is-no-file'],
+  ['Cannot find module', 'troubleshooting.html#there-is-no-file'],
+  ["No function named 'default' is exported from", 'troubleshooting.html#no-function-named'],
+  ['could not be cloned', 'troubleshooting.html#err_lido_not_cloneable'],
+  ['browser', 'where-it-runs.html'],
+  ['supported node versions', 'where-it-runs.html'],
+  ['when should i not use a pool', 'when-a-pool-helps.html'],
+  ['abort', 'guides/cancelling.html'],
   ['prometheus', 'guides/watch-a-pool.html'],
 ]
