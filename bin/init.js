@@ -58,7 +58,10 @@ function nextSteps(project, [handler, , test]) {
   const lines = steps.map(([command, purpose]) =>
     purpose === '' ? `  ${command}` : `  ${command.padEnd(width)}   # ${purpose}`,
   )
-  return `Next:\n\n${lines.join('\n')}\n\nThen write your own function into ${handler}, and call it by its name: pool.api.name(value).\n`
+  const types = project.lacksNodeTypes
+    ? 'Also add the types of Node to compilerOptions in tsconfig.json: "types": ["node"]\n\n'
+    : ''
+  return `Next:\n\n${lines.join('\n')}\n\n${types}Then write your own function into ${handler}, and call it by its name: pool.api.name(value).\n`
 }
 
 function listOf(names) {

@@ -30,8 +30,9 @@ export function readProject(folder) {
     ),
   )
   const configFile = findUp(folder, 'tsconfig.json', root)
-  const isTypeScript = configFile !== null || usesTypeScript(folder)
   const compiler = configFile === null ? {} : compilerOptions(configFile)
+  const checksJavaScript = (compiler.checkJs || compiler.allowJs) && usesJavaScript(folder)
+  const isTypeScript = (configFile !== null && !checksJavaScript) || usesTypeScript(folder)
   const runner = ['vitest', 'jest'].find(name => packages.has(name)) ?? 'node'
   // Vitest reads the files of a project as ES modules.
   const isModuleForced = manifestFile === null || runner === 'vitest'
@@ -46,6 +47,8 @@ export function readProject(folder) {
     ...language,
     ...{ isTypeScript, runner, packages, hasManifest: manifestFile !== null },
     missingTools: tools.filter(name => !packages.has(name)),
+    // An empty list, as `tsc --init` writes it, hides the types of Node.
+    lacksNodeTypes: isTypeScript && compiler.types?.includes?.('node') === false,
     words: [
       ...(isTypeScript ? ['TypeScript'] : []),
       language.isModule ? 'ES modules' : 'CommonJS',
@@ -86,6 +89,9 @@ function typeScript(manifest, compiler) {
   const emitted = String(compiler.module ?? '').toLowerCase()
   const isOwn = emitted.startsWith('node') || emitted === ''
   const isModule = isOwn ? manifest.type === 'module' : emitted !== 'commonjs'
+  // `tsc --init` writes this option. With it, the compiler refuses `import` in a .ts file of CommonJS.
+  if (isOwn && !isModule && compiler.verbatimModuleSyntax)
+    return { isModule: true, extension: '.mts', importExtension: '.mjs' }
   const allowsTs = compiler.allowImportingTsExtensions || compiler.rewriteRelativeImportExtensions
   // Node takes a .ts file of a package with the type 'module' as an ES module. It does not look for one behind './pool.js'.
   const isStripped = stripsTypes && allowsTs && manifest.type === 'module'
@@ -95,6 +101,11 @@ function typeScript(manifest, compiler) {
 function usesTypeScript(folder) {
   const extensions = extensionsIn(folder)
   return extensions.has('.ts') && !extensions.has('.js') && !extensions.has('.mjs')
+}
+
+function usesJavaScript(folder) {
+  const extensions = extensionsIn(folder)
+  return ['.js', '.mjs', '.cjs'].some(name => extensions.has(name)) && !extensions.has('.ts')
 }
 
 function extensionsIn(folder) {
