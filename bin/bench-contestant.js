@@ -24,7 +24,7 @@ process.once('message', async order => {
   const answer = await measure(order).catch(error => ({
     problem:
       error instanceof Problem ? error.message : `${error?.name ?? 'Error'}: ${error?.message ?? error}`,
-    exitCode: error.exitCode ?? 1,
+    exitCode: error instanceof Problem ? error.exitCode : 1,
   }))
   process.send(answer, () => process.exit(0))
 })
@@ -115,11 +115,12 @@ function warmUpAfter(startedAt, seconds) {
   return Math.max(0, seconds * warmUpShare - (performance.now() - startedAt) / 1000)
 }
 
-/** The size of a value that can be copied. */
+/** The size of a value that can be copied; 0 for a value that is moved or shared. */
 function checkCopy(value, title) {
   try {
     structuredClone(value)
   } catch (error) {
+    if (isMoveError(error)) return 0
     throw new Problem(`${title} cannot be copied between threads: ${error.message}`)
   }
   try {
@@ -128,6 +129,11 @@ function checkCopy(value, title) {
     // Shared memory is not copied.
     return 0
   }
+}
+
+/** Only lido can send what move() returns, also inside another value. */
+function isMoveError({ message }) {
+  return message.startsWith('A value of move() ')
 }
 
 /** Calls one after another. */

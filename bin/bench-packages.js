@@ -42,12 +42,22 @@ function readManifest(folder) {
 export async function installPools(names) {
   if (names.length === 0) return { pools: [], remove() {} }
   const folder = realpathSync(mkdtempSync(join(tmpdir(), 'lido-bench-')))
-  const remove = () => rmSync(folder, { recursive: true, force: true, maxRetries: 5 })
+  let npm
+  const removeFolder = () => rmSync(folder, { recursive: true, force: true, maxRetries: 5 })
+  const onExit = () => {
+    npm?.kill('SIGKILL')
+    removeFolder()
+  }
+  process.once('exit', onExit)
+  const remove = () => {
+    process.off('exit', onExit)
+    removeFolder()
+  }
   try {
     process.stderr.write(`Installing ${names.join(' and ')} into ${folder}\n`)
     writeFileSync(join(folder, 'package.json'), '{ "private": true }\n')
     const isWindows = process.platform === 'win32'
-    const npm = spawn(isWindows ? 'npm.cmd' : 'npm', ['install', '--no-audit', '--no-fund', ...names], {
+    npm = spawn(isWindows ? 'npm.cmd' : 'npm', ['install', '--no-audit', '--no-fund', ...names], {
       cwd: folder,
       stdio: ['ignore', 'ignore', 'inherit'],
       shell: isWindows,

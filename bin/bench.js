@@ -1,7 +1,7 @@
 // `npx lido bench FILE`: measures a function on the main thread and in pools, and says whether a pool helps.
 import { fork } from 'node:child_process'
-import { readFileSync, statSync } from 'node:fs'
-import { cpus, loadavg } from 'node:os'
+import { existsSync, readFileSync, statSync } from 'node:fs'
+import { constants, cpus, loadavg } from 'node:os'
 import { extname, relative, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
@@ -44,7 +44,9 @@ export async function bench(args) {
     seconds: numberOf(values.seconds, '--seconds', { above: 0, most: mostSeconds }),
     workers: values.workers === undefined ? undefined : wholeNumberOf(values.workers, '--workers'),
   }
-  const installed = await installPools(listed(values.with))
+  const names = listed(values.with)
+  endBySignals()
+  const installed = await installPools(names)
   try {
     const warnings = warningsFor(loadavg()[0], cpus().length)
     const results = await measure(order, [...installed.pools, ...poolsOfProject(installed.pools)])
@@ -53,6 +55,12 @@ export async function bench(args) {
   } finally {
     installed.remove()
   }
+}
+
+/** Ends the command by `process.exit()`, whose event ends the measurement and removes the temporary folder. */
+function endBySignals() {
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'])
+    process.once(signal, () => process.exit(128 + constants.signals[signal]))
 }
 
 async function measure(order, others) {
@@ -89,18 +97,22 @@ async function measure(order, others) {
 function runContestant(order) {
   return new Promise(done => {
     const child = fork(contestant, { stdio: ['ignore', 'ignore', 'pipe', 'ipc'], serialization: 'json' })
+    // A function that blocks the process would keep it alive without its parent.
+    const kill = () => child.kill('SIGKILL')
+    process.once('exit', kill)
     let errors = ''
     child.stderr.setEncoding('utf8').on('data', text => {
       errors = (errors + text).slice(-2000)
     })
     child.once('message', done)
     child.once('error', error => done({ problem: error.message, exitCode: 1 }))
-    child.once('close', (code, signal) =>
+    child.once('close', (code, signal) => {
+      process.off('exit', kill)
       done({
         problem: `The process ended (${signal ?? `exit code ${code}`}).\n${errors}`.trim(),
         exitCode: 1,
-      }),
-    )
+      })
+    })
     child.send(order)
   })
 }
@@ -162,7 +174,7 @@ function payloadOf({ payload, 'payload-module': module }) {
 function fileOf(path, title) {
   const file = resolve(path)
   if (statSync(file, { throwIfNoEntry: false })?.isFile()) return file
-  throw new CommandError(`${title} does not exist: ${path}`, 2)
+  throw new CommandError(`${title} ${existsSync(file) ? 'is no file' : 'does not exist'}: ${path}`, 2)
 }
 
 function numberOf(text, option, { above, most }) {

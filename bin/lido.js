@@ -11,6 +11,12 @@ import { commandNames, helpOf, nearest } from './help.js'
 const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'))
 const major = version.split('.')[0]
 
+// A reader such as `head` may close the pipe early.
+process.stdout.on('error', error => {
+  if (error.code !== 'EPIPE') throw error
+  process.exit()
+})
+
 const [command, ...args] = process.argv.slice(2)
 /** The commands are loaded only when they run. */
 const run = {
@@ -35,6 +41,9 @@ async function runCommand() {
     if (problem.code?.startsWith('ERR_PARSE_ARGS'))
       refuse(`${argumentProblem(problem)}\nSee: npx lido help ${command}`)
     else if (problem instanceof CommandError) fail(problem)
+    // The system refused a file or a folder. The message names it.
+    else if (problem.syscall !== undefined && problem.path !== undefined)
+      fail({ message: problem.message, exitCode: 1 })
     else throw problem
   }
 }

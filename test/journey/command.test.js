@@ -1,11 +1,13 @@
 // `npx lido help`, `npx lido init` and `npx lido bench`, as a user runs them.
 import assert from 'node:assert/strict'
-import { spawnSync } from 'node:child_process'
-import { chmodSync, mkdirSync, readdirSync, readFileSync, symlinkSync } from 'node:fs'
+import { spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { PassThrough } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { describe, test } from 'node:test'
+import { setTimeout as wait } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { advise, resultTable, warningsFor, wrapped } from '../../bin/bench-report.js'
 import { commandNames, helpOf, nearest } from '../../bin/help.js'
@@ -48,6 +50,15 @@ function openProject(t, ...packages) {
   return { ...place, lido: (...args) => run(place.path, [command, ...args]) }
 }
 
+function isAlive(pid) {
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch {
+    return false
+  }
+}
+
 describe('npx lido help', () => {
   test('each command has a help of at most 80 columns', () => {
     for (const name of [undefined, ...commandNames]) {
@@ -79,6 +90,14 @@ describe('npx lido help', () => {
       ['bench', '-h'],
     ])
       assert.equal(printed('.', [command, ...args]), helpOf('bench'))
+  })
+
+  test('a reader that closes the pipe early causes no error', async () => {
+    const child = spawn(process.execPath, [command, 'help'], { stdio: ['ignore', 'pipe', 'pipe'] })
+    child.stdout.destroy()
+    const [errors, [code]] = await Promise.all([text(child.stderr), once(child, 'close')])
+    assert.equal(errors, '')
+    assert.equal(code, 0)
   })
 
   test('an unknown command ends with the exit code 2 and the nearest command', () => {
@@ -162,6 +181,29 @@ describe('npx lido init', () => {
     }
   })
 
+  test('in a CommonJS project of tsc --init, the written files compile', t => {
+    const place = openProject(t, 'tsx', '@types/node')
+    place.write('package.json', '{ "type": "commonjs" }')
+    const options = { module: 'nodenext', target: 'esnext', strict: true, noEmit: true, types: [] }
+    const config = { compilerOptions: { ...options, verbatimModuleSyntax: true } }
+    place.write('tsconfig.json', JSON.stringify(config))
+    const { stdout } = place.lido('init')
+    assert.match(stdout, /npx tsx --test pool\.test\.mts/)
+    assert.match(stdout, /"types": \["node"\]/)
+    config.compilerOptions.types.push('node')
+    place.write('tsconfig.json', JSON.stringify(config))
+    printed(place.path, [compiler, '-p', '.'])
+    assert.match(printed(place.path, ['--import', 'tsx', '--test', 'pool.test.mts']), /pass 1\b/)
+  })
+
+  test('JavaScript that the compiler only checks stays JavaScript', t => {
+    const place = openProject(t)
+    place.write('package.json', '{ "type": "module" }')
+    place.write('tsconfig.json', '{ "compilerOptions": { "checkJs": true } }')
+    place.write('main.js', '')
+    assert.match(place.lido('init').stdout, /^ {2}pool\.test\.js /m)
+  })
+
   test('where Node removes types and the compiler allows .ts imports, the test runs without a loader', t => {
     const place = openProject(t)
     place.write('package.json', '{ "type": "module" }')
@@ -206,6 +248,9 @@ describe('npx lido init', () => {
     assert.equal(place.lido('init', 'src/pool').status, 0)
     assert.deepEqual(readdirSync(join(place.path, 'src/pool')), ['pool.js', 'pool.test.js', 'work.js'])
     assert.equal(place.lido('init', 'src/work.js').status, 2)
+    const refused = place.lido('init', 'src/work.js/pool')
+    assert.match(refused.stderr, /^(ENOTDIR|ENOENT|EEXIST): .*\n$/)
+    assert.equal(refused.status, 1)
   })
 
   test('the next steps use the package manager of the project', t => {
@@ -225,6 +270,8 @@ describe('npx lido bench', () => {
 export const wait = () => new Promise(resolve => setTimeout(resolve, 10))
 export const fail = () => { throw new RangeError('no such page') }
 export const functionOf = () => () => {}
+let calls = 0
+export const failLater = () => { if (++calls > 1) throw undefined }
 export const add = n => n + 1
 export const count = 7
 `
@@ -337,6 +384,40 @@ symlinkSync(${JSON.stringify(join(root, 'node_modules', 'piscina'))}, 'node_modu
     assert.deepEqual(readdirSync(join(place.path, 'tmp')), ['.keep'])
   })
 
+  test('a result of move() is measured', t => {
+    const place = openProject(t)
+    place.write(
+      'work.mjs',
+      "import { move } from 'lido'\nexport default () => ({ bytes: move(new Uint8Array(100_000)) })\n",
+    )
+    const { results } = figuresOf(place, 'work.mjs')
+    assert.ok(results.every(({ problem, rate }) => problem === undefined && rate > 0))
+    assert.equal(results[0].resultBytes, 0)
+  })
+
+  test('a signal also ends the process of a function that blocks', {
+    skip: process.platform === 'win32',
+  }, async t => {
+    const place = openProject(t)
+    const source = `import { writeFileSync } from 'node:fs'
+export default file => {
+  writeFileSync(file, String(process.pid))
+  for (;;);
+}
+`
+    place.write('work.mjs', source)
+    const file = join(place.path, 'pid.txt')
+    const args = [command, 'bench', 'work.mjs', '--payload', JSON.stringify(file)]
+    const child = spawn(process.execPath, args, { cwd: place.path, stdio: 'ignore' })
+    const isWritten = () => existsSync(file) && readFileSync(file, 'utf8') !== ''
+    while (child.exitCode === null && !isWritten()) await wait(10)
+    const pid = Number(readFileSync(file, 'utf8'))
+    assert.ok(isAlive(pid))
+    child.kill('SIGTERM')
+    assert.deepEqual(await once(child, 'exit'), [143, null])
+    while (isAlive(pid)) await wait(10)
+  })
+
   test('a wrong argument or function ends with a message', t => {
     const place = openProject(t)
     place.write('work.mjs', handlers)
@@ -347,6 +428,8 @@ symlinkSync(${JSON.stringify(join(root, 'node_modules', 'piscina'))}, 'node_modu
       [['work.mjs'], 2, /has no function as its default export\. Choose one with --name: .*spin/],
       [['work.mjs', '--name', 'count'], 2, /exports no function 'count'/],
       [['work.mjs', '--name', 'fail'], 1, /The function fails: RangeError: no such page[\s\S]*--payload/],
+      [['work.mjs', '--name', 'failLater'], 1, /\nError: undefined\n$/],
+      [['.'], 2, /is no file: \./],
       [['work.mjs', '--name', 'functionOf'], 1, /The result of the function cannot be copied/],
       [
         ['work.mjs', '--name', 'spin', '--payload', '{ms:1}'],
