@@ -11,7 +11,10 @@ const howLongMs = 3000
 export function parsePid(text) {
   const pid = Number(text)
   if (/^\d+$/.test(text) && Number.isSafeInteger(pid) && pid > 0) return pid
-  throw new CommandError(`'${text}' is no id of a process. Give a number: npx lido top shows the programs.`)
+  throw new CommandError(
+    `'${text}' is no id of a process. Give a number: npx lido top shows the programs.`,
+    2,
+  )
 }
 
 /** Connects to the program. Throws `CommandError` with what to do. */

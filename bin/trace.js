@@ -34,7 +34,7 @@ export async function trace(args) {
   const { tokens } = parseArgs({ args, options, strict: false, allowPositionals: true, tokens: true })
   const target = tokens.find(({ kind }) => kind === 'positional')
   if (target === undefined)
-    throw new CommandError('Name a program or the id of a process: npx lido trace app.js')
+    throw new CommandError('Name a program or the id of a process: npx lido trace app.js', 2)
   const isProcess = /^\d+$/.test(target.value) && !existsSync(target.value)
   // The arguments after a program belong to it.
   const own = isProcess ? args.toSpliced(target.index, 1) : args.slice(0, target.index)
@@ -117,7 +117,7 @@ function checkFile(file) {
 function parseSeconds(text) {
   const seconds = Number(text)
   if (seconds > 0 && seconds <= mostSeconds) return seconds
-  throw new CommandError(`'--seconds ${text}': give a number above 0, at most ${mostSeconds}.`)
+  throw new CommandError(`'--seconds ${text}': give a number above 0, at most ${mostSeconds}.`, 2)
 }
 
 function tell(file) {
